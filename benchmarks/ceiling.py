@@ -42,12 +42,10 @@ def train(model: str, size: str, precision: str, layers: str, steps: int) -> Non
     from simtown.language.questions import vocabulary
     from simtown.training.fit import loss_of
     from simtown.training.models import layers as models_layers
-    from simtown.training.models import pbn
     from simtown.training.world import World
 
     if layers == "pytorch":
         models_layers.applies = lambda maps, norm: False
-        pbn.serves = lambda maps: False
     torch.set_num_threads(1)
     keep_memory()
     width, height = map(int, size.split("x"))

@@ -43,6 +43,18 @@ def same_torch(monkeypatch):
 
 
 @pytest.fixture
+def same_dropout(monkeypatch):
+    """PyTorch's dropout of whole channels draws the same numbers in whatever precision."""
+    torch = sys.modules["torch"]
+
+    def drop(x, p=0.5, training=True, inplace=False):
+        keep = torch.empty(x.shape[:2]).bernoulli_(1 - p).div_(1 - p or 1)
+        return x * keep[:, :, None, None] if training else x
+
+    monkeypatch.setattr(torch.nn.functional, "dropout2d", drop)
+
+
+@pytest.fixture
 def undrawn(monkeypatch):
     """Runs draw no curve, which takes a third of the time of a small one."""
     monkeypatch.setattr("simtown.training.fit._draw_curve", lambda directory: None)

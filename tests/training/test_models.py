@@ -2,6 +2,8 @@
 gradients.
 """
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 
@@ -15,7 +17,13 @@ from simtown.language.questions import vocabulary  # noqa: E402
 from simtown.training.fit import loss_of  # noqa: E402
 from simtown.training.models import MODELS, ModelError, build, find, finds_boxes, options  # noqa: E402
 from simtown.training.models.film import FilmBlock  # noqa: E402
-from simtown.training.models.layers import QuestionEncoder, half, perceptron, with_coordinates  # noqa: E402
+from simtown.training.models.layers import (  # noqa: E402
+    QuestionEncoder,
+    Stage,
+    half,
+    perceptron,
+    with_coordinates,
+)
 from simtown.training.models.pbn import LabelledConvolution  # noqa: E402
 from simtown.training.models.relation_network import MOST_CELLS  # noqa: E402
 from simtown.training.models.transformer import transformer  # noqa: E402
@@ -62,6 +70,12 @@ def differ(one, other):
 # The labelled convolution
 
 
+def short_form(look, image, labels):
+    """What the labelled convolution gives, the labels' part added."""
+    seen, label = look(image, labels)
+    return label.add_to(seen)
+
+
 @quick
 @given(
     height=st.integers(1, 13),
@@ -79,7 +93,7 @@ def test_the_short_form_is_the_plain_one_in_value_and_gradient(
     look = LabelledConvolution(embedding, filters, height, width).double()
     image = torch.randn(b, 3, height, width, dtype=torch.float64, requires_grad=True)
     labels = torch.randn(slots, b, embedding, dtype=torch.float64, requires_grad=True)
-    short, plain = look(image, labels), look.plain(image, labels)
+    short, plain = short_form(look, image, labels), look.plain(image, labels)
     assert short.shape == (slots * b, filters, (height + 1) // 2, (width + 1) // 2)
     torch.testing.assert_close(short, plain)
     pull = torch.randn_like(plain)
@@ -96,7 +110,7 @@ def test_the_short_form_is_the_plain_one_in_the_precision_and_memory_layout_of_t
         torch.rand(4, 3, 64, 64).contiguous(memory_format=torch.channels_last),
         torch.randn(2, 4, 32),
     )
-    short, plain = look(image, labels), look.plain(image, labels)
+    short, plain = short_form(look, image, labels), look.plain(image, labels)
     terms = look.conv.weight[0].numel()
     with torch.no_grad():
         look.conv.weight.abs_()
@@ -108,30 +122,48 @@ def test_the_short_form_is_the_plain_one_in_the_precision_and_memory_layout_of_t
 
 
 @pytest.mark.parametrize(("height", "width"), [(1, 1), (1, 5), (2, 2), (3, 8), (13, 7), (16, 32)])
-@pytest.mark.parametrize(("slots", "b", "filters"), [(1, 1, 1), (2, 3, 4), (3, 2, 20)])
+@pytest.mark.parametrize(("slots", "b", "filters"), [(1, 2, 1), (2, 3, 4), (3, 2, 20)])
+@pytest.mark.parametrize("rate", [0.0, 0.3])
+@pytest.mark.parametrize("learns", [True, False])
 @pytest.mark.parametrize(("kind", "error"), [(torch.float32, 1e-5), (torch.bfloat16, 2**-6)])
-def test_on_one_thread_the_short_form_is_the_plain_one_up_to_rounding(
-    height, width, slots, b, filters, kind, error
+def test_on_one_thread_a_stage_adds_labels_as_pytorchs_layers_do_up_to_rounding(
+    height, width, slots, b, filters, rate, learns, kind, error, same_dropout
 ):
     torch.manual_seed(height + width)
-    look = LabelledConvolution(5, filters, height, width)
-    image, labels = torch.randn(b, 3, height, width), torch.randn(slots, b, 5)
-    wanted = (look.conv.weight, image.requires_grad_(), labels.requires_grad_())
-    with torch.autocast("cpu", dtype=torch.bfloat16, enabled=kind == torch.bfloat16):
-        short = look(image, labels)
-    assert short.dtype == kind
-    plain = look.plain(image, labels)
-    pull = torch.randn_like(plain)
-    found = short, *torch.autograd.grad(short, wanted, pull.to(kind))
-    for ours, theirs in zip(found, (plain, *torch.autograd.grad(plain, wanted, pull)), strict=True):
+    look, stage = LabelledConvolution(5, filters, height, width), Stage(filters, rate).train(learns)
+    stage.norm.running_mean.uniform_(-1, 1)
+    seen, label = look(torch.randn(b, 3, height, width), 3 * torch.randn(slots, b, 5))
+    maps = seen.detach().to(kind).requires_grad_()
+    added = label.added.detach().to(kind).requires_grad_()
+    exact = maps.detach().double().requires_grad_(), added.detach().double().requires_grad_()
+    plain = deepcopy(stage).double()
+    with torch.set_grad_enabled(learns):
+        torch.manual_seed(2)
+        found = stage(maps, label._replace(added=added))
+        torch.manual_seed(2)
+        wanted = plain(exact[0], label._replace(added=exact[1]))
+    assert found.dtype == kind
+    assert found.shape == (slots * b, filters, half(height, 1), half(width, 1))
+    pairs = [(found, wanted)]
+    if learns:
+        assert type(found.grad_fn).__name__ != "MulBackward0"  # which is the last of PyTorch's three
+        pull = torch.randn(found.shape).to(kind)
+        pairs += zip(
+            torch.autograd.grad(found, (maps, added, *stage.parameters()), pull),
+            torch.autograd.grad(wanted, (*exact, *plain.parameters()), pull.double()),
+            strict=True,
+        )
+    for ours, theirs in pairs:
         largest = max(1.0, float(theirs.detach().abs().max()))
-        assert float((ours.detach().float() - theirs.detach()).abs().max()) <= error * largest
+        assert float((ours.detach() - theirs.detach()).abs().max()) <= error * largest
+    for ours, theirs in zip(stage.buffers(), plain.buffers(), strict=True):
+        torch.testing.assert_close(ours.double(), theirs.double(), rtol=1e-4, atol=1e-5)
 
 
 def test_what_a_label_adds_depends_on_the_border_and_nothing_else():
     look = LabelledConvolution(3, 4, 9, 9)
     with torch.no_grad():
-        added = look(torch.zeros(1, 3, 9, 9), torch.ones(1, 1, 3))[0]
+        added = short_form(look, torch.zeros(1, 3, 9, 9), torch.ones(1, 1, 3))[0]
     inner = added[:, 1:-1, 1:-1]
     torch.testing.assert_close(inner, inner[:, :1, :1].expand_as(inner))
     assert (added[:, 0, 0] - inner[:, 0, 0]).abs().max() > 1e-3

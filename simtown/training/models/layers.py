@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from simtown.training.models.stage import applies, norm_relu, norm_relu_drop
+from simtown.training.models.stage import Label, applies, norm_relu, norm_relu_drop
 from simtown.training.world import Batch
 
 #: Hidden sizes of the multilayer perceptron that tops a convolutional network (section 6.5).
@@ -26,18 +26,23 @@ def check_layers(name: str, count: int) -> None:
 
 
 class Stage(nn.Module):
-    """What follows a convolution: batch norm, ReLU, dropout of whole channels."""
+    """What follows a convolution: batch norm, ReLU, dropout of whole channels.
+
+    Where the convolution sees labels too, what they add comes first.
+    """
 
     def __init__(self, channels: int, dropout: float) -> None:
         super().__init__()
         self.norm, self.drop = nn.BatchNorm2d(channels), nn.Dropout2d(dropout)
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
+    def forward(self, x: torch.Tensor, label: Label | None = None) -> torch.Tensor:
         if applies(x, self.norm):
             if self.training:
-                return norm_relu_drop(x, self.norm, self.drop.p)
+                return norm_relu_drop(x, self.norm, self.drop.p, label)
             if not torch.is_grad_enabled():
-                return norm_relu(x, self.norm)
+                return norm_relu(x, self.norm, label)
+        if label is not None:
+            x = label.add_to(x)
         return self.drop(torch.relu_(self.norm(x)))
 
 

@@ -3,6 +3,9 @@
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
 from __future__ import annotations
 
+from dataclasses import dataclass
+from math import gcd
+
 import numpy as np
 import torch
 from llvmlite import ir
@@ -10,6 +13,8 @@ from numba import types
 from numba.extending import intrinsic
 
 _I16, _I32 = ir.IntType(16), ir.IntType(32)
+#: Places that a kernel takes at once at most: a loop over the channels of one is too short to be fast.
+_TOGETHER = 8
 
 
 @intrinsic
@@ -60,3 +65,39 @@ def serves(maps: torch.Tensor) -> bool:
         # such as vmap, which needs PyTorch's own operations
         and not torch._C._are_functorch_transforms_active()
     )
+
+
+@dataclass(frozen=True)
+class Places:
+    """The places of a map in groups that a kernel takes at once; a lane is a channel of one place of a group.
+
+    Attributes:
+        kinds: number of kinds of places: to all of a kind the same is added.
+        kind_of: (rows, places) int, of which kind each place is, in groups that are like this row.
+        row_of: (groups,) int, which row each group is like.
+    """
+
+    kinds: int
+    kind_of: np.ndarray
+    row_of: np.ndarray
+
+    @classmethod
+    def alike(cls, count: int) -> Places:
+        """So many places, all of one kind."""
+        together = gcd(count, _TOGETHER)
+        return cls(1, np.zeros((1, together), int), np.zeros(count // together, int))
+
+    @classmethod
+    def of_kinds(cls, kind_of: np.ndarray) -> Places:
+        """From the kind of each place, (h, w): a group is a row of the map."""
+        rows, row_of = np.unique(kind_of, axis=0, return_inverse=True)
+        return cls(int(kind_of.max()) + 1, rows, row_of.reshape(-1))
+
+    def of(self, maps: torch.Tensor) -> np.ndarray:
+        """(b, h, w, channels) → the same memory as (b, groups, lanes)."""
+        lanes = self.kind_of.shape[1] * maps.shape[3]
+        return memory(maps).reshape(len(maps), len(self.row_of), lanes)
+
+    def lanes(self, *values: np.ndarray) -> list[np.ndarray]:
+        """What is known of channels, (..., channels), for each lane: (..., lanes) float32."""
+        return [np.tile(each.astype(np.float32), self.kind_of.shape[1]) for each in values]

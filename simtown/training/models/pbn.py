@@ -6,18 +6,18 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from simtown.training.models.labels import Border, add_labels
 from simtown.training.models.layers import HEAD, Stage, convolution, half, joint_loss, perceptron, scaled
-from simtown.training.models.maps import serves
+from simtown.training.models.maps import Places
+from simtown.training.models.stage import Label
 from simtown.training.world import Batch, World
 
 
 class LabelledConvolution(nn.Module):
     """A 3×3 convolution of stride 2 over a picture with a label's embedding as constant channels.
 
-    The label's channels are the same everywhere, so what they add is a sum over the kernel's nine taps, less
-    those that fall outside: a (b, 9, filters) product instead of a convolution, and the picture is convolved
-    once for any number of labels. Equal to the plain form (:meth:`plain`) up to rounding.
+    The label's channels are the same everywhere, so what they add is the same at all places that have the
+    same of the kernel's nine taps: a (b, kinds, filters) product instead of a convolution, and the picture is
+    convolved once for any number of labels. Equal to the plain form (:meth:`plain`) up to rounding.
 
     Args:
         embedding: size of a label's embedding.
@@ -26,33 +26,28 @@ class LabelledConvolution(nn.Module):
         width: of the picture, pixels.
     """
 
-    inside: torch.Tensor
+    kinds: torch.Tensor
+    taps: torch.Tensor
 
     def __init__(self, embedding: int, filters: int, height: int, width: int) -> None:
         super().__init__()
         self.conv = convolution(3 + embedding, filters)
         # also in a model without numbers: meta tensors take seconds to unfold
         ones = torch.ones(1, 1, height, width, device="cpu")
-        taps = F.unfold(ones, 3, padding=1, stride=2)[0]  # 1 where a tap falls into the picture
-        self.register_buffer("inside", taps.T.contiguous(), persistent=False)
-        self.border = Border(taps.T.view(half(height, 1), half(width, 1), -1).numpy())
+        inside = F.unfold(ones, 3, padding=1, stride=2)[0].T  # 1 where a tap falls into the picture
+        taps, kind_of = torch.unique(inside, dim=0, return_inverse=True)
+        self.register_buffer("taps", taps, persistent=False)
+        self.register_buffer("kinds", F.one_hot(kind_of).float(), persistent=False)
+        self.places = Places.of_kinds(kind_of.view(half(height, 1), half(width, 1)).numpy())
 
-    def forward(self, image: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-        """(b, 3, h, w) pictures and (slots, b, embedding) labels → (slots · b, filters, h / 2, w / 2),
-        channels last.
+    def forward(self, image: torch.Tensor, labels: torch.Tensor) -> tuple[torch.Tensor, Label]:
+        """(b, 3, h, w) pictures and (slots, b, embedding) labels → (b, filters, h / 2, w / 2) maps of the
+        pictures, and what the labels add to them.
         """
         seen = F.conv2d(image, self.conv.weight[:, :3], stride=2, padding=1)
-        b, filters, h, w = seen.shape
-        kernel = self.conv.weight[:, 3:].flatten(2).permute(1, 2, 0)  # embedding, tap, filter
-        label_sums = (labels.flatten(0, 1) @ kernel.flatten(1)).view(-1, 9, filters)
-        if serves(seen):
-            return add_labels(seen.permute(0, 2, 3, 1), label_sums, self.border).permute(0, 3, 1, 2)
-        pixels = seen.permute(0, 2, 3, 1).reshape(b, h * w, filters)
-        taps = self.inside.to(seen.dtype).expand(b, -1, -1)
-        # slot by slot: repeating the pixels would sum their gradients over the slots, which takes a tenth of
-        # a step in bf16
-        slots = torch.cat([torch.baddbmm(pixels, taps, slot) for slot in label_sums.split(b)])
-        return slots.view(-1, h, w, filters).permute(0, 3, 1, 2)
+        kernels = self.taps @ self.conv.weight[:, 3:].flatten(2).permute(1, 2, 0)  # embedding, kind, filter
+        added = (labels.flatten(0, 1) @ kernels.flatten(1)).view(-1, *kernels.shape[1:])
+        return seen, Label(added, self.kinds, self.places)
 
     def plain(self, image: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
         """The same as the paper draws it: constant channels, concatenated, convolved."""
@@ -90,7 +85,11 @@ class BoundingBox(nn.Module):
         """(b, 3, h, w) pictures and (slots, b) entities → (slots, b, 4) boxes, see
         :class:`simtown.training.world.Batch`.
         """
-        boxes: torch.Tensor = self.locate(self.cnn(self.look(image, self.label(entities))))
+        stage, *others = self.cnn
+        maps = stage(*self.look(image, self.label(entities)))
+        for layer in others:
+            maps = layer(maps)
+        boxes: torch.Tensor = self.locate(maps)
         return boxes.view(*entities.shape, 4)
 
 
