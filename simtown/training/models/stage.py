@@ -17,7 +17,7 @@ from torch import nn
 from torch.autograd.function import once_differentiable
 
 from simtown.core.exact import kernel
-from simtown.training.models.maps import Places, channels_last, kept, memory, serves, wide
+from simtown.training.models.maps import Places, channels_last, kept, serves, wide
 
 
 class Label(NamedTuple):
@@ -254,14 +254,13 @@ class _NormReluDrop(torch.autograd.Function):
         of_weight = (products - above * of_bias) * inverse_std
         slope = -scale * of_weight * inverse_std / n
         known += places.lanes(slope, -scale * of_bias / n - slope * above)
-        of_added = None if added is None else torch.empty(added.shape)
-        if of_added is None:
+        of_added = None
+        if added is None:
             _gradients(source.maps, places.of(arrived), *places.lanes(centre), *known, places.of(of_x))
         else:
-            _labelled_gradients(
-                source.all, places.of(arrived), centre, *known, places.of(of_x), memory(of_added)
-            )
-            of_added = of_added.to(added.dtype)
+            summed = np.empty(added.shape, np.float32)
+            _labelled_gradients(source.all, places.of(arrived), centre, *known, places.of(of_x), summed)
+            of_added = torch.from_numpy(summed).to(added.dtype)
         of_parameters = (torch.from_numpy(each.astype(np.float32)) for each in (of_weight, of_bias))
         return of_x.permute(0, 3, 1, 2), of_added, *of_parameters, None, None, None
 
