@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from benchmarks import visible
 from benchmarks.search import MARGIN
 from simtown.assets.frequencies import frequencies
 from simtown.datasets.settings import Settings
@@ -373,6 +374,45 @@ def test_a_figure_of_conditions_needs_two_worlds(monkeypatch, tmp_path):
     cells |= {folder: few + runs_of({("cnn-lstm", 15): 15000}, 3) for folder in cells}
     conditions.draw(results, tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["worded.png"]
+
+
+def test_hidden_vehicles_cost_what_the_answers_to_questions_about_them_say(monkeypatch, tmp_path):
+    def answered(n, seed):
+        """Three hundreds of questions, right in half the cases until 200, 1,000 and 2,000 examples."""
+        share = np.repeat([n / 200, n / 1000, n / 2000], 300)
+        correct = np.arange(900) % 10 < np.where(share >= 1, 10, 5)
+        return Run("pbn", 5, False, n, seed, "t", correct, seed, seed)
+
+    runs = [answered(n, seed) for n in SIZES for seed in range(3)]
+    other = [Run("pbn", 5, False, 100, 0, "a test set that was not made again", np.ones(8, dtype=bool))]
+    monkeypatch.setattr(Results, "runs", lambda self, folder=MAIN_GRID: runs + other)
+    percent = bytes([100] * 300 + [99, 70] * 150 + [69, 40] * 150).hex()
+    (tmp_path / "visible.csv").write_text(f"test_id,entities,percent\nt,5,{percent}\n")
+    report = conditions.VISIBLE[0].report(Results(tmp_path))
+    needs = {x.model: x for x in report.rows if x.rule == "smallest"}
+    assert {name: (need.samples, need.items) for name, need in needs.items()} == {
+        "all": (2000, 900),
+        "wholly visible": (200, 300),
+        "70 to 99 % visible": (1000, 300),
+        "40 to 69 % visible": (2000, 300),
+    }
+
+
+def test_every_test_set_of_the_grid_without_a_distractor_was_made_again():
+    results = Results(pages.RESULTS)
+    known = {line["test_id"] for line in results.csv("visible.csv")}
+    lacking = {run.test_id for run in results.runs() if not run.distractor} - known
+    assert not lacking, "run python benchmarks/visible.py"
+
+
+@pytest.mark.slow
+def test_a_test_set_that_is_made_again_is_what_the_runs_saw():
+    results = Results(pages.RESULTS)
+    line = next(line for line in results.csv("visible.csv") if line["entities"] == "5")
+    data = next(run["data"] for run, _ in results.curves() if run["data"]["test_id"] == line["test_id"])
+    assert {name: str(value) for name, value in visible.made_again(line["test_id"], data).items()} == line
+    with pytest.raises(ValueError, match="draws other test examples"):
+        visible.made_again(line["test_id"], data | {"seed": 7, "world_seed": 7})
 
 
 # What the page says of the code

@@ -1,16 +1,19 @@
-"""The need of one model under other conditions than the main grid's: what is asked, what is shown, and
-what is drawn more often.
+"""The need of one model under other conditions than the main grid's: what is asked, what is shown, what is
+drawn more often, and how much can be seen of it.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from simtown.training.complexity import estimate
 from simtown.training.findings import Findings, Need, Ratio
-from simtown.training.results import whole
+from simtown.training.results import Run, whole
 from tools.parts.claims import MAIN
 from tools.parts.results import MAIN_GRID, STRUCTURED, UNSTRUCTURED, Results
 from tools.parts.words import NOTHING_YET, markdown, name_of, paragraphs
@@ -19,56 +22,99 @@ from tools.parts.words import NOTHING_YET, markdown, name_of, paragraphs
 SEEDS = range(3)
 
 
+#: The runs of a model under a condition, without a distractor.
+Condition = Callable[[Results, str], list[Run]]
+
+
+def grid(folder: str) -> Condition:
+    """The condition of a grid, by the folder of its finished cells."""
+
+    def runs(results: Results, model: str) -> list[Run]:
+        return [
+            run
+            for run in results.runs(folder)
+            if run.model == model and run.seed in SEEDS and not run.distractor
+        ]
+
+    return runs
+
+
+def seen(least: int, most: int) -> Condition:
+    """The main grid's test questions alone whose vehicle that is hidden more is visible to so many percent.
+
+    Of the runs, these answers count; nothing was trained for them.
+    """
+
+    def runs(results: Results, model: str) -> list[Run]:
+        percents = {
+            line["test_id"]: np.frombuffer(bytes.fromhex(line["percent"]), dtype=np.uint8)
+            for line in results.csv("visible.csv")
+        }
+        chosen = []
+        for run in results.runs():
+            if run.model == model and not run.distractor and run.test_id in percents:
+                percent = percents[run.test_id]
+                asked = (least <= percent) & (percent <= most)
+                items = run.test_id if asked.all() else f"{run.test_id}, {least} to {most} %"
+                chosen.append(replace(run, correct=run.correct[asked], test_id=items))
+        return chosen
+
+    return runs
+
+
 @dataclass(frozen=True)
 class Comparison:
     """Conditions that differ in one thing, for one model, without a distractor.
 
     Attributes:
-        name: of the part and of its figure.
+        name: of the figure.
         title: what the conditions are, in words.
         model: the model that all lines are about.
-        folders: folder of the finished cells, by the condition's name. The first condition is the one that
-            the others are compared with.
+        conditions: by name. The first is the one that the others are compared with.
     """
 
     name: str
     title: str
     model: str
-    folders: dict[str, str]
+    conditions: dict[str, Condition]
 
     def report(self, results: Results) -> Findings | None:
         """What the cells say, each condition as if it were a model; None unless two conditions have some."""
         runs, found = [], 0
-        for condition, folder in self.folders.items():
-            own = whole(
-                [
-                    run
-                    for run in results.runs(folder)
-                    if run.model == self.model and run.seed in SEEDS and not run.distractor
-                ]
-            )
-            runs += [replace(run, model=condition) for run in own]
+        for name, runs_of in self.conditions.items():
+            own = whole(runs_of(results, self.model))
+            runs += [replace(run, model=name) for run in own]
             found += bool(own)
-        return estimate(runs, targets=[MAIN], reference=next(iter(self.folders))) if found > 1 else None
+        return estimate(runs, targets=[MAIN], reference=next(iter(self.conditions))) if found > 1 else None
 
 
 SKEW = Comparison(
     *("skew", "frequencies", STRUCTURED),
-    {"Uniform": "skew/uniform", "Visual Genome": MAIN_GRID, "Zipf 2": "skew/zipf-2"},
+    {"Uniform": grid("skew/uniform"), "Visual Genome": grid(MAIN_GRID), "Zipf 2": grid("skew/zipf-2")},
 )
 SHOWN = Comparison(
     *("shown", "what is asked and shown", STRUCTURED),
     {
-        "One axis, every weather": MAIN_GRID,
-        "Two axes": "conditions/relations-all",
-        "Clear weather": "conditions/weather-clear",
+        "One axis, every weather": grid(MAIN_GRID),
+        "Two axes": grid("conditions/relations-all"),
+        "Clear weather": grid("conditions/weather-clear"),
     },
 )
 WORDED = Comparison(
     *("worded", "questions", UNSTRUCTURED),
-    {"One phrasing": MAIN_GRID, "Several phrasings": "conditions/phrasing-varied"},
+    {"One phrasing": grid(MAIN_GRID), "Several phrasings": grid("conditions/phrasing-varied")},
 )
-COMPARISONS = (SKEW, SHOWN, WORDED)
+SEEN = {
+    "all": seen(0, 100),
+    "wholly visible": seen(100, 100),
+    "70 to 99 % visible": seen(70, 99),
+    "40 to 69 % visible": seen(0, 69),
+}
+VISIBLE = tuple(
+    Comparison(f"visible-{model}", "vehicles asked about", model, SEEN)
+    for model in (STRUCTURED, UNSTRUCTURED)
+)
+COMPARISONS = (SKEW, SHOWN, WORDED, *VISIBLE)
 
 
 def skew(results: Results) -> str:
@@ -86,12 +132,23 @@ def worded(results: Results) -> str:
     return compared(results, WORDED)
 
 
+def visible(results: Results) -> str:
+    """What hidden vehicles do to the needs of both models of the paper."""
+    return paragraphs(
+        *(
+            part
+            for comparison in VISIBLE
+            for part in (f"{name_of(comparison.model)}:", compared(results, comparison))
+        )
+    )
+
+
 def compared(results: Results, comparison: Comparison) -> str:
     """A table with a line for each condition, below its figure if there is growth to show."""
     report = comparison.report(results)
     if report is None:
         return NOTHING_YET
-    first = next(iter(comparison.folders))
+    first = next(iter(comparison.conditions))
     needed: dict[tuple[str, int], Need] = {
         (x.model, x.entities): x for x in report.rows if x.rule == "isotonic"
     }
@@ -103,7 +160,7 @@ def compared(results: Results, comparison: Comparison) -> str:
     slopes = {x.model: x for x in report.exponents if x.rule == "isotonic" and x.telling}
     worlds = sorted({entities for _, entities in needed})
     body = []
-    for name in (name for name in comparison.folders if any(model == name for model, _ in needed)):
+    for name in (name for name in comparison.conditions if any(model == name for model, _ in needed)):
         line = [name]
         for entities in worlds:
             need, ratio = needed.get((name, entities)), times.get((name, entities))
