@@ -1,4 +1,7 @@
-"""Tables and bars on a terminal: rich's, without markup and without anything that a terminal obeys."""
+"""Tables and bars on a terminal: rich's, without markup and without anything that a terminal obeys.
+
+Words and numbers of a table are never cut: a table that is too wide for the terminal is printed row by row.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.progress import Task, TextColumn
+from rich.table import Table
 from rich.text import Text
 
 from simtown.core.terminal import plain
+
+#: Columns that no table needs.
+_UNBOUNDED = 100_000
 
 
 class PlainConsole(Console):
@@ -27,6 +34,23 @@ class PlainConsole(Console):
         """A string as rich's text. See :meth:`rich.console.Console.render_str`."""
         return super().render_str(plain(text, block=True), **options)
 
+    def print(self, *objects: Any, **options: Any) -> None:
+        """See :meth:`rich.console.Console.print`."""
+        too_wide = [isinstance(thing, Table) and self._least_width(thing) > self.width for thing in objects]
+        super().print(
+            *(_rows(thing) if wide else thing for thing, wide in zip(objects, too_wide, strict=True)),
+            **options,
+        )
+
+    def _least_width(self, table: Table) -> int:
+        """The width from which on no word of a table is cut; only columns that can be wrapped will shrink."""
+        for column in table.columns:
+            cells = [self.measure(cell) for cell in (column.header, *column.cells)]
+            widest_cell = max(cell.maximum for cell in cells)
+            if column.no_wrap or widest_cell == max(cell.minimum for cell in cells):
+                column.no_wrap, column.min_width = True, widest_cell
+        return self.measure(table, options=self.options.update(width=_UNBOUNDED)).minimum
+
 
 class Words(TextColumn):
     """A column of a progress bar: its format filled in, and shown as it is."""
@@ -36,16 +60,28 @@ class Words(TextColumn):
         return styled(self.text_format.format(task=task))
 
 
+def _rows(table: Table) -> Group:
+    """A table row by row: a line for each cell, after the head of its column, and an empty line."""
+    lines = Table.grid(padding=(0, 1))
+    lines.add_column()
+    lines.add_column(overflow="fold")
+    for cells in zip(*(column.cells for column in table.columns), strict=True):
+        for column, cell in zip(table.columns, cells, strict=True):
+            lines.add_row(column.header, cell)
+        lines.add_row()
+    return Group(*(part for part in (table.title, lines, table.caption) if part))
+
+
 def styled(text: str, style: str = "") -> Text:
     """A text in one of rich's styles."""
     return Text(plain(text), style)
 
 
 @contextmanager
-def page(width: int | None = None) -> Iterator[PlainConsole]:
+def page(width: int = 80) -> Iterator[PlainConsole]:
     """A console for stdout; all that is printed on it appears when the block ends well.
 
-    `width`: columns where no terminal decides.
+    `width`: columns where no terminal decides: in a file or a pipe.
     """
     console = PlainConsole(width=None if sys.stdout.isatty() else width)
     with console.capture() as printed:

@@ -48,6 +48,8 @@ _WEATHERS = {
 }
 #: Bytes of a PNG file against those of the same picture in a shard, and of a mask.
 _PNG, _MASK_PNG = 0.97, 0.5
+#: Seconds until a command has begun its work, of however few examples.
+_START = 1.5
 #: Bytes of a manifest, and of its entry of a shard.
 _MANIFEST, _ENTRY = 30_000, 300
 
@@ -131,7 +133,7 @@ class Cost:
     passing: int = 0
 
     def lasting(self, cores: int) -> float:
-        """Seconds on `cores` cores; infinite if unknown."""
+        """Seconds of work on `cores` cores; infinite if unknown."""
         return inf if self.seconds is None else self.seconds / max(1, min(cores, self.pieces))
 
     def words(self, cores: int | None, place: Path | None = None) -> str:
@@ -152,7 +154,8 @@ class Cost:
             parts.append(f"about {duration(self.seconds)} of one core's work")
         elif self.seconds is not None and cores is not None:
             used = max(1, min(cores, self.pieces))
-            parts.append(f"about {duration(self.lasting(cores))} on {used} core{'s' if used > 1 else ''}")
+            seconds = duration(_START + self.lasting(cores))
+            parts.append(f"about {seconds} on {used} core{'s' if used > 1 else ''}")
         room = f"; {size(free(place))} are free at {nearest(place)}" if place and self.files else ""
         return ", ".join(parts or ["nothing is missing"]) + room
 

@@ -16,7 +16,8 @@ from simtown.datasets.shards import STAGES
 from simtown.datasets.stores import DirectoryStore, Remote, store_of
 from simtown.datasets.summaries import median_margin
 
-_BAR = 20
+#: Characters of a bar: two of them and the longest word of the catalogue fit into 80 columns.
+_BAR = 18
 
 
 def show(place: str | Path) -> None:
@@ -112,7 +113,7 @@ def _frequencies(dataset: Dataset) -> Table:
     top = max(max(t.max() for t in target), max(f.max() for f in shares))
     table = Table(title="Entities in the training questions, | marks the target", title_justify="left")
     for head in ("entity", "subject", "", "object", ""):
-        table.add_column(head, justify="right" if head in ("subject", "object") else "left")
+        table.add_column(head, justify="right" if head in ("subject", "object") else "left", no_wrap=not head)
     for rank, e in enumerate(s.kinds):
         cells = [
             cell

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from simtown.core.files import replacing
+from simtown.core.plots import round_values, set_log_ticks
 from simtown.core.quoting import figure_text
 from simtown.datasets.reader import Dataset
 from simtown.datasets.settings import SPLITS
@@ -23,6 +24,8 @@ ROLES = ("subject", "object")
 #: Expected count below which cells are pooled: the usual rule for the chi-square approximation.
 LEAST = 5.0
 _SHOWN = {"train": "#D55E00", "test": "#0072B2"}
+#: Entities from which on only some ranks are labelled in a figure.
+_ALL_RANKS = 10
 
 
 @dataclass(frozen=True)
@@ -189,20 +192,25 @@ def plot(results: Mapping[str, Marginals], frequencies: str, path: Path) -> None
             axes.set_title(f"{role.capitalize()}s: {kind}\n{fits}", fontsize=10, color="#333333")
             axes.set_xscale("log")
             axes.set_yscale("log")
-            axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-            axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
-            axes.xaxis.set_minor_formatter(NullFormatter())
+            ranks = rank.tolist() if len(rank) < _ALL_RANKS else round_values(1, len(rank))
+            set_log_ticks(axes.xaxis, ranks, lambda x, _: f"{x:g}")
+            axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
             axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{100 * y:g} %"))
+            axes.yaxis.set_minor_formatter(NullFormatter())  # it would label small worlds by powers of ten
             axes.spines[["top", "right"]].set_visible(False)
             axes.spines[["left", "bottom"]].set_color("#888888")
             axes.tick_params(colors="#333333", which="both", labelsize=9)
             axes.grid(True, which="major", color="#DDDDDD", linewidth=0.6)
             axes.set_axisbelow(True)
-            axes.legend(fontsize=8.5, frameon=False, loc="lower left")
             if column == 0:
                 axes.set_ylabel("share of examples", fontsize=9.5, color="#333333")
             if row == 1:
                 axes.set_xlabel("rank among the entities", fontsize=9.5, color="#333333")
+    marks: dict[str, Any] = {}
+    for axes in grid.flat:
+        handles, labels = axes.get_legend_handles_labels()
+        marks |= dict(zip(labels, handles, strict=True))
+    figure.legend(marks.values(), marks, loc="outside lower center", ncols=4, fontsize=8.5, frameon=False)
     with replacing(path) as temporary:
         figure.savefig(temporary, format="png", metadata={"Software": None})
 

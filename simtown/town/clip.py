@@ -27,6 +27,8 @@ _ROOM = 11.0
 _TRIES = 200
 #: The longest clip, seconds, and the most frames a second.
 LONGEST, FASTEST = 600.0, 60
+#: Bytes at the end of an MP4 file that hold the index of the longest clip.
+_INDEX = 1_000_000
 
 
 def traffic(seed: int, vehicles: int = 5, entities: int = 60, weather: str | None = None) -> Town:
@@ -145,7 +147,7 @@ def write(
         progress: receives the number of newly finished frames.
 
     Raises:
-        TownError: an argument is wrong, as in :func:`check`, or the town cannot move.
+        TownError: an argument is wrong, as in :func:`check`, the town cannot move, or the disk is full.
     """
     check(path, seconds, fps, size)
     touched: list[Contact] = []
@@ -164,6 +166,7 @@ def write(
 def _mp4(pictures: Iterator[np.ndarray], path: Path, fps: int, size: tuple[int, int]) -> None:
     import cv2
 
+    path.write_bytes(b"\0")  # raises an error if nothing can be written: OpenCV does not say why it fails
     codec = cv2.VideoWriter.fourcc(*"vp09")  # VP9: browsers do not play MPEG-4 part 2
     writer = cv2.VideoWriter(str(path), codec, fps, size)
     if not writer.isOpened():
@@ -173,6 +176,19 @@ def _mp4(pictures: Iterator[np.ndarray], path: Path, fps: int, size: tuple[int, 
             writer.write(picture[..., ::-1])
     finally:
         writer.release()
+    if not _is_whole(path):
+        raise TownError(
+            "the clip could not be written to its end: make room on the disk, or give another `path`"
+        )
+
+
+def _is_whole(path: Path) -> bool:
+    """Whether an MP4 file ends with its index, the box "moov". OpenCV does not say that a disk is full."""
+    with open(path, "rb") as file:
+        file.seek(max(0, path.stat().st_size - _INDEX))
+        end = file.read()
+    size_and_name = end.rfind(b"moov") - 4
+    return size_and_name >= 0 and int.from_bytes(end[size_and_name:][:4]) == len(end) - size_and_name
 
 
 def _gif(pictures: Iterator[np.ndarray], path: Path, fps: int, size: tuple[int, int]) -> None:

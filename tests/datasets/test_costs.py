@@ -184,9 +184,16 @@ def test_a_command_says_what_it_will_take(many, cli, tmp_path, monkeypatch):
 def test_time_is_shared_by_as_many_cores_as_there_are_pieces():
     cost = costs.Cost(100.0, pieces=4)
     assert [cost.lasting(cores) for cores in (1, 2, 4, 64)] == [100, 50, 25, 25]
-    assert cost.words(64) == "about 25 s on 4 cores"
+    assert cost.words(64) == "about 26 s on 4 cores"  # with its start
     assert cost.words(None) == "about 2 min of one core's work"
     assert costs.Cost(None, bytes=1_500_000, files=1).words(2) == "writes about 1.5 MB in 1 file"
+
+
+def test_the_start_of_a_command_counts_for_few_examples(rich):
+    data = open_dataset(rich)
+    for cost in (costs.of_gallery(data, True), costs.of_export(data, "png", ["train"])):
+        assert cost.lasting(1) < 0.5
+        assert "about 2 s on 1 core" in cost.words(1)
 
 
 def test_amounts_in_words():

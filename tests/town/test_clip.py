@@ -1,12 +1,13 @@
 """simtown clip: files that players read, the same for the same seed, and never over another file."""
 
+import resource
 from importlib.util import find_spec
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from simtown.town import TownError
+from simtown.town import TownError, clip
 from simtown.town.clip import traffic
 from tests.conftest import HANGS
 
@@ -48,6 +49,23 @@ def test_a_clip_shows_the_town_in_motion(cli, tmp_path, ending):
     assert np.abs(shown_frames[0] - first).mean() < 12  # lossy
     assert (np.abs(shown_frames[-1] - shown_frames[0]).max(axis=2) > 60).mean() > 0.01
     assert [p.name for p in tmp_path.iterdir()] == [path.name]
+
+
+@needs_motion
+@pytest.mark.parametrize("ending", ["mp4", "gif"])
+@pytest.mark.parametrize("share", [0, 0.01, 0.5, 0.9, 0.999])
+def test_a_clip_that_finds_no_room_is_refused_and_leaves_nothing(cli, tmp_path, monkeypatch, ending, share):
+    noise = np.random.default_rng(0).integers(0, 256, (20, 54, 96, 3), dtype=np.uint8)
+    monkeypatch.setattr(clip, "frames", lambda *_: ((picture, []) for picture in noise))
+    whole = tmp_path / f"whole.{ending}"
+    cli("clip", *QUICK, "--out", whole).succeeds()
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (int(share * whole.stat().st_size), limits[1]))
+    try:
+        cli("clip", *QUICK, "--out", tmp_path / f"cut.{ending}").refuses()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert list(tmp_path.iterdir()) == [whole]
 
 
 @needs_motion

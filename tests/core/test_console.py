@@ -1,0 +1,74 @@
+"""Tables on terminals of any width, and in files."""
+
+import io
+
+import pytest
+from rich.table import Table
+
+from simtown.core.console import PlainConsole, page
+
+
+@pytest.fixture
+def table():
+    table = Table(title="How fast", caption="on one core")
+    for head in ("stage", "examples", "seconds", "note"):
+        table.add_column(head)
+    table.add_row("render", "1,000,000", "3,141.5", "the engine for processors")
+    table.add_row("encode", "1,000,000", "27.2", "LZ4")
+    return table
+
+
+def printed(console, table):
+    with console.capture() as shown:
+        console.print(table)
+    return shown.get()
+
+
+@pytest.mark.parametrize("width", range(24, 80))
+def test_no_word_of_a_table_is_cut(table, width):
+    words = printed(PlainConsole(width=width), table).split()
+    shown = "stage examples seconds note render 1,000,000 3,141.5 engine processors encode 27.2 LZ4"
+    assert set(shown.split()) <= set(words)
+
+
+def test_a_table_that_is_too_wide_is_printed_row_by_row(table):
+    lines = [line.rstrip() for line in printed(PlainConsole(width=30), table).splitlines()]
+    assert lines == [
+        "How fast",
+        "stage    render",
+        "examples 1,000,000",
+        "seconds  3,141.5",
+        "note     the engine for",
+        "         processors",
+        "",
+        "stage    encode",
+        "examples 1,000,000",
+        "seconds  27.2",
+        "note     LZ4",
+        "",
+        "on one core",
+    ]
+
+
+def test_a_word_that_no_line_holds_is_broken_but_whole():
+    table = Table("name")
+    table.add_row("x" * 70)
+    assert printed(PlainConsole(width=30), table).count("x") == 70
+
+
+def test_a_cell_that_must_not_be_wrapped_is_whole(table):
+    table.columns[3].no_wrap = True
+    for width in (40, 50, 60):
+        assert "the engine for processors" in printed(PlainConsole(width=width), table)
+
+
+def test_what_a_file_gets_does_not_depend_on_the_terminal(table, monkeypatch):
+    pages = set()
+    for columns in ("40", "80", "200"):
+        file = io.StringIO()
+        monkeypatch.setenv("COLUMNS", columns)
+        monkeypatch.setattr("sys.stdout", file)
+        with page() as console:
+            console.print("a long line, " * 20, table)
+        pages.add(file.getvalue())
+    assert len(pages) == 1
