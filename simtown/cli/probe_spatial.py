@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from simtown.cli.app import RefusalError
+from simtown.cli.places import local_file
 from simtown.cli.probe import need, spatial, takes_scorer_options
 from simtown.core import stopping
 from simtown.core.terminal import say
@@ -101,9 +102,8 @@ def town(
     from simtown.probes.spatial.tables import NumberTable
     from simtown.probes.spatial.town import bridge
 
-    taken = [p for p in (out.with_suffix(".png"), out.with_suffix(".svg")) if p.exists()]
-    if taken:
-        raise RefusalError(f"{taken[0]} exists: give another --out")
+    for suffix in (".png", ".svg"):
+        local_file(out.with_suffix(suffix))
     source = open_dataset(dataset)
     if not len(source.test):
         raise RefusalError(f"{dataset} has no test scenes: make it with simtown generate --test 2000")
@@ -113,7 +113,7 @@ def town(
     figures.town(
         NumberTable(WORDED, WORDED, comparison.words),
         comparison.templates,
-        f"cosines of P-vectors: {title_of(model)}",
+        f"distances of P-vectors: {title_of(model)}",
         out,
     )
     say("perplexity of each relation (row) in captions of each (column):")

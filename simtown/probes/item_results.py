@@ -43,8 +43,9 @@ EXPLAINED_ITEMS = (
     "score: mean Spearman ρ over subjects ± sd, times 100; Acc@1: share of items whose right class came "
     "first, per cent, 1/k where k classes share the first place; in brackets 95 % bootstrap intervals over "
     "items; prior: the answers of one who knows how common each class is among the items to learn from, or "
-    "else among the other items; ceiling: the best ρ of a ranking without ties, or of items without counts "
-    "the best accuracy that one answer a question has (best template: none, it may give several)."
+    "else among all items but one of each class; ceiling: the best ρ of a ranking without ties, or of items "
+    "without counts the best accuracy that one answer a question has (best template: none, it may give "
+    "several)."
 )
 _COMPARED: dict[str, Kind] = {
     "mode": TEXT,

@@ -13,7 +13,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from simtown.probes.study import Option, Study, StudySettings, SummaryTable, TaskRequest, TaskResult
+from simtown.probes.study import (
+    Option,
+    Study,
+    StudySettings,
+    SummaryTable,
+    TaskRequest,
+    TaskResult,
+    check_seed,
+)
 
 if TYPE_CHECKING:
     from simtown.probes.items import ItemSet
@@ -61,6 +69,7 @@ class ItemSettings(StudySettings):
             raise ValueError(f"unknown use '{self.use}': choose {', '.join(self.uses)}")
         if self.protocol not in PROTOCOLS:
             raise ValueError(f"unknown protocol '{self.protocol}': choose {', '.join(PROTOCOLS)}")
+        check_seed(self.seed)
 
     @property
     def policy(self) -> str:

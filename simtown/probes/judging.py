@@ -69,10 +69,22 @@ def _shares(counts: np.ndarray) -> np.ndarray:
     return shares
 
 
-def _others(shares: np.ndarray) -> np.ndarray:
-    """(n, c) for each row the mean of the other rows, zeros if there are none."""
-    mean = (shares.sum(axis=0) - shares) / max(len(shares) - 1, 1)
-    return np.round(mean, 12)  # so that rounding breaks no tie
+def _others(shares: np.ndarray, gold: np.ndarray) -> np.ndarray:
+    """(n, c) for each row the sum of the other rows without an average row of every other class.
+
+    Without the row alone, its own class alone would be rarer: of as many "yes" as "no", every guess would be
+    wrong.
+
+    Args:
+        shares: (n, c).
+        gold: (n,) int64, each row's class.
+    """
+    _, class_of, sizes = np.unique(gold, return_inverse=True, return_counts=True)
+    means = np.zeros((len(sizes), shares.shape[1]))
+    np.add.at(means, class_of, shares)
+    means /= sizes[:, None]
+    left = shares.sum(axis=0) - means.sum(axis=0)  # all rows but one of each class
+    return np.round(left + means[class_of] - shares, 12)  # so that rounding breaks no tie
 
 
 @dataclass(frozen=True)
@@ -132,11 +144,14 @@ def bounds(data: ItemSet) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     without counts.
 
     The prior of an item is made of the items to learn from. Where there are none, it is made of all items but
-    this one.
+    one of each class, see :func:`_others`.
     """
     n = len(data.subjects)
     shares = np.eye(len(data.classes))[data.gold] if data.counts is None else _shares(data.counts)
-    guesses = np.tile(shares[data.train].mean(axis=0), (n, 1)) if data.train.any() else _others(shares)
+    if data.train.any():
+        guesses = np.tile(shares[data.train].mean(axis=0), (n, 1))
+    else:
+        guesses = _others(shares, data.gold)
     allowed = guesses if data.choices is None else np.where(data.choices, guesses, -np.inf)
     prior_right = share_right(allowed, data.gold)
     if data.counts is None:

@@ -219,7 +219,7 @@ class PairedDifference:
     Attributes:
         n: subjects.
         mean: of the differences.
-        paired: two-sided p-value of the paired t-test.
+        paired: two-sided p-value of the paired t-test; NaN without subjects, as is `welch`.
         welch: two-sided p-value of Welch's t-test, as if the subjects were others.
     """
 
@@ -238,8 +238,10 @@ def difference(a: np.ndarray, b: np.ndarray) -> PairedDifference:
     """
     kept = np.isfinite(a) & np.isfinite(b)
     a, b = a[kept], b[kept]
+    if not len(a):
+        return PairedDifference(0, float("nan"), float("nan"), float("nan"))
     if len(a) < 2 or (np.ptp(a - b) == 0 and a[0] == b[0]):
-        return PairedDifference(len(a), float((a - b).mean()) if len(a) else float("nan"), 1.0, 1.0)
+        return PairedDifference(len(a), float((a - b).mean()), 1.0, 1.0)
     with np.errstate(invalid="ignore", divide="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # nearly equal differences
         paired = 0.0 if np.ptp(a - b) == 0 else float(stats.ttest_rel(a, b).pvalue)

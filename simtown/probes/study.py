@@ -65,6 +65,12 @@ def recorded(settings: Any) -> dict[str, Any]:
     }
 
 
+def check_seed(seed: int) -> None:
+    """Raises ValueError for a seed that scikit-learn does not take."""
+    if not 0 <= seed < 2**32:
+        raise ValueError(f"seed must be at least 0 and below {2**32}, not {seed}")
+
+
 def weights_digest(model: str) -> str:
     """A digest of the files of a model; "" for one that is not in a file or directory."""
     place = model.partition(":")[2]

@@ -11,7 +11,7 @@ pytest.importorskip("scipy", reason="needs scipy: pip install '.[probes]'")
 from scipy.stats import spearmanr
 
 from simtown.probes import head, judging
-from simtown.probes.items import ItemSet
+from simtown.probes.items import ItemSet, read_items
 
 
 @st.composite
@@ -80,17 +80,40 @@ def test_an_item_is_right_as_often_as_under_a_random_order_of_ties(data, seed):
 
 @given(item_sets())
 def test_the_prior_does_not_know_the_items_own_answer(data):
+    """It leaves out the item and, so that no class becomes rarer than the others, one item of each."""
     rho, right, _ = judging.bounds(data)
     n, c = len(data.subjects), len(data.classes)
     shares = np.eye(c)[data.gold] if data.counts is None else data.counts / data.counts.sum(axis=1)[:, None]
     for i in range(n):
-        known = [j for j in range(n) if (data.train[j] if data.train.any() else j != i)]
-        guess = np.array([np.mean([shares[j, k] for j in known] or [0]) for k in range(c)]).round(9)
+        if data.train.any():
+            weights = data.train.astype(float)
+        else:
+            alike = [int((data.gold == data.gold[j]).sum()) for j in range(n)]
+            weights = np.array([1 - 1 / alike[j] for j in range(n)])
+            weights[data.gold == data.gold[i]] = 1
+            weights[i] = 0
+        guess = (weights @ shares).round(9)
         among = np.flatnonzero(data.choices[i])
         first = [k for k in among if guess[k] == guess[among].max()]
         assert right[i] == pytest.approx(first.count(data.gold[i]) / len(first))
         if data.counts is not None and np.ptp(guess[among]) and np.ptp(data.counts[i, among]):
             assert rho[i] == pytest.approx(spearmanr(guess[among], data.counts[i, among]).statistic)
+
+
+@pytest.mark.parametrize(
+    ("gold", "choices", "accuracy"),
+    [
+        (["yes"] * 5 + ["no"] * 5, [], 0.5),
+        (["yes"] * 6 + ["no"] * 4, [], 0.6),
+        (["a", "b", "c"], [], 1 / 3),
+        (["a", "b", "c"], ["a|d", "b|e", "c|f"], 0.5),  # nothing tells which of the two is right
+    ],
+)
+def test_the_prior_of_items_without_a_training_part(tmp_path, gold, choices, accuracy):
+    lines = [f"s,{right},{own}\n" for right, own in zip(gold, choices or [""] * len(gold), strict=True)]
+    (tmp_path / "items.csv").write_text("subject,gold,classes\n" + "".join(lines))
+    data = read_items(tmp_path / "items.csv", ["the [X] is [Y] ."])
+    assert judging.bounds(data)[1].mean() == pytest.approx(accuracy)
 
 
 @given(item_sets(), st.integers(0, 10_000))

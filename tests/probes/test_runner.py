@@ -110,7 +110,7 @@ def test_a_table_is_asked_continued_and_compared(cli, table, model, tmp_path, co
         assert (
             0 <= numbers["accuracy"]["low"] <= numbers["accuracy"]["mean"] <= numbers["accuracy"]["high"] <= 1
         )
-    assert groups["all"]["prior_accuracy"] == 0  # of the other items, never most have the item's class
+    assert groups["all"]["prior_accuracy"] == 2 / 5  # yellow is the one class that two items have
     rows = pq.read_table(out / "items.parquet").to_pylist()
     assert [row["subject"] for row in rows if row["mode"] == "average"] == [
         "lemon",
@@ -133,6 +133,12 @@ def test_a_table_is_asked_continued_and_compared(cli, table, model, tmp_path, co
     other = tmp_path / "other"
     cli(*words, "--out", other, "--protocol", "paper").succeeds()
     assert "items, average, fruit" in cli("probe", "compare", out, other).succeeds().out
+
+
+@pytest.mark.parametrize("seed", ["-1", "4294967296"])
+def test_a_seed_that_no_solver_takes(cli, table, model, tmp_path, seed):
+    words = ("--model", model, "--template", "[X] is [Y] .", "--out", tmp_path / "out", "--seed", seed)
+    cli("probe", "ask", table, *words).refuses("--seed must be at least 0 and below 4294967296")
 
 
 def test_another_model_at_the_same_path_is_refused(cli, table, model, tmp_path, contents):
@@ -301,7 +307,7 @@ def test_a_study_in_python(tmp_path):
     content = runner.run(study, tmp_path, settings, tmp_path / "out", bars=bars)
     numbers = content["tasks"]["animals"]["modes"]["average"]["groups"]["all"]
     assert numbers["accuracy"]["mean"] == 1
-    assert numbers["prior_accuracy"] == 0  # no two animals say the same
+    assert numbers["prior_accuracy"] == pytest.approx(1 / 3)  # no two animals say the same
     assert numbers["ceiling_accuracy"] == 1
     assert runner.run(study, tmp_path, settings, tmp_path / "out") == content
     with pytest.raises(ForeignDirectoryError, match="protocol corrected, now paper"):

@@ -129,6 +129,12 @@ def test_an_interval_of_many_values_takes_little_memory():
     assert peak < 8 * 20_000 * 500  # of all draws at once
 
 
+def test_no_subjects_make_no_test():
+    nothing = statistics.difference(np.array([0.5, math.nan]), np.array([math.nan, 0.5]))
+    assert nothing.n == 0
+    assert np.isnan([nothing.mean, nothing.paired, nothing.welch]).all()
+
+
 def test_spearman_is_silent_where_nothing_varies():
     assert statistics.spearman(np.arange(5), np.array([1, 2, 3, 5, 4])).rho == pytest.approx(0.9)
     assert math.isnan(statistics.spearman(np.arange(5), np.ones(5)).rho)

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from simtown.probes.scorers import opening
+from simtown.probes.scorers.batching import together
 
 Loss = Literal["squared", "cross-entropy"]
 
@@ -67,6 +68,8 @@ def fit(place: str, texts: list[str], pair: np.ndarray, label: np.ndarray, setti
     device = opening.device_of(device)
     torch.manual_seed(seed)
     tokenizer, model = _load(place, 1 if settings.loss == "squared" else 2)
+    codes = tokenizer(texts, truncation=True, max_length=settings.length)["input_ids"]
+    equal = _sees_padding(tokenizer, model, codes[0])
     model.to(device).train()
     optimiser = torch.optim.AdamW(model.parameters(), lr=settings.learning_rate, weight_decay=0.01)
     total = settings.steps(len(pair))
@@ -74,11 +77,13 @@ def fit(place: str, texts: list[str], pair: np.ndarray, label: np.ndarray, setti
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimiser, lambda s: min((s + 1) / warm, (total - s) / max(1, total - warm))
     )
-    codes = tokenizer(texts, truncation=True, max_length=settings.length)["input_ids"]
+    lengths = np.array([len(code) for code in codes])
 
     def logits(chosen: np.ndarray) -> Any:
-        batch = tokenizer.pad({"input_ids": [codes[i] for i in chosen]}, return_tensors="pt").to(device)
-        return model(**batch).logits
+        parts = together(lengths[chosen], equal=equal)
+        batches = [{"input_ids": [codes[i] for i in chosen[rows]]} for rows in parts]
+        each = [model(**tokenizer.pad(batch, return_tensors="pt").to(device)).logits for batch in batches]
+        return torch.cat(each)[np.argsort(np.concatenate(parts))]
 
     random = np.random.default_rng(seed)
     for _ in range(settings.epochs):
@@ -105,6 +110,25 @@ def fit(place: str, texts: list[str], pair: np.ndarray, label: np.ndarray, setti
             yes = torch.sigmoid(out[:, 0]) if settings.loss == "squared" else out.softmax(-1)[:, 1]
             result[start : start + 256] = yes.cpu().numpy()
     return result
+
+
+def _sees_padding(tokenizer: Any, model: Any, code: list[int]) -> bool:
+    """Whether what the model says of a text depends on the padding beside it, as it does if all positions are
+    mixed or pooled, whatever the mask.
+    """
+    import torch
+
+    code = code[:8]  # the same with padding is not too long for a model
+    with torch.inference_mode():
+        alone, padded = (
+            model.eval()(
+                **tokenizer.pad(
+                    {"input_ids": [code]}, padding="max_length", max_length=length, return_tensors="pt"
+                )
+            ).logits
+            for length in (len(code), 2 * len(code))
+        )
+    return not torch.allclose(alone, padded, rtol=1e-4, atol=1e-5)
 
 
 def _load(place: str, outputs: int) -> tuple[Any, Any]:

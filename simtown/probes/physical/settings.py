@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Annotated
 
-from simtown.probes.study import Option, StudySettings, results_record
+from simtown.probes.study import Option, StudySettings, check_seed, results_record
 
 if TYPE_CHECKING:
     from simtown.core.runs import RunRecord
@@ -89,8 +89,7 @@ class PhysicalSettings(StudySettings):
         ):
             if value not in possible:
                 raise ValueError(f"`{name}` {value} is none of {', '.join(possible)}")
-        if self.seed < 0:
-            raise ValueError(f"seed must be at least 0, not {self.seed}")
+        check_seed(self.seed)
         if self.model in BASELINES:
             if self.use or self.tune:
                 raise ValueError(f"{self.model} is a baseline: it takes neither `use` nor `tune`")

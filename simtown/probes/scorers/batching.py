@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
+import numpy as np
+
 T = TypeVar("T", bound=Hashable)
 
 
@@ -38,6 +40,17 @@ def buckets(rows: Sequence[Sequence[int]], budget: int, *, equal: bool = False) 
         batch.append(i)
     if batch:
         yield batch
+
+
+def together(lengths: np.ndarray, *, equal: bool) -> list[np.ndarray]:
+    """Numbers of the rows that go through a model at once: all, or with `equal` those of each length.
+
+    >>> together(np.array([3, 2, 3]), equal=True)
+    [array([1]), array([0, 2])]
+    """
+    if not equal:
+        return [np.arange(len(lengths))]
+    return [np.flatnonzero(lengths == length) for length in np.unique(lengths)]
 
 
 def shared(rows: Sequence[tuple[int, ...]]) -> int:

@@ -61,6 +61,10 @@ class Transformer(Scorer):
         model: any module that takes input_ids and attention_mask as transformers' models do.
         tokenizer: a fast one.
         truncate: cut texts that are too long for the model instead of refusing them.
+
+    Attributes:
+        sees_padding: whether a token's state depends on the padding behind the text. A batch for such a model
+            has texts of one length.
     """
 
     abilities: frozenset[Ability] = frozenset({"embed", "word_vector"})
@@ -145,7 +149,7 @@ class Transformer(Scorer):
     def _examine(self, model: Any) -> None:
         """Find out whether a token's state depends on the padding behind the text.
 
-        Some models mix or pool all positions, whatever the mask. A batch for them has texts of one length.
+        Some models mix or pool all positions, whatever the mask.
 
         Raises:
             ValueError: the model cannot read a text, or has not one state for each token.
@@ -169,12 +173,13 @@ class Transformer(Scorer):
                 ) from error
             states.append(state[0, : len(row)].double())
         alone, padded = states
-        self._equal = bool((alone - padded).abs().max() > ROUNDING * max(1.0, float(alone.abs().max())))
+        difference = float((alone - padded).abs().max())
+        self.sees_padding = difference > ROUNDING * max(1.0, float(alone.abs().max()))
 
     def _batches(self, rows: Sequence[Sequence[int]], *, equal: bool = False) -> Iterator[list[int]]:
         """Numbers of the rows, batch by batch; draws the bar. equal: only rows of one length in a batch."""
         with metered(self.name, len(rows), self.settings.progress) as progress, torch.inference_mode():
-            for batch in buckets(rows, self._budget, equal=equal or self._equal):
+            for batch in buckets(rows, self._budget, equal=equal or self.sees_padding):
                 yield batch
                 progress(len(batch))
 

@@ -13,6 +13,10 @@ from simtown.core.plots import INK, new_figure, save_figure
 from simtown.core.quoting import figure_text
 from simtown.probes.spatial.tables import NumberTable
 
+#: What the colours of distances between the town's relations reach at least: smaller ones look as small as
+#: they are.
+LEAST = 1e-3
+
 
 def ordered(vectors: np.ndarray) -> np.ndarray:
     """(n,) numbers of the rows so that like ones stand together: leaves of average-linkage clusters, as close
@@ -59,34 +63,36 @@ def heat_map(table: NumberTable, title: str, path: Path) -> None:
 
 def town(words: NumberTable, grids: np.ndarray, title: str, path: Path) -> None:
     """Write the town's relations as path.png and path.svg: above their (n, r, c) templates, below the (n, n)
-    cosines of their P-vectors.
+    distances of their P-vectors, 1 less the cosines of `words`.
     """
     n = len(words.rows)
+    distances = np.abs(1 - words.values).round(12)  # of a relation from itself exactly 0
     figure = new_figure(1.9 * n, 5.4, dpi=160)
     halves: Any = figure.subfigures(2, 1, height_ratios=(1, 1.5))
     upper, lower = halves
-    where = (
-        "where each relation holds (centre: the landmark; far above, near below; white: nobody stands there)"
-    )
+    where = "where each relation holds (+: the landmark; far above, near below; white: nobody stands there)"
     upper.suptitle(where, fontsize=9, color=INK)
     panels = upper.subplots(1, n)
     for panel, name, grid in zip(panels, words.rows, grids, strict=True):
         image = panel.imshow(grid, cmap="viridis", vmin=0, vmax=1)
+        panel.plot((grid.shape[1] - 1) / 2, (grid.shape[0] - 1) / 2, "+", color=INK)
         panel.set_title(name, fontsize=8, color=INK)
         panel.set(xticks=[], yticks=[])
-    upper.colorbar(image, ax=panels, shrink=0.7, aspect=12).ax.tick_params(labelsize=7, colors=INK)
+    _style_bar(upper.colorbar(image, ax=panels, shrink=0.7, aspect=12), "share of scenes")
     axes = lower.subplots()
-    image = axes.imshow(words.values, cmap="viridis")
+    image = axes.imshow(distances, cmap="viridis", vmin=0, vmax=max(LEAST, distances.max()))
+    beside = axes.inset_axes((1.06, 0.1, 0.06, 0.8))  # so that matrix and bar stand in the middle together
+    _style_bar(lower.colorbar(image, cax=beside), "1 - cosine (0: used alike)")
     axes.set_xticks(
         range(n), [name.replace(" the ", "\nthe ") for name in words.columns], fontsize=7, color=INK
     )
     axes.set_yticks(range(n), words.rows, fontsize=7, color=INK)
-    dark = words.values < (words.values.min() + words.values.max()) / 2
+    dark = image.norm(distances) < 0.5
     for i, j in np.ndindex(n, n):
         axes.text(
             j,
             i,
-            f"{words.values[i, j]:.3f}",
+            f"{distances[i, j]:.2g}",
             ha="center",
             va="center",
             fontsize=8,
@@ -94,6 +100,11 @@ def town(words: NumberTable, grids: np.ndarray, title: str, path: Path) -> None:
         )
     axes.set_title(figure_text(title), fontsize=9, color=INK)
     _save(figure, path)
+
+
+def _style_bar(bar: Any, unit: str) -> None:
+    bar.ax.tick_params(labelsize=7, colors=INK)
+    bar.set_label(unit, fontsize=8, color=INK)
 
 
 def _save(figure: Any, path: Path) -> None:

@@ -36,10 +36,15 @@ class MatrixAgreement:
 
 
 def agreement(a: np.ndarray, b: np.ndarray, seed: int = 0) -> MatrixAgreement:
-    """Do two (n, n) symmetric matrices order the pairs of words alike?"""
+    """Do two (n, n) symmetric matrices order the pairs of words alike?
+
+    The correlation and its p-value are NaN where a matrix is constant.
+    """
     n = len(a)
     upper = np.triu_indices(n, 1)
     rho = representational(a, b)
+    if np.isnan(rho):
+        return MatrixAgreement(len(upper[0]), rho, rho, rho, rho)
     low, high = _interval(_rhos(a[upper], b[upper], _weights(n, seed)))
     generator = np.random.default_rng(seed)
     orders = np.array([generator.permutation(n) for _ in range(REPLICATES)])

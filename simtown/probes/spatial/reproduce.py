@@ -194,15 +194,14 @@ def figure3(release: SpatialRelease, others: Sequence[tuple[str, NumberTable]] =
     return lines
 
 
-def likeness(name: str, a: NumberTable, b: NumberTable) -> list[Line]:
-    """How alike two models' matrices are over the contexts that both have: log-perplexities, and similarities
-    of P-vectors.
+def likeness(name: str, a: NumberTable, b: NumberTable, relations: tuple[str, ...] = RELATIONS) -> list[Line]:
+    """How alike two models' matrices are for some relations, over the contexts that both have:
+    log-perplexities, and similarities of P-vectors.
     """
     contexts = tuple(c for c in CONTEXTS if c in a.columns and c in b.columns)
-    block_a, block_b = a.block(RELATIONS, contexts), b.block(RELATIONS, contexts)
+    block_a, block_b = a.block(relations, contexts), b.block(relations, contexts)
     rho = statistics.spearman(np.log(block_a).ravel(), np.log(block_b).ravel()).rho
     alike = [cosine(vectors.p_vectors(block)) for block in (block_a, block_b)]
-    agreement = judgements.agreement(alike[0], alike[1])
     return [
         Line(
             f"{name}, log-perplexities",
@@ -212,14 +211,7 @@ def likeness(name: str, a: NumberTable, b: NumberTable) -> list[Line]:
             float("nan"),
             f"{block_a.size:,} cells, {len(contexts)} contexts",
         ),
-        Line(
-            f"{name}, similarities",
-            None,
-            agreement.rho,
-            agreement.low,
-            agreement.high,
-            f"{agreement.pairs:,} pairs, Mantel p = {agreement.p:.2g}",
-        ),
+        _agreed(f"{name}, similarities", None, alike[0], alike[1]),
     ]
 
 
@@ -283,14 +275,10 @@ def _chance(paper: float | None, drawn: Sequence[float]) -> Line:
 
 def _agreed(name: str, paper: float | None, a: np.ndarray, b: np.ndarray) -> Line:
     agreement = judgements.agreement(a, b)
-    return Line(
-        name,
-        paper,
-        agreement.rho,
-        agreement.low,
-        agreement.high,
-        f"{agreement.pairs} pairs, Mantel p = {agreement.p:.2g}",
-    )
+    note = f"{agreement.pairs:,} pairs"
+    if not math.isnan(agreement.p):
+        note += f", Mantel p = {agreement.p:.2g}"
+    return Line(name, paper, agreement.rho, agreement.low, agreement.high, note)
 
 
 # As tables

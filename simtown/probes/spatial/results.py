@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from simtown.core.files import open_plain
+from simtown.core.files import DamagedError, RefusedError, open_plain, read_json
 from simtown.core.quoting import markdown, title_of
 from simtown.core.tables import markdown_table
 from simtown.probes import statistics
@@ -57,7 +57,7 @@ def run(request: TaskRequest) -> dict[str, Any]:
     """Score the test suites of a corpus, write the matrices and vectors, and sum up what they know.
 
     Raises:
-        ValueError: the corpus has too few relations.
+        ValueError: the corpus has too few relations, or the model knows none of them.
         UnableError: the model has no probabilities of texts.
         DamagedError: a file of the directory, or of the corpus, is damaged.
     """
@@ -66,6 +66,11 @@ def run(request: TaskRequest) -> dict[str, Any]:
     if "sequence_logprobs" not in scorer.abilities:
         raise UnableError(
             f"{scorer.name} has no probabilities of texts: give a masked or a causal language model"
+        )
+    unknown = [relation for relation in RELATIONS if scorer.spelling(relation) is None]
+    if len(unknown) == len(RELATIONS):
+        raise ValueError(
+            f"{scorer.name} knows none of the {len(RELATIONS)} relations: train it on text that holds them"
         )
     bins = _suites(request.data.path, settings, request.bars)
     progress = request.bars("phrases scored", len(bins.frames) * len(RELATIONS))
@@ -84,7 +89,6 @@ def run(request: TaskRequest) -> dict[str, Any]:
         write_table(directory / EMBEDDINGS, _as_table(lm))
         spaces.append(Space("LM", lm.vectors))
     figures.heat_map(p, f"P-vectors: {title_of(settings.model)}", directory / FIGURE)
-    unknown = [relation for relation in RELATIONS if scorer.spelling(relation) is None]
     return {
         "suites": _suites_summary(bins),
         "unknown_relations": unknown,
@@ -232,3 +236,22 @@ def load(directory: Path) -> tuple[NumberTable, list[Space]]:
                 Space(f"{name}, {directory.name}", dict(zip(table.rows, table.values, strict=True)))
             )
     return read_table(directory / MATRIX), spaces
+
+
+def unknown_relations(directory: Path) -> list[str]:
+    """The relations that the model of a finished run does not know.
+
+    Raises:
+        FileNotFoundError: no finished run is there.
+        DamagedError: its summary is damaged.
+    """
+    path = directory / f"{SUMMARY}.json"
+    try:
+        unknown: list[str] = read_json(path)["unknown_relations"]
+        if not set(unknown) <= set(RELATIONS):
+            raise ValueError("it names words that are no relations")
+    except (FileNotFoundError, RefusedError):
+        raise
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DamagedError(f"{path} is damaged ({error}): run simtown probe spatial again") from error
+    return unknown

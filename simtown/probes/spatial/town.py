@@ -68,7 +68,17 @@ class Bridge:
 
 
 def bridge(scorer: Scorer, captions: Related) -> Bridge:
-    """Put every relation into every caption, and compare the P-vectors with the templates."""
+    """Put every relation into every caption, and compare the P-vectors with the templates.
+
+    Raises:
+        ValueError: the model does not know a relation.
+        UnableError: it has no probabilities of texts.
+    """
+    for relation in WORDED:
+        if scorer.spelling(relation) is None:
+            raise ValueError(
+                f"{scorer.name} does not know '{relation}': train it on the captions of simtown captions"
+            )
     texts = [
         substitute((b, a), relation)
         for relation in WORDED

@@ -23,6 +23,7 @@ from simtown.core.runs import require_empty
 from simtown.core.version import __version__
 from simtown.probes.quiet import quietly
 from simtown.probes.scorers.base import Scorer
+from simtown.probes.scorers.batching import together
 from simtown.probes.visual.tuning import masked_of
 from simtown.text.corpus import Corpus
 
@@ -121,14 +122,21 @@ def _train(
         torch.manual_seed(settings.seed)  # dropout
         bar.on_begin(steps)
         for ids, real in _batches(student, texts, settings, rng):
-            with torch.no_grad():
-                teacher_logits = teacher.model(input_ids=ids, attention_mask=real).logits.float()
-            loss = divergence(teacher_logits, model(input_ids=ids, attention_mask=real).logits.float(), real)
             optimiser.zero_grad()
-            loss.backward()
+            losses.append(0.0)
+            lengths = real.sum(1).cpu().numpy()
+            for rows in together(lengths, equal=teacher.sees_padding or student.sees_padding):
+                cells = (student.tensor(rows), slice(lengths[rows].max()))
+                inputs = {"input_ids": ids[cells], "attention_mask": real[cells]}
+                with torch.no_grad():
+                    teacher_logits = teacher.model(**inputs).logits.float()
+                student_logits = model(**inputs).logits.float()
+                share = len(rows) / len(ids)
+                loss = share * divergence(teacher_logits, student_logits, real[cells])
+                loss.backward()
+                losses[-1] += float(loss.detach())
             optimiser.step()
             schedule.step()
-            losses.append(float(loss.detach()))
             bar.on_progress(1)
     model.eval().requires_grad_(False)
     return losses

@@ -23,6 +23,7 @@ import torch
 from simtown.probes.items import ItemSet
 from simtown.probes.judging import PromptResult, judged
 from simtown.probes.scorers.base import Scorer, UnableError
+from simtown.probes.scorers.batching import together
 from simtown.probes.scorers.gap import lead_of
 from simtown.probes.scorers.masked import Masked
 from simtown.probes.scorers.spelling import spell
@@ -65,8 +66,11 @@ class PromptRows:
     gap: torch.Tensor
     own: torch.Tensor
 
-    def of(self, which: torch.Tensor) -> PromptRows:
-        return PromptRows(self.ids[which], self.real[which], self.gap[which], self.own[which])
+    def of(self, which: torch.Tensor, length: int | None = None) -> PromptRows:
+        """Some of the rows, of so many tokens."""
+        return PromptRows(
+            self.ids[which, :length], self.real[which, :length], self.gap[which], self.own[which]
+        )
 
 
 def rows(scorer: Masked, template: str, subjects: list[str]) -> PromptRows:
@@ -155,6 +159,17 @@ class Mixture(torch.nn.Module):
 
     def forward(self, number: int, these: PromptRows) -> torch.Tensor:
         """(n, c) log-probability over the whole vocabulary of the classes at the gap of template `number`."""
+        if not self._scorer.sees_padding:
+            return self._together(number, these)
+        lengths = these.real.sum(1).cpu().numpy()
+        parts = together(lengths, equal=True)
+        logprobs = [
+            self._together(number, these.of(self._scorer.tensor(rows), lengths[rows[0]])) for rows in parts
+        ]
+        return torch.cat(logprobs)[self._scorer.tensor(np.argsort(np.concatenate(parts)))]
+
+    def _together(self, number: int, these: PromptRows) -> torch.Tensor:
+        """(n, c) as of :meth:`forward`, in one batch."""
         offsets = self.offsets[number]
         embedded = self._scorer.model.get_input_embeddings()(these.ids)
         embedded = self._add(embedded, offsets[0], these.own)

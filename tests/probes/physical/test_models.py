@@ -204,6 +204,21 @@ def test_fine_tuning_runs_where_it_is_told(release, tiny, monkeypatch):
         ask(dtype="bfloat16")
 
 
+def test_fine_tuning_does_not_see_padding(model):
+    from simtown.probes.physical import finetune
+
+    texts = ["the sky is blue", "the grass is green and the sky is blue", "a bus"]
+    settings, nothing = finetune.FineTuning(epochs=0), np.zeros(0, dtype=np.int64)
+
+    def said(chosen):
+        return finetune.fit(
+            str(model("fnet")), chosen, nothing, nothing == 1, settings, 0, lambda more: None, "cpu"
+        )
+
+    alone = [said([text])[0] for text in texts]
+    assert said(texts) == pytest.approx(alone, abs=1e-5)
+
+
 def test_fine_tuning_learns(release, tiny):
     """The same few sentences with opposite labels end up on opposite sides."""
     from simtown.probes.physical import finetune

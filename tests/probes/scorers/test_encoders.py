@@ -72,7 +72,7 @@ def test_models_that_do_not_read_tokens_are_refused_in_one_line(model, tmp_path)
 def test_only_models_that_padding_tells_on_take_texts_of_one_length_alone(model):
     """The others keep their full batches."""
     kinds = (*MASKED, *MIXING, *CAUSAL, "encoder", "clip")
-    equal = {kind for kind in kinds if open_scorer(f"hf:{model(kind)}").uncached()._equal}
+    equal = {kind for kind in kinds if open_scorer(f"hf:{model(kind)}").uncached().sees_padding}
     assert equal == set(MIXING)
 
 

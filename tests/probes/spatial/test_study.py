@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from simtown.probes.lm.architectures import ARCHITECTURES
-from simtown.probes.spatial import compare, figures, settings
-from simtown.probes.spatial.relations import CONTEXTS, RELATIONS
+from simtown.probes.spatial import compare, figures, settings, wordtests
+from simtown.probes.spatial.relations import CONTEXTS, KINDS, RELATIONS
 from simtown.probes.spatial.tables import NumberTable, read_table, write_table
 from simtown.probes.spatial.vectors import p_vectors
 from tests.probes.spatial.world import write_release
@@ -27,14 +27,18 @@ def corpus(tmp_path_factory):
     return path
 
 
-@pytest.fixture(scope="module")
-def lstm(tmp_path_factory):
-    """An untrained one."""
-    made, path = ARCHITECTURES["lstm"], tmp_path_factory.mktemp("models") / "lstm"
-    tokenizer = made.tokenizer(PHRASES, 200)
+def save_lstm(path, lacking=()):
+    """An untrained one, which knows the words of the phrases without these."""
+    made = ARCHITECTURES["lstm"]
+    tokenizer = made.tokenizer([p for p in PHRASES if not set(lacking) & set(p.split())], 200)
     redrawn(made.model(tokenizer), 0, 0.1).save_pretrained(path)
     tokenizer.save_pretrained(path)
     return path
+
+
+@pytest.fixture(scope="module")
+def lstm(tmp_path_factory):
+    return save_lstm(tmp_path_factory.mktemp("models") / "lstm")
 
 
 @pytest.fixture(scope="module")
@@ -93,24 +97,48 @@ def test_an_lstm(cli, corpus, lstm, ngram, tmp_path, contents):
     assert "McNemar p" in told
 
 
-def test_relations_that_the_model_lacks_are_named(cli, corpus, lstm, tmp_path):
-    made, path = ARCHITECTURES["lstm"], tmp_path / "lstm"
-    lacking = ("beneath", "in front of")
-    tokenizer = made.tokenizer(
-        [phrase for phrase in PHRASES if not {"beneath", "front"} & set(phrase.split())], 200
-    )
-    redrawn(made.model(tokenizer), 0, 0.1).save_pretrained(path)
-    tokenizer.save_pretrained(path)
+def test_relations_that_the_model_lacks_are_named_and_left_out_of_comparisons(
+    cli, corpus, lstm, ngram, tmp_path
+):
+    lacking = save_lstm(tmp_path / "lstm", ("front", "above"))
 
     def told(model, out):
         words = ("--model", f"lstm:{model}", "--corpus", corpus, "--out", out)
         return cli("probe", "spatial", *words, *SMALL).succeeds().out
 
-    assert all(relation in told(path, tmp_path / "out") for relation in ("does not know", *lacking))
-    unknown = json.loads((tmp_path / "out" / "summary.json").read_text())["unknown_relations"]
-    assert unknown == [r for r in RELATIONS if {"beneath", "front"} & set(r.split())]
-    assert "does not know" not in told(lstm, tmp_path / "knowing")
-    assert json.loads((tmp_path / "knowing" / "summary.json").read_text())["unknown_relations"] == []
+    out, knowing = tmp_path / "out", tmp_path / "knowing"
+    assert all(part in told(lacking, out) for part in ("does not know", "above", "in front of"))
+    unknown = json.loads((out / "summary.json").read_text())["unknown_relations"]
+    assert unknown == [r for r in RELATIONS if {"front", "above"} & set(r.split())]
+    assert "does not know" not in told(lstm, knowing)
+    assert json.loads((knowing / "summary.json").read_text())["unknown_relations"] == []
+
+    # four of six pairs of opposites are left, in 4 · 3 · 4 questions
+    for other, vectors in ((knowing, ("P", "LM")), (ngram, ("P",))):
+        tests, alike = compare.compare(out, other)
+        asked = [(one.test, one.vectors, one.questions) for one in tests]
+        sets = len(wordtests.trios([[w for w in kind if w not in unknown] for kind in KINDS]))
+        each = [("analogy", 48), ("odd one out, cosine", sets), ("odd one out, rank", sets)]
+        assert asked == [(test, kind, n) for kind in vectors for test, n in each]
+        left = len(RELATIONS) - len(unknown)
+        assert f"{left * len(CONTEXTS):,} cells" in alike[0].note
+        shown = " ".join(cli("probe", "compare", other, out).succeeds().out.split())
+        assert f"Left out: {len(unknown)} of 67 relations" in shown
+        assert f"72 of 120 analogies and {88 - sets} of 88 odd ones out" in shown
+    assert "Left out" not in cli("probe", "compare", knowing, ngram).succeeds().out
+
+
+def test_models_without_a_relation_in_common_are_refused(cli, corpus, ngram, copy, tmp_path):
+    out = copy(ngram, "out")
+    summary = json.loads((out / "summary.json").read_text())
+    (out / "summary.json").write_text(json.dumps(summary | {"unknown_relations": RELATIONS[2:]}))
+    cli("probe", "compare", out, ngram).refuses("both models know 2 of 67 relations")
+    (out / "summary.json").write_text(json.dumps(summary | {"unknown_relations": ["banana"]}))
+    cli("probe", "compare", out, ngram).refuses("summary.json is damaged", code=1)
+    other = tmp_path / "other.txt"
+    other.write_text("a cat sat\na dog ran\n")
+    words = ("--model", f"ngram:{other}", "--corpus", corpus, "--out", tmp_path / "none")
+    cli("probe", "spatial", *words, *SMALL).refuses("knows none of the 67 relations")
 
 
 def test_a_run_stands_beside_the_released_one(cli, ngram, copy, tmp_path):

@@ -1,5 +1,7 @@
 """The bridge: templates are what the relations mean, and an oracle that knows space shows it."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,8 @@ from simtown.datasets.reader import open_dataset
 from simtown.language.captions import WORDED, related
 from simtown.language.relations import RELATIONS
 from simtown.probes.scorers.base import Scorer, TokenScores
-from simtown.probes.spatial import town
+from simtown.probes.spatial import figures, town
+from simtown.probes.spatial.tables import NumberTable
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +64,22 @@ def test_who_knows_space_shows_it_and_who_does_not_does_not(told):
     assert knows.templates.shape == (4, town.CELLS, town.CELLS)
 
 
+@pytest.mark.parametrize(
+    ("distance", "shown", "top"), [(2.5e-7, "2.5e-07", "0.0010"), (0.25, "0.25", "0.25")]
+)
+def test_the_picture_says_how_far_apart_relations_are(told, tmp_path, distance, shown, top):
+    """Distances that are next to nothing are not stretched to all colours."""
+    cosines = np.full((4, 4), 1 - distance)
+    np.fill_diagonal(cosines, 1 + 2e-16)
+    words = NumberTable(WORDED, WORDED, cosines)
+    figures.town(words, town.templates(told), "model", tmp_path / "town.png")
+    drawn = (tmp_path / "town.svg").read_text()
+    texts = re.findall(r"<text[^>]*>([^<]+)</text>", drawn)
+    assert texts.count(shown) >= 12
+    assert texts.count("0") == 4
+    assert {"share of scenes", "1 - cosine (0: used alike)", top} <= set(texts)
+
+
 def test_the_command(cli, many, tmp_path):
     out, picture = tmp_path / "captions.txt", tmp_path / "town.png"
     cli("captions", many, "--out", out).succeeds()
@@ -68,7 +87,14 @@ def test_the_command(cli, many, tmp_path):
     assert "with the templates" in cli(*bridge).succeeds().out
     assert picture.read_bytes()[:4] == b"\x89PNG"
     assert "in front of" in picture.with_suffix(".svg").read_text()
-    cli(*bridge).refuses("exists: give another")
+    cli(*bridge).refuses("is there already: give another file")
+    cli(*bridge[:-1], tmp_path / "nowhere" / "town.png").refuses("there is no directory")
+
+
+def test_a_model_that_lacks_a_relation(cli, many, tmp_path):
+    (tmp_path / "other.txt").write_text("a cat is behind a dog\nin front of the left house\n")
+    words = ("--model", f"ngram:{tmp_path / 'other.txt'}", "--out", tmp_path / "town.png")
+    cli("probe", "spatial", "town", many, *words).refuses("does not know 'to the left of'")
 
 
 def test_no_test_scenes(cli, tmp_path):

@@ -97,6 +97,8 @@ def test_agreement_is_spearmans_correlation_over_pairs(values, random):
     if np.ptp(a[upper]):
         assert found.rho == pytest.approx(stats.spearmanr(a[upper], b[upper]).statistic)
         assert 0 < found.p <= 1
+    else:
+        assert np.isnan([found.rho, found.p]).all()
 
 
 def test_weighted_correlations_are_those_of_repeated_pairs():

@@ -16,7 +16,7 @@ from simtown.probes.scorers.base import BLANK  # noqa: E402
 from simtown.probes.scorers.spelling import spell  # noqa: E402
 from simtown.probes.visual import distill, tuning  # noqa: E402
 from simtown.probes.visual.classes import RELATIONS  # noqa: E402
-from tests.probes.tiny import MASKED, redrawn  # noqa: E402
+from tests.probes.tiny import MASKED, MIXING, redrawn  # noqa: E402
 from tests.probes.visual.world import SUBJECTS, TEMPLATES  # noqa: E402
 
 
@@ -116,6 +116,19 @@ def test_prompts_are_the_texts_that_are_asked(kind, template, model):
     for ids, real, at, (before, after, _) in zip(these.ids, these.real, these.gap, gaps, strict=True):
         assert ids[real.bool()].tolist() == [*before, scorer.tokenizer.mask_token_id, *after]
         assert int(at) == len(before)
+
+
+@pytest.mark.parametrize("kind", MIXING)
+@pytest.mark.parametrize("deep", [False, True])
+def test_prompts_do_not_see_each_others_padding(kind, deep, model, release):
+    scorer = tuning.masked_of(open_scorer(f"hf:{model(kind)}"))
+    subjects = ["banana", "a turquoise bus", "sky"]
+    data = replace(release.dataset("color"), subjects=subjects, templates=("the [X] is [Y] .",))
+    mixture, every = _mixture(scorer, data, deep)
+    together = tuning.said(mixture, every, np.arange(3))
+    for subject, logprobs in zip(subjects, together, strict=True):
+        alone = [tuning.rows(scorer, data.templates[0], [subject])]
+        assert tuning.said(mixture, alone, np.arange(1))[0] == pytest.approx(logprobs, abs=1e-4)
 
 
 def test_offsets_stand_at_the_templates_words_alone(bert):
@@ -226,6 +239,26 @@ def test_a_student_comes_to_say_what_its_teacher_says(cli, bert, teacher, tmp_pa
     )
     assert np.abs(new - goal).mean() < 0.75 * np.abs(old - goal).mean()
     cli(*words).refuses("another --out")
+
+
+def test_distilling_does_not_see_padding(model, tmp_path):
+    """Three sentences of three lengths teach the same in one batch as alone."""
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text(
+        "the sky is blue\nthe grass is green and the sky is blue\nthe red bus stands at a stop\n"
+    )
+    divergences = []
+    for batch in (1, 3):
+        teacher, student = (open_scorer(f"hf:{model('fnet')}") for _ in range(2))
+        learning = tuning.masked_of(student).model
+        redrawn(learning, 2, 0.3)
+        for module in learning.modules():
+            if isinstance(module, torch.nn.Dropout):
+                module.p = 0.0
+        settings = distill.DistillSettings(batch=batch, learning_rate=1e-12)
+        content = distill.distill(teacher, student, corpus, tmp_path / f"student{batch}", settings)
+        divergences.append(content["divergence_first"])
+    assert divergences[0] == pytest.approx(divergences[1], rel=1e-4)
 
 
 def test_distill_refusals(cli, bert, tmp_path):
