@@ -357,6 +357,29 @@ def test_the_first_condition_stands_first_whatever_its_name(monkeypatch, tmp_pat
     assert third.startswith("| Clear weather |")
 
 
+def test_axes_are_compared_on_sizes_that_every_seed_has(tmp_path):
+    def keep(folder, size, seed, **accuracies):
+        relations = {name.replace("_", " "): {"n": n, "accuracy": a} for name, (n, a) in accuracies.items()}
+        run = {
+            "model": "pbn",
+            "train_size": size,
+            "seed": seed,
+            "data": {"entities": 5, "distractor": False},
+            "test": {"relations": relations},
+        }
+        (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+        (tmp_path / folder / f"{size}-{seed}.json").write_text(json.dumps({"run": run, "curve": {}}))
+
+    assert conditions.axes(Results(tmp_path)) == NOTHING_YET
+    for seed in (0, 1, 2):
+        keep(MAIN_GRID, 100, seed, left_of=(100, 0.8), right_of=(300, 0.6))
+        keep(MAIN_GRID, 200, seed, left_of=(100, 0.9), right_of=(300, 0.9))
+        four = {"left_of": (50, 0.7 + seed / 10), "behind": (50, 0.9)}
+        keep(conditions.TWO_AXES, 100, seed, right_of=(50, 0.7), in_front_of=(150, 0.5), **four)
+    keep(conditions.TWO_AXES, 200, 0, left_of=(50, 0.9))
+    assert conditions.axes(Results(tmp_path)).splitlines()[2:] == ["| 5 | 100 | 0.650 | 0.750 | 0.600 |"]
+
+
 def test_one_condition_alone_is_no_comparison(monkeypatch, tmp_path):
     cells = {MAIN_GRID: runs_of({("pbn", 5): 200}, 3)}
     monkeypatch.setattr(Results, "runs", lambda self, folder=MAIN_GRID: cells.get(folder, []))

@@ -15,7 +15,7 @@ PARTS: dict[str, Callable[[Results], str]] = {
         *(tables.progress, tables.needs, tables.ratios, tables.additional, tables.exponents, tables.factors),
         *(tables.accuracies, tables.both, tables.chance),
         *(beside.stopping, beside.pictures, beside.placement, beside.search, beside.shares),
-        *(conditions.skew, conditions.visible, conditions.shown, conditions.worded),
+        *(conditions.skew, conditions.visible, conditions.shown, conditions.axes, conditions.worded),
         *(beside.growth, beside.version1),
     )
 }

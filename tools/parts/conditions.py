@@ -22,6 +22,11 @@ from tools.parts.words import NOTHING_YET, markdown, name_of, paragraphs
 SEEDS = range(3)
 
 
+#: Folder of the cells that are asked about two axes.
+TWO_AXES = "conditions/relations-all"
+#: The relations of an axis, by its name on the page.
+AXES = {"left and right": ("left of", "right of"), "depth": ("in front of", "behind")}
+
 #: The runs of a model under a condition, without a distractor.
 Condition = Callable[[Results, str], list[Run]]
 
@@ -96,7 +101,7 @@ SHOWN = Comparison(
     *("shown", "what is asked and shown", STRUCTURED),
     {
         "One axis, every weather": grid(MAIN_GRID),
-        "Two axes": grid("conditions/relations-all"),
+        "Two axes": grid(TWO_AXES),
         "Clear weather": grid("conditions/weather-clear"),
     },
 )
@@ -125,6 +130,35 @@ def skew(results: Results) -> str:
 def shown(results: Results) -> str:
     """What a second axis and the weather do to the need of the Place-Binder Network."""
     return compared(results, SHOWN)
+
+
+def axes(results: Results) -> str:
+    """How often the Place-Binder Network is right about an axis, asked about one axis and about two.
+
+    On the sizes that every compared seed has in both.
+    """
+    accuracies: dict[tuple[int, int, str], dict[int, float]] = {}
+    for folder in (MAIN_GRID, TWO_AXES):
+        for run, _ in results.curves(folder):
+            if run["model"] != STRUCTURED or run["seed"] not in SEEDS or run["data"]["distractor"]:
+                continue
+            for axis, relations in AXES.items():
+                parts = [
+                    run["test"]["relations"][name] for name in relations if name in run["test"]["relations"]
+                ]
+                if parts:
+                    right = sum(part["n"] * part["accuracy"] for part in parts)
+                    cell = run["data"]["entities"], run["train_size"], f"{folder} {axis}"
+                    accuracies.setdefault(cell, {})[run["seed"]] = right / sum(part["n"] for part in parts)
+    columns = [f"{MAIN_GRID} left and right", *(f"{TWO_AXES} {axis}" for axis in AXES)]
+    body = []
+    for entities, size in sorted({(entities, size) for entities, size, _ in accuracies}):
+        cells = [accuracies.get((entities, size, column), {}) for column in columns]
+        if all(cell.keys() == set(SEEDS) for cell in cells):
+            means = [f"{sum(cell.values()) / len(cell):.3f}" for cell in cells]
+            body.append([str(entities), f"{size:,}", *means])
+    head = ("entities", "examples", "one axis", *(f"two axes: {axis}" for axis in AXES))
+    return markdown(head, body, 0) if body else NOTHING_YET
 
 
 def worded(results: Results) -> str:
