@@ -174,6 +174,15 @@ def test_verdicts_follow_from_the_intervals():
     assert found["with 60 entities"] == found["with 5 entities and a distractor"] == UNMEASURED
 
 
+def test_the_whole_catalogue_is_a_world_once_it_is_measured():
+    few = results_of({("cnn-lstm", 5): 4000, ("pbn", 5): 400}, seeds=3)
+    assert "102" not in claims.verdicts(few)
+    needs = {("cnn-lstm", 5): 4000, ("pbn", 5): 400, ("cnn-lstm", 102): 9000, ("pbn", 102): 1000}
+    many = results_of(needs, seeds=3)
+    assert verdict_of(many, "needs more examples for 90 % than the PBN")["with 102 entities"] == HOLDS
+    assert "times as many with 102 entities" in claims.readme(many)
+
+
 @pytest.mark.parametrize(
     ("exponents", "exponent", "additional"),
     [
