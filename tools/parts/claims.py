@@ -226,7 +226,7 @@ def verdicts(results: Results) -> str:
 
 
 def lead_claims(report: Findings | None) -> list[Claim]:
-    """That the CNN-LSTM needs more examples, in each of the paper's worlds, and in ours if it was measured."""
+    """That the CNN-LSTM needs more examples, in each of the paper's worlds, and in ours if measured."""
     every = [(k, lead(report, distractor, k)) for distractor in (False, True) for k in WORLDS]
     return [claim for k, claim in every if k in PAPER_WORLDS or claim.verdict != UNMEASURED]
 
