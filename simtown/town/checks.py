@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from difflib import get_close_matches
 from numbers import Integral, Real
+from pathlib import Path
 
 import numpy as np
 
@@ -77,6 +78,13 @@ def text(value: object, what: str, such_as: str) -> str:
     if not isinstance(value, str):
         raise TownError(f"{what} is {shown(value)}: give a text such as '{such_as}'")
     return value
+
+
+def file_path(value: object, such_as: str) -> Path:
+    """The path of a file. Raises TownError, with an example, for anything but a text or a Path."""
+    if not isinstance(value, str | Path):
+        raise TownError(f"the path is {shown(value)}: give a text such as '{such_as}', or a Path")
+    return Path(value)
 
 
 def several(value: object, what: str, parts: Sequence[str]) -> list[object]:

@@ -13,7 +13,7 @@ from simtown.core.files import replacing
 from simtown.core.streams import Stream
 from simtown.scenes.placement import LANES, SWAY, half_sizes
 from simtown.scenes.scene import Weather
-from simtown.town.checks import TownError, whole
+from simtown.town.checks import TownError, file_path, number, picture_size, whole
 from simtown.town.physics import Contact
 from simtown.town.things import Thing, overlapping
 from simtown.town.town import Town
@@ -113,7 +113,8 @@ def check(path: Path, seconds: float, fps: int, size: tuple[int, int]) -> None:
         raise TownError(f"{path} exists: give another `path`, or remove it")
     if not path.parent.is_dir():
         raise TownError(f"{path.parent} is no directory: make it first")
-    if not 0 < seconds <= LONGEST or not 1 <= fps <= FASTEST:
+    picture_size(size)
+    if not 0 < number(seconds, "seconds") <= LONGEST or not 1 <= whole(fps, "fps") <= FASTEST:
         raise TownError(
             f"{seconds} seconds at {fps} frames a second: "
             f"give up to {LONGEST:.0f} seconds, and from 1 to {FASTEST} frames"
@@ -130,7 +131,7 @@ def check(path: Path, seconds: float, fps: int, size: tuple[int, int]) -> None:
 
 def write(
     town: Town,
-    path: Path,
+    path: str | Path,
     seconds: float = 4.0,
     fps: int = 25,
     size: tuple[int, int] = (512, 288),
@@ -149,6 +150,7 @@ def write(
     Raises:
         TownError: an argument is wrong, as in :func:`check`, the town cannot move, or the disk is full.
     """
+    path = file_path(path, "street.mp4")
     check(path, seconds, fps, size)
     touched: list[Contact] = []
 

@@ -2,7 +2,8 @@
 
 Cars follow the Intelligent Driver Model (Treiber, Hennecke and Helbing 2000, "Congested traffic states in
 empirical observations and microscopic simulations") and steer as Stanley did (Thrun et al. 2006). People
-follow the social force model (Helbing and Molnár 1995, "Social force model for pedestrian dynamics").
+take the cheapest path over a small grid ahead of them (dynamic programming), and keep apart from each other
+by the social force model (Helbing and Molnár 1995, "Social force model for pedestrian dynamics").
 """
 
 from __future__ import annotations
@@ -11,15 +12,21 @@ import math
 
 import numpy as np
 
+from simtown.core.exact import kernel
+
 #: The driver: greatest comfortable acceleration and braking (m/s²), time headway (s), gap at a standstill
 #: (m), exponent.
 ACCELERATION, BRAKING, HEADWAY, JAM_GAP, EXPONENT = 1.5, 2.0, 1.2, 2.0, 4
-#: The walker: seconds to regain pace, strength (m/s²) and reach (m) of what pushes it away, and how far from
-#: an edge it feels it.
+#: The walker: seconds to regain pace, strength (m/s²) and reach (m) of the push of another one.
 RELAXATION, PUSH, REACH = 0.5, 5.0, 0.4
 #: The force between two people is turned by this angle (radians), so that two who meet head on pass each
 #: other on the right instead of standing.
 ASIDE = 0.35
+#: A path over a grid: the most rows by which it changes from one column to the next, the price of a change
+#: by one row; the price grows with the square of the change. Before a path begins, a walker may sidestep: the
+#: price of a row, and the share of the cost of being there.
+SWERVE, SWERVE_PRICE = 4, 0.125
+SIDESTEP_PRICE, SIDESTEP_SHARE = 1.0, 0.25
 
 
 def follow(speed: float, desired: float, gap: float = math.inf, closing: float = 0.0) -> float:
@@ -52,20 +59,53 @@ def steer(heading_error: float, offset: float, speed: float, length: float) -> f
     return speed / max(0.6 * length, 0.8) * math.tan(min(max(angle, -0.5), 0.5))
 
 
-def walk(
-    velocity: np.ndarray, desired: np.ndarray, away: np.ndarray, gaps: np.ndarray, people: np.ndarray
-) -> np.ndarray:
+@kernel
+def path(cost, row):  # type: ignore[no-untyped-def]
+    """The cheapest path over a grid, from its first column to its last, by dynamic programming.
+
+    Args:
+        cost: (k, r) float64 of being at each of r rows in each of k columns.
+        row: where the walker is in the first column.
+
+    Returns:
+        (k,) int64 rows; the first is another than `row` if the walker has to sidestep before it goes on.
+    """
+    columns, rows = cost.shape
+    cheapest = cost.copy()  # from here to the last column
+    change = np.zeros((columns, rows), dtype=np.int64)  # of row, to the next column
+    for k in range(columns - 2, -1, -1):
+        for r in range(rows):
+            least = np.inf
+            for c in range(max(-SWERVE, -r), min(SWERVE, rows - 1 - r) + 1):
+                price = SWERVE_PRICE * c * c + cheapest[k + 1, r + c]
+                if price < least:
+                    least, change[k, r] = price, c
+            cheapest[k, r] += least
+    taken = np.full(columns, row, dtype=np.int64)
+    least = cheapest[0, row]
+    for side in (-1, 1):
+        sidestep, r = 0.0, row + side
+        while 0 <= r < rows:
+            sidestep += SIDESTEP_PRICE + SIDESTEP_SHARE * cost[0, r]
+            if sidestep + cheapest[0, r] < least:
+                least, taken[0] = sidestep + cheapest[0, r], r
+            r += side
+    for k in range(columns - 1):
+        taken[k + 1] = taken[k] + change[k, taken[k]]
+    return taken
+
+
+def walk(velocity: np.ndarray, desired: np.ndarray, away: np.ndarray, gaps: np.ndarray) -> np.ndarray:
     """The social force's acceleration, (2,) m/s².
 
     Args:
         velocity: (2,) m/s, now.
         desired: (2,) m/s, on a free way.
-        away: (n, 2) unit vectors from n obstacles around.
+        away: (n, 2) unit vectors from n people around.
         gaps: (n,) metres to them.
-        people: (n,) bool, which of them are people.
     """
     c, s = math.cos(ASIDE), math.sin(ASIDE)
-    turned = np.where(people[:, None], away @ np.array([[c, s], [-s, c]]), away)
+    turned = away @ np.array([[c, s], [-s, c]])
     pushes = PUSH * np.exp(-np.maximum(gaps, -REACH) / REACH)
     acceleration: np.ndarray = (desired - velocity) / RELAXATION + (pushes[:, None] * turned).sum(axis=0)
     return acceleration

@@ -25,7 +25,7 @@ import numpy as np
 from simtown.assets.atlas import atlas
 from simtown.assets.street.ground import PAVEMENT_EDGE, ROAD_EDGE
 from simtown.core.extras import how_to_install
-from simtown.scenes.footprints import GROUP, depths, heights, number, outline, separation
+from simtown.scenes.footprints import GROUP, depths, heights, number, outline, placed, separation
 from simtown.town import driving
 from simtown.town.checks import FARTHEST, QUICKEST, TownError, within_a_turn
 from simtown.town.things import Thing, turned_front, write
@@ -44,9 +44,20 @@ PIECE = 30
 #: metres.
 BESIDE, AHEAD = 0.3, 80.0
 #: The y at which people on the sidewalk walk, between the lamps and the furniture, and how far around they
-#: look, metres.
+#: keep apart from each other, metres.
 STROLL = 4.8
 AROUND = 2.0
+#: The grid over which walkers look for a path: metres between its columns, which lie across their way, and
+#: between its rows, the number of columns, and of rows to either side of a walker's line.
+COLUMN, ROW, COLUMNS, ROWS = 0.25, 0.0625, 28, 68
+#: Metres that a walker keeps from what it passes, if it can.
+CLEARANCE = 0.2
+#: What each column of a path costs: being inside a thing, and for every metre that it is too close to one,
+#: beside the walker's line, and off the sidewalk on the road or on the lawn.
+INSIDE, TOO_CLOSE, OFF_LINE, ON_ROAD, ON_LAWN = 1000.0, 15.0, 1.0, 200.0, 15.0
+#: Metres along its way to the point of the path for which a walker steers, and how far it turns from its way
+#: at most, radians: who turned to sidestep would be wider.
+STRIDE, MOST_TURN = 0.75, 0.8
 #: Force (newtons) and torque (newton metres) on a body, in its own frame.
 _Push = tuple[list[float], list[float]]
 
@@ -81,6 +92,7 @@ class _Body:
         offset: (3,) from the thing's origin to the body's, in the thing's frame, metres.
         inertia: about the vertical, kg m².
         grip: the greatest angular acceleration that friction with the ground gives it, rad/s².
+        half: half the length and half the width of its outline when it faces along the street, metres.
         line: the y that it keeps to, metres.
         heading: the direction in which it goes, radians: 0 or pi.
     """
@@ -91,6 +103,7 @@ class _Body:
     offset: np.ndarray
     inertia: float
     grip: float
+    half: tuple[float, float]
     line: float
     heading: float
 
@@ -191,7 +204,9 @@ class Physics:
             )
         way = thing.way or _way(thing)
         write(thing, way=way)
-        made = _Body(thing, body, mass, offset, inertia, GRIP * GRAVITY / gyration, *way)
+        facing = placed(outline(thing.kind, thing.style), 0.0, 0.0, -turned_front(thing.kind), thing.scale)
+        long, wide = (np.ptp(facing, axis=0) / 2).tolist()
+        made = _Body(thing, body, mass, offset, inertia, GRIP * GRAVITY / gyration, (long, wide), *way)
         if moves:
             self._put(made)
         return made
@@ -334,13 +349,11 @@ class Physics:
         velocity = np.array(thing.velocity[:2])
         if thing.pace <= 0:
             return self._push(body, *_turn(-velocity / tick, -thing.yaw), 0.0, tick)
-        aside = min(max(0.6 * (body.line - thing.y), -0.8), 0.8)
-        desired = thing.pace * np.array([math.cos(body.heading), aside]) / math.hypot(1.0, aside)
+        desired = _route(me, others)
         acceleration = driving.walk(velocity, desired, *_beside(me, others))
-        rate = 0.0
-        if np.hypot(*velocity) > 0.2:
-            yaw = math.atan2(velocity[1], velocity[0]) - turned_front(thing.kind)
-            rate = 4.0 * math.remainder(yaw - thing.yaw, 2 * math.pi)
+        turn = _within(math.atan2(*_turn(desired, -body.heading)[::-1]), MOST_TURN)
+        yaw = body.heading + turn - turned_front(thing.kind)
+        rate = 4.0 * math.remainder(yaw - thing.yaw, 2 * math.pi)
         return self._push(body, *_turn(acceleration, -thing.yaw), rate, tick)
 
 
@@ -367,28 +380,77 @@ def _ahead(me: _Around, others: list[_Around], side: float, speed: float) -> tup
     return gap, closing
 
 
-def _beside(me: _Around, others: list[_Around]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The obstacles around a walker, among them the edges of the sidewalk.
+def _route(me: _Around, others: list[_Around]) -> np.ndarray:
+    """The velocity, (2,) metres a second, that takes a walker along its line and round what is in its way."""
+    body, thing = me.body, me.thing
+    side = 1.0 if body.heading == 0.0 else -1.0
+    x, y = (me.x0 + me.x1) / 2, (me.y0 + me.y1) / 2
+    # columns keep their places: with other ones at every step, a walker would waver between two paths
+    xs = np.append(x, side * COLUMN * (math.floor(side * x / COLUMN) + np.arange(1, COLUMNS)))
+    ys = body.line + ROW * np.arange(-ROWS, ROWS + 1)
+    gaps = _gaps(me, others, xs, ys)
+    cost = np.where(gaps < 0, INSIDE, TOO_CLOSE * np.maximum(CLEARANCE - gaps, 0))
+    cost += OFF_LINE * np.abs(ys - body.line)
+    if ROAD_EDGE < body.line < PAVEMENT_EDGE:
+        cost += ON_ROAD * np.maximum(ROAD_EDGE - ys, 0) + ON_LAWN * np.maximum(ys - PAVEMENT_EDGE, 0)
+    row = int(np.abs(ys - y).argmin())
+    path = driving.path(cost, row)
+    # a walker follows with a delay, so it steers from where it will be then
+    along, left = driving.RELAXATION * side * thing.velocity[0], driving.RELAXATION * thing.velocity[1]
+    speed = thing.pace
+    free = gaps[np.arange(COLUMNS), path] >= 0
+    if free[0] and not free.all():  # who finds no way stops before what stands there
+        room = abs(xs[free.argmin() - 1] - x) - along
+        speed = min(speed, max(room, 0.0) / driving.RELAXATION)
+    stride, ahead = STRIDE, min(round((max(along, 0.0) + STRIDE) / COLUMN), COLUMNS - 1)
+    if path[0] != row:  # it has to sidestep
+        stride, ahead = COLUMN / 2, 0
+    aim = np.array([side * stride, ys[path[ahead]] - (y + left)])
+    return speed * aim / np.hypot(*aim)
 
-    Returns:
-        (n, 2) unit vectors away from them, (n,) metres to them, and (n,) bool, which are people.
+
+def _gaps(me: _Around, others: list[_Around], xs: np.ndarray, ys: np.ndarray) -> np.ndarray:
+    """Metres between a walker and the nearest thing when it comes to a place: (k, r) float64.
+
+    They are negative inside a thing, and at most CLEARANCE. What moves is taken to go on as it moves now.
+
+    Args:
+        me: the walker.
+        others: the things.
+        xs: (k,) of the places, metres; the first is the walker's.
+        ys: (r,) of the places, metres.
     """
+    boxes = np.array(
+        [
+            (other.x0, other.x1, other.y0, other.y1, *other.thing.velocity[:2])
+            for other in others
+            if other is not me and other.low < me.high and other.high > me.low
+        ]
+    )
+    x0, x1, y0, y1, vx, vy = boxes.reshape(-1, 6).T[..., None]
+    times = np.abs(xs - xs[0]) / max(me.thing.pace, 1e-3)
+    long, wide = me.body.half
+    along = np.maximum(x0 + vx * times - xs, xs - x1 - vx * times) - long
+    along[:, 1:] -= COLUMN / 2  # a column stands for all places nearer to it than to others
+    passed = along.min(axis=1) < CLEARANCE
+    shifts = (vy * times)[passed, :, None]
+    across = np.maximum(y0[passed, None] + shifts - ys, ys - y1[passed, None] - shifts) - wide
+    gaps: np.ndarray = np.maximum(along[passed, :, None], across).min(axis=0, initial=CLEARANCE)
+    return gaps
+
+
+def _beside(me: _Around, others: list[_Around]) -> tuple[np.ndarray, np.ndarray]:
+    """The people around a walker: (n, 2) unit vectors away from them, and (n,) metres to them."""
     thing = me.thing
     place = np.array([thing.x, thing.y])
-    away, gaps, people = [], [], []
+    away, gaps = [], []
     for other in others:
         distance = max(other.x0 - me.x1, me.x0 - other.x1, other.y0 - me.y1, me.y0 - other.y1)
-        if other is me or distance > AROUND:
+        if other is me or other.thing.group != "person" or distance > AROUND:
             continue
         away.append(_outward(place, other.outline))
         gaps.append(separation(me.outline, other.outline))
-        people.append(other.thing.group == "person")
-    if ROAD_EDGE < thing.y < PAVEMENT_EDGE + AROUND:
-        for edge, direction in ((ROAD_EDGE, 1.0), (PAVEMENT_EDGE, -1.0)):
-            away.append(np.array([0.0, direction]))
-            gaps.append(direction * (thing.y - edge))
-            people.append(False)
-    return np.array(away).reshape(-1, 2), np.array(gaps), np.array(people, dtype=bool)
+    return np.array(away).reshape(-1, 2), np.array(gaps)
 
 
 @cache

@@ -12,7 +12,7 @@ import numpy as np
 
 from simtown.core.files import replacing
 from simtown.render.raster import Raster
-from simtown.town.checks import TownError, shown
+from simtown.town.checks import TownError, file_path, shown
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -73,15 +73,16 @@ class Frame:
             path: such as "town.png".
 
         Raises:
-            TownError: the ending is not one of a picture format.
+            TownError: the path is none, or its ending is not one of a picture format.
             OSError: the file cannot be written.
         """
         from PIL import Image
 
-        picture_format = Image.registered_extensions().get(Path(path).suffix.lower())
+        path = file_path(path, "town.png")
+        picture_format = Image.registered_extensions().get(path.suffix.lower())
         if picture_format is None:
             raise TownError(f"{path} does not end as a picture does: end it in .png or .jpg")
-        with replacing(Path(path)) as temporary:
+        with replacing(path) as temporary:
             self.image.save(temporary, format=picture_format)
 
     def __repr__(self) -> str:

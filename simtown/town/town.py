@@ -11,6 +11,7 @@ import numpy as np
 
 from simtown.assets.catalogue import ENTITIES
 from simtown.core.streams import Stream
+from simtown.language.questions import with_article
 from simtown.render.fill import MOST_TRIANGLES
 from simtown.render.raster import TooManyTrianglesError
 from simtown.scenes.camera import Camera
@@ -298,7 +299,7 @@ class Town:
         def make(kind: str) -> Thing:
             vehicle = GROUP[kind] == "vehicle"
             if lane is not None and not vehicle:
-                raise TownError(f"a {kind} has no lane: leave out lane, which is for vehicles")
+                raise TownError(f"{with_article(kind)} has no lane: leave out lane, which is for vehicles")
             thing = Thing(kind, 0.0, 0.0, z, 0.0, scale, 0 if vehicle and style is None else its_style, paint)
             if below is not None:
                 return self._on_top(thing, below, x, y, yaw)
@@ -641,7 +642,8 @@ class Town:
             if overlapping(candidate, self._things) is None:
                 return candidate
         raise _NoRoomError(
-            f"no free place for a {thing.kind} in {_TRIES} tries: remove something, or say where with x and y"
+            f"no free place for {with_article(thing.kind)} in {_TRIES} tries: "
+            "remove something, or say where with x and y"
         )
 
     def _roomy(self, thing: Thing, poses: np.ndarray) -> np.ndarray:

@@ -48,7 +48,7 @@ class ThingTruth:
         corners: (8, 3) of its 3D box, metres.
         box: x0, y0, x1, y1 pixels around all of it that is far enough from the camera to be drawn
             (simtown.scenes.camera.NEAR), including hidden parts, cut at the picture's edges; None if it is
-            outside the picture.
+            outside the picture, where it would fill no pixel if it stood alone.
         seen: x0, y0, x1, y1 pixels around its visible pixels, or None.
         pixels: the number of its visible pixels.
         visible: their share of the pixels that it would fill if it stood alone.
@@ -270,7 +270,7 @@ def _thing_truth(
         centre=corners.mean(axis=0).tolist(),
         size=(high - low).tolist(),
         corners=corners.tolist(),
-        box=box,
+        box=box if alone else None,  # a picture can show nothing of a thing, and yet cross its box
         seen=seen,
         pixels=pixels,
         visible=pixels / alone if alone else 0.0,

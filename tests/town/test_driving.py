@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate
+from scipy.sparse import csgraph, lil_array
 
 from simtown.town import driving
 
@@ -59,14 +60,46 @@ def test_steering_comes_back_to_the_line(offset, heading, speed):
     assert abs(heading) < 0.02
 
 
+def price(rows, row, cost):
+    """What a path costs, sidesteps before it begins included."""
+    first = rows[0]
+    passed = range(min(first, row + 1), max(first, row - 1) + 1) if first != row else ()
+    sidestep = sum(driving.SIDESTEP_PRICE + driving.SIDESTEP_SHARE * cost[0, r] for r in passed if r != row)
+    changes = np.diff(rows)
+    assert (np.abs(changes) <= driving.SWERVE).all()
+    return sidestep + cost[np.arange(len(cost)), rows].sum() + driving.SWERVE_PRICE * (changes**2).sum()
+
+
+@quick
+@given(st.integers(1, 6), st.integers(1, 9), st.integers(0, 1000), st.data())
+def test_a_path_costs_as_little_as_dijkstras(columns, rows, seed, data):
+    row = data.draw(st.integers(0, rows - 1))
+    cost = np.random.default_rng(seed).choice([0.0, 0.5, 3.0, 100.0], (columns, rows))
+    # nodes: the first column before the path begins, then all columns, then the end
+    graph = lil_array((rows * (columns + 1) + 1, rows * (columns + 1) + 1))
+    for r in range(rows):
+        graph[r, rows + r] = cost[0, r] + 1e-9  # scipy takes 0 for no edge
+        for to in {r - 1, r + 1} & set(range(rows)):
+            graph[r, to] = driving.SIDESTEP_PRICE + driving.SIDESTEP_SHARE * cost[0, to]
+        for k in range(1, columns):
+            for to in range(max(r - driving.SWERVE, 0), min(r + driving.SWERVE + 1, rows)):
+                change = driving.SWERVE_PRICE * (to - r) ** 2
+                graph[k * rows + r, (k + 1) * rows + to] = cost[k, to] + change + 1e-9
+        graph[columns * rows + r, (columns + 1) * rows] = 1e-9
+    least = csgraph.dijkstra(graph.tocsr(), indices=row)[-1]
+    assert price(driving.path(cost, row), row, cost) == pytest.approx(least, abs=1e-6)
+
+
 def test_walkers_regain_their_pace_and_are_pushed_to_the_right():
     desired = np.array([1.4, 0.0])
-    none = np.zeros((0, 2)), np.zeros(0), np.zeros(0, dtype=bool)
-    assert np.allclose(driving.walk(np.zeros(2), desired, *none), desired / driving.RELAXATION)
-    assert np.allclose(driving.walk(desired, desired, *none), 0.0)
-    for person in (True, False):
-        ahead = driving.walk(desired, desired, np.array([[-1.0, 0.0]]), np.array([0.5]), np.array([person]))
-        assert ahead[0] < 0
-        assert (ahead[1] < 0) == person  # right of someone who walks along +x
-        far = driving.walk(desired, desired, np.array([[-1.0, 0.0]]), np.array([3.0]), np.array([person]))
-        assert np.hypot(*far) < 0.05 * np.hypot(*ahead)
+    assert np.allclose(driving.walk(np.zeros(2), desired, *nobody()), desired / driving.RELAXATION)
+    assert np.allclose(driving.walk(desired, desired, *nobody()), 0.0)
+    ahead = driving.walk(desired, desired, np.array([[-1.0, 0.0]]), np.array([0.5]))
+    assert ahead[0] < 0
+    assert ahead[1] < 0  # right of someone who walks along +x
+    far = driving.walk(desired, desired, np.array([[-1.0, 0.0]]), np.array([3.0]))
+    assert np.hypot(*far) < 0.05 * np.hypot(*ahead)
+
+
+def nobody():
+    return np.zeros((0, 2)), np.zeros(0)

@@ -9,9 +9,11 @@ import pytest
 
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES
+from simtown.assets.street.ground import PAVEMENT_EDGE, ROAD_EDGE
 from simtown.scenes.footprints import depths, number, separation
 from simtown.scenes.scene import Prop, Scene, Vehicle
 from simtown.town import Town
+from simtown.town.clip import traffic
 from simtown.town.physics import DENSITY, GRAVITY, GRIP, STROLL
 
 pytest.importorskip(
@@ -275,6 +277,43 @@ def test_people_walk_on_the_sidewalk_and_pass_each_other():
         assert separation(man.outline, woman.outline) > -0.02
     assert man.x > 5.0
     assert woman.x < -2.0
+
+
+@pytest.mark.parametrize("side", [0.0, np.pi])
+@pytest.mark.parametrize(
+    "kind", ["hydrant", "mailbox", "street lamp", "bench", "oak", "cafe table", "bus shelter", "woman"]
+)
+def test_a_walker_goes_round_what_stands_on_its_line(kind, side):
+    town = road(props=[Prop("man", -6.0 * np.cos(side), STROLL), Prop(kind, 0.0, 5.0)])
+    man = town["man"]
+    town.turn(man, side - man.front)
+    town.drive(man, 1.4)
+    for _ in range(90):
+        town.step(0.1)
+        assert ROAD_EDGE < man.y < PAVEMENT_EDGE + 0.2
+        assert separation(man.outline, town[kind].outline) > 0
+    assert man.x * np.cos(side) > 3.0
+
+
+def test_a_walker_stops_before_what_leaves_no_way():
+    town = road(props=[Prop("man", -6.0, 5.0), *(Prop("mailbox", 0.0, y) for y in np.arange(0.0, 10.0, 0.8))])
+    man = town["man"]
+    town.turn(man, -man.front)
+    town.drive(man, 1.4)
+    assert town.step(12.0) == []
+    assert np.linalg.norm(man.velocity) < 0.1
+    assert -2.0 < man.x < -0.5
+
+
+@pytest.mark.parametrize("seed", [7, 11, 14, 17])
+def test_nobody_is_stuck_on_a_random_street(seed):
+    town = traffic(seed)
+    town.step(15.0)
+    people = [t for t in town.things if t.group == "person"]
+    before = [t.x for t in people]
+    town.step(5.0)
+    for person, x in zip(people, before, strict=True):
+        assert abs(person.x - x) > 0.2 * 5.0 * person.pace
 
 
 def test_the_same_town_moves_the_same():

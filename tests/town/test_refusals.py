@@ -286,6 +286,9 @@ def test_an_assignment_is_seen_by_what_moves():
 
 def test_a_picture_is_saved_or_the_error_says_how(tmp_path):
     frame = town().render(SMALL)
+    for path in (None, 3):
+        with pytest.raises(TownError, match=r"the path is (None|3): .*town\.png"):
+            frame.save(path)
     for name in ("street", "street.xyz"):
         with pytest.raises(TownError, match=r"\.png"):
             frame.save(tmp_path / name)
@@ -341,3 +344,10 @@ def test_a_group_fits_at_a_given_place_if_one_of_its_kinds_does():
         assert street.place("vehicle", x=3.5, y=-1.85).group == "vehicle"
         with pytest.raises(TownError, match="no kind of vehicle"):
             street.place("vehicle", x=0.0, y=-1.85)
+
+
+def test_refusals_use_the_article_of_a_word():
+    with pytest.raises(TownError, match="an oak has no lane"):
+        town().place("oak", lane="near")
+    with pytest.raises(TownError, match="a pine has no lane"):
+        town().place("pine", lane="near")

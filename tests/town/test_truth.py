@@ -147,6 +147,13 @@ def test_what_is_hidden_is_seen_less():
     assert (away.box, away.seen, away.depth, away.visible) == (None, None, None, 0.0)
 
 
+def test_what_is_outside_the_picture_has_no_box_though_its_corners_are_around_the_picture():
+    """The bakery is to the left of the picture, and its roof above it reaches farther right."""
+    truth = Town(seed=0).truth((400, 225))
+    bakery = truth["bakery"]
+    assert (bakery.box, bakery.seen, bakery.visible) == (None, None, 0.0)
+
+
 def test_every_margin_is_the_one_measured_alone(town, truth):
     solids = {t.name: t.solid() for t in town.things}
     assert set(truth.margins) == set(MARGINS) == {*RELATION_NAMES, *SOLID_RELATIONS}

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 
 from simtown.assets.catalogue import ENTITIES, NAMED_BY_COLOUR
 from simtown.core.files import ForeignDirectoryError, claimed, folder, replacing, save_json, save_text
-from simtown.core.plots import new_figure, save_figure
+from simtown.core.plots import GREY, INK, new_figure, save_figure
 from simtown.core.tables import markdown_table
 from simtown.datasets.captioned import caption_blocks
 from simtown.datasets.reader import Dataset
@@ -38,6 +38,9 @@ TEMPLATES = ("the [X] is [Y]", "the [Y] [X]")
 NAME, FORMAT = "bridge.json", "simtown bridge"
 #: Words that the model may have: more than captions use.
 VOCABULARY = 400
+#: In the picture: the name of what a faithful reader of captions believes, and the colour of the model, which
+#: no dot has.
+CAPTIONS, MODEL = "what captions say", "#CC79A7"
 #: Captions a step: few, for colours take many steps to learn and not many tokens.
 BATCH = 32
 
@@ -278,13 +281,12 @@ def figure(
     line = np.linspace(0, 1, 101)
     for panel, (bias, belief) in zip(panels, beliefs, strict=True):
         plots.plain(panel)
-        panel.plot([0, 1], [0, 1], color="#9A9A9A", linewidth=0.9)
-        panel.plot(
-            line, line * (1 - bias) / np.maximum(1 - line * bias, 1e-9), "--", color="#333333", linewidth=1.1
-        )
+        panel.plot([0, 1], [0, 1], color=GREY, linewidth=0.9, label="the truth")
+        faithful = line * (1 - bias) / np.maximum(1 - line * bias, 1e-9)
+        panel.plot(line, faithful, "--", color=INK, linewidth=1.1, label=CAPTIONS)
         for chosen, colour, name in (
             (~typical, "#0072B2", "other colours"),
-            (typical, "#D55E00", "the typical one"),
+            (typical, "#D55E00", "the typical colour"),
         ):
             panel.scatter(
                 kinds.truth[chosen], belief[chosen], s=11, color=colour, alpha=0.65, linewidths=0, label=name
@@ -293,7 +295,7 @@ def figure(
         panel.set_xlabel("true share", fontsize=8.5, color="#333333")
         panel.set_title(f"bias {bias:g}", fontsize=9.5, loc="left", color="#333333")
     panels[0].set_ylabel("recovered share", fontsize=8.5, color="#333333")
-    panels[0].legend(fontsize=7.5, frameon=False, loc="upper left", handletextpad=0.1, borderpad=0)
+    _add_legend(upper, panels[0], "upper")
     x = [bias for bias, _ in beliefs]
     left, right = lower.subplots(1, 2)
     for panel, measure, times, title in (
@@ -302,8 +304,8 @@ def figure(
     ):
         plots.plain(panel)
         for source, style, colour, name in (
-            ("captions", "--", "#333333", "what captions say (dashed above, too)"),
-            ("model", "-o", "#D55E00", "the model; bars: 95 %"),
+            ("captions", "--", INK, CAPTIONS),
+            ("model", "-o", MODEL, "the model, 95 % interval"),
         ):
             summaries = [summary["bias"][f"{bias:g}"][source][measure] for bias in x]
             mean, low, high = (
@@ -314,7 +316,7 @@ def figure(
             panel.errorbar(x, mean, error, fmt=style, color=colour, linewidth=1.4, markersize=4, label=name)
         panel.axhline(
             times * summary["prior"][measure]["mean"],
-            color="#9A9A9A",
+            color=GREY,
             linestyle=":",
             label="the mean of all kinds",
         )
@@ -327,6 +329,12 @@ def figure(
     right.axhline(
         100 * summary["ceiling_rho"], color="#009E73", linewidth=1, label="ceiling of a ranking without ties"
     )
-    left.legend(fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(0, 0.9))
-    right.legend(fontsize=8, frameon=False, loc="lower left", bbox_to_anchor=(0, 0.06))
+    _add_legend(lower, right, "lower")
     save_figure(drawn, path)
+
+
+def _add_legend(part: Any, panel: Any, where: str) -> None:
+    """One line outside the panels of a part of a figure, which names what one of them shows."""
+    handles, labels = panel.get_legend_handles_labels()
+    place = f"outside {where} center"
+    part.legend(handles, labels, loc=place, ncols=len(labels), fontsize=8.5, frameon=False)
