@@ -11,6 +11,7 @@ models need for some of these questions alone. No model is trained, and nothing 
 
 from __future__ import annotations
 
+import argparse
 import csv
 import tempfile
 from pathlib import Path
@@ -62,6 +63,9 @@ def made_again(test_id: str, data: dict[str, Any]) -> dict[str, object]:
 
 
 def main() -> None:
+    argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args()
     known = {}
     if RESULT.exists():
         with RESULT.open(encoding="utf-8", newline="") as file:
