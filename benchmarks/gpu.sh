@@ -30,7 +30,7 @@ while (($#)); do
     shift
 done
 [[ $minutes =~ ^[1-9][0-9]*$ ]] || { echo "gpu.sh: --minutes $minutes is no number of minutes: give 25, for example" >&2; exit 2; }
-all=(parity card generate stream bytes streaming sanitizer profile peers training grid)
+all=(parity card generate stream bytes streaming sanitizer profile peers training together grid)
 for name in "${wanted[@]}"; do
     [[ " ${all[*]} " == *" $name "* ]] || { echo "gpu.sh: there is no step $name: choose from ${all[*]}" >&2; exit 2; }
 done
@@ -57,10 +57,10 @@ if [[ -n ${WHEELS:-} ]]; then
 fi
 
 if [[ $rehearse ]]; then
-    learns=cpu scenes=7 sizes=32 size=32 resolutions=32,48 launched=8 launches=4 seconds=0.01 examples=40 workers=2 steps=2 trained=64 batch=8
+    learns=cpu scenes=7 sizes=32 size=32 resolutions=32,48 launched=8 launches=4 seconds=0.01 examples=40 workers=2 steps=2 trained=64 batch=8 learned=256 precision=float32
 else
-    learns=cuda scenes=500 sizes=64,97x64,128,256 size=128 resolutions=128,256,64,512 launched=8192 launches=64,128,256,512,1024 seconds=2 examples=200000 workers=$(nproc) steps=50
-    trained=12800 batch=128
+    learns=cuda scenes=500 sizes=64,97x64,128,256 size=128 resolutions=128,256,64,512 launched=8192 launches=64,128,256,512,1024 seconds=2 examples=200000 workers=$(env -u OMP_NUM_THREADS nproc) steps=50
+    trained=12800 batch=128 learned=8192 precision=bf16
 fi
 grids=(paper paper-rule)
 if [[ $rehearse ]]; then
@@ -194,7 +194,8 @@ step streaming 120 "$python" benchmarks/fit_stream.py --device $learns --batch $
 step sanitizer 180 bash "$scratch/function" sanitizer
 step profile 120 bash "$scratch/function" profile
 step peers 120 "$python" benchmarks/peers/mjwarp.py --out "$out/peers.csv"
-step training 240 "$python" benchmarks/training.py --device $learns --together --out "$out/training.csv"
+step training 240 "$python" benchmarks/training.py --device $learns --precision $precision --n $learned --out "$out/training.csv"
+step together 180 "$python" benchmarks/training.py --together --device $learns --precision $precision --sizes 64x32 --out "$out/together.csv"
 step grid $((60 * minutes)) bash "$scratch/function" grid
 column -s, -t "$out/summary.csv" 2>/dev/null
 exit $failed

@@ -1,9 +1,8 @@
 """Images per second of training, pictures in memory or on disk, against the plain PyTorch way, in the same
 run on the same examples.
 
-    python benchmarks/training.py [--n 512] [--sizes 64x32,128x128] [--rounds 2] [--device cpu]
-        [--precision float32]
-        [--together] [--out FILE]
+    python benchmarks/training.py [--n 512] [--sizes 64x32,128x128] [--models pbn,cnn-lstm] [--rounds 2]
+        [--device cpu] [--precision float32] [--together] [--out FILE]
 
 All ways train the same network (same layers, same batches of 128 in the same order, Adam at 1e-3) for an
 epoch:
@@ -21,15 +20,18 @@ simtown, from disk
 Figures: `load` loads only (batches made, nothing learned), `step` learns only (one batch again and again),
 `whole` is an epoch with both; `load share` is what loading adds to a step. They take turns in rounds, so that
 a slow minute of the machine hits all alike; medians are reported, and as `ratio_to_cached` the median over
-rounds of a way's `whole` to that of pictures in memory. --together also times several cells of a grid at
-once: worker processes of one thread against one of all threads (on a GPU: 1, 2, 4 and 8 processes), and
-models stacked by torch.func.vmap against one after the other. Writes benchmarks/results/training.csv.
+rounds of a way's `whole` to that of pictures in memory. Writes benchmarks/results/training.csv.
+
+--together times several runs of a grid at once instead: worker processes of one thread against one of all
+threads (on a card: 1, 4, 8 and 16 processes), and Place-Binder Networks stacked by torch.func.vmap against
+one after the other. Writes benchmarks/results/together.csv.
+
+Rows are written as soon as they are measured.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
 import multiprocessing
 import sys
 import tempfile
@@ -42,9 +44,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from machine import machine
-from rich.console import Console
-from rich.table import Table
+from machine import Rows, machine
 from torch import nn
 from torch.func import functional_call, grad, stack_module_state, vmap
 from torch.utils.data import DataLoader, Subset
@@ -59,7 +59,7 @@ from simtown.training.models.pbn import LabelledConvolution
 from simtown.training.sources import FromDisk, Resident
 from simtown.training.world import Batch, World
 
-RESULT = Path(__file__).parent / "results" / "training.csv"
+RESULTS = Path(__file__).parent / "results"
 SIZE = 128
 
 
@@ -229,12 +229,14 @@ def measure(path: Path, model: str, rounds: int, device: str, precision: str) ->
     return rows
 
 
-def _alone(path: str, model: str, device_name: str, threads: int, seconds: float, told: object) -> None:
+def _alone(
+    path: str, model: str, device_name: str, precision: str, threads: int, seconds: float, told: object
+) -> None:
     torch.set_num_threads(threads)
     if device_name == "cpu":
         keep_memory()
     dataset, device = open_dataset(path), torch.device(device_name)
-    way = Way("simtown", model, World.of(dataset), our_batches(dataset, device), device, "float32")
+    way = Way("simtown", model, World.of(dataset), our_batches(dataset, device), device, precision)
     way.whole()
     examples, begun = 0, perf_counter()
     while perf_counter() - begun < seconds:
@@ -244,12 +246,13 @@ def _alone(path: str, model: str, device_name: str, threads: int, seconds: float
     told.put(examples / (perf_counter() - begun))  # type: ignore[attr-defined]
 
 
-def processes(path: str, model: str, device: str, count: int, threads: int, seconds: float = 10.0) -> float:
+def processes(path: str, model: str, device: str, precision: str, count: int, threads: int) -> float:
     """Images/s of so many processes together."""
+    seconds = 10.0 if device == "cpu" else 4.0
     context = multiprocessing.get_context("spawn")
     told = context.Queue()
     team = [
-        context.Process(target=_alone, args=(path, model, device, threads, seconds, told))
+        context.Process(target=_alone, args=(path, model, device, precision, threads, seconds, told))
         for _ in range(count)
     ]
     for member in team:
@@ -303,59 +306,51 @@ def stacked(dataset: Dataset, count: int, device: torch.device) -> tuple[float, 
     return rate(lambda: together(parameters, buffers)), rate(one_by_one)  # type: ignore[arg-type, return-value]
 
 
+def together(path: Path, model: str, device_name: str, precision: str) -> Iterator[dict[str, object]]:
+    """A row for each way to train several models of one data set."""
+    device, cores = torch.device(device_name), multiprocessing.cpu_count()
+    cases = [(1, cores), (cores, 1)] if device.type == "cpu" else [(1, 1), (4, 1), (8, 1), (16, 1)]
+    told = {"model": model, "size": path.name, "device": device_name}
+    for count, threads in cases:
+        way = f"{count} process{'es' * (count > 1)} of {threads} thread{'s' * (threads > 1)}"
+        rate = processes(str(path), model, device_name, precision, count, threads)
+        yield {**told, "precision": precision, "way": way, "images_per_second": round(rate)}
+    if model == "pbn":
+        rates = stacked(open_dataset(path), 4, device)
+        for way, rate in zip(("4 models stacked by vmap", "4 models in turns"), rates, strict=True):
+            yield {**told, "precision": "float32", "way": way, "images_per_second": round(rate)}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--n", type=int, default=512)
     parser.add_argument("--sizes", default="64x32,128x128")
+    parser.add_argument("--models", default="pbn,cnn-lstm")
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--precision", default="float32", choices=["float32", "bf16"])
     parser.add_argument("--together", action="store_true")
-    parser.add_argument("--out", type=Path, default=RESULT)
+    parser.add_argument("--out", type=Path)
     args = parser.parse_args()
-    device, rows, notes = torch.device(args.device), [], []
-    with tempfile.TemporaryDirectory() as scratch:
+    where = f"{machine('torch', 'numpy')}, {torch.get_num_threads()} threads"
+    if args.device != "cpu":
+        where = f"{torch.cuda.get_device_name(args.device)}, {where}"
+    out = args.out or RESULTS / f"{'together' if args.together else 'training'}.csv"
+    with tempfile.TemporaryDirectory() as scratch, Rows(out, where) as rows:
         for size in args.sizes.split(","):
             width, height = (int(part) for part in size.split("x"))
-            generate(
-                Settings(entities=31, n=args.n, val=0, test=0, width=width, height=height),
-                Path(scratch) / size,
-            )
-            dataset = open_dataset(Path(scratch) / size)
-            for model in ("pbn", "cnn-lstm"):
-                rows += measure(Path(scratch) / size, model, args.rounds, args.device, args.precision)
-            if args.together:
-                path, cores = str(Path(scratch) / size), multiprocessing.cpu_count()
-                cases = [(1, cores), (cores, 1)] if device.type == "cpu" else [(1, 1), (2, 1), (4, 1), (8, 1)]
-                for model in ("pbn", "cnn-lstm"):
-                    told = [
-                        f"{n} of {t} threads {processes(path, model, args.device, n, t):,.0f}"
-                        for n, t in cases
-                    ]
-                    notes.append(f"{model} {size}: images/s of processes: {', '.join(told)}")
-                vmapped, serial = stacked(dataset, 4, device)
-                notes.append(
-                    f"pbn {size}: 4 models stacked by vmap {vmapped:,.0f} images/s, "
-                    f"one after the other {serial:,.0f}"
+            path = Path(scratch) / size
+            generate(Settings(entities=31, n=args.n, val=0, test=0, width=width, height=height), path)
+            for model in args.models.split(","):
+                measured = (
+                    together(path, model, args.device, args.precision)
+                    if args.together
+                    else measure(path, model, args.rounds, args.device, args.precision)
                 )
-    where = machine("torch", "numpy") + (
-        f", {torch.cuda.get_device_name(device)}" if device.type == "cuda" else ""
-    )
-    table = Table(*rows[0], title=where)
-    for row in rows:
-        table.add_row(*(f"{v:,}" if isinstance(v, int) else str(v) for v in row.values()))
-    Console(width=140).print(table)
-    for note in notes:
-        print(note)
-    with open(args.out, "w", newline="", encoding="utf-8") as file:
-        file.write(
-            f"# {where}, {torch.get_num_threads()} threads\n" + "".join(f"# {note}\n" for note in notes)
-        )
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
+                for row in measured:
+                    rows.add(row)
 
 
 if __name__ == "__main__":

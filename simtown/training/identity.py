@@ -70,12 +70,18 @@ def shards_digest(dataset: Dataset) -> str:
     return sha256("".join(shards[name]["sha256"] for name in sorted(shards)).encode()).hexdigest()
 
 
-def other_settings(run: dict[str, Any], settings: FitSettings, data: Settings) -> list[str]:
-    """The settings of a run.json that differ from these: "patience 10, now 7" or "data.seed 0, now 5"."""
+def other_settings(
+    run: dict[str, Any], settings: FitSettings, data: Settings, any_device: bool = False
+) -> list[str]:
+    """The settings of a run.json that differ from these: "patience 10, now 7" or "data.seed 0, now 5".
+
+    `any_device`: a run on another device counts as the same.
+    """
     now = world(data)
     recorded = {**now, **LEFT_OUT, **run["data"]}  # an older simtown did not record all of them
     before = {name: value if _same(recorded[name], value) else recorded[name] for name, value in now.items()}
-    return changed_settings(run["settings"], as_json(asdict(settings))) + [
+    trained_with = {**run["settings"], "device": settings.device} if any_device else run["settings"]
+    return changed_settings(trained_with, as_json(asdict(settings))) + [
         f"data.{change}" for change in changed_settings(before, now)
     ]
 

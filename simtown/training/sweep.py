@@ -80,7 +80,8 @@ def started_runs(plan: SweepPlan, out: Path, kept: Path | None = None) -> dict[s
     others: dict[Path, dict[str, list[str]]] = {}
 
     def compare(cell: SweepCell, run: dict[str, Any], place: Path) -> None:
-        if differ := identity.other_settings(run, cell.fit, cell.data):
+        # a kept cell is finished, so another device may have trained it
+        if differ := identity.other_settings(run, cell.fit, cell.data, any_device=place == kept):
             others.setdefault(place, {}).setdefault("; ".join(differ), []).append(cell.name)
 
     for cell in plan.cells:

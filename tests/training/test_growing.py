@@ -175,6 +175,33 @@ def test_runs_that_are_there_already_are_kept_too(sweep):
         }
 
 
+def test_a_kept_cell_counts_whatever_device_trained_it(sweep):
+    sweep("--resume-from", "kept", seeds=[0, 1]).succeeds()
+    path = Path("kept/question-only-3-10-seed1.json")
+    content = json.loads(path.read_text())
+    content["run"]["settings"]["device"] = "cuda"
+    content["run"]["machine"]["device"] = "a card"
+    path.write_text(json.dumps(content))
+    shutil.rmtree("out")
+    assert (
+        "2 of 2 runs are done, 0 of them now" in sweep("--resume-from", "kept", seeds=[0, 1]).succeeds().out
+    )
+    content["run"]["settings"]["patience"] += 1
+    path.write_text(json.dumps(content))
+    refused = sweep("--resume-from", "kept", seeds=[0, 1])
+    refused.refuses("kept", "patience 11, now 10")
+    assert "device" not in refused.err
+
+
+def test_a_run_directory_of_another_device_is_refused(sweep):
+    sweep(seeds=[0, 1]).succeeds()
+    path = Path("out/runs/question-only-3-10-seed1/run.json")
+    run = told("question-only-3-10-seed1")
+    run["settings"]["device"] = "cuda"
+    path.write_text(json.dumps(run))
+    sweep(seeds=[0, 1]).refuses("question-only-3-10-seed1", "device cuda, now cpu")
+
+
 def test_a_kept_cell_of_other_settings_is_refused_beside_a_finished_run_too(sweep):
     sweep("--resume-from", "kept", seeds=[0, 1]).succeeds()
     path = next(Path("kept").iterdir())

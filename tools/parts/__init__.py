@@ -14,7 +14,7 @@ PARTS: dict[str, Callable[[Results], str]] = {
         *(claims.figure, claims.verdicts, claims.readme),
         *(tables.progress, tables.needs, tables.ratios, tables.additional, tables.exponents, tables.factors),
         *(tables.accuracies, tables.both, tables.chance),
-        *(beside.stopping, beside.pictures, beside.placement, beside.search, beside.shares),
+        *(beside.stopping, beside.pictures, beside.placement, beside.search, beside.shares, beside.devices),
         *(conditions.skew, conditions.visible, conditions.shown, conditions.axes, conditions.worded),
         *(beside.growth, beside.version1),
     )

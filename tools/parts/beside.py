@@ -4,7 +4,9 @@ the data set, and the first version of the world; and the world's frequencies.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +15,7 @@ from simtown.training.complexity import TARGETS
 from simtown.training.findings import Findings, yes
 from simtown.training.results import model_order
 from tools.parts.claims import PAPER_WORLDS, UNMEASURED, grouped, growth_claims, lead, lead_claims
-from tools.parts.results import LARGER, LITERAL, Cell, Results, shows_growth
+from tools.parts.results import LARGER, LITERAL, ON_CARD, Cell, Results, shows_growth
 from tools.parts.tables import BY_CHANCE, RULE_WORDS, both_of, needs_of, ratios_of
 from tools.parts.words import NOTHING_YET, markdown, name_of, paragraphs, percent
 
@@ -91,6 +93,41 @@ def lead_beside(report: Findings | None, published: Findings | None, entities: i
         f"For 90 %, the CNN-LSTM needs {here.figure} examples as the PBN ({here.seeds} seeds); in the main "
         f"grid {there.figure} ({there.seeds} seeds)."
     )
+
+
+def devices(results: Results) -> str:
+    """How many cells of the main grid a card trained, and the accuracies of cells that both trained."""
+    processor = {cell_of(run): run["test"]["accuracy"] for run, _ in results.curves() if not on_card(run)}
+    cells: dict[tuple[str, int, int], list[tuple[float, float]]] = defaultdict(list)
+    for run, _ in results.curves(ON_CARD):
+        if cell_of(run) in processor:
+            accuracies = run["test"]["accuracy"], processor[cell_of(run)]
+            cells[run["model"], run["data"]["entities"], run["train_size"]].append(accuracies)
+    if not cells:
+        return NOTHING_YET
+    body = []
+    for (model, entities, size), pairs in sorted(cells.items()):
+        on_a_card, on_processor = np.transpose(pairs)
+        less = on_a_card - on_processor
+        error = less.std(ddof=1) / np.sqrt(len(less))
+        means = [f"{accuracies.mean():.3f}" for accuracies in (on_processor, on_a_card)]
+        line = [name_of(model), str(entities), f"{size:,}", str(len(pairs)), *means]
+        body.append([*line, f"{less.mean():+.3f} ({error:.3f})"])
+    head = ("model", "entities", "examples", "seeds", "processor", "card", "difference (standard error)")
+    trained = sorted({run["machine"]["device"] for run, _ in results.curves() if on_card(run)})
+    count = sum(on_card(run) for run, _ in results.curves())
+    told = f"A card trained {count} cells of the main grid ({', '.join(trained)}), processors the others."
+    return paragraphs(told if count else "", markdown(head, body, 1))
+
+
+def on_card(run: dict[str, Any]) -> bool:
+    return bool(run["settings"]["device"] == "cuda")
+
+
+def cell_of(run: dict[str, Any]) -> tuple[object, ...]:
+    """What a cell is in its grid, whichever device trained it."""
+    data = run["data"]
+    return run["model"], run["train_size"], run["seed"], data["entities"], data["distractor"]
 
 
 def placement(results: Results) -> str:

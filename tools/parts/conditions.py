@@ -4,7 +4,7 @@ drawn more often, and how much can be seen of it.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -87,10 +87,18 @@ class Comparison:
         """What the cells say, each condition as if it were a model; None unless two conditions have some."""
         runs, found = [], 0
         for name, runs_of in self.conditions.items():
-            own = whole(runs_of(results, self.model))
+            own = enough(whole(runs_of(results, self.model)))
             runs += [replace(run, model=name) for run in own]
             found += bool(own)
         return estimate(runs, targets=[MAIN], reference=next(iter(self.conditions))) if found > 1 else None
+
+
+def enough(runs: list[Run]) -> list[Run]:
+    """The runs of worlds that have all the seeds that are compared."""
+    seeds: dict[int, set[int]] = defaultdict(set)
+    for run in runs:
+        seeds[run.entities].add(run.seed)
+    return [run for run in runs if seeds[run.entities] >= set(SEEDS)]
 
 
 SKEW = Comparison(

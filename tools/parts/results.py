@@ -24,6 +24,8 @@ STRUCTURED, UNSTRUCTURED = "pbn", "cnn-lstm"
 MAIN_GRID = "sample-complexity"
 #: Folder of the cells of benchmarks/presets/pictures-128.toml.
 LARGER = "pictures-128"
+#: Folder of cells of the main grid that a card trained once more.
+ON_CARD = "on-a-card"
 #: Folder of the cells of benchmarks/presets/paper-rule-64.toml.
 LITERAL = "paper-rule-64"
 #: Folder of the cells of benchmarks/presets/fixed-15.toml.

@@ -25,9 +25,9 @@ from simtown.render.instances import check_slots
 from simtown.render.raster import Raster, TooManyTrianglesError
 from simtown.scenes.scene import SceneBatch, check_focal
 
-#: Scenes of a launch of 128 x 128 pixels, fewer of larger pictures: what a launch works on stays in the
-#: card's cache.
-LAUNCH = 128
+#: Scenes of a launch of 128 x 128 pixels, fewer of larger pictures. Larger launches are faster, and each of
+#: the lanes needs 1.2 MB a scene: measured in docs/performance.md.
+LAUNCH = 256
 
 
 @dataclass
