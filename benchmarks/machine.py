@@ -43,7 +43,7 @@ class Rows:
     def add(self, row: Mapping[str, object]) -> None:
         """One more row; all have the same columns."""
         if self._writer is None:
-            self._writer = csv.DictWriter(self._file, list(row))
+            self._writer = csv.DictWriter(self._file, list(row), lineterminator="\n")
             self._writer.writeheader()
         self._writer.writerow(row)
         self._file.flush()

@@ -151,7 +151,7 @@ class Cost:
                 f"writes about {size(self.bytes)} in {self.files:,} file{'s' if self.files > 1 else ''}"
             )
         if self.seconds is not None and cores is None:
-            parts.append(f"about {duration(self.seconds)} of one core's work")
+            parts.append(f"about {duration(max(1, self.seconds))} of one core's work")
         elif self.seconds is not None and cores is not None:
             used = max(1, min(cores, self.pieces))
             seconds = duration(_START + self.lasting(cores))

@@ -186,6 +186,7 @@ def test_time_is_shared_by_as_many_cores_as_there_are_pieces():
     assert [cost.lasting(cores) for cores in (1, 2, 4, 64)] == [100, 50, 25, 25]
     assert cost.words(64) == "about 26 s on 4 cores"  # with its start
     assert cost.words(None) == "about 2 min of one core's work"
+    assert replace(cost, seconds=0.02).words(None) == "about 1 s of one core's work"
     assert costs.Cost(None, bytes=1_500_000, files=1).words(2) == "writes about 1.5 MB in 1 file"
 
 
