@@ -57,10 +57,11 @@ if [[ -n ${WHEELS:-} ]]; then
 fi
 
 if [[ $rehearse ]]; then
-    learns=cpu scenes=7 sizes=32 size=32 resolutions=32,48 launched=8 launches=4 seconds=0.01 examples=40 workers=2 steps=2 trained=64 batch=8 learned=256 precision=float32
+    learns=cpu scenes=7 sizes=32 size=32 resolutions=32,48 launched=8 launches=4 seconds=0.01 examples=40 workers=2 steps=2
+    trained=64 batch=8 learned=256 precision=float32 pictures=32x32 beside=32x32
 else
     learns=cuda scenes=500 sizes=64,97x64,128,256 size=128 resolutions=128,256,64,512 launched=8192 launches=64,128,256,512,1024 seconds=2 examples=200000 workers=$(env -u OMP_NUM_THREADS nproc) steps=50
-    trained=12800 batch=128 learned=8192 precision=bf16
+    trained=12800 batch=128 learned=8192 precision=bf16 pictures=64x32,128x128 beside=64x32
 fi
 grids=(paper paper-rule)
 if [[ $rehearse ]]; then
@@ -194,8 +195,8 @@ step streaming 120 "$python" benchmarks/fit_stream.py --device $learns --batch $
 step sanitizer 180 bash "$scratch/function" sanitizer
 step profile 120 bash "$scratch/function" profile
 step peers 120 "$python" benchmarks/peers/mjwarp.py --out "$out/peers.csv"
-step training 240 "$python" benchmarks/training.py --device $learns --precision $precision --n $learned --out "$out/training.csv"
-step together 180 "$python" benchmarks/training.py --together --device $learns --precision $precision --sizes 64x32 --out "$out/together.csv"
+step training 240 "$python" benchmarks/training.py --device $learns --precision $precision --n $learned --sizes $pictures --out "$out/training.csv"
+step together 180 "$python" benchmarks/training.py --together --device $learns --precision $precision --sizes $beside --out "$out/together.csv"
 step grid $((60 * minutes)) bash "$scratch/function" grid
 column -s, -t "$out/summary.csv" 2>/dev/null
 exit $failed

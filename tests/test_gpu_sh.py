@@ -108,6 +108,17 @@ def test_all_steps_are_rehearsed(tmp_path):
 
 
 @pytest.mark.slow
+def test_training_is_rehearsed_alone_and_together(tmp_path):
+    pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
+    rehearse(tmp_path / "out", "training", "together")
+    assert results(tmp_path / "out") == {"training": "passed", "together": "passed"}
+    for name, ways in (("training", 8), ("together", 6)):
+        with open(tmp_path / "out" / f"{name}.csv", encoding="utf-8") as file:
+            file.readline()  # the machine
+            assert len(list(csv.DictReader(file))) == ways
+
+
+@pytest.mark.slow
 def test_the_grid_is_rehearsed_under_both_rules_and_goes_on(tmp_path):
     pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
     printed = rehearse(tmp_path / "out", "grid")
