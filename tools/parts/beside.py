@@ -97,7 +97,8 @@ def lead_beside(report: Findings | None, published: Findings | None, entities: i
 
 def devices(results: Results) -> str:
     """How many cells of the main grid a card trained, and the accuracies of cells that both trained."""
-    processor = {cell_of(run): run["test"]["accuracy"] for run, _ in results.curves() if not on_card(run)}
+    runs = [run for run, _ in results.curves()]
+    processor = {cell_of(run): run["test"]["accuracy"] for run in runs if not on_card(run)}
     cells: dict[tuple[str, int, int], list[tuple[float, float]]] = defaultdict(list)
     for run, _ in results.curves(ON_CARD):
         if cell_of(run) in processor:
@@ -114,10 +115,10 @@ def devices(results: Results) -> str:
         line = [name_of(model), str(entities), f"{size:,}", str(len(pairs)), *means]
         body.append([*line, f"{less.mean():+.3f} ({error:.3f})"])
     head = ("model", "entities", "examples", "seeds", "processor", "card", "difference (standard error)")
-    trained = sorted({run["machine"]["device"] for run, _ in results.curves() if on_card(run)})
-    count = sum(on_card(run) for run, _ in results.curves())
-    told = f"A card trained {count} cells of the main grid ({', '.join(trained)}), processors the others."
-    return paragraphs(told if count else "", markdown(head, body, 1))
+    cards = [run["machine"]["device"] for run in runs if on_card(run)]
+    names = " and ".join(sorted(set(cards)))
+    told = f"A card ({names}) trained {len(cards)} cells of the main grid, processors the others."
+    return paragraphs(told if cards else "", markdown(head, body, 1))
 
 
 def on_card(run: dict[str, Any]) -> bool:
