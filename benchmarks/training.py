@@ -33,6 +33,7 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
+import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -54,7 +55,7 @@ from simtown.datasets.job import generate
 from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.settings import Settings
 from simtown.training.fit import loss_of
-from simtown.training.models import build
+from simtown.training.models import MODELS, build
 from simtown.training.models.pbn import LabelledConvolution
 from simtown.training.sources import FromDisk, Resident
 from simtown.training.world import Batch, World
@@ -329,11 +330,20 @@ def main() -> None:
     parser.add_argument("--sizes", default="64x32,128x128")
     parser.add_argument("--models", default="pbn,cnn-lstm")
     parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     parser.add_argument("--precision", default="float32", choices=["float32", "bf16"])
     parser.add_argument("--together", action="store_true")
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
+    # before the file of the last run is opened
+    if unknown := set(args.models.split(",")) - MODELS.keys():
+        parser.error(f"unknown model {min(unknown)!r} in --models: choose among {', '.join(MODELS)}")
+    if not all(re.fullmatch(r"\d+x\d+", size) for size in args.sizes.split(",")):
+        parser.error(
+            f"--sizes {args.sizes} is no list of widths and heights: give 64x32,128x128, for example"
+        )
+    if args.device == "cuda" and not torch.cuda.is_available():
+        parser.error("--device cuda: PyTorch sees no CUDA device here")
     where = f"{machine('torch', 'numpy')}, {torch.get_num_threads()} threads"
     if args.device != "cpu":
         where = f"{torch.cuda.get_device_name(args.device)}, {where}"
