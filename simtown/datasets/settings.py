@@ -14,6 +14,7 @@ import numpy as np
 
 from simtown.assets.catalogue import ENTITIES, SIZES, VERSION
 from simtown.assets.frequencies import frequencies
+from simtown.core.options import SettingsError as SettingsError
 from simtown.core.streams import Stream
 from simtown.language.questions import STYLES
 from simtown.language.relations import DEFAULT_RELATIONS, RADIAL, RELATIONS, relation_numbers
@@ -62,10 +63,6 @@ class Tables(NamedTuple):
     subject: np.ndarray
     object: np.ndarray
     paint: np.ndarray
-
-
-class SettingsError(ValueError):
-    """A setting is out of range; the message names it and the range."""
 
 
 class UnknownWorldError(SettingsError):

@@ -1,0 +1,118 @@
+"""Settings are dataclasses: a field says what it means, which values it takes and what its option is called.
+
+::
+
+    @dataclass(frozen=True)
+    class FitSettings:
+        batch: int = option(128, "Examples in each step.", low=1)
+        learning_rate: float = option(1e-3, "Learning rate of Adam.", above=0, below=10, flag="lr")
+
+:func:`check` validates an object; :mod:`simtown.cli.options` makes the options of a command.
+"""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any
+
+
+class SettingsError(ValueError):
+    """A setting has an impossible value.
+
+    With a `setting`, the message begins with its name: `SettingsError("must be at least 1, not 0", "batch")`
+    says "batch must be at least 1, not 0". The command line writes "--batch must be ..." instead.
+
+    Attributes:
+        problem: what is wrong, as a whole sentence or as one that the name of the setting begins.
+        setting: the name of the setting; "" if the problem is not about a single one.
+    """
+
+    def __init__(self, problem: str, setting: str = "") -> None:
+        super().__init__(problem, setting)
+        self.problem, self.setting = problem, setting
+
+    def __str__(self) -> str:
+        return f"{self.setting} {self.problem}".strip()
+
+
+@dataclass(frozen=True)
+class Option:
+    """What a field says of a setting.
+
+    Attributes:
+        help: what ``--help`` says.
+        low: least value; of a tuple, the least number of entries.
+        high: largest value.
+        above: a number that the value must exceed.
+        below: a number that the value must stay under.
+        even: whether the value must be even.
+        choices: all possible values, or values of the entries of a tuple.
+        flag: the name of the option, if it is not that of the field.
+        recorded: whether the value decides the results, so that those of another value are not continued.
+    """
+
+    help: str
+    low: float | None = None
+    high: float | None = None
+    above: float | None = None
+    below: float | None = None
+    even: bool = False
+    choices: tuple[str, ...] = ()
+    flag: str = ""
+    recorded: bool = True
+
+
+def option(default: Any = MISSING, help: str = "", **about: Any) -> Any:
+    """A field of a settings dataclass, required if it has no default; :class:`Option` has the keywords."""
+    return field(default=default, metadata={Option: Option(help, **about)})
+
+
+def options_of(settings: Any) -> dict[str, Option]:
+    """The options of a settings dataclass, or of an object of it, by the names of their fields."""
+    return {entry.name: entry.metadata[Option] for entry in fields(settings) if Option in entry.metadata}
+
+
+def check(settings: Any) -> None:
+    """Compare the values of an object with what its fields say; None is always possible.
+
+    Raises:
+        SettingsError: a value is impossible.
+    """
+    for name, about in options_of(settings).items():
+        value = getattr(settings, name)
+        if value is not None and (problem := _problem(value, about)):
+            raise SettingsError(problem, name)
+
+
+def _problem(value: Any, about: Option) -> str:
+    """What is wrong with a value; "" if nothing is."""
+    if about.choices:
+        entries = value if isinstance(value, tuple) else (value,)
+        unknown = [entry for entry in entries if entry not in about.choices]
+        if unknown:
+            return f"'{unknown[0]}' is unknown: choose among {', '.join(about.choices)}"
+    if isinstance(value, tuple):
+        return "names nothing" if len(value) < (about.low or 0) else ""
+    possible = (
+        (about.low is None or value >= about.low)
+        and (about.high is None or value <= about.high)
+        and (about.above is None or value > about.above)
+        and (about.below is None or value < about.below)
+        and not (about.even and value % 2)
+    )
+    return "" if possible else f"must be {_range(about)}, not {value}"
+
+
+def _range(about: Option) -> str:
+    """The possible values in words: "an even number from 2 to 100", "above 0 and below 10"."""
+    number = "an even number " if about.even else ""
+    if about.low is not None and about.high is not None:
+        return f"{number}from {about.low} to {about.high}"
+    least = f"of at least {about.low}" if about.even else f"at least {about.low}"
+    limits = [
+        least if about.low is not None else "",
+        f"at most {about.high}" if about.high is not None else "",
+        f"above {about.above}" if about.above is not None else "",
+        f"below {about.below}" if about.below is not None else "",
+    ]
+    return number + " and ".join(filter(None, limits))
