@@ -1,0 +1,294 @@
+"""Files and texts of others. This is the only module that treats them as untrusted; all readers call it.
+
+Whatever a folder holds:
+
+1. Nothing in it is executed or imported. No file is unpickled, and no file names a module to import.
+2. Nothing outside the output is written or deleted.
+3. Nothing outside the folder is read. Symbolic links in it, HDF5's external storage and its virtual data sets
+   are refused.
+4. What is printed, or put into a page, a table or a figure, is text.
+
+Besides, a size that a file of ours declares is compared with the file's own size before memory is allocated.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+import unicodedata
+from base64 import b64encode
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+if TYPE_CHECKING:
+    import h5py
+    import numpy as np
+
+#: Bytes of the longest name that becomes part of a path.
+LONGEST_NAME = 200
+#: Characters of the longest name in a figure: more than fit beside each other on a page.
+LONGEST_LABEL = 120
+#: Unicode's categories that a terminal obeys instead of showing: controls, formats (order of writing, zero
+#: width), surrogates (of file names that are not UTF-8), and separators of lines and paragraphs.
+_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+#: User and password before the host of a URL, and what follows its path: signatures and tokens.
+_USER = re.compile(r"(\b[a-z][a-z0-9+.-]*:/{1,2})[^/?#\s]*@", re.IGNORECASE)
+_QUERY = re.compile(r"(\b[a-z][a-z0-9+.-]*:/{1,2}[^\s?#'\"]+)[?#][^\s'\"]*", re.IGNORECASE)
+#: What a spreadsheet takes for the beginning of a formula, also in the wide forms of East Asian text.
+_FORMULA = tuple("=+-@＝＋－＠")
+#: A number with what may stand around it in a table: an error, an interval, a unit.
+_NUMBER = re.compile(r"[+-]?[\d.,]+(e[+-]?\d+)?([ ±\d.,%;\[\]+-]|to)*", re.ASCII)
+_LATEX = {
+    **{sign: f"\\{sign}" for sign in "{}&%$#_"},
+    "\\": r"\textbackslash{}",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "μ": r"$\mu$",
+}
+
+
+class RefusedError(ValueError):
+    """A file or a name that is not used since it could do harm; the message names it and says why."""
+
+
+# Paths
+
+
+def check_name(name: str, what: str) -> str:
+    """The name, if it can be one part of a path: no separator, no dot first, no invisible character.
+
+    Args:
+        name: to check.
+        what: whose name it is, for the message.
+
+    Raises:
+        RefusedError: it cannot.
+    """
+    unsafe = not name or name.startswith(".") or "/" in name or "\\" in name or not name.isprintable()
+    if unsafe or len(name.encode()) > LONGEST_NAME:
+        raise RefusedError(
+            f"{what} {name[:LONGEST_NAME]!r} cannot be the name of a file: use letters, digits, '.', '-' and "
+            "'_'"
+        )
+    return name
+
+
+def inside(directory: Path, name: str) -> Path:
+    """The path of `name`, which may have folders before it, in a directory.
+
+    Raises:
+        RefusedError: the path leads out of the directory, or passes a symbolic link.
+    """
+    parts = PurePosixPath(name).parts
+    if not parts or parts[0] == "/" or ".." in parts or "\0" in name:
+        raise RefusedError(f"{name!r} is not the name of a file inside {directory}")
+    path = directory
+    for part in parts:
+        path = path / part
+        if path.is_symlink():
+            raise RefusedError(
+                f"{path} is a symbolic link, which may lead out of {directory}: put the file there"
+            )
+    return path
+
+
+def folder(directory: Path, name: str) -> Path:
+    """The folder `name` of a directory, made if need be.
+
+    Raises:
+        RefusedError: as :func:`inside` does.
+    """
+    path = inside(directory, name)
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+# Reading
+
+
+def open_regular(path: Path, follow: bool = True, writable: bool = False) -> BinaryIO:
+    """Open a regular file for reading.
+
+    Args:
+        path: of the file.
+        follow: whether the path may be a symbolic link: True for a file that the user named, False for one in
+            a directory that the user named.
+        writable: whether it is opened for writing in place, too.
+
+    Raises:
+        RefusedError: it is a directory, a device, a pipe, or a link that is not followed.
+        OSError: it cannot be opened.
+    """
+    try:
+        flags = os.O_CLOEXEC | os.O_NONBLOCK | (0 if follow else os.O_NOFOLLOW)
+        handle = os.open(path, flags | (os.O_RDWR if writable else os.O_RDONLY))
+    except OSError:
+        if not follow and path.is_symlink():
+            raise RefusedError(f"{path} is a symbolic link: put the file itself there") from None
+        raise
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise RefusedError(f"{path} is not a regular file")
+    return os.fdopen(handle, "r+b" if writable else "rb")
+
+
+def read_bytes(path: Path, follow: bool = True) -> bytes:
+    """The content of a regular file. Raises RefusedError or OSError, as :func:`open_regular` does."""
+    with open_regular(path, follow) as file:
+        return file.read()
+
+
+def read_text(path: Path, follow: bool = True, encoding: str = "utf-8") -> str:
+    """The text of a regular file. Raises UnicodeDecodeError too, a ValueError."""
+    return read_bytes(path, follow).decode(encoding)
+
+
+def read_json(path: Path, follow: bool = False) -> Any:
+    """The content of a JSON file. Raises ValueError (RefusedError is one) or OSError."""
+    return json.loads(read_bytes(path, follow))
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The content of a TOML file. Raises ValueError (RefusedError is one) or OSError."""
+    import tomllib
+
+    return tomllib.loads(read_text(path))
+
+
+def load_array(path: Path, follow: bool = True, mapped: bool = False) -> np.ndarray:
+    """The array of a .npy file.
+
+    Args:
+        path: of the file.
+        follow: as in :func:`open_regular`.
+        mapped: whether it stays on disk and is read when it is used.
+
+    Raises:
+        ValueError: it is damaged, or holds Python objects.
+        RefusedError: as :func:`open_regular`.
+        OSError: as :func:`open_regular`.
+    """
+    import numpy as np
+
+    with open_regular(path, follow) as file:
+        if not mapped:
+            return np.load(file, allow_pickle=False)
+    return np.load(path, mmap_mode="r", allow_pickle=False)
+
+
+def open_hdf5(path: Path, follow: bool = False) -> h5py.File:
+    """Open an HDF5 file for reading. Its arrays are opened with :func:`array_in`.
+
+    Raises:
+        RefusedError: as :func:`open_regular`.
+        OSError: it is not an HDF5 file, or cannot be opened.
+    """
+    import h5py
+
+    open_regular(path, follow).close()
+    return h5py.File(path, "r", rdcc_nbytes=0)  # a cache of chunks for each array would fill the memory
+
+
+def array_in(file: h5py.File, name: str) -> h5py.h5d.DatasetID:
+    """An array that lies in this HDF5 file, by its full name.
+
+    Raises:
+        RefusedError: it is missing, or lies in another file (a link, external storage, a virtual data set).
+    """
+    from h5py import h5d, h5l
+
+    parts = name.split("/")
+    try:
+        for depth in range(1, len(parts) + 1):
+            if file.id.links.get_info("/".join(parts[:depth]).encode()).type != h5l.TYPE_HARD:
+                raise RefusedError(f"the array '{name}' is a link: it must lie in this file")
+        array = h5d.open(file.id, name.encode())
+    except (KeyError, RuntimeError, TypeError) as error:
+        raise RefusedError(f"the array '{name}' is missing ({error})") from None
+    properties = array.get_create_plist()
+    # Reading even the shape of a virtual array would open the other file.
+    if properties.get_layout() == h5d.VIRTUAL or properties.get_external_count():
+        raise RefusedError(f"the array '{name}' lies in another file: it must lie in this one")
+    return array
+
+
+# Texts
+
+
+def without_secrets(text: str) -> str:
+    """The text, with all URLs in it without user, password and query."""
+    return _QUERY.sub(r"\1", _USER.sub(r"\1", text)) if ":/" in text else text
+
+
+def printable(text: str, block: bool = False) -> str:
+    r"""A text to print: without secrets in URLs, and with escapes such as \x1b for what a terminal obeys.
+
+    A block keeps its newlines and tabs.
+    """
+    text = without_secrets(text)
+    if text.isprintable():
+        return text
+    kept = "\n\t" if block else ""
+    return "".join(
+        c if c in kept or unicodedata.category(c) not in _HIDDEN else c.encode("unicode_escape").decode()
+        for c in text
+    )
+
+
+def markdown(text: str) -> str:
+    """A text in Markdown: without HTML, links, columns or lines of its own."""
+    escaped = printable(text).replace("](", "]\\(").replace("|", "&#124;")
+    return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", escaped)
+
+
+def latex(text: str) -> str:
+    """A text in LaTeX."""
+    return "".join(_LATEX.get(c, c) for c in printable(text))
+
+
+def figure_text(text: str) -> str:
+    """A text in a figure, with its newlines.
+
+    matplotlib sets what stands between dollar signs as mathematics, and leaves labels that begin with an
+    underscore out of a legend.
+    """
+    cut = text if len(text) <= LONGEST_LABEL else f"{text[:LONGEST_LABEL]}…"
+    label = printable(cut, block=True).replace("$", r"\$")
+    return f" {label}" if label.startswith("_") or not label else label
+
+
+def spreadsheet_cell(value: object) -> object:
+    """A value in a CSV file: a text that a spreadsheet would take for a formula gets an apostrophe."""
+    if not isinstance(value, str):
+        return value
+    text = printable(value)
+    return f"'{text}" if text.startswith(_FORMULA) and not _NUMBER.fullmatch(text) else text
+
+
+def page_policy(page: str, **sources: str) -> str:
+    """The Content-Security-Policy of a page: its own <script> and <style> blocks, and these sources.
+
+    Args:
+        page: the whole page; no attribute of it may hold a style or a handler of events.
+        sources: what else may come from where, such as img="'self' data:"; that of script is added to the
+            page's own.
+    """
+    script, style = (_block_hashes(page, tag) for tag in ("script", "style"))
+    others = "".join(f"; {name}-src {source}" for name, source in sources.items() if name != "script")
+    scripts = " ".join(filter(None, (script, sources.get("script"))))
+    return (
+        f"default-src 'none'; script-src {scripts}; style-src {style}{others}; base-uri 'none'; form-action "
+        "'none'"
+    )
+
+
+def _block_hashes(page: str, tag: str) -> str:
+    blocks = re.findall(f"<{tag}>(.*?)</{tag}>", page, re.DOTALL)
+    hashes = [b64encode(sha256(block.encode()).digest()).decode() for block in blocks]
+    return " ".join(f"'sha256-{digest}'" for digest in hashes) or "'none'"
