@@ -60,7 +60,7 @@ REFUSED = [
     (
         "probes",
         ("probe", "visual", "--data", ".", "--model", "glove:x", "--task", "smell", "--out", "new"),
-        ("unknown --task smell",),
+        ("--task smell",),
     ),
     (
         "probes",

@@ -70,6 +70,8 @@ def run() -> tuple[str, int]:
         if hasattr(error, "format_message"):  # a wrong option
             return error.format_message(), getattr(error, "exit_code", BAD_INPUT)
         line, code = _explain(error)
+        if setting := getattr(error, "setting", ""):
+            return f"{flags_of(sys.argv[1:]).get(setting, setting)} {error.problem}", code  # type: ignore[attr-defined]
         return as_typed(line), code
     return "", code if isinstance(code, int) else 0
 

@@ -11,9 +11,10 @@ import typer
 
 from simtown.cli.app import RefusalError, app
 from simtown.core import extras
+from simtown.core.options import Option, options_of
 from simtown.core.terminal import say, say_block
 from simtown.probes.studies import STUDIES
-from simtown.probes.study import Option, ScorerOptions, Study, options_of
+from simtown.probes.study import ScorerOptions, Study
 
 if TYPE_CHECKING:
     from simtown.probes.printed import PrintedTable
@@ -99,7 +100,7 @@ def _options(settings: type, optional: bool = False) -> list[inspect.Parameter]:
 
 
 def _parameter(name: str, kind: Any, option: Option, default: Any) -> inspect.Parameter:
-    flag = f"--{option.name or name.replace('_', '-')}"
+    flag = f"--{option.flag or name.replace('_', '-')}"
     if kind == tuple[str, ...]:
         kind, default = list[str] | None, None
     elif default is None:

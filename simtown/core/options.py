@@ -13,7 +13,7 @@
 from __future__ import annotations
 
 from dataclasses import MISSING, dataclass, field, fields
-from typing import Any
+from typing import Any, get_type_hints
 
 
 class SettingsError(ValueError):
@@ -47,7 +47,7 @@ class Option:
         below: a number that the value must stay under.
         even: whether the value must be even.
         choices: all possible values, or values of the entries of a tuple.
-        flag: the name of the option, if it is not that of the field.
+        flag: the name of the option without its dashes, if it is not that of the field.
         recorded: whether the value decides the results, so that those of another value are not continued.
     """
 
@@ -67,9 +67,20 @@ def option(default: Any = MISSING, help: str = "", **about: Any) -> Any:
     return field(default=default, metadata={Option: Option(help, **about)})
 
 
-def options_of(settings: Any) -> dict[str, Option]:
-    """The options of a settings dataclass, or of an object of it, by the names of their fields."""
-    return {entry.name: entry.metadata[Option] for entry in fields(settings) if Option in entry.metadata}
+def options_of(settings: type) -> dict[str, tuple[Any, Option]]:
+    """{field: (its type, what it says)} of a settings dataclass; fields of other kinds are left out."""
+    types = get_type_hints(settings)
+    return {
+        entry.name: (types[entry.name], entry.metadata[Option])
+        for entry in fields(settings)
+        if Option in entry.metadata
+    }
+
+
+def recorded(settings: Any) -> dict[str, Any]:
+    """The values that decide the results."""
+    options = options_of(type(settings)).items()
+    return {name: getattr(settings, name) for name, (_, about) in options if about.recorded}
 
 
 def check(settings: Any) -> None:
@@ -78,7 +89,7 @@ def check(settings: Any) -> None:
     Raises:
         SettingsError: a value is impossible.
     """
-    for name, about in options_of(settings).items():
+    for name, (_, about) in options_of(type(settings)).items():
         value = getattr(settings, name)
         if value is not None and (problem := _problem(value, about)):
             raise SettingsError(problem, name)
@@ -90,7 +101,7 @@ def _problem(value: Any, about: Option) -> str:
         entries = value if isinstance(value, tuple) else (value,)
         unknown = [entry for entry in entries if entry not in about.choices]
         if unknown:
-            return f"'{unknown[0]}' is unknown: choose among {', '.join(about.choices)}"
+            return f"{unknown[0]} is unknown: choose among {', '.join(about.choices)}"
     if isinstance(value, tuple):
         return "names nothing" if len(value) < (about.low or 0) else ""
     possible = (

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
+from simtown.core.options import option
 from simtown.probes.item_study import ItemSettings, ItemStudy
-from simtown.probes.study import Option, Source
+from simtown.probes.study import Source
 
 if TYPE_CHECKING:
     from simtown.probes.items import ItemSet
@@ -22,19 +23,14 @@ class AskSettings(ItemSettings):
         classes: with commas between, such as "yellow,green,grey=gray", for items that name none.
     """
 
-    template: Annotated[
-        tuple[str, ...],
-        Option(
-            "A sentence with [X] for the subject and [Y] for the class, if the table has none. Repeatable."
-        ),
-    ] = ()
-    classes: Annotated[
-        str | None,
-        Option(
-            "Classes to choose among, with commas between; other spellings after =: yellow,grey=gray. "
-            "Default: all that are right for some item."
-        ),
-    ] = None
+    template: tuple[str, ...] = option(
+        (), "A sentence with [X] for the subject and [Y] for the class, if the table has none. Repeatable."
+    )
+    classes: str | None = option(
+        None,
+        "Classes to choose among, with commas between; other spellings after =: yellow,grey=gray. "
+        "Default: all that are right for some item.",
+    )
 
 
 class AskStudy(ItemStudy):

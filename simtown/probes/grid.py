@@ -40,9 +40,10 @@ from simtown.core.files import (
     read_toml,
     save_json,
 )
+from simtown.core.options import options_of
 from simtown.core.processes import Outcome, Subprocesses, default_workers, ending
 from simtown.probes.studies import STUDIES
-from simtown.probes.study import ScorerOptions, options_of
+from simtown.probes.study import ScorerOptions
 
 NAME, FORMAT, VERSION = "grid.json", "simtown probe grid", 1
 
@@ -59,7 +60,7 @@ def _grid_options(flags: bool) -> dict[str, frozenset[str]]:
             name: entry for name, entry in options_of(ScorerOptions).items() if name != "cache"
         }
         names = {
-            option.name or name.replace("_", "-")
+            option.flag or name.replace("_", "-")
             for name, (kind, option) in entries.items()
             if (kind is bool) == flags
         }

@@ -11,16 +11,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
+from simtown.core.options import option
 from simtown.probes.study import (
-    Option,
     Study,
     StudySettings,
     SummaryTable,
     TaskRequest,
     TaskResult,
-    check_seed,
 )
 
 if TYPE_CHECKING:
@@ -41,35 +40,20 @@ class ItemSettings(StudySettings):
         seed: of the head's solver.
     """
 
-    use: Annotated[
-        str | None,
-        Option(
-            "How the model is used: prompts (zero-shot) or head (logistic regression on its vectors). "
-            "Default: prompts where it has probabilities of words.",
-            name="as",
-        ),
-    ] = None
-    protocol: Annotated[
-        str,
-        Option(
-            "Rules where paper and code differ: paper, release or corrected "
-            "(docs/reproduce/visual-commonsense.md)."
-        ),
-    ] = "corrected"
-    seed: Annotated[int, Option("Seed of the head's solver.")] = 0
-
-    @property
-    def uses(self) -> tuple[str, ...]:
-        """The possible values of `use`."""
-        return USES
-
-    def check(self) -> None:
-        """Raises ValueError if a value is not among the possible ones."""
-        if self.use is not None and self.use not in self.uses:
-            raise ValueError(f"unknown use '{self.use}': choose {', '.join(self.uses)}")
-        if self.protocol not in PROTOCOLS:
-            raise ValueError(f"unknown protocol '{self.protocol}': choose {', '.join(PROTOCOLS)}")
-        check_seed(self.seed)
+    use: str | None = option(
+        None,
+        "How the model is used: prompts (zero-shot) or head (logistic regression on its vectors). "
+        "Default: prompts where it has probabilities of words.",
+        choices=USES,
+        flag="as",
+    )
+    protocol: str = option(
+        "corrected",
+        "Rules where paper and code differ: paper, release or corrected "
+        "(docs/reproduce/visual-commonsense.md).",
+        choices=PROTOCOLS,
+    )
+    seed: int = option(0, "Seed of the head's solver.", low=0, high=2**32 - 1)
 
     @property
     def policy(self) -> str:

@@ -12,11 +12,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Any
 
+from simtown.core import options
+from simtown.core.options import option, recorded
 from simtown.probes.bars import Bars, no_bars
 
 if TYPE_CHECKING:
@@ -30,45 +32,6 @@ if TYPE_CHECKING:
 SUMMARY, SCHEMA = "summary.json", 1
 #: Bytes of the largest summary.json: one of co-occurrence, with 2,108 classes, has 700,000.
 LARGEST = 4_000_000
-
-
-@dataclass(frozen=True)
-class Option:
-    """How a field of a study's settings appears as an option of its command.
-
-    Attributes:
-        help: what ``--help`` says of it.
-        name: of the option, if it is not the field's.
-        recorded: whether the value decides the numbers, so that results with another value are not continued.
-    """
-
-    help: str
-    name: str = ""
-    recorded: bool = True
-
-
-def options_of(settings: type) -> dict[str, tuple[Any, Option]]:
-    """{field: (its type, its option)} of a dataclass whose fields are annotated with :class:`Option`."""
-    hints = get_type_hints(settings, include_extras=True)
-    return {
-        entry.name: (hints[entry.name].__origin__, hints[entry.name].__metadata__[0])
-        for entry in fields(settings)
-    }
-
-
-def recorded(settings: Any) -> dict[str, Any]:
-    """The values of a settings dataclass that decide the numbers."""
-    return {
-        name: getattr(settings, name)
-        for name, (_, option) in options_of(type(settings)).items()
-        if option.recorded
-    }
-
-
-def check_seed(seed: int) -> None:
-    """Raises ValueError for a seed that scikit-learn does not take."""
-    if not 0 <= seed < 2**32:
-        raise ValueError(f"seed must be at least 0 and below {2**32}, not {seed}")
 
 
 def weights_digest(model: str) -> str:
@@ -104,10 +67,11 @@ class StudySettings:
         model: how the scorer is opened, see :func:`simtown.probes.scorers.open_scorer`.
     """
 
-    model: Annotated[str, Option("A language model: hf:ID-OR-DIR, lstm:DIR, glove:FILE, ngram:CORPUS, ...")]
+    model: str = option(help="A language model: hf:ID-OR-DIR, lstm:DIR, glove:FILE, ngram:CORPUS, ...")
 
     def check(self) -> None:
         """Raises ValueError if a value is not among the possible ones."""
+        options.check(self)
 
     def needs_model(self) -> bool:
         """Whether a scorer has to be opened."""
@@ -127,25 +91,22 @@ class ScorerOptions:
         cache: a directory that keeps the answers for another time.
     """
 
-    device: Annotated[str, Option("Where the model runs: auto, cpu or cuda.", recorded=False)] = "auto"
-    dtype: Annotated[str, Option("Numbers of the model: float32, bfloat16 or float16.")] = "float32"
-    policy: Annotated[
-        str | None,
-        Option(
-            "How words of several sub-words are scored: first, drop, joint or left-to-right. "
-            "Default: as the study does."
-        ),
-    ] = None
-    variant: Annotated[
-        str,
-        Option("Pseudo-log-likelihood of masked models: original, within_word_l2r or whole_word."),
-    ] = "original"
-    tokens: Annotated[
-        int, Option("Tokens of a batch at most; a GPU takes more than a CPU.", recorded=False)
-    ] = 1024
-    cache: Annotated[
-        Path | None, Option("A directory that keeps the model's answers for other studies.", recorded=False)
-    ] = None
+    device: str = option("auto", "Where the model runs: auto, cpu or cuda.", recorded=False)
+    dtype: str = option("float32", "Numbers of the model: float32, bfloat16 or float16.")
+    policy: str | None = option(
+        None,
+        "How words of several sub-words are scored: first, drop, joint or left-to-right. "
+        "Default: as the study does.",
+    )
+    variant: str = option(
+        "original", "Pseudo-log-likelihood of masked models: original, within_word_l2r or whole_word."
+    )
+    tokens: int = option(
+        1024, "Tokens of a batch at most; a GPU takes more than a CPU.", low=1, recorded=False
+    )
+    cache: Path | None = option(
+        None, "A directory that keeps the model's answers for other studies.", recorded=False
+    )
 
     def changed(self) -> dict[str, Any]:
         """The values that decide the numbers and are not the default."""

@@ -26,7 +26,7 @@ class Example:
 def test_the_defaults_are_possible():
     check(Example("a"))
     assert "inner" not in options_of(Example)
-    assert options_of(Example)["rate"].flag == "lr"
+    assert options_of(Example)["rate"][1].flag == "lr"
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from simtown.probes.study import Option, StudySettings, check_seed, results_record
+from simtown.core.options import option
+from simtown.probes.study import StudySettings, results_record
 
 if TYPE_CHECKING:
     from simtown.core.runs import RunRecord
@@ -40,56 +41,44 @@ class PhysicalSettings(StudySettings):
         set_name: "abstract", "situated" or "all".
     """
 
-    model: Annotated[
-        str,
-        Option(
-            "glove:PATH, hf:ID-OR-DIR, sentence:ID-OR-DIR, lstm:DIR; or a baseline: majority, random, human."
-        ),
-    ]
-    use: Annotated[
-        str | None,
-        Option(
-            "How the model is used: words, tokens (words in a sentence), sentence, finetune, yes-no. "
-            "Default: words for word vectors, sentence for sentence encoders, tokens for others.",
-            name="as",
-        ),
-    ] = None
-    head: Annotated[str, Option("What learns from fixed vectors: mlp, as in the paper, or logistic.")] = "mlp"
-    protocol: Annotated[
-        str,
-        Option(
-            "Rules where paper and code differ: paper, release or corrected "
-            "(docs/reproduce/physical-commonsense.md)."
-        ),
-    ] = "corrected"
-    tune: Annotated[bool, Option("Choose the head's hyperparameters by 5-fold cross-validation.")] = False
-    seed: Annotated[int, Option("Seed of the head's first weights, of the folds and of the coin.")] = 0
-    task: Annotated[
-        str,
-        Option(
-            "OP (object, property), OA (object, affordance), AP (affordance, property), or all.",
-            recorded=False,
-        ),
-    ] = "all"
-    set_name: Annotated[
-        str, Option("abstract (has only OP), situated, or all.", name="set", recorded=False)
-    ] = "all"
+    model: str = option(
+        help="glove:PATH, hf:ID-OR-DIR, sentence:ID-OR-DIR, lstm:DIR; or a baseline: majority, random, human."
+    )
+    use: str | None = option(
+        None,
+        "How the model is used: words, tokens (words in a sentence), sentence, finetune, yes-no. "
+        "Default: words for word vectors, sentence for sentence encoders, tokens for others.",
+        choices=tuple(USES),
+        flag="as",
+    )
+    head: str = option(
+        "mlp",
+        "What learns from fixed vectors: mlp, as in the paper, or logistic.",
+        choices=("mlp", "logistic"),
+    )
+    protocol: str = option(
+        "corrected",
+        "Rules where paper and code differ: paper, release or corrected "
+        "(docs/reproduce/physical-commonsense.md).",
+        choices=("paper", "release", "corrected"),
+    )
+    tune: bool = option(False, "Choose the head's hyperparameters by 5-fold cross-validation.")
+    seed: int = option(
+        0, "Seed of the head's first weights, of the folds and of the coin.", low=0, high=2**32 - 1
+    )
+    task: str = option(
+        "all",
+        "OP (object, property), OA (object, affordance), AP (affordance, property), or all.",
+        recorded=False,
+    )
+    set_name: str = option("all", "abstract (has only OP), situated, or all.", flag="set", recorded=False)
 
     def check(self) -> None:
         """Raises ValueError if a value is not among the possible ones."""
-        from simtown.probes.physical.heads import HEADS
-        from simtown.probes.physical.protocols import PROTOCOLS
         from simtown.probes.physical.tasks import chosen
 
+        super().check()
         chosen(self.task, self.set_name)
-        for name, value, possible in (
-            ("use", self.use or "words", tuple(USES)),
-            ("head", self.head, tuple(HEADS)),
-            ("protocol", self.protocol, tuple(PROTOCOLS)),
-        ):
-            if value not in possible:
-                raise ValueError(f"`{name}` {value} is none of {', '.join(possible)}")
-        check_seed(self.seed)
         if self.model in BASELINES:
             if self.use or self.tune:
                 raise ValueError(f"{self.model} is a baseline: it takes neither `use` nor `tune`")

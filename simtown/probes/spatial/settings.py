@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
 
-from simtown.probes.study import Option, StudySettings
+from simtown.core.options import option
+from simtown.probes.study import StudySettings
 
 RUN, SCORES, SUMMARY, FORMAT = "run.json", "scores.npy", "summary", "simtown spatial relations"
 MATRIX, SENTENCE, VECTORS = "matrix.tsv", "matrix-sentence.tsv", "p-vectors.tsv"
@@ -33,15 +33,9 @@ class SpatialSettings(StudySettings):
         seed: of the sample of phrases.
     """
 
-    model: Annotated[str, Option("lstm:DIR, hf:ID-OR-DIR (causal or masked), ngram:CORPUS.")]
-    rare: Annotated[int, Option("Phrases with a word that the corpus has less often are dropped.")] = 20
-    least: Annotated[int, Option("Contexts with fewer phrases are left out.")] = 10
-    most: Annotated[int, Option("Phrases of a context at most, drawn at random.")] = 200
-    held_out: Annotated[bool, Option("Only phrases that simtown lm train holds out.")] = False
-    seed: Annotated[int, Option("Seed of the sample of phrases.")] = 0
-
-    def check(self) -> None:
-        """Raises ValueError if a value is out of range."""
-        for name, low in (("rare", 1), ("least", 1), ("most", 1), ("seed", 0)):
-            if getattr(self, name) < low:
-                raise ValueError(f"{name} must be at least {low}, not {getattr(self, name)}")
+    model: str = option(help="lstm:DIR, hf:ID-OR-DIR (causal or masked), ngram:CORPUS.")
+    rare: int = option(20, "Phrases with a word that the corpus has less often are dropped.", low=1)
+    least: int = option(10, "Contexts with fewer phrases are left out.", low=1)
+    most: int = option(200, "Phrases of a context at most, drawn at random.", low=1)
+    held_out: bool = option(False, "Only phrases that simtown lm train holds out.")
+    seed: int = option(0, "Seed of the sample of phrases.", low=0)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from simtown.probes.item_study import ItemSettings
-from simtown.probes.study import Option, results_record
+from simtown.core.options import SettingsError, option
+from simtown.probes.item_study import USES, ItemSettings
+from simtown.probes.study import results_record
 
 if TYPE_CHECKING:
     from simtown.core.runs import RunRecord
@@ -27,36 +28,30 @@ class VisualSettings(ItemSettings):
         seed: of the head's solver, and of the order in which prompts are tuned.
     """
 
-    model: Annotated[
-        str, Option("hf:ID-OR-DIR, sentence:ID-OR-DIR, clip:ID-OR-DIR, lstm:DIR, glove:FILE, ngram:CORPUS.")
-    ]
-    use: Annotated[
-        str | None,
-        Option(
-            "How the model is used: prompts (zero-shot), head (logistic regression on its vectors), tuned "
-            "(soft prompts at every layer of a masked model) or tuned-embeddings (at the first). Default: "
-            "prompts where it has probabilities of words.",
-            name="as",
-        ),
-    ] = None
-    task: Annotated[
-        str,
-        Option(
-            "color, shape, material, cooccurrence, size: names with commas between, or all.", recorded=False
-        ),
-    ] = "all"
-
-    @property
-    def uses(self) -> tuple[str, ...]:
-        """The possible values of `use`."""
-        return (*super().uses, "tuned", "tuned-embeddings")
+    model: str = option(
+        help="hf:ID-OR-DIR, sentence:ID-OR-DIR, clip:ID-OR-DIR, lstm:DIR, glove:FILE, ngram:CORPUS."
+    )
+    use: str | None = option(
+        None,
+        "How the model is used: prompts (zero-shot), head (logistic regression on its vectors), tuned "
+        "(soft prompts at every layer of a masked model) or tuned-embeddings (at the first). Default: "
+        "prompts where it has probabilities of words.",
+        choices=(*USES, "tuned", "tuned-embeddings"),
+        flag="as",
+    )
+    task: str = option(
+        "all",
+        "color, shape, material, cooccurrence, size: names with commas between, or all.",
+        recorded=False,
+    )
 
     def check(self) -> None:
         """Raises ValueError if a value is not among the possible ones."""
         super().check()
         if set(self.task_names) - set(TASKS):
-            raise ValueError(
-                f"unknown `task` {self.task}: give {', '.join(TASKS)}, several with commas between, or all"
+            raise SettingsError(
+                f"{self.task} is unknown: give {', '.join(TASKS)}, several with commas between, or all",
+                "task",
             )
 
     @property

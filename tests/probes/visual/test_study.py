@@ -311,7 +311,7 @@ def test_refusals(cli, files, glove, tmp_path):
 
 
 def test_choices_are_checked():
-    with pytest.raises(ValueError, match="unknown use"):
+    with pytest.raises(ValueError, match=r"use .* is unknown"):
         VisualSettings("x", use="guess").check()
     assert VisualSettings("x", protocol="paper").policy == "first"
 
