@@ -7,12 +7,11 @@ arbitrary mapping (section 6.3 of the paper). The order is part of the data form
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TypeVar
 
 import numpy as np
 
-from simtown.assets.mesh import Mesh
+from simtown.assets.mesh import Mesh, VehicleKind
 from simtown.assets.palette import COLOUR_WORDS, TINTS
 from simtown.assets.street import buildings, corners, furniture, ground, people, trees
 from simtown.assets.vehicles import buses, cars, cycles, farm, offroad, service, showcars, trucks, vans, works
@@ -40,12 +39,11 @@ ENTITIES: tuple[str, ...] = (
     "delivery scooter", "tandem bicycle", "kick scooter", "luggage tug", "yellow truck", "street-food cart",
 )  # fmt: skip
 
-_VEHICLES: dict[str, Callable[[], Mesh]] = {}
-#: The paint of every entity's body, which a scene may exchange.
-BODIES: dict[str, str] = {}
+VEHICLES: dict[str, VehicleKind] = {}
 for _module in (cars, showcars, offroad, trucks, service, buses, vans, works, farm, cycles):
-    _VEHICLES.update(_module.KINDS)
-    BODIES.update(_module.BODY)
+    VEHICLES.update(_module.KINDS)
+#: The paint of every entity's body, which a scene may exchange.
+BODIES = {name: kind.body for name, kind in VEHICLES.items()}
 
 #: Entities whose name has a colour in it, such as "red truck": they keep their own paint.
 NAMED_BY_COLOUR: frozenset[str] = frozenset(
@@ -60,15 +58,15 @@ STREET: dict[str, tuple[str, ...]] = {
     "person": tuple(people.KINDS),
     "cloud": tuple(ground.KINDS),
 }
-_STREET = {
-    **buildings.KINDS,
-    **trees.KINDS,
-    **furniture.KINDS,
-    **people.KINDS,
-    **ground.KINDS,
-    **buildings.NEWER,
-    **corners.KINDS,
-}
+_STREET = (
+    buildings.KINDS
+    | trees.KINDS
+    | furniture.KINDS
+    | people.KINDS
+    | ground.KINDS
+    | buildings.NEWER
+    | corners.KINDS
+)
 
 #: Every street kind in order; a scene stores an index into this tuple.
 PROPS: tuple[str, ...] = tuple(_STREET)
@@ -97,7 +95,7 @@ def mesh_in_pose(kind: str, pose: int) -> int:
 
 def entity_mesh(name: str) -> Mesh:
     """The mesh of an entity, forward along +x, wheels on z = 0 (KeyError for an unknown name)."""
-    return _VEHICLES[name]()
+    return VEHICLES[name].make()
 
 
 def prop_mesh(name: str, pose: int = 0) -> Mesh:

@@ -8,15 +8,49 @@ parts.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import cos, pi, radians, sin
+from typing import NamedTuple
 
 import numpy as np
 
 from simtown.assets.palette import MATERIALS, material
 
+#: The vocabulary that every module of vehicles imports whole.
+__all__ = [
+    "Mesh",
+    "Point",
+    "Span",
+    "VehicleKind",
+    "arches",
+    "back",
+    "ball",
+    "beacon",
+    "block",
+    "body",
+    "box",
+    "cabin",
+    "cylinder",
+    "front",
+    "frustum",
+    "hub_face",
+    "join",
+    "ladder",
+    "lamps",
+    "loft",
+    "panel",
+    "profile",
+    "rod",
+    "side",
+    "top",
+    "wheel",
+    "wheels",
+]  # fmt: skip
+
 Point = tuple[float, float, float]
+#: From one coordinate to another; also two coordinates of a point in a plane.
+Span = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -77,6 +111,13 @@ class Mesh:
         return np.stack([self.vertices.min(axis=0), self.vertices.max(axis=0)])
 
 
+class VehicleKind(NamedTuple):
+    """How a vehicle of a kind is made, and the plain paint of its body, which a scene may exchange."""
+
+    make: Callable[[], Mesh]
+    body: str
+
+
 def join(meshes: Sequence[Mesh]) -> Mesh:
     """One mesh of several."""
     offsets = np.cumsum([0] + [len(m.vertices) for m in meshes])
@@ -117,7 +158,7 @@ def box(size: Point, at: Point, paint: str) -> Mesh:
     return loft([[(a, b, 0.0) for a, b in floor], [(a, b, size[2]) for a, b in floor]], paint).at(*at)
 
 
-def frustum(size: Point, top: tuple[float, float], at: Point, paint: str, shift: float = 0.0) -> Mesh:
+def frustum(size: Point, top: Span, at: Point, paint: str, shift: float = 0.0) -> Mesh:
     """As :func:`box`, with a top of another (length, width), moved forward by `shift`.
 
     A roof, a cabin, a hopper.
@@ -138,7 +179,7 @@ def frustum(size: Point, top: tuple[float, float], at: Point, paint: str, shift:
 ROUND = 0.08
 
 
-def _fillet(bevel: float) -> list[tuple[float, float]]:
+def _fillet(bevel: float) -> list[Span]:
     """(inwards, upwards) metres from the beginning of a bend to its end: an arc of one or two steps."""
     return (
         [(0.0, 0.0), (0.3 * bevel, 0.7 * bevel), (bevel, bevel)]
@@ -188,11 +229,7 @@ def body(stations: Sequence[tuple[float, ...]], paint: str, bevel: float = 0.08)
 
 
 def profile(
-    outline: Sequence[tuple[float, float]],
-    width: float,
-    at: Point,
-    paint: str,
-    width_top: float | None = None,
+    outline: Sequence[Span], width: float, at: Point, paint: str, width_top: float | None = None
 ) -> Mesh:
     """A convex side outline of (x, z) points, `width` wide about y = 0 and `width_top` at its top."""
     low, high = min(z for _, z in outline), max(z for _, z in outline)
@@ -259,11 +296,7 @@ def ball(
 
 
 def panel(
-    corners: Sequence[Point],
-    paint: str,
-    u: tuple[float, float] = (0.0, 1.0),
-    v: tuple[float, float] = (0.0, 1.0),
-    lift: float = 0.015,
+    corners: Sequence[Point], paint: str, u: Span = (0.0, 1.0), v: Span = (0.0, 1.0), lift: float = 0.015
 ) -> Mesh:
     """A flat decal (2 triangles) on a quad: window, stripe, sign.
 
@@ -282,14 +315,7 @@ def panel(
     return Mesh(vertices, np.array([[0, 1, 2], [0, 2, 3]]), np.full(2, material(paint)))
 
 
-def side(
-    x: tuple[float, float],
-    z: tuple[float, float],
-    y: float,
-    paint: str,
-    y_top: float | None = None,
-    lift: float = 0.015,
-) -> Mesh:
+def side(x: Span, z: Span, y: float, paint: str, y_top: float | None = None, lift: float = 0.015) -> Mesh:
     """The same decal on both flanks, between two x and two z, where the flanks stand at ±y (y_top above)."""
     t = y if y_top is None else y_top
     return panel(
@@ -297,40 +323,19 @@ def side(
     ).both_sides()
 
 
-def front(
-    y: tuple[float, float],
-    z: tuple[float, float],
-    x: float,
-    paint: str,
-    x_top: float | None = None,
-    lift: float = 0.015,
-) -> Mesh:
+def front(y: Span, z: Span, x: float, paint: str, x_top: float | None = None, lift: float = 0.015) -> Mesh:
     """A decal on a nose at x (x_top above), between two y and two z. For a tail, see :func:`back`."""
     t = x if x_top is None else x_top
     return panel([(x, y[0], z[0]), (x, y[1], z[0]), (t, y[1], z[1]), (t, y[0], z[1])], paint, lift=lift)
 
 
-def back(
-    y: tuple[float, float],
-    z: tuple[float, float],
-    x: float,
-    paint: str,
-    x_top: float | None = None,
-    lift: float = 0.015,
-) -> Mesh:
+def back(y: Span, z: Span, x: float, paint: str, x_top: float | None = None, lift: float = 0.015) -> Mesh:
     """A decal on a tail at x (x_top above), between two y and two z."""
     t = x if x_top is None else x_top
     return panel([(x, y[1], z[0]), (x, y[0], z[0]), (t, y[0], z[1]), (t, y[1], z[1])], paint, lift=lift)
 
 
-def top(
-    x: tuple[float, float],
-    y: tuple[float, float],
-    z: float,
-    paint: str,
-    z_end: float | None = None,
-    lift: float = 0.015,
-) -> Mesh:
+def top(x: Span, y: Span, z: float, paint: str, z_end: float | None = None, lift: float = 0.015) -> Mesh:
     """A decal on a roof or bonnet at height z (z_end at the second x)."""
     e = z if z_end is None else z_end
     return panel([(x[0], y[0], z), (x[1], y[0], e), (x[1], y[1], e), (x[0], y[1], z)], paint, lift=lift)
@@ -433,10 +438,10 @@ def ladder(
 
 
 def cabin(
-    base: tuple[float, float],
-    roof: tuple[float, float],
-    z: tuple[float, float],
-    width: tuple[float, float],
+    base: Span,
+    roof: Span,
+    z: Span,
+    width: Span,
     paint: str,
     pillars: Sequence[float] = (0.5,),
     glass: str = "glass",

@@ -7,12 +7,12 @@ import pytest
 
 from simtown.assets.catalogue import (
     _STREET,
-    _VEHICLES,
     ENTITIES,
     POSES,
     PROPS,
     STREET,
     STREET_MESHES,
+    VEHICLES,
     entity_mesh,
     mesh_in_pose,
     pose_of,
@@ -69,7 +69,7 @@ def test_every_name_once():
 
 
 def test_every_vehicle_is_in_the_list():
-    assert set(_VEHICLES) == set(ENTITIES)
+    assert set(VEHICLES) == set(ENTITIES)
 
 
 def test_groups_make_up_the_props():

@@ -2,27 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
 
-from simtown.assets.mesh import (
-    Mesh,
-    arches,
-    back,
-    block,
-    body,
-    box,
-    cylinder,
-    front,
-    join,
-    lamps,
-    panel,
-    rod,
-    side,
-    top,
-    wheels,
-)
+from simtown.assets.mesh import *
 
 #: A painted storey of a bus: its floor, its ceiling, its paint.
 Band = tuple[float, float, str]
@@ -38,14 +22,7 @@ def _stack(length: float, half: float, bands: Sequence[Band], bevel: float = 0.2
     return join(parts)
 
 
-def _panes(
-    x: tuple[float, float],
-    z: tuple[float, float],
-    y: float,
-    count: int,
-    gap: float = 0.1,
-    glass: str = "window",
-) -> Mesh:
+def _panes(x: Span, z: Span, y: float, count: int, gap: float = 0.1, glass: str = "window") -> Mesh:
     """A row of `count` windows on both flanks; those of "window" are lit at night."""
     step = (x[1] - x[0] + gap) / count
     return join([side((x[0] + i * step, x[0] + (i + 1) * step - gap), z, y, glass) for i in range(count)])
@@ -63,7 +40,7 @@ def _running_gear(length: float, xs: Sequence[float], half: float = 1.0, radius:
     )
 
 
-def _sign(x: float, z: tuple[float, float], width: float = 1.3) -> Mesh:
+def _sign(x: float, z: Span, width: float = 1.3) -> Mesh:
     """A lit destination board above the windscreen."""
     middle = (z[0] + z[1]) / 2
     return front((-width / 2, width / 2), z, x, "black") + front(
@@ -71,7 +48,7 @@ def _sign(x: float, z: tuple[float, float], width: float = 1.3) -> Mesh:
     )
 
 
-def _side_sign(x: tuple[float, float], z: tuple[float, float], y: float) -> Mesh:
+def _side_sign(x: Span, z: Span, y: float) -> Mesh:
     """A lit destination board on both flanks at ±y."""
     middle = (z[0] + z[1]) / 2
     return side(x, z, y, "black", lift=0.03) + side(
@@ -321,25 +298,13 @@ def tram() -> Mesh:
     return half + half.turned(180).painted(headlamp="taillamp") + joint + arms + shoe
 
 
-KINDS: dict[str, Callable[[], Mesh]] = {
-    "school bus": school_bus,
-    "city bus": city_bus,
-    "double-decker bus": double_decker,
-    "minibus": minibus,
-    "coach": coach,
-    "tram": tram,
-    "red bus": partial(coloured_bus, "red"),
-    "green bus": partial(coloured_bus, "green"),
-}
-
-#: The paint of every kind's body, which may be exchanged for another.
-BODY: dict[str, str] = {
-    "school bus": "yellow",
-    "city bus": "blue",
-    "double-decker bus": "red",
-    "minibus": "mint",
-    "coach": "purple",
-    "tram": "teal",
-    "red bus": "red",
-    "green bus": "green",
+KINDS: dict[str, VehicleKind] = {
+    "school bus": VehicleKind(school_bus, body="yellow"),
+    "city bus": VehicleKind(city_bus, body="blue"),
+    "double-decker bus": VehicleKind(double_decker, body="red"),
+    "minibus": VehicleKind(minibus, body="mint"),
+    "coach": VehicleKind(coach, body="purple"),
+    "tram": VehicleKind(tram, body="teal"),
+    "red bus": VehicleKind(partial(coloured_bus, "red"), body="red"),
+    "green bus": VehicleKind(partial(coloured_bus, "green"), body="green"),
 }

@@ -2,33 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
 from math import cos, radians, sin
 
-from simtown.assets.mesh import (
-    Mesh,
-    Point,
-    arches,
-    back,
-    beacon,
-    block,
-    body,
-    box,
-    cabin,
-    cylinder,
-    front,
-    frustum,
-    join,
-    lamps,
-    loft,
-    panel,
-    rod,
-    side,
-    top,
-    wheels,
-)
+from simtown.assets.mesh import *
 
 Stations = Sequence[tuple[float, ...]]
 
@@ -96,10 +75,10 @@ def shell(
 
 def doors(
     xs: Sequence[float],
-    z: tuple[float, float],
+    z: Span,
     y: float,
     paint: str = "dark",
-    mirror: tuple[float, float] | None = None,
+    mirror: Span | None = None,
     mirror_paint: str = "dark",
 ) -> Mesh:
     """Seams between two heights on both flanks (±y) at each x, handles, and mirrors at `mirror` (x, z)."""
@@ -140,7 +119,7 @@ def eyes(at: Point, radius: float = 0.15, rim: str = "silver") -> Mesh:
     return (pot + cylinder(radius * 0.8, 0.03, at, "headlamp", "x", 8)).both_sides()
 
 
-def windscreen(x: tuple[float, float], z: tuple[float, float], half: float, paint: str) -> Mesh:
+def windscreen(x: Span, z: Span, half: float, paint: str) -> Mesh:
     """An open car's framed pane, from the scuttle (first x and z) to its upper edge."""
     a, b, c, d = (x[0], -half, z[0]), (x[0], half, z[0]), (x[1], half, z[1]), (x[1], -half, z[1])
     panes = panel([a, b, c, d], "glass", lift=0.02) + panel([b, a, d, c], "glass", lift=0.02)
@@ -461,37 +440,19 @@ def convertible() -> Mesh:
     return car + well + hood + people + windscreen((0.5, 0.2), (0.88, 1.3), 0.64, "white") + flash
 
 
-KINDS: dict[str, Callable[[], Mesh]] = {
-    "sedan": sedan,
-    "taxi": taxi,
-    "green car": canoe_car,
-    "police car": police_car,
-    "hatchback": hatchback,
-    "estate car": estate,
-    "coupe": coupe,
-    "convertible": convertible,
-    "fire chief car": fire_chief,
-    "red car": partial(fastback, "red"),
-    "white car": partial(arched, "white"),
-    "black car": state_car,
-    "pink car": partial(beetle, "pink"),
-    "orange car": partial(mini, "orange", "white"),
-}
-
-#: The plain paint of each kind's body: all its triangles, and nothing else of the vehicle, are the body.
-BODY: dict[str, str] = {
-    "sedan": "blue",
-    "taxi": "yellow",
-    "green car": "green",
-    "police car": "navy",
-    "hatchback": "teal",
-    "estate car": "mint",
-    "coupe": "purple",
-    "convertible": "coral",
-    "fire chief car": "red",
-    "red car": "red",
-    "white car": "white",
-    "black car": "black",
-    "pink car": "pink",
-    "orange car": "orange",
+KINDS: dict[str, VehicleKind] = {
+    "sedan": VehicleKind(sedan, body="blue"),
+    "taxi": VehicleKind(taxi, body="yellow"),
+    "green car": VehicleKind(canoe_car, body="green"),
+    "police car": VehicleKind(police_car, body="navy"),
+    "hatchback": VehicleKind(hatchback, body="teal"),
+    "estate car": VehicleKind(estate, body="mint"),
+    "coupe": VehicleKind(coupe, body="purple"),
+    "convertible": VehicleKind(convertible, body="coral"),
+    "fire chief car": VehicleKind(fire_chief, body="red"),
+    "red car": VehicleKind(partial(fastback, "red"), body="red"),
+    "white car": VehicleKind(partial(arched, "white"), body="white"),
+    "black car": VehicleKind(state_car, body="black"),
+    "pink car": VehicleKind(partial(beetle, "pink"), body="pink"),
+    "orange car": VehicleKind(partial(mini, "orange", "white"), body="orange"),
 }

@@ -2,27 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import cos, hypot, pi, radians, sin, sqrt
 
-from simtown.assets.mesh import (
-    Mesh,
-    Point,
-    ball,
-    block,
-    box,
-    cylinder,
-    front,
-    frustum,
-    hub_face,
-    join,
-    loft,
-    panel,
-    profile,
-    rod,
-    side,
-    wheels,
-)
+from simtown.assets.mesh import *
 
 Spot = tuple[float, float]  # (x, z) in the middle plane of a cycle
 
@@ -564,35 +547,18 @@ def quad_bike() -> Mesh:
     return centred(tyres, hull, guards, racks, bars, saddle, lights, person)
 
 
-KINDS: dict[str, Callable[[], Mesh]] = {
-    "motorcycle": motorcycle,
-    "bicycle": bicycle,
-    "scooter": scooter,
-    "rickshaw": rickshaw,
-    "quad bike": quad_bike,
-    "tricycle": tricycle,
-    "cargo bike": cargo_bike,
-    "sidecar motorcycle": sidecar_motorcycle,
-    "tuk-tuk": tuk_tuk,
-    "police motorcycle": police_motorcycle,
-    "delivery scooter": delivery_scooter,
-    "tandem bicycle": tandem,
-    "kick scooter": kick_scooter,
-}
-
-#: The plain paint of each kind's body: all its triangles, and nothing else of the vehicle, are the body.
-BODY: dict[str, str] = {
-    "motorcycle": "crimson",
-    "bicycle": "sky",
-    "scooter": "mint",
-    "rickshaw": "crimson",
-    "quad bike": "lime",
-    "tricycle": "purple",
-    "cargo bike": "green",
-    "sidecar motorcycle": "yellow",
-    "tuk-tuk": "green",
-    "police motorcycle": "white",
-    "delivery scooter": "red",
-    "tandem bicycle": "magenta",
-    "kick scooter": "lime",
+KINDS: dict[str, VehicleKind] = {
+    "motorcycle": VehicleKind(motorcycle, body="crimson"),
+    "bicycle": VehicleKind(bicycle, body="sky"),
+    "scooter": VehicleKind(scooter, body="mint"),
+    "rickshaw": VehicleKind(rickshaw, body="crimson"),
+    "quad bike": VehicleKind(quad_bike, body="lime"),
+    "tricycle": VehicleKind(tricycle, body="purple"),
+    "cargo bike": VehicleKind(cargo_bike, body="green"),
+    "sidecar motorcycle": VehicleKind(sidecar_motorcycle, body="yellow"),
+    "tuk-tuk": VehicleKind(tuk_tuk, body="green"),
+    "police motorcycle": VehicleKind(police_motorcycle, body="white"),
+    "delivery scooter": VehicleKind(delivery_scooter, body="red"),
+    "tandem bicycle": VehicleKind(tandem, body="magenta"),
+    "kick scooter": VehicleKind(kick_scooter, body="lime"),
 }

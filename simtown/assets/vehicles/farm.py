@@ -2,28 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import cos, pi, sin
 
-from simtown.assets.mesh import (
-    Mesh,
-    back,
-    ball,
-    block,
-    body,
-    box,
-    cabin,
-    cylinder,
-    front,
-    frustum,
-    join,
-    loft,
-    profile,
-    rod,
-    side,
-    top,
-    wheel,
-)
+from simtown.assets.mesh import *
 
 
 def _person(shirt: str, trousers: str, hat: str, seated: bool = False, reach: float = 0.45) -> Mesh:
@@ -269,19 +250,10 @@ def street_food_cart() -> Mesh:
     return (bench + sign + pans + shade + handle + rolling + legs + lantern.both_sides() + cook).at(0.08)
 
 
-KINDS: dict[str, Callable[[], Mesh]] = {
-    "tractor": tractor,
-    "combine harvester": combine_harvester,
-    "hay wagon": hay_wagon,
-    "horse cart": horse_cart,
-    "street-food cart": street_food_cart,
-}
-
-#: The paint of every kind's body, which may be exchanged for another.
-BODY: dict[str, str] = {
-    "tractor": "green",
-    "combine harvester": "lime",
-    "hay wagon": "red",
-    "horse cart": "green",
-    "street-food cart": "red",
+KINDS: dict[str, VehicleKind] = {
+    "tractor": VehicleKind(tractor, body="green"),
+    "combine harvester": VehicleKind(combine_harvester, body="lime"),
+    "hay wagon": VehicleKind(hay_wagon, body="red"),
+    "horse cart": VehicleKind(horse_cart, body="green"),
+    "street-food cart": VehicleKind(street_food_cart, body="red"),
 }

@@ -2,24 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from simtown.assets.mesh import (
-    Mesh,
-    block,
-    body,
-    box,
-    cabin,
-    cylinder,
-    front,
-    frustum,
-    join,
-    lamps,
-    rod,
-    side,
-    top,
-    wheels,
-)
+from simtown.assets.mesh import *
 from simtown.assets.vehicles.cars import doors, driver, eyes, flames, hull, shell, windscreen, wing
 
 
@@ -30,17 +13,13 @@ def _spare(x: float, z: float, cover: str) -> Mesh:
     )
 
 
-def _hoop(
-    x: tuple[float, float], half: tuple[float, float], z: tuple[float, float], radius: float, paint: str
-) -> Mesh:
+def _hoop(x: Span, half: Span, z: Span, radius: float, paint: str) -> Mesh:
     """A bent tube over the seats: up from the feet (first x, half width and z) and across."""
     post = rod((x[0], half[0], z[0]), (x[1], half[1], z[1]), radius, paint).both_sides()
     return post + rod((x[1], -half[1], z[1]), (x[1], half[1], z[1]), radius, paint)
 
 
-def _bed(
-    x: tuple[float, float], half: float, z: tuple[float, float], paint: str, floor: str = "dark"
-) -> Mesh:
+def _bed(x: Span, half: float, z: Span, paint: str, floor: str = "dark") -> Mesh:
     """The open box of a pickup: two walls, a tailgate and a floor."""
     length, height, mid = x[1] - x[0], z[1] - z[0], (x[0] + x[1]) / 2
     walls = box((length, 0.12, height), (mid, half - 0.06, z[0]), paint).both_sides()
@@ -48,7 +27,7 @@ def _bed(
     return walls + gate + top((x[0] + 0.12, x[1]), (0.12 - half, half - 0.12), z[0] + 0.05, floor)
 
 
-def _pickup(paint: str, cab: tuple[float, float], lift: float, radius: float, hub: str, floor: str) -> Mesh:
+def _pickup(paint: str, cab: Span, lift: float, radius: float, hub: str, floor: str) -> Mesh:
     """A pickup with its cab between two x (`cab`), raised by `lift`."""
     low, (split, nose) = 0.28 + lift, cab
     stations = [
@@ -256,25 +235,13 @@ def golf_cart() -> Mesh:
     return floor + bench + posts.both_sides() + roof + players + join(bags + clubs) + ends
 
 
-KINDS: dict[str, Callable[[], Mesh]] = {
-    "pickup": pickup,
-    "red pickup": red_pickup,
-    "black pickup": black_pickup,
-    "SUV": suv,
-    "jeep": jeep,
-    "monster truck": monster_truck,
-    "buggy": buggy,
-    "golf cart": golf_cart,
-}
-
-#: The plain paint of each kind's body: all its triangles, and nothing else of the vehicle, are the body.
-BODY: dict[str, str] = {
-    "pickup": "orange",
-    "red pickup": "red",
-    "black pickup": "black",
-    "SUV": "sand",
-    "jeep": "olive",
-    "monster truck": "blue",
-    "buggy": "amber",
-    "golf cart": "mint",
+KINDS: dict[str, VehicleKind] = {
+    "pickup": VehicleKind(pickup, body="orange"),
+    "red pickup": VehicleKind(red_pickup, body="red"),
+    "black pickup": VehicleKind(black_pickup, body="black"),
+    "SUV": VehicleKind(suv, body="sand"),
+    "jeep": VehicleKind(jeep, body="olive"),
+    "monster truck": VehicleKind(monster_truck, body="blue"),
+    "buggy": VehicleKind(buggy, body="amber"),
+    "golf cart": VehicleKind(golf_cart, body="mint"),
 }

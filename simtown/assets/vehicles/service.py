@@ -2,30 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import pairwise
 from math import cos, pi, radians, sin
 
-from simtown.assets.mesh import (
-    Mesh,
-    arches,
-    back,
-    ball,
-    beacon,
-    block,
-    box,
-    cabin,
-    cylinder,
-    front,
-    frustum,
-    join,
-    ladder,
-    loft,
-    panel,
-    profile,
-    rod,
-    side,
-)
+from simtown.assets.mesh import *
 from simtown.assets.vehicles.trucks import bed, cab, canopy, centred, chassis, crate, disc, lid
 
 AMBER = ("beacon amber", "beacon amber")
@@ -208,7 +188,7 @@ def _star(x: float, z: float, y: float, radius: float, paint: str) -> Mesh:
     return join([panel([(x, -y, z), *rim[i : i + 3]], paint) for i in range(0, 10, 2)]).both_sides()
 
 
-def _sagging(x: float, z: tuple[float, float], hoops: int, step: float, paint: str) -> Mesh:
+def _sagging(x: float, z: Span, hoops: int, step: float, paint: str) -> Mesh:
     """A canvas from x backwards over `hoops` hoops `step` metres apart, sagging between them."""
     loops = []
     for i in range(2 * hoops - 1):
@@ -274,27 +254,14 @@ def snow_plough() -> Mesh:
     return centred(truck + (blade + arms).both_sides() + beacon(1.3, 2.2, AMBER, 1.2))
 
 
-KINDS: dict[str, Callable[[], Mesh]] = {
-    "fire truck": fire_truck,
-    "fire engine": fire_engine,
-    "garbage truck": garbage_truck,
-    "tow truck": tow_truck,
-    "bucket truck": bucket_truck,
-    "armoured truck": armoured_truck,
-    "military truck": military_truck,
-    "street sweeper": street_sweeper,
-    "snow plough": snow_plough,
-}
-
-#: The paint of every kind's body, which may be exchanged for another.
-BODY: dict[str, str] = {
-    "fire truck": "red",
-    "fire engine": "red",
-    "garbage truck": "forest",
-    "tow truck": "magenta",
-    "bucket truck": "lime",
-    "armoured truck": "silver",
-    "military truck": "olive",
-    "street sweeper": "orange",
-    "snow plough": "orange",
+KINDS: dict[str, VehicleKind] = {
+    "fire truck": VehicleKind(fire_truck, body="red"),
+    "fire engine": VehicleKind(fire_engine, body="red"),
+    "garbage truck": VehicleKind(garbage_truck, body="forest"),
+    "tow truck": VehicleKind(tow_truck, body="magenta"),
+    "bucket truck": VehicleKind(bucket_truck, body="lime"),
+    "armoured truck": VehicleKind(armoured_truck, body="silver"),
+    "military truck": VehicleKind(military_truck, body="olive"),
+    "street sweeper": VehicleKind(street_sweeper, body="orange"),
+    "snow plough": VehicleKind(snow_plough, body="orange"),
 }

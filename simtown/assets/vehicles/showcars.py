@@ -2,28 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import cos, radians, sin
 
-from simtown.assets.mesh import (
-    Mesh,
-    arches,
-    back,
-    ball,
-    body,
-    box,
-    cabin,
-    cylinder,
-    front,
-    frustum,
-    join,
-    loft,
-    profile,
-    rod,
-    side,
-    top,
-    wheels,
-)
+from simtown.assets.mesh import *
 from simtown.assets.vehicles.cars import doors, eyes, flames, hull, shell, stripes, wing
 
 
@@ -226,12 +207,7 @@ def microcar() -> Mesh:
         (1.12, 0.4, 0.34, 0.58),
     ]
     # height, half length, half width
-    rings = [
-        (0.0, 0.92, 0.7),
-        (0.28, 0.88, 0.68),
-        (0.46, 0.74, 0.58),
-        (0.58, 0.54, 0.44),
-    ]
+    rings = [(0.0, 0.92, 0.7), (0.28, 0.88, 0.68), (0.46, 0.74, 0.58), (0.58, 0.54, 0.44)]
     turns = [radians(30 * i + 15) for i in range(12)]
     outline = [[(a * cos(t), b * sin(t), z) for t in turns] for z, a, b in rings]
     bubble = loft(outline[:3], "glass").at(0.06, 0, 0.86)
@@ -307,27 +283,14 @@ def caravan() -> Mesh:
     return car.at(1.83) + home.at(-1.27) + hitch
 
 
-KINDS: dict[str, Callable[[], Mesh]] = {
-    "limousine": limousine,
-    "hearse": hearse,
-    "sports car": sports_car,
-    "racing car": racing_car,
-    "hot rod": hot_rod,
-    "muscle car": muscle_car,
-    "vintage car": vintage_car,
-    "microcar": microcar,
-    "caravan": caravan,
-}
-
-#: The plain paint of each kind's body: all its triangles, and nothing else of the vehicle, are the body.
-BODY: dict[str, str] = {
-    "limousine": "white",
-    "hearse": "black",
-    "sports car": "crimson",
-    "racing car": "lime",
-    "hot rod": "purple",
-    "muscle car": "forest",
-    "vintage car": "cream",
-    "microcar": "sky",
-    "caravan": "white",
+KINDS: dict[str, VehicleKind] = {
+    "limousine": VehicleKind(limousine, body="white"),
+    "hearse": VehicleKind(hearse, body="black"),
+    "sports car": VehicleKind(sports_car, body="crimson"),
+    "racing car": VehicleKind(racing_car, body="lime"),
+    "hot rod": VehicleKind(hot_rod, body="purple"),
+    "muscle car": VehicleKind(muscle_car, body="forest"),
+    "vintage car": VehicleKind(vintage_car, body="cream"),
+    "microcar": VehicleKind(microcar, body="sky"),
+    "caravan": VehicleKind(caravan, body="white"),
 }

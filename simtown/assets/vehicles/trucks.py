@@ -5,33 +5,11 @@ For those of the town's services see service.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from math import cos, pi, sin
 
-from simtown.assets.mesh import (
-    Mesh,
-    Point,
-    arches,
-    back,
-    ball,
-    block,
-    body,
-    box,
-    cabin,
-    cylinder,
-    front,
-    frustum,
-    join,
-    lamps,
-    loft,
-    panel,
-    profile,
-    rod,
-    side,
-    top,
-    wheels,
-)
+from simtown.assets.mesh import *
 
 
 def chassis(
@@ -52,7 +30,7 @@ def chassis(
     )
 
 
-def lid(x: tuple[float, float], z: tuple[float, float], width: float, paint: str) -> Mesh:
+def lid(x: Span, z: Span, width: float, paint: str) -> Mesh:
     """A roof between two x and two z, rounded over its edges in two steps. 20 triangles."""
     rise = z[1] - z[0]
     rings = ((0.0, z[0]), (0.02, z[0] + 0.5 * rise), (0.16, z[1]))
@@ -104,14 +82,12 @@ def cab(
     return shell + house + crown + front((-0.42, 0.42), (0.56, 0.9), nose, grille)
 
 
-def crate(
-    x: tuple[float, float], z: tuple[float, float], paint: str, width: float = 1.96, bevel: float = 0.12
-) -> Mesh:
+def crate(x: Span, z: Span, paint: str, width: float = 1.96, bevel: float = 0.12) -> Mesh:
     """A box body with softened edges between two x and two z."""
     return block((x[1] - x[0], width, z[1] - z[0]), ((x[0] + x[1]) / 2, 0.0, z[0]), paint, bevel)
 
 
-def canopy(x: tuple[float, float], z: tuple[float, float], paint: str, width: float = 1.92) -> Mesh:
+def canopy(x: Span, z: Span, paint: str, width: float = 1.92) -> Mesh:
     """An arched cover across the truck, upright to two thirds of its height."""
     (low, high), half = z, width / 2
     knee = low + 0.66 * (high - low)
@@ -123,7 +99,7 @@ def canopy(x: tuple[float, float], z: tuple[float, float], paint: str, width: fl
     return loft([[(end, a, b) for a, b in arch] for end in x], paint)
 
 
-def slant(x: tuple[float, float], z: tuple[float, float], shift: float, y: float, paint: str) -> Mesh:
+def slant(x: Span, z: Span, shift: float, y: float, paint: str) -> Mesh:
     """A leaning stripe on both flanks at ±y, its upper end moved forward by `shift`."""
     return panel(
         [(x[0], -y, z[0]), (x[1], -y, z[0]), (x[1] + shift, -y, z[1]), (x[0] + shift, -y, z[1])], paint
@@ -135,9 +111,7 @@ def disc(x: float, z: float, y: float, radius: float, paint: str, proud: float =
     return cylinder(radius, proud, (x, y, z), paint, axis="y", sides=10).both_sides()
 
 
-def drum(
-    stations: Sequence[tuple[float, float]], paints: Sequence[str], sides: int = 16, lean: float = 0.0
-) -> Mesh:
+def drum(stations: Sequence[Span], paints: Sequence[str], sides: int = 16, lean: float = 0.0) -> Mesh:
     """A turned body along x through (x, radius) stations, a paint between each two, slanted by `lean`."""
     turn = [(cos(2 * pi * (i + 0.5) / sides), sin(2 * pi * (i + 0.5) / sides)) for i in range(sides)]
     parts = []
@@ -169,9 +143,7 @@ def lattice(
     return join(parts).both_sides() + join(rungs)
 
 
-def slats(
-    x: tuple[float, float], z: Sequence[float], paint: str, posts: str, height: float = 0.2, y: float = 0.93
-) -> Mesh:
+def slats(x: Span, z: Sequence[float], paint: str, posts: str, height: float = 0.2, y: float = 0.93) -> Mesh:
     """Open wooden sides: boards at each z on the flanks and both ends, on posts."""
     (x0, x1), mid = x, (x[0] + x[1]) / 2
     boards = [box((x1 - x0, 0.07, height), (mid, y, h), paint).both_sides() for h in z]
@@ -183,7 +155,7 @@ def slats(
     return join(boards) + join(ends) + join(stands).both_sides()
 
 
-def bed(x: tuple[float, float], paint: str, z: float = 0.75, wall: float = 0.0, y: float = 0.96) -> Mesh:
+def bed(x: Span, paint: str, z: float = 0.75, wall: float = 0.0, y: float = 0.96) -> Mesh:
     """A load floor 12 cm thick, with drop sides `wall` metres high where asked."""
     (x0, x1), mid = x, (x[0] + x[1]) / 2
     floor = box((x1 - x0, 2 * y, 0.12), (mid, 0.0, z), paint)
@@ -508,39 +480,20 @@ def cattle_truck() -> Mesh:
     )
 
 
-KINDS: dict[str, Callable[[], Mesh]] = {
-    "red truck": red_truck,
-    "blue truck": blue_truck,
-    "green truck": green_truck,
-    "yellow truck": yellow_truck,
-    "box truck": box_truck,
-    "semi-trailer truck": semi_trailer_truck,
-    "tanker truck": tanker_truck,
-    "dump truck": dump_truck,
-    "concrete mixer": concrete_mixer,
-    "cement pumper": cement_pumper,
-    "crane truck": crane_truck,
-    "flatbed truck": flatbed_truck,
-    "car carrier": car_carrier,
-    "logging truck": logging_truck,
-    "cattle truck": cattle_truck,
-}
-
-#: The paint of every kind's body, which may be exchanged for another.
-BODY: dict[str, str] = {
-    "red truck": "red",
-    "blue truck": "blue",
-    "green truck": "green",
-    "yellow truck": "yellow",
-    "box truck": "blue",
-    "semi-trailer truck": "orange",
-    "tanker truck": "purple",
-    "dump truck": "amber",
-    "concrete mixer": "teal",
-    "cement pumper": "white",
-    "crane truck": "yellow",
-    "flatbed truck": "sky",
-    "car carrier": "coral",
-    "logging truck": "crimson",
-    "cattle truck": "cream",
+KINDS: dict[str, VehicleKind] = {
+    "red truck": VehicleKind(red_truck, body="red"),
+    "blue truck": VehicleKind(blue_truck, body="blue"),
+    "green truck": VehicleKind(green_truck, body="green"),
+    "yellow truck": VehicleKind(yellow_truck, body="yellow"),
+    "box truck": VehicleKind(box_truck, body="blue"),
+    "semi-trailer truck": VehicleKind(semi_trailer_truck, body="orange"),
+    "tanker truck": VehicleKind(tanker_truck, body="purple"),
+    "dump truck": VehicleKind(dump_truck, body="amber"),
+    "concrete mixer": VehicleKind(concrete_mixer, body="teal"),
+    "cement pumper": VehicleKind(cement_pumper, body="white"),
+    "crane truck": VehicleKind(crane_truck, body="yellow"),
+    "flatbed truck": VehicleKind(flatbed_truck, body="sky"),
+    "car carrier": VehicleKind(car_carrier, body="coral"),
+    "logging truck": VehicleKind(logging_truck, body="crimson"),
+    "cattle truck": VehicleKind(cattle_truck, body="cream"),
 }

@@ -2,27 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
-from simtown.assets.mesh import (
-    Mesh,
-    arches,
-    back,
-    ball,
-    beacon,
-    block,
-    body,
-    box,
-    cylinder,
-    front,
-    join,
-    lamps,
-    panel,
-    rod,
-    side,
-    wheels,
-)
+from simtown.assets.mesh import *
 from simtown.assets.vehicles.cars import doors
 
 _AXLES = (-1.2, 1.25)
@@ -325,31 +307,16 @@ def camper_van() -> Mesh:
     return cab + home + nook + waves + door + window + extras + _gear(0.98)
 
 
-KINDS: dict[str, Callable[[], Mesh]] = {
-    "ambulance": ambulance,
-    "ice-cream van": ice_cream_van,
-    "mail van": mail_van,
-    "delivery van": delivery_van,
-    "white van": partial(plain_van, "white", "black"),
-    "black van": partial(plain_van, "black", "trim"),
-    "blue van": partial(plain_van, "blue", "yellow"),
-    "police van": police_van,
-    "news van": news_van,
-    "food truck": food_truck,
-    "camper van": camper_van,
-}
-
-#: The plain paint of each kind's body: all its triangles, and nothing else of the vehicle, are the body.
-BODY: dict[str, str] = {
-    "ambulance": "white",
-    "ice-cream van": "pink",
-    "mail van": "navy",
-    "delivery van": "brown",
-    "white van": "white",
-    "black van": "black",
-    "blue van": "blue",
-    "police van": "white",
-    "news van": "crimson",
-    "food truck": "magenta",
-    "camper van": "cream",
+KINDS: dict[str, VehicleKind] = {
+    "ambulance": VehicleKind(ambulance, body="white"),
+    "ice-cream van": VehicleKind(ice_cream_van, body="pink"),
+    "mail van": VehicleKind(mail_van, body="navy"),
+    "delivery van": VehicleKind(delivery_van, body="brown"),
+    "white van": VehicleKind(partial(plain_van, "white", "black"), body="white"),
+    "black van": VehicleKind(partial(plain_van, "black", "trim"), body="black"),
+    "blue van": VehicleKind(partial(plain_van, "blue", "yellow"), body="blue"),
+    "police van": VehicleKind(police_van, body="white"),
+    "news van": VehicleKind(news_van, body="crimson"),
+    "food truck": VehicleKind(food_truck, body="magenta"),
+    "camper van": VehicleKind(camper_van, body="cream"),
 }

@@ -2,29 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from math import cos, pi, sin
 
-from simtown.assets.mesh import (
-    Mesh,
-    back,
-    ball,
-    block,
-    body,
-    box,
-    cabin,
-    cylinder,
-    front,
-    frustum,
-    join,
-    lamps,
-    profile,
-    rod,
-    side,
-    top,
-    wheels,
-)
+from simtown.assets.mesh import *
 from simtown.assets.vehicles.cycles import centred, rider
 
 Spot = tuple[float, float]  # (x, z) in the middle plane of a machine
@@ -451,29 +433,15 @@ def luggage_tug() -> Mesh:
     return centred(hull, stripe, driver, tiller, tyres, carts, lamps(2.94, 1.36, 0.35, 0.55, 0.14))
 
 
-KINDS: dict[str, Callable[[], Mesh]] = {
-    "excavator": excavator,
-    "bulldozer": bulldozer,
-    "forklift": forklift,
-    "road roller": road_roller,
-    "tank": tank,
-    "wheel loader": wheel_loader,
-    "backhoe loader": backhoe_loader,
-    "ice resurfacer": ice_resurfacer,
-    "lawn mower": lawn_mower,
-    "luggage tug": luggage_tug,
-}
-
-#: The paint of every kind's body, which may be exchanged for another.
-BODY: dict[str, str] = {
-    "excavator": "orange",
-    "bulldozer": "yellow",
-    "forklift": "red",
-    "road roller": "yellow",
-    "tank": "olive",
-    "wheel loader": "amber",
-    "backhoe loader": "yellow",
-    "ice resurfacer": "sky",
-    "lawn mower": "orange",
-    "luggage tug": "yellow",
+KINDS: dict[str, VehicleKind] = {
+    "excavator": VehicleKind(excavator, body="orange"),
+    "bulldozer": VehicleKind(bulldozer, body="yellow"),
+    "forklift": VehicleKind(forklift, body="red"),
+    "road roller": VehicleKind(road_roller, body="yellow"),
+    "tank": VehicleKind(tank, body="olive"),
+    "wheel loader": VehicleKind(wheel_loader, body="amber"),
+    "backhoe loader": VehicleKind(backhoe_loader, body="yellow"),
+    "ice resurfacer": VehicleKind(ice_resurfacer, body="sky"),
+    "lawn mower": VehicleKind(lawn_mower, body="orange"),
+    "luggage tug": VehicleKind(luggage_tug, body="yellow"),
 }
