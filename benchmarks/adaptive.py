@@ -30,9 +30,9 @@ from simtown.datasets.settings import Settings
 from simtown.training import cells
 from simtown.training.adaptive import check_targets, ladder
 from simtown.training.curves import isotonic
+from simtown.training.fit_settings import FitSettings
 from simtown.training.plan import SizeCurve, SweepCell, SweepPlan
 from simtown.training.schedule import Schedule
-from simtown.training.settings import FitSettings
 
 RESULT = Path(__file__).parent / "results" / "adaptive.csv"
 #: Worlds in the order in which the main grid visits them; others follow by size.

@@ -35,9 +35,9 @@ import torch
 from simtown.core.files import replacing
 from simtown.datasets.reader import Dataset, open_dataset
 from simtown.training.fit import fit
+from simtown.training.fit_settings import FitSettings
 from simtown.training.models import options
 from simtown.training.run_directory import examples_of
-from simtown.training.settings import FitSettings
 
 TRIALS, STEPS, TRAIN_SIZE = 6, 3_000, 20_000
 #: By how much validation accuracy a trial must beat the default choices.

@@ -22,9 +22,9 @@ from typing import Any
 
 from simtown.core.files import DamagedError, as_json, read_json, replacing
 from simtown.training import cells, identity, plan
+from simtown.training.early_stopping import end_of
+from simtown.training.fit_settings import FitSettings
 from simtown.training.plan import SweepCell
-from simtown.training.settings import FitSettings
-from simtown.training.stopping import end_of
 
 #: Settings that make the rule.
 RULE = ("protocol", "min_steps", "patience")

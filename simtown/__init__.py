@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from simtown.scenes.scene import Scene, SceneBatch
     from simtown.town.town import Town
     from simtown.training.fit import fit
-    from simtown.training.settings import FitSettings
+    from simtown.training.fit_settings import FitSettings
 
 __all__ = ["FitSettings", "Scene", "SceneBatch", "Settings", "Town", "fit", "generate", "open_dataset"]
 
@@ -33,7 +33,7 @@ _HOMES = {
     "SceneBatch": "simtown.scenes.scene",
     "Town": "simtown.town.town",
     "fit": "simtown.training.fit",
-    "FitSettings": "simtown.training.settings",
+    "FitSettings": "simtown.training.fit_settings",
 }
 
 

@@ -124,7 +124,7 @@ def test_a_moved_table_is_not_read(home, cli, copy):
 def test_runs_and_their_streams(home, tmp_path, monkeypatch):
     pytest.importorskip("torch")
     from simtown.training.fit import fit
-    from simtown.training.settings import FitSettings
+    from simtown.training.fit_settings import FitSettings
 
     place, _ = home
     monkeypatch.chdir(tmp_path)

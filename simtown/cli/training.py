@@ -72,7 +72,7 @@ def parse_seeds(text: str) -> list[int]:
 
 
 @app.command(
-    cls=defaults_of("simtown.training.settings:FitSettings"), short_help="Train a model on a data set."
+    cls=defaults_of("simtown.training.fit_settings:FitSettings"), short_help="Train a model on a data set."
 )
 def fit(
     dataset: Annotated[Path, typer.Argument(help="Directory of a data set.")],
@@ -159,8 +159,8 @@ def fit(
     from simtown.render.renderers import choose_device
     from simtown.training import fit
     from simtown.training.display import FitDisplay
+    from simtown.training.fit_settings import FitSettings, precision_of
     from simtown.training.models import options
-    from simtown.training.settings import FitSettings, precision_of
 
     if stream and device == "cuda":
         choose_device(device, complain)  # refused if no card draws; with auto, the processor would draw

@@ -27,9 +27,9 @@ from simtown.scenes.camera import WIDEST
 from simtown.training import identity, run_directory, weights
 from simtown.training.evaluation import logits_of, measure, references
 from simtown.training.fit import precision
+from simtown.training.fit_settings import FitSettings
 from simtown.training.models import MODELS, admit, build, finds_boxes
 from simtown.training.record import RUN
-from simtown.training.settings import FitSettings
 from simtown.training.sources import as_input, open_split
 from simtown.training.world import Batch, World
 

@@ -19,14 +19,14 @@ from simtown.core.amounts import duration
 from simtown.core.console import PlainConsole, Words, styled
 from simtown.core.progress import EVERY, report
 from simtown.core.terminal import plain
+from simtown.training.early_stopping import least_steps
 from simtown.training.fit import FitCallback
 from simtown.training.forecast import Forecast
-from simtown.training.stopping import least_steps
 
 if TYPE_CHECKING:
+    from simtown.training.fit_settings import FitSettings
     from simtown.training.pace import Pace
     from simtown.training.plan import SweepCell, SweepPlan
-    from simtown.training.settings import FitSettings
 
 
 #: Seconds after which a sweep without a terminal says how it goes, though no run has ended.

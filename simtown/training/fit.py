@@ -28,13 +28,13 @@ from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.settings import SettingsError
 from simtown.render.frames import CardWarning
 from simtown.render.renderers import choose_device, make_renderer
-from simtown.training import record, run_directory, stopping
+from simtown.training import early_stopping, record, run_directory
 from simtown.training.evaluation import answers, logits_of, measure, references
+from simtown.training.fit_settings import PRECISIONS, PROTOCOLS, FitSettings
 from simtown.training.models import build
 from simtown.training.pace import Pace, Pacer
 from simtown.training.record import RUN
 from simtown.training.run_directory import Middle, RunState
-from simtown.training.settings import PRECISIONS, PROTOCOLS, FitSettings
 from simtown.training.sources import ExampleNumbers, ExampleSource, FreshExamples, NumberRange, open_split
 from simtown.training.world import Batch, World
 
@@ -277,7 +277,9 @@ class _Fit:
             return self._finish(state, reason)
 
     def _stop(self, state: RunState) -> str:
-        return stopping.reason_to_stop(self.settings, state.step, state.best["val_accuracy"], state.stale)
+        return early_stopping.reason_to_stop(
+            self.settings, state.step, state.best["val_accuracy"], state.stale
+        )
 
     def _round(self, state: RunState) -> RunState:
         """The steps to the next validation, from where they were left, and the validation."""
@@ -311,7 +313,7 @@ class _Fit:
         best, restarts, restarted_at = state.best, state.restarts, state.begun
         # the first weights are the best so far
         better = not best["step"] or accuracy > best["val_accuracy"]
-        stale = stopping.stale_after(settings, state.stale, better, step - restarted_at)
+        stale = early_stopping.stale_after(settings, state.stale, better, step - restarted_at)
         if better:
             best = {"epoch": epoch, "step": step, "val_accuracy": accuracy, "val_loss": val_loss}
             run_directory.save_weights(self.model, self.directory)
@@ -336,7 +338,7 @@ class _Fit:
 
     def _steps(self, state: RunState) -> int:
         """Steps to the next validation; none beyond the last."""
-        steps, most = stopping.between_validations(self.settings), self.settings.max_steps
+        steps, most = early_stopping.between_validations(self.settings), self.settings.max_steps
         return min(steps, most - state.step) if most else steps
 
     def _examples(self, steps: int) -> int:

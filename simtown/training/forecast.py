@@ -11,10 +11,10 @@ import torch
 
 from simtown.core.amounts import duration
 from simtown.core.processes import default_workers
+from simtown.training.early_stopping import least_steps
 from simtown.training.fit import autocast, loss_of, precision, seeded
 from simtown.training.models import MODELS, build
 from simtown.training.plan import SweepCell
-from simtown.training.stopping import least_steps
 from simtown.training.weights import sizes_of
 from simtown.training.world import Batch, World
 

@@ -15,7 +15,7 @@ from simtown.core.files import as_json
 from simtown.core.runs import changed_settings
 from simtown.datasets.reader import Dataset
 from simtown.datasets.settings import LEFT_OUT, Settings, file_name, has_digest
-from simtown.training.settings import FitSettings
+from simtown.training.fit_settings import FitSettings
 
 #: Settings of a data set that do not change its training examples: how many there are, what else is stored of
 #: them, and how.

@@ -20,8 +20,8 @@ from simtown.core.files import check_name, inside, read_toml
 from simtown.datasets.settings import Settings, SettingsError
 from simtown.training import record
 from simtown.training.adaptive import check_targets, ladder
+from simtown.training.fit_settings import FitSettings, precision_of
 from simtown.training.models import admit, options
-from simtown.training.settings import FitSettings, precision_of
 
 PRESETS = ("grid", "paper", "paper-rule", "small", "tiny")
 VERSION = 1

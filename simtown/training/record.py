@@ -165,7 +165,7 @@ def _measure(value: Any, key: str) -> None:
     (_SHARES if isinstance(value, dict) else maybe(SHARE))(value, key)
 
 
-#: Settings of a run (:class:`simtown.training.settings.FitSettings`).
+#: Settings of a run (:class:`simtown.training.fit_settings.FitSettings`).
 SETTINGS = {
     "model": NAME, "train_size": whole(1, LARGEST_TRAIN), "seed": SEED, "options": each(_option, 100),
     "protocol": NAME, "min_steps": COUNT, "patience": COUNT, "batch": COUNT, "learning_rate": number(0, 10),

@@ -32,8 +32,8 @@ from simtown.core.runs import require_only
 from simtown.core.version import __version__
 from simtown.datasets.reader import Dataset
 from simtown.training import identity, record, weights
+from simtown.training.fit_settings import FitSettings
 from simtown.training.record import FORMAT, RUN, TEST
-from simtown.training.settings import FitSettings
 
 METRICS, STATE, WEIGHTS, CURVE = "metrics.jsonl", "state.safetensors", "weights.safetensors", "curve.png"
 #: Rows of the longest metrics.jsonl that is read, and bytes of a row; ours have some 250.

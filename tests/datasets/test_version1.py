@@ -244,7 +244,7 @@ def test_models_train_on_it(town, tmp_path, cli):
     pytest.importorskip("torch", reason="needs torch: pip install '.[train]'")
     from simtown.training.evaluation import references
     from simtown.training.fit import fit
-    from simtown.training.settings import FitSettings
+    from simtown.training.fit_settings import FitSettings
 
     directory = town("plain")
     assert references(open_dataset(directory))["oracle"] == 1

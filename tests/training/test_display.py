@@ -8,8 +8,8 @@ torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train
 from simtown.core.console import PlainConsole  # noqa: E402
 from simtown.training import display, pace  # noqa: E402
 from simtown.training.display import FitDisplay  # noqa: E402
+from simtown.training.fit_settings import FitSettings  # noqa: E402
 from simtown.training.pace import Pace, Pacer  # noqa: E402
-from simtown.training.settings import FitSettings  # noqa: E402
 
 SETTINGS = FitSettings("pbn", 60_000, protocol="paper")  # 469 steps an epoch
 ROW = {

@@ -26,13 +26,13 @@ from simtown.core.files import DamagedError, ForeignDirectoryError  # noqa: E402
 from simtown.datasets.job import generate  # noqa: E402
 from simtown.datasets.reader import open_dataset  # noqa: E402
 from simtown.datasets.settings import SettingsError  # noqa: E402
-from simtown.training import ask, run_directory, stopping  # noqa: E402
+from simtown.training import ask, early_stopping, run_directory  # noqa: E402
 from simtown.training import fit as module  # noqa: E402
 from simtown.training import weights as weights_module  # noqa: E402
 from simtown.training.fit import FitError, fit, order  # noqa: E402
+from simtown.training.fit_settings import precision_of  # noqa: E402
 from simtown.training.models import build  # noqa: E402
 from simtown.training.run_directory import RunState  # noqa: E402
-from simtown.training.settings import precision_of  # noqa: E402
 from simtown.training.sources import Resident  # noqa: E402
 from simtown.training.world import World  # noqa: E402
 from tests.conftest import HANGS  # noqa: E402
@@ -421,7 +421,7 @@ def test_the_papers_protocol_stops_patience_epochs_after_the_best(
 def test_the_patient_protocol_counts_only_after_the_least_steps(
     script, patience, steps, last, data, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(stopping, "CLOSEST", 32)
+    monkeypatch.setattr(early_stopping, "CLOSEST", 32)
     told = scripted(
         script, data, tmp_path / "run", monkeypatch, patience=patience, min_steps=steps, protocol="patient"
     )
@@ -443,7 +443,7 @@ def test_a_perfect_validation_is_the_last(protocol, data, tmp_path, monkeypatch)
 
 
 def test_epochs_longer_than_the_closest_validations_are_validated_each(data, tmp_path, monkeypatch):
-    monkeypatch.setattr(stopping, "CLOSEST", 3)
+    monkeypatch.setattr(early_stopping, "CLOSEST", 3)
     told = scripted((0.5,), data, tmp_path / "run", monkeypatch, patience=2, min_steps=0, protocol="patient")
     assert [r["step"] for r in run_directory.read_metrics(tmp_path / "run")] == [4, 8, 12]
     assert told["best"]["epoch"] == 1
@@ -555,7 +555,7 @@ def test_a_dead_network_is_begun_anew_and_patience_with_it(moments, data, tmp_pa
     """The end is the same with interruptions; steps that were lost on the dead do not count as steps before
     patience.
     """
-    monkeypatch.setattr(stopping, "CLOSEST", 8)
+    monkeypatch.setattr(early_stopping, "CLOSEST", 8)
     seed = next(s for s in range(99) if [alive(s, i) for i in range(3)] == [False, False, True])
     choice = small(f"{HERE}:Mortal", protocol="patient", min_steps=20, patience=2, max_steps=0, seed=seed)
     for moment in moments:
@@ -574,7 +574,7 @@ def test_a_dead_network_is_begun_anew_and_patience_with_it(moments, data, tmp_pa
 
 
 def test_a_network_that_is_always_dead_comes_to_an_end(data, tmp_path, monkeypatch):
-    monkeypatch.setattr(stopping, "CLOSEST", 4)
+    monkeypatch.setattr(early_stopping, "CLOSEST", 4)
     monkeypatch.setattr(towns.Mortal, "chance", 0.0)
     told = fit(
         small(f"{HERE}:Mortal", protocol="patient", min_steps=4, patience=2, max_steps=0),

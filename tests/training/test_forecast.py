@@ -10,11 +10,11 @@ torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train
 
 from simtown.core.amounts import duration  # noqa: E402
 from simtown.datasets.settings import Settings  # noqa: E402
+from simtown.training.early_stopping import least_steps  # noqa: E402
 from simtown.training.fit import fit  # noqa: E402
+from simtown.training.fit_settings import FitSettings  # noqa: E402
 from simtown.training.forecast import Forecast, seconds_a_step  # noqa: E402
 from simtown.training.plan import SweepCell  # noqa: E402
-from simtown.training.settings import FitSettings  # noqa: E402
-from simtown.training.stopping import least_steps  # noqa: E402
 from tests.training import towns  # noqa: E402
 from tests.training.towns import HERE, small  # noqa: E402
 

@@ -15,7 +15,7 @@ from scipy.stats import binom  # noqa: E402
 from simtown.datasets.job import generate  # noqa: E402
 from simtown.datasets.settings import Settings  # noqa: E402
 from simtown.training.fit import fit  # noqa: E402
-from simtown.training.settings import FitSettings  # noqa: E402
+from simtown.training.fit_settings import FitSettings  # noqa: E402
 
 CHOICE = FitSettings("pbn", 1_000, min_steps=384, max_steps=384)
 

@@ -26,7 +26,7 @@ from simtown.training.models.layers import (  # noqa: E402
 )
 from simtown.training.models.pbn import LabelledConvolution  # noqa: E402
 from simtown.training.models.relation_network import MOST_CELLS  # noqa: E402
-from simtown.training.models.transformer import transformer  # noqa: E402
+from simtown.training.models.token_encoder import transformer  # noqa: E402
 from simtown.training.world import Batch  # noqa: E402
 from tests.training.towns import noise, world  # noqa: E402
 

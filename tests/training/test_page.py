@@ -14,10 +14,10 @@ from simtown.datasets.settings import Settings
 from simtown.language import sampler
 from simtown.language.relations import RELATIONS
 from simtown.scenes.placement import GAP, LEAST_VISIBLE
-from simtown.training import fit, models, plan, stopping
+from simtown.training import early_stopping, fit, models, plan
 from simtown.training.complexity import estimate
+from simtown.training.fit_settings import FitSettings
 from simtown.training.results import Run, whole
-from simtown.training.settings import FitSettings
 from tools import pages
 from tools.parts import beside, claims, conditions, tables
 from tools.parts.claims import FAILS, HOLDS, UNDECIDED, UNMEASURED
@@ -460,7 +460,7 @@ def test_the_page_names_the_numbers_of_the_code():
         f"{100 * GAP:.0f} cm from the next, {100 * LEAST_VISIBLE:.0f} % of it visible at least",
         f"less than {lateral} m apart sideways",
         f"after {FitSettings.min_steps:,} steps",
-        f"at least {stopping.CLOSEST} steps lie between two validations",
+        f"at least {early_stopping.CLOSEST} steps lie between two validations",
         f"up to {fit.RESTARTS} times",
         f"with rate {pbn['dropout']}",
         f"smooth L1, weight {pbn['box_weight']:.0f}",

@@ -15,7 +15,7 @@ pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
 from benchmarks.stopping import shared, take
 from simtown.core.files import DamagedError
 from simtown.datasets.reader import open_dataset
-from simtown.training import cells, stopping
+from simtown.training import cells, early_stopping
 from simtown.training.fit import fit
 from simtown.training.plan import SweepCell
 from tests.training import towns
@@ -34,7 +34,7 @@ MACHINE = ("machine", "seconds", "libraries", "simtown", "trained_with", "settin
 
 @pytest.fixture
 def data(tmp_path_factory, monkeypatch):
-    monkeypatch.setattr(stopping, "CLOSEST", 4)  # an epoch: both rules validate at the same steps
+    monkeypatch.setattr(early_stopping, "CLOSEST", 4)  # an epoch: both rules validate at the same steps
     return towns.hamlet(tmp_path_factory)
 
 

@@ -13,8 +13,8 @@ from simtown.datasets.job import generate
 from simtown.datasets.settings import Settings
 from simtown.language.questions import ask, vocabulary
 from simtown.training.fit import FitCallback
+from simtown.training.fit_settings import FitSettings
 from simtown.training.models import options
-from simtown.training.settings import FitSettings
 from simtown.training.world import Batch, World
 
 #: What a run's directory may hold in other words each time it is made.

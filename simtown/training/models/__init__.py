@@ -31,7 +31,7 @@ MODELS: dict[str, str] = {
     "relation-network": "simtown.training.models.relation_network:RelationNetwork",
     "vit": "simtown.training.models.vit:VisionTransformer",
     "true-boxes": "simtown.training.models.true_boxes:TrueBoxes",
-    "question-only": "simtown.training.models.baselines:QuestionOnly",
+    "question-only": "simtown.training.models.question_only:QuestionOnly",
 }
 _FLAGS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from simtown.training.models.transformer import SPREAD, Reader, token_size, transformer
+from simtown.training.models.token_encoder import SPREAD, Reader, token_size, transformer
 from simtown.training.world import Batch, World
 
 

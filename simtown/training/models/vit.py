@@ -8,7 +8,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from simtown.training.models.transformer import Reader, spread, token_size, transformer
+from simtown.training.models.token_encoder import Reader, spread, token_size, transformer
 from simtown.training.world import Batch, World
 
 #: Side of a patch, pixels.

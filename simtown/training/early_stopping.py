@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import ceil
 
-from simtown.training.settings import FitSettings
+from simtown.training.fit_settings import FitSettings
 
 #: Fewest steps between two validations under the "patient" protocol: a small set's epochs would cost less
 #: than validating them.
