@@ -425,11 +425,6 @@ def render(
     width, height = parse_size(size)
     address = find(where)
     scene = address.scene()
-    if address.schema() == 1:
-        complain(
-            "this scene is of version 1 of the world: its things stand where they stood, and look as "
-            "version 2 draws them"
-        )
     path = _png(out, f"{address.name}.png")
     glb = local_file(glb, "--glb") if glb else None
     json = local_file(json, "--json") if json else None

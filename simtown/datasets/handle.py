@@ -8,7 +8,7 @@ from typing import Any
 
 from simtown.core.files import DamagedError
 from simtown.core.pool import require_shared
-from simtown.datasets.manifests import SEAL, sealed
+from simtown.datasets.manifests import SEAL
 from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.stores import url_of
 
@@ -48,5 +48,5 @@ def _open(source: str, seal: str) -> Dataset:
 
 
 def _seal(data: Dataset) -> str:
-    """The checksum of the manifest; a manifest of version 1 may not hold it."""
-    return str(sealed(data.manifest)[SEAL])
+    """The checksum of the manifest."""
+    return str(data.manifest[SEAL])

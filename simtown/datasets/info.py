@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 from rich.table import Table
 
-from simtown.assets.catalogue import VERSION
 from simtown.core.console import PlainConsole, page, styled
 from simtown.datasets import timings
 from simtown.datasets.reader import Dataset, open_dataset
@@ -36,8 +35,6 @@ def _print(store: DirectoryStore | Remote, dataset: Dataset, console: PlainConso
     about = f"{s.entities} entities, {s.width} x {s.height} pixels, {s.vehicles} vehicles a scene, {s.seeds}"
     origin = f"frequencies {s.frequencies}; {size / 1e6:,.1f} MB, simtown {dataset.manifest['simtown']}"
     console.print(styled(str(store), "bold") + styled(f": {about}, {origin}"))
-    if s.other_world:
-        console.print(f"It shows version {s.catalogue} of the world; this program makes version {VERSION}.")
     if s.world_seed:
         kinds = ", ".join(dataset.names["entities"][e] for e in s.kinds)
         console.print(styled(f"Its kinds of vehicles, the most frequent first: {kinds}."))

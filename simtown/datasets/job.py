@@ -18,7 +18,7 @@ from simtown.core.pool import Pool, Processes
 from simtown.core.processes import WorkerError, default_workers
 from simtown.datasets import manifests, timings
 from simtown.datasets.making import Job, entry, make_shards
-from simtown.datasets.settings import SCHEMA, Settings
+from simtown.datasets.settings import Settings
 from simtown.datasets.shards import STAGES, Clock, ShardTask, checksum, tasks
 from simtown.datasets.stores import DirectoryStore, Remote, is_leftover, store_of
 
@@ -137,12 +137,6 @@ def begun(store: DirectoryStore | Remote, settings: Settings) -> dict[str, Any] 
             )
         return None
     manifest = store.load_manifest()
-    if manifest["schema"] != SCHEMA:
-        raise ForeignDirectoryError(
-            f"{store} holds a data set of version {manifest['settings']['catalogue']} of the world, which "
-            f"this simtown reads but does not make (it makes version {settings.catalogue}): give another "
-            "`directory`"
-        )
     manifests.require_settings(str(store), manifest, settings)
     made_by, this = manifest["simtown"], manifests.fresh(settings)["simtown"]
     if made_by != this and not manifest["complete"]:

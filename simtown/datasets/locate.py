@@ -14,7 +14,7 @@ from simtown.core.files import DamagedError, RefusedError
 from simtown.datasets.reader import SCENE_COLUMNS, open_dataset
 from simtown.datasets.settings import SPLITS
 from simtown.datasets.shards import LAYOUT, PICTURES
-from simtown.datasets.stored import Shard, open_alone, read_rows
+from simtown.datasets.stored import Shard, open_alone
 from simtown.scenes.scene import SceneBatch, plausible
 
 _ADDRESS = re.compile(r"(?P<place>.+):(?P<number>[0-9]+)", re.DOTALL)
@@ -37,16 +37,8 @@ class Address:
 
     def read(self, names: tuple[str, ...]) -> dict[str, np.ndarray]:
         """Its row of these columns, (1, ...) each. Raises DamagedError if the file is not a shard."""
-        with _reading(self.shard) as (shard, schema):
-            return {name: read_rows(shard, name, slice(self.row, self.row + 1), schema) for name in names}
-
-    def schema(self) -> int:
-        """Version of its shard's layout: 1 for the first version of the world.
-
-        Raises DamagedError if the file is not a shard.
-        """
-        with _reading(self.shard) as (_, schema):
-            return schema
+        with _reading(self.shard) as shard:
+            return {name: shard.read(name, slice(self.row, self.row + 1)) for name in names}
 
     def columns(self) -> dict[str, np.ndarray]:
         """Its columns without pictures, (1, ...) each. Raises DamagedError if the file is not a shard."""
@@ -92,15 +84,11 @@ def find(where: str) -> Address:
 
 
 @contextmanager
-def _reading(path: Path) -> Iterator[tuple[Shard, int]]:
-    """An open shard and the version of its layout.
-
-    Raises DamagedError where it, or what is read of it, is none.
-    """
+def _reading(path: Path) -> Iterator[Shard]:
+    """An open shard. Raises DamagedError if it, or what is read of it, cannot be read."""
     try:
-        shard, schema = open_alone(path)
-        with closing(shard):
-            yield shard, schema
+        with closing(open_alone(path)) as shard:
+            yield shard
     except RefusedError:
         raise
     except (OSError, KeyError, RuntimeError, TypeError, ValueError) as error:
@@ -110,7 +98,7 @@ def _reading(path: Path) -> Iterator[tuple[Shard, int]]:
 
 
 def _rows(path: Path) -> int:
-    with _reading(path) as (shard, _):
+    with _reading(path) as shard:
         return shard.count
 
 

@@ -13,12 +13,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from simtown.assets.catalogue import VERSION
 from simtown.core.files import DamagedError, as_json, load_json, save_json, versions
 from simtown.core.runs import require_same_settings
 from simtown.core.version import __version__
 from simtown.datasets import summaries, wellformed
 from simtown.datasets.names import names
-from simtown.datasets.settings import SCHEMA, Settings, Tables, UnknownWorldError, in_words
+from simtown.datasets.settings import SCHEMA, Settings, Tables, in_words
 from simtown.datasets.shards import ShardTask, add_tried
 from simtown.language.questions import vocabulary_for
 
@@ -52,17 +53,18 @@ def _as_parameters(texts: Mapping[str, str]) -> dict[str, str]:
 
 def fresh(settings: Settings, tables: Tables | None = None) -> dict[str, Any]:
     """The manifest of a data set without shards; `tables` as for :meth:`Settings.resolved`."""
-    own = {
+    return {
         "format": FORMAT,
-        "schema": settings.schema,
+        "schema": SCHEMA,
         "simtown": __version__,
         "libraries": versions("numpy", "numba", "h5py", "hdf5plugin"),
         "settings": settings.resolved(tables),
         "vocabulary": list(vocabulary_for(settings.phrasing, settings.relations)),
         "complete": False,
         "shards": {},
+        "names": names(settings),
+        "summary": {},
     }
-    return own if settings.schema == 1 else {**own, "names": names(settings), "summary": {}}
 
 
 def enter(manifest: dict[str, Any], task: ShardTask, shard_entry: Mapping[str, Any]) -> None:
@@ -109,9 +111,7 @@ def save(directory: Path, manifest: Mapping[str, Any]) -> None:
 
 
 def load(directory: Path) -> dict[str, Any]:
-    """Read the manifest of a data set, of any version of the layout.
-
-    A manifest of version 1 may have no checksum of itself.
+    """Read the manifest of a data set.
 
     Raises:
         FileNotFoundError: there is none.
@@ -125,29 +125,31 @@ def load(directory: Path) -> dict[str, Any]:
         )
     manifest = load_json(path, FORMAT, "simtown generate", LARGEST)
     try:
-        if SEAL in manifest and manifest[SEAL] != sealed(manifest)[SEAL]:
+        if manifest.get("schema") != SCHEMA:
+            raise DamagedError(
+                f"{path} has layout version {wellformed.brief(manifest.get('schema'))}, this simtown reads "
+                f"version {SCHEMA}: use the simtown that made it"
+            )
+        missing = [
+            key
+            for key in (SEAL, "settings", "shards", "vocabulary", "complete", "names", "summary")
+            if key not in manifest
+        ]
+        if missing:
+            raise DamagedError(f"{path} is damaged: it lacks {', '.join(missing)}; {_RESTORE}")
+        if manifest[SEAL] != sealed(manifest)[SEAL]:
             raise DamagedError(
                 f"{path} is damaged: it does not match its own checksum, so something in it was changed; "
                 f"{_RESTORE}"
             )
-        missing = [
-            key for key in ("schema", "settings", "shards", "vocabulary", "complete") if key not in manifest
-        ]
-        if missing:
-            raise DamagedError(f"{path} is damaged: it lacks {', '.join(missing)}; {_RESTORE}")
-        if manifest["schema"] not in (1, SCHEMA):
+        if (catalogue := manifest["settings"].get("catalogue")) != VERSION:
             raise DamagedError(
-                f"{path} has layout version {wellformed.brief(manifest['schema'])}, this simtown reads "
-                f"versions 1 and {SCHEMA}: use the simtown that made it"
+                f"{path} is of version {wellformed.brief(catalogue)} of the world, this simtown knows "
+                f"version {VERSION}: use the simtown that made it"
             )
-        missing = [key for key in (SEAL, "names", "summary") if key not in manifest]
-        if manifest["schema"] == SCHEMA and missing:
-            raise DamagedError(f"{path} is damaged: it lacks {', '.join(missing)}; {_RESTORE}")
         wellformed.check(manifest)
     except KeyError as error:
         raise DamagedError(f"{path} is damaged: it lacks {error}; {_RESTORE}") from error
-    except UnknownWorldError as error:
-        raise DamagedError(f"{path}: {error}") from error
     except (TypeError, AttributeError, ValueError, OverflowError) as error:
         raise DamagedError(f"{path} is damaged: {error}; {_RESTORE}") from error
     except RecursionError:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from simtown.assets.catalogue import ENTITIES, PROPS
 from simtown.assets.palette import PAINTS
-from simtown.datasets import version1
 from simtown.datasets.settings import Settings
 from simtown.language.questions import PHRASINGS, RELEASES, STYLES
 from simtown.language.relations import RELATION_NAMES, relation_numbers
@@ -27,15 +23,9 @@ def names(settings: Settings) -> dict[str, list[str]]:
     phrasings = max(phrasings, 1 + max(STYLES[settings.phrasing]))
     return {
         "entities": list(ENTITIES[: max(settings.kinds) + 1]),
-        "props": list(version1.PROP_NAMES if settings.schema == 1 else PROPS),
+        "props": list(PROPS),
         "relations": list(RELATION_NAMES[:relations]),
         "weathers": list(WEATHERS[:weathers]),
         "phrasings": list(PHRASINGS[:phrasings]),
         "paints": list(PAINTS),
     }
-
-
-def names_of(manifest: Mapping[str, Any]) -> dict[str, list[str]]:
-    """The same of a finished data set: what its manifest says, or what version 1 of the world means."""
-    listed: dict[str, list[str]] | None = manifest.get("names")
-    return listed or names(Settings.from_resolved(manifest["settings"]))

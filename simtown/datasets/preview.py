@@ -43,12 +43,9 @@ def dataset_sheet(
     images, box = examples.images(rows), columns["boxes"]
     if large or max(images.shape[1:3]) < 128:
         scale = max(1, (512 if large else 160) // max(images.shape[1:3]))
-        if dataset.settings.other_world:  # its scenes cannot be drawn: larger pixels
-            images, box = images.repeat(scale, axis=1).repeat(scale, axis=2), box * scale
-        else:
-            h, w = min(images.shape[1] * scale, 1024), min(images.shape[2] * scale, 1024)
-            scenes = examples.scenes(rows)
-            images, box = renderer.render(scenes, w, h, geometry=False).rgb, boxes(scenes, w, h)
+        h, w = min(images.shape[1] * scale, 1024), min(images.shape[2] * scale, 1024)
+        scenes = examples.scenes(rows)
+        images, box = renderer.render(scenes, w, h, geometry=False).rgb, boxes(scenes, w, h)
     cells = [
         _question_cell(
             images[i],

@@ -20,11 +20,10 @@ from simtown.datasets import summaries
 from simtown.datasets.chunks import Chunks, open_file
 from simtown.datasets.lru import LRUCache, nbytes
 from simtown.datasets.mirror import AHEAD, Mirror
-from simtown.datasets.names import names_of
 from simtown.datasets.numbers import ColumnLimits
-from simtown.datasets.settings import SCHEMA, SPLITS, Settings
+from simtown.datasets.settings import SPLITS, Settings
 from simtown.datasets.shards import LAYOUT, PICTURES, layout, tasks
-from simtown.datasets.stored import UNPACKED_HERE, Arrays, Shard, read_rows
+from simtown.datasets.stored import UNPACKED_HERE, Arrays, Shard
 from simtown.datasets.stores import DirectoryStore, Remote, name_of, store_of
 from simtown.datasets.torch_view import TorchView
 from simtown.language.relations import RELATION_NAMES
@@ -38,8 +37,6 @@ _OPEN = 16
 #: Bytes of memory for the places of pictures (16 a picture), and for columns that are read row by row.
 _PLACES, _TABLES = 1 << 27, 1 << 28
 _NOTHING = "that stand for nothing in the town: run simtown verify on its data set"
-#: Rows that are read at once to count them.
-_COUNTED = 4096
 
 
 def row_numbers(rows: Any, n: int) -> np.ndarray:
@@ -118,12 +115,12 @@ class Split(Sequence[Example]):
         self,
         paths: list[Path],
         counts: list[int],
-        form: tuple[Arrays, ColumnLimits, int],
+        form: tuple[Arrays, ColumnLimits],
         mirror: Mirror | None = None,
     ) -> None:
         self._paths, self._mirror = paths, mirror
         self._starts = np.cumsum([0, *counts], dtype=np.int64)
-        self._arrays, self._limits, self._schema = form
+        self._arrays, self._limits = form
         # A file that is dropped is closed when its last reader has finished.
         self._files: LRUCache[int, Shard] = LRUCache(_OPEN)
         self._handles: LRUCache[int, FileIO] = LRUCache(_OPEN)
@@ -169,8 +166,7 @@ class Split(Sequence[Example]):
         if not missing:
             return
         parts = [
-            [self._read(number, name, slice(None), self._schema) for name in missing]
-            for number in range(len(self._paths))
+            [self._read(number, name, slice(None)) for name in missing] for number in range(len(self._paths))
         ]
         self._columns |= {
             name: np.concatenate(part) for name, part in zip(missing, zip(*parts, strict=True), strict=True)
@@ -193,11 +189,11 @@ class Split(Sequence[Example]):
                 f"{self._paths[number]} is damaged ({error}): run simtown verify on its data set"
             ) from error
 
-    def _read(self, number: int, name: str, rows: slice, schema: int) -> np.ndarray:
+    def _read(self, number: int, name: str, rows: slice) -> np.ndarray:
         """Rows of an array of a shard. Raises DamagedError, also if a number stands for nothing."""
         with self._reading(number):
-            part = read_rows(self._file(number), name, rows, schema)
-        if schema == self._schema and not self._limits.valid(name, part):
+            part = self._file(number).read(name, rows)
+        if not self._limits.valid(name, part):
             raise DamagedError(f"{self._paths[number]} has values of '{name}' {_NOTHING}")
         return part
 
@@ -212,7 +208,6 @@ class Split(Sequence[Example]):
         self,
         names: Sequence[str],
         size: int,
-        as_stored: bool = False,
         begin: int = 0,
         end: int | None = None,
         onward: bool = True,
@@ -224,7 +219,6 @@ class Split(Sequence[Example]):
         Args:
             names: columns or pictures.
             size: most rows of a block.
-            as_stored: whether a data set of version 1 gives rows as they are stored, not in today's form.
             begin: the first row.
             end: the row after the last one; None reads to the end of the split.
             onward: whether shards beyond `end` are fetched too, for another process that reads on.
@@ -235,7 +229,6 @@ class Split(Sequence[Example]):
         Raises:
             DamagedError: a shard cannot be read.
         """
-        schema = SCHEMA if as_stored else self._schema
         end = len(self) if end is None else min(end, len(self))
         shards = self._shards_of(begin, end)
         last_shard = len(self._paths) if onward else shards.stop
@@ -245,10 +238,8 @@ class Split(Sequence[Example]):
             start, after = self._starts[number : number + 2].tolist()
             last = min(end, after) - start
             for first in range(max(begin - start, 0), last, size):
-                part = {
-                    name: self._read(number, name, slice(first, min(first + size, last)), schema)
-                    for name in names
-                }
+                rows = slice(first, min(first + size, last))
+                part = {name: self._read(number, name, rows) for name in names}
                 self._check_pairs(number, part)
                 yield start + first, part
             self._files.drop(number)
@@ -302,9 +293,7 @@ class Split(Sequence[Example]):
         for end in ends:
             if not 0 <= end <= len(self):
                 raise IndexError(f"the first {end} examples of a split of {len(self)}")
-        # Runs on a split of version 1 know it by a digest without paints.
-        left_out = {*PICTURES, "scene/paint"} if self._schema == 1 else set(PICTURES)
-        names = [name for name in LAYOUT if name not in left_out]
+        names = [name for name in LAYOUT if name not in PICTURES]
         columns = self._hashed(names, 4096, ends, lambda examples: progress(0))
         images = self._hashed(["images"], 32, ends, progress)
         return {end: sha256("\n".join(columns[end] + images[end]).encode()).hexdigest() for end in ends}
@@ -315,7 +304,7 @@ class Split(Sequence[Example]):
         """By end (ascending): the SHA-256 of each column's rows before it, read `size` rows at a time."""
         hashes, done = [sha256() for _ in names], 0
         hexes = {end: [h.hexdigest() for h in hashes] for end in ends[:1] if end == 0}
-        for first, block in self.stream(names, size, as_stored=True) if ends and ends[-1] else ():
+        for first, block in self.stream(names, size) if ends and ends[-1] else ():
             after = min(first + len(block[names[0]]), ends[-1])
             for stop in sorted({after, *(end for end in ends if first < end < after)}):
                 for name, column_hash in zip(names, hashes, strict=True):
@@ -401,7 +390,7 @@ class Split(Sequence[Example]):
 
     def _table(self, number: int, names: tuple[str, ...]) -> np.ndarray:
         """Columns of a shard side by side, so that a row is one piece of memory."""
-        parts = {name: self._read(number, name, slice(None), self._schema) for name in names}
+        parts = {name: self._read(number, name, slice(None)) for name in names}
         self._check_pairs(number, parts)
         count = int(self._starts[number + 1] - self._starts[number])
         table = np.empty(count, dtype=[(name, part.dtype, part.shape[1:]) for name, part in parts.items()])
@@ -411,7 +400,7 @@ class Split(Sequence[Example]):
 
     def _nothing(self, name: str) -> np.ndarray:
         """No row of a column."""
-        return self._read(0, name, slice(0, 0), self._schema) if self._paths else np.zeros(0)
+        return self._read(0, name, slice(0, 0)) if self._paths else np.zeros(0)
 
     def form(self, name: str) -> tuple[tuple[int, ...], Any]:
         """Shape and type of pictures, masks or depth maps. Raises DamagedError if they are not stored."""
@@ -538,10 +527,9 @@ class Dataset:
         self.name = name_of(self.place)
         self.settings = Settings.from_resolved(manifest["settings"])
         self.vocabulary: list[str] = manifest["vocabulary"]
-        self.names = names_of(manifest)
+        self.names: dict[str, list[str]] = manifest["names"]
         self._splits: dict[str, Split] = {}
-        self._summaries: dict[str, summaries.Summary] = {}
-        form = layout(self.settings), ColumnLimits(self.settings, len(self.vocabulary)), self.settings.schema
+        form = layout(self.settings), ColumnLimits(self.settings, len(self.vocabulary))
         listed = [task for task in tasks(self.settings) if task.name in manifest["shards"]]
         for split in SPLITS:
             own = [task for task in listed if task.split == split]
@@ -554,19 +542,9 @@ class Dataset:
         return self._splits[split]
 
     def summary(self, split: str) -> summaries.Summary:
-        """Counts of a split (:func:`simtown.datasets.summaries.count`).
-
-        Rows are read only if the data set is of version 1.
-        """
-        sizes = summaries.lengths(self.names)
-        if "summary" in self.manifest:
-            return summaries.total([self.manifest["summary"][split]] if len(self[split]) else [], sizes)
-        if split not in self._summaries:
-            rows = self[split].stream(summaries.COLUMNS, _COUNTED)
-            self._summaries[split] = summaries.total(
-                (summaries.count(columns, sizes) for _, columns in rows), sizes
-            )
-        return self._summaries[split]
+        """Counts of a split (:func:`simtown.datasets.summaries.count`)."""
+        counts = [self.manifest["summary"][split]] if len(self[split]) else []
+        return summaries.total(counts, summaries.lengths(self.names))
 
     @property
     def train(self) -> Split:

@@ -26,8 +26,6 @@ from simtown.scenes.weather import DEFAULT_WEATHERS, WEATHERS
 SPLITS = ("train", "val", "test")
 #: Version of the layout of shards and of the manifest (docs/data-format.md).
 SCHEMA = 2
-#: Settings that version 1 of the layout does not have; their defaults describe it.
-NEW_SETTINGS = frozenset({"paint", "paint_frequencies"})
 #: Settings that a manifest leaves out if they have their default, since older data sets do not have them.
 LEFT_OUT: dict[str, Any] = {"test_seed": None, "world_seed": 0}
 #: The key of :attr:`Settings.kinds` among the settings in a manifest, if the world seed is not 0.
@@ -35,8 +33,6 @@ KINDS = "kinds"
 #: Most shards of a data set: the manifest has 300 bytes for each. Most examples of a shard: their scenes are
 #: in memory while it is made.
 MOST_SHARDS, LARGEST_SHARD = 500_000, 1_000_000
-#: Most kinds of vehicles in a version of the world that this simtown does not know.
-_MOST_KINDS = 1_000
 #: Bytes of a shard whose size is chosen here; it gets this many, or up to 2.5 times fewer.
 _SHARD_BYTES = 160e6
 #: Bytes of an example, measured from 32 x 32 to 1024 x 1024: for each pixel of a side (outlines), and for
@@ -63,10 +59,6 @@ class Tables(NamedTuple):
     subject: np.ndarray
     object: np.ndarray
     paint: np.ndarray
-
-
-class UnknownWorldError(SettingsError):
-    """The world seed belongs to a version of the world that this simtown does not know."""
 
 
 @dataclass(frozen=True)
@@ -121,10 +113,6 @@ class Settings:
 
     def check(self) -> None:
         """Raises SettingsError if a value is out of range."""
-        if self.other_world:
-            raise SettingsError(
-                f"this simtown makes version {VERSION} of the world, not version {self.catalogue}"
-            )
         self.check_apart_from_frequencies()
         try:
             draw_entities(self.recipe("train"), np.arange(0), {})  # do enough kinds occur?
@@ -136,8 +124,12 @@ class Settings:
 
         A finished data set keeps the frequencies in its manifest, so their CSV file may be gone.
         """
+        if self.catalogue != VERSION:
+            raise SettingsError(
+                f"catalogue must be {VERSION}, the version of the world of this simtown, not {self.catalogue}"
+            )
         least = 3 if self.distractor else 2
-        if not least <= self.entities <= SIZES.get(self.catalogue, _MOST_KINDS):
+        if not least <= self.entities <= len(ENTITIES):
             condition = " with `distractor=True`" if self.distractor else ""
             raise SettingsError(
                 f"entities must be from {least}{condition} to {len(ENTITIES)}, not {self.entities}"
@@ -170,11 +162,6 @@ class Settings:
             )
 
     @property
-    def other_world(self) -> bool:
-        """Whether the world is of a version that this program can neither sample nor draw."""
-        return self.catalogue != VERSION
-
-    @property
     def kinds(self) -> tuple[int, ...]:
         """Catalogue numbers of the kinds that exist, the most frequent first.
 
@@ -182,10 +169,8 @@ class Settings:
         first ones of a permutation of the whole catalogue, so a world of 5 entities is part of the world of
         15 of the same seed. The permutation belongs to the version of the world
         (:data:`simtown.assets.catalogue.SIZES`): a larger catalogue has other worlds.
-
-        Raises UnknownWorldError if this simtown does not know the version of the world.
         """
-        order = _permutation(self.world_seed, self.catalogue) if self.world_seed else range(self.entities)
+        order = _permutation(self.world_seed) if self.world_seed else range(self.entities)
         return tuple(order[: self.entities])
 
     @property
@@ -212,11 +197,6 @@ class Settings:
             if getattr(self.canonical, name) != default:
                 seeds[name] = getattr(self.canonical, name)
         return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in seeds.items())
-
-    @property
-    def schema(self) -> int:
-        """Version of the layout: 1 for version 1 of the world, 2 for all later ones."""
-        return 1 if self.catalogue == 1 else SCHEMA
 
     @property
     def shard_size(self) -> int:
@@ -313,7 +293,7 @@ class Settings:
             resolved["paint"] = _of_table(self.paint, resolved["paint_frequencies"])
         if self.world_seed:
             resolved[KINDS] = list(self.kinds)
-        return {k: v for k, v in resolved.items() if self.schema > 1 or k not in NEW_SETTINGS}
+        return resolved
 
     @classmethod
     def from_resolved(cls, resolved: dict[str, Any]) -> Settings:
@@ -338,14 +318,9 @@ class Settings:
 
 
 @lru_cache(maxsize=64)
-def _permutation(world_seed: int, catalogue: int) -> tuple[int, ...]:
-    """All kinds of a version of the world, by catalogue number, in an order that the seed draws."""
-    if catalogue not in SIZES:
-        raise UnknownWorldError(
-            f"this simtown does not know version {catalogue} of the world, nor the kinds of its world seed "
-            f"{world_seed}: use the simtown that made it"
-        )
-    numbers = np.arange(SIZES[catalogue])
+def _permutation(world_seed: int) -> tuple[int, ...]:
+    """All kinds of the world, by catalogue number, in an order that the seed draws."""
+    numbers = np.arange(SIZES[VERSION])
     keys = Stream(world_seed, "world", "kinds").bits(numbers, 1)[:, 0]
     return tuple(keys.argsort(kind="stable").tolist())
 

@@ -24,9 +24,9 @@ import numpy as np
 
 from simtown.core.files import open_plain, replacing
 from simtown.core.stopping import delayed
-from simtown.datasets import summaries, version1
+from simtown.datasets import summaries
 from simtown.datasets.names import names
-from simtown.datasets.settings import Settings
+from simtown.datasets.settings import SCHEMA, Settings
 from simtown.datasets.summaries import Summary
 from simtown.language.questions import LENGTH, ask
 from simtown.language.sampler import Examples, sample
@@ -163,18 +163,8 @@ PICTURES = ("images", "masks", "depth")
 
 def layout(settings: Settings) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
     """Arrays of every shard of a data set by name: the shape without the example axis, and the dtype."""
-    first = settings.schema == 1
-    sizes = {
-        "h": settings.height,
-        "w": settings.width,
-        "v": settings.vehicles,
-        "p": version1.SLOTS if first else SLOTS,
-    }
-    left_out = {
-        name
-        for name, kept in (("masks", settings.masks), ("depth", settings.depth), ("scene/paint", not first))
-        if not kept
-    }
+    sizes = {"h": settings.height, "w": settings.width, "v": settings.vehicles, "p": SLOTS}
+    left_out = {name for name, kept in (("masks", settings.masks), ("depth", settings.depth)) if not kept}
     return {
         name: (tuple(sizes[s] if isinstance(s, str) else s for s in shape), np.dtype(kind))
         for name, (shape, kind) in LAYOUT.items()
@@ -325,22 +315,20 @@ def _fill(
                 name, data=rows, chunks=(min(n, _ROWS), *rows.shape[1:]), **hdf5plugin.Zstd(clevel=3)
             )
         summary = summaries.total((summaries.count(k, sizes) for k in kept), sizes)
-        file.attrs.update(attributes(settings, task, tried, summary))
+        file.attrs.update(attributes(task, tried, summary))
         del images, masks, depth  # HDF5 writes what it has kept of them
 
 
-def attributes(settings: Settings, task: ShardTask, tried: Tried, summary: Summary) -> dict[str, int | str]:
+def attributes(task: ShardTask, tried: Tried, summary: Summary) -> dict[str, int | str]:
     """The attributes of a shard's file."""
-    content: dict[str, int | str] = {
-        "schema": settings.schema,
+    return {
+        "schema": SCHEMA,
         "split": task.split,
         "start": task.start,
         "count": task.count,
         "tried": json.dumps(tried, sort_keys=True),
+        "summary": json.dumps(summary, sort_keys=True),
     }
-    if settings.schema > 1:
-        content["summary"] = json.dumps(summary, sort_keys=True)
-    return content
 
 
 def batches(settings: Settings, count: int) -> Iterator[tuple[int, int]]:

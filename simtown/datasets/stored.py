@@ -25,7 +25,6 @@ import numpy as np
 from h5py import h5a, h5d, h5f, h5g, h5l, h5s, h5t
 
 from simtown.core.files import open_plain, parse_json
-from simtown.datasets import version1
 from simtown.datasets.chunks import Chunks
 from simtown.datasets.settings import SCHEMA
 from simtown.datasets.shards import LAYOUT, LEAST_BYTES, PICTURES, Tried
@@ -364,22 +363,22 @@ def open_file(path: Path, follow: bool = False) -> h5py.File:
     return file
 
 
-def open_alone(path: Path) -> tuple[Shard, int]:
-    """Open a shard without its data set: its arrays besides pictures, and the version of its layout.
+def open_alone(path: Path) -> Shard:
+    """Open a shard without its data set, with its arrays besides pictures.
 
     The path may be a symbolic link. Raises FormError, RefusedError or OSError as :class:`Shard` does.
     """
     with open_file(path, follow=True) as file:
         schema, count = attribute(file, "schema", int), attribute(file, "count", int)
-        if schema not in (1, SCHEMA) or count < 1:
+        if schema != SCHEMA or count < 1:
             raise FormError(f"it says of itself that it has layout version {schema} and {count} examples")
         kind = np.dtype(LAYOUT["scene/entity"][1])
         slots = (
             v for v in range(2, MOST_VEHICLES) if not wrong_array(file, "scene/entity", (count, v), kind)
         )
         vehicles = next(slots, MOST_VEHICLES)
-    sizes = {"v": vehicles, "p": version1.SLOTS if schema == 1 else SLOTS}
-    names = [name for name in LAYOUT if name not in PICTURES and (schema > 1 or name != "scene/paint")]
+    sizes = {"v": vehicles, "p": SLOTS}
+    names = [name for name in LAYOUT if name not in PICTURES]
     forms = {
         name: (
             tuple(sizes[n] if isinstance(n, str) else n for n in LAYOUT[name][0]),
@@ -387,7 +386,7 @@ def open_alone(path: Path) -> tuple[Shard, int]:
         )
         for name in names
     }
-    return Shard(path, forms, count, follow=True), schema
+    return Shard(path, forms, count, follow=True)
 
 
 def _sound_zstd(handle: int, place: int, size: int, wanted: int) -> bool:
@@ -423,8 +422,3 @@ def _sound_bitshuffle(handle: int, place: int, size: int, wanted: int) -> bool:
 
 
 _PACKED_CHECKS = {_ZSTD: _sound_zstd, _BITSHUFFLE: _sound_bitshuffle}
-
-
-def read_rows(shard: Shard, name: str, rows: slice | np.ndarray, schema: int = SCHEMA) -> np.ndarray:
-    """Rows of an array of a shard of either layout, in today's form."""
-    return version1.read(shard.read, name, rows) if schema == 1 else shard.read(name, rows)

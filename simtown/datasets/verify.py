@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from simtown.assets.catalogue import VERSION
 from simtown.core.files import read_bytes
 from simtown.core.pool import Pool, Processes, ignore
 from simtown.core.streams import Stream
@@ -24,7 +23,6 @@ from simtown.datasets.checks import rows
 from simtown.datasets.checks.manifest import check_manifest, tables_of, unproven
 from simtown.datasets.checks.problems import Problem, in_words
 from simtown.datasets.checks.shard import Piece, Rule, check_shard
-from simtown.datasets.names import names_of
 from simtown.datasets.settings import Settings
 from simtown.datasets.shards import ShardTask, Tried, tasks
 from simtown.datasets.stores import DirectoryStore, Remote, is_leftover, store_of
@@ -95,8 +93,8 @@ class _Verification:
         self.store, self.manifest = store, manifest
         self.settings = Settings.from_resolved(manifest["settings"])
         self.total = sum(self.settings.counts().values())
-        self.sampled = not quick and not self.settings.other_world
-        self.renderer = None if self.settings.other_world else renderer
+        self.sampled = not quick
+        self.renderer = renderer
         self.chosen = (
             None if pictures is None or pictures >= self.total else _chosen(manifest, self.total, pictures)
         )
@@ -117,7 +115,7 @@ class _Verification:
             self.store,
             self.settings,
             tables,
-            summaries.lengths(names_of(self.manifest)),
+            summaries.lengths(self.manifest["names"]),
             self.sampled,
             self.renderer,
         )
@@ -198,13 +196,7 @@ class _Verification:
     def _summary(self, drawn: int) -> str:
         s = self.settings
         about = f"{s.entities} entities, {s.seeds}"
-        if s.other_world:
-            text = (
-                f"files, checksums and answers of {self.total:,} examples are right; their scenes and "
-                f"pictures show version {s.catalogue} of the world and were neither sampled nor drawn again, "
-                f"since this program makes version {VERSION}"
-            )
-        elif not self.sampled:
+        if not self.sampled:
             text = (
                 f"{self.total:,} examples agree with themselves; {self._pictures(drawn)} from the stored "
                 "scenes; it is not proven that these settings make them: leave out `quick`"
@@ -264,7 +256,7 @@ def _chosen(manifest: dict[str, Any], total: int, count: int) -> np.ndarray:
     stretches.
     """
     bounds = np.arange(count + 1) * total // max(count, 1)
-    seed = int(manifests.sealed(manifest)[manifests.SEAL], 16)
+    seed = int(manifest[manifests.SEAL], 16)
     within = Stream(seed, "verify", "pictures").uniform(np.arange(count), 1)[:, 0]
     result: np.ndarray = bounds[:-1] + (within * np.diff(bounds)).astype(np.int64)
     return result

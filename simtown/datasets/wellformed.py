@@ -14,7 +14,7 @@ from typing import Any
 from simtown.assets.palette import PAINTS
 from simtown.datasets import summaries
 from simtown.datasets.names import names
-from simtown.datasets.settings import KINDS, LEFT_OUT, NEW_SETTINGS, SCHEMA, SPLITS, Settings, Tables
+from simtown.datasets.settings import KINDS, LEFT_OUT, SPLITS, Settings, Tables
 from simtown.datasets.shards import LEAST_BYTES, each_task, shard_count, task_of
 
 #: Most words of a vocabulary, whose ids are single bytes, and most names of a list; characters of one.
@@ -39,17 +39,16 @@ _KINDS = {
 
 
 def check(manifest: dict[str, Any]) -> None:
-    """Raises TypeError, KeyError, ValueError or UnknownWorldError if simtown writes no such manifest."""
-    _check_settings(manifest["settings"], manifest["schema"])
+    """Raises TypeError, KeyError or ValueError if simtown writes no such manifest."""
+    _check_settings(manifest["settings"])
     settings = Settings.from_resolved(manifest["settings"])
     _check_shards(manifest, settings)
     _check_texts(manifest["vocabulary"], "vocabulary", _MOST_WORDS)
     _check_text(manifest["simtown"], "simtown")
     if manifest["complete"]:
         _check_loops(manifest["acceptance"], "acceptance", _check_acceptance)
-    if manifest["schema"] == SCHEMA:
-        _check_names(manifest["names"], settings)
-        _check_summary(manifest, settings)
+    _check_names(manifest["names"], settings)
+    _check_summary(manifest, settings)
 
 
 def brief(value: Any) -> str:
@@ -118,7 +117,7 @@ def _check_tried(value: Any, what: str) -> None:
         _check_count(number, what)
 
 
-def _check_settings(resolved: Any, schema: int) -> None:
+def _check_settings(resolved: Any) -> None:
     _expect(resolved, dict, "settings")
     for name, default in asdict(Settings()).items():
         kinds: dict[type, type | tuple[type, ...]] = {tuple: list, float: (int, float), type(None): int}
@@ -128,7 +127,7 @@ def _check_settings(resolved: Any, schema: int) -> None:
                 raise ValueError(f"settings.{name} is {brief(resolved[name])}, which it cannot be")
             if isinstance(resolved[name], str) and len(resolved[name]) > _LONGEST_PATH:
                 raise ValueError(f"settings.{name} is {brief(resolved[name])!r}, which is too long")
-        elif name not in LEFT_OUT and (schema > 1 or name not in NEW_SETTINGS):
+        elif name not in LEFT_OUT:
             raise KeyError(f"settings.{name}")
     for name in ("relations", "weathers"):
         _check_texts(resolved[name], f"settings.{name}", _MOST_NAMES)
@@ -141,10 +140,6 @@ def _check_settings(resolved: Any, schema: int) -> None:
     if unknown:
         raise ValueError(f"there is no setting {brief(unknown[0])!r}")
     settings = Settings.from_resolved(resolved)
-    if settings.schema != schema:
-        raise ValueError(
-            f"version {brief(settings.catalogue)} of the world is never stored in layout version {schema}"
-        )
     settings.check_apart_from_frequencies()
     if resolved.get(KINDS) != (list(settings.kinds) if settings.world_seed else None):
         raise ValueError(
@@ -153,8 +148,7 @@ def _check_settings(resolved: Any, schema: int) -> None:
         )
     paints = 0 if settings.paint == "own" else len(PAINTS)
     for table, count in zip(Tables._fields, (settings.entities, settings.entities, paints), strict=True):
-        if schema > 1 or f"{table}_frequencies" not in NEW_SETTINGS:
-            _check_probabilities(resolved[f"{table}_frequencies"], f"settings.{table}_frequencies", count)
+        _check_probabilities(resolved[f"{table}_frequencies"], f"settings.{table}_frequencies", count)
     _check_pairs(
         resolved["subject_frequencies"], resolved["object_frequencies"], 3 if settings.distractor else 2
     )

@@ -81,11 +81,6 @@ def check(settings: FitSettings, dataset: Dataset) -> None:
             f"train_size must be from 2 to {have}, the training examples of {dataset.path}, not "
             f"{settings.train_size}"
         )
-    if settings.stream and dataset.settings.other_world:
-        raise SettingsError(
-            f"`stream` draws fresh examples, and {dataset.path} shows version {dataset.settings.catalogue} "
-            "of the world, which this program does not draw: leave out `stream`"
-        )
     if not len(dataset.val) or not len(dataset.test):
         raise SettingsError(
             f"{dataset.path} has no {'test' if len(dataset.val) else 'validation'} examples: generate it "

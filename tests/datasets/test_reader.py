@@ -14,7 +14,7 @@ from simtown.core.files import DamagedError
 from simtown.datasets import reader
 from simtown.datasets.job import generate
 from simtown.datasets.reader import Dataset, Split, open_dataset
-from simtown.datasets.settings import SCHEMA, SPLITS, Settings
+from simtown.datasets.settings import SPLITS, Settings
 from simtown.datasets.shards import tasks
 from simtown.language.relations import RELATION_NAMES
 from simtown.render.raster import Raster
@@ -92,7 +92,7 @@ def test_a_shard_that_may_not_be_read_is_not_called_damaged(dataset, monkeypatch
     def forbidden(*_):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(reader, "read_rows", forbidden)
+    monkeypatch.setattr(reader.Shard, "read", forbidden)
     with pytest.raises(PermissionError, match="may not be read"):
         dataset.train.column("answer")
 
@@ -348,7 +348,7 @@ def test_a_stream_of_some_rows_is_a_slice_of_the_columns(begin, end, many):
 @pytest.mark.parametrize("most", [7, 64, 1_000])
 @pytest.mark.parametrize("counts", [[10, 10, 4], [2] * 150, [300], [], [1, 200, 3]])
 def test_parts_are_all_rows_in_order(counts, most):
-    split = Split([], counts, ({}, None, SCHEMA))
+    split = Split([], counts, ({}, None))
     parts = split.parts(most)
     assert [row for begin, end in parts for row in range(begin, end)] == list(range(sum(counts)))
     assert all(0 < end - begin <= most for begin, end in parts)

@@ -9,7 +9,6 @@ import csv
 import gzip
 import json
 import shutil
-import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -108,17 +107,6 @@ def _rich(store: Store, path: Path) -> None:
         paint="uniform",
         jitter=0.5,
     )
-
-
-@_item("old")
-def _old(store: Store, path: Path) -> None:
-    """A data set of version 1."""
-    with tarfile.open(TESTS / "datasets" / "version1" / "plain.tar.xz") as archive:
-        for member in archive:
-            if member.isfile():
-                target = path / Path(member.name).name
-                target.parent.mkdir(exist_ok=True)
-                target.write_bytes(archive.extractfile(member).read())  # type: ignore[union-attr]
 
 
 def _fit(store: Store, path: Path, model: str, watcher: object = None) -> None:

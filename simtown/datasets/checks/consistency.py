@@ -1,7 +1,7 @@
 """Whether a shard agrees with itself: question, answer, boxes and visible shares with the stored scene.
 
 This proves less than sampling again (:mod:`simtown.datasets.checks.rows`), since a row of another seed agrees
-with itself too. It is used by `verify --quick`, and for worlds that this program cannot sample.
+with itself too. It is used by `verify --quick`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from simtown.datasets.checks.problems import Problem, examples
 from simtown.datasets.settings import Settings
 from simtown.datasets.shards import PICTURES, ShardTask, layout
-from simtown.datasets.stored import Shard, read_rows
+from simtown.datasets.stored import Shard
 from simtown.language.questions import PHRASINGS, ask
 from simtown.language.relations import RELATIONS, margins, separations, truths
 from simtown.scenes.placement import LEAST_VISIBLE, apart
@@ -25,26 +25,20 @@ from simtown.scenes.silhouette import boxes, visibility
 _TOLERANCE = 1e-6
 
 
-def stored_scenes(shard: Shard, settings: Settings, begin: int, end: int) -> SceneBatch:
+def stored_scenes(shard: Shard, begin: int, end: int) -> SceneBatch:
     """The scenes of rows of a shard."""
     return SceneBatch(
-        **{
-            f.name: read_rows(shard, f"scene/{f.name}", slice(begin, end), settings.schema)
-            for f in fields(SceneBatch)
-        }
+        **{f.name: shard.read(f"scene/{f.name}", slice(begin, end)) for f in fields(SceneBatch)}
     )
 
 
 def inconsistent(
     shard: Shard, settings: Settings, task: ShardTask, begin: int, end: int
 ) -> Iterator[Problem]:
-    """Contradictions in the rows `begin` to `end` - 1 (both even) of a shard that has the right form.
-
-    Words, boxes and shares of another version of the world are not checked: it has another catalogue.
-    """
+    """Contradictions in the rows `begin` to `end` - 1 (both even) of a shard that has the right form."""
     names = [name for name in layout(settings) if name not in PICTURES and not name.startswith("scene/")]
     c = {name: shard.read(name, slice(begin, end)) for name in names}
-    scene, rows = stored_scenes(shard, settings, begin, end), np.arange(end - begin)
+    scene, rows = stored_scenes(shard, begin, end), np.arange(end - begin)
 
     def wrong(where: np.ndarray, kind: str) -> Iterator[Problem]:
         if where.any():
@@ -53,8 +47,7 @@ def inconsistent(
     yield from wrong(c["index"] != task.start + begin + rows, "the numbers of its examples are not in order")
     strange = ~np.isin(scene.entity, settings.kinds).all(axis=1)
     strange |= ~np.isin(np.stack([c["subject"], c["object"]], axis=1), settings.kinds).all(axis=1)
-    if not settings.other_world:
-        strange |= ~plausible(scene) | (c["phrasing"] >= len(PHRASINGS))
+    strange |= ~plausible(scene) | (c["phrasing"] >= len(PHRASINGS))
     strange |= c["relation"] >= len(RELATIONS)
     strange |= (np.maximum(c["subject_slot"], c["object_slot"]) >= 2) | (
         c["subject_slot"] == c["object_slot"]
@@ -80,8 +73,6 @@ def inconsistent(
     yield from wrong(~(np.abs(margin - c["margin"]) <= _TOLERANCE), "the margin is not the scene's")
     pairs = np.add.reduceat(c["answer"].astype(int), np.arange(0, len(rows), 2)).repeat(2)
     yield from wrong(pairs != 1, "of two examples not exactly one is answered with yes")
-    if settings.other_world:
-        return
     question, tokens = ask(c["subject"], c["relation"], c["object"], c["phrasing"])
     yield from wrong(
         (question != c["question"]) | (tokens != c["tokens"]).any(axis=1),

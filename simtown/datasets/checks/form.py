@@ -63,7 +63,7 @@ def strangers(file: h5py.File, settings: Settings, task: ShardTask) -> Iterator[
                         task.name, f"'{name}' has an attribute '{attribute}', which does not belong there"
                     )
     for attribute in file.attrs:
-        if attribute not in attributes(settings, task, {}, {}):
+        if attribute not in attributes(task, {}, {}):
             yield Problem(task.name, f"it has an attribute '{attribute}', which does not belong there")
 
 

@@ -20,15 +20,13 @@ _VERSION = re.compile(r"unknown|\d[\w.+!-]*")
 
 
 def tables_of(manifest: dict[str, Any], settings: Settings) -> Tables:
-    """The frequencies that the settings name; the manifest's own if they are of a CSV file or another world.
+    """The frequencies that the settings name; the manifest's own if they are of a CSV file.
 
     Raises ValueError if there are no frequencies of that name.
     """
-    recorded = manifest["settings"]  # of version 1, without paints
-    kept = Tables(
-        *(np.array(recorded.get(f"{table}_frequencies", []), dtype=np.float64) for table in Tables._fields)
-    )
-    return kept if settings.other_world else settings.tables(kept)
+    recorded = manifest["settings"]
+    kept = [np.array(recorded[f"{table}_frequencies"], dtype=np.float64) for table in Tables._fields]
+    return settings.tables(Tables(*kept))
 
 
 def check_manifest(
@@ -49,11 +47,7 @@ def check_manifest(
         tried: the counts that the settings make, of shards that were sampled again.
         counted: the summary of each split that has shards; None if one of these could not be counted.
     """
-    if manifests.SEAL not in manifest:
-        yield _problem(
-            "it has no checksum of itself, as those of early versions: nothing shows whether it was changed"
-        )
-    elif content != json_text(manifest).encode():
+    if content != json_text(manifest).encode():
         yield _problem(
             "it says the right things in other bytes than simtown writes (blanks, line ends or keys twice): "
             "put back a copy of it"
@@ -121,11 +115,7 @@ def _wanted(
         wanted["acceptance"] = manifests.acceptance(manifest["shards"])
     elif "acceptance" in manifest:  # the data set was complete before a shard was lost
         wanted["acceptance"] = manifest["acceptance"]
-    if settings.other_world:
-        wanted["vocabulary"] = manifest["vocabulary"]
-    if "names" in wanted:
-        wanted["names"] = manifest["names"] if settings.other_world else wanted["names"]
-        wanted["summary"] = _summary(manifest, counted)
+    wanted["summary"] = _summary(manifest, counted)
     libraries = {
         name: version if isinstance(version, str) else ""
         for name, version in _versions(manifest)

@@ -15,7 +15,7 @@ from simtown.datasets.checks.consistency import inconsistent, stored_scenes
 from simtown.datasets.checks.problems import Problem, examples
 from simtown.datasets.settings import Settings, Tables
 from simtown.datasets.shards import PICTURES, ShardTask, Tried, add_tried, batches, columns, layout
-from simtown.datasets.stored import Shard, read_rows
+from simtown.datasets.stored import Shard
 from simtown.datasets.summaries import Summary
 from simtown.language.relations import RELATION_NAMES
 from simtown.language.sampler import sample
@@ -162,8 +162,7 @@ def compare(
         findings.foreign = not disagreeing
         if findings.foreign:
             stored = (
-                _stored_summary(shard, settings, begin, end, sizes)
-                for begin, end in batches(settings, task.count)
+                _stored_summary(shard, begin, end, sizes) for begin, end in batches(settings, task.count)
             )
             findings.summary = summaries.total(stored, sizes)
         return findings
@@ -175,14 +174,10 @@ def compare(
     return findings
 
 
-def _stored_summary(
-    shard: Shard, settings: Settings, begin: int, end: int, sizes: Mapping[str, int]
-) -> Summary:
+def _stored_summary(shard: Shard, begin: int, end: int, sizes: Mapping[str, int]) -> Summary:
     """The summary of stored rows that agree with themselves."""
     rows = slice(begin, end)
-    return summaries.count(
-        {name: read_rows(shard, name, rows, settings.schema) for name in summaries.COLUMNS}, sizes
-    )
+    return summaries.count({name: shard.read(name, rows) for name in summaries.COLUMNS}, sizes)
 
 
 def check_itself(
@@ -205,11 +200,11 @@ def check_itself(
         wrong = list(inconsistent(shard, settings, task, begin, end))
         findings.problems += wrong
         if not findings.problems:
-            counted.append(_stored_summary(shard, settings, begin, end, sizes))
+            counted.append(_stored_summary(shard, begin, end, sizes))
         chosen = rows[(rows >= begin) & (rows < end)]
         if renderer is not None and len(chosen) and not wrong:
             for name, differing in _wrong_pictures(
-                shard, stored_scenes(shard, settings, begin, end), chosen, begin, settings, renderer
+                shard, stored_scenes(shard, begin, end), chosen, begin, settings, renderer
             ).items():
                 wrong_pictures.setdefault(name, []).append(differing)
             findings.pictures += len(chosen)

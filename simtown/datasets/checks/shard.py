@@ -135,7 +135,7 @@ def _compare(
             )
         else:
             findings = rows.check_itself(shard, settings, task, rule.sizes, rule.renderer, drawn, progress)
-        wanted = attributes(settings, task, findings.tried or entry["tried"], findings.summary or {})
+        wanted = attributes(task, findings.tried or entry["tried"], findings.summary or {})
         if findings.summary is None:
             wanted.pop("summary", None)  # it cannot be counted, and why is a problem already
         findings.problems = [*problems, *form.wrong_attributes(shard.file, wanted, task), *findings.problems]

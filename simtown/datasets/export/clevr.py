@@ -119,7 +119,7 @@ def _graphs(batch: ExportBatch, width: int, height: int, relations: int) -> list
         objects = [
             {
                 "shape": ENTITIES[entity],
-                "color": batch.paint(i, slot) or "unknown",
+                "color": batch.paint(i, slot),
                 "material": "metal",
                 "size": _size(entity),
                 "3d_coords": [plain(x) for x in middle[i, slot]],

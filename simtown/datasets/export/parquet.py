@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from simtown.assets.atlas import NO_PAINT
 from simtown.core.extras import how_to_install
 from simtown.datasets.export import card, croissant
 from simtown.datasets.export.portion import ExportBatch, Portion, png
@@ -60,7 +59,7 @@ def _table(batch: ExportBatch, split: str, schema: Any) -> Any:
     vehicles = pa.StructArray.from_arrays(
         [
             pa.array(c["scene/entity"].ravel().astype(np.int64)),
-            pa.array(batch.paints.ravel().astype(np.int64), mask=batch.paints.ravel() == NO_PAINT),
+            pa.array(batch.paints.ravel().astype(np.int64)),
             pa.FixedSizeListArray.from_arrays(pa.array(c["boxes"].ravel()), 4),
             *(pa.array(c["scene/pose"][..., axis].ravel()) for axis in range(3)),
             pa.array(c["visible"].ravel()),

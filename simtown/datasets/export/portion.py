@@ -9,7 +9,6 @@ from typing import Any
 import cv2
 import numpy as np
 
-from simtown.assets.atlas import NO_PAINT
 from simtown.assets.catalogue import ENTITIES
 from simtown.assets.palette import PAINTS
 from simtown.datasets.reader import SCENE_COLUMNS, Dataset
@@ -36,8 +35,7 @@ class ExportBatch:
         start: the first one's number.
         columns: by name, as :data:`simtown.datasets.shards.LAYOUT` has them.
         scenes: the latent state.
-        paints: (n, v) uint8 of PAINTS, what every body shows; NO_PAINT for the own paint of a kind in another
-            version of the world.
+        paints: (n, v) uint8 of PAINTS, what every body shows.
         ids: (n, h, w) uint8 instance ids as in :class:`~simtown.render.frames.Frames`, or None.
     """
 
@@ -54,10 +52,9 @@ class ExportBatch:
         """Row in the batch and number in the split of every example."""
         return enumerate(range(self.start, self.start + len(self)))
 
-    def paint(self, row: int, slot: int) -> str | None:
-        """The name of the paint that a vehicle's body shows, None where this program does not know it."""
-        number = int(self.paints[row, slot])
-        return None if number == NO_PAINT else PAINTS[number]
+    def paint(self, row: int, slot: int) -> str:
+        """The name of the paint that a vehicle's body shows."""
+        return PAINTS[int(self.paints[row, slot])]
 
     def png(self, row: int) -> bytes:
         """A picture as PNG."""
@@ -85,27 +82,14 @@ class Portion:
         self.data, self.name, self._progress = data, name, progress
         self.rows, self.number = range(len(data[name])) if rows is None else rows, number
 
-    @property
-    def masked(self) -> bool:
-        """Whether there are masks: stored ones, or those of a world that this program draws."""
-        return self.data.settings.masks or not self.data.settings.other_world
-
     def batches(
         self, masks: bool = False, begin: int | None = None, end: int | None = None
     ) -> Iterator[ExportBatch]:
         """The examples `begin` to `end` - 1 of the split in order, by default those of the portion.
 
         With `masks` the batches have ids: stored ones, or the same pixels drawn again from the latent scene.
-
-        Raises ValueError if there are no masks and they cannot be drawn.
         """
         s, split = self.data.settings, self.data[self.name]
-        if masks and not self.masked:
-            raise ValueError(
-                f"{self.data.place} has no masks (simtown generate --masks stores them) and shows version "
-                f"{s.catalogue} of the world, which this program does not draw: what is seen of each vehicle "
-                "is not known, choose another format with `to`"
-            )
         renderer = make_renderer() if masks and not s.masks else None
         size = max(1, min(_MOST, _PIXELS // (s.width * s.height)))
         onward = begin is None  # whether other portions follow
@@ -117,11 +101,7 @@ class Portion:
             ids = columns.get("masks")
             if renderer is not None:
                 ids = renderer.render(scenes, s.width, s.height).ids
-            paints = (
-                np.where(scenes.paint < 0, NO_PAINT, scenes.paint.astype(np.uint8))
-                if s.other_world
-                else body_paints(scenes.entity, scenes.paint)
-            )
+            paints = body_paints(scenes.entity, scenes.paint)
             yield ExportBatch(start, columns, scenes, paints, ids)
             self._progress(len(scenes))
 

@@ -219,7 +219,8 @@ def _write_split(portion: Portion, sample: GallerySample, pieces: Path) -> dict[
         for row in range(len(batch)):
             place += 1
             picture = batch.columns["images"][row][..., ::-1]
-            ids = np.zeros((high, wide), dtype=np.uint8) if batch.ids is None else batch.ids[row]
+            assert batch.ids is not None
+            ids = batch.ids[row]
             if (wide, high) != (s.width, s.height):
                 picture = cv2.resize(picture, (wide, high), interpolation=cv2.INTER_AREA)
                 ids = cv2.resize(ids, (wide, high), interpolation=cv2.INTER_NEAREST)
@@ -250,7 +251,7 @@ def _batches(portion: Portion, sample: GallerySample) -> Iterator[ExportBatch]:
     for start, following in zip(sample.starts, [*sample.starts[1:], None], strict=True):
         if following is not None:
             portion.data[portion.name].fetch_ahead(np.array([following]))
-        yield from portion.batches(portion.masked, start, start + sample.stretch)
+        yield from portion.batches(True, start, start + sample.stretch)
 
 
 def _index(batch: ExportBatch, ranks: np.ndarray) -> dict[str, np.ndarray]:
@@ -282,7 +283,7 @@ def _detail(batch: ExportBatch, row: int, ids: np.ndarray, ranks: np.ndarray) ->
                 *box,
                 plain(c["visible"][row, slot]),
                 compressed_run_lengths(seen[0]) if seen else "",
-                batch.paint(row, slot) or "own",
+                batch.paint(row, slot),
             ]
         )
     camera = [plain(x) for x in scenes.camera[row]]
