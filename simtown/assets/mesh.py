@@ -8,7 +8,7 @@ parts.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import cos, pi, radians, sin
 from typing import NamedTuple
@@ -68,7 +68,7 @@ class Mesh:
     materials: np.ndarray
 
     def __add__(self, other: Mesh) -> Mesh:
-        return join([self, other])
+        return join(self, other)
 
     def at(self, x: float = 0.0, y: float = 0.0, z: float = 0.0) -> Mesh:
         """Moved by (x, y, z) metres."""
@@ -118,8 +118,9 @@ class VehicleKind(NamedTuple):
     body: str
 
 
-def join(meshes: Sequence[Mesh]) -> Mesh:
-    """One mesh of several."""
+def join(*parts: Mesh | Iterable[Mesh]) -> Mesh:
+    """One mesh of several, and of several in a list."""
+    meshes = [mesh for part in parts for mesh in ([part] if isinstance(part, Mesh) else part)]
     offsets = np.cumsum([0] + [len(m.vertices) for m in meshes])
     return Mesh(
         np.concatenate([m.vertices for m in meshes]),
@@ -373,7 +374,7 @@ def hub_face(radius: float, y: float, paint: str) -> Mesh:
     )
     rim = _fan(ring(radius * 0.64, 0.012, 8 if small else 12), paint)
     cap = _fan(ring(radius * 0.2, 0.025, 6), paint, (0.0, y + 0.05, 0.0))
-    return join([rim, *openings, cap])
+    return join(rim, openings, cap)
 
 
 def wheel(
@@ -400,7 +401,7 @@ def wheels(
     xs: Sequence[float], track: float, radius: float = 0.32, width: float = 0.22, hub: str = "hub"
 ) -> Mesh:
     """Pairs of wheels at each x, outer faces `track` metres apart."""
-    return join([wheel(x, track / 2 - width / 2, radius, width, hub).both_sides() for x in xs])
+    return join(wheel(x, track / 2 - width / 2, radius, width, hub).both_sides() for x in xs)
 
 
 def arches(xs: Sequence[float], y: float, radius: float = 0.38, paint: str = "dark", z: float = 0.32) -> Mesh:
@@ -473,7 +474,7 @@ def cabin(
     tail = panel(
         [(x0, w0, z0), (x0, -w0, z0), (x1, -w1, z1), (x1, w1, z1)], glass, (0.06, 0.94), (0.08, 0.88)
     )
-    return join([shell, nose, tail, *[p.both_sides() for p in panes]])
+    return join(shell, nose, tail, [p.both_sides() for p in panes])
 
 
 def beacon(

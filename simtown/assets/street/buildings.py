@@ -55,7 +55,7 @@ def _windows(
     bars: bool = False,
 ) -> Mesh:
     """A grid of windows on the front."""
-    return join([_window(x, z, w, h, 0.0, frame, bars) for z in zs for x in xs])
+    return join(_window(x, z, w, h, 0.0, frame, bars) for z in zs for x in xs)
 
 
 def _flank_windows(
@@ -69,7 +69,7 @@ def _flank_windows(
 def _shutters(xs: Sequence[float], zs: Sequence[float], paint: str, w: float = 1.0, h: float = 1.3) -> Mesh:
     """A shutter either side of each window of a grid."""
     places = [(x + s * (w / 2 + 0.34), z) for x in xs for z in zs for s in (-1, 1)]
-    return join([patch((x - 0.22, x + 0.22), (z - 0.12, z + h + 0.12), paint, 0.0, 0.05) for x, z in places])
+    return join(patch((x - 0.22, x + 0.22), (z - 0.12, z + h + 0.12), paint, 0.0, 0.05) for x, z in places)
 
 
 def _flowers(
@@ -97,13 +97,11 @@ def _door(
 ) -> Mesh:
     """A front door with a light, a knob and a step."""
     return join(
-        [
-            patch((x - w / 2 - 0.15, x + w / 2 + 0.15), (z, z + h + 0.15), frame, y, 0.02),
-            patch((x - w / 2, x + w / 2), (z, z + h), paint, y, 0.04),
-            patch((x - 0.3 * w, x + 0.3 * w), (z + 0.62 * h, z + 0.9 * h), "window", y, 0.06),
-            patch((x + 0.3 * w, x + 0.4 * w), (z + 0.42 * h, z + 0.48 * h), "gold", y, 0.06),
-            mass((x - w / 2 - 0.3, x + w / 2 + 0.3), (0.0, z), "stone", (y - 0.5, y)),
-        ]
+        patch((x - w / 2 - 0.15, x + w / 2 + 0.15), (z, z + h + 0.15), frame, y, 0.02),
+        patch((x - w / 2, x + w / 2), (z, z + h), paint, y, 0.04),
+        patch((x - 0.3 * w, x + 0.3 * w), (z + 0.62 * h, z + 0.9 * h), "window", y, 0.06),
+        patch((x + 0.3 * w, x + 0.4 * w), (z + 0.42 * h, z + 0.48 * h), "gold", y, 0.06),
+        mass((x - w / 2 - 0.3, x + w / 2 + 0.3), (0.0, z), "stone", (y - 0.5, y)),
     )
 
 
@@ -119,7 +117,7 @@ def _porch(x: float, z: float, w: float = 2.0, out: float = 1.0, rise: float = 0
         )
         for s in (-1, 1)
     ]
-    return join([*posts, _gable_front((x - w / 2, x + w / 2), z, out, rise, 0.15, y=-out, wall="trim")])
+    return join(posts, _gable_front((x - w / 2, x + w / 2), z, out, rise, 0.15, y=-out, wall="trim"))
 
 
 def _gable(x: Span, z: float, depth: float = 5.0, rise: float = 2.2, over: float = 0.35, wall: str = "wall",
@@ -155,13 +153,13 @@ def _gable_front(x: Span, z: float, depth: float = 5.0, rise: float = 2.4, over:
     a, b = x[0] - over, x[1] + over
     eave, crown, fore = z - slope * over, z + rise, y - over
     back = y + depth
-    return join([face(wall, (x[0], y, z), (x[1], y, z), (middle, y, crown)),
+    return join(face(wall, (x[0], y, z), (x[1], y, z), (middle, y, crown)),
                  face(paint, (b, fore, eave), (b, back, eave), (middle, back, crown), (middle, fore, crown)),
                  face(paint, (middle, fore, crown), (middle, back, crown), (a, back, eave), (a, fore, eave)),
                  face("trim", (a, fore, eave - board), (middle, fore, crown - board), (middle, fore, crown),
                       (a, fore, eave)),
                  face("trim", (middle, fore, crown - board), (b, fore, eave - board), (b, fore, eave),
-                      (middle, fore, crown))])  # fmt: skip
+                      (middle, fore, crown)))  # fmt: skip
 
 
 def _hip(
@@ -191,7 +189,7 @@ def _hip(
             face(paint, (u, near, crown), (v, near, crown), (v, far, crown), (u, far, crown)),
         ]
     )
-    return join([*roof, *lid, mass((a, b), (z - 0.25, z), "trim", (fore, back), lid=False, floor=True)])
+    return join(roof, lid, mass((a, b), (z - 0.25, z), "trim", (fore, back), lid=False, floor=True))
 
 
 def _spire(x: Span, z: float, rise: float, y: Span, paint: str = "roof", over: float = 0.25) -> Mesh:
@@ -205,11 +203,9 @@ def _spire(x: Span, z: float, rise: float, y: Span, paint: str = "roof", over: f
         face(paint, (a, d, z), (a, c, z), tip),
     ]
     return join(
-        [
-            *slopes,
-            mass((a, b), (z - 0.2, z), "trim", (c, d), lid=False, floor=True),
-            blob(0.22, tip, "gold", 5, 2),
-        ]
+        slopes,
+        mass((a, b), (z - 0.2, z), "trim", (c, d), lid=False, floor=True),
+        blob(0.22, tip, "gold", 5, 2),
     )
 
 
@@ -218,11 +214,9 @@ def _dormer(x: float, y: float, z: float, w: float = 1.4, h: float = 1.1, depth:
     sides = (x - w / 2, x + w / 2)
     walls = mass(sides, (z, z + h), "wall", (y, y + depth), lid=False)
     return join(
-        [
-            walls,
-            _gable_front(sides, z + h, depth, 0.6, 0.15, y, board=0.13),
-            _window(x, z + 0.15, w - 0.55, h - 0.25, y, bars=False),
-        ]
+        walls,
+        _gable_front(sides, z + h, depth, 0.6, 0.15, y, board=0.13),
+        _window(x, z + 0.15, w - 0.55, h - 0.25, y, bars=False),
     )
 
 
@@ -268,9 +262,7 @@ def _storeys(half: float, count: int, xs: Sequence[float], first: int = 1, w: fl
     """The walls of `count` storeys; from `first` up each has a window at each x and one on either end."""
     zs = [storey * i + 0.85 for i in range(first, count)]
     ends = [_flank_windows(half, zs, 1.8, w, h, frame)] if flank and zs else []
-    return join(
-        [mass((-half, half), (0.0, storey * count), wall), _windows(xs, zs, w, h, frame, bars), *ends]
-    )
+    return join(mass((-half, half), (0.0, storey * count), wall), _windows(xs, zs, w, h, frame, bars), ends)
 
 
 def _shopfront(half: float, paint: str, goods: Sequence[str], door: float, z: float = 2.75) -> Mesh:
@@ -279,16 +271,14 @@ def _shopfront(half: float, paint: str, goods: Sequence[str], door: float, z: fl
     lo, hi = sorted((side * (half - 0.35), door + side * 0.85))
     shelf = [lo + (hi - lo) * (i + 0.5) / 6 for i in range(6)]
     return join(
-        [
-            patch((-half, half), (0.0, z), paint, 0.0, 0.03),
-            patch((lo, hi), (0.75, z - 0.35), "window", 0.0, 0.05),
-            bunting(shelf, (0.78, 1.3), goods, 0.0, 0.07),
-            patch(((lo + hi) / 2 - 0.06, (lo + hi) / 2 + 0.06), (0.75, z - 0.35), paint, 0.0, 0.09),
-            mass((lo - 0.1, hi + 0.1), (0.6, 0.75), "trim", (-0.16, 0.0), ends=False),
-            patch((door - 0.55, door + 0.55), (0.12, z - 0.35), "trim", 0.0, 0.05),
-            patch((door - 0.42, door + 0.42), (0.75, z - 0.5), "window", 0.0, 0.07),
-            mass((door - 0.7, door + 0.7), (0.0, 0.12), "stone", (-0.35, 0.0)),
-        ]
+        patch((-half, half), (0.0, z), paint, 0.0, 0.03),
+        patch((lo, hi), (0.75, z - 0.35), "window", 0.0, 0.05),
+        bunting(shelf, (0.78, 1.3), goods, 0.0, 0.07),
+        patch(((lo + hi) / 2 - 0.06, (lo + hi) / 2 + 0.06), (0.75, z - 0.35), paint, 0.0, 0.09),
+        mass((lo - 0.1, hi + 0.1), (0.6, 0.75), "trim", (-0.16, 0.0), ends=False),
+        patch((door - 0.55, door + 0.55), (0.12, z - 0.35), "trim", 0.0, 0.05),
+        patch((door - 0.42, door + 0.42), (0.75, z - 0.5), "window", 0.0, 0.07),
+        mass((door - 0.7, door + 0.7), (0.0, 0.12), "stone", (-0.35, 0.0)),
     )
 
 
@@ -303,7 +293,7 @@ def _clock(x: float, z: float, radius: float, y: float = 0.0) -> Mesh:
     rim, dial = disc(x, z, radius * 1.15, "gold", y, 0.03, 10), disc(x, z, radius, "white", y, 0.05, 10)
     hour = shape([(x, z - 0.08), (x + 0.08, z), (x - 0.5 * radius, z + 0.4 * radius)], "black", y, 0.07)
     minute = shape([(x - 0.08, z), (x, z - 0.08), (x + 0.72 * radius, z + 0.45 * radius)], "black", y, 0.07)
-    return join([rim, dial, hour, minute])
+    return join(rim, dial, hour, minute)
 
 
 def _roller(x: float, w: float, h: float, paint: str, stripe: str = "white") -> Mesh:
@@ -320,12 +310,10 @@ def _roller(x: float, w: float, h: float, paint: str, stripe: str = "white") -> 
         for i in range(4)
     ]
     return join(
-        [
-            patch((x - w / 2 - 0.15, x + w / 2 + 0.15), (0.0, h + 0.15), "trim", 0.0, 0.03),
-            patch((x - w / 2, x + w / 2), (0.0, h), paint, 0.0, 0.05),
-            *ribs,
-            *lights,
-        ]
+        patch((x - w / 2 - 0.15, x + w / 2 + 0.15), (0.0, h + 0.15), "trim", 0.0, 0.03),
+        patch((x - w / 2, x + w / 2), (0.0, h), paint, 0.0, 0.05),
+        ribs,
+        lights,
     )
 
 
@@ -333,7 +321,7 @@ def _flag(x: float, y: float, z: float, paint: str) -> Mesh:
     """A flag on a pole standing on a roof."""
     pole = mass((x - 0.05, x + 0.05), (z, z + 2.2), "steel", (y, y + 0.1), lid=False)
     cloth = [(x + 0.05, y, z + 1.3), (x + 1.2, y, z + 1.15), (x + 1.2, y, z + 1.95), (x + 0.05, y, z + 2.15)]
-    return join([pole, face(paint, *cloth), face(paint, *cloth[::-1])])
+    return join(pole, face(paint, *cloth), face(paint, *cloth[::-1]))
 
 
 def _star(x: float, z: float, radius: float, paint: str, y: float = 0.0) -> Mesh:
@@ -343,53 +331,49 @@ def _star(x: float, z: float, radius: float, paint: str, y: float = 0.0) -> Mesh
         for i, k in enumerate((1.0, 0.42) * 5)
     ]
     rays = [shape([tips[i - 1], tips[i], tips[(i + 1) % 10]], paint, y, 0.03) for i in range(0, 10, 2)]
-    return join([*rays, shape(tips[1::2], paint, y, 0.03)])
+    return join(rays, shape(tips[1::2], paint, y, 0.03))
 
 
 def cottage() -> Mesh:
     """One storey under a big roof: shutters, flower boxes, a dormer, a chimney."""
     xs = [-1.95, 1.95]
     return join(
-        [
-            mass((-3.2, 3.2), (0.0, 2.6), "wall", lid=False),
-            _gable((-3.2, 3.2), 2.6, 5.0, 2.6),
-            _door(0.0, "red"),
-            _windows(xs, [0.95], bars=True),
-            _shutters(xs, [0.95], "green"),
-            _flowers(xs, 0.8),
-            _dormer(-1.0, 0.5, 3.0),
-            _flank_windows(3.2, [0.95]),
-            _chimney(2.1, 1.8, (3.6, 5.9)),
-            blob((0.6, 0.35, 0.5), (-2.9, -0.4, 0.5), "leaf", 6, 2),
-        ]
+        mass((-3.2, 3.2), (0.0, 2.6), "wall", lid=False),
+        _gable((-3.2, 3.2), 2.6, 5.0, 2.6),
+        _door(0.0, "red"),
+        _windows(xs, [0.95], bars=True),
+        _shutters(xs, [0.95], "green"),
+        _flowers(xs, 0.8),
+        _dormer(-1.0, 0.5, 3.0),
+        _flank_windows(3.2, [0.95]),
+        _chimney(2.1, 1.8, (3.6, 5.9)),
+        blob((0.6, 0.35, 0.5), (-2.9, -0.4, 0.5), "leaf", 6, 2),
     )
 
 
 def gabled_house() -> Mesh:
     """Two storeys with the gable to the street and a porch."""
     return join(
-        [
-            _storeys(2.6, 2, [-1.3, 1.3], bars=True),
-            _gable_front((-2.6, 2.6), 5.4, 5.0, 2.6),
-            _door(1.3, "navy"),
-            _porch(1.3, 2.45),
-            _window(-1.2, 0.9, 1.5, 1.4),
-            _flowers([-1.2], 0.75, w=1.8),
-            disc(0.0, 6.5, 0.55, "trim"),
-            disc(0.0, 6.5, 0.4, "window", 0.0, 0.04),
-            _flank_windows(2.6, [0.9], 1.8),
-            _chimney(-1.3, 2.5, (6.4, 8.4)),
-        ]
+        _storeys(2.6, 2, [-1.3, 1.3], bars=True),
+        _gable_front((-2.6, 2.6), 5.4, 5.0, 2.6),
+        _door(1.3, "navy"),
+        _porch(1.3, 2.45),
+        _window(-1.2, 0.9, 1.5, 1.4),
+        _flowers([-1.2], 0.75, w=1.8),
+        disc(0.0, 6.5, 0.55, "trim"),
+        disc(0.0, 6.5, 0.4, "window", 0.0, 0.04),
+        _flank_windows(2.6, [0.9], 1.8),
+        _chimney(-1.3, 2.5, (6.4, 8.4)),
     )
 
 
 def bungalow() -> Mesh:
     """Low and wide under a hip roof, with a bay window and a carport door."""
     bay = mass((-2.9, -0.9), (0.0, 2.5), "trim", (-0.7, 0.0)) + _window(-1.9, 0.8, 1.5, 1.3, -0.7)
-    return join([mass((-4.2, 4.2), (0.0, 2.6), "wall", lid=False),
+    return join(mass((-4.2, 4.2), (0.0, 2.6), "wall", lid=False),
                  _hip((-4.2, 4.2), 2.75, 5.0, 1.9, over=0.5), bay, _door(0.1, "teal"),
                  _roller(2.6, 2.1, 2.0, "white", "silver"), _flank_windows(4.2, [0.9]),
-                 _chimney(-2.2, 1.6, (3.6, 5.4)), _flowers([-1.9], 0.7, w=1.8, y=-0.7)])  # fmt: skip
+                 _chimney(-2.2, 1.6, (3.6, 5.4)), _flowers([-1.9], 0.7, w=1.8, y=-0.7))  # fmt: skip
 
 
 def villa() -> Mesh:
@@ -405,10 +389,10 @@ def villa() -> Mesh:
     )
     posts = [mass((x - 0.08, x + 0.08), (0.0, 3.4), "trim", (-1.2, -1.04), lid=False) for x in (-1.4, 1.4)]
     rails = [patch((x - 0.05, x + 0.05), (2.75, 3.4), "trim", -1.1) for x in (-0.9, -0.45, 0.0, 0.45, 0.9)]
-    return join([_storeys(4.0, 2, xs, bars=True), _hip((-4.0, 4.0), 5.5, 5.0, 2.2), _dormer(0.0, 0.3, 5.9),
-                 _door(0.0, "forest", w=1.3), deck, *posts, *rails, *quoins,
+    return join(_storeys(4.0, 2, xs, bars=True), _hip((-4.0, 4.0), 5.5, 5.0, 2.2), _dormer(0.0, 0.3, 5.9),
+                 _door(0.0, "forest", w=1.3), deck, posts, rails, quoins,
                  _window(0.0, 3.2, 1.2, 1.6, bars=False), _windows(xs, [0.85], 1.0, 1.4, bars=True),
-                 _chimney(2.6, 1.8, (6.3, 8.2))])  # fmt: skip
+                 _chimney(2.6, 1.8, (6.3, 8.2)))  # fmt: skip
 
 
 def timbered_house() -> Mesh:
@@ -431,18 +415,16 @@ def timbered_house() -> Mesh:
         beam(0.0, 6.4, 0.0, 8.0),
     ]
     return join(
-        [
-            mass((-2.6, 2.6), (0.0, 2.6), "brick"),
-            mass((-2.8, 2.8), (2.6, 5.2), "cream", (-0.4, 5.0), lid=False),
-            _gable_front((-2.8, 2.8), 5.2, 5.0, 3.2, 0.3, -0.4, wall="cream"),
-            *beams,
-            _window(0.0, 3.3, 1.1, 1.3, -0.4, "brown"),
-            _window(0.0, 5.5, 0.8, 0.7, -0.4, "brown", bars=False),
-            _door(-1.5, "forest"),
-            _window(1.0, 0.8, 1.6, 1.3),
-            _flowers([0.0], 3.1, y=-0.4),
-            _chimney(1.6, 2.5, (6.6, 8.4)),
-        ]
+        mass((-2.6, 2.6), (0.0, 2.6), "brick"),
+        mass((-2.8, 2.8), (2.6, 5.2), "cream", (-0.4, 5.0), lid=False),
+        _gable_front((-2.8, 2.8), 5.2, 5.0, 3.2, 0.3, -0.4, wall="cream"),
+        beams,
+        _window(0.0, 3.3, 1.1, 1.3, -0.4, "brown"),
+        _window(0.0, 5.5, 0.8, 0.7, -0.4, "brown", bars=False),
+        _door(-1.5, "forest"),
+        _window(1.0, 0.8, 1.6, 1.3),
+        _flowers([0.0], 3.1, y=-0.4),
+        _chimney(1.6, 2.5, (6.6, 8.4)),
     )
 
 
@@ -455,17 +437,15 @@ def canal_house() -> Mesh:
     ]
     zs = [3.5, 6.2]
     return join(
-        [
-            mass((-2.1, 2.1), (0.0, 8.1), "wall"),
-            *steps,
-            _windows([-1.2, 0.0, 1.2], zs, 0.75, 1.5, bars=True),
-            _door(-1.2, "crimson", z=0.45),
-            _window(0.6, 0.9, 1.7, 1.3),
-            arch((-0.4, 0.4), (8.3, 9.6), "trim"),
-            arch((-0.28, 0.28), (8.4, 9.48), "window", 0.0, 0.04, 4),
-            _cornice((-2.1, 2.1), 2.75, 0.2, 0.12),
-            _flank_windows(2.1, zs, 1.8, 0.8, 1.5),
-        ]
+        mass((-2.1, 2.1), (0.0, 8.1), "wall"),
+        steps,
+        _windows([-1.2, 0.0, 1.2], zs, 0.75, 1.5, bars=True),
+        _door(-1.2, "crimson", z=0.45),
+        _window(0.6, 0.9, 1.7, 1.3),
+        arch((-0.4, 0.4), (8.3, 9.6), "trim"),
+        arch((-0.28, 0.28), (8.4, 9.48), "window", 0.0, 0.04, 4),
+        _cornice((-2.1, 2.1), 2.75, 0.2, 0.12),
+        _flank_windows(2.1, zs, 1.8, 0.8, 1.5),
     )
 
 
@@ -482,11 +462,11 @@ def town_house(door: str = "teal", shutters: str = "teal") -> Mesh:
         for x in xs
         for d in (-0.7, -0.35, 0.0, 0.35, 0.7)
     ]
-    return join([_storeys(half, 3, xs, w=0.95, h=1.5), _shutters(xs, [3.55, 6.25], shutters, 0.95, 1.5),
-                 *bars, *rails, _hip((-half, half), 8.3, 5.0, 1.8, 0.7, 0.2),
+    return join(_storeys(half, 3, xs, w=0.95, h=1.5), _shutters(xs, [3.55, 6.25], shutters, 0.95, 1.5),
+                 bars, rails, _hip((-half, half), 8.3, 5.0, 1.8, 0.7, 0.2),
                  _dormer(-1.4, 0.1, 8.4, depth=1.2), _dormer(1.4, 0.1, 8.4, depth=1.2),
                  _door(1.45, door, w=1.2), _window(-1.0, 0.9, 1.9, 1.4),
-                 _cornice((-half, half), 2.8, 0.2, 0.12)])  # fmt: skip
+                 _cornice((-half, half), 2.8, 0.2, 0.12))  # fmt: skip
 
 
 def terrace() -> Mesh:
@@ -520,15 +500,13 @@ def bakery() -> Mesh:
         for x in (-0.4, 0.0, 0.4)
     ]
     return join(
-        [
-            _storeys(half, 2, [-1.6, 1.6], bars=True),
-            _gable_front((-half, half), 5.4, 5.0, 2.3),
-            *loaf,
-            _shopfront(half, "coral", ("tan", "gold", "brown", "sand"), 1.9),
-            _sign("BAKERY", 2.4, 2.75, "brown", "cream", 0.42),
-            _awning((-half + 0.1, half - 0.1), 2.7, ("pink", "white"), 1.1, 0.6, 9),
-            _flowers([-1.6, 1.6], 3.9, w=1.3),
-        ]
+        _storeys(half, 2, [-1.6, 1.6], bars=True),
+        _gable_front((-half, half), 5.4, 5.0, 2.3),
+        loaf,
+        _shopfront(half, "coral", ("tan", "gold", "brown", "sand"), 1.9),
+        _sign("BAKERY", 2.4, 2.75, "brown", "cream", 0.42),
+        _awning((-half + 0.1, half - 0.1), 2.7, ("pink", "white"), 1.1, 0.6, 9),
+        _flowers([-1.6, 1.6], 3.9, w=1.3),
     )
 
 
@@ -548,17 +526,15 @@ def cafe() -> Mesh:
         lathe([(0.0, 0.14), (0.5, 0.22)], "red", (x, -1.7, 0.0), 5, caps=True) for x in (-2.6, -1.2, 0.7)
     ]
     return join(
-        [
-            _storeys(half, 2, [-1.5, 0.0, 1.5], w=0.85),
-            _cornice((-half, half), 5.4, 0.4),
-            cup,
-            *handle,
-            _shopfront(half, "forest", ("tan", "pink", "brown"), 1.7),
-            _sign("CAFE", 1.6, 2.8, "forest", "amber", 0.42),
-            _awning((-half + 0.1, half - 0.1), 2.7, ("green", "cream"), 1.0, 0.55),
-            *tables,
-            *stools,
-        ]
+        _storeys(half, 2, [-1.5, 0.0, 1.5], w=0.85),
+        _cornice((-half, half), 5.4, 0.4),
+        cup,
+        handle,
+        _shopfront(half, "forest", ("tan", "pink", "brown"), 1.7),
+        _sign("CAFE", 1.6, 2.8, "forest", "amber", 0.42),
+        _awning((-half + 0.1, half - 0.1), 2.7, ("green", "cream"), 1.0, 0.55),
+        tables,
+        stools,
     )
 
 
@@ -572,11 +548,11 @@ def grocer() -> Mesh:
                            (x - 0.36, -0.3, 0.95)))  # fmt: skip
         crates += [blob(0.19, (x + d, -0.7 + d, 0.8), fruit, 5, 1) for d in (-0.17, 0.18)]
     stand = mass((-3.0, 1.2), (0.0, 0.35), "brown", (-0.95, -0.3))
-    return join([_storeys(half, 2, [-2.1, 0.0, 2.1], bars=True), _cornice((-half, half), 5.4, 0.3),
+    return join(_storeys(half, 2, [-2.1, 0.0, 2.1], bars=True), _cornice((-half, half), 5.4, 0.3),
                  mass((-half, half), (5.7, 6.3), "wall"), _cornice((-half, half), 6.3, 0.15),
                  _shopfront(half, "lime", ("orange", "red", "green", "yellow"), 2.2),
-                 _awning((-half, half), 3.1, ("lime", "white"), 1.3, 0.7, 9), stand, *crates,
-                 _sign("FRUIT", 1.7, 5.6, "green", "white", 0.5)])  # fmt: skip
+                 _awning((-half, half), 3.1, ("lime", "white"), 1.3, 0.7, 9), stand, crates,
+                 _sign("FRUIT", 1.7, 5.6, "green", "white", 0.5))  # fmt: skip
 
 
 def bookshop() -> Mesh:
@@ -595,16 +571,14 @@ def bookshop() -> Mesh:
         0.07,
     )
     return join(
-        [
-            _storeys(half, 3, [-1.4, 1.4], w=0.8),
-            *book,
-            _window(0.0, 3.55, 0.8, 1.4, bars=False),
-            _hip((-half, half), 8.2, 5.0, 1.3, 0.9, 0.3),
-            _shopfront(half, "navy", ("amber", "red", "teal", "lilac"), 1.45),
-            spines,
-            _sign("BOOKS", half, 2.75, "navy", "amber", 0.45),
-            _flowers([-1.4, 1.4], 6.15, ("amber", "coral"), 0.9),
-        ]
+        _storeys(half, 3, [-1.4, 1.4], w=0.8),
+        book,
+        _window(0.0, 3.55, 0.8, 1.4, bars=False),
+        _hip((-half, half), 8.2, 5.0, 1.3, 0.9, 0.3),
+        _shopfront(half, "navy", ("amber", "red", "teal", "lilac"), 1.45),
+        spines,
+        _sign("BOOKS", half, 2.75, "navy", "amber", 0.45),
+        _flowers([-1.4, 1.4], 6.15, ("amber", "coral"), 0.9),
     )
 
 
@@ -622,15 +596,13 @@ def florist() -> Mesh:
     heart = [disc(s * 0.25, 4.3, 0.33, "magenta", 0.0, 0.05) for s in (-1, 1)]
     heart += [shape([(0.0, 3.6), (0.53, 4.15), (0.0, 4.4), (-0.53, 4.15)], "magenta", 0.0, 0.06)]
     return join(
-        [
-            mass((-half, half), (0.0, 3.1), "wall", lid=False),
-            _gable_front((-half, half), 3.1, 5.0, 2.3),
-            *heart,
-            _shopfront(half, "lilac", ("pink", "leaf", "yellow"), 1.6),
-            _awning((-half + 0.1, half - 0.1), 2.85, ("lilac", "white"), 1.0, 0.55),
-            *pots,
-            _flank_windows(half, [0.9]),
-        ]
+        mass((-half, half), (0.0, 3.1), "wall", lid=False),
+        _gable_front((-half, half), 3.1, 5.0, 2.3),
+        heart,
+        _shopfront(half, "lilac", ("pink", "leaf", "yellow"), 1.6),
+        _awning((-half + 0.1, half - 0.1), 2.85, ("lilac", "white"), 1.0, 0.55),
+        pots,
+        _flank_windows(half, [0.9]),
     )
 
 
@@ -643,22 +615,20 @@ def corner_shop() -> Mesh:
         face("wall", (-3.2, 5.0, 0.0), (-3.2, 0.0, 0.0), (-3.2, 0.0, 5.6), (-3.2, 5.0, 5.6)),
         face("roof", (-3.2, 0.0, 5.6), (1.6, 0.0, 5.6), (3.0, 1.4, 5.6), (3.0, 5.0, 5.6), (-3.2, 5.0, 5.6)),
     ]
-    cut = join([_door(0.0, "red", w=1.2), _window(0.0, 3.5, 0.9, 1.4)]).turned(45).at(2.3, 0.7)
+    cut = join(_door(0.0, "red", w=1.2), _window(0.0, 3.5, 0.9, 1.4)).turned(45).at(2.3, 0.7)
     turret = lathe([(5.2, 1.25), (6.5, 1.25)], "wall", (2.2, 1.3, 0.0), 8)
     turret += lathe([(6.4, 1.5), (8.2, 0.0)], "roof", (2.2, 1.3, 0.0), 8)
     shop = _plain_front((-2.9, 1.3), "red")
     return join(
-        [
-            *walls,
-            cut,
-            turret,
-            blob(0.18, (2.2, 1.3, 8.2), "gold", 5, 2),
-            shop,
-            _awning((-3.1, 1.5), 2.75, ("red", "cream"), 1.0, 0.55, 7),
-            _windows([-2.2, -0.2], [3.5], 1.0, 1.4, bars=True),
-            mass((-3.3, 1.6), (5.35, 5.6), "trim", (-0.12, 0.0)),
-            _flowers([-2.2, -0.2], 3.3),
-        ]
+        walls,
+        cut,
+        turret,
+        blob(0.18, (2.2, 1.3, 8.2), "gold", 5, 2),
+        shop,
+        _awning((-3.1, 1.5), 2.75, ("red", "cream"), 1.0, 0.55, 7),
+        _windows([-2.2, -0.2], [3.5], 1.0, 1.4, bars=True),
+        mass((-3.3, 1.6), (5.35, 5.6), "trim", (-0.12, 0.0)),
+        _flowers([-2.2, -0.2], 3.3),
     )
 
 
@@ -676,7 +646,7 @@ def _plain_front(x: Span, paint: str) -> Mesh:
         0.0,
         0.07,
     )
-    return join([patch((x[0] - 0.2, x[1] + 0.2), (0.0, 2.75), paint, 0.0, 0.03), *panes, shelf])
+    return join(patch((x[0] - 0.2, x[1] + 0.2), (0.0, 2.75), paint, 0.0, 0.03), panes, shelf)
 
 
 def apartments(storeys: int = 4, rail: str = "coral", wings: bool = True) -> Mesh:
@@ -718,11 +688,11 @@ def mansion_flats() -> Mesh:
         for s in (-1, 1)
         for i in range(1, 5)
     ]
-    return join([mass((-half, half), (0.0, 10.4), "wall"), *bays, *panes, *bands,
+    return join(mass((-half, half), (0.0, 10.4), "wall"), bays, panes, bands,
                  patch((-half, half), (0.0, 2.5), "stone", lift=0.01), _windows([-2.4, 2.4], [0.8], 1.3, 1.2),
                  _door(0.0, "navy", w=1.4), arch((-0.7, 0.7), (2.0, 3.0), "trim", 0.0, 0.03),
                  _hip((-half, half), 10.6, 5.0, 1.9, 0.8, 0.2),
-                 *[_dormer(x, 0.1, 10.7, depth=1.2) for x in (-2.2, 0.0, 2.2)]])  # fmt: skip
+                 [_dormer(x, 0.1, 10.7, depth=1.2) for x in (-2.2, 0.0, 2.2)])  # fmt: skip
 
 
 def office_tower(storeys: int = 8) -> Mesh:
@@ -741,10 +711,10 @@ def office_tower(storeys: int = 8) -> Mesh:
         for x in (-3.2, -1.6, 0.0, 1.6, 3.2)
     ]
     lobby = [patch((x + 0.2, x + 1.4), (0.2, 2.9), "window", 0.0, 0.03) for x in (-3.2, -1.6, 0.0, 1.6)]
-    return join([mass((-half, half), (0.0, top), "wall"), *bands, flank, *piers, *lobby,
+    return join(mass((-half, half), (0.0, top), "wall"), bands, flank, piers, lobby,
                  mass((-1.8, 1.8), (2.9, 3.15), "teal", (-1.3, 0.0)),
                  mass((-half, half), (top, top + 0.3), "trim"),
-                 mass((-1.5, 1.5), (top + 0.3, top + 1.4), "silver", (1.0, 3.0))])  # fmt: skip
+                 mass((-1.5, 1.5), (top + 0.3, top + 1.4), "silver", (1.0, 3.0)))  # fmt: skip
 
 
 def hotel() -> Mesh:
@@ -765,10 +735,10 @@ def hotel() -> Mesh:
         (-1.4, 1.4), (2.75, 2.85), "gold", (-1.65, 0.0)
     )
     posts = [mass((x - 0.06, x + 0.06), (0.0, 2.5), "gold", (-1.6, -1.48), lid=False) for x in (-1.3, 1.3)]
-    return join([_storeys(half, 4, xs, storey=2.6, w=0.95, h=1.35), *hoods, board, *spelled, canopy, *posts,
+    return join(_storeys(half, 4, xs, storey=2.6, w=0.95, h=1.35), hoods, board, spelled, canopy, posts,
                  _door(0.0, "wood", w=1.6), _windows([-2.4, 2.4], [0.8], 1.4, 1.4),
                  _cornice((-half, half), 10.4, 0.45),
-                 patch((-half, half), (2.45, 2.7), "trim")])  # fmt: skip
+                 patch((-half, half), (2.45, 2.7), "trim"))  # fmt: skip
 
 
 def bank() -> Mesh:
@@ -778,19 +748,17 @@ def bank() -> Mesh:
         lathe([(0.55, 0.34), (4.4, 0.28)], "trim", (x, -0.7, 0.0), 6) for x in (-2.7, -0.95, 0.95, 2.7)
     ]
     return join(
-        [
-            mass((-half, half), (0.0, 5.0), "wall"),
-            mass((-half, half), (0.0, 0.28), "stone", (-1.6, 0.0)),
-            mass((-half + 0.2, half - 0.2), (0.28, 0.55), "stone", (-1.2, 0.0)),
-            *columns,
-            mass((-half + 0.1, half - 0.1), (4.4, 5.2), "trim", (-1.1, 5.0)),
-            letters("BANK", 0.0, 4.55, 0.5, "navy", -1.1),
-            _gable_front((-half + 0.2, half - 0.2), 5.2, 6.0, 1.5, 0.25, -1.05),
-            _door(0.0, "wood", z=0.55, w=1.5, h=2.4),
-            _windows([-1.85, 1.85], [1.5], 0.9, 2.2),
-            disc(0.0, 5.75, 0.42, "gold", -1.05, 0.04),
-            _flank_windows(half, [1.5], 2.0, 1.0, 2.0),
-        ]
+        mass((-half, half), (0.0, 5.0), "wall"),
+        mass((-half, half), (0.0, 0.28), "stone", (-1.6, 0.0)),
+        mass((-half + 0.2, half - 0.2), (0.28, 0.55), "stone", (-1.2, 0.0)),
+        columns,
+        mass((-half + 0.1, half - 0.1), (4.4, 5.2), "trim", (-1.1, 5.0)),
+        letters("BANK", 0.0, 4.55, 0.5, "navy", -1.1),
+        _gable_front((-half + 0.2, half - 0.2), 5.2, 6.0, 1.5, 0.25, -1.05),
+        _door(0.0, "wood", z=0.55, w=1.5, h=2.4),
+        _windows([-1.85, 1.85], [1.5], 0.9, 2.2),
+        disc(0.0, 5.75, 0.42, "gold", -1.05, 0.04),
+        _flank_windows(half, [1.5], 2.0, 1.0, 2.0),
     )
 
 
@@ -808,17 +776,15 @@ def garage() -> Mesh:
         disc(0.95, 3.85, 0.15, "blue", -0.18, 0.07, 6),
     ]
     return join(
-        [
-            mass((-half, half), (0.0, 4.3), "wall"),
-            _roller(-2.2, 2.9, 2.7, "blue"),
-            _roller(1.1, 2.9, 2.7, "blue"),
-            _door(3.2, "amber", 0.1, 0.9),
-            mass((-half, half), (3.35, 4.4), "blue", (-0.18, 0.0)),
-            *spanner,
-            _cornice((-half, half), 4.4, 0.2, 0.2, "concrete"),
-            *tyres,
-            _flank_windows(half, [1.2]),
-        ]
+        mass((-half, half), (0.0, 4.3), "wall"),
+        _roller(-2.2, 2.9, 2.7, "blue"),
+        _roller(1.1, 2.9, 2.7, "blue"),
+        _door(3.2, "amber", 0.1, 0.9),
+        mass((-half, half), (3.35, 4.4), "blue", (-0.18, 0.0)),
+        spanner,
+        _cornice((-half, half), 4.4, 0.2, 0.2, "concrete"),
+        tyres,
+        _flank_windows(half, [1.2]),
     )
 
 
@@ -827,22 +793,18 @@ def fire_station() -> Mesh:
     tower = mass((2.4, 4.4), (0.0, 8.2), "wall", (-0.1, 2.2)) + _spire((2.4, 4.4), 8.4, 1.6, (-0.1, 2.2))
     slots = [_window(3.4, z, 0.7, 1.2, -0.1, bars=False) for z in (2.9, 4.7, 6.5)]
     return join(
-        [
-            mass((-4.4, 2.4), (0.0, 4.6), "wall"),
-            tower,
-            *slots,
-            _roller(-2.7, 2.7, 3.0, "red"),
-            _roller(0.7, 2.7, 3.0, "red"),
-            _door(3.4, "red", 0.12, 1.0, y=-0.1),
-            mass((-4.4, 2.4), (3.3, 4.15), "red", (-0.15, 0.0)),
-            letters("FIRE", -1.0, 3.48, 0.5, "white", -0.15),
-            _cornice((-4.4, 2.4), 4.6, 0.3, 0.15),
-            shape(
-                [(-2.2, 4.9), (0.2, 4.9), (0.0, 5.5), (-0.6, 5.9), (-1.4, 5.9), (-2.0, 5.5)], "wall", 0.0, 0.0
-            ),
-            disc(-1.0, 5.35, 0.42, "gold", 0.0, 0.03),
-            disc(-1.0, 5.35, 0.22, "red", 0.0, 0.05),
-        ]
+        mass((-4.4, 2.4), (0.0, 4.6), "wall"),
+        tower,
+        slots,
+        _roller(-2.7, 2.7, 3.0, "red"),
+        _roller(0.7, 2.7, 3.0, "red"),
+        _door(3.4, "red", 0.12, 1.0, y=-0.1),
+        mass((-4.4, 2.4), (3.3, 4.15), "red", (-0.15, 0.0)),
+        letters("FIRE", -1.0, 3.48, 0.5, "white", -0.15),
+        _cornice((-4.4, 2.4), 4.6, 0.3, 0.15),
+        shape([(-2.2, 4.9), (0.2, 4.9), (0.0, 5.5), (-0.6, 5.9), (-1.4, 5.9), (-2.0, 5.5)], "wall", 0.0, 0.0),
+        disc(-1.0, 5.35, 0.42, "gold", 0.0, 0.03),
+        disc(-1.0, 5.35, 0.22, "red", 0.0, 0.05),
     )
 
 
@@ -868,20 +830,18 @@ def church() -> Mesh:
         patch((-0.3, 0.3), (12.6, 12.74), "gold", 0.55, 0.0),
     ]
     return join(
-        [
-            mass((-3.5, 3.5), (0.0, 3.6), "wall", (0.0, 6.0), lid=False),
-            _gable_front((-3.5, 3.5), 3.6, 6.0, 3.0),
-            *aisles,
-            mass((-1.35, 1.35), (0.0, 7.6), "wall", (-0.8, 1.9), lid=False),
-            _spire((-1.35, 1.35), 7.8, 4.3, (-0.8, 1.9)),
-            *cross,
-            *bell,
-            *porch,
-            disc(0.0, 4.1, 0.62, "trim", -0.8),
-            disc(0.0, 4.1, 0.46, "window", -0.8, 0.04),
-            mass((-1.1, 1.1), (0.0, 0.2), "stone", (-1.4, -0.8)),
-            _flank_windows(3.5, [1.2], 2.2, 0.8, 1.5),
-        ]
+        mass((-3.5, 3.5), (0.0, 3.6), "wall", (0.0, 6.0), lid=False),
+        _gable_front((-3.5, 3.5), 3.6, 6.0, 3.0),
+        aisles,
+        mass((-1.35, 1.35), (0.0, 7.6), "wall", (-0.8, 1.9), lid=False),
+        _spire((-1.35, 1.35), 7.8, 4.3, (-0.8, 1.9)),
+        cross,
+        bell,
+        porch,
+        disc(0.0, 4.1, 0.62, "trim", -0.8),
+        disc(0.0, 4.1, 0.46, "window", -0.8, 0.04),
+        mass((-1.1, 1.1), (0.0, 0.2), "stone", (-1.4, -0.8)),
+        _flank_windows(3.5, [1.2], 2.2, 0.8, 1.5),
     )
 
 
@@ -899,21 +859,19 @@ def town_hall() -> Mesh:
         _spire((-1.3, 1.3), 9.4, 2.2, (-0.4, 2.2), over=0.35),
     ]
     return join(
-        [
-            mass((-half, half), (0.0, 5.8), "wall", lid=False),
-            _hip((-half, half), 6.0, 5.0, 1.6, 1.6, 0.3),
-            *panes,
-            _windows(xs, [1.0], 0.85, 1.4),
-            *tower,
-            _clock(0.0, 7.9, 0.85, -0.4),
-            patch((-1.0, 1.0), (0.5, 2.9), "trim", -0.4),
-            patch((-0.8, 0.8), (0.5, 2.75), "wood", -0.4, 0.04),
-            patch((-0.04, 0.04), (0.5, 2.75), "brown", -0.4, 0.06),
-            _window(0.0, 3.7, 1.3, 1.7, -0.4),
-            mass((-1.7, 1.7), (0.0, 0.25), "stone", (-1.5, -0.4)),
-            mass((-1.4, 1.4), (0.25, 0.5), "stone", (-1.0, -0.4)),
-            patch((-half, half), (2.75, 3.0), "trim", 0.0, 0.03),
-        ]
+        mass((-half, half), (0.0, 5.8), "wall", lid=False),
+        _hip((-half, half), 6.0, 5.0, 1.6, 1.6, 0.3),
+        panes,
+        _windows(xs, [1.0], 0.85, 1.4),
+        tower,
+        _clock(0.0, 7.9, 0.85, -0.4),
+        patch((-1.0, 1.0), (0.5, 2.9), "trim", -0.4),
+        patch((-0.8, 0.8), (0.5, 2.75), "wood", -0.4, 0.04),
+        patch((-0.04, 0.04), (0.5, 2.75), "brown", -0.4, 0.06),
+        _window(0.0, 3.7, 1.3, 1.7, -0.4),
+        mass((-1.7, 1.7), (0.0, 0.25), "stone", (-1.5, -0.4)),
+        mass((-1.4, 1.4), (0.25, 0.5), "stone", (-1.0, -0.4)),
+        patch((-half, half), (2.75, 3.0), "trim", 0.0, 0.03),
     )
 
 
@@ -927,24 +885,22 @@ def school() -> Mesh:
         lathe([(7.0, 0.32), (7.6, 0.12)], "gold", (0.0, 1.8, 0.0), 6),
     ]
     return join(
-        [
-            mass((-half, half), (0.0, 4.9), "wall", lid=False),
-            _gable((-half, half), 4.9, 5.0, 1.7),
-            mass((-1.6, 1.6), (0.0, 5.0), "wall", (-0.4, 2.0), lid=False),
-            _gable_front((-1.6, 1.6), 5.0, 3.0, 1.6, 0.3, -0.4),
-            _windows(xs, [0.85, 3.15], 0.95, 1.35),
-            _clock(0.0, 5.45, 0.42, -0.4),
-            _flag(-3.4, 0.8, 5.3, "amber"),
-            *belfry,
-            _sign("SCHOOL", 1.45, 2.75, "blue", "white", 0.36).at(0.0, -0.4),
-            patch((-0.85, 0.85), (0.2, 2.5), "trim", -0.4),
-            patch((-0.7, 0.7), (0.2, 2.4), "red", -0.4, 0.04),
-            patch((-0.5, 0.5), (1.4, 2.2), "window", -0.4, 0.06),
-            patch((-0.04, 0.04), (0.2, 2.4), "trim", -0.4, 0.08),
-            mass((-1.3, 1.3), (0.0, 0.2), "stone", (-1.0, -0.4)),
-            _windows([0.0], [3.75], 1.4, 0.9).at(0.0, -0.4),
-            patch((-half, half), (2.55, 2.8), "brick"),
-        ]
+        mass((-half, half), (0.0, 4.9), "wall", lid=False),
+        _gable((-half, half), 4.9, 5.0, 1.7),
+        mass((-1.6, 1.6), (0.0, 5.0), "wall", (-0.4, 2.0), lid=False),
+        _gable_front((-1.6, 1.6), 5.0, 3.0, 1.6, 0.3, -0.4),
+        _windows(xs, [0.85, 3.15], 0.95, 1.35),
+        _clock(0.0, 5.45, 0.42, -0.4),
+        _flag(-3.4, 0.8, 5.3, "amber"),
+        belfry,
+        _sign("SCHOOL", 1.45, 2.75, "blue", "white", 0.36).at(0.0, -0.4),
+        patch((-0.85, 0.85), (0.2, 2.5), "trim", -0.4),
+        patch((-0.7, 0.7), (0.2, 2.4), "red", -0.4, 0.04),
+        patch((-0.5, 0.5), (1.4, 2.2), "window", -0.4, 0.06),
+        patch((-0.04, 0.04), (0.2, 2.4), "trim", -0.4, 0.08),
+        mass((-1.3, 1.3), (0.0, 0.2), "stone", (-1.0, -0.4)),
+        _windows([0.0], [3.75], 1.4, 0.9).at(0.0, -0.4),
+        patch((-half, half), (2.55, 2.8), "brick"),
     )
 
 
@@ -969,12 +925,12 @@ def cinema() -> Mesh:
     ]
     ribs = [patch((x - 0.08, x + 0.08), (4.5, 6.4), "gold", -0.05, 0.03) for x in (-2.0, -1.5, 1.5, 2.0)]
     star = _star(0.0, 6.95, 0.72, "lamp glow", -0.35)
-    return join([mass((-half, half), (0.0, 5.3), "wall"), *fins, *ribs, star,
+    return join(mass((-half, half), (0.0, 5.3), "wall"), fins, ribs, star,
                  mass((-half + 0.6, half - 0.6), (2.85, 3.2), "crimson", (-1.4, 0.0)),
                  mass((-half + 0.6, half - 0.6), (3.2, 4.1), "white", (-1.4, 0.0)),
                  mass((-half + 0.5, half - 0.5), (4.1, 4.3), "crimson", (-1.5, 0.0)),
-                 letters("CINEMA", 0.0, 3.35, 0.6, "crimson", -1.4), *bulbs, *posters, *doors,
-                 _cornice((-half, half), 5.3, 0.2, 0.1)])  # fmt: skip
+                 letters("CINEMA", 0.0, 3.35, 0.6, "crimson", -1.4), bulbs, posters, doors,
+                 _cornice((-half, half), 5.3, 0.2, 0.1))  # fmt: skip
 
 
 def market_hall() -> Mesh:
@@ -1002,8 +958,8 @@ def market_hall() -> Mesh:
         (-1.0, 1.0), 6.8, 0.9, (1.9, 3.5)
     )
     panes = [patch((x - 0.28, x + 0.28), (6.05, 6.55), "window", 1.9) for x in (-0.6, 0.0, 0.6)]
-    return join([mass((-half, half), (0.0, 3.6), "wall", lid=False), *arches, *stalls,
-                 _hip((-half, half), 3.6, 5.0, 2.4, 2.0, 0.5), lantern, *panes])  # fmt: skip
+    return join(mass((-half, half), (0.0, 3.6), "wall", lid=False), arches, stalls,
+                 _hip((-half, half), 3.6, 5.0, 2.4, 2.0, 0.5), lantern, panes)  # fmt: skip
 
 
 def windmill() -> Mesh:

@@ -27,10 +27,10 @@ def _round(x: float, y: float, radius: Span, paint: str, z: float, sides: int = 
 
 def _topiary(x: float, y: float, size: float = 1.0) -> Mesh:
     """An evergreen ball on a stem in a white tub."""
-    return join([mass((x - 0.4 * size, x + 0.4 * size), (0.03, 0.65 * size), "trim",
+    return join(mass((x - 0.4 * size, x + 0.4 * size), (0.03, 0.65 * size), "trim",
                       (y - 0.4 * size, y + 0.4 * size)),
                  limb((x, y, 0.6 * size), (x, y, 1.4 * size), 0.09, "bark", sides=4),
-                 blob(0.75 * size, (x, y, 1.95 * size), "needle", 6, 2)])  # fmt: skip
+                 blob(0.75 * size, (x, y, 1.95 * size), "needle", 6, 2))  # fmt: skip
 
 
 def _fir(x: float, y: float, height: float) -> Mesh:
@@ -40,17 +40,15 @@ def _fir(x: float, y: float, height: float) -> Mesh:
         lathe([(z * k, r * k), ((z + h) * k, 0.0)], "needle", (x, y, 0.0), 6)
         for z, r, h in ((0.8, 1.45, 2.1), (1.9, 1.2, 2.0), (3.1, 0.9, 1.9))
     ]
-    return join([limb((x, y, 0.0), (x, y, k), 0.2 * k, "bark", sides=4), *cones])
+    return join(limb((x, y, 0.0), (x, y, k), 0.2 * k, "bark", sides=4), cones)
 
 
 def _bench(x: float, y: float) -> Mesh:
     """Facing the road."""
     return join(
-        [
-            mass((x - 0.85, x + 0.85), (0.42, 0.5), "wood", (y - 0.25, y + 0.25)),
-            mass((x - 0.85, x + 0.85), (0.62, 0.97), "wood", (y + 0.23, y + 0.3)),
-            *[patch((x + d - 0.05, x + d + 0.05), (0.0, 0.45), "dark", y - 0.2) for d in (-0.65, 0.65)],
-        ]
+        mass((x - 0.85, x + 0.85), (0.42, 0.5), "wood", (y - 0.25, y + 0.25)),
+        mass((x - 0.85, x + 0.85), (0.62, 0.97), "wood", (y + 0.23, y + 0.3)),
+        [patch((x + d - 0.05, x + d + 0.05), (0.0, 0.45), "dark", y - 0.2) for d in (-0.65, 0.65)],
     )
 
 
@@ -124,25 +122,21 @@ def _bandstand(x: float, y: float) -> Mesh:
     roof = lathe([(2.75, 1.95), (2.95, 2.25), (4.2, 0.5), (4.2, 0.42)], "crimson", (x, y, 0.0), 8)
     crown = lathe([(4.15, 0.42), (4.5, 0.42), (5.0, 0.0)], "trim", (x, y, 0.0), 8)
     return join(
-        [
-            lathe([(0.0, 2.1), (0.5, 2.0), (0.5, 0.0)], "stone", (x, y, 0.0), 8),
-            *posts,
-            rail,
-            roof,
-            crown,
-            blob(0.16, (x, y, 5.05), "gold", 4, 1),
-            mass((x - 0.6, x + 0.6), (0.0, 0.25), "stone", (y - 2.5, y - 1.9)),
-        ]
+        lathe([(0.0, 2.1), (0.5, 2.0), (0.5, 0.0)], "stone", (x, y, 0.0), 8),
+        posts,
+        rail,
+        roof,
+        crown,
+        blob(0.16, (x, y, 5.05), "gold", 4, 1),
+        mass((x - 0.6, x + 0.6), (0.0, 0.25), "stone", (y - 2.5, y - 1.9)),
     )
 
 
 def _duck(x: float, y: float, z: float) -> Mesh:
     return join(
-        [
-            blob((0.3, 0.2, 0.18), (x, y, z + 0.1), "white", 5, 1),
-            blob(0.13, (x + 0.25, y, z + 0.38), "white", 5, 1),
-            limb((x + 0.33, y, z + 0.36), (x + 0.5, y, z + 0.34), 0.05, "orange", 0.03, 3),
-        ]
+        blob((0.3, 0.2, 0.18), (x, y, z + 0.1), "white", 5, 1),
+        blob(0.13, (x + 0.25, y, z + 0.38), "white", 5, 1),
+        limb((x + 0.33, y, z + 0.36), (x + 0.5, y, z + 0.34), 0.05, "orange", 0.03, 3),
     )
 
 
@@ -174,14 +168,12 @@ def park() -> Mesh:
 def _pump(x: float, y: float, paint: str) -> Mesh:
     """A petrol pump: a body with a dial, a hose and a round lamp."""
     return join(
-        [
-            box((0.75, 0.55, 1.5), (x, y, 0.15), paint),
-            patch((x - 0.28, x + 0.28), (1.05, 1.5), "white", y - 0.275),
-            patch((x - 0.2, x + 0.2), (1.25, 1.42), "black", y - 0.275, 0.04),
-            patch((x - 0.28, x + 0.28), (0.35, 0.85), "trim", y - 0.275),
-            limb((x + 0.45, y - 0.1, 0.5), (x + 0.45, y - 0.1, 1.35), 0.05, "black", sides=3),
-            disc(x, 1.95, 0.3, "lamp glow", y - 0.1, 0.0, 8),
-        ]
+        box((0.75, 0.55, 1.5), (x, y, 0.15), paint),
+        patch((x - 0.28, x + 0.28), (1.05, 1.5), "white", y - 0.275),
+        patch((x - 0.2, x + 0.2), (1.25, 1.42), "black", y - 0.275, 0.04),
+        patch((x - 0.28, x + 0.28), (0.35, 0.85), "trim", y - 0.275),
+        limb((x + 0.45, y - 0.1, 0.5), (x + 0.45, y - 0.1, 1.35), 0.05, "black", sides=3),
+        disc(x, 1.95, 0.3, "lamp glow", y - 0.1, 0.0, 8),
     )
 
 

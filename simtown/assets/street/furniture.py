@@ -29,7 +29,7 @@ def _plate(radius: float, z: float, rim: str, paint: str, sides: int, y: float =
 def _pane(x: tuple[float, float], z: tuple[float, float], half: float, paint: str) -> Mesh:
     """The same patch on the front and both ends of a square pillar of half width `half`."""
     flat = patch(x, z, paint, -half)
-    return join([flat, flat.turned(90), flat.turned(-90)])
+    return join(flat, flat.turned(90), flat.turned(-90))
 
 
 def mailbox() -> Mesh:
@@ -46,7 +46,7 @@ def mailbox() -> Mesh:
         patch((-0.28, 0.28), (0.46, 0.84), "white", -0.36),
         shape([(-0.28, 0.84), (0.0, 0.6), (0.28, 0.84)], "sky", -0.36, 0.04),
     ]
-    return join([shell, *legs, *slot, *letter])
+    return join(shell, legs, slot, letter)
 
 
 def pillar_box() -> Mesh:
@@ -54,8 +54,8 @@ def pillar_box() -> Mesh:
     body = lathe([(0.0, 0.36), (0.2, 0.36), (0.22, 0.33), (1.4, 0.33)], "red", sides=8)
     foot = lathe([(0.0, 0.38), (0.22, 0.38), (0.22, 0.3)], "black", sides=8)
     cap = lathe([(1.4, 0.4), (1.5, 0.42), (1.6, 0.3), (1.66, 0.0)], "red", sides=8)
-    return join([body, foot, cap, patch((-0.18, 0.18), (1.18, 1.27), "black", -0.31, 0.03),
-                 patch((-0.13, 0.13), (0.78, 1.08), "white", -0.31, 0.03)])  # fmt: skip
+    return join(body, foot, cap, patch((-0.18, 0.18), (1.18, 1.27), "black", -0.31, 0.03),
+                 patch((-0.13, 0.13), (0.78, 1.08), "white", -0.31, 0.03))  # fmt: skip
 
 
 def street_lamp() -> Mesh:
@@ -63,8 +63,8 @@ def street_lamp() -> Mesh:
     post = lathe([(0.0, 0.24), (0.35, 0.2), (0.45, 0.11), (3.35, 0.09)], "charcoal")
     arms = box((0.7, 0.06, 0.06), (0.0, 0.0, 3.0), "charcoal")
     lantern = frustum((0.32, 0.32, 0.55), (0.54, 0.54), (0.0, 0.0, 3.38), "lamp glow")
-    return join([post, arms, lantern, lathe([(3.3, 0.2), (3.38, 0.26)], "charcoal", sides=4),
-                 lathe([(3.93, 0.46), (4.15, 0.1), (4.27, 0.0)], "charcoal", sides=4)])  # fmt: skip
+    return join(post, arms, lantern, lathe([(3.3, 0.2), (3.38, 0.26)], "charcoal", sides=4),
+                 lathe([(3.93, 0.46), (4.15, 0.1), (4.27, 0.0)], "charcoal", sides=4))  # fmt: skip
 
 
 def arm_lamp() -> Mesh:
@@ -74,7 +74,7 @@ def arm_lamp() -> Mesh:
     head = box((0.3, 0.75, 0.1), (0.0, -1.15, 4.42), "charcoal") + box(
         (0.22, 0.6, 0.08), (0.0, -1.15, 4.35), "lamp glow"
     )
-    return join([mast, arm, head])
+    return join(mast, arm, head)
 
 
 def hydrant() -> Mesh:
@@ -85,7 +85,7 @@ def hydrant() -> Mesh:
         cylinder(0.1, 0.12, (s * 0.17 - (0.12 if s < 0 else 0.0), 0.0, 0.42), "amber", "x", 5)
         for s in (-1, 1)
     ]
-    return join([body, *caps, cylinder(0.12, 0.12, (0.0, -0.3, 0.4), "amber", "y", 6)])
+    return join(body, caps, cylinder(0.12, 0.12, (0.0, -0.3, 0.4), "amber", "y", 6))
 
 
 def bench() -> Mesh:
@@ -96,7 +96,7 @@ def bench() -> Mesh:
         box((0.08, 0.55, 0.45), (x, 0.0, 0.0), "dark") + box((0.08, 0.07, 0.6), (x, 0.22, 0.4), "dark")
         for x in (-0.65, 0.65)
     ]
-    return join([*seat, *rest, *legs])
+    return join(seat, rest, legs)
 
 
 def picket_fence() -> Mesh:
@@ -113,15 +113,13 @@ def picket_fence() -> Mesh:
             face("trim", (a, 0.0, 0.05), (a, -0.05, 0.05), (a, -0.05, shoulder), (a, 0.0, shoulder)),
         ]
         return join(
-            [
-                shape([(a, 0.05), (b, 0.05), (b, shoulder), (x, 0.95), (a, shoulder)], "trim", -0.05, 0.0),
-                *roof,
-                *ends,
-            ]
+            shape([(a, 0.05), (b, 0.05), (b, shoulder), (x, 0.95), (a, shoulder)], "trim", -0.05, 0.0),
+            roof,
+            ends,
         )
 
     rails = [box((2.0, 0.05, 0.09), (0.0, 0.03, z), "trim") for z in (0.25, 0.6)]
-    return join([*[picket(-0.86 + 0.287 * i) for i in range(7)], *rails])
+    return join([picket(-0.86 + 0.287 * i) for i in range(7)], rails)
 
 
 def litter_bin() -> Mesh:
@@ -129,11 +127,9 @@ def litter_bin() -> Mesh:
     tub = lathe([(0.0, 0.26), (0.85, 0.33)], "forest", sides=8)
     tub += lathe([(0.85, 0.35), (1.12, 0.33), (1.2, 0.0)], "charcoal", sides=8)
     return join(
-        [
-            tub,
-            patch((-0.2, 0.2), (0.9, 1.06), "black", -0.34),
-            patch((-0.12, 0.12), (0.4, 0.64), "white", -0.3, 0.02),
-        ]
+        tub,
+        patch((-0.2, 0.2), (0.9, 1.06), "black", -0.34),
+        patch((-0.12, 0.12), (0.4, 0.64), "white", -0.3, 0.02),
     )
 
 
@@ -148,12 +144,10 @@ def phone_box() -> Mesh:
         for z in (0.45, 0.93, 1.41)
     ]
     return join(
-        [
-            body,
-            *panes,
-            _pane((-0.4, 0.4), (1.95, 2.15), 0.5, "white"),
-            box((1.1, 1.1, 0.1), (0.0, 0.0, 0.0), "dark"),
-        ]
+        body,
+        panes,
+        _pane((-0.4, 0.4), (1.95, 2.15), 0.5, "white"),
+        box((1.1, 1.1, 0.1), (0.0, 0.0, 0.0), "dark"),
     )
 
 
@@ -166,36 +160,30 @@ def bus_stop() -> Mesh:
         disc(0.13, 2.28, 0.07, "white", -0.12, 0.02, 6),
     ]
     return join(
-        [
-            _pole(2.85, 0.06, "charcoal"),
-            box((0.74, 0.08, 0.74), (0.0, -0.08, 2.1), "blue"),
-            *bus,
-            box((0.4, 0.08, 0.5), (0.0, -0.08, 1.2), "amber"),
-            patch((-0.15, 0.15), (1.26, 1.64), "white", -0.12),
-        ]
+        _pole(2.85, 0.06, "charcoal"),
+        box((0.74, 0.08, 0.74), (0.0, -0.08, 2.1), "blue"),
+        bus,
+        box((0.4, 0.08, 0.5), (0.0, -0.08, 1.2), "amber"),
+        patch((-0.15, 0.15), (1.26, 1.64), "white", -0.12),
     )
 
 
 def stop_sign() -> Mesh:
     """A red octagon."""
     return join(
-        [
-            _pole(2.2),
-            _plate(0.5, 2.2, "white", "red", 8),
-            letters("STOP", 0.0, 2.08, 0.24, "white", -0.12, 0.03),
-        ]
+        _pole(2.2),
+        _plate(0.5, 2.2, "white", "red", 8),
+        letters("STOP", 0.0, 2.08, 0.24, "white", -0.12, 0.03),
     )
 
 
 def speed_sign() -> Mesh:
     """A white disc in a red ring: 30."""
     return join(
-        [
-            _pole(2.2),
-            _plate(0.46, 2.25, "red", "white", 10),
-            disc(0.0, 2.25, 0.32, "white", -0.1, 0.04, 10),
-            letters("30", 0.0, 2.09, 0.32, "black", -0.12, 0.05),
-        ]
+        _pole(2.2),
+        _plate(0.46, 2.25, "red", "white", 10),
+        disc(0.0, 2.25, 0.32, "white", -0.1, 0.04, 10),
+        letters("30", 0.0, 2.09, 0.32, "black", -0.12, 0.05),
     )
 
 
@@ -210,19 +198,17 @@ def crossing_sign() -> Mesh:
         shape([(-0.2, 1.95), (-0.1, 1.95), (0.03, 2.17), (-0.07, 2.2)], "black", -0.12),
         shape([(0.1, 1.95), (0.2, 1.95), (0.07, 2.2), (-0.03, 2.17)], "black", -0.12),
     ]
-    return join([_pole(2.2), diamond, behind, *walker])
+    return join(_pole(2.2), diamond, behind, walker)
 
 
 def parking_meter() -> Mesh:
     """A grey head with a dial on a post."""
     head = block((0.34, 0.26, 0.5), (0.0, 0.0, 1.05), "charcoal", 0.1)
     return join(
-        [
-            _pole(1.1, 0.05),
-            head,
-            disc(0.0, 1.35, 0.12, "white", -0.13, 0.02, 8),
-            patch((-0.09, 0.09), (1.1, 1.17), "amber", -0.13),
-        ]
+        _pole(1.1, 0.05),
+        head,
+        disc(0.0, 1.35, 0.12, "white", -0.13, 0.02, 8),
+        patch((-0.09, 0.09), (1.1, 1.17), "amber", -0.13),
     )
 
 
@@ -242,17 +228,15 @@ def planter(flowers: Sequence[str] = ("pink", "yellow", "red")) -> Mesh:
         )
         for i in range(6)
     ]
-    return join([tub, *lumps, *blooms])
+    return join(tub, lumps, blooms)
 
 
 def bollard() -> Mesh:
     """A black post with a white band and a ball on top."""
     return join(
-        [
-            lathe([(0.0, 0.17), (0.1, 0.13), (0.75, 0.11)], "charcoal"),
-            lathe([(0.5, 0.14), (0.64, 0.14)], "white"),
-            blob(0.15, (0.0, 0.0, 0.85), "charcoal", 6, 2),
-        ]
+        lathe([(0.0, 0.17), (0.1, 0.13), (0.75, 0.11)], "charcoal"),
+        lathe([(0.5, 0.14), (0.64, 0.14)], "white"),
+        blob(0.15, (0.0, 0.0, 0.85), "charcoal", 6, 2),
     )
 
 
@@ -267,12 +251,10 @@ def newspaper_stand() -> Mesh:
         patch((0.05, 0.19), (0.42, 0.64), "silver", -0.25, 0.04),
     ]
     return join(
-        [
-            body,
-            *sheet,
-            box((0.42, 0.34, 0.1), (0.0, 0.0, 0.95), "white"),
-            patch((-0.15, 0.15), (0.97, 1.03), "black", -0.17),
-        ]
+        body,
+        sheet,
+        box((0.42, 0.34, 0.1), (0.0, 0.0, 0.95), "white"),
+        patch((-0.15, 0.15), (0.97, 1.03), "black", -0.17),
     )
 
 
@@ -285,13 +267,11 @@ def news_kiosk() -> Mesh:
         for z, paints in ((0.25, ("red", "sky", "amber")), (0.68, ("lilac", "white", "coral", "lime")))
     ]
     return join(
-        [
-            body,
-            patch((-0.85, 0.85), (1.12, 1.75), "window", -0.6),
-            *rows,
-            patch((-0.85, 0.85), (1.82, 2.06), "cream", -0.6, 0.03),
-            letters("NEWS", 0.0, 1.86, 0.16, "crimson", -0.6),
-        ]
+        body,
+        patch((-0.85, 0.85), (1.12, 1.75), "window", -0.6),
+        rows,
+        patch((-0.85, 0.85), (1.82, 2.06), "cream", -0.6, 0.03),
+        letters("NEWS", 0.0, 1.86, 0.16, "crimson", -0.6),
     )
 
 
@@ -311,16 +291,14 @@ def cafe_table(paints: tuple[str, str] = ("red", "white")) -> Mesh:
     ]
     chairs = [
         join(
-            [
-                box((0.4, 0.4, 0.08), (s * 0.8, 0.0, 0.42), "teal"),
-                box((0.07, 0.4, 0.5), (s * 0.98, 0.0, 0.5), "teal"),
-                lathe([(0.0, 0.2), (0.42, 0.12)], "dark", (s * 0.8, 0.0, 0.0), 4),
-            ]
+            box((0.4, 0.4, 0.08), (s * 0.8, 0.0, 0.42), "teal"),
+            box((0.07, 0.4, 0.5), (s * 0.98, 0.0, 0.5), "teal"),
+            lathe([(0.0, 0.2), (0.42, 0.12)], "dark", (s * 0.8, 0.0, 0.0), 4),
         )
         for s in (-1, 1)
     ]
-    return join([*shade, *hem, lathe([(0.0, 0.25), (0.1, 0.05), (2.6, 0.04)], "wood", sides=4),
-                 lathe([(0.7, 0.5), (0.78, 0.5), (0.78, 0.0)], "white", sides=8), *chairs])  # fmt: skip
+    return join(shade, hem, lathe([(0.0, 0.25), (0.1, 0.05), (2.6, 0.04)], "wood", sides=4),
+                 lathe([(0.7, 0.5), (0.78, 0.5), (0.78, 0.0)], "white", sides=8), chairs)  # fmt: skip
 
 
 def traffic_light(lit: int = 0) -> Mesh:
@@ -330,8 +308,8 @@ def traffic_light(lit: int = 0) -> Mesh:
         for i, p in enumerate(("beacon red", "amber", "green"))
     ]
     hoods = [box((0.34, 0.16, 0.04), (0.0, -0.27, 3.12 - 0.36 * i), "black") for i in range(3)]
-    return join([_pole(2.1, 0.08, "charcoal"), box((0.46, 0.36, 1.2), (0.0, -0.02, 2.05), "black"),
-                 box((0.6, 0.04, 1.34), (0.0, 0.18, 1.98), "amber"), *lenses, *hoods])  # fmt: skip
+    return join(_pole(2.1, 0.08, "charcoal"), box((0.46, 0.36, 1.2), (0.0, -0.02, 2.05), "black"),
+                 box((0.6, 0.04, 1.34), (0.0, 0.18, 1.98), "amber"), lenses, hoods)  # fmt: skip
 
 
 def bus_shelter() -> Mesh:
@@ -344,9 +322,9 @@ def bus_shelter() -> Mesh:
     ]
     poster = box((0.1, 0.9, 1.6), (1.5, 0.0, 0.4), "white")
     poster += face("coral", (1.44, 0.38, 0.55), (1.44, -0.38, 0.55), (1.44, -0.38, 1.85), (1.44, 0.38, 1.85))
-    return join([*posts, *glazing, poster, box((3.4, 1.5, 0.14), (0.0, 0.0, 2.3), "teal"),
+    return join(posts, glazing, poster, box((3.4, 1.5, 0.14), (0.0, 0.0, 2.3), "teal"),
                  box((1.8, 0.35, 0.08), (-0.3, 0.35, 0.45), "wood"),
-                 patch((-1.6, -0.6), (2.32, 2.42), "white", -0.75)])  # fmt: skip
+                 patch((-1.6, -0.6), (2.32, 2.42), "white", -0.75))  # fmt: skip
 
 
 def street_clock() -> Mesh:
@@ -355,29 +333,25 @@ def street_clock() -> Mesh:
     hands = shape([(-0.04, 3.2), (0.04, 3.2), (0.02, 3.5), (-0.02, 3.5)], "black", -0.16, 0.06)
     hands += shape([(0.0, 3.16), (0.24, 3.02), (0.26, 3.06), (0.0, 3.24)], "black", -0.16, 0.06)
     return join(
-        [
-            lathe([(0.0, 0.24), (0.5, 0.2), (0.6, 0.09), (2.8, 0.07)], "forest"),
-            cylinder(0.5, 0.34, (0.0, -0.17, 3.2), "forest", "y", 10),
-            faces,
-            hands,
-            blob(0.1, (0.0, 0.0, 3.78), "gold", 5, 1),
-        ]
+        lathe([(0.0, 0.24), (0.5, 0.2), (0.6, 0.09), (2.8, 0.07)], "forest"),
+        cylinder(0.5, 0.34, (0.0, -0.17, 3.2), "forest", "y", 10),
+        faces,
+        hands,
+        blob(0.1, (0.0, 0.0, 3.78), "gold", 5, 1),
     )
 
 
 def sandwich_board() -> Mesh:
     """A blackboard with a cup drawn on it."""
     sheet = join(
-        [
-            patch((-0.36, 0.36), (0.0, 1.0), "wood", 0.0, 0.0),
-            patch((-0.3, 0.3), (0.1, 0.94), "charcoal"),
-            patch((-0.13, 0.1), (0.5, 0.74), "white", lift=0.04),
-            patch((0.1, 0.18), (0.56, 0.68), "white", lift=0.04),
-            patch((-0.2, 0.2), (0.32, 0.38), "yellow", lift=0.04),
-            patch((-0.16, 0.16), (0.2, 0.26), "pink", lift=0.04),
-        ]
+        patch((-0.36, 0.36), (0.0, 1.0), "wood", 0.0, 0.0),
+        patch((-0.3, 0.3), (0.1, 0.94), "charcoal"),
+        patch((-0.13, 0.1), (0.5, 0.74), "white", lift=0.04),
+        patch((0.1, 0.18), (0.56, 0.68), "white", lift=0.04),
+        patch((-0.2, 0.2), (0.32, 0.38), "yellow", lift=0.04),
+        patch((-0.16, 0.16), (0.2, 0.26), "pink", lift=0.04),
     )
-    return join([sheet.turned(-14, "x").at(0.0, -0.28), sheet.turned(-14, "x").at(0.0, -0.28).turned(180)])
+    return join(sheet.turned(-14, "x").at(0.0, -0.28), sheet.turned(-14, "x").at(0.0, -0.28).turned(180))
 
 
 def fountain() -> Mesh:
@@ -387,7 +361,7 @@ def fountain() -> Mesh:
     bowl = lathe([(0.3, 0.2), (0.9, 0.14), (1.1, 0.6), (1.14, 0.55)], "stone", sides=8)
     bowl += lathe([(1.12, 0.56), (1.12, 0.0)], "sky", sides=8)
     jet = lathe([(1.1, 0.1), (1.7, 0.2), (1.85, 0.0)], "white", sides=5)
-    return join([basin, bowl, jet])
+    return join(basin, bowl, jet)
 
 
 KINDS: dict[str, Callable[[], Mesh]] = {

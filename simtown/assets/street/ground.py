@@ -107,10 +107,8 @@ def ground() -> Mesh:
 
 def _cloud(puffs: tuple[tuple[float, float, float], ...]) -> Mesh:
     return join(
-        [
-            ball((r * 1.25, r * 0.6, r * 0.8), (x, 0.0, z), "cloud", sides=8, rings=3, low=-0.35)
-            for x, z, r in puffs
-        ]
+        ball((r * 1.25, r * 0.6, r * 0.8), (x, 0.0, z), "cloud", sides=8, rings=3, low=-0.35)
+        for x, z, r in puffs
     )
 
 

@@ -179,10 +179,8 @@ def bunting(xs: Sequence[float], z: Span, paints: Sequence[str], y: float = 0.0,
     step = xs[1] - xs[0] if len(xs) > 1 else 0.5
     tall = [z[1] - (i * 7 % 3) * 0.12 * (z[1] - z[0]) for i in range(len(xs))]
     return join(
-        [
-            patch((a - 0.38 * step, a + 0.38 * step), (z[0], t), paints[i % len(paints)], y, lift)
-            for i, (a, t) in enumerate(zip(xs, tall, strict=True))
-        ]
+        patch((a - 0.38 * step, a + 0.38 * step), (z[0], t), paints[i % len(paints)], y, lift)
+        for i, (a, t) in enumerate(zip(xs, tall, strict=True))
     )
 
 

@@ -75,9 +75,9 @@ def _head(skin: str, hair: str, style: str, z: float = 1.42) -> Mesh:
         eye.turned(-24),
     ]
     if style == "thin":
-        return join([*parts,
+        return join(parts,
                      lathe([(z - 0.15, 0.24, 0.2), (z + 0.08, 0.3, 0.24), (z + 0.14, 0.2, 0.15)], hair,
-                           (0.0, 0.12, 0.0), 7)])  # fmt: skip
+                           (0.0, 0.12, 0.0), 7))  # fmt: skip
     parts.append(lathe([(z - 0.06, 0.31, 0.24), (z + 0.17, 0.33, 0.29, 0.0, -0.02), (z + 0.34, 0.2, 0.18),
                         (z + 0.34, 0.0, 0.0)], hair, (0.0, 0.1, 0.0), 7))  # fmt: skip
     if style == "long":
@@ -132,11 +132,11 @@ def _person(
     elif skirt:  # sits: a lap instead of a bell
         trunk.append(lathe([(0.58, 0.3, 0.22), (0.86, 0.23, 0.18)], skirt, sides=6))
     head = _head(skin, hair, style) if hat is None else _head(skin, hair, style) + hat
-    above = join([*trunk, _bent(head, pose.nod, 1.2)]).at(z=-drop)
+    above = join(trunk, _bent(head, pose.nod, 1.2)).at(z=-drop)
     arms = [
         _arm(side, hand, sleeve or top, skin, drop) for side, hand in zip((-1, 1), pose.hands, strict=True)
     ]
-    return join([*parts, above, *arms])
+    return join(parts, above, arms)
 
 
 def _bench() -> Mesh:
@@ -148,7 +148,7 @@ def _bench() -> Mesh:
         + box((0.08, 0.06, 0.55), (x, 0.21, 0.38), "dark")
         for x in (-0.52, 0.52)
     ]
-    return join([*seat, rest, *legs])
+    return join(seat, rest, legs)
 
 
 def _phone(hand: Point) -> Mesh:
@@ -226,13 +226,11 @@ def man_sitting(skin: str = "skin", hair: str = "brown") -> Mesh:
     ]
     back = patch((-0.34, 0.34), (0.72, 1.12), "cream").turned(180).at(0.0, -0.46)
     return join(
-        [
-            _man(replace(_SIT, hands=((-0.3, -0.38, 0.86), (0.3, -0.38, 0.86)), nod=6.0), skin, hair),
-            sheet,
-            back,
-            *lines,
-            _bench(),
-        ]
+        _man(replace(_SIT, hands=((-0.3, -0.38, 0.86), (0.3, -0.38, 0.86)), nod=6.0), skin, hair),
+        sheet,
+        back,
+        lines,
+        _bench(),
     )
 
 
@@ -243,7 +241,7 @@ def _child(pose: _Pose, skin: str, hair: str, string: Point) -> Mesh:
     balloon += limb(string, (x + 0.05, y + 0.02, z + 1.05), 0.015, "white", sides=3)
     small = _person(pose, skin, hair, legs=skin, shoes="white").scaled(0.72, 0.72, 0.66)
     shorts = lathe([(0.3, 0.19, 0.17), (0.48, 0.17, 0.13)], "blue", sides=6)
-    return join([small, shorts, balloon.scaled(0.75, 0.72, 0.7)])
+    return join(small, shorts, balloon.scaled(0.75, 0.72, 0.7))
 
 
 def child(skin: str = "skin", hair: str = "amber") -> Mesh:
@@ -272,7 +270,7 @@ def _elder(pose: _Pose, skin: str, cane: Point) -> Mesh:
         (0.05, 0.2, 0.05), (x, y + 0.05, z - 0.04), "wood"
     )
     moustache = shape([(-0.13, 1.28), (0.13, 1.28), (0.0, 1.37)], "white", -0.265, 0.01).at(z=pose.hips - 0.7)
-    return join([_person(pose, skin, "white", "thin", legs="brown"), stick, moustache]).scaled(1.0, 1.0, 0.95)
+    return join(_person(pose, skin, "white", "thin", legs="brown"), stick, moustache).scaled(1.0, 1.0, 0.95)
 
 
 def elder(skin: str = "skin") -> Mesh:
@@ -305,7 +303,7 @@ def _grandmother(pose: _Pose, skin: str, basket: Point) -> Mesh:
     wicker = lathe([(z, 0.12), (z + 0.18, 0.2)], "tan", (x, y, 0.0), 6) + blob(
         (0.15, 0.15, 0.1), (x, y, z + 0.2), "lime", 5, 1
     )
-    return join([_person(pose, skin, "silver", "bun", skirt="lilac", shoes="brown"), wicker]).scaled(
+    return join(_person(pose, skin, "silver", "bun", skirt="lilac", shoes="brown"), wicker).scaled(
         1.0, 1.0, 0.95
     )
 
@@ -326,7 +324,7 @@ def grandmother_sitting(skin: str = "skin") -> Mesh:
     needles = limb((-0.2, -0.44, 0.74), (0.14, -0.42, 0.98), 0.02, "white", sides=3)
     needles += limb((0.2, -0.44, 0.74), (-0.14, -0.42, 0.98), 0.02, "white", sides=3)
     return join(
-        [_grandmother(replace(_SIT, nod=10.0), skin, (0.5, 0.0, _SEAT * 1.05)), wool, needles, _bench()]
+        _grandmother(replace(_SIT, nod=10.0), skin, (0.5, 0.0, _SEAT * 1.05)), wool, needles, _bench()
     )
 
 
@@ -371,20 +369,14 @@ def _dog(sits: bool = False, paint: str = "tan", ears: str = "brown") -> Mesh:
             box((0.32, 0.3, 0.14), (-0.05, 0.0, 0.0), paint),
         ]
         parts += [limb((0.24, y, 0.3), (0.26, y, 0.0), 0.06, paint, 0.05, 3) for y in (-0.08, 0.08)]
-        return join([*parts, limb((-0.2, 0.0, 0.06), (-0.42, 0.0, 0.14), 0.05, ears, 0.0, 3)])
+        return join(parts, limb((-0.2, 0.0, 0.06), (-0.42, 0.0, 0.14), 0.05, ears, 0.0, 3))
     parts += [
         box((0.55, 0.26, 0.26), (0.0, 0.0, 0.22), paint),
         limb((-0.26, 0.0, 0.42), (-0.38, 0.0, 0.66), 0.05, ears, 0.0, 3),
     ]
     return join(
-        [
-            *parts,
-            *[
-                limb((x, y, 0.25), (x, y, 0.0), 0.06, paint, 0.05, 3)
-                for x in (-0.2, 0.2)
-                for y in (-0.08, 0.08)
-            ],
-        ]
+        parts,
+        [limb((x, y, 0.25), (x, y, 0.0), 0.06, paint, 0.05, 3) for x in (-0.2, 0.2) for y in (-0.08, 0.08)],
     )
 
 
@@ -392,7 +384,7 @@ def _dog_owner(pose: _Pose, hand: Point, sits: bool) -> Mesh:
     """Somebody with a terrier on a red lead, which runs to the dog from a point beside the right hand."""
     lead = limb(hand, (0.7, -0.2, 0.55), 0.02, "red", sides=3)
     owner = _person(pose, "skin", "rust", legs="olive").turned(_ASIDE)
-    return join([owner.at(-0.4), _dog(sits).turned(-12).at(0.55, -0.2), lead])
+    return join(owner.at(-0.4), _dog(sits).turned(-12).at(0.55, -0.2), lead)
 
 
 def dog_owner(hand: Point = (-0.3, -0.25, 0.85)) -> Mesh:
@@ -414,7 +406,7 @@ def dog_owner_playing() -> Mesh:
         .at(-0.4)
     )
     upright = _dog().at(0.2, 0.0, 0.0).turned(-62, "y").at(0.3, -0.25, 0.06)
-    return join([owner, upright, box((0.12, 0.06, 0.06), (0.23, -0.5, 1.32), "tan")])
+    return join(owner, upright, box((0.12, 0.06, 0.06), (0.23, -0.5, 1.32), "tan"))
 
 
 def _umbrella_person(pose: _Pose, hand: Point, lean: float = 0.0) -> Mesh:
@@ -455,7 +447,7 @@ def _pram() -> Mesh:
     wheel = disc(0.0, 0.2, 0.2, "tyre", -0.24, 0.0, 7) + disc(0.0, 0.2, 0.11, "hub", -0.24, 0.02, 5)
     wheels = [wheel.turned(turn).at(x, -0.1) for x in (0.35, 0.85) for turn in (0, 180)]
     legs = [limb((x, -0.3, 0.2), (0.6, -0.2, 0.6), 0.025, "steel", sides=3) for x in (0.35, 0.85)]
-    return join([tub, bed, *wheels, *legs])
+    return join(tub, bed, wheels, legs)
 
 
 def _pram_parent(pose: _Pose) -> Mesh:
@@ -502,12 +494,7 @@ def _postman(pose: _Pose, letter: Point, bag: Point = (0.34, 0.0, 0.5)) -> Mesh:
     envelope += shape([(-0.14, 0.2), (0.0, 0.09), (0.14, 0.2)], "red", 0.0, 0.02)
     envelope += patch((-0.14, 0.14), (0.0, 0.2), "white", 0.0, 0.0).turned(180)
     return join(
-        [
-            _person(pose, "skin", "brown", top="blue", legs="navy", hat=cap),
-            satchel,
-            strap,
-            envelope.at(*letter),
-        ]
+        _person(pose, "skin", "brown", top="blue", legs="navy", hat=cap), satchel, strap, envelope.at(*letter)
     )
 
 
@@ -536,7 +523,7 @@ def _gardener(pose: _Pose, can: Mesh) -> Mesh:
     """In dungarees and a straw hat, with a watering can."""
     hat = lathe([(1.58, 0.48, 0.46), (1.63, 0.28, 0.27), (1.84, 0.2, 0.2), (1.84, 0.0, 0.0)], "hay", sides=8)
     bib = patch((-0.14, 0.14), (0.75, 1.05), "blue", -0.19, 0.01)
-    return join([_person(pose, "skin dark", "black", legs="blue", shoes="green", hat=hat), bib, can])
+    return join(_person(pose, "skin dark", "black", legs="blue", shoes="green", hat=hat), bib, can)
 
 
 def _watering_can() -> Mesh:
@@ -559,10 +546,8 @@ def gardener_watering() -> Mesh:
     """Waters a pot of tulips."""
     pot = lathe([(0.0, 0.14), (0.3, 0.22), (0.3, 0.0)], "brick", (-0.26, -0.86, 0.0), 6)
     pot += join(
-        [
-            blob(0.11, (-0.26 + x, -0.86 + y, z), "red", 4, 1)
-            for x, y, z in ((-0.1, 0.0, 0.55), (0.1, 0.03, 0.6), (0.0, -0.08, 0.5))
-        ]
+        blob(0.11, (-0.26 + x, -0.86 + y, z), "red", 4, 1)
+        for x, y, z in ((-0.1, 0.0, 0.55), (0.1, 0.03, 0.6), (0.0, -0.08, 0.5))
     )
     pot += blob((0.18, 0.18, 0.12), (-0.26, -0.86, 0.36), "leaf", 5, 1)
     can = _bent(_watering_can().at(0.0, 0.0, -0.3), 40, 0.0).at(-0.26, -0.36, 0.92)

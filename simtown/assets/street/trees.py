@@ -27,7 +27,7 @@ def _stem(height: float, radius: float, paint: str = "bark") -> Mesh:
 
 def _crown(lumps: Sequence[Lump], sides: int = 7, rings: int = 3) -> Mesh:
     """Foliage: lumps of (middle, radius, material)."""
-    return join([blob(radius, at, paint, sides, rings) for at, radius, paint in lumps])
+    return join(blob(radius, at, paint, sides, rings) for at, radius, paint in lumps)
 
 
 def _branches(low: float, high: float, reach: float, rise: float, count: int = 8, paint: str = "bark",
@@ -73,11 +73,9 @@ def round_tree() -> Mesh:
 def poplar() -> Mesh:
     """A tall flame."""
     return join(
-        [
-            _trunk(1.6, 0.17),
-            blob((0.95, 0.95, 3.0), (0.0, 0.0, 4.1), "leaf dark", 8, 4),
-            blob((0.7, 0.6, 2.1), (-0.25, -0.4, 4.6), "leaf", 7, 3),
-        ]
+        _trunk(1.6, 0.17),
+        blob((0.95, 0.95, 3.0), (0.0, 0.0, 4.1), "leaf dark", 8, 4),
+        blob((0.7, 0.6, 2.1), (-0.25, -0.4, 4.6), "leaf", 7, 3),
     )
 
 
@@ -92,7 +90,7 @@ def birch() -> Mesh:
         ],
         6,
     )
-    return join([_trunk(4.0, 0.14, "white", 0.2), *bands, crown])
+    return join(_trunk(4.0, 0.14, "white", 0.2), bands, crown)
 
 
 def oak() -> Mesh:
@@ -109,7 +107,7 @@ def oak() -> Mesh:
         6,
         3,
     )
-    return join([_trunk(1.6, 0.36), forks, crown])
+    return join(_trunk(1.6, 0.36), forks, crown)
 
 
 def apple_tree() -> Mesh:
@@ -124,10 +122,10 @@ def apple_tree() -> Mesh:
         (0.85, -0.85, 2.05),
     ]
     apples = [blob(0.17, p, "red", 4, 1) for p in spots]
-    return join([_trunk(2.0, 0.2),
+    return join(_trunk(2.0, 0.2),
                  _crown([((-0.4, 0.0, 2.55), (1.15, 1.1, 0.95), "leaf"),
                          ((0.5, 0.05, 2.6), (1.1, 1.1, 0.95), "leaf dark")]),
-                 blob((1.0, 0.9, 0.8), (0.0, 0.0, 3.2), "leaf", 7, 2), *apples])  # fmt: skip
+                 blob((1.0, 0.9, 0.8), (0.0, 0.0, 3.2), "leaf", 7, 2), apples)  # fmt: skip
 
 
 def willow() -> Mesh:
@@ -139,7 +137,7 @@ def willow() -> Mesh:
         strands.append(lathe([(low, 0.12, 0.12, 1.12 * x, 1.12 * y), (2.2, 0.52, 0.45, x, y),
                               (3.5, 0.3, 0.3, 0.7 * x, 0.7 * y)], "leaf" if i % 2 else "leaf dark",
                              sides=5))  # fmt: skip
-    return join([_trunk(3.0, 0.26), blob((1.5, 1.35, 0.95), (0.0, 0.0, 3.35), "leaf", 7, 3), *strands])
+    return join(_trunk(3.0, 0.26), blob((1.5, 1.35, 0.95), (0.0, 0.0, 3.35), "leaf", 7, 3), strands)
 
 
 def conifer() -> Mesh:
@@ -148,7 +146,7 @@ def conifer() -> Mesh:
         _tier(z, r, h, "needle", 7, 0.4 * i, 0.12)
         for i, (z, r, h) in enumerate(((0.95, 1.35, 2.0), (2.1, 1.1, 1.9), (3.2, 0.8, 1.7)))
     ]
-    return join([_trunk(1.2, 0.2), *cones])
+    return join(_trunk(1.2, 0.2), cones)
 
 
 def spruce() -> Mesh:
@@ -156,7 +154,7 @@ def spruce() -> Mesh:
     tiers = [
         _tier(0.85 + 1.05 * i, 1.5 - 0.27 * i, 1.35 + 0.08 * i, "needle", 7, 0.5 * i, 0.3) for i in range(5)
     ]
-    return join([_trunk(1.1, 0.18), *tiers])
+    return join(_trunk(1.1, 0.18), tiers)
 
 
 def pine() -> Mesh:
@@ -172,7 +170,7 @@ def pine() -> Mesh:
         6,
         3,
     )
-    return join([_trunk(4.4, 0.19, "rust", 0.15), boughs, crown])
+    return join(_trunk(4.4, 0.19, "rust", 0.15), boughs, crown)
 
 
 def bush() -> Mesh:
@@ -181,7 +179,7 @@ def bush() -> Mesh:
     lumps = _crown(
         [((-0.3, 0.0, 0.5), (0.65, 0.55, 0.6), "leaf"), ((0.4, 0.05, 0.5), (0.6, 0.5, 0.55), "leaf dark")]
     )
-    return join([lumps.at(0.0, 0.0, 0.1), *[blob(0.11, p, "pink", 4, 1) for p in spots]])
+    return join(lumps.at(0.0, 0.0, 0.1), [blob(0.11, p, "pink", 4, 1) for p in spots])
 
 
 def hedge() -> Mesh:
@@ -193,10 +191,8 @@ def hedge() -> Mesh:
 def _bare_bush() -> Mesh:
     """Boughs from the ground up."""
     return join(
-        [
-            _branches(0.0, 0.35, 0.8, 0.75, 7, thick=0.07),
-            limb((0.0, 0.0, 0.0), (0.0, 0.0, 0.9), 0.08, "bark", 0.0, 3),
-        ]
+        _branches(0.0, 0.35, 0.8, 0.75, 7, thick=0.07),
+        limb((0.0, 0.0, 0.0), (0.0, 0.0, 0.9), 0.08, "bark", 0.0, 3),
     )
 
 
@@ -219,14 +215,14 @@ def _bare_hedge() -> Mesh:
                 3,
             )
         )
-    return join([*rails, *twigs])
+    return join(rails, twigs)
 
 
 def _bare_willow() -> Mesh:
     """A short stem, boughs all round and rods that hang from them."""
     around = [(cos(_TURN * i), sin(_TURN * i)) for i in range(10)]
     rods = [limb((1.2 * c, 1.1 * s, 3.2), (1.5 * c, 1.4 * s, 1.3), 0.03, "bark", 0.0, 3) for c, s in around]
-    return join([_stem(4.2, 0.26), _branches(2.2, 3.2, 1.7, 0.7, 8, thick=0.12), *rods])
+    return join(_stem(4.2, 0.26), _branches(2.2, 3.2, 1.7, 0.7, 8, thick=0.12), rods)
 
 
 def _bare_oak() -> Mesh:
@@ -235,14 +231,14 @@ def _bare_oak() -> Mesh:
     forks += limb((0.0, 0.0, 1.2), (0.8, 0.0, 2.4), 0.24, "bark", 0.14)
     boughs = [_branches(0.0, 0.5, 1.5, 1.1, 4, thick=0.12).at(x, 0.0, 2.2) for x in (-0.7, 0.7)]
     boughs += [_branches(0.0, 0.6, 1.2, 1.2, 4, thick=0.1).at(0.0, 0.0, 2.6)]
-    return join([_stem(4.4, 0.36), forks, *boughs])
+    return join(_stem(4.4, 0.36), forks, boughs)
 
 
 def _bare_birch() -> Mesh:
     """The birch's white stem with thin boughs."""
     bands = [lathe([(z, 0.16), (z + 0.13, 0.16)], "charcoal", (0.04, 0.0, 0.0)) for z in (0.6, 1.2, 1.75)]
     return join(
-        [_stem(5.6, 0.15, "white").at(0.04), *bands, _branches(1.9, 4.4, 1.2, 0.9, 9, "bark", 0.06).at(0.04)]
+        _stem(5.6, 0.15, "white").at(0.04), bands, _branches(1.9, 4.4, 1.2, 0.9, 9, "bark", 0.06).at(0.04)
     )
 
 

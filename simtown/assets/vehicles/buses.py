@@ -25,18 +25,18 @@ def _stack(length: float, half: float, bands: Sequence[Band], bevel: float = 0.2
 def _panes(x: Span, z: Span, y: float, count: int, gap: float = 0.1, glass: str = "window") -> Mesh:
     """A row of `count` windows on both flanks; those of "window" are lit at night."""
     step = (x[1] - x[0] + gap) / count
-    return join([side((x[0] + i * step, x[0] + (i + 1) * step - gap), z, y, glass) for i in range(count)])
+    return join(side((x[0] + i * step, x[0] + (i + 1) * step - gap), z, y, glass) for i in range(count))
 
 
 def _running_gear(length: float, xs: Sequence[float], half: float = 1.0, radius: float = 0.4) -> Mesh:
     """Wheels, their arches, lamps and bumpers of a bus."""
     a = length / 2
-    bumpers = join([box((0.12, 1.6, 0.16), (s * (a + 0.01), 0.0, 0.3), "charcoal") for s in (-1, 1)])
-    return (
-        wheels(xs, 2 * half + 0.1, radius, 0.26)
-        + arches(xs, half + 0.02, radius + 0.1, z=radius)
-        + lamps(a, -a, 0.62, 0.66, 0.24)
-        + bumpers
+    bumpers = join(box((0.12, 1.6, 0.16), (s * (a + 0.01), 0.0, 0.3), "charcoal") for s in (-1, 1))
+    return join(
+        wheels(xs, 2 * half + 0.1, radius, 0.26),
+        arches(xs, half + 0.02, radius + 0.1, z=radius),
+        lamps(a, -a, 0.62, 0.66, 0.24),
+        bumpers,
     )
 
 
@@ -85,14 +85,14 @@ def coloured_bus(paint: str) -> Mesh:
         + _sign(a, (2.08, 2.34))
         + back((-0.7, 0.7), (1.4, 2.1), -a, "glass")
     )
-    return (
-        shell
-        + door
-        + line
-        + panes
-        + ends
-        + _side_sign((0.55, 1.75), (2.22, 2.54), 1.0)
-        + _running_gear(2 * a, [-1.7, 1.1])
+    return join(
+        shell,
+        door,
+        line,
+        panes,
+        ends,
+        _side_sign((0.55, 1.75), (2.22, 2.54), 1.0),
+        _running_gear(2 * a, [-1.7, 1.1]),
     )
 
 
@@ -105,7 +105,7 @@ def school_bus() -> Mesh:
         0.18,
     )
     grille = front((-0.38, 0.38), (0.5, 0.88), 2.8, "black")
-    rails = join([side((-2.7, 1.5), z, 1.0, "black") for z in ((0.52, 0.66), (1.06, 1.24))]) + side(
+    rails = join(side((-2.7, 1.5), z, 1.0, "black") for z in ((0.52, 0.66), (1.06, 1.24))) + side(
         (1.66, 2.45), (0.62, 0.76), 0.9, "black", 0.9
     )
     glass = _panes((-2.6, 0.75), (1.4, 2.05), 1.0, 5) + side(
@@ -117,16 +117,14 @@ def school_bus() -> Mesh:
         + side((-0.4, 0.0), (1.06, 1.18), 1.07, "white")
     ).both_sides()
     flashers = join(
-        [
-            box((0.14, 0.26, 0.2), (x, y, 2.44), p)
-            for x in (-2.55, 1.35)
-            for y, p in (
-                (-0.55, "beacon red"),
-                (0.55, "beacon red"),
-                (-0.2, "beacon amber"),
-                (0.2, "beacon amber"),
-            )
-        ]
+        box((0.14, 0.26, 0.2), (x, y, 2.44), p)
+        for x in (-2.55, 1.35)
+        for y, p in (
+            (-0.55, "beacon red"),
+            (0.55, "beacon red"),
+            (-0.2, "beacon amber"),
+            (0.2, "beacon amber"),
+        )
     )
     gear = (
         wheels([-1.8, 1.95], 2.1, 0.42, 0.26)
@@ -177,7 +175,7 @@ def minibus() -> Mesh:
         + back((-0.6, 0.6), (1.2, 1.58), -2.1, "glass")
         + front((-0.5, 0.5), (0.85, 1.08), 2.1, "cream")
     )
-    rack = join([rod((-1.7, y, 2.14), (0.9, y, 2.14), 0.045, "steel") for y in (-0.62, 0.62)]) + top(
+    rack = join(rod((-1.7, y, 2.14), (0.9, y, 2.14), 0.045, "steel") for y in (-0.62, 0.62)) + top(
         (-1.7, 0.9), (-0.62, 0.62), 2.03, "wood"
     )
     cases = (
@@ -185,17 +183,17 @@ def minibus() -> Mesh:
         + block((0.6, 0.8, 0.46), (-0.3, 0.1, 2.04), "coral", 0.06)
         + block((0.55, 1.0, 0.28), (0.4, 0.0, 2.04), "navy", 0.06)
     )
-    return (
-        lower
-        + house
-        + glass
-        + quarter
-        + ends
-        + rack
-        + cases
-        + wheels([-1.3, 1.25], 1.9, 0.36)
-        + arches([-1.3, 1.25], 0.92, 0.46, z=0.36)
-        + lamps(2.1, -2.1, 0.58, 0.62, 0.26)
+    return join(
+        lower,
+        house,
+        glass,
+        quarter,
+        ends,
+        rack,
+        cases,
+        wheels([-1.3, 1.25], 1.9, 0.36),
+        arches([-1.3, 1.25], 0.92, 0.46, z=0.36),
+        lamps(2.1, -2.1, 0.58, 0.62, 0.26),
     )
 
 
@@ -233,19 +231,19 @@ def coach() -> Mesh:
         rod((2.45, 0.75, 2.5), (2.8, 0.92, 2.35), 0.05, "dark")
         + box((0.12, 0.22, 0.5), (2.8, 0.95, 1.85), "dark")
     ).both_sides()
-    return (
-        shell
-        + band
-        + cheek
-        + swoosh
-        + second
-        + side((-2.7, 1.95), (2.45, 2.6), 1.0, "white")
-        + top((-2.6, 1.8), (-0.62, 0.62), 2.85, "lilac")
-        + ends
-        + horns
-        + wheels([-1.75, 1.6], 2.1, 0.42, 0.26)
-        + arches([-1.75, 1.6], 1.02, 0.52, z=0.42)
-        + lamps(2.88, -2.9, 0.6, 0.7, 0.22)
+    return join(
+        shell,
+        band,
+        cheek,
+        swoosh,
+        second,
+        side((-2.7, 1.95), (2.45, 2.6), 1.0, "white"),
+        top((-2.6, 1.8), (-0.62, 0.62), 2.85, "lilac"),
+        ends,
+        horns,
+        wheels([-1.75, 1.6], 2.1, 0.42, 0.26),
+        arches([-1.75, 1.6], 1.02, 0.52, z=0.42),
+        lamps(2.88, -2.9, 0.6, 0.7, 0.22),
     )
 
 
@@ -254,31 +252,25 @@ def _tram_half() -> Mesh:
     plan = [(0.14, 0.94), (2.3, 0.94), (2.78, 0.74), (3.05, 0.4)]
     bands = ((0.2, 1.0, "teal"), (1.0, 2.42, "cream"), (2.42, 2.68, "teal"))
     shell = join(
-        [
-            body([(x, w, low, high) for x, w in plan], p, 0.12 if p == "teal" and low > 1 else 0.0)
-            for low, high, p in bands
-        ]
+        body([(x, w, low, high) for x, w in plan], p, 0.12 if p == "teal" and low > 1 else 0.0)
+        for low, high, p in bands
     )
     bends = join(
-        [
-            panel(
-                [(x, -w, 1.25), (u, -v, 1.25), (u, -v, 2.2), (x, -w, 2.2)], "glass", (0.06, 0.94)
-            ).both_sides()
-            for (x, w), (u, v) in pairwise(plan[1:])
-        ]
+        panel([(x, -w, 1.25), (u, -v, 1.25), (u, -v, 2.2), (x, -w, 2.2)], "glass", (0.06, 0.94)).both_sides()
+        for (x, w), (u, v) in pairwise(plan[1:])
     )
     doors = side((1.62, 2.2), (0.3, 2.2), 0.94, "glass", lift=0.03)
     nose = front((-0.36, 0.36), (1.25, 2.2), 3.05, "glass") + cylinder(
         0.2, 0.08, (3.0, 0.0, 0.72), "headlamp", "x", 8
     )
-    return (
-        shell
-        + bends
-        + doors
-        + nose
-        + _panes((0.25, 1.5), (1.3, 2.2), 0.94, 2)
-        + side((0.2, 2.25), (0.8, 1.0), 0.94, "gold")
-        + wheels([1.25], 1.6, 0.26, 0.2)
+    return join(
+        shell,
+        bends,
+        doors,
+        nose,
+        _panes((0.25, 1.5), (1.3, 2.2), 0.94, 2),
+        side((0.2, 2.25), (0.8, 1.0), 0.94, "gold"),
+        wheels([1.25], 1.6, 0.26, 0.2),
     )
 
 

@@ -89,7 +89,7 @@ def doors(
         if mirror
         else []
     )
-    return join([*seams, *grips, *ears])
+    return join(seams, grips, ears)
 
 
 def wing(
@@ -179,8 +179,8 @@ def canoe_car() -> Mesh:
         [[(x, -w, low), (x, w, low), (x, 0.7 * w, high), (x, -0.7 * w, high)] for x, w, low, high in ends],
         "amber",
     )
-    rack = join([box((0.09, 1.34, 0.09), (x, 0.0, 1.54), "dark") for x in (-0.66, 0.14)])
-    straps = join([box((0.07, 0.56, 0.03), (x, 0.0, 2.01), "dark") for x in (-0.4, 0.5)])
+    rack = join(box((0.09, 1.34, 0.09), (x, 0.0, 1.54), "dark") for x in (-0.66, 0.14))
+    straps = join(box((0.07, 0.56, 0.03), (x, 0.0, 2.01), "dark") for x in (-0.4, 0.5))
     car = shell(stations, "green", [-1.08, 1.1], bumper="silver", bevel=0.06)
     return car + house + canoe.at(-0.2, 0.0, 1.61) + rack + straps
 
@@ -217,16 +217,16 @@ def fastback(paint: str) -> Mesh:
         (-0.35, 0.6), (0.28, 0.78), 0.82, "dark", (0.5, 0.88), paint
     )
     flash = side((-1.0, 1.0), (0.5, 0.58), 0.82, "trim", lift=0.02)
-    return (
+    return join(
         shell(
             hull(3.6, 0.82, (0.72, 0.83, 0.9, 0.7, 0.54), 0.6),
             paint,
             [-1.1, 1.1],
             hub="silver",
             bumper="dark",
-        )
-        + house
-        + flash
+        ),
+        house,
+        flash,
     )
 
 
@@ -249,11 +249,11 @@ def arched(paint: str) -> Mesh:
     skirt = side((-0.66, 0.68), (0.22, 0.36), 0.82, "dark", lift=0.03) + box(
         (0.1, 1.4, 0.14), (1.74, 0, 0.3), "dark"
     )
-    return (
-        shell(stations, paint, [-1.08, 1.08], hub="steel")
-        + house
-        + skirt
-        + box((0.1, 1.4, 0.14), (-1.74, 0, 0.3), "dark")
+    return join(
+        shell(stations, paint, [-1.08, 1.08], hub="steel"),
+        house,
+        skirt,
+        box((0.1, 1.4, 0.14), (-1.74, 0, 0.3), "dark"),
     )
 
 
@@ -282,14 +282,14 @@ def beetle(paint: str) -> Mesh:
         (0.12, 1.4, 0.12), (-1.62, 0, 0.28), "silver"
     )
     board = box((1.3, 0.3, 0.1), (0, 0.66, 0.24), "dark").both_sides()
-    return (
-        body(stations, paint, 0.2)
-        + house
-        + wings
-        + ends
-        + bumpers
-        + board
-        + wheels([-1.0, 1.0], 1.6, 0.34, hub="white")
+    return join(
+        body(stations, paint, 0.2),
+        house,
+        wings,
+        ends,
+        bumpers,
+        board,
+        wheels([-1.0, 1.0], 1.6, 0.34, hub="white"),
     )
 
 
@@ -301,11 +301,8 @@ def mini(paint: str, roof: str) -> Mesh:
         (-0.46, 0.46), (0.22, 0.34), 0.76, "black", lift=0.02
     )
     cap += doors((-0.42, 0.48), (0.34, 0.84), 0.76, "dark", (0.5, 0.9), roof)
-    return (
-        shell(stations, paint, [-0.88, 0.88], hub=roof, bumper=roof)
-        + house
-        + cap
-        + stripes(stations[3:], roof)
+    return join(
+        shell(stations, paint, [-0.88, 0.88], hub=roof, bumper=roof), house, cap, stripes(stations[3:], roof)
     )
 
 
@@ -362,14 +359,14 @@ def coupe() -> Mesh:
         lift=0.0,
     )
     flanks = join(
-        [side(x, (0.2, 0.56), 0.82, "cream", lift=0.02) for x in ((-1.62, -1.46), (-0.7, 0.7), (1.44, 1.5))]
+        side(x, (0.2, 0.56), 0.82, "cream", lift=0.02) for x in ((-1.62, -1.46), (-0.7, 0.7), (1.44, 1.5))
     )
-    return (
-        car
-        + house
-        + fins.both_sides()
-        + flanks
-        + doors((-0.45, 0.5), (0.24, 0.76), 0.83, "dark", (0.2, 0.9), "silver")
+    return join(
+        car,
+        house,
+        fins.both_sides(),
+        flanks,
+        doors((-0.45, 0.5), (0.24, 0.76), 0.83, "dark", (0.2, 0.9), "silver"),
     )
 
 
@@ -378,11 +375,8 @@ def taxi() -> Mesh:
     spots = [(-0.66 + 0.22 * i, 0.46 + 0.17 * (i % 2)) for i in range(6)]
     checks = [side((x, x + 0.22), (z, z + 0.17), 0.82, "black", lift=0.02) for x, z in spots]
     sign = frustum((0.5, 0.84, 0.34), (0.32, 0.66), (-0.25, 0, 1.54), "lamp glow")
-    return (
-        sedan("yellow", bumper="black")
-        + join(checks)
-        + box((0.56, 0.9, 0.1), (-0.25, 0, 1.45), "black")
-        + sign
+    return join(
+        sedan("yellow", bumper="black"), join(checks), box((0.56, 0.9, 0.1), (-0.25, 0, 1.45), "black"), sign
     )
 
 
@@ -411,14 +405,14 @@ def fire_chief() -> Mesh:
     car = shell(
         hull(3.6, 0.84, (0.95, 1.04, 1.04, 0.94, 0.82), 0.8, 0.28), "red", [-1.12, 1.12], 0.38, bumper="white"
     )
-    return (
-        car
-        + house
-        + roof
-        + band
-        + light
-        + aerial
-        + doors((-0.66, 0.0, 0.68), (0.3, 0.92), 0.84, "dark", (0.7, 1.0), "white")
+    return join(
+        car,
+        house,
+        roof,
+        band,
+        light,
+        aerial,
+        doors((-0.66, 0.0, 0.68), (0.3, 0.92), 0.84, "dark", (0.7, 1.0), "white"),
     )
 
 

@@ -114,7 +114,7 @@ def _spoked(x: float, radius: float = 0.46, y: float = 0.0, rim: str = "trim") -
     bright = loft([loop(edge, 0.04), loop(inner, 0.0), loop(edge, -0.04)], rim, caps=False)
     ends = [(inner * cos(t), inner * sin(t)) for t in map(radians, (20, 65, 110, 155))]
     spokes = [rod((a, 0.0, b), (-a, 0.0, -b), 0.017, "hub", sides=3) for a, b in ends]
-    return join([tyre, bright, *spokes]).at(x, y, radius)
+    return join(tyre, bright, spokes).at(x, y, radius)
 
 
 def _mudguard(x: float, radius: float, paint: str, sweep: tuple[int, int], width: float = 0.14) -> Mesh:
@@ -149,7 +149,7 @@ def _frame(
     disc = cylinder(0.13, 0.14, (crank, -0.07, 0.38), "gold", axis="y", sides=7)
     guard = _mudguard(rear, radius, paint, (50, 170))
     return join(
-        [_spoked(rear, radius), _spoked(front, radius), *tubes, guard, pad, disc, _bar(front - 0.24, 1.08)]
+        _spoked(rear, radius), _spoked(front, radius), tubes, guard, pad, disc, _bar(front - 0.24, 1.08)
     )
 
 
@@ -250,11 +250,11 @@ def tricycle() -> Mesh:
 
 def rickshaw() -> Mesh:
     """A cyclist pulling a hooded bench for a passenger between two tall wheels."""
-    cycle = (
-        _spoked(1.15)
-        + _tube((0.52, 0.38), (0.32, 0.88), "gold")
-        + _tube((0.52, 0.38), (0.97, 0.92), "gold")
-        + _tube((0.93, 1.08), (1.15, 0.42), "gold")
+    cycle = join(
+        _spoked(1.15),
+        _tube((0.52, 0.38), (0.32, 0.88), "gold"),
+        _tube((0.52, 0.38), (0.97, 0.92), "gold"),
+        _tube((0.93, 1.08), (1.15, 0.42), "gold"),
     )
     pole = (
         _tube((0.52, 0.38), (-0.4, 0.42), "gold", 0.07)
@@ -349,7 +349,7 @@ def _machine(paint: str, lamp: float = 0.5) -> Mesh:
     lights = cylinder(0.15, 0.14, (lamp, 0.0, 0.92), "headlamp", axis="x", sides=8) + box(
         (0.05, 0.2, 0.1), (-1.05, 0.0, 0.84), "taillamp"
     )
-    return join([tyres, engine, tank, tail, guard, fork, lights])
+    return join(tyres, engine, tank, tail, guard, fork, lights)
 
 
 def _motorcyclist(jacket: str, trousers: str, helmet: str) -> Mesh:
@@ -479,7 +479,7 @@ def _step_through(paint: str, accent: str, person: Mesh) -> Mesh:
     lights = cylinder(0.13, 0.12, (0.46, 0.0, 1.06), "headlamp", axis="x", sides=8) + box(
         (0.05, 0.24, 0.12), (-1.0, 0.0, 0.54), "taillamp"
     )
-    return join([tyres, floor, shield, tail, nose, trims, saddle, lights, person])
+    return join(tyres, floor, shield, tail, nose, trims, saddle, lights, person)
 
 
 def _commuter(shirt: str, trousers: str, helmet: str) -> Mesh:
@@ -517,7 +517,7 @@ def quad_bike() -> Mesh:
         (0.0, 0.46, 0.0),
         "lime",
     )
-    guards = join([guard.at(x).both_sides() for x in (-0.62, 0.62)])
+    guards = join(guard.at(x).both_sides() for x in (-0.62, 0.62))
     racks = box((0.46, 0.74, 0.07), (-0.82, 0.0, 0.96), "dark") + box(
         (0.36, 0.7, 0.07), (0.76, 0.0, 0.98), "dark"
     )

@@ -44,7 +44,7 @@ def _tractor(paint: str, hub: str) -> Mesh:
     guard = profile(
         [(-1.45, 1.1), (-1.2, 1.55), (-0.75, 1.7), (-0.3, 1.55), (-0.1, 1.1)], 0.5, (0.0, 0.0, 0.0), paint
     )
-    guards = join([guard.at(0.0, y, 0.0) for y in (-0.62, 0.62)])
+    guards = join(guard.at(0.0, y, 0.0) for y in (-0.62, 0.62))
     pipe = rod((0.95, 0.28, 1.15), (0.95, 0.28, 2.0), 0.075, "dark", 6)
     rolling = wheel(-0.78, 0.68, 0.78, 0.44, hub).both_sides() + wheel(1.05, 0.6, 0.44, 0.3, hub).both_sides()
     lights = (
@@ -74,24 +74,20 @@ def hay_wagon() -> Mesh:
     bed = box((2.9, 1.7, 0.42), (-1.5, 0.0, 0.6), "red") + side((-2.9, -0.1), (0.76, 0.86), 0.85, "cream")
     pole = rod((-0.1, 0.0, 0.6), (0.75, 0.0, 0.5), 0.07, "dark")
     racks = join(
-        [
-            rod((x, y, 0.8), (x + s * 0.12, y, 1.95), 0.07, "red")
-            for x, s in ((-2.88, -1), (-0.12, 1))
-            for y in (-0.75, 0.75)
-        ]
+        rod((x, y, 0.8), (x + s * 0.12, y, 1.95), 0.07, "red")
+        for x, s in ((-2.88, -1), (-0.12, 1))
+        for y in (-0.75, 0.75)
     )
-    rails = join([box((0.1, 1.6, 0.12), (x, 0.0, z), "red") for x in (-2.95, -0.05) for z in (1.35, 1.8)])
-    bales = join(
-        [block((0.84, 1.66, 0.62), (x, 0.0, 0.92), "hay", 0.08) for x in (-2.38, -1.5, -0.62)]
-    ) + join([block((0.84, 1.5, 0.6), (x, 0.0, 1.54), "hay", 0.08) for x in (-1.95, -1.07)])
+    rails = join(box((0.1, 1.6, 0.12), (x, 0.0, z), "red") for x in (-2.95, -0.05) for z in (1.35, 1.8))
+    bales = join(block((0.84, 1.66, 0.62), (x, 0.0, 0.92), "hay", 0.08) for x in (-2.38, -1.5, -0.62)) + join(
+        block((0.84, 1.5, 0.6), (x, 0.0, 1.54), "hay", 0.08) for x in (-1.95, -1.07)
+    )
     bands = join(
-        [
-            side((x - 0.05, x + 0.05), (0.94, 1.44), 0.83, "rust")
-            for x in (-2.58, -2.18, -1.7, -1.3, -0.82, -0.42)
-        ]
+        side((x - 0.05, x + 0.05), (0.94, 1.44), 0.83, "rust")
+        for x in (-2.58, -2.18, -1.7, -1.3, -0.82, -0.42)
     )
     heap = block((0.84, 1.2, 0.5), (-1.5, 0.0, 2.14), "hay", 0.12)
-    rolling = join([wheel(x, 0.72, 0.38, 0.22, "cream", sides=12).both_sides() for x in (-2.4, -0.6)])
+    rolling = join(wheel(x, 0.72, 0.38, 0.22, "cream", sides=12).both_sides() for x in (-2.4, -0.6))
     return mule + bed + pole + racks + rails + bales + bands + heap + rolling
 
 
@@ -115,15 +111,13 @@ def combine_harvester() -> Mesh:
     feed = profile([(1.1, 0.75), (1.1, 1.3), (2.1, 0.75), (2.1, 0.35)], 0.9, (0.0, 0.0, 0.0), "charcoal")
     header = profile([(1.95, 0.14), (1.95, 1.0), (2.1, 1.0), (2.75, 0.14)], 2.16, (0.0, 0.0, 0.0), "lime")
     spin = [(2.45 + 0.5 * cos(pi * (i + 0.5) / 3), 0.85 + 0.5 * sin(pi * (i + 0.5) / 3)) for i in range(6)]
-    bars = join([rod((x, -1.0, z), (x, 1.0, z), 0.07, "red") for x, z in spin]) + rod(
+    bars = join(rod((x, -1.0, z), (x, 1.0, z), 0.07, "red") for x, z in spin) + rod(
         (2.45, -1.0, 0.85), (2.45, 1.0, 0.85), 0.1, "red", 6
     )
     stars = join(
-        [
-            rod((x, y, z), (2.9 - (x - 2.0), y, 1.7 - z), 0.05, "red")
-            for x, z in spin[:3]
-            for y in (-1.0, 0.0, 1.0)
-        ]
+        rod((x, y, z), (2.9 - (x - 2.0), y, 1.7 - z), 0.05, "red")
+        for x, z in spin[:3]
+        for y in (-1.0, 0.0, 1.0)
     )
     rolling = (
         wheel(0.75, 0.82, 0.68, 0.42, "red").both_sides() + wheel(-1.6, 0.74, 0.46, 0.28, "red").both_sides()
@@ -185,16 +179,14 @@ def horse_cart() -> Mesh:
     )
     seat = box((0.4, 1.2, 0.62), (-1.75, 0.0, 0.9), "green")
     load = join(
-        [
-            ball((0.38, 0.36, 0.32), p, "orange", 7, 3)
-            for p in (
-                (-3.05, 0.32, 1.76),
-                (-3.05, -0.32, 1.76),
-                (-2.4, 0.32, 1.76),
-                (-2.4, -0.32, 1.76),
-                (-2.72, 0.0, 2.1),
-            )
-        ]
+        ball((0.38, 0.36, 0.32), p, "orange", 7, 3)
+        for p in (
+            (-3.05, 0.32, 1.76),
+            (-3.05, -0.32, 1.76),
+            (-2.4, 0.32, 1.76),
+            (-2.4, -0.32, 1.76),
+            (-2.72, 0.0, 2.1),
+        )
     )
     driver = _person("blue", "charcoal", "sand", seated=True, reach=0.5).at(-1.75, 0.0, 1.42)
     lanterns = (
@@ -214,7 +206,7 @@ def _parasol(radius: float, height: float, paints: tuple[str, str], sides: int =
         (radius * cos(2 * pi * i / sides), radius * sin(2 * pi * i / sides), 0.0) for i in range(sides + 1)
     ]
     tip, under = (0.0, 0.0, height), (0.0, 0.0, height * 0.6)
-    return join([loft([[rim[i], rim[i + 1], under], [tip, tip, tip]], paints[i % 2]) for i in range(sides)])
+    return join(loft([[rim[i], rim[i + 1], under], [tip, tip, tip]], paints[i % 2]) for i in range(sides))
 
 
 def street_food_cart() -> Mesh:
@@ -222,18 +214,16 @@ def street_food_cart() -> Mesh:
     bench = block((1.5, 0.95, 0.72), (0.35, 0.0, 0.38), "red", 0.06) + box(
         (1.7, 1.1, 0.09), (0.35, 0.0, 1.08), "silver"
     )
-    sign = (
-        side((-0.2, 0.9), (0.58, 0.92), 0.475, "cream")
-        + side((0.0, 0.7), (0.68, 0.8), 0.475, "orange", lift=0.03)
-        + front((-0.35, 0.35), (0.55, 0.92), 1.1, "cream")
-        + back((-0.35, 0.35), (0.55, 0.92), -0.4, "cream")
+    sign = join(
+        side((-0.2, 0.9), (0.58, 0.92), 0.475, "cream"),
+        side((0.0, 0.7), (0.68, 0.8), 0.475, "orange", lift=0.03),
+        front((-0.35, 0.35), (0.55, 0.92), 1.1, "cream"),
+        back((-0.35, 0.35), (0.55, 0.92), -0.4, "cream"),
     )
-    pans = (
-        cylinder(0.24, 0.26, (0.75, 0.0, 1.17), "charcoal", sides=8)
-        + top((0.0, 0.45), (-0.4, 0.4), 1.17, "amber")
-        + join(
-            [ball(0.13, (0.75 + dx, dy, 1.45), "orange", 6, 2) for dx, dy in ((0.08, 0.06), (-0.08, -0.05))]
-        )
+    pans = join(
+        cylinder(0.24, 0.26, (0.75, 0.0, 1.17), "charcoal", sides=8),
+        top((0.0, 0.45), (-0.4, 0.4), 1.17, "amber"),
+        join(ball(0.13, (0.75 + dx, dy, 1.45), "orange", 6, 2) for dx, dy in ((0.08, 0.06), (-0.08, -0.05))),
     )
     shade = rod((0.35, 0.0, 1.1), (0.35, 0.0, 2.5), 0.06, "trim", 6) + _parasol(
         1.1, 0.55, ("crimson", "cream")

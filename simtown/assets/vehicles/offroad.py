@@ -79,15 +79,8 @@ def red_pickup() -> Mesh:
     ends += box((0.12, 1.5, 0.12), (1.7, 0, 0.34), "white") + front(
         (-0.34, 0.34), (0.46, 0.84), 1.6, "silver"
     )
-    return (
-        nose
-        + tub
-        + house
-        + join(rails)
-        + bales
-        + wings
-        + ends
-        + wheels([-1.05, 1.1], 1.84, 0.36, hub="white")
+    return join(
+        nose, tub, house, join(rails), bales, wings, ends, wheels([-1.05, 1.1], 1.84, 0.36, hub="white")
     )
 
 
@@ -117,12 +110,12 @@ def suv() -> Mesh:
         (-0.58, 0.06, 0.72), (0.66, 1.04), 0.88, "dark", (0.72, 1.2), "black"
     )
     stations = hull(3.45, 0.88, (1.1, 1.16, 1.16, 1.08, 0.98), 0.85, 0.36)
-    return (
-        shell(stations, "sand", [-1.1, 1.12], 0.44, bumper="black")
-        + house
-        + clad
-        + lid
-        + _spare(-1.68, 0.95, "white")
+    return join(
+        shell(stations, "sand", [-1.1, 1.12], 0.44, bumper="black"),
+        house,
+        clad,
+        lid,
+        _spare(-1.68, 0.95, "white"),
     )
 
 
@@ -151,15 +144,15 @@ def jeep() -> Mesh:
         + _spare(-1.42, 0.86, "sand")
     )
     tyres = wheels([-0.95, 1.02], 1.72, 0.42, 0.26, "sand")
-    return (
-        tub
-        + wings.both_sides()
-        + join(slots)
-        + frame
-        + inside
-        + driver((-0.3, 0.3, 0.9), "sand", "brown")
-        + ends
-        + tyres
+    return join(
+        tub,
+        wings.both_sides(),
+        join(slots),
+        frame,
+        inside,
+        driver((-0.3, 0.3, 0.9), "sand", "brown"),
+        ends,
+        tyres,
     )
 
 

@@ -19,20 +19,18 @@ def fire_truck() -> Mesh:
     rungs = ladder((-2.35, 0.0, 2.1), (2.55, 0.0, 3.3), 0.86, "white", 9, 0.13)
     rails = rod((-2.35, 0.43, 2.5), (1.2, 0.43, 3.3), 0.09, "silver").both_sides()
     posts = join(
-        [
-            rod((x, 0.43, 2.1 + 0.245 * (x + 2.35)), (x, 0.43, 2.5 + 0.225 * (x + 2.35)), 0.07, "silver")
-            for x in (-2.2, -1.1, 0.0)
-        ]
+        rod((x, 0.43, 2.1 + 0.245 * (x + 2.35)), (x, 0.43, 2.5 + 0.225 * (x + 2.35)), 0.07, "silver")
+        for x in (-2.2, -1.1, 0.0)
     )
     lifted = rungs + rails + posts.both_sides()
-    return (
-        chassis(-2.5, 2.5, [-1.5, 1.6], radius=0.44)
-        + cab(2.5, "red", depth=1.5, roof=2.05)
-        + load
-        + doors
-        + mount
-        + lifted
-        + beacon(1.9, 2.1, width=1.2)
+    return join(
+        chassis(-2.5, 2.5, [-1.5, 1.6], radius=0.44),
+        cab(2.5, "red", depth=1.5, roof=2.05),
+        load,
+        doors,
+        mount,
+        lifted,
+        beacon(1.9, 2.1, width=1.2),
     )
 
 
@@ -72,7 +70,7 @@ def garbage_truck() -> Mesh:
         (-1.6, 2.4),
     ]
     load = profile(outline, 1.98, (0.0, 0.0, 0.0), "forest")
-    ribs = join([side((x, x + 0.24), (1.1, 2.35), 0.99, "lime") for x in (-1.2, -0.35, 0.5)]) + side(
+    ribs = join(side((x, x + 0.24), (1.1, 2.35), 0.99, "lime") for x in (-1.2, -0.35, 0.5)) + side(
         (-1.55, 0.92), (0.8, 1.02), 0.99, "white"
     )
     hopper = profile(
@@ -83,14 +81,14 @@ def garbage_truck() -> Mesh:
         (0.6, 0.64, 0.1), (-2.62, 0.0, 1.05), "charcoal"
     )
     return centred(
-        chassis(-2.4, 2.4, [-1.2, -0.3, 1.55])
-        + cab(2.4, "forest")
-        + load
-        + ribs
-        + hopper
-        + mouth
-        + bins
-        + beacon(1.7, 2.1, AMBER, 0.7)
+        chassis(-2.4, 2.4, [-1.2, -0.3, 1.55]),
+        cab(2.4, "forest"),
+        load,
+        ribs,
+        hopper,
+        mouth,
+        bins,
+        beacon(1.7, 2.1, AMBER, 0.7),
     )
 
 
@@ -107,7 +105,7 @@ def tow_truck() -> Mesh:
         (0.3, 0.3, 0.2), (-2.5, 0.0, 1.55), "charcoal"
     )
     bends = [(-2.5, 0.0, 1.65), (-2.5, 0.0, 1.2), (-2.72, 0.0, 0.98), (-2.95, 0.0, 1.08), (-2.98, 0.0, 1.38)]
-    hook = join([rod(a, b, 0.11, "yellow") for a, b in pairwise(bends)])
+    hook = join(rod(a, b, 0.11, "yellow") for a, b in pairwise(bends))
     lights = (
         beacon(0.75, 2.14, AMBER, 1.1)
         + side((0.3, 1.2), (0.94, 1.14), 0.9, "white")
@@ -135,14 +133,8 @@ def bucket_truck() -> Mesh:
     worker = cylinder(0.24, 0.35, (0.75, 0.0, 2.95), "blue", sides=6) + ball(
         0.2, (0.75, 0.0, 3.4), "yellow", 6, 3
     )
-    return (
-        chassis(-2.3, 2.3, [-1.4, 1.5])
-        + cab(2.3, "lime", 0.6, 1.1, 2.0)
-        + lockers
-        + arm
-        + joints
-        + basket
-        + worker
+    return join(
+        chassis(-2.3, 2.3, [-1.4, 1.5]), cab(2.3, "lime", 0.6, 1.1, 2.0), lockers, arm, joints, basket, worker
     )
 
 
@@ -168,16 +160,16 @@ def armoured_truck() -> Mesh:
     )
     roof = lid((-2.22, 1.05), (2.38, 2.56), 1.84, "navy")
     hatch = cylinder(0.35, 0.2, (-0.6, 0.0, 2.52), "charcoal", sides=8)
-    return (
-        chassis(-2.33, 2.33, [-1.4, 1.55], radius=0.46)
-        + arches([-1.4], 0.9, 0.56, z=0.46)
-        + shell
-        + nose
-        + stripe
-        + slits
-        + badge
-        + roof
-        + hatch
+    return join(
+        chassis(-2.33, 2.33, [-1.4, 1.55], radius=0.46),
+        arches([-1.4], 0.9, 0.56, z=0.46),
+        shell,
+        nose,
+        stripe,
+        slits,
+        badge,
+        roof,
+        hatch,
     )
 
 
@@ -185,7 +177,7 @@ def _star(x: float, z: float, y: float, radius: float, paint: str) -> Mesh:
     """A five-pointed star on both flanks at ±y."""
     turn = [(radius * (0.42 if i % 2 else 1.0), radians(90 + 36 * i)) for i in range(-1, 10)]
     rim = [(x + r * cos(t), -y, z + r * sin(t)) for r, t in turn]
-    return join([panel([(x, -y, z), *rim[i : i + 3]], paint) for i in range(0, 10, 2)]).both_sides()
+    return join(panel([(x, -y, z), *rim[i : i + 3]], paint) for i in range(0, 10, 2)).both_sides()
 
 
 def _sagging(x: float, z: Span, hoops: int, step: float, paint: str) -> Mesh:
@@ -202,16 +194,14 @@ def _sagging(x: float, z: Span, hoops: int, step: float, paint: str) -> Mesh:
 def military_truck() -> Mesh:
     """Olive with a bonnet, high on big wheels; a khaki canvas sags between hoops and bears a white star."""
     canvas = _sagging(0.5, (2.1, 2.75), 4, 0.96, "tan")
-    hoops = join(
-        [canopy((x - 0.06, x + 0.06), (0.95, 2.8), "brown", 1.98) for x in (-2.38, -1.42, -0.46, 0.5)]
-    )
+    hoops = join(canopy((x - 0.06, x + 0.06), (0.95, 2.8), "brown", 1.98) for x in (-2.38, -1.42, -0.46, 0.5))
     star = (
         disc(-0.94, 1.6, 0.93, 0.6, "forest")
         + _star(-0.94, 1.57, 0.985, 0.54, "white")
         + back((-0.72, 0.72), (1.05, 2.3), -2.44, "dark")
     )
     load = bed((-2.45, 0.58), "olive", 0.72, 0.3, 0.98) + join(
-        [side((x, x + 0.1), (0.76, 1.12), 0.98, "forest") for x in (-1.9, -0.95, 0.0)]
+        side((x, x + 0.1), (0.76, 1.12), 0.98, "forest") for x in (-1.9, -0.95, 0.0)
     )
     cans = box((0.3, 0.3, 0.42), (0.78, 0.8, 0.5), "tan").both_sides()
     gear = chassis(-2.45, 2.45, [-1.75, -0.7, 1.65], radius=0.48) + box(
@@ -236,7 +226,7 @@ def street_sweeper() -> Mesh:
     brushes = cylinder(0.55, 0.4, (1.9, 0.52, 0.02), "blue", sides=10, end=0.25).both_sides()
     roller = cylinder(0.38, 1.84, (-0.25, -0.92, 0.38), "blue", "y", 10)
     bends = [(0.3, 0.0, 2.14), (-1.3, 0.0, 2.25), (-2.12, 0.0, 1.65), (-2.12, 0.0, 0.5)]
-    hose = join([rod(a, b, 0.13, "charcoal", 6) for a, b in pairwise(bends)])
+    hose = join(rod(a, b, 0.13, "charcoal", 6) for a, b in pairwise(bends))
     machine = chassis(-1.95, 1.75, [-1.35, 0.8], radius=0.36) + base + tank + face + brushes + roller + hose
     return centred(machine + beacon(0.95, 2.15, AMBER, 0.6))
 

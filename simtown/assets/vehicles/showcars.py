@@ -45,7 +45,7 @@ def hearse() -> Mesh:
         hub="silver",
         bumper="silver",
     )
-    return join([car, house, pane, coffin, *wreath, rail, nose])
+    return join(car, house, pane, coffin, wreath, rail, nose)
 
 
 def sports_car() -> Mesh:
@@ -129,13 +129,13 @@ def muscle_car() -> Mesh:
     )
     pipes = rod((0.7, 0.88, 0.28), (-0.62, 0.88, 0.28), 0.06, "silver").both_sides()
     fat = wheels([-1.1], 1.84, 0.42, 0.32, "white") + arches([-1.1], 0.84, 0.48, z=0.42)
-    return (
-        shell(stations, "forest", [1.2], hub="white", bumper="silver", bevel=0.06)
-        + house
-        + lines
-        + blower
-        + pipes
-        + fat
+    return join(
+        shell(stations, "forest", [1.2], hub="white", bumper="silver", bevel=0.06),
+        house,
+        lines,
+        blower,
+        pipes,
+        fat,
     )
 
 
@@ -229,14 +229,14 @@ def microcar() -> Mesh:
         + smile
         + box((0.06, 0.16, 0.12), (-1.06, 0.3, 0.5), "taillamp").both_sides()
     )
-    return (
-        body(stations, "sky", 0.18)
-        + bubble
-        + roof
-        + posts
-        + band
-        + face
-        + wheels([-0.72, 0.72], 1.44, 0.23, 0.18, "white")
+    return join(
+        body(stations, "sky", 0.18),
+        bubble,
+        roof,
+        posts,
+        band,
+        face,
+        wheels([-0.72, 0.72], 1.44, 0.23, 0.18, "white"),
     )
 
 
@@ -268,7 +268,7 @@ def caravan() -> Mesh:
     home = profile(outline, 1.9, (0, 0, 0), "white") + box((0.7, 0.7, 0.14), (-0.3, 0, 2.42), "silver")
     home += side((-1.7, 1.6), (0.84, 1.1), 0.95, "teal") + side((-1.7, 1.36), (0.42, 0.52), 0.95, "dark")
     home += side((0.25, 1.3), (1.3, 1.95), 0.95, "glass") + side((-0.5, 0.0), (1.3, 1.95), 0.95, "glass")
-    home += join([side(x, (1.3, 1.95), 0.95, "coral", lift=0.03) for x in ((0.25, 0.42), (1.13, 1.3))])
+    home += join(side(x, (1.3, 1.95), 0.95, "coral", lift=0.03) for x in ((0.25, 0.42), (1.13, 1.3)))
     home += side((-1.35, -0.7), (0.5, 2.08), 0.95, "teal", lift=0.03) + side(
         (-1.22, -0.83), (1.35, 1.9), 0.95, "glass", lift=0.045
     )

@@ -21,12 +21,12 @@ def chassis(
         (0.12, 1.7, 0.26), (tail + 0.08, 0.0, 0.47), paint
     )
     lights = lamps(nose + 0.01, tail, 0.62, 0.6, 0.2, 0.5)
-    return (
-        frame
-        + bumpers
-        + lights
-        + wheels(axles, 1.94, radius, 0.32)
-        + arches(axles[-1:], 0.9, radius + 0.1, z=radius)
+    return join(
+        frame,
+        bumpers,
+        lights,
+        wheels(axles, 1.94, radius, 0.32),
+        arches(axles[-1:], 0.9, radius + 0.1, z=radius),
     )
 
 
@@ -165,12 +165,13 @@ def bed(x: Span, paint: str, z: float = 0.75, wall: float = 0.0, y: float = 0.96
     return (
         floor
         + flanks
-        + join([box((0.08, 2 * y - 0.16, wall), (e, 0.0, z + 0.12), paint) for e in (x0 + 0.04, x1 - 0.04)])
+        + join(box((0.08, 2 * y - 0.16, wall), (e, 0.0, z + 0.12), paint) for e in (x0 + 0.04, x1 - 0.04))
     )
 
 
-def centred(mesh: Mesh) -> Mesh:
-    """Moved along x so that its ends stand as far before as behind the origin."""
+def centred(*parts: Mesh) -> Mesh:
+    """The parts as one mesh, moved along x so that its ends are equally far from the origin."""
+    mesh = join(parts)
     (low, *_), (high, *_) = mesh.bounds
     return mesh.at(x=-float(low + high) / 2)
 
@@ -199,13 +200,9 @@ def blue_truck() -> Mesh:
 def green_truck() -> Mesh:
     """Green with an arched green cover and white hoops."""
     cover = canopy((-2.35, 0.85), (0.85, 2.6), "green")
-    hoops = join([canopy((x - 0.11, x + 0.11), (0.83, 2.64), "white", 1.97) for x in (-2.2, -0.75, 0.7)])
-    return (
-        chassis(-2.4, 2.4, [-1.4, 1.55])
-        + cab(2.4, "green", roof=2.0)
-        + bed((-2.4, 0.9), "green")
-        + cover
-        + hoops
+    hoops = join(canopy((x - 0.11, x + 0.11), (0.83, 2.64), "white", 1.97) for x in (-2.2, -0.75, 0.7))
+    return join(
+        chassis(-2.4, 2.4, [-1.4, 1.55]), cab(2.4, "green", roof=2.0), bed((-2.4, 0.9), "green"), cover, hoops
     )
 
 
@@ -214,11 +211,11 @@ def yellow_truck() -> Mesh:
     spots = [(x, y) for x in (-1.85, -1.0, -0.15) for y in (-0.45, 0.45)]
     barrels = [cylinder(0.38, 1.05, (x, y, 0.87), "blue", sides=10) for x, y in spots]
     bands = [cylinder(0.395, 0.2, (x, y, 1.42), "white", sides=10) for x, y in spots]
-    return (
-        chassis(-2.4, 2.4, [-1.4, 1.55])
-        + cab(2.4, "yellow")
-        + bed((-2.4, 0.9), "yellow", wall=0.4)
-        + join(barrels + bands)
+    return join(
+        chassis(-2.4, 2.4, [-1.4, 1.55]),
+        cab(2.4, "yellow"),
+        bed((-2.4, 0.9), "yellow", wall=0.4),
+        join(barrels + bands),
     )
 
 
@@ -290,21 +287,21 @@ def tanker_truck() -> Mesh:
         ],
         ("silver", "silver", "silver", "purple", "silver", "silver", "silver"),
     )
-    hatches = join([cylinder(0.24, 0.18, (x, 0.0, 2.58), "charcoal", sides=8) for x in (-1.7, -0.82, 0.05)])
+    hatches = join(cylinder(0.24, 0.18, (x, 0.0, 2.58), "charcoal", sides=8) for x in (-1.7, -0.82, 0.05))
     saddle = box((3.1, 1.7, 0.28), (-0.85, 0.0, 0.75), "purple")
-    return (
-        chassis(-2.45, 2.45, [-1.75, -0.85, 1.6])
-        + cab(2.45, "purple")
-        + tank.scaled(1, 1.08, 1).at(z=1.74)
-        + hatches
-        + saddle
+    return join(
+        chassis(-2.45, 2.45, [-1.75, -0.85, 1.6]),
+        cab(2.45, "purple"),
+        tank.scaled(1, 1.08, 1).at(z=1.74),
+        hatches,
+        saddle,
     )
 
 
 def dump_truck() -> Mesh:
     """An amber tipper with its bed half up, full of earth, a lip over the cab."""
     tub = profile([(-0.3, 0.0), (2.5, 0.0), (2.75, 1.0), (-0.55, 1.0)], 1.8, (0.0, 0.0, 0.0), "amber", 2.0)
-    ribs = join([side((x, x + 0.16), (0.1, 0.9), 0.9, "charcoal", 1.0, 0.04) for x in (0.1, 0.9, 1.7)])
+    ribs = join(side((x, x + 0.16), (0.1, 0.9), 0.9, "charcoal", 1.0, 0.04) for x in (0.1, 0.9, 1.7))
     earth = ball((1.45, 0.92, 0.6), (1.1, 0.0, 0.98), "brown", 10, 3, 0.0)
     lip = box((0.9, 2.0, 0.12), (3.1, 0.0, 0.95), "amber")
     tipped = (tub + ribs + earth + lip).turned(-16, "y").at(-2.0, 0.0, 0.95)
@@ -333,8 +330,8 @@ def concrete_mixer() -> Mesh:
 def cement_pumper() -> Mesh:
     """A sky-blue folding arm in a zigzag above a white truck, a hopper behind."""
     knees = [(-0.1, 0.0, 1.3), (-2.2, 0.0, 3.05), (1.2, 0.0, 2.6), (1.9, 0.0, 3.45)]
-    arm = join([rod(a, b, 0.26, "sky", end=0.2) for a, b in pairwise(knees)])
-    joints = join([cylinder(0.27, 0.56, (x, -0.28, z), "navy", axis="y", sides=8) for x, _, z in knees[1:3]])
+    arm = join(rod(a, b, 0.26, "sky", end=0.2) for a, b in pairwise(knees))
+    joints = join(cylinder(0.27, 0.56, (x, -0.28, z), "navy", axis="y", sides=8) for x, _, z in knees[1:3])
     tower = box((0.9, 1.9, 0.55), (-0.1, 0.0, 0.75), "blue") + box(
         (1.3, 1.8, 0.4), (-1.3, 0.0, 0.75), "white"
     )
@@ -357,13 +354,7 @@ def crane_truck() -> Mesh:
     )
     deck = bed((-2.45, 1.1), "charcoal", 0.8) + cylinder(0.65, 0.25, (-1.2, 0.0, 0.92), "dark", sides=8)
     return centred(
-        chassis(-2.5, 2.4, [-1.7, -0.8, 1.55])
-        + cab(2.4, "yellow", roof=1.85)
-        + deck
-        + house
-        + weight
-        + boom
-        + rope
+        chassis(-2.5, 2.4, [-1.7, -0.8, 1.55]), cab(2.4, "yellow", roof=1.85), deck, house, weight, boom, rope
     )
 
 
@@ -375,12 +366,9 @@ def flatbed_truck() -> Mesh:
         + side((-2.5, 1.0), (0.8, 0.96), 0.96, "sky")
     )
     spots = ((0.25, 1.0, 1.4, 1.1), (-0.95, 0.9, 1.2, 0.75))
-    crates = join([box((a, b, c), (x, 0.0, 0.94), "sand") for x, a, b, c in spots])
+    crates = join(box((a, b, c), (x, 0.0, 0.94), "sand") for x, a, b, c in spots)
     braces = join(
-        [
-            slant((x - a / 2, x - a / 2 + 0.24), (0.97, 0.9 + c), a - 0.24, b / 2, "wood")
-            for x, a, b, c in spots
-        ]
+        slant((x - a / 2, x - a / 2 + 0.24), (0.97, 0.9 + c), a - 0.24, b / 2, "wood") for x, a, b, c in spots
     )
     return chassis(-2.5, 2.5, [-1.6, 1.65]) + cab(2.5, "sky", roof=2.15) + boards + crates + braces
 
@@ -392,7 +380,7 @@ def _toy_car(x: float, z: float, paint: str) -> Mesh:
         (0.62, 0.9, 0.06), (-0.12, 0.0, 0.78), paint
     )
     axles = [cylinder(0.19, 1.28, (a, -0.64, 0.19), "tyre", axis="y", sides=6) for a in (-0.48, 0.48)]
-    return join([shell, house, *axles]).at(x, 0.0, z)
+    return join(shell, house, axles).at(x, 0.0, z)
 
 
 def car_carrier() -> Mesh:
@@ -402,21 +390,19 @@ def car_carrier() -> Mesh:
         (-3.0, 2.95), (1.98, 2.26), 0.9, "coral", lift=0.03
     )
     posts = join(
-        [
-            rod((x, 0.86, 0.8), (x + d, 0.86, 2.1), 0.07, "charcoal")
-            for x, d in ((-2.95, 0.0), (-1.2, 0.0), (0.6, 0.6))
-        ]
+        rod((x, 0.86, 0.8), (x + d, 0.86, 2.1), 0.07, "charcoal")
+        for x, d in ((-2.95, 0.0), (-1.2, 0.0), (0.6, 0.6))
     ).both_sides()
-    down = join([_toy_car(x, 0.84, p) for x, p in ((-2.1, "yellow"), (-0.25, "lime"))])
-    over = join([_toy_car(x, 2.18, p) for x, p in ((-2.1, "blue"), (-0.1, "white"), (1.9, "red"))])
-    return (
-        chassis(-3.03, 3.03, [-2.3, -1.4, 2.2])
-        + cab(3.03, "coral", roof=1.94, depth=1.3)
-        + lower
-        + upper
-        + posts
-        + down
-        + over
+    down = join(_toy_car(x, 0.84, p) for x, p in ((-2.1, "yellow"), (-0.25, "lime")))
+    over = join(_toy_car(x, 2.18, p) for x, p in ((-2.1, "blue"), (-0.1, "white"), (1.9, "red")))
+    return join(
+        chassis(-3.03, 3.03, [-2.3, -1.4, 2.2]),
+        cab(3.03, "coral", roof=1.94, depth=1.3),
+        lower,
+        upper,
+        posts,
+        down,
+        over,
     )
 
 
@@ -436,17 +422,13 @@ def logging_truck() -> Mesh:
         rings = [(tail, 0.3), (tail + 0.2, 0.35), (head - 0.2, 0.35), (head, 0.3)]
         pile.append(drum(rings, ("cream", bark, "cream"), 10).at(0.0, y, z))
     stakes = join(
-        [rod((x, 0.97, 0.7), (x, 0.97, 2.5), 0.085, "yellow") for x in (-2.1, -0.95, 0.15)]
+        rod((x, 0.97, 0.7), (x, 0.97, 2.5), 0.085, "yellow") for x in (-2.1, -0.95, 0.15)
     ).both_sides()
     bunks = box((3.1, 1.9, 0.18), (-1.0, 0.0, 0.66), "crimson") + join(
-        [box((0.2, 2.0, 0.14), (x, 0.0, 0.72), "yellow") for x in (-2.1, -0.95, 0.15)]
+        box((0.2, 2.0, 0.14), (x, 0.0, 0.72), "yellow") for x in (-2.1, -0.95, 0.15)
     )
     return centred(
-        chassis(-2.55, 2.5, [-1.75, -0.85, 1.7])
-        + cab(2.5, "crimson", 0.75, 1.1)
-        + join(pile)
-        + stakes
-        + bunks
+        chassis(-2.55, 2.5, [-1.75, -0.85, 1.7]), cab(2.5, "crimson", 0.75, 1.1), join(pile), stakes, bunks
     )
 
 
@@ -470,13 +452,13 @@ def cattle_truck() -> Mesh:
         + side((-2.4, 0.95), (0.66, 0.94), 0.97, "cream", lift=0.03)
         + slats((-2.4, 0.95), (0.9, 1.45), "brown", "brown", 0.24)
     )
-    cows = join([_cow(x, 0.87, "white", "black") for x in (-1.75, -0.2)])
-    return (
-        chassis(-2.4, 2.4, [-1.4, 1.55])
-        + cab(2.4, "cream", roof=2.05)
-        + side((1.1, 2.1), (1.0, 1.15), 0.9, "brown")
-        + sides
-        + cows
+    cows = join(_cow(x, 0.87, "white", "black") for x in (-1.75, -0.2))
+    return join(
+        chassis(-2.4, 2.4, [-1.4, 1.55]),
+        cab(2.4, "cream", roof=2.05),
+        side((1.1, 2.1), (1.0, 1.15), 0.9, "brown"),
+        sides,
+        cows,
     )
 
 

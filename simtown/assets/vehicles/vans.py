@@ -15,11 +15,11 @@ def _gear(half: float = 0.9, radius: float = 0.38) -> Mesh:
     bumpers = box((0.14, 1.5, 0.18), (1.98, 0.0, 0.3), "charcoal") + box(
         (0.14, 1.5, 0.18), (-1.98, 0.0, 0.3), "charcoal"
     )
-    return (
-        wheels(_AXLES, 2 * half + 0.1, radius, 0.24)
-        + arches(_AXLES, half + 0.02, radius + 0.09, z=radius)
-        + lamps(2.0, -2.0, 0.6, 0.68, 0.22)
-        + bumpers
+    return join(
+        wheels(_AXLES, 2 * half + 0.1, radius, 0.24),
+        arches(_AXLES, half + 0.02, radius + 0.09, z=radius),
+        lamps(2.0, -2.0, 0.6, 0.68, 0.22),
+        bumpers,
     )
 
 
@@ -61,12 +61,8 @@ def _shell(upper: str, lower: str, rear: float, height: float) -> Mesh:
         ],
         "glass",
     )
-    return (
-        skirt
-        + house
-        + screen
-        + door.both_sides()
-        + doors((0.11, 1.16), (0.34, 1.1), 0.9, "dark", (1.12, 1.18))
+    return join(
+        skirt, house, screen, door.both_sides(), doors((0.11, 1.16), (0.34, 1.1), 0.9, "dark", (1.12, 1.18))
     )
 
 
@@ -86,7 +82,7 @@ def _cross(x: float, z: float, y: float, size: float, paint: str) -> Mesh:
         ((x + b, x + a), (z - b, z + b)),
     ]
     return join(
-        [side((x - c, x + c), (z - c, z + c), y, "trim"), *[side(*bar, y, paint, lift=0.03) for bar in bars]]
+        side((x - c, x + c), (z - c, z + c), y, "trim"), [side(*bar, y, paint, lift=0.03) for bar in bars]
     )
 
 
@@ -98,10 +94,10 @@ def ambulance() -> Mesh:
         (-0.85, 0.85), (0.62, 0.92), -2.0, "orange"
     )
     belt += join(
-        [side((-1.88 + 0.5 * i, -1.63 + 0.5 * i), (0.62, 0.77), 0.98, "yellow", lift=0.03) for i in range(5)]
+        side((-1.88 + 0.5 * i, -1.63 + 0.5 * i), (0.62, 0.77), 0.98, "yellow", lift=0.03) for i in range(5)
     )
     belt += join(
-        [side((-1.63 + 0.5 * i, -1.38 + 0.5 * i), (0.77, 0.92), 0.98, "yellow", lift=0.03) for i in range(4)]
+        side((-1.63 + 0.5 * i, -1.38 + 0.5 * i), (0.77, 0.92), 0.98, "yellow", lift=0.03) for i in range(4)
     )
     cross = _cross(-0.75, 1.66, 0.98, 1.2, "red")
     rear = back((-0.75, -0.05), (1.2, 2.0), -2.0, "glass") + back((0.05, 0.75), (1.2, 2.0), -2.0, "glass")
@@ -113,24 +109,22 @@ def police_van() -> Mesh:
     """White over a navy skirt, two rows of blue chequers and a light bar."""
     van = plain_van("white", "white", "navy")
     checks = join(
-        [
-            side(
-                (-1.86 + 0.45 * i, -1.41 + 0.45 * i),
-                (0.82 + 0.27 * (i % 2), 1.09 + 0.27 * (i % 2)),
-                0.9,
-                "blue",
-                lift=0.03,
-            )
-            for i in range(5)
-        ]
+        side(
+            (-1.86 + 0.45 * i, -1.41 + 0.45 * i),
+            (0.82 + 0.27 * (i % 2), 1.09 + 0.27 * (i % 2)),
+            0.9,
+            "blue",
+            lift=0.03,
+        )
+        for i in range(5)
     )
-    windows = join([side((x, x + 0.7), (1.42, 1.84), 0.9, "glass") for x in (-1.75, -0.85)])
-    return (
-        van
-        + checks
-        + windows
-        + beacon(0.45, 2.1, width=1.5)
-        + box((0.2, 0.2, 0.22), (-1.7, 0.0, 2.08), "beacon blue")
+    windows = join(side((x, x + 0.7), (1.42, 1.84), 0.9, "glass") for x in (-1.75, -0.85))
+    return join(
+        van,
+        checks,
+        windows,
+        beacon(0.45, 2.1, width=1.5),
+        box((0.2, 0.2, 0.22), (-1.7, 0.0, 2.08), "beacon blue"),
     )
 
 
@@ -145,12 +139,12 @@ def news_van() -> Mesh:
     )
     horn = rod((0.0, 0.0, 0.01), (0.0, 0.0, 0.6), 0.07, "dark") + ball(0.16, (0.0, 0.0, 0.6), "amber", 6, 3)
     aimed = (bowl + horn).turned(42, "y").at(-0.7, 0.0, 2.72)
-    return (
-        van
-        + globe
-        + box((0.7, 0.7, 0.16), (-0.7, 0.0, 2.08), "charcoal")
-        + rod((-0.7, 0.0, 2.1), (-0.7, 0.0, 2.7), 0.12, "steel", 6)
-        + aimed
+    return join(
+        van,
+        globe,
+        box((0.7, 0.7, 0.16), (-0.7, 0.0, 2.08), "charcoal"),
+        rod((-0.7, 0.0, 2.1), (-0.7, 0.0, 2.7), 0.12, "steel", 6),
+        aimed,
     )
 
 
@@ -185,7 +179,7 @@ def _awning(
     under = panel(
         [(x1, -y - out, z - 0.32), (x0, -y - out, z - 0.32), (x0, -y, z), (x1, -y, z)], paints[0], lift=0.0
     )
-    return join([*parts, under]).both_sides()
+    return join(parts, under).both_sides()
 
 
 def _step_van(paint: str, roof: str, height: float = 2.3) -> Mesh:
@@ -269,15 +263,13 @@ def food_truck() -> Mesh:
         + ball(0.2, (-1.1, 0.0, 0.55), "red", 8, 4)
     )
     mustard = join(
-        [
-            rod(
-                (-0.8 + 0.4 * i, 0.12 * (-1) ** i, 0.75),
-                (-0.4 + 0.4 * i, -0.12 * (-1) ** i, 0.75),
-                0.06,
-                "yellow",
-            )
-            for i in range(4)
-        ]
+        rod(
+            (-0.8 + 0.4 * i, 0.12 * (-1) ** i, 0.75),
+            (-0.4 + 0.4 * i, -0.12 * (-1) ** i, 0.75),
+            0.06,
+            "yellow",
+        )
+        for i in range(4)
     )
     return van + hatch + keeper + awning + (bun + dog + mustard).at(-0.4, 0.0, 2.27)
 
@@ -287,17 +279,17 @@ def camper_van() -> Mesh:
     cab = _shell("lime", "lime", 0.2, 1.8)
     home = block((2.5, 1.96, 2.05), (-0.75, 0.0, 0.42), "cream", 0.14)
     nook = body([(0.4, 0.96, 1.72, 2.46), (1.1, 0.96, 1.78, 2.42), (1.4, 0.86, 1.95, 2.25)], "cream", 0.14)
-    waves = (
-        side((-1.85, 0.35), (0.62, 1.06), 0.98, "lime")
-        + side((-1.85, 0.36), (2.08, 2.2), 0.98, "lime")
-        + side((0.5, 1.08), (2.08, 2.2), 0.96, "lime")
-        + back((-0.84, 0.84), (0.62, 1.06), -2.0, "lime")
+    waves = join(
+        side((-1.85, 0.35), (0.62, 1.06), 0.98, "lime"),
+        side((-1.85, 0.36), (2.08, 2.2), 0.98, "lime"),
+        side((0.5, 1.08), (2.08, 2.2), 0.96, "lime"),
+        back((-0.84, 0.84), (0.62, 1.06), -2.0, "lime"),
     )
     door = side((-0.2, 0.3), (0.55, 1.95), 0.98, "white", lift=0.03) + side(
         (-0.1, 0.2), (1.35, 1.8), 0.98, "glass", lift=0.05
     )
     window = side((-1.6, -0.5), (1.25, 1.85), 0.98, "glass") + join(
-        [side(x, (1.25, 1.85), 0.98, "coral", lift=0.03) for x in ((-1.6, -1.4), (-0.7, -0.5))]
+        side(x, (1.25, 1.85), 0.98, "coral", lift=0.03) for x in ((-1.6, -1.4), (-0.7, -0.5))
     )
     extras = (
         back((-0.6, 0.6), (1.3, 1.9), -2.0, "glass")

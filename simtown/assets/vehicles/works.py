@@ -26,7 +26,7 @@ def _tracks(
         cylinder(b * 0.66, 0.05, (b - a + i * step, gauge / 2, b), hub, axis="y", sides=10)
         for i in range(rollers)
     ]
-    return join([belt, *discs]).both_sides()
+    return join(belt, discs).both_sides()
 
 
 def _house(
@@ -87,7 +87,7 @@ def _bucket(
         if load
         else []
     )
-    return join([shell, cheek, *heap])
+    return join(shell, cheek, heap)
 
 
 def _work_lamps(x: float, y: float, z: float) -> Mesh:
@@ -241,14 +241,14 @@ def road_roller() -> Mesh:
     )
     yoke = (rod((0.0, 0.93, 0.66), (-0.5, 0.75, 1.3), 0.1, "charcoal")).both_sides()
     ends = drum.at(1.2) + yoke.at(1.2) + (drum + yoke.turned(180)).at(-1.2)
-    hull = (
-        box((0.8, 1.1, 0.8), (0.0, 0.0, 0.4), "charcoal")
-        + block((1.25, 1.5, 0.45), (1.05, 0.0, 1.32), "yellow", 0.12)
-        + block((1.25, 1.5, 0.45), (-1.05, 0.0, 1.32), "yellow", 0.12)
-        + box((1.0, 1.5, 0.3), (0.0, 0.0, 1.12), "yellow")
+    hull = join(
+        box((0.8, 1.1, 0.8), (0.0, 0.0, 0.4), "charcoal"),
+        block((1.25, 1.5, 0.45), (1.05, 0.0, 1.32), "yellow", 0.12),
+        block((1.25, 1.5, 0.45), (-1.05, 0.0, 1.32), "yellow", 0.12),
+        box((1.0, 1.5, 0.3), (0.0, 0.0, 1.12), "yellow"),
     )
     roof = box((1.75, 1.5, 0.14), (0.0, 0.0, 2.5), "white") + join(
-        [rod((x, 0.62, 1.4), (x, 0.62, 2.5), 0.05, "charcoal").both_sides() for x in (-0.7, 0.7)]
+        rod((x, 0.62, 1.4), (x, 0.62, 2.5), 0.05, "charcoal").both_sides() for x in (-0.7, 0.7)
     )
     driver = rider((-0.25, 1.56), (0.4, 1.8), ((0.35, 1.42),), "blue", "navy", "orange", lean=2, size=0.8)
     return centred(ends, hull, roof, driver, lamps(1.68, -1.68, 0.5, 1.5))
@@ -268,13 +268,11 @@ def forklift() -> Mesh:
         0.1,
     )
     guard = join(
-        [
-            rod((x, 0.5, 0.6), (u, 0.48, 1.95), 0.05, "charcoal").both_sides()
-            for x, u in ((-0.75, -0.65), (0.55, 0.4))
-        ]
+        rod((x, 0.5, 0.6), (u, 0.48, 1.95), 0.05, "charcoal").both_sides()
+        for x, u in ((-0.75, -0.65), (0.55, 0.4))
     ) + box((1.25, 1.1, 0.08), (-0.12, 0.0, 1.93), "charcoal")
     mast = box((0.14, 0.14, 2.5), (0.75, 0.36, 0.1), "charcoal").both_sides() + join(
-        [box((0.12, 0.7, 0.12), (0.75, 0.0, z), "charcoal") for z in (0.3, 1.3, 2.45)]
+        box((0.12, 0.7, 0.12), (0.75, 0.0, z), "charcoal") for z in (0.3, 1.3, 2.45)
     )
     forks = box((1.0, 0.14, 0.08), (1.32, 0.28, 0.78), "steel").both_sides() + box(
         (0.08, 0.95, 0.5), (0.86, 0.0, 0.75), "steel"
@@ -393,19 +391,17 @@ def lawn_mower() -> Mesh:
 def _luggage_cart(x: float, cases: Sequence[str]) -> Mesh:
     """An airport cart at x, its end walls and canopy yellow, piled with suitcases."""
     bed = box((1.6, 1.2, 0.2), (x, 0.0, 0.34), "yellow") + box((1.7, 1.28, 0.14), (x, 0.0, 1.6), "yellow")
-    walls = join([box((0.08, 1.16, 1.1), (x + s * 0.76, 0.0, 0.52), "yellow") for s in (-1, 1)])
+    walls = join(box((0.08, 1.16, 1.1), (x + s * 0.76, 0.0, 0.52), "yellow") for s in (-1, 1))
     spots = [(-0.49, 0.54, 0.62), (0.01, 0.54, 0.45), (0.5, 0.54, 0.7), (0.0, 0.99, 0.4)]
     pile = [
         box((0.46, 1.06, h), (x + u, 0.0, z), paint) for (u, z, h), paint in zip(spots, cases, strict=True)
     ]
     return join(
-        [
-            bed,
-            walls,
-            *pile,
-            wheels([x - 0.5, x + 0.5], 1.16, 0.23, 0.16),
-            rod((x + 0.8, 0.0, 0.35), (x + 1.1, 0.0, 0.35), 0.05, "dark"),
-        ]
+        bed,
+        walls,
+        pile,
+        wheels([x - 0.5, x + 0.5], 1.16, 0.23, 0.16),
+        rod((x + 0.8, 0.0, 0.35), (x + 1.1, 0.0, 0.35), 0.05, "dark"),
     )
 
 
