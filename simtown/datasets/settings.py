@@ -14,10 +14,12 @@ import numpy as np
 
 from simtown.assets.catalogue import ENTITIES, SIZES, VERSION
 from simtown.assets.frequencies import frequencies
+from simtown.core import options
 from simtown.core.options import SettingsError as SettingsError
+from simtown.core.options import option
 from simtown.core.streams import Stream
 from simtown.language.questions import STYLES
-from simtown.language.relations import DEFAULT_RELATIONS, RADIAL, RELATIONS, relation_numbers
+from simtown.language.relations import DEFAULT_RELATIONS, RADIAL, RELATION_NAMES, RELATIONS, relation_numbers
 from simtown.language.sampler import Recipe, draw_entities
 from simtown.render.frames import check_size
 from simtown.scenes.paint import CHOICES, paint_frequencies
@@ -65,51 +67,76 @@ class Tables(NamedTuple):
 class Settings:
     """Every choice that decides the bytes of a data set.
 
+    The fields say what each means; :attr:`kinds` and :attr:`shard_size` say more.
+
     Attributes:
-        entities: number of kinds of vehicles (:attr:`kinds`).
-        n: training examples, an even number.
-        val: validation examples, an even number.
-        test: test examples, an even number.
         width: of a picture, pixels.
         height: of a picture, pixels.
-        seed: any integer.
-        distractor: whether every scene has a third vehicle.
-        frequencies: "vg", "uniform", "zipf:S" or a CSV file: entity frequencies of train and val; those of
-            test are uniform.
-        relations: names of the relations that are asked about.
-        phrasing: "paper" or "varied".
-        weathers: names of the weathers that occur.
-        paint: "own", "uniform", "natural" or a CSV file: frequencies of vehicles' paints in every split.
-        jitter: largest random shift of the camera, metres.
-        masks: whether to store masks.
-        depth: whether to store depth maps.
-        shard: examples a file; None chooses a number by the size of the pictures (:attr:`shard_size`).
         catalogue: version of the world.
-        test_seed: of the test split; None takes `seed`. Data sets of several seeds share a test split by it.
-        world_seed: which kinds make up the world, and how frequent each is; 0 takes the first ones of the
-            catalogue, in its order.
     """
 
-    entities: int = 60
-    n: int = 60_000
-    val: int = 1_000
-    test: int = 2_000
+    entities: int = option(
+        60, "Number of kinds of vehicles: the first of the catalogue, or see --world-seed.", low=2
+    )
+    n: int = option(60_000, "Number of training examples, even.", low=2, even=True)
+    val: int = option(1_000, "Number of validation examples, drawn like the training ones.", low=0, even=True)
+    test: int = option(
+        2_000, "Number of test examples; their entities are drawn uniformly.", low=0, even=True
+    )
     width: int = 128
     height: int = 128
-    seed: int = 0
-    distractor: bool = False
-    frequencies: str = "vg"
-    relations: tuple[str, ...] = DEFAULT_RELATIONS
-    phrasing: str = "paper"
-    weathers: tuple[str, ...] = DEFAULT_WEATHERS
-    paint: str = "own"
-    jitter: float = 0.0
-    masks: bool = False
-    depth: bool = False
-    shard: int | None = None
+    seed: int = option(0, "Seed of all random choices: another makes another data set of the same world.")
+    distractor: bool = option(False, "Put a third vehicle into every scene.")
+    frequencies: str = option(
+        "vg", "How common entities are: vg (Visual Genome), uniform, zipf:EXPONENT, or a CSV file."
+    )
+    relations: tuple[str, ...] = option(
+        DEFAULT_RELATIONS,
+        "Relations asked about: names separated by commas, or all (also in front of, behind).",
+        choices=RELATION_NAMES,
+        low=1,
+    )
+    phrasing: str = option(
+        "paper",
+        "paper: every question in the paper's one phrasing; varied: in several.",
+        choices=tuple(STYLES),
+    )
+    weathers: tuple[str, ...] = option(
+        DEFAULT_WEATHERS,
+        "Weathers that occur: all, or names separated by commas.",
+        choices=WEATHERS,
+        low=1,
+        flag="weather",
+    )
+    paint: str = option(
+        "own",
+        "How vehicles are painted: own (as their kind is), uniform, natural (as cars in the street), or a "
+        "CSV file.",
+    )
+    jitter: float = option(
+        0.0, "Move the camera sideways at random by up to this many metres, at most 1.", low=0, high=1
+    )
+    masks: bool = option(False, "Store instance masks.")
+    depth: bool = option(False, "Store depth in metres.")
+    shard: int | None = option(
+        None,
+        "Examples in each file; by default as many as fill 64 to 256 MB.",
+        low=2,
+        high=LARGEST_SHARD,
+        even=True,
+    )
     catalogue: int = VERSION
-    test_seed: int | None = None
-    world_seed: int = 0
+    test_seed: int | None = option(
+        None,
+        "Seed of the test split; by default the --seed. Data sets with different seeds and the same test "
+        "seed share their test split.",
+    )
+    world_seed: int = option(
+        0,
+        "Seed of the world: which kinds of vehicles exist, and which of them are common. Use several to show "
+        "that a result does not depend on the kinds. 0 is the catalogue's order. With one seed, a larger "
+        "world contains all kinds of a smaller one.",
+    )
 
     def check(self) -> None:
         """Raises SettingsError if a value is out of range."""
@@ -132,23 +159,9 @@ class Settings:
         if not least <= self.entities <= len(ENTITIES):
             condition = " with `distractor=True`" if self.distractor else ""
             raise SettingsError(
-                f"entities must be from {least}{condition} to {len(ENTITIES)}, not {self.entities}"
+                f"must be from {least}{condition} to {len(ENTITIES)}, not {self.entities}", "entities"
             )
-        for name, count, low in (("n", self.n, 2), ("val", self.val, 0), ("test", self.test, 0)):
-            if count < low or count % 2:
-                raise SettingsError(
-                    f"{name} must be an even number of at least {low} (half the answers are yes), not {count}"
-                )
-        if self.shard is not None and (not 2 <= self.shard <= LARGEST_SHARD or self.shard % 2):
-            raise SettingsError(f"shard must be an even number from 2 to {LARGEST_SHARD}, not {self.shard}")
-        if not 0 <= self.jitter <= 1:
-            raise SettingsError(f"jitter must be from 0 to 1 metres, not {self.jitter}")
-        if self.phrasing not in STYLES:
-            raise SettingsError(f"unknown phrasing '{self.phrasing}': choose among {', '.join(STYLES)}")
-        unknown = [w for w in self.weathers if w not in WEATHERS]
-        if unknown or not self.weathers:
-            what = f"unknown weather '{', '.join(unknown)}'" if unknown else "no weather"
-            raise SettingsError(f"{what}: choose among all, {', '.join(WEATHERS)}")
+        options.check(self)
         try:
             check_size(self.width, self.height)
             relation_numbers(self.relations)
@@ -157,8 +170,9 @@ class Settings:
         files = sum(-(-count // self.shard_size) for count in self.counts().values())
         if files > MOST_SHARDS:
             raise SettingsError(
-                f"`shard={self.shard_size}` makes {files:,} files, more than a manifest can list "
-                f"({MOST_SHARDS:,}): give a larger `shard`"
+                f"{self.shard_size} makes {files:,} files, more than a manifest can list ({MOST_SHARDS:,}): "
+                "give a larger number",
+                "shard",
             )
 
     @property

@@ -19,18 +19,19 @@ import torch
 from torch import nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
+from simtown.core import options
 from simtown.core.files import RefusedError, as_json, claimed, folder, replacing, save_json
+from simtown.core.options import SettingsError
 from simtown.core.processes import keep_memory
 from simtown.core.streams import Stream
 from simtown.datasets.checks.manifest import tables_of
 from simtown.datasets.order import BlockOrder
 from simtown.datasets.reader import Dataset, open_dataset
-from simtown.datasets.settings import SettingsError
 from simtown.render.frames import CardWarning
 from simtown.render.renderers import choose_device, make_renderer
 from simtown.training import early_stopping, record, run_directory
 from simtown.training.evaluation import answers, logits_of, measure, references
-from simtown.training.fit_settings import PRECISIONS, PROTOCOLS, FitSettings
+from simtown.training.fit_settings import FitSettings
 from simtown.training.models import build
 from simtown.training.pace import Pace, Pacer
 from simtown.training.record import RUN
@@ -78,28 +79,15 @@ def check(settings: FitSettings, dataset: Dataset) -> None:
     have = len(dataset.train)
     if not 2 <= settings.train_size <= have and not (settings.stream and settings.train_size >= 2):
         raise SettingsError(
-            f"train_size must be from 2 to {have}, the training examples of {dataset.path}, not "
-            f"{settings.train_size}"
+            f"must be from 2 to {have}, the training examples of {dataset.path}, not {settings.train_size}",
+            "train_size",
         )
     if not len(dataset.val) or not len(dataset.test):
         raise SettingsError(
             f"{dataset.path} has no {'test' if len(dataset.val) else 'validation'} examples: generate it "
             "with some"
         )
-    for name, value, low in (
-        ("batch", settings.batch, 2),
-        ("patience", settings.patience, 1),
-        ("min_steps", settings.min_steps, 0),
-        ("max_steps", settings.max_steps, 0),
-    ):
-        if value < low:
-            raise SettingsError(f"{name} must be at least {low}, not {value}")
-    if not 0 < settings.learning_rate < 10:
-        raise SettingsError(f"learning_rate must be above 0 and below 10, not {settings.learning_rate}")
-    if settings.protocol not in PROTOCOLS:
-        raise SettingsError(f"unknown protocol '{settings.protocol}': choose {' or '.join(PROTOCOLS)}")
-    if settings.precision not in PRECISIONS:
-        raise SettingsError(f"unknown precision '{settings.precision}': choose auto, {', '.join(PRECISIONS)}")
+    options.check(settings)
     if settings.device not in ("cpu", "cuda"):
         raise SettingsError(f"unknown device '{settings.device}': choose auto, cpu or cuda")
     if settings.device == "cuda" and not torch.cuda.is_available():

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from simtown.core.options import option
+
 PROTOCOLS = ("patient", "paper")
 PRECISIONS = ("float32", "tf32", "bf16")
 
@@ -14,39 +16,42 @@ class FitSettings:
     """The settings of a run.
 
     Attributes:
-        model: a name of :data:`simtown.training.models.MODELS` or package.module:Class.
-        train_size: the first so many training examples.
         seed: of initial weights, order and dropout.
         options: the model's own, resolved.
-        protocol: "paper" stops after `patience` epochs without better validation accuracy. "patient" counts
-            them only after `min_steps` steps, takes at least 32 steps between two validations, and
-            restarts a dead network with new weights.
-        min_steps: steps before "patient" counts validations.
-        patience: validations without better accuracy after which training stops. Under either protocol it
-            stops once every validation example is right: later weights cannot be better.
-        batch: examples a step.
-        learning_rate: of Adam.
-        max_steps: stop there at the latest (0: never).
-        stream: train on fresh examples without end; train_size is then the length of an epoch.
         device: "cpu" or "cuda".
-        precision: of :data:`PRECISIONS`.
-        compile: use torch.compile.
     """
 
-    model: str
-    train_size: int
+    model: str = option("pbn", "A name of the list above, or your own model as package.module:Class.")
+    train_size: int = option(0, "Use only the first N training examples; 0: all.")
     seed: int = 0
     options: dict[str, Any] = field(default_factory=dict)
-    protocol: str = "patient"
-    min_steps: int = 2_000
-    patience: int = 10
-    batch: int = 128
-    learning_rate: float = 1e-3
-    max_steps: int = 0
-    stream: bool = False
+    protocol: str = option(
+        "patient",
+        "paper: stop after --patience epochs without better validation accuracy; patient: only after "
+        "--min-steps.",
+        choices=PROTOCOLS,
+    )
+    min_steps: int = option(
+        2_000,
+        "With --protocol patient: steps before patience counts, since models stay at chance at first.",
+        low=0,
+    )
+    patience: int = option(
+        10, "Validations without better accuracy before stopping; none after a perfect one.", low=1
+    )
+    batch: int = option(128, "Examples in each step.", low=2)
+    learning_rate: float = option(1e-3, "Learning rate of Adam.", above=0, below=10, flag="lr")
+    max_steps: int = option(0, "Stop after this number of steps, also within an epoch; 0: no limit.", low=0)
+    stream: bool = option(
+        False, "Train on new examples without end; --train-size is then the length of an epoch."
+    )
     device: str = "cpu"
-    precision: str = "float32"
-    compile: bool = False
+    precision: str = option(
+        "float32",
+        "float32, bf16, on a GPU also tf32; auto: bf16 if the device is faster with it.",
+        choices=PRECISIONS,
+    )
+    compile: bool = option(False, "Use torch.compile.")
 
 
 def precision_of(choice: str, device: str) -> str:
