@@ -20,7 +20,7 @@ from simtown.core.options import option
 from simtown.core.streams import Stream
 from simtown.language.questions import STYLES
 from simtown.language.relations import DEFAULT_RELATIONS, RADIAL, RELATION_NAMES, RELATIONS, relation_numbers
-from simtown.language.sampler import Recipe, draw_entities
+from simtown.language.sampler import Recipe, plan_of
 from simtown.render.frames import check_size
 from simtown.scenes.paint import CHOICES, paint_frequencies
 from simtown.scenes.weather import DEFAULT_WEATHERS, WEATHERS
@@ -142,7 +142,7 @@ class Settings:
         """Raises SettingsError if a value is out of range."""
         self.check_apart_from_frequencies()
         try:
-            draw_entities(self.recipe("train"), np.arange(0), {})  # do enough kinds occur?
+            plan_of(self.recipe("train"))  # do enough kinds occur?
         except (ValueError, OSError) as error:
             raise SettingsError(str(error)) from error
 

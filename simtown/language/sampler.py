@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, fields
 
 import numpy as np
 
-from simtown.core.exact import kernel
 from simtown.core.streams import Stream
 from simtown.language import rejection
 from simtown.language.questions import STYLES
@@ -210,101 +209,3 @@ def _why(recipe: Recipe, vehicles: int, loop: int) -> str:
         f"no question with the drawn answer was found in {CAP} attempts: "
         f"`relations={','.join(recipe.relations)}` are too few, name more"
     )
-
-
-# Parts of the procedure, for many examples
-
-
-@kernel
-def _all_kinds(plan, index, out, tried):  # type: ignore[no-untyped-def]
-    all_found = True
-    for n in range(len(index)):
-        all_found = all_found and rejection.draw_kinds(plan, index[n], 0, out[n], tried)
-    return all_found
-
-
-@kernel
-def _all_cameras(plan, index, out):  # type: ignore[no-untyped-def]
-    for n in range(len(index)):
-        rejection.draw_camera(plan, index[n], out[n])
-
-
-@kernel
-def _all_answers(key, index, out):  # type: ignore[no-untyped-def]
-    for n in range(len(index)):
-        out[n] = rejection.fair_answer(key, index[n])
-
-
-@kernel
-def _all_mirrored(pose, camera, mirror):  # type: ignore[no-untyped-def]
-    for n in range(len(pose)):
-        rejection.mirror_camera(camera[n], mirror)
-        for j in range(pose.shape[1]):
-            pose[n, j, 0], pose[n, j, 1], pose[n, j, 2] = rejection.mirrored(
-                pose[n, j, 0], pose[n, j, 1], pose[n, j, 2], mirror
-            )
-
-
-@kernel
-def _all_unchanged(entity, pose, camera, subject, obj, relation, out):  # type: ignore[no-untyped-def]
-    for n in range(len(entity)):
-        out[n] = rejection.unchanged(entity[n], pose[n], camera[n], subject[n], obj[n], relation[n])
-
-
-def draw_entities(recipe: Recipe, index: np.ndarray, tried: dict[str, tuple[int, int]]) -> np.ndarray:
-    """Entities of each scene, all different: (n, 2 or 3) int64; the first two by equation 4, then the
-    distractor.
-
-    The distractor follows the mean of the subject and the object marginal. Raises ImpossibleError if there
-    are no such entities.
-    """
-    plan, counts = plan_of(recipe), np.zeros((LOOPS, 2), dtype=np.int64)
-    out = np.zeros((len(index), len(plan.sums)), dtype=np.int64)
-    if not _all_kinds(plan, np.ascontiguousarray(index, dtype=np.int64), out, counts):
-        raise ImpossibleError(_why(recipe, len(plan.sums), ENTITY))
-    tried["entity"] = (int(counts[ENTITY, 0]), int(counts[ENTITY, 1]))
-    return out
-
-
-def draw_cameras(recipe: Recipe, index: np.ndarray) -> np.ndarray:
-    """(n, 7) float32 camera rows: the paper's fixed one, or one moved by up to `jitter` metres."""
-    out = np.zeros((len(index), 7), dtype=np.float32)
-    _all_cameras(plan_of(recipe), np.ascontiguousarray(index, dtype=np.int64), out)
-    return out
-
-
-def answers(seed: int, split: str, index: np.ndarray) -> np.ndarray:
-    """(n,) bool, fair and in pairs: of examples 2j and 2j + 1 exactly one is true, so every even prefix is
-    balanced.
-    """
-    out = np.zeros(len(index), dtype=bool)
-    _all_answers(Stream(seed, split, "answer").key, np.ascontiguousarray(index, dtype=np.int64), out)
-    return out
-
-
-def mirrored(pose: np.ndarray, camera: np.ndarray, axes: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Scenes with left and right exchanged (LATERAL: the camera with them) or with near and far exchanged
-    (RADIAL).
-
-    Outlines on the ground are mirrored, whatever the yaw; a vehicle heads so that one which keeps to its lane
-    keeps to a lane.
-    """
-    pose, camera = pose.copy(), camera.copy()
-    _all_mirrored(pose, camera, np.array([LATERAL in axes, RADIAL in axes]))
-    return pose, camera
-
-
-def unchanged(
-    entity: np.ndarray,
-    pose: np.ndarray,
-    camera: np.ndarray,
-    subject: np.ndarray,
-    obj: np.ndarray,
-    relation: np.ndarray,
-) -> np.ndarray:
-    """Whether the third vehicle leaves the truth of a question, and of its opposite, as the first two make
-    it: (n,) bool.
-    """
-    out = np.zeros(len(entity), dtype=bool)
-    _all_unchanged(entity, pose, camera, subject, obj, relation, out)
-    return out

@@ -12,9 +12,9 @@ import numpy as np
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, NAMED_BY_COLOUR
 from simtown.assets.palette import PAINTS
-from simtown.core.exact import inner_kernel, kernel
+from simtown.core.exact import inner_kernel
 from simtown.core.files import read_text
-from simtown.core.streams import Stream, fill, pick, uniform
+from simtown.core.streams import pick, uniform
 
 #: Paints that represent a material, such as skin, planks, walls and straw. "uniform" leaves them out.
 STUFFS: frozenset[str] = frozenset({"wood", "brick", "rust", "skin", "skin dark", "hay", "concrete"})
@@ -107,31 +107,6 @@ def paint_of(word, entity, sums, may_change):  # type: ignore[no-untyped-def]
     `sums`: cumulative frequencies, (0,) to paint nothing; `may_change`: :func:`paintable` of every entity.
     """
     return pick(uniform(word), sums) if len(sums) and may_change[entity] else -1
-
-
-@kernel
-def _draw_paints(key, index, entity, sums, may_change, out):  # type: ignore[no-untyped-def]
-    bits = np.zeros(entity.shape[1], dtype=np.uint64)
-    for n in range(len(index)):
-        fill(key, index[n], 0, bits)
-        for j in range(len(bits)):
-            out[n, j] = paint_of(bits[j], entity[n, j], sums, may_change)
-
-
-def draw_paints(stream: Stream, index: np.ndarray, entity: np.ndarray, frequencies: np.ndarray) -> np.ndarray:
-    """Paints of the vehicles of scenes: (n, v) int8 indices of PAINTS, -1 where a kind keeps its own.
-
-    Args:
-        stream: of the component "paint".
-        index: (n,) example numbers.
-        entity: (n, v) indices of ENTITIES.
-        frequencies: as :func:`paint_frequencies` gives them; empty paints nothing.
-    """
-    out = np.zeros(entity.shape, dtype=np.int8)
-    _draw_paints(
-        stream.key, index.astype(np.int64), entity.astype(np.int64), np.cumsum(frequencies), may_change(), out
-    )
-    return out
 
 
 def _is_file(name: str) -> bool:

@@ -88,7 +88,7 @@ def _room(lane, a, b, half, camera, exchangeable):
 
 @inner_kernel
 def place_beside(u, v, entity, pose, half, camera, taken, pieces):
-    """A pose of the last vehicle, in either lane, from two uniform numbers: x, y (metres), yaw. See
+    """A pose of the last vehicle, in either lane, from two uniform numbers: x, y (metres), yaw.
     :func:`draw_beside`.
 
     Works in `taken`, (2, 2, vehicles), and `pieces`, (2, 2 vehicles), float64: where what is taken, and what
@@ -177,26 +177,6 @@ def _draw_poses(u, entity, half, camera, exchangeable, out):
 
 
 @kernel
-def _draw_pairs(u, entity, half, camera, exchangeable, out):
-    for n in range(len(entity)):
-        lanes = pair_lanes(u[n, 0, 0], entity[n, 0], entity[n, 1], half, camera[n], exchangeable)
-        for j in range(2):
-            e = entity[n, j]
-            out[n, j, 0], out[n, j, 1], out[n, j, 2] = place(
-                lanes[j], u[n, j, 1], u[n, j, 2], half[e, 0], half[e, 1], camera[n], exchangeable
-            )
-
-
-@kernel
-def _draw_beside(u, entity, pose, half, camera, out):
-    taken, pieces = np.zeros((2, 2, entity.shape[1])), np.zeros((2, 2 * entity.shape[1]))
-    for n in range(len(entity)):
-        out[n, 0], out[n, 1], out[n, 2] = place_beside(
-            u[n, 0], u[n, 1], entity[n], pose[n], half, camera[n], taken, pieces
-        )
-
-
-@kernel
 def _apart(entity, pose, half, out):
     for n in range(len(entity)):
         out[n] = True
@@ -230,50 +210,6 @@ def draw_poses(
         half_sizes(),
         rows.astype(np.float64),
         exchangeable,
-        out,
-    )
-    return out
-
-
-def draw_pairs(
-    u: np.ndarray, entity: np.ndarray, camera: np.ndarray, exchangeable: bool = False
-) -> np.ndarray:
-    """As :func:`draw_poses` for two vehicles a scene, which share a lane only if it has room for both.
-
-    All possible choices of lanes are equally likely. Choices in which the two could not stand apart are left
-    out, which does not change the scenes that can be accepted.
-    """
-    out = np.zeros((*entity.shape, 3), dtype=np.float32)
-    _draw_pairs(
-        np.ascontiguousarray(u),
-        entity.astype(np.int64),
-        half_sizes(),
-        camera.astype(np.float64),
-        exchangeable,
-        out,
-    )
-    return out
-
-
-def draw_beside(u: np.ndarray, entity: np.ndarray, pose: np.ndarray, camera: np.ndarray) -> np.ndarray:
-    """Poses of the last vehicle of every scene, in either lane, where it is framed and apart from the others.
-
-    Args:
-        u: (n, 2) uniform numbers.
-        entity: (n, v).
-        pose: (n, v, 3); the last vehicle's are not used.
-        camera: (n, 7) rows.
-
-    Returns:
-        (n, 3) float32 x, y (metres), yaw (radians); where there is no free place, one that is not free.
-    """
-    out = np.zeros((len(entity), 3), dtype=np.float32)
-    _draw_beside(
-        np.ascontiguousarray(u),
-        entity.astype(np.int64),
-        pose.astype(np.float64),
-        half_sizes(),
-        camera.astype(np.float64),
         out,
     )
     return out

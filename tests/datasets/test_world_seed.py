@@ -21,8 +21,8 @@ from simtown.datasets.settings import Settings, SettingsError
 from simtown.datasets.shards import layout, tasks
 from simtown.datasets.stored import Shard
 from simtown.datasets.verify import verify
-from simtown.language.sampler import draw_entities
 from simtown.render.raster import Raster
+from tests.language.parts import draw_entities
 
 #: A small world of kinds from all over the catalogue.
 ELSEWHERE = Settings(entities=6, n=60, val=10, test=40, width=32, height=32, seed=3, world_seed=3, shard=20)

@@ -19,10 +19,11 @@ from simtown.language.relations import (
     separations,
     truths,
 )
-from simtown.language.sampler import Examples, Recipe, answers, draw_cameras, draw_entities, mirrored, sample
-from simtown.scenes.placement import LEAST_VISIBLE, apart, draw_beside, draw_pairs
+from simtown.language.sampler import Examples, Recipe, sample
+from simtown.scenes.placement import LEAST_VISIBLE, apart
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.silhouette import framed, visibility
+from tests.language.parts import answers, draw_beside, draw_cameras, draw_entities, draw_pairs, mirrored
 
 recipes = st.builds(
     lambda seed, split, distractor, relations, jitter: Recipe(

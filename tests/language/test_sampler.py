@@ -13,23 +13,13 @@ from simtown.assets.frequencies import frequencies
 from simtown.datasets.settings import Settings
 from simtown.language.questions import PHRASINGS
 from simtown.language.rejection import CAP
-from simtown.language.sampler import (
-    JITTER,
-    Examples,
-    ImpossibleError,
-    Recipe,
-    answers,
-    draw_cameras,
-    draw_entities,
-    mirrored,
-    sample,
-    unchanged,
-)
+from simtown.language.sampler import JITTER, Examples, ImpossibleError, Recipe, sample
 from simtown.scenes.camera import NOMINAL, Camera
 from simtown.scenes.placement import GAP, LANES, LEAST_VISIBLE, SWAY, half_sizes, overlap
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.silhouette import unclipped_boxes, visibility
 from simtown.scenes.weather import WEATHERS
+from tests.language.parts import answers, draw_cameras, draw_entities, mirrored, unchanged
 
 ALL = ("left of", "right of", "in front of", "behind")
 SKEWED_SUBJECT, SKEWED_OBJECT = np.array([0.55, 0.25, 0.15, 0.05]), np.array([0.1, 0.2, 0.3, 0.4])

@@ -14,8 +14,9 @@ from simtown.assets.palette import COLOUR_WORDS, PAINTS
 from simtown.core.streams import Stream
 from simtown.datasets.settings import Settings
 from simtown.language.sampler import Examples, sample
-from simtown.scenes.paint import NATURAL, STUFFS, body_paints, draw_paints, paint_frequencies, paintable
+from simtown.scenes.paint import NATURAL, STUFFS, body_paints, paint_frequencies, paintable
 from simtown.scenes.scene import Scene, SceneBatch, Vehicle, empty_batch, plausible
+from tests.language.parts import draw_paints
 
 ALL = Settings(entities=len(ENTITIES), n=2000, frequencies="uniform", seed=4)
 

@@ -10,18 +10,9 @@ from hypothesis import strategies as st
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES
 from simtown.scenes.camera import NOMINAL, Camera
-from simtown.scenes.placement import (
-    GAP,
-    LANES,
-    SWAY,
-    apart,
-    draw_beside,
-    draw_pairs,
-    draw_poses,
-    half_sizes,
-    overlap,
-)
+from simtown.scenes.placement import GAP, LANES, SWAY, apart, draw_poses, half_sizes, overlap
 from simtown.scenes.silhouette import framed, unclipped_boxes
+from tests.language.parts import draw_beside, draw_pairs
 
 quick = settings(max_examples=200)
 
