@@ -1,6 +1,6 @@
 """Where vehicles stand: random places in either lane, and whether they are apart from each other.
 
-Kernels take one scene; functions of the same names take many.
+Kernels take one scene, functions many.
 """
 
 # mypy: disable-error-code="no-untyped-def,operator"
@@ -89,7 +89,8 @@ def _room(lane, a, b, half, camera, exchangeable):
 @inner_kernel
 def place_beside(u, v, entity, pose, half, camera, taken, pieces):
     """A pose of the last vehicle, in either lane, from two uniform numbers: x, y (metres), yaw.
-    :func:`draw_beside`.
+
+    It is framed and apart from the others; if no place is free, it is one that is not.
 
     Works in `taken`, (2, 2, vehicles), and `pieces`, (2, 2 vehicles), float64: where what is taken, and what
     is free, begins and how far it goes.
