@@ -246,6 +246,10 @@ AddressOption = Annotated[
 ]
 
 
+#: Examples of a data set for which it is worth starting a process, which takes two seconds.
+WORTH_A_PROCESS = 20_000
+
+
 @dataclass(frozen=True)
 class PoolSettings:
     """Who works, as the options of a command say.
@@ -254,7 +258,7 @@ class PoolSettings:
         engine: "local" or "ray".
         address: of a Ray cluster; None starts one here.
         workers: processes; None: as many as pay for themselves.
-        seconds: that the work takes one core, None if nobody knows.
+        examples: that the command works on, None if there are enough for every processor.
 
     Raises:
         RefusalError: an engine that does not exist, or an address without a cluster.
@@ -265,7 +269,7 @@ class PoolSettings:
     engine: str
     address: str | None
     workers: int | None
-    seconds: float | None = None
+    examples: int | None = None
 
     def __post_init__(self) -> None:
         from simtown.core.cluster import ENGINES, parse_address
@@ -283,10 +287,12 @@ class PoolSettings:
     @property
     def cores(self) -> int | None:
         """How many cores work; None if the cluster decides."""
-        from simtown.core.pool import processes_for
+        from simtown.core.processes import default_workers
 
         if self.workers is None and self.engine == "local":
-            return processes_for(self.seconds).workers
+            if self.examples is None:
+                return default_workers()
+            return max(1, min(default_workers(), self.examples // WORTH_A_PROCESS))
         return self.workers
 
     @contextmanager

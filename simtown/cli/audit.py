@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from tempfile import gettempdir
 from typing import Annotated
 
 import typer
@@ -17,7 +16,6 @@ from simtown.cli.app import (
     app,
     progress_of,
 )
-from simtown.cli.costs import announce
 from simtown.cli.places import local_file
 from simtown.core.extras import need
 from simtown.core.terminal import say
@@ -46,7 +44,6 @@ def audit(
 
     from simtown.core.console import page, styled
     from simtown.core.files import save_json
-    from simtown.datasets import costs
     from simtown.datasets.audit import run
     from simtown.datasets.reader import open_dataset
     from simtown.datasets.settings import SPLITS
@@ -55,10 +52,8 @@ def audit(
     report_file = local_file(json, "--json") if json else None
     name = str(store_of(dataset))
     data = open_dataset(dataset)
-    cost = costs.of_audit(data)
-    team = PoolSettings(engine, address, workers, cost.seconds)
-    announce(f"audit {name}", cost, team.cores, Path(gettempdir()), "another TMPDIR")
     examples = sum(len(data[split]) for split in SPLITS)
+    team = PoolSettings(engine, address, workers, examples)
     with progress_of(f"audit {name}", run.PASSES * examples) as progress, team.pool() as pool:
         findings = run.audit(data, pool, progress)
     summary = run.report(data.name, findings)

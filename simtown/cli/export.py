@@ -15,7 +15,6 @@ from simtown.cli.app import (
     app,
     progress_of,
 )
-from simtown.cli.costs import PlanOption, announce
 from simtown.cli.places import beside, local
 from simtown.core.terminal import say
 
@@ -33,7 +32,6 @@ def export(
     workers: WorkersOption = None,
     engine: EngineOption = "local",
     address: AddressOption = None,
-    plan: PlanOption = False,
 ) -> None:
     """Write a data set in another tool's format: COCO, CLEVR, WebDataset, Parquet for Hugging Face, YOLO, or
     plain PNG files.
@@ -42,7 +40,7 @@ def export(
     holds and how to load it: docs/export.md.
     """
     from simtown.core.files import require_new
-    from simtown.datasets import costs, export
+    from simtown.datasets import export
     from simtown.datasets.reader import open_dataset
 
     export.find_format(to)
@@ -50,10 +48,8 @@ def export(
     require_new(directory, "simtown export")
     data = open_dataset(dataset)
     splits = export.choose_splits(data, [] if split == "all" else [name.strip() for name in split.split(",")])
-    cost = costs.of_export(data, to, splits)
-    team = PoolSettings(engine, address, workers, cost.seconds)
-    announce(f"export {directory}", cost, team.cores, directory, "one --split, or another --out", plan)
     counts = {name: len(data[name]) for name in splits}
+    team = PoolSettings(engine, address, workers, sum(counts.values()))
     with progress_of(f"export {directory}", sum(counts.values())) as progress, team.pool() as pool:
         export.export(data, to, splits, directory, progress, pool)
     say(f"{directory}: {', '.join(f'{count:,} {name}' for name, count in counts.items())} examples for {to}")
@@ -69,7 +65,6 @@ def gallery(
         Path | None,
         typer.Option(help="The directory to write; by default DIR-gallery, here if DIR is a URL."),
     ] = None,
-    plan: PlanOption = False,
 ) -> None:
     """Write a page that shows a data set: index.html, for any browser, without a server, and a folder beside
     it that the page reads as needed.
@@ -79,14 +74,13 @@ def gallery(
     2,000 examples it shows 2,000, evenly spread, unless you give --all.
     """
     from simtown.core.files import require_new
-    from simtown.datasets import costs, gallery
+    from simtown.datasets import gallery
     from simtown.datasets.export import choose_splits
     from simtown.datasets.reader import open_dataset
 
     directory = local(out) if out else beside(dataset, "gallery")
     require_new(directory, "simtown gallery")
     data = open_dataset(dataset)
-    announce(f"gallery {directory}", costs.of_gallery(data, everything), 1, directory, plan=plan)
     counts = [len(data[name]) for name in choose_splits(data, [])]
     shown = sum(len(gallery.gallery_sample(count, everything)) for count in counts)
     with progress_of(f"gallery {directory}", shown) as progress:

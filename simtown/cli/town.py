@@ -22,14 +22,12 @@ from simtown.cli.app import (
     progress_of,
     save_picture,
 )
-from simtown.cli.costs import PlanOption, announce
 from simtown.cli.places import local_file, name_of
 from simtown.core.extras import need
 from simtown.core.terminal import complain, say
 
 if TYPE_CHECKING:
     from simtown.datasets.settings import Settings
-    from simtown.datasets.stores import DirectoryStore, Remote
     from simtown.render.frames import Renderer
 
 
@@ -165,7 +163,6 @@ def generate(
     device: Annotated[str, typer.Option(help="What draws: cpu, cuda (a graphics card), or auto.")] = "cpu",
     engine: EngineOption = "local",
     address: AddressOption = None,
-    plan: PlanOption = False,
 ) -> None:
     """Make a data set: scenes, pictures, questions and answers, as HDF5 shards.
 
@@ -173,11 +170,11 @@ def generate(
     generate --entities 60 --n 60000 --distractor
     """
     from simtown.core.progress import Progress
-    from simtown.datasets import costs, job
+    from simtown.datasets import job
     from simtown.datasets.preview import dataset_sheet
     from simtown.datasets.reader import open_dataset
     from simtown.datasets.settings import Settings
-    from simtown.datasets.stores import DirectoryStore, store_of
+    from simtown.datasets.stores import store_of
     from simtown.language.relations import RELATION_NAMES
     from simtown.render.renderers import choose_device
     from simtown.scenes.weather import WEATHERS
@@ -214,10 +211,6 @@ def generate(
         )
     job.begun(store, settings)  # refused before anything is told
     team = PoolSettings(engine, address, workers)
-    cost = costs.of_generate(settings, _sizes(store), device)
-    directory = store.path if isinstance(store, DirectoryStore) else None
-    advice = "a smaller --n or --size, or another --out"
-    announce(f"generate {store}", cost, team.cores, directory, advice, plan)
     with Progress(f"generate {store}") as progress, team.pool() as pool:
         if engine == "ray" and device == "cuda":
             drawn_on = device  # the cluster's cards, not this machine's
@@ -234,14 +227,6 @@ def generate(
     amount = f"{megabytes:,.1f} MB in {len(manifest['shards'])} shards"
     say(f"{store}: {n} train, {val} val, {test} test examples, {amount}; {progress.summary()}")
     say(f"Look at {store}/{PREVIEW}; check it with: simtown verify {store}")
-
-
-def _sizes(store: DirectoryStore | Remote) -> dict[str, int]:
-    """Bytes of each file of a store; empty if there is no store yet."""
-    try:
-        return store.sizes()
-    except (FileNotFoundError, NotADirectoryError):
-        return {}
 
 
 #: Settings whose values a default name shows as a digest.
@@ -535,9 +520,9 @@ def verify(
     Scenes, questions and answers are sampled again from the settings and compared. Each error and each file
     that does not belong there is one line. Exit code 1 if there is an error.
     """
-    from simtown.datasets import costs, verify
+    from simtown.datasets import verify
     from simtown.datasets.settings import Settings
-    from simtown.datasets.stores import Remote, store_of
+    from simtown.datasets.stores import store_of
 
     if pictures < 0:
         raise RefusalError(f"--pictures must be at least 0, not {pictures}")
@@ -545,11 +530,9 @@ def verify(
     manifest = store.load_manifest()
     settings = Settings.from_resolved(manifest["settings"])
     drawn = None if everything else pictures
-    cost = costs.of_verify(manifest, settings, drawn, isinstance(store, Remote))
-    team = PoolSettings(engine, address, workers, cost.seconds)
-    announce(f"verify {store}", cost, team.cores)
-    renderer = _renderer("raster")  # compiled here, also for what samples, before the workers start
     total = sum(settings.counts().values())
+    team = PoolSettings(engine, address, workers, total)
+    renderer = _renderer("raster")  # compiled here, also for what samples, before the workers start
     with progress_of(f"verify {store}", total) as progress, team.pool() as pool:
         report = verify.verify(dataset, renderer if drawn != 0 else None, drawn, quick, progress, pool)
     for problem in report.problems:
@@ -580,7 +563,6 @@ def captions(
     workers: WorkersOption = None,
     engine: EngineOption = "local",
     address: AddressOption = None,
-    plan: PlanOption = False,
 ) -> None:
     """Write region descriptions of the training scenes: how vehicles stand, their colours and the weather,
     what is in the street.
@@ -588,7 +570,6 @@ def captions(
     All of them are true. With a reporting bias, captions mention typical colours less often than pictures
     show them.
     """
-    from simtown.datasets import costs
     from simtown.datasets.captioned import scenes_to_read, write_captions
     from simtown.datasets.reader import open_dataset
     from simtown.language.captions import check_bias
@@ -596,10 +577,8 @@ def captions(
     out = local_file(out)
     check_bias(bias)
     source = open_dataset(dataset)
-    cost = costs.of_captions(source)
-    team = PoolSettings(engine, address, workers, cost.seconds)
-    announce(f"captions {out}", cost, team.cores, out, plan=plan)
     scenes = scenes_to_read(source, "train", bias)
+    team = PoolSettings(engine, address, workers, scenes)
     with progress_of(f"captions {out.name}", scenes) as progress, team.pool() as pool:
         count, example = write_captions(out, source, "train", bias, pool, progress)
     say(f"{out}: {count:,} captions of {len(source.train):,} scenes, such as '{example}'")

@@ -18,15 +18,13 @@ from typing import Any, TypeVar
 
 from simtown.core.cluster import RETRIES, Cluster, ClusterError
 from simtown.core.files import DamagedError
-from simtown.core.processes import WorkerError, default_workers, team
+from simtown.core.processes import WorkerError, team
 
 Piece = TypeVar("Piece")
 #: Receives what a function reports of its piece while it works.
 Report = Callable[[Any], None]
 #: The errors that commands explain, which a worker hands on as they are.
 _EXPLAINED = (ValueError, OSError, ImportError, MemoryError, DamagedError, WorkerError)
-#: Seconds of one core's work for which it is worth starting a process, which takes two.
-WORTH_A_PROCESS = 4.0
 
 
 def ignore(content: Any) -> None:
@@ -135,12 +133,6 @@ class Processes(Pool):
             return
         for piece in pieces:
             yield piece, function(piece, progress, *shared)
-
-
-def processes_for(seconds: float | None = None) -> Processes:
-    """One process for each processor; fewer for work of so few seconds that they would start in vain."""
-    most = default_workers()
-    return Processes(most if seconds is None else max(1, min(most, int(seconds / WORTH_A_PROCESS))))
 
 
 class OnCluster(Pool):

@@ -16,6 +16,7 @@ from simtown.core.callbacks import ProgressCallback
 from simtown.core.files import DamagedError, ForeignDirectoryError, RefusedError
 from simtown.core.pool import Pool, Processes
 from simtown.core.processes import WorkerError, default_workers
+from simtown.core.room import require_room
 from simtown.datasets import manifests, timings
 from simtown.datasets.making import Job, entry, make_shards
 from simtown.datasets.settings import Settings
@@ -52,6 +53,7 @@ def generate(
     Raises:
         SettingsError: a setting is out of range.
         ValueError: `workers` is less than 1.
+        RoomError: the disk has too little room.
         ForeignDirectoryError: the directory holds something else, or a data set of other settings; the
             message says which differ.
         DamagedError: a finished shard does not match its checksum.
@@ -69,6 +71,8 @@ def generate(
         missing = _missing_shards(store, settings, manifest)
         total = sum(settings.counts().values())
         missing_examples = sum(task.count for task in missing)
+        if isinstance(store, DirectoryStore):
+            require_room(store.path, missing_examples * settings.example_bytes)
         callback.on_begin(total, total - missing_examples)
         clock, start, writer = Clock(), perf_counter(), _ManifestWriter(store, manifest)
 

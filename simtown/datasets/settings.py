@@ -213,6 +213,16 @@ class Settings:
         return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in seeds.items())
 
     @property
+    def example_bytes(self) -> float:
+        """About how many bytes an example takes in a shard."""
+        pixels = self.width * self.height
+        per_side = _BYTES_PER_SIDE + self.masks * _MASK_BYTES_PER_SIDE + self.depth * _DEPTH_BYTES_PER_SIDE
+        per_pixel = (
+            _BYTES_PER_PIXEL + self.masks * _MASK_BYTES_PER_PIXEL + self.depth * _DEPTH_BYTES_PER_PIXEL
+        )
+        return per_side * sqrt(pixels) + per_pixel * pixels
+
+    @property
     def shard_size(self) -> int:
         """Examples a file.
 
@@ -221,12 +231,7 @@ class Settings:
         """
         if self.shard is not None:
             return self.shard
-        side = sqrt(self.width * self.height)
-        per_side = _BYTES_PER_SIDE + self.masks * _MASK_BYTES_PER_SIDE + self.depth * _DEPTH_BYTES_PER_SIDE
-        per_pixel = (
-            _BYTES_PER_PIXEL + self.masks * _MASK_BYTES_PER_PIXEL + self.depth * _DEPTH_BYTES_PER_PIXEL
-        )
-        by_bytes = _round_down(_SHARD_BYTES / (per_side * side + per_pixel * self.width * self.height))
+        by_bytes = _round_down(_SHARD_BYTES / self.example_bytes)
         return min(by_bytes, max(_LEAST_SHARD, _round_down(max(self.counts().values()) / _LEAST_SHARDS)))
 
     @property

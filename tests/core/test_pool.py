@@ -8,8 +8,8 @@ import pytest
 
 from simtown.core.cluster import ClusterError
 from simtown.core.files import DamagedError, RefusedError
-from simtown.core.pool import Processes, portable, processes_for, require_shared
-from simtown.core.processes import WorkerError, default_workers
+from simtown.core.pool import Processes, portable, require_shared
+from simtown.core.processes import WorkerError
 
 
 def _square(piece, report, power):
@@ -76,8 +76,6 @@ def test_an_iterator_that_gets_more_pieces_is_asked_again():
 def test_there_is_at_least_one_worker_and_none_without_work():
     with pytest.raises(ValueError, match="workers must be at least 1, not 0"):
         Processes(0)
-    assert processes_for(seconds=0.1).workers == 1
-    assert processes_for(seconds=1e6).workers == processes_for().workers == default_workers()
 
 
 def test_a_machine_that_does_not_reach_a_directory_says_so(tmp_path):

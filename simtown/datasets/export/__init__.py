@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol, cast
 
 from simtown.core.files import whole
 from simtown.core.pool import Pool, Processes, Report, ignore, require_shared
+from simtown.core.room import require_room
 from simtown.datasets.export.parts import FOLDER
 from simtown.datasets.export.portion import Portion
 from simtown.datasets.handle import Handle
@@ -102,12 +103,15 @@ def export(
     Raises:
         ValueError: there is no such format or split.
         ImportError: a library is missing.
+        RoomError: the disk has too little room.
         ForeignDirectoryError: `out` is not empty.
         DamagedError: a shard cannot be read.
         ClusterError: a machine of the cluster does not reach the data set or the directory.
         WorkerError: a worker process died.
     """
     form, chosen = find_format(name), choose_splits(data, splits)
+    shards = data.manifest["shards"].items()
+    require_room(out, sum(entry["bytes"] for shard, entry in shards if shard.startswith(tuple(chosen))))
     block = form.block(data.settings)
     pieces = [
         _Piece(split, range(first, min(first + block, len(data[split]))), number)
