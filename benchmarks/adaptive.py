@@ -25,13 +25,13 @@ from typing import Any
 
 import numpy as np
 
+from simtown.complexity import cells
+from simtown.complexity.curves import isotonic
+from simtown.complexity.size_search import ladder
 from simtown.core.files import DamagedError
 from simtown.datasets.settings import Settings
-from simtown.training import cells
-from simtown.training.adaptive import check_targets, ladder
-from simtown.training.curves import isotonic
 from simtown.training.fit_settings import FitSettings
-from simtown.training.plan import SizeCurve, SweepCell, SweepPlan
+from simtown.training.plan import SizeCurve, SweepCell, SweepPlan, check_targets
 from simtown.training.schedule import Schedule
 
 RESULT = Path(__file__).parent / "results" / "adaptive.csv"

@@ -22,11 +22,11 @@ import numpy as np
 from machine import machine
 from scipy import optimize, stats
 
-from simtown.training.bootstrap import marked
-from simtown.training.complexity import estimate
-from simtown.training.curves import ABOVE, BELOW
-from simtown.training.findings import Findings
-from simtown.training.results import Run
+from simtown.complexity.bootstrap import marked
+from simtown.complexity.curves import ABOVE, BELOW
+from simtown.complexity.estimate import estimate
+from simtown.complexity.finished_runs import Run
+from simtown.complexity.needs import Findings
 
 SEEDS = (1, 3, 5, 10)
 TARGET = 0.9

@@ -20,8 +20,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from simtown.complexity import cells
 from simtown.core.files import DamagedError, as_json, read_json, replacing
-from simtown.training import cells, identity, plan
+from simtown.training import identity, plan
 from simtown.training.early_stopping import end_of
 from simtown.training.fit_settings import FitSettings
 from simtown.training.plan import SweepCell

@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 from rich.progress import track
 
+from simtown.complexity import cells
 from simtown.core.files import replacing
 from simtown.datasets.job import generate
 from simtown.datasets.reader import Split, open_dataset
 from simtown.datasets.settings import Settings
-from simtown.training import cells
 
 RESULTS = Path(__file__).parent / "results"
 RESULT = RESULTS / "visible.csv"

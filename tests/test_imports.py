@@ -17,7 +17,7 @@ LAYERS = (
     ("scenes",),
     ("language",),
     ("render",),
-    ("datasets", "town", "visualgenome"),
+    ("datasets", "town", "visualgenome", "complexity"),
     ("text", "training"),
     ("bench", "probes"),
     ("cli",),

@@ -168,7 +168,7 @@ def test_urls_are_named_without_passwords():
 def report(tmp_path_factory):
     """Tables and figures of results whose groups have evil names."""
     pytest.importorskip("matplotlib")
-    from simtown.training.report import report
+    from simtown.complexity.need_report import report
 
     place = tmp_path_factory.mktemp("results")
     lines = [["group", "size", "seed", "correct", "total", "world"]]

@@ -505,7 +505,7 @@ def _complexity_table(rows: list[dict[str, str]]) -> Table:
     from rich import box
     from rich.table import Table
 
-    from simtown.training.findings import SMALLEST
+    from simtown.complexity.needs import SMALLEST
 
     same = [
         name
@@ -563,9 +563,9 @@ def complexity(
     other groups are compared with the group of the first line.
     """
     need("train", modules=("scipy", "matplotlib"))
+    from simtown.complexity.need_report import report
     from simtown.core.console import page
     from simtown.core.files import inside
-    from simtown.training import report
 
     try:
         levels = [float(target) for target in targets.split(",")]
@@ -574,7 +574,7 @@ def complexity(
             f"--targets {targets}: give accuracies between 0 and 1, separated by commas"
         ) from None
     directory = out or inside(runs[0].parent if runs[0].is_file() else runs[0], "complexity")
-    findings = report.report(runs, directory, targets=levels, replicates=replicates, seed=seed)
+    findings = report(runs, directory, targets=levels, replicates=replicates, seed=seed)
     with page(160) as console:
         console.print(_complexity_table(findings.table()))
     for note in findings.notes:

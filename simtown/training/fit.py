@@ -515,6 +515,6 @@ def _write_lines(path: Path, rows: list[dict[str, float]]) -> None:
 
 
 def _draw_curve(directory: Path) -> None:
-    from simtown.training.figures import curve
+    from simtown.training.run_curve import curve
 
     curve(run_directory.read_metrics(directory), directory / run_directory.CURVE)

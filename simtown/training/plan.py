@@ -16,10 +16,10 @@ from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
+from simtown.complexity.size_search import ladder
 from simtown.core.files import check_name, inside, read_toml
 from simtown.datasets.settings import Settings, SettingsError
 from simtown.training import record
-from simtown.training.adaptive import check_targets, ladder
 from simtown.training.fit_settings import FitSettings, precision_of
 from simtown.training.models import admit, options
 
@@ -243,6 +243,21 @@ def _parts(
     except ValueError as error:
         raise SettingsError(f"{preset} cannot be read as a preset: {error}") from error
     return data, fit, grids
+
+
+def check_targets(targets: Any) -> tuple[float, ...]:
+    """Target accuracies, each once. Raises SettingsError for one that is not between 0.5 and 1."""
+    if not isinstance(targets, Sequence) or isinstance(targets, str):
+        raise SettingsError(
+            f"adaptive = {record.brief(targets)} is no list of target accuracies: write [0.9] or [0.9, 0.75]"
+        )
+    for target in targets:
+        if isinstance(target, bool) or not isinstance(target, int | float) or not 0.5 < target < 1:
+            raise SettingsError(
+                f"a target accuracy lies above 0.5, which is chance, and below 1: "
+                f"{record.brief(target)} does not"
+            )
+    return tuple(dict.fromkeys(map(float, targets)))
 
 
 _TABLE = record.table()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from simtown.training import adaptive
+from simtown.complexity import size_search
 from simtown.training.plan import SizeCurve, SweepCell, SweepPlan
 
 
@@ -85,20 +85,20 @@ class Schedule:
     def next_size(self, target: float, curve: SizeCurve) -> int | None:
         """The size that a search needs next, None if it is over."""
         known = self.accuracies(curve)
-        first = adaptive.FIRST if known else self._first(target, curve)
-        return adaptive.next_size(list(curve.sizes), known, target, first)
+        first = size_search.FIRST if known else self._first(target, curve)
+        return size_search.next_size(list(curve.sizes), known, target, first)
 
     def _first(self, target: float, curve: SizeCurve) -> float:
         """Where a search begins: where some seeds have been, or where the model's other worlds tell it to."""
-        if (estimate := adaptive.need(self.accuracies(curve, all_seeds=False), target)) is not None:
+        if (estimate := size_search.need(self.accuracies(curve, all_seeds=False), target)) is not None:
             return estimate
         needs = {
             (other.entities, other.distractor): need
             for other in self.plan.curves
             if other.model == curve.model
-            and (need := adaptive.need(self.accuracies(other), target)) is not None
+            and (need := size_search.need(self.accuracies(other), target)) is not None
         }
-        return adaptive.first_size(curve.entities, curve.distractor, needs)
+        return size_search.first_size(curve.entities, curve.distractor, needs)
 
     def over(self) -> int:
         """Searches that need no more runs."""
@@ -107,7 +107,7 @@ class Schedule:
     def describe(self, target: float, curve: SizeCurve) -> str:
         """A search in words, such as "pbn, 15 entities, 90 %: between 1,400 (0.881) and 2,000 (0.915)"."""
         known, size = self.accuracies(curve), self.next_size(target, curve)
-        low, high = adaptive.crossing(known, target)
+        low, high = size_search.crossing(known, target)
 
         def at(n: int) -> str:
             return f"{n:,} ({known[n]:.3f})"

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
+from simtown.complexity import cells
 from simtown.core.callbacks import ProgressCallback
 from simtown.core.cluster import Cluster
 from simtown.core.files import DamagedError, ForeignDirectoryError, claimed, inside, save_json
@@ -18,7 +19,7 @@ from simtown.datasets import manifests
 from simtown.datasets.job import generate
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings
-from simtown.training import cells, identity, run_directory
+from simtown.training import identity, run_directory
 from simtown.training.fit import FitCallback
 from simtown.training.plan import SizeCurve, SweepCell, SweepPlan
 from simtown.training.schedule import Schedule

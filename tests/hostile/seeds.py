@@ -163,7 +163,7 @@ def _sweep(store: Store, path: Path) -> None:
 
 @_item("cells")
 def _cells(store: Store, path: Path) -> None:
-    from simtown.training import cells
+    from simtown.complexity import cells
 
     for run in sorted((store.path("sweep") / "runs").iterdir()):
         cells.save(run, path)

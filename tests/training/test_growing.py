@@ -12,10 +12,10 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
 
+from simtown.complexity import cells  # noqa: E402
 from simtown.core.pool import Processes  # noqa: E402
 from simtown.datasets import job  # noqa: E402
 from simtown.datasets.reader import open_dataset  # noqa: E402
-from simtown.training import cells  # noqa: E402
 from simtown.training.identity import shards_digest  # noqa: E402
 from tests.training.towns import snapshot  # noqa: E402
 

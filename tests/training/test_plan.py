@@ -7,8 +7,8 @@ import pytest
 
 pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
 
+from simtown.complexity.size_search import ladder
 from simtown.datasets.settings import SettingsError
-from simtown.training.adaptive import ladder
 from simtown.training.models import options
 from simtown.training.plan import PRESETS, read
 from simtown.training.sweep import dataset_path

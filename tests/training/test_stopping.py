@@ -13,9 +13,10 @@ import pytest
 pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
 
 from benchmarks.stopping import shared, take
+from simtown.complexity import cells
 from simtown.core.files import DamagedError
 from simtown.datasets.reader import open_dataset
-from simtown.training import cells, early_stopping
+from simtown.training import early_stopping
 from simtown.training.fit import fit
 from simtown.training.plan import SweepCell
 from tests.training import towns

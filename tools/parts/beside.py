@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from simtown.assets.frequencies import frequencies, table
-from simtown.training.complexity import TARGETS
-from simtown.training.findings import Findings, yes
-from simtown.training.results import model_order
+from simtown.complexity.estimate import TARGETS
+from simtown.complexity.finished_runs import model_order
+from simtown.complexity.needs import Findings, yes
 from tools.parts.claims import PAPER_WORLDS, UNMEASURED, grouped, growth_claims, lead, lead_claims
 from tools.parts.results import LARGER, LITERAL, ON_CARD, Cell, Results, shows_growth
 from tools.parts.tables import BY_CHANCE, RULE_WORDS, both_of, needs_of, ratios_of

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from simtown.assets.catalogue import SIZES, VERSION
-from simtown.training.bootstrap import interval, narrowest, too_narrow
-from simtown.training.curves import ABOVE
-from simtown.training.factors import contrasted, log_bounds
-from simtown.training.findings import Findings
+from simtown.complexity.bootstrap import interval, narrowest, too_narrow
+from simtown.complexity.curves import ABOVE
+from simtown.complexity.factors import contrasted, log_bounds
+from simtown.complexity.needs import Findings
 from tools.parts.results import LITERAL, STRUCTURED, UNSTRUCTURED, Results, shows_growth
 from tools.parts.words import between, condition, factor, name_of, paragraphs, percent, world_words
 
@@ -35,7 +35,7 @@ def verdict(low: float, high: float, neutral: float, seeds: int, over: str) -> s
 
     Args:
         seeds: of the curve that has fewest.
-        over: what the interval holds, as :func:`simtown.training.bootstrap.interval_over` says it.
+        over: what the interval holds, as :func:`simtown.complexity.bootstrap.interval_over` says it.
     """
     if seeds < FEWEST_SEEDS or too_narrow(over) or np.isnan(low) or np.isnan(high):
         return UNMEASURED

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from simtown.training.complexity import estimate
-from simtown.training.findings import Findings, Need, Ratio
-from simtown.training.results import Run, whole
+from simtown.complexity.estimate import estimate
+from simtown.complexity.finished_runs import Run, whole
+from simtown.complexity.needs import Findings, Need, Ratio
 from tools.parts.claims import MAIN
 from tools.parts.results import MAIN_GRID, STRUCTURED, UNSTRUCTURED, Results
 from tools.parts.words import NOTHING_YET, markdown, name_of, paragraphs
@@ -223,11 +223,11 @@ def compared(results: Results, comparison: Comparison) -> str:
 
 def draw(results: Results, folder: Path) -> None:
     """Draw the figure of each comparison that shows growth."""
-    from simtown.training import figures  # Matplotlib
+    from simtown.complexity.needs_figure import samples
 
     for comparison in COMPARISONS:
         if (report := comparison.report(results)) and shows_growth(report):
-            figures.samples(report, folder / f"{comparison.name}.png", compared=name_of(comparison.model))
+            samples(report, folder / f"{comparison.name}.png", compared=name_of(comparison.model))
 
 
 def shows_growth(report: Findings) -> bool:

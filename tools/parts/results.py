@@ -13,10 +13,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from simtown.training.complexity import estimate
-from simtown.training.factors import Effect, effects
-from simtown.training.findings import Findings
-from simtown.training.results import Run, read_runs, whole
+from simtown.complexity.estimate import estimate
+from simtown.complexity.factors import Effect, effects
+from simtown.complexity.finished_runs import Run, read_runs, whole
+from simtown.complexity.needs import Findings
 
 #: The two models of the paper.
 STRUCTURED, UNSTRUCTURED = "pbn", "cnn-lstm"
@@ -86,13 +86,14 @@ class Results:
 
     def draw(self, folder: Path) -> None:
         """Draw the figures of the main grid, and of the paper's stopping rule, once they show growth."""
-        from simtown.training import figures
+        from simtown.complexity.learning_figure import learning
+        from simtown.complexity.needs_figure import samples
 
         if self.report and shows_growth(self.report):
-            figures.samples(self.report, folder / "sample-complexity.png")
-            figures.learning(self.report, folder / "learning-curves.png")
+            samples(self.report, folder / "sample-complexity.png")
+            learning(self.report, folder / "learning-curves.png")
         if (literal := self.beside(LITERAL)) and shows_growth(literal):
-            figures.samples(literal, folder / "paper-rule.png")
+            samples(literal, folder / "paper-rule.png")
 
 
 def shows_growth(report: Findings | None) -> bool:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simtown.training.factors import Effect
-from simtown.training.findings import Accuracies, Findings, Need, yes
-from simtown.training.results import Run, model_order
+from simtown.complexity.factors import Effect
+from simtown.complexity.finished_runs import Run, model_order
+from simtown.complexity.needs import Accuracies, Findings, Need, yes
 from tools.parts.claims import DECIDED, MAIN
 from tools.parts.results import FIXED, STRUCTURED, UNSTRUCTURED, Results
 from tools.parts.words import NOTHING_YET, condition, factor, markdown, name_of, paragraphs, percent

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from simtown.training.factors import Effect
-from simtown.training.figures import NAMES
+from simtown.complexity.factors import Effect
+from simtown.complexity.model_looks import NAMES
 
 NOTHING_YET = "Not measured yet."
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simtown.training.complexity import estimate
-from simtown.training.curves import ABOVE, BELOW
-from simtown.training.factors import DESIGN, EFFECTS, contrasted, effects, log_bounds
-from simtown.training.results import Run
+from simtown.complexity.curves import ABOVE, BELOW
+from simtown.complexity.estimate import estimate
+from simtown.complexity.factors import DESIGN, EFFECTS, contrasted, effects, log_bounds
+from simtown.complexity.finished_runs import Run
 
 SIZES = (20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000)
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from simtown.training.complexity import estimate
-from simtown.training.results import read_runs
+from simtown.complexity.estimate import estimate
+from simtown.complexity.finished_runs import read_runs
 
 SETTINGS = {
     "protocol": "patient",

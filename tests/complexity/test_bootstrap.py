@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from simtown.training.bootstrap import (
+from simtown.complexity.bootstrap import (
     curve_of,
     interval,
     interval_over,
@@ -19,9 +19,9 @@ from simtown.training.bootstrap import (
     resampled_accuracies,
     too_narrow,
 )
-from simtown.training.complexity import estimate
-from simtown.training.curves import ABOVE, BELOW
-from simtown.training.results import Run
+from simtown.complexity.curves import ABOVE, BELOW
+from simtown.complexity.estimate import estimate
+from simtown.complexity.finished_runs import Run
 
 
 def test_kaplan_meier_by_hand():

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from simtown.core.quoting import figure_text
-from simtown.training.record import cut
 
 NAMES = {
     "cnn-lstm": "CNN-LSTM",
@@ -50,14 +49,18 @@ SHAPES = {
 _LONGEST = 32
 
 
+def _cut(name: str, longest: int = 200) -> str:
+    return name if len(name) <= longest else f"{name[:longest]}…"
+
+
 def names_of(models: Sequence[str]) -> dict[str, str]:
     """What figures call the models: `package.module:Class` is Class, unless two would have that name."""
     names = {
-        model: NAMES.get(model, cut(model if " " in model else model.rpartition(":")[2] or model, _LONGEST))
+        model: NAMES.get(model, _cut(model if " " in model else model.rpartition(":")[2] or model, _LONGEST))
         for model in models
     }
     return {
-        model: figure_text(name if list(names.values()).count(name) == 1 else cut(model))
+        model: figure_text(name if list(names.values()).count(name) == 1 else _cut(model))
         for model, name in names.items()
     }
 

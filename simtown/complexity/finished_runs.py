@@ -15,11 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from simtown.complexity import cells
+from simtown.complexity.cells import ANSWERS, RUN
+from simtown.complexity.conditions import conditions, refuse_mixture
 from simtown.core.files import DamagedError, RefusedError, open_plain, read_json
-from simtown.training import cells
-from simtown.training.conditions import conditions, refuse_mixture
-from simtown.training.record import FORMAT, LARGEST_RUN, RUN, TEST, check, require
 
+#: What run.json calls itself, and bytes of the largest; ours have some 5,000.
+FORMAT, _LARGEST_RUN = "simtown-run", 300_000
 #: Bytes from the beginning of a JSON file in which a cell's file says what it is.
 _HEAD = 200_000
 #: Files and folders of the largest directory in which runs are looked for, runs of the largest report, and
@@ -210,24 +212,32 @@ def _place(file: Path) -> Path:
 
 def _answers(file: Path) -> Path:
     """The file that holds a run's right answers."""
-    return file.parent / TEST if file.name == RUN else file
+    return file.parent / ANSWERS if file.name == RUN else file
 
 
 def _json(file: Path) -> tuple[dict[str, Any], None]:
     """A run.json; the right answers lie beside it."""
     try:
-        record = read_json(file, LARGEST_RUN)
+        record = read_json(file, _LARGEST_RUN)
         if not isinstance(record, dict):
             raise ValueError("it holds no settings")
-        if record.get("format") == FORMAT:
-            check(record)
     except (OSError, ValueError) as error:
         raise DamagedError(f"{file} is damaged ({error}): train this run again") from error
     return record, None
 
 
 #: What a report needs to know of a run.
-_NEEDED = ("model", "train_size", "seed", "data.test_id", "data.entities", "data.distractor", "test.accuracy")
+_NEEDED: dict[str, type | tuple[type, ...]] = {
+    "model": str,
+    "train_size": int,
+    "seed": int,
+    "data": dict,
+    "data.test_id": str,
+    "data.entities": int,
+    "data.distractor": bool,
+    "test": dict,
+    "test.accuracy": (int, float),
+}
 
 
 def _run(file: Path, record: dict[str, Any], correct: np.ndarray | None) -> Run:
@@ -235,10 +245,11 @@ def _run(file: Path, record: dict[str, Any], correct: np.ndarray | None) -> Run:
 
     `correct`: its right answers, None if they lie beside the file.
     """
-    try:
-        require(record, _NEEDED)
-    except KeyError as error:
-        raise DamagedError(f"{file} is damaged (it lacks {error}): train this run again") from error
+    for key, kind in _NEEDED.items():
+        table, _, name = key.rpartition(".")
+        value = (record[table] if table else record).get(name)
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            raise DamagedError(f"{file} is damaged (its {key} is {value!r:.60}): train this run again")
     data, path = record["data"], _answers(file)
     accuracy, *shares = (_share(record["test"], name) for name in ("accuracy", "validation", "reweighted"))
     if correct is None:

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simtown.complexity.bootstrap import marked
+from simtown.complexity.finished_runs import model_order
+from simtown.complexity.model_looks import colours_of, distractor_words, markers_of, names_of
 from simtown.core.plots import (
     INK,
     add_footnote,
@@ -17,13 +20,10 @@ from simtown.core.plots import (
     short_number,
     style_axes,
 )
-from simtown.training.bootstrap import marked
-from simtown.training.figures.look import colours_of, distractor_words, markers_of, names_of
-from simtown.training.results import model_order
 
 if TYPE_CHECKING:
-    from simtown.training.bootstrap import BootstrapCurve
-    from simtown.training.findings import Findings
+    from simtown.complexity.bootstrap import BootstrapCurve
+    from simtown.complexity.needs import Findings
 
 #: Inches of a letter of the legend, and of what stands beside a name.
 _LETTER, _HANDLE = 0.078, 0.6

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from simtown.training.record import cut
-
 #: Choices of `simtown fit` that decide what an accuracy means, by their names in run.json.
 _FIT = ("protocol", "patience", "max_steps", "batch", "learning_rate", "stream", "precision")
 #: The same of the data set, besides the size of its pictures. Its seeds are not among them: in these
@@ -60,7 +58,7 @@ def refuse_mixture(runs: Sequence[tuple[Path, Mapping[str, str]]]) -> None:
                 places.setdefault(values[name], []).append(directory)
         if len(places) > 1:
             kinds = [
-                f"{cut(value)}: {len(paths)} run{'s' * (len(paths) != 1)}, such as {paths[0]}"
+                f"{value[:200]}: {len(paths)} run{'s' * (len(paths) != 1)}, such as {paths[0]}"
                 for value, paths in sorted(places.items())
             ]
             differences.append(f"{name} ({_first(kinds, '; ')})")

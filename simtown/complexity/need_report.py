@@ -1,6 +1,6 @@
 """The report of many runs, or of others' results, in tables and figures.
 
-:func:`simtown.training.complexity.estimate` finds what it says.
+:func:`simtown.complexity.estimate.estimate` finds what it says.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from simtown.complexity.bootstrap import DATA, ITEMS, LEVEL, WEIGHTS, BootstrapCurve, marked
+from simtown.complexity.csv_results import read_table
+from simtown.complexity.curves import ABOVE, BELOW, RULES
+from simtown.complexity.estimate import TARGETS, estimate
+from simtown.complexity.finished_runs import counts, read_and_count
+from simtown.complexity.needs import Accuracies, Addition, BothReach, Exponent, Findings, Need, Ratio
 from simtown.core.files import as_json, save_text
 from simtown.core.quoting import markdown
 from simtown.core.tables import csv_text, markdown_table
 from simtown.core.version import __version__
-from simtown.training.bootstrap import DATA, ITEMS, LEVEL, WEIGHTS, BootstrapCurve, marked
-from simtown.training.complexity import TARGETS, estimate
-from simtown.training.curves import ABOVE, BELOW, RULES
-from simtown.training.findings import Accuracies, Addition, BothReach, Exponent, Findings, Need, Ratio
-from simtown.training.others import read_table
-from simtown.training.results import counts, read_and_count
 
 
 def report(
@@ -42,7 +42,8 @@ def report(
         DamagedError: a file of a run is damaged.
         ValueError: the table is damaged, the runs cannot be compared, or :func:`estimate` raises it.
     """
-    from simtown.training import figures
+    from simtown.complexity.learning_figure import learning
+    from simtown.complexity.needs_figure import samples
 
     tables = [path for path in paths if path.suffix.lower() == ".csv"]
     if tables and len(paths) > 1:
@@ -65,8 +66,8 @@ def report(
         result = estimate(runs, targets=targets, replicates=replicates, seed=seed, skipped=skipped)
     out.mkdir(parents=True, exist_ok=True)
     write_tables(result, out)
-    figures.samples(result, out / "samples.png")
-    figures.learning(result, out / "learning.png")
+    samples(result, out / "samples.png")
+    learning(result, out / "learning.png")
     return result
 
 

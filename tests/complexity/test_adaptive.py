@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simtown.training import adaptive
-from simtown.training.adaptive import crossing, first_size, ladder, need, next_size
-from simtown.training.curves import isotonic
+from simtown.complexity import size_search
+from simtown.complexity.curves import isotonic
+from simtown.complexity.size_search import crossing, first_size, ladder, need, next_size
 
 accuracies = st.floats(0.5, 1.0)
 ladders = st.sampled_from([20, 31, 500, 6_000, 60_000]).map(ladder)
@@ -17,7 +17,7 @@ firsts = st.floats(1, 1e6)
 targets = st.floats(0.51, 0.99)
 
 
-def search(rungs, curve, target, first, margin=adaptive.MARGIN):
+def search(rungs, curve, target, first, margin=size_search.MARGIN):
     """All that a search trains, in its order."""
     known = {}
     while (n := next_size(rungs, known, target, first, margin)) is not None:
@@ -101,7 +101,7 @@ def test_an_accuracy_on_the_target_reaches_it_whatever_rounding_says():
 @pytest.mark.parametrize(
     ("known", "about"),
     [
-        ({}, adaptive.FIRST),
+        ({}, size_search.FIRST),
         ({(15, False): 1_500.0}, 3_000),  # as many times as many entities
         ({(15, False): 1_500.0, (5, False): 500.0 / 3}, 6_000),  # exponent 2
         ({(15, False): 1_500.0, (5, False): 3_000.0}, 1_500),  # no world needs less for being larger

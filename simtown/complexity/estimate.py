@@ -3,7 +3,7 @@
 From many runs to the samples that a model needs, and how these grow.
 
 N* is the number of training samples at which a model in a world reaches a target accuracy, by one of the
-rules of :mod:`simtown.training.curves`, where the codes of censored N* are explained too.
+rules of :mod:`simtown.complexity.curves`, where the codes of censored N* are explained too.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from simtown.core.progress import Progress
-from simtown.training.bootstrap import (
+from simtown.complexity.bootstrap import (
     LEVEL,
     BootstrapCurve,
     curve_of,
@@ -25,10 +24,11 @@ from simtown.training.bootstrap import (
     resampled_accuracies,
     too_narrow,
 )
-from simtown.training.curves import ABOVE, ROUNDING, RULES
-from simtown.training.findings import Accuracies, Addition, BothReach, Exponent, Findings, Need, Ratio
-from simtown.training.growth import Change, WorldNeeds, additions, ratios
-from simtown.training.results import Run, model_order, world_name
+from simtown.complexity.curves import ABOVE, ROUNDING, RULES
+from simtown.complexity.finished_runs import Run, model_order, world_name
+from simtown.complexity.growth import Change, WorldNeeds, additions, ratios
+from simtown.complexity.needs import Accuracies, Addition, BothReach, Exponent, Findings, Need, Ratio
+from simtown.core.progress import Progress
 
 TARGETS = (0.75, 0.85, 0.90, 0.95)
 #: Two models are compared as N*(other) / N*(REFERENCE).

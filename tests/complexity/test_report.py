@@ -4,10 +4,10 @@ import csv
 import json
 from dataclasses import replace
 
-from simtown.training.complexity import estimate
-from simtown.training.findings import SMALLEST
-from simtown.training.report import report, write_tables
-from simtown.training.results import read_runs
+from simtown.complexity.estimate import estimate
+from simtown.complexity.finished_runs import read_runs
+from simtown.complexity.need_report import report, write_tables
+from simtown.complexity.needs import SMALLEST
 
 
 def test_runs_are_found_at_any_depth_once_and_unfinished_ones_counted(tmp_path, simulate, store):

@@ -10,14 +10,14 @@ import pytest
 from benchmarks import visible
 from benchmarks.search import MARGIN
 from simtown.assets.frequencies import frequencies
+from simtown.complexity.estimate import estimate
+from simtown.complexity.finished_runs import Run, whole
 from simtown.datasets.settings import Settings
 from simtown.language import sampler
 from simtown.language.relations import RELATIONS
 from simtown.scenes.placement import GAP, LEAST_VISIBLE
 from simtown.training import early_stopping, fit, models, plan
-from simtown.training.complexity import estimate
 from simtown.training.fit_settings import FitSettings
-from simtown.training.results import Run, whole
 from tools import pages
 from tools.parts import beside, claims, conditions, tables
 from tools.parts.claims import FAILS, HOLDS, UNDECIDED, UNMEASURED

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from simtown.training.bootstrap import BootstrapCurve, marked
-from simtown.training.curves import ABOVE, BELOW
+from simtown.complexity.bootstrap import BootstrapCurve, marked
+from simtown.complexity.curves import ABOVE, BELOW
 
 #: What follows a target in the name of the column of its smallest sets.
 SMALLEST = ", smallest set"
@@ -30,7 +30,7 @@ class Need:
         samples: the need.
         low: lower end of its interval.
         high: upper end of its interval.
-        interval_over: what varied among the runs, as :func:`simtown.training.bootstrap.interval_over` says
+        interval_over: what varied among the runs, as :func:`simtown.complexity.bootstrap.interval_over` says
             it.
         median: Kaplan-Meier, over seeds.
         seeds_reached: seeds that reach the target.
@@ -50,7 +50,7 @@ class Need:
     low: float
     high: float
     interval_over: (
-        str  #: what varied among the runs, as :func:`simtown.training.bootstrap.interval_over` says it
+        str  #: what varied among the runs, as :func:`simtown.complexity.bootstrap.interval_over` says it
     )
     median: float  #: Kaplan-Meier, over seeds
     seeds_reached: int
@@ -92,7 +92,7 @@ class Exponent:
         reason: why there is no value; empty if there is one.
         interval_over: as in :class:`Need`; of a difference, the narrower of the two.
         least: smallest value over the treatments of censored worlds
-            (:class:`simtown.training.growth.Change`).
+            (:class:`simtown.complexity.growth.Change`).
         most: largest value over these treatments.
         verdict: of a difference: "decided" if the interval excludes 0, on the same side, under every
             treatment of the censored worlds, and holds more than the luck of one data set; else "undecided".

@@ -17,8 +17,8 @@ from hashlib import blake2b
 import numpy as np
 from scipy import stats
 
-from simtown.training.curves import ABOVE, BELOW, ROUNDING, RULES
-from simtown.training.results import Run
+from simtown.complexity.curves import ABOVE, BELOW, ROUNDING, RULES
+from simtown.complexity.finished_runs import Run
 
 #: Share of the replicates inside an interval.
 LEVEL = 0.95

@@ -8,13 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import exp, log
-from typing import Any
 
 import numpy as np
 
-from simtown.datasets.settings import SettingsError
-from simtown.training.curves import ROUNDING, isotonic_fit
-from simtown.training.record import brief
+from simtown.complexity.curves import ROUNDING, isotonic_fit
 
 #: Sizes that may be trained: these times powers of ten, from `SMALLEST` on; and the paper's own sizes that
 #: are not among them.
@@ -29,20 +26,6 @@ STRIDE = 2
 MARGIN = 1
 #: Exponents of growth with the world that are believed; what two noisy worlds say may lie outside.
 _GROWTH = (0.0, 3.0)
-
-
-def check_targets(targets: Any) -> tuple[float, ...]:
-    """Target accuracies, each once. Raises SettingsError for one that is not between 0.5 and 1."""
-    if not isinstance(targets, Sequence) or isinstance(targets, str):
-        raise SettingsError(
-            f"adaptive = {brief(targets)} is no list of target accuracies: write [0.9] or [0.9, 0.75]"
-        )
-    for target in targets:
-        if isinstance(target, bool) or not isinstance(target, int | float) or not 0.5 < target < 1:
-            raise SettingsError(
-                f"a target accuracy lies above 0.5, which is chance, and below 1: {brief(target)} does not"
-            )
-    return tuple(dict.fromkeys(map(float, targets)))
 
 
 def ladder(largest: int) -> tuple[int, ...]:

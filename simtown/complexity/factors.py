@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simtown.training.bootstrap import BootstrapCurve, interval, narrowest
-from simtown.training.curves import ABOVE, BELOW
+from simtown.complexity.bootstrap import BootstrapCurve, interval, narrowest
+from simtown.complexity.curves import ABOVE, BELOW
 
 #: The four models: unstructured without and with boxes, structured without and with boxes.
 DESIGN = ("cnn-lstm", "cnn-lstm-boxes", "pbn-no-boxes", "pbn")
@@ -57,7 +57,7 @@ class Effect:
         low: lower end of the interval; 0 if unknown.
         high: upper end of the interval; infinity if unknown.
         seeds: of the size and model that has fewest.
-        interval_over: what the interval holds, as :func:`simtown.training.bootstrap.interval_over` says it.
+        interval_over: what the interval holds, as :func:`simtown.complexity.bootstrap.interval_over` says it.
     """
 
     name: str
@@ -81,7 +81,7 @@ def effects(
     Args:
         curves: with N* for `targets`, whose replicates draw seeds and items together.
         targets: accuracies, in the order of the rows of `BootstrapCurve.samples`.
-        rule: a name of :data:`simtown.training.curves.RULES`.
+        rule: a name of :data:`simtown.complexity.curves.RULES`.
     """
     worlds: dict[tuple[bool, int], dict[str, BootstrapCurve]] = {}
     for curve in curves:

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from simtown.training.complexity import estimate
-from simtown.training.curves import ABOVE, BELOW
-from simtown.training.findings import Addition
+from simtown.complexity.curves import ABOVE, BELOW
+from simtown.complexity.estimate import estimate
+from simtown.complexity.needs import Addition
 
 
 def test_share_of_seeds_that_reached_the_target(exact):

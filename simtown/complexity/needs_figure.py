@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simtown.complexity.bootstrap import marked, too_narrow
+from simtown.complexity.curves import ABOVE, BELOW
+from simtown.complexity.finished_runs import model_order
+from simtown.complexity.model_looks import MARKERS, colours_of, distractor_words, markers_of, names_of
 from simtown.core.plots import (
     INK,
     add_footnote,
@@ -19,13 +23,9 @@ from simtown.core.plots import (
     short_number,
     style_axes,
 )
-from simtown.training.bootstrap import marked, too_narrow
-from simtown.training.curves import ABOVE, BELOW
-from simtown.training.figures.look import MARKERS, colours_of, distractor_words, markers_of, names_of
-from simtown.training.results import model_order
 
 if TYPE_CHECKING:
-    from simtown.training.findings import Findings, Need
+    from simtown.complexity.needs import Findings, Need
 
 #: Figure 7 and 10's target.
 _COMPARED = 0.9

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
-from simtown.training.curves import ABOVE, BELOW
-from simtown.training.growth import LEAST_SCATTER, Change, WorldNeeds, additions, ratios, slopes
+from simtown.complexity.curves import ABOVE, BELOW
+from simtown.complexity.growth import LEAST_SCATTER, Change, WorldNeeds, additions, ratios, slopes
 
 
 def test_slope_without_censoring_is_least_squares():

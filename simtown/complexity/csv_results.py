@@ -14,9 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
+from simtown.complexity.finished_runs import MOST_ANSWERS, MOST_RUNS, Run
 from simtown.core.files import read_text
-from simtown.training.record import LARGEST_TEST, NAME, brief
-from simtown.training.results import MOST_ANSWERS, MOST_RUNS, Run
 
 COLUMNS = ("group", "size", "seed", "correct", "total")
 #: Bytes of the largest table: a hundred for each of the most runs.
@@ -64,7 +63,7 @@ def read_table(path: Path) -> ResultsTable:
         what = (
             f"lacks the column {missing[0]}"
             if missing
-            else f"has a column {brief(unknown[0])}"
+            else f"has a column {unknown[0]!r}"
             if unknown
             else "names a column twice"
         )
@@ -119,13 +118,10 @@ def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
 def _run(where: str, line: dict[str, str]) -> Run:
     if not line["group"]:
         raise ValueError(f"{where}, column group: it is empty")
-    NAME(line["group"], f"{where}, column group")
     size, total = (_whole(where, name, line[name], 1) for name in ("size", "total"))
     seed, correct = (_whole(where, name, line[name], 0) for name in ("seed", "correct"))
     if correct > total:
         raise ValueError(f"{where}, column correct: {correct} right answers of {total}")
-    if total > LARGEST_TEST:
-        raise ValueError(f"{where}, column total: {total} is more than {LARGEST_TEST:,}")
     world = _whole(where, "world", line["world"], 1) if "world" in line else 1
     # Which items were answered right is not known, so no two runs can be paired by item: each has a test set
     # of its own name, which the place of its line does not change.
@@ -137,5 +133,5 @@ def _run(where: str, line: dict[str, str]) -> Run:
 
 def _whole(where: str, name: str, text: str, least: int) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 16 and int(text) >= least):
-        raise ValueError(f"{where}, column {name}: {brief(text)} is no whole number of at least {least}")
+        raise ValueError(f"{where}, column {name}: {text!r} is no whole number of at least {least}")
     return int(text)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import log_ndtr
 
-from simtown.training.curves import ABOVE, BELOW
+from simtown.complexity.curves import ABOVE, BELOW
 
 #: Least scatter of log N* about a line that the exponent's likelihood allows, 5 %: with none, worlds exactly
 #: on a line make it infinite.

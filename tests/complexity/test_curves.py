@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import optimize
 from scipy.interpolate import PchipInterpolator
 
-from simtown.training.curves import ABOVE, BELOW, RULES, isotonic_fit
+from simtown.complexity.curves import ABOVE, BELOW, RULES, isotonic_fit
 
 quick = settings(max_examples=60)
 TARGETS = np.array([0.75, 0.85, 0.9, 0.95])

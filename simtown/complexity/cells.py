@@ -15,23 +15,19 @@ import numpy as np
 
 from simtown.core.arrays import load_npz
 from simtown.core.files import DamagedError, inside, load_json, replacing
-from simtown.training import record
 
 FORMAT, VERSION = "simtown-cell", 1
 #: Bytes of the largest such file: the answers of the largest test set, packed, and a run.json and a curve.
 #: Ours have some 5,000.
 _LARGEST = 4_000_000
 #: Bytes of an array of right answers: one each, and NumPy's header.
-_LARGEST_ANSWERS = record.LARGEST_TEST + 1_000
+_LARGEST_ANSWERS = 10_001_000
 #: Digits after the point of the accuracies of a curve.
 _DIGITS = 4
 #: What a curve shows.
 _CURVE = ("train_accuracy", "val_accuracy")
-#: What is read of a kept run.
-_NEEDED = (
-    *("status", "model", "train_size", "seed", "seconds", "steps"),
-    *("settings.model", "data.test_id", "test.n", "test.accuracy"),
-)
+#: The files of a run directory that are read here.
+RUN, ANSWERS, METRICS = "run.json", "test.npz", "metrics.jsonl"
 
 
 def path_of(folder: Path, name: str) -> Path:
@@ -49,20 +45,21 @@ def save(directory: Path, folder: Path) -> Path:
         FileNotFoundError: the run directory holds no run, or one that is not finished.
         DamagedError: a file of the run is damaged.
     """
-    from simtown.training import run_directory  # needs PyTorch, which reading cells does not
-
-    run = run_directory.load(directory)
+    if not (directory / RUN).is_file():
+        raise FileNotFoundError(f"{directory} holds no run")
+    run = json.loads((directory / RUN).read_text(encoding="utf-8"))
     if run["status"] != "done":
         raise FileNotFoundError(
             f"{directory} holds no finished run: let simtown fit or simtown sweep finish it"
         )
-    correct = right_answers(directory / record.TEST)
+    correct = right_answers(directory / ANSWERS)
     # without the place where the data lay
     run["data"] = {key: value for key, value in run["data"].items() if key not in ("name", "path")}
-    rows = run_directory.read_metrics(directory)
+    lines = (directory / METRICS).read_text(encoding="utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
     if not all(name in row for row in rows for name in _CURVE):
         raise DamagedError(
-            f"{directory / run_directory.METRICS} is damaged (a row lacks an accuracy): train this run again"
+            f"{directory / METRICS} is damaged (a row lacks an accuracy): train this run again"
         )
     content = {
         "format": FORMAT,
@@ -116,14 +113,11 @@ def load(path: Path) -> tuple[dict[str, Any], np.ndarray]:
     content = load_json(path, FORMAT, "simtown sweep --resume-from", _LARGEST)
     try:
         if content["version"] != VERSION:
-            version = record.brief(content["version"])
             raise DamagedError(
-                f"{path} has version {version}, this simtown reads version {VERSION}: use the simtown that "
-                "wrote it"
+                f"{path} has version {content['version']}, this simtown reads version {VERSION}: "
+                "use the simtown that wrote it"
             )
         run = content["run"]
-        record.check(run)
-        record.require(run, _NEEDED)
         count = run["test"]["n"]
         packed = np.frombuffer(base64.b64decode(content["correct"], validate=True), dtype=np.uint8)
         if count < 1 or len(packed) != (count + 7) // 8:
