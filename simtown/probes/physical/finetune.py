@@ -135,8 +135,8 @@ def _load(place: str, outputs: int) -> tuple[Any, Any]:
     import transformers
 
     path = opening.model_directory(place, hub=True)
-    tokenizer = opening.tokenizer_of(path)
-    model, _ = opening.weights(path, transformers.AutoModelForSequenceClassification, num_labels=outputs)
+    tokenizer = opening.load_tokenizer(path)
+    model, _ = opening.load_model(path, transformers.AutoModelForSequenceClassification, num_labels=outputs)
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
     model.config.pad_token_id = tokenizer.pad_token_id

@@ -44,7 +44,7 @@ class Scorer:
     Attributes:
         name: how reports call it: "glove:vectors.txt", "hf:bert-base-uncased".
         abilities: the methods that answer; the others raise UnableError.
-        forward: whether it fills a gap by what stands before it alone; None if it does not tell.
+        forward: whether it fills a gap by what stands before it alone; None if it does not say.
         limitation: what it cannot do, and which models can; for the message of UnableError.
     """
 
@@ -74,15 +74,8 @@ class Scorer:
         """Log-probabilities of every token of every text.
 
         They are conditional for causal models, and pseudo-log-likelihoods for masked ones.
-
-        Raises:
-            UnableError: the scorer cannot do this.
         """
         raise UnableError(f"{self.name} {self.limitation}")
-
-    def shared_logprobs(self, texts: Sequence[str]) -> list[TokenScores]:
-        """As :meth:`sequence_logprobs`, quicker for texts that begin alike; the answers are not cached."""
-        return self.sequence_logprobs(texts)
 
     def embed(
         self,
@@ -98,23 +91,17 @@ class Scorer:
             spans: (n) characters (from, to), to pool over the tokens that touch them; None: the whole texts.
             layer: its number, from the last for negative ones.
             pooling: the mean, or the first or the last of the tokens.
-
-        Raises:
-            UnableError: the scorer cannot do this.
         """
         raise UnableError(f"{self.name} {self.limitation}")
 
     def word_vector(self, word: str) -> np.ndarray | None:
-        """(d,) float32 vector of a word without context, None if the scorer does not know the word.
-
-        Raises:
-            UnableError: the scorer cannot do this.
-        """
+        """(d,) float32 vector of a word without context, None if the scorer does not know the word."""
         raise UnableError(f"{self.name} {self.limitation}")
 
     def spelling(self, word: str, lead: str = " ") -> Hashable | None:
-        """What the model reads a word as: the same for words that it cannot tell apart, None for one that it
-        does not know.
+        """What the model reads a word as, None for a word that it does not know.
+
+        Words that it cannot tell apart have the same spelling.
 
         Args:
             word: one word, or several that stand for one.

@@ -1,6 +1,4 @@
-"""Batches of requests: each distinct one once, those of like length together, so many that their tokens fit a
-budget.
-"""
+"""Batches of requests: each distinct one once, those of like length together, within a budget of tokens."""
 
 from __future__ import annotations
 
@@ -24,11 +22,10 @@ def distinct(items: Iterable[T]) -> tuple[list[T], list[int]]:
 
 
 def buckets(rows: Sequence[Sequence[int]], budget: int, *, equal: bool = False) -> Iterator[list[int]]:
-    """Numbers of the rows, in batches of at most `budget` tokens with padding, a single row being let through
-    whatever its length.
+    """Numbers of the rows, in batches of at most `budget` tokens with padding; a longer row is alone.
 
-    The longest come first, so that memory that does not suffice is told at once; rows of one length that
-    begin alike stand together. equal: only rows of one length in a batch.
+    The longest come first, so that too little memory shows at once; rows of one length that begin alike stand
+    together. equal: only rows of one length in a batch.
     """
     order = sorted(range(len(rows)), key=lambda i: (-len(rows[i]), rows[i]))
     batch: list[int] = []
@@ -51,10 +48,3 @@ def together(lengths: np.ndarray, *, equal: bool) -> list[np.ndarray]:
     if not equal:
         return [np.arange(len(lengths))]
     return [np.flatnonzero(lengths == length) for length in np.unique(lengths)]
-
-
-def shared(rows: Sequence[tuple[int, ...]]) -> int:
-    """How many tokens all rows begin with."""
-    low, high = min(rows), max(rows)
-    n = min(len(low), len(high))
-    return next((i for i in range(n) if low[i] != high[i]), n)

@@ -9,12 +9,13 @@ import numpy as np
 
 from simtown.probes.scorers.base import Pooling
 from simtown.probes.scorers.batching import distinct
-from simtown.probes.scorers.transformer import ScorerSettings, Transformer
+from simtown.probes.scorers.huggingface import ScorerSettings, Transformer
 
 
 class Encoder(Transformer):
-    """A tower that was trained to give a text one vector. A text that is too long for it is cut, as its own
-    library does.
+    """A tower that was trained to give a text one vector.
+
+    A text that is too long for it is cut, as its own library does.
 
     Args:
         pooling: how it makes the vector: "mean" over all tokens, "first", "last", or "projection" where the
@@ -42,18 +43,17 @@ class Encoder(Transformer):
         layer: int = -1,
         pooling: Pooling = "mean",
     ) -> np.ndarray:
-        """(n, d) float32. A whole text at the last layer is pooled and normalised as the encoder was trained,
-        whatever `pooling` says.
+        """(n, d) float32. A whole text at the last layer is pooled and normalised as the encoder was trained.
 
-        For a span or another layer see :meth:`simtown.probes.scorers.transformer.Transformer.embed`.
+        For a span or another layer see :meth:`simtown.probes.scorers.huggingface.Transformer.embed`.
         """
-        if spans is not None or layer != -1:
+        if spans is not None or layer != -1 or not texts:
             return super().embed(texts, spans, layer, pooling)
         if self._pooling == "projection":
             vectors = self._projected(texts)
         else:
             vectors = super().embed(texts, None, -1, self._pooling)  # type: ignore[arg-type]
-        if self._normalise and len(vectors):
+        if self._normalise:
             vectors /= np.linalg.norm(vectors, axis=1, keepdims=True).clip(1e-12)
         return vectors
 
@@ -65,10 +65,8 @@ class Encoder(Transformer):
             ids, real = self.padded([rows[b] for b in batch])
             vectors = self.model(input_ids=ids, attention_mask=real).text_embeds.float().cpu().numpy()
             vector_of.update(zip(batch, vectors, strict=True))
-        return (
-            np.stack([vector_of[place] for place in where]) if texts else np.empty((0, 0), dtype=np.float32)
-        )
+        return np.stack([vector_of[place] for place in where])
 
     def word_vector(self, word: str) -> np.ndarray | None:
         """(d,) float32: the tower's vector of the word as a text; None for a word with an unknown piece."""
-        return None if self.word_ids(word) is None else self.embed([word])[0]
+        return None if self.spelling(word) is None else self.embed([word])[0]

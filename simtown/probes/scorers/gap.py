@@ -1,9 +1,8 @@
-"""Where things stand in a text: the gap of a context, and the whitespace-separated words that tokens belong
-to.
-"""
+"""Where things stand in a text: the gap of a context, and the whitespace-separated words of its tokens."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -29,29 +28,15 @@ def lead_of(before: str) -> str:
 
 
 def words_of(text: str, offsets: Sequence[tuple[int, int]]) -> np.ndarray:
-    """(t,) int64: the whitespace-separated word, from 0, in which each token begins. offsets: characters
-    from-to of the tokens.
+    """(t,) int64: the whitespace-separated word, from 0, in which each token begins.
+
+    Args:
+        text: the text.
+        offsets: (t) characters (from, to) of the tokens.
     """
-    starts = np.array(
-        [c for c in range(len(text)) if not text[c].isspace() and (c == 0 or text[c - 1].isspace())],
-        dtype=np.int64,
-    )
-    return (
-        np.searchsorted(
-            starts, np.array([visible(text, *span) for span in offsets], dtype=np.int64), side="right"
-        )
-        - 1
-    )
-
-
-def check_spans(texts: Sequence[str], spans: Sequence[tuple[int, int]] | None) -> None:
-    """Check that every text has a span, if there are any.
-
-    Raises:
-        ValueError: the numbers of texts and spans differ.
-    """
-    if spans is not None and len(spans) != len(texts):
-        raise ValueError(f"{len(texts)} texts need as many spans, not {len(spans)}")
+    starts = [match.start() for match in re.finditer(r"\S+", text)]
+    places = [visible(text, *span) for span in offsets]
+    return np.searchsorted(starts, np.array(places, dtype=np.int64), side="right") - 1
 
 
 def visible(text: str, begin: int, end: int) -> int:

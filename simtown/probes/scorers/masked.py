@@ -4,29 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from simtown.probes.scorers.base import Ability, TokenScores
 from simtown.probes.scorers.batching import distinct
 from simtown.probes.scorers.gap import lead_of, split_at_blank, words_of
-from simtown.probes.scorers.spelling import Tokens, spell
-from simtown.probes.scorers.transformer import ScorerSettings, Transformer, Variant, logprobs_of
-
-
-class MaskedQuery(NamedTuple):
-    """A question to a masked language model.
-
-    Attributes:
-        ids: tokens of a text with masks in it.
-        at: the position that is asked about.
-        tokens: (w,) tokens whose log-probabilities are wanted there.
-    """
-
-    ids: Tokens
-    at: int
-    tokens: np.ndarray
+from simtown.probes.scorers.huggingface import Query, ScorerSettings, Transformer, Variant
+from simtown.probes.scorers.spelling import Policy, Tokens, spell
 
 
 class Masked(Transformer):
@@ -45,8 +31,7 @@ class Masked(Transformer):
         self._mask: int = tokenizer.mask_token_id
 
     def class_logprobs(self, contexts: Sequence[str], targets: Sequence[str | Sequence[str]]) -> np.ndarray:
-        """(n, c) float64 natural log-probability of each target at the gap of each context, given what stands
-        on both sides of it.
+        """(n, c) float64 natural log-probability of each target at the gap, given both sides of it.
 
         See :meth:`simtown.probes.scorers.base.Scorer.class_logprobs`. Several sub-words: by the settings'
         policy.
@@ -55,24 +40,23 @@ class Masked(Transformer):
         logprobs = np.full((len(contexts), len(targets)), np.nan)
         gaps = self._gaps(contexts)
         for lead in sorted({lead for *_, lead in gaps}):
-            spellings = spell(targets, partial(self.word_ids, lead=lead), policy)
-            steps = spellings.steps(policy)
+            spellings = spell(targets, partial(self.spelling, lead=lead), policy)
+            looks = _looks(spellings.spellings, policy)
             rows = [i for i, gap in enumerate(gaps) if gap[2] == lead]
-            questions = []
+            queries = []
             for i in rows:
                 before, after, _ = gaps[i]
-                for step in steps:
-                    masks = (self._mask,) * (step.length - len(step.filled))
-                    self._check(len(before) + step.length + len(after), contexts[i])
-                    questions.append(
-                        MaskedQuery(before + step.filled + masks + after, len(before) + step.at, step.tokens)
-                    )
-            answers = self._answers(questions)
+                for (length, filled, at), numbers_of in looks.items():
+                    hidden = (self._mask,) * (length - len(filled))
+                    ids = before + filled + hidden + after
+                    self._check(len(ids), contexts[i])
+                    queries.append(Query(ids, len(before) + at, list(numbers_of)))
+            answers = iter(self.logprobs_at(queries))
             scores = np.zeros((len(rows), len(spellings.spellings)))
-            for r in range(len(rows)):
-                for step in steps:
-                    for logprob, cells in zip(next(answers), step.cells, strict=True):
-                        scores[r, cells] += logprob
+            for row in scores:
+                for numbers_of in looks.values():
+                    for logprob, numbers in zip(next(answers), numbers_of.values(), strict=True):
+                        row[numbers] += logprob
             logprobs[rows] = spellings.totals(scores)
         return logprobs
 
@@ -97,8 +81,7 @@ class Masked(Transformer):
         return gaps
 
     def sequence_logprobs(self, texts: Sequence[str]) -> list[TokenScores]:
-        """Pseudo-log-likelihood: every token's log-probability with itself masked, and what the settings'
-        variant masks with it.
+        """Pseudo-log-likelihood: every token's log-probability with itself masked, and more by the variant.
 
         "original" (Salazar et al. 2020): itself alone. "within_word_l2r" (Kauf and Ivanova 2023): the word's
         later tokens too. "whole_word": the whole word. A word is here what the tokenizer's first step takes
@@ -106,12 +89,11 @@ class Masked(Transformer):
         """
         unique, where = distinct(texts)
         encoded = self._encoded(unique, special=True)
-        questions = [
-            question
-            for encoding in encoded
-            for question in _masked(encoding, self._mask, self.settings.variant)
-        ]
-        answers = self._answers(questions)
+        answers = iter(
+            self.logprobs_at(
+                [query for code in encoded for query in _masked(code, self._mask, self.settings.variant)]
+            )
+        )
         scores = []
         for text, encoding in zip(unique, encoded, strict=True):
             real = [i for i, special in enumerate(encoding.special_tokens_mask) if not special]
@@ -119,44 +101,31 @@ class Masked(Transformer):
             scores.append(TokenScores(logprobs, words_of(text, [encoding.offsets[i] for i in real])))
         return [scores[place] for place in where]
 
-    def _answers(self, questions: Sequence[MaskedQuery]) -> Iterator[np.ndarray]:
-        """(w,) float64 log-probabilities for every question, in their order."""
-        rows, where = distinct(question.ids for question in questions)
-        asking: list[list[int]] = [[] for _ in rows]
-        for number, place in enumerate(where):
-            asking[place].append(number)
-        answers: list[np.ndarray] = [np.empty(0)] * len(questions)
-        for batch in self._batches(rows):
-            ids, real = self.padded([rows[b] for b in batch])
-            requests = [(line, number) for line, b in enumerate(batch) for number in asking[b]]
-            wanted = np.zeros(
-                (len(requests), max(len(questions[number].tokens) for _, number in requests)), dtype=np.int64
-            )
-            for k, (_, number) in enumerate(requests):
-                wanted[k, : len(questions[number].tokens)] = questions[number].tokens
-            logits, _ = self.logits_at(
-                [line for line, _ in requests],
-                [questions[number].at for _, number in requests],
-                input_ids=ids,
-                attention_mask=real,
-            )
-            for (_, number), logprobs in zip(requests, logprobs_of(logits, self.tensor(wanted)), strict=True):
-                answers[number] = logprobs[: len(questions[number].tokens)]
-        return iter(answers)
+
+def _looks(
+    spellings: Sequence[Tokens], policy: Policy
+) -> dict[tuple[int, Tokens, int], dict[int, list[int]]]:
+    """The looks at a gap that score every spelling, whose log-probability is the sum over its looks.
+
+    Returns: {(sub-words of the gap, those filled in from the left, which one is looked at): {token: numbers
+    of the spellings that it counts for}}.
+    """
+    looks: dict[tuple[int, Tokens, int], dict[int, list[int]]] = {}
+    for number, tokens in enumerate(spellings):
+        for at, token in enumerate(tokens):
+            look = (len(tokens), () if policy == "joint" else tokens[:at], at)
+            looks.setdefault(look, {}).setdefault(token, []).append(number)
+    return looks
 
 
-def _masked(encoding: Any, mask: int, variant: Variant) -> Iterator[MaskedQuery]:
-    """A question for every token of an encoded text but the special ones."""
+def _masked(encoding: Any, mask: int, variant: Variant) -> Iterator[Query]:
+    """A query for every token of an encoded text but the special ones."""
     ids, words = encoding.ids, encoding.word_ids
     for i, special in enumerate(encoding.special_tokens_mask):
         if special:
             continue
-        if variant == "original":
-            hidden = {i}
-        else:
-            hidden = {
-                j for j, word in enumerate(words) if word == words[i] and (variant == "whole_word" or j >= i)
-            }
-        yield MaskedQuery(
-            tuple(mask if j in hidden else token for j, token in enumerate(ids)), i, np.array(ids[i : i + 1])
-        )
+        hidden = {i}
+        if variant != "original":
+            same_word = {j for j, word in enumerate(words) if word == words[i]}
+            hidden = same_word if variant == "whole_word" else {j for j in same_word if j >= i}
+        yield Query(tuple(mask if j in hidden else token for j, token in enumerate(ids)), i, ids[i : i + 1])

@@ -1,13 +1,14 @@
-"""From a few words such as "hf:bert-base-uncased" to a scorer: the one place where models are opened."""
+"""From a few words such as "hf:bert-base-uncased" to a scorer: the one place where models are opened.
+
+Nothing of a model's folder is executed: weights are safetensors, and transformers runs no code of a model.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from math import prod
 from pathlib import Path
 from typing import Any
 
-from simtown.core.files import LARGEST_JSON, DamagedError, RefusedError, check_name, read_json
+from simtown.core.files import DamagedError, RefusedError, inside, read_json
 from simtown.probes.quiet import quietly
 from simtown.probes.scorers.base import Scorer
 from simtown.probes.scorers.cache import Cached, fingerprint
@@ -26,36 +27,12 @@ DTYPES = ("float32", "bfloat16", "float16")
 #: To be raised when a change gives other answers to the same question: those kept before are then not used.
 ANSWERS = "2"
 #: Architectures that hold a masked language model's head besides another one.
-_PRETRAINED = (
-    "BertForPreTraining",
-    "AlbertForPreTraining",
-    "MobileBertForPreTraining",
-    "FNetForPreTraining",
-    "MegatronBertForPreTraining",
-)
-#: For everything that transformers opens: nothing is fetched, no code of a model's directory is run, and
-#: nobody is asked about that.
-LOCAL: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
-#: Ways of attention that transformers has itself. For any other it may fetch code.
-_ATTENTION = ("eager", "sdpa")
-#: What the settings of a tokenizer have no need to name: where it lies in the directory, transformers finds
-#: it by itself.
-_FILES_OF_TOKENIZERS = (
-    "vocab",
-    "merges",
-    "vocab_file",
-    "merges_file",
-    "spm_file",
-    "source_spm",
-    "target_spm",
-    "gguf_file",
-)
-#: A model may describe so many times the numbers that its file holds, and so many more: masks, positions and
-#: a new head.
-MORE, LEAST = 1.5, 2**26
-#: So many layers are believed without a look at the weights, of which some models share theirs among layers.
-DEEPEST = 200
-#: What a model's directory may hold that matters here.
+_PRETRAINED = ("Bert", "Albert", "MobileBert", "FNet", "MegatronBert")
+#: For everything that transformers opens.
+_LOCAL: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+#: Settings of a tokenizer that name a file to read. It finds its own files without them.
+_TOKENIZER_FILES = {"vocab", "merges", "vocab_file", "merges_file", "spm_file", "source_spm", "target_spm"}
+#: What of a model on the hub matters here.
 _PATTERNS = ["*.json", "*.txt", "*.model", "*.safetensors"]
 
 
@@ -87,18 +64,14 @@ def open_scorer(
         ValueError: an unknown kind, value or device, or a model that lacks what its kind needs.
         FileNotFoundError: there is no such model, here or on the hub.
         DamagedError: files that cannot be read.
-        ImportError: a library is missing; the message names it.
     """
-    kind, colon, place = spec.partition(":")
-    if kind not in (*KINDS, "oracle") or not colon or not place:
+    kind, _, place = spec.partition(":")
+    if kind not in (*KINDS, "oracle") or not place:
         raise ValueError(f"'{spec}' names no model: write " + "; or ".join(KINDS.values()))
-    if policy not in POLICIES:
-        raise ValueError(
-            f"unknown policy '{policy}' for words of several sub-words: choose {', '.join(POLICIES)}"
-        )
+    _check_choice("policy", policy, POLICIES)
     path = Path(place)
     if kind == "glove":
-        from simtown.probes.scorers.vectors import Vectors
+        from simtown.probes.scorers.wordvectors import Vectors
 
         return Vectors.read(spec, path, progress=progress)
     if kind == "oracle":
@@ -111,22 +84,23 @@ def open_scorer(
         scorer: Scorer = NGram.read(spec, path, policy=policy, progress=progress)
         chosen: tuple[str, ...] = (policy,)
     else:
-        from simtown.probes.scorers.transformer import VARIANTS, ScorerSettings
+        from simtown.probes.scorers.huggingface import VARIANTS, ScorerSettings
 
-        if variant not in VARIANTS:
-            raise ValueError(
-                f"unknown variant '{variant}' of pseudo-log-likelihood: choose {', '.join(VARIANTS)}"
-            )
-        if dtype not in DTYPES:
-            raise ValueError(f"unknown dtype '{dtype}': choose {', '.join(DTYPES)}")
+        _check_choice("variant", variant, VARIANTS)
+        _check_choice("dtype", dtype, DTYPES)
         if tokens < 1:
-            raise ValueError(f"a batch needs at least 1 token, not {tokens}")
+            raise ValueError(f"`tokens` must be at least 1, not {tokens}")
         path = model_directory(place, hub=kind != "lstm")
         settings = ScorerSettings(device_of(device), dtype, policy, variant, tokens, progress)
         scorer = _transformer(kind, spec, path, settings)
         chosen = (dtype, policy, variant)
     identity = " ".join((kind, ANSWERS, *chosen, fingerprint(path))) if cache else ""
     return Cached(scorer, identity, cache)
+
+
+def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise ValueError(f"unknown {name} '{value}': choose {', '.join(choices)}")
 
 
 def device_of(name: str) -> str:
@@ -147,9 +121,7 @@ def device_of(name: str) -> str:
 
 
 def model_directory(place: str, *, hub: bool) -> Path:
-    """The directory itself, or that of a model of the Hugging Face hub.
-
-    A model of the hub is fetched unless it was fetched before.
+    """The directory itself, or that of a model of the Hugging Face hub, fetched unless it was before.
 
     Args:
         place: a directory, or a model's name on the hub.
@@ -161,71 +133,60 @@ def model_directory(place: str, *, hub: bool) -> Path:
     path = Path(place)
     if path.is_dir():
         return path
-    if not hub or path.is_absolute() or place.startswith(".") or place.count("/") > 1:
-        raise FileNotFoundError(f"{place} is no directory with a model in it")
+    if not hub or path.is_absolute() or place.startswith("."):
+        raise FileNotFoundError(f"{place} is not a directory with a model in it")
     from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+    from huggingface_hub.errors import LocalEntryNotFoundError
 
     try:
-        return Path(snapshot_download(place, allow_patterns=_PATTERNS, local_files_only=True))
-    except HFValidationError:
+        try:
+            return Path(snapshot_download(place, allow_patterns=_PATTERNS, local_files_only=True))
+        except LocalEntryNotFoundError:
+            return Path(snapshot_download(place, allow_patterns=_PATTERNS))
+    except (OSError, ValueError) as error:
+        reason = str(error).strip().partition("\n")[0]
         raise FileNotFoundError(
-            f"{place} is neither a directory nor a model's name on the Hugging Face hub"
-        ) from None
-    except LocalEntryNotFoundError:
-        pass
-    try:
-        return Path(snapshot_download(place, allow_patterns=_PATTERNS))
-    except (HfHubHTTPError, OSError, ValueError) as error:
-        missing = type(error).__name__ == "RepositoryNotFoundError"
-        why = (
-            "the Hugging Face hub has no such model" if missing else "the Hugging Face hub cannot be reached"
-        )
-        raise FileNotFoundError(
-            f"{place} is no directory here, and {why}: give a directory that holds the model"
-        ) from None
+            f"{place} is neither a directory here nor a model of the Hugging Face hub ({reason}): give a "
+            "directory that holds the model"
+        ) from error
 
 
 def _transformer(kind: str, spec: str, path: Path, settings: Any) -> Scorer:
     """The scorer of a model's directory."""
-    config = _json(path / "config.json")
-    heads = config.get("architectures")
-    head, family = (
-        str(heads[0]) if isinstance(heads, list) and heads else "",
-        str(config.get("model_type", "")),
-    )
-    if kind == "lstm" and family != "simtown-lstm":
-        raise ValueError(f"{path} holds no LSTM made by simtown lm train: open it as hf:{path}")
-    if config.get("is_encoder_decoder"):
-        raise ValueError(
-            f"{path} holds an encoder-decoder model ({head}), which cannot be asked here: give "
-            "a masked or a causal language model, or an encoder"
-        )
     import transformers
 
+    config = _json(path / "config.json")
+    head, family = str((config.get("architectures") or [""])[0]), str(config.get("model_type", ""))
+    if kind == "lstm" and family != "simtown-lstm":
+        raise ValueError(f"{path} holds no LSTM made by simtown lm train: open it as hf:{path}")
+    if kind == "clip" and family not in ("clip", "clip_text_model"):
+        raise ValueError(f"{path} holds no CLIP ({family or 'unknown kind'}): open it as hf:{path}")
+    if config.get("is_encoder_decoder"):
+        raise ValueError(
+            f"{path} holds an encoder-decoder model ({head}), which cannot be asked here: give a masked or a "
+            "causal language model, or an encoder"
+        )
     if family == "simtown-lstm":
         from simtown.probes.lm import lstm  # noqa: F401  (makes transformers know it)
-    tokenizer = tokenizer_of(path)
-    if kind == "clip" or (kind == "hf" and family in ("clip", "clip_text_model")):
-        from simtown.probes.scorers.encoder import Encoder
-
-        if family not in ("clip", "clip_text_model"):
-            raise ValueError(f"{path} holds no CLIP ({family or 'unknown kind'}): open it as hf:{path}")
-        model = _weights(path, transformers.CLIPTextModelWithProjection)
-        return Encoder(spec, model, tokenizer, settings, pooling="projection", normalise=True)
+    tokenizer = load_tokenizer(path)
     if kind == "sentence":
         return _sentence(spec, path, tokenizer, settings)
-    if head.endswith("ForMaskedLM") or head in _PRETRAINED:
+    if family in ("clip", "clip_text_model"):
+        from simtown.probes.scorers.encoder import Encoder
+
+        model = _complete(path, transformers.CLIPTextModelWithProjection)
+        return Encoder(spec, model, tokenizer, settings, pooling="projection", normalise=True)
+    if head.endswith("ForMaskedLM") or head.removesuffix("ForPreTraining") in _PRETRAINED:
         from simtown.probes.scorers.masked import Masked
 
-        return Masked(spec, _weights(path, transformers.AutoModelForMaskedLM), tokenizer, settings)
+        return Masked(spec, _complete(path, transformers.AutoModelForMaskedLM), tokenizer, settings)
     if head.endswith(("ForCausalLM", "LMHeadModel")):
         from simtown.probes.scorers.causal import Causal
 
-        return Causal(spec, _weights(path, transformers.AutoModelForCausalLM), tokenizer, settings)
-    from simtown.probes.scorers.transformer import Transformer
+        return Causal(spec, _complete(path, transformers.AutoModelForCausalLM), tokenizer, settings)
+    from simtown.probes.scorers.huggingface import Transformer
 
-    return Transformer(spec, _weights(path, transformers.AutoModel), tokenizer, settings)
+    return Transformer(spec, _complete(path, transformers.AutoModel), tokenizer, settings)
 
 
 def _sentence(spec: str, path: Path, tokenizer: Any, settings: Any) -> Scorer:
@@ -234,63 +195,44 @@ def _sentence(spec: str, path: Path, tokenizer: Any, settings: Any) -> Scorer:
 
     from simtown.probes.scorers.encoder import Encoder
 
-    modules = [str(m.get("type", "")).rpartition(".")[2] for m in _json(path / "modules.json")]
+    modules = [str(module["type"]).rpartition(".")[2] for module in _json(path / "modules.json")]
     if modules[:2] != ["Transformer", "Pooling"] or not set(modules[2:]) <= {"Normalize"}:
         raise ValueError(
-            f"{path} is made of {', '.join(modules) or 'nothing'}: only a transformer, pooling and "
-            "perhaps normalisation can be read; give another encoder"
+            f"{path} is made of {', '.join(modules) or 'nothing'}: only a transformer, pooling and perhaps "
+            "normalisation can be read; give another encoder"
         )
     pooling = _json(path / "1_Pooling" / "config.json")
-    names = {
-        "pooling_mode_mean_tokens": "mean",
-        "pooling_mode_cls_token": "first",
-        "pooling_mode_lasttoken": "last",
-    }
-    chosen = [name for key, name in names.items() if pooling.get(key)]
+    poolings = {"mean_tokens": "mean", "cls_token": "first", "lasttoken": "last"}
+    chosen = [name for key, name in poolings.items() if pooling.get(f"pooling_mode_{key}")]
     if len(chosen) != 1:
         raise ValueError(
             f"{path} pools in a way that is not known here (known: mean, first token, last token): give "
             "another encoder"
         )
-    scorer = Encoder(
-        spec,
-        _weights(path, transformers.AutoModel),
-        tokenizer,
-        settings,
-        pooling=chosen[0],
-        normalise="Normalize" in modules,
-    )
+    model = _complete(path, transformers.AutoModel)
+    normalise = "Normalize" in modules
+    scorer = Encoder(spec, model, tokenizer, settings, pooling=chosen[0], normalise=normalise)
     limits = path / "sentence_bert_config.json"
     if limits.is_file():
         scorer.longest = min(scorer.longest, _json(limits).get("max_seq_length") or scorer.longest)
     return scorer
 
 
-def tokenizer_of(path: Path) -> Any:
+def load_tokenizer(path: Path) -> Any:
     """The tokenizer of a model's directory.
 
     Raises:
-        RefusedError: the directory asks for code or files from elsewhere.
-        FileNotFoundError: as :func:`open_scorer`.
-        DamagedError: as :func:`open_scorer`.
+        FileNotFoundError: the directory holds no model.
+        RefusedError: it asks for files from elsewhere.
+        DamagedError: it cannot be loaded.
     """
     import transformers
 
-    _check_configuration(path)
-    settings = path / "tokenizer_config.json"
-    content = _json(settings, {})
-    named = [key for key in _FILES_OF_TOKENIZERS if isinstance(content.get(key), str)] + [
-        "init_inputs"
-    ] * bool(content.get("init_inputs"))
-    if named:
-        raise RefusedError(
-            f"{settings} names a file to read, which may lie anywhere ({named[0]}): delete that line"
-        )
-    return loaded(path, lambda: transformers.AutoTokenizer.from_pretrained(path, **LOCAL))
+    return _loaded(path, transformers.AutoTokenizer)
 
 
-def weights(path: Path, auto: Any, **more: Any) -> tuple[Any, dict[str, Any]]:
-    """A model in float32 from a directory's safetensors, and what transformers tells about their names.
+def load_model(path: Path, auto: Any, **more: Any) -> tuple[Any, dict[str, Any]]:
+    """A model in float32 from a directory's safetensors, and what transformers says about their names.
 
     Args:
         path: the directory.
@@ -298,148 +240,23 @@ def weights(path: Path, auto: Any, **more: Any) -> tuple[Any, dict[str, Any]]:
         more: for the model's configuration.
 
     Raises:
-        RefusedError: the directory asks for code or files from elsewhere, or describes a model that is larger
-            than its weights.
-        FileNotFoundError: as :func:`open_scorer`.
-        DamagedError: as :func:`open_scorer`.
+        FileNotFoundError: the directory holds no model.
+        RefusedError: it asks for code or files from elsewhere.
+        DamagedError: it cannot be loaded.
     """
     import torch
 
-    config = _check_configuration(path)
-    shapes = loaded(path, lambda: _shapes(path))
-    _check_depth(path, config, len(shapes))
-    stored = sum(prod(shape) for shape in shapes.values())
-    described = loaded(path, lambda: _numbers(path, auto, more))
-    if described > MORE * stored + LEAST:
-        raise RefusedError(
-            f"{path} holds {stored:,} weights, and its config.json describes a model of {described:,}: one "
-            "of them is wrong"
-        )
-
-    def load() -> Any:
-        return auto.from_pretrained(
-            path, **LOCAL, **more, use_safetensors=True, output_loading_info=True, dtype=torch.float32
-        )
-
-    model, loading_info = loaded(path, load)
-    return model, loading_info
-
-
-def _shapes(path: Path) -> dict[str, tuple[int, ...]]:
-    """The shapes of all arrays in a directory's safetensors, by name."""
-    from safetensors import safe_open
-
-    names, index = ["model.safetensors"], path / "model.safetensors.index.json"
-    if not (path / names[0]).exists() and index.exists():
-        names = sorted({check_name(str(name), f"{index}:") for name in _json(index)["weight_map"].values()})
-    shapes: dict[str, tuple[int, ...]] = {}
-    for name in names:
-        if not name.endswith(".safetensors"):
-            raise RefusedError(
-                f"{index} names {name}, which is no safetensors: save the model with save_pretrained"
-            )
-        with safe_open(path / name, framework="pt") as file:
-            shapes |= {key: tuple(file.get_slice(key).get_shape()) for key in file.keys()}  # noqa: SIM118  (it is no dictionary)
-    return shapes
-
-
-def _numbers(path: Path, auto: Any, more: dict[str, Any]) -> int:
-    """How many numbers a model would have, counted without memory for them."""
-    import torch
-    import transformers
-
-    of_many = auto.__module__.startswith("transformers.models.auto.")
-    config = (transformers.AutoConfig if of_many else auto.config_class).from_pretrained(
-        path, **LOCAL, **more
+    model, info = _loaded(
+        path, auto, use_safetensors=True, output_loading_info=True, dtype=torch.float32, **more
     )
-    with torch.device("meta"):
-        model = auto.from_config(config) if of_many else auto(config)
-    return sum(array.numel() for array in (*model.parameters(), *model.buffers()))
+    return model, info
 
 
-def _check_configuration(path: Path) -> dict[str, Any]:
-    """The configuration of a model's directory.
-
-    Raises:
-        RefusedError: the configuration, or a part of it, asks for code or weights from elsewhere.
-    """
-    if (path / "adapter_config.json").exists():
-        raise RefusedError(
-            f"{path} holds an adapter of another model: merge the two (merge_and_unload of peft), and save "
-            "the result"
-        )
-    config: dict[str, Any] = _json(path / "config.json")
-    for part in _parts(config):
-        for key, value in part.items():
-            if key == "quantization_config" and value:
-                raise RefusedError(
-                    f"{path} holds quantized weights, which simtown does not read: give the model as it "
-                    "was before"
-                )
-            if key == "use_pretrained_backbone" and value:
-                raise RefusedError(
-                    f"{path} takes some of its weights from elsewhere ({key}): give a model that is complete"
-                )
-            if "attn_implementation" in key and isinstance(value, str) and value not in _ATTENTION:
-                raise RefusedError(
-                    f"{path / 'config.json'} asks for others' code ({key}): delete that line, which "
-                    "simtown does not need"
-                )
-    return config
-
-
-def _check_depth(path: Path, config: dict[str, Any], arrays: int) -> None:
-    """Refuse a configuration whose layers would take for ever to make.
-
-    Raises:
-        RefusedError: it has more layers than there are arrays of weights.
-    """
-    for part in _parts(config):
-        for key, value in part.items():
-            if ("layer" in key or "block" in key) and isinstance(value, int) and value > max(arrays, DEEPEST):
-                raise RefusedError(
-                    f"{path} holds {arrays:,} arrays of weights, and its config.json describes {value:,} "
-                    f"layers ({key})"
-                )
-
-
-def _parts(config: Any) -> list[dict[str, Any]]:
-    """The objects of a JSON value, itself among them."""
-    parts, left = [], [config]
-    while left:
-        value = left.pop()
-        if isinstance(value, dict):
-            parts.append(value)
-            left += value.values()
-        elif isinstance(value, list):
-            left += value
-    return parts
-
-
-def _json(path: Path, otherwise: Any = None) -> Any:
-    """An object of a model's JSON file, or a list as modules.json is one; links are followed, since the hub's
-    cache is made of them.
-    """
-    if otherwise is not None and not path.exists():
-        return otherwise
-    if not path.is_file():
-        raise FileNotFoundError(f"{path.parent} holds no model of this kind (no {path.name})")
-    try:
-        content = read_json(path, LARGEST_JSON, follow=True)
-        if not isinstance(content, list if path.name == "modules.json" else dict):
-            raise ValueError("it is no object")
-    except (OSError, ValueError) as error:
-        raise DamagedError(f"{path} is damaged ({error}): fetch the model again") from error
-    return content
-
-
-def _weights(path: Path, auto: Any) -> Any:
-    """A model in float32, all of whose weights are in the directory's safetensors; poolers may be missing,
-    since nothing here uses them.
-    """
-    model, loading_info = weights(path, auto)
+def _complete(path: Path, auto: Any) -> Any:
+    """A model all of whose weights are in the directory; poolers may be missing, since nothing uses them."""
+    model, info = load_model(path, auto)
     missing = sorted(
-        name for name in loading_info["missing_keys"] if "pooler" not in name and "position_ids" not in name
+        name for name in info["missing_keys"] if "pooler" not in name and "position_ids" not in name
     )
     if missing:
         raise ValueError(
@@ -449,29 +266,57 @@ def _weights(path: Path, auto: Any) -> Any:
     return model
 
 
-def loaded(path: Path, load: Callable[[], Any]) -> Any:
-    """What `load` gives, without the bars and warnings of transformers.
-
-    Args:
-        path: the directory that is read, for messages.
-        load: calls transformers.
-
-    Raises:
-        RefusedError: the directory asks for code of its own.
-        DamagedError: `load` raised anything else; the message is one line.
-    """
+def _loaded(path: Path, auto: Any, **options: Any) -> Any:
+    """What a class of transformers makes of a directory, without bars, warnings, and code of the model."""
+    _check_inside(path)
     try:
         with quietly():
-            return load()
-    except RefusedError:
-        raise
+            return auto.from_pretrained(path, **_LOCAL, **options)
     except Exception as error:  # transformers, tokenizers, safetensors and torch each raise their own
         if "trust_remote_code" in str(error):
             raise RefusedError(
-                f"{path} needs code of its own, which simtown never runs, whatever the option: give a "
-                "model whose architecture transformers has itself (its config.json names no auto_map)"
+                f"{path} needs code of its own, which simtown never runs: give a model whose architecture "
+                "transformers has itself (its config.json names no auto_map)"
             ) from error
-        raise DamagedError(
-            f"{path} cannot be loaded ({type(error).__name__}: "
-            f"{str(error).splitlines()[0][:200] if str(error) else ''})"
-        ) from error
+        reason = str(error).strip().partition("\n")[0][:200]
+        raise DamagedError(f"{path} cannot be loaded ({type(error).__name__}: {reason})") from error
+
+
+def _check_inside(path: Path) -> None:
+    """Refuse a directory that has transformers read or fetch anything outside it.
+
+    Raises:
+        RefusedError: the message names the file.
+    """
+    config = _json(path / "config.json")
+    attention = [value for key, value in config.items() if "attn_implementation" in key and value]
+    named = _TOKENIZER_FILES & {
+        key for key, value in _json(path / "tokenizer_config.json", {}).items() if isinstance(value, str)
+    }
+    if set(map(str, attention)) - {"eager", "sdpa"}:
+        raise RefusedError(f"{path / 'config.json'} names code of others for attention: delete that line")
+    if (path / "adapter_config.json").exists():
+        raise RefusedError(f"{path} holds an adapter of another model: merge the two and save the result")
+    if named or _json(path / "tokenizer_config.json", {}).get("init_inputs"):
+        raise RefusedError(
+            f"{path / 'tokenizer_config.json'} names a file to read ({', '.join(named) or 'init_inputs'}): "
+            "delete that line"
+        )
+    for name in _json(path / "model.safetensors.index.json", {}).get("weight_map", {}).values():
+        if not inside(path, str(name)).name.endswith(".safetensors"):
+            raise RefusedError(f"{path} has weights that are not safetensors ({name}): save the model again")
+
+
+def _json(path: Path, otherwise: Any = None) -> Any:
+    """The content of a model's JSON file; links are followed, since the hub's cache is made of them."""
+    if not path.is_file():
+        if otherwise is None:
+            raise FileNotFoundError(f"{path.parent} holds no model of this kind (no {path.name})")
+        return otherwise
+    try:
+        content = read_json(path, follow=True)
+        if not isinstance(content, list if path.name == "modules.json" else dict):
+            raise ValueError("it does not hold an object")
+    except ValueError as error:
+        raise DamagedError(f"{path} is damaged ({error}): fetch the model again") from error
+    return content

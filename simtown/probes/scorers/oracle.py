@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from simtown.core.files import DamagedError, RefusedError, read_json
+from simtown.core.files import DamagedError, read_json
 from simtown.probes.scorers.base import Ability, Pooling, Scorer, TokenScores, UnableError
 from simtown.probes.scorers.gap import split_at_blank
 
@@ -19,9 +19,6 @@ _NEEDS: dict[Ability, str] = {
     "embed": "vectors",
     "word_vector": "vectors",
 }
-
-#: The largest number of a table: of a probability or of a vector.
-MOST = 1e9
 
 
 class Oracle(Scorer):
@@ -46,7 +43,7 @@ class Oracle(Scorer):
         self.name = name
         self._tables: dict[str, Any] = {"classes": classes, "texts": texts, "vectors": vectors}
         self.abilities: frozenset[Ability] = frozenset(
-            a for a, table in _NEEDS.items() if self._tables[table] is not None
+            ability for ability, table in _NEEDS.items() if self._tables[table] is not None
         )
 
     @classmethod
@@ -56,42 +53,27 @@ class Oracle(Scorer):
         Raises:
             FileNotFoundError: no such file.
             DamagedError: the file holds something else.
-            RefusedError: the file is a link, or too large.
         """
-        if not path.is_file():
-            raise FileNotFoundError(f"{path} is not there: give a JSON file with classes, texts or vectors")
         try:
-            tables = read_json(path, follow=True)
-            if not _is_tables(tables):
-                raise TypeError
-            return cls(name, **tables)
-        except RefusedError:
-            raise
-        except ValueError as error:
+            return cls(name, **read_json(path, follow=True))
+        except (ValueError, TypeError) as error:
             raise DamagedError(
-                f"{path} is not JSON ({error}): it must be an object with classes, texts or vectors"
-            ) from error
-        except TypeError as error:
-            raise DamagedError(
-                f"{path} must be a JSON object with nothing but classes, texts or vectors"
+                f"{path} must be a JSON object with nothing but classes, texts or vectors ({error})"
             ) from error
 
     def class_logprobs(self, contexts: Sequence[str], targets: Sequence[str | Sequence[str]]) -> np.ndarray:
         """(n, c) float64 logarithms of the table's probabilities; those of synonyms add up."""
-        logprobs = np.full((len(contexts), len(targets)), np.nan)
+        probabilities = np.full((len(contexts), len(targets)), np.nan)
         for i, context in enumerate(contexts):
             split_at_blank(context)
             row = self._row("class_logprobs", context)
             for j, target in enumerate(targets):
-                probabilities = [
-                    row[word]
-                    for word in dict.fromkeys([target] if isinstance(target, str) else target)
-                    if word in row
-                ]
-                if probabilities:
-                    with np.errstate(divide="ignore"):
-                        logprobs[i, j] = np.log(sum(probabilities))
-        return logprobs
+                words = dict.fromkeys([target] if isinstance(target, str) else target)
+                known = [row[word] for word in words if word in row]
+                if known:
+                    probabilities[i, j] = sum(known)
+        with np.errstate(divide="ignore"):
+            return np.log(probabilities)
 
     def sequence_logprobs(self, texts: Sequence[str]) -> list[TokenScores]:
         """A token a word.
@@ -103,9 +85,7 @@ class Oracle(Scorer):
         for text in texts:
             row = np.array(self._row("sequence_logprobs", text), dtype=np.float64)
             if len(row) != len(text.split()):
-                raise ValueError(
-                    f"{self.name} has {len(row)} probabilities for the {len(text.split())} words of '{text}'"
-                )
+                raise ValueError(f"{self.name} has {len(row)} probabilities for the words of '{text}'")
             with np.errstate(divide="ignore"):
                 scores.append(TokenScores(np.log(row), np.arange(len(row))))
         return scores
@@ -117,13 +97,10 @@ class Oracle(Scorer):
         layer: int = -1,
         pooling: Pooling = "mean",
     ) -> np.ndarray:
-        """(n, d) float32 vectors of the texts, or of the spans of characters in them; layer and pooling make
-        no difference.
-        """
-        parts = (
-            list(texts) if spans is None else [text[a:b] for text, (a, b) in zip(texts, spans, strict=True)]
-        )
-        return np.array([self._row("embed", part) for part in parts], dtype=np.float32)
+        """(n, d) float32 vectors of the texts, or of the spans in them, whatever the layer and pooling."""
+        if spans is not None:
+            texts = [text[a:b] for text, (a, b) in zip(texts, spans, strict=True)]
+        return np.array([self._row("embed", text) for text in texts], dtype=np.float32)
 
     def word_vector(self, word: str) -> np.ndarray | None:
         """(d,) float32."""
@@ -141,19 +118,3 @@ class Oracle(Scorer):
         if key not in table:
             raise ValueError(f"{self.name} has no answer for '{key}': add it to the file")
         return table[key]
-
-
-def _is_tables(content: Any) -> bool:
-    """Whether a JSON text holds an object of tables: of numbers by words for "classes", or else of lists of
-    numbers.
-    """
-    if not isinstance(content, dict):
-        return False
-    for name, table in content.items():
-        for row in table.values() if isinstance(table, dict) else [None]:
-            numbers = (list(row.values()) if isinstance(row, dict) else None) if name == "classes" else row
-            if not isinstance(numbers, list) or not all(
-                isinstance(x, int | float) and abs(x) <= MOST for x in numbers
-            ):
-                return False
-    return True

@@ -27,25 +27,6 @@ Tokens = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class GapQuery:
-    """One look at a gap.
-
-    Attributes:
-        length: sub-words of the spellings it serves.
-        filled: those already written, from the left.
-        at: which one is looked at.
-        tokens: (w,) int64 whose log-probabilities are wanted.
-        cells: for each of them, the numbers of the spellings it counts for.
-    """
-
-    length: int
-    filled: Tokens
-    at: int
-    tokens: np.ndarray
-    cells: list[list[int]]
-
-
-@dataclass(frozen=True)
 class Spellings:
     """Targets as token numbers: each distinct spelling once.
 
@@ -57,20 +38,10 @@ class Spellings:
     spellings: list[Tokens]
     members: list[list[int]]
 
-    def steps(self, policy: Policy) -> list[GapQuery]:
-        """The looks that score every spelling; a spelling's log-probability is the sum over the looks that
-        count for it.
-        """
-        wanted: dict[tuple[int, Tokens, int], dict[int, list[int]]] = {}
-        for number, tokens in enumerate(self.spellings):
-            for at, token in enumerate(tokens):
-                key = (len(tokens), () if policy == "joint" else tokens[:at], at)
-                wanted.setdefault(key, {}).setdefault(token, []).append(number)
-        return [GapQuery(*key, np.array(list(cells)), list(cells.values())) for key, cells in wanted.items()]
-
     def totals(self, scores: np.ndarray) -> np.ndarray:
-        """(n, c) log-probabilities of the targets from (n, s) of their spellings: synonyms' probabilities add
-        up, NaN where none is.
+        """(n, c) log-probabilities of the targets from (n, s) of their spellings.
+
+        Synonyms' probabilities add up; a target without a spelling is NaN.
         """
         totals = np.full((len(scores), len(self.members)), np.nan)
         for c, members in enumerate(self.members):

@@ -52,7 +52,7 @@ def score(
     for begin in range(0, len(missing), each):
         rows = missing[begin : begin + each]
         texts = [substitute(suites.frames[row], relation) for row in rows.tolist() for relation in relations]
-        logprobs = [scores.logprobs for scores in scorer.shared_logprobs(texts)]
+        logprobs = [scores.logprobs for scores in scorer.uncached().sequence_logprobs(texts)]
         sums = [(tokens.sum(), len(tokens)) for tokens in logprobs]
         table[rows] = np.array(sums, dtype=np.float64).reshape(len(rows), len(relations), 2)
         if isinstance(table, np.memmap):

@@ -84,7 +84,7 @@ def bridge(scorer: Scorer, captions: Related) -> Bridge:
         for relation in WORDED
         for b, a in zip(captions.before, captions.after, strict=True)
     ]
-    logprobs = [scores.logprobs for scores in scorer.shared_logprobs(texts)]
+    logprobs = [scores.logprobs for scores in scorer.uncached().sequence_logprobs(texts)]
     n = len(captions.before)
     cells = np.array(
         [

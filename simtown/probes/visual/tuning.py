@@ -25,6 +25,7 @@ from simtown.probes.judging import PromptResult, judged
 from simtown.probes.scorers.base import Scorer, UnableError
 from simtown.probes.scorers.batching import together
 from simtown.probes.scorers.gap import lead_of
+from simtown.probes.scorers.huggingface import projected_at
 from simtown.probes.scorers.masked import Masked
 from simtown.probes.scorers.spelling import spell
 
@@ -174,12 +175,8 @@ class Mixture(torch.nn.Module):
         embedded = self._scorer.model.get_input_embeddings()(these.ids)
         embedded = self._add(embedded, offsets[0], these.own)
         with self._perturbed(offsets, these.own):
-            logits, _ = self._scorer.logits_at(
-                list(range(len(these.gap))),
-                these.gap.tolist(),
-                inputs_embeds=embedded,
-                attention_mask=these.real,
-            )
+            with projected_at(self._scorer.model, range(len(these.gap)), these.gap.tolist()) as logits_of:
+                logits = logits_of(self._scorer.model(inputs_embeds=embedded, attention_mask=these.real))
         logprobs = (logits - logits.logsumexp(1, keepdim=True))[:, self._tokens]
         floor = torch.full((len(logprobs),), -torch.inf, device=logprobs.device)
         return torch.stack([logprobs[:, m].logsumexp(1) if m else floor for m in self._members], dim=1)
@@ -235,7 +232,7 @@ def tune(
         ValueError: it does not know a class that is right for a train subject.
     """
     model = masked_of(scorer)
-    spelled = spell(data.words, model.word_ids, "first")
+    spelled = spell(data.words, model.spelling, "first")
     if any(not spelled.members[g] for g in np.unique(data.gold[data.train])):
         unknown = [data.classes[g] for g in np.unique(data.gold[data.train]) if not spelled.members[g]]
         raise ValueError(

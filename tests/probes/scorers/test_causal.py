@@ -6,7 +6,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs torch: pip install '.[probes]'")
 transformers = pytest.importorskip("transformers", reason="needs transformers: pip install '.[probes]'")
 
-from simtown.probes.scorers import causal, open_scorer  # noqa: E402
+from simtown.probes.scorers import open_scorer  # noqa: E402
 from tests.probes.tiny import CAUSAL, CLOSE, SENTENCES  # noqa: E402
 
 CONTEXTS = [
@@ -17,7 +17,6 @@ CONTEXTS = [
 ]
 TARGETS = ["banana", "turquoise bus", "bus", ["red", "the"], ["yellow", "worn-out bus", "yellow"]]
 TEXTS = [*SENTENCES, "bus", SENTENCES[0]]
-LONG = "a car stands behind the red bus of the town and "
 
 
 class Naive:
@@ -72,34 +71,12 @@ def test_texts_as_a_loop_finds_them(path):
             np.testing.assert_allclose(one.logprobs, naive.sequence(naive.tokens(text)), **CLOSE)
 
 
-def test_a_shared_beginning_is_read_once_and_changes_nothing(path, monkeypatch):
-    texts = [LONG + rest for rest in ("the sky", "people", "he bought the banana")]
-    contexts = [LONG + f"{rest} [BLANK]" for rest in ("the", "he", "people")]
-    naive = Naive(path)
-    scorer = open_scorer(f"hf:{path}")
-    read = []
-    plain = scorer.uncached().logits_at
-    monkeypatch.setattr(
-        scorer.uncached(),
-        "logits_at",
-        lambda *a, **more: read.append(more["input_ids"].numel()) or plain(*a, **more),
-    )
-    found = scorer.sequence_logprobs(texts)
-    assert sum(read) < 0.7 * sum(len(naive.tokens(text)) for text in texts)
-    for text, one in zip(texts, found, strict=True):
-        np.testing.assert_allclose(one.logprobs, naive.sequence(naive.tokens(text)), **CLOSE)
-    classes = scorer.class_logprobs(contexts, TARGETS)
-    np.testing.assert_allclose(
-        classes, [[naive.target(c, t, "joint") for t in TARGETS] for c in contexts], **CLOSE
-    )
-
-
-def test_a_model_that_keeps_no_state_says_the_same(path, monkeypatch):
+def test_a_model_that_keeps_no_state_says_the_same(path):
     usual = open_scorer(f"hf:{path}").class_logprobs(CONTEXTS, TARGETS)
-    monkeypatch.setattr(causal, "_kept", lambda output: None)
-    np.testing.assert_allclose(
-        open_scorer(f"hf:{path}", tokens=30).class_logprobs(CONTEXTS, TARGETS), usual, **CLOSE
-    )
+    scorer = open_scorer(f"hf:{path}", tokens=30).uncached()
+    plain = scorer.model.forward
+    scorer.model.forward = lambda **inputs: plain(**{**inputs, "use_cache": False})
+    np.testing.assert_allclose(scorer.class_logprobs(CONTEXTS, TARGETS), usual, **CLOSE)
 
 
 def test_few_tokens_a_batch_change_nothing(path):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from simtown.probes.scorers.base import UnableError
 from simtown.probes.scorers.ngram import NGram
 from simtown.probes.scorers.oracle import Oracle
-from simtown.probes.scorers.vectors import Vectors
+from simtown.probes.scorers.wordvectors import Vectors
 from simtown.probes.spatial.perplexity import FORMS, cross_entropy, of_sentences, of_texts, perplexity
 
 probabilities = st.lists(st.floats(1e-4, 1.0), min_size=1, max_size=8)

@@ -14,7 +14,7 @@ from simtown.probes.scorers.cache import Cached
 from simtown.probes.scorers.causal import Causal
 from simtown.probes.scorers.masked import Masked
 from simtown.probes.scorers.ngram import NGram
-from simtown.probes.scorers.transformer import ScorerSettings
+from simtown.probes.scorers.huggingface import ScorerSettings
 from simtown.probes.spatial import matrix, suites
 from simtown.probes.spatial.perplexity import FORMS, of_texts
 from simtown.probes.spatial.relations import lexicon
@@ -142,7 +142,9 @@ def test_the_matrix_is_the_naive_loop(bins, scorer, form, tmp_path):
 
 def test_shared_beginnings_change_nothing(scorer):
     texts = [*CORPUS, "cat", CORPUS[0]]
-    for one, other in zip(scorer.shared_logprobs(texts), scorer.sequence_logprobs(texts), strict=True):
+    for one, other in zip(
+        scorer.uncached().sequence_logprobs(texts), scorer.sequence_logprobs(texts), strict=True
+    ):
         np.testing.assert_allclose(one.logprobs, other.logprobs, **CLOSE)
         assert one.words.tolist() == other.words.tolist()
 

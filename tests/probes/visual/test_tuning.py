@@ -79,7 +79,7 @@ def teacher(tmp_path_factory):
 
 def _mixture(scorer, data, deep):
     model = tuning.masked_of(scorer)
-    spelled = spell(data.words, model.word_ids, "first")
+    spelled = spell(data.words, model.spelling, "first")
     every = [tuning.rows(model, t, list(data.subjects)) for t in data.templates]
     return tuning.Mixture(
         model,

@@ -1,0 +1,300 @@
+"""What all Hugging Face models share: tokens and their words, batches, logits where they are asked for, hidden
+states.
+
+The vocabulary projection is the dearest part of a small model, and few positions of a batch need it: a hook
+on the tower keeps the hidden states of those alone, whatever the architecture's head.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+import torch
+
+from simtown.probes.bars import metered
+from simtown.probes.quiet import quietly
+from simtown.probes.scorers.base import Ability, Pooling, Scorer
+from simtown.probes.scorers.batching import buckets, distinct
+from simtown.probes.scorers.gap import touching
+from simtown.probes.scorers.spelling import Policy, Tokens
+
+Variant = Literal["original", "within_word_l2r", "whole_word"]
+VARIANTS: tuple[Variant, ...] = get_args(Variant)
+#: Most numbers that one batch's logits may hold: 1 GiB of float32.
+LOGITS = 1 << 28
+#: What rounding changes at most in a state computed in float32, as a share of its largest number or of 1.
+ROUNDING = 1e-4
+
+
+@dataclass(frozen=True)
+class ScorerSettings:
+    """How a model is run and read.
+
+    Attributes:
+        device: any name PyTorch knows.
+        dtype: of the weights, "float32", "bfloat16" or "float16"; logits are normalised in float32 whatever
+            it is.
+        policy: see :mod:`simtown.probes.scorers.spelling`.
+        variant: of pseudo-log-likelihood.
+        tokens: of a batch at most, padding included.
+        progress: whether long work draws a bar on stderr.
+    """
+
+    device: str = "cpu"
+    dtype: str = "float32"
+    policy: Policy = "left-to-right"
+    variant: Variant = "original"
+    tokens: int = 1024
+    progress: bool = False
+
+
+class Query(NamedTuple):
+    """A question to a language model.
+
+    Attributes:
+        ids: tokens of a text.
+        at: the position whose logits are asked for.
+        tokens: those whose log-probabilities are wanted there.
+    """
+
+    ids: Tokens
+    at: int
+    tokens: Collection[int]
+
+
+class Transformer(Scorer):
+    """A tower with a tokenizer: hidden states of texts, and vectors of words. Subclasses add the output head.
+
+    Args:
+        name: as reports call it.
+        model: any module that takes input_ids and attention_mask as transformers' models do.
+        tokenizer: a fast one.
+        truncate: cut texts that are too long for the model instead of refusing them.
+
+    Attributes:
+        sees_padding: whether a token's state depends on the padding behind the text, as where a model mixes
+            all positions. A batch for such a model has texts of one length.
+    """
+
+    abilities: frozenset[Ability] = frozenset({"embed", "word_vector"})
+    limitation = "has no language-modelling head, so no probabilities: give a masked or a causal model"
+
+    def __init__(
+        self, name: str, model: Any, tokenizer: Any, settings: ScorerSettings, *, truncate: bool = False
+    ) -> None:
+        if not tokenizer.is_fast:
+            raise ValueError(
+                f"{name} has no fast tokenizer (tokenizer.json), which is needed to find where in a text each "
+                "token stands: give another model"
+            )
+        self.name, self.tokenizer, self.settings, self.truncate = name, tokenizer, settings, truncate
+        self.device = torch.device(settings.device)
+        self.longest = min(tokenizer.model_max_length, _positions(model))
+        self._pad = tokenizer.pad_token_id or 0
+        vocabulary = max(getattr(model.config, "vocab_size", 1), 1)
+        self._budget = max(1, min(settings.tokens, LOGITS // vocabulary))
+        self._carrier = self.token_ids("a")
+        model.eval().requires_grad_(False)
+        self.sees_padding = self._reads_padding(model)  # in float32, whose rounding is small
+        self.model = model.to(self.device, getattr(torch, settings.dtype))
+
+    def _reads_padding(self, model: Any) -> bool:
+        """Whether the states of a text's tokens change when padding is added."""
+        # tokens by number: no text has some in every vocabulary
+        row = [token for token in range(min(8, len(self.tokenizer))) if token != self._pad]
+        row = row[: max(1, self.longest // 2)]
+        states = []
+        for padding in (0, len(row)):
+            ids = torch.tensor([row + [self._pad] * padding])
+            real = torch.tensor([[1] * len(row) + [0] * padding])
+            with quietly(), torch.no_grad():
+                state = model.base_model(input_ids=ids, attention_mask=real).last_hidden_state
+            states.append(state[0, : len(row)])
+        alone, padded = states
+        return bool((alone - padded).abs().max() > ROUNDING * alone.abs().max().clamp_min(1))
+
+    # Tokens
+
+    def token_ids(self, text: str) -> Tokens:
+        """Token numbers without the special ones."""
+        return tuple(self.tokenizer(text, add_special_tokens=False)["input_ids"])
+
+    def piece_ids(self, word: str, lead: str = " ") -> Tokens:
+        """Token numbers of a word that stands after a space, or where `lead` is empty first in a text.
+
+        Found behind another word, since tokenizers differ in where they put the space.
+        """
+        if lead:
+            whole = self.token_ids(f"a {word}")
+            if whole[: len(self._carrier)] == self._carrier:
+                return whole[len(self._carrier) :]
+        return self.token_ids(word)
+
+    def spelling(self, word: str, lead: str = " ") -> Tokens | None:
+        """Token numbers of a word as of :meth:`piece_ids`; None if one of them is the unknown token."""
+        tokens = self.piece_ids(word, lead)
+        return None if not tokens or self.tokenizer.unk_token_id in tokens else tokens
+
+    def _encoded(self, texts: Sequence[str], *, special: bool) -> list[Any]:
+        """`tokenizers.Encoding` of every text.
+
+        Raises:
+            ValueError: a text is too long, or empty.
+        """
+        if not texts:
+            return []
+        more = {"truncation": True, "max_length": self.longest} if self.truncate else {"verbose": False}
+        encodings = list(self.tokenizer(list(texts), add_special_tokens=special, **more).encodings)
+        for text, encoding in zip(texts, encodings, strict=True):
+            if not text.strip():
+                raise ValueError(f"{self.name} was given an empty text")
+            self._check(len(encoding.ids), text)
+        return encodings
+
+    def _check(self, tokens: int, text: str) -> None:
+        if tokens > self.longest:
+            raise ValueError(
+                f"{self.name} takes at most {self.longest} tokens, and this text has {tokens}; give "
+                f"shorter texts: '{text[:60]}…'"
+            )
+
+    # Batches
+
+    def _batches(self, rows: Sequence[Sequence[int]], *, equal: bool = False) -> Iterator[list[int]]:
+        """Numbers of the rows, batch by batch; draws the bar. equal: only rows of one length in a batch."""
+        with metered(self.name, len(rows), self.settings.progress) as progress, torch.inference_mode():
+            for batch in buckets(rows, self._budget, equal=equal or self.sees_padding):
+                yield batch
+                progress(len(batch))
+
+    def padded(self, rows: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
+        """(n, t) int64 token numbers, filled up on the right, and (n, t) int64, 1 where they are real."""
+        lengths = np.array([len(row) for row in rows])
+        real = np.arange(lengths.max()) < lengths[:, None]
+        ids = np.full(real.shape, self._pad, dtype=np.int64)
+        ids[real] = np.concatenate(rows)
+        return self.tensor(ids), self.tensor(real)
+
+    def tensor(self, numbers: Any) -> torch.Tensor:
+        """An int64 tensor on the device."""
+        return torch.as_tensor(np.asarray(numbers, dtype=np.int64), device=self.device)
+
+    def logprobs_at(self, queries: Sequence[Query]) -> list[np.ndarray]:
+        """(w,) float64 log-probabilities for every query, in their order. Each distinct text is read once."""
+        rows, where = distinct(query.ids for query in queries)
+        queries_of: list[list[int]] = [[] for _ in rows]
+        for number, row in enumerate(where):
+            queries_of[row].append(number)
+        answers: list[np.ndarray] = [np.empty(0)] * len(queries)
+        for batch in self._batches(rows):
+            ids, real = self.padded([rows[b] for b in batch])
+            places, asked = zip(*((i, n) for i, b in enumerate(batch) for n in queries_of[b]), strict=True)
+            with projected_at(self.model, places, [queries[n].at for n in asked]) as logits_of:
+                logits = logits_of(self.model(input_ids=ids, attention_mask=real))
+            wanted, _ = self.padded([list(queries[n].tokens) for n in asked])
+            for number, logprobs in zip(asked, logprobs_of(logits, wanted), strict=True):
+                answers[number] = logprobs[: len(queries[number].tokens)]
+        return answers
+
+    # Vectors
+
+    def embed(
+        self,
+        texts: Sequence[str],
+        spans: Sequence[tuple[int, int]] | None = None,
+        layer: int = -1,
+        pooling: Pooling = "mean",
+    ) -> np.ndarray:
+        """(n, d) float32: states of a layer (0: the embeddings, -1: the last) of the tokens that touch a span.
+
+        Without spans all tokens count, the special ones too, so that "first" is a BERT's [CLS]. Raises
+        ValueError for a span that touches no token and for a layer that is not there.
+        """
+        unique, where = distinct(texts)
+        encoded = self._encoded(unique, special=True)
+        chosen: list[list[tuple[int, list[int]]]] = [[] for _ in unique]
+        for i, place in enumerate(where):
+            tokens = list(range(len(encoded[place].ids)))
+            if spans is not None:
+                tokens = touching(unique[place], encoded[place].offsets, *spans[i])
+                if not tokens:
+                    raise ValueError(
+                        f"the characters {spans[i]} of '{unique[place]}' touch no token of {self.name}"
+                    )
+            chosen[place].append((i, tokens))
+        rows = [encoding.ids for encoding in encoded]
+        vectors = np.empty((len(texts), 0), dtype=np.float32)
+        for batch in self._batches(rows):
+            ids, real = self.padded([rows[b] for b in batch])
+            output = self.model.base_model(input_ids=ids, attention_mask=real, output_hidden_states=True)
+            layers = output.hidden_states
+            if not -len(layers) <= layer < len(layers):
+                raise ValueError(f"{self.name} has layers 0 to {len(layers) - 1}, not {layer}")
+            states = layers[layer].float()
+            if not vectors.size:
+                vectors = np.empty((len(texts), states.shape[-1]), dtype=np.float32)
+            for b, state in zip(batch, states, strict=True):
+                for i, tokens in chosen[b]:
+                    if pooling == "mean":
+                        vectors[i] = state[self.tensor(tokens)].mean(0).cpu().numpy()
+                    else:
+                        vectors[i] = state[tokens[0 if pooling == "first" else -1]].cpu().numpy()
+        return vectors
+
+    def word_vector(self, word: str) -> np.ndarray | None:
+        """(d,) float32: mean of the input embeddings of the word's sub-words, None for an unknown word."""
+        tokens = self.spelling(word)
+        if tokens is None:
+            return None
+        with torch.inference_mode():
+            return self.model.get_input_embeddings()(self.tensor(tokens)).float().mean(0).cpu().numpy()
+
+
+@contextmanager
+def projected_at(
+    model: Any, rows: Sequence[int], columns: Sequence[int]
+) -> Iterator[Callable[[Any], torch.Tensor]]:
+    """Within, the head of the model sees the tower's hidden states at r positions of the batch alone.
+
+    Gives what takes the model's output and returns (r, v) float32 logits at (rows[i], columns[i]). Some models
+    have no tower, or call a part of it: then the head projects all positions.
+    """
+    at = (torch.as_tensor(rows), torch.as_tensor(columns))
+    picked: list[bool] = []
+
+    def pick(module: Any, given: Any, output: Any) -> Any:
+        output.last_hidden_state = output.last_hidden_state[at][None]
+        picked.append(True)
+        return output
+
+    def logits_of(output: Any) -> torch.Tensor:
+        return (output.logits[0] if picked else output.logits[at]).float()
+
+    tower = model.base_model
+    handle = None if tower is model else tower.register_forward_hook(pick)
+    try:
+        yield logits_of
+    finally:
+        if handle is not None:
+            handle.remove()
+
+
+def logprobs_of(logits: torch.Tensor, tokens: torch.Tensor) -> np.ndarray:
+    """(r, w) float64 log-probabilities of (r, w) token numbers under (r, v) logits."""
+    return (logits.gather(1, tokens).double() - logits.logsumexp(1, keepdim=True).double()).cpu().numpy()
+
+
+def _positions(model: Any) -> int:
+    """How many tokens a model has positions for."""
+    positions = getattr(model.config, "max_position_embeddings", None) or 0
+    if positions < 1:  # XLNet has relative ones, and says -1
+        return 10**9
+    for name, module in model.named_modules():
+        padding = getattr(module, "padding_idx", None)
+        if name.endswith("position_embeddings") and padding is not None:
+            return int(positions - padding - 1)  # RoBERTa counts from the position of padding
+    return int(positions)
