@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from simtown.core.files import DamagedError, inside
+from simtown.core.files import DamagedError
+from simtown.core.untrusted import inside
 from simtown.probes.scorers.base import Ability, Pooling, Scorer, TokenScores
 
 FILE = "answers.sqlite"

@@ -96,7 +96,7 @@ class Causal(Transformer):
                 spelled = [
                     (s, k - begin) for s, k in zip(longer, stem_of, strict=True) if k // size * size == begin
                 ]
-                # for every row, every spelling of the block and every sub-word but the first, where it is read
+                # for every row, every spelling of the block and each sub-word but the first: where it is read
                 looks = [
                     (r * len(block) + k, at, spellings.spellings[s][at + 1])
                     for r in range(len(batch))

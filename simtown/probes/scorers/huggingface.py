@@ -1,5 +1,4 @@
-"""What all Hugging Face models share: tokens and their words, batches, logits where they are asked for, hidden
-states.
+"""What all Hugging Face models share: tokens and their words, batches, logits where they are needed, states.
 
 The vocabulary projection is the dearest part of a small model, and few positions of a batch need it: a hook
 on the tower keeps the hidden states of those alone, whatever the architecture's head.
@@ -88,8 +87,8 @@ class Transformer(Scorer):
     ) -> None:
         if not tokenizer.is_fast:
             raise ValueError(
-                f"{name} has no fast tokenizer (tokenizer.json), which is needed to find where in a text each "
-                "token stands: give another model"
+                f"{name} has no fast tokenizer (tokenizer.json), which says where in a text each token stands: "
+                "give another model"
             )
         self.name, self.tokenizer, self.settings, self.truncate = name, tokenizer, settings, truncate
         self.device = torch.device(settings.device)
@@ -209,7 +208,7 @@ class Transformer(Scorer):
         layer: int = -1,
         pooling: Pooling = "mean",
     ) -> np.ndarray:
-        """(n, d) float32: states of a layer (0: the embeddings, -1: the last) of the tokens that touch a span.
+        """(n, d) float32: states of a layer (0: embeddings, -1: the last) of the tokens that touch a span.
 
         Without spans all tokens count, the special ones too, so that "first" is a BERT's [CLS]. Raises
         ValueError for a span that touches no token and for a layer that is not there.
@@ -260,8 +259,8 @@ def projected_at(
 ) -> Iterator[Callable[[Any], torch.Tensor]]:
     """Within, the head of the model sees the tower's hidden states at r positions of the batch alone.
 
-    Gives what takes the model's output and returns (r, v) float32 logits at (rows[i], columns[i]). Some models
-    have no tower, or call a part of it: then the head projects all positions.
+    Gives what takes the model's output and returns (r, v) float32 logits at (rows[i], columns[i]). Some
+    models have no tower, or call a part of it: then the head projects all positions.
     """
     at = (torch.as_tensor(rows), torch.as_tensor(columns))
     picked: list[bool] = []

@@ -8,7 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from simtown.core.files import DamagedError, RefusedError, inside, read_json
+from simtown.core.files import DamagedError
+from simtown.core.untrusted import RefusedError, inside, read_json
 from simtown.probes.quiet import quietly
 from simtown.probes.scorers.base import Scorer
 from simtown.probes.scorers.cache import Cached, fingerprint

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from simtown.core.files import DamagedError, read_json
+from simtown.core.files import DamagedError
+from simtown.core.untrusted import read_json
 from simtown.probes.scorers.base import Ability, Pooling, Scorer, TokenScores, UnableError
 from simtown.probes.scorers.gap import split_at_blank
 

@@ -1,86 +1,88 @@
-"""Perplexity in every form of the paper's appendix A: of a sequence of tokens, and of a collection of
-sentences in its two readings.
+"""The matrix: how perplexed a model is by every relation in every context (appendix A of the paper).
 
-Everything is a sum of logarithms, never a product: log-probabilities are natural ones, as the scorers give
-them; entropies are in bits. A masked model gives pseudo-log-probabilities of tokens
-(:mod:`simtown.probes.scorers.masked`), and what comes out is its pseudo-perplexity.
+Log-probabilities are taken frame by frame, each with all relations in turn, and kept in one file as they
+come; where it is there, only what is missing is asked for. The matrix is then a weighted sum: a frame counts
+in each context as often as it was seen there. Everything is a sum of logarithms, never a product. A masked
+model gives pseudo-log-probabilities of tokens, and what comes out is its pseudo-perplexity.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal, get_args
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
+from simtown.core.files import DamagedError, replacing
+from simtown.core.untrusted import inside
 from simtown.probes.scorers.base import Scorer
+from simtown.probes.spatial.suites import Suites, substitute
 
 #: Over a collection: all tokens as one long sequence (equations 4 to 7), or every sentence alike, whatever
 #: its length (equations 8 to 12).
 Form = Literal["token", "sentence"]
-FORMS: tuple[Form, ...] = get_args(Form)
+#: Texts of one request to the scorer.
+TEXTS = 4096
 
 
-def cross_entropy(logprobs: np.ndarray, p: np.ndarray | None = None) -> float:
-    """H(p, q) of equation 3 in bits; of equation 5, and 9, where every outcome is equally likely.
-
-    Args:
-        logprobs: (n,) natural log-probabilities under the model q.
-        p: (n,) probabilities of the outcomes; None: 1 / n each.
-
-    Raises:
-        ValueError: there is no log-probability, one is above 0 or NaN, or p is no distribution.
-    """
-    q = np.asarray(logprobs, dtype=np.float64)
-    if not q.size:
-        raise ValueError("perplexity needs at least one token with a probability")
-    if not (q <= 1e-6).all():  # also where NaN
-        raise ValueError("a log-probability must be a number of at most 0")
-    if p is None:
-        return float(-q.mean() / np.log(2))
-    p = np.asarray(p, dtype=np.float64)
-    if p.shape != q.shape or not (p >= 0).all() or abs(p.sum() - 1) > 1e-6:
-        raise ValueError(
-            "the outcomes' probabilities must be as many as the log-probabilities and add up to 1"
-        )
-    return float(
-        -(p[p > 0] * q[p > 0]).sum() / np.log(2)
-    )  # what never occurs costs nothing, even where the model holds it impossible
-
-
-def perplexity(logprobs: np.ndarray, p: np.ndarray | None = None) -> float:
-    """2 to the cross entropy (equations 2, 6, 7); infinite where the model holds what occurs impossible. See
-    :func:`cross_entropy`.
-
-    >>> round(perplexity(np.log([0.5, 0.125])), 6)
-    4.0
-    """
-    with np.errstate(over="ignore"):
-        return float(np.exp2(cross_entropy(logprobs, p)))
-
-
-def of_sentences(sentences: Sequence[np.ndarray], form: Form = "token") -> float:
-    """Perplexity of a collection of sentences.
+def score(
+    scorer: Scorer,
+    suites: Suites,
+    relations: Sequence[str],
+    path: Path,
+    progress: Callable[[int], object] = lambda texts: None,
+) -> np.ndarray:
+    """Log-probabilities of every frame with every relation.
 
     Args:
-        sentences: for each the (t,) natural log-probabilities of its tokens.
-        form: see :data:`Form`.
+        scorer: the language model.
+        suites: the frames.
+        relations: (n) that are put into every frame.
+        path: a .npy file that keeps them; what it holds already is not asked again.
+        progress: takes the number of newly scored texts.
 
-    Raises:
-        ValueError: there are no sentences, one has no tokens, or a log-probability is not possible.
-    """
-    if not sentences or not all(len(s) for s in sentences):
-        raise ValueError("perplexity needs sentences, and every sentence a token")
-    if form == "token":
-        return perplexity(np.concatenate(sentences))
-    return perplexity(np.array([s.sum() for s in sentences]))
-
-
-def of_texts(scorer: Scorer, texts: Sequence[str], form: Form = "token") -> float:
-    """Perplexity of a model on texts.
+    Returns: (f, n, 2) float64: natural log-probability of the phrase, and its tokens.
 
     Raises:
         UnableError: the scorer has no probabilities of texts.
-        ValueError: as :func:`of_sentences`.
+        DamagedError: the file is not of these suites and relations.
+        RefusedError: the file is a link.
     """
-    return of_sentences([scores.logprobs for scores in scorer.sequence_logprobs(texts)], form)
+    shape = (len(suites.frames), len(relations), 2)
+    if not inside(path.parent, path.name).exists():
+        with replacing(path) as temporary, temporary.open("wb") as file:
+            np.save(file, np.full(shape, np.nan))
+    try:
+        table = np.load(path, mmap_mode="r+", allow_pickle=False)
+        if table.shape != shape or table.dtype != np.float64:
+            raise ValueError("it holds other phrases or relations")
+    except (ValueError, EOFError) as error:
+        raise DamagedError(f"{path} is not usable ({error}): delete it and run the command again") from error
+    missing = np.flatnonzero(np.isnan(table).any(axis=(1, 2)))
+    progress((len(suites.frames) - len(missing)) * len(relations))
+    each = max(1, TEXTS // len(relations))
+    for begin in range(0, len(missing), each):
+        rows = missing[begin : begin + each]
+        texts = [substitute(suites.frames[row], relation) for row in rows.tolist() for relation in relations]
+        logprobs = [scores.logprobs for scores in scorer.uncached().sequence_logprobs(texts)]
+        sums = [(tokens.sum(), len(tokens)) for tokens in logprobs]
+        table[rows] = np.array(sums, dtype=np.float64).reshape(len(rows), len(relations), 2)
+        table.flush()
+        progress(len(texts))
+    return np.array(table)
+
+
+def perplexities(scores: np.ndarray, counts: np.ndarray, form: Form = "token") -> np.ndarray:
+    """(n, m) perplexity of every relation in every context (equations 7 and 12).
+
+    Args:
+        scores: (f, n, 2) of :func:`score`.
+        counts: (m, f) of :class:`simtown.probes.spatial.suites.Suites`.
+        form: by token, or by sentence.
+    """
+    totals = np.einsum("mf,fnk->nmk", counts.astype(np.float64), scores)
+    whole = totals[..., 1] if form == "token" else counts.sum(axis=1, dtype=np.float64)
+    with np.errstate(over="ignore"):
+        result: np.ndarray = np.exp(-totals[..., 0] / whole)
+    return result

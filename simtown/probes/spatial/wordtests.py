@@ -7,15 +7,15 @@ same words stand and fall together, so that they are drawn together for interval
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations, product
 
 import numpy as np
 
 from simtown.probes import statistics
-from simtown.probes.spatial.relations import KINDS, OPPOSITES
-from simtown.probes.spatial.vectors import Measure, Space, cosine, unit
+from simtown.probes.spatial.lexicon import KINDS, OPPOSITES
+from simtown.probes.spatial.spaces import MEASURES, Measure, Space, cosine, unit
 
 #: Bootstrap replicates of an interval.
 REPLICATES = 2000
@@ -66,7 +66,7 @@ class Trio:
 
 
 @dataclass(frozen=True)
-class AnalogyAnswers:
+class Answers:
     """What a space got right.
 
     Attributes:
@@ -83,10 +83,7 @@ class AnalogyAnswers:
 
 
 def analogies(opposites: Sequence[tuple[str, str]] = OPPOSITES) -> list[Analogy]:
-    """All questions of two pairs in every order: 120 for 6 pairs.
-
-    Candidates are all words but the three that are given.
-    """
+    """All questions of two pairs in every order, 120 for 6 pairs; candidates are all words but the given."""
     words = [w for pair in opposites for w in pair]
     questions = []
     for p, q in permutations(opposites, 2):
@@ -109,7 +106,7 @@ def trios(kinds: Sequence[Sequence[str]] = KINDS) -> list[Trio]:
     ]
 
 
-def answer_analogies(space: Space, questions: Sequence[Analogy], normalised: bool = False) -> AnalogyAnswers:
+def answer_analogies(space: Space, questions: Sequence[Analogy], normalised: bool = False) -> Answers:
     """A question is right if b2 has the largest dot product with a2 - a1 + b1 among the candidates.
 
     Args:
@@ -128,10 +125,10 @@ def answer_analogies(space: Space, questions: Sequence[Analogy], normalised: boo
         scores = likeness[at[q.a2]] - likeness[at[q.a1]] + likeness[at[q.b1]]
         candidates = [at[w] for w in q.candidates]
         correct.append(candidates[int(scores[candidates].argmax())] == at[q.b2])
-    return AnalogyAnswers(np.array(correct), _numbers([q.group for q in questions]))
+    return Answers(np.array(correct), _numbers([q.group for q in questions]))
 
 
-def answer_trios(space: Space, questions: Sequence[Trio], measure: Measure = cosine) -> AnalogyAnswers:
+def answer_trios(space: Space, questions: Sequence[Trio], measure: Measure = cosine) -> Answers:
     """A question is right if the two words of a kind are the most alike of the three.
 
     Raises:
@@ -143,7 +140,22 @@ def answer_trios(space: Space, questions: Sequence[Trio], measure: Measure = cos
         np.array([at[getattr(q, name)] for q in questions]) for name in ("one", "other", "odd")
     )
     correct = (alike[one, other] > alike[one, odd]) & (alike[one, other] > alike[other, odd])
-    return AnalogyAnswers(correct, _numbers([q.group for q in questions]))
+    return Answers(correct, _numbers([q.group for q in questions]))
+
+
+def questions_of(relations: Container[str]) -> tuple[list[Analogy], list[Trio]]:
+    """The analogies and odd ones out whose words are all among the relations."""
+    opposites = [pair for pair in OPPOSITES if all(word in relations for word in pair)]
+    kinds = [[word for word in kind if word in relations] for kind in KINDS]
+    return analogies(opposites), trios(kinds)
+
+
+def answer_all(space: Space, questions: Sequence[Analogy], sets: Sequence[Trio]) -> dict[str, Answers]:
+    """What a space answers in every test that has a question."""
+    answers = {"analogy": answer_analogies(space, questions)} if questions else {}
+    if sets:
+        answers |= {f"odd_one_out_{name}": answer_trios(space, sets, m) for name, m in MEASURES.items()}
+    return answers
 
 
 def _numbers(keys: Sequence[frozenset[str]]) -> np.ndarray:
@@ -151,7 +163,7 @@ def _numbers(keys: Sequence[frozenset[str]]) -> np.ndarray:
     return np.array([places.setdefault(key, len(places)) for key in keys])
 
 
-def accuracies(answers: AnalogyAnswers, seed: int = 0) -> np.ndarray:
+def accuracies(answers: Answers, seed: int = 0) -> np.ndarray:
     """(REPLICATES,) accuracy where groups of questions are drawn with replacement."""
     count = int(answers.groups.max()) + 1
     times = statistics.group_draws(count, REPLICATES, seed)
@@ -177,7 +189,7 @@ class AccuracyDifference:
     p: float
 
 
-def compare(a: AnalogyAnswers, b: AnalogyAnswers) -> AccuracyDifference:
+def compare(a: Answers, b: Answers) -> AccuracyDifference:
     """Compare two spaces question by question.
 
     Raises:

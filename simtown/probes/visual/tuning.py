@@ -174,9 +174,9 @@ class Mixture(torch.nn.Module):
         offsets = self.offsets[number]
         embedded = self._scorer.model.get_input_embeddings()(these.ids)
         embedded = self._add(embedded, offsets[0], these.own)
-        with self._perturbed(offsets, these.own):
-            with projected_at(self._scorer.model, range(len(these.gap)), these.gap.tolist()) as logits_of:
-                logits = logits_of(self._scorer.model(inputs_embeds=embedded, attention_mask=these.real))
+        at_gap = projected_at(self._scorer.model, range(len(these.gap)), these.gap.tolist())
+        with self._perturbed(offsets, these.own), at_gap as logits_of:
+            logits = logits_of(self._scorer.model(inputs_embeds=embedded, attention_mask=these.real))
         logprobs = (logits - logits.logsumexp(1, keepdim=True))[:, self._tokens]
         floor = torch.full((len(logprobs),), -torch.inf, device=logprobs.device)
         return torch.stack([logprobs[:, m].logsumexp(1) if m else floor for m in self._members], dim=1)

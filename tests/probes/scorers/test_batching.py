@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simtown.core.files import DamagedError, RefusedError
+from simtown.core.files import DamagedError
+from simtown.core.untrusted import RefusedError
 from simtown.probes.scorers import open_scorer, opening
 from simtown.probes.scorers.batching import buckets, distinct
 from simtown.probes.scorers.cache import Cached, fingerprint

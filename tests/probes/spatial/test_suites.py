@@ -12,9 +12,9 @@ from simtown.probes.lm.architectures import ARCHITECTURES
 from simtown.probes.scorers.base import Scorer
 from simtown.probes.scorers.cache import Cached
 from simtown.probes.scorers.causal import Causal
+from simtown.probes.scorers.huggingface import ScorerSettings
 from simtown.probes.scorers.masked import Masked
 from simtown.probes.scorers.ngram import NGram
-from simtown.probes.scorers.huggingface import ScorerSettings
 from simtown.probes.spatial import matrix, suites
 from simtown.probes.spatial.perplexity import FORMS, of_texts
 from simtown.probes.spatial.relations import lexicon

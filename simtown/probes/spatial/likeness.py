@@ -36,10 +36,7 @@ class MatrixAgreement:
 
 
 def agreement(a: np.ndarray, b: np.ndarray, seed: int = 0) -> MatrixAgreement:
-    """Do two (n, n) symmetric matrices order the pairs of words alike?
-
-    The correlation and its p-value are NaN where a matrix is constant.
-    """
+    """Do two (n, n) symmetric matrices order the pairs of words alike? NaN where a matrix is constant."""
     n = len(a)
     upper = np.triu_indices(n, 1)
     rho = representational(a, b)
@@ -48,17 +45,13 @@ def agreement(a: np.ndarray, b: np.ndarray, seed: int = 0) -> MatrixAgreement:
     low, high = _interval(_rhos(a[upper], b[upper], _weights(n, seed)))
     generator = np.random.default_rng(seed)
     orders = np.array([generator.permutation(n) for _ in range(REPLICATES)])
-    ranks = stats.rankdata(a[upper])
-    square = np.zeros((n, n))
-    square[upper] = ranks
-    square += square.T
-    shuffled = _correlation(
-        square[orders[:, upper[0]], orders[:, upper[1]]],
-        stats.rankdata(b[upper])[None],
-        np.ones((1, len(ranks))),
-    )
+    ranks = np.zeros((n, n))
+    ranks[upper] = stats.rankdata(a[upper])
+    ranks += ranks.T
+    exchanged = ranks[orders[:, upper[0]], orders[:, upper[1]]]
+    shuffled = _correlation(exchanged, stats.rankdata(b[upper])[None], np.ones((1, len(upper[0]))))
     p = (1 + (np.abs(shuffled) >= abs(rho) - 1e-12).sum()) / (1 + REPLICATES)
-    return MatrixAgreement(len(ranks), rho, low, high, float(p))
+    return MatrixAgreement(len(upper[0]), rho, low, high, float(p))
 
 
 def difference(a: np.ndarray, b: np.ndarray, people: np.ndarray, seed: int = 0) -> tuple[float, float, float]:
@@ -72,18 +65,13 @@ def difference(a: np.ndarray, b: np.ndarray, people: np.ndarray, seed: int = 0) 
 
 
 def representational(a: np.ndarray, b: np.ndarray) -> float:
-    """Representational similarity:
-
-    Spearman's correlation of two spaces' (n, n) similarities over all pairs of words.
-    """
+    """Spearman's correlation of two spaces' (n, n) similarities over all pairs of words."""
     upper = np.triu_indices(len(a), 1)
     return float(_rhos(a[upper], b[upper], np.ones((1, len(upper[0]))))[0])
 
 
 def _weights(words: int, seed: int) -> np.ndarray:
-    """(REPLICATES, pairs): how often each pair of words is in each replicate, words being drawn with
-    replacement.
-    """
+    """(REPLICATES, pairs): how often each pair is in each replicate, words being drawn with replacement."""
     times = statistics.group_draws(words, REPLICATES, seed).astype(np.float64)
     i, j = np.triu_indices(words, 1)
     result: np.ndarray = times[:, i] * times[:, j]
@@ -91,9 +79,7 @@ def _weights(words: int, seed: int) -> np.ndarray:
 
 
 def _rhos(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """(r,) Spearman's correlations of (p,) pairs, each there as often as the (r, p) weights say; NaN where a
-    side is constant.
-    """
+    """(r,) Spearman's correlations of (p,) pairs, each as often as the (r, p) weights say; NaN if constant."""
 
     def ranks(side: np.ndarray) -> np.ndarray:
         return weights @ ((side[None] < side[:, None]) + 0.5 * (side[None] == side[:, None])).T
@@ -106,8 +92,9 @@ def _correlation(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarra
     whole = np.maximum(weights.sum(axis=1, keepdims=True), 1)
     x, y = (side - (side * weights).sum(axis=1, keepdims=True) / whole for side in (x, y))
     square = np.sqrt((weights * x * x).sum(axis=1) * (weights * y * y).sum(axis=1))
+    covariance = (weights * x * y).sum(axis=1)
     result: np.ndarray = np.divide(
-        (weights * x * y).sum(axis=1), square, out=np.full(len(square), np.nan), where=square > 1e-12
+        covariance, square, out=np.full(len(square), np.nan), where=square > 1e-12
     )
     return result
 

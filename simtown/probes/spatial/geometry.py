@@ -15,10 +15,8 @@ import numpy as np
 from simtown.language.captions import WORDED, Related
 from simtown.language.relations import RELATIONS
 from simtown.probes.scorers.base import Scorer
-from simtown.probes.spatial import perplexity
+from simtown.probes.spatial.spaces import NumberTable, cosine, p_vectors
 from simtown.probes.spatial.suites import substitute
-from simtown.probes.spatial.tables import NumberTable
-from simtown.probes.spatial.vectors import cosine, p_vectors
 
 #: Cells of a template to each side, their number as Logan and Sadler's.
 CELLS = 7
@@ -30,12 +28,10 @@ def templates(captions: Related) -> np.ndarray:
 
     Rows go from far to near, columns from left to right; the grid reaches as far as 98 % of the scenes do.
     """
-    edges = [
-        np.linspace(-1, 1, CELLS + 1) * np.quantile(np.abs(side), 0.98) for side in captions.separation.T
-    ]
+    sides = captions.separation.T
+    edges = [np.linspace(-1, 1, CELLS + 1) * np.quantile(np.abs(side), 0.98) for side in sides]
     column, row = (
-        np.clip(np.digitize(side, edge) - 1, 0, CELLS - 1)
-        for side, edge in zip(captions.separation.T, edges, strict=True)
+        np.clip(np.digitize(side, edge) - 1, 0, CELLS - 1) for side, edge in zip(sides, edges, strict=True)
     )
     cell = (CELLS - 1 - row) * CELLS + column
     seen = np.bincount(cell, minlength=CELLS**2)
@@ -45,7 +41,7 @@ def templates(captions: Related) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Bridge:
+class GeometryBridge:
     """What a model makes of the town's relations.
 
     Attributes:
@@ -67,42 +63,39 @@ class Bridge:
     across: float
 
 
-def bridge(scorer: Scorer, captions: Related) -> Bridge:
+def geometry_bridge(scorer: Scorer, captions: Related) -> GeometryBridge:
     """Put every relation into every caption, and compare the P-vectors with the templates.
 
     Raises:
         ValueError: the model does not know a relation.
         UnableError: it has no probabilities of texts.
     """
-    for relation in WORDED:
-        if scorer.spelling(relation) is None:
-            raise ValueError(
-                f"{scorer.name} does not know '{relation}': train it on the captions of simtown captions"
-            )
-    texts = [
-        substitute((b, a), relation)
-        for relation in WORDED
-        for b, a in zip(captions.before, captions.after, strict=True)
-    ]
-    logprobs = [scores.logprobs for scores in scorer.uncached().sequence_logprobs(texts)]
-    n = len(captions.before)
-    cells = np.array(
-        [
-            [
-                perplexity.of_sentences([logprobs[i * n + k] for k in np.flatnonzero(captions.relation == j)])
-                for j in range(len(WORDED))
-            ]
-            for i in range(len(WORDED))
-        ]
-    )
+    unknown = [relation for relation in WORDED if scorer.spelling(relation) is None]
+    if unknown:
+        raise ValueError(
+            f"{scorer.name} does not know '{unknown[0]}': train it on the captions of simtown captions"
+        )
+    frames = list(zip(captions.before, captions.after, strict=True))
+    cells = np.empty((len(WORDED), len(WORDED)))
+    for i, relation in enumerate(WORDED):
+        texts = [substitute(frame, relation) for frame in frames]
+        logprobs = [scores.logprobs for scores in scorer.uncached().sequence_logprobs(texts)]
+        for j in range(len(WORDED)):
+            tokens = np.concatenate([logprobs[k] for k in np.flatnonzero(captions.relation == j)])
+            cells[i, j] = np.exp(-tokens.mean())
     grids = templates(captions)
     flat = grids.reshape(len(WORDED), -1)
     space = np.corrcoef(flat[:, np.isfinite(flat).all(axis=0)])
     words = cosine(p_vectors(cells))
     pairs = list(combinations(range(len(WORDED)), 2))
     same_axis = np.array([RELATIONS[a].axis == RELATIONS[b].axis for a, b in pairs])
-    alike, true = (np.array([table[p] for p in pairs]) for table in (words, space))
-    means = (float(alike[chosen].mean()) for chosen in (same_axis, ~same_axis))
-    return Bridge(
-        NumberTable(WORDED, WORDED, cells), words, grids, space, float(np.corrcoef(alike, true)[0, 1]), *means
+    alike, true = (np.array([table[pair] for pair in pairs]) for table in (words, space))
+    return GeometryBridge(
+        NumberTable(WORDED, WORDED, cells),
+        words,
+        grids,
+        space,
+        correlation=float(np.corrcoef(alike, true)[0, 1]),
+        opposite=float(alike[same_axis].mean()),
+        across=float(alike[~same_axis].mean()),
     )

@@ -11,7 +11,7 @@ from scipy.spatial.distance import pdist
 
 from simtown.core.plots import INK, new_figure, save_figure
 from simtown.core.quoting import figure_text
-from simtown.probes.spatial.tables import NumberTable
+from simtown.probes.spatial.spaces import NumberTable
 
 #: What the colours of distances between the town's relations reach at least: smaller ones look as small as
 #: they are.

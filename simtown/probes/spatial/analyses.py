@@ -1,0 +1,103 @@
+"""What else the vectors and perplexities of relations say: clusters, and what perplexity depends on.
+
+Clusters are made by k-means, with the paper's k and with the k that the silhouette prefers. A relation's
+perplexity is here its geometric mean over the contexts of other relations: how little it fits where another
+one stood.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+from sklearn.cluster import KMeans
+from sklearn.metrics import adjusted_rand_score, silhouette_score
+
+from simtown.probes.spatial.lexicon import FUNCTIONAL, GEOMETRIC, simple
+from simtown.probes.spatial.spaces import NumberTable
+from simtown.probes.statistics import Correlation, spearman
+
+#: The paper's number of clusters, and how often k-means starts again.
+PAPER, STARTS = 30, 20
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """A partition.
+
+    Attributes:
+        groups: relations of each cluster, larger clusters first.
+        silhouette: mean over the relations, of cosine distances.
+        rand: adjusted Rand index against the families of variants ("back", "on the back of", ...): 1 the
+            same, about 0 by chance.
+    """
+
+    groups: tuple[tuple[str, ...], ...]
+    silhouette: float
+    rand: float
+
+
+def cluster(relations: Sequence[str], vectors: np.ndarray, k: int, seed: int = 0) -> Clusters:
+    """k-means of (n, d) vectors of length 1, of which at least k must differ."""
+    labels = KMeans(k, n_init=STARTS, random_state=seed).fit_predict(vectors)
+    groups = [tuple(r for r, label in zip(relations, labels, strict=True) if label == c) for c in range(k)]
+    families = {name: i for i, name in enumerate(dict.fromkeys(map(simple, relations)))}
+    return Clusters(
+        tuple(sorted(groups, key=lambda group: (-len(group), group))),
+        float(silhouette_score(vectors, labels, metric="cosine")),
+        float(adjusted_rand_score([families[simple(r)] for r in relations], labels)),
+    )
+
+
+def partitions(relations: Sequence[str], vectors: np.ndarray, seed: int = 0) -> dict[str, Clusters]:
+    """The paper's number of clusters, or as many as there are different vectors if these are fewer; and that,
+    from 2 to two thirds of the relations, with the largest silhouette.
+    """
+    most = min(len(np.unique(vectors.round(9), axis=0)), len(vectors) - 1)
+    chosen = [
+        cluster(relations, vectors, k, seed)
+        for k in range(2, max(2, min(most, 2 * len(relations) // 3)) + 1)
+    ]
+    return {
+        "paper": cluster(relations, vectors, min(PAPER, most), seed),
+        "silhouette": max(chosen, key=lambda c: c.silhouette),
+    }
+
+
+def elsewhere(perplexities: NumberTable) -> dict[str, float]:
+    """{relation: mean log2 perplexity over the contexts of others}."""
+    logs = np.log2(perplexities.values)
+    other = np.array([[r != c for c in perplexities.columns] for r in perplexities.rows])
+    return {r: float(logs[i, other[i]].mean()) for i, r in enumerate(perplexities.rows)}
+
+
+def frequency(perplexities: NumberTable, seen: Mapping[str, int]) -> Correlation:
+    """Spearman's correlation of how often a relation was seen, if ever, with its perplexity elsewhere."""
+    means = elsewhere(perplexities)
+    words = [r for r in perplexities.rows if seen.get(r)]
+    return spearman(np.array([seen[w] for w in words]), np.array([means[w] for w in words]))
+
+
+@dataclass(frozen=True)
+class RelationKinds:
+    """Functional against geometric relations in other relations' contexts.
+
+    Attributes:
+        functional: mean log2 perplexity of functional relations (at, in, on, over, under).
+        geometric: mean log2 perplexity of geometric relations (above, below, ...).
+        p: Mann and Whitney's exact.
+    """
+
+    functional: float
+    geometric: float
+    p: float
+
+
+def kinds(perplexities: NumberTable) -> RelationKinds:
+    """Are functional relations more readily put for others than geometric ones?"""
+    means = elsewhere(perplexities)
+    groups = [np.array([means[r] for r in names if r in means]) for names in (FUNCTIONAL, GEOMETRIC)]
+    test = stats.mannwhitneyu(*groups, method="exact")
+    return RelationKinds(float(groups[0].mean()), float(groups[1].mean()), float(test.pvalue))
