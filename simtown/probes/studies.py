@@ -9,7 +9,7 @@ from pathlib import Path
 
 from simtown.probes.ask import ASK
 from simtown.probes.physical.study import PHYSICAL
-from simtown.probes.spatial.study import SPATIAL
+from simtown.probes.spatial.spatial_study import SPATIAL
 from simtown.probes.study import Study
 from simtown.probes.visual.study import VISUAL
 

@@ -275,9 +275,8 @@ MODEL_FOLDERS = {
         "",
     ),
     "a class's name": ("tokenizer_config.json", {"tokenizer_class": "evil.T"}, ""),
-    "quantized": ("config.json", {"quantization_config": {"quant_method": "bitsandbytes"}}, "quantized"),
-    "attention": ("config.json", {"attn_implementation": "a/b"}, "attn_implementation"),
-    "attention inside": ("config.json", {"_attn_implementation_internal": "a/b"}, "attn_implementation"),
+    "attention": ("config.json", {"attn_implementation": "a/b"}, "for attention"),
+    "attention inside": ("config.json", {"_attn_implementation_internal": "a/b"}, "for attention"),
     "an adapter": ("adapter_config.json", {"base_model_name_or_path": "/"}, "adapter"),
     "a word list elsewhere": (
         "tokenizer_config.json",
@@ -291,9 +290,6 @@ MODEL_FOLDERS = {
         _index("../model.safetensors"),
         "cannot be the name of a file",
     ),
-    "a million layers": ("config.json", {"num_hidden_layers": 10**6}, "layers"),
-    "as many words as there are": ("config.json", {"vocab_size": 10**11}, "config.json describes"),
-    "a long text": ("config.json", {"max_position_embeddings": 10**11}, "config.json describes"),
     "a list": ("config.json", [], "damaged"),
     "no names": ("config.json", {"architectures": [{}], "model_type": 7}, "damaged|cannot be loaded"),
 }

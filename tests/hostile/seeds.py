@@ -204,7 +204,8 @@ def _glove(store: Store, path: Path) -> None:
 
 def _vectors() -> dict[str, np.ndarray]:
     """Vectors of the words that the small worlds of the probes ask for."""
-    from simtown.probes.spatial.relations import RELATIONS
+    from simtown.probes.spatial.lexicon import RELATIONS
+
     from simtown.probes.visual import classes
     from tests.probes.physical.world import OBJECTS, PROPERTIES, VERBS
     from tests.probes.visual.world import SUBJECTS
@@ -287,7 +288,7 @@ def _lstm(store: Store, path: Path) -> None:
 
 @_item("corpus.txt")
 def _corpus(store: Store, path: Path) -> None:
-    from simtown.probes.spatial.relations import RELATIONS
+    from simtown.probes.spatial.lexicon import RELATIONS
 
     phrases = [
         f"the {a} is {r} the {b}"
@@ -441,13 +442,8 @@ def _grid(store: Store, path: Path) -> None:
 
 @_item("judgements.csv")
 def _judgements(store: Store, path: Path) -> None:
-    from simtown.probes.spatial.judge.answers import RatingsFile
-    from simtown.probes.spatial.judge.trials import trials_of
-
-    with RatingsFile(path) as answers:
-        for worker in ("anna", "ben"):
-            for number, trial in enumerate(trials_of(worker)):
-                answers.add(worker, number, 99 if trial.kind == "self" else 7 * number % 50, 1.0)
+    rows = (f"{worker},{i},pair,on,{word},{7 * i},1" for worker in ("a", "b") for i, word in enumerate(("in", "left")))
+    path.write_text("\n".join(("worker,number,kind,first,second,rating,seconds", *rows)) + "\n")
 
 
 def _picture(name: str, form: str) -> Callable[[Store, Path], None]:

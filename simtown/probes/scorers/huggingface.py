@@ -87,8 +87,8 @@ class Transformer(Scorer):
     ) -> None:
         if not tokenizer.is_fast:
             raise ValueError(
-                f"{name} has no fast tokenizer (tokenizer.json), which says where in a text each token stands: "
-                "give another model"
+                f"{name} has no fast tokenizer (tokenizer.json), which says where in a text each token "
+                "stands: give another model"
             )
         self.name, self.tokenizer, self.settings, self.truncate = name, tokenizer, settings, truncate
         self.device = torch.device(settings.device)

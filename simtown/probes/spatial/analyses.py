@@ -57,8 +57,7 @@ def partitions(relations: Sequence[str], vectors: np.ndarray, seed: int = 0) -> 
     """
     most = min(len(np.unique(vectors.round(9), axis=0)), len(vectors) - 1)
     chosen = [
-        cluster(relations, vectors, k, seed)
-        for k in range(2, max(2, min(most, 2 * len(relations) // 3)) + 1)
+        cluster(relations, vectors, k, seed) for k in range(2, max(2, min(most, 2 * len(relations) // 3)) + 1)
     ]
     return {
         "paper": cluster(relations, vectors, min(PAPER, most), seed),

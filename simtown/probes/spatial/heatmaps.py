@@ -10,7 +10,7 @@ from scipy.cluster.hierarchy import leaves_list, linkage, optimal_leaf_ordering
 from scipy.spatial.distance import pdist
 
 from simtown.core.plots import INK, new_figure, save_figure
-from simtown.core.quoting import figure_text
+from simtown.core.untrusted import figure_text
 from simtown.probes.spatial.spaces import NumberTable
 
 #: What the colours of distances between the town's relations reach at least: smaller ones look as small as

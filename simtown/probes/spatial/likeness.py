@@ -79,7 +79,7 @@ def _weights(words: int, seed: int) -> np.ndarray:
 
 
 def _rhos(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """(r,) Spearman's correlations of (p,) pairs, each as often as the (r, p) weights say; NaN if constant."""
+    """(r,) Spearman's correlations of (p,) pairs, each as often as (r, p) weights say; NaN if constant."""
 
     def ranks(side: np.ndarray) -> np.ndarray:
         return weights @ ((side[None] < side[:, None]) + 0.5 * (side[None] == side[:, None])).T
@@ -93,9 +93,7 @@ def _correlation(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarra
     x, y = (side - (side * weights).sum(axis=1, keepdims=True) / whole for side in (x, y))
     square = np.sqrt((weights * x * x).sum(axis=1) * (weights * y * y).sum(axis=1))
     covariance = (weights * x * y).sum(axis=1)
-    result: np.ndarray = np.divide(
-        covariance, square, out=np.full(len(square), np.nan), where=square > 1e-12
-    )
+    result: np.ndarray = np.divide(covariance, square, out=np.full(len(square), np.nan), where=square > 1e-12)
     return result
 
 

@@ -8,6 +8,7 @@ colours of the paper's figure. A folder may lack parts; :attr:`SpatialRelease.mi
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +17,8 @@ from typing import TypeVar
 import numpy as np
 
 from simtown.core.files import DamagedError
-from simtown.core.untrusted import load_array, read_json
-from simtown.probes.release_files import ReleaseFiles
+from simtown.core.untrusted import RefusedError, load_array
+from simtown.probes.release_files import ReleaseFiles, read_text
 from simtown.probes.spatial.lexicon import CONTEXTS, JUDGED, RELATIONS
 from simtown.probes.spatial.spaces import NumberTable, Space, p_vectors, read_table
 
@@ -92,6 +93,8 @@ def read(folder: Path) -> SpatialRelease:
             return None
         try:
             return load(path)
+        except RefusedError:
+            raise
         except (ValueError, KeyError, TypeError, AttributeError, EOFError) as error:
             raise DamagedError(f"{path} is damaged ({error}): fetch it again") from error
 
@@ -137,6 +140,6 @@ def _judged(path: Path) -> np.ndarray:
 
 
 def _templates(path: Path) -> Space:
-    grids = {name.replace("_", " "): grid for name, grid in read_json(path).items()}
+    grids = {name.replace("_", " "): grid for name, grid in json.loads(read_text(path)).items()}
     cells = {name: np.array(grid, dtype=np.float64).reshape(7 * 7) for name, grid in grids.items()}
     return Space("templates", {_SAID.get(name, name): grid for name, grid in cells.items()})

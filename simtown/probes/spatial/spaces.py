@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ import numpy as np
 from scipy import stats
 
 from simtown.core.files import DamagedError, save_text
-from simtown.core.untrusted import read_bytes
+from simtown.probes.release_files import read_text
 from simtown.probes.scorers.base import Scorer
 
 #: (n, d) vectors to (n, n) similarities.
@@ -34,7 +33,9 @@ class NumberTable:
 
     def block(self, rows: Sequence[str], columns: Sequence[str]) -> np.ndarray:
         """(len(rows), len(columns)) values. Raises ValueError if the table has no row or column of a name."""
-        return self.values[np.ix_([self.rows.index(r) for r in rows], [self.columns.index(c) for c in columns])]
+        return self.values[
+            np.ix_([self.rows.index(r) for r in rows], [self.columns.index(c) for c in columns])
+        ]
 
     def space(self, name: str) -> Space:
         """The rows as vectors."""
@@ -48,13 +49,11 @@ def read_table(path: Path, *, head: bool = True) -> NumberTable:
         DamagedError: a line is not a name and as many numbers as the others; the message names it.
         RefusedError: the file is a link.
     """
-    content = read_bytes(path, follow=False)
     columns: list[str] = []
     rows: dict[str, list[float]] = {}
     number = 1
     try:
-        lines = (gzip.decompress(content) if path.suffix == ".gz" else content).decode().splitlines()
-        for number, line in enumerate(lines, start=1):
+        for number, line in enumerate(read_text(path).splitlines(), start=1):
             name, *cells = line.split("\t")
             columns = columns or (cells if head else [str(i) for i in range(len(cells))])
             if number > head:
@@ -62,7 +61,7 @@ def read_table(path: Path, *, head: bool = True) -> NumberTable:
         values = np.array(list(rows.values()), dtype=np.float64).reshape(len(rows), len(columns))
         if not len(rows) or not np.isfinite(values).all():
             raise ValueError("it holds no numbers, or impossible ones")
-    except (ValueError, EOFError, OSError) as error:
+    except ValueError as error:
         raise DamagedError(f"{path} line {number} is damaged ({error}): fetch the file again") from error
     return NumberTable(tuple(rows), tuple(columns), values)
 

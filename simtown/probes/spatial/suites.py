@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simtown.probes.spatial.relations import CONTEXTS, lexicon
+from simtown.probes.spatial.lexicon import CONTEXTS, lexicon
 
 #: Words before and after a relation.
 Frame = tuple[str, str]

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from simtown.probes.spatial import clusters, released, reproduce
-from simtown.probes.spatial.relations import RELATIONS
-from simtown.probes.spatial.vectors import unit
+from simtown.probes.spatial import analyses, released
+from simtown.probes.spatial import spatial_tables as tables
+from simtown.probes.spatial.lexicon import RELATIONS
+from simtown.probes.spatial.spaces import unit
 
 
 @pytest.fixture(scope="module")
@@ -18,22 +19,22 @@ def of(lines):
 
 
 def test_p_vectors_are_the_tables(release):
-    (line,) = reproduce.figure3(release)
+    (line,) = tables.figure3(release)
     assert line.here == 1.0
 
 
 def test_analogies(release):
-    lines = of(reproduce.analogy(release))
+    lines = of(tables.analogy(release))
     assert lines["LM"].here == pytest.approx(103 / 120)  # by dot products, as the paper says: .86
     assert lines["LM, cosine"].here == pytest.approx(107 / 120)
     assert lines["P"].here == pytest.approx(75 / 120)
     assert all(line.same for line in lines.values() if line.paper is not None)
     assert "p = " in lines["P"].note
-    assert reproduce.analogy(release) == list(lines.values())  # chance too
+    assert tables.analogy(release) == list(lines.values())  # chance too
 
 
 def test_odd_one_out(release):
-    lines = of(reproduce.odd_one_out(release))
+    lines = of(tables.odd_one_out(release))
     expected = {
         "LM, cosine": 77 / 88,
         "P, cosine": 64 / 88,
@@ -49,7 +50,7 @@ def test_odd_one_out(release):
 
 
 def test_similarity(release):
-    lines = of(reproduce.similarity(release))
+    lines = of(tables.similarity(release))
     expected = {
         "LM with association": 0.494,
         "LM with similarity": 0.157,
@@ -67,10 +68,10 @@ def test_similarity(release):
 
 def test_relations_cluster_better_than_noise(release):
     vectors = release.p_vectors().matrix(RELATIONS)
-    paper = clusters.cluster(RELATIONS, vectors, clusters.PAPER)
+    found = analyses.partitions(RELATIONS, vectors)
     noise = unit(np.random.default_rng(0).standard_normal(vectors.shape))
-    assert paper.silhouette > clusters.cluster(RELATIONS, noise, clusters.PAPER).silhouette + 0.1
-    assert clusters.chosen(RELATIONS, vectors).silhouette >= paper.silhouette
+    assert found["paper"].silhouette > analyses.cluster(RELATIONS, noise, analyses.PAPER).silhouette + 0.1
+    assert found["silhouette"].silhouette >= found["paper"].silhouette
 
 
 @pytest.mark.parametrize(

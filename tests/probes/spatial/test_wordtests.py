@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from simtown.probes.spatial import clusters, judgements, vectors, wordtests
-from simtown.probes.spatial.relations import KINDS, OPPOSITES, RELATIONS
-from simtown.probes.spatial.vectors import MEASURES, Space
+from simtown.probes.spatial import analyses, likeness, spaces, wordtests
+from simtown.probes.spatial.lexicon import KINDS, OPPOSITES, RELATIONS
+from simtown.probes.spatial.spaces import MEASURES, Space
 
 WORDS = [w for pair in OPPOSITES for w in pair]
 
@@ -43,7 +43,7 @@ def test_mirrored_opposites_solve_most_analogies():
 
 def test_random_vectors_are_at_chance():
     drawn = [
-        wordtests.answer_analogies(vectors.random(WORDS, 40, s), wordtests.analogies()).accuracy
+        wordtests.answer_analogies(spaces.random_space(WORDS, 40, s), wordtests.analogies()).accuracy
         for s in range(60)
     ]
     assert np.mean(drawn) == pytest.approx(1 / 9, abs=0.03)
@@ -76,7 +76,7 @@ def test_comparison_with_itself_and_with_other_questions():
     answers = wordtests.answer_analogies(perfect(), wordtests.analogies())
     assert wordtests.compare(answers, answers) == wordtests.AccuracyDifference(0.0, 0.0, 0.0, 1.0)
     with pytest.raises(ValueError, match="same questions"):
-        wordtests.compare(answers, wordtests.AnalogyAnswers(answers.right[:5], answers.groups[:5]))
+        wordtests.compare(answers, wordtests.Answers(answers.right[:5], answers.groups[:5]))
 
 
 matrices = st.integers(4, 8).flatmap(lambda n: st.lists(st.integers(0, 6), min_size=n * n, max_size=n * n))
@@ -91,7 +91,7 @@ def test_agreement_is_spearmans_correlation_over_pairs(values, random):
     b = a.copy()
     b[np.triu_indices(n, 1)] = random.sample(b[np.triu_indices(n, 1)].tolist(), n * (n - 1) // 2)
     b = np.triu(b) + np.triu(b, 1).T
-    found = judgements.agreement(a, b)
+    found = likeness.agreement(a, b)
     upper = np.triu_indices(n, 1)
     assert found.pairs == len(upper[0])
     if np.ptp(a[upper]):
@@ -108,37 +108,34 @@ def test_weighted_correlations_are_those_of_repeated_pairs():
         generator.random(12),
         generator.integers(0, 4, (7, 12)),
     )
-    found = judgements._rhos(x, y, times.astype(float))
+    found = likeness._rhos(x, y, times.astype(float))
     for rho, t in zip(found, times, strict=True):
         assert rho == pytest.approx(stats.spearmanr(np.repeat(x, t), np.repeat(y, t)).statistic)
 
 
 def test_p_vectors_are_unit_and_forget_how_hard_a_context_is():
     perplexities = np.random.default_rng(0).uniform(5, 500, (6, 4))
-    found = vectors.p_vectors(perplexities)
+    found = spaces.p_vectors(perplexities)
     assert np.allclose(np.linalg.norm(found, axis=1), 1)
-    assert np.allclose(found, vectors.p_vectors(perplexities * [3.0, 0.1, 70.0, 1.0]))
+    assert np.allclose(found, spaces.p_vectors(perplexities * [3.0, 0.1, 70.0, 1.0]))
     for bad in (0.0, -1.0, np.inf, np.nan):
         perplexities[0, 0] = bad
         with pytest.raises(ValueError, match="positive"):
-            vectors.p_vectors(perplexities)
+            spaces.p_vectors(perplexities)
 
 
 def test_measures_against_scipy():
     rows = np.random.default_rng(0).standard_normal((5, 30))
-    assert np.allclose(vectors.rank(rows), np.abs(stats.spearmanr(rows.T).statistic))
-    assert np.allclose(np.diag(vectors.cosine(rows)), 1)
+    assert np.allclose(spaces.rank(rows), np.abs(stats.spearmanr(rows.T).statistic))
+    assert np.allclose(np.diag(spaces.cosine(rows)), 1)
 
 
 def test_clusters_of_clear_groups():
     generator = np.random.default_rng(0)
-    centres = vectors.unit(generator.standard_normal((5, 20)))
+    centres = spaces.unit(generator.standard_normal((5, 20)))
     labels = np.arange(len(RELATIONS)) % 5
-    rows = vectors.unit(centres[labels] + 0.02 * generator.standard_normal((len(RELATIONS), 20)))
-    found = clusters.chosen(RELATIONS, rows)
+    rows = spaces.unit(centres[labels] + 0.02 * generator.standard_normal((len(RELATIONS), 20)))
+    found = analyses.partitions(RELATIONS, rows)["silhouette"]
     assert {frozenset(g) for g in found.groups} == {
         frozenset(r for r, k in zip(RELATIONS, labels, strict=True) if k == c) for c in range(5)
     }
-    for k in (1, len(RELATIONS)):
-        with pytest.raises(ValueError, match="clusters"):
-            clusters.cluster(RELATIONS, rows, k)

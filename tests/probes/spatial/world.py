@@ -4,14 +4,17 @@ perplexities are drawn.
 
 import gzip
 import json
-import pickle
 
 import numpy as np
 
 from simtown.probes.spatial import released
-from simtown.probes.spatial.relations import CONTEXTS, JUDGED, KINDS, OPPOSITES, RELATIONS
-from simtown.probes.spatial.tables import NumberTable, write_table
-from simtown.probes.spatial.vectors import cosine, p_vectors
+from simtown.probes.spatial.lexicon import CONTEXTS, JUDGED, KINDS, OPPOSITES, RELATIONS
+from simtown.probes.spatial.spaces import NumberTable, cosine, p_vectors, write_table
+
+#: Names of the release's tables.
+MATRIX, EMBEDDINGS, TEMPLATES, SIMILARITY, ASSOCIATION, CELLS = (
+    places[0] for places in released.FILES.places.values()
+)
 
 #: Relations of the matrix: in the release, "next" stands beside "next to".
 EVERY = tuple(sorted({*RELATIONS, "next"}))
@@ -41,45 +44,30 @@ def write_release(folder):
     perplexities = NumberTable(
         EVERY, EVERY, np.exp(generator.normal(4, 1, (len(EVERY), len(EVERY)))).round(6)
     )
-    write_table(folder / released.MATRIX, perplexities)
+    write_table(folder / MATRIX, perplexities)
     cells = p_vectors(perplexities.block(RELATIONS, CONTEXTS)).round(8)
-    write_table(folder / released.CELLS, NumberTable(RELATIONS, CONTEXTS, cells))
+    write_table(folder / CELLS, NumberTable(RELATIONS, CONTEXTS, cells))
     lines = ["\t".join((word, *map(repr, vector.tolist()))) + "\n" for word, vector in embeddings().items()]
-    (folder / released.EMBEDDINGS).write_bytes(gzip.compress("".join(lines).encode()))
-    (folder / released.TEMPLATES).write_text(
+    (folder / EMBEDDINGS).write_bytes(gzip.compress("".join(lines).encode()))
+    (folder / TEMPLATES).write_text(
         json.dumps({name: generator.uniform(0, 9, (7, 7)).round(2).tolist() for name in DRAWN})
     )
     alike = {**embeddings(), "next to": embeddings()["next"]}
     levels = cosine(np.array([alike[word] for word in JUDGED]))  # people judge as the embeddings do, ...
     names = tuple(LONG.get(word, word) for word in JUDGED)
-    write_table(folder / released.SIMILARITY, NumberTable(names, names, (levels + levels.T).round(9)))
+    write_table(folder / SIMILARITY, NumberTable(names, names, (levels + levels.T).round(9)))
     write_table(
-        folder / released.ASSOCIATION,
+        folder / ASSOCIATION,
         NumberTable(JUDGED, JUDGED, generator.integers(0, 256, levels.shape).astype(float)),
     )  # ... or at random
     return folder
 
 
-def save_dictionary(path, content):
-    """A .npy file as NumPy saves a dictionary, with the pickle protocol of the release."""
-    saved = np.empty((), dtype=object)
-    saved[()] = content
-    with path.open("wb") as file:
-        np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(saved))
-        pickle.dump(saved, file, protocol=2)
-    return path
-
-
 def write_clone(folder, tables):
-    """A clone of the repository with the release's arrays, made of its tables: it has nothing of what people
-    said.
-    """
+    """A clone of the repository with the release's arrays: it has nothing of what people said."""
     model = folder / "models/visual_genome_phrases"
     model.mkdir(parents=True)
     read = released.read(tables)
-    save_dictionary(
-        folder / "logan_sadler.npy", {name.replace(" ", "_"): grid for name, grid in read.templates.items()}
-    )
     np.save(model / "perplexity_vectors.npy", read.perplexities.values)
     np.save(model / "words_contexts.npy", (read.perplexities.rows, read.perplexities.columns))
     words = [word for word in read.embeddings.vectors if word != "next to"]

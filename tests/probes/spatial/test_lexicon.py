@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from simtown.probes.spatial.relations import (
+from simtown.probes.spatial.lexicon import (
     CONTEXTS,
     FUNCTIONAL,
     GEOMETRIC,

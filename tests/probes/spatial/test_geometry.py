@@ -9,8 +9,8 @@ from simtown.datasets.reader import open_dataset
 from simtown.language.captions import WORDED, related
 from simtown.language.relations import RELATIONS
 from simtown.probes.scorers.base import Scorer, TokenScores
-from simtown.probes.spatial import figures, town
-from simtown.probes.spatial.tables import NumberTable
+from simtown.probes.spatial import geometry, heatmaps
+from simtown.probes.spatial.spaces import NumberTable
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +19,7 @@ def told(many):
 
 
 def test_templates_are_mirrored(told):
-    grids = town.templates(told)
+    grids = geometry.templates(told)
     left, right, front, behind = (
         grids[WORDED.index(name)] for name in ("to the left of", "to the right of", "in front of", "behind")
     )
@@ -57,11 +57,11 @@ class Blind(Knowing):
 
 
 def test_who_knows_space_shows_it_and_who_does_not_does_not(told):
-    knows, blind = town.bridge(Knowing(), told), town.bridge(Blind(), told)
+    knows, blind = geometry.geometry_bridge(Knowing(), told), geometry.geometry_bridge(Blind(), told)
     assert knows.correlation > 0.9
     assert knows.opposite < knows.across - 0.05
     assert abs(blind.opposite - blind.across) < 1e-3
-    assert knows.templates.shape == (4, town.CELLS, town.CELLS)
+    assert knows.templates.shape == (4, geometry.CELLS, geometry.CELLS)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_the_picture_says_how_far_apart_relations_are(told, tmp_path, distance, 
     cosines = np.full((4, 4), 1 - distance)
     np.fill_diagonal(cosines, 1 + 2e-16)
     words = NumberTable(WORDED, WORDED, cosines)
-    figures.town(words, town.templates(told), "model", tmp_path / "town.png")
+    heatmaps.town(words, geometry.templates(told), "model", tmp_path / "town.png")
     drawn = (tmp_path / "town.svg").read_text()
     texts = re.findall(r"<text[^>]*>([^<]+)</text>", drawn)
     assert texts.count(shown) >= 12
