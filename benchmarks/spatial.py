@@ -15,84 +15,49 @@ import numpy as np
 import torch
 
 from simtown.probes.scorers import open_scorer
-from simtown.probes.spatial import matrix, suites
-from simtown.probes.spatial.relations import RELATIONS
+from simtown.probes.spatial import perplexity, suites
+from simtown.probes.spatial.lexicon import RELATIONS
 from simtown.text.corpus import Corpus, vocabulary
 
-#: Phrases of a context at most. In a turn the loop scores so many texts, and the matrix so many frames with
-#: all relations: seconds each.
-MOST, TEXTS, FRAMES = 100, 1_000, 300
-#: Turns that count, after one that does not.
-TURNS = 6
+#: Texts of a turn of the loop, frames of a turn of the matrix, and turns that count, after one that does not.
+TEXTS, FRAMES, TURNS = 1_000, 300, 6
 
 
-def naive(model, tokenizer, texts: list[str]) -> list[float]:
+def naive(model: torch.nn.Module, tokenizer, texts: list[str]) -> list[float]:
     """Log-probability of each text without its end, one text at a time, as users of transformers do."""
-    found = []
+    totals = []
     for text in texts:
         ids = tokenizer(text, return_tensors="pt")["input_ids"]
         with torch.inference_mode():
-            told = model(input_ids=ids).logits.log_softmax(-1)
-        found.append(float(told[0, :-2].gather(1, ids[0, 1:-1, None]).sum()))
-    return found
+            logprobs = model(input_ids=ids).logits.log_softmax(-1)
+        totals.append(float(logprobs[0, :-2].gather(1, ids[0, 1:-1, None]).sum()))
+    return totals
 
 
-def main(name: str, corpus: Path, table: Path | None) -> None:
-    common = vocabulary(Corpus(corpus).sentences(), 20)
-    bins = suites.collect(Corpus(corpus).sentences(), common=common, most=MOST)
-    scorer = open_scorer(name)
-    generator = np.random.default_rng(0)
-    # A frame stands for as many phrases as left it: the loop has to score each of them.
-    phrases = bins.counts.sum() / len(bins.frames)
-    rates: list[tuple[float, float]] = []
-    for first in generator.permutation(len(bins.frames) // FRAMES)[: TURNS + 1] * FRAMES:
-        some = suites.Suites(
-            bins.contexts,
-            bins.frames[first : first + FRAMES],
-            bins.counts[:, first : first + FRAMES],
-            {},
-            0,
-            0,
-        )
-        frame, relation = (
-            generator.integers(FRAMES, size=TEXTS),
-            generator.integers(len(RELATIONS), size=TEXTS),
-        )
-        texts = [
-            suites.substitute(some.frames[f], RELATIONS[r]) for f, r in zip(frame, relation, strict=True)
-        ]
-        begun = perf_counter()
-        alone = naive(scorer.model, scorer.tokenizer, texts)
-        between = perf_counter()
-        with TemporaryDirectory() as place:
-            together = matrix.score(scorer, some, RELATIONS, Path(place) / "scores.npy")
-        ended = perf_counter()
-        np.testing.assert_allclose(together[frame, relation, 0], alone, rtol=1e-4, atol=1e-4)
-        rates.append((TEXTS / (between - begun), FRAMES * len(RELATIONS) * phrases / (ended - between)))
-    counted = np.array(rates[1:])
-    rows = [
-        ("naive", *_spread(counted[:, 0])),
-        ("matrix", *_spread(counted[:, 1])),
-        ("times", *_spread(counted[:, 1] / counted[:, 0])),
-    ]
-    for way, middle, low, high in rows:
-        print(f"{way:8} {middle:10,.1f} ({low:,.1f} to {high:,.1f})")
-    print(
-        f"texts a second, and times faster: medians of {TURNS} turns, least and most; "
-        f"{phrases:.2f} phrases leave the same frame"
-    )
-    if table:
-        with table.open("w", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerows(
-                [("way", "texts_per_second", "low", "high"), *rows]
-            )
-
-
-def _spread(values: np.ndarray) -> tuple[float, float, float]:
-    return float(np.median(values)), float(values.min()), float(values.max())
-
-
-if __name__ == "__main__":
-    if not 3 <= len(sys.argv) <= 4:
-        sys.exit(__doc__)
-    main(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]) if len(sys.argv) == 4 else None)
+scorer, corpus = open_scorer(sys.argv[1]).uncached(), Path(sys.argv[2])
+common = vocabulary(Corpus(corpus).sentences(), 20)
+bins = suites.collect(Corpus(corpus).sentences(), common=common, most=100)
+generator = np.random.default_rng(0)
+phrases = bins.counts.sum() / len(bins.frames)  # a frame stands for as many, which the loop scores one by one
+rates = []
+for first in generator.permutation(len(bins.frames) // FRAMES)[: TURNS + 1] * FRAMES:
+    frames = bins.frames[first : first + FRAMES]
+    some = suites.Suites(bins.contexts, frames, bins.counts[:, first : first + FRAMES], {}, 0, 0)
+    frame, relation = generator.integers(FRAMES, size=TEXTS), generator.integers(len(RELATIONS), size=TEXTS)
+    texts = [suites.substitute(frames[f], RELATIONS[r]) for f, r in zip(frame, relation, strict=True)]
+    begun = perf_counter()
+    alone = naive(scorer.model, scorer.tokenizer, texts)
+    between = perf_counter()
+    with TemporaryDirectory() as place:
+        together = perplexity.score(scorer, some, RELATIONS, Path(place) / "scores.npy")
+    ended = perf_counter()
+    np.testing.assert_allclose(together[frame, relation, 0], alone, rtol=1e-4, atol=1e-4)
+    rates.append((TEXTS / (between - begun), FRAMES * len(RELATIONS) * phrases / (ended - between)))
+loop, matrix = np.array(rates[1:]).T
+rows: list[tuple] = [("way", "texts_per_second", "low", "high")]
+for way, values in (("naive", loop), ("matrix", matrix), ("times", matrix / loop)):
+    rows.append((way, float(np.median(values)), float(values.min()), float(values.max())))
+    print(f"{way:8} {rows[-1][1]:10,.1f} ({rows[-1][2]:,.1f} to {rows[-1][3]:,.1f})")
+if len(sys.argv) > 3:
+    with open(sys.argv[3], "w", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(rows)

@@ -288,7 +288,7 @@ MODEL_FOLDERS = {
     "weights elsewhere": (
         "model.safetensors.index.json",
         _index("../model.safetensors"),
-        "cannot be the name of a file",
+        "model.safetensors",
     ),
     "a list": ("config.json", [], "damaged"),
     "no names": ("config.json", {"architectures": [{}], "model_type": 7}, "damaged|cannot be loaded"),
@@ -298,7 +298,8 @@ MODEL_FOLDERS = {
 def test_a_language_models_folder_runs_nothing_and_asks_nothing(tmp_path, marks, copy, monkeypatch):
     pytest.importorskip("torch", reason="needs torch: pip install '.[probes]'")
     pytest.importorskip("transformers", reason="needs transformers: pip install '.[probes]'")
-    from simtown.core.files import DamagedError, RefusedError
+    from simtown.core.files import DamagedError
+    from simtown.core.untrusted import RefusedError
     from simtown.probes.scorers.opening import open_scorer
     from tests.probes.tiny import build
 

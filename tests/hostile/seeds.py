@@ -205,7 +205,6 @@ def _glove(store: Store, path: Path) -> None:
 def _vectors() -> dict[str, np.ndarray]:
     """Vectors of the words that the small worlds of the probes ask for."""
     from simtown.probes.spatial.lexicon import RELATIONS
-
     from simtown.probes.visual import classes
     from tests.probes.physical.world import OBJECTS, PROPERTIES, VERBS
     from tests.probes.visual.world import SUBJECTS
@@ -442,7 +441,11 @@ def _grid(store: Store, path: Path) -> None:
 
 @_item("judgements.csv")
 def _judgements(store: Store, path: Path) -> None:
-    rows = (f"{worker},{i},pair,on,{word},{7 * i},1" for worker in ("a", "b") for i, word in enumerate(("in", "left")))
+    rows = (
+        f"{worker},{i},pair,on,{word},{7 * i},1"
+        for worker in ("a", "b")
+        for i, word in enumerate(("in", "left"))
+    )
     path.write_text("\n".join(("worker,number,kind,first,second,rating,seconds", *rows)) + "\n")
 
 
