@@ -23,7 +23,21 @@ from simtown.probes.scorers import BLANK, open_scorer
 
 RESULTS = Path(__file__).parent / "results" / "probes.csv"
 COLUMNS = ("task", "way", "requests", "seconds", "requests per second", "machine")
-THINGS = "banana,sky,bus,old car,wall,fire truck,grass,snow,brick,coat,lamp,dog,tree".split(",")
+THINGS = [
+    "banana",
+    "sky",
+    "bus",
+    "old car",
+    "wall",
+    "fire truck",
+    "grass",
+    "snow",
+    "brick",
+    "coat",
+    "lamp",
+    "dog",
+    "tree",
+]
 PLACES = (
     "",
     "in the town",
@@ -31,7 +45,7 @@ PLACES = (
     "that people wait for at the stop",
     "behind the house",
 )
-COLOURS = "red,blue,green,yellow,white,black,brown,grey,orange,purple,pink".split(",")
+COLOURS = ["red", "blue", "green", "yellow", "white", "black", "brown", "grey", "orange", "purple", "pink"]
 FORMS = (
     *("the {} {} is {} .", "this {} {} has the colour {} .", "{} {} of a colour that everyone calls {} ."),
     *("most people think a {} {} is {}", "a {} {} that is {} .", "we saw a {} {} and it was {} again"),

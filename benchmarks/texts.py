@@ -1,4 +1,4 @@
-"""Two texts of as many words: captions of pictures, and an encyclopedia (docs/reproduce/visual-commonsense.md).
+"""Two texts of as many words: captions of pictures, and an encyclopedia (docs/reproduce/visual-commonsense).
 
     python benchmarks/texts.py --captions captions.txt --descriptions region_descriptions.txt
         --encyclopedia wiki.valid.tokens --encyclopedia wiki.test.tokens --out texts
