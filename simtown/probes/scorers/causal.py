@@ -104,7 +104,7 @@ class Causal(Transformer):
                     for at in range(len(spellings.spellings[s]) - 1)
                 ]
                 lines, columns, tokens = (np.array(side) for side in zip(*looks, strict=True))
-                past = None
+                past: Any = None
                 if kept:
                     inputs = self.padded(block)[0].repeat(len(batch), 1)
                     past = copy.deepcopy(state)

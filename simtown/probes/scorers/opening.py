@@ -6,7 +6,7 @@ Nothing of a model's folder is executed: weights are safetensors, and transforme
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from simtown.core.files import DamagedError
 from simtown.core.untrusted import RefusedError, inside, read_json
@@ -14,6 +14,9 @@ from simtown.probes.quiet import quietly
 from simtown.probes.scorers.base import Scorer
 from simtown.probes.scorers.cache import Cached, fingerprint
 from simtown.probes.scorers.spelling import POLICIES, Policy
+
+if TYPE_CHECKING:
+    from simtown.probes.scorers.huggingface import Variant
 
 #: What can be opened, and by what words; besides, for tests, oracle:FILE.
 KINDS = {
@@ -43,7 +46,7 @@ def open_scorer(
     device: str = "auto",
     dtype: str = "float32",
     policy: Policy = "left-to-right",
-    variant: str = "original",
+    variant: Variant = "original",
     tokens: int = 1024,
     cache: Path | None = None,
     progress: bool = False,

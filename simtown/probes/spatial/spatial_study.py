@@ -118,8 +118,13 @@ def _suites(corpus: Path, settings: SpatialSettings, bars: Callable[[str, int], 
         from simtown.probes.lm.train import held_out
 
         phrases = filter(held_out, phrases)
-    limits = {"least": settings.least, "most": settings.most, "seed": settings.seed}
-    return collect(map(tokenise, phrases), common=common, **limits)
+    return collect(
+        map(tokenise, phrases),
+        common=common,
+        least=settings.least,
+        most=settings.most,
+        seed=settings.seed,
+    )
 
 
 def _reported(phrases: Iterable[str], progress: Callable[[int], object]) -> Iterator[str]:

@@ -137,8 +137,8 @@ def similarity(release: SpatialRelease, others: Sequence[Space] = ()) -> list[Li
                 lines.append(_agreed(title, paper, cosine(space.matrix(JUDGED)), judged))
     for kind, judged in people.items():
         if lm is not None and p is not None and judged is not None:
-            alike = [cosine(space.matrix(JUDGED)) for space in (lm, p)]
-            lines.append(Line(f"LM less P, with {kind}", None, *likeness.difference(*alike, judged)))
+            by_lm, by_p = cosine(lm.matrix(JUDGED)), cosine(p.matrix(JUDGED))
+            lines.append(Line(f"LM less P, with {kind}", None, *likeness.difference(by_lm, by_p, judged)))
     title, paper = "association with similarity", PAPER_SIMILARITY["association", "similarity"]
     if release.association is None or release.similarity is None:
         return [*lines, _lacking(release, title, paper, *people)]
