@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from simtown.complexity import cells
-from simtown.core.files import DamagedError, as_json, read_json, replacing
+from simtown.core.files import DamagedError, as_json, replacing
+from simtown.core.untrusted import read_json
 from simtown.training import identity, plan
 from simtown.training.early_stopping import end_of
 from simtown.training.fit_settings import FitSettings

@@ -6,10 +6,7 @@ The verbs: :func:`generate` makes a data set, :func:`open_dataset` reads one, :f
 
 from importlib import import_module
 
-from simtown.core import isolation
 from simtown.core.version import __version__ as __version__
-
-isolation.guard()  # before anything else is imported
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -91,7 +91,10 @@ print(json.dumps(sorted(name for name in sys.modules if name.startswith("simtown
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     packages, own = (json.loads(line) for line in done.stdout.splitlines()[-2:])
     assert set(packages) <= {"simtown", *needed_by("typer"), *needed_by("rich")}
-    light = {f"simtown.core.{name}" for name in ("extras", "isolation", "stopping", "terminal", "version")}
+    light = {
+        f"simtown.core.{name}"
+        for name in ("extras", "options", "stopping", "terminal", "untrusted", "version")
+    }
     others = {name for name in own if not name.startswith("simtown.cli")}
     studies = {name.removeprefix("simtown.probes") for name in others if name.startswith("simtown.probes")}
     assert studies <= {

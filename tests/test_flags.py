@@ -91,7 +91,11 @@ REFUSED = [
         ("probe", "visual", "bridge", "{plain}", "--bias", "0,1", "--out", "new"),
         ("--bias lists probabilities",),
     ),
-    ("probes", ("probe", "spatial", "judge", "--out", "/dev/null"), ("no plain file: give another --out",)),
+    (
+        "probes",
+        ("probe", "spatial", "judge", "--out", "/dev/null"),
+        ("not a regular file: give another --out",),
+    ),
 ]
 
 

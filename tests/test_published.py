@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from simtown.core.files import ForeignDirectoryError
-from simtown.core.quoting import without_folders
 from simtown.datasets import manifests
 from simtown.datasets.export import export
 from simtown.datasets.gallery import gallery
@@ -18,6 +17,7 @@ from simtown.datasets.job import generate
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings
 from simtown.datasets.stores import Remote, name_of
+from simtown.probes.model_names import without_folders
 
 #: Part of every path of these tests.
 HOME = "home-of-ann"

@@ -11,10 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from simtown.core.files import RefusedError, read_text
-
-#: Bytes of the largest table of frequencies: one of all of Visual Genome's 80,000 entities has 2 million.
-LARGEST = 8_000_000
+from simtown.core.untrusted import RefusedError, read_text
 
 
 @lru_cache(maxsize=1)
@@ -91,7 +88,7 @@ _COLUMNS = "entity, subject, object"
 
 def _read(path: Path) -> np.ndarray:
     try:
-        lines = read_text(path, LARGEST, encoding="utf-8-sig").splitlines()
+        lines = read_text(path, encoding="utf-8-sig").splitlines()
         rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
     except RefusedError:
         raise

@@ -19,8 +19,6 @@ from simtown.probes.study import ScorerOptions, Study
 if TYPE_CHECKING:
     from simtown.probes.printed import PrintedTable
 
-#: Bytes of the largest page that is printed: several times a summary of every task and group.
-LARGEST_PAGE = 1_000_000
 
 probe = typer.Typer(
     name="probe",
@@ -60,9 +58,9 @@ def show(tables: Sequence[PrintedTable]) -> None:
 
 def show_page(path: Path) -> None:
     """Print a page that a study wrote."""
-    from simtown.core.files import read_text
+    from simtown.core.untrusted import read_text
 
-    say_block(read_text(path, LARGEST_PAGE, follow=False))
+    say_block(read_text(path, follow=False))
 
 
 def takes_scorer_options(command: Callable[..., None]) -> Callable[..., None]:

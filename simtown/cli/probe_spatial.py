@@ -72,9 +72,9 @@ def town(
 ) -> None:
     """Compare the P-vectors of the town's relations with their spatial templates, measured in the scenes."""
     need()
-    from simtown.core.quoting import title_of
     from simtown.datasets.reader import open_dataset
     from simtown.language.captions import WORDED, related
+    from simtown.probes.model_names import title_of
     from simtown.probes.spatial import heatmaps
     from simtown.probes.spatial.geometry import geometry_bridge
     from simtown.probes.spatial.spaces import NumberTable

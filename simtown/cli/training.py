@@ -154,7 +154,7 @@ def fit(
     ends with the same numbers.
     """
     need("train")
-    from simtown.core.files import inside
+    from simtown.core.untrusted import inside
     from simtown.datasets.reader import open_dataset
     from simtown.render.renderers import choose_device
     from simtown.training import fit
@@ -405,9 +405,9 @@ def sweep(
     complexity OUT
     """
     need("train")
-    from simtown.core.files import inside
     from simtown.core.processes import default_workers
     from simtown.core.progress import Progress
+    from simtown.core.untrusted import inside
     from simtown.training import sweep
     from simtown.training.display import SweepDisplay
     from simtown.training.plan import read
@@ -565,7 +565,7 @@ def complexity(
     need("train", modules=("scipy", "matplotlib"))
     from simtown.complexity.need_report import report
     from simtown.core.console import page
-    from simtown.core.files import inside
+    from simtown.core.untrusted import inside
 
     try:
         levels = [float(target) for target in targets.split(",")]

@@ -8,20 +8,18 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import zlib
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
-from simtown.core.arrays import load_npz
-from simtown.core.files import DamagedError, inside, load_json, replacing
+from simtown.core.files import DamagedError, replacing
+from simtown.core.runs import load_json
+from simtown.core.untrusted import inside, open_regular
 
 FORMAT, VERSION = "simtown-cell", 1
-#: Bytes of the largest such file: the answers of the largest test set, packed, and a run.json and a curve.
-#: Ours have some 5,000.
-_LARGEST = 4_000_000
-#: Bytes of an array of right answers: one each, and NumPy's header.
-_LARGEST_ANSWERS = 10_001_000
 #: Digits after the point of the accuracies of a curve.
 _DIGITS = 4
 #: What a curve shows.
@@ -87,9 +85,10 @@ def right_answers(path: Path) -> np.ndarray:
         DamagedError: the file is damaged.
     """
     try:
-        correct = load_npz(path, ("correct",), _LARGEST_ANSWERS)["correct"]
-    except DamagedError as error:
-        raise DamagedError(f"{error}: train this run again") from error
+        with open_regular(path, follow=False) as file, np.load(file, allow_pickle=False) as arrays:
+            correct = arrays["correct"]
+    except (OSError, ValueError, LookupError, EOFError, zlib.error, BadZipFile) as error:
+        raise DamagedError(f"{path} is damaged ({error}): train this run again") from error
     if correct.ndim != 1 or correct.dtype != np.bool_ or not len(correct):
         raise DamagedError(
             f"{path} is damaged (its array 'correct' is not a list of right and wrong answers): train this "
@@ -110,7 +109,7 @@ def load(path: Path) -> tuple[dict[str, Any], np.ndarray]:
     """
     if not path.is_file():
         raise FileNotFoundError(f"{path} is not there: give a file that simtown sweep --resume-from wrote")
-    content = load_json(path, FORMAT, "simtown sweep --resume-from", _LARGEST)
+    content = load_json(path, FORMAT, "simtown sweep --resume-from")
     try:
         if content["version"] != VERSION:
             raise DamagedError(

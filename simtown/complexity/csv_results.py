@@ -15,11 +15,9 @@ from pathlib import Path
 import numpy as np
 
 from simtown.complexity.finished_runs import MOST_ANSWERS, MOST_RUNS, Run
-from simtown.core.files import read_text
+from simtown.core.untrusted import read_text
 
 COLUMNS = ("group", "size", "seed", "correct", "total")
-#: Bytes of the largest table: a hundred for each of the most runs.
-LARGEST_TABLE = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -49,7 +47,7 @@ def read_table(path: Path) -> ResultsTable:
     if not path.exists():
         raise FileNotFoundError(f"{path} is not there: give a CSV file with the columns {', '.join(COLUMNS)}")
     try:
-        text = read_text(path, LARGEST_TABLE, encoding="utf-8-sig")
+        text = read_text(path, encoding="utf-8-sig")
         lines = list(islice(_lines(text), MOST_RUNS + 2))
     except (UnicodeDecodeError, csv.Error) as error:
         raise ValueError(f"{path} cannot be read as a CSV file: {error}") from error

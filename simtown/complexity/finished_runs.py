@@ -18,10 +18,11 @@ import numpy as np
 from simtown.complexity import cells
 from simtown.complexity.cells import ANSWERS, RUN
 from simtown.complexity.conditions import conditions, refuse_mixture
-from simtown.core.files import DamagedError, RefusedError, open_plain, read_json
+from simtown.core.files import DamagedError
+from simtown.core.untrusted import RefusedError, open_regular, read_json
 
-#: What run.json calls itself, and bytes of the largest; ours have some 5,000.
-FORMAT, _LARGEST_RUN = "simtown-run", 300_000
+#: What run.json calls itself.
+FORMAT = "simtown-run"
 #: Bytes from the beginning of a JSON file in which a cell's file says what it is.
 _HEAD = 200_000
 #: Files and folders of the largest directory in which runs are looked for, runs of the largest report, and
@@ -198,7 +199,7 @@ def _is_cell(file: Path) -> bool:
     Its first bytes say so; a larger file is not read further.
     """
     try:
-        with open_plain(file, follow=False) as opened:
+        with open_regular(file, follow=False) as opened:
             head = opened.read(_HEAD)
     except (OSError, RefusedError):
         return False
@@ -218,7 +219,7 @@ def _answers(file: Path) -> Path:
 def _json(file: Path) -> tuple[dict[str, Any], None]:
     """A run.json; the right answers lie beside it."""
     try:
-        record = read_json(file, _LARGEST_RUN)
+        record = read_json(file)
         if not isinstance(record, dict):
             raise ValueError("it holds no settings")
     except (OSError, ValueError) as error:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from simtown.core.quoting import figure_text
+from simtown.core.untrusted import figure_text
 
 NAMES = {
     "cnn-lstm": "CNN-LSTM",

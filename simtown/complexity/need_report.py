@@ -20,8 +20,8 @@ from simtown.complexity.estimate import TARGETS, estimate
 from simtown.complexity.finished_runs import counts, read_and_count
 from simtown.complexity.needs import Accuracies, Addition, BothReach, Exponent, Findings, Need, Ratio
 from simtown.core.files import as_json, save_text
-from simtown.core.quoting import markdown
 from simtown.core.tables import csv_text, markdown_table
+from simtown.core.untrusted import markdown
 from simtown.core.version import __version__
 
 

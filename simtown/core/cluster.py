@@ -14,11 +14,11 @@ import socket
 import tempfile
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
+from pathlib import Path
 from typing import Any, TypeVar
 
 from simtown.core import stopping
 from simtown.core.extras import how_to_install
-from simtown.core.isolation import homes
 from simtown.core.processes import WorkerError, default_workers, environment
 from simtown.core.version import __version__
 
@@ -32,6 +32,8 @@ RETRIES = 16
 #: Share of a card that a piece of work gets: as many of them draw or train on one as keep it busy.
 CARD_SHARE = 0.25
 ENGINES = ("local", "ray")
+#: The folder from which simtown is imported.
+_HOME = Path(__file__).resolve().parents[2]
 
 
 class ClusterError(ValueError):
@@ -156,14 +158,11 @@ class Cluster:
 
 
 class _Path(list[str]):
-    """What Ray is to put on its workers' path of modules."""
+    """The folders that Ray adds to its workers' path of modules."""
 
     def extend(self, folders: Iterable[str]) -> None:
-        """Leave out the working directory, which Ray adds: it may be a stranger's.
-
-        It stays only if simtown itself is imported from there.
-        """
-        super().extend(homes(list(folders)))
+        """Leave out the working directory, which Ray adds, unless simtown itself is imported from there."""
+        super().extend(folder for folder in folders if os.path.realpath(folder) == str(_HOME))
 
 
 def _job(ray: Any) -> Any:

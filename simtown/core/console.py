@@ -15,7 +15,7 @@ from rich.progress import Task, TextColumn
 from rich.table import Table
 from rich.text import Text
 
-from simtown.core.terminal import plain
+from simtown.core.untrusted import printable
 
 #: Columns that no table needs.
 _UNBOUNDED = 100_000
@@ -32,7 +32,7 @@ class PlainConsole(Console):
 
     def render_str(self, text: str, **options: Any) -> Text:
         """A string as rich's text. See :meth:`rich.console.Console.render_str`."""
-        return super().render_str(plain(text, block=True), **options)
+        return super().render_str(printable(text, block=True), **options)
 
     def print(self, *objects: Any, **options: Any) -> None:
         """See :meth:`rich.console.Console.print`."""
@@ -74,7 +74,7 @@ def _rows(table: Table) -> Group:
 
 def styled(text: str, style: str = "") -> Text:
     """A text in one of rich's styles."""
-    return Text(plain(text), style)
+    return Text(printable(text), style)
 
 
 @contextmanager

@@ -11,7 +11,8 @@ from rich.progress import Progress as Bar
 
 from simtown.core.callbacks import NO_STAGES, ProgressCallback
 from simtown.core.console import PlainConsole, Words
-from simtown.core.terminal import complain, plain
+from simtown.core.terminal import complain
+from simtown.core.untrusted import printable
 
 #: Seconds between plain lines.
 EVERY = 5.0
@@ -51,7 +52,7 @@ class Progress(ProgressCallback):
 
     def say(self, line: str) -> None:
         """A line above the bar."""
-        self._console.print(plain(line), soft_wrap=True)
+        self._console.print(printable(line), soft_wrap=True)
 
     def on_begin(self, total: int, done: int = 0) -> None:
         """See :class:`simtown.core.callbacks.ProgressCallback`."""

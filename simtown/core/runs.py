@@ -14,18 +14,39 @@ from pathlib import Path
 from typing import Any
 
 from simtown.core.files import (
-    LARGEST_JSON,
+    DamagedError,
     ForeignDirectoryError,
     as_json,
     becoming,
     claimed,
     clear_leftovers,
-    load_json,
     save_json,
 )
+from simtown.core.untrusted import read_json
 
 #: Characters that a message shows of a setting's value.
 _LONGEST_VALUE = 200
+
+
+def load_json(path: Path, form: str, command: str) -> dict[str, Any]:
+    """A JSON file that `command` wrote and whose key "format" has the value `form`.
+
+    Raises:
+        DamagedError: it cannot be read.
+        ForeignDirectoryError: it has another format.
+    """
+    try:
+        content = read_json(path)
+    except (OSError, ValueError) as error:
+        raise DamagedError(
+            f"{path} is damaged: it cannot be read as JSON ({error}); put back a copy of it, or run "
+            f"{command} again with another --out"
+        ) from error
+    if not isinstance(content, dict) or content.get("format") != form:
+        raise ForeignDirectoryError(
+            f"{path} was not made by {command} (its format is not '{form}'): give another directory"
+        )
+    return content
 
 
 def changed_settings(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
@@ -97,7 +118,6 @@ class RunRecord:
         command: that writes the directory, such as "simtown fit".
         owned: names of the files that the command writes.
         schema: the value of its key "schema"; None if it has no such key.
-        largest: bytes that the file has at most.
         what: the directory holds, in messages.
     """
 
@@ -106,7 +126,6 @@ class RunRecord:
     command: str
     owned: frozenset[str]
     schema: int | None = None
-    largest: int = LARGEST_JSON
     what: str = "results"
 
     def load(self, directory: Path) -> dict[str, Any]:
@@ -122,7 +141,7 @@ class RunRecord:
             raise FileNotFoundError(
                 f"{directory} holds no {self.what} (no {self.name}): make them with {self.command}"
             )
-        content = load_json(path, self.form, self.command, self.largest)
+        content = load_json(path, self.form, self.command)
         if self.schema is not None and content.get("schema") != self.schema:
             raise ForeignDirectoryError(
                 f"{path} was made by another version of {self.command}: run it again with another --out"

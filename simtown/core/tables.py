@@ -108,7 +108,7 @@ def latex_table(columns: str, *parts: Sequence[Sequence[str]]) -> str:
     Args:
         columns: how columns are aligned, such as "lrr".
         parts: rows of cells between two lines. Cells are LaTeX: words in them pass
-            :func:`simtown.core.quoting.latex`.
+            :func:`simtown.core.untrusted.latex`.
     """
     lines = [f"\\begin{{tabular}}{{{columns}}}", r"\hline"]
     for rows in parts:

@@ -21,11 +21,12 @@ import unicodedata
 from base64 import b64encode
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 if TYPE_CHECKING:
     import h5py
     import numpy as np
+    from PIL import Image
 
 #: Bytes of the longest name that becomes part of a path.
 LONGEST_NAME = 200
@@ -161,13 +162,13 @@ def read_toml(path: Path) -> dict[str, Any]:
     return tomllib.loads(read_text(path))
 
 
-def load_array(path: Path, follow: bool = True, mapped: bool = False) -> np.ndarray:
-    """The array of a .npy file.
+def load_array(path: Path, follow: bool = True, mmap_mode: Literal["r", "r+"] | None = None) -> np.ndarray:
+    """The array of a .npy file, without Python objects.
 
     Args:
         path: of the file.
         follow: as in :func:`open_regular`.
-        mapped: whether it stays on disk and is read when it is used.
+        mmap_mode: how it is mapped into memory, to be read or written in place; None if it is read at once.
 
     Raises:
         ValueError: it is damaged, or holds Python objects.
@@ -176,10 +177,36 @@ def load_array(path: Path, follow: bool = True, mapped: bool = False) -> np.ndar
     """
     import numpy as np
 
-    with open_regular(path, follow) as file:
-        if not mapped:
-            return np.load(file, allow_pickle=False)
-    return np.load(path, mmap_mode="r", allow_pickle=False)
+    open_regular(path, follow).close()
+    try:
+        # mapping it for reading compares the size that it declares with the file's
+        array: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (EOFError, OverflowError) as error:
+        raise ValueError(f"it is damaged ({error})") from error
+    if mmap_mode is None:
+        return np.array(array)
+    return array if mmap_mode == "r" else np.load(path, mmap_mode=mmap_mode)
+
+
+def open_picture(path: Path) -> Image.Image:
+    """The picture of a PNG or JPEG file, in three colours; the first one of an animation.
+
+    Pillow reads some forty other formats, and starts another program for one of them.
+
+    Raises:
+        RefusedError: it is not such a file, or too large; the message does not name it.
+        OSError: it cannot be read.
+    """
+    from PIL import Image, UnidentifiedImageError
+
+    with open_regular(path) as file:
+        try:
+            with Image.open(file, formats=("PNG", "JPEG")) as picture:
+                return picture.convert("RGB")
+        except UnidentifiedImageError:
+            raise RefusedError("it is not a PNG or JPEG file") from None
+        except (Image.DecompressionBombError, SyntaxError, ValueError) as error:
+            raise RefusedError(f"it is damaged or too large ({error})") from error
 
 
 def open_hdf5(path: Path, follow: bool = False) -> h5py.File:

@@ -13,10 +13,11 @@ from time import perf_counter
 from typing import Any
 
 from simtown.core.callbacks import ProgressCallback
-from simtown.core.files import DamagedError, ForeignDirectoryError, RefusedError
+from simtown.core.files import DamagedError, ForeignDirectoryError
 from simtown.core.pool import Pool, Processes
 from simtown.core.processes import WorkerError, default_workers
 from simtown.core.room import require_room
+from simtown.core.untrusted import RefusedError
 from simtown.datasets import manifests, timings
 from simtown.datasets.making import Job, entry, make_shards
 from simtown.datasets.settings import Settings
@@ -57,7 +58,7 @@ def generate(
         ForeignDirectoryError: the directory holds something else, or a data set of other settings; the
             message says which differ.
         DamagedError: a finished shard does not match its checksum.
-        RefusedError: a shard is a link or no plain file.
+        RefusedError: a shard is a link or not a regular file.
         ImpossibleError: some example cannot be sampled.
         OSError: the directory cannot be written, or the disk is full.
         CardError: the device is "cuda" and cannot be used.

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from simtown.core.files import DamagedError, RefusedError
+from simtown.core.files import DamagedError
+from simtown.core.untrusted import RefusedError
 from simtown.datasets.reader import SCENE_COLUMNS, open_dataset
 from simtown.datasets.settings import SPLITS
 from simtown.datasets.shards import LAYOUT, PICTURES

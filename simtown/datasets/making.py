@@ -9,8 +9,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from simtown.core.files import DamagedError, RefusedError
+from simtown.core.files import DamagedError
 from simtown.core.pool import Pool, Report
+from simtown.core.untrusted import RefusedError
 from simtown.datasets.checks import form
 from simtown.datasets.settings import Settings
 from simtown.datasets.shards import STAGES, Clock, ShardTask, checksum, write_shard

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from simtown.assets.catalogue import VERSION
-from simtown.core.files import DamagedError, as_json, load_json, save_json, versions
-from simtown.core.runs import require_same_settings
-from simtown.core.version import __version__
+from simtown.core.files import DamagedError, as_json, save_json
+from simtown.core.runs import load_json, require_same_settings
+from simtown.core.version import __version__, versions
 from simtown.datasets import summaries, wellformed
 from simtown.datasets.names import names
 from simtown.datasets.settings import SCHEMA, Settings, Tables, in_words
@@ -123,7 +123,7 @@ def load(directory: Path) -> dict[str, Any]:
         raise FileNotFoundError(
             f"{directory} holds no simtown data set (no {NAME}): give a directory made by simtown generate"
         )
-    manifest = load_json(path, FORMAT, "simtown generate", LARGEST)
+    manifest = load_json(path, FORMAT, "simtown generate")
     try:
         if manifest.get("schema") != SCHEMA:
             raise DamagedError(

@@ -16,7 +16,7 @@ import numpy as np
 
 from simtown.core.files import replacing
 from simtown.core.plots import round_values, set_log_ticks
-from simtown.core.quoting import figure_text
+from simtown.core.untrusted import figure_text
 from simtown.datasets.reader import Dataset
 from simtown.datasets.settings import SPLITS
 

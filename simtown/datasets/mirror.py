@@ -24,7 +24,8 @@ from pathlib import Path
 from threading import Lock, Thread
 from typing import Any
 
-from simtown.core.files import DamagedError, clear_leftovers, folder, inside, replacing, save_json
+from simtown.core.files import DamagedError, clear_leftovers, replacing, save_json
+from simtown.core.untrusted import folder, inside
 from simtown.datasets import manifests
 from simtown.datasets.shards import checksum
 from simtown.datasets.stores import Remote

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from simtown.assets.catalogue import ENTITIES
-from simtown.core.files import DamagedError, RefusedError
+from simtown.core.files import DamagedError
+from simtown.core.untrusted import RefusedError
 from simtown.datasets import summaries
 from simtown.datasets.chunks import Chunks, open_file
 from simtown.datasets.lru import LRUCache, nbytes

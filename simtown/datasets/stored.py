@@ -8,6 +8,7 @@ array or chunk that differs is an error; `verify` names all of them.
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import struct
@@ -24,7 +25,7 @@ import hdf5plugin  # noqa: F401  (registers the filters)
 import numpy as np
 from h5py import h5a, h5d, h5f, h5g, h5l, h5s, h5t
 
-from simtown.core.files import open_plain, parse_json
+from simtown.core.untrusted import open_regular
 from simtown.datasets.chunks import Chunks
 from simtown.datasets.settings import SCHEMA
 from simtown.datasets.shards import LAYOUT, LEAST_BYTES, PICTURES, Tried
@@ -195,7 +196,7 @@ def read_counts(file: h5py.File) -> tuple[Tried, Summary]:
 def _counts(file: h5py.File, name: str) -> dict[str, list[int]]:
     """The lists of counts, by name, that an attribute holds as JSON. Raises FormError if it holds none."""
     try:
-        lists = parse_json(attribute(file, name, str))
+        lists = json.loads(attribute(file, name, str))
     except ValueError as error:
         raise FormError(f"its attribute '{name}' is no JSON ({error})") from None
     if not isinstance(lists, dict) or not all(
@@ -353,7 +354,7 @@ def open_file(path: Path, follow: bool = False) -> h5py.File:
     Raises FormError, RefusedError or OSError if it is not an HDF5 file, not a plain file, or cannot be read.
     """
     if not stat.S_ISREG(os.stat(path, follow_symlinks=follow).st_mode):
-        open_plain(path, follow).close()  # raises an error that says what it is
+        open_regular(path, follow).close()  # raises an error that says what it is
     file = h5py.File(path, "r", rdcc_nbytes=0)  # no chunk is kept: 256 files of 26 arrays would keep 6 GB
     try:
         head_of(file.id.get_vfd_handle())

@@ -15,18 +15,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from simtown.core.extras import how_to_install
-from simtown.core.files import (
-    DamagedError,
-    ForeignDirectoryError,
-    RefusedError,
-    becoming,
-    claimed,
-    folder,
-    inside,
-    read_json,
-    save_json,
-)
-from simtown.core.terminal import shown
+from simtown.core.files import DamagedError, ForeignDirectoryError, becoming, claimed, save_json
+from simtown.core.untrusted import RefusedError, folder, inside, read_json, without_secrets
 from simtown.datasets import manifests
 
 #: A URL, also if a Path has removed one of its slashes.
@@ -176,7 +166,7 @@ class DirectoryStore:
         manifests.save(self.path, manifest)
 
     def load_json(self, name: str) -> Any:
-        return read_json(self.path / name, LARGEST_TIMINGS)
+        return read_json(self.path / name)
 
     def save_json(self, name: str, content: Any) -> None:
         save_json(self.path / name, content)
@@ -204,11 +194,11 @@ class Remote:
         self.url = url.rstrip("/")
 
     def __str__(self) -> str:
-        return shown(self.url)
+        return without_secrets(self.url)
 
     def _words_of(self, error: Exception) -> str:
         """The message of an error, without secrets of the URL that it may quote."""
-        words = shown(str(error))
+        words = without_secrets(str(error))
         for secret in _SECRETS.findall(self.url):
             words = words.replace(secret, "...")
         return words
@@ -299,7 +289,7 @@ class Remote:
 
     def load_json(self, name: str) -> Any:
         with self.reading(name, LARGEST_TIMINGS) as path:
-            return read_json(path, LARGEST_TIMINGS)
+            return read_json(path)
 
     def save_json(self, name: str, content: Any) -> None:
         with self.making(name) as scratch:
@@ -369,7 +359,7 @@ def name_of(place: str | Path) -> str:
     url = url_of(place)
     if url is None:
         return os.path.basename(os.path.abspath(path_of(place)))
-    last = shown(url).partition("://")[2].rstrip("/").rpartition("/")[2]
+    last = without_secrets(url).partition("://")[2].rstrip("/").rpartition("/")[2]
     return re.sub(r"[^\w.+-]+", "-", last).strip(".-")
 
 

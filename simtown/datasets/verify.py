@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from simtown.core.files import read_bytes
 from simtown.core.pool import Pool, Processes, ignore
 from simtown.core.streams import Stream
+from simtown.core.untrusted import read_bytes
 from simtown.datasets import manifests, summaries
 from simtown.datasets.checks import rows
 from simtown.datasets.checks.manifest import check_manifest, tables_of, unproven
@@ -125,7 +125,7 @@ class _Verification:
                 result.add(piece.task, findings)
         problems += [problem for task in listed for problem in result.problems.get(task.name, [])]
         with self.store.reading(manifests.NAME, manifests.LARGEST) as path:
-            content = read_bytes(path, manifests.LARGEST, follow=False)
+            content = read_bytes(path, follow=False)
         of_manifest = list(
             check_manifest(content, self.manifest, self.settings, tables, result.tried, result.summaries)
         )

@@ -28,20 +28,11 @@ from pathlib import Path
 from typing import Any
 
 from simtown.core.cluster import Cluster
-from simtown.core.files import (
-    DamagedError,
-    RefusedError,
-    check_name,
-    claimed,
-    clear_leftovers,
-    folder,
-    load_json,
-    open_plain,
-    read_toml,
-    save_json,
-)
+from simtown.core.files import DamagedError, claimed, clear_leftovers, save_json
 from simtown.core.options import options_of
 from simtown.core.processes import Outcome, Subprocesses, default_workers, ending
+from simtown.core.runs import load_json
+from simtown.core.untrusted import RefusedError, check_name, folder, open_regular, read_toml
 from simtown.probes.studies import STUDIES
 from simtown.probes.study import ScorerOptions
 
@@ -244,7 +235,7 @@ def _content(path: Path) -> str:
     """
     try:
         if not path.is_dir():
-            with open_plain(path) as file:
+            with open_regular(path) as file:
                 return file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
         names = sorted(
             entry.name

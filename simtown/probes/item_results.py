@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from simtown.core.columns import FLAG, NUMBER, TEXT, Kind
+from simtown.core.columns import NUMBER, TEXT
 from simtown.probes import elicit, head, judging, result_files, statistics
 from simtown.probes.items import ItemSet
 from simtown.probes.printed import PrintedTable, percent
@@ -47,12 +47,12 @@ EXPLAINED_ITEMS = (
     "without counts the best accuracy that one answer a question has (best template: none, it may give "
     "several)."
 )
-_COMPARED: dict[str, Kind] = {
+_COMPARED = {
     "mode": TEXT,
     "subject": TEXT,
     "group": TEXT,
     "rho": NUMBER,
-    "right": lambda kind: NUMBER(kind) or FLAG(kind),  # older results have flags
+    "right": NUMBER,  # a flag in older results
 }
 #: Columns of a task's rows.
 _COLUMNS = (

@@ -116,7 +116,7 @@ class ItemStudy(Study):
         return item_results.lines(task, content["tasks"][task])
 
     def draw(self, out: Path, task: str, content: Mapping[str, Any], data: Any) -> None:
-        from simtown.core.quoting import figure_text
+        from simtown.core.untrusted import figure_text
         from simtown.probes import judging, plots
         from simtown.probes.result_files import short_model
 

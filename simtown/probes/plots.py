@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from simtown.core.plots import INK, PALETTE, new_figure, save_figure, style_axes
-from simtown.core.quoting import figure_text
+from simtown.core.untrusted import figure_text
 
 
 def canvas(

@@ -14,10 +14,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from simtown.core.files import DamagedError, inside, read_unpacked
-
-#: Bytes of the largest file of a release, unpacked: of those that are read, the largest has 1.3 MB.
-LARGEST = 16_000_000
+from simtown.core.files import DamagedError
+from simtown.core.untrusted import inside, read_bytes
 
 
 @dataclass(frozen=True)
@@ -67,15 +65,17 @@ class ReleaseFiles:
         return path
 
 
-def read_text(path: Path, largest: int = LARGEST) -> str:
+def read_text(path: Path) -> str:
     """The text of a file, plain or packed with gzip, without a byte order mark.
 
     Raises:
         DamagedError: it is not UTF-8, or not whole.
-        RefusedError: it is a link, or larger than `largest` bytes.
+        RefusedError: it is a link.
     """
+    content = read_bytes(path, follow=False)
     try:
-        return read_unpacked(path, largest, follow=False).decode("utf-8-sig")
+        unpacked = gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content
+        return unpacked.decode("utf-8-sig")
     except (EOFError, zlib.error, gzip.BadGzipFile, UnicodeDecodeError) as error:
         raise DamagedError(f"{path} cannot be read as text ({error}): fetch it again") from error
 

@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from simtown.core.columns import Kind, read_table
+from simtown.core.columns import read_table
 from simtown.core.files import DamagedError, replacing, save_text
-from simtown.core.quoting import markdown, title_of
 from simtown.core.runs import RunRecord
 from simtown.core.tables import csv_text, markdown_table
+from simtown.core.untrusted import markdown
+from simtown.probes.model_names import title_of
 
 if TYPE_CHECKING:
     from simtown.probes.study import SummaryTable
-
-#: Values of a task's table at most: the largest task of a paper has 160,000 decisions of six values each.
-MOST_VALUES = 5_000_000
 
 
 def load(record: RunRecord, path: Path) -> dict[str, Any]:
@@ -56,14 +54,14 @@ def shared_tasks(record: RunRecord, names: Sequence[str], a: Path, b: Path) -> l
     return tasks
 
 
-def read_rows(record: RunRecord, path: Path, task: str, columns: Mapping[str, Kind]) -> pa.Table:
+def read_rows(record: RunRecord, path: Path, task: str, columns: Mapping[str, pa.DataType]) -> pa.Table:
     """Columns of a task's rows.
 
     Raises:
         DamagedError: the file is missing or damaged.
     """
     try:
-        return read_table(path / f"{task}.parquet", columns, MOST_VALUES)
+        return read_table(path / f"{task}.parquet", columns)
     except (DamagedError, OSError) as error:
         raise DamagedError(f"{error}: delete the file and run {record.command} again") from error
 

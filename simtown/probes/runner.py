@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from simtown.core.files import ForeignDirectoryError
-from simtown.core.quoting import without_folders
 from simtown.core.version import __version__
 from simtown.probes.bars import Bars, no_bars
+from simtown.probes.model_names import without_folders
 from simtown.probes.release_files import understood
 from simtown.probes.result_files import load
 from simtown.probes.scorers.base import Scorer

@@ -26,7 +26,8 @@ def study_of(directory: Path) -> Study:
         ForeignDirectoryError: something else made it.
     """
     # `simtown --help` loads this module
-    from simtown.core.files import DamagedError, ForeignDirectoryError, RefusedError, read_json
+    from simtown.core.files import DamagedError, ForeignDirectoryError
+    from simtown.core.untrusted import RefusedError, read_json
 
     names = list(dict.fromkeys(study.record.name for study in STUDIES.values()))
     path = next((directory / name for name in reversed(names) if (directory / name).is_file()), None)

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 #: The file that says what a directory of results is, and the version of its format.
 SUMMARY, SCHEMA = "summary.json", 1
-#: Bytes of the largest summary.json: one of co-occurrence, with 2,108 classes, has 700,000.
-LARGEST = 4_000_000
 
 
 def weights_digest(model: str) -> str:
@@ -197,7 +195,7 @@ def results_record(study: str, tasks: Sequence[str], form: str = "", files: Sequ
     command = f"simtown probe {study}"
     owned = {SUMMARY, "summary.csv", "summary.md", *files}
     owned |= {f"{task}{end}" for task in tasks for end in (".parquet", ".png")}
-    return RunRecord(SUMMARY, form or command, command, frozenset(owned), SCHEMA, LARGEST)
+    return RunRecord(SUMMARY, form or command, command, frozenset(owned), SCHEMA)
 
 
 class Study(ABC):

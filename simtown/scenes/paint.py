@@ -13,8 +13,8 @@ from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, NAMED_BY_COLOUR
 from simtown.assets.palette import PAINTS
 from simtown.core.exact import inner_kernel
-from simtown.core.files import read_text
 from simtown.core.streams import pick, uniform
+from simtown.core.untrusted import read_text
 
 #: Paints that represent a material, such as skin, planks, walls and straw. "uniform" leaves them out.
 STUFFS: frozenset[str] = frozenset({"wood", "brick", "rust", "skin", "skin dark", "hay", "concrete"})
@@ -32,8 +32,6 @@ NATURAL: dict[str, float] = {
     "green": 1,
 }
 
-#: Bytes of the largest table of paints: one of all has 600.
-_LARGEST_TABLE = 100_000
 #: Characters of a cell that are read, and shown in a message.
 _LONGEST_CELL = 80
 #: The choices that need no file.
@@ -119,7 +117,7 @@ def _is_file(name: str) -> bool:
 def _read(path: Path) -> dict[str, float]:
     """Weights by paint. Raises ValueError if the file is not such a table, OSError if it cannot be read."""
     try:
-        lines = read_text(path, _LARGEST_TABLE, encoding="utf-8-sig").splitlines()
+        lines = read_text(path, encoding="utf-8-sig").splitlines()
         table = csv.DictReader((line for line in lines if not line.startswith("#")), skipinitialspace=True)
         rows, columns = list(table), table.fieldnames or []
     except (UnicodeDecodeError, csv.Error) as error:

@@ -15,7 +15,6 @@ import numpy as np
 
 from simtown.assets.catalogue import ENTITIES, NAMED_BY_COLOUR, PROPS
 from simtown.assets.palette import PAINTS
-from simtown.core.files import parse_json
 from simtown.scenes.camera import Camera
 from simtown.scenes.paint import paintable
 from simtown.scenes.weather import WEATHERS
@@ -112,7 +111,7 @@ class Scene:
     @classmethod
     def from_json(cls, text: str) -> Scene:
         """Inverse of :meth:`to_json`. Raises ValueError, TypeError or KeyError if the text is not a scene."""
-        d = parse_json(text)
+        d = json.loads(text)
         vehicles, props = [Vehicle(**v) for v in d["vehicles"]], [Prop(**p) for p in d["props"]]
         scene = cls(vehicles, props, Weather(**d["weather"]), Camera(**d["camera"]))
         parts: list[Vehicle | Prop | Weather | Camera] = [*vehicles, *props, scene.weather, scene.camera]

@@ -16,7 +16,7 @@ from torch import nn
 from simtown.assets.catalogue import ENTITIES, SIZES
 from simtown.core.callbacks import ProgressCallback
 from simtown.core.files import DamagedError
-from simtown.core.pictures import open_picture
+from simtown.core.untrusted import open_picture
 from simtown.datasets.preview import OBJECT, SUBJECT
 from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.settings import LEFT_OUT, Settings, SettingsError

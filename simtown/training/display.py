@@ -18,7 +18,7 @@ from rich.text import Text
 from simtown.core.amounts import duration
 from simtown.core.console import PlainConsole, Words, styled
 from simtown.core.progress import EVERY, report
-from simtown.core.terminal import plain
+from simtown.core.untrusted import printable
 from simtown.training.early_stopping import least_steps
 from simtown.training.fit import FitCallback
 from simtown.training.forecast import Forecast
@@ -106,7 +106,7 @@ class FitDisplay(FitCallback):
         """See :class:`simtown.training.fit.FitCallback`."""
         line = self._worded(line)
         if self._live:
-            self._console.print(plain(line), soft_wrap=True)
+            self._console.print(printable(line), soft_wrap=True)
         else:
             report(f"{self._title}: {line}")
 

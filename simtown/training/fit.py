@@ -20,10 +20,11 @@ from torch import nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from simtown.core import options
-from simtown.core.files import RefusedError, as_json, claimed, folder, replacing, save_json
+from simtown.core.files import as_json, claimed, replacing, save_json
 from simtown.core.options import SettingsError
 from simtown.core.processes import keep_memory
 from simtown.core.streams import Stream
+from simtown.core.untrusted import RefusedError, folder
 from simtown.datasets.checks.manifest import tables_of
 from simtown.datasets.order import BlockOrder
 from simtown.datasets.reader import Dataset, open_dataset

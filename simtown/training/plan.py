@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from simtown.complexity.size_search import ladder
-from simtown.core.files import check_name, inside, read_toml
+from simtown.core.untrusted import check_name, inside, read_toml
 from simtown.datasets.settings import Settings, SettingsError
 from simtown.training import record
 from simtown.training.fit_settings import FitSettings, precision_of

@@ -11,8 +11,6 @@ from typing import Any
 
 #: The files of a run directory that are read without PyTorch, and what run.json calls itself.
 RUN, TEST, FORMAT = "run.json", "test.npz", "simtown-run"
-#: Bytes of the largest run.json; ours have some 5,000.
-LARGEST_RUN = 300_000
 #: Questions of the largest test set.
 LARGEST_TEST = 10_000_000
 #: Examples of the largest training set, and kinds of vehicles of the largest world.

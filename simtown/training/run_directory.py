@@ -17,19 +17,10 @@ import numpy as np
 import torch
 from torch import nn
 
-from simtown.core.files import (
-    DamagedError,
-    ForeignDirectoryError,
-    as_json,
-    load_json,
-    open_plain,
-    parse_json,
-    replacing,
-    save_json,
-    versions,
-)
-from simtown.core.runs import require_only
-from simtown.core.version import __version__
+from simtown.core.files import DamagedError, ForeignDirectoryError, as_json, replacing, save_json
+from simtown.core.runs import load_json, require_only
+from simtown.core.untrusted import open_regular
+from simtown.core.version import __version__, versions
 from simtown.datasets.reader import Dataset
 from simtown.training import identity, record, weights
 from simtown.training.fit_settings import FitSettings
@@ -82,7 +73,7 @@ def load(directory: Path) -> dict[str, Any]:
     path = directory / RUN
     if not path.is_file():
         raise FileNotFoundError(f"{directory} holds no run (no {RUN}): give a directory made by simtown fit")
-    run = load_json(path, FORMAT, "simtown fit", record.LARGEST_RUN)
+    run = load_json(path, FORMAT, "simtown fit")
     try:
         record.check(run)
         FitSettings(**run["settings"])
@@ -267,7 +258,7 @@ class RunState:
         ).tensors()
         try:
             tensors, texts = weights.load(path, wanted | moments | between, optional={*moments, *between})
-            place = parse_json(texts["place"])
+            place = json.loads(texts["place"])
             _PLACE(place, "")
             record.require(
                 place, ("epoch", "step", "best.epoch", "best.step", "best.val_accuracy", "stale", "seconds")
@@ -376,10 +367,10 @@ def read_metrics(directory: Path) -> list[dict[str, float]]:
     if not os.path.lexists(path):
         return rows
     try:
-        with open_plain(path, follow=False) as file:
+        with open_regular(path, follow=False) as file:
             while line := file.readline(_LONGEST_ROW):
                 try:
-                    row = parse_json(line)
+                    row = json.loads(line)
                 except ValueError:
                     if file.read(1):
                         raise

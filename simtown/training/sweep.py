@@ -12,9 +12,10 @@ from typing import Any, Protocol
 from simtown.complexity import cells
 from simtown.core.callbacks import ProgressCallback
 from simtown.core.cluster import Cluster
-from simtown.core.files import DamagedError, ForeignDirectoryError, claimed, inside, save_json
+from simtown.core.files import DamagedError, ForeignDirectoryError, claimed, save_json
 from simtown.core.pool import OnCluster, Processes
 from simtown.core.processes import Outcome, WorkerError, default_workers, environment
+from simtown.core.untrusted import inside
 from simtown.datasets import manifests
 from simtown.datasets.job import generate
 from simtown.datasets.reader import open_dataset

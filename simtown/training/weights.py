@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import struct
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
@@ -12,7 +13,8 @@ import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
-from simtown.core.files import parse_json, read_bytes, save_bytes
+from simtown.core.files import save_bytes
+from simtown.core.untrusted import read_bytes
 
 #: Bytes of the longest header. It has some 100 for each tensor.
 _HEADER = 1_000_000
@@ -45,13 +47,13 @@ def load(
         ValueError: it is no such file, or holds other tensors; the message says which.
         OSError: it cannot be read.
     """
-    content = read_bytes(path, sum(tensor.nbytes for tensor in wanted.values()) + _HEADER, follow=False)
+    content = read_bytes(path, follow=False)
     try:
         (length,) = struct.unpack("<Q", content[:8])
         if length > _HEADER:
             raise ValueError("its header is too long")
         tensors = safetensors.torch.load(content)
-        texts = parse_json(content[8 : 8 + length]).get("__metadata__", {})
+        texts = json.loads(content[8 : 8 + length]).get("__metadata__", {})
     except Exception as error:  # safetensors and PyTorch raise a dozen kinds
         raise ValueError(f"it is no file of tensors: {type(error).__name__}") from error
     for name, tensor in wanted.items():

@@ -34,19 +34,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from simtown.core.columns import BOX, FLAG, INTEGER, TEXT, Kind, read_table
+from simtown.core.columns import FLAG, INTEGER, TEXT, read_table
 from simtown.core.files import (
     DamagedError,
     ForeignDirectoryError,
     claimed,
     clear_leftovers,
-    load_json,
-    open_plain,
     replacing,
     save_json,
     scratch,
 )
-from simtown.core.runs import require_only, require_same_settings
+from simtown.core.runs import load_json, require_only, require_same_settings
+from simtown.core.untrusted import open_regular
 from simtown.core.version import __version__
 from simtown.visualgenome import clean, published, records
 
@@ -57,18 +56,16 @@ TRIPLES, COUNTS, PREDICATES, ENTITIES = (
     "predicates.parquet",
     "entities.parquet",
 )
-_TABLES: dict[str, dict[str, Kind]] = {
+_TABLES: dict[str, dict[str, pa.DataType]] = {
     TRIPLES: {
         **dict.fromkeys(("image", "relationship", "subject_id", "object_id"), INTEGER),
         **dict.fromkeys(("subject", "predicate", "object"), TEXT),
-        **dict.fromkeys(("subject_box", "object_box"), BOX),
+        **dict.fromkeys(("subject_box", "object_box"), pa.list_(pa.float32(), 4)),
     },
     COUNTS: {**dict.fromkeys(("subject", "predicate", "object"), TEXT), "count": INTEGER},
     PREDICATES: {"predicate": TEXT, "count": INTEGER, "kept": FLAG},
     ENTITIES: {"entity": TEXT, "subject": INTEGER, "object": INTEGER},
 }
-#: Values of a table at most: Visual Genome's 2.3 million statements of 15 values each are 35 million.
-MOST_VALUES = 60_000_000
 #: What statements are spilled to while they are counted.
 _RAW_NAME = "raw"
 #: Statements in a row group, and distinct triples held before equal ones are added up.
@@ -249,7 +246,7 @@ def read(directory: Path, name: str, columns: list[str] | None = None) -> pa.Tab
         )
     kinds = _TABLES[name]
     try:
-        return read_table(path, {column: kinds[column] for column in columns or kinds}, MOST_VALUES)
+        return read_table(path, {column: kinds[column] for column in columns or kinds})
     except (DamagedError, OSError) as error:
         raise DamagedError(f"{error}: prepare again") from error
 
@@ -295,7 +292,7 @@ def _digest(paths: Iterable[Path]) -> str:
     """SHA-256 of the files' contents."""
     digest = sha256()
     for path in paths:
-        with open_plain(path) as file:
+        with open_regular(path) as file:
             digest.update(file_digest(file, "sha256").digest())  # type: ignore[arg-type]
     return digest.hexdigest()
 

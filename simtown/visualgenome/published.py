@@ -16,8 +16,9 @@ from typing import Annotated
 
 import msgspec
 
-from simtown.core.files import DamagedError, inside
+from simtown.core.files import DamagedError
 from simtown.core.packed import PackedFile
+from simtown.core.untrusted import inside
 from simtown.visualgenome.records import ImageObject, Objects
 
 #: The tables without which a folder is none of published counts.
@@ -28,9 +29,6 @@ TABLES = (*NEEDED, "objects_count", "attributes_count")
 MOST_ROWS = 1_000_000
 #: Digits of the largest count: the largest that was published has six.
 _DIGITS = 9
-#: Bytes of the largest annotations, unpacked: those that were published have 3 million for a quarter of
-#: Visual Genome's images. In memory they take ten times as many.
-LARGEST = 48_000_000
 #: A lemmatiser's slips in those counts: "riding" and "ride" are told as "rid", "on left side of" as "on leave
 #: side of".
 _SLIPS = ((re.compile(r"\brid\b"), "ride"), (re.compile(r"\bleave (?=(?:hand )?side\b|of\b)"), "left "))
@@ -142,7 +140,7 @@ def marked(path: Path, names: list[str]) -> list[Objects]:
         DamagedError: it is no such file, or names a class that is none.
     """
     with PackedFile(path, follow=False) as file:
-        text = file.all(LARGEST)
+        text = file.read()
     try:
         content = msgspec.json.decode(text, type=list[tuple[str | None, _Marked | None]])
         return [

@@ -30,9 +30,6 @@ from simtown.core.files import DamagedError
 from simtown.core.packed import PackedFile
 from simtown.visualgenome.stream import Records
 
-#: Bytes of the largest file of synsets: the released have up to 7 million.
-LARGEST = 64_000_000
-
 _Names = list[str] | str | None
 
 
@@ -246,7 +243,7 @@ def synsets(path: Path) -> dict[str, str]:
         DamagedError: the file is none of these.
     """
     with PackedFile(path) as file:
-        text = file.all(LARGEST)
+        text = file.read()
     try:
         content: Any = msgspec.json.decode(text)
         if isinstance(content, list):

@@ -17,11 +17,11 @@ import msgspec
 import numpy as np
 
 from simtown.core.exact import kernel
-from simtown.core.files import DamagedError, inside, save_text
+from simtown.core.files import DamagedError, save_text
 from simtown.core.packed import PackedFile
 from simtown.core.plots import AXIS, INK, new_figure, save_figure
-from simtown.core.quoting import figure_text
 from simtown.core.tables import csv_text
+from simtown.core.untrusted import figure_text, inside
 from simtown.visualgenome import clean, prepare, published
 from simtown.visualgenome.records import ImageObject, Relationship
 from simtown.visualgenome.stream import Records
@@ -169,7 +169,7 @@ class ImageSource:
             )
         with PackedFile(inside(self._path, names.name), follow=False) as file:
             try:
-                classes = msgspec.json.decode(file.all(published.LARGEST), type=list[str])
+                classes = msgspec.json.decode(file.read(), type=list[str])
             except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
                 raise DamagedError(
                     f"{names} must be a JSON list of names ({error}): fetch it again"

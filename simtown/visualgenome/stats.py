@@ -14,7 +14,7 @@ import numpy as np
 
 from simtown.core.files import DamagedError, save_text
 from simtown.core.tables import csv_text
-from simtown.core.terminal import plain
+from simtown.core.untrusted import printable
 from simtown.visualgenome import prepare
 
 #: Table 1 of the paper: what, as printed.
@@ -188,6 +188,6 @@ def write_frequencies(rows: Sequence[tuple[str, int, int]], path: Path, source: 
     """
     about = (
         f"# How often the {len(rows)} entities stated most are subject and object of a relationship. "
-        f"{plain(source)}"
+        f"{printable(source)}"
     )
     save_text(path, f"entity,subject,object\n{about}\n{csv_text(rows)}")

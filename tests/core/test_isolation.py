@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from simtown.core import isolation
 from simtown.core.processes import Subprocesses, team
 from tests.conftest import HANGS, Outcome
 
@@ -46,15 +45,11 @@ def marks(tmp_path):
 
 @pytest.fixture
 def folder(tmp_path, marks, monkeypatch):
-    """The stranger's folder, from which the person calls: settings for numba and matplotlib, and modules."""
+    """The stranger's folder, from which the person calls, which holds modules."""
     folder = tmp_path / "folder"
     folder.mkdir()
     for name in MODULES:
         (folder / f"{name}.py").write_text(planted(marks, name))
-    (folder / ".numba_config.yaml").write_text(
-        f"cache_dir: {marks / 'numba-cache'}\ncuda_driver: {folder / 'libcuda.so'}\n"
-    )
-    (folder / "matplotlibrc").write_text("backend: module://simtown_mine\ntext.usetex: true\nnonsense\n")
     monkeypatch.chdir(folder)
     return folder
 
@@ -82,46 +77,6 @@ def test_a_command_runs_nothing_of_the_working_directory(folder, marks, plain, c
     assert not ran(marks)
 
 
-def test_settings_are_not_found_in_this_process_either(folder, marks, monkeypatch):
-    import matplotlib
-    import numba
-
-    assert Path(matplotlib.matplotlib_fname()).name == "matplotlibrc"
-    assert Path(matplotlib.matplotlib_fname()).is_absolute()
-    monkeypatch.setenv("MATPLOTLIBRC", str(folder))  # that is the person's own
-    assert Path(matplotlib.matplotlib_fname()) == folder / "matplotlibrc"
-    config = numba.core.config
-    config.reload_config()
-    assert "numba-cache" not in config.CACHE_DIR
-    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
-    monkeypatch.setattr(config, "os", os)  # as if numba had been imported before simtown
-    isolation.guard()
-    config.reload_config()
-    assert "numba-cache" not in config.CACHE_DIR
-    assert not ran(marks)
-
-
-def test_children_link_nothing_of_it(folder, monkeypatch):
-    """OpenCV would have the libraries of every child searched in the working directory."""
-    import cv2
-
-    (folder / "libc.so.6").write_text("no library, but a stranger's would run")
-    assert subprocess.run([sys.executable, "-I", "-S", "-c", ""], cwd=folder).returncode == 0
-    monkeypatch.setenv(
-        "LD_LIBRARY_PATH", f"{Path(cv2.__file__).parent}/../../lib64:"
-    )  # as if it had been imported before simtown
-    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
-    isolation.guard()
-    assert subprocess.run([sys.executable, "-I", "-S", "-c", ""], cwd=folder).returncode == 0
-
-
-def test_variables_of_the_environment_still_hold(tmp_path):
-    words = "import simtown, numba; print(numba.config.CACHE_DIR)"
-    assert python(
-        "-P", "-c", words, env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-    ).succeeds().out.strip() == str(tmp_path)
-
-
 def _where(piece, tell):
     return os.path.realpath(os.getcwd()) in map(os.path.realpath, sys.path), os.environ.get("PYTHONSAFEPATH")
 
@@ -139,21 +94,6 @@ def test_studies_run_nothing_of_it(folder, marks, tmp_path):
     cell = grid.GridCell("cell", ("physical", "--help"))
     assert grid._study(cell, str(tmp_path / "out"), str(folder), 1, Subprocesses()) == ""
     assert not ran(marks)
-
-
-def test_a_checkout_runs_without_installation():
-    path = [isolation.HOME, "/elsewhere"]
-    before = os.getcwd()
-    try:
-        os.chdir(isolation.HOME)
-        isolation.leave_working_directory(path)
-        assert path == [isolation.HOME, "/elsewhere"]
-        os.chdir("/")
-        path[0] = os.getcwd()
-        isolation.leave_working_directory(path)
-        assert path == ([os.getcwd(), "/elsewhere"] if sys.flags.safe_path else ["/elsewhere"])
-    finally:
-        os.chdir(before)
 
 
 # Models named in files

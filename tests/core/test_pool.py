@@ -7,9 +7,10 @@ import signal
 import pytest
 
 from simtown.core.cluster import ClusterError
-from simtown.core.files import DamagedError, RefusedError
+from simtown.core.files import DamagedError
 from simtown.core.pool import Processes, portable, require_shared
 from simtown.core.processes import WorkerError
+from simtown.core.untrusted import RefusedError
 
 
 def _square(piece, report, power):

@@ -1,6 +1,4 @@
-"""What is printed is text: nothing in a stranger's folder moves a cursor, renames a window or looks like a
-message of ours.
-"""
+"""What is printed is text: it moves no cursor, renames no window and looks like no message of ours."""
 
 import ast
 import io
@@ -18,9 +16,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import simtown
-from simtown.core import stopping, terminal
+from simtown.core import stopping
 from simtown.core.console import PlainConsole, page, styled
-from simtown.core.terminal import complain, guard, plain, say, say_block
+from simtown.core.terminal import complain, guard, say, say_block
+from simtown.core.untrusted import printable
 
 #: Clears a screen, renames a window, hides what follows, ends a line, turns the order round, breaks markup,
 #: and is no character at all.
@@ -52,19 +51,19 @@ def hooks(monkeypatch):
 
 
 def test_every_control_becomes_an_escape():
-    assert plain(EVIL) == ESCAPED
-    assert plain("a\tb\nc\x00", block=True) == "a\tb\nc\\x00"
+    assert printable(EVIL) == ESCAPED
+    assert printable("a\tb\nc\x00", block=True) == "a\tb\nc\\x00"
 
 
 @given(st.text(st.characters()))
 @example(EVIL)
 @example("größer × 2 – 85 % ░█")
 def test_what_is_printed_is_harmless_and_the_rest_is_as_it_was(text):
-    assert harmless(plain(text))
-    assert harmless(plain(text, block=True).replace("\t", ""))
+    assert harmless(printable(text))
+    assert harmless(printable(text, block=True).replace("\t", ""))
     if text.isprintable():
-        assert plain(text) == text
-    plain(text).encode()  # no lone surrogate is left
+        assert printable(text) == text
+    printable(text).encode()  # no lone surrogate is left
 
 
 def test_all_ways_of_printing_are_filtered(capsys):
@@ -78,7 +77,6 @@ def test_all_ways_of_printing_are_filtered(capsys):
     assert harmless(out)
     assert harmless(err)
     assert out.startswith(f"{ESCAPED}\nsecond\n| ")
-    assert len(err) < terminal.LONGEST_LINE + 200
 
 
 def test_tables_show_markup_as_it_is():

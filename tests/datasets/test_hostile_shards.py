@@ -16,7 +16,8 @@ import hdf5plugin
 import numpy as np
 import pytest
 
-from simtown.core.files import DamagedError, RefusedError
+from simtown.core.files import DamagedError
+from simtown.core.untrusted import RefusedError
 from simtown.datasets import manifests
 from simtown.datasets.locate import find
 from simtown.datasets.making import entry

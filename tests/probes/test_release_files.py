@@ -4,7 +4,8 @@ import gzip
 
 import pytest
 
-from simtown.core.files import DamagedError, RefusedError
+from simtown.core.files import DamagedError
+from simtown.core.untrusted import RefusedError
 from simtown.probes.release_files import ReleaseFiles, read_text
 
 FILES = ReleaseFiles("example.org/repository", {"words": ("data/{}.txt", "{}.txt")})

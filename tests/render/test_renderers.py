@@ -109,10 +109,10 @@ def test_auto_draws_the_same_as_the_processor(cli, plain, tmp_path, no_card):
 
 
 def test_our_warnings_are_one_line_and_others_are_as_ever():
-    from simtown.core.terminal import _as_line
+    from simtown.core.terminal import _format_warning
 
-    assert _as_line("half as many", CardWarning, "a.py", 3) == "simtown: half as many\n"
-    assert "a.py:3: UserWarning: other" in _as_line("other", UserWarning, "a.py", 3)
+    assert _format_warning("half as many", CardWarning, "a.py", 3) == "simtown: half as many\n"
+    assert "a.py:3: UserWarning: other" in _format_warning("other", UserWarning, "a.py", 3)
 
 
 def test_nothing_of_cuda_is_imported_by_drawing():

@@ -16,7 +16,7 @@ from PIL import Image  # noqa: E402
 
 from simtown.assets.catalogue import ENTITIES  # noqa: E402
 from simtown.core.callbacks import NO_STAGES, ProgressCallback  # noqa: E402
-from simtown.core.pictures import open_picture  # noqa: E402
+from simtown.core.untrusted import open_picture  # noqa: E402
 from simtown.datasets.job import generate  # noqa: E402
 from simtown.datasets.preview import OBJECT, SUBJECT  # noqa: E402
 from simtown.datasets.reader import open_dataset  # noqa: E402

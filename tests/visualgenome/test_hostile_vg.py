@@ -8,7 +8,6 @@ import os
 import struct
 import tracemalloc
 import zipfile
-import zlib
 
 import numpy as np
 import pytest
@@ -18,11 +17,10 @@ pytest.importorskip("pyarrow", reason="needs pyarrow: pip install '.[vg]'")
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from simtown.assets import frequencies
-from simtown.core import columns, packed
-from simtown.core.files import DamagedError, ForeignDirectoryError, RefusedError
+from simtown.core import columns
+from simtown.core.files import DamagedError, ForeignDirectoryError
 from simtown.core.packed import PackedFile
-from simtown.text.corpus import Corpus
+from simtown.core.untrusted import RefusedError
 from simtown.visualgenome import clean, prepare, records, sparsity, stats, stream
 
 MB = 1 << 20
@@ -73,63 +71,10 @@ def zip_with(path, content, method, declared=None):
 # what is packed
 
 
-@pytest.mark.parametrize("packing", ["gz", "xz", "zip"])
-def test_a_line_without_an_end_takes_little_memory(bombs, lean, packing):
-    with pytest.raises(DamagedError, match="line 1 has more than"):
-        next(iter(Corpus(bombs / f"line.{packing}")))
-    lean(40)
-
-
-def test_a_file_that_unpacks_to_far_too_much_is_refused(bombs, monkeypatch):
-    monkeypatch.setattr(packed, "FREE", MB)
-    with (
-        PackedFile(bombs / "line.gz") as file,
-        pytest.raises(RefusedError, match="unpacks to more than 200 times"),
-    ):
-        list(iter(lambda: len(file.read(MB)), 0))
-
-
-def test_an_xz_that_asks_for_gigabytes_of_memory_is_refused(tmp_path):
-    path = tmp_path / "greedy.xz"
-    content = bytearray(lzma.compress(b"[]", filters=[{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 20}]))
-    header = content.index(b"\x21\x01")  # the filter, the size of its properties, then the dictionary's size
-    content[header + 2] = 39  # 3 GB
-    length = (content[12] + 1) * 4
-    content[12 + length - 4 : 12 + length] = struct.pack("<I", zlib.crc32(content[12 : 12 + length - 4]))
-    path.write_bytes(content)
-    with PackedFile(path) as file, pytest.raises(DamagedError, match="unpacking fails"):
-        file.read()
-
-
-def test_xz_in_several_parts_and_from_the_start_again(tmp_path):
-    path = tmp_path / "parts.xz"
-    path.write_bytes(lzma.compress(b"one ") + bytes(8) + lzma.compress(b"two"))
-    with PackedFile(path) as file:
-        assert file.read(5) == b"one t"
-        file.restart()
-        assert file.read() == b"one two"
-    path.write_bytes(path.read_bytes()[:-4])
-    with PackedFile(path) as file, pytest.raises(DamagedError):
-        file.read()
-
-
-def test_zip_archives_are_packed_by_deflate_alone(tmp_path):
-    for method in (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):  # these unpack without a limit
-        with pytest.raises(DamagedError, match="other than deflate"):
-            PackedFile(zip_with(tmp_path / "odd.zip", b"[]", method))
-    with PackedFile(zip_with(tmp_path / "tall.zip", b"[]", zipfile.ZIP_DEFLATED, (1 << 32) - 2)) as file:
-        assert file.read() == b"[]"  # what it declares is not believed
-    (tmp_path / "list.zip").write_bytes(
-        b"PK\x03\x04" + bytes(20 * MB) + struct.pack("<4s4H2IH", b"PK\x05\x06", 0, 0, 1, 1, 20 * MB, 0, 0)
-    )
-    with pytest.raises(DamagedError, match="broken zip archive"):
-        PackedFile(tmp_path / "list.zip")
-
-
 def test_only_plain_files_are_opened(tmp_path):
     os.mkfifo(tmp_path / "pipe.json")
     for path in (tmp_path / "pipe.json", tmp_path):
-        with pytest.raises(RefusedError, match="no plain file"):
+        with pytest.raises(RefusedError, match="not a regular file"):
             PackedFile(path)
 
 
@@ -253,22 +198,6 @@ def test_published_annotations(tmp_path, content):
         sparsity.sparsity(sparsity.ImageSource(folder))
 
 
-def test_tables_of_frequencies(tmp_path):
-    path = tmp_path / "frequencies.csv"
-    for text in (
-        f'entity,subject,object\n"{"x" * 200_000}",1,1\n',
-        "entity,subject,object\ncat,nan,1\n",
-        "entity\ncat\n",
-    ):
-        path.write_text(text)
-        with pytest.raises(ValueError, match="frequencies"):
-            frequencies.frequencies(str(path), 1)
-    with path.open("wb") as file:
-        file.truncate(1 << 40)
-    with pytest.raises(RefusedError, match="too large"):
-        frequencies.frequencies(str(path), 1)
-
-
 # a prepared directory
 
 
@@ -320,25 +249,6 @@ def test_what_prepared_json_must_hold(prepared, copy, cli, change):
     )
 
 
-@pytest.mark.parametrize(
-    "table",
-    [
-        {"entity": ["cat", None], "subject": [1, 2], "object": [1, 2]},
-        {"entity": ["cat"], "subject": ["1"], "object": [1]},
-        {"entity": ["cat"], "subject": [2**62], "object": [2**62]},
-        {"entity": [b"\xff"], "subject": [1], "object": [1]},
-        {"entity": ["cat"], "subject": [1]},
-    ],
-)
-def test_what_its_tables_must_hold(prepared, copy, table):
-    directory = copy(prepared)
-    pq.write_table(pa.table(table), directory / prepare.ENTITIES)
-    with pytest.raises(DamagedError):
-        stats.statistics(directory)
-    with pytest.raises(DamagedError):
-        stats.frequency_table(directory, 1)
-
-
 def test_its_tables_behind_a_link(prepared, copy, tmp_path):
     directory = copy(prepared)
     outside = (directory / prepare.ENTITIES).rename(tmp_path / "outside.parquet")
@@ -374,19 +284,6 @@ def zeros_bomb():
     return pa.table({"entity": ["x" * 20_000_000]}), {"use_dictionary": False, "compression": "zstd"}
 
 
-@pytest.mark.parametrize("bomb", [dictionary_bomb, prefix_bomb, rows_bomb, zeros_bomb])
-def test_parquet_bombs(tmp_path, bomb):
-    table, how = bomb()
-    path = tmp_path / "bomb.parquet"
-    pq.write_table(table, path, **how)
-    assert path.stat().st_size < 2 * MB
-    del table
-    before = pa.total_allocated_bytes()
-    with pytest.raises(DamagedError, match=r"bomb\.parquet"):
-        columns.read_table(path, {"entity": columns.TEXT}, 1_000_000)
-    assert pa.total_allocated_bytes() - before < 50 * MB
-
-
 def test_damaged_parquet_ends_no_process(tmp_path):
     """pyarrow aborts at some footers that are damaged: the bytes are read here first."""
     path = tmp_path / "table.parquet"
@@ -405,37 +302,3 @@ def test_damaged_parquet_ends_no_process(tmp_path):
         )
         with contextlib.suppress(DamagedError):
             columns.read_table(path, kinds, 1_000)
-
-
-def test_columns_come_as_they_were_written(tmp_path):
-    path = tmp_path / "table.parquet"
-    n = 5_000
-    table = pa.table(
-        {
-            "text": [f"word {i % 7}" for i in range(n)],
-            "number": np.arange(n) * 0.5,
-            "whole": np.arange(n),
-            "flag": np.arange(n) % 3 == 0,
-            "lists": [list(range(i % 4)) for i in range(n)],
-            "box": pa.FixedSizeListArray.from_arrays(pa.array(np.arange(4 * n, dtype=np.float32)), 4),
-        }
-    )
-    kinds = {
-        "text": columns.TEXT,
-        "number": columns.NUMBER,
-        "whole": columns.INTEGER,
-        "flag": columns.FLAG,
-        "lists": columns.INTEGERS,
-        "box": columns.BOX,
-    }
-    for how in (
-        {},
-        {"compression": "zstd"},
-        {"data_page_version": "2.0"},
-        {"row_group_size": 100},
-        {"use_dictionary": False},
-    ):
-        pq.write_table(table, path, **how)
-        assert columns.read_table(path, kinds, 100_000).to_pydict() == table.to_pydict()
-    pq.write_table(table.set_column(0, "text", table["text"].dictionary_encode()), path)
-    assert columns.read_table(path, kinds, 100_000)["text"].to_pylist() == table["text"].to_pylist()

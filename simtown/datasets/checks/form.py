@@ -9,7 +9,7 @@ from typing import Any
 
 import h5py
 
-from simtown.core.files import open_plain
+from simtown.core.untrusted import open_regular
 from simtown.datasets.checks.problems import Problem
 from simtown.datasets.settings import Settings
 from simtown.datasets.shards import ShardTask, attributes, layout
@@ -21,7 +21,7 @@ _SHOWN = 60
 
 def bytes_outside(path: Path, task: ShardTask) -> Iterator[Problem]:
     """Bytes before or after what HDF5 calls the file, where anything may be hidden."""
-    with open_plain(path, follow=False) as file:
+    with open_regular(path, follow=False) as file:
         size = os.fstat(file.fileno()).st_size
         try:
             surplus = size - int.from_bytes(head_of(file.fileno())[END], "little")

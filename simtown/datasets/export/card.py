@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from simtown.assets.palette import PAINTS
-from simtown.core.quoting import markdown
+from simtown.core.untrusted import markdown
 from simtown.datasets.export.portion import ANSWERS
 from simtown.datasets.export.yaml import yaml
 from simtown.datasets.names import names

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from simtown.core.files import save_json
-from simtown.core.terminal import plain
+from simtown.core.untrusted import printable
 from simtown.datasets.export.card import MEANING, description, features
 from simtown.datasets.reader import Dataset
 
@@ -82,9 +82,9 @@ def write(data: Dataset, splits: Sequence[str], directory: Path) -> None:
     metadata = {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
-        "name": plain(data.name),
-        "description": plain(description(data)),
-        "version": plain(data.manifest["simtown"]),
+        "name": printable(data.name),
+        "description": printable(description(data)),
+        "version": printable(data.manifest["simtown"]),
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "distribution": sets,
         "recordSet": records,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from simtown.core.terminal import plain
+from simtown.core.untrusted import printable
 
 
 def yaml(value: Any, indent: int = 0) -> str:
@@ -27,4 +27,4 @@ def _entry(item: Any, indent: int) -> str:
 
 
 def _scalar(item: Any) -> str:
-    return json.dumps(plain(item) if isinstance(item, str) else item)
+    return json.dumps(printable(item) if isinstance(item, str) else item)

@@ -25,10 +25,9 @@ from typing import Any
 import cv2
 import numpy as np
 
-from simtown.core import terminal
 from simtown.core.files import whole
-from simtown.core.html import policy
 from simtown.core.pool import ignore
+from simtown.core.untrusted import page_policy, printable
 from simtown.datasets.export import choose_splits
 from simtown.datasets.export.portion import ExportBatch, Portion, plain
 from simtown.datasets.marginals import targets
@@ -137,8 +136,8 @@ def page(title: str) -> str:
     filled = _filled(markup, style=style, script=script)
     return _filled(
         filled,
-        policy=policy(filled, script="'self' file:", img="'self' file: data:"),
-        title=html.escape(terminal.plain(title)),
+        policy=page_policy(filled, script="'self' file:", img="'self' file: data:"),
+        title=html.escape(printable(title)),
     )
 
 
@@ -156,7 +155,7 @@ def thumb_size(width: int, height: int) -> tuple[int, int]:
 def _about(data: Dataset, splits: dict[str, GallerySample]) -> dict[str, Any]:
     """What the page needs besides the examples."""
     s, recorded = data.settings, data.manifest["settings"]
-    name = terminal.plain(data.place if url_of(data.place) else data.name)
+    name = printable(data.place if url_of(data.place) else data.name)
     outlines = half_sizes()
     followed = targets(
         np.array(recorded["subject_frequencies"]), np.array(recorded["object_frequencies"]), s.distractor

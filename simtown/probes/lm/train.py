@@ -24,18 +24,11 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from simtown.core.callbacks import NO_STAGES
-from simtown.core.files import (
-    DamagedError,
-    RefusedError,
-    inside,
-    open_plain,
-    replacing,
-    save_json,
-    save_text,
-)
+from simtown.core.files import DamagedError, replacing, save_json, save_text
 from simtown.core.processes import keep_memory
 from simtown.core.runs import RunRecord
 from simtown.core.streams import Stream
+from simtown.core.untrusted import RefusedError, inside, open_regular
 from simtown.core.version import __version__
 from simtown.probes.lm.architectures import ARCHITECTURES, Architecture, load_tokenizer, masked_token
 from simtown.probes.quiet import quietly
@@ -172,7 +165,7 @@ def train(settings: LMSettings, corpus: Path, directory: Path, progress: LMCallb
         TrainingError: the loss is no longer a number.
     """
     check(settings)
-    with open_plain(corpus) as file:
+    with open_regular(corpus) as file:
         digest = file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
     fresh = {
         "status": "running",
@@ -382,7 +375,7 @@ class _Run:
             return
         largest = STATES * sum(p.nbytes for p in self.model.state_dict().values()) + SPARE
         try:
-            with open_plain(path, follow=False) as file:
+            with open_regular(path, follow=False) as file:
                 if os.fstat(file.fileno()).st_size > largest:
                     raise ValueError(f"it has more than {largest:,} bytes")
                 state = torch.load(file, map_location=self.device, weights_only=True)

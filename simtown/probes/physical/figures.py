@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from simtown.core.plots import INK, new_figure, save_figure
-from simtown.core.quoting import figure_text
+from simtown.core.untrusted import figure_text
 from simtown.probes.physical.datasets import CATEGORIES, PhysicalRelease
 from simtown.probes.physical.results import frequency_correlation
 from simtown.probes.plots import plain

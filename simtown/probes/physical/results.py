@@ -27,8 +27,8 @@ import pyarrow as pa
 
 from simtown.core.columns import FLAG, NUMBER, TEXT
 from simtown.core.files import DamagedError, save_text
-from simtown.core.quoting import latex
 from simtown.core.tables import latex_table
+from simtown.core.untrusted import latex
 from simtown.probes import statistics
 from simtown.probes.physical import metrics
 from simtown.probes.physical.datasets import CATEGORIES, PhysicalRelease

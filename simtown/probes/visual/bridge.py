@@ -21,9 +21,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from simtown.assets.catalogue import ENTITIES, NAMED_BY_COLOUR
-from simtown.core.files import ForeignDirectoryError, claimed, folder, replacing, save_json, save_text
+from simtown.core.files import ForeignDirectoryError, claimed, replacing, save_json, save_text
 from simtown.core.plots import GREY, INK, new_figure, save_figure
 from simtown.core.tables import markdown_table
+from simtown.core.untrusted import folder
 from simtown.datasets.captioned import caption_blocks
 from simtown.datasets.reader import Dataset
 from simtown.language.colours import COLOURS, by_kind, seen

@@ -4,13 +4,15 @@ an object.
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.stats import kendalltau
 
-from simtown.core.files import DamagedError, inside, parse_json
+from simtown.core.files import DamagedError
+from simtown.core.untrusted import inside
 from simtown.probes.release_files import read_text
 from simtown.probes.visual.release import CODA_CLASSES
 
@@ -81,7 +83,7 @@ def _rows(folder: Path, name: str, keys: tuple[str, ...]) -> list[dict[str, Any]
     path = inside(folder, f"{name}{ending}")
     text = read_text(path)
     try:
-        rows = [parse_json(line) for line in text.split("\n") if line.strip()]
+        rows = [json.loads(line) for line in text.split("\n") if line.strip()]
     except ValueError as error:
         raise DamagedError(f"{path} is damaged ({error})") from error
     for number, row in enumerate(rows, start=1):

@@ -18,9 +18,9 @@ import torch
 
 from simtown.core.files import as_json, claimed, save_json
 from simtown.core.progress import Progress
-from simtown.core.quoting import without_folders
 from simtown.core.runs import require_empty
 from simtown.core.version import __version__
+from simtown.probes.model_names import without_folders
 from simtown.probes.quiet import quietly
 from simtown.probes.scorers.base import Scorer
 from simtown.probes.scorers.batching import together

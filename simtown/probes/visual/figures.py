@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from simtown.core.plots import GREY, INK, PALETTE, save_figure
-from simtown.core.quoting import figure_text
+from simtown.core.untrusted import figure_text
 from simtown.probes import statistics
 from simtown.probes.plots import canvas, titled
 from simtown.probes.visual.release import CODA_CLASSES, VisualRelease

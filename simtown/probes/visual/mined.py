@@ -43,7 +43,7 @@ RECORD = RunRecord(
 )
 #: Values of a table at most, and cells of subjects by classes: the paper's co-occurrence has 2,108 by 2,108,
 #: few of which are not zero.
-MOST_VALUES, MOST_CELLS = 20_000_000, 50_000_000
+MOST_CELLS = 50_000_000
 
 _COLUMNS = {
     "subject": TEXT,
@@ -241,6 +241,6 @@ class Mined:
         if relation not in self.content["relations"]:
             raise ValueError(f"{self.folder} has no {relation}: it has {', '.join(self.tasks())}")
         try:
-            return read_table(self.folder / f"{relation}.parquet", _COLUMNS, MOST_VALUES)
+            return read_table(self.folder / f"{relation}.parquet", _COLUMNS)
         except (DamagedError, OSError) as error:
             raise DamagedError(f"{error}: mine again") from error

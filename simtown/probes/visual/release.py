@@ -7,6 +7,7 @@ by side.
 from __future__ import annotations
 
 import csv
+import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from simtown.core.files import DamagedError, parse_json
+from simtown.core.files import DamagedError
 from simtown.probes.items import ItemSet
 from simtown.probes.release_files import ReleaseFiles, read_text
 from simtown.probes.visual.classes import RELATIONS, SIZES
@@ -89,7 +90,7 @@ class VisualRelease:
         path = self._path("distributions", name)
         text = read_text(path)
         try:
-            content = parse_json(text)
+            content = json.loads(text)
             subjects, rows = tuple(map(str, content)), np.array(list(content.values()), dtype=np.float64)
             if rows.ndim != 2 or not len(rows) or not np.isfinite(rows).all() or (rows < 0).any():
                 raise ValueError("not a row of counts for each subject")
@@ -243,7 +244,7 @@ def _rows(path: Path) -> list[Any]:
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         if line.strip():
             try:
-                rows.append(parse_json(line))
+                rows.append(json.loads(line))
             except ValueError as error:
                 raise DamagedError(f"{path}: line {number} is not JSON ({error})") from error
     return rows

@@ -15,7 +15,7 @@ from scipy.stats import rankdata
 
 from simtown.core.columns import NUMBER, TEXT
 from simtown.core.plots import INK, PALETTE, save_figure
-from simtown.core.quoting import figure_text
+from simtown.core.untrusted import figure_text
 from simtown.probes import elicit, judging, plots, result_files, statistics
 from simtown.probes.item_results import mean_text, share_text
 from simtown.probes.scorers.base import UnableError

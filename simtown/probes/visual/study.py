@@ -117,7 +117,7 @@ class VisualStudy(ItemStudy):
             return sizes.ask(request)
         if use not in ("tuned", "tuned-embeddings"):
             return super().ask(request)
-        from simtown.core.files import folder
+        from simtown.core.untrusted import folder
         from simtown.probes import item_results
         from simtown.probes.visual import tuning
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from torch import nn
 
-from simtown.core.files import LONGEST_NAME
+from simtown.core.untrusted import LONGEST_NAME
 from simtown.training.record import brief
 from simtown.training.world import World
 

@@ -1,0 +1,164 @@
+"""The four promises of simtown.core.untrusted, function by function."""
+
+import os
+import pickle
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+from simtown.core import untrusted
+from simtown.core.untrusted import RefusedError, figure_text, latex, markdown, printable
+
+
+def test_only_regular_files_are_opened(tmp_path):
+    regular, link, pipe = (tmp_path / name for name in ("regular", "link", "pipe"))
+    regular.write_bytes(b"content")
+    link.symlink_to(regular)
+    os.mkfifo(pipe)
+    assert untrusted.read_bytes(regular, follow=False) == untrusted.read_bytes(link) == b"content"
+    for place, follow in ((link, False), (pipe, True), (tmp_path, True), (Path("/dev/zero"), True)):
+        with pytest.raises(RefusedError, match=place.name):
+            untrusted.read_bytes(place, follow)
+    with pytest.raises(FileNotFoundError):
+        untrusted.read_bytes(tmp_path / "absent")
+
+
+@pytest.mark.parametrize(
+    "name", ["", "..", ".hidden", "a/b", "/a", "a\\b", "a\nb", "a\0b", "x" * 201, "\u202ea"]
+)
+def test_a_name_is_one_part_of_a_path(name):
+    with pytest.raises(RefusedError, match="the seed"):
+        untrusted.check_name(name, "the seed")
+    for usual in ("pbn-15-2000-seed0", "glove.840B", "häuser", "a b"):
+        assert untrusted.check_name(usual, "the model") == usual
+
+
+def test_no_path_leads_outside(tmp_path):
+    home, outside = tmp_path / "home", tmp_path / "outside"
+    (home / "deep").mkdir(parents=True)
+    outside.mkdir()
+    (home / "link").symlink_to(outside)
+    (home / "deep" / "link").symlink_to(outside / "absent")
+    assert untrusted.inside(home, "deep/file") == home / "deep" / "file"
+    assert untrusted.folder(home, "new/deeper").is_dir()
+    for name in ("", "/etc/passwd", "..", "deep/../../outside", "link", "link/file", "deep/link", "a\0b"):
+        with pytest.raises(RefusedError):
+            untrusted.folder(home, name)
+    assert not any(outside.iterdir())
+
+
+class Marking:
+    """Leaves a file if it is unpickled."""
+
+    def __init__(self, mark):
+        self.mark = mark
+
+    def __reduce__(self):
+        return open, (self.mark, "w")
+
+
+def test_no_array_is_unpickled(tmp_path):
+    path = tmp_path / "objects.npy"
+    np.save(path, np.array([Marking(str(tmp_path / "mark"))], dtype=object), allow_pickle=True)
+    with pytest.raises(ValueError, match="objects"):
+        untrusted.load_array(path)
+    path.write_bytes(pickle.dumps(Marking(str(tmp_path / "mark"))))
+    with pytest.raises(ValueError, match="pickle"):
+        untrusted.load_array(path, mmap_mode="r")
+    assert not (tmp_path / "mark").exists()
+    np.save(path, np.arange(3))
+    assert untrusted.load_array(path, mmap_mode="r").tolist() == [0, 1, 2]
+
+
+def test_hdf5_arrays_lie_in_the_file(tmp_path):
+    with h5py.File(tmp_path / "other.h5", "w") as other:
+        other["secret"] = np.arange(3)
+    (tmp_path / "raw").write_bytes(b"\0" * 24)
+    layout = h5py.VirtualLayout((3,), "i8")
+    layout[:] = h5py.VirtualSource(tmp_path / "other.h5", "secret", (3,))
+    with h5py.File(tmp_path / "file.h5", "w") as file:
+        file["group/own"] = np.arange(3)
+        file["soft"] = h5py.SoftLink("/group")
+        file["linked"] = h5py.ExternalLink("other.h5", "secret")
+        file.create_dataset("external", (3,), "i8", external=[(str(tmp_path / "raw"), 0, 24)])
+        file.create_virtual_dataset("virtual", layout)
+    with untrusted.open_hdf5(tmp_path / "file.h5") as file:
+        assert untrusted.array_in(file, "group/own").shape == (3,)
+        for name in ("soft/own", "linked", "external", "virtual", "absent", "group"):
+            with pytest.raises(RefusedError, match=name):
+                untrusted.array_in(file, name)
+
+
+def test_pictures_are_png_or_jpeg(tmp_path):
+    for mode in ("1", "LA", "P", "RGBA", "I;16"):
+        Image.new(mode, (5, 4)).save(tmp_path / "a.png")
+        picture = untrusted.open_picture(tmp_path / "a.png")
+        assert (picture.mode, picture.size) == ("RGB", (5, 4))
+    Image.new("RGB", (5, 4)).save(tmp_path / "a.gif")
+    (tmp_path / "cut.png").write_bytes((tmp_path / "a.png").read_bytes()[:40])
+    for name in ("a.gif", "cut.png"):
+        with pytest.raises((RefusedError, OSError)):
+            untrusted.open_picture(tmp_path / name)
+
+
+MARKUP = ["<img src=x onerror=alert(1)>", "[x](javascript:alert(1))", "a|b", "a\n# b", "\x1b[2J", "</td>"]
+
+
+@pytest.mark.parametrize("text", MARKUP)
+def test_markdown_holds_no_markup_of_a_text(text):
+    escaped = markdown(text)
+    assert not {"|", "\n", "\x1b"} & set(escaped)
+    assert not any(part in escaped for part in ("](", "<img", "</"))
+
+
+@pytest.mark.parametrize("text", ["0.5 [0.4, 0.6]", "> 40,000", "p < 0.05", "μF1", "a & b", "≤ 1,000", "a_b"])
+def test_other_texts_stay_readable_in_markdown(text):
+    assert markdown(text) == text
+
+
+def test_latex_sets_every_character():
+    assert (
+        latex("a_b & 5 % #1 $x$ {y} ^ ~")
+        == r"a\_b \& 5 \% \#1 \$x\$ \{y\} \textasciicircum{} \textasciitilde{}"
+    )
+    assert latex("\\input{/etc/passwd}") == r"\textbackslash{}input\{/etc/passwd\}"
+
+
+@given(st.text())
+def test_matplotlib_sees_no_mathematics(text):
+    cbook = pytest.importorskip("matplotlib.cbook", reason="needs matplotlib: pip install '.[train]'")
+    label = figure_text(text)
+    assert not cbook.is_math_text(label)
+    assert label
+    assert not label.startswith("_")  # which a legend would leave out
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("https://user:secret@host/town", "https://host/town"),
+        ("s3://key:se@cret@bucket/town", "s3://bucket/town"),
+        ("https://host/town?X-Amz-Signature=secret", "https://host/town"),
+        ("https://host/town#token=secret", "https://host/town"),
+        ("s3:/user:secret@bucket/a, https://h/x?sig=secret: no", "s3:/bucket/a, https://h/x no"),
+        ("http://127.0.0.1:80/token/ asks", "http://127.0.0.1:80/token/ asks"),
+        ("a@b.example: is it? C:/x", "a@b.example: is it? C:/x"),
+    ],
+)
+def test_urls_are_printed_without_secrets(text, shown):
+    assert printable(text) == shown
+
+
+def test_a_page_may_run_only_its_own_blocks():
+    page = "<style>a{}</style><script>f()</script>"
+    policy = untrusted.page_policy(page, img="data:", script="'self'")
+    assert "default-src 'none'" in policy
+    assert policy.count("'sha256-") == 2
+    assert "img-src data:" in policy
+    assert "script-src 'sha256-" in policy
+    assert "script-src 'none'" in untrusted.page_policy("<b>no script</b>")
