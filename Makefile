@@ -19,7 +19,6 @@ INSTALL := -m pip install --quiet --disable-pip-version-check
 HASHED := $(INSTALL) --require-hashes --no-deps
 OPENGL_PACKAGES := libegl1 libegl-mesa0 libgl1-mesa-dri libgl1 libosmesa6
 BROWSER_PACKAGES := chromium chromium-driver
-EMULATOR_PACKAGES := gcc libc6-dev
 
 .PHONY: help
 help:
@@ -62,7 +61,6 @@ demo: python
 	@$(MAKE) python
 	@bash tools/debian-packages.sh 'The OpenGL tests (they skip without)' $(OPENGL_PACKAGES)
 	@bash tools/debian-packages.sh 'The tests of pages in a browser (they skip without)' $(BROWSER_PACKAGES)
-	@bash tools/debian-packages.sh 'The tests of kernels for graphics cards (they fail without)' $(EMULATOR_PACKAGES)
 	rm -rf .venv-test
 	$(PYTHON) -m venv .venv-test
 	$(TEST)/python $(HASHED) -r requirements/build.txt

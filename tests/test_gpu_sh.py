@@ -1,4 +1,4 @@
-"""benchmarks/gpu.sh, rehearsed: every step with small numbers, on an emulated card."""
+"""benchmarks/gpu.sh, rehearsed: every step with small numbers, on a card that the processor plays."""
 
 import csv
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("cuda.bindings", reason="needs cuda-bindings: pip install '.[dev]'")
+pytest.importorskip("ziglang", reason="needs ziglang: pip install '.[dev]'")
 
 from tests.conftest import HANGS
 

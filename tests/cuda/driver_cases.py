@@ -1,8 +1,4 @@
-"""What the package does with CUDA's driver: run by tests/render/test_cuda_driver.py in a process that finds
-the driver of driver.c.
-
-python -m tests.cuda.driver_cases
-"""
+"""What the package does with CUDA's driver: tests/render/test_cuda_driver.py runs this over driver.c."""
 
 import ctypes
 import os

@@ -1,5 +1,7 @@
-"""Kernels from their sources: includes, the cache, and the messages where nothing can be compiled."""
+"""Kernels from their sources: includes, the cache, errors, and what the compiled kernels take of a card."""
 
+import io
+import re
 import sys
 
 import pytest
@@ -8,7 +10,13 @@ pytest.importorskip("cuda.core", reason="needs cuda-core: pip install '.[dev]'")
 
 from simtown.render.cuda import compiler
 from simtown.render.cuda.card import _architecture
+from simtown.render.cuda.lane import shared_bytes
 from simtown.render.frames import CardError
+
+#: Registers of a thread with which so many blocks fit a multiprocessor as the kernels were written for.
+MOST_REGISTERS = {"setup": 96, "arrange": 80, "draw": 80, "wet": 128, "overlay": 64}
+#: Shared memory of a multiprocessor of the oldest cards with 228 KB, less what a block takes for itself.
+MULTIPROCESSOR, OF_A_BLOCK = 228 * 1024, 1024
 
 FILES = {
     "a.cuh": "#pragma once\nstruct A { int n; };\n",
@@ -89,3 +97,28 @@ def test_the_newest_architecture_that_card_and_compiler_know():
     ):
         with pytest.raises(CardError, match=words):
             _architecture("card", capability, driver, nvrtc)
+
+
+def resources(name):
+    """Registers of a thread, bytes of its stack and spills, and static shared memory of a block."""
+    from cuda.core import Program, ProgramOptions
+
+    options = ProgramOptions(arch="sm_90", ptxas_options=["-v"], **compiler.OPTIONS)
+    program, log = Program(compiler.source(name), "c++", options), io.StringIO()
+    program.compile("cubin", logs=log)
+    text = log.getvalue()
+    kept = [int(number) for number in re.findall(r"(\d+) bytes (?:stack|spill)", text)]
+    return (
+        int(re.search(r"Used (\d+) registers", text)[1]),
+        sum(kept),
+        int(re.search(r"(\d+) bytes smem", text)[1]),
+    )
+
+
+@pytest.mark.parametrize("name", compiler.STAGES)
+def test_what_a_kernel_takes_of_a_card(name):
+    registers, kept, shared = resources(name)
+    assert registers <= MOST_REGISTERS[name]
+    assert kept == 0
+    if name == "draw":  # three blocks share a multiprocessor
+        assert all(3 * (shared + shared_bytes(h) + OF_A_BLOCK) <= MULTIPROCESSOR for h in (32, 97, 256, 1024))

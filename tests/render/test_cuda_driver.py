@@ -1,7 +1,6 @@
-"""The real card of the package (CudaCard), NVIDIA's bindings and all, over a driver that computes nothing;
-and what it costs the host.
-"""
+"""The package's own card (CudaCard), NVIDIA's bindings and all, over a driver that computes nothing."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,18 +9,29 @@ import numpy as np
 import pytest
 
 pytest.importorskip("cuda.core", reason="needs cuda-core: pip install '.[dev]'")
+pytest.importorskip("ziglang", reason="needs ziglang: pip install '.[dev]'")
 
 from simtown.bench.render import the_scenes
 from simtown.render.cuda.engine import Cuda
 from tests.conftest import HANGS
-from tests.cuda.fake_driver import built, environment
+from tests.cuda.host_card import zig
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_the_driver_is_called_as_it_should_be(tmp_path):
-    words = [sys.executable, "-m", "tests.cuda.driver_cases"]
-    settings = environment(built(tmp_path), log=tmp_path / "launches")
+    zig("cc", "-fPIC", "-O2", "-w", "-c", ROOT / "tests" / "cuda" / "driver.c", "-o", tmp_path / "driver.o")
+    library = tmp_path / "libcuda.so.1"
+    zig("ld.lld", "-shared", "-soname", library.name, tmp_path / "driver.o", "-o", library)
+    paths = [str(tmp_path), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
+    settings = {"LD_LIBRARY_PATH": ":".join(paths), "FAKE_LOG": str(tmp_path / "launches")}
     done = subprocess.run(
-        words, env=settings, cwd=Path(__file__).parents[2], capture_output=True, text=True, timeout=HANGS
+        [sys.executable, "-m", "tests.cuda.driver_cases"],
+        env=os.environ | settings,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=HANGS,
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout == "all cases passed\n"
@@ -51,7 +61,7 @@ class IdleCard:
         return does_nothing
 
 
-def cost(engine, scenes, at_once):
+def calls(engine, scenes, at_once):
     """Calls of the card, and of any function, while a batch is drawn for the third time."""
     batch, counted = the_scenes(scenes), [0]
     engine.launch = at_once
@@ -59,9 +69,11 @@ def cost(engine, scenes, at_once):
     for _ in range(2):
         engine.draw_into(batch, frames.rgb, frames.depth, frames.ids)
     before = engine.card.calls
-    sys.setprofile(
-        lambda frame, event, argument: counted.__setitem__(0, counted[0] + (event in ("call", "c_call")))
-    )
+
+    def count(frame, event, argument):
+        counted[0] += event in ("call", "c_call")
+
+    sys.setprofile(count)
     try:
         engine.draw_into(batch, frames.rgb, frames.depth, frames.ids)
     finally:
@@ -70,9 +82,8 @@ def cost(engine, scenes, at_once):
 
 
 def test_a_launch_costs_the_host_little_and_a_scene_nothing():
-    """Seconds are measured by benchmarks/hostcost.py; here, how often something is called."""
     engine = Cuda(IdleCard())
-    one, four, larger = cost(engine, 16, 16), cost(engine, 64, 16), cost(engine, 128, 32)
+    one, four, larger = calls(engine, 16, 16), calls(engine, 64, 16), calls(engine, 128, 32)
     assert four[0] - one[0] <= 3 * 12, "calls of the card for three more launches"
     assert four[1] - one[1] <= 3 * 150, "calls of functions for three more launches"
     assert larger == four, "scenes are looked at one by one"

@@ -5,19 +5,19 @@ repeats.
 import numpy as np
 import pytest
 
-pytest.importorskip("cuda.bindings", reason="needs cuda-bindings: pip install '.[dev]'")
+pytest.importorskip("ziglang", reason="needs ziglang: pip install '.[dev]'")
 
 from simtown.assets import palette
 from simtown.assets.atlas import NO_PAINT, atlas
 from simtown.bench.render import the_scenes
 from simtown.render import fill, ground, kernels, light
 from simtown.render.cuda import layout
+from simtown.render.cuda.card import Launch
 from simtown.render.cuda.compiler import KERNELS
 from simtown.render.instances import instances
 from simtown.render.light import lights
 from simtown.scenes import camera
-from tests.cuda.compiler import compile_ptx
-from tests.cuda.emulator import Kernel, Memory
+from tests.cuda.host_card import HostCard
 
 FIELDS = [(struct, name) for struct, kind in layout.STRUCTS.items() for name in kind.names]
 LIGHT = (
@@ -47,14 +47,10 @@ NUMBERS = {
 def compiled_values(expressions: list[str]) -> list[float]:
     lines = "\n".join(f"out[{i}] = (double)({expression});" for i, expression in enumerate(expressions))
     text = (KERNELS / "job.cuh").read_text(encoding="utf-8").replace("#pragma once", "")
-    memory = Memory(1)
-    out = memory.empty("out", len(expressions), np.float64)
-    kernel = Kernel(
-        compile_ptx(
-            f'{text}\nextern "C" __global__ void k(double* out) {{ if (threadIdx.x == 0) {{ {lines} }} }}'
-        )
-    )
-    assert not kernel.run(memory, [out], (1,), 32).faults
+    text += f'extern "C" __global__ void k(double* out) {{ if (threadIdx.x == 0) {{ {lines} }} }}'
+    card = HostCard(1, sources={"k": text})
+    out = card.memory.empty((len(expressions),), np.float64)
+    card.launch(card.kernel("k"), Launch((1, 1, 1), 32), card.stream(), card.argument(out.ctypes.data))
     return out.tolist()
 
 

@@ -1,6 +1,4 @@
-"""In PYTHONPATH, this gives every process of a command an emulated card in place of a real one
-(tests/test_gpu_sh.py).
-"""
+"""In PYTHONPATH, this lets the processor play the card in every process (tests/test_gpu_sh.py)."""
 
 import importlib.abc
 import importlib.machinery
@@ -9,7 +7,7 @@ import sys
 CARD = "simtown.render.cuda.card"
 
 
-class _Emulated(importlib.abc.MetaPathFinder):
+class _Played(importlib.abc.MetaPathFinder):
     """Exchanges the card of the package when its module is imported."""
 
     def find_spec(self, name, path, target=None):
@@ -20,12 +18,12 @@ class _Emulated(importlib.abc.MetaPathFinder):
 
         def exec_module(module):
             execute(module)
-            from tests.cuda.emulated_card import EmulatedCard
+            from tests.cuda.host_card import HostCard
 
-            module.CudaCard, module.check_card = EmulatedCard, lambda: None
+            module.CudaCard, module.check_card = HostCard, lambda: None
 
         spec.loader.exec_module = exec_module
         return spec
 
 
-sys.meta_path.insert(0, _Emulated())
+sys.meta_path.insert(0, _Played())
