@@ -36,8 +36,8 @@ from simtown.core.files import replacing
 from simtown.datasets.reader import Dataset, open_dataset
 from simtown.training.fit import fit
 from simtown.training.fit_settings import FitSettings
+from simtown.training.identity import examples_read
 from simtown.training.models import options
-from simtown.training.run_directory import examples_of
 
 TRIALS, STEPS, TRAIN_SIZE = 6, 3_000, 20_000
 #: By how much validation accuracy a trial must beat the default choices.
@@ -170,9 +170,7 @@ def main() -> None:
     torch.set_num_threads(1)
     dataset, path = open_dataset(arguments.data), RESULTS / f"{arguments.model}.csv"
     rows: list[dict[str, Any]] = [*read(path)]
-    data = digest(
-        examples_of(FitSettings(arguments.model, arguments.train_size), dataset, lambda examples: None)
-    )
+    data = digest(examples_read(dataset, [arguments.train_size])[arguments.train_size])
     if any(row["data"] != data or int(row["budget"]) != arguments.steps for row in rows):
         sys.exit(
             f"{path} holds trials on other data or of another budget: this search cannot go on from them"

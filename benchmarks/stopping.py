@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from simtown.complexity import cells
 from simtown.core.files import DamagedError, as_json, replacing
 from simtown.core.untrusted import read_json
 from simtown.training import identity, plan
-from simtown.training.early_stopping import end_of
+from simtown.training.early_stopping import between_validations, reason_to_stop, stale_after
 from simtown.training.fit_settings import FitSettings
 from simtown.training.plan import SweepCell
 
@@ -32,6 +33,29 @@ from simtown.training.plan import SweepCell
 RULE = ("protocol", "min_steps", "patience")
 #: Validation examples up to which a kept curve, rounded to four digits, tells two accuracies apart.
 MOST_EXAMPLES = 10_000
+
+
+def end_of(
+    settings: FitSettings, steps: Sequence[int], accuracies: Sequence[float]
+) -> tuple[int, str] | None:
+    """After how many of these validations a run with these settings stops, and why.
+
+    None if it would go on, or validates at other steps.
+
+    Args:
+        settings: of the run, which was never restarted.
+        steps: of each validation.
+        accuracies: of each validation, so exact that two that differ differ here.
+    """
+    between, best, stale = between_validations(settings), -1.0, 0
+    for number, (step, accuracy) in enumerate(zip(steps, accuracies, strict=True), 1):
+        due = between * number
+        if step != (min(due, settings.max_steps) if settings.max_steps else due):
+            return None
+        stale, best = stale_after(settings, stale, accuracy > best, step), max(best, accuracy)
+        if reason := reason_to_stop(settings, step, best, stale):
+            return number, reason
+    return None
 
 
 def shared(cell: SweepCell, path: Path) -> dict[str, Any] | None:

@@ -427,7 +427,7 @@ def sweep(
         return
     with connected(engine, address, jobs) as cluster:
         done, data = sweep.begin(grid, directory, Progress, cluster, resume_from)
-        with SweepDisplay(grid, cluster.size() if cluster else workers, as_typed) as display:
+        with SweepDisplay(grid, as_typed) as display:
             outcome = sweep.sweep(grid, directory, done, data, workers, display, cluster, resume_from)
     report(outcome, directory, "runs")
     say(f"Now: simtown complexity {resume_from or directory}")
@@ -435,19 +435,12 @@ def sweep(
 
 def _list(plan: SweepPlan, runs: dict[str, dict[str, Any]], jobs: int) -> None:
     """Print what a sweep would do and how long that takes; `runs` holds run.json of every started run."""
-    from simtown.core.progress import Progress
-    from simtown.training.forecast import Forecast, seconds_a_step
+    from simtown.training.forecast import time_left
     from simtown.training.plan import datasets
 
     done = {name: run for name, run in runs.items() if run["status"] == "done"}
-    forecast = Forecast(jobs, growing=bool(plan.targets))
     cells = _list_searches(plan, done) if plan.targets else plan.cells
-    for cell in plan.cells:
-        if cell.name in done:
-            forecast.on_change(cell, "done", done[cell.name])
     for cell in cells:
-        if cell.name not in done:
-            forecast.on_change(cell, "waiting", {})
         say(f"{cell.name} {runs[cell.name]['status']}" if cell.name in runs else cell.name)
     data = datasets(cells)
     total = sum(settings.n for settings in data)
@@ -455,36 +448,13 @@ def _list(plan: SweepPlan, runs: dict[str, dict[str, Any]], jobs: int) -> None:
     if plan.targets:
         say(
             f"{len(done)} runs are done; {len(cells)} can begin now, {examples}; which follow depends on "
-            "their "
-            "accuracy"
+            "their accuracy"
         )
     else:
         say(f"{len(cells)} runs, {len(done)} of them done, {examples}")
-    step_seconds, unknown = {}, forecast.unknown
-    with Progress("time a step of each model") as progress:
-        if unknown:
-            progress.on_begin(len(unknown))
-        for cell in unknown:
-            step_seconds[cell.fit.model] = seconds_a_step(cell, jobs)
-            progress.on_progress(1)
-    for model, seconds in step_seconds.items():
-        if seconds is not None:
-            forecast.timed(model, seconds)
-    if not str(forecast):
-        return
-    say(f"{forecast} with {jobs} run{'s' * (jobs > 1)} at once, if the machine does nothing else")
-    timed = [f"{model} {seconds:.2f} s" for model, seconds in step_seconds.items() if seconds is not None]
-    if not forecast.bounded:
-        say(
-            "(assuming that each run takes as long as the finished one of its model that is nearest in "
-            "training "
-            "examples)"
-        )
-    elif timed:
-        say(
-            f"(a step timed here, {', '.join(timed)}, times the fewest steps of each run; a run continues as "
-            "long as it gets better)"
-        )
+    finished = [(cell, done[cell.name]) for cell in plan.cells if cell.name in done]
+    missing = [cell for cell in cells if cell.name not in done]
+    say(*time_left(missing, finished, jobs, growing=bool(plan.targets)))
 
 
 def _list_searches(plan: SweepPlan, done: dict[str, dict[str, Any]]) -> list[SweepCell]:

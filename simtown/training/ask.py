@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,36 +12,29 @@ import torch
 from PIL import Image, ImageDraw, UnidentifiedImageError
 from torch import nn
 
-from simtown.assets.catalogue import ENTITIES, SIZES
+from simtown.assets.catalogue import ENTITIES
 from simtown.core.callbacks import ProgressCallback
 from simtown.core.files import DamagedError
+from simtown.core.options import SettingsError
 from simtown.core.untrusted import open_picture
 from simtown.datasets.preview import OBJECT, SUBJECT
 from simtown.datasets.reader import Dataset, open_dataset
-from simtown.datasets.settings import LEFT_OUT, Settings, SettingsError
+from simtown.datasets.settings import Settings
 from simtown.language.parsing import any_of, match
-from simtown.language.questions import PHRASINGS, STYLES, encode, text, vocabulary, with_article, words
-from simtown.language.relations import DEFAULT_RELATIONS, RELATION_NAMES
+from simtown.language.questions import PHRASINGS, encode, text, vocabulary, with_article, words
+from simtown.language.relations import RELATION_NAMES
 from simtown.scenes.camera import WIDEST
-from simtown.training import identity, run_directory, weights
+from simtown.training import run_directory
 from simtown.training.evaluation import logits_of, measure, references
 from simtown.training.fit import precision
 from simtown.training.fit_settings import FitSettings
-from simtown.training.models import MODELS, admit, build, finds_boxes
-from simtown.training.record import RUN
+from simtown.training.models import build, finds_boxes, require_allowed
 from simtown.training.sources import as_input, open_split
 from simtown.training.world import Batch, World
-
-#: Pixels of a run's pictures that its model is asked about: with more, a model of few weights would take
-#: gigabytes for one of them.
-_MOST_PIXELS = 2_048 * 2_048
 
 
 def open_run(directory: Path, allowed: Collection[str] = ()) -> tuple[nn.Module, World, dict[str, Any]]:
     """The trained model of a run, in evaluation mode on the CPU; its world; its run.json.
-
-    The weights are read before the model is made, and only if they are of its sizes: a model takes no memory
-    that its weights do not.
 
     Args:
         directory: of the run.
@@ -53,53 +45,27 @@ def open_run(directory: Path, allowed: Collection[str] = ()) -> tuple[nn.Module,
         FileNotFoundError: it holds no run or no weights.
         DamagedError: a file of the run is damaged.
         ForeignDirectoryError: another program wrote it.
-        SettingsError: its pictures are larger than a model is asked about.
         ModelError: it names a model that is not allowed, or that cannot be made.
     """
     run = run_directory.load(directory)
-    settings, trained = FitSettings(**run["settings"]), world_of(run)
-    kinds = SIZES.get(trained.catalogue, len(ENTITIES))
-    if trained.entities > kinds:
-        what = f"{trained.entities} entities in a world of {kinds}"
-        raise DamagedError(f"{directory / RUN} is damaged ({what}): run simtown fit again with another --out")
-    world = World.made_with(trained)
-    if world.width * world.height > _MOST_PIXELS:
-        raise SettingsError(
-            f"{directory} was trained on pictures of {world.width}x{world.height}: at most {_MOST_PIXELS:,} "
-            "pixels can be asked about"
-        )
-    admit(settings.model, directory / RUN, allowed)
-    make = partial(build, settings.model, world, settings.options)
-    # a user's own code takes what it likes
-    sizes = weights.sizes_of(make) if settings.model in MODELS else make().state_dict()
-    state = run_directory.load_weights(sizes, directory)
-    model = make()
-    model.load_state_dict(state)
+    settings = FitSettings(**run["settings"])
+    require_allowed(settings.model, directory / run_directory.RUN, allowed)
+    world = World.made_with(world_of(run))
+    model = build(settings.model, world, settings.options)
+    run_directory.load_weights(model, directory)
     return model.eval(), world, run
 
 
 def world_of(run: dict[str, Any]) -> Settings:
     """Settings with the kinds, the picture size and the words of a run's world, as its run.json has them.
 
-    The other settings have their defaults. An older simtown did not record all of them.
+    The other settings have their defaults. Raises SettingsError if a value is out of range.
     """
-    recorded = {
-        **LEFT_OUT,
-        "catalogue": Settings().catalogue,
-        "phrasing": "paper",
-        "relations": (),
-        **run["data"],
-    }
-    relations = tuple(name for name in recorded["relations"] if name in RELATION_NAMES)
-    return Settings(
-        entities=recorded["entities"],
-        width=recorded["width"],
-        height=recorded["height"],
-        relations=relations or DEFAULT_RELATIONS,
-        phrasing=recorded["phrasing"] if recorded["phrasing"] in STYLES else "paper",
-        catalogue=recorded["catalogue"],
-        world_seed=recorded["world_seed"],
-    )
+    names = ("entities", "width", "height", "phrasing", "catalogue", "world_seed")
+    relations = tuple(run["data"]["relations"])
+    settings = Settings(relations=relations, **{name: run["data"][name] for name in names})
+    settings.check()
+    return settings
 
 
 def evaluate(
@@ -128,12 +94,7 @@ def evaluate(
     dataset = open_dataset(data)
     trained = world_of(run)
     _comparable(world, trained, dataset)
-    shown = replace(
-        dataset.settings,
-        entities=trained.entities,
-        world_seed=trained.world_seed,
-        catalogue=trained.catalogue,
-    )
+    shown = replace(dataset.settings, entities=trained.entities, world_seed=trained.world_seed)
     if not len(dataset.test):
         raise SettingsError(f"{data} has no test examples: generate it with some")
     callback = callback or ProgressCallback()
@@ -158,14 +119,10 @@ def evaluate(
 
 def _trained_on(dataset: Dataset, run: dict[str, Any]) -> bool:
     """Whether the run's training examples are the first ones of this data set."""
-    if run["settings"]["stream"] or len(dataset.train) < run["train_size"]:
+    size = run["train_size"]
+    if run["settings"]["stream"] or len(dataset.train) < size:
         return False
-    if "examples" not in run["data"]:
-        return identity.shards_digest(dataset) == str(run["data"]["sha256"])
-    same: bool = (
-        dataset.train.digests([run["train_size"]])[run["train_size"]] == run["data"]["examples"]["train"]
-    )
-    return same
+    return bool(dataset.train.digests([size])[size] == run["data"]["examples"]["train"])
 
 
 def _comparable(world: World, trained: Settings, dataset: Dataset) -> None:

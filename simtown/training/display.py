@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import nan
+from math import inf, nan
 from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -19,16 +19,18 @@ from simtown.core.amounts import duration
 from simtown.core.console import PlainConsole, Words, styled
 from simtown.core.progress import EVERY, report
 from simtown.core.untrusted import printable
-from simtown.training.early_stopping import least_steps
+from simtown.training.early_stopping import between_validations
 from simtown.training.fit import FitCallback
-from simtown.training.forecast import Forecast
 
 if TYPE_CHECKING:
+    import torch
+
     from simtown.training.fit_settings import FitSettings
-    from simtown.training.pace import Pace
     from simtown.training.plan import SweepCell, SweepPlan
 
 
+#: Seconds over which the speed of a run is measured. Reading a loss makes a GPU wait.
+_MEASURE_EVERY = 1.0
 #: Seconds after which a sweep without a terminal says how it goes, though no run has ended.
 _QUIET = 60.0
 #: Lines above the table of a sweep: what it did last, or found.
@@ -38,8 +40,8 @@ _NOTES = 4
 class FitDisplay(FitCallback):
     """Shows the progress of a training run on stderr.
 
-    The bar counts the examples up to the next validation; how long a run takes is known only from below,
-    since it ends when it stops getting better.
+    The bar counts the steps up to the next validation. How long a run takes is not known: it ends when it
+    stops getting better.
 
     Args:
         title: of its lines.
@@ -51,7 +53,8 @@ class FitDisplay(FitCallback):
         self._title, self._settings, self._worded = title, settings, worded
         self._console = PlainConsole(stderr=True)
         self._shown = self._validated = monotonic()
-        self._compared = self._best = 0
+        self._compared = self._steps = self._examples = 0
+        self._measured = -inf
         self._lines = {"now": "", "validated": ""}
         columns = (
             Words("{task.description}"),
@@ -95,12 +98,8 @@ class FitDisplay(FitCallback):
     def on_compare(self, count: int, total: int) -> None:
         """See :class:`simtown.training.fit.FitCallback`."""
         self._compared += count
-        self._show(
-            f"reading examples, to know the run by them: {self._compared:,} of {total:,}",
-            self._compared,
-            total,
-            "",
-        )
+        line = f"reading the examples for their digests: {self._compared:,} of {total:,}"
+        self._show(line, self._compared, total, "")
 
     def on_note(self, line: str) -> None:
         """See :class:`simtown.training.fit.FitCallback`."""
@@ -110,19 +109,21 @@ class FitDisplay(FitCallback):
         else:
             report(f"{self._title}: {line}")
 
-    def on_pace(self, pace: Pace) -> None:
+    def on_step(self, epoch: int, step: int, examples: int, loss: torch.Tensor) -> None:
         """See :class:`simtown.training.fit.FitCallback`."""
-        more = least_steps(self._settings, self._best) - pace.step
-        least = max(more * self._settings.batch / max(pace.images_per_second, 1e-9), pace.seconds)
-        line = (
-            f"step {pace.step:,}, loss {pace.loss:.3f}, {pace.images_per_second:,.0f} images/s, "
-            f"{duration(pace.seconds)} to validation, at least {duration(least)} left"
-        )
-        self._show(line, pace.examples, pace.of, f"epoch {pace.epoch:,}")
+        self._examples += examples
+        now = monotonic()
+        if now - self._measured < _MEASURE_EVERY:
+            return
+        if self._steps:  # the first step is not timed: much is prepared in it
+            between = between_validations(self._settings)
+            speed = self._examples / (now - self._measured)
+            line = f"step {step:,}, loss {float(loss):.3f}, {speed:,.0f} images/s"
+            self._show(line, (step - 1) % between + 1, between, f"epoch {epoch:,}")
+        self._steps, self._examples, self._measured = step, 0, now
 
     def on_validation(self, row: dict[str, float], best: dict[str, float]) -> None:
         """See :class:`simtown.training.fit.FitCallback`."""
-        self._best = int(best["step"])
         line = (
             f"epoch {row['epoch']:,.0f} validated: loss {row['train_loss']:.3f}, train "
             f"{row['train_accuracy']:.3f}, val {row['val_accuracy']:.3f}, best {best['val_accuracy']:.3f} in "
@@ -138,20 +139,16 @@ class FitDisplay(FitCallback):
 class SweepDisplay:
     """Shows the progress of a sweep: a table of worlds and sizes in a terminal, elsewhere a line a run.
 
-    See :class:`simtown.training.sweep.SweepCallback`.
-
-    Both tell the time left, as :class:`simtown.training.forecast.Forecast` knows it. An adaptive sweep's
-    cells are unknown until they are waiting to run.
+    See :class:`simtown.training.sweep.SweepCallback`. An adaptive sweep's cells are unknown until they are
+    waiting to run.
 
     Args:
         plan: of the sweep.
-        jobs: runs at once.
         worded: turns an error into the words of whoever reads it, such as those of the command line.
     """
 
-    def __init__(self, plan: SweepPlan, jobs: int, worded: Callable[[str], str] = str) -> None:
-        self._worded = worded
-        self._plan, self._forecast = plan, Forecast(jobs, growing=bool(plan.targets))
+    def __init__(self, plan: SweepPlan, worded: Callable[[str], str] = str) -> None:
+        self._plan, self._worded = plan, worded
         self._console = PlainConsole(stderr=True)
         self._begun = self._shown = monotonic()
         self._states: dict[str, tuple[SweepCell, _State]] = {}
@@ -184,7 +181,6 @@ class SweepDisplay:
         first = cell.name not in self._states
         accuracy = content["test"]["accuracy"] if state == "done" else content.get("best", nan)
         self._states[cell.name] = cell, _State(state, accuracy)
-        self._forecast.on_change(cell, state, content)
         if self._live is not None or first:
             return
         if state == "done":
@@ -196,7 +192,7 @@ class SweepDisplay:
         else:
             return
         self._shown = monotonic()
-        report("; ".join(filter(None, (f"{self._so_far()}: {cell.name} {word}", str(self._forecast)))))
+        report(f"{self._so_far()}: {cell.name} {word}")
 
     def _so_far(self) -> str:
         ended = sum(state.ended for _, state in self._states.values())
@@ -225,7 +221,7 @@ class SweepDisplay:
         for (world, model), row in rows.items():
             table.add_row(world, model, *(_brief(row[n]) if n in row else "" for n in sizes))
         title = f"{self._plan.preset}: {self._so_far()}"
-        return Group(", ".join(filter(None, (title, str(self._forecast)))), *map(styled, self._notes), table)
+        return Group(title, *map(styled, self._notes), table)
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,7 @@
-"""When a run stops: the two rules, as training follows them and as a finished run's validations show them."""
+"""When a run validates and when it stops: the paper's rule, and the patient one."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import ceil
 
 from simtown.training.fit_settings import FitSettings
@@ -12,29 +11,46 @@ from simtown.training.fit_settings import FitSettings
 CLOSEST = 32
 
 
+def steps_an_epoch(settings: FitSettings) -> int:
+    """Steps in which every training example is visited once."""
+    return ceil(settings.train_size / settings.batch)
+
+
+def examples_in(settings: FitSettings, steps: int) -> int:
+    """Examples that so many steps visit, the first of which begins an epoch."""
+    epochs, more = divmod(steps, steps_an_epoch(settings))
+    return epochs * settings.train_size + more * settings.batch
+
+
 def between_validations(settings: FitSettings) -> int:
-    """Steps from a validation to the next, unless `max_steps` ends a run before."""
-    epoch = ceil(settings.train_size / settings.batch)
+    """Steps from a validation to the next, unless `max_steps` ends the run before."""
+    epoch = steps_an_epoch(settings)
     return epoch * ceil(CLOSEST / epoch) if settings.protocol == "patient" else epoch
 
 
-def least_steps(settings: FitSettings, best: int = 0) -> int:
-    """Steps that a run takes at least: it stops `patience` validations after its best, or at `max_steps`.
+def steps_to_validation(settings: FitSettings, step: int) -> int:
+    """Steps from a validation, after `step` steps, to the next one."""
+    steps = between_validations(settings)
+    return min(steps, settings.max_steps - step) if settings.max_steps else steps
 
-    Unless every validation example is right before. `best`: the step of the best validation so far.
-    """
+
+def least_steps(settings: FitSettings) -> int:
+    """Fewest steps of a run, unless every validation example is right before."""
     between = between_validations(settings)
-    before = max(best, settings.min_steps) if settings.protocol == "patient" else best
     # validations before patience counts: the first is always the best so far
-    uncounted = max(before // between, 1)
+    uncounted = max(settings.min_steps // between, 1) if settings.protocol == "patient" else 1
     least = (uncounted + settings.patience) * between
     return min(least, settings.max_steps) if settings.max_steps else least
 
 
 def stale_after(settings: FitSettings, stale: int, better: bool, steps: int) -> int:
-    """Validations in a row that count and were not better: so many up to this one, `stale` before it.
+    """Validations in a row that were not better and count, up to this one.
 
-    `steps`: of this network; one that was dead and restarted began anew.
+    Args:
+        settings: of the run.
+        stale: the same before this validation.
+        better: whether this validation is the best so far.
+        steps: of this network; a dead one was restarted.
     """
     uncounted = settings.protocol == "patient" and steps <= settings.min_steps
     return 0 if better or uncounted else stale + 1
@@ -54,26 +70,3 @@ def reason_to_stop(settings: FitSettings, step: int, best: float, stale: int) ->
     if best == 1:  # no later weights can be better
         return "every validation example is right"
     return f"{settings.patience} validations without better accuracy" if stale >= settings.patience else ""
-
-
-def end_of(
-    settings: FitSettings, steps: Sequence[int], accuracies: Sequence[float]
-) -> tuple[int, str] | None:
-    """After how many of these validations a run with these settings stops, and why.
-
-    None if it would go on, or validates at other steps.
-
-    Args:
-        settings: of the run, which was never restarted.
-        steps: of each validation.
-        accuracies: of each validation, so exact that two that differ differ here.
-    """
-    between, best, stale = between_validations(settings), -1.0, 0
-    for number, (step, accuracy) in enumerate(zip(steps, accuracies, strict=True), 1):
-        due = between * number
-        if step != (min(due, settings.max_steps) if settings.max_steps else due):
-            return None
-        stale, best = stale_after(settings, stale, accuracy > best, step), max(best, accuracy)
-        if reason := reason_to_stop(settings, step, best, stale):
-            return number, reason
-    return None

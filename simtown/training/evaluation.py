@@ -14,7 +14,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from simtown.datasets.reader import SCENE_COLUMNS, Dataset, Split
 from simtown.language.relations import LATERAL, RELATION_NAMES, RELATIONS, margins, separations
-from simtown.training.sources import BLOCK, ExampleSource
+from simtown.training.sources import BLOCK, ExampleSource, chunks
 
 #: Examples at once where nothing is learned.
 BATCH = 512
@@ -33,7 +33,7 @@ def logits_of(
     """
     model.eval()
     parts, loss = [], 0.0
-    for batch in source.batches(np.arange(n), BATCH):
+    for batch in source.batches(chunks(n, BATCH)):
         logits = model(batch).float()
         loss += float(binary_cross_entropy_with_logits(logits, batch.answer, reduction="sum"))
         parts.append(logits.cpu().numpy())

@@ -1,15 +1,9 @@
-"""Training one model on one data set, as in section 6.5 of the paper:
-
-Adam, early stopping, the best weights, one test.
-"""
+"""Training one model on one data set, as in section 6.5 of the paper: Adam, early stopping, one test."""
 
 from __future__ import annotations
 
-import json
-import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import asdict, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -20,56 +14,52 @@ from torch import nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from simtown.core import options
-from simtown.core.files import as_json, claimed, replacing, save_json
+from simtown.core.files import claimed, save_json
 from simtown.core.options import SettingsError
 from simtown.core.processes import keep_memory
 from simtown.core.streams import Stream
 from simtown.core.untrusted import RefusedError, folder
-from simtown.datasets.checks.manifest import tables_of
-from simtown.datasets.order import BlockOrder
 from simtown.datasets.reader import Dataset, open_dataset
-from simtown.render.frames import CardWarning
-from simtown.render.renderers import choose_device, make_renderer
-from simtown.training import early_stopping, record, run_directory
+from simtown.training import run_directory
+from simtown.training.early_stopping import (
+    examples_in,
+    reason_to_stop,
+    stale_after,
+    steps_an_epoch,
+    steps_to_validation,
+)
 from simtown.training.evaluation import answers, logits_of, measure, references
 from simtown.training.fit_settings import FitSettings
 from simtown.training.models import build
-from simtown.training.pace import Pace, Pacer
-from simtown.training.record import RUN
-from simtown.training.run_directory import Middle, RunState
-from simtown.training.sources import ExampleNumbers, ExampleSource, FreshExamples, NumberRange, open_split
+from simtown.training.run_directory import RunState
+from simtown.training.sources import chunks_of_epoch, open_split, open_stream
 from simtown.training.world import Batch, World
 
-#: Examples of the largest epoch whose order is drawn example by example. That of a larger one is a
-#: BlockOrder: its examples lie in too many places for the reader to keep what it knows of them all.
-LARGEST_SORTED = 3_500_000
-#: Random words of an order that are drawn at once.
-_BLOCK = 1 << 16
-#: Seconds between two training states that are kept, and how much of a run's time keeping them may take.
-KEPT_EVERY, KEEPING = 60.0, 0.01
-#: Most times that a dead network (all logits alike: no gradient will ever move it) is restarted under the
-#: "patient" protocol.
+#: Seconds between two training states that are saved, and the largest share of a run's time for saving them.
+SAVE_EVERY, SAVING_SHARE = 60.0, 0.01
+#: Most times that a dead network is restarted under the "patient" protocol. In a dead network all logits are
+#: equal, and no gradient will ever move it.
 RESTARTS = 8
 
 
 class FitError(ValueError):
-    """Training cannot go on; the message says what to change. What was reached before is kept."""
+    """Training cannot go on; the message says what to change. The run directory keeps what was reached."""
 
 
 class FitCallback:
     """Receives the progress of a training run, and does nothing with it: override what you need."""
 
     def on_compare(self, count: int, total: int) -> None:
-        """So many more examples, of `total`, were read before training, to know the run by them."""
+        """So many more of `total` examples were read for their digests, before training."""
 
     def on_note(self, line: str) -> None:
-        """What is worth knowing before training, such as how much memory pictures will take."""
+        """Something is worth knowing before training, such as how much memory the pictures take."""
 
-    def on_step(self, examples: int) -> None:
-        """A step was taken on so many examples."""
+    def on_step(self, epoch: int, step: int, examples: int, loss: torch.Tensor) -> None:
+        """A step was taken on so many examples.
 
-    def on_pace(self, pace: Pace) -> None:
-        """How the run goes: every second, but not between two validations that lie closer together."""
+        Reading the loss, a scalar on the model's device, makes a GPU wait for the steps before.
+        """
 
     def on_validation(self, row: dict[str, float], best: dict[str, float]) -> None:
         """A validation was made: a row of metrics.jsonl, and the best so far."""
@@ -95,14 +85,6 @@ def check(settings: FitSettings, dataset: Dataset) -> None:
         raise SettingsError("`device=cuda`: PyTorch sees no CUDA device here; use `device=cpu`, or auto")
     if settings.precision == "tf32" and settings.device == "cpu":
         raise SettingsError("`precision=tf32` needs a GPU: on a CPU use float32 or bf16")
-    # a wrong option of the model is refused before anything is written
-    with seeded(settings.seed, "weights", 0, torch.device("cpu")):
-        build(settings.model, World.of(dataset), settings.options)
-    try:  # nothing is trained that could not be read again
-        json.dumps(settings.options, allow_nan=False, default=as_json)
-        record.table(**record.SETTINGS)(as_json(asdict(settings)), "")
-    except (TypeError, ValueError) as error:
-        raise SettingsError(f"a setting cannot be kept in run.json: {error}") from error
 
 
 def fit(
@@ -130,340 +112,168 @@ def fit(
 
     Raises:
         SettingsError: a setting is out of range, or does not fit the data set.
+        ModelError: the model cannot be found, or not be made with these options.
         ForeignDirectoryError: the directory holds another run, or something else.
         RefusedError: the directory holds a symbolic link through which a file would be written.
         DamagedError: a file of the data set or of the run is damaged.
-        FitError: the loss is no number any more, or memory does not suffice.
+        FitError: the loss became NaN, or memory does not suffice.
     """
     dataset = data if isinstance(data, Dataset) else open_dataset(data)
     check(settings, dataset)
+    new_model(settings, dataset)  # a wrong option of the model is refused before anything is written
+    callback = callback or FitCallback()
     if settings.device == "cpu":
         keep_memory()
-    callback = callback or FitCallback()
     with claimed(directory, "simtown fit"):
-        total = (0 if settings.stream else settings.train_size) + len(dataset.val) + len(dataset.test)
-        run = run_directory.begin(
-            directory, settings, dataset, lambda count: callback.on_compare(count, total)
-        )
+        run = run_directory.begin(directory, settings, dataset, callback.on_compare)
         if run["status"] == "done":
             (directory / run_directory.STATE).unlink(missing_ok=True)  # killed before the run removed it
             return run
         try:
-            return _Fit(settings, dataset, directory, run, callback, cache, beside).whole()
-        except FitError as error:
-            save_json(directory / RUN, {**run, "status": "failed", "error": str(error)})
-            raise
+            results = _train(settings, dataset, directory, callback, cache, beside)
+        except (FitError, torch.OutOfMemoryError) as error:
+            memory = f"out of memory with `batch={settings.batch}`: use a smaller batch or smaller pictures"
+            problem = error if isinstance(error, FitError) else FitError(memory)
+            save_json(directory / run_directory.RUN, {**run, "status": "failed", "error": str(problem)})
+            raise problem from None
+        run = {key: value for key, value in run.items() if key != "error"} | results | {"status": "done"}
+        save_json(directory / run_directory.RUN, run)
+        (directory / run_directory.STATE).unlink(missing_ok=True)
+    return run
+
+
+def _train(
+    settings: FitSettings,
+    dataset: Dataset,
+    directory: Path,
+    callback: FitCallback,
+    cache: bool | None,
+    beside: int,
+) -> dict[str, Any]:
+    """Train from where the run stands until it is time to stop, then test once: what run.json says of it."""
+    device = torch.device(settings.device)
+    state, saved = RunState.load(directory)
+    model, optimizer = new_model(settings, dataset, state.restarts)
+    if saved:
+        run_directory.restore(directory, saved, model, optimizer)
+        callback.on_note(f"continues after step {state.step + state.new_steps:,}")
+    if settings.stream:
+        train = open_stream(dataset, settings.train_size, device)
+    else:
+        train = open_split(
+            dataset.train, settings.train_size, dataset.settings, device, cache, callback.on_note, beside
+        )
+    val = open_split(dataset.val, len(dataset.val), dataset.settings, device, cache, beside=beside)
+    val_answers = answers(dataset.val)
+    learn = torch.compile(loss_of) if settings.compile else loss_of
+    epoch_steps = steps_an_epoch(settings)
+    # sums since the last validation: objective, cross-entropy, right answers
+    totals = saved.get("totals", torch.zeros(3, dtype=torch.float64)).to(device)
+    run_directory.cut_metrics(directory, state.epoch)
+    save_due = perf_counter() + SAVE_EVERY
+
+    with precision(settings), _tensorboard(directory, state.step) as board:
+        while not (reason := reason_to_stop(settings, state.step, state.best["val_accuracy"], state.stale)):
+            # train until the next validation
+            entered = perf_counter() - state.new_seconds
+            steps = steps_to_validation(settings, state.step)
+            model.train()
+            while state.new_steps < steps:
+                past_epochs, first = divmod(state.new_steps, epoch_steps)
+                epoch, last = state.epoch + past_epochs + 1, first + steps - state.new_steps
+                with seeded(settings.seed, "epoch", epoch, device):
+                    if first:  # the run was killed within this epoch
+                        run_directory.restore_random(saved, device)
+                    for batch in train.batches(chunks_of_epoch(settings, epoch, first, last)):
+                        with autocast(settings):
+                            loss, logits = learn(model, batch)
+                        optimizer.zero_grad(set_to_none=True)
+                        loss.backward()
+                        optimizer.step()
+                        totals += _sums(loss, logits, batch)
+                        state.new_steps += 1
+                        step = state.step + state.new_steps
+                        if perf_counter() >= save_due:
+                            _require_number(float(totals[0]), epoch, step, settings)
+                            state.new_seconds = perf_counter() - entered
+                            save_due = _save(state, directory, model, optimizer, totals)
+                        callback.on_step(epoch, step, len(batch), loss.detach())
+
+            # validate, in float32: bfloat16 may round two logits to one value
+            step, epoch = state.step + steps, state.epoch - (-steps // epoch_steps)
+            seconds, examples = perf_counter() - entered, examples_in(settings, steps)
+            objective, train_loss, train_accuracy = (total / examples for total in totals.tolist())
+            _require_number(objective, epoch, step, settings)
+            logits_val, val_loss = logits_of(model, val, len(dataset.val))
+            accuracy = float(((logits_val > 0) == val_answers).mean())
+            row = {
+                "epoch": epoch,
+                "step": step,
+                "objective": objective,
+                "train_loss": train_loss,
+                "train_accuracy": train_accuracy,
+                "val_loss": val_loss,
+                "val_accuracy": accuracy,
+                "images_per_second": examples / seconds,
+            }
+
+            # keep the best weights, count towards patience, restart a dead network
+            better = not state.best["step"] or accuracy > state.best["val_accuracy"]
+            if better:
+                state.best = {name: row[name] for name in ("epoch", "step", "val_accuracy", "val_loss")}
+                run_directory.save_weights(model, directory)
+            state.stale = stale_after(settings, state.stale, better, step - state.restarted_at)
+            if settings.protocol == "patient" and state.restarts < RESTARTS and np.ptp(logits_val) < 1e-6:
+                state.restarts, state.restarted_at, state.stale = state.restarts + 1, step, 0
+                model, optimizer = new_model(settings, dataset, state.restarts)
+            run_directory.append_metrics(directory, row)
+            state.seconds += perf_counter() - entered
+            state.epoch, state.step, state.new_steps, state.new_seconds = epoch, step, 0, 0.0
+            totals.zero_()
+            save_due = _save(state, directory, model, optimizer, totals)
+            callback.on_validation(row, state.best)
+            for name, value in row.items():
+                board.add_scalar(name, value, step)
+
+        # test the best weights, once
+        run_directory.load_weights(model, directory)
+        kept = False if cache is False else None
+        test = open_split(dataset.test, len(dataset.test), dataset.settings, device, kept, beside=beside)
+        logits_test, test_loss = logits_of(model, test, len(dataset.test))
+        logits_val, _ = logits_of(model, val, len(dataset.val))
+    run_directory.save_test(directory, logits_test, answers(dataset.test))
+    _draw_curve(directory)
+    seen = None if settings.stream else settings.train_size
+    return {
+        "epochs": state.epoch,
+        "steps": state.step,
+        "stopped": reason,
+        "restarts": state.restarts,
+        "best": state.best,
+        "test": {**measure(dataset, logits_test, logits_val, seen), "loss": test_loss},
+        "references": references(dataset),
+        "parameters": sum(parameter.numel() for parameter in model.parameters()),
+        "seconds": state.seconds,
+    }
+
+
+def new_model(
+    settings: FitSettings, dataset: Dataset, restarts: int = 0
+) -> tuple[nn.Module, torch.optim.Optimizer]:
+    """A model with initial weights, other ones after every restart, and its optimiser."""
+    device = torch.device(settings.device)
+    with seeded(settings.seed, "weights", restarts, device):
+        model = build(settings.model, World.of(dataset), settings.options)
+    model = model.to(device, memory_format=torch.channels_last)
+    return model, torch.optim.Adam(model.parameters(), lr=settings.learning_rate, fused=True)
 
 
 @contextmanager
 def seeded(seed: int, name: str, number: int, device: torch.device) -> Iterator[None]:
-    """PyTorch's random state as a function of an address, and afterwards as it was."""
+    """PyTorch's random state is a function of an address in the block, and afterwards as it was."""
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         torch.manual_seed(int(Stream(seed, "fit", name).bits(np.array([number]), 1)[0, 0] >> np.uint64(1)))
         yield
-
-
-def order(seed: int, epoch: int, n: int) -> np.ndarray:
-    """(n,) int64: the order in which an epoch visits its examples.
-
-    Making it takes 20 bytes an example, keeping it 8.
-    """
-    draws, words = Stream(seed, "fit", "order"), np.empty(n, dtype=np.uint64)
-    for begin in range(0, n, _BLOCK):
-        numbers = np.arange(begin, min(begin + _BLOCK, n))
-        words[numbers] = draws.bits(numbers, 1, epoch)[:, 0]
-    return np.argsort(words, kind="stable")
-
-
-class _Fit:
-    """One run, from where it stands to its end."""
-
-    def __init__(
-        self,
-        settings: FitSettings,
-        dataset: Dataset,
-        directory: Path,
-        run: dict[str, Any],
-        callback: FitCallback,
-        cache: bool | None,
-        beside: int,
-    ) -> None:
-        self.settings, self.dataset, self.directory = settings, dataset, directory
-        self.run, self.callback, self.cache, self.beside = run, callback, cache, beside
-        self.device = device = torch.device(settings.device)
-        self.steps_an_epoch = -(-settings.train_size // settings.batch)
-        self._start_weights(0)
-        self.state = RunState.load(directory, self.model)
-        if self.state:
-            if self.state.restarts:
-                # a user's own model may draw what its weights do not hold
-                self._start_weights(self.state.restarts)
-            self.state.restore(self.model, self.optimizer)
-        self.train = self._training_source()
-        self.val = open_split(dataset.val, len(dataset.val), dataset.settings, device, cache, beside=beside)
-        self.val_answers = answers(dataset.val)
-        self.due = perf_counter() + KEPT_EVERY
-
-    def _start_weights(self, restarts: int) -> None:
-        """Initial weights, other ones after every restart, and their optimiser."""
-        settings = self.settings
-        with seeded(settings.seed, "weights", restarts, self.device):
-            model = build(settings.model, World.of(self.dataset), settings.options)
-        self.model = model.to(self.device, memory_format=torch.channels_last)
-        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=settings.learning_rate, fused=True)
-        self.learn = torch.compile(self._learn) if settings.compile else self._learn
-
-    def _training_source(self) -> ExampleSource:
-        settings = self.settings
-        if settings.stream:
-            world, device = self.dataset.settings, "auto" if self.device.type == "cuda" else "cpu"
-            drawn_on = choose_device(
-                device, lambda line: warnings.warn(line, CardWarning, stacklevel=2), world.width, world.height
-            )
-            # a table that the manifest names may be any file of this machine
-            tables = tables_of(self.dataset.manifest, world)
-            return FreshExamples(
-                replace(world, n=settings.train_size), make_renderer(drawn_on), self.device, tables
-            )
-        return open_split(
-            self.dataset.train,
-            settings.train_size,
-            self.dataset.settings,
-            self.device,
-            self.cache,
-            self.callback.on_note,
-            self.beside,
-        )
-
-    def whole(self) -> dict[str, Any]:
-        """Train until it is time to stop, then test once."""
-        rows = [
-            r
-            for r in run_directory.read_metrics(self.directory)
-            if self.state and r["epoch"] <= self.state.epoch
-        ]
-        _write_lines(self.directory / run_directory.METRICS, rows)
-        if self.state:
-            self.callback.on_note(
-                "goes on after step "
-                f"{self.state.step + (self.state.middle.steps if self.state.middle else 0):,}"
-            )
-        state = self.state or RunState(
-            0, 0, {"epoch": 0, "step": 0, "val_accuracy": 0.0, "val_loss": 0.0}, 0, 0.0, {}, {}
-        )
-        with precision(self.settings), _tensorboard(self.directory, state.step) as board:
-            while not (reason := self._stop(state)):
-                state = self._round(state)
-                row = self.row
-                self.callback.on_validation(row, state.best)
-                for name, value in row.items():
-                    board.add_scalar(name, value, state.step)
-            return self._finish(state, reason)
-
-    def _stop(self, state: RunState) -> str:
-        return early_stopping.reason_to_stop(
-            self.settings, state.step, state.best["val_accuracy"], state.stale
-        )
-
-    def _round(self, state: RunState) -> RunState:
-        """The steps to the next validation, from where they were left, and the validation."""
-        settings, entered = self.settings, perf_counter()
-        middle = state.middle or Middle(torch.zeros(3, dtype=torch.float64))
-        steps = self._steps(state)
-        totals = self._train(state, middle, steps).tolist()
-        step, epoch = state.step + steps, state.epoch - (-steps // self.steps_an_epoch)
-        trained = middle.seconds + perf_counter() - entered
-        seen = self._examples(steps)
-        objective, loss, right = (total / seen for total in totals)
-        self._require_number(objective, epoch, step)
-        try:
-            # in float32: bf16 may round them to one value
-            logits, val_loss = logits_of(self.model, self.val, len(self.dataset.val))
-        except torch.OutOfMemoryError as error:
-            raise FitError(
-                "out of memory while validating: use smaller pictures, or another device"
-            ) from error
-        accuracy = float(((logits > 0) == self.val_answers).mean())
-        self.row = {
-            "epoch": epoch,
-            "step": step,
-            "objective": objective,
-            "train_loss": loss,
-            "train_accuracy": right,
-            "val_loss": val_loss,
-            "val_accuracy": accuracy,
-            "images_per_second": seen / trained,
-        }
-        best, restarts, restarted_at = state.best, state.restarts, state.begun
-        # the first weights are the best so far
-        better = not best["step"] or accuracy > best["val_accuracy"]
-        stale = early_stopping.stale_after(settings, state.stale, better, step - restarted_at)
-        if better:
-            best = {"epoch": epoch, "step": step, "val_accuracy": accuracy, "val_loss": val_loss}
-            run_directory.save_weights(self.model, self.directory)
-        if settings.protocol == "patient" and restarts < RESTARTS and np.ptp(logits) < 1e-6:
-            restarts, restarted_at, stale = restarts + 1, step, 0
-            self._start_weights(restarts)
-        run_directory.append_metrics(self.directory, self.row)
-        seconds = state.seconds + middle.seconds + perf_counter() - entered
-        after = RunState(
-            epoch,
-            step,
-            best,
-            stale,
-            seconds,
-            self.model.state_dict(),
-            self.optimizer.state_dict(),
-            restarts,
-            restarted_at,
-        )
-        self._keep(after)
-        return after
-
-    def _steps(self, state: RunState) -> int:
-        """Steps to the next validation; none beyond the last."""
-        steps, most = early_stopping.between_validations(self.settings), self.settings.max_steps
-        return min(steps, most - state.step) if most else steps
-
-    def _examples(self, steps: int) -> int:
-        """Examples that so many steps visit, the first of them an epoch's first."""
-        whole, more = divmod(steps, self.steps_an_epoch)
-        return whole * self.settings.train_size + more * self.settings.batch
-
-    def _train(self, state: RunState, middle: Middle, steps: int) -> torch.Tensor:
-        """Take what is left of the steps to the next validation.
-
-        Returns:
-            (3,) float64 sums since the last validation: objective, cross-entropy, right answers.
-        """
-        settings, size, entered = self.settings, self.settings.batch, perf_counter()
-        totals, taken = middle.totals.to(self.device), middle.steps
-        pacer = Pacer(self.callback.on_pace, totals[1], self._examples(taken), self._examples(steps))
-        self.model.train()
-        while taken < steps:
-            past, first = divmod(taken, self.steps_an_epoch)
-            epoch, last = state.epoch + past + 1, first + steps - taken
-            with seeded(settings.seed, "epoch", epoch, self.device):
-                if first:
-                    middle.restore_random(self.device)
-                for batch in self.train.batches(self._rows(epoch, first * size, last * size), size):
-                    loss, logits = self._step(batch)
-                    totals[0] += loss.detach() * len(batch)
-                    totals[1] += binary_cross_entropy_with_logits(
-                        logits.detach().float(), batch.answer, reduction="sum"
-                    )
-                    totals[2] += ((logits > 0) == (batch.answer > 0.5)).sum()
-                    taken += 1
-                    if perf_counter() >= self.due:
-                        self._require_number(float(totals[0]), epoch, state.step + taken)
-                        seconds = middle.seconds + perf_counter() - entered
-                        now = Middle(totals.cpu(), taken, seconds, run_directory.random_state(self.device))
-                        self._keep(
-                            replace(
-                                state,
-                                model=self.model.state_dict(),
-                                optimizer=self.optimizer.state_dict(),
-                                middle=now,
-                            )
-                        )
-                    self.callback.on_step(len(batch))
-                    pacer.stepped(epoch, state.step + taken, self._examples(taken))
-        return totals
-
-    def _rows(self, epoch: int, begin: int, end: int) -> ExampleNumbers:
-        """The examples at places `begin` to `end` - 1, or its last, of an epoch's order."""
-        settings, n = self.settings, self.settings.train_size
-        end = min(end, n)
-        if settings.stream:
-            return np.arange((epoch - 1) * n + begin, (epoch - 1) * n + end)
-        if n > LARGEST_SORTED:
-            return NumberRange(BlockOrder(n, settings.seed, epoch), begin, end)
-        return order(settings.seed, epoch, n)[begin:end]
-
-    def _step(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
-        try:
-            return self.learn(batch)
-        except torch.OutOfMemoryError:
-            pass
-        # out here, where the failed step holds no memory any more
-        raise FitError(self._too_large(len(batch)))
-
-    def _require_number(self, objective: float, epoch: int, step: int) -> None:
-        if not np.isfinite(objective):
-            raise FitError(
-                f"the loss is no longer a number in epoch {epoch} (step {step}): give a smaller "
-                f"`learning_rate` than {self.settings.learning_rate}"
-            )
-
-    def _keep(self, state: RunState) -> None:
-        """Save the training state, and set when it is due again.
-
-        A killed run then loses little, and saving takes little time.
-        """
-        entered = perf_counter()
-        state.save(self.directory)
-        left = perf_counter()
-        self.due = left + max(KEPT_EVERY, (left - entered) / KEEPING)
-
-    def _learn(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
-        """One step of the optimiser."""
-        with autocast(self.settings):
-            loss, logits = loss_of(self.model, batch)
-        self.optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        self.optimizer.step()
-        return loss, logits
-
-    def _too_large(self, size: int) -> str:
-        """The message for a batch that did not fit into memory.
-
-        It names the largest half, quarter, ... of the batch that fits.
-        """
-        self.optimizer.zero_grad(set_to_none=True)
-        while size >= 4:
-            size //= 2
-            if self.device.type == "cuda":
-                torch.cuda.empty_cache()
-            try:
-                batch = next(iter(self.train.batches(np.arange(min(size, self.settings.train_size)), size)))
-                loss_of(self.model, batch)[0].backward()
-                return f"out of memory with `batch={self.settings.batch}`: `batch={size}` fits"
-            except torch.OutOfMemoryError:
-                continue
-        return "out of memory even with two examples a step: use a smaller picture or another device"
-
-    def _finish(self, state: RunState, reason: str) -> dict[str, Any]:
-        dataset = self.dataset
-        self.model.load_state_dict(run_directory.load_weights(self.model.state_dict(), self.directory))
-        test = open_split(
-            dataset.test,
-            len(dataset.test),
-            dataset.settings,
-            self.device,
-            False if self.cache is False else None,
-            beside=self.beside,
-        )
-        logits, loss = logits_of(self.model, test, len(dataset.test))
-        val, _ = logits_of(self.model, self.val, len(dataset.val))
-        run_directory.save_test(self.directory, logits, answers(dataset.test))
-        seen = None if self.settings.stream else self.settings.train_size
-        end = {
-            "status": "done",
-            "epochs": state.epoch,
-            "steps": state.step,
-            "stopped": reason,
-            "restarts": state.restarts,
-            "best": state.best,
-            "test": {**measure(dataset, logits, val, seen), "loss": loss},
-            "references": references(dataset),
-            "parameters": sum(p.numel() for p in self.model.parameters()),
-            "seconds": state.seconds,
-        }
-        run = {**{k: v for k, v in self.run.items() if k != "error"}, **end}
-        _draw_curve(self.directory)
-        save_json(self.directory / RUN, run)
-        (self.directory / run_directory.STATE).unlink(missing_ok=True)  # the run is over
-        return run
 
 
 def loss_of(model: nn.Module, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
@@ -475,17 +285,42 @@ def loss_of(model: nn.Module, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]
     return binary_cross_entropy_with_logits(logits, batch.answer), logits
 
 
+def _sums(loss: torch.Tensor, logits: torch.Tensor, batch: Batch) -> torch.Tensor:
+    """(3,) sums over a batch: objective, cross-entropy, right answers."""
+    entropy = binary_cross_entropy_with_logits(logits.detach().float(), batch.answer, reduction="sum")
+    right = ((logits > 0) == (batch.answer > 0.5)).sum()
+    return torch.stack([loss.detach() * len(batch), entropy, right])
+
+
+def _require_number(objective: float, epoch: int, step: int, settings: FitSettings) -> None:
+    """Raises FitError if the objective is NaN or infinite."""
+    if not np.isfinite(objective):
+        raise FitError(
+            f"the loss became NaN in epoch {epoch} (step {step}): give a smaller `learning_rate` than "
+            f"{settings.learning_rate}"
+        )
+
+
+def _save(
+    state: RunState, directory: Path, model: nn.Module, optimizer: torch.optim.Optimizer, totals: torch.Tensor
+) -> float:
+    """Save the training state; returns when it is due again: saving takes a small share of the time."""
+    entered = perf_counter()
+    state.save(directory, model, optimizer, totals)
+    left = perf_counter()
+    return left + max(SAVE_EVERY, (left - entered) / SAVING_SHARE)
+
+
 def autocast(settings: FitSettings) -> AbstractContextManager[Any]:
-    return (
-        torch.autocast(settings.device, dtype=torch.bfloat16)
-        if settings.precision == "bf16"
-        else nullcontext()
-    )
+    """Mixed precision in the block, if the settings say bf16."""
+    if settings.precision != "bf16":
+        return nullcontext()
+    return torch.autocast(settings.device, dtype=torch.bfloat16)
 
 
 @contextmanager
 def precision(settings: FitSettings) -> Iterator[None]:
-    """TensorFloat-32 for the duration, where it was asked for."""
+    """TensorFloat-32 is allowed in the block, unless the settings say float32."""
     matmul, conv = torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = settings.precision != "float32"
     try:
@@ -499,20 +334,13 @@ def _tensorboard(directory: Path, step: int) -> Iterator[Any]:
     from torch.utils.tensorboard import SummaryWriter
 
     logs = folder(directory, "tensorboard")
-    if linked := [path for path in logs.iterdir() if path.is_symlink()]:
-        raise RefusedError(
-            f"{linked[0]} is a symbolic link, through which logs would be written elsewhere: delete it"
-        )
+    if links := [path for path in logs.iterdir() if path.is_symlink()]:
+        raise RefusedError(f"{links[0]} is a symbolic link, and logs would be written elsewhere: delete it")
     board = SummaryWriter(str(logs), purge_step=step + 1 if step else None)
     try:
         yield board
     finally:
         board.close()
-
-
-def _write_lines(path: Path, rows: list[dict[str, float]]) -> None:
-    with replacing(path) as temporary:
-        temporary.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
 def _draw_curve(directory: Path) -> None:

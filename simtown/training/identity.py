@@ -1,6 +1,6 @@
-"""What a run is known by: its settings and the examples that it reads, never the files in which these lie.
+"""A run is identified by its settings and the examples that it reads, not by the files that hold them.
 
-So a run stays what it is if its data set grows, moves or is stored in other shards.
+So it stays the same run if its data set grows, moves or is stored in other shards.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from simtown.core.files import as_json
 from simtown.core.runs import changed_settings
 from simtown.datasets.reader import Dataset
-from simtown.datasets.settings import LEFT_OUT, Settings, file_name, has_digest
+from simtown.datasets.settings import Settings, file_name, has_digest
 from simtown.training.fit_settings import FitSettings
 
 #: Settings of a data set that do not change its training examples: how many there are, what else is stored of
@@ -52,22 +52,13 @@ def examples_read(
 
 
 def endless(dataset: Dataset) -> str:
-    """What stands for the training examples of a run that draws fresh ones:
-
-    SHA-256 of the settings that decide them.
-    """
+    """The digest of an endless stream of training examples: SHA-256 of the settings that decide them."""
     drawn = {
         name: value
         for name, value in dataset.manifest["settings"].items()
         if name not in (*_STORAGE, "test_seed")
     }
     return sha256(json.dumps(drawn, sort_keys=True).encode()).hexdigest()
-
-
-def shards_digest(dataset: Dataset) -> str:
-    """SHA-256 over the checksums of a data set's shards: what the runs of an older simtown are known by."""
-    shards = dataset.manifest["shards"]
-    return sha256("".join(shards[name]["sha256"] for name in sorted(shards)).encode()).hexdigest()
 
 
 def other_settings(
@@ -78,7 +69,7 @@ def other_settings(
     `any_device`: a run on another device counts as the same.
     """
     now = world(data)
-    recorded = {**now, **LEFT_OUT, **run["data"]}  # an older simtown did not record all of them
+    recorded = {name: run["data"].get(name) for name in now}
     before = {name: value if _same(recorded[name], value) else recorded[name] for name, value in now.items()}
     trained_with = {**run["settings"], "device": settings.device} if any_device else run["settings"]
     return changed_settings(trained_with, as_json(asdict(settings))) + [
@@ -93,17 +84,8 @@ def _same(before: Any, now: Any) -> bool:
     return bool(before == now)
 
 
-def other_examples(run: dict[str, Any], examples: dict[str, str], dataset: Dataset) -> str:
-    """Which examples of a run.json differ from those of a data set; "" if none do.
-
-    `examples` are the digests of the data set's.
-    """
-    recorded = run["data"].get("examples")
-    if recorded is None:
-        return (
-            ""
-            if run["data"].get("sha256") == shards_digest(dataset)
-            else "another data set (an older simtown recorded it by its shards)"
-        )
+def other_examples(run: dict[str, Any], examples: dict[str, str]) -> str:
+    """Which examples of a run.json differ from those with these digests by split; "" if none do."""
+    recorded = run["data"]["examples"]
     splits = [name for split, name in _NAMES.items() if recorded.get(split) != examples[split]]
     return f"other {' and '.join(splits)} examples" if splits else ""

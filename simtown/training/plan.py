@@ -21,7 +21,7 @@ from simtown.core.untrusted import check_name, inside, read_toml
 from simtown.datasets.settings import Settings, SettingsError
 from simtown.training import record
 from simtown.training.fit_settings import FitSettings, precision_of
-from simtown.training.models import admit, options
+from simtown.training.models import options, require_allowed
 
 PRESETS = ("grid", "paper", "paper-rule", "small", "tiny")
 VERSION = 1
@@ -173,7 +173,7 @@ def _plan(preset: str, content: dict[str, Any], device: str, allowed: Collection
     data, fit, grids = _parts(preset, content)
     _refuse_too_many(preset, grids, targets)
     for model in chain.from_iterable(grid["models"] for grid in grids):
-        admit(model, preset, allowed)
+        require_allowed(model, preset, allowed)
     chosen: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in data.items()}
     shared = Settings(width=width, height=height, **chosen)
     if shared.table_from_file:  # nobody's preset makes a file from elsewhere part of a data set

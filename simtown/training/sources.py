@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -19,15 +21,25 @@ import numpy as np
 import torch
 
 from simtown.core.amounts import size
+from simtown.core.options import SettingsError
+from simtown.core.streams import Stream
+from simtown.datasets.checks.manifest import tables_of
 from simtown.datasets.order import BlockOrder
-from simtown.datasets.reader import Split
-from simtown.datasets.settings import Settings, SettingsError, Tables
+from simtown.datasets.reader import Dataset, Split
+from simtown.datasets.settings import Settings, Tables
 from simtown.datasets.shards import columns
 from simtown.language.sampler import sample
-from simtown.render.frames import CardRenderer, Renderer
+from simtown.render.frames import CardRenderer, CardWarning, Renderer
+from simtown.render.renderers import choose_device, make_renderer
 from simtown.scenes.scene import SceneBatch
+from simtown.training.fit_settings import FitSettings
 from simtown.training.world import Batch
 
+#: Examples of the largest epoch whose order is drawn example by example. That of a larger one is a
+#: BlockOrder: its examples lie in too many places for the reader to keep what it knows of them all.
+LARGEST_SORTED = 3_500_000
+#: Random words of an order that are drawn at once.
+_WORDS = 1 << 16
 #: Share of the memory now free that pictures may take before they are read from disk batch by batch.
 MEMORY_SHARE = 0.6
 #: Bytes of pictures from which on it is said where they are kept.
@@ -52,44 +64,45 @@ _TYPES = {
 BLOCK = 1024
 
 
-class ExampleNumbers(Protocol):
-    """Numbers of examples, sliced like an array of them."""
+def order(seed: int, epoch: int, n: int) -> np.ndarray:
+    """(n,) int64: the order in which an epoch visits its examples.
 
-    def __len__(self) -> int: ...
-
-    def __getitem__(self, part: slice, /) -> np.ndarray:
-        """(k,) int64"""
-        ...
-
-
-@dataclass(frozen=True)
-class NumberRange:
-    """The numbers at places `begin` to `end` - 1 of an order that no array holds.
-
-    Attributes:
-        order: the whole order.
-        begin: the first place.
-        end: the place after the last.
+    Making it takes 20 bytes an example, keeping it 8.
     """
+    draws, words = Stream(seed, "fit", "order"), np.empty(n, dtype=np.uint64)
+    for numbers in chunks(n, _WORDS):
+        words[numbers] = draws.bits(numbers, 1, epoch)[:, 0]
+    return np.argsort(words, kind="stable")
 
-    order: BlockOrder
-    begin: int
-    end: int
 
-    def __len__(self) -> int:
-        return self.end - self.begin
+def chunks_of_epoch(settings: FitSettings, epoch: int, first: int, last: int) -> Iterator[np.ndarray]:
+    """The numbers of the examples in each batch, from the step `first` of an epoch up to `last` - 1, or to
+    its end.
+    """
+    n, size = settings.train_size, settings.batch
+    take: Callable[[int, int], np.ndarray]
+    if settings.stream:
+        take = partial(np.arange, dtype=np.int64)
+    elif n > LARGEST_SORTED:
+        take = BlockOrder(n, settings.seed, epoch).rows
+    else:
+        shuffled = order(settings.seed, epoch, n)
+        take = lambda begin, end: shuffled[begin:end]  # noqa: E731
+    before = (epoch - 1) * n if settings.stream else 0
+    for begin in range(first * size, min(last * size, n), size):
+        yield take(before + begin, before + min(begin + size, n))
 
-    def __getitem__(self, part: slice, /) -> np.ndarray:
-        """See :class:`ExampleNumbers`."""
-        begin, end, _ = part.indices(len(self))
-        return self.order.rows(self.begin + begin, self.begin + end)
+
+def chunks(n: int, size: int) -> Iterator[np.ndarray]:
+    """The numbers 0 to n - 1, so many at a time."""
+    return (np.arange(begin, min(begin + size, n)) for begin in range(0, n, size))
 
 
 class ExampleSource(Protocol):
     """Examples on a device."""
 
-    def batches(self, rows: ExampleNumbers, size: int) -> Iterator[Batch]:
-        """The examples with the numbers `rows`, in their order, at most `size` at a time."""
+    def batches(self, numbers: Iterable[np.ndarray]) -> Iterator[Batch]:
+        """A batch for each array of numbers of examples, in their order."""
         ...
 
 
@@ -138,10 +151,10 @@ class Resident:
     def __len__(self) -> int:
         return len(self.pixels)
 
-    def batches(self, rows: ExampleNumbers, size: int) -> Iterator[Batch]:
+    def batches(self, numbers: Iterable[np.ndarray]) -> Iterator[Batch]:
         """See :class:`ExampleSource`."""
-        for numbers in _parts(rows, size):
-            part = torch.from_numpy(numbers).to(self.pixels.device)
+        for rows in numbers:
+            part = torch.from_numpy(rows).to(self.pixels.device)
             known = {name: self._columns[name][part].to(used_as) for name, (_, used_as) in _TYPES.items()}
             yield Batch(as_input(self.pixels[part]), **known)
 
@@ -164,9 +177,9 @@ class FromDisk:
             raise IndexError(f"there is no example {rows.max()}: {self.n} are used, numbered from 0")
         return self.split.images(rows), self.split.rows(_COLUMNS, rows)
 
-    def batches(self, rows: ExampleNumbers, size: int) -> Iterator[Batch]:
+    def batches(self, numbers: Iterable[np.ndarray]) -> Iterator[Batch]:
         """See :class:`ExampleSource`."""
-        for images, column in _ahead(self._read, _parts(rows, size), 1):
+        for images, column in _ahead(self._read, numbers, 1):
             batch = as_batch(column, self.settings, self.device)
             batch.image = as_input(torch.from_numpy(images).to(self.device))
             yield batch
@@ -211,26 +224,34 @@ class FreshExamples:
             self.device
         )
 
-    def batches(self, rows: ExampleNumbers, size: int) -> Iterator[Batch]:
+    def batches(self, numbers: Iterable[np.ndarray]) -> Iterator[Batch]:
         """See :class:`ExampleSource`."""
-        return _ahead(self._finish, _ahead(self._sample, _parts(rows, size), SAMPLED_AHEAD), 1)
+        return _ahead(self._finish, _ahead(self._sample, numbers, SAMPLED_AHEAD), 1)
 
 
-def _parts(rows: ExampleNumbers, size: int) -> Iterator[np.ndarray]:
-    return (rows[i : i + size] for i in range(0, len(rows), size))
-
-
-def _ahead(make: Callable[[Piece], Made], pieces: Iterator[Piece], threads: int) -> Iterator[Made]:
-    """make(piece) for every piece, in their order, by so many threads.
-
-    Each thread is one piece ahead of the consumer.
-    """
+def _ahead(make: Callable[[Piece], Made], pieces: Iterable[Piece], threads: int) -> Iterator[Made]:
+    """make(piece) for every piece, in their order, by threads that work one piece ahead of the consumer."""
+    left = iter(pieces)
     with ThreadPoolExecutor(threads) as pool:
-        waiting = deque(pool.submit(make, piece) for piece in islice(pieces, threads))
+        waiting = deque(pool.submit(make, piece) for piece in islice(left, threads))
         while waiting:
             ready = waiting.popleft()
-            waiting.extend(pool.submit(make, piece) for piece in islice(pieces, 1))
+            waiting.extend(pool.submit(make, piece) for piece in islice(left, 1))
             yield ready.result()
+
+
+def open_stream(dataset: Dataset, n: int, device: torch.device) -> FreshExamples:
+    """Fresh training examples of a data set's settings; on a GPU they are drawn there if it can."""
+    world = replace(dataset.settings, n=n)
+    drawn_on = choose_device(
+        "auto" if device.type == "cuda" else "cpu",
+        lambda line: warnings.warn(line, CardWarning, stacklevel=2),
+        world.width,
+        world.height,
+    )
+    # a CSV file that the manifest names may be any file of this machine
+    tables = tables_of(dataset.manifest, dataset.settings)
+    return FreshExamples(world, make_renderer(drawn_on), device, tables)
 
 
 def open_split(
@@ -239,10 +260,10 @@ def open_split(
     settings: Settings,
     device: torch.device,
     cache: bool | None = None,
-    noted: Callable[[str], None] | None = None,
+    noted: Callable[[str], object] = lambda line: None,
     beside: int = 1,
 ) -> Resident | FromDisk:
-    """The first n examples of a split, in memory (on a GPU: on the card) if they fit there.
+    """The first n examples of a split, in memory (on a GPU: in its memory) if they fit there.
 
     Args:
         split: of a data set.
@@ -250,8 +271,7 @@ def open_split(
         settings: of the data set.
         device: of the model.
         cache: True to insist on it, False to read from disk batch by batch.
-        noted: called, before memory is taken, with a sentence about how much it is, or why it is not taken,
-            where either is worth knowing.
+        noted: called, before much memory is taken, with a sentence about it.
         beside: runs that share what is free, this one among them.
 
     Raises:
@@ -265,7 +285,7 @@ def open_split(
             f"`cache=True`: {n} pictures take {size(needed)}, and {size(usable)} on {device} may be used: "
             "leave it out, or train on fewer (`train_size`)"
         )
-    if noted and needed >= _MUCH and cache is not False:
+    if needed >= _MUCH and cache is not False:
         where = "on the card" if device.type == "cuda" else "in memory"
         if fits:
             noted(
@@ -274,8 +294,7 @@ def open_split(
             )
         else:
             noted(
-                f"reads its {n:,} pictures from disk: {where} they would take {size(needed)} of {size(free)} "
-                "free"
+                f"reads {n:,} pictures from disk: {where} they would take {size(needed)} of {size(free)} free"
             )
     return (Resident if fits and cache is not False else FromDisk)(split, n, settings, device)
 

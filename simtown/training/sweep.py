@@ -197,9 +197,7 @@ class SweepData:
             examples = identity.examples_read(dataset, sizes, progress.on_progress)
         others = defaultdict(list)
         for cell in readers:
-            if other := identity.other_examples(
-                self._begun[cell.name], examples[cell.fit.train_size], dataset
-            ):
+            if other := identity.other_examples(self._begun[cell.name], examples[cell.fit.train_size]):
                 others[other].append(cell.name)
         if others:
             raise ForeignDirectoryError(

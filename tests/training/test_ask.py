@@ -241,7 +241,7 @@ def test_boxes_that_hold_no_two_vehicles_are_told(boxes, words):
 
 def evaluation_batches(data):
     dataset = open_dataset(data)
-    return Resident(dataset.test, 1, dataset.settings, torch.device("cpu")).batches(np.arange(1), 1)
+    return Resident(dataset.test, 1, dataset.settings, torch.device("cpu")).batches([np.arange(1)])
 
 
 def test_boxes_are_drawn_where_they_were_found(tmp_path):

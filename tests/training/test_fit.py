@@ -2,7 +2,6 @@
 losses that are no numbers.
 """
 
-import errno
 import json
 import os
 import random
@@ -25,11 +24,9 @@ from safetensors.torch import load_file, save_file  # noqa: E402
 from simtown.core.files import DamagedError, ForeignDirectoryError  # noqa: E402
 from simtown.datasets.job import generate  # noqa: E402
 from simtown.datasets.reader import open_dataset  # noqa: E402
-from simtown.datasets.settings import SettingsError  # noqa: E402
-from simtown.training import ask, early_stopping, run_directory  # noqa: E402
+from simtown.training import ask, early_stopping, run_directory, sources  # noqa: E402
 from simtown.training import fit as module  # noqa: E402
-from simtown.training import weights as weights_module  # noqa: E402
-from simtown.training.fit import FitError, fit, order  # noqa: E402
+from simtown.training.fit import FitError, fit  # noqa: E402
 from simtown.training.fit_settings import precision_of  # noqa: E402
 from simtown.training.models import build  # noqa: E402
 from simtown.training.run_directory import RunState  # noqa: E402
@@ -119,16 +116,16 @@ class Clock(Interrupter):
         super().__init__(steps)
         self.time = 0.0
         patch.setattr(module, "perf_counter", lambda: self.time)
-        patch.setattr(module, "KEPT_EVERY", 1.5)
+        patch.setattr(module, "SAVE_EVERY", 1.5)
 
-    def on_step(self, examples):
+    def on_step(self, *step):
         self.time += 1
-        super().on_step(examples)
+        super().on_step(*step)
 
 
 def middle_of(directory):
     """Steps since the last validation that a training state has."""
-    return json.loads(state_of(directory / "state.safetensors")[1]["place"]).get("middle", {}).get("steps", 0)
+    return json.loads(state_of(directory / "state.safetensors")[1]["place"])["new_steps"]
 
 
 @pytest.mark.parametrize(
@@ -151,7 +148,7 @@ def test_a_run_killed_between_two_validations_goes_on_from_there(
 def test_a_run_too_large_for_one_order_of_all_goes_on_from_between_two_validations(
     data, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(module, "LARGEST_SORTED", 59)
+    monkeypatch.setattr(sources, "LARGEST_SORTED", 59)
     fit(CHOICES["pbn"], data, tmp_path / "whole", cache=False)
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         fit(CHOICES["pbn"], data, tmp_path / "run", Clock(patch, 8), cache=False)
@@ -173,10 +170,10 @@ def test_keeping_the_state_takes_a_small_share_of_the_time(data, tmp_path, monke
     """A state that takes long to write is written less often."""
     clock, saved, true = Clock(monkeypatch), [], RunState.save
 
-    def slow(self, directory):
+    def slow(*state):
         saved.append(clock.time)
-        clock.time += 10 * module.KEEPING
-        true(self, directory)
+        clock.time += 10 * module.SAVING_SHARE
+        true(*state)
 
     monkeypatch.setattr(RunState, "save", slow)
     fit(
@@ -250,9 +247,6 @@ def count(frame, event, _):
 sys.settrace(count)
 main()
 """
-#: So many of these lines a whole run has at least (some 1,180); one that goes on has at least as many less
-#: those before.
-LINES = 900
 
 
 def kill_and_finish(moments, name, data, directory, shell, monkeypatch):
@@ -269,23 +263,21 @@ def kill_and_finish(moments, name, data, directory, shell, monkeypatch):
     assert "test accuracy" in shell(*words).succeeds().out
 
 
+SLOW = pytest.mark.slow
+
+
 @pytest.mark.parametrize(
-    ("name", "line"), [("pbn", 800), pytest.param("cnn-lstm", 600, marks=pytest.mark.slow)]
+    ("name", "moments"),
+    [
+        ("pbn", [700]),
+        pytest.param("cnn-lstm", [500], marks=SLOW),
+        pytest.param("pbn", [40, 300, 700], marks=SLOW),
+        pytest.param("cnn-lstm", [150, 600], marks=SLOW),
+    ],
 )
 def test_a_command_that_is_killed_ends_as_one_that_was_not(
-    name, line, data, tmp_path, shell, undisturbed, monkeypatch
+    name, moments, data, tmp_path, shell, undisturbed, monkeypatch
 ):
-    kill_and_finish([line], name, data, tmp_path / "run", shell, monkeypatch)
-    assert result(tmp_path / "run") == undisturbed(name)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["pbn", "cnn-lstm"])
-@pytest.mark.parametrize("seed", range(3))
-def test_a_command_that_is_killed_again_and_again_ends_as_one_that_was_not(
-    name, seed, data, tmp_path, shell, undisturbed, monkeypatch
-):
-    moments = [random.Random(seed).randrange(1, LINES // 3) for _ in range(3)]
     kill_and_finish(moments, name, data, tmp_path / "run", shell, monkeypatch)
     assert result(tmp_path / "run") == undisturbed(name)
 
@@ -318,65 +310,9 @@ def test_seeds_differ_in_weights_order_and_dropout(data, tmp_path, undisturbed):
     assert mine[3] != other[3]
 
 
-def test_every_epoch_drops_out_others(data, tmp_path, monkeypatch):
-    addresses, true = [], module.seeded
-    monkeypatch.setattr(module, "seeded", lambda *address: addresses.append(address[:3]) or true(*address))
-    fit(small("question-only", seed=3), data, tmp_path / "run")
-    assert [a for a in addresses if a[1] == "epoch"] == [(3, "epoch", number) for number in range(1, 6)]
-    drawn = []
-    for address in [(3, "epoch", 1), (3, "epoch", 2), (4, "epoch", 1), (3, "weights", 1), (3, "epoch", 1)]:
-        with true(*address, torch.device("cpu")):
-            drawn.append(torch.rand(()).item())
-    assert len(set(drawn)) == 4
-    assert drawn[0] == drawn[4]
-
-
 def test_pictures_read_from_disk_train_the_same(data, tmp_path, undisturbed):
     fit(CHOICES["pbn"], data, tmp_path / "run", cache=False)
     assert result(tmp_path / "run") == undisturbed("pbn")
-
-
-@pytest.mark.parametrize("largest", [30, 29])
-def test_only_the_first_training_examples_are_visited_each_once_an_epoch(
-    largest, data, tmp_path, monkeypatch
-):
-    visited = []
-
-    class Spy(Resident):
-        def batches(self, rows, size):
-            visited.append((len(self.pixels), rows[:].tolist(), size))
-            return super().batches(rows, size)
-
-    monkeypatch.setattr(module, "open_split", lambda *split, **_: Spy(*split[:4]))
-    monkeypatch.setattr(module, "LARGEST_SORTED", largest)
-    fit(small("question-only", train_size=30, max_steps=6), data, tmp_path / "run")
-    epochs = [v for v in visited if v[2] == 16]
-    assert len(epochs) == 3
-    assert all(n == 30 and sorted(rows) == list(range(30)) for n, rows, _ in epochs)
-    assert len({tuple(rows) for _, rows, _ in epochs}) == 3
-
-
-def test_a_stream_never_shows_an_example_twice(data, tmp_path, monkeypatch):
-    visited = []
-    true = module.FreshExamples.batches
-    monkeypatch.setattr(
-        module.FreshExamples,
-        "batches",
-        lambda self, rows, size: visited.extend(rows.tolist()) or true(self, rows, size),
-    )
-    told = fit(small("question-only", stream=True, train_size=70, max_steps=10), data, tmp_path / "run")
-    assert visited == list(range(140))
-    assert "seen" not in told["test"]
-
-
-def test_the_order_is_a_permutation_of_its_own_for_every_epoch_and_seed():
-    orders = {(seed, epoch): order(seed, epoch, 50) for seed in (0, 1, -3) for epoch in (1, 2, 3)}
-    for key, rows in orders.items():
-        assert sorted(rows.tolist()) == list(range(50))
-        assert (order(*key, 50) == rows).all()
-    assert len({tuple(rows) for rows in orders.values()}) == len(orders)
-    places = np.array([np.flatnonzero(order(0, epoch, 4) == 0)[0] for epoch in range(4000)])
-    assert np.abs(np.bincount(places) - 1000).max() < 5 * np.sqrt(1000 * 0.75)
 
 
 # When it stops, and what is tested
@@ -394,6 +330,7 @@ def scripted(script, data, directory, monkeypatch, **changes):
         ((0.9, 0.5, 1.0), 1, 1, 2),
         ((0.5, 0.4, 0.6, 0.4, 0.7, 0.4, 0.4, 0.9), 2, 5, 7),
         ((0.5,) * 12 + (1.0,), 10, 1, 11),
+        ((0.0, 0.0, 0.0), 2, 1, 3),
     ],
 )
 def test_the_papers_protocol_stops_patience_epochs_after_the_best(
@@ -442,13 +379,6 @@ def test_a_perfect_validation_is_the_last(protocol, data, tmp_path, monkeypatch)
     )  # asked again, it is over
 
 
-def test_epochs_longer_than_the_closest_validations_are_validated_each(data, tmp_path, monkeypatch):
-    monkeypatch.setattr(early_stopping, "CLOSEST", 3)
-    told = scripted((0.5,), data, tmp_path / "run", monkeypatch, patience=2, min_steps=0, protocol="patient")
-    assert [r["step"] for r in run_directory.read_metrics(tmp_path / "run")] == [4, 8, 12]
-    assert told["best"]["epoch"] == 1
-
-
 def test_the_most_steps_end_a_run_within_an_epoch(data, tmp_path):
     """The steps that it takes are those of a run that goes on."""
     cut = fit(small("question-only", max_steps=9), data, tmp_path / "run")
@@ -467,19 +397,13 @@ def test_the_best_weights_are_kept_and_tested(data, tmp_path, monkeypatch):
     )  # as they were at the second validation
 
 
-def test_a_model_that_is_never_right_keeps_its_first_weights(data, tmp_path, monkeypatch):
-    told = scripted((0.0, 0.0, 0.0), data, tmp_path / "run", monkeypatch, patience=2)
-    assert told["best"]["val_accuracy"] == 0
-    assert load_file(tmp_path / "run" / "weights.safetensors")["asked"] == 1
-
-
 @pytest.mark.parametrize("name", ["pbn", "cnn-lstm"])
 def test_what_run_json_says_of_the_test_follows_from_the_weights(name, data, undisturbed):
     told, rows, _, _ = undisturbed(name)
     directory, dataset = undisturbed.directories[name], open_dataset(data)
     model = build(name, World.of(dataset), told["settings"]["options"])
     model.load_state_dict(load_file(directory / "weights.safetensors"))
-    (batch,) = Resident(dataset.test, 40, dataset.settings, torch.device("cpu")).batches(np.arange(40), 40)
+    (batch,) = Resident(dataset.test, 40, dataset.settings, torch.device("cpu")).batches([np.arange(40)])
     with torch.no_grad():
         logits = model.eval()(batch).numpy()
     assert np.ptp(logits) > 100 * ROUNDING
@@ -492,7 +416,7 @@ def test_what_run_json_says_of_the_test_follows_from_the_weights(name, data, und
     best = max(rows, key=lambda row: row["val_accuracy"])
     assert told["best"] == {k: best[k] for k in ("epoch", "step", "val_accuracy", "val_loss")}
     assert told["parameters"] == sum(p.numel() for p in model.parameters())
-    (batch,) = Resident(dataset.val, 40, dataset.settings, torch.device("cpu")).batches(np.arange(40), 40)
+    (batch,) = Resident(dataset.val, 40, dataset.settings, torch.device("cpu")).batches([np.arange(40)])
     with torch.no_grad():
         lead = model(batch) * (2 * batch.answer - 1)  # above 0: right
     surely, perhaps = ((lead > limit).double().mean().item() for limit in (ROUNDING, -ROUNDING))
@@ -588,6 +512,13 @@ def test_a_network_that_is_always_dead_comes_to_an_end(data, tmp_path, monkeypat
 # What goes wrong
 
 
+def test_too_little_memory_names_the_batch(data, tmp_path):
+    with pytest.raises(FitError, match="`batch=16`"):
+        fit(small(f"{HERE}:Hungry"), data, tmp_path / "run")
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["status"] == "failed"
+    assert fit(small(f"{HERE}:Hungry", batch=8), data, tmp_path / "smaller")["status"] == "done"
+
+
 def test_a_loss_that_is_no_number_ends_the_run_and_loses_nothing(data, tmp_path, monkeypatch):
     directory, choice = tmp_path / "run", small(f"{HERE}:Broken")
     fit(choice, data, tmp_path / "whole")
@@ -609,20 +540,6 @@ def test_a_loss_that_is_no_number_ends_the_run_and_loses_nothing(data, tmp_path,
     assert done["status"] == "done"
     assert "error" not in done
     assert result(directory) == result(tmp_path / "whole")
-
-
-@pytest.mark.parametrize(
-    ("most", "batch", "size", "fits"), [(10, 16, 60, 8), (10, 64, 60, 7), (3, 50, 60, 3), (2, 9, 60, 2)]
-)
-def test_memory_that_does_not_suffice_names_a_batch_that_does(most, batch, size, fits, data, tmp_path):
-    choice = small(f"{HERE}:Hungry", options={"most": most}, batch=batch, train_size=size)
-    with pytest.raises(FitError) as failed:
-        fit(choice, data, tmp_path / "run")
-    assert "\n" not in str(failed.value)
-    assert f"`batch={batch}`:" in str(failed.value)
-    assert int(re.search(r"`batch=(\d+)` fits", str(failed.value))[1]) == fits <= most
-    assert json.loads((tmp_path / "run" / "run.json").read_text())["status"] == "failed"
-    assert fit(replace(choice, batch=fits), data, tmp_path / "smaller")["status"] == "done"
 
 
 @pytest.mark.parametrize(
@@ -664,11 +581,6 @@ def test_a_run_in_bfloat16_trains_float32_weights_near_those_of_float32(name, da
             assert (
                 weights - ends["float32"][key]
             ).abs().max() <= 2 * 4 * 1e-3 * 1.01  # a step of Adam moves a weight by the rate at most
-
-
-def test_memory_that_never_suffices_is_told_too(data, tmp_path):
-    with pytest.raises(FitError, match="two examples"):
-        fit(small(f"{HERE}:Hungry", options={"most": 1}), data, tmp_path / "run")
 
 
 def test_another_configuration_is_refused_and_named(data, tmp_path):
@@ -752,25 +664,6 @@ def test_without_its_state_a_run_begins_again(begun, data, tmp_path):
     assert result(begun) == result(tmp_path / "whole")
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"patience": 10**10},
-        {"min_steps": 2 * 10**9},
-        {"batch": 10**10},
-        {"seed": 2**70},
-        {"options": {"most": float("inf")}},
-        {"options": {"most": 1e10}},
-    ],
-)
-def test_a_setting_that_could_not_be_read_again_is_refused_before_anything_is_written(
-    changes, data, tmp_path
-):
-    with pytest.raises(SettingsError, match=r"run\.json"):
-        fit(small(f"{HERE}:Hungry", **changes), data, tmp_path / "run")
-    assert not (tmp_path / "run" / "run.json").exists()
-
-
 @pytest.mark.parametrize("model", ["Tied", "Nested"])
 def test_a_model_with_tied_weights_or_nested_options_is_read_back(model, data, tmp_path):
     run = fit(small(f"{HERE}:{model}"), data, tmp_path / "run")
@@ -788,15 +681,6 @@ def test_whoever_may_read_a_run_may_read_its_weights(data, tmp_path):
     assert {path.stat().st_mode & 0o777 for path in (tmp_path / "run").iterdir() if path.is_file()} == {0o644}
 
 
-def test_a_full_disk_is_told_as_such(data, tmp_path, monkeypatch):
-    def full(path, content):
-        raise OSError(errno.ENOSPC, "No space left on device", str(path))
-
-    monkeypatch.setattr(weights_module, "save_bytes", full)
-    with pytest.raises(OSError, match="No space left"):
-        fit(small("question-only"), data, tmp_path / "run")
-
-
 def test_a_state_that_a_kill_left_beside_a_finished_run_goes(data, tmp_path):
     fit(small("question-only"), data, tmp_path / "run")
     (tmp_path / "run" / "state.safetensors").write_bytes(b"left")
@@ -809,5 +693,3 @@ def test_a_choice_that_cannot_be_leaves_no_trace(data, tmp_path):
         with pytest.raises(ValueError, match=r"\w"):
             fit(small(f"{HERE}:Entities", **changes), data, tmp_path / "run")
         assert not (tmp_path / "run" / "run.json").exists(), changes
-    with pytest.raises(SettingsError, match="from 2 to 60"):
-        fit(small(f"{HERE}:Entities", train_size=61), data, tmp_path / "run")

@@ -1,6 +1,5 @@
-"""How long a sweep still takes, told from its runs; what is not known is said to be unknown."""
+"""How long the runs of a sweep take: as finished ones did, or by timed steps."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,10 +9,11 @@ torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train
 
 from simtown.core.amounts import duration  # noqa: E402
 from simtown.datasets.settings import Settings  # noqa: E402
+from simtown.training import forecast  # noqa: E402
 from simtown.training.early_stopping import least_steps  # noqa: E402
 from simtown.training.fit import fit  # noqa: E402
 from simtown.training.fit_settings import FitSettings  # noqa: E402
-from simtown.training.forecast import Forecast, seconds_a_step  # noqa: E402
+from simtown.training.forecast import seconds_a_step, time_left  # noqa: E402
 from simtown.training.plan import SweepCell  # noqa: E402
 from tests.training import towns  # noqa: E402
 from tests.training.towns import HERE, small  # noqa: E402
@@ -24,14 +24,6 @@ FIT = FitSettings("pbn", 1280, protocol="paper", patience=4)  # ten steps an epo
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
     return towns.hamlet(tmp_path_factory)
-
-
-def waiting(jobs, *fits):
-    """A forecast for cells that wait, and these."""
-    cells, forecast = [SweepCell(Settings(), settings) for settings in fits], Forecast(jobs)
-    for cell in cells:
-        forecast.on_change(cell, "waiting", {})
-    return forecast, cells
 
 
 @pytest.mark.parametrize(
@@ -50,61 +42,19 @@ def test_a_run_that_never_gets_better_takes_the_least_steps(choice, data, tmp_pa
     assert least_steps(settings) == run["steps"]
 
 
-def test_nothing_known_is_said_and_a_running_run_tells_the_least():
-    forecast, cells = waiting(1, FIT, replace(FIT, seed=1))
-    assert str(forecast) == "time left unknown until a run of pbn was validated"
-    assert forecast.unknown == cells[:1]
-    forecast.on_change(
-        cells[0], "running", {"step": 10, "images_per_second": 128.0, "best": 0.5}
-    )  # a second a step
-    assert not forecast.unknown
-    assert str(forecast) == f"at least {duration(90)} left"
-
-
-def test_a_finished_run_stands_for_the_others_of_its_model():
-    forecast, cells = waiting(
-        2,
-        FIT,
-        replace(FIT, train_size=2560),
-        replace(FIT, train_size=100_000),
-        replace(FIT, model="cnn-lstm"),
-    )
-    forecast.on_change(cells[0], "done", {"steps": 200, "seconds": 100.0})
-    forecast.on_change(cells[2], "done", {"steps": 9000, "seconds": 9000.0})
-    assert forecast.unknown == cells[3:]
-    forecast.timed("cnn-lstm", 1.0)
-    assert (
-        str(forecast) == f"at least {duration(100)} left"
-    )  # one as long as the nearer run, one of at least 50 steps; two at once
-    forecast.on_change(cells[3], "failed", {"error": "a tree fell on the line"})
-    assert str(forecast) == f"about {duration(100)} left"
-    forecast.on_change(cells[1], "done", {"steps": 200, "seconds": 100.0})
-    assert str(forecast) == ""
-
-
-def test_a_run_is_no_shorter_than_one_process_makes_it():
-    forecast, cells = waiting(8, FIT, replace(FIT, seed=1))
-    forecast.on_change(cells[0], "done", {"steps": 100, "seconds": 50.0})
-    assert str(forecast) == "about 50 s left"
-
-
-def test_where_other_runs_will_follow_the_time_is_known_from_below_only():
-    forecast, cells = (
-        Forecast(1, growing=True),
-        [SweepCell(Settings(), FIT), SweepCell(Settings(), replace(FIT, seed=1))],
-    )
-    assert str(forecast) == ""
-    forecast.on_change(cells[0], "waiting", {})
-    forecast.on_change(cells[0], "done", {"steps": 100, "seconds": 50.0})
-    forecast.on_change(cells[1], "waiting", {})
-    assert str(forecast) == "at least 50 s left"
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"), [(3, "3 s"), (600, "10 min"), (9000, "2.5 h"), (864_000, "10 days")]
-)
-def test_durations_are_words(seconds, words):
-    assert duration(seconds) == words
+def test_a_finished_run_stands_for_the_others_of_its_model(monkeypatch):
+    cells = {n: SweepCell(Settings(), replace(FIT, train_size=n)) for n in (1280, 2560, 100_000)}
+    other = SweepCell(Settings(), replace(FIT, model="cnn-lstm"))
+    done = [
+        (cells[1280], {"steps": 200, "seconds": 100.0}),
+        (cells[100_000], {"steps": 9000, "seconds": 9000.0}),
+    ]
+    monkeypatch.setattr(forecast, "seconds_a_step", lambda cell, jobs: 1.0)
+    left = [cells[2560]]
+    assert time_left([], done, 1, False) == []
+    assert time_left(left, done, 2, False)[0].startswith(f"about {duration(100)} left")
+    assert time_left(left, done, 2, True)[0].startswith(f"at least {duration(100)} left")
+    assert time_left([*left, other], done, 1, False)[0].startswith(f"at least {duration(150)} left")
 
 
 @pytest.mark.parametrize("model", ["pbn", "cnn-lstm", "question-only"])
@@ -113,10 +63,6 @@ def test_a_step_is_timed_and_leaves_no_trace(model):
     assert seconds_a_step(SweepCell(Settings(width=64, height=32), small(model)), 2) > 0
     assert torch.get_num_threads() == before[0]
     assert torch.equal(torch.random.get_rng_state(), before[1])
-
-
-def test_a_model_that_refuses_noise_is_not_timed():
-    assert seconds_a_step(SweepCell(Settings(), small(f"{HERE}:Hungry")), 1) is None
 
 
 def test_a_plan_tells_what_is_done_and_how_long_the_rest_takes(cli, data, tmp_path, monkeypatch):
@@ -135,13 +81,3 @@ def test_a_plan_tells_what_is_done_and_how_long_the_rest_takes(cli, data, tmp_pa
     assert "nearest in training examples" in lines[4]
     fit(small("question-only", max_steps=8, seed=1), data, Path("out/runs/question-only-3-60-seed1"))
     assert "2 runs, 2 of them done" in cli(*words).succeeds().out.splitlines()[-1]
-    run = Path("out/runs/question-only-3-60-seed1/run.json")
-    run.write_text(
-        json.dumps(
-            {
-                **json.loads(run.read_text()),
-                "settings": {**json.loads(run.read_text())["settings"], "patience": 4},
-            }
-        )
-    )
-    cli(*words).refuses("question-only-3-60-seed1", "patience 4, now 10")

@@ -8,14 +8,22 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
 
-from simtown.core import amounts  # noqa: E402
 from simtown.datasets.job import generate  # noqa: E402
 from simtown.datasets.reader import open_dataset  # noqa: E402
 from simtown.datasets.settings import Settings, SettingsError  # noqa: E402
 from simtown.language.relations import RELATION_NAMES  # noqa: E402
 from simtown.render.raster import Raster  # noqa: E402
 from simtown.training import sources  # noqa: E402
-from simtown.training.sources import FreshExamples, FromDisk, Resident, as_input, open_split  # noqa: E402
+from simtown.training.fit_settings import FitSettings  # noqa: E402
+from simtown.training.sources import (  # noqa: E402
+    FreshExamples,
+    FromDisk,
+    Resident,
+    as_input,
+    chunks_of_epoch,
+    open_split,
+    order,
+)
 from simtown.training.world import Batch  # noqa: E402
 
 CPU = torch.device("cpu")
@@ -38,6 +46,11 @@ def joined(batches):
     ]
 
 
+def parts(rows, size):
+    """Rows, so many at a time."""
+    return [rows[begin : begin + size] for begin in range(0, len(rows), size)]
+
+
 def test_input_is_every_byte_between_minus_one_and_one():
     pixels = (
         torch.arange(256, dtype=torch.uint8).repeat(3).view(1, 3, 256, 1).permute(0, 3, 2, 1).contiguous()
@@ -54,7 +67,7 @@ def test_input_is_every_byte_between_minus_one_and_one():
 
 def test_a_resident_batch_is_what_the_reader_says_of_these_rows(town):
     view, rows = town.train.torch(), np.array([3, 0, 19, 7, 7])
-    (batch,) = Resident(town.train, 20, town.settings, CPU).batches(rows, 5)
+    (batch,) = Resident(town.train, 20, town.settings, CPU).batches([rows])
     assert len(batch) == 5
     for place, row in enumerate(rows):
         told = view[row]
@@ -73,7 +86,7 @@ def test_a_resident_batch_is_what_the_reader_says_of_these_rows(town):
 
 def test_types_and_shapes_are_those_that_are_promised(town):
     width, height = town.settings.width, town.settings.height
-    (batch,) = Resident(town.train, 4, town.settings, CPU).batches(np.arange(4), 4)
+    (batch,) = Resident(town.train, 4, town.settings, CPU).batches([np.arange(4)])
     assert {name: tuple(getattr(batch, name).shape) for name in NAMES} == {
         "image": (4, 3, height, width),
         "tokens": (4, 16),
@@ -92,7 +105,7 @@ def test_types_and_shapes_are_those_that_are_promised(town):
 def test_boxes_lie_where_the_entities_are_drawn(rich):
     """The instance mask of the subject lies in the subject's box, the object's in the object's."""
     town = open_dataset(rich)
-    (batch,) = Resident(town.train, 24, town.settings, CPU).batches(np.arange(24), 24)
+    (batch,) = Resident(town.train, 24, town.settings, CPU).batches([np.arange(24)])
     for i in range(24):
         example = town.train[i]
         for slot, box in zip(
@@ -108,7 +121,7 @@ def test_from_disk_is_as_from_memory_for_any_order_and_batch_size(town):
     rows = np.random.default_rng(0).permutation(20)
     memory, disk = (kind(town.train, 20, town.settings, CPU) for kind in (Resident, FromDisk))
     for size in (1, 7, 20, 64):
-        ours, theirs = list(disk.batches(rows, size)), list(memory.batches(rows, size))
+        ours, theirs = list(disk.batches(parts(rows, size))), list(memory.batches(parts(rows, size)))
         assert (
             [len(b) for b in ours]
             == [len(b) for b in theirs]
@@ -118,12 +131,12 @@ def test_from_disk_is_as_from_memory_for_any_order_and_batch_size(town):
 
 
 def test_a_reader_that_stops_early_or_fails_is_let_go(town):
-    batches = FromDisk(town.train, 20, town.settings, CPU).batches(np.array([1, 2, 999]), 1)
+    batches = FromDisk(town.train, 20, town.settings, CPU).batches(parts(np.array([1, 2, 999]), 1))
     assert len(next(batches)) == 1
     next(batches)
     with pytest.raises(IndexError):
         next(batches)
-    next(FromDisk(town.train, 20, town.settings, CPU).batches(np.arange(20), 1)).image.sum()
+    next(FromDisk(town.train, 20, town.settings, CPU).batches([np.arange(20)])).image.sum()
 
 
 @pytest.mark.parametrize("kind", [Resident, FromDisk])
@@ -133,20 +146,20 @@ def test_the_first_n_of_a_larger_set_are_the_smaller_set(kind, tmp_path):
     for n in (6, 12):
         generate(replace(base, n=n), tmp_path / str(n), workers=1)
     small, large = (open_dataset(tmp_path / n) for n in ("6", "12"))
-    (one,) = kind(small.train, 6, small.settings, CPU).batches(np.arange(6), 6)
-    (other,) = kind(large.train, 6, large.settings, CPU).batches(np.arange(6), 6)
+    (one,) = kind(small.train, 6, small.settings, CPU).batches([np.arange(6)])
+    (other,) = kind(large.train, 6, large.settings, CPU).batches([np.arange(6)])
     assert same(one, other)
     assert len(kind(large.train, 6, large.settings, CPU)) == 6
     with pytest.raises(IndexError):
-        list(kind(large.train, 6, large.settings, CPU).batches(np.array([6]), 1))
+        list(kind(large.train, 6, large.settings, CPU).batches([np.array([6])]))
 
 
 @pytest.mark.parametrize("size", [1, 5, 8, 24])
 def test_the_stream_is_the_data_set_on_disk_byte_for_byte_whatever_the_batch(town, size):
     n = len(town.train)
     stream, disk = FreshExamples(town.settings, Raster(), CPU), Resident(town.train, n, town.settings, CPU)
-    ours, sizes = joined(stream.batches(np.arange(n), size))
-    theirs, _ = joined(disk.batches(np.arange(n), n))
+    ours, sizes = joined(stream.batches(parts(np.arange(n), size)))
+    theirs, _ = joined(disk.batches([np.arange(n)]))
     assert same(ours, theirs)
     assert sizes == [min(size, n - i) for i in range(0, n, size)]
 
@@ -157,10 +170,10 @@ def test_the_stream_goes_on_beyond_the_data_set_as_a_larger_one_would(tmp_path):
     )
     generate(replace(settings, n=16), tmp_path / "town", workers=1)
     large = open_dataset(tmp_path / "town")
-    (theirs,) = Resident(large.train, 16, large.settings, CPU).batches(np.arange(16), 16)
-    ours, _ = joined(FreshExamples(settings, Raster(), CPU).batches(np.arange(16), 3))
+    (theirs,) = Resident(large.train, 16, large.settings, CPU).batches([np.arange(16)])
+    ours, _ = joined(FreshExamples(settings, Raster(), CPU).batches(parts(np.arange(16), 3)))
     assert same(ours, theirs)
-    (far,) = FreshExamples(settings, Raster(), CPU).batches(np.arange(10**9, 10**9 + 2), 2)
+    (far,) = FreshExamples(settings, Raster(), CPU).batches([np.arange(10**9, 10**9 + 2)])
     assert far.image.isfinite().all()
 
 
@@ -180,24 +193,20 @@ def test_pictures_stay_in_memory_only_where_they_fit(town, monkeypatch):
                 open_split(town.train, n, town.settings, CPU, True)
 
 
-def test_much_memory_is_named_before_it_is_taken_and_so_is_why_none_is(town, monkeypatch):
+def test_much_memory_is_announced_before_it_is_taken(town, monkeypatch):
     lines, pictures = [], town.settings.width * town.settings.height * 3
     monkeypatch.setattr(sources, "_MUCH", 20 * pictures)
     for free, n, cache in (
         (10**9, 20, None),
-        (10**9, 20, True),
         (10**9, 19, None),
         (10**9, 20, False),
         (20 * pictures, 20, None),
     ):
         monkeypatch.setattr(sources, "_free", lambda device, free=free: free)
         open_split(town.train, n, town.settings, CPU, cache, lines.append)
-    kept, insisted, read = lines
-    assert (
-        kept == insisted == f"keeps 20 pictures in memory: {amounts.size(20 * pictures)} of 1.0 GB free; "
-        "`cache=False` reads them from disk"
-    )
-    assert "reads its 20 pictures from disk" in read
+    kept, read = lines
+    assert "20 pictures in memory" in kept
+    assert "20 pictures from disk" in read
 
 
 def test_only_the_examples_of_a_batch_are_kept(town, monkeypatch):
@@ -210,3 +219,33 @@ def test_only_the_examples_of_a_batch_are_kept(town, monkeypatch):
 
 def test_free_memory_is_measured():
     assert 0 < sources._free(CPU) <= os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def visited(settings, epoch, first=0, last=1000):
+    return [number for rows in chunks_of_epoch(settings, epoch, first, last) for number in rows.tolist()]
+
+
+@pytest.mark.parametrize("largest", [70, 69])
+def test_an_epoch_visits_each_of_the_first_examples_once(largest, monkeypatch):
+    monkeypatch.setattr(sources, "LARGEST_SORTED", largest)
+    settings = FitSettings("pbn", 70, batch=16)
+    epochs = [visited(settings, epoch) for epoch in (1, 2, 3)]
+    assert all(sorted(rows) == list(range(70)) for rows in epochs)
+    assert len(set(map(tuple, epochs))) == 3
+    assert visited(replace(settings, seed=1), 1) != epochs[0]
+    assert visited(settings, 2, 1, 3) == epochs[1][16:48]
+
+
+def test_a_stream_never_shows_an_example_twice():
+    settings = FitSettings("pbn", 70, batch=16, stream=True)
+    assert visited(settings, 1) + visited(settings, 2) == list(range(140))
+
+
+def test_the_order_is_a_permutation_of_its_own_for_every_epoch_and_seed():
+    orders = {(seed, epoch): order(seed, epoch, 50) for seed in (0, 1, -3) for epoch in (1, 2, 3)}
+    for key, rows in orders.items():
+        assert sorted(rows.tolist()) == list(range(50))
+        assert (order(*key, 50) == rows).all()
+    assert len({tuple(rows) for rows in orders.values()}) == len(orders)
+    places = np.array([np.flatnonzero(order(0, epoch, 4) == 0)[0] for epoch in range(4000)])
+    assert np.abs(np.bincount(places) - 1000).max() < 5 * np.sqrt(1000 * 0.75)

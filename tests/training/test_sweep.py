@@ -166,7 +166,7 @@ def test_a_run_that_ends_is_a_line_of_progress_where_there_is_no_terminal(tmp_pa
     monkeypatch.setattr(display.PlainConsole, "is_terminal", False)
     plan = read(str(preset(tmp_path, ["pbn"], [20])), "cpu")
     (cell,) = plan.cells
-    with display.SweepDisplay(plan, 1) as display_of:
+    with display.SweepDisplay(plan) as display_of:
         for state, told in (
             ("waiting", {}),
             ("running", {"best": 0.5}),
@@ -184,7 +184,7 @@ def test_a_run_that_fails_is_told_in_the_words_of_the_reader(tmp_path, monkeypat
     monkeypatch.setattr(display.PlainConsole, "is_terminal", False)
     plan = read(str(preset(tmp_path, ["pbn"], [20])), "cpu")
     (cell,) = plan.cells
-    with display.SweepDisplay(plan, 1, str.upper) as display_of:
+    with display.SweepDisplay(plan, str.upper) as display_of:
         display_of.on_change(cell, "waiting", {})
         display_of.on_change(cell, "failed", {"error": "give another `directory`"})
     (line,) = lines

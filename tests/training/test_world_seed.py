@@ -53,7 +53,7 @@ def biases(run):
 def test_batches_hold_ranks_from_disk_and_from_the_stream(elsewhere):
     data, rows = open_dataset(elsewhere), np.arange(12)
     for source in (Resident(data.train, 12, data.settings, CPU), FreshExamples(data.settings, Raster(), CPU)):
-        (batch,) = source.batches(rows, 12)
+        (batch,) = source.batches([rows])
         examples = data.train[:12]
         assert [NAMES[rank] for rank in batch.subject] == [example.subject for example in examples]
         assert [NAMES[rank] for rank in batch.object] == [example.object for example in examples]

@@ -81,7 +81,7 @@ class Interrupter(FitCallback):
     def __init__(self, steps=None, validations=None):
         self.steps, self.validations, self.rows = steps, validations, []
 
-    def on_step(self, examples):
+    def on_step(self, epoch, step, examples, loss):
         if self.steps is not None:
             self.steps -= 1
             if self.steps == 0:

@@ -280,9 +280,9 @@ def tune(
                 break
     mixture.load_state_dict(best)
     if save is not None:
-        from simtown.training import weights
+        from simtown.training.run_directory import save_tensors
 
-        weights.save(save, {name: tensor.cpu() for name, tensor in mixture.state_dict().items()})
+        save_tensors(save, {name: tensor.cpu() for name, tensor in mixture.state_dict().items()})
     notes = {
         "held_out_loss": history,
         "weights": dict(zip(data.templates, mixture.log_weights.exp().tolist(), strict=True)),

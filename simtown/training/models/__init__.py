@@ -40,7 +40,7 @@ class ModelError(ValueError):
     """A model that cannot be found or made; the message says what to write instead."""
 
 
-def admit(name: Any, file: Path | str, allowed: Collection[str] = ()) -> None:
+def require_allowed(name: Any, file: Path | str, allowed: Collection[str] = ()) -> None:
     """Let a model be used that a file, such as a run or a preset, names.
 
     It must be one of ours, or one that the person names, too.
