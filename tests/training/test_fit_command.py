@@ -140,7 +140,7 @@ def test_a_reweighted_accuracy_says_how_many_examples_it_is_worth(effective, war
         (["--precision", "fp8"], ["fp8", "float32", "bf16"]),
         (["--device", "cpu", "--precision", "tf32"], ["tf32", "GPU"]),
         (["--device", "tpu"], ["tpu", "cuda"]),
-        (["--protocol", "hasty"], ["hasty", "patient or paper"]),
+        (["--protocol", "hasty"], ["hasty", "patient"]),
         (["--lr", 0], ["--lr", "above 0"]),
         (["--lr", "nan"], ["--lr"]),
         (["--lr", -0.1], ["--lr"]),
@@ -324,9 +324,7 @@ def test_a_loss_that_is_no_number_and_too_little_memory_are_one_line(cli, data, 
     cli("fit", data, "--model", f"{HERE}:Broken", *SHORT, "--out", "broken").refuses("epoch 2", "--lr")
     assert json.loads(Path("broken/run.json").read_text())["status"] == "failed"
     assert os.path.exists("broken/weights.safetensors")
-    cli("fit", data, "--model", f"{HERE}:Hungry", *SHORT, "--out", "hungry").refuses(
-        "--batch 16", "--batch 8 fits"
-    )
+    cli("fit", data, "--model", f"{HERE}:Hungry", *SHORT, "--out", "hungry").refuses("--batch 16")
 
 
 def test_two_commands_do_not_write_one_run(cli, data, tmp_path):
