@@ -32,7 +32,7 @@ from simtown.training.evaluation import answers, logits_of, measure, references
 from simtown.training.fit_settings import FitSettings
 from simtown.training.models import build
 from simtown.training.run_directory import RunState
-from simtown.training.sources import chunks_of_epoch, open_split, open_stream
+from simtown.training.sources import ExampleSource, chunks_of_epoch, open_split, open_stream
 from simtown.training.world import Batch, World
 
 #: Seconds between two training states that are saved, and the largest share of a run's time for saving them.
@@ -157,6 +157,7 @@ def _train(
     if saved:
         run_directory.restore(directory, saved, model, optimizer)
         callback.on_note(f"continues after step {state.step + state.new_steps:,}")
+    train: ExampleSource
     if settings.stream:
         train = open_stream(dataset, settings.train_size, device)
     else:
