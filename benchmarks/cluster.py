@@ -32,7 +32,7 @@ from simtown.datasets.shards import tasks
 RESULT = Path(__file__).parent / "results" / "cluster.csv"
 
 
-def nothing(piece: int) -> int:
+def nothing(piece: int, report: object) -> int:
     return piece
 
 
@@ -118,9 +118,9 @@ def main() -> None:
     seconds, megabytes = opened(100_000_000)
     rows += [("100,000,000 examples: s to open", seconds), ("100,000,000 examples: MB to open", megabytes)]
     with Cluster(workers=1) as cluster:
-        list(cluster.map(nothing, range(20), ()))
+        list(cluster.outcomes(nothing, range(20)))
         wall, busy = perf_counter(), process_time()
-        list(cluster.map(nothing, range(args.pieces), ()))
+        list(cluster.outcomes(nothing, range(args.pieces)))
         wall, busy = perf_counter() - wall, process_time() - busy
     rows += [
         (f"Ray: ms a piece of work, {what}", spent / args.pieces * 1e3)

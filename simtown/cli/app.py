@@ -298,10 +298,10 @@ class PoolSettings:
     @contextmanager
     def pool(self) -> Iterator[Pool]:
         """The worker processes or the cluster, until the end of the context."""
-        from simtown.core.pool import OnCluster, Processes
+        from simtown.core.pool import Processes
 
         with connected(self.engine, self.address, self.workers) as cluster:
-            yield OnCluster(cluster) if cluster else Processes(self.cores or 1)
+            yield cluster or Processes(self.cores or 1)
 
 
 @contextmanager

@@ -1,7 +1,6 @@
-"""Many machines: independent pieces of work on a Ray cluster, which runs a piece again if its worker dies.
+"""Many machines: pieces of work on a Ray cluster, which works again on a piece if its worker dies.
 
-Ray is imported here alone, and only when a cluster is asked for. A piece of work is a function of its
-arguments that may be called again: where a worker or its machine dies, Ray calls it elsewhere.
+Ray is imported here alone, and only when a cluster is asked for.
 """
 
 from __future__ import annotations
@@ -13,22 +12,21 @@ import signal
 import socket
 import tempfile
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, Future
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from simtown.core import stopping
 from simtown.core.extras import how_to_install
-from simtown.core.processes import WorkerError, default_workers, environment
+from simtown.core.pool import ClusterError, Pool
+from simtown.core.processes import WorkerError, default_workers, environment, portable
 from simtown.core.version import __version__
 
-T = TypeVar("T")
-#: Seconds to wait for an address to answer, and to look again how large the cluster is.
-ANSWER, LOOK = 5.0, 2.0
+#: Seconds to wait for an address to answer.
+ANSWER = 5.0
 #: Seconds that processes of a Ray that was shut down may take to let go of its files.
 LINGER = 10.0
-#: How often a piece of work is begun again where its worker or machine died, before the job gives up.
-RETRIES = 16
 #: Share of a card that a piece of work gets: as many of them draw or train on one as keep it busy.
 CARD_SHARE = 0.25
 ENGINES = ("local", "ray")
@@ -36,12 +34,8 @@ ENGINES = ("local", "ray")
 _HOME = Path(__file__).resolve().parents[2]
 
 
-class ClusterError(ValueError):
-    """There is no cluster to work on; the message says why and what to do."""
-
-
-class Cluster:
-    """A connection to a Ray cluster, as a context manager.
+class Cluster(Pool):
+    """A connection to a Ray cluster, as a context manager; each piece of work is a task of one processor.
 
     The cluster is the one at `address`, or a new one of this machine's processors.
 
@@ -57,7 +51,7 @@ class Cluster:
     def __init__(self, address: str | None = None, workers: int | None = None) -> None:
         if workers is not None and workers < 1:
             raise ClusterError(f"the number of workers must be at least 1, not {workers}")
-        self.address, self.workers = address, workers
+        self.address, self._most = address, workers
         self._files = contextlib.ExitStack()
 
     def __enter__(self) -> Cluster:
@@ -76,7 +70,7 @@ class Cluster:
             _knock(self.address)
         chosen: dict[str, Any] = {"address": self.address or "local"}
         if self.address is None:
-            chosen |= {"num_cpus": self.workers or default_workers(), "include_dashboard": False}
+            chosen |= {"num_cpus": self._most or default_workers(), "include_dashboard": False}
             # where Ray keeps its files otherwise, everybody on the machine may write
             if "RAY_TMPDIR" not in os.environ:
                 chosen["_temp_dir"] = self._files.enter_context(_directory())
@@ -103,58 +97,70 @@ class Cluster:
         with self._files:
             self._ray.shutdown()
 
-    def size(self) -> int:
+    @property
+    def workers(self) -> int:  # type: ignore[override]
         """Pieces of work at once: processors of the cluster as it is now."""
         processors = max(1, int(self._ray.cluster_resources().get("CPU", 1)))
-        return min(processors, self.workers or processors)
+        return min(processors, self._most or processors)
 
-    def map(
-        self,
-        function: Callable[..., Any],
-        pieces: Iterable[T],
-        shared: tuple[Any, ...],
-        card: bool = False,
-        retries: int = RETRIES,
-    ) -> Generator[tuple[T, Any], None, None]:
-        """Call function(piece, *shared) for every piece on some machine; yields each with its result.
+    def _executor(self, shared: tuple[Any, ...], card: bool, retries: int) -> Executor:
+        return _RayExecutor(self._ray, self, shared, card, retries)
 
-        An exception of the function is its result; where a piece's worker died more than `retries` times, a
-        WorkerError is. A few pieces more than there are processors wait in the cluster, so that nobody is
-        idle and an autoscaler sees that there is more to do.
-        """
-        ray, waiting = self._ray, iter(pieces)
-        running: dict[Any, T] = {}
-        keep = [ray.put(thing) for thing in shared]
-        remote = ray.remote(_call).options(
+
+class _RayExecutor(Executor):
+    """Calls function(piece, report, *shared) as tasks of Ray, a few more than there are processors.
+
+    So nobody is idle, and an autoscaler sees that there is more to do.
+    """
+
+    def __init__(self, ray: Any, cluster: Cluster, shared: tuple[Any, ...], card: bool, retries: int) -> None:
+        self._ray, self._cluster, self._retries = ray, cluster, retries
+        self._shared = [ray.put(argument) for argument in shared]
+        self._task = ray.remote(_work).options(
             num_cpus=1, num_gpus=CARD_SHARE if card else 0, max_retries=retries, retry_exceptions=False
         )
-        try:
-            while True:
-                wanted = self.workers or 2 * self.size()
-                while len(running) < wanted and (piece := next(waiting, None)) is not None:
-                    running[remote.remote(function, __version__, piece, *keep)] = piece
-                if not running:
-                    return
-                for ended in ray.wait(list(running), timeout=LOOK)[0]:
-                    yield running.pop(ended), self._result(ended, retries)
-        finally:
-            with contextlib.suppress(Exception):
-                for left in running:
-                    ray.cancel(left, force=True)
-                # nothing is written any more when this returns
-                ray.wait(list(running), num_returns=len(running), timeout=ANSWER)
+        self._references: dict[Future[Any], Any] = {}
 
-    def _result(self, reference: Any, retries: int) -> Any:
-        errors = self._ray.exceptions
-        try:
-            return self._ray.get(reference)
-        except errors.RayTaskError as error:
+    def room(self) -> int:
+        """Pieces in work or waiting at once at most."""
+        return self._cluster._most or 2 * self._cluster.workers
+
+    def submit(self, function: Callable[..., Any], /, *pieces: Any, **_: Any) -> Future[Any]:
+        """See :meth:`concurrent.futures.Executor.submit`; there is one piece."""
+        reference = self._task.remote(function, __version__, os.getcwd(), *pieces, *self._shared)
+        future: Future[Any] = reference.future()
+        self._references[future] = reference
+        return future
+
+    def reports(self, future: Future[Any]) -> Iterator[Any]:
+        """What the function reported; nothing before it has ended."""
+        if future.done() and not future.exception():
+            yield from future.result()[1]
+
+    def outcome(self, future: Future[Any]) -> Any:
+        """The result of a finished task, or its exception."""
+        del self._references[future]
+        error, errors = future.exception(), self._ray.exceptions
+        if error is None:
+            return future.result()[0]
+        if isinstance(error, errors.RayTaskError):
             return error.cause if isinstance(error.cause, Exception) else WorkerError(_first(error))
-        except errors.RayError as error:
+        if isinstance(error, errors.RayError):
             return WorkerError(
-                f"Ray gave a task up after its worker died {retries + 1} times ({type(error).__name__}; is "
-                "there too little memory?): run the same command again to continue"
+                f"Ray gave a task up after its worker died {self._retries + 1} times "
+                f"({type(error).__name__}; is there too little memory?): run the same command again to "
+                "continue"
             )
+        return error
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Cancel what is left; nothing is written any more when this returns."""
+        left = list(self._references.values())
+        if left:
+            with contextlib.suppress(Exception):
+                for reference in left:
+                    self._ray.cancel(reference, force=True)
+                self._ray.wait(left, num_returns=len(left), timeout=ANSWER)
 
 
 class _Path(list[str]):
@@ -207,14 +213,22 @@ def _on_the_loopback(ray: Any) -> Iterator[None]:
             constants.ENABLE_RAY_CLUSTER = before
 
 
-def _call(function: Callable[..., Any], version: str, piece: Any, *shared: Any) -> Any:
-    """On a machine of the cluster."""
+def _work(
+    function: Callable[..., Any], version: str, home: str, piece: Any, *shared: Any
+) -> tuple[Any, list[Any]]:
+    """On a machine of the cluster: the function's result, and all that it reported."""
     if __version__ != version:
         raise ClusterError(
             f"{socket.gethostname()} has simtown {__version__}, this machine has {version}: install the same "
             "version on both"
         )
-    return function(piece, *shared)
+    if os.path.isdir(home):
+        os.chdir(home)  # relative paths mean what they mean to the user
+    reports: list[Any] = []
+    try:
+        return function(piece, reports.append, *shared), reports
+    except Exception as error:
+        raise portable(error) from None
 
 
 def parse_address(address: str) -> tuple[str, int] | None:

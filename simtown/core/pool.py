@@ -6,40 +6,63 @@ that writes gives the same files each time.
 
 from __future__ import annotations
 
-import errno
 import os
-import pickle
 import socket
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import closing, suppress
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from contextlib import closing
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
-from simtown.core.cluster import RETRIES, Cluster, ClusterError
-from simtown.core.files import DamagedError
-from simtown.core.processes import WorkerError, team
+from simtown.core.processes import LocalExecutor
 
 Piece = TypeVar("Piece")
 #: Receives what a function reports of its piece while it works.
 Report = Callable[[Any], None]
-#: The errors that commands explain, which a worker hands on as they are.
-_EXPLAINED = (ValueError, OSError, ImportError, MemoryError, DamagedError, WorkerError)
+#: Seconds between looks at reports.
+LOOK = 0.1
+#: How often a cluster works again on a piece whose machine died.
+RETRIES = 16
 
 
 def ignore(content: Any) -> None:
     """Receives reports that nobody wants."""
 
 
+class ClusterError(ValueError):
+    """There is no cluster to work on; the message says why and what to do."""
+
+
+class PieceExecutor(Protocol):
+    """An executor (:class:`concurrent.futures.Executor`) whose functions can report while they work."""
+
+    def room(self) -> int:
+        """Pieces in work at once at most."""
+
+    def submit(self, function: Callable[..., Any], /, *pieces: Any) -> Future[Any]:
+        """Call function(piece, report, *shared) somewhere."""
+
+    def reports(self, future: Future[Any]) -> Iterator[Any]:
+        """What a call has reported since the last time."""
+
+    def outcome(self, future: Future[Any]) -> Any:
+        """The result of a finished call, or its exception."""
+
+
 class Pool(ABC):
-    """Works on pieces: :class:`Processes` or :class:`OnCluster`."""
+    """Works on pieces: :class:`Processes`, or a :class:`simtown.core.cluster.Cluster`.
 
-    @property
-    @abstractmethod
-    def workers(self) -> int:
-        """How many pieces are worked on at once at most."""
+    Attributes:
+        workers: how many pieces are worked on at once at most.
+    """
+
+    workers: int
 
     @abstractmethod
+    def _executor(self, shared: tuple[Any, ...], card: bool, retries: int) -> Any:
+        """A :class:`PieceExecutor` that ends all calls when its `with` block ends."""
+
     def outcomes(
         self,
         function: Callable[..., Any],
@@ -52,7 +75,8 @@ class Pool(ABC):
         """Call function(piece, report, *shared) for every piece, each in another process.
 
         Yields each piece with its result, in the order in which they end. A piece that fails does not stop
-        the others: its exception is its result.
+        the others: its exception is its result. No call outlives the iteration: a caller that may leave early
+        wraps it in `contextlib.closing`.
 
         Args:
             function: one of a module, so that other processes find it. What it passes to report() arrives at
@@ -64,6 +88,21 @@ class Pool(ABC):
             card: whether a piece needs a share of a graphics card.
             retries: how often a cluster works again on a piece whose machine died.
         """
+        waiting = iter(pieces)
+        running: dict[Future[Any], Piece] = {}
+        executor: PieceExecutor
+        with self._executor(shared, card, retries) as executor:
+            while True:
+                while len(running) < executor.room() and (piece := next(waiting, None)) is not None:
+                    running[executor.submit(function, piece)] = piece
+                if not running:
+                    return
+                done, _ = wait(running, LOOK, FIRST_COMPLETED)
+                for future, piece in running.items():
+                    for report in executor.reports(future):
+                        progress(piece, report)
+                for future in done:
+                    yield running.pop(future), executor.outcome(future)
 
     def map(
         self,
@@ -92,31 +131,13 @@ class Pool(ABC):
 class Processes(Pool):
     """Worker processes of this machine. :meth:`map` works in this process if there is a single worker."""
 
-    workers = 1
-
     def __init__(self, workers: int = 1) -> None:
         if workers < 1:
             raise ValueError(f"workers must be at least 1, not {workers}")
         self.workers = workers
 
-    def outcomes(
-        self,
-        function: Callable[..., Any],
-        pieces: Iterable[Piece],
-        shared: tuple[Any, ...] = (),
-        progress: Callable[[Piece, Any], object] = lambda piece, report: None,
-        card: bool = False,
-        retries: int = RETRIES,
-    ) -> Generator[tuple[Piece, Any], None, None]:
-        """See :meth:`Pool.outcomes`."""
-        with closing(team(_in_worker, pieces, (function, *shared), self.workers)) as events:
-            for piece, kind, content in events:
-                if kind == "report":
-                    progress(piece, content)
-                elif kind == "died":
-                    yield piece, WorkerError(f"a worker process {content}: run the same command again")
-                else:
-                    yield piece, content
+    def _executor(self, shared: tuple[Any, ...], card: bool, retries: int) -> Executor:
+        return LocalExecutor(self.workers, shared)
 
     def map(
         self,
@@ -127,80 +148,11 @@ class Processes(Pool):
         card: bool = False,
     ) -> Generator[tuple[Piece, Any], None, None]:
         """See :meth:`Pool.map`."""
-        workers = min(self.workers, len(pieces))
-        if workers > 1:
-            yield from Pool.map(Processes(workers), function, pieces, shared, progress, card)
+        if min(self.workers, len(pieces)) > 1:
+            yield from super().map(function, pieces, shared, progress, card)
             return
         for piece in pieces:
             yield piece, function(piece, progress, *shared)
-
-
-class OnCluster(Pool):
-    """A Ray cluster: every piece is a task of one processor.
-
-    A task works in the directory that this process is in, if the machine has it.
-    """
-
-    def __init__(self, cluster: Cluster) -> None:
-        self.cluster = cluster
-
-    @property
-    def workers(self) -> int:
-        """See :attr:`Pool.workers`."""
-        return self.cluster.size()
-
-    def outcomes(
-        self,
-        function: Callable[..., Any],
-        pieces: Iterable[Piece],
-        shared: tuple[Any, ...] = (),
-        progress: Callable[[Piece, Any], object] = lambda piece, report: None,
-        card: bool = False,
-        retries: int = RETRIES,
-    ) -> Generator[tuple[Piece, Any], None, None]:
-        """See :meth:`Pool.outcomes`."""
-        with closing(
-            self.cluster.map(_on_machine, pieces, (function, os.getcwd(), *shared), card, retries)
-        ) as ended:
-            for piece, result in ended:
-                if isinstance(result, Exception):
-                    yield piece, result
-                    continue
-                value, reports = result
-                for report in reports:
-                    progress(piece, report)
-                yield piece, value
-
-
-def _in_worker(piece: Any, report: Report, function: Callable[..., Any], *shared: Any) -> Any:
-    """In a worker process: the function's result, or its exception."""
-    try:
-        return function(piece, report, *shared)
-    except Exception as error:
-        return portable(error)
-
-
-def _on_machine(piece: Any, function: Callable[..., Any], home: str, *shared: Any) -> tuple[Any, list[Any]]:
-    """On a machine of the cluster: the function's result, and all that it reported."""
-    if os.path.isdir(home):
-        os.chdir(home)  # relative paths mean what they mean to the person
-    reports: list[Any] = []
-    try:
-        return function(piece, reports.append, *shared), reports
-    except Exception as error:
-        raise portable(error) from None
-
-
-def portable(error: Exception) -> Exception:
-    """An exception that another process can be sent and that says there what it says here."""
-    if isinstance(error, _EXPLAINED):
-        with suppress(Exception):
-            received = pickle.loads(pickle.dumps(error))
-            if type(received) is type(error) and str(received) == str(error):
-                return error
-    if isinstance(error, OSError):
-        return OSError(error.errno or errno.EIO, str(error))
-    return WorkerError(f"{type(error).__name__}: {error}")
 
 
 def require_shared(directory: str | Path) -> None:

@@ -1,23 +1,27 @@
-"""Worker processes that only their parent stops and that do not outlive it; memory that stays."""
+"""Worker processes that only their parent stops and that do not outlive it."""
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import multiprocessing
 import os
+import pickle
 import signal
-import subprocess
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing import resource_tracker
-from multiprocessing.connection import Connection, wait
-from typing import Any, Literal, TypeVar
+from multiprocessing.connection import Connection
+from typing import Any
 
 from simtown.core import stopping, terminal
+from simtown.core.files import DamagedError
 
-T = TypeVar("T")
 #: Seconds a worker gets to remove its temporary files once it was asked to stop; then it is killed.
 GRACE = 10.0
 #: Signals that a terminal sends to all processes of a command. Workers leave them to their parent.
@@ -28,13 +32,17 @@ class WorkerError(RuntimeError):
     """A worker process died; what is written is kept."""
 
 
+#: The errors that commands explain, which a worker hands on as they are.
+_EXPLAINED = (ValueError, OSError, ImportError, MemoryError, DamagedError, WorkerError)
+
+
 @dataclass(frozen=True)
 class Outcome:
     """How the cells of a grid ended.
 
     Attributes:
         before: cells that were done already.
-        now: cells that were done by this call.
+        now: cells that this call finished.
         failed: the reasons of the others, by name.
     """
 
@@ -44,69 +52,8 @@ class Outcome:
 
 
 def default_workers() -> int:
-    """Processors this process may use."""
+    """Processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def team(
-    function: Callable[..., Any], pieces: Iterable[T], shared: tuple[Any, ...], workers: int
-) -> Generator[tuple[T, Literal["report", "done", "died"], Any], None, None]:
-    """Call function(piece, report, *shared) for every piece, in worker processes.
-
-    The function must not raise. No worker outlives the iteration: a caller that may leave early wraps it in
-    `contextlib.closing`. An iterator of pieces that had none left is asked again whenever a piece has ended,
-    since that may have brought others.
-
-    Yields:
-        What happens, as it happens: a piece; "report", "done" or "died"; and the content of the report, the
-        function's result, or words about how the process ended. Another process then takes the next piece.
-    """
-    waiting = iter(pieces)
-    running: dict[Any, _Worker] = {}
-    try:
-        while True:
-            while len(running) < workers and (piece := next(waiting, None)) is not None:
-                with _starting():
-                    worker = _Worker(function, shared)
-                    running[worker.pipe] = worker
-                worker.take(piece)
-            if not running:
-                return
-            for pipe in wait(list(running)):
-                worker = running[pipe]
-                kind, content = worker.hear()
-                if kind == "died":
-                    del running[pipe]
-                yield worker.piece, kind, content
-                if kind == "done":
-                    if (piece := next(waiting, None)) is not None:
-                        worker.take(piece)
-                    else:
-                        running.pop(pipe).end()
-    finally:
-        for worker in running.values():
-            worker.process.terminate()
-        for worker in running.values():
-            worker.process.join(GRACE)
-            worker.process.kill()
-            worker.process.join()
-
-
-@contextlib.contextmanager
-def _starting() -> Iterator[None]:
-    """Keep signals of terminals from processes that start in the block. This process gets them when it ends.
-
-    A new process starts with a safe path: until it has received its parent's, it would import modules from
-    the working directory.
-    """
-    with stopping.delayed(), environment(PYTHONSAFEPATH="1"):
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, _OF_TERMINALS)
-        try:
-            resource_tracker.ensure_running()  # first of all: starting it unblocks SIGINT again
-            signal.pthread_sigmask(signal.SIG_BLOCK, _OF_TERMINALS)
-            yield
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextlib.contextmanager
@@ -124,43 +71,159 @@ def environment(**values: str) -> Iterator[None]:
                 os.environ[name] = value
 
 
+class LocalExecutor(Executor):
+    """Calls function(piece, report, *shared) in worker processes.
+
+    Args:
+        workers: processes at most. Each is an executor of its own, so that a death ends one piece alone.
+        shared: the further arguments, sent once to each process.
+    """
+
+    def __init__(self, workers: int, shared: tuple[Any, ...]) -> None:
+        self._most, self._shared = workers, shared
+        self._workers: dict[Future[Any], _Worker] = {}
+        self._idle: list[_Worker] = []
+
+    def room(self) -> int:
+        """Pieces in work at once at most."""
+        return self._most
+
+    def submit(self, function: Callable[..., Any], /, *pieces: Any, **_: Any) -> Future[Any]:
+        """See :meth:`concurrent.futures.Executor.submit`; there is one piece."""
+        worker = self._idle.pop() if self._idle else _Worker(self._shared)
+        future = worker.submit(function, *pieces)
+        self._workers[future] = worker
+        return future
+
+    def reports(self, future: Future[Any]) -> Iterator[Any]:
+        """What the function has reported since the last call."""
+        with contextlib.suppress(EOFError, OSError):
+            while self._workers[future].pipe.poll():
+                yield self._workers[future].pipe.recv()
+
+    def outcome(self, future: Future[Any]) -> Any:
+        """The result of a finished call, or its exception."""
+        worker = self._workers.pop(future)
+        error = future.exception()
+        if isinstance(error, BrokenProcessPool):
+            worker.stop()
+            return WorkerError(f"a worker process {ending(worker.exit_code())}: run the same command again")
+        self._idle.append(worker)
+        return error or future.result()
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End all workers at once; those that work remove their temporary files first."""
+        workers = [*self._idle, *self._workers.values()]
+        for worker in workers:
+            worker.terminate()
+        for worker in workers:
+            worker.stop()
+
+
 class _Worker:
-    """A process that takes one piece after another, and the parent's end of the pipe to it."""
+    """A worker process: an executor with one process, and a pipe for its reports."""
 
-    piece: Any
+    def __init__(self, shared: tuple[Any, ...]) -> None:
+        with _starting():
+            context = multiprocessing.get_context("spawn")
+            self.pipe, self._theirs = context.Pipe(duplex=False)
+            self._executor = ProcessPoolExecutor(
+                1, mp_context=context, initializer=_begin, initargs=(self._theirs, shared)
+            )
+        self._process: Any = None
 
-    def __init__(self, function: Callable[..., Any], shared: tuple[Any, ...]) -> None:
-        context = multiprocessing.get_context("spawn")
-        self.pipe, theirs = context.Pipe()
-        self.process = context.Process(
-            target=_serve, args=(function, shared, theirs, os.getpid()), daemon=True
-        )
+    def submit(self, function: Callable[..., Any], piece: Any) -> Future[Any]:
+        if self._process:
+            return self._executor.submit(_work, function, piece)
+        with _starting():
+            try:
+                future = self._executor.submit(_work, function, piece)
+            except BrokenPipeError:
+                raise WorkerError(
+                    "a worker process ended while it was starting: run the same command again to continue"
+                ) from None
+        (self._process,) = self._executor._processes.values()
+        self._theirs.close()
+        return future
+
+    def terminate(self) -> None:
+        if self._process:
+            self._process.terminate()
+
+    def exit_code(self) -> int:
+        return self._process.exitcode or 0
+
+    def stop(self) -> None:
+        if self._process:
+            self._process.join(GRACE)
+            self._process.kill()
+        self._executor.shutdown()
+        self.pipe.close()
+
+
+@contextlib.contextmanager
+def _starting() -> Iterator[None]:
+    """Keep signals of terminals from processes that start in the block. This process gets them when it ends.
+
+    A new process starts with a safe path: it would import modules from the working directory otherwise, until
+    it has received its parent's path.
+    """
+    with stopping.delayed(), environment(PYTHONSAFEPATH="1"):
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, _OF_TERMINALS)
         try:
-            self.process.start()
-        except BrokenPipeError:
-            raise WorkerError(
-                "a worker process ended while it was starting: run the same command again to continue"
-            ) from None
+            resource_tracker.ensure_running()  # first of all: starting it unblocks SIGINT again
+            signal.pthread_sigmask(signal.SIG_BLOCK, _OF_TERMINALS)
+            yield
         finally:
-            theirs.close()
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
-    def take(self, piece: Any) -> None:
-        self.piece = piece
-        with contextlib.suppress(OSError):  # it has died since: hear() will say so
-            self.pipe.send(piece)
 
-    def hear(self) -> tuple[Literal["report", "done", "died"], Any]:
-        try:
-            kind, content = self.pipe.recv()
-            return kind, content
-        except (EOFError, OSError):
-            self.process.join()
-            return "died", ending(self.process.exitcode or 0)
+# In a worker process
 
-    def end(self) -> None:
-        with contextlib.suppress(OSError):
-            self.pipe.send(None)
-        self.process.join()
+_pipe: Connection
+_shared: tuple[Any, ...]
+
+
+def _begin(pipe: Connection, shared: tuple[Any, ...]) -> None:
+    """Ignore the signals of terminals, which the parent handles, and end with the parent."""
+    global _pipe, _shared
+    _pipe, _shared = pipe, shared
+    for number in _OF_TERMINALS:
+        signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _OF_TERMINALS)
+    terminal.guard()
+    threading.Thread(target=_end_with, args=(multiprocessing.parent_process(),), daemon=True).start()
+
+
+def _end_with(parent: Any) -> None:
+    parent.join()
+    os._exit(1)
+
+
+def _work(function: Callable[..., Any], piece: Any) -> Any:
+    """Call the function. SIGTERM ends the process after the function has tidied up."""
+    stopping.catch_signals([signal.SIGTERM])
+    try:
+        return function(piece, _pipe.send, *_shared)
+    except stopping.Stopped:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGTERM)
+    except Exception as error:
+        raise portable(error) from None
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def portable(error: Exception) -> Exception:
+    """An exception that can be sent to another process and says there what it says here."""
+    if isinstance(error, _EXPLAINED):
+        with contextlib.suppress(Exception):
+            received = pickle.loads(pickle.dumps(error))
+            if type(received) is type(error) and str(received) == str(error):
+                return error
+    if isinstance(error, OSError):
+        return OSError(error.errno or errno.EIO, str(error))
+    return WorkerError(f"{type(error).__name__}: {error}")
 
 
 def ending(code: int) -> str:
@@ -172,82 +235,6 @@ def ending(code: int) -> str:
     except ValueError:
         name = f"signal {-code}"
     return f"was ended by {name}" + (" (is there too little memory?)" if -code == signal.SIGKILL else "")
-
-
-def _serve(function: Callable[..., Any], shared: tuple[Any, ...], pipe: Connection, parent: int) -> None:
-    """Run a worker process: take pieces until there are none, or until the parent is gone.
-
-    SIGTERM ends it after it has tidied up.
-    """
-
-    def report(content: Any) -> None:
-        if os.getppid() != parent:
-            os._exit(1)
-        pipe.send(("report", content))
-
-    try:
-        _bind_to(parent)
-        while (piece := pipe.recv()) is not None:
-            pipe.send(("done", function(piece, report, *shared)))
-    except (EOFError, BrokenPipeError):
-        os._exit(1)  # the parent is gone
-    except stopping.Stopped:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        os.kill(os.getpid(), signal.SIGTERM)
-    finally:
-        stopping.finish()
-
-
-def _bind_to(parent: int) -> None:
-    """Ignore what a terminal sends, which the process `parent` handles, and die with it. Called first."""
-    for number in _OF_TERMINALS:
-        signal.signal(number, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, _OF_TERMINALS)
-    stopping.catch_signals([signal.SIGTERM])
-    terminal.guard()
-    if sys.platform == "linux":
-        with contextlib.suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-    if os.getppid() != parent:  # it has died already
-        os._exit(1)
-
-
-class Subprocesses:
-    """Commands that threads of this process run, and that end when it asks for that."""
-
-    def __init__(self) -> None:
-        self._running: set[subprocess.Popen[str]] = set()
-        self._stopped = False
-
-    def run(self, words: Sequence[str], cwd: str, env: Mapping[str, str]) -> tuple[int, str]:
-        """Run a command to its end. It receives signals of terminals by itself.
-
-        Returns:
-            Its exit code, and what it wrote to stderr.
-        """
-        if self._stopped:
-            return -signal.SIGTERM, ""
-        with subprocess.Popen(
-            words, cwd=cwd, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-        ) as process:
-            self._running.add(process)
-            if self._stopped:  # since the question above
-                process.terminate()
-            err = process.communicate()[1]
-            self._running.discard(process)
-        return process.returncode, err
-
-    def stop(self) -> None:
-        """End every command, and let no other begin; returns when all are gone."""
-        self._stopped = True
-        running = list(self._running)
-        for process in running:
-            process.terminate()
-        for process in running:
-            try:
-                process.wait(GRACE)
-            except subprocess.TimeoutExpired:
-                process.kill()
 
 
 def keep_memory() -> None:

@@ -17,9 +17,9 @@ from __future__ import annotations
 import math
 import os
 import re
+import subprocess
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from hashlib import file_digest, sha256
@@ -30,7 +30,8 @@ from typing import Any
 from simtown.core.cluster import Cluster
 from simtown.core.files import DamagedError, claimed, clear_leftovers, save_json
 from simtown.core.options import options_of
-from simtown.core.processes import Outcome, Subprocesses, default_workers, ending
+from simtown.core.pool import Processes, Report
+from simtown.core.processes import Outcome, default_workers, ending
 from simtown.core.runs import load_json
 from simtown.core.untrusted import RefusedError, check_name, folder, open_regular, read_toml
 from simtown.probes.studies import STUDIES
@@ -213,8 +214,12 @@ def run(
         missing = [cell for cell in cells if done_before.get(cell.name) != digests[cell.name]]
         before, failed = len(cells) - len(missing), dict[str, str]()
         save_json(out / NAME, {"format": FORMAT, "done": done_before})
-        with closing(_on_cluster(missing, out, cluster) if cluster else _here(missing, out, jobs)) as ended:
-            for cell, error in ended:
+        pool = cluster or Processes(max(1, min(jobs, len(missing))))
+        shared = (str(out.resolve()), os.getcwd(), 1 if cluster else max(1, default_workers() // jobs))
+        with closing(pool.outcomes(_study, missing, shared)) as ended:
+            for cell, outcome in ended:
+                failure = isinstance(outcome, Exception)
+                error = f"{type(outcome).__name__}: {outcome}" if failure else outcome
                 if error:
                     failed[cell.name] = error
                 else:
@@ -260,31 +265,7 @@ def _done_before(out: Path) -> dict[str, Any]:
     return done
 
 
-def _here(cells: list[GridCell], out: Path, jobs: int) -> Generator[tuple[GridCell, str], None, None]:
-    threads = max(1, default_workers() // jobs)
-    studies = Subprocesses()
-    with ThreadPoolExecutor(jobs) as pool:
-        running = {
-            pool.submit(_study, cell, str(out.resolve()), os.getcwd(), threads, studies): cell
-            for cell in cells
-        }
-        try:
-            for ended in as_completed(running):
-                yield running[ended], ended.result()
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            studies.stop()
-            raise
-
-
-def _on_cluster(
-    cells: list[GridCell], out: Path, cluster: Cluster
-) -> Generator[tuple[GridCell, str], None, None]:
-    for cell, outcome in cluster.map(_study, cells, (str(out.resolve()), os.getcwd(), 1)):
-        yield cell, f"{type(outcome).__name__}: {outcome}" if isinstance(outcome, Exception) else outcome
-
-
-def _study(cell: GridCell, out: str, home: str, threads: int, studies: Subprocesses | None = None) -> str:
+def _study(cell: GridCell, report: Report, out: str, home: str, threads: int) -> str:
     """Run the command in a process of its own; it continues an earlier one. Returns what failed, or ""."""
     try:
         place = folder(Path(out), cell.name)
@@ -296,8 +277,15 @@ def _study(cell: GridCell, out: str, home: str, threads: int, studies: Subproces
         "OMP_NUM_THREADS": str(threads),
         "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
     }
-    code, err = (studies or Subprocesses()).run(words, cwd=home, env=environment)
-    if not code:
+    with subprocess.Popen(
+        words, cwd=home, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            err = process.communicate()[1]
+        except BaseException:
+            process.terminate()
+            raise
+    if not process.returncode:
         return ""
     lines = [line.removeprefix("simtown: ") for line in err.splitlines() if line.strip()]
-    return lines[-1] if lines else f"its process {ending(code)}"
+    return lines[-1] if lines else f"its process {ending(process.returncode)}"

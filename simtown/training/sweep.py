@@ -13,7 +13,7 @@ from simtown.complexity import cells
 from simtown.core.callbacks import ProgressCallback
 from simtown.core.cluster import Cluster
 from simtown.core.files import DamagedError, ForeignDirectoryError, claimed, save_json
-from simtown.core.pool import OnCluster, Processes
+from simtown.core.pool import Processes
 from simtown.core.processes import Outcome, WorkerError, default_workers, environment
 from simtown.core.untrusted import inside
 from simtown.datasets import manifests
@@ -167,7 +167,7 @@ class SweepData:
                     settings,
                     path,
                     callback=progress,
-                    pool=OnCluster(self._cluster) if self._cluster else None,
+                    pool=self._cluster,
                 )
             self._made.add(settings)
             self.compare(settings, progress_of)
@@ -278,7 +278,7 @@ def sweep(
         at_once = jobs if plan.targets else max(1, min(jobs, len(plan.cells) - len(done)))
         # not by the cells that are left: with other threads a run has other last digits
         threads = 1 if cluster else max(1, default_workers() // jobs)
-        outcomes = (OnCluster(cluster) if cluster else Processes(at_once)).outcomes(
+        outcomes = (cluster or Processes(at_once)).outcomes(
             _fit,
             queue,
             (str(out.resolve() if cluster else out), os.getcwd(), threads, None if cluster else at_once),

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from simtown.core.processes import Subprocesses, team
+from simtown.core.pool import Processes
 from tests.conftest import HANGS, Outcome
 
 #: Modules that a command or its children import, of Python and of others.
@@ -83,7 +83,7 @@ def _where(piece, tell):
 
 def test_workers_run_nothing_of_it(folder, marks):
     before = os.environ.get("PYTHONSAFEPATH")
-    answers = [content for _, kind, content in team(_where, [0], (), 1) if kind == "done"]
+    answers = [answer for _, answer in Processes(1).outcomes(_where, [0])]
     assert answers == [(False, "1")]
     assert os.environ.get("PYTHONSAFEPATH") == before
     assert not ran(marks)
@@ -92,7 +92,7 @@ def test_workers_run_nothing_of_it(folder, marks):
 def test_studies_run_nothing_of_it(folder, marks, tmp_path):
     grid = pytest.importorskip("simtown.probes.grid")
     cell = grid.GridCell("cell", ("physical", "--help"))
-    assert grid._study(cell, str(tmp_path / "out"), str(folder), 1, Subprocesses()) == ""
+    assert grid._study(cell, print, str(tmp_path / "out"), str(folder), 1) == ""
     assert not ran(marks)
 
 
@@ -281,9 +281,7 @@ def test_ray_runs_nothing_of_it_and_listens_to_this_machine_alone(folder, marks,
 
     monkeypatch.delenv("RAY_TMPDIR", raising=False)
     with Cluster(workers=1) as cluster:
-        ((_, found),) = cluster.map(
-            eval, ["__import__('os').getcwd() in __import__('sys').path"], (), retries=0
-        )
+        ((_, (found, _)),) = cluster.outcomes(_where, [0], retries=0)
         assert found is False
         places = []
         for process in psutil.Process().children(recursive=True):

@@ -6,10 +6,9 @@ import signal
 
 import pytest
 
-from simtown.core.cluster import ClusterError
 from simtown.core.files import DamagedError
-from simtown.core.pool import Processes, portable, require_shared
-from simtown.core.processes import WorkerError
+from simtown.core.pool import ClusterError, Processes, require_shared
+from simtown.core.processes import WorkerError, portable
 from simtown.core.untrusted import RefusedError
 
 

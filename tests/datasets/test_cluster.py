@@ -20,7 +20,6 @@ pytest.importorskip("ray", reason="needs Ray: pip install '.[cluster]'")
 
 from simtown.core.callbacks import ProgressCallback
 from simtown.core.cluster import Cluster
-from simtown.core.pool import OnCluster
 from simtown.core.processes import WorkerError
 from simtown.datasets.export import export
 from simtown.datasets.job import generate
@@ -94,36 +93,36 @@ def test_a_cluster_makes_the_bytes_of_one_process(tmp_path, contents, cli, undis
         (tmp_path / "town" / ".val-00000.h5.0123456789abcdef.tmp").touch()
         with Cluster(cluster.address) as there:
             witness = Witness()
-            generate(SETTINGS, tmp_path / "town", callback=witness, pool=OnCluster(there))
+            generate(SETTINGS, tmp_path / "town", callback=witness, pool=there)
             assert witness.made == witness.total == 60
             assert witness.begun == 50
             assert contents(tmp_path / "town", besides=MADE_AFTER) == undisturbed
-            pieces = dict(there.map(_power, range(20), (3,)))
+            pieces = dict(there.outcomes(_power, range(20), (3,)))
             assert pieces == {i: i**3 for i in range(20)}
-            ((_, refused),) = there.map(_refuse, [7], ())
+            ((_, refused),) = there.outcomes(_refuse, [7])
             assert type(refused) is ImpossibleError
             assert str(refused) == "no place for 7"
-            ((_, dead),) = there.map(_die, [0], (), retries=1)
+            ((_, dead),) = there.outcomes(_die, [0], retries=1)
             assert type(dead) is WorkerError
             assert "died 2 times" in str(dead)
-            assert verify(tmp_path / "town", Raster(), pool=OnCluster(there)).summary.endswith(
+            assert verify(tmp_path / "town", Raster(), pool=there).summary.endswith(
                 "all 60 pictures drawn again"
             )
             data = open_dataset(tmp_path / "town")
-            export(data, "coco", [], tmp_path / "coco", pool=OnCluster(there))
+            export(data, "coco", [], tmp_path / "coco", pool=there)
         export(data, "coco", [], tmp_path / "alone-coco")
         assert contents(tmp_path / "coco") == contents(tmp_path / "alone-coco")
 
 
-def _power(piece, exponent):
+def _power(piece, report, exponent):
     return piece**exponent
 
 
-def _refuse(piece):
+def _refuse(piece, report):
     raise ImpossibleError(f"no place for {piece}")
 
 
-def _die(piece):
+def _die(piece, report):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -185,7 +184,7 @@ def test_a_worker_and_a_node_die_and_nothing_is_lost_or_doubled(where, tmp_path,
         )
         try:
             with Cluster(cluster.address) as connected:
-                manifest = generate(LARGE, place, callback=witness, pool=OnCluster(connected))
+                manifest = generate(LARGE, place, callback=witness, pool=connected)
         finally:
             witness.finish()
         assert witness.done == [kill_a_worker, remove_a_node, kill_a_worker]
