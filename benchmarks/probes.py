@@ -23,27 +23,13 @@ from simtown.probes.scorers import BLANK, open_scorer
 
 RESULTS = Path(__file__).parent / "results" / "probes.csv"
 COLUMNS = ("task", "way", "requests", "seconds", "requests per second", "machine")
-THINGS = [
-    "banana",
-    "sky",
-    "bus",
-    "old car",
-    "wall",
-    "fire truck",
-    "grass",
-    "snow",
-    "brick",
-    "coat",
-    "lamp",
-    "dog",
-    "tree",
-]
+THINGS = (
+    *("banana", "sky", "bus", "old car", "wall", "fire truck", "grass"),
+    *("snow", "brick", "coat", "lamp", "dog", "tree"),
+)
 PLACES = (
-    "",
-    "in the town",
-    "near the street on the left",
-    "that people wait for at the stop",
-    "behind the house",
+    *("", "in the town", "near the street on the left"),
+    *("that people wait for at the stop", "behind the house"),
 )
 COLOURS = ["red", "blue", "green", "yellow", "white", "black", "brown", "grey", "orange", "purple", "pink"]
 FORMS = (

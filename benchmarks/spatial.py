@@ -14,10 +14,10 @@ from time import perf_counter
 import numpy as np
 import torch
 
+from simtown.probes.corpus import Corpus, vocabulary
 from simtown.probes.scorers import open_scorer
 from simtown.probes.spatial import perplexity, suites
 from simtown.probes.spatial.lexicon import RELATIONS
-from simtown.text.corpus import Corpus, vocabulary
 
 #: Texts of a turn of the loop, frames of a turn of the matrix, and turns that count, after one that does not.
 TEXTS, FRAMES, TURNS = 1_000, 300, 6

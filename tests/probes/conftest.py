@@ -1,6 +1,10 @@
-"""Tiny models for the tests of the probes, each made once."""
+"""Tiny models for the tests of the probes, each made once; Visual Genome's files in small for a corpus."""
 
 import pytest
+
+from tests.visualgenome.conftest import plain_json, released
+
+__all__ = ["plain_json", "released"]
 
 
 @pytest.fixture(scope="session")

@@ -24,8 +24,8 @@ from tokenizers import (
 from transformers import BertConfig, BertForMaskedLM, GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
 from simtown.core.files import DamagedError
+from simtown.probes.corpus import TOKEN
 from simtown.probes.lm.lstm import LSTMConfig, LSTMForCausalLM
-from simtown.text.corpus import TOKEN
 
 #: Positions that the transformers have.
 POSITIONS = 128
@@ -69,7 +69,7 @@ class Architecture:
 
 
 def _words(phrases: Iterable[str], size: int) -> PreTrainedTokenizerFast:
-    """Words in lower case and marks of punctuation, cut as :func:`simtown.text.corpus.tokenise` does."""
+    """Words in lower case and marks of punctuation, cut as :func:`simtown.probes.corpus.tokenise` does."""
     tokenizer = Tokenizer(models.WordLevel(unk_token="<unk>"))
     tokenizer.normalizer = normalizers.Sequence([normalizers.Lowercase(), normalizers.Replace("’", "'")])
     tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(TOKEN.pattern), behavior="removed", invert=True)

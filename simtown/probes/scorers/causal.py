@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -22,7 +22,7 @@ from simtown.probes.scorers.huggingface import (
     logprobs_of,
     projected_at,
 )
-from simtown.probes.scorers.spelling import Spellings, Tokens, spell
+from simtown.probes.scorers.spelling import Tokens, spell
 
 
 class Causal(Transformer):
@@ -54,71 +54,72 @@ class Causal(Transformer):
         """(n, c) float64 natural log-probability of each target behind what stands before the gap.
 
         See :meth:`simtown.probes.scorers.base.Scorer.class_logprobs`. Several sub-words: by the settings'
-        policy.
+        policy. A beginning is read once, whatever the number of targets: what follows goes on from its state.
         """
         beginnings = [split_at_blank(context)[0] for context in contexts]
         unique, where = distinct((text.rstrip(), lead_of(text)) for text in beginnings)
         logprobs = np.full((len(unique), len(targets)), np.nan)
         for lead in sorted({lead for _, lead in unique}):
             spellings = spell(targets, partial(self.spelling, lead=lead), self.settings.policy)
+            spelled = spellings.spellings
+            if not spelled:
+                continue
             chosen = [i for i, (_, other) in enumerate(unique) if other == lead]
             rows = [(self._start, *self.token_ids(unique[i][0])) for i in chosen]
-            longest = max((len(tokens) - 1 for tokens in spellings.spellings), default=0)
             for i, row in zip(chosen, rows, strict=True):
-                self._check(len(row) + longest, unique[i][0])
-            logprobs[chosen] = spellings.totals(self._behind(rows, spellings))
+                self._check(len(row) + max(map(len, spelled)) - 1, unique[i][0])
+            scores = np.zeros((len(rows), len(spelled)))
+            first, first_of = distinct(tokens[0] for tokens in spelled)
+            for batch in self._batches(rows, equal=True):
+                ids = self.tensor([rows[b] for b in batch])
+                last = [ids.shape[1] - 1] * len(batch)
+                with projected_at(self.model, range(len(batch)), last) as logits_of:
+                    output = self.model(input_ids=ids, use_cache=True)
+                answers = logprobs_of(logits_of(output), self.tensor(first).expand(len(batch), -1))
+                scores[batch] = answers[:, first_of]
+                state = getattr(output, "past_key_values", None)
+                for inputs, looks in self._continuations(ids, spelled, state):
+                    lines, columns, tokens, numbers = looks
+                    with projected_at(self.model, lines, columns) as logits_of:
+                        output = self.model(**inputs)
+                    answers = logprobs_of(logits_of(output), self.tensor(tokens)[:, None])[:, 0]
+                    for number, answer in zip(numbers, answers.reshape(len(numbers), -1), strict=True):
+                        scores[batch, number] += answer
+            logprobs[chosen] = spellings.totals(scores)
         return logprobs[where]
 
-    def _behind(self, rows: list[Tokens], spellings: Spellings) -> np.ndarray:
-        """(n, s) float64 log-probability of every spelling behind every row.
+    def _continuations(
+        self, ids: torch.Tensor, spelled: Sequence[Tokens], state: Any
+    ) -> Iterator[tuple[dict[str, Any], tuple[list[int], list[int], list[int], list[int]]]]:
+        """What goes on from rows of one length to all sub-words but the first, in blocks of their stems.
 
-        A row is read once, whatever the number of spellings: what follows goes on from its state.
+        Gives inputs of the model, which go on from its `state` if it can be repeated, and where to look: row,
+        column and token of every look, and the number of the spelling for each `len(ids)` looks.
         """
-        scores = np.zeros((len(rows), len(spellings.spellings)))
-        if not spellings.spellings:
-            return scores
-        first, first_of = distinct(tokens[0] for tokens in spellings.spellings)
-        longer = [number for number, tokens in enumerate(spellings.spellings) if len(tokens) > 1]
-        stems, stem_of = distinct(spellings.spellings[number][:-1] for number in longer)
-        for batch in self._batches(rows, equal=True):
-            ids = self.tensor([rows[b] for b in batch])
-            length = ids.shape[1]
-            with projected_at(self.model, range(len(batch)), [length - 1] * len(batch)) as logits_of:
-                output = self.model(input_ids=ids, use_cache=True)
-            logprobs = logprobs_of(logits_of(output), self.tensor(first).expand(len(batch), -1))
-            scores[batch] = logprobs[:, first_of]
-            state = getattr(output, "past_key_values", None)
-            kept = hasattr(state, "batch_repeat_interleave")  # some models keep no state for several rows
-            longest = length + max(map(len, stems), default=0)
-            size = max(1, self._budget // longest // len(batch))
-            for begin in range(0, len(stems), size):
-                block = stems[begin : begin + size]
-                spelled = [
-                    (s, k - begin) for s, k in zip(longer, stem_of, strict=True) if k // size * size == begin
-                ]
-                # for every row, every spelling of the block and each sub-word but the first: where it is read
-                looks = [
-                    (r * len(block) + k, at, spellings.spellings[s][at + 1])
-                    for r in range(len(batch))
-                    for s, k in spelled
-                    for at in range(len(spellings.spellings[s]) - 1)
-                ]
-                lines, columns, tokens = (np.array(side) for side in zip(*looks, strict=True))
-                past: Any = None
-                if kept:
-                    inputs = self.padded(block)[0].repeat(len(batch), 1)
-                    past = copy.deepcopy(state)
-                    past.batch_repeat_interleave(len(block))
-                else:
-                    inputs = self.padded([rows[b] + stem for b in batch for stem in block])[0]
-                    columns += length
-                with projected_at(self.model, lines, columns) as logits_of:
-                    output = self.model(input_ids=inputs, past_key_values=past, use_cache=kept)
-                logprobs = logprobs_of(logits_of(output), self.tensor(tokens)[:, None])
-                starts = np.cumsum([0] + [len(spellings.spellings[s]) - 1 for s, _ in spelled])[:-1]
-                sums = np.add.reduceat(logprobs.reshape(len(batch), -1), starts, axis=1)
-                scores[np.ix_(batch, [s for s, _ in spelled])] += sums
-        return scores
+        longer = [number for number, tokens in enumerate(spelled) if len(tokens) > 1]
+        stems, stem_of = distinct(spelled[number][:-1] for number in longer)
+        repeatable = hasattr(state, "batch_repeat_interleave")
+        n, length = ids.shape
+        size = max(1, self._budget // (length + max(map(len, stems), default=0)) // n)
+        for begin in range(0, len(stems), size):
+            block, _ = self.padded(stems[begin : begin + size])
+            inputs: dict[str, Any] = {"input_ids": block.repeat(n, 1)}
+            if repeatable:
+                past = copy.deepcopy(state)
+                past.batch_repeat_interleave(len(block))
+                inputs |= {"past_key_values": past, "use_cache": True}
+            else:
+                rows = ids.repeat_interleave(len(block), 0)
+                inputs["input_ids"] = torch.cat([rows, inputs["input_ids"]], dim=1)
+            lines, columns, tokens, numbers = [], [], [], []
+            for number, stem in zip(longer, stem_of, strict=True):
+                if begin <= stem < begin + size:
+                    for at, token in enumerate(spelled[number][1:]):
+                        lines += range(stem - begin, n * len(block), len(block))
+                        columns += [at + (0 if repeatable else length)] * n
+                        tokens += [token] * n
+                        numbers.append(number)
+            yield inputs, (lines, columns, tokens, numbers)
 
     def sequence_logprobs(self, texts: Sequence[str]) -> list[TokenScores]:
         """Log-probability of every token behind those before it. The end of a text is not counted.
@@ -128,22 +129,24 @@ class Causal(Transformer):
         """
         unique, where = distinct(texts)
         encoded = self._encoded(unique, special=False)
-        next_tokens: dict[Tokens, dict[int, int]] = {}  # of each beginning, {token: its number}
+        numbers: dict[Tokens, int] = {}  # of the queries, one for each distinct beginning
         queries: list[Query] = []
-        looks: list[tuple[Tokens, int]] = []
+        looks: list[tuple[int, int]] = []
         for encoding, text in zip(encoded, unique, strict=True):
             row = (self._start, *encoding.ids)
             self._check(len(row), text)
             for at in range(len(row) - 1):
-                beginning, token = row[: at + 1], row[at + 1]
-                if beginning not in next_tokens:
-                    next_tokens[beginning] = {}
-                    queries.append(Query(row, at, next_tokens[beginning]))
-                looks.append(
-                    (beginning, next_tokens[beginning].setdefault(token, len(next_tokens[beginning])))
-                )
-        answers = dict(zip(next_tokens, self.logprobs_at(queries), strict=True))
-        logprobs = np.array([answers[beginning][number] for beginning, number in looks])
+                number = numbers.setdefault(row[: at + 1], len(queries))
+                if number == len(queries):
+                    queries.append(Query(row, at, {}))
+                tokens: Any = queries[number].tokens
+                looks.append((number, tokens.setdefault(row[at + 1], len(tokens))))
+        answers: dict[int, np.ndarray] = {}
+        for batch in self.query_batches(queries):
+            with projected_at(self.model, batch.lines, batch.columns) as logits_of:
+                logits = logits_of(self.model(input_ids=batch.ids, attention_mask=batch.real))
+            answers.update(zip(batch.numbers, logprobs_of(logits, batch.wanted), strict=True))
+        logprobs = np.array([answers[number][k] for number, k in looks])
         ends = np.cumsum([len(encoding.ids) for encoding in encoded])[:-1]
         scores = [
             TokenScores(row, words_of(text, encoding.offsets))

@@ -65,6 +65,26 @@ class Query(NamedTuple):
     tokens: Collection[int]
 
 
+class QueryBatch(NamedTuple):
+    """Texts that go through a model together, with r queries about them.
+
+    Attributes:
+        ids: (n, t) int64 token numbers.
+        real: (n, t) int64, 1 where they are no padding.
+        lines: (r,) the row of each query.
+        columns: (r,) its position in the row.
+        wanted: (r, w) int64, the tokens that are asked for, filled up on the right.
+        numbers: (r,) which query each is.
+    """
+
+    ids: torch.Tensor
+    real: torch.Tensor
+    lines: Sequence[int]
+    columns: Sequence[int]
+    wanted: torch.Tensor
+    numbers: Sequence[int]
+
+
 class Transformer(Scorer):
     """A tower with a tokenizer: hidden states of texts, and vectors of words. Subclasses add the output head.
 
@@ -182,22 +202,17 @@ class Transformer(Scorer):
         """An int64 tensor on the device."""
         return torch.as_tensor(np.asarray(numbers, dtype=np.int64), device=self.device)
 
-    def logprobs_at(self, queries: Sequence[Query]) -> list[np.ndarray]:
-        """(w,) float64 log-probabilities for every query, in their order. Each distinct text is read once."""
+    def query_batches(self, queries: Sequence[Query]) -> Iterator[QueryBatch]:
+        """The queries in batches. Each distinct text is read once, with all queries about it."""
         rows, where = distinct(query.ids for query in queries)
         queries_of: list[list[int]] = [[] for _ in rows]
         for number, row in enumerate(where):
             queries_of[row].append(number)
-        answers: list[np.ndarray] = [np.empty(0)] * len(queries)
         for batch in self._batches(rows):
             ids, real = self.padded([rows[b] for b in batch])
-            places, asked = zip(*((i, n) for i, b in enumerate(batch) for n in queries_of[b]), strict=True)
-            with projected_at(self.model, places, [queries[n].at for n in asked]) as logits_of:
-                logits = logits_of(self.model(input_ids=ids, attention_mask=real))
-            wanted, _ = self.padded([list(queries[n].tokens) for n in asked])
-            for number, logprobs in zip(asked, logprobs_of(logits, wanted), strict=True):
-                answers[number] = logprobs[: len(queries[number].tokens)]
-        return answers
+            lines, numbers = zip(*((i, n) for i, b in enumerate(batch) for n in queries_of[b]), strict=True)
+            wanted, _ = self.padded([list(queries[n].tokens) for n in numbers])
+            yield QueryBatch(ids, real, lines, [queries[n].at for n in numbers], wanted, numbers)
 
     # Vectors
 

@@ -11,7 +11,14 @@ import numpy as np
 from simtown.probes.scorers.base import Ability, TokenScores
 from simtown.probes.scorers.batching import distinct
 from simtown.probes.scorers.gap import lead_of, split_at_blank, words_of
-from simtown.probes.scorers.huggingface import Query, ScorerSettings, Transformer, Variant
+from simtown.probes.scorers.huggingface import (
+    Query,
+    ScorerSettings,
+    Transformer,
+    Variant,
+    logprobs_of,
+    projected_at,
+)
 from simtown.probes.scorers.spelling import Policy, Tokens, spell
 
 
@@ -42,6 +49,7 @@ class Masked(Transformer):
         for lead in sorted({lead for *_, lead in gaps}):
             spellings = spell(targets, partial(self.spelling, lead=lead), policy)
             looks = _looks(spellings.spellings, policy)
+            numbers_of_look = list(looks.values())
             rows = [i for i, gap in enumerate(gaps) if gap[2] == lead]
             queries = []
             for i in rows:
@@ -51,12 +59,14 @@ class Masked(Transformer):
                     ids = before + filled + hidden + after
                     self._check(len(ids), contexts[i])
                     queries.append(Query(ids, len(before) + at, list(numbers_of)))
-            answers = iter(self.logprobs_at(queries))
             scores = np.zeros((len(rows), len(spellings.spellings)))
-            for row in scores:
-                for numbers_of in looks.values():
-                    for logprob, numbers in zip(next(answers), numbers_of.values(), strict=True):
-                        row[numbers] += logprob
+            for batch in self.query_batches(queries):
+                with projected_at(self.model, batch.lines, batch.columns) as logits_of:
+                    logits = logits_of(self.model(input_ids=batch.ids, attention_mask=batch.real))
+                for number, answers in zip(batch.numbers, logprobs_of(logits, batch.wanted), strict=True):
+                    row, look = divmod(number, len(looks))
+                    for answer, spelled in zip(answers, numbers_of_look[look].values(), strict=False):
+                        scores[row, spelled] += answer
             logprobs[rows] = spellings.totals(scores)
         return logprobs
 
@@ -89,16 +99,19 @@ class Masked(Transformer):
         """
         unique, where = distinct(texts)
         encoded = self._encoded(unique, special=True)
-        answers = iter(
-            self.logprobs_at(
-                [query for code in encoded for query in _masked(code, self._mask, self.settings.variant)]
-            )
-        )
+        queries = [query for code in encoded for query in _masked(code, self._mask, self.settings.variant)]
+        logprobs = np.empty(len(queries))
+        for batch in self.query_batches(queries):
+            with projected_at(self.model, batch.lines, batch.columns) as logits_of:
+                logits = logits_of(self.model(input_ids=batch.ids, attention_mask=batch.real))
+            logprobs[list(batch.numbers)] = logprobs_of(logits, batch.wanted)[:, 0]
         scores = []
+        begin = 0
         for text, encoding in zip(unique, encoded, strict=True):
             real = [i for i, special in enumerate(encoding.special_tokens_mask) if not special]
-            logprobs = np.array([next(answers)[0] for _ in real], dtype=np.float64)
-            scores.append(TokenScores(logprobs, words_of(text, [encoding.offsets[i] for i in real])))
+            words = words_of(text, [encoding.offsets[i] for i in real])
+            scores.append(TokenScores(logprobs[begin : begin + len(real)], words))
+            begin += len(real)
         return [scores[place] for place in where]
 
 

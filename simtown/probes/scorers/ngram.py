@@ -22,7 +22,7 @@ START, END, UNKNOWN = 0, 1, 2
 
 class NGram(Scorer):
     """An n-gram model of words in lower case and marks of punctuation, as
-    :func:`simtown.text.corpus.tokenise` cuts them.
+    :func:`simtown.probes.corpus.tokenise` cuts them.
 
     A gap is filled behind what stands before it; the rest of the context is not seen.
 
@@ -65,10 +65,10 @@ class NGram(Scorer):
     def read(
         cls, name: str, corpus: Path, *, policy: Policy = "left-to-right", progress: bool = False
     ) -> NGram:
-        """A trigram model of a corpus (see :class:`simtown.text.corpus.Corpus`, which says what is
+        """A trigram model of a corpus (see :class:`simtown.probes.corpus.Corpus`, which says what is
         raised).
         """
-        from simtown.text.corpus import Corpus
+        from simtown.probes.corpus import Corpus
 
         with metered(name, 0, progress) as progress_bar:
 
@@ -119,7 +119,7 @@ class NGram(Scorer):
 
     def _tokens(self, text: str) -> tuple[list[int], np.ndarray]:
         """START and the token numbers of a text, and the words to which these belong."""
-        from simtown.text.corpus import TOKEN
+        from simtown.probes.corpus import TOKEN
 
         text = text.lower().replace("’", "'")
         matches = list(TOKEN.finditer(text))

@@ -6,7 +6,7 @@ Nothing of a model's folder is executed: weights are safetensors, and transforme
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simtown.core.files import DamagedError
 from simtown.core.untrusted import RefusedError, inside, read_json
@@ -14,9 +14,6 @@ from simtown.probes.quiet import quietly
 from simtown.probes.scorers.base import Scorer
 from simtown.probes.scorers.cache import Cached, fingerprint
 from simtown.probes.scorers.spelling import POLICIES, Policy
-
-if TYPE_CHECKING:
-    from simtown.probes.scorers.huggingface import Variant
 
 #: What can be opened, and by what words; besides, for tests, oracle:FILE.
 KINDS = {
@@ -46,7 +43,7 @@ def open_scorer(
     device: str = "auto",
     dtype: str = "float32",
     policy: Policy = "left-to-right",
-    variant: Variant = "original",
+    variant: str = "original",
     tokens: int = 1024,
     cache: Path | None = None,
     progress: bool = False,
@@ -95,7 +92,7 @@ def open_scorer(
         if tokens < 1:
             raise ValueError(f"`tokens` must be at least 1, not {tokens}")
         path = model_directory(place, hub=kind != "lstm")
-        settings = ScorerSettings(device_of(device), dtype, policy, variant, tokens, progress)
+        settings = ScorerSettings(device_of(device), dtype, policy, variant, tokens, progress)  # type: ignore[arg-type]
         scorer = _transformer(kind, spec, path, settings)
         chosen = (dtype, policy, variant)
     identity = " ".join((kind, ANSWERS, *chosen, fingerprint(path))) if cache else ""

@@ -108,8 +108,8 @@ def ask(request: TaskRequest) -> dict[str, Any]:
 
 def _suites(corpus: Path, settings: SpatialSettings, bars: Callable[[str, int], Any]) -> Suites:
     """The corpus is read twice: for its words, then for its phrases."""
+    from simtown.probes.corpus import Corpus, tokenise, vocabulary
     from simtown.probes.spatial.suites import collect
-    from simtown.text.corpus import Corpus, tokenise, vocabulary
 
     counted = _reported(Corpus(corpus), bars("phrases counted", 0))
     common = vocabulary((tokenise(phrase) for phrase in counted), settings.rare)

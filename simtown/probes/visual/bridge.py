@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 from simtown.assets.catalogue import ENTITIES, NAMED_BY_COLOUR
 from simtown.core.files import ForeignDirectoryError, claimed, replacing, save_json, save_text
 from simtown.core.plots import GREY, INK, new_figure, save_figure
+from simtown.core.progress import Progress
 from simtown.core.tables import markdown_table
 from simtown.core.untrusted import folder
 from simtown.datasets.captioned import caption_blocks
@@ -30,7 +31,7 @@ from simtown.datasets.reader import Dataset
 from simtown.language.colours import COLOURS, by_kind, seen
 from simtown.probes import elicit, judging, plots, statistics
 from simtown.probes.items import GROUPS, grouped
-from simtown.probes.lm.train import LMCallback, LMSettings, train
+from simtown.probes.lm.train import LMSettings, train
 from simtown.probes.scorers import open_scorer
 from simtown.probes.scorers.base import Scorer
 
@@ -134,7 +135,7 @@ def run(
     biases: Sequence[float],
     epochs: int,
     out: Path,
-    watching: Callable[[str], AbstractContextManager[LMCallback]],
+    watching: Callable[[str], AbstractContextManager[Progress]],
 ) -> dict[str, Any]:
     """Write captions, model and measures for every bias, each in a directory; returns what bridge.json says.
 

@@ -20,12 +20,12 @@ from simtown.core.files import as_json, claimed, save_json
 from simtown.core.progress import Progress
 from simtown.core.runs import require_empty
 from simtown.core.version import __version__
+from simtown.probes.corpus import Corpus
 from simtown.probes.model_names import without_folders
 from simtown.probes.quiet import quietly
 from simtown.probes.scorers.base import Scorer
 from simtown.probes.scorers.batching import together
 from simtown.probes.visual.tuning import masked_of
-from simtown.text.corpus import Corpus
 
 NAME = "distill.json"
 #: Share of tokens that are masked; AdamW's weight decay; longest text in tokens.

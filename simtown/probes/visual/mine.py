@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from simtown.probes.corpus import Corpus
 from simtown.probes.visual import coda, mined, mining
 from simtown.probes.visual.classes import COLOR, COOCCURRENCE_THRESHOLD, RELATIONS
 from simtown.probes.visual.release import CODA_CLASSES, VisualRelease
-from simtown.text.corpus import Corpus
 from simtown.visualgenome import records
 
 #: Times that text is read: for attributes, for nouns, for their pairs.

@@ -14,8 +14,8 @@ from typing import Protocol
 import numpy as np
 
 from simtown.core.files import DamagedError
+from simtown.probes.corpus import is_word
 from simtown.probes.visual.classes import RELATIONS, VisualRelation
-from simtown.text.corpus import is_word
 from simtown.visualgenome.clean import Lemmas, plain
 
 #: Words behind an attribute that add nothing: "wood made" is "wood".

@@ -121,12 +121,11 @@ def test_its_perplexity_is_that_of_its_scores(run_of, corpus, arch):
     directory, told = run_of(arch)
     phrases = [line for line in corpus.read_text().splitlines() if held_out(line)]
     model, tokenizer = open_scorer(f"hf:{directory}").uncached(), load_tokenizer(directory)
-    ends = [
-        model.logits_at([0], [len(row) - 1], input_ids=torch.tensor([row]))[0]
-        for row in ((model._start, *model.token_ids(p)) for p in phrases)
-    ]
-    end = [torch.log_softmax(e[0], 0)[tokenizer.eos_token_id].item() for e in ends]
-    logprobs = np.concatenate([one.logprobs for one in model.sequence_logprobs(phrases)] + [np.array(end)])
+    rows = [torch.tensor([[model._start, *model.token_ids(phrase)]]) for phrase in phrases]
+    end = [model.model(input_ids=row).logits[0, -1].log_softmax(0)[tokenizer.eos_token_id] for row in rows]
+    logprobs = np.concatenate(
+        [one.logprobs for one in model.sequence_logprobs(phrases)] + [np.array(end, dtype=float)]
+    )
     assert np.exp(-logprobs.mean()) == pytest.approx(told["validation_perplexity"], rel=1e-4)
 
 

@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch", reason="needs torch: pip install '.[probes]
 transformers = pytest.importorskip("transformers", reason="needs transformers: pip install '.[probes]'")
 
 from simtown.probes.scorers import open_scorer  # noqa: E402
-from simtown.probes.scorers.huggingface import Query  # noqa: E402
+from simtown.probes.scorers.huggingface import Query, logprobs_of, projected_at  # noqa: E402
 from tests.probes.tiny import CLOSE, MASKED, MIXING  # noqa: E402
 
 CONTEXTS = [
@@ -125,8 +125,11 @@ def test_probabilities_of_the_whole_vocabulary_sum_to_one(path):
     tokenizer = transformers.AutoTokenizer.from_pretrained(path)
     ids = tokenizer(f"the {tokenizer.mask_token} is yellow.")["input_ids"]
     query = Query(tuple(ids), ids.index(tokenizer.mask_token_id), range(len(tokenizer)))
-    (logprobs,) = open_scorer(f"hf:{path}").uncached().logprobs_at([query])
-    assert np.exp(logprobs).sum() == pytest.approx(1, abs=1e-4)
+    scorer = open_scorer(f"hf:{path}").uncached()
+    (batch,) = scorer.query_batches([query])
+    with torch.no_grad(), projected_at(scorer.model, batch.lines, batch.columns) as logits_of:
+        logits = logits_of(scorer.model(input_ids=batch.ids, attention_mask=batch.real))
+    assert np.exp(logprobs_of(logits, batch.wanted)).sum() == pytest.approx(1, abs=1e-4)
 
 
 def test_batches_budgets_order_and_company_change_nothing(path):

@@ -14,9 +14,9 @@ pytest.importorskip("msgspec", reason="needs msgspec: pip install '.[vg]'")
 pytest.importorskip("textblob", reason="needs textblob: pip install '.[vg]'")
 pq = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow: pip install '.[probes]'")
 
+from simtown.probes.corpus import tokenise  # noqa: E402
 from simtown.probes.visual import mined, mining  # noqa: E402
 from simtown.probes.visual.classes import COLOR, MATERIAL, SHAPE  # noqa: E402
-from simtown.text.corpus import tokenise  # noqa: E402
 from simtown.visualgenome.records import ImageObject  # noqa: E402
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from benchmarks import vg_files
 from simtown.core.files import DamagedError
-from simtown.text.corpus import Corpus, tokenise, vocabulary, within
+from simtown.probes.corpus import Corpus, tokenise, vocabulary, within
 
 quick = settings(max_examples=100)
 

@@ -1,1 +1,0 @@
-"""Text that language models read: :class:`simtown.text.corpus.Corpus`, the phrases of a file."""
