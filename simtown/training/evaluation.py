@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -41,39 +40,13 @@ def logits_of(
     return np.concatenate(parts), loss / n
 
 
-@dataclass(frozen=True)
-class Share:
-    """A share of right answers.
-
-    Attributes:
-        accuracy: right / n.
-        low: lower end of its 95 % Wilson score interval.
-        high: upper end of its 95 % Wilson score interval.
-        n: questions.
-    """
-
-    accuracy: float
-    low: float
-    high: float
-    n: int
-
-    @classmethod
-    def of(cls, correct: np.ndarray) -> Share | None:
-        """From (n,) bool; None where nothing was asked."""
-        if not len(correct):
-            return None
-        right, n = int(correct.sum()), len(correct)
-        interval = binomtest(right, n).proportion_ci(0.95, method="wilson")
-        return cls(right / n, float(interval.low), float(interval.high), n)
-
-    def as_dict(self) -> dict[str, float]:
-        """As run.json keeps it."""
-        return {"accuracy": self.accuracy, "low": self.low, "high": self.high, "n": self.n}
-
-
-def _share_of(correct: np.ndarray) -> dict[str, float] | None:
-    share = Share.of(correct)
-    return share.as_dict() if share else None
+def share(correct: np.ndarray) -> dict[str, float] | None:
+    """The share of (n,) right answers, with its 95 % Wilson score interval; None where nothing was asked."""
+    if not len(correct):
+        return None
+    right, n = int(correct.sum()), len(correct)
+    interval = binomtest(right, n).proportion_ci(0.95, method="wilson")
+    return {"accuracy": right / n, "low": float(interval.low), "high": float(interval.high), "n": n}
 
 
 def answers(split: Split) -> np.ndarray:
@@ -163,22 +136,22 @@ def measure(dataset: Dataset, test: np.ndarray, val: np.ndarray, train_size: int
         lambda column: np.maximum(tenth[ranks[column["subject"]]], tenth[ranks[column["object"]]]),
         np.int64,
     )
-    out: dict[str, Any] = dict(_share_of(correct) or {})
-    out["relations"] = {RELATION_NAMES[r]: _share_of(correct[relation == r]) for r in np.unique(relation)}
-    out["deciles"] = {str(d): _share_of(correct[rarer == d]) for d in np.unique(rarer)}
+    out: dict[str, Any] = dict(share(correct) or {})
+    out["relations"] = {RELATION_NAMES[r]: share(correct[relation == r]) for r in np.unique(relation)}
+    out["deciles"] = {str(d): share(correct[rarer == d]) for d in np.unique(rarer)}
     if train_size is not None:
         trained_on = triples(dataset.train, train_size)
         seen = _gathered(split, _TRIPLE, lambda column: np.isin(_triples(column), trained_on), np.bool_)
-        out["seen"], out["unseen"] = _share_of(correct[seen]), _share_of(correct[~seen])
+        out["seen"], out["unseen"] = share(correct[seen]), share(correct[~seen])
     if len(val):
         correct_val = (val > 0) == answers(dataset.val)
         weights = inverse_frequency(dataset, dataset.val)
-        share, effective = (
-            float((correct_val * weights).mean()),
-            float(weights.sum() ** 2 / (weights**2).sum()),
-        )
-        out["validation"] = _share_of(correct_val)
-        out["reweighted"] = {"accuracy": share, "effective_n": effective, "n": len(correct_val)}
+        out["validation"] = share(correct_val)
+        out["reweighted"] = {
+            "accuracy": float((correct_val * weights).mean()),
+            "effective_n": float(weights.sum() ** 2 / (weights**2).sum()),
+            "n": len(correct_val),
+        }
     return out
 
 

@@ -12,35 +12,52 @@ import tomllib
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from importlib.resources import files
-from itertools import chain, product
+from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, TypeVar
+
+import msgspec
 
 from simtown.complexity.size_search import ladder
+from simtown.core.options import SettingsError
 from simtown.core.untrusted import check_name, inside, read_toml
-from simtown.datasets.settings import Settings, SettingsError
-from simtown.training import record
+from simtown.datasets.settings import Settings
 from simtown.training.fit_settings import FitSettings, precision_of
 from simtown.training.models import options, require_allowed
 
 PRESETS = ("grid", "paper", "paper-rule", "small", "tiny")
-VERSION = 1
-#: Choices of a data set that a preset's [data] may make; the others are the grid's.
+#: Settings of a data set that a preset's [data] may choose.
 _DATA = {"seed", "frequencies", "relations", "phrasing", "weathers", "jitter", "val", "test"}
-#: Choices of a run that a preset's [fit] may make.
+#: Settings of a run that a preset's [fit] may choose.
 _FIT = {f.name for f in fields(FitSettings)} - {"model", "train_size", "seed", "options", "device", "stream"}
-#: Runs of the largest grid, and learning curves and targets of the largest adaptive one.
-MOST_RUNS, MOST_CURVES = 20_000, 500
-_AXES = {
-    "entities": record.whole(1, record.LARGEST_WORLD),
-    "distractor": record.FLAG,
-    "models": record.NAME,
-    "train_sizes": record.whole(2, record.LARGEST_TRAIN),
-    "seeds": record.whole(0, 2**63 - 1),
-}
 #: Training examples of the data sets that an adaptive sweep makes: a run reads the smallest set that
 #: suffices.
 _DATA_SIZES = (200, 2_000, 7_000, 20_000, 60_000)
+Entry = TypeVar("Entry")
+Entries = Annotated[list[Entry], msgspec.Meta(min_length=1)]
+
+
+class _Grid(msgspec.Struct, forbid_unknown_fields=True):
+    """A [[grid]] of a preset."""
+
+    entities: Entries[int]
+    distractor: Entries[bool]
+    models: Entries[str]
+    train_sizes: Entries[int]
+    seeds: Entries[int]
+
+
+class _Preset(msgspec.Struct, forbid_unknown_fields=True):
+    """A preset's TOML file."""
+
+    version: Literal[1]
+    grid: Entries[_Grid]
+    size: str | int = "128"
+    same_data: bool = False
+    same_world: bool = False
+    adaptive: list[float] = []
+    data: dict[str, Any] = {}
+    fit: dict[str, Any] = {}
 
 
 @dataclass(frozen=True)
@@ -134,167 +151,67 @@ def read(
         ModelError: the preset names another model.
         SettingsError: it cannot be read; the message names the line or key.
     """
+    folder = files("simtown.training") / "presets"
     try:
         if preset in PRESETS:
-            content = tomllib.loads(
-                (files("simtown.training") / "presets" / f"{preset}.toml").read_text(encoding="utf-8")
-            )
+            content = tomllib.loads((folder / f"{preset}.toml").read_text(encoding="utf-8"))
         else:
             content = read_toml(Path(preset))
+        chosen = msgspec.convert(content, _Preset)
+        for key, choices, known in (("data", chosen.data, _DATA), ("fit", chosen.fit, _FIT)):
+            if unknown := sorted(set(choices) - known):
+                raise ValueError(f"{key}.{unknown[0]} is unknown; {key} takes {', '.join(sorted(known))}")
+        width, height = _size(chosen.size)
+        shared = msgspec.convert({"width": width, "height": height, **chosen.data}, Settings)
+        settings = msgspec.convert({"device": device, **chosen.fit}, FitSettings)
     except FileNotFoundError:
         raise SettingsError(
             f"there is no preset or file '{preset}': choose among {', '.join(PRESETS)}, or give a TOML file"
         ) from None
-    except tomllib.TOMLDecodeError as error:
-        raise SettingsError(f"{preset} cannot be read as TOML: {error}") from error
     except (OSError, ValueError) as error:
-        raise SettingsError(f"cannot read {preset}: {error}") from error
-    changes = ({"same_data": True} if same_data else {}) | (
-        {"adaptive": list(targets)} if targets is not None else {}
-    )
-    try:
-        return _plan(preset, content | changes, device, allowed)
-    except KeyError as error:
-        raise SettingsError(
-            f"{preset}: a [[grid]] lacks the key {error}; it needs {', '.join(_AXES)}"
-        ) from error
-
-
-def _plan(preset: str, content: dict[str, Any], device: str, allowed: Collection[str]) -> SweepPlan:
-    if content.pop("version", None) != VERSION:
-        raise SettingsError(
-            f"{preset} lacks the line version = {VERSION}, the form of presets that this simtown reads"
-        )
-    width, height = _size(preset, content.pop("size", "128"))
-    same_data, same_world = (
-        _switch(preset, name, content.pop(name, False)) for name in ("same_data", "same_world")
-    )
-    targets = check_targets(content.pop("adaptive", []))
-    data, fit, grids = _parts(preset, content)
-    _refuse_too_many(preset, grids, targets)
-    for model in chain.from_iterable(grid["models"] for grid in grids):
+        raise SettingsError(f"{preset} cannot be read as a preset: {error}") from error
+    for model in (model for grid in chosen.grid for model in grid.models):
         require_allowed(model, preset, allowed)
-    chosen: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in data.items()}
-    shared = Settings(width=width, height=height, **chosen)
-    if shared.table_from_file:  # nobody's preset makes a file from elsewhere part of a data set
+    if shared.table_from_file:  # a file from elsewhere must not become part of a data set
         shared = replace(shared, frequencies=str(inside(Path(preset).parent, shared.frequencies)))
 
     def data_of(seed: int) -> Settings:
-        if same_data:
+        if same_data or chosen.same_data:
             return shared
-        return replace(
-            shared, seed=seed, world_seed=shared.world_seed if same_world else seed, test_seed=shared.seed
-        )
+        world_seed = shared.world_seed if chosen.same_world else seed
+        return replace(shared, seed=seed, world_seed=world_seed, test_seed=shared.seed)
 
-    settings = FitSettings("", 2, device=device, **fit)
     settings = replace(settings, precision=precision_of(settings.precision, device))
-    if targets:
-        curves = [curve for grid in grids for curve in _curves(data_of, settings, grid)]
-        cells = (cell for curve in curves for of_size in curve.sizes.values() for cell in of_size)
-        return SweepPlan(preset, _named(cells), targets, curves)
-    return SweepPlan(preset, _sized([cell for grid in grids for cell in _cells(data_of, settings, grid)]))
+    accuracies = check_targets(chosen.adaptive if targets is None else targets)
+    if accuracies:
+        curves = [curve for grid in chosen.grid for curve in _curves(data_of, settings, grid)]
+        all_cells = (cell for curve in curves for of_size in curve.sizes.values() for cell in of_size)
+        return SweepPlan(preset, _named(all_cells), accuracies, curves)
+    cells = [cell for grid in chosen.grid for cell in _cells(data_of, settings, grid)]
+    return SweepPlan(preset, _sized(cells))
 
 
-def _parts(
-    preset: str, content: dict[str, Any]
-) -> tuple[dict[str, Any], dict[str, Any], list[dict[str, Any]]]:
-    """[data], [fit] and the grids of a preset, every value of its kind.
-
-    `content`: what the preset holds besides.
-    """
-    data, fit, grids = content.pop("data", {}), content.pop("fit", {}), content.pop("grid", [])
-    try:
-        for kind, part, key in (
-            (_TABLE, data, "data"),
-            (_TABLE, fit, "fit"),
-            (record.listed(_TABLE, 1_000), grids, "grid"),
-        ):
-            kind(part, key)
-        if content:
-            raise SettingsError(f"{preset} has unknown keys: {record.cut(', '.join(sorted(content)))}")
-        for key, part, known in (
-            ("data", data, _DATA),
-            ("fit", fit, _FIT),
-            *(("grid", grid, set(_AXES)) for grid in grids),
-        ):
-            if unknown := sorted(f"{key}.{name}" for name in set(part) - known):
-                raise SettingsError(
-                    f"{preset} has unknown keys: {record.cut(', '.join(unknown))}; {key} takes "
-                    f"{', '.join(sorted(known))}"
-                )
-        if not grids:
-            raise SettingsError(f"{preset} has no [[grid]]")
-        for key, value in fit.items():
-            usual = getattr(FitSettings("", 2), key)
-            if type(value) is not type(usual) and not (isinstance(usual, float) and type(value) is int):
-                raise SettingsError(
-                    f"{preset}: fit.{key} must be a value like {usual!r}, not {record.brief(value)}"
-                )
-        record.table(**record.DATA)(data, "data")
-        record.table(**record.SETTINGS)(fit, "fit")
-        for number, grid in enumerate(grids):
-            record.table(**{axis: record.listed(kind, 10_000) for axis, kind in _AXES.items()})(
-                grid, f"grid[{number}]"
-            )
-            if empty := [axis for axis in _AXES if not grid[axis]]:
-                raise ValueError(f"grid[{number}].{empty[0]}: it is empty")
-    except SettingsError:
-        raise
-    except ValueError as error:
-        raise SettingsError(f"{preset} cannot be read as a preset: {error}") from error
-    return data, fit, grids
-
-
-def check_targets(targets: Any) -> tuple[float, ...]:
+def check_targets(targets: Sequence[float]) -> tuple[float, ...]:
     """Target accuracies, each once. Raises SettingsError for one that is not between 0.5 and 1."""
-    if not isinstance(targets, Sequence) or isinstance(targets, str):
-        raise SettingsError(
-            f"adaptive = {record.brief(targets)} is no list of target accuracies: write [0.9] or [0.9, 0.75]"
-        )
     for target in targets:
-        if isinstance(target, bool) or not isinstance(target, int | float) or not 0.5 < target < 1:
+        if not 0.5 < target < 1:
             raise SettingsError(
-                f"a target accuracy lies above 0.5, which is chance, and below 1: "
-                f"{record.brief(target)} does not"
+                f"a target accuracy lies above 0.5, which is chance, and below 1: {target} does not"
             )
-    return tuple(dict.fromkeys(map(float, targets)))
+    return tuple(dict.fromkeys(targets))
 
 
-_TABLE = record.table()
-
-
-def _refuse_too_many(preset: str, grids: list[dict[str, Any]], targets: tuple[float, ...]) -> None:
-    """Raises SettingsError if a plan has too many runs, or curves of an adaptive plan.
-
-    They are counted before they are made.
-    """
-    runs = curves = 0
-    for grid in grids:
-        worlds = len(grid["entities"]) * len(grid["distractor"]) * len(grid["models"])
-        runs += (
-            worlds
-            * len(grid["seeds"])
-            * (len(ladder(max(grid["train_sizes"]))) if targets else len(grid["train_sizes"]))
-        )
-        curves += worlds * len(targets)
-    if runs > MOST_RUNS or curves > MOST_CURVES:
-        what = (
-            f"{runs:,} runs, more than {MOST_RUNS:,}"
-            if runs > MOST_RUNS
-            else f"{curves:,} searches, more than {MOST_CURVES:,}"
-        )
-        raise SettingsError(f"{preset} asks for {what}: give shorter lists, or several presets")
+def _size(text: str | int) -> tuple[int, int]:
+    """Width and height of "64x32", or of "128"."""
+    match = re.fullmatch(r"(?P<width>[0-9]{1,5})(x(?P<height>[0-9]{1,5}))?", str(text))
+    if not match:
+        raise ValueError(f'size = {text} is not a size of pictures: write "128" or "64x32"')
+    return int(match["width"]), int(match["height"] or match["width"])
 
 
 def _named(cells: Iterable[SweepCell]) -> list[SweepCell]:
     """The cells, each once. Raises RefusedError if a name cannot be that of a directory."""
     return list({check_name(cell.name, "the run"): cell for cell in cells}.values())
-
-
-def _switch(preset: str, name: str, value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise SettingsError(f"{preset}: {name} must be true or false, not {record.brief(value)}")
-    return value
 
 
 def _sized(cells: list[SweepCell]) -> list[SweepCell]:
@@ -305,60 +222,47 @@ def _sized(cells: list[SweepCell]) -> list[SweepCell]:
     largest: dict[Settings, int] = {}
     for cell in cells:
         largest[cell.data] = max(largest.get(cell.data, 0), cell.fit.train_size)
-    whole = [replace(cell, data=replace(cell.data, n=largest[cell.data])) for cell in cells]
-    return _named(whole)
+    return _named(replace(cell, data=replace(cell.data, n=largest[cell.data])) for cell in cells)
 
 
-def _size(preset: str, text: Any) -> tuple[int, int]:
-    match = re.fullmatch(
-        r"(?P<width>[0-9]{1,5})(x(?P<height>[0-9]{1,5}))?", str(text) if isinstance(text, str | int) else ""
-    )
-    if not match:
-        raise SettingsError(
-            f'{preset}: size = {record.brief(text)} is not a size of pictures: write "128" or, as width and '
-            'height, "64x32"'
-        )
-    return int(match["width"]), int(match["height"] or match["width"])
+def _world(shared: Settings, entities: int, distractor: bool) -> Settings:
+    """The settings of a data set. Raises SettingsError if they cannot be."""
+    settings = replace(shared, entities=entities, distractor=distractor)
+    settings.check()
+    return settings
 
 
-def _cells(data_of: Callable[[int], Settings], fit: FitSettings, grid: dict[str, Any]) -> list[SweepCell]:
+def _cells(data_of: Callable[[int], Settings], fit: FitSettings, grid: _Grid) -> list[SweepCell]:
     """The cells of a grid: seeds outermost, then worlds, then sizes, the largest first.
 
     So the last runs are short.
     """
+    models = {model: replace(fit, model=model, options=options(model, {})) for model in grid.models}
     cells = []
-    models = {model: replace(fit, model=model, options=options(model, {})) for model in grid["models"]}
-    for seed, entities, distractor in product(*(grid[axis] for axis in ("seeds", "entities", "distractor"))):
-        data = replace(data_of(seed), entities=entities, distractor=distractor)
-        data.check()
-        for n, model in product(sorted(grid["train_sizes"], reverse=True), grid["models"]):
+    for seed, entities, distractor in product(grid.seeds, grid.entities, grid.distractor):
+        data = _world(data_of(seed), entities, distractor)
+        for n, model in product(sorted(grid.train_sizes, reverse=True), grid.models):
             cells.append(SweepCell(data, replace(models[model], train_size=n, seed=seed)))
     return cells
 
 
-def _curves(data_of: Callable[[int], Settings], fit: FitSettings, grid: dict[str, Any]) -> list[SizeCurve]:
+def _curves(data_of: Callable[[int], Settings], fit: FitSettings, grid: _Grid) -> list[SizeCurve]:
     """The curves of a grid, on the ladder up to its largest size.
 
     Conditions are outermost, then worlds in the order of the list.
     """
     curves = []
-    rungs = ladder(max(grid["train_sizes"]))
-    for distractor, entities in product(grid["distractor"], grid["entities"]):
-        worlds = {
-            seed: replace(data_of(seed), entities=entities, distractor=distractor) for seed in grid["seeds"]
+    for distractor, entities, model in product(grid.distractor, grid.entities, grid.models):
+        chosen = replace(fit, model=model, options=options(model, {}))
+        worlds = {seed: _world(data_of(seed), entities, distractor) for seed in grid.seeds}
+        sizes = {
+            n: [
+                SweepCell(replace(world, n=_examples(n)), replace(chosen, train_size=n, seed=seed))
+                for seed, world in worlds.items()
+            ]
+            for n in ladder(max(grid.train_sizes))
         }
-        for world in worlds.values():
-            world.check()
-        for model in grid["models"]:
-            chosen = replace(fit, model=model, options=options(model, {}))
-            sizes = {
-                n: [
-                    SweepCell(replace(world, n=_examples(n)), replace(chosen, train_size=n, seed=seed))
-                    for seed, world in worlds.items()
-                ]
-                for n in rungs
-            }
-            curves.append(SizeCurve(model, entities, distractor, sizes))
+        curves.append(SizeCurve(model, entities, distractor, sizes))
     return curves
 
 

@@ -216,7 +216,7 @@ class RunState:
         tensors |= {"totals": totals, "random.cpu": torch.get_rng_state()}
         if totals.device.type == "cuda":
             tensors["random.cuda"] = torch.cuda.get_rng_state(totals.device)
-        save_tensors(directory / STATE, tensors, place=json.dumps(asdict(self)))
+        _save_tensors(directory / STATE, tensors, place=json.dumps(asdict(self)))
 
     @classmethod
     def load(cls, directory: Path) -> tuple[RunState, dict[str, torch.Tensor]]:
@@ -277,7 +277,7 @@ def _damaged_state(directory: Path, error: Exception) -> DamagedError:
 
 def save_weights(model: nn.Module, directory: Path) -> None:
     """Write the model's parameters and buffers."""
-    save_tensors(directory / WEIGHTS, model.state_dict())
+    _save_tensors(directory / WEIGHTS, model.state_dict())
 
 
 def load_weights(model: nn.Module, directory: Path) -> None:
@@ -296,7 +296,7 @@ def load_weights(model: nn.Module, directory: Path) -> None:
         ) from error
 
 
-def save_tensors(path: Path, tensors: dict[str, torch.Tensor], **texts: str) -> None:
+def _save_tensors(path: Path, tensors: dict[str, torch.Tensor], **texts: str) -> None:
     """Write tensors, and texts by name, as a safetensors file that is whole or absent."""
     own: dict[str, torch.Tensor] = {}
     places: set[int] = set()

@@ -15,7 +15,6 @@ from simtown.datasets.reader import open_dataset  # noqa: E402
 from simtown.language.relations import RELATION_NAMES  # noqa: E402
 from simtown.training import evaluation  # noqa: E402
 from simtown.training.evaluation import (  # noqa: E402
-    Share,
     deciles,
     inverse_frequency,
     logits_of,
@@ -23,6 +22,7 @@ from simtown.training.evaluation import (  # noqa: E402
     oracle,
     oracle_on_boxes,
     references,
+    share,
 )
 from simtown.training.models import build  # noqa: E402
 from simtown.training.sources import Resident  # noqa: E402
@@ -68,13 +68,13 @@ def told_of(flags):
 @quick
 @given(st.lists(st.booleans(), min_size=1, max_size=300))
 def test_a_share_has_wilsons_interval(flags):
-    share = Share.of(np.array(flags)).as_dict()
-    assert share == told_of(flags)
-    assert 0 <= share["low"] <= share["accuracy"] <= share["high"] <= 1
+    right = share(np.array(flags))
+    assert right == told_of(flags)
+    assert 0 <= right["low"] <= right["accuracy"] <= right["high"] <= 1
 
 
 def test_nothing_asked_is_no_share():
-    assert Share.of(np.zeros(0, dtype=bool)) is None
+    assert share(np.zeros(0, dtype=bool)) is None
 
 
 def parts(split, correct, key):

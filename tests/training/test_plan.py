@@ -178,50 +178,46 @@ def test_choices_of_fit_and_names_of_cells(plan):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "words"),
+    ("old", "new", "word"),
     [
-        ("version = 1", "version = 2", ["version = 1"]),
-        ("version = 1", "", ["version = 1"]),
-        ("version = 1", "version = ", ["TOML", "line 2"]),
-        ("seeds = [0, 4]", "seeds = [0, 4", ["TOML"]),
-        ("seeds = [0, 4]", "", ["seeds"]),
-        ("seeds = [0, 4]", "seeds = 3", ["preset"]),
-        ("seeds = [0, 4]", "seeds = [0]\nsizes = [3]", ["grid.sizes"]),
-        ("[fit]", "[fit]\nspeed = 3", ["fit.speed"]),
-        ("[fit]", "[fit]\nstream = true", ["fit.stream"]),
-        ("[fit]", "[fit]\ntrain_size = 7", ["fit.train_size"]),
-        ("patience = 3", 'patience = "ten"', ["fit.patience", "ten"]),
-        ("min_steps = 400", "min_steps = 4.5", ["fit.min_steps", "4.5"]),
-        ("[data]", "[data]\nn = 100", ["data.n"]),
-        ("[data]", "[data]\nweather = 1", ["data.weather", "data takes frequencies", "weathers"]),
-        ("[fit]", "[fits]", ["fits"]),
-        ("version = 1", 'version = 1\nsame_data = "no"', ["same_data", "true or false", "'no'"]),
-        ("version = 1", "version = 1\nsame_world = 1", ["same_world", "true or false", "not 1"]),
-        ("version = 1", "version = 1\nadaptive = 0.9", ["adaptive", "[0.9]"]),
-        ("version = 1", "version = 1\nadaptive = [0.9, 1.0]", ["target accuracy", "1.0"]),
-        ("version = 1", "version = 1\nadaptive = [90]", ["target accuracy", "90"]),
-        ("entities = [5, 3]", "entities = [1]", ["entities", "not 1"]),
-        ("entities = [5, 3]", "entities = [2]", ["distractor"]),
-        ("val = 50", "val = 51", ["val", "51"]),
-        ('"left of", "behind"', '"under"', ["under"]),
-        ('"64x32"', '"64x32x3"', ["size", "64x32x3"]),
-        ('"64x32"', '"big"', ["big"]),
-        ('"64x32"', '"2"', ["2x2"]),
-        ('"pbn", "cnn-lstm"', '"gpt"', ["gpt"]),
+        ("version = 1", "version = 2", "version"),
+        ("version = 1", "", "version"),
+        ("version = 1", "version = ", "line 2"),
+        ("seeds = [0, 4]", "", "seeds"),
+        ("seeds = [0, 4]", "seeds = []", "seeds"),
+        ("seeds = [0, 4]", 'seeds = ["0/../../../outside"]', "seeds"),
+        ("seeds = [0, 4]", "seeds = [0]\nsizes = [3]", "sizes"),
+        ("[fit]", "[fit]\nstream = true", "fit.stream"),
+        ("[fit]", "[fit]\ntrain_size = 7", "fit.train_size"),
+        ("patience = 3", 'patience = "ten"', "patience"),
+        ("min_steps = 400", "min_steps = 4.5", "min_steps"),
+        ("[data]", "[data]\nn = 100", "data.n"),
+        ("[data]", "[data]\nweather = 1", "data.weather"),
+        ("[fit]", "[fits]", "fits"),
+        ("version = 1", "version = 1\nsame_world = 1", "same_world"),
+        ("version = 1", "version = 1\nadaptive = 0.9", "adaptive"),
+        ("version = 1", "version = 1\nadaptive = [0.9, 1.0]", "1.0"),
+        ("entities = [5, 3]", "entities = [1]", "entities"),
+        ("entities = [5, 3]", "entities = [2]", "distractor"),
+        ("val = 50", "val = 51", "val"),
+        ('"left of", "behind"', '"under"', "under"),
+        ('"64x32"', '"64x32x3"', "64x32x3"),
+        ('"64x32"', '"2"', "2x2"),
+        ('"pbn", "cnn-lstm"', '"gpt"', "gpt"),
     ],
 )
-def test_what_is_no_preset_is_one_line(old, new, words, tmp_path, cli, monkeypatch):
+def test_what_is_no_preset_is_refused(old, new, word, tmp_path, cli, monkeypatch):
     assert old in WHOLE
     path = write(tmp_path, WHOLE.replace(old, new, 1))
     monkeypatch.chdir(tmp_path)
-    cli("sweep", "--preset", path, "--plan").refuses(*words)
-    cli("sweep", "--preset", path, "--out", "sweep").refuses(*words)
+    cli("sweep", "--preset", path, "--plan").refuses(word)
+    cli("sweep", "--preset", path, "--out", "sweep").refuses(word)
     assert [p.name for p in tmp_path.iterdir()] == ["mine.toml"]
 
 
 def test_a_preset_without_a_grid_or_a_file_is_one_line(tmp_path, cli, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    cli("sweep", "--preset", write(tmp_path, "version = 1\n[fit]\nmin_steps = 3\n")).refuses("no [[grid]]")
+    cli("sweep", "--preset", write(tmp_path, "version = 1\n[fit]\nmin_steps = 3\n")).refuses("grid")
     cli("sweep", "--preset", "huge").refuses("huge", "paper", "small", "tiny")
     cli("sweep", "--preset", tmp_path).refuses(str(tmp_path))
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00version")

@@ -18,8 +18,6 @@ from typing import Any
 
 from torch import nn
 
-from simtown.core.untrusted import LONGEST_NAME
-from simtown.training.record import brief
 from simtown.training.world import World
 
 MODELS: dict[str, str] = {
@@ -40,29 +38,26 @@ class ModelError(ValueError):
     """A model that cannot be found or made; the message says what to write instead."""
 
 
-def require_allowed(name: Any, file: Path | str, allowed: Collection[str] = ()) -> None:
-    """Let a model be used that a file, such as a run or a preset, names.
+def require_allowed(name: str, file: Path | str, allowed: Collection[str] = ()) -> None:
+    """Require that a model which a file names is one of ours, or one that the user names too.
 
-    It must be one of ours, or one that the person names, too.
-
-    A stranger may have written the file, so no code is imported because it says so.
+    So no code is imported because a file says so.
 
     Args:
-        name: what the file names.
+        name: what the file, such as a run or a preset, names.
         file: for the message.
-        allowed: models that the person names, as package.module:Class.
+        allowed: models that the user names, as package.module:Class.
 
     Raises:
         ModelError: the model is neither.
     """
-    if not isinstance(name, str) or not (name in MODELS or name in allowed):
-        shown = str(name)[:LONGEST_NAME]
+    if name not in MODELS and name not in allowed:
         advice = (
-            f"if you trust its code, allow it with `allowed={shown}`"
-            if ":" in shown
+            f"if you trust its code, allow it with `allowed={name}`"
+            if ":" in name
             else f"choose among {', '.join(MODELS)}"
         )
-        raise ModelError(f"{file} names the model '{shown}', which is none of simtown's own: {advice}")
+        raise ModelError(f"{file} names the model '{name}', which is not one of simtown's own: {advice}")
 
 
 def find(name: str) -> type[nn.Module]:
@@ -86,10 +81,7 @@ def find(name: str) -> type[nn.Module]:
 
 
 def search(folder: Path | str) -> None:
-    """Look for modules of the person's own models also in a folder, after all others.
-
-    Usually it is the working directory.
-    """
+    """Import modules of the user's own models from a folder too, usually the working directory."""
     if str(folder) not in sys.path:
         sys.path.append(str(folder))
 
@@ -126,24 +118,12 @@ def options(name: str, texts: dict[str, str]) -> dict[str, Any]:
 def build(name: str, world: World, chosen: dict[str, Any]) -> nn.Module:
     """A model, its weights drawn from PyTorch's current random state. Raises ModelError."""
     kind = find(name)
-    if name in MODELS:  # a run's options stand in a file that may be anybody's
-        usual = options(name, {})
-        for key, value in chosen.items():
-            if (
-                key in usual
-                and type(value) is not type(usual[key])
-                and not (type(usual[key]) is float and type(value) is int)
-            ):
-                raise ModelError(
-                    f"cannot make the model '{name}': its option {key} is a value like {usual[key]!r}, not "
-                    f"{brief(value)}"
-                )
-            least = 1 if type(usual.get(key)) is int else 0
-            if type(value) in (int, float) and not least <= value < inf:
-                raise ModelError(
-                    f"cannot make the model '{name}': its option {key} must be at least {least}, not "
-                    f"{brief(value)}"
-                )
+    for key, value in chosen.items() if name in MODELS else ():
+        least = 1 if isinstance(value, int) else 0
+        if isinstance(value, int | float) and not isinstance(value, bool) and not least <= value < inf:
+            raise ModelError(
+                f"cannot make the model '{name}': its option {key} must be at least {least}, not {value}"
+            )
     try:
         return kind(world, **chosen)
     except (ArithmeticError, AssertionError, TypeError, ValueError, RuntimeError) as error:

@@ -1,6 +1,6 @@
-"""FiLM: the question modulates a residual network (Perez et al., 2018, "FiLM:
+"""FiLM: the question modulates a residual network.
 
-Visual Reasoning with a General Conditioning Layer").
+Perez et al. (2018), "FiLM: Visual Reasoning with a General Conditioning Layer".
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from torch import nn
 from simtown.training.models.layers import (
     QuestionEncoder,
     Stage,
-    check_layers,
     convolution,
     perceptron,
     scaled,
@@ -72,7 +71,6 @@ class Film(nn.Module):
         blocks: int = 3,
     ) -> None:
         super().__init__()
-        check_layers("blocks", blocks)
         first, second, third = scaled(self.filters, width)
         self.stem = nn.Sequential(
             *(convolution(3, first), Stage(first, dropout)),

@@ -15,20 +15,10 @@ from simtown.training.world import Batch
 HEAD = (128, 100, 50, 25, 25, 4)
 
 
-#: Layers of the deepest network that an option may ask for.
-MOST_LAYERS = 100
-
-
-def check_layers(name: str, count: int) -> None:
-    """Raises ValueError unless an option that counts layers is from 1 to MOST_LAYERS."""
-    if not 1 <= count <= MOST_LAYERS:
-        raise ValueError(f"{name} must be from 1 to {MOST_LAYERS}, not {count}")
-
-
 class Stage(nn.Module):
     """What follows a convolution: batch norm, ReLU, dropout of whole channels.
 
-    Where the convolution sees labels too, what they add comes first.
+    With labels, what they add to the maps comes first.
     """
 
     def __init__(self, channels: int, dropout: float) -> None:
@@ -54,12 +44,7 @@ def half(size: int, times: int) -> int:
 
 
 def scaled(filters: tuple[int, int, int], width: float) -> tuple[int, int, int]:
-    """The filters of three convolutions times `width`, rounded, at least one each.
-
-    Raises ValueError if `width` is not above 0.
-    """
-    if not width > 0:
-        raise ValueError(f"width must be above 0, not {width}")
+    """The filters of three convolutions times `width`, rounded, at least one each."""
     first, second, third = (max(1, round(number * width)) for number in filters)
     return first, second, third
 
@@ -75,9 +60,7 @@ INITS = ("default", "orthogonal")
 
 
 class Wide(nn.Linear):
-    """A fully connected layer for thousands of inputs of one sign.
-
-    It is a plain one whose weights have another unit.
+    """A fully connected layer for thousands of inputs of one sign: a plain one in another unit of weights.
 
     Every step of Adam moves every weight by about the learning rate, whatever the number of inputs; behind a
     ReLU all of a unit's weights move alike, its sum moves by that times the sum of its inputs, about 1, and
@@ -109,10 +92,7 @@ def perceptron(*sizes: int, init: str = "orthogonal") -> nn.Sequential:
 
 
 def with_coordinates(maps: torch.Tensor) -> torch.Tensor:
-    """(b, channels, h, w) maps → (b, channels + 2, h, w), with coordinates as two more channels.
-
-    They are the x and y of each cell's middle, from -1 to 1.
-    """
+    """(b, channels, h, w) maps → (b, channels + 2, h, w): x and y of each cell's middle, from -1 to 1."""
     b, _, h, w = maps.shape
     y, x = (torch.arange(1 - n, n, 2, device=maps.device, dtype=maps.dtype) / n for n in (h, w))
     places = torch.stack(torch.meshgrid(x, y, indexing="xy"))

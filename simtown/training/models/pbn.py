@@ -32,8 +32,7 @@ class LabelledConvolution(nn.Module):
     def __init__(self, embedding: int, filters: int, height: int, width: int) -> None:
         super().__init__()
         self.conv = convolution(3 + embedding, filters)
-        # also in a model without numbers: meta tensors take seconds to unfold
-        ones = torch.ones(1, 1, height, width, device="cpu")
+        ones = torch.ones(1, 1, height, width)
         inside = F.unfold(ones, 3, padding=1, stride=2)[0].T  # 1 where a tap falls into the picture
         taps, kind_of = torch.unique(inside, dim=0, return_inverse=True)
         self.register_buffer("taps", taps, persistent=False)

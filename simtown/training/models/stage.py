@@ -89,7 +89,7 @@ def _sums(source, results, centre, sums):
 
 @kernel
 def _results(source, centre, scale, shift, keep, y):
-    """y = relu(scale · (x - centre) + shift) · keep; what is no number stays so."""
+    """y = relu(scale · (x - centre) + shift) · keep; NaN stays NaN."""
     x, added, kind_of, row_of = source
     rows = np.empty((len(kind_of), x.shape[2]), np.float32)
     for n in range(len(y)):
@@ -105,9 +105,7 @@ def _results(source, centre, scale, shift, keep, y):
 
 @kernel
 def _gradient_sums(source, gradient, centre, scale, shift, keep, sums):
-    """Add, to (2, channels) float64, the sum of what passes dropout and ReLU, and of its products with
-    x - centre.
-    """
+    """Add, to (2, channels) float64, sums of what passes dropout and ReLU, and of it times (x - centre)."""
     x, added, kind_of, row_of = source
     lanes, channels = x.shape[2], sums.shape[1]
     rows = np.empty((len(kind_of), lanes), np.float32)

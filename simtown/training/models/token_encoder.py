@@ -9,12 +9,9 @@ import torch
 from torch import nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from simtown.training.models.layers import check_layers
 from simtown.training.world import World
 
 HEADS = 4
-
-
 #: Standard deviation of fresh embeddings: words and positions count alike, and neither drowns what the layers
 #: add.
 SPREAD = 0.1
@@ -26,19 +23,12 @@ def spread(*shape: int) -> nn.Parameter:
 
 
 def token_size(size: int, width: float) -> int:
-    """`size` units times `width`, rounded to a multiple of the attention heads.
-
-    Raises ValueError if `width` is not above 0.
-    """
-    if not width > 0:
-        raise ValueError(f"width must be above 0, not {width}")
+    """`size` units times `width`, rounded to a multiple of the attention heads."""
     return max(1, round(size * width / HEADS)) * HEADS
 
 
 class Reader(nn.Module):
-    """The tokens of a transformer: one that decides, those of what is seen, and the question's words.
-
-    Words have positions.
+    """The tokens of a transformer: one that decides, those of what is seen, the question's words in order.
 
     Args:
         world: sizes.
@@ -66,8 +56,9 @@ class Reader(nn.Module):
 
 
 class TokenEncoder(nn.TransformerEncoder):
-    """PyTorch's, whose attention learns by plain products on a processor: in bfloat16 the gradients of its
-    fused form take most of a step there.
+    """PyTorch's encoder, which learns with plain products on a processor.
+
+    In bfloat16 the gradients of its fused attention take most of a step there.
     """
 
     def forward(self, tokens: torch.Tensor, *args: Any, **options: Any) -> torch.Tensor:
@@ -78,13 +69,7 @@ class TokenEncoder(nn.TransformerEncoder):
 
 
 def transformer(size: int, layers: int, dropout: float) -> TokenEncoder:
-    """Layers of self-attention and two linear layers, layer norm first.
-
-    So it trains without a warm-up of the learning rate.
-
-    Raises ValueError if the number of layers is out of range.
-    """
-    check_layers("layers", layers)
+    """Layers of self-attention and two linear layers, layer norm first: so it needs no warm-up."""
     layer = nn.TransformerEncoderLayer(
         size,
         HEADS,

@@ -12,12 +12,10 @@ from simtown.training.world import Batch, World
 class TrueBoxes(nn.Module):
     """The true boxes of both vehicles, with their kinds, and the question's words in one transformer.
 
-    The class token decides.
-
-    It sees no picture. Nor is it told which vehicle is the subject: the two box tokens have no position, so
-    the transformer gives the same answer whichever comes first, and only the words tell the roles apart. A
-    distractor's box is not among them. Without dropout, which only delays it: there are no pictures to learn
-    by heart.
+    The class token decides. It sees no picture. Nor does it know which vehicle is the subject: the two box
+    tokens have no position, so the transformer gives the same answer whichever comes first, and only the
+    words tell the roles apart. A distractor's box is not among them. Without dropout, which only delays it:
+    there are no pictures to learn by heart.
 
     Args:
         world: sizes.
