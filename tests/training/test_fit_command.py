@@ -10,7 +10,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
 
-from simtown.cli.training import _device, _reweighted  # noqa: E402
+from simtown.cli.training import _device  # noqa: E402
 from simtown.core.files import claimed  # noqa: E402
 from simtown.datasets.job import generate  # noqa: E402
 from simtown.datasets.settings import Settings  # noqa: E402
@@ -120,55 +120,36 @@ def test_a_model_of_ones_own_trains_with_the_same_command(cli, data):
     cli("evaluate", "own", data, "--allow-model", "shapes.deep.towns_own_net:Net").succeeds()
 
 
-@pytest.mark.parametrize(("effective", "warned"), [(2.3, True), (534, False)])
-def test_a_reweighted_accuracy_says_how_many_examples_it_is_worth(effective, warned):
-    told = "\n".join(_reweighted({"accuracy": 1.0, "effective_n": effective, "n": 1000}))
-    assert "if rare vehicles counted as much as frequent ones" in told
-    assert f"as uncertain as an accuracy on {effective:.0f} examples" in told
-    assert ("too few to mean anything" in told) == warned
-
-
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "word"),
     [
-        (["--train-size", 61], ["--train-size", "60", "61"]),
-        (["--train-size", 1], ["--train-size", "from 2"]),
-        (["--train-size", 0], ["--train-size", "not 0"]),
-        (["--train-size", -4], ["--train-size", "-4"]),
-        (["--train-size", "all"], ["--train-size", "integer"]),
-        (["--stream", "--train-size", 1], ["--train-size"]),
-        (["--precision", "fp8"], ["fp8", "float32", "bf16"]),
-        (["--device", "cpu", "--precision", "tf32"], ["tf32", "GPU"]),
-        (["--device", "tpu"], ["tpu", "cuda"]),
-        (["--protocol", "hasty"], ["hasty", "patient"]),
-        (["--lr", 0], ["--lr", "above 0"]),
-        (["--lr", "nan"], ["--lr"]),
-        (["--lr", -0.1], ["--lr"]),
-        (["--lr", 10], ["--lr"]),
-        (["--batch", 1], ["--batch", "at least 2"]),
-        (["--patience", 0], ["--patience", "at least 1"]),
-        (["--min-steps", -1], ["--min-steps"]),
-        (["--max-steps", -1], ["--max-steps"]),
-        (["--seeds", "4-0"], ["--seeds 4-0", "0-4"]),
-        (["--seeds", "one"], ["--seeds one"]),
-        (["--seed", "x"], ["--seeds x"]),
-        (["--model", "gpt"], ["gpt", "pbn", "package.module:Class"]),
-        (["--model", "nowhere:Net"], ["nowhere"]),
-        (["--model", "simtown.training.world:World"], ["torch.nn.Module"]),
-        (["--option", "dropout"], ["--option", "name=value"]),
-        (["--option", "depth=3"], ["depth", "dropout"]),
-        (["--option", "dropout=much"], ["dropout=much"]),
-        (["--option", "dropout=2"], ["dropout"]),
-        (["--option", "init=magic"], ["magic", "orthogonal"]),
-        (["--option", "embedding=-1"], ["pbn", "embedding", "at least 1"]),
-        (["--option", "hidden=0"], ["hidden", "at least 1"]),
-        (["--option", "box_weight=-5"], ["box_weight", "at least 0"]),
-        (["--option", "box_weight=nan"], ["box_weight"]),
-        (["--option", "box_weight=inf"], ["box_weight"]),
+        (["--train-size", 61], "--train-size"),
+        (["--train-size", -4], "--train-size"),
+        (["--stream", "--train-size", 1], "--train-size"),
+        (["--precision", "fp8"], "fp8"),
+        (["--device", "cpu", "--precision", "tf32"], "tf32"),
+        (["--device", "tpu"], "tpu"),
+        (["--device", "cuda"], "--device cuda"),
+        (["--protocol", "hasty"], "hasty"),
+        (["--lr", 0], "--lr"),
+        (["--lr", "nan"], "--lr"),
+        (["--batch", 1], "--batch"),
+        (["--patience", 0], "--patience"),
+        (["--min-steps", -1], "--min-steps"),
+        (["--max-steps", -1], "--max-steps"),
+        (["--seeds", "4-0"], "--seeds"),
+        (["--model", "gpt"], "gpt"),
+        (["--model", "nowhere:Net"], "nowhere"),
+        (["--option", "dropout"], "--option"),
+        (["--option", "depth=3"], "depth"),
+        (["--option", "dropout=much"], "dropout=much"),
+        (["--option", "dropout=2"], "dropout"),
+        (["--option", "init=magic"], "magic"),
+        (["--option", "embedding=-1"], "embedding"),
     ],
 )
-def test_a_choice_that_cannot_be_is_one_line_and_leaves_no_trace(words, told, cli, data):
-    cli("fit", data, *words, "--out", "run").refuses(*told)
+def test_an_impossible_choice_is_one_line_and_leaves_no_trace(words, word, cli, data):
+    cli("fit", data, *words, "--out", "run").refuses(word)
     assert os.listdir() == []
 
 
@@ -195,18 +176,6 @@ def test_a_device_that_is_not_there_is_refused_before_any_work(device, cli, data
     assert os.listdir() == []
 
 
-def test_cuda_where_there_is_none_is_refused(cli, data):
-    cli("fit", data, "--device", "cuda", "--out", "run").refuses("--device cuda", "CUDA", "cpu")
-    assert os.listdir() == []
-
-
-def test_a_stream_on_a_card_is_refused_where_no_card_draws(cli, data, no_card):
-    cli("fit", data, "--stream", "--device", "cuda", "--out", "run").refuses(
-        "--device cuda", "no CUDA driver", "auto"
-    )
-    assert os.listdir() == []
-
-
 @pytest.mark.parametrize(("split", "word"), [("val", "validation"), ("test", "test")])
 def test_a_data_set_without_a_split_is_refused(split, word, cli, tmp_path):
     generate(
@@ -216,18 +185,6 @@ def test_a_data_set_without_a_split_is_refused(split, word, cli, tmp_path):
     )
     cli("fit", tmp_path / "town", "--out", "run").refuses(f"no {word} examples")
     assert os.listdir() == []
-
-
-def test_no_data_set_is_refused(cli, tmp_path):
-    cli("fit", tmp_path / "nothing").refuses("nothing")
-    cli("fit", tmp_path).refuses(str(tmp_path))
-
-
-def test_a_damaged_data_set_is_told(cli, data, copy):
-    town = copy(data)
-    shard = next(town.glob("train-*.h5"))
-    shard.write_bytes(shard.read_bytes()[:5000])
-    cli("fit", town, *SHORT, "--out", "run").refuses("train-00000.h5", code=1)
 
 
 def test_a_foreign_directory_is_left_alone(cli, data, tmp_path):
@@ -269,27 +226,6 @@ def test_another_configuration_says_what_differs(cli, data, done):
     assert snapshot(done) == before
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        b"",
-        b"{",
-        b"\xff\xfe\0\0",
-        b'{"format": "simtown-run"}',
-        b'{"format": "simtown-run", "settings": {"model": "pbn"}, "status": "done"}',
-        b'{"format": "simtown-run", "settings": {"model": "pbn", "train_size": 2}, "status": "done", "data": '
-        b'{}, "seconds": 0, "seed": 0,'
-        b' "model": "pbn", "train_size": 2}',
-    ],
-)
-def test_a_damaged_run_json_is_told_and_kept(damage, cli, data, done):
-    (done / "run.json").write_bytes(damage)
-    before = snapshot(done)
-    cli("fit", data, *AGAIN, "--out", done).refuses("run.json", "damaged", code=1)
-    cli("evaluate", done, data).refuses("run.json", "damaged", code=1)
-    assert snapshot(done) == before
-
-
 def test_a_damaged_checkpoint_is_told_and_kept(cli, data, tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         fit(small("question-only", max_steps=8), data, tmp_path / "run", towns.Interrupter(validations=1))
@@ -305,18 +241,6 @@ def test_a_damaged_checkpoint_is_told_and_kept(cli, data, tmp_path, monkeypatch)
         "simtown.training.run_directory.save_weights", lambda *_: None
     )  # it never gets better
     cli("fit", data, *AGAIN, "--out", whole).refuses("weights.safetensors", code=1)
-
-
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [([], ["weights.safetensors", "fit"]), (["damaged"], ["weights.safetensors", "damaged"])],
-)
-def test_weights_that_are_missing_or_damaged_are_told(words, told, cli, data, done):
-    weights = done / "weights.safetensors"
-    weights.write_bytes(b"\0" * 300)
-    if not words:
-        weights.unlink()
-    cli("evaluate", done, data).refuses(*told, code=1 if words else 2)
 
 
 def test_a_loss_that_is_no_number_and_too_little_memory_are_one_line(cli, data, monkeypatch):

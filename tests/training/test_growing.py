@@ -15,8 +15,6 @@ torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train
 from simtown.complexity import cells  # noqa: E402
 from simtown.core.pool import Processes  # noqa: E402
 from simtown.datasets import job  # noqa: E402
-from simtown.datasets.reader import open_dataset  # noqa: E402
-from simtown.training.identity import shards_digest  # noqa: E402
 from tests.training.towns import snapshot  # noqa: E402
 
 PRESET = """
@@ -115,12 +113,6 @@ def test_seeds_that_shared_one_data_set_are_told_how_to_go_on(sweep):
     assert "0 of them now" in sweep("--same-data", seeds=[0, 1]).succeeds().out
 
 
-def test_runs_of_other_settings_are_named_and_counted(sweep):
-    sweep("--same-data", seeds=[0, 1, 2, 3, 4]).succeeds()
-    refused = sweep("--same-data", seeds=[0, 1, 2, 3, 4, 5], fit="patience = 7")
-    refused.refuses("5 runs", "question-only-3-10-seed0", "patience 10, now 7")
-
-
 def test_runs_of_other_examples_are_refused_before_anything_starts(sweep):
     sweep(seeds=[0, 1]).succeeds()
     path = Path("out/runs/question-only-3-10-seed1/run.json")
@@ -130,18 +122,6 @@ def test_runs_of_other_examples_are_refused_before_anything_starts(sweep):
     before = snapshot("out")
     sweep(seeds=[0, 1, 2]).refuses("question-only-3-10-seed1", "other training examples", "--out")
     assert snapshot("out") == before
-
-
-def test_a_run_from_before_examples_were_digested_is_known_by_its_shards(sweep):
-    sweep().succeeds()
-    path = Path("out/runs/question-only-3-10-seed0/run.json")
-    run = told("question-only-3-10-seed0")
-    del run["data"]["examples"]
-    run["data"]["sha256"] = shards_digest(open_dataset("out/data/3-seed0-10"))
-    path.write_text(json.dumps(run))
-    before = snapshot("out/runs")
-    assert "1 of 1 runs are done, 0 of them now" in sweep().succeeds().out
-    assert snapshot("out/runs") == before
 
 
 def test_a_grid_goes_on_from_kept_cells_without_their_data(sweep):
@@ -162,17 +142,6 @@ def test_a_grid_goes_on_from_kept_cells_without_their_data(sweep):
     )
     assert {p: kept for p, kept in snapshot("kept").items() if p in before} == before
     assert len(list(Path("kept").iterdir())) == 6
-
-
-def test_runs_that_are_there_already_are_kept_too(sweep):
-    sweep(seeds=[0, 1]).succeeds()
-    assert "0 of them now" in sweep("--resume-from", "kept", seeds=[0, 1]).succeeds().out
-    for path in Path("kept").iterdir():
-        run, correct = cells.load(path)
-        assert run["test"]["accuracy"] == correct.mean()
-        assert {k: v for k, v in told(path.stem).items() if k != "data"} == {
-            k: v for k, v in run.items() if k != "data"
-        }
 
 
 def test_a_kept_cell_counts_whatever_device_trained_it(sweep):
@@ -200,17 +169,6 @@ def test_a_run_directory_of_another_device_is_refused(sweep):
     run["settings"]["device"] = "cuda"
     path.write_text(json.dumps(run))
     sweep(seeds=[0, 1]).refuses("question-only-3-10-seed1", "device cuda, now cpu")
-
-
-def test_a_kept_cell_of_other_settings_is_refused_beside_a_finished_run_too(sweep):
-    sweep("--resume-from", "kept", seeds=[0, 1]).succeeds()
-    path = next(Path("kept").iterdir())
-    content = json.loads(path.read_text())
-    content["run"]["settings"]["patience"] += 1
-    path.write_text(json.dumps(content))
-    before = snapshot("out"), snapshot("kept")
-    sweep("--resume-from", "kept", seeds=[0, 1, 2]).refuses("kept", "patience", path.stem)
-    assert (snapshot("out"), snapshot("kept")) == before
 
 
 def test_a_kept_cell_of_other_settings_or_examples_is_refused_before_anything_starts(sweep):

@@ -18,14 +18,11 @@ from simtown.training.fit import loss_of  # noqa: E402
 from simtown.training.models import MODELS, ModelError, build, find, finds_boxes, options  # noqa: E402
 from simtown.training.models.film import FilmBlock  # noqa: E402
 from simtown.training.models.layers import (  # noqa: E402
-    QuestionEncoder,
     Stage,
     half,
-    perceptron,
     with_coordinates,
 )
 from simtown.training.models.pbn import LabelledConvolution  # noqa: E402
-from simtown.training.models.relation_network import MOST_CELLS  # noqa: E402
 from simtown.training.models.token_encoder import transformer  # noqa: E402
 from simtown.training.world import Batch  # noqa: E402
 from tests.training.towns import noise, world  # noqa: E402
@@ -104,23 +101,6 @@ def test_the_short_form_is_the_plain_one_in_value_and_gradient(
         torch.testing.assert_close(ours, theirs)
 
 
-def test_the_short_form_is_the_plain_one_in_the_precision_and_memory_layout_of_training():
-    look = LabelledConvolution(32, 32, 64, 64)
-    image, labels = (
-        torch.rand(4, 3, 64, 64).contiguous(memory_format=torch.channels_last),
-        torch.randn(2, 4, 32),
-    )
-    short, plain = short_form(look, image, labels), look.plain(image, labels)
-    terms = look.conv.weight[0].numel()
-    with torch.no_grad():
-        look.conv.weight.abs_()
-        most = (
-            terms * torch.finfo(torch.float32).eps * look.plain(image, labels.abs())
-        )  # what rounding does to two such sums at most
-    assert ((short - plain).abs() <= most).all()
-    assert plain.std() > 100 * most.max()
-
-
 @pytest.mark.parametrize(("height", "width"), [(1, 1), (1, 5), (2, 2), (3, 8), (13, 7), (16, 32)])
 @pytest.mark.parametrize(("slots", "b", "filters"), [(1, 2, 1), (2, 3, 4), (3, 2, 20)])
 @pytest.mark.parametrize("rate", [0.0, 0.3])
@@ -158,15 +138,6 @@ def test_on_one_thread_a_stage_adds_labels_as_pytorchs_layers_do_up_to_rounding(
         assert float((ours.detach() - theirs.detach()).abs().max()) <= error * largest
     for ours, theirs in zip(stage.buffers(), plain.buffers(), strict=True):
         torch.testing.assert_close(ours.double(), theirs.double(), rtol=1e-4, atol=1e-5)
-
-
-def test_what_a_label_adds_depends_on_the_border_and_nothing_else():
-    look = LabelledConvolution(3, 4, 9, 9)
-    with torch.no_grad():
-        added = short_form(look, torch.zeros(1, 3, 9, 9), torch.ones(1, 1, 3))[0]
-    inner = added[:, 1:-1, 1:-1]
-    torch.testing.assert_close(inner, inner[:, :1, :1].expand_as(inner))
-    assert (added[:, 0, 0] - inner[:, 0, 0]).abs().max() > 1e-3
 
 
 # Attention
@@ -226,23 +197,14 @@ def test_the_perceptron_on_top_is_that_of_the_paper(name, after):
 
 
 @pytest.mark.parametrize("name", [name for name in MODELS if "width" in options(name, {})])
-def test_width_and_hidden_set_the_sizes_and_must_be_possible(name):
+def test_width_and_hidden_set_the_sizes(name):
     def size(**chosen):
         return sum(p.numel() for p in make(name, **chosen).parameters())
 
     assert size(width=0.5) < size() < size(width=1.5)
     if "lstm" in name:
         (lstm,) = [m for m in make(name, hidden=64).modules() if isinstance(m, nn.LSTM)]
-        assert lstm.hidden_size == 64
-    for width in (0.0, -1.0, float("nan")):
-        with pytest.raises(ModelError, match="width must be"):
-            make(name, width=width)
-
-
-@pytest.mark.parametrize("name", ["cnn-lstm", "cnn-lstm-boxes"])
-def test_the_lstm_is_that_of_the_paper(name):
-    (lstm,) = [m for m in make(name).modules() if isinstance(m, nn.LSTM)]
-    assert (lstm.hidden_size, lstm.num_layers, lstm.bidirectional) == (128, 1, False)
+        assert (lstm.hidden_size, lstm.num_layers, lstm.bidirectional) == (64, 1, False)
 
 
 def test_stages_normalise_then_cut_then_drop_whole_channels():
@@ -266,12 +228,6 @@ def test_any_picture_size_gives_one_logit_an_example(name, width, height):
     assert logits.shape == (3,)
     assert logits.isfinite().all()
     assert (half(width, 3), half(height, 3)) == (-(-width // 8), -(-height // 8))
-
-
-def test_the_last_layer_of_a_perceptron_is_linear_and_an_unknown_init_is_refused():
-    assert [isinstance(m, nn.Linear) for m in perceptron(3, 4, 5)] == [True, False, True]
-    with pytest.raises(ValueError, match="orthogonal"):
-        perceptron(3, 4, init="magic")
 
 
 # What the models see
@@ -340,14 +296,6 @@ def test_a_model_in_evaluation_always_says_the_same_of_an_example_whatever_stand
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_the_order_of_a_pictures_bytes_in_memory_changes_nothing(name):
-    model, batch = exact(name)
-    logits = model(batch)
-    batch.image = batch.image.contiguous(memory_format=torch.channels_last)
-    torch.testing.assert_close(model.to(memory_format=torch.channels_last)(batch), logits)
-
-
-@pytest.mark.parametrize("name", MODELS)
 def test_the_loss_reaches_every_parameter(name):
     model, batch = exact(name, 32)
     loss_of(model.train(), batch)[0].backward()
@@ -385,14 +333,6 @@ def test_a_relation_network_takes_the_mean_over_all_pairs_of_cells():
         pairs = [torch.cat([one, other, question[b]]) for one in cells[b] for other in cells[b]]
         related = [model.relate(weight @ pair + model.first.bias) for pair in pairs]
         torch.testing.assert_close(torch.stack(related).mean(0), together[b])
-
-
-def test_a_relation_network_pairs_no_more_cells_than_it_may():
-    for width, height in ((64, 32), (128, 128), (256, 64)):
-        model, seen = make("relation-network", sizes=world(width=width, height=height)).eval(), []
-        model.first.register_forward_hook(lambda _, cells, out, seen=seen: seen.append(cells[0].shape[1]))
-        model(noise(world(width=width, height=height), 1))
-        assert seen[0] <= MOST_CELLS
 
 
 def test_a_relation_network_learns_from_a_last_batch_of_one_example():
@@ -447,20 +387,6 @@ def test_layers_of_a_transformer_start_apart(name):
     assert not torch.equal(first.self_attn.in_proj_weight, second.self_attn.in_proj_weight)
 
 
-def test_padding_is_not_read():
-    torch.manual_seed(0)
-    encoder = QuestionEncoder(30, 6, 8).double()
-    lengths = [1, 2, 7, 15, 16]
-    tokens = torch.zeros(len(lengths), 16, dtype=torch.int64)
-    for row, length in zip(tokens, lengths, strict=True):
-        row[:length] = torch.randint(1, 30, (length,))
-    together = encoder(tokens)
-    assert together.shape == (5, 8)
-    for row, length, state in zip(tokens, lengths, together, strict=True):
-        _, (last, _) = encoder.lstm(encoder.embed(row[None, :length]))
-        torch.testing.assert_close(state, last[0, 0])
-
-
 # Losses
 
 
@@ -476,15 +402,6 @@ def test_the_joint_loss_by_hand(name, weight):
     near = np.where(off < 1, off**2 / 2, off - 0.5).mean()
     assert loss.item() == pytest.approx(right + weight * near, rel=1e-5)
     torch.testing.assert_close(logits, model(batch))
-
-
-def test_the_loss_of_a_model_without_its_own_is_cross_entropy():
-    model, batch = exact("cnn-lstm", 16)
-    loss, logits = loss_of(model, batch)
-    z, y = logits.detach().numpy(), batch.answer.numpy()
-    assert loss.item() == pytest.approx(
-        np.where(y == 1, np.log1p(np.exp(-z)), np.log1p(np.exp(z))).mean(), rel=1e-5
-    )
 
 
 @pytest.mark.parametrize(
@@ -628,23 +545,14 @@ def test_one_batch_can_be_learned_by_heart(name):
 # Models by name
 
 
-def test_every_name_of_the_registry_is_a_module():
-    assert set(MODELS) == {*LOOKERS, "pbn", "pbn-no-boxes", "true-boxes", "question-only"}
-    assert all(issubclass(find(name), nn.Module) for name in MODELS)
-
-
 @pytest.mark.parametrize(
     ("name", "words"),
     [
         ("resnet", ["resnet", "pbn", "package.module:Class"]),
-        ("", ["unknown"]),
         (":Class", ["unknown"]),
-        ("module:", ["unknown"]),
         ("no.such.package:Class", ["no.such.package", "import"]),
         ("simtown.training.models.pbn:Nothing", ["Nothing"]),
-        ("simtown.training.models.layers:pairwise", ["torch.nn.Module"]),
         ("simtown.training.world:World", ["torch.nn.Module"]),
-        ("simtown.training.models.layers:half", ["torch.nn.Module"]),
     ],
 )
 def test_what_is_no_model_is_refused(name, words):
@@ -652,6 +560,21 @@ def test_what_is_no_model_is_refused(name, words):
         find(name)
     assert all(word in str(refused.value) for word in words)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [{"embedding": -1}, {"hidden": 0}, {"box_weight": -5.0}, {"box_weight": float("nan")}, {"init": "magic"}],
+)
+def test_an_impossible_option_is_refused(chosen):
+    with pytest.raises(ModelError, match=next(iter(chosen))):
+        make("pbn", **chosen)
+
+
+@pytest.mark.parametrize("given", [{"depth": "3"}, {"embedding": "many"}, {"embedding": "1.5"}])
+def test_an_unreadable_option_is_refused(given):
+    with pytest.raises(ModelError, match=next(iter(given))):
+        options("pbn", given)
 
 
 def test_options_are_the_defaults_but_for_what_is_given_as_their_type():
@@ -662,20 +585,6 @@ def test_options_are_the_defaults_but_for_what_is_given_as_their_type():
     assert chosen == {**defaults, "embedding": 7, "dropout": 0.0, "init": "default"}
     assert [type(chosen[k]) for k in ("embedding", "dropout", "init")] == [int, float, str]
     assert build("pbn", world(), chosen).find.label.embedding_dim == 7
-
-
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        ({"depth": "3"}, ["depth", "embedding"]),
-        ({"embedding": "many"}, ["embedding=many", f"{options('pbn', {})['embedding']}"]),
-        ({"embedding": "1.5"}, ["embedding"]),
-    ],
-)
-def test_an_option_that_cannot_be_is_refused(given, words):
-    with pytest.raises(ModelError) as refused:
-        options("pbn", given)
-    assert all(word in str(refused.value) for word in words)
 
 
 def test_a_model_of_ones_own_is_found_in_the_working_directory(tmp_path, monkeypatch, own_modules):

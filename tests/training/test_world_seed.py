@@ -11,7 +11,6 @@ torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train
 from PIL import Image  # noqa: E402
 
 from simtown.assets.catalogue import ENTITIES  # noqa: E402
-from simtown.core.files import ForeignDirectoryError  # noqa: E402
 from simtown.datasets.job import generate  # noqa: E402
 from simtown.datasets.reader import open_dataset  # noqa: E402
 from simtown.datasets.settings import Settings, SettingsError  # noqa: E402
@@ -101,15 +100,6 @@ def test_a_run_of_the_whole_catalogue_is_asked_by_its_own_numbers(elsewhere, cli
     assert json.loads((tmp_path / "told.json").read_text())["accuracy"] == np.mean(right)
 
 
-def test_a_prediction_is_what_the_test_said(run, elsewhere, tmp_path):
-    examples = open_dataset(elsewhere).test
-    for example in examples[:6]:
-        Image.fromarray(example.image).save(tmp_path / "street.png")
-        answer = predict(run, tmp_path / "street.png", example.question, [BY_RANK])
-        assert answer.yes == pytest.approx(1 / (1 + np.exp(-biases(run)[NAMES.index(example.subject)])))
-        assert answer.vehicles == (example.subject, example.object)
-
-
 def test_other_kinds_are_refused(run, elsewhere, cli, tmp_path):
     generate(replace(towns.TOWN, n=2, val=0, test=4), tmp_path / "first", workers=1)
     cli("evaluate", run, tmp_path / "first", "--allow-model", BY_RANK).refuses(
@@ -125,26 +115,6 @@ def test_other_kinds_are_refused(run, elsewhere, cli, tmp_path):
         predict(run, tmp_path / "street.png", question, [BY_RANK])
 
 
-def test_a_run_from_before_the_seeds_continues_and_keeps_to_its_world(elsewhere, tmp_path):
-    generate(towns.TOWN, tmp_path / "first", workers=1)
-    done = fit(small(BY_RANK), tmp_path / "first", tmp_path / "run")
-    path = tmp_path / "run" / "run.json"
-    old = {
-        **done,
-        "data": {
-            name: value for name, value in done["data"].items() if name not in ("world_seed", "test_seed")
-        },
-    }
-    path.write_text(json.dumps(old))
-    assert fit(small(BY_RANK), tmp_path / "first", tmp_path / "run") == old
-    with pytest.raises(ForeignDirectoryError, match=r"data\.world_seed 0, now 3"):
-        fit(small(BY_RANK), elsewhere, tmp_path / "run")
-    with pytest.raises(SettingsError, match="first 3 vehicles"):
-        predict(
-            tmp_path / "run", tmp_path / "any.png", f"Is the {NAMES[0]} left of the {NAMES[1]}?", [BY_RANK]
-        )
-
-
 def test_a_test_seed_that_is_the_seed_is_the_same_run():
     fitted = small(BY_RANK)
     old = {"settings": json.loads(json.dumps(fitted.__dict__)), "data": identity.world(Settings(seed=4))}
@@ -157,9 +127,3 @@ def test_a_test_seed_that_is_the_seed_is_the_same_run():
 def test_an_endless_stream_does_not_depend_on_the_test_split(elsewhere, tmp_path):
     generate(replace(ELSEWHERE, n=4, val=2, test=2, test_seed=8), tmp_path / "town", workers=1)
     assert identity.endless(open_dataset(elsewhere)) == identity.endless(open_dataset(tmp_path / "town"))
-
-
-def test_training_on_a_stream_of_other_kinds(elsewhere, tmp_path):
-    done = fit(small(BY_RANK, stream=True, max_steps=8), elsewhere, tmp_path / "run")
-    assert done["status"] == "done"
-    assert done["data"]["world_seed"] == 3
