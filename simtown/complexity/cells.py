@@ -1,81 +1,108 @@
 """Finished cells of a sweep, each kept as one small file, so that a sweep can continue on another machine.
 
-A cell's file holds all that its run directory holds, except weights and logits. Reading it needs no PyTorch.
+A cell's file holds all that its run directory holds, except weights and logits.
 """
 
 from __future__ import annotations
 
 import base64
-import binascii
 import json
-import zlib
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 
-from simtown.core.files import DamagedError, replacing
-from simtown.core.runs import load_json
-from simtown.core.untrusted import inside, open_regular
+from simtown.core.files import DamagedError, ForeignDirectoryError, replacing
+from simtown.core.untrusted import inside, open_regular, read_json, read_text
 
-FORMAT, VERSION = "simtown-cell", 1
-#: Digits after the point of the accuracies of a curve.
-_DIGITS = 4
-#: What a curve shows.
-_CURVE = ("train_accuracy", "val_accuracy")
+#: What the files of cells and run directories call their format, and the version of the former.
+CELL, RUN_FORMAT, VERSION = "simtown-cell", "simtown-run", 1
 #: The files of a run directory that are read here.
 RUN, ANSWERS, METRICS = "run.json", "test.npz", "metrics.jsonl"
+_DIGITS = 4
+_CURVE = ("train_accuracy", "val_accuracy")
 
 
 def path_of(folder: Path, name: str) -> Path:
-    """Where a folder keeps the cell of this name (:attr:`simtown.training.plan.SweepCell.name`).
-
-    Raises RefusedError if a link lies there.
-    """
+    """Where a folder keeps the cell of this name (:attr:`simtown.training.plan.SweepCell.name`)."""
     return inside(folder, f"{name}.json")
 
 
 def save(directory: Path, folder: Path) -> Path:
-    """Keep a finished run, named after its directory; the file is whole or not there.
+    """Keep a finished run in a file named after its directory.
 
     Raises:
-        FileNotFoundError: the run directory holds no run, or one that is not finished.
+        FileNotFoundError: the directory holds no finished run.
         DamagedError: a file of the run is damaged.
     """
-    if not (directory / RUN).is_file():
-        raise FileNotFoundError(f"{directory} holds no run")
-    run = json.loads((directory / RUN).read_text(encoding="utf-8"))
-    if run["status"] != "done":
+    run = read_run(directory / RUN) if (directory / RUN).is_file() else {}
+    if run.get("status") != "done":
         raise FileNotFoundError(
             f"{directory} holds no finished run: let simtown fit or simtown sweep finish it"
         )
     correct = right_answers(directory / ANSWERS)
-    # without the place where the data lay
-    run["data"] = {key: value for key, value in run["data"].items() if key not in ("name", "path")}
-    lines = (directory / METRICS).read_text(encoding="utf-8").splitlines()
-    rows = [json.loads(line) for line in lines]
-    if not all(name in row for row in rows for name in _CURVE):
-        raise DamagedError(
-            f"{directory / METRICS} is damaged (a row lacks an accuracy): train this run again"
-        )
+    try:
+        rows = [json.loads(line) for line in read_text(directory / METRICS, follow=False).splitlines()]
+        curve = {name: [round(row[name], _DIGITS) for row in rows] for name in _CURVE}
+        steps = [int(row["step"]) for row in rows]
+    except (OSError, KeyError, ValueError) as error:
+        raise DamagedError(f"{directory / METRICS} is damaged ({error}): train this run again") from error
     content = {
-        "format": FORMAT,
+        "format": CELL,
         "version": VERSION,
-        "run": run,
+        # without the place of the data
+        "run": run | {"data": {k: v for k, v in run["data"].items() if k not in ("name", "path")}},
         "correct": base64.b64encode(np.packbits(correct).tobytes()).decode(),
-        "curve": {
-            "step": [int(row["step"]) for row in rows],
-            **{name: [round(row[name], _DIGITS) for row in rows] for name in _CURVE},
-        },
+        "curve": {"step": steps, **curve},
     }
     folder.mkdir(parents=True, exist_ok=True)
     path = path_of(folder, directory.name)
     with replacing(path) as temporary:
-        temporary.write_text(
-            json.dumps(content, sort_keys=True, separators=(",", ":")) + "\n", encoding="utf-8"
-        )
+        text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+        temporary.write_text(text + "\n", encoding="utf-8")
     return path
+
+
+def load(path: Path) -> tuple[dict[str, Any], np.ndarray]:
+    """A kept cell: its run.json, and (T,) bool, which items of the test set were answered correctly.
+
+    Raises:
+        FileNotFoundError: there is none.
+        DamagedError: it is not what :func:`save` writes.
+        ForeignDirectoryError: another program wrote it.
+    """
+    try:
+        content = read_json(path)
+        if content.get("format") != CELL:
+            raise ForeignDirectoryError(
+                f"{path} was not made by simtown sweep --resume-from (its format is not '{CELL}')"
+            )
+        if content["version"] != VERSION:
+            raise ValueError(f"its version is {content['version']}, this simtown reads {VERSION}")
+        run, count = content["run"], content["run"]["test"]["n"]
+        packed = np.frombuffer(base64.b64decode(content["correct"], validate=True), dtype=np.uint8)
+        if count < 1 or len(packed) != (count + 7) // 8:
+            raise ValueError(f"its {len(packed)} bytes of answers are not those of {count} test items")
+        correct = np.unpackbits(packed, count=count).astype(bool)
+        check_accuracy(run, correct)
+    except (FileNotFoundError, ForeignDirectoryError):
+        raise
+    except (OSError, AttributeError, KeyError, TypeError, ValueError) as error:
+        raise DamagedError(
+            f"{path} is damaged ({error!r}): put back a copy of it, or delete it to train that run again"
+        ) from error
+    return run, correct
+
+
+def read_run(path: Path) -> dict[str, Any]:
+    """The content of a run.json. Raises DamagedError if it cannot be read."""
+    try:
+        run = read_json(path)
+        if not isinstance(run, dict):
+            raise ValueError("it holds no settings")
+    except (OSError, ValueError) as error:
+        raise DamagedError(f"{path} is damaged ({error}): train this run again") from error
+    return run
 
 
 def right_answers(path: Path) -> np.ndarray:
@@ -86,49 +113,16 @@ def right_answers(path: Path) -> np.ndarray:
     """
     try:
         with open_regular(path, follow=False) as file, np.load(file, allow_pickle=False) as arrays:
-            correct = arrays["correct"]
-    except (OSError, ValueError, LookupError, EOFError, zlib.error, BadZipFile) as error:
+            correct: np.ndarray = arrays["correct"]
+        if correct.ndim != 1 or correct.dtype != np.bool_ or not len(correct):
+            raise ValueError("its array 'correct' is not a list of right and wrong answers")
+    except Exception as error:  # NumPy fails in many ways on a damaged archive
         raise DamagedError(f"{path} is damaged ({error}): train this run again") from error
-    if correct.ndim != 1 or correct.dtype != np.bool_ or not len(correct):
-        raise DamagedError(
-            f"{path} is damaged (its array 'correct' is not a list of right and wrong answers): train this "
-            "run again"
-        )
     return correct
 
 
-def load(path: Path) -> tuple[dict[str, Any], np.ndarray]:
-    """A kept cell: what its run.json said, and which test items were answered correctly.
-
-    The latter is (T,) bool, in the order of the test set.
-
-    Raises:
-        FileNotFoundError: there is none.
-        DamagedError: it is not what :func:`save` writes.
-        ForeignDirectoryError: another program wrote it.
-    """
-    if not path.is_file():
-        raise FileNotFoundError(f"{path} is not there: give a file that simtown sweep --resume-from wrote")
-    content = load_json(path, FORMAT, "simtown sweep --resume-from")
-    try:
-        if content["version"] != VERSION:
-            raise DamagedError(
-                f"{path} has version {content['version']}, this simtown reads version {VERSION}: "
-                "use the simtown that wrote it"
-            )
-        run = content["run"]
-        count = run["test"]["n"]
-        packed = np.frombuffer(base64.b64decode(content["correct"], validate=True), dtype=np.uint8)
-        if count < 1 or len(packed) != (count + 7) // 8:
-            raise ValueError(f"its {len(packed)} bytes of answers are not those of {count} test items")
-        correct = np.unpackbits(packed, count=count).astype(bool)
-        if not abs(run["test"]["accuracy"] - correct.mean()) < 0.5 / count:
-            raise ValueError(
-                f"its answers have accuracy {correct.mean():.4f}, it says {run['test']['accuracy']:.4f}"
-            )
-    except (KeyError, TypeError, ValueError, binascii.Error) as error:
-        reason = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
-        raise DamagedError(
-            f"{path} is damaged ({reason}): put back a copy of it, or delete it to train that run again"
-        ) from error
-    return run, correct
+def check_accuracy(run: dict[str, Any], correct: np.ndarray) -> None:
+    """Raises ValueError unless a record states the accuracy of these answers."""
+    stated = run["test"]["accuracy"]
+    if not abs(stated - correct.mean()) < 0.5 / len(correct):
+        raise ValueError(f"its answers have accuracy {correct.mean():.4f}, it says {stated:.4f}")

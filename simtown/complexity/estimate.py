@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
-from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -26,19 +25,12 @@ from simtown.complexity.bootstrap import (
 )
 from simtown.complexity.curves import ABOVE, ROUNDING, RULES
 from simtown.complexity.finished_runs import Run, model_order, world_name
-from simtown.complexity.growth import Change, WorldNeeds, additions, ratios
+from simtown.complexity.growth import WorldNeeds, additions, ratios
 from simtown.complexity.needs import Accuracies, Addition, BothReach, Exponent, Findings, Need, Ratio
-from simtown.core.progress import Progress
 
 TARGETS = (0.75, 0.85, 0.90, 0.95)
 #: Two models are compared as N*(other) / N*(REFERENCE).
 REFERENCE = "pbn"
-#: Models and worlds of the largest report, for each of which figures have a panel, and sizes and seeds of its
-#: longest curve: memory grows with the square of the sizes, a thousand times.
-MOST_PANELS, MOST_SIZES, MOST_SEEDS = 40, 100, 1_000
-#: Replicates of the longest bootstrap.
-MOST_REPLICATES = 100_000
-_PATIENCE = 2.0  # seconds before a progress bar shows
 
 
 def estimate(
@@ -67,36 +59,28 @@ def estimate(
         world: what the size of a world counts, empty if worlds have no size.
 
     Raises:
-        ValueError: no runs or too many, targets that are no accuracies between 0 and 1 or that agree in four
-            digits, or replicates that are fewer than 40 or more than MOST_REPLICATES.
+        ValueError: there are no runs, a target is not between 0 and 1, two targets agree in four digits, or
+            replicates are fewer than 40.
     """
     levels = np.array(sorted(set(targets)), dtype=float)
-    if len({f"{level:.4g}" for level in levels}) < len(levels):
-        raise ValueError(f"targets must differ in four digits, unlike {', '.join(map(str, targets))}")
-    if not len(levels) or not ((levels > 0) & (levels < 1)).all():
+    between = len(levels) > 0 and bool(((levels > 0) & (levels < 1)).all())
+    if not between or len({f"{level:.4g}" for level in levels}) < len(levels):
         raise ValueError(
-            f"targets must be accuracies between 0 and 1, not {', '.join(map(str, targets)) or 'none'}"
+            f"targets must be accuracies between 0 and 1 that differ in four digits, not {list(targets)}"
         )
     if replicates < 40:
-        raise ValueError(
-            f"replicates must be at least 40 for a {LEVEL:.0%} interval, better 1,000, not {replicates}"
-        )
-    if replicates > MOST_REPLICATES:
-        raise ValueError(f"replicates must be at most {MOST_REPLICATES:,}, not {replicates:,}")
+        raise ValueError(f"replicates must be at least 40 for a {LEVEL:.0%} interval, not {replicates}")
     if not runs:
         raise ValueError(
             "there are no finished runs to compare: give directories that simtown fit or sweep has finished"
         )
     runs = sorted(runs, key=_order)
-    groups: dict[tuple[Any, ...], list[Run]] = {}
+    groups: dict[tuple[str, int, bool], list[Run]] = {}
     for run in runs:
         groups.setdefault((run.model, run.entities, run.distractor), []).append(run)
-    _refuse_too_many(groups)
     accuracies = resampled_accuracies(list(groups.values()), replicates, seed)
-    drawn = list(zip(groups.values(), accuracies, strict=True))
     curves = [
-        curve_of(runs_of_curve, accuracy, levels, seed)
-        for runs_of_curve, accuracy in _watched(drawn, "sample complexity")
+        curve_of(own, drawn, levels, seed) for own, drawn in zip(groups.values(), accuracies, strict=True)
     ]
     reaching, unreached = _reaching(curves)
     return Findings(
@@ -107,51 +91,18 @@ def estimate(
         dict(skipped or {}),
         curves,
         rows=[row for curve in curves for row in _rows(curve, levels)],
-        exponents=_exponents(reaching, levels, reference) if world else [],
-        ratios=_ratios(reaching, levels, reference),
-        notes=(_tests(runs) if world == "entities" else []) + unreached,
-        additions=_additions(reaching, levels, reference) if world else [],
-        both_reach=_both_reach(curves, levels, reference),
+        exponents=list(_exponents(reaching, levels, reference)) if world else [],
+        ratios=list(_ratios(reaching, levels, reference)),
+        notes=(_notes_on_tests(runs) if world == "entities" else []) + unreached,
+        additions=list(_additions(reaching, levels, reference)) if world else [],
+        both_reach=list(_both_reach(curves, levels, reference)),
         accuracies=_accuracies(runs),
         world=world,
     )
 
 
-def _refuse_too_many(groups: Mapping[tuple[Any, ...], Sequence[Run]]) -> None:
-    """Raises ValueError for more models, worlds, sizes or seeds than fit on a page and into memory; `groups`:
-    the runs of each curve.
-    """
-    counts = {
-        "models": (len({model for model, _, _ in groups}), MOST_PANELS),
-        "worlds": (len({entities for _, entities, _ in groups}), MOST_PANELS),
-        "sizes of one curve": (
-            max(len({run.train_size for run in runs}) for runs in groups.values()),
-            MOST_SIZES,
-        ),
-        "seeds of one curve": (max(len({run.seed for run in runs}) for runs in groups.values()), MOST_SEEDS),
-    }
-    for what, (count, most) in counts.items():
-        if count > most:
-            raise ValueError(
-                f"there are {count:,} {what}, and a report has at most {most:,}: give fewer runs"
-            )
-
-
 def _order(run: Run) -> tuple[Any, ...]:
     return run.distractor, model_order(run.model), run.entities, run.train_size, run.seed
-
-
-def _watched(items: list[Any], title: str) -> Iterator[Any]:
-    """The items, with a progress bar once they have taken two seconds."""
-    started, visible = monotonic(), False
-    with Progress(title) as progress:
-        for done, item in enumerate(items):
-            if visible:
-                progress.on_progress(1)
-            elif monotonic() - started > _PATIENCE:
-                progress.on_begin(len(items) - done)
-                visible = True
-            yield item
 
 
 def _rows(curve: BootstrapCurve, targets: np.ndarray) -> Iterator[Need]:
@@ -178,20 +129,17 @@ def _rows(curve: BootstrapCurve, targets: np.ndarray) -> Iterator[Need]:
             )
 
 
-def _tests(runs: Sequence[Run]) -> list[str]:
+def _notes_on_tests(runs: Sequence[Run]) -> list[str]:
     """A note about each world whose runs saw the same kinds but were tested on different items."""
     tests: dict[tuple[str, int | None], set[str]] = {}
     for run in runs:
         tests.setdefault((world_name(run.entities, run.distractor), run.world_seed), set()).add(run.test_id)
-    words = (
-        "their accuracies also differ by the choice of items, and ratios are not paired where models share "
-        "no test set"
-    )
     most: dict[str, int] = {}
     for (world, _), ids in tests.items():
         most[world] = max(most.get(world, 0), len(ids))
     return [
-        f"{world}: the runs were tested on {count} test sets, so {words}"
+        f"{world}: the runs were tested on {count} test sets, so their accuracies also differ by the choice "
+        "of items, and ratios are not paired where models share no test set"
         for world, count in most.items()
         if count > 1
     ]
@@ -229,18 +177,17 @@ def _by_model(curves: Iterable[BootstrapCurve]) -> dict[bool, dict[str, list[Boo
     return result
 
 
-def _exponents(curves: Sequence[BootstrapCurve], targets: np.ndarray, reference: str) -> list[Exponent]:
-    result = []
+def _exponents(curves: Sequence[BootstrapCurve], targets: np.ndarray, reference: str) -> Iterator[Exponent]:
     for distractor, models in _by_model(curves).items():
         for rule, (t, target) in product(RULES, enumerate(targets)):
-            where = distractor, float(target), rule
+            case = distractor, float(target), rule
             for model, own in models.items():
-                result.append(_exponent(model, where, [own], t))
-            for model in (m for m in models if reference in models and m != reference):
-                pair = _in_shared_worlds(models[model], models[reference])
-                if pair[0]:
-                    result.append(_exponent(f"{model} - {reference}", where, pair, t))
-    return result
+                yield _exponent(model, case, [own], t)
+            for model, own in models.items():
+                if reference in models and model != reference:
+                    pair = _in_shared_worlds(own, models[reference])
+                    if pair[0]:
+                        yield _exponent(f"{model} - {reference}", case, pair, t)
 
 
 def _in_shared_worlds(*models: Sequence[BootstrapCurve]) -> list[list[BootstrapCurve]]:
@@ -254,46 +201,38 @@ def _in_shared_worlds(*models: Sequence[BootstrapCurve]) -> list[list[BootstrapC
 
 def _needs(curves: Sequence[BootstrapCurve], rule: str, t: int) -> WorldNeeds:
     smallest, largest = (np.array([c.sizes[i] for c in curves]) for i in (0, -1))
-    return WorldNeeds(
-        np.array([c.entities for c in curves]),
-        np.stack([c.samples[rule][t] for c in curves], axis=1),
-        smallest,
-        largest,
-    )
+    samples = np.stack([c.samples[rule][t] for c in curves], axis=1)
+    return WorldNeeds(np.array([c.entities for c in curves]), samples, smallest, largest)
 
 
 def _exponent(
-    name: str, where: tuple[bool, float, str], models: Sequence[Sequence[BootstrapCurve]], t: int
+    name: str, case: tuple[bool, float, str], models: Sequence[Sequence[BootstrapCurve]], t: int
 ) -> Exponent:
     """The exponent of one model, or the difference of two.
 
     It is computed again with every other treatment of censored worlds.
     """
-    needs = [_needs(own, where[2], t) for own in models]
+    needs = [_needs(own, case[2], t) for own in models]
     over = narrowest(*(c.interval_over for own in models for c in own))
 
-    def slopes(change: Change | None = None) -> np.ndarray:
-        own = [n.slopes(change) for n in needs]
+    def slopes(treatment: tuple[int, bool] | None = None) -> np.ndarray:
+        own = [n.slopes(treatment) for n in needs]
         return own[0] - own[1] if len(own) == 2 else own[0]
 
     slope = slopes()
     value, identified = float(slope[0]), float(np.isfinite(slope[1:]).mean())
     worlds, uncensored = min(len(n.worlds) for n in needs), min(n.uncensored for n in needs)
     if not np.isfinite(value):
-        reason = "not identifiable: " + (
-            f"{worlds} world{'s' * (worlds != 1)}"
-            if worlds < 2
-            else f"{uncensored} of {worlds} worlds uncensored, two are needed"
-        )
-        return Exponent(name, *where, value, np.nan, np.nan, worlds, uncensored, identified, reason, over)
-    treated = [slope, *(slopes(change) for change in dict.fromkeys(c for n in needs for c in n.changes()))]
+        few = f"{worlds} world{'s' * (worlds != 1)}"
+        many = f"{uncensored} of {worlds} worlds uncensored, two are needed"
+        reason = f"not identifiable: {few if worlds < 2 else many}"
+        return Exponent(name, *case, value, np.nan, np.nan, worlds, uncensored, identified, reason, over)
+    treated = [slope, *(slopes(way) for way in dict.fromkeys(way for n in needs for way in n.treatments()))]
     intervals = [interval(other[1:]) for other in treated]
-    values = [other[0] for other in treated if np.isfinite(other[0])]
+    values = [float(other[0]) for other in treated if np.isfinite(other[0])]
     verdict = _verdict(intervals, over) if len(needs) == 2 else ""
-    extent = float(min(values)), float(max(values))
-    return Exponent(
-        name, *where, value, *intervals[0], worlds, uncensored, identified, "", over, *extent, verdict
-    )
+    counts = worlds, uncensored, identified, ""
+    return Exponent(name, *case, value, *intervals[0], *counts, over, min(values), max(values), verdict)
 
 
 def _verdict(intervals: Sequence[tuple[float, float]], over: str) -> str:
@@ -302,62 +241,45 @@ def _verdict(intervals: Sequence[tuple[float, float]], over: str) -> str:
     return "decided" if (above or below) and not too_narrow(over) else "undecided"
 
 
-def _ratios(curves: Sequence[BootstrapCurve], targets: np.ndarray, reference: str) -> list[Ratio]:
-    result = []
+def _ratios(curves: Sequence[BootstrapCurve], targets: np.ndarray, reference: str) -> Iterator[Ratio]:
     references = {(c.entities, c.distractor): c for c in curves if c.model == reference}
-    for rule in RULES:
-        for curve in curves:
-            other = references.get((curve.entities, curve.distractor))
-            if other is None or curve is other:
-                continue
-            over = narrowest(curve.interval_over, other.interval_over)
-            for t, target in enumerate(targets):
-                least, most = ratios(curve.samples[rule][t], curve.sizes, other.samples[rule][t], other.sizes)
-                ends = float(least[0]), float(most[0]), interval(least[1:])[0], interval(most[1:])[1]
-                models = curve.model, other.model
-                result.append(
-                    Ratio(*models, curve.entities, curve.distractor, float(target), rule, *ends, over)
-                )
-    return result
+    for rule, curve in product(RULES, curves):
+        other = references.get((curve.entities, curve.distractor))
+        if other is None or curve is other:
+            continue
+        over = narrowest(curve.interval_over, other.interval_over)
+        for t, target in enumerate(targets):
+            ends = ratios(curve.samples[rule][t], curve.sizes, other.samples[rule][t], other.sizes)
+            case = curve.entities, curve.distractor, float(target), rule
+            yield Ratio(curve.model, other.model, *case, *_extent(*ends), over)
 
 
-def _additions(curves: Sequence[BootstrapCurve], targets: np.ndarray, reference: str) -> list[Addition]:
+def _additions(curves: Sequence[BootstrapCurve], targets: np.ndarray, reference: str) -> Iterator[Addition]:
     """Additional data from the smallest to the largest world that a model and the reference share.
 
     Of both, and of their difference.
     """
-    result = []
     for distractor, models in _by_model(curves).items():
-        for rule, (t, target) in product(RULES, enumerate(targets)):
-            for model, own in models.items():
-                theirs = models.get(reference, own)
-                worlds = [c.entities for c in _in_shared_worlds(own, theirs)[0]]
-                if len(worlds) < 2:
-                    continue
-                few, many = worlds[0], worlds[-1]
-                ends, over = _added(own, rule, t, few, many)
-                where = distractor, float(target), rule, few, many
-                result.append(Addition(model, *where, *_extent(*ends), over))
-                if reference in models and model != reference:
-                    (a, b), ((c, d), other) = ends, _added(theirs, rule, t, few, many)
-                    over = narrowest(over, other)
-                    extent = _extent(a - d, b - c)
-                    result.append(
-                        Addition(
-                            f"{model} - {reference}", *where, *extent, over, _verdict([extent[2:]], over)
-                        )
-                    )
-    return result
+        for rule, (t, target), (model, own) in product(RULES, enumerate(targets), models.items()):
+            own, theirs = _in_shared_worlds(own, models.get(reference, own))
+            if len(own) < 2:
+                continue
+            ends, over = _added(own, rule, t)
+            case = distractor, float(target), rule, own[0].entities, own[-1].entities
+            yield Addition(model, *case, *_extent(*ends), over)
+            if reference in models and model != reference:
+                (a, b), ((c, d), other) = ends, _added(theirs, rule, t)
+                over = narrowest(over, other)
+                extent = _extent(a - d, b - c)
+                verdict = _verdict([extent[2:]], over)
+                yield Addition(f"{model} - {reference}", *case, *extent, over, verdict)
 
 
-def _added(
-    curves: Sequence[BootstrapCurve], rule: str, t: int, few: int, many: int
-) -> tuple[tuple[np.ndarray, np.ndarray], str]:
+def _added(worlds: Sequence[BootstrapCurve], rule: str, t: int) -> tuple[tuple[np.ndarray, np.ndarray], str]:
     """Least and greatest additional data (1 + replicates,) of a model, and what its interval holds."""
-    a, b = (next(c for c in curves if c.entities == entities) for entities in (few, many))
-    return additions(a.samples[rule][t], a.sizes, b.samples[rule][t], b.sizes), narrowest(
-        a.interval_over, b.interval_over
-    )
+    few, many = worlds[0], worlds[-1]
+    ends = additions(few.samples[rule][t], few.sizes, many.samples[rule][t], many.sizes)
+    return ends, narrowest(few.interval_over, many.interval_over)
 
 
 def _extent(least: np.ndarray, most: np.ndarray) -> tuple[float, float, float, float]:
@@ -365,23 +287,21 @@ def _extent(least: np.ndarray, most: np.ndarray) -> tuple[float, float, float, f
     return float(least[0]), float(most[0]), interval(least[1:])[0], interval(most[1:])[1]
 
 
-def _both_reach(curves: Sequence[BootstrapCurve], targets: np.ndarray, reference: str) -> list[BothReach]:
-    result = []
+def _both_reach(curves: Sequence[BootstrapCurve], targets: np.ndarray, reference: str) -> Iterator[BothReach]:
     for distractor, models in _by_model(curves).items():
         for model, target in product((m for m in models if reference in models and m != reference), targets):
             reached = [
                 {
                     (c.entities, int(n))
-                    for c in models[m]
-                    for n, a in zip(c.sizes, c.accuracy, strict=True)
-                    if a >= target - ROUNDING
+                    for c in models[name]
+                    for n, accuracy in zip(c.sizes, c.accuracy, strict=True)
+                    if accuracy >= target - ROUNDING
                 }
-                for m in (model, reference)
+                for name in (model, reference)
             ]
-            result.append(
-                BothReach(model, reference, distractor, float(target), tuple(sorted(reached[0] & reached[1])))
+            yield BothReach(
+                model, reference, distractor, float(target), tuple(sorted(reached[0] & reached[1]))
             )
-    return result
 
 
 def _accuracies(runs: Sequence[Run]) -> list[Accuracies]:
@@ -397,10 +317,10 @@ def _accuracies(runs: Sequence[Run]) -> list[Accuracies]:
     return [
         Accuracies(
             *cell,
-            len({run.seed for run in runs_of_cell}),
-            mean(run.validation for run in runs_of_cell),
-            mean(run.reweighted for run in runs_of_cell),
-            mean(float(run.correct.mean()) for run in runs_of_cell),
+            len({run.seed for run in own}),
+            validation=mean(run.validation for run in own),
+            reweighted=mean(run.reweighted for run in own),
+            test=mean(float(run.correct.mean()) for run in own),
         )
-        for cell, runs_of_cell in cells.items()
+        for cell, own in cells.items()
     ]

@@ -12,18 +12,20 @@ four log N*. A need that is only a bound leaves a bound of the effect.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from simtown.complexity.bootstrap import BootstrapCurve, interval, narrowest
-from simtown.complexity.curves import ABOVE, BELOW
+from simtown.complexity.growth import bounds
+from simtown.complexity.needs import factor_text
 
 #: The four models: unstructured without and with boxes, structured without and with boxes.
 DESIGN = ("cnn-lstm", "cnn-lstm-boxes", "pbn-no-boxes", "pbn")
 #: Effects by name, as coefficients of the four log N* in the order of DESIGN. Positive: fewer samples are
-#: needed.
+#: needed. Structure over boxes compares the CNN-LSTM with boxes and the PBN without; interaction is structure
+#: with boxes less structure without.
 EFFECTS: dict[str, tuple[float, float, float, float]] = {
     "structure without boxes": (1, 0, -1, 0),
     "structure with boxes": (0, 1, 0, -1),
@@ -32,13 +34,8 @@ EFFECTS: dict[str, tuple[float, float, float, float]] = {
     "structure": (0.5, 0.5, -0.5, -0.5),
     "boxes": (0.5, -0.5, 0.5, -0.5),
     "lead": (1, 0, 0, -1),
-    "structure over boxes": (
-        0,
-        1,
-        -1,
-        0,
-    ),  # structure less boxes: what is left is the CNN-LSTM with boxes against the PBN without
-    "interaction": (-1, 1, 1, -1),  # structure with boxes less structure without
+    "structure over boxes": (0, 1, -1, 0),
+    "interaction": (-1, 1, 1, -1),
 }
 
 
@@ -46,18 +43,7 @@ EFFECTS: dict[str, tuple[float, float, float, float]] = {
 class Effect:
     """By which factor an effect lowers the need, in one world, for one target.
 
-    Attributes:
-        name: of EFFECTS.
-        entities: the size of the world.
-        distractor: whether scenes have one.
-        target: accuracy.
-        rule: by which needs were read off.
-        at_least: the least factor that bounded needs leave open.
-        at_most: the greatest; equal to `at_least` if no need is bounded.
-        low: lower end of the interval; 0 if unknown.
-        high: upper end of the interval; infinity if unknown.
-        seeds: of the size and model that has fewest.
-        interval_over: what the interval holds, as :func:`simtown.complexity.bootstrap.interval_over` says it.
+    Fields as in :mod:`simtown.complexity.needs`; `seeds` are those of the size and model that has fewest.
     """
 
     name: str
@@ -71,6 +57,11 @@ class Effect:
     high: float
     seeds: int
     interval_over: str
+
+    def __str__(self) -> str:
+        """`11 (8.0 to 15)`, or a bound: `> 11 (from 8.0)`."""
+        unknown = self.at_least == 0 and self.at_most == np.inf
+        return "unknown" if unknown else factor_text(self.at_least, self.at_most, self.low, self.high)
 
 
 def effects(
@@ -87,64 +78,42 @@ def effects(
     for curve in curves:
         if curve.model in DESIGN:
             worlds.setdefault((curve.distractor, curve.entities), {})[curve.model] = curve
-    return [
-        _effect(name, contrast, cells, entities, distractor, t, float(target), rule)
-        for (distractor, entities), cells in sorted(worlds.items())
-        for t, target in enumerate(targets)
-        for name, contrast in EFFECTS.items()
-        if all(model in cells for model, c in zip(DESIGN, contrast, strict=True) if c)
-    ]
+    result = []
+    for (distractor, entities), curve_of in sorted(worlds.items()):
+        for t, target in enumerate(targets):
+            for name, contrast in EFFECTS.items():
+                models = {model: c for model, c in zip(DESIGN, contrast, strict=True) if c}
+                if models.keys() <= curve_of.keys():
+                    own = [curve_of[model] for model in models]
+                    ends, over = compared(list(models.values()), own, t, rule)
+                    seeds = min(curve.fewest for curve in own)
+                    world = entities, distractor, float(target), rule
+                    result.append(Effect(name, *world, *map(float, np.exp(ends)), seeds, over))
+    return result
 
 
-def _effect(
-    name: str,
-    contrast: Sequence[float],
-    cells: Mapping[str, BootstrapCurve],
-    entities: int,
-    distractor: bool,
-    t: int,
-    target: float,
-    rule: str,
-) -> Effect:
-    models = {model: c for model, c in zip(DESIGN, contrast, strict=True) if c}
-    bounds = [log_bounds(cells[model].samples[rule][t], cells[model].sizes) for model in models]
-    least, most = contrasted(list(models.values()), bounds)
-    low, high = interval(least[1:])[0], interval(most[1:])[1]
-    seeds = min(cells[model].fewest for model in models)
-    over = narrowest(*(cells[model].interval_over for model in models))
-    at_least, at_most, low, high = (float(np.exp(end)) for end in (least[0], most[0], low, high))
-    return Effect(
-        name=name,
-        entities=entities,
-        distractor=distractor,
-        target=target,
-        rule=rule,
-        at_least=at_least,
-        at_most=at_most,
-        low=low,
-        high=high,
-        seeds=seeds,
-        interval_over=over,
-    )
+def compared(
+    coefficients: Sequence[float], curves: Sequence[BootstrapCurve], t: int, rule: str = "isotonic"
+) -> tuple[tuple[float, float, float, float], str]:
+    """Least and greatest sum of coefficients times log N*, the ends of its interval, and what that holds."""
+    pairs = [log_bounds(curve.samples[rule][t], curve.sizes) for curve in curves]
+    least, most = contrasted(coefficients, pairs)
+    ends = float(least[0]), float(most[0]), interval(least[1:])[0], interval(most[1:])[1]
+    return ends, narrowest(*(curve.interval_over for curve in curves))
 
 
 def log_bounds(samples: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Least and greatest log N* (R,) that needs (R,) leave open.
-
-    They are equal for a known need; a bounded one leaves half a line.
-    """
+    """Least and greatest log N* (R,) that needs (R,) leave open."""
     with np.errstate(divide="ignore"):
-        log_needs = np.log(samples)  # -inf for BELOW, inf for ABOVE
-    return np.where(samples == ABOVE, np.log(sizes[-1]), log_needs), np.where(
-        samples == BELOW, np.log(sizes[0]), log_needs
-    )
+        low, high = np.log(bounds(samples, sizes))
+    return low, high
 
 
 def contrasted(
-    coefficients: Sequence[float], bounds: Sequence[tuple[np.ndarray, np.ndarray]]
+    coefficients: Sequence[float], pairs: Sequence[tuple[np.ndarray, np.ndarray]]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Least and greatest sum of coefficients times values between bounds; no coefficient is 0."""
-    pairs = list(zip(coefficients, bounds, strict=True))
-    least = sum((c * (low if c > 0 else high) for c, (low, high) in pairs), start=np.zeros(1))
-    most = sum((c * (high if c > 0 else low) for c, (low, high) in pairs), start=np.zeros(1))
+    signed = list(zip(coefficients, pairs, strict=True))
+    least = sum((c * (low if c > 0 else high) for c, (low, high) in signed), start=np.zeros(1))
+    most = sum((c * (high if c > 0 else low) for c, (low, high) in signed), start=np.zeros(1))
     return least, most

@@ -19,10 +19,9 @@ def slopes(
 ) -> np.ndarray:
     """Exponents (R,): the slope of log N* against log entities over W worlds.
 
-    By maximum likelihood with normal scatter (a Tobit model).
-
-    Without censored worlds it is least squares. A censored world says that N* lies beyond its limit. NaN
-    where fewer than two worlds are uncensored: there the likelihood alone would not bound the slope.
+    By maximum likelihood with normal scatter (a Tobit model); without censored worlds it is least squares. A
+    censored world says that N* lies beyond its limit. NaN where fewer than two worlds are uncensored: there
+    the likelihood alone would not bound the slope.
 
     Args:
         entities: (W,) of each world.
@@ -48,9 +47,8 @@ def slopes(
 def _tobit(x: np.ndarray, z: np.ndarray, side: np.ndarray) -> np.ndarray:
     """Slopes (R,) for x (W,), z and side (R, W), in Olsen's (1978) form, which is concave.
 
-    Its parameters are h = 1 / scatter, and intercept and slope times h.
-
-    First with the scatter at its least; where more would be likelier, all three are free.
+    Its parameters are h = 1 / scatter, and intercept and slope times h. First with the scatter at its least;
+    where more would be likelier, all three are free.
     """
     r, most = len(z), 1 / LEAST_SCATTER
     # derivative of the residual
@@ -100,20 +98,14 @@ def _tobit(x: np.ndarray, z: np.ndarray, side: np.ndarray) -> np.ndarray:
 
 
 def bounds(samples: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Least and greatest N* that censoring leaves open, for N* (R,) on these sizes.
-
-    They are equal if it is not censored.
-    """
+    """Least and greatest N* that censoring leaves open, for N* (R,) on these sizes; equal if uncensored."""
     return np.where(samples == ABOVE, sizes[-1], samples), np.where(samples == BELOW, sizes[0], samples)
 
 
 def ratios(
     upper: np.ndarray, upper_sizes: np.ndarray, lower: np.ndarray, lower_sizes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Least and greatest ratio upper / lower of two N* (R,) that their censoring leaves open.
-
-    They are equal if neither is censored.
-    """
+    """Least and greatest ratio upper / lower of two N* (R,) that their censoring leaves open."""
     (a, b), (c, d) = bounds(upper, upper_sizes), bounds(lower, lower_sizes)
     with np.errstate(divide="ignore"):
         return a / d, b / c
@@ -125,22 +117,6 @@ def additions(
     """Least and greatest difference N* (R,) in a world of many less N* in a world of few."""
     (a, b), (c, d) = bounds(few, few_sizes), bounds(many, many_sizes)
     return c - b, d - a
-
-
-@dataclass(frozen=True)
-class Change:
-    """A way to treat a censored world that asks how much an exponent hinges on it.
-
-    Attributes:
-        world: its size.
-        dropped: True: leave the world out; False: take its bound "reached on the smallest set" for N*.
-    """
-
-    world: int
-    dropped: bool
-
-    def __str__(self) -> str:
-        return f"without {self.world}" if self.dropped else f"the bound of {self.world} taken for its need"
 
 
 @dataclass(frozen=True)
@@ -161,22 +137,27 @@ class WorldNeeds:
 
     @property
     def uncensored(self) -> int:
-        """Worlds whose N* is no bound."""
+        """Worlds whose N* is not a bound."""
         return int((np.isfinite(self.samples[0]) & (self.samples[0] != BELOW)).sum())
 
-    def changes(self) -> list[Change]:
-        """Every treatment of every censored world."""
-        first = list(zip(self.worlds.tolist(), self.samples[0].tolist(), strict=True))
-        dropped = [Change(world, True) for world, n in first if n in (BELOW, ABOVE)]
-        return dropped + [Change(world, False) for world, n in first if n == BELOW]
+    def treatments(self) -> list[tuple[int, bool]]:
+        """Ways to treat one censored world, to see how much an exponent depends on it: (world, dropped).
 
-    def slopes(self, change: Change | None = None) -> np.ndarray:
-        """Exponents (1 + replicates,), with a world treated otherwise."""
+        It is dropped, or its bound "reached on the smallest set" is taken for its N*.
+        """
+        first = list(zip(self.worlds.tolist(), self.samples[0].tolist(), strict=True))
+        dropped = [(world, True) for world, n in first if n in (BELOW, ABOVE)]
+        return dropped + [(world, False) for world, n in first if n == BELOW]
+
+    def slopes(self, treatment: tuple[int, bool] | None = None) -> np.ndarray:
+        """Exponents (1 + replicates,)."""
         samples, kept = self.samples, np.ones(len(self.worlds), dtype=bool)
-        if change is not None and change.dropped:
-            kept = self.worlds != change.world
-        elif change is not None:
-            samples = np.where((self.worlds == change.world) & (samples == BELOW), self.smallest, samples)
+        if treatment is not None:
+            world, dropped = treatment
+            if dropped:
+                kept = self.worlds != world
+            else:
+                samples = np.where((self.worlds == world) & (samples == BELOW), self.smallest, samples)
         if kept.sum() < 2:
             return np.full(len(samples), np.nan)
         return slopes(self.worlds[kept], samples[:, kept], self.smallest[kept], self.largest[kept])

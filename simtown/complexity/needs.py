@@ -1,10 +1,16 @@
-"""What a report says: samples needed, exponents, ratios and additional data, and how each reads in words."""
+"""What an estimate says: samples needed, exponents, ratios and additional data, and how each reads in words.
+
+All fields that several of these have mean the same: `distractor`, whether scenes have a third vehicle;
+`target`, the accuracy to reach; `rule`, by which needs are read off a curve; `low` and `high`, the interval;
+`interval_over`, what varied among the runs (:func:`simtown.complexity.bootstrap.interval_over`), for a
+comparison the narrower of the two; `at_least` and `at_most`, what censored needs leave open, equal if none is
+censored. Ends may be infinite.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -22,23 +28,14 @@ class Need:
     `samples`, `low`, `high` and `median` may be BELOW or ABOVE.
 
     Attributes:
-        model: its name.
-        entities: size of the world.
-        distractor: whether its scenes have a third vehicle.
-        target: accuracy.
-        rule: by which the need is read off the curve.
         samples: the need.
-        low: lower end of its interval.
-        high: upper end of its interval.
-        interval_over: what varied among the runs, as :func:`simtown.complexity.bootstrap.interval_over` says
-            it.
         median: Kaplan-Meier, over seeds.
         seeds_reached: seeds that reach the target.
         seeds: all seeds.
         seeds_fewest: seeds of the size that has fewest.
         items: test items of a run.
         smallest: the smallest size that was trained.
-        largest: the largest size that was trained.
+        largest: the largest.
     """
 
     model: str
@@ -49,13 +46,11 @@ class Need:
     samples: float
     low: float
     high: float
-    interval_over: (
-        str  #: what varied among the runs, as :func:`simtown.complexity.bootstrap.interval_over` says it
-    )
-    median: float  #: Kaplan-Meier, over seeds
+    interval_over: str
+    median: float
     seeds_reached: int
     seeds: int
-    seeds_fewest: int  #: of the size that has fewest
+    seeds_fewest: int
     items: int
     smallest: int
     largest: int
@@ -76,23 +71,15 @@ class Need:
 class Exponent:
     """The exponent with which N* grows: N* ~ entities^value.
 
-    NaN if it is not identifiable; `reason` says why. Ends of the interval may be infinite.
-
     Attributes:
         model: or "cnn-lstm - pbn", the difference.
-        distractor: whether the worlds have a third vehicle.
-        target: accuracy.
-        rule: by which needs are read off.
-        value: the exponent; NaN if there is none.
-        low: lower end of its interval.
-        high: upper end of its interval.
+        value: the exponent; NaN if it is not identifiable.
         worlds: number of worlds.
         uncensored: number of worlds whose need is known.
         identified: share of the replicates in which it is identifiable.
         reason: why there is no value; empty if there is one.
-        interval_over: as in :class:`Need`; of a difference, the narrower of the two.
         least: smallest value over the treatments of censored worlds
-            (:class:`simtown.complexity.growth.Change`).
+            (:meth:`simtown.complexity.growth.WorldNeeds.treatments`).
         most: largest value over these treatments.
         verdict: of a difference: "decided" if the interval excludes 0, on the same side, under every
             treatment of the censored worlds, and holds more than the luck of one data set; else "undecided".
@@ -115,7 +102,7 @@ class Exponent:
     verdict: str = ""
 
     @property
-    def telling(self) -> bool:
+    def known(self) -> bool:
         """Whether there is a value."""
         return not self.reason
 
@@ -131,32 +118,14 @@ class Exponent:
     @property
     def sensitivity(self) -> str:
         """`0.41 to 0.80`, the range over the treatments of censored worlds; empty if no world is censored."""
-        return (
-            f"{self.least:.2f} to {self.most:.2f}"
-            if self.uncensored < self.worlds and np.isfinite(self.least)
-            else ""
-        )
+        if self.uncensored == self.worlds or not np.isfinite(self.least):
+            return ""
+        return f"{self.least:.2f} to {self.most:.2f}"
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """N* of one model over that of another, between `at_least` and `at_most`.
-
-    They are equal if neither is censored.
-
-    Attributes:
-        upper: the model whose need is divided.
-        lower: the model by whose need it is divided.
-        entities: size of the world.
-        distractor: whether its scenes have a third vehicle.
-        target: accuracy.
-        rule: by which needs are read off.
-        at_least: lower bound of the ratio.
-        at_most: upper bound of the ratio.
-        low: lower end of its interval.
-        high: upper end of its interval.
-        interval_over: the narrower of the two models'.
-    """
+    """N* of one model over that of another."""
 
     upper: str
     lower: str
@@ -168,43 +137,29 @@ class Ratio:
     at_most: float
     low: float
     high: float
-    interval_over: str = ""  #: the narrower of the two models'
+    interval_over: str = ""
 
     @property
-    def telling(self) -> bool:
+    def known(self) -> bool:
         """Whether anything is known of it."""
         return self.at_least > 0 or self.at_most < np.inf
 
     def __str__(self) -> str:
         """`4.2 (3.0 to 6.1)`, or a bound: `> 3.1 (from 2.5)`."""
-        if self.at_least == self.at_most:
-            point = _number(self.at_least)
-        elif self.at_most == np.inf and self.at_least > 0:
-            point = f"> {_number(self.at_least)}"
-        elif self.at_least == 0 and self.at_most < np.inf:
-            point = f"< {_number(self.at_most)}"
-        else:
-            point = "unknown"
-        known = _range(self.low if self.low > 0 else -np.inf, self.high, _number)
-        return point + (known or " (interval unknown)" * (self.at_least == self.at_most))
+        interval = factor_text(self.at_least, self.at_most, self.low, self.high)
+        return (
+            interval if "(" in interval or self.at_least < self.at_most else f"{interval} (interval unknown)"
+        )
 
 
 @dataclass(frozen=True)
 class Addition:
-    """By how many examples N* grows from the smallest world to the largest, between `at_least` and `at_most`.
+    """By how many examples N* grows from the smallest world to the largest.
 
     Attributes:
         model: or "cnn-lstm - pbn", the difference.
-        distractor: whether the worlds have a third vehicle.
-        target: accuracy.
-        rule: by which needs are read off.
         few: entities of the smallest world.
         many: entities of the largest world.
-        at_least: lower bound; may be infinite.
-        at_most: upper bound; may be infinite.
-        low: lower end of the interval.
-        high: upper end of the interval.
-        interval_over: as in :class:`Need`.
         verdict: of a difference, as in :class:`Exponent`.
     """
 
@@ -222,17 +177,14 @@ class Addition:
     verdict: str = ""
 
     @property
-    def telling(self) -> bool:
+    def known(self) -> bool:
         """Whether it is bounded on both sides, or by a bound that decides its sign."""
         bounded = np.isfinite(self.at_least) and np.isfinite(self.at_most)
         return bool(bounded or self.at_least > 0 or self.at_most < 0)
 
     def __str__(self) -> str:
-        """`28,198 (24,100 to 33,700)`, `1,575 to 1,825 (1,390 to 2,090)`, or a bound:
-
-        `> 34,240 (from 33,600)`.
-        """
-        if not self.telling:
+        """`28,198 (24,100 to 33,700)`, `1,575 to 1,825 (1,390 to 2,090)`, or `> 34,240 (from 33,600)`."""
+        if not self.known:
             return "unknown"
         if self.at_least == self.at_most:
             point = f"{self.at_least:,.0f}"
@@ -250,13 +202,6 @@ class BothReach:
     """The sets, as (entities, size), on which two models were trained and both reach the target.
 
     The paper compares on these.
-
-    Attributes:
-        upper: one model.
-        lower: the other model.
-        distractor: whether the worlds have a third vehicle.
-        target: accuracy.
-        sets: (entities, size) of each set.
     """
 
     upper: str
@@ -271,9 +216,6 @@ class Accuracies:
     """A cell's accuracy by three measures, each the mean over its seeds; NaN where it was not measured.
 
     Attributes:
-        model: its name.
-        entities: size of the world.
-        distractor: whether its scenes have a third vehicle.
         size: training examples.
         seeds: number of seeds.
         validation: on examples drawn as the training examples are.
@@ -286,22 +228,35 @@ class Accuracies:
     distractor: bool
     size: int
     seeds: int
-    validation: float  #: on examples drawn as the training examples are
-    reweighted: float  #: the same, weighted by equation 1
-    test: float  #: on the uniform test set
+    validation: float
+    reweighted: float
+    test: float
+
+
+def factor_text(at_least: float, at_most: float, low: float, high: float) -> str:
+    """A factor with its interval: `11 (8.0 to 15)`, or a bound: `> 11 (from 8.0)`."""
+    if at_least == at_most:
+        point = _number(at_least)
+    elif at_most == np.inf and at_least > 0:
+        point = f"> {_number(at_least)}"
+    elif at_least == 0 and at_most < np.inf:
+        point = f"< {_number(at_most)}"
+    else:
+        point = "unknown"
+    return point + _range(low if low > 0 else -np.inf, high, _number)
 
 
 def _number(value: float) -> str:
     return f"{value:.2g}" if value < 10 else f"{value:,.0f}"
 
 
-def _range(low: float, high: float, words: Callable[[float], str]) -> str:
+def _range(low: float, high: float, text: Callable[[float], str]) -> str:
     """An interval in brackets, or its known end; empty if neither is known."""
     if np.isfinite(low) and np.isfinite(high):
-        return f" ({words(low)} to {words(high)})"
+        return f" ({text(low)} to {text(high)})"
     if np.isfinite(low):
-        return f" (from {words(low)})"
-    return f" (up to {words(high)})" if np.isfinite(high) else ""
+        return f" (from {text(low)})"
+    return f" (up to {text(high)})" if np.isfinite(high) else ""
 
 
 @dataclass(frozen=True)
@@ -343,34 +298,29 @@ class Findings:
     def head(self, model: str, entities: int, distractor: bool) -> dict[str, str]:
         """The first cells of a line about a model in a world."""
         world = {self.world: str(entities)} if self.world else {}
-        return (
-            {"model": model} | world | ({"distractor": yes(distractor)} if self.world == "entities" else {})
-        )
+        town = {"distractor": yes(distractor)} if self.world == "entities" else {}
+        return {"model": model} | world | town
 
     def table(self) -> list[dict[str, str]]:
         """A row for each model and world, two columns for each target.
 
         They are the need by the isotonic rule with an interval, and the paper's: the smallest set.
-
-        Every row has the same columns.
         """
-        lines: dict[tuple[Any, ...], dict[str, str]] = {}
+        lines: dict[tuple[str, int, bool], dict[str, str]] = {}
         for row in self.rows:
-            line = lines.setdefault(
-                (row.model, row.entities, row.distractor), self.head(row.model, row.entities, row.distractor)
-            )
+            world = row.model, row.entities, row.distractor
             target = f"{row.target:.4g}"
-            line |= {target: line.get(target, ""), target + SMALLEST: line.get(target + SMALLEST, "")}
+            line = lines.setdefault(world, self.head(*world))
+            line.setdefault(target, "")
+            line.setdefault(target + SMALLEST, "")
             if row.rule == "isotonic":
                 line[target] = str(row)
             else:
                 line[target + SMALLEST] = row.text(row.samples)
         for row in self.rows:
             seeds = str(row.seeds) if row.seeds_fewest == row.seeds else f"{row.seeds_fewest}–{row.seeds}"
-            lines[row.model, row.entities, row.distractor] |= {
-                "seeds": seeds,
-                "interval over": marked(row.interval_over),
-            }
+            line = lines[row.model, row.entities, row.distractor]
+            line |= {"seeds": seeds, "interval over": marked(row.interval_over)}
         return list(lines.values())
 
 

@@ -197,9 +197,9 @@ def compared(results: Results, comparison: Comparison) -> str:
     times: dict[tuple[str, int], Ratio] = {
         (x.upper, x.entities): x
         for x in report.ratios
-        if (x.rule, x.lower) == ("isotonic", first) and x.telling
+        if (x.rule, x.lower) == ("isotonic", first) and x.known
     }
-    slopes = {x.model: x for x in report.exponents if x.rule == "isotonic" and x.telling}
+    slopes = {x.model: x for x in report.exponents if x.rule == "isotonic" and x.known}
     worlds = sorted({entities for _, entities in needed})
     body = []
     for name in (name for name in comparison.conditions if any(model == name for model, _ in needed)):

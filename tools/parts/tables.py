@@ -69,7 +69,7 @@ def ratios(results: Results) -> str:
 
 def ratios_of(report: Findings) -> str:
     """The same of one grid; nothing if there is no ratio yet."""
-    telling = [x for x in report.ratios if x.rule == "isotonic" and x.telling]
+    telling = [x for x in report.ratios if x.rule == "isotonic" and x.known]
     if not telling:
         return ""
     body = []
@@ -87,7 +87,7 @@ def ratios_of(report: Findings) -> str:
 def additional(results: Results) -> str:
     """Samples needed in the largest world less those in the smallest, by model."""
     report = results.report
-    telling = [x for x in report.additions if x.rule == "isotonic" and x.telling] if report else []
+    telling = [x for x in report.additions if x.rule == "isotonic" and x.known] if report else []
     if report is None or not telling:
         return NOTHING_YET
     body = []
@@ -111,7 +111,7 @@ def exponents(results: Results) -> str:
     on differences.
     """
     report = results.report
-    telling = [x for x in report.exponents if x.telling] if report else []
+    telling = [x for x in report.exponents if x.known] if report else []
     if not telling:
         return NOTHING_YET
     body = []
