@@ -9,7 +9,7 @@ import numpy as np
 
 from simtown.complexity.bootstrap import marked
 from simtown.complexity.finished_runs import model_order
-from simtown.complexity.model_looks import colours_of, distractor_words, markers_of, names_of
+from simtown.complexity.model_looks import Look, distractor_words, looks_of
 from simtown.core.plots import (
     INK,
     add_footnote,
@@ -34,26 +34,25 @@ def learning(report: Findings, path: Path) -> None:
 
     In the town also chance.
     """
-    settings = sorted({c.distractor for c in report.curves})
-    worlds = sorted({c.entities for c in report.curves})
-    models = sorted({c.model for c in report.curves}, key=model_order)
-    colours, names, markers = colours_of(models), names_of(models), markers_of(models)
-    low, high = min(int(c.sizes[0]) for c in report.curves), max(int(c.sizes[-1]) for c in report.curves)
+    curves = report.curves
+    settings, worlds = sorted({c.distractor for c in curves}), sorted({c.entities for c in curves})
+    looks = looks_of(sorted({c.model for c in curves}, key=model_order))
+    low, high = min(int(c.sizes[0]) for c in curves), max(int(c.sizes[-1]) for c in curves)
     town = report.world == "entities"
-    # the band of a single size has no width, so nobody sees it
-    bands_low = [c.low.min() for c in report.curves if len(c.sizes) > 1]
-    least = float(np.nanmin([*bands_low, *(np.nanmin(c.runs) for c in report.curves)])) - 0.03
+    # the band of a single size has no width, so it cannot be seen
+    bands = [c.low.min() for c in curves if len(c.sizes) > 1]
+    least = float(np.nanmin([*bands, *(np.nanmin(c.runs) for c in curves)])) - 0.03
     floor = min(0.45, least) if town else max(least, -0.02)
     width = max(6.0, 3.3 * len(worlds))
-    shown = [names[m] for m in models]
-    across = max(1, min(len(shown), int(width / (_LETTER * max(map(len, shown)) + _HANDLE))))
-    figure = new_figure(width, 3.1 * len(settings) + 0.25 + 0.25 * -(-len(shown) // across))
+    names = [look.name for look in looks.values()]
+    across = max(1, min(len(names), int(width / (_LETTER * max(map(len, names)) + _HANDLE))))
+    figure = new_figure(width, 3.1 * len(settings) + 0.25 + 0.25 * -(-len(names) // across))
     grid = figure.subplots(len(settings), len(worlds), squeeze=False, sharex=True, sharey=True)
     for row, distractor in enumerate(settings):
         for column, entities in enumerate(worlds):
             axes = grid[row][column]
-            here = [c for c in report.curves if (c.entities, c.distractor) == (entities, distractor)]
-            if not here:
+            panel = [c for c in curves if (c.entities, c.distractor) == (entities, distractor)]
+            if not panel:
                 axes.set_visible(False)
                 continue
             axes.set_xscale("log")
@@ -61,20 +60,16 @@ def learning(report: Findings, path: Path) -> None:
             axes.set_ylim(floor, 1.02)
             style_axes(axes)
             if town:
-                _chance(axes)
-            for curve in here:
-                _learning_line(axes, curve, colours[curve.model], markers[curve.model], names[curve.model])
-            title = (
-                f"{entities} entities, {distractor_words(distractor)}"
-                if town
-                else f"world of {entities}" * bool(report.world)
-            )
-            axes.set_title(title, fontsize=11, color=INK, loc="left")
-    ticks = round_values(low, high) or sorted({int(n) for c in report.curves for n in c.sizes})
+                _draw_chance(axes)
+            for curve in panel:
+                _draw_curve(axes, curve, looks[curve.model])
+            name = f"{entities} entities, {distractor_words(distractor)}" if town else f"world of {entities}"
+            axes.set_title(name * bool(report.world), fontsize=11, color=INK, loc="left")
+    ticks = round_values(low, high) or sorted({int(n) for c in curves for n in c.sizes})
     for axes in grid.flat:
         set_log_ticks(axes.xaxis, ticks, short_number)
-    for column in grid.T:  # the lowest panel of each column names its sizes
-        lowest = [axes for axes in column if axes.get_visible()][-1]
+    for column_of_axes in grid.T:  # the lowest panel of each column names its sizes
+        lowest = [axes for axes in column_of_axes if axes.get_visible()][-1]
         lowest.tick_params(labelbottom=True)
         lowest.set_xlabel("training samples", color=INK)
     for row_of_axes in grid:  # the first panel of each row names its accuracies
@@ -86,41 +81,38 @@ def learning(report: Findings, path: Path) -> None:
         for axes in grid.flat
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
     }
-    look = {"fontsize": 10, "frameon": False, "loc": "outside upper left", "ncols": across}
-    figure.legend([handles[name] for name in shown], shown, **look)
-    single, several = (any((len(c.seeds) > 1) == many for c in report.curves) for many in (False, True))
-    overs = dict.fromkeys(marked(c.interval_over) for c in report.curves if len(c.seeds) > 1)
-    bands = [f"95 % intervals over {'; or '.join(overs)}, dots: single seeds"] * several
-    bands += ["where there is one seed, Wilson intervals over test items only: too narrow"] * single
-    add_footnote(figure, f"Bands: {'; '.join(bands)}.")
+    place = {"fontsize": 10, "frameon": False, "loc": "outside upper left", "ncols": across}
+    figure.legend([handles[name] for name in names], names, **place)
+    add_footnote(figure, _footnote(curves))
     save_figure(figure, path)
 
 
-def _chance(axes: Any) -> None:
+def _footnote(curves: list[BootstrapCurve]) -> str:
+    overs = dict.fromkeys(marked(c.interval_over) for c in curves if len(c.seeds) > 1)
+    bands = [f"95 % intervals over {'; or '.join(overs)}, dots: single seeds"] if overs else []
+    if any(len(c.seeds) == 1 for c in curves):
+        bands.append("where there is one seed, Wilson intervals over test items only: too narrow")
+    return f"Bands: {'; '.join(bands)}."
+
+
+def _draw_chance(axes: Any) -> None:
     axes.axhline(0.5, color="#888888", linewidth=1, linestyle=(0, (4, 3)), zorder=1)
     look = {"fontsize": 8, "color": "#777777", "ha": "right", "va": "top"}
     axes.annotate("chance", (1, 0.5), (-2, -3), ("axes fraction", "data"), "offset points", **look)
 
 
-def _learning_line(axes: Any, curve: BootstrapCurve, colour: str, marker: str, label: str) -> None:
-    axes.fill_between(curve.sizes, curve.low, curve.high, color=colour, alpha=0.16, linewidth=0, zorder=2)
-    look = {
+def _draw_curve(axes: Any, curve: BootstrapCurve, look: Look) -> None:
+    sizes, colour = curve.sizes, look.colour
+    axes.fill_between(sizes, curve.low, curve.high, color=colour, alpha=0.16, linewidth=0, zorder=2)
+    style = {
         "linewidth": 1.7,
         "markersize": 5,
         "markeredgecolor": "white",
         "markeredgewidth": 0.5,
         "zorder": 4,
     }
-    axes.plot(curve.sizes, curve.accuracy, "-", marker=marker, color=colour, label=label, **look)
+    axes.plot(sizes, curve.accuracy, "-", marker=look.marker, color=colour, label=look.name, **style)
     if len(curve.seeds) > 1:
-        sizes = np.repeat(curve.sizes[:, None], len(curve.seeds), axis=1)
-        axes.plot(
-            sizes.ravel(),
-            curve.runs.ravel(),
-            "o",
-            color=colour,
-            alpha=0.3,
-            markersize=3,
-            markeredgewidth=0,
-            zorder=3,
-        )
+        x = np.repeat(sizes[:, None], len(curve.seeds), axis=1).ravel()
+        style = {"alpha": 0.3, "markersize": 3, "markeredgewidth": 0, "zorder": 3}
+        axes.plot(x, curve.runs.ravel(), "o", color=colour, **style)

@@ -6,6 +6,7 @@ The colours are Okabe and Ito's and Tol's, which colour-blind readers can tell a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from simtown.core.untrusted import figure_text
 
@@ -34,7 +35,7 @@ COLOURS = {
 }
 _OTHERS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255", "#999933", "#332288")
 MARKERS = ("o", "s", "D", "^", "v", "P", "X", "p", "h")
-SHAPES = {
+_MARKER_OF = {
     "pbn": "o",
     "cnn-lstm": "s",
     "pbn-no-boxes": "D",
@@ -49,39 +50,38 @@ SHAPES = {
 _LONGEST = 32
 
 
-def _cut(name: str, longest: int = 200) -> str:
-    return name if len(name) <= longest else f"{name[:longest]}…"
+class Look(NamedTuple):
+    """How a figure shows a model."""
+
+    name: str
+    colour: str
+    marker: str
 
 
-def names_of(models: Sequence[str]) -> dict[str, str]:
-    """What figures call the models: `package.module:Class` is Class, unless two would have that name."""
-    names = {
-        model: NAMES.get(model, _cut(model if " " in model else model.rpartition(":")[2] or model, _LONGEST))
-        for model in models
-    }
-    return {
-        model: figure_text(name if list(names.values()).count(name) == 1 else _cut(model))
-        for model, name in names.items()
-    }
+def looks_of(models: Sequence[str]) -> dict[str, Look]:
+    """A look for each model. `package.module:Class` is called Class, unless two would have that name.
 
-
-def colours_of(models: Sequence[str]) -> dict[str, str]:
-    """A colour for each model; those of simtown's models are taken by no other."""
+    Colours and markers of simtown's models are taken by no other.
+    """
+    names = {model: NAMES.get(model, _short(model)) for model in models}
     free = [colour for colour in _OTHERS if colour not in {COLOURS.get(model) for model in models}]
-    return COLOURS | {
-        model: free[i % len(free)] for i, model in enumerate(sorted(set(models) - set(COLOURS)))
-    }
+    others = sorted(set(models) - set(COLOURS))
+    result = {}
+    for model, name in names.items():
+        unique = list(names.values()).count(name) == 1
+        colour, marker = COLOURS.get(model), _MARKER_OF.get(model)
+        if colour is None or marker is None:
+            i = others.index(model)
+            # beyond the colours another marker: no two of 81 look alike
+            colour, marker = free[i % len(free)], MARKERS[(i + i // len(_OTHERS)) % len(MARKERS)]
+        result[model] = Look(figure_text(name if unique else model), colour, marker)
+    return result
 
 
-def markers_of(models: Sequence[str]) -> dict[str, str]:
-    """A shape for each model, the second sign by which it is known."""
-    return SHAPES | {
-        # beyond the colours another marker: no two of 81 look alike
-        model: MARKERS[(i + i // len(_OTHERS)) % len(MARKERS)]
-        for i, model in enumerate(sorted(set(models) - set(SHAPES)))
-    }
+def _short(model: str) -> str:
+    name = model if " " in model else model.rpartition(":")[2] or model
+    return name if len(name) <= _LONGEST else f"{name[:_LONGEST]}…"
 
 
 def distractor_words(distractor: bool) -> str:
-    """What figures call worlds with, or without, a distractor."""
     return "with distractor" if distractor else "no distractor"
