@@ -172,7 +172,7 @@ def intervals(report: Findings) -> Iterator[tuple[tuple[str, ...], float, float]
         if ratio.rule == "isotonic":
             yield ("ratio", str(ratio.entities)), ratio.low, ratio.high
     for exponent in report.exponents:
-        if exponent.rule == "isotonic" and exponent.telling:
+        if exponent.rule == "isotonic" and exponent.known:
             name = ("difference of exponents",) if " - " in exponent.model else ("exponent", exponent.model)
             yield name, exponent.low, exponent.high
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from pathlib import Path
 from typing import NamedTuple
 
@@ -38,17 +39,20 @@ def read_csv(path: Path) -> CsvResults:
         ValueError: it is not such a table; the message names the line and the column.
     """
     columns = ", ".join(COLUMNS)
-    lines = read_text(path, encoding="utf-8-sig").splitlines()
-    numbered = [(n, line) for n, line in enumerate(lines, 1) if line.strip() and not line.startswith("#")]
-    if len(numbered) < 2:
+    lines = io.StringIO(read_text(path, encoding="utf-8-sig"), newline="")
+    reader = csv.reader("\n" if line.lstrip().startswith("#") else line for line in lines)
+    try:
+        records = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
+    except csv.Error as error:
+        raise ValueError(f"{path} cannot be read as a CSV file: {error}") from error
+    if len(records) < 2:
         raise ValueError(f"{path} has no results: give a head with the columns {columns}, and lines below it")
-    (_, *numbers), (head, *rows) = zip(*((n, next(csv.reader([line]))) for n, line in numbered), strict=True)
-    names = [name.strip() for name in head]
+    names = [name.strip() for name in records[0][1]]
     if sorted(names) not in (sorted(COLUMNS), sorted((*COLUMNS, "world"))):
         raise ValueError(f"{path} has the columns {', '.join(names)}, not {columns} and, if you like, world")
     runs: list[Run] = []
     line_of: dict[str, int] = {}
-    for number, row in zip(numbers, rows, strict=True):
+    for number, row in records[1:]:
         where = f"{path}, line {number}"
         if len(row) != len(names):
             raise ValueError(f"{where}: {len(row)} values for {len(names)} columns")

@@ -38,20 +38,21 @@ def _exact(model, k, n, share, seed=0, items=400, test="t", distractor=False):
 
 
 def _store(directory, run, **changes):
+    """The directory of a finished run, as far as reports and cells read it."""
     directory.mkdir(parents=True)
-    told = {
+    record = {
         "format": "simtown-run",
         "status": "done",
         "model": run.model,
         "train_size": run.train_size,
         "seed": run.seed,
-        "steps": 10,
-        "epochs": 2,
         "data": {"entities": run.entities, "distractor": run.distractor, "test_id": run.test_id},
-        "test": {"accuracy": float(run.correct.mean())},
+        "test": {"accuracy": float(run.correct.mean()), "n": len(run.correct)},
     }
-    (directory / "run.json").write_text(json.dumps(told | changes))
+    (directory / "run.json").write_text(json.dumps(record | changes))
     np.savez(directory / "test.npz", correct=run.correct)
+    row = {"step": 100, "train_accuracy": 0.123456, "val_accuracy": 0.5, "val_loss": 0.7}
+    (directory / "metrics.jsonl").write_text(json.dumps(row) + "\n")
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 
 from simtown.complexity.curves import ABOVE, BELOW
-from simtown.complexity.growth import LEAST_SCATTER, Change, WorldNeeds, additions, ratios, slopes
+from simtown.complexity.growth import LEAST_SCATTER, WorldNeeds, additions, ratios, slopes
 
 
 def test_slope_without_censoring_is_least_squares():
@@ -127,15 +127,15 @@ def test_every_censored_world_is_treated_otherwise():
         k, np.array([[BELOW, 2000, 3000, ABOVE], [700, 2000, 3000, 8000]]), np.full(4, 500), np.full(4, 9000)
     )
     assert table.uncensored == 2
-    assert table.changes() == [Change(5, True), Change(60, True), Change(5, False)]
+    assert table.treatments() == [(5, True), (60, True), (5, False)]
     line = np.log(3000 / 2000) / np.log(31 / 15)
     np.testing.assert_allclose(
-        table.slopes(Change(5, True))[1], np.polyfit(np.log(k[1:]), np.log([2000, 3000, 8000]), 1)[0]
+        table.slopes((5, True))[1], np.polyfit(np.log(k[1:]), np.log([2000, 3000, 8000]), 1)[0]
     )
-    assert table.slopes(Change(60, True))[0] > line  # what is left is a bound below
+    assert table.slopes((60, True))[0] > line  # what is left is a bound below
     bound = WorldNeeds(k[:3], np.array([[500, 2000, 3000]]), np.full(3, 500), np.full(3, 9000))
     both = WorldNeeds(k[:3], table.samples[:1, :3], np.full(3, 500), np.full(3, 9000))
-    np.testing.assert_allclose(both.slopes(Change(5, False)), bound.slopes())
+    np.testing.assert_allclose(both.slopes((5, False)), bound.slopes())
     assert np.isnan(
-        WorldNeeds(k[:2], table.samples[:, :2], np.full(2, 500), np.full(2, 9000)).slopes(Change(5, True))
+        WorldNeeds(k[:2], table.samples[:, :2], np.full(2, 500), np.full(2, 9000)).slopes((5, True))
     ).all()

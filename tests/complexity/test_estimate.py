@@ -51,7 +51,7 @@ def test_censored_on_both_sides(sizes, exact):
     for x in beyond:
         assert (x.at_least, x.at_most, x.low, x.high) == (40, np.inf, 40, np.inf)
         assert str(x) == "> 40 (from 40)"
-    assert all("1 world" in e.reason and not e.telling for e in found.exponents)
+    assert all("1 world" in e.reason and not e.known for e in found.exponents)
     assert not found.notes
 
 
@@ -245,7 +245,7 @@ def test_additional_data_and_the_sets_on_which_both_reach(exact):
 
 
 @pytest.mark.parametrize(
-    ("at_least", "at_most", "telling"),
+    ("at_least", "at_most", "known"),
     [
         (-100.0, 200.0, True),
         (50.0, np.inf, True),
@@ -255,10 +255,10 @@ def test_additional_data_and_the_sets_on_which_both_reach(exact):
         (-np.inf, np.inf, False),
     ],
 )
-def test_a_bound_on_the_far_side_of_zero_tells_nothing(at_least, at_most, telling):
+def test_a_bound_on_the_far_side_of_zero_tells_nothing(at_least, at_most, known):
     added = Addition("pbn", False, 0.9, "isotonic", 5, 15, at_least, at_most, at_least, at_most, "items")
-    assert added.telling == telling
-    assert (str(added) == "unknown") != telling
+    assert added.known == known
+    assert (str(added) == "unknown") != known
 
 
 def test_accuracies_are_means_over_seeds_by_three_measures(exact):

@@ -1,0 +1,225 @@
+"""Reading finished runs: from their directories, and from the small files of cells."""
+
+import json
+
+import numpy as np
+import pytest
+
+from simtown.complexity import cells
+from simtown.complexity.estimate import estimate
+from simtown.complexity.finished_runs import MixtureError, read_runs
+from simtown.core.files import DamagedError, ForeignDirectoryError
+
+SETTINGS = {
+    "protocol": "patient",
+    "min_steps": 2000,
+    "patience": 10,
+    "max_steps": 0,
+    "batch": 128,
+    "options": {"dropout": 0.1},
+    "device": "cpu",
+}
+DATA = {"width": 64, "height": 32, "relations": ["left of", "right of"], "weathers": ["clear"], "val": 1000}
+
+
+@pytest.fixture
+def run(tmp_path, exact, store):
+    """The directory of a finished run."""
+    store(tmp_path / "runs" / "pbn-5-500-seed0", exact("pbn", 5, 500, 0.6))
+    return tmp_path / "runs" / "pbn-5-500-seed0"
+
+
+@pytest.fixture
+def kept(run, tmp_path):
+    return cells.save(run, tmp_path / "kept")
+
+
+def rewritten(path, change):
+    content = json.loads(path.read_text())
+    change(content)
+    path.write_text(json.dumps(content))
+
+
+def test_without_runs_there_is_no_table(tmp_path, exact, store):
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        read_runs([tmp_path / "nowhere"])
+    with pytest.raises(FileNotFoundError, match="no finished run"):
+        read_runs([tmp_path])
+    store(tmp_path / "a", exact("pbn", 5, 500, 0.6), status="running")
+    with pytest.raises(FileNotFoundError, match="1 running"):
+        read_runs([tmp_path])
+
+
+def test_two_directories_of_one_cell_are_refused(tmp_path, exact, store):
+    for name in ("first", "second"):
+        store(tmp_path / name, exact("pbn", 5, 500, 0.6))
+    with pytest.raises(ValueError, match=r"first and .*second"):
+        read_runs([tmp_path])
+
+
+def edit(**changes):
+    return lambda path: path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("run.json", lambda p: p.write_text("{")),
+        ("run.json", lambda p: p.write_bytes(b"\xff\xfe")),
+        ("run.json", lambda p: p.write_text("[]")),
+        ("run.json", edit(data={})),
+        ("run.json", edit(train_size="many")),
+        ("run.json", edit(test=None)),
+        ("test.npz", lambda p: p.unlink()),
+        ("test.npz", lambda p: p.write_bytes(p.read_bytes()[:100])),
+        ("test.npz", lambda p: np.savez(p, wrong=np.ones(4, bool))),
+        ("test.npz", lambda p: np.savez(p, correct=np.ones(400))),
+        ("test.npz", lambda p: np.savez(p, correct=np.array([None, 1], dtype=object))),
+        ("test.npz", lambda p: np.savez(p, correct=np.ones(400, bool))),  # accuracy contradicts
+    ],
+)
+def test_damage_is_named(run, name, damage):
+    damage(run / name)
+    with pytest.raises(DamagedError, match=f"seed0/{name} is damaged"):
+        read_runs([run])
+
+
+def test_one_test_set_has_one_length(tmp_path, exact, store):
+    store(tmp_path / "a", exact("pbn", 5, 500, 0.6))
+    store(tmp_path / "b", exact("pbn", 5, 1000, 0.6, items=200))
+    with pytest.raises(DamagedError, match="400 of the same test set"):
+        read_runs([tmp_path])
+
+
+def test_links_are_not_followed(tmp_path, run):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "elsewhere").symlink_to(run)
+    (tmp_path / "mine" / "circle").symlink_to(tmp_path / "mine")
+    with pytest.raises(FileNotFoundError):
+        read_runs([tmp_path / "mine"])
+    (tmp_path / "mine" / "run.json").symlink_to(run / "run.json")
+    with pytest.raises(ValueError, match="symbolic link"):
+        read_runs([tmp_path / "mine"])
+
+
+# Cells
+
+
+@pytest.mark.parametrize("items", [1, 7, 8, 401])
+def test_a_kept_cell_says_what_its_run_directory_says(items, tmp_path, exact, store):
+    run = tmp_path / "a run"
+    data = {"entities": 5, "distractor": False, "test_id": "t", "seed": 4, "world_seed": 7}
+    one = exact("pbn", 5, 500, 0.6, items=items)
+    shares = {"validation": {"accuracy": 0.9, "n": 10}, "reweighted": {"accuracy": 0.8, "n": 10}}
+    test = {"accuracy": float(one.correct.mean()), "n": items} | shares
+    store(run, one, data=data | {"path": "/home/ann"}, test=test)
+    kept = cells.save(run, tmp_path / "kept")
+    assert kept.name == "a run.json"
+    assert "ann" not in kept.read_text()
+    record, correct = cells.load(kept)
+    assert record == json.loads((run / "run.json").read_text()) | {"data": data}
+    np.testing.assert_array_equal(correct, one.correct)
+    curve = {"step": [100], "train_accuracy": [0.1235], "val_accuracy": [0.5]}
+    assert json.loads(kept.read_text())["curve"] == curve
+    (whole,), (small,) = read_runs([run]), read_runs([kept])
+    assert whole == small
+    np.testing.assert_array_equal(small.correct, one.correct)
+    assert (small.data_seed, small.world_seed, small.validation, small.reweighted) == (4, 7, 0.9, 0.8)
+    assert read_runs([tmp_path]) == [whole], "a run and its cell count once"
+
+
+def test_only_a_finished_run_is_kept(run, tmp_path):
+    rewritten(run / "run.json", lambda record: record.update(status="running"))
+    for directory in (run, tmp_path):
+        with pytest.raises(FileNotFoundError, match="no finished run"):
+            cells.save(directory, tmp_path / "kept")
+    rewritten(run / "run.json", lambda record: record.update(status="done"))
+    for name in ("metrics.jsonl", "test.npz"):
+        (run / name).unlink()
+        with pytest.raises(DamagedError, match=name):
+            cells.save(run, tmp_path / "kept")
+    assert not (tmp_path / "kept").exists()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "error"),
+    [
+        (lambda c: c["run"].pop("test"), DamagedError),
+        (lambda c: c.update(correct="!!"), DamagedError),
+        (lambda c: c.update(correct=c["correct"][4:]), DamagedError),
+        (lambda c: c["run"]["test"].update(accuracy=0.123), DamagedError),
+        (lambda c: c["run"]["test"].update(n=0), DamagedError),
+        (lambda c: c.update(run=[]), DamagedError),
+        (lambda c: c.update(version=2), DamagedError),
+        (lambda c: c.update(format="other"), ForeignDirectoryError),
+    ],
+)
+def test_a_damaged_cell_is_named(kept, spoil, error):
+    rewritten(kept, spoil)
+    with pytest.raises(error, match=str(kept)):
+        cells.load(kept)
+
+
+def test_a_cell_that_is_cut_or_missing_is_named(kept):
+    kept.write_text(kept.read_text()[:-9])
+    with pytest.raises(DamagedError, match=str(kept)):
+        read_runs([kept.parent])
+    kept.unlink()
+    with pytest.raises(FileNotFoundError):
+        cells.load(kept)
+
+
+# Runs that were not made alike
+
+
+@pytest.fixture
+def make(tmp_path, exact, store):
+    """make("a", 500, data={"width": 128}): a finished run with these changes."""
+
+    def run(name, n, model="pbn", data=None, **settings):
+        world = {"entities": 5, "distractor": False, "test_id": "t"}
+        made = exact(model, 5, n, 0.6)
+        store(tmp_path / name, made, settings=SETTINGS | settings, data=world | DATA | (data or {}))
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"protocol": "paper"}, ["protocol", "paper", "patient"]),
+        ({"min_steps": 400}, ["min_steps", "2000", "400"]),
+        ({"options": {"dropout": 0.5}}, ["options of pbn", "dropout 0.1", "dropout 0.5"]),
+        ({"data": {"width": 128, "height": 128}}, ["picture size", "128x128", "64x32"]),
+        ({"data": {"weathers": ["fog"]}, "patience": 3}, ["patience", "weathers", "clear"]),
+    ],
+)
+def test_runs_of_other_settings_are_refused_and_named(change, words, make, tmp_path):
+    make("a", 500)
+    make("b", 1000)
+    make("other", 500, **change)
+    with pytest.raises(MixtureError) as error:
+        read_runs([tmp_path])
+    for word in (*words, str(tmp_path / "other")):
+        assert word in str(error.value)
+
+
+def test_what_does_not_change_the_meaning_of_an_accuracy_may_differ(make, tmp_path):
+    make("a", 500)
+    make("b", 1000, device="cuda")
+    make("c", 1000, model="cnn-lstm", options={"dropout": 0.3})
+    make("d", 5000, data={"seed": 3, "world_seed": 3, "test_seed": 0})
+    rewritten(tmp_path / "d" / "run.json", lambda record: record["data"].pop("weathers"))  # an older simtown
+    assert len(read_runs([tmp_path])) == 4
+
+
+def test_the_papers_rule_counts_no_least_steps(make, tmp_path):
+    make("a", 500, protocol="paper", min_steps=2000)
+    make("b", 1000, protocol="paper", min_steps=400)
+    assert len(read_runs([tmp_path])) == 2
+
+
+def test_another_test_set_has_a_note(exact):
+    runs = [exact("pbn", 5, n, share, test=test) for n, share, test in ((500, 0.6, "t"), (1000, 0.99, "u"))]
+    (note,) = estimate(runs, replicates=40).notes
+    assert note.startswith("5 entities: the runs were tested on 2 test sets")
