@@ -231,8 +231,20 @@ def _exponent(
     intervals = [interval(other[1:]) for other in treated]
     values = [float(other[0]) for other in treated if np.isfinite(other[0])]
     verdict = _verdict(intervals, over) if len(needs) == 2 else ""
-    counts = worlds, uncensored, identified, ""
-    return Exponent(name, *case, value, *intervals[0], *counts, over, min(values), max(values), verdict)
+    return Exponent(
+        name,
+        *case,
+        value,
+        *intervals[0],
+        worlds=worlds,
+        uncensored=uncensored,
+        identified=identified,
+        reason="",
+        interval_over=over,
+        least=min(values),
+        most=max(values),
+        verdict=verdict,
+    )
 
 
 def _verdict(intervals: Sequence[tuple[float, float]], over: str) -> str:

@@ -87,8 +87,9 @@ def effects(
                     own = [curve_of[model] for model in models]
                     ends, over = compared(list(models.values()), own, t, rule)
                     seeds = min(curve.fewest for curve in own)
-                    world = entities, distractor, float(target), rule
-                    result.append(Effect(name, *world, *map(float, np.exp(ends)), seeds, over))
+                    least, most, low, high = map(float, np.exp(ends))
+                    case = entities, distractor, float(target), rule
+                    result.append(Effect(name, *case, least, most, low, high, seeds, over))
     return result
 
 

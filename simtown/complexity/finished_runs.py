@@ -276,14 +276,9 @@ def whole(runs: Sequence[Run]) -> list[Run]:
     chosen = []
     for sizes in curves.values():
         seeds = sorted(set().union(*sizes.values()))
-        subsets = [
-            [
-                by_seed[seed]
-                for by_seed in sizes.values()
-                if set(seeds[:m]) <= by_seed.keys()
-                for seed in seeds[:m]
-            ]
-            for m in range(len(seeds), 0, -1)
-        ]
-        chosen += max(subsets, key=len)
+        kept: list[Run] = []
+        for m in range(len(seeds), 0, -1):
+            complete = [by_seed for by_seed in sizes.values() if set(seeds[:m]) <= by_seed.keys()]
+            kept = max(kept, [by_seed[seed] for by_seed in complete for seed in seeds[:m]], key=len)
+        chosen += kept
     return chosen

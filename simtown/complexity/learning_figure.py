@@ -9,7 +9,7 @@ import numpy as np
 
 from simtown.complexity.bootstrap import marked
 from simtown.complexity.finished_runs import model_order
-from simtown.complexity.model_looks import Look, distractor_words, looks_of
+from simtown.complexity.model_looks import ModelLook, distractor_words, looks_of
 from simtown.core.plots import (
     INK,
     add_footnote,
@@ -101,7 +101,7 @@ def _draw_chance(axes: Any) -> None:
     axes.annotate("chance", (1, 0.5), (-2, -3), ("axes fraction", "data"), "offset points", **look)
 
 
-def _draw_curve(axes: Any, curve: BootstrapCurve, look: Look) -> None:
+def _draw_curve(axes: Any, curve: BootstrapCurve, look: ModelLook) -> None:
     sizes, colour = curve.sizes, look.colour
     axes.fill_between(sizes, curve.low, curve.high, color=colour, alpha=0.16, linewidth=0, zorder=2)
     style = {

@@ -50,7 +50,7 @@ _MARKER_OF = {
 _LONGEST = 32
 
 
-class Look(NamedTuple):
+class ModelLook(NamedTuple):
     """How a figure shows a model."""
 
     name: str
@@ -58,7 +58,7 @@ class Look(NamedTuple):
     marker: str
 
 
-def looks_of(models: Sequence[str]) -> dict[str, Look]:
+def looks_of(models: Sequence[str]) -> dict[str, ModelLook]:
     """A look for each model. `package.module:Class` is called Class, unless two would have that name.
 
     Colours and markers of simtown's models are taken by no other.
@@ -74,7 +74,7 @@ def looks_of(models: Sequence[str]) -> dict[str, Look]:
             i = others.index(model)
             # beyond the colours another marker: no two of 81 look alike
             colour, marker = free[i % len(free)], MARKERS[(i + i // len(_OTHERS)) % len(MARKERS)]
-        result[model] = Look(figure_text(name if unique else model), colour, marker)
+        result[model] = ModelLook(figure_text(name if unique else model), colour, marker)
     return result
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from simtown.complexity.bootstrap import marked, too_narrow
 from simtown.complexity.curves import ABOVE, BELOW
 from simtown.complexity.finished_runs import model_order
-from simtown.complexity.model_looks import MARKERS, Look, distractor_words, looks_of
+from simtown.complexity.model_looks import MARKERS, ModelLook, distractor_words, looks_of
 from simtown.core.plots import (
     INK,
     add_footnote,
@@ -54,7 +54,7 @@ class _Panels:
     report: Findings
     rows: list[Need]
     models: list[str]
-    looks: dict[str, Look]
+    looks: dict[str, ModelLook]
     low: float
     high: float
 
@@ -244,7 +244,7 @@ def _drawn_points(axes: Any) -> Any:
 
 
 def _draw_side_by_side(
-    axes: Any, worlds: Sequence[int], lines: Sequence[tuple[Look, Sequence[Need]]], size: float
+    axes: Any, worlds: Sequence[int], lines: Sequence[tuple[ModelLook, Sequence[Need]]], size: float
 ) -> None:
     """Draw lines of needs, each shifted a little, so that their bars do not hide each other."""
     gap = min((b / a for a, b in pairwise(worlds)), default=1.8)
@@ -255,7 +255,7 @@ def _draw_side_by_side(
         _draw_line(axes, [r.entities * aside for r in ordered], ordered, look, size)
 
 
-def _draw_line(axes: Any, x: Sequence[float], rows: Sequence[Need], look: Look, size: float) -> None:
+def _draw_line(axes: Any, x: Sequence[float], rows: Sequence[Need], look: ModelLook, size: float) -> None:
     """Needs at their places along x: joined markers with bars."""
     colour = look.colour
     y = [_height(r.samples, r) for r in rows]
@@ -264,8 +264,8 @@ def _draw_line(axes: Any, x: Sequence[float], rows: Sequence[Need], look: Look, 
     most = [np.inf if r.samples == ABOVE else height for r, height in zip(rows, y, strict=True)]
     for i, j in pairwise(range(len(rows))):
         if most[i] <= least[j] or most[j] <= least[i]:  # else it is open whether the need rises or falls
-            style = "-" if exact[i] and exact[j] else ":"
-            axes.plot(x[i : j + 1], y[i : j + 1], style, color=colour, linewidth=1.6, zorder=3)
+            joint = "-" if exact[i] and exact[j] else ":"
+            axes.plot(x[i : j + 1], y[i : j + 1], joint, color=colour, linewidth=1.6, zorder=3)
     for i, row in enumerate(rows):
         low, high = _height(row.low, row), _height(row.high, row)
         if high > low:
@@ -283,7 +283,7 @@ def _draw_line(axes: Any, x: Sequence[float], rows: Sequence[Need], look: Look, 
             _draw_arrow(axes, x[i], y[i], 1 if row.samples == ABOVE else -1, colour, size)
 
 
-def _draw_names(axes: Any, panels: _Panels, lines: Sequence[tuple[Look, Sequence[Need]]]) -> None:
+def _draw_names(axes: Any, panels: _Panels, lines: Sequence[tuple[ModelLook, Sequence[Need]]]) -> None:
     """The names of lines at the right, at the height of their ends, moved apart where they would touch."""
     ends = sorted(
         (float(np.log(_height(rows[-1].samples, rows[-1]))), i) for i, (_, rows) in enumerate(lines) if rows
@@ -335,7 +335,7 @@ def _draw_arrow(axes: Any, x: float, y: float, up: int, colour: Any, size: float
     axes.plot(x, y, marker=marker, color=colour, **style)
 
 
-def _looks_of_targets(colour: str, targets: Sequence[float]) -> list[Look]:
+def _looks_of_targets(colour: str, targets: Sequence[float]) -> list[ModelLook]:
     """From a light tint of the colour (lowest target) to a dark shade of it."""
     from matplotlib.colors import to_hex, to_rgb
 
@@ -343,6 +343,6 @@ def _looks_of_targets(colour: str, targets: Sequence[float]) -> list[Look]:
     places = np.linspace(-0.55, 0.45, len(targets)) if len(targets) > 1 else [0.0]
     shades = [rgb + (1 - rgb) * -p if p < 0 else rgb * (1 - p) for p in places]
     return [
-        Look(f"{target:.4g}", to_hex(shade), MARKERS[i % len(MARKERS)])
+        ModelLook(f"{target:.4g}", to_hex(shade), MARKERS[i % len(MARKERS)])
         for i, (target, shade) in enumerate(zip(targets, shades, strict=True))
     ]
