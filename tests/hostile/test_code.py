@@ -1,4 +1,4 @@
-"""A folder from a stranger: whatever it holds, none of it is run.
+"""No code of a folder runs: in a command, a worker, a study, a Ray task, or as a model that a file names.
 
 Each test plants code that leaves a mark where it runs.
 """
@@ -6,7 +6,6 @@ Each test plants code that leaves a mark where it runs.
 import contextlib
 import json
 import os
-import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -45,7 +44,7 @@ def marks(tmp_path):
 
 @pytest.fixture
 def folder(tmp_path, marks, monkeypatch):
-    """The stranger's folder, from which the person calls, which holds modules."""
+    """The folder from which the user calls, which holds modules."""
     folder = tmp_path / "folder"
     folder.mkdir()
     for name in MODULES:
@@ -176,98 +175,6 @@ def test_a_model_that_a_file_names_is_not_imported_unless_the_person_names_it(
             open_run(tmp_path / "run")
     assert not ran(marks)
     forget()
-
-
-# Language models
-
-
-class _Pickled:
-    def __init__(self, mark):
-        self.mark = mark
-
-    def __reduce__(self):
-        return open, (self.mark, "w")
-
-
-def _index(to):
-    return {"metadata": {}, "weight_map": {"bert.embeddings.word_embeddings.weight": to}}
-
-
-REMOTE = {"AutoConfig": "evil.C", "AutoModelForMaskedLM": "evil.M"}
-#: By name: the file that is changed, with what, and what the one line says; "" where the model opens all the
-#: same.
-MODEL_FOLDERS = {
-    "code of its own": ("config.json", {"model_type": "evil", "auto_map": REMOTE}, "code of its own"),
-    "code of another's": (
-        "config.json",
-        {"model_type": "evil", "auto_map": {"AutoConfig": "a/b--evil.C"}},
-        "code of its own",
-    ),
-    "trust in itself": (
-        "config.json",
-        {"model_type": "evil", "auto_map": REMOTE, "trust_remote_code": True},
-        "code of its own",
-    ),
-    "code besides": ("config.json", {"auto_map": REMOTE}, ""),
-    "a tokenizer's code": (
-        "tokenizer_config.json",
-        {"tokenizer_class": "T", "auto_map": {"AutoTokenizer": ["evil.T", "evil.T"]}},
-        "",
-    ),
-    "a class's name": ("tokenizer_config.json", {"tokenizer_class": "evil.T"}, ""),
-    "attention": ("config.json", {"attn_implementation": "a/b"}, "for attention"),
-    "attention inside": ("config.json", {"_attn_implementation_internal": "a/b"}, "for attention"),
-    "an adapter": ("adapter_config.json", {"base_model_name_or_path": "/"}, "adapter"),
-    "a word list elsewhere": (
-        "tokenizer_config.json",
-        {"tokenizer_class": "BertTokenizer", "vocab": "/etc/hostname"},
-        "(vocab)",
-    ),
-    "a first word": ("tokenizer_config.json", {"init_inputs": ["/etc/hostname"]}, "init_inputs"),
-    "weights that are code": ("model.safetensors.index.json", _index("evil.bin"), "evil.bin"),
-    "weights elsewhere": (
-        "model.safetensors.index.json",
-        _index("../model.safetensors"),
-        "model.safetensors",
-    ),
-    "a list": ("config.json", [], "damaged"),
-    "no names": ("config.json", {"architectures": [{}], "model_type": 7}, "damaged|cannot be loaded"),
-}
-
-
-def test_a_language_models_folder_runs_nothing_and_asks_nothing(tmp_path, marks, copy, monkeypatch):
-    pytest.importorskip("torch", reason="needs torch: pip install '.[probes]'")
-    pytest.importorskip("transformers", reason="needs transformers: pip install '.[probes]'")
-    from simtown.core.files import DamagedError
-    from simtown.core.untrusted import RefusedError
-    from simtown.probes.scorers.opening import open_scorer
-    from tests.probes.tiny import build
-
-    asked = []
-    monkeypatch.setattr("builtins.input", lambda *question: asked.append(question) or "n")
-    honest = build("bert", tmp_path / "honest")
-    for name, (file, changes, word) in MODEL_FOLDERS.items():
-        model = copy(honest, name)
-        (model / "evil.py").write_text(planted(marks, "evil"))
-        (model / "evil.bin").write_bytes(pickle.dumps(_Pickled(str(marks / "pickled"))))
-        if "index" in file:
-            (model / "model.safetensors").rename(tmp_path / "model.safetensors")
-        if isinstance(changes, dict) and (model / file).exists():
-            changes = json.loads((model / file).read_text()) | changes
-        (model / file).write_text(json.dumps(changes))
-        if word:
-            with pytest.raises((DamagedError, RefusedError), match=word) as refused:
-                open_scorer(f"hf:{model}")
-            assert "\n" not in str(refused.value), name
-        else:
-            open_scorer(f"hf:{model}")
-        assert not ran(marks), name
-    (tmp_path / "honest" / "model.safetensors").unlink()
-    (tmp_path / "honest" / "pytorch_model.bin").write_bytes(pickle.dumps(_Pickled(str(marks / "pickled"))))
-    with pytest.raises(DamagedError, match="cannot be loaded"):
-        open_scorer(f"hf:{tmp_path / 'honest'}")
-    assert not ran(marks)
-    assert not asked
 
 
 # Ray
