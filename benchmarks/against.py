@@ -1,121 +1,135 @@
-"""What a frame costs here against another checkout of simtown, in pairs.
+"""What a frame and an example cost here against another checkout of simtown, in pairs.
 
-    python benchmarks/against.py OTHER [--size 128] [--rounds 15]
+    python benchmarks/against.py CHECKOUT [--size 128] [--rounds 15]
 
-OTHER is the root of a checkout, such as one of version 1 of the world. Two processes, one for each, sample
-1,000 scenes of the default world and then draw them in turns on one thread: each round has its own ratio, so
-that what else the machine does weighs on both. Processor time alone is counted. Rows go to
-benchmarks/results/against.csv.
+Two processes, one for each checkout, draw 1,000 scenes of the default world (colour alone, and with depth
+and ids) and sample 512 examples of each world, in turns on one thread: each round has its own ratio, so that
+what else the machine does weighs on both. Processor time alone is counted. Last, this checkout samples
+batches of 128 with one thread and with two, as `simtown fit --stream` does. Rows go to
+benchmarks/results/against.csv (drawing) and sampling.csv.
 """
 
 from __future__ import annotations
 
-import argparse
-import csv
 import os
 import subprocess
 import sys
 from pathlib import Path
 from statistics import median
 
-from machine import machine
+from machine import RESULTS, Rows, machine, options
 
 HERE = Path(__file__).parents[1]
-RESULT = HERE / "benchmarks" / "results" / "against.csv"
-#: What is drawn of every scene: colour alone, or depth and instance ids too.
-WHAT = {"colour": False, "colour, depth and ids": True}
-#: Draws its scenes whenever a line comes in, with geometry if the line is "1", and answers with microseconds
-#: a frame.
-DRAWER = """
+#: Worlds that are sampled: the settings beside the default ones.
+WORLDS = {
+    "default": {},
+    "distractor": {"distractor": True},
+    "all relations": {"relations": ("left of", "right of", "in front of", "behind")},
+}
+DRAWN = ("colour", "colour, depth and ids")
+#: Answers a line "draw 0", "draw 1" (with geometry) or "sample WORLD" with microseconds of processor time a
+#: frame or an example, and "batches WORLD THREADS" with examples a second and processor milliseconds a batch.
+WORKER = """
 import sys, time
+from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from simtown.datasets.settings import Settings
 from simtown.language.sampler import sample
 from simtown.render.raster import Raster
-size, recipe, raster = int(sys.argv[1]), Settings().recipe("train"), Raster()
-batches = [sample(recipe, np.arange(start, start + 250)).scene for start in range(0, 1000, 250)]
-for geometry in (False, True):
-    raster.render(batches[0][:20], size, size, geometry)
-print("ready", flush=True)
+size, raster = int(sys.argv[1]), Raster()
+recipes = [Settings(**options).recipe("train") for options in eval(sys.argv[2])]
+scenes = [sample(recipes[0], np.arange(start, start + 250)).scene for start in range(0, 1000, 250)]
+def draw(geometry):
+    for batch in scenes:
+        raster.render(batch, size, size, bool(geometry))
+    return (time.process_time() - used) / 1000 * 1e6,
+def examples(world):
+    sample(recipes[world], np.arange(512))
+    return (time.process_time() - used) / 512 * 1e6,
+def batches(world, threads):
+    begun = time.perf_counter()
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(lambda i: sample(recipes[world], np.arange(128 * i, 128 * (i + 1))), range(24)))
+    return 128 * 24 / (time.perf_counter() - begun), (time.process_time() - used) / 24 * 1e3
 for line in sys.stdin:
-    begun = time.process_time()
-    for batch in batches:
-        raster.render(batch, size, size, line.strip() == "1")
-    print((time.process_time() - begun) / 1000 * 1e6, flush=True)
+    what, *numbers = line.split()
+    used = time.process_time()
+    print(*{"draw": draw, "sample": examples, "batches": batches}[what](*map(int, numbers)), flush=True)
 """
 
 
-class Drawer:
-    """A process that draws with the simtown of one checkout."""
+class Worker:
+    """A process with the simtown of one checkout."""
 
     def __init__(self, checkout: Path, size: int) -> None:
-        environment = {**os.environ, "PYTHONPATH": str(checkout), "NUMBA_NUM_THREADS": "1"}
-        pipe = subprocess.PIPE
-        words = [sys.executable, "-c", DRAWER, str(size)]
+        one_thread = {"NUMBA_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
         self._process = subprocess.Popen(
-            words, stdin=pipe, stdout=pipe, text=True, env=environment, cwd=checkout
+            [sys.executable, "-c", WORKER, str(size), repr(list(WORLDS.values()))],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=os.environ | one_thread | {"PYTHONPATH": str(checkout)},
+            cwd=checkout,
         )
-        if self._answer() != "ready":
-            raise SystemExit(f"{checkout} cannot draw: its own message is above")
 
-    def _answer(self) -> str:
-        assert self._process.stdout is not None
-        return self._process.stdout.readline().strip()
-
-    def draw(self, geometry: bool) -> float:
-        """Microseconds a frame."""
-        assert self._process.stdin is not None
-        print(int(geometry), file=self._process.stdin, flush=True)
-        return float(self._answer())
+    def ask(self, *words: object) -> list[float]:
+        """What WORKER answers. Raises SystemExit if the process has ended."""
+        assert self._process.stdin
+        assert self._process.stdout
+        print(*words, file=self._process.stdin, flush=True)
+        answer = self._process.stdout.readline()
+        if not answer:
+            raise SystemExit("a checkout cannot do this: its own message is above")
+        return [float(word) for word in answer.split()]
 
     def end(self) -> None:
         self._process.kill()
         self._process.wait()
 
 
+def compared(other: Worker, here: Worker, rounds: int, *words: object) -> tuple[list[float], list[float]]:
+    """Microseconds there and here, of every round after the first."""
+    pairs = [(other.ask(*words)[0], here.ask(*words)[0]) for _ in range(rounds + 1)][1:]
+    return [there for there, _ in pairs], [own for _, own in pairs]
+
+
+def row(there: list[float], here: list[float], ratios: list[float]) -> dict[str, float]:
+    """Medians, and the median, least and greatest of the rounds' ratios."""
+    return {
+        "other_us": round(median(there), 1),
+        "here_us": round(median(here), 1),
+        "ratio": round(median(ratios), 3),
+        "least": round(min(ratios), 3),
+        "most": round(max(ratios), 3),
+        "rounds": len(ratios),
+    }
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("other", type=Path, help="the root of another checkout")
-    parser.add_argument("--size", type=int, default=128, help="sides of the pictures, pixels")
-    parser.add_argument("--rounds", type=int, default=15)
-    args = parser.parse_args()
-    if not (args.other / "simtown" / "render").is_dir() or args.rounds < 1:
-        parser.error(
-            f"{args.other} is no checkout of simtown" if args.rounds > 0 else "--rounds must be at least 1"
-        )
-    print("sampling scenes and compiling: a minute", flush=True)
-    drawers = [Drawer(args.other.resolve(), args.size), Drawer(HERE, args.size)]
-    rows = []
-    for what, geometry in WHAT.items():
-        times = [[drawer.draw(geometry) for drawer in drawers] for _ in range(args.rounds + 1)][
-            1:
-        ]  # the first warms up
-        ratios = sorted(here / other for other, here in times)
-        row = {
-            "size": args.size,
-            "drawn": what,
-            "other_us": round(median(other for other, _ in times)),
-            "here_us": round(median(here for _, here in times)),
-            "ratio": round(median(ratios), 3),
-            "least": round(ratios[0], 3),
-            "most": round(ratios[-1], 3),
-            "rounds": args.rounds,
-            "machine": machine("numpy", "numba"),
-        }
-        rows.append(row)
-        print(
-            f"{what}: {row['other_us']} us there, {row['here_us']} us here, "
-            f"ratio {row['ratio']} ({row['least']} to {row['most']})",
-            flush=True,
-        )
-    for drawer in drawers:
-        drawer.end()
-    with RESULT.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
+    args = options(__doc__, "other", size=128, rounds=15)
+    other, here = Worker(args.other.resolve(), args.size), Worker(HERE, args.size)
+    where = machine("numpy", "numba")
+    with Rows(RESULTS / "against.csv", where) as rows:
+        for geometry, drawn in enumerate(DRAWN):
+            before, now = compared(other, here, args.rounds, "draw", geometry)
+            ratios = [new / old for old, new in zip(before, now, strict=True)]
+            rows.add({"size": args.size, "drawn": drawn, **row(before, now, ratios)})
+    with Rows(RESULTS / "sampling.csv", where) as rows:
+        for number, world in enumerate(WORLDS):
+            before, now = compared(other, here, args.rounds, "sample", number)
+            ratios = [old / new for old, new in zip(before, now, strict=True)]
+            one, two = ([here.ask("batches", number, threads) for _ in range(5)] for threads in (1, 2))
+            rows.add(
+                {
+                    "sampled": world,
+                    **row(before, now, ratios),
+                    "ms_a_batch_of_128": round(median(milliseconds for _, milliseconds in one), 2),
+                    "examples_per_second": round(median(rate for rate, _ in one)),
+                    "examples_per_second_2_threads": round(median(rate for rate, _ in two)),
+                }
+            )
+    other.end()
+    here.end()
 
 
 if __name__ == "__main__":

@@ -13,32 +13,16 @@ measured.
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable
-from pathlib import Path
 from statistics import median
-from time import perf_counter
 
-from machine import Rows, machine
+from machine import RESULTS, Rows, machine, options, timed
 
 from simtown.bench.render import the_scenes
 from simtown.render.cuda.engine import LAUNCH, Cuda
 from simtown.scenes.scene import SceneBatch
 
-RESULT = Path(__file__).parent / "results" / "card.csv"
 #: Bytes of a card's memory for pictures, at most.
 ROOM = 8 << 30
-
-
-def timed(draw: Callable[[], object], seconds: float) -> list[float]:
-    """Seconds of each call within so many seconds, at least three, sorted; one before them warms up."""
-    draw()
-    taken: list[float] = []
-    while len(taken) < 3 or sum(taken) < seconds:
-        begun = perf_counter()
-        draw()
-        taken.append(perf_counter() - begun)
-    return sorted(taken)
 
 
 def measure(engine: Cuda, scenes: SceneBatch, size: int, pictures: str, seconds: float) -> dict[str, object]:
@@ -71,23 +55,20 @@ def measure(engine: Cuda, scenes: SceneBatch, size: int, pictures: str, seconds:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    args = options(
+        __doc__,
+        scenes=8192,
+        sizes=[128, 256, 64, 512],
+        launches=[64, 128, 256, 512, 1024],
+        seconds=2.0,
+        out=RESULTS / "card.csv",
     )
-    parser.add_argument("--scenes", type=int, default=8192)
-    parser.add_argument("--sizes", default="128,256,64,512")
-    parser.add_argument("--launches", default="64,128,256,512,1024")
-    parser.add_argument("--seconds", type=float, default=2.0)
-    parser.add_argument("--out", type=Path, default=RESULT)
-    args = parser.parse_args()
-    sizes, launches = ([int(number) for number in text.split(",")] for text in (args.sizes, args.launches))
+    sizes, launches = args.sizes, args.launches
     scenes = the_scenes(args.scenes)
     cases = [(size, LAUNCH, 2, "left") for size in sizes]
     cases += [
-        (sizes[0], LAUNCH, 1, "left"),
-        (sizes[0], LAUNCH, 2, "colour"),
-        (sizes[0], LAUNCH, 2, "back"),
-        (sizes[0], LAUNCH, 1, "back"),
+        (sizes[0], LAUNCH, lanes, pictures)
+        for lanes, pictures in ((1, "left"), (2, "colour"), (2, "back"), (1, "back"))
     ]
     cases += [(size, launch, 2, "left") for size in sizes[:2] for launch in launches if launch != LAUNCH]
     cases += [(size, LAUNCH, 1, "left") for size in sizes[1:]]
@@ -96,8 +77,8 @@ def main() -> None:
         for size, launch, lanes, pictures in cases:
             engine = first if lanes == 2 else Cuda(lanes=1)
             engine.launch = launch
-            rows.add({"size": size, "launch": launch, "lanes": lanes, "pictures": pictures,
-                      **measure(engine, scenes, size, pictures, args.seconds)})  # fmt: skip
+            case = {"size": size, "launch": launch, "lanes": lanes, "pictures": pictures}
+            rows.add(case | measure(engine, scenes, size, pictures, args.seconds))
 
 
 if __name__ == "__main__":

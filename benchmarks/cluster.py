@@ -3,15 +3,13 @@ writes and each reader reads.
 
     python benchmarks/cluster.py [--pieces 2000] [--shards 500,50000,500000]
 
-Prints a table and writes it to benchmarks/results/cluster.csv. Pieces of work do nothing, on a Ray cluster of
+Writes benchmarks/results/cluster.csv. Pieces of work do nothing, on a Ray cluster of
 this machine with one worker; manifests list shards as large data sets do. A data set of 100 million examples
 is one whose shards are holes in files.
 """
 
 from __future__ import annotations
 
-import argparse
-import csv
 import subprocess
 import sys
 import tempfile
@@ -19,17 +17,13 @@ from dataclasses import replace
 from pathlib import Path
 from time import perf_counter, process_time
 
-from machine import machine
-from rich.console import Console
-from rich.table import Table
+from machine import RESULTS, Rows, machine, options
 
 from simtown.core.cluster import Cluster
 from simtown.datasets import manifests
 from simtown.datasets.job import generate
 from simtown.datasets.settings import Settings
 from simtown.datasets.shards import tasks
-
-RESULT = Path(__file__).parent / "results" / "cluster.csv"
 
 
 def nothing(piece: int, report: object) -> int:
@@ -42,13 +36,13 @@ def manifest_of(shards: int) -> tuple[float, float, float]:
     """
     settings = Settings(entities=20, n=2_000 * shards, val=0, test=0, shard=2_000)
     manifest = manifests.fresh(settings)
-    told = {"entity": (2150, 2000), "placement": (4213, 2000), "question": (4021, 2000)}
+    tried = {"entity": (2150, 2000), "placement": (4213, 2000), "question": (4021, 2000)}
     for task in tasks(settings):
         manifest["shards"][task.name] = {
             "sha256": "0" * 64,
             "bytes": 30_773_332,
             "examples": task.count,
-            "tried": told,
+            "tried": tried,
         }
     with tempfile.TemporaryDirectory() as scratch:
         begun = process_time()
@@ -93,47 +87,32 @@ def opened(examples: int) -> tuple[float, float]:
                 file.truncate(listed["bytes"])
         manifest |= {"complete": True, "acceptance": manifests.acceptance(manifest["shards"])}
         manifests.save(large, manifest)
-        told = subprocess.run(
+        printed = subprocess.run(
             [sys.executable, "-c", OPEN, large, str(examples)], check=True, capture_output=True, text=True
         ).stdout
-    seconds, megabytes = map(float, told.split())
+    seconds, megabytes = map(float, printed.split())
     return seconds, megabytes
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--pieces", type=int, default=2000)
-    parser.add_argument("--shards", default="500,50000,500000")
-    args = parser.parse_args()
-    rows = []
-    for count in map(int, args.shards.split(",")):
-        size, written, read = manifest_of(count)
-        rows += [
-            (f"manifest of {count:,} shards: MB", size),
-            (f"manifest of {count:,} shards: s to write", written),
-            (f"manifest of {count:,} shards: s to read", read),
-        ]
-    seconds, megabytes = opened(100_000_000)
-    rows += [("100,000,000 examples: s to open", seconds), ("100,000,000 examples: MB to open", megabytes)]
-    with Cluster(workers=1) as cluster:
-        list(cluster.outcomes(nothing, range(20)))
-        wall, busy = perf_counter(), process_time()
-        list(cluster.outcomes(nothing, range(args.pieces)))
-        wall, busy = perf_counter() - wall, process_time() - busy
-    rows += [
-        (f"Ray: ms a piece of work, {what}", spent / args.pieces * 1e3)
-        for what, spent in (("wall, one worker", wall), ("driver's processor", busy))
-    ]
-    table = Table("what", "measured", title=machine("ray", "h5py"))
-    for name, value in rows:
-        table.add_row(name, f"{value:,.3f}")
-    Console(width=120).print(table)
-    with open(RESULT, "w", newline="", encoding="utf-8") as file:
-        file.write(f"# {machine('ray', 'h5py')}; {args.pieces} pieces\n")
-        csv.writer(file).writerows([("what", "measured"), *((name, round(value, 4)) for name, value in rows)])
-    print(f"written to {RESULT}")
+    args = options(__doc__, pieces=2000, shards=[500, 50_000, 500_000])
+    with Rows(RESULTS / "cluster.csv", f"{machine('ray', 'h5py')}; {args.pieces} pieces") as rows:
+
+        def add(what: str, measured: float) -> None:
+            rows.add({"what": what, "measured": round(measured, 4)})
+
+        for count in args.shards:
+            for part, value in zip(("MB", "s to write", "s to read"), manifest_of(count), strict=True):
+                add(f"manifest of {count:,} shards: {part}", value)
+        for part, value in zip(("s", "MB"), opened(100_000_000), strict=True):
+            add(f"100,000,000 examples: {part} to open", value)
+        with Cluster(workers=1) as cluster:
+            list(cluster.outcomes(nothing, range(20)))
+            wall, busy = perf_counter(), process_time()
+            list(cluster.outcomes(nothing, range(args.pieces)))
+            wall, busy = perf_counter() - wall, process_time() - busy
+        add("Ray: ms a piece of work, wall, one worker", wall / args.pieces * 1e3)
+        add("Ray: ms a piece of work, driver's processor", busy / args.pieces * 1e3)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,6 @@ pictures.DIFFERENT_IN_DISGUISE (results/alike.csv).
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -27,7 +26,7 @@ from typing import Any
 
 import cv2
 import numpy as np
-from machine import Rows, machine
+from machine import RESULTS, Rows, machine, options
 
 from simtown.datasets.audit import near, pictures, run, scenes
 from simtown.datasets.audit.rows import DatasetRows
@@ -36,7 +35,6 @@ from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.settings import Settings
 from simtown.language.relations import RELATION_NAMES
 
-RESULTS = Path(__file__).parent / "results"
 #: Worlds in which scenes are near by chance.
 WORLDS: dict[str, dict[str, Any]] = {
     "2 kinds": {"entities": 2},
@@ -164,12 +162,7 @@ def cells(picture: np.ndarray) -> np.ndarray:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--n", type=int, default=60_000, help="examples of a world (default: 60000)")
-    parser.add_argument("--pictures", type=int, default=4_000, help="disguised of a size (default: 4000)")
-    args = parser.parse_args()
+    args = options(__doc__, n=60_000, pictures=4_000)  # examples of a world, pictures disguised of a size
     where = machine("numpy", "opencv-python-headless")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

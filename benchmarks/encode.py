@@ -11,8 +11,6 @@ processes, as `simtown generate` does. Writes benchmarks/results/encode.csv.
 
 from __future__ import annotations
 
-import argparse
-import csv
 import os
 import tempfile
 from pathlib import Path
@@ -23,15 +21,12 @@ from typing import Any
 import h5py
 import hdf5plugin
 import numpy as np
-from machine import machine
-from rich.console import Console
-from rich.table import Table
+from machine import RESULTS, Rows, machine, options
 
 from simtown.datasets.settings import Settings
 from simtown.language.sampler import sample
 from simtown.render.raster import Raster
 
-RESULT = Path(__file__).parent / "results" / "encode.csv"
 #: Name, filter, threads inside it.
 CODECS: tuple[tuple[str, Any, int], ...] = (
     ("raw", {}, 1),
@@ -83,42 +78,28 @@ def once(pictures: np.ndarray, codec: Any, order: np.ndarray) -> tuple[float, fl
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--n", type=int, default=2000)
-    parser.add_argument("--sizes", default="128,256")
-    parser.add_argument("--repeats", type=int, default=3)
-    args = parser.parse_args()
-    rows = []
-    for size in (int(s) for s in args.sizes.split(",")):
-        pictures, order = frames(args.n, size), np.random.default_rng(0).permutation(args.n)
-        got: list[list[tuple[float, float, float]]] = [[] for _ in CODECS]
-        for _ in range(args.repeats):
-            for number, (_, codec, threads) in enumerate(CODECS):
-                os.environ["BLOSC_NTHREADS"] = str(threads)
-                got[number].append(once(pictures, codec, order))
-        for (name, _, threads), figures in zip(CODECS, got, strict=True):
-            written, read, held = (median(column) for column in zip(*figures, strict=True))
-            row = {
-                "size": size,
-                "codec": name,
-                "threads": threads,
-                "written": round(written),
-                "read": round(read),
-                "bytes": round(held),
-            }
-            rows.append(row)
-    where = machine("numpy", "h5py", "hdf5plugin")
-    table = Table("size", "codec", "threads", "written/s", "read/s", "bytes a frame", title=where)
-    for row in rows:
-        table.add_row(*(f"{v:,}" if isinstance(v, int) else v for v in row.values()))
-    Console(width=120).print(table)
-    with open(RESULT, "w", newline="", encoding="utf-8") as file:
-        file.write(f"# {where}; {args.n} frames, {args.repeats} rounds, medians\n")
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
+    args = options(__doc__, n=2000, sizes=[128, 256], repeats=3)
+    where = f"{machine('numpy', 'h5py', 'hdf5plugin')}; {args.n} frames, {args.repeats} rounds, medians"
+    with Rows(RESULTS / "encode.csv", where) as rows:
+        for size in args.sizes:
+            pictures, order = frames(args.n, size), np.random.default_rng(0).permutation(args.n)
+            measured: list[list[tuple[float, float, float]]] = [[] for _ in CODECS]
+            for _ in range(args.repeats):
+                for number, (_, codec, threads) in enumerate(CODECS):
+                    os.environ["BLOSC_NTHREADS"] = str(threads)
+                    measured[number].append(once(pictures, codec, order))
+            for (name, _, threads), figures in zip(CODECS, measured, strict=True):
+                written, read, held = (round(median(column)) for column in zip(*figures, strict=True))
+                rows.add(
+                    {
+                        "size": size,
+                        "codec": name,
+                        "threads": threads,
+                        "written": written,
+                        "read": read,
+                        "bytes": held,
+                    }
+                )
 
 
 if __name__ == "__main__":

@@ -12,8 +12,6 @@ write (flush, fsync, rename). Compilation happens before the clock starts.
 
 from __future__ import annotations
 
-import argparse
-import csv
 import json
 import tempfile
 from dataclasses import replace
@@ -21,16 +19,11 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 
-from machine import machine
-from rich.console import Console
-from rich.table import Table
+from machine import RESULTS, Rows, machine, options
 
 from simtown.datasets.job import generate
 from simtown.datasets.manifests import TIMINGS
 from simtown.datasets.settings import Settings
-from simtown.datasets.shards import STAGES
-
-RESULT = Path(__file__).parent / "results" / "generate.csv"
 
 
 def one_run(settings: Settings, workers: int, device: str) -> dict[str, float]:
@@ -54,43 +47,24 @@ def one_run(settings: Settings, workers: int, device: str) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    args = options(
+        __doc__, n=8000, sizes=[128, 256], workers=[1, 2], repeats=3, device="cpu", distractor=False, out=""
     )
-    parser.add_argument("--n", type=int, default=8000)
-    parser.add_argument("--sizes", default="128,256")
-    parser.add_argument("--workers", default="1,2")
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
-    parser.add_argument("--distractor", action="store_true")
-    parser.add_argument("--out", type=Path)
-    args = parser.parse_args()
     plain = Settings(n=args.n, val=0, test=0, shard=1000, distractor=args.distractor)
-    cases = [(int(s), int(w)) for s in args.sizes.split(",") for w in args.workers.split(",")]
+    cases = [(size, workers) for size in args.sizes for workers in args.workers]
     with tempfile.TemporaryDirectory() as scratch:
         generate(replace(plain, n=100), Path(scratch) / "warm", 1, device=args.device)
     runs: dict[tuple[int, int], list[dict[str, float]]] = {case: [] for case in cases}
     for _ in range(args.repeats):
         for size, workers in cases:
             runs[size, workers].append(one_run(replace(plain, width=size, height=size), workers, args.device))
-    rows = [
-        {"size": s, "workers": w, **{k: round(median(r[k] for r in got), 4) for k in got[0]}}
-        for (s, w), got in runs.items()
-    ]
+    name = "generate.csv" if args.device == "cpu" else "generate-cuda.csv"
     described = f"{machine('numpy', 'numba', 'h5py', 'hdf5plugin')}, drawn on {args.device}"
-    table = Table("size", "workers", "examples/s", "KiB/example", *STAGES, title=described)
-    for row in rows:
-        shares = [f"{row[stage]:.1%}" for stage in STAGES]
-        rate, kib = f"{row['examples_per_second']:,.0f}", f"{row['bytes_per_example'] / 1024:.1f}"
-        table.add_row(str(row["size"]), str(row["workers"]), rate, kib, *shares)
-    Console(width=120).print(table)
-    path = args.out or (RESULT if args.device == "cpu" else RESULT.with_stem("generate-cuda"))
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        file.write(f"# {described}; {args.n} examples, {args.repeats} rounds, medians\n")
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
-    print(f"written to {path}")
+    described += f"; {args.n} examples, {args.repeats} rounds, medians"
+    with Rows(Path(args.out or RESULTS / name), described) as rows:
+        for (size, workers), measured in runs.items():
+            medians = {key: round(median(run[key] for run in measured), 4) for key in measured[0]}
+            rows.add({"size": size, "workers": workers, **medians})
 
 
 if __name__ == "__main__":

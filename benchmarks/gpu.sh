@@ -30,7 +30,7 @@ while (($#)); do
     shift
 done
 [[ $minutes =~ ^[1-9][0-9]*$ ]] || { echo "gpu.sh: --minutes $minutes is no number of minutes: give 25, for example" >&2; exit 2; }
-all=(parity card generate stream bytes streaming sanitizer profile peers training together grid)
+all=(parity card generate stream bytes streaming sanitizer profile training together grid)
 for name in "${wanted[@]}"; do
     [[ " ${all[*]} " == *" $name "* ]] || { echo "gpu.sh: there is no step $name: choose from ${all[*]}" >&2; exit 2; }
 done
@@ -194,7 +194,6 @@ step bytes 180 bash "$scratch/function" bytes
 step streaming 120 "$python" benchmarks/fit_stream.py --device $learns --batch $batch --steps $steps --out "$out/streaming.csv"
 step sanitizer 180 bash "$scratch/function" sanitizer
 step profile 120 bash "$scratch/function" profile
-step peers 120 "$python" benchmarks/peers/mjwarp.py --out "$out/peers.csv"
 step training 240 "$python" benchmarks/training.py --device $learns --precision $precision --n $learned --sizes $pictures --out "$out/training.csv"
 step together 180 "$python" benchmarks/training.py --together --device $learns --precision $precision --sizes $beside --out "$out/together.csv"
 step grid $((60 * minutes)) bash "$scratch/function" grid

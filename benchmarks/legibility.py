@@ -1,56 +1,39 @@
-"""Can the kinds of vehicles be told apart in small pictures? A judge that knows all of them says which one it
-sees.
+"""Can the kinds of vehicles be told apart in small pictures? A judge that knows all names the one it sees.
 
-    python benchmarks/legibility.py
-        all kinds, every weather at intensity 1, 128 and 64 pixels
+    python benchmarks/legibility.py       all kinds, every weather at intensity 1, 128 and 64 pixels
     python benchmarks/legibility.py --kinds scooter,motorcycle --weather night --size 128
 
 For each of five seeds and both lanes there is one place. Every kind stands there once, alone and whole, in a
-street of its own: houses, trees, people, sun, drops and flakes differ from picture to picture. The judge sees
-the picture and is told the place, but only to within `ASTRAY` metres, and not the kind. It has drawn every
-kind at that place in `REFERENCES` other streets, the same for all kinds; so it knows of each kind and pixel
-the middle colour (the median) and how far streets stray from it. It names the kind whose drawings explain the
-picture best: every colour value costs what it has under a Laplace distribution about the middle; the best of
-all shifts counts.
+street of its own. The judge knows the place to within `ASTRAY` metres, but not the kind. It has drawn every
+kind at that place in `REFERENCES` other streets; so it knows of each kind and pixel the median colour and how
+far streets stray from it. It names the kind whose drawings explain the picture best: every colour value costs
+what it has under a Laplace distribution about the median, and the best of all shifts counts.
 
-What the judge has seen is of two sorts. "weather": every kind in the weather that it is asked about.
-"daylight": every kind in clear weather only, and of the other weather the street without vehicles and how it
-changes colours on the whole (one affine map of red, green and blue for all kinds). The second is the stricter
-one: it knows neither lit lamps and windows nor what snow covers.
+The judge has seen the kinds either in the weather that it is asked about ("weather"), or in clear weather
+only, and of the other weather the street without vehicles and one map of colours ("daylight", the stricter).
 
 Three things keep the judge from seeing more than a person does: differences of less than `NOTICED` of 255
-levels cost nothing; the picture is shifted by whole pixels only; and a value costs at most as much as one in
-`ODD` that may be anything, so that a flake or a lamp decides nothing. The place lies where the longest kind
-fits into the picture too, so it says nothing about the kind.
+levels cost nothing; the picture is shifted by whole pixels only; a value costs at most as much as one in
+`ODD` that may be anything, so that a flake or a lamp decides nothing. The control is the same with the
+vehicle left out: the judge must be at chance. Vehicles that hide each other, other headings and other
+distances are not measured.
 
-The control is the same with the vehicle left out of the picture: the judge must be at chance, or the street
-gives the kind away. Not measured: vehicles that hide each other, other headings and distances, a judge that
-has to find the vehicle first, or that has to remember what it saw. In one way the judge is worse than a
-person: it does not see where the light comes from, and a side that is brighter than in its drawings is a
-difference like any other.
-
-A pair "a > b" counts pictures of a that were taken for b. "nearest" names the pairs that come nearest to it,
-right or wrong: by how much worse b explains a's pictures than a does, per cent of how much worse the street
-without a vehicle does (the median of a's pictures; twins have 0). Results of all kinds go into
-benchmarks/results/legibility.csv, where a run replaces the rows of an earlier one with the same weather and
-size. Three minutes on two idle cores.
+A pair "a > b" counts pictures of a that were taken for b. "nearest" says by how much worse b explains a's
+pictures than a does, per cent of how much worse the street without a vehicle does (the median; twins have 0).
+In benchmarks/results/legibility.csv a run replaces the rows of the same weather and size.
 """
 
 from __future__ import annotations
 
-import argparse
 import csv
-import sys
-import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import ceil, log, sqrt
 from pathlib import Path
-from typing import NoReturn
 
 import numpy as np
-from machine import machine
+from machine import RESULTS, machine, options
 
 from simtown.assets.catalogue import ENTITIES
 from simtown.core.exact import kernel
@@ -63,20 +46,9 @@ from simtown.scenes.silhouette import unclipped_boxes
 from simtown.scenes.street import draw_street
 from simtown.scenes.weather import WEATHERS, draw_weather
 
-RESULTS = Path(__file__).parent / "results" / "legibility.csv"
 COLUMNS = (
-    "weather",
-    "size",
-    "seen",
-    "part",
-    "name",
-    "right",
-    "of",
-    "percent",
-    "low95",
-    "high95",
-    "settings",
-    "machine",
+    *("weather", "size", "seen", "part", "name", "right", "of", "percent"),
+    *("low95", "high95", "settings", "machine"),
 )
 LANE_NAMES = ("near lane, heading right", "far lane, heading left")
 #: What the judge has seen of the kinds.
@@ -245,14 +217,10 @@ def costs(seen, middle, inverse, base, most, noticed, rows, margin_x, margin_y, 
                     for channel in range(3):
                         for row in range(high):
                             a, b = channel * rows + row + dy, channel * rows + row + margin_y
-                            picture, centre = (
-                                seen[q, a, dx : dx + columns],
-                                middle[k, b, margin_x : margin_x + columns],
-                            )
-                            sharp, start = (
-                                inverse[k, b, margin_x : margin_x + columns],
-                                base[k, b, margin_x : margin_x + columns],
-                            )
+                            picture = seen[q, a, dx : dx + columns]
+                            centre = middle[k, b, margin_x : margin_x + columns]
+                            sharp = inverse[k, b, margin_x : margin_x + columns]
+                            start = base[k, b, margin_x : margin_x + columns]
                             for x in range(columns):
                                 gap = max(abs(picture[x] - centre[x]) - noticed, zero)
                                 sums[x] += min(start[x] + gap * sharp[x], most)
@@ -269,19 +237,8 @@ def judge(seen: np.ndarray, kinds: Known, margin: tuple[int, int]) -> np.ndarray
     out = np.zeros((len(seen), len(kinds.middle)), dtype=np.float32)
     sums = np.zeros(seen.shape[2] - 2 * margin[0], dtype=np.float32)
     deviation = np.maximum(kinds.deviation, np.float32(NOTICED))
-    base, most = np.log(2 * deviation), np.float32(log(256 * ODD))
-    costs(
-        seen,
-        kinds.middle,
-        1 / deviation,
-        base,
-        most,
-        np.float32(NOTICED),
-        seen.shape[1] // 3,
-        *margin,
-        sums,
-        out,
-    )
+    base, most, noticed = np.log(2 * deviation), np.float32(log(256 * ODD)), np.float32(NOTICED)
+    costs(seen, kinds.middle, 1 / deviation, base, most, noticed, seen.shape[1] // 3, *margin, sums, out)
     return out
 
 
@@ -377,92 +334,45 @@ def write(path: Path, weather: str, size: int, rows: list[list[object]]) -> None
     if path.exists():
         with path.open(newline="", encoding="utf-8") as file:
             kept = [row for row in list(csv.reader(file))[1:] if row[:2] != [weather, str(size)]]
-    path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file, lineterminator="\n").writerows([COLUMNS, *kept, *rows])
 
 
-def refuse(reason: str) -> NoReturn:
-    """End with one line and exit code 2."""
-    print(f"legibility: {reason}", file=sys.stderr)
-    sys.exit(2)
-
-
-def chosen(text: str, among: tuple[str, ...], what: str) -> list[str]:
-    """The names in a list with commas between, or all. Exits with code 2 and one line for an unknown one."""
+def named(text: str, among: Sequence[str]) -> list[str]:
+    """The names in a list with commas between, or all."""
     names = list(among) if text == "all" else text.split(",")
-    for name in names:
-        if name not in among:
-            refuse(f"there is no {what} '{name}': choose among {', '.join(among)}")
+    unknown = set(names) - set(among)
+    if unknown:
+        raise SystemExit(f"legibility: there is no {', '.join(sorted(unknown))} among {', '.join(among)}")
     return names
 
 
 def main() -> None:
-    """Examine, print, and write the results."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    """Examine, print, and write the results of all kinds."""
+    args = options(
+        __doc__, kinds="all", weather="all", size=0, seeds=5, threads=2, out=RESULTS / "legibility.csv"
     )
-    parser.add_argument(
-        "--kinds", default="all", help="kinds with commas between; only all of them are written to a file"
-    )
-    parser.add_argument("--weather", default="all", help="weathers with commas between")
-    parser.add_argument(
-        "--size",
-        type=int,
-        help="sides of the pictures, pixels (default: 128 in every weather, 64 in clear weather)",
-    )
-    parser.add_argument("--seeds", type=int, default=5, help="places in each lane")
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--out", type=Path, default=RESULTS)
-    args = parser.parse_args()
-    if args.seeds < 1 or args.threads < 1:
-        refuse(f"--seeds {args.seeds} and --threads {args.threads} must be at least 1")
-    names, weathers = chosen(args.kinds, ENTITIES, "kind"), chosen(args.weather, WEATHERS, "weather")
+    names, weathers = named(args.kinds, ENTITIES), named(args.weather, WEATHERS)
     kinds = [ENTITIES.index(name) for name in names]
     cases = [(weather, args.size or 128) for weather in weathers]
-    cases += [("clear", 64)] * (args.size is None and "clear" in weathers)
+    if not args.size and "clear" in weathers:
+        cases.append(("clear", 64))
+    settings = f"intensity 1, seeds 0-{args.seeds - 1}, {len(names)} kinds"
     for weather, size in cases:
-        began = time.perf_counter()
-        try:
-            verdicts = examine(kinds, weather, size, args.seeds, args.threads)
-        except ValueError as reason:
-            refuse(str(reason))
-        settings, where = (
-            f"intensity 1, seeds 0-{args.seeds - 1}, {len(names)} kinds",
-            machine("numpy", "numba"),
-        )
-        written: list[list[object]] = []
+        verdicts = examine(kinds, weather, size, args.seeds, args.threads)
+        rows: list[list[object]] = []
         for seen in SEEN:
-            print(
-                f"\n{weather}, {size} pixels, kinds seen in {seen if seen == 'daylight' else 'this weather'}"
-            )
+            print(f"\n{weather}, {size} pixels, kinds seen in {seen}")
             for part, name, right, of, percent in report(names, verdicts[seen]):
-                counted = "" if right is None else f"{right:6} / {of:6}"
-                bounds = (
-                    [] if right is None or of is None else [f"{100 * end:.2f}" for end in wilson(right, of)]
+                low, high = ("", "")
+                if right is not None and of is not None:
+                    low, high = (f"{100 * end:.2f}" for end in wilson(right, of))
+                print(f"  {part:8} {name:45} {right or ''} / {of or ''}: {percent:.2f} % ({low} to {high})")
+                rows.append(
+                    [weather, size, seen, part, name, right, of, f"{percent:.2f}", low, high, settings]
                 )
-                print(
-                    f"  {part:8} {name:45} {counted:15} {percent:7.2f} %"
-                    + (f" ({' to '.join(bounds)})" if bounds else "")
-                )
-                written.append(
-                    [
-                        weather,
-                        size,
-                        seen,
-                        part,
-                        name,
-                        right,
-                        of,
-                        f"{percent:.2f}",
-                        *(bounds or ("", "")),
-                        settings,
-                        where,
-                    ]
-                )
-        print(f"{time.perf_counter() - began:.0f} s", flush=True)
         if args.kinds == "all":
-            write(args.out, weather, size, written)
+            write(args.out, weather, size, [[*row, machine("numpy", "numba")] for row in rows])
 
 
 if __name__ == "__main__":

@@ -1,14 +1,18 @@
-"""What a benchmark ran on, in one line; and rows that are kept as soon as they are known."""
+"""What the benchmarks share: options, the machine in one line, timing, and rows that are written at once."""
 
 from __future__ import annotations
 
+import argparse
 import csv
 import os
 import platform
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from pathlib import Path
+from time import perf_counter
 from typing import Any
+
+RESULTS = Path(__file__).parent / "results"
 
 
 def machine(*libraries: str) -> str:
@@ -24,6 +28,44 @@ def machine(*libraries: str) -> str:
     return f"{cpu}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}{versions}"
 
 
+def options(description: str | None, *positional: str, **defaults: Any) -> argparse.Namespace:
+    """The command line of a benchmark.
+
+    Args:
+        description: the program's own docstring.
+        positional: names of paths that must be given.
+        defaults: of the options, which also give their types. A list is written with commas between its
+            items; False stands for a flag.
+    """
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    for name in positional:
+        parser.add_argument(name, type=Path)
+    for name, default in defaults.items():
+        if default is False:
+            parser.add_argument(f"--{name}", action="store_true")
+        elif isinstance(default, list):
+            kind = type(default[0])
+            parser.add_argument(
+                f"--{name}", default=default, type=lambda s, kind=kind: [kind(x) for x in s.split(",")]
+            )
+        else:
+            parser.add_argument(f"--{name}", default=default, type=type(default))
+    return parser.parse_args()
+
+
+def timed(draw: Callable[[], object], seconds: float) -> list[float]:
+    """Seconds of each call within so many seconds, at least three, sorted; one before them warms up."""
+    draw()
+    taken: list[float] = []
+    while len(taken) < 3 or sum(taken) < seconds:
+        begun = perf_counter()
+        draw()
+        taken.append(perf_counter() - begun)
+    return sorted(taken)
+
+
 class Rows:
     """A CSV file whose first line is a comment.
 
@@ -34,6 +76,7 @@ class Rows:
         self._path, self._where = path, where
 
     def __enter__(self) -> Rows:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
         self._file = open(self._path, "w", newline="", encoding="utf-8")
         self._file.write(f"# {self._where}\n")
         self._writer: Any = None

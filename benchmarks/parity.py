@@ -10,12 +10,10 @@ code 1 if anything differs.
 
 from __future__ import annotations
 
-import argparse
 import sys
-from pathlib import Path
 
 import numpy as np
-from machine import Rows, machine
+from machine import RESULTS, Rows, machine, options
 
 from simtown.datasets.settings import Settings
 from simtown.language.sampler import sample
@@ -23,8 +21,6 @@ from simtown.render.cuda.engine import Cuda
 from simtown.render.frames import Frames
 from simtown.render.raster import Raster
 from simtown.scenes.weather import WEATHERS
-
-RESULT = Path(__file__).parent / "results" / "parity.csv"
 
 
 def pixels_apart(one: Frames, other: Frames) -> dict[str, np.ndarray]:
@@ -38,20 +34,15 @@ def pixels_apart(one: Frames, other: Frames) -> dict[str, np.ndarray]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    args = options(
+        __doc__, scenes=500, sizes=["64", "97x64", "128", "256"], runs=2, out=RESULTS / "parity.csv"
     )
-    parser.add_argument("--scenes", type=int, default=500)
-    parser.add_argument("--sizes", default="64,97x64,128,256")
-    parser.add_argument("--runs", type=int, default=2)
-    parser.add_argument("--out", type=Path, default=RESULT)
-    args = parser.parse_args()
     settings = Settings(entities=102, frequencies="uniform", distractor=True, jitter=1.0, seed=29)
     scenes = sample(settings.recipe("train"), np.arange(args.scenes)).scene
     scenes.weather[:] = np.arange(args.scenes) % len(WEATHERS)
     card, differing = Cuda(), 0
     with Rows(args.out, f"{card.card.name}, {machine('numpy', 'numba')}") as rows:
-        for size in args.sizes.split(","):
+        for size in args.sizes:
             width, height = map(int, size.split("x") * (1 if "x" in size else 2))
             expected = Raster().render(scenes, width, height)
             for run in range(1, args.runs + 1):

@@ -1,6 +1,6 @@
 """Frames per second of the rasteriser and of other renderers, on the same scenes in the same run.
 
-    python benchmarks/render.py [--scenes 256] [--sizes 128,256] [--rounds 5] [--quick] [--pyopengl DIR]
+    python benchmarks/render.py [--scenes 256] [--sizes 128,256] [--rounds 5] [--seconds 2]
 
 Every frame shows a new street and yields colour, depth and instance ids. All engines draw the same triangles
 at the same poses through the same camera; `ids equal` compares their ids with the rasteriser's. The
@@ -8,42 +8,31 @@ rasteriser does all it can (anti-aliasing, shadows, weather, halos); the others 
 Each engine gets what makes it fast: meshes are uploaded once, only poses change.
 
 Engines run in processes of their own and take turns, in rounds, so that a slow minute of the machine hits all
-alike. Mesa gets LP_NUM_THREADS=1, so it is told to use one core. `per core` divides by the processor time
-used (all threads) instead of the clock's: on a machine that others use too it is the steadier figure.
-pyrender on OSMesa needs PyOpenGL 3.1.10, which pyrender 0.1.45 itself rules out; put it beside: pip install
---no-deps --target DIR "PyOpenGL>=3.1.10"
+alike. Mesa draws with one thread. `per core` divides by the processor time used (all threads) instead of the
+clock's: on a machine that others use too it is the steadier figure. Writes benchmarks/results/render.csv.
 """
 
 from __future__ import annotations
 
-import argparse
-import csv
 import multiprocessing
 import os
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection
-from pathlib import Path
 from statistics import median
 from time import perf_counter, process_time
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from machine import machine
-from rich.console import Console
-from rich.table import Table
+from machine import RESULTS, Rows, machine, options
 
 from simtown.assets.atlas import atlas
-from simtown.assets.frequencies import frequencies
+from simtown.bench.render import the_scenes
 from simtown.bench.tiny import FAR, PALETTE, Images, Tiny, corners, placed, projection, to_camera
-from simtown.language.sampler import Recipe, sample
-from simtown.render.instances import instances
 from simtown.render.light import lights
 from simtown.render.raster import Raster
 from simtown.scenes.camera import NEAR
 from simtown.scenes.scene import SceneBatch
 
-RESULT = Path(__file__).parent / "results" / "render.csv"
 SKY = (0.6, 0.8, 0.95)
 #: Scenes whose ids are compared with the rasteriser's.
 CHECKED = 4
@@ -55,12 +44,6 @@ class Engine(Protocol):
     def draw(self, first: int, count: int) -> Images:
         """Draw `count` scenes, from number `first` and round again after the last; the last one's images."""
         ...
-
-
-def the_scenes(n: int) -> SceneBatch:
-    """The default world: pairs among 60 vehicles, all weathers."""
-    subject, obj = frequencies("vg", 60)
-    return sample(Recipe(0, "train", subject, obj), np.arange(n)).scene
 
 
 class RasterEngine:
@@ -80,13 +63,8 @@ class Pyrender:
 
     def __init__(self, batch: SceneBatch, size: int) -> None:
         np.infty = np.inf  # type: ignore[attr-defined]  # noqa: NPY201  pyrender 0.1.45 was written for NumPy 1
-        import OpenGL.contextdata
         import pyrender
 
-        if (
-            os.environ["PYOPENGL_PLATFORM"] == "osmesa"
-        ):  # its context compares unequal with itself: shaders compiled at every draw
-            OpenGL.contextdata.getContext = lambda context=None: 1
         self._flags, self._placed = pyrender.RenderFlags, placed(batch, size)
         self._scene = pyrender.Scene(bg_color=[*SKY, 1.0], ambient_light=(0.5, 0.5, 0.5))
         view = self._placed.views[0]
@@ -288,13 +266,12 @@ class ModernGL:
 
 
 class Contender(NamedTuple):
-    """An engine's name, what it draws, how it is made, and the environment and folders its process needs."""
+    """An engine's name, what it draws, how it is made, and the environment its process needs."""
 
     name: str
     draws: str
     make: Callable[[SceneBatch, int], Engine]
     environment: tuple[tuple[str, str], ...] = ()
-    needs: str = ""
 
 
 def raster_one(batch: SceneBatch, size: int) -> Engine:
@@ -311,27 +288,17 @@ CONTENDERS = [
     Contender("simtown raster, 1 thread", ALL, raster_one),
     Contender("simtown raster, 2 threads", ALL, raster_two),
     Contender("pyrender, EGL", LIT, Pyrender, (("PYOPENGL_PLATFORM", "egl"),)),
-    Contender(
-        "pyrender, OSMesa",
-        "1 sample, one light, no shadows",
-        Pyrender,
-        (("PYOPENGL_PLATFORM", "osmesa"),),
-        "pyopengl",
-    ),
     Contender("pybullet TinyRenderer", "1 sample, one light, shadows", Tiny),
     Contender("moderngl, EGL, instanced", LIT, ModernGL),
 ]
-FIRST = CONTENDERS[0].name
 
 
-def serve(number: int, scenes: int, folder: str, pipe: Connection) -> None:
+def serve(number: int, scenes: int, pipe: Connection) -> None:
     """A process of one engine: (size, None) makes it and answers its ids, (first, count) draws and answers
     seconds.
     """
     contender = CONTENDERS[number]
     os.environ.update({"LP_NUM_THREADS": "1", **dict(contender.environment)})
-    if contender.needs and folder:
-        sys.path.insert(0, folder)
     batch = the_scenes(scenes)
     engine: Engine | None = None
     while (order := pipe.recv()) is not None:
@@ -353,10 +320,10 @@ def serve(number: int, scenes: int, folder: str, pipe: Connection) -> None:
 class Runner:
     """An engine's process, seen from here."""
 
-    def __init__(self, number: int, scenes: int, folder: str) -> None:
+    def __init__(self, number: int, scenes: int) -> None:
         context = multiprocessing.get_context("spawn")
         self._pipe, other = context.Pipe()
-        self._process = context.Process(target=serve, args=(number, scenes, folder, other), daemon=True)
+        self._process = context.Process(target=serve, args=(number, scenes, other), daemon=True)
         self._process.start()
         other.close()
         self._next = 0
@@ -380,16 +347,15 @@ class Runner:
             self._process.join(20)
 
 
-def measure(
-    size: int, scenes: int, rounds: int, seconds: float, folder: str, console: Console
-) -> list[dict[str, Any]]:
+def measure(size: int, scenes: int, rounds: int, seconds: float) -> Iterator[dict[str, Any]]:
     """One row an engine, of `rounds` rounds of about `seconds` each."""
-    runners, ids, frames = {}, {}, {}
+    runners: dict[str, Runner] = {}
+    ids, frames = {}, {}
     for number, contender in enumerate(CONTENDERS):
-        runner = Runner(number, scenes, folder)
+        runner = Runner(number, scenes)
         seen = runner.ask(size, None)
         if isinstance(seen, str):
-            console.print(f"[yellow]left out at {size}: {contender.name}[/]: {seen}", soft_wrap=True)
+            print(f"left out at {size}: {contender.name}: {seen}")
             runner.stop()
             continue
         runners[contender.name], ids[contender.name] = runner, seen
@@ -402,14 +368,11 @@ def measure(
             runs[name].append((frames[name] / clock, frames[name] / busy))
     for runner in runners.values():
         runner.stop()
-    rows = []
+    ours_fps, ours_per_core = np.array(runs[CONTENDERS[0].name]).T
     for contender in CONTENDERS:
-        if contender.name not in runs:
-            continue
-        fps, per_core = (np.array(v) for v in zip(*runs[contender.name], strict=True))
-        rival_fps, rival_per_core = (np.array(v) for v in zip(*runs[FIRST], strict=True))
-        rows.append(
-            {
+        if contender.name in runs:
+            fps, per_core = np.array(runs[contender.name]).T
+            yield {
                 "size": size,
                 "engine": contender.name,
                 "draws": contender.draws,
@@ -417,92 +380,21 @@ def measure(
                 "fps_low": round(min(fps), 1),
                 "fps_high": round(max(fps), 1),
                 "fps_per_core": round(median(per_core), 1),
-                "cores_used": round(median(fps / per_core), 2),
-                "raster_is_faster": round(median(rival_fps / fps), 2),
-                "raster_is_faster_per_core": round(median(rival_per_core / per_core), 2),
-                "ids_equal": round(float((ids[contender.name] == ids[FIRST]).mean()), 5),
+                "raster_is_faster": round(median(ours_fps / fps), 2),
+                "raster_is_faster_per_core": round(median(ours_per_core / per_core), 2),
+                "ids_equal": round(float((ids[contender.name] == ids[CONTENDERS[0].name]).mean()), 5),
                 "rounds": rounds,
                 "frames_a_round": frames[contender.name],
             }
-        )
-    return rows
-
-
-def print_table(rows: list[dict[str, Any]], size: int, console: Console) -> None:
-    table = Table(title=f"{size} x {size}")
-    heads = [
-        "engine",
-        "draws",
-        "frames/s (lowest to highest)",
-        "per core",
-        "cores",
-        "raster is",
-        "per core",
-        "ids equal",
-    ]
-    for i, head in enumerate(heads):
-        table.add_column(head, justify="left" if i < 2 else "right")
-    for r in rows:
-        if r["size"] == size:
-            ratios = (f"{r['raster_is_faster']:.1f}x", f"{r['raster_is_faster_per_core']:.1f}x")
-            rate = f"{r['fps']:.0f} ({r['fps_low']:.0f} to {r['fps_high']:.0f})"
-            table.add_row(
-                r["engine"],
-                r["draws"],
-                rate,
-                f"{r['fps_per_core']:.0f}",
-                f"{r['cores_used']:.2f}",
-                *ratios,
-                f"{r['ids_equal']:.4f}",
-            )
-    console.print(table)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--scenes", type=int, default=256)
-    parser.add_argument("--sizes", default="128,256")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--quick", action="store_true", help="short rounds, two of them, nothing written")
-    parser.add_argument(
-        "--pyopengl", default="", metavar="DIR", help="folder with PyOpenGL 3.1.10 or later, for OSMesa"
-    )
-    args = parser.parse_args()
-    console = Console(width=150)
-    seconds, rounds = (0.5, 2) if args.quick else (2.0, args.rounds)
-    meshes = instances(the_scenes(args.scenes))[0]
-    sizes = np.append(np.diff(atlas().triangle_start), 0)  # -1, an empty slot, finds the last
-    scene = {
-        "scenes": args.scenes,
-        "instances_a_scene": round(float((meshes >= 0).sum(axis=1).mean()), 1),
-        "triangles_a_scene": round(float(sizes[meshes].sum(axis=1).mean())),
-    }
-    here = {
-        "machine": machine("numpy", "numba", "pyrender", "PyOpenGL", "pybullet", "moderngl"),
-        "mesa_threads": 1,
-        "load_average": round(os.getloadavg()[0], 1),
-    }
-    console.print(f"{here['machine']}; load average {here['load_average']}; LP_NUM_THREADS=1", soft_wrap=True)
-    console.print(
-        f"{scene['scenes']} scenes of {scene['instances_a_scene']} meshes and "
-        f" {scene['triangles_a_scene']} triangles on average"
-    )
-    rows = []
-    for size in map(int, args.sizes.split(",")):
-        rows += [
-            {**row, **scene, **here}
-            for row in measure(size, args.scenes, rounds, seconds, args.pyopengl, console)
-        ]
-        print_table(rows, size, console)
-    if not args.quick:
-        RESULT.parent.mkdir(exist_ok=True)
-        with RESULT.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, rows[0])
-            writer.writeheader()
-            writer.writerows(rows)
-        console.print(f"wrote {RESULT}")
+    args = options(__doc__, scenes=256, sizes=[128, 256], rounds=5, seconds=2.0, out=RESULTS / "render.csv")
+    here = machine("numpy", "numba", "pyrender", "PyOpenGL", "pybullet", "moderngl")
+    with Rows(args.out, f"{here}; load average {os.getloadavg()[0]:.1f}; LP_NUM_THREADS=1") as rows:
+        for size in args.sizes:
+            for row in measure(size, args.scenes, args.rounds, args.seconds):
+                rows.add({**row, "scenes": args.scenes})
 
 
 if __name__ == "__main__":

@@ -156,9 +156,9 @@ def machine(device: str) -> str:
     )
     facts = [f"{cpu}, {os.cpu_count()} cores", f"{platform.system()}, Python {platform.python_version()}"]
     if device != "cpu":
-        from simtown.render.cuda.card import CudaCard
+        from simtown.render.cuda.card import Card
 
-        facts.insert(0, CudaCard().name)
+        facts.insert(0, Card().name)
     for name in ("simtown", "numpy", "numba", "cuda-core", "pyrender", "pybullet"):
         try:
             facts.append(f"{name} {version(name)}")

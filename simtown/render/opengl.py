@@ -1,9 +1,9 @@
 """The second renderer: pyrender on OpenGL, slower, with softer edges and smoother air in large pictures.
 
 It draws the same state through another pipeline (GPU or Mesa instead of numba), so it also checks the
-geometry of the rasteriser. Faces have the colours of :mod:`~simtown.render.shading`. What lies on the ground
-and over the picture is simpler: shadows and lamplight have steps, and there are no clouds over the sky, no
-reflections and no stars.
+geometry of the rasteriser. Faces have the colours of :mod:`~simtown.render.shading`, and stars, halos, rain
+and snow are the rasteriser's. The ground and the sky are simpler: shadows and lamplight have steps, and there
+are no clouds over the sky and no reflections.
 """
 
 from __future__ import annotations
@@ -18,34 +18,27 @@ import numpy as np
 
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, PROPS, STREET
-from simtown.assets.palette import (
-    CLOUD,
-    GLOW,
-    GROUND,
-    HEADLAMP,
-    MATERIALS,
-    ROAD,
-    TAILLAMP,
-)
+from simtown.assets.palette import CLOUD, GLOW, GROUND, HEADLAMP, MATERIALS, ROAD
 from simtown.core.extras import how_to_install
+from simtown.render.effects import glow_lamps, let_fall, light_stars
+from simtown.render.fill import FULL
 from simtown.render.frames import Frames, check_size
 from simtown.render.instances import instances
 from simtown.render.light import (
     AMOUNT,
     DENSITY,
-    FALL,
     FOG,
     HORIZON,
     LAMPS,
-    NOTHING,
-    RAIN,
     SHADOW,
+    STARS,
     SUN,
     THICK,
     TOP,
     VEHICLE_SUN,
     lights,
 )
+from simtown.render.raster import meshes_of
 from simtown.render.shading import shade_faces
 from simtown.render.tables import tables
 from simtown.scenes.camera import NEAR, views
@@ -57,7 +50,6 @@ _DENSE = 2
 #: depth.
 _SKY, _FAR = 900.0, 1000.0
 _SKY_STRIPS = 24
-_PALETTE = np.array([m.colour for m in MATERIALS])
 _KINDS = np.array([m.kind for m in MATERIALS])
 _NO_SHADOW = [
     len(ENTITIES) + i for i, name in enumerate(PROPS) if name in STREET["building"] or name in STREET["cloud"]
@@ -178,17 +170,18 @@ class OpenGL:
         self._resize(width, height)
         depths: dict[int, np.ndarray] = {}
         for n, street in enumerate(streets):
-            if geometry or street.light[LAMPS] > 0:  # a halo shows only where its lamp does
+            if (
+                geometry or (street.light[[STARS, LAMPS, AMOUNT]] > 0).any()
+            ):  # depth hides what is behind things
                 names, depths[n] = self._geometry(street, ids)
                 if geometry:
                     frames.ids[n], frames.depth[n] = names, depths[n]
         self._resize(_DENSE * width, _DENSE * height)
         for n, street in enumerate(streets):
             rgb = cv2.resize(self._colour(street), (width, height), interpolation=cv2.INTER_AREA)
-            if street.light[LAMPS] > 0:
-                _glow_lamps(rgb, street, depths[n])
-            _let_fall(rgb, street.light, int(batch.fall_seed[n]))
-            frames.rgb[n] = (np.clip(rgb, 0.0, 1.0) * 255.0 + 0.5).astype(np.uint8)
+            frames.rgb[n] = (rgb * 255.0 + 0.5).astype(np.uint8)
+            if n in depths:
+                _lay_over(frames.rgb[n], depths[n], street, batch.fall_seed[n])
         return frames
 
     def _resize(self, width: int, height: int) -> None:
@@ -314,14 +307,6 @@ def _clear_air(density: np.ndarray | float, thick: float, depth: np.ndarray) -> 
     return 1.0 / (1.0 + x * (1.0 + x * (0.5 + x * (1.0 / 6.0))))
 
 
-def _hash(a: np.ndarray) -> np.ndarray:
-    """A well-mixed uint32 of each integer, as shading.hashed; int64."""
-    h = np.asarray(a).astype(np.uint64) & 0xFFFFFFFF
-    h = ((h ^ (h >> 16)) * 0x85EBCA6B) & 0xFFFFFFFF
-    h = ((h ^ (h >> 13)) * 0xC2B2AE35) & 0xFFFFFFFF
-    return (h ^ (h >> 16)).astype(np.int64)
-
-
 def _sky(street: _Street, width: int, height: int) -> tuple[np.ndarray, np.ndarray]:
     """As _painted: strips behind everything, so that multisampling blends edges with the sky."""
     view, light = street.view, street.light
@@ -426,52 +411,15 @@ def _rings(
     return mask
 
 
-def _window(
-    rgb: np.ndarray, x: tuple[float, float], y: tuple[float, float]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The part of a picture between two x and two y, the middles of its columns (1, w) and rows (h, 1)."""
-    x0, x1 = max(int(np.floor(x[0])), 0), min(int(np.ceil(x[1])), rgb.shape[1])
-    y0, y1 = max(int(np.floor(y[0])), 0), min(int(np.ceil(y[1])), rgb.shape[0])
-    part = rgb[y0 : max(y1, y0), x0 : max(x1, x0)]
-    return (
-        part,
-        np.arange(x0, x0 + part.shape[1])[None] + 0.5,
-        np.arange(y0, y0 + part.shape[0])[:, None] + 0.5,
-    )
-
-
-def _glow_lamps(rgb: np.ndarray, street: _Street, depth: np.ndarray) -> None:
-    """Add a halo round every lamp that is in sight, at dusk and night."""
-    power = street.light[LAMPS]
-    for material, spot, _ in _lamps(street):
-        px, py, far = (float(v) for v in street.project(spot))
-        seen = far >= NEAR and 0 <= px < depth.shape[1] and 0 <= py < depth.shape[0]
-        if not seen or depth[int(py), int(px)] < far - 0.6:
-            continue
-        radius = {GLOW: 0.75, TAILLAMP: 0.32}.get(int(_KINDS[material]), 0.5) * street.view[12] / far
-        part, x, y = _window(rgb, (px - radius, px + radius), (py - radius, py + radius))
-        fall = np.maximum(1 - ((x - px) ** 2 + (y - py) ** 2) / radius**2, 0.0)
-        part += (power * 0.5 * fall**2)[:, :, None] * _PALETTE[material]
-
-
-def _let_fall(rgb: np.ndarray, light: np.ndarray, seed: int) -> None:
-    """Rain streaks or snow flakes before everything, the same ones as effects.let_fall."""
-    if light[FALL] == NOTHING or light[AMOUNT] <= 0:
-        return
-    height, width = rgb.shape[:2]
-    rain, unit = light[FALL] == RAIN, min(width, height)
-    first = _hash(seed + np.arange(int((60 if rain else 110) * (0.35 + light[AMOUNT]))) * 0x9E3779B9)
-    for h, h2 in zip(first, _hash(first), strict=True):
-        x0, y0 = (h & 0xFFFF) / 65536 * width, (h >> 16) / 65536 * height
-        near = 0.35 + 0.65 * (h2 & 0xFF) / 255
-        if rain:
-            length, half, lean = unit * 0.075 * near, max(unit * 0.0026 * near, 0.3), 0.16
-            part, x, y = _window(rgb, (x0 - lean * length - half - 1, x0 + half + 1), (y0, y0 + length))
-            cover = np.clip(half + 0.5 - np.abs(x - x0 + (y - y0) * lean), 0.0, 1.0) * 0.34 * near
-            colour = np.array([225, 235, 245]) / 255
-        else:
-            radius = max(unit * 0.0072 * near, 0.55)
-            part, x, y = _window(rgb, (x0 - radius - 1, x0 + radius + 1), (y0 - radius - 1, y0 + radius + 1))
-            cover = np.clip(radius + 0.5 - np.hypot(x - x0, y - y0), 0.0, 1.0) * 0.8 * near
-            colour = np.ones(3)
-        part += cover[:, :, None] * (colour - part)
+def _lay_over(rgb: np.ndarray, depth: np.ndarray, street: _Street, seed: np.uint32) -> None:
+    """Lay the rasteriser's own stars, halos of lamps, rain and snow over a picture."""
+    height, width = depth.shape
+    nearness = (FULL / 65536 / depth).astype(np.uint16)
+    view, light, poses = (part.astype(np.float32) for part in (street.view, street.light, street.poses))
+    if light[STARS] > 0:
+        light_stars(view, light, seed, width, height, nearness, rgb)
+    if light[LAMPS] > 0:
+        looks = tables()[:3]
+        glow_lamps(view, light, meshes_of(atlas()), looks, street.meshes, poses, width, height, nearness, rgb)
+    if light[AMOUNT] > 0:
+        let_fall(view, light, seed, width, height, nearness, rgb)

@@ -168,7 +168,7 @@ def _pairs(width: int) -> int:
     return (width // LANES + 2) * LANES
 
 
-def _meshes(a: Atlas) -> _Meshes:
+def meshes_of(a: Atlas) -> _Meshes:
     own = ("bases", "girths")
     return _Meshes(
         **{name: getattr(a, name) for name in _Meshes._fields if name not in own},
@@ -204,7 +204,7 @@ class Raster:
             raise ValueError(f"threads must be at least 1, not {threads}")
         self.threads = threads
         self.strip = STRIP
-        self._atlas = _meshes(atlas())
+        self._atlas = meshes_of(atlas())
         palette, kinds, tints, self._roles = tables()
         self._tables = (palette, kinds, tints)
         self._most_vertices = int(np.diff(self._atlas.vertex_start).max())

@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 
 from simtown.bench.render import the_scenes
-from simtown.render.cuda.card import CudaCard, check_card
+from simtown.render.cuda.card import Card, check_card
 from simtown.render.cuda.engine import Cuda
 from simtown.render.cuda.lane import OVERLAID
 from simtown.render.cuda.layout import JOB, columns, needs
@@ -103,7 +103,7 @@ def a_full_memory_halves_launches():
 
 def the_card_is_chosen():
     assert choose_device("auto", print) == choose_device("cuda", print) == "cuda"
-    assert CudaCard().name == "Fake card (compute capability 9.0, driver of CUDA 13.0)"
+    assert Card().name == "Fake card (compute capability 9.0, driver of CUDA 13.0)"
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The package's own card (CudaCard), NVIDIA's bindings and all, over a driver that computes nothing."""
+"""The package's own card (Card), NVIDIA's bindings and all, over a driver that computes nothing."""
 
 import os
 import subprocess

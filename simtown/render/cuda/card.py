@@ -1,10 +1,10 @@
-"""A graphics card: the few functions of a driver that the engine needs, and CUDA's driver behind them."""
+"""A graphics card through CUDA's driver: the few functions that the engine needs."""
 
 from __future__ import annotations
 
 import ctypes
 import sys
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,104 +38,8 @@ class Launch(NamedTuple):
     shared: int = 0
 
 
-class Card(Protocol):
-    """A card as the engine uses it.
-
-    Addresses are integers; streams, events, kernels and arguments are the card's own objects. Work on a
-    stream runs in order, later than the call that queues it. Every method may raise CardError, also for work
-    that was queued before.
-
-    Attributes:
-        name: with compute capability and versions, in one line.
-        kind: DLPack's type and number of the device whose memory this is.
-    """
-
-    name: str
-    kind: tuple[int, int]
-
-    def use(self) -> None:
-        """Prepare the calling thread for the other methods."""
-        ...
-
-    def kernel(self, name: str, most_shared: int = 0) -> Any:
-        """Compile and load a kernel; its blocks take at most so many bytes of dynamic shared memory."""
-        ...
-
-    def allocate(self, size: int) -> int:
-        """The address of so many bytes. Raises CardMemoryError."""
-        ...
-
-    def free(self, address: int) -> None:
-        """Give memory back when all that was queued is done."""
-        ...
-
-    def pinned(self, size: int) -> np.ndarray:
-        """(size,) uint8 in the processor's memory, which the card reads and writes without help."""
-        ...
-
-    def unpin(self, memory: np.ndarray) -> None:
-        """Give back what :meth:`pinned` gave."""
-        ...
-
-    def stream(self) -> Any:
-        """A new stream, which waits for no other, not even for the default stream."""
-        ...
-
-    def foreign(self, handle: int) -> Any:
-        """Somebody else's stream, by the number that CUDA knows it by."""
-        ...
-
-    def event(self, timed: bool = False) -> Any:
-        """A new event."""
-        ...
-
-    def record(self, event: Any, stream: Any) -> None:
-        """The event happens when all that was queued on the stream is done."""
-        ...
-
-    def wait(self, stream: Any, event: Any) -> None:
-        """What is queued on the stream from now on runs after the event."""
-        ...
-
-    def synchronize(self, event: Any) -> None:
-        """Return when the event has happened."""
-        ...
-
-    def drain(self, stream: Any) -> None:
-        """Return when all that was queued on the stream is done."""
-        ...
-
-    def elapsed(self, begin: Any, end: Any) -> float:
-        """Seconds between two timed events that have happened."""
-        ...
-
-    def upload(self, address: int, source: int, size: int, stream: Any) -> None:
-        """Queue a copy of so many bytes from the processor's memory to the card's."""
-        ...
-
-    def download(self, target: int, address: int, size: int, stream: Any) -> None:
-        """Queue a copy of so many bytes from the card's memory to the processor's."""
-        ...
-
-    def argument(self, address: int) -> Any:
-        """The one argument of a kernel: an address."""
-        ...
-
-    def launch(self, kernel: Any, how: Launch, stream: Any, argument: Any) -> None:
-        """Queue a kernel."""
-        ...
-
-    def device_of(self, address: int) -> int:
-        """The number of the card in whose memory an address lies. Raises CardError if it lies in none."""
-        ...
-
-
 class _Driver:
-    """CUDA's driver, and card `number` of it, before anything is begun there.
-
-    Raises:
-        CardError: there is no driver, no card or no compiler, or one of them is too old.
-    """
+    """CUDA's driver, and card `number` of it, before anything is begun there. Raises CardError, as Card."""
 
     def __init__(self, number: int = 0) -> None:
         if sys.platform == "darwin":  # the extra "cuda" installs nothing there
@@ -153,12 +57,13 @@ class _Driver:
             raise CardError("there is no CUDA driver on this machine: install one") from error
         self.call(driver.cuInit, 0)
         self.device = self.call(driver.cuDeviceGet, number)
-        attribute = driver.CUdevice_attribute
-        major = self.call(
-            driver.cuDeviceGetAttribute, attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, self.device
-        )
-        minor = self.call(
-            driver.cuDeviceGetAttribute, attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, self.device
+        major, minor = (
+            self.call(
+                driver.cuDeviceGetAttribute,
+                getattr(driver.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_{part}"),
+                self.device,
+            )
+            for part in ("MAJOR", "MINOR")
         )
         model = self.call(driver.cuDeviceGetName, 128, self.device).split(b"\0")[0].decode()
         version = self.call(driver.cuDriverGetVersion)
@@ -187,8 +92,16 @@ def _error(code: int, name: str) -> CardError:
     return CardError(f"the graphics card does not work (CUDA says {name})")
 
 
-class CudaCard:
-    """Card `number` through CUDA's driver. See :class:`Card`.
+class Card:
+    """Card `number` of this machine.
+
+    Addresses are integers; streams, events, kernels and arguments are the driver's own objects. Work on a
+    stream runs in order, later than the call that queues it. Every method may raise CardError, also for work
+    that was queued before.
+
+    Attributes:
+        name: with compute capability and versions, in one line.
+        kind: DLPack's type and number of the device whose memory this is.
 
     Raises:
         CardError: there is no driver, no card or no compiler, or one of them is too old.
@@ -202,9 +115,11 @@ class CudaCard:
         self.use()
 
     def use(self) -> None:
+        """Prepare the calling thread for the other methods."""
         self._call(self._driver.cuCtxSetCurrent, self._context)
 
     def kernel(self, name: str, most_shared: int = 0) -> Any:
+        """Compile and load a kernel; its blocks take at most so many bytes of dynamic shared memory."""
         driver = self._driver
         module = self._call(driver.cuModuleLoadData, compiler.cubin(name, self._arch))
         function = self._call(driver.cuModuleGetFunction, module, name.encode())
@@ -218,71 +133,76 @@ class CudaCard:
         return function
 
     def allocate(self, size: int) -> int:
+        """The address of so many bytes. Raises CardMemoryError."""
         return int(self._call(self._driver.cuMemAlloc, size))
 
     def free(self, address: int) -> None:
+        """Give memory back when all that was queued is done."""
         self.use()
         self._call(self._driver.cuMemFree, address)
 
     def pinned(self, size: int) -> np.ndarray:
+        """(size,) uint8 in the processor's memory, which the card reads and writes without help."""
         address = self._call(self._driver.cuMemHostAlloc, size, self._driver.CU_MEMHOSTALLOC_PORTABLE)
         return np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address))
 
     def unpin(self, memory: np.ndarray) -> None:
+        """Give back what :meth:`pinned` gave."""
         self._call(self._driver.cuMemFreeHost, memory.ctypes.data)
 
     def stream(self) -> Any:
+        """A new stream, which waits for no other, not even for the default stream."""
         return self._call(self._driver.cuStreamCreate, self._driver.CUstream_flags.CU_STREAM_NON_BLOCKING)
 
     def foreign(self, handle: int) -> Any:
+        """Somebody else's stream, by the number that CUDA knows it by."""
         return self._driver.CUstream(handle)
 
     def event(self, timed: bool = False) -> Any:
         flags = self._driver.CUevent_flags
-        return self._call(
-            self._driver.cuEventCreate, flags.CU_EVENT_DEFAULT if timed else flags.CU_EVENT_DISABLE_TIMING
-        )
+        kind = flags.CU_EVENT_DEFAULT if timed else flags.CU_EVENT_DISABLE_TIMING
+        return self._call(self._driver.cuEventCreate, kind)
 
     def record(self, event: Any, stream: Any) -> None:
+        """The event happens when all that was queued on the stream is done."""
         self._call(self._driver.cuEventRecord, event, stream)
 
     def wait(self, stream: Any, event: Any) -> None:
+        """What is queued on the stream from now on runs after the event."""
         self._call(self._driver.cuStreamWaitEvent, stream, event, 0)
 
     def synchronize(self, event: Any) -> None:
+        """Return when the event has happened."""
         self._call(self._driver.cuEventSynchronize, event)
 
     def drain(self, stream: Any) -> None:
+        """Return when all that was queued on the stream is done."""
         self._call(self._driver.cuStreamSynchronize, stream)
 
     def elapsed(self, begin: Any, end: Any) -> float:
+        """Seconds between two timed events that have happened."""
         return float(self._call(self._driver.cuEventElapsedTime, begin, end)) / 1e3
 
     def upload(self, address: int, source: int, size: int, stream: Any) -> None:
+        """Queue a copy of so many bytes from the processor's memory to the card's."""
         self._call(self._driver.cuMemcpyHtoDAsync, address, source, size, stream)
 
     def download(self, target: int, address: int, size: int, stream: Any) -> None:
+        """Queue a copy of so many bytes from the card's memory to the processor's."""
         self._call(self._driver.cuMemcpyDtoHAsync, target, address, size, stream)
 
     def argument(self, address: int) -> Any:
+        """The one argument of a kernel: an address."""
         value = np.array([address], dtype=np.uint64)
         return np.array([value.ctypes.data], dtype=np.uint64), value  # CUDA takes addresses of arguments
 
     def launch(self, kernel: Any, how: Launch, stream: Any, argument: Any) -> None:
-        self._call(
-            self._driver.cuLaunchKernel,
-            kernel,
-            *how.grid,
-            how.threads,
-            1,
-            1,
-            how.shared,
-            stream,
-            argument[0],
-            0,
-        )
+        """Queue a kernel."""
+        block = (how.threads, 1, 1)
+        self._call(self._driver.cuLaunchKernel, kernel, *how.grid, *block, how.shared, stream, argument[0], 0)
 
     def device_of(self, address: int) -> int:
+        """The number of the card in whose memory an address lies. Raises CardError if it lies in none."""
         attribute = self._driver.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
         return int(self._call(self._driver.cuPointerGetAttribute, attribute, address))
 

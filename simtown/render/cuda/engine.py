@@ -16,7 +16,7 @@ import numpy as np
 
 from simtown.render.cuda import layout
 from simtown.render.cuda.arrays import CardArray, Target, target
-from simtown.render.cuda.card import Card, CardMemoryError, CudaCard
+from simtown.render.cuda.card import Card, CardMemoryError
 from simtown.render.cuda.compiler import STAGES
 from simtown.render.cuda.lane import Lane, shared_bytes
 from simtown.render.cuda.layout import BAND, Size
@@ -67,7 +67,7 @@ class Cuda:
     """
 
     def __init__(self, card: Card | None = None, lanes: int = 2) -> None:
-        self.card: Card = CudaCard() if card is None else card
+        self.card: Card = Card() if card is None else card
         self.launch: float = LAUNCH
         self.too_much = 0
         self._most = 1 << 30  # scenes of a launch for which there was memory
