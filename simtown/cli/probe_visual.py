@@ -58,7 +58,7 @@ def mine_command(
     """
     need()
     from simtown.core.progress import Progress
-    from simtown.probes.visual.mine import MiningSettings, mine
+    from simtown.probes.visual.mined import MiningSettings, mine
 
     settings = MiningSettings(
         attributes=attributes,

@@ -17,6 +17,7 @@ import numpy as np
 import torch
 
 from simtown.core.files import as_json, claimed, save_json
+from simtown.core.options import check, option
 from simtown.core.progress import Progress
 from simtown.core.runs import require_empty
 from simtown.core.version import __version__
@@ -25,7 +26,7 @@ from simtown.probes.model_names import without_folders
 from simtown.probes.quiet import quietly
 from simtown.probes.scorers.base import Scorer
 from simtown.probes.scorers.batching import together
-from simtown.probes.visual.tuning import masked_of
+from simtown.probes.visual.soft_prompts import masked_of
 
 NAME = "distill.json"
 #: Share of tokens that are masked; AdamW's weight decay; longest text in tokens.
@@ -34,24 +35,14 @@ MASKED, DECAY, LONGEST = 0.15, 0.01, 35
 
 @dataclass(frozen=True)
 class DistillSettings:
-    """What decides a distilled model.
+    """What decides a distilled model."""
 
-    Attributes:
-        epochs: passes over the corpus.
-        batch: sentences a step.
-        learning_rate: at first; it falls linearly to zero.
-        seed: of order and masks.
-    """
-
-    epochs: int = 1
-    batch: int = 64
-    learning_rate: float = 5e-5
-    seed: int = 0
-
-    def check(self) -> None:
-        """Raises ValueError if a number is out of range."""
-        if self.epochs < 1 or self.batch < 1 or not self.learning_rate > 0:
-            raise ValueError("`epochs` and `batch` must be at least 1, `learning_rate` above 0")
+    epochs: int = option(1, "Times that the corpus is read.", low=1)
+    batch: int = option(64, "Sentences a step.", low=1)
+    learning_rate: float = option(
+        5e-5, "Learning rate at first; it falls linearly to zero.", above=0, flag="lr"
+    )
+    seed: int = option(0, "Seed of the order and of the masks.", low=0)
 
 
 def divergence(teacher: torch.Tensor, student: torch.Tensor, real: torch.Tensor) -> torch.Tensor:
@@ -72,7 +63,7 @@ def distill(
         ValueError: their vocabularies differ, or the corpus has no text.
         ForeignDirectoryError: `out` has anything in it.
     """
-    settings.check()
+    check(settings)
     a, b = masked_of(teacher), masked_of(student)
     if a.tokenizer.get_vocab() != b.tokenizer.get_vocab():
         raise ValueError(

@@ -1,20 +1,20 @@
 """Distributions that simtown mined: a directory of Parquet tables, written once and read as data of the
-study.
+study (``simtown probe visual mine``).
 
-================
-=====================================================================================================================
-file             content
-================ ========================================================================================
-mined.json       where it was counted and how, the classes of each relation, versions
-TASK.parquet     one row a subject: subject, train (bool), gold and other (class names), group_paper,
-                 group_release; classes and counts (lists: numbers of classes that were seen, how often)
-size.parquet     relation (larger, smaller), subject, object, train: pairs of the nouns of Table 8
-================ ========================================================================================
+============= ===========================================================================================
+file          content
+============= ===========================================================================================
+mined.json    where it was counted and how, the classes of each relation, versions
+TASK.parquet  one row a subject: subject, train (bool), gold and other (class names), group_paper,
+              group_release; classes and counts (lists: numbers of classes that were seen, how often)
+size.parquet  relation (larger, smaller), subject, object, train: pairs of the nouns of Table 8
+============= ===========================================================================================
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +25,15 @@ import pyarrow.parquet as pq
 
 from simtown.core.columns import FLAG, INTEGERS, NUMBERS, TEXT, read_table
 from simtown.core.files import DamagedError, claimed, clear_leftovers, replacing
+from simtown.core.options import SettingsError, check, option
 from simtown.core.runs import RunRecord, require_empty
 from simtown.core.version import __version__
+from simtown.probes.corpus import Corpus
 from simtown.probes.items import ItemSet, grouped
-from simtown.probes.release_files import understood
-from simtown.probes.visual.classes import RELATIONS, SIZES
-from simtown.probes.visual.templates import TEMPLATES
+from simtown.probes.visual import coda, mining
+from simtown.probes.visual.classes import COLOR, COOCCURRENCE_THRESHOLD, RELATIONS, SIZES, TEMPLATES
+from simtown.probes.visual.release import CODA_CLASSES, VisualRelease
+from simtown.visualgenome import records
 
 NAME = "mined.json"
 RECORD = RunRecord(
@@ -41,10 +44,10 @@ RECORD = RunRecord(
     schema=1,
     what="mined data",
 )
-#: Values of a table at most, and cells of subjects by classes: the paper's co-occurrence has 2,108 by 2,108,
-#: few of which are not zero.
-MOST_CELLS = 50_000_000
-
+#: Times that text is read: for attributes, for nouns, for their pairs.
+_PASSES = 3
+#: {relation: (classes, subjects, (n, c) counts)}.
+Tables = dict[str, tuple[Sequence[str], Sequence[str], np.ndarray]]
 _COLUMNS = {
     "subject": TEXT,
     "train": FLAG,
@@ -53,6 +56,141 @@ _COLUMNS = {
     "classes": INTEGERS,
     "counts": NUMBERS,
 }
+
+
+@dataclass(frozen=True)
+class MiningSettings:
+    """What is counted, and how."""
+
+    attributes: Path | None = option(None, "Visual Genome's attributes.json: color, shape, material.")
+    graphs: Path | None = option(None, "Visual Genome's scene_graphs.json or objects.json: cooccurrence.")
+    text: Path | None = option(None, "Text, a sentence a line, or region_descriptions.json: all of them.")
+    coda: Path | None = option(None, "CoDa's folder projects/coda/data: color, from people's ratings.")
+    subjects: Path | None = option(
+        None, "Whose nouns to look for in --text: a ViComTe release or a mined directory."
+    )
+    threshold: int | None = option(
+        None,
+        "Counts at or below it are noise. Default: color 5, material 2, shape 1, cooccurrence 8; of text 0 "
+        "and 8.",
+        low=0,
+    )
+    ordered: bool = option(False, "Count co-occurring pairs in the annotators' order, as the release does.")
+    window: int = option(10, "Words of text in which nouns co-occur.", low=2)
+    seed: int | None = option(None, "Seed of the split; by default the split by running number.", low=0)
+    skip_bad: bool = option(False, "Pass over malformed records.")
+
+    def check(self) -> None:
+        """Raises SettingsError if a value is impossible, or the sources do not go together."""
+        check(self)
+        sources = (bool(self.attributes or self.graphs), bool(self.text), bool(self.coda))
+        if not any(sources):
+            raise SettingsError("give `attributes`, `graphs`, `text` or `coda`: something to count in")
+        if sum(sources) > 1:
+            raise SettingsError(
+                "annotations, text and ratings are different sources: give a directory to each"
+            )
+        if self.text and not self.subjects:
+            raise SettingsError(
+                "`text` needs `subjects`: a ViComTe release or a mined directory whose nouns to look for"
+            )
+
+    def work(self) -> tuple[int, str]:
+        """How much `progress` receives in all, and in what: bytes of annotations, or sentences of text.
+
+        A text is read once for this.
+        """
+        if self.text:
+            corpus = Corpus(self.text, skip_bad=self.skip_bad)
+            return _PASSES * sum(1 for _ in corpus.sentences(punctuation=True)), "sentences"
+        read = ((self.attributes, 1), (self.graphs, 2))
+        return sum(times * path.stat().st_size for path, times in read if path), "bytes"
+
+
+def mine(
+    settings: MiningSettings, out: Path, progress: Callable[[int], object] = lambda more: None
+) -> dict[str, Any]:
+    """Count, and write the directory; the content of mined.json.
+
+    Raises:
+        ValueError: sources that do not go together, or nothing above the thresholds.
+        DamagedError: a malformed record; it is named.
+        ForeignDirectoryError: the directory has anything in it.
+    """
+    settings.check()
+    origin = {
+        name: value.name if isinstance(value, Path) else value for name, value in vars(settings).items()
+    }
+    options: Any = {"skip_bad": settings.skip_bad, "progress": progress}
+    tables: Tables = {}
+    bad = 0
+    if settings.attributes:
+        things = records.attributes(settings.attributes, **options)
+        counts = mining.from_attributes(image.attributes for image in things)
+        tables |= _above(counts, settings.threshold)
+        bad += things.bad
+    if settings.graphs:
+        graphs = settings.graphs
+
+        def images() -> Iterable[list[str]]:
+            nonlocal bad
+            read = records.objects(graphs, **options)
+            for image in read:
+                yield [mining.noun_of(thing.text) for thing in image.objects]
+            bad = read.bad
+
+        tables |= _together(images, settings)
+    if settings.text and settings.subjects:
+        corpus = Corpus(settings.text, skip_bad=settings.skip_bad)
+        nouns = _subjects(settings.subjects)
+
+        def sentences() -> Iterable[list[str]]:
+            for sentence in corpus.sentences(punctuation=True):
+                yield sentence
+                progress(1)
+
+        tables |= _above(mining.from_text(sentences(), nouns), settings.threshold or 0)
+        tables |= _together(lambda: mining.windows(sentences(), nouns, settings.window), settings)
+        bad += corpus.bad
+    if settings.coda:
+        labels = coda.labels(settings.coda)
+        shares = np.zeros((len(labels), len(COLOR.classes)))
+        shares[:, [COLOR.classes.index(c) for c in CODA_CLASSES]] = list(labels.values())
+        tables["color"] = (COLOR.classes, list(labels), shares)
+    if not tables:
+        raise ValueError("nothing is above the thresholds: give more text or records, or a lower `threshold`")
+    return write(out, tables, {**origin, "bad_records": bad}, settings.seed)
+
+
+def _above(counts_of: dict[str, mining.ClassCounts], threshold: int | None) -> Tables:
+    """The subjects of each relation that has any above its threshold."""
+    tables: Tables = {}
+    for name, counts in counts_of.items():
+        subjects, table = counts.kept(RELATIONS[name].threshold if threshold is None else threshold)
+        if subjects:
+            tables[name] = (RELATIONS[name].classes, subjects, table)
+    return tables
+
+
+def _together(images: Callable[[], Iterable[Sequence[str]]], settings: MiningSettings) -> Tables:
+    """Co-occurrence, if any is above the threshold."""
+    threshold = COOCCURRENCE_THRESHOLD if settings.threshold is None else settings.threshold
+    nouns, table = mining.cooccurrence(images, threshold, ordered=settings.ordered)
+    rows = np.flatnonzero(table.any(axis=1))
+    return {"cooccurrence": (nouns, [nouns[i] for i in rows], table[rows])} if len(rows) else {}
+
+
+def _subjects(folder: Path) -> set[str]:
+    """Nouns of all relations of a release or a mined directory."""
+    data = open_data(folder)
+    names = [name for name in data.tasks() if name in RELATIONS]
+    nouns = {subject for name in names for subject in data.counts(name)[0]}
+    if isinstance(data, VisualRelease):
+        return nouns | {pair.subject for part in ("train", "test") for pair in data.pairs("cooccur", part)}
+    return nouns | set(data.counts("cooccurrence")[0] if "cooccurrence" in data.tasks() else ())
+
+
+# The directory
 
 
 def split(n: int, seed: int | None) -> np.ndarray:
@@ -69,43 +207,32 @@ def split(n: int, seed: int | None) -> np.ndarray:
 
 def others(counts: np.ndarray, seed: int) -> np.ndarray:
     """(n,) int64: for each row a class at or below its median, drawn at random, to choose against."""
-    weight = np.where(
-        counts <= np.median(counts, axis=1, keepdims=True),
-        np.random.default_rng(seed).random(counts.shape),
-        -1.0,
-    )
+    drawn = np.random.default_rng(seed).random(counts.shape)
+    weight = np.where(counts <= np.median(counts, axis=1, keepdims=True), drawn, -1.0)
     weight[np.arange(len(counts)), counts.argmax(axis=1)] = -2.0
     return weight.argmax(axis=1)
 
 
 def size_pairs(seed: int, pairs: int = 2_000) -> dict[str, list[Any]]:
-    """Pairs of nouns of different sizes (section 3.1), drawn without repeats, half the rows for each
-    relation.
-    """
+    """Pairs of nouns of different sizes (section 3.1), drawn without repeats, half the rows a relation."""
     nouns = [(noun, i) for i, names in enumerate(SIZES.values()) for noun in names]
     all_pairs = [(a, b) for a, i in nouns for b, j in nouns if i > j]  # a is larger than b
-    order = np.random.default_rng(seed).permutation(len(all_pairs))[:pairs]
-    drawn = [all_pairs[i] for i in order]
-    train = split(len(drawn), seed).tolist()
+    drawn = [all_pairs[i] for i in np.random.default_rng(seed).permutation(len(all_pairs))[:pairs]]
+    larger, smaller = [a for a, _ in drawn], [b for _, b in drawn]
     return {
         "relation": ["larger"] * len(drawn) + ["smaller"] * len(drawn),
-        "subject": [a for a, _ in drawn] + [b for _, b in drawn],
-        "object": [b for _, b in drawn] + [a for a, _ in drawn],
-        "train": train * 2,
+        "subject": larger + smaller,
+        "object": smaller + larger,
+        "train": split(len(drawn), seed).tolist() * 2,
     }
 
 
-def write(
-    out: Path,
-    tables: dict[str, tuple[Sequence[str], Sequence[str], np.ndarray]],
-    origin: dict[str, Any],
-    seed: int | None,
-) -> dict[str, Any]:
+def write(out: Path, tables: Tables, origin: dict[str, Any], seed: int | None) -> dict[str, Any]:
     """Write the directory, mined.json last; its content.
 
     Args:
         out: the directory.
-        tables: {relation: (classes, subjects, (n, c) counts)}.
+        tables: what was counted.
         origin: how the counts were made.
         seed: of the split, None as released.
 
@@ -115,21 +242,15 @@ def write(
     with claimed(out, RECORD.command):
         clear_leftovers(out, RECORD.owned.__contains__)
         require_empty(out)
-        content: dict[str, Any] = {
-            "format": RECORD.form,
-            "schema": RECORD.schema,
-            "version": __version__,
-            "seed": seed,
-            "told": origin,
-            "relations": {},
-        }
+        marks = {"format": RECORD.form, "schema": RECORD.schema, "version": __version__}
+        content: dict[str, Any] = {**marks, "seed": seed, "told": origin, "relations": {}}
         for relation, (classes, subjects, counts) in tables.items():
-            gold, other, train = counts.argmax(axis=1), others(counts, seed or 0), split(len(subjects), seed)
+            other = others(counts, seed or 0)
             nonzero = [np.flatnonzero(row) for row in counts]
             rows = {
                 "subject": list(subjects),
-                "train": train,
-                "gold": [classes[i] for i in gold],
+                "train": split(len(subjects), seed),
+                "gold": [classes[i] for i in counts.argmax(axis=1)],
                 "other": [classes[i] for i in other],
                 "group_paper": grouped(counts, "paper"),
                 "group_release": grouped(counts, "release"),
@@ -159,51 +280,21 @@ class Mined:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        path = folder / NAME
-        self.content: dict[str, Any] = RECORD.load(folder)
-        relations = self.content.get("relations")
-        if not isinstance(relations, dict) or not set(relations) <= {*RELATIONS, "cooccurrence"}:
-            raise DamagedError(f"{path} is damaged: it lists no relations of the study; mine again")
-        for entry in relations.values():
-            classes = entry.get("classes") if isinstance(entry, dict) else None
-            if not isinstance(classes, list) or not classes or not all(isinstance(c, str) for c in classes):
-                raise DamagedError(f"{path} is damaged: a relation has no list of classes; mine again")
+        self.content = RECORD.load(folder)
+        try:
+            self._classes = {
+                name: tuple(entry["classes"]) for name, entry in self.content["relations"].items()
+            }
+        except (KeyError, TypeError, AttributeError) as error:
+            raise DamagedError(f"{folder / NAME} is damaged ({error!r}): mine again") from error
 
     def tasks(self) -> tuple[str, ...]:
         """Relations that it has, and size."""
-        return (*self.content["relations"], "size")
+        return (*self._classes, "size")
 
     def counts(self, relation: str) -> tuple[tuple[str, ...], np.ndarray]:
-        """Subjects and their (n, c) float64 counts.
-
-        Raises:
-            DamagedError: the relation's file is damaged.
-        """
+        """Subjects and their (n, c) float64 counts."""
         return self._counts(relation, self._rows(relation))
-
-    def _counts(self, relation: str, rows: pa.Table) -> tuple[tuple[str, ...], np.ndarray]:
-        wide = len(self.content["relations"][relation]["classes"])
-        lengths, others = (pc.list_value_length(rows[name]).to_numpy() for name in ("classes", "counts"))
-        column, times = (pc.list_flatten(rows[name]).to_numpy() for name in ("classes", "counts"))
-        if (
-            not np.array_equal(lengths, others)
-            or not ((column >= 0) & (column < wide)).all()
-            or not (np.isfinite(times) & (times >= 0)).all()
-        ):
-            raise DamagedError(
-                f"{self.folder}: the counts of {relation} are not one for each class that is named; mine "
-                "again"
-            )
-        if not 0 < rows.num_rows * wide <= MOST_CELLS:
-            raise DamagedError(
-                f"{self.folder}: {relation} has {rows.num_rows:,} subjects of {wide:,} classes, which is "
-                "none or too many"
-            )
-        counts = np.zeros((rows.num_rows, wide))
-        counts[np.repeat(np.arange(rows.num_rows), lengths), column] = times
-        if not counts.any(axis=1).all():
-            raise DamagedError(f"{self.folder}: a subject of {relation} was never counted; mine again")
-        return tuple(rows["subject"].to_pylist()), counts
 
     def dataset(self, relation: str) -> ItemSet:
         """The items of a relation.
@@ -213,20 +304,17 @@ class Mined:
             DamagedError: a file of it is damaged.
         """
         rows = self._rows(relation)
-        classes = tuple(self.content["relations"][relation]["classes"])
+        classes = self._classes[relation]
         number = {c: i for i, c in enumerate(classes)}
         subjects, counts = self._counts(relation, rows)
         train = rows["train"].to_numpy()
-        if not 0 < train.sum() < len(train):
-            raise DamagedError(
-                f"{self.folder}: {relation} has no subjects to train on, or none to test with; mine more"
-            )
-        with understood(self.folder / NAME, "mine again"):
-            gold, other = (
-                np.array([number[c] for c in rows[name].to_pylist()], dtype=np.int64)
-                for name in ("gold", "other")
-            )
+        try:
+            if not 0 < train.sum() < len(train):
+                raise ValueError("no subjects to train on, or none to test with")
+            gold, other = (np.array([number[c] for c in rows[n].to_pylist()]) for n in ("gold", "other"))
             words = tuple(RELATIONS[relation].words[c] if relation in RELATIONS else (c,) for c in classes)
+        except (ValueError, KeyError) as error:
+            raise DamagedError(f"{relation} in {self.folder} is damaged ({error}): mine again") from error
         return ItemSet(relation, classes, words, subjects, gold, other, train, counts, TEMPLATES[relation])
 
     def sizes(self) -> dict[str, tuple[str, ...]]:
@@ -237,10 +325,28 @@ class Mined:
         """Our own."""
         return TEMPLATES[relation]
 
-    def _rows(self, relation: str) -> pa.Table:
-        if relation not in self.content["relations"]:
-            raise ValueError(f"{self.folder} has no {relation}: it has {', '.join(self.tasks())}")
+    def _counts(self, relation: str, rows: pa.Table) -> tuple[tuple[str, ...], np.ndarray]:
+        lengths = pc.list_value_length(rows["classes"]).to_numpy()
+        column, times = (pc.list_flatten(rows[name]).to_numpy() for name in ("classes", "counts"))
+        counts = np.zeros((rows.num_rows, len(self._classes[relation])))
         try:
-            return read_table(self.folder / f"{relation}.parquet", _COLUMNS)
-        except (DamagedError, OSError) as error:
-            raise DamagedError(f"{error}: mine again") from error
+            counts[np.repeat(np.arange(rows.num_rows), lengths), column] = times
+            if not np.isfinite(counts).all() or (counts < 0).any() or not counts.any(axis=1).all():
+                raise ValueError("a subject has impossible counts")
+        except (ValueError, IndexError) as error:
+            raise DamagedError(f"{relation} in {self.folder} is damaged ({error}): mine again") from error
+        return tuple(rows["subject"].to_pylist()), counts
+
+    def _rows(self, relation: str) -> pa.Table:
+        if relation not in self._classes:
+            raise ValueError(f"{self.folder} has no {relation}: it has {', '.join(self.tasks())}")
+        return read_table(self.folder / f"{relation}.parquet", _COLUMNS)
+
+
+def open_data(folder: Path) -> Mined | VisualRelease:
+    """What simtown mined, or the paper's release.
+
+    Raises:
+        FileNotFoundError: the folder is neither.
+    """
+    return Mined(folder) if (folder / NAME).is_file() else VisualRelease(folder)

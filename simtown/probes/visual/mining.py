@@ -13,7 +13,6 @@ from typing import Protocol
 
 import numpy as np
 
-from simtown.core.files import DamagedError
 from simtown.probes.corpus import is_word
 from simtown.probes.visual.classes import RELATIONS, VisualRelation
 from simtown.visualgenome.clean import Lemmas, plain
@@ -22,11 +21,10 @@ from simtown.visualgenome.clean import Lemmas, plain
 _SUFFIXES = ("colored", "coloured", "color", "colour", "made", "shaped")
 #: Spellings of a class that a subject may have in it besides the class's own name.
 _ALSO = {"gray": "grey"}
-#: Pairs gathered before they are added up.
-BLOCK = 2_000_000
-#: Letters of the longest name that counts; different nouns at most, of all and of an image; cells of a table
-#: of nouns by nouns. Visual Genome has 80,000 nouns, an image of it some hundred, and the paper keeps 2,108.
-LONGEST_NAME, MOST_NOUNS, MOST_OF_IMAGE, MOST_CELLS = 200, 1_000_000, 2_000, 50_000_000
+#: Images whose pairs are gathered before they are added up.
+BLOCK = 10_000
+#: Cells of a table of nouns by nouns at most: the paper keeps 2,108 nouns.
+MOST_CELLS = 50_000_000
 
 
 class AnnotatedObject(Protocol):
@@ -55,25 +53,22 @@ class ClassCounts:
         row = self.table.get(subject)
         if row is None:
             row = self.table[subject] = np.zeros(len(self.relation.classes), dtype=np.int64)
-            _check_nouns(len(self.table))
         for c in classes:
             row[c] += 1
 
     def kept(self, threshold: int) -> tuple[list[str], np.ndarray]:
-        """Subjects with anything above the threshold, and their (n, c) counts, cells at or under it set to
-        zero.
-        """
-        rows = [(subject, np.where(row > threshold, row, 0)) for subject, row in self.table.items()]
-        rows = [(subject, row) for subject, row in rows if row.any()]
-        return [s for s, _ in rows], np.array([row for _, row in rows]).reshape(
-            len(rows), len(self.relation.classes)
-        )
+        """Subjects with anything above the threshold, and their (n, c) counts, cells at or under it zero."""
+        counts = np.array(list(self.table.values())).reshape(-1, len(self.relation.classes))
+        counts[counts <= threshold] = 0
+        rows = np.flatnonzero(counts.any(axis=1))
+        subjects = list(self.table)
+        return [subjects[i] for i in rows], counts[rows]
 
 
 @lru_cache(maxsize=1 << 18)
 def noun_of(name: str) -> str:
     """A name with its last word as a dictionary lists it, lower case: "Street Lights" is "street light"."""
-    *before, last = plain(name[:LONGEST_NAME]).split() or [""]
+    *before, last = plain(name).split() or [""]
     return " ".join([*before, Lemmas().entity(last)]).strip()
 
 
@@ -95,25 +90,34 @@ def allowed(subject: str, relation: VisualRelation) -> list[bool]:
     return [c not in subject and _ALSO.get(c, c) not in subject for c in relation.classes]
 
 
+class RelationCounts:
+    """Counts of every relation's classes by subject; a class that a subject's name has does not count."""
+
+    def __init__(self) -> None:
+        self.counts = {name: ClassCounts(relation) for name, relation in RELATIONS.items()}
+        self.class_of = {name: relation.class_of() for name, relation in RELATIONS.items()}
+        self._allowed: dict[tuple[str, str], list[bool]] = {}
+
+    def add(self, name: str, subject: str, classes: Iterable[int | None]) -> None:
+        """Count classes of a relation; None stands for no class."""
+        fits = self._allowed.get((name, subject))
+        if fits is None:
+            fits = self._allowed[name, subject] = allowed(subject, RELATIONS[name])
+        kept = [c for c in classes if c is not None and fits[c]]
+        if kept:
+            self.counts[name].add(subject, kept)
+
+
 def from_attributes(images: Iterable[Iterable[AnnotatedObject]]) -> dict[str, ClassCounts]:
     """{relation: counts} of annotated objects; a class counts once an object, however often it is said."""
-    counts_of = {name: ClassCounts(relation) for name, relation in RELATIONS.items()}
-    words = {name: relation.class_of() for name, relation in RELATIONS.items()}
-    may: dict[tuple[str, str], list[bool]] = {}
+    counts = RelationCounts()
     for image in images:
         for thing in image:
             subject = noun_of(thing.text)
-            if not subject or not thing.attributes:
-                continue
-            for name, counts in counts_of.items():
-                named = {c for a in thing.attributes if (c := class_in(a, words[name])) is not None}
-                if not named:
-                    continue
-                fits = may.setdefault((name, subject), allowed(subject, counts.relation))
-                kept = [c for c in named if fits[c]]
-                if kept:
-                    counts.add(subject, kept)
-    return counts_of
+            if subject and thing.attributes:
+                for name, words in counts.class_of.items():
+                    counts.add(name, subject, {class_in(a, words) for a in thing.attributes})
+    return counts.counts
 
 
 def from_text(sentences: Iterable[Sequence[str]], subjects: Collection[str]) -> dict[str, ClassCounts]:
@@ -123,29 +127,18 @@ def from_text(sentences: Iterable[Sequence[str]], subjects: Collection[str]) -> 
     X is one of the subjects, in the singular or plural, of one word or more; the longest counts. Sentences
     are lower-case tokens with marks of punctuation, across which nothing is said.
     """
-    counts_of = {name: ClassCounts(relation) for name, relation in RELATIONS.items()}
-    words = {name: relation.class_of() for name, relation in RELATIONS.items()}
+    counts = RelationCounts()
     matcher = Matcher(subjects)
-    may: dict[tuple[str, str], list[bool]] = {}
     for tokens in sentences:
         for begin, end, subject in matcher.matches(tokens):
             before, after = tokens[begin - 1] if begin else "", tokens[end : end + 4]
-            for name, counts in counts_of.items():
-                candidates = [before]
-                if after[:1] in (["is"], ["are"]):
-                    rest = after[1:]
-                    if name != "material":
-                        candidates += rest[:1]
-                    elif rest[:2] == ["made", "of"]:
-                        candidates += rest[2:3]
+            linked = after[1:] if after[:1] in (["is"], ["are"]) else []
+            made_of = linked[2:3] if linked[:2] == ["made", "of"] else []
+            for name, words in counts.class_of.items():
+                candidates = [before, *(made_of if name == "material" else linked[:1])]
                 for word in candidates:
-                    c = words[name].get(word)
-                    if (
-                        c is not None
-                        and may.setdefault((name, subject), allowed(subject, counts.relation))[c]
-                    ):
-                        counts.add(subject, [c])
-    return counts_of
+                    counts.add(name, subject, [words.get(word)])
+    return counts.counts
 
 
 class Matcher:
@@ -190,49 +183,21 @@ def cooccurrence(
             does, so that rows depend on the annotators' order; otherwise the counts are symmetric.
 
     Raises:
-        DamagedError: an image, or all of them, has more nouns than Visual Genome.
         ValueError: too many nouns are left for a table.
     """
     seen: Counter[str] = Counter()
     for nouns in images():
         seen.update(set(nouns))
-        _check_nouns(len(seen))
     frequent = [noun for noun, n in seen.items() if n > threshold and noun]
     number = {noun: i for i, noun in enumerate(frequent)}
-    n = len(frequent)
-    codes, counts, pending = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), list[np.ndarray]()
-    waiting = 0
-
-    def merged() -> tuple[np.ndarray, np.ndarray]:
-        every, times = (
-            np.concatenate([codes, *pending]),
-            np.concatenate([counts, np.ones(waiting, dtype=np.int64)]),
-        )
-        distinct, where = np.unique(every, return_inverse=True)
-        return distinct, np.bincount(where, weights=times, minlength=len(distinct)).astype(np.int64)
-
-    for nouns in images():
-        here = np.array([number[noun] for noun in dict.fromkeys(nouns) if noun in number], dtype=np.int64)
-        if len(here) < 2:
-            continue
-        if len(here) > MOST_OF_IMAGE:
-            raise DamagedError(
-                f"an image has more than {MOST_OF_IMAGE:,} different things, which none of Visual Genome's "
-                "has"
-            )
-        i, j = np.triu_indices(len(here), 1)
-        a, b = here[i], here[j]
-        if not ordered:
-            a, b = np.minimum(a, b), np.maximum(a, b)
-        pending.append(a * n + b)
-        waiting += len(a)
-        if waiting > BLOCK:
-            codes, counts = merged()
-            pending, waiting = [], 0
-    if waiting:
-        codes, counts = merged()
+    n = max(len(frequent), 1)
+    codes, counts = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    for block in _pair_codes(images(), number, ordered):
+        codes, where = np.unique(np.concatenate([codes, block]), return_inverse=True)
+        weights = np.concatenate([counts, np.ones(len(block), dtype=np.int64)])
+        counts = np.bincount(where, weights=weights, minlength=len(codes)).astype(np.int64)
     kept = counts > threshold
-    a, b, times = codes[kept] // max(n, 1), codes[kept] % max(n, 1), counts[kept]
+    a, b, times = codes[kept] // n, codes[kept] % n, counts[kept]
     used = np.unique(np.concatenate([a, b]))
     if len(used) ** 2 > MOST_CELLS:
         raise ValueError(
@@ -247,11 +212,23 @@ def cooccurrence(
     return [frequent[i] for i in used], table
 
 
-def _check_nouns(many: int) -> None:
-    if many > MOST_NOUNS:
-        raise DamagedError(
-            f"there are more than {MOST_NOUNS:,} different nouns, which no release of Visual Genome has"
-        )
+def _pair_codes(
+    images: Iterable[Sequence[str]], number: dict[str, int], ordered: bool
+) -> Iterator[np.ndarray]:
+    """Pairs of nouns that are seen together, coded as a * n + b, in blocks of BLOCK images."""
+    pending: list[np.ndarray] = []
+    for nouns in images:
+        here = np.array([number[noun] for noun in dict.fromkeys(nouns) if noun in number], dtype=np.int64)
+        i, j = np.triu_indices(len(here), 1)
+        a, b = here[i], here[j]
+        if not ordered:
+            a, b = np.minimum(a, b), np.maximum(a, b)
+        pending.append(a * max(len(number), 1) + b)
+        if len(pending) >= BLOCK:
+            yield np.concatenate(pending)
+            pending = []
+    if pending:
+        yield np.concatenate(pending)
 
 
 def windows(sentences: Iterable[Sequence[str]], nouns: Collection[str], width: int) -> Iterator[list[str]]:

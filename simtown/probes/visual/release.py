@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import csv
 import json
-import math
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -45,15 +43,8 @@ FILES = ReleaseFiles(
 )
 
 
-@dataclass(frozen=True)
-class Pair:
-    """A subject with two classes.
-
-    Attributes:
-        subject: a noun.
-        best: the class that fits it best.
-        other: a class that does not fit.
-    """
+class Pair(NamedTuple):
+    """A subject, a noun; the class that fits it best, and one that does not fit."""
 
     subject: str
     best: str
@@ -71,9 +62,6 @@ class VisualRelease:
         FILES.path(folder, "distributions", "color")
         self.folder = folder
 
-    def _path(self, kind: str, name: str) -> Path:
-        return FILES.path(self.folder, kind, name)
-
     def tasks(self) -> tuple[str, ...]:
         """What the study can ask about."""
         return (*RELATIONS, "cooccurrence", "size")
@@ -87,45 +75,31 @@ class VisualRelease:
         Raises:
             DamagedError: the file does not hold a row of counts for each subject.
         """
-        path = self._path("distributions", name)
-        text = read_text(path)
+        path = FILES.path(self.folder, "distributions", name)
         try:
-            content = json.loads(text)
-            subjects, rows = tuple(map(str, content)), np.array(list(content.values()), dtype=np.float64)
-            if rows.ndim != 2 or not len(rows) or not np.isfinite(rows).all() or (rows < 0).any():
+            content = json.loads(read_text(path))
+            rows = np.array(list(content.values()), dtype=np.float64).reshape(len(content), -1)
+            if not rows.size or not np.isfinite(rows).all() or (rows < 0).any():
                 raise ValueError("not a row of counts for each subject")
-        except (ValueError, TypeError, AttributeError, OverflowError) as error:
+        except (ValueError, TypeError, AttributeError) as error:
             raise DamagedError(
                 f"{path} must hold a list of counts for each subject ({error}): fetch it again"
             ) from error
-        return subjects, rows
+        return tuple(content), rows
 
     def pairs(self, *place: str) -> list[Pair]:
         """Pairs of a file of db, in its order: pairs("color", "single", "test")."""
-        path = self._path("pairs", "/".join(place))
-        return [
-            Pair(*(_field(row, key, path, i) for key in ("sub", "obj", "alt")))
-            for i, row in enumerate(_rows(path), start=1)
-        ]
+        rows = self._records("pairs", "/".join(place), ("sub", "obj", "alt"))
+        return [Pair(*row) for row in rows]
 
     def templates(self, relation: str) -> tuple[str, ...]:
-        """Sentences with [X] and [Y].
-
-        Raises:
-            DamagedError: a template has not one [X] and one [Y].
-        """
-        path = self._path("prompts", relation)
-        templates = tuple(_field(row, "template", path, i) for i, row in enumerate(_rows(path), start=1))
-        for template in templates:
-            if template.count("[X]") != 1 or template.count("[Y]") != 1:
-                raise DamagedError(f"{path}: the template '{template[:60]}' must have one [X] and one [Y]")
-        return templates
+        """Sentences with [X] and [Y]."""
+        return tuple(template for (template,) in self._records("prompts", relation, ("template",)))
 
     def words(self, relation: str) -> dict[str, tuple[str, ...]]:
         """{class: the words that count for it}."""
-        path = self._path("words", relation)
         words: dict[str, tuple[str, ...]] = {}
-        for line in read_text(path).split("\n"):
+        for line in read_text(FILES.path(self.folder, "words", relation)).splitlines():
             word, _, target = (part.strip() for part in line.partition(":"))
             if word and target:
                 words[target] = (*words.get(target, (target,)), word)
@@ -135,7 +109,7 @@ class VisualRelease:
 
     def sizes(self) -> dict[str, tuple[str, ...]]:
         """{size: nouns}, from the smallest."""
-        return {size: tuple(read_text(self._path("sizes", size)).split()) for size in SIZES}
+        return {size: tuple(read_text(FILES.path(self.folder, "sizes", size)).split()) for size in SIZES}
 
     def dataset(self, relation: str) -> ItemSet:
         """The items of a relation.
@@ -148,109 +122,67 @@ class VisualRelease:
         """
         name = "cooccur" if relation == "cooccurrence" else relation
         train, test = self.pairs(name, "train"), self.pairs(name, "test")
-        pairs = [*train, *test]
-        if not train or not test or not self.templates(name):
+        pairs, templates = [*train, *test], self.templates(name)
+        counts = None
+        try:
+            if not train or not test or not templates:
+                raise ValueError("it lacks templates, or subjects to train on or test with")
+            if relation in RELATIONS:
+                words = RELATIONS[relation].words
+                subjects, rows = self.counts(relation)
+                place = {subject: i for i, subject in enumerate(subjects)}
+                counts = rows[[place[pair.subject] for pair in pairs]].reshape(len(pairs), len(words))
+            else:
+                objects = [*self.words(name), *(p.best for p in pairs), *(p.other for p in pairs)]
+                words = {word: (word,) for word in dict.fromkeys(objects)}
+            classes = {word: i for i, word in enumerate(words)}
+            gold = np.array([classes[pair.best] for pair in pairs])
+        except (ValueError, KeyError) as error:
             raise DamagedError(
-                f"{self.folder} has no templates of {relation}, or no subjects to train on or test with: "
-                "fetch the release again"
-            )
-        if relation in RELATIONS:
-            words = RELATIONS[relation].words
-        else:
-            words = {
-                word: (word,)
-                for word in dict.fromkeys(
-                    [*self.words(name), *(p.best for p in pairs), *(p.other for p in pairs)]
-                )
-            }
-        classes = {c: i for i, c in enumerate(words)}
-        counts: np.ndarray | None = None
-        if relation in RELATIONS:
-            subjects, rows = self.counts(relation)
-            place = {s: i for i, s in enumerate(subjects)}
-            missing = [p.subject for p in pairs if p.subject not in place]
-            if missing or rows.shape[1] != len(classes):
-                lacks = (
-                    f"no counts of '{missing[0][:60]}'"
-                    if missing
-                    else f"{rows.shape[1]} counts for each subject, not {len(classes)}"
-                )
-                raise DamagedError(
-                    f"{self._path('distributions', relation)} has {lacks}: fetch the release again"
-                )
-            counts = rows[[place[p.subject] for p in pairs]]
-        for pair in pairs:
-            if pair.best not in classes:
-                raise DamagedError(
-                    f"{self.folder}: '{pair.best[:60]}', the best {relation} of '{pair.subject[:60]}', is "
-                    f"no {relation} of the study"
-                )
+                f"the files of {relation} in {self.folder} do not fit each other "
+                f"({type(error).__name__}: {error}): fetch the release again"
+            ) from error
         return ItemSet(
             relation=relation,
             classes=tuple(classes),
             words=tuple(words.values()),
-            subjects=tuple(p.subject for p in pairs),
-            gold=np.array([classes[p.best] for p in pairs]),
-            other=np.array([classes.get(p.other, -1) for p in pairs]),
+            subjects=tuple(pair.subject for pair in pairs),
+            gold=gold,
+            other=np.array([classes.get(pair.other, -1) for pair in pairs]),
             train=np.arange(len(pairs)) < len(train),
             counts=counts,
-            templates=self.templates(name),
+            templates=templates,
         )
 
     def by_subject(self) -> dict[tuple[str, str, bool], dict[str, float]]:
         """The paper's ρ of its models by subject, average template: {(model, relation, tuned): {subject: ρ}}.
 
         Repeated rows count once.
-
-        Raises:
-            DamagedError: a line of the table has another form.
         """
-        path = self._path("results", "pt_corrs")
         rho_of: dict[tuple[str, str, bool], dict[str, float]] = {}
-        for row in _table(path):
-            try:
-                model, relation, subject, tuned, rho = row
-                rho_of.setdefault((model, relation, tuned == "True"), {})[subject] = _finite(rho)
-            except ValueError as error:
-                raise DamagedError(
-                    f"{path}: each line must be model, relation, subject, True or False, ρ ({error})"
-                ) from error
+        try:
+            for model, relation, subject, tuned, rho in self.table("pt_corrs"):
+                rho_of.setdefault((model, relation, tuned == "True"), {})[subject] = float(rho)
+        except ValueError as error:
+            path = FILES.path(self.folder, "results", "pt_corrs")
+            raise DamagedError(
+                f"{path}: each line must be model, relation, subject, True or False, ρ ({error})"
+            ) from error
         return rho_of
 
     def table(self, name: str) -> list[list[str]]:
-        """Rows of another of the release's result tables, heads first:
+        """Rows of one of the release's result tables, heads first: "heatmap_data", "size_sims", …"""
+        return list(csv.reader(read_text(FILES.path(self.folder, "results", name)).splitlines()))
 
-        "heatmap_data", "size_sims", "file-cls", "pt_corrs_sm".
-        """
-        return _table(self._path("results", name))
-
-
-def _table(path: Path) -> list[list[str]]:
-    try:
-        return list(csv.reader(read_text(path).splitlines()))
-    except csv.Error as error:
-        raise DamagedError(f"{path} is no table of text ({error}): fetch it again") from error
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"{text} is no number")
-    return number
-
-
-def _rows(path: Path) -> list[Any]:
-    rows = []
-    for number, line in enumerate(read_text(path).split("\n"), start=1):
-        if line.strip():
-            try:
-                rows.append(json.loads(line))
-            except ValueError as error:
-                raise DamagedError(f"{path}: line {number} is not JSON ({error})") from error
-    return rows
-
-
-def _field(row: Any, key: str, path: Path, number: int) -> str:
-    if not isinstance(row, dict) or not isinstance(row.get(key), str):
-        raise DamagedError(f"{path}: row {number} has no text called '{key}'")
-    return str(row[key])
+    def _records(self, kind: str, name: str, keys: tuple[str, ...]) -> list[tuple[Any, ...]]:
+        """The texts under these keys of each line of a file of JSON lines."""
+        path = FILES.path(self.folder, kind, name)
+        rows = []
+        for number, line in enumerate(read_text(path).split("\n"), start=1):
+            if line.strip():
+                try:
+                    record = json.loads(line)
+                    rows.append(tuple(str(record[key]) for key in keys))
+                except (ValueError, KeyError, TypeError) as error:
+                    raise DamagedError(f"{path} line {number} lacks {', '.join(keys)} ({error})") from error
+        return rows

@@ -36,18 +36,6 @@ class VisualData(Protocol):
     def counts(self, relation: str) -> tuple[tuple[str, ...], np.ndarray]: ...
 
 
-def open_data(folder: Path) -> VisualData:
-    """What simtown mined, or the paper's release.
-
-    Raises:
-        FileNotFoundError: the folder is neither.
-    """
-    from simtown.probes.visual.mined import NAME, Mined
-    from simtown.probes.visual.release import VisualRelease
-
-    return Mined(folder) if (folder / NAME).is_file() else VisualRelease(folder)
-
-
 @dataclass(frozen=True)
 class VisualSource:
     """The data of a run, with the items that were read.
@@ -90,6 +78,8 @@ class VisualStudy(ItemStudy):
         return visual_record()
 
     def open(self, source: Path, settings: Any) -> VisualSource:
+        from simtown.probes.visual.mined import open_data
+
         return VisualSource(open_data(source))
 
     def tasks(self, data: VisualSource, settings: Any) -> tuple[str, ...]:
@@ -119,13 +109,15 @@ class VisualStudy(ItemStudy):
             return super().ask(request)
         from simtown.core.untrusted import folder
         from simtown.probes import item_results
-        from simtown.probes.visual import tuning
+        from simtown.probes.visual import soft_prompts
 
         data = self.item_set(request.data, request.task)
-        progress = request.bars(f"{use}, {data.relation}, passes", tuning.EPOCHS)
+        progress = request.bars(f"{use}, {data.relation}, passes", soft_prompts.EPOCHS)
         prompts = folder(request.out, "prompts") / f"{data.relation}.safetensors"
         scorer = request.scorer(request.settings.policy)
-        result, notes = tuning.tune(scorer, data, request.settings.seed, use == "tuned", prompts, progress)
+        result, notes = soft_prompts.tune(
+            scorer, data, request.settings.seed, use == "tuned", prompts, progress
+        )
         return item_results.result_of(data, use, [result], notes)
 
     def table(self, content: Mapping[str, Any]) -> SummaryTable:

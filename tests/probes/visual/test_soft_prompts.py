@@ -14,7 +14,7 @@ from simtown.probes import elicit  # noqa: E402
 from simtown.probes.scorers import UnableError, open_scorer  # noqa: E402
 from simtown.probes.scorers.base import BLANK  # noqa: E402
 from simtown.probes.scorers.spelling import spell  # noqa: E402
-from simtown.probes.visual import distill, tuning  # noqa: E402
+from simtown.probes.visual import distill, soft_prompts  # noqa: E402
 from simtown.probes.visual.classes import RELATIONS  # noqa: E402
 from tests.probes.tiny import MASKED, MIXING, redrawn  # noqa: E402
 from tests.probes.visual.world import SUBJECTS, TEMPLATES  # noqa: E402
@@ -78,10 +78,10 @@ def teacher(tmp_path_factory):
 
 
 def _mixture(scorer, data, deep):
-    model = tuning.masked_of(scorer)
+    model = soft_prompts.masked_of(scorer)
     spelled = spell(data.words, model.spelling, "first")
-    every = [tuning.rows(model, t, list(data.subjects)) for t in data.templates]
-    return tuning.Mixture(
+    every = [soft_prompts.rows(model, t, list(data.subjects)) for t in data.templates]
+    return soft_prompts.Mixture(
         model,
         data.templates,
         [r.own.shape[1] for r in every],
@@ -100,7 +100,9 @@ def test_untuned_prompts_say_what_the_model_says(bert, release, deep):
     expected = elicit.averaged(
         elicit.by_template(scorer, data.templates, data.subjects, data.words, "paper"), "paper"
     )
-    assert tuning.said(mixture, every, np.arange(len(data.subjects))) == pytest.approx(expected, abs=1e-4)
+    assert soft_prompts.said(mixture, every, np.arange(len(data.subjects))) == pytest.approx(
+        expected, abs=1e-4
+    )
 
 
 @pytest.mark.parametrize("kind", MASKED)
@@ -109,9 +111,9 @@ def test_untuned_prompts_say_what_the_model_says(bert, release, deep):
 )
 def test_prompts_are_the_texts_that_are_asked(kind, template, model):
     """Subjects first in a text and behind a space, known and unknown ones."""
-    scorer = tuning.masked_of(open_scorer(f"hf:{model(kind)}"))
+    scorer = soft_prompts.masked_of(open_scorer(f"hf:{model(kind)}"))
     subjects = ["banana", "red bus", "worn-out coat", "bus 東京"]
-    these = tuning.rows(scorer, template, subjects)
+    these = soft_prompts.rows(scorer, template, subjects)
     gaps = scorer._gaps([elicit.fill(template, subject, BLANK) for subject in subjects])
     for ids, real, at, (before, after, _) in zip(these.ids, these.real, these.gap, gaps, strict=True):
         assert ids[real.bool()].tolist() == [*before, scorer.tokenizer.mask_token_id, *after]
@@ -121,19 +123,19 @@ def test_prompts_are_the_texts_that_are_asked(kind, template, model):
 @pytest.mark.parametrize("kind", MIXING)
 @pytest.mark.parametrize("deep", [False, True])
 def test_prompts_do_not_see_each_others_padding(kind, deep, model, release):
-    scorer = tuning.masked_of(open_scorer(f"hf:{model(kind)}"))
+    scorer = soft_prompts.masked_of(open_scorer(f"hf:{model(kind)}"))
     subjects = ["banana", "a turquoise bus", "sky"]
     data = replace(release.dataset("color"), subjects=subjects, templates=("the [X] is [Y] .",))
     mixture, every = _mixture(scorer, data, deep)
-    together = tuning.said(mixture, every, np.arange(3))
+    together = soft_prompts.said(mixture, every, np.arange(3))
     for subject, logprobs in zip(subjects, together, strict=True):
-        alone = [tuning.rows(scorer, data.templates[0], [subject])]
-        assert tuning.said(mixture, alone, np.arange(1))[0] == pytest.approx(logprobs, abs=1e-4)
+        alone = [soft_prompts.rows(scorer, data.templates[0], [subject])]
+        assert soft_prompts.said(mixture, alone, np.arange(1))[0] == pytest.approx(logprobs, abs=1e-4)
 
 
 def test_offsets_stand_at_the_templates_words_alone(bert):
-    model = tuning.masked_of(open_scorer(f"hf:{bert}"))
-    these = tuning.rows(model, "[X] has color [Y] .", ["fire engine", "snow"])
+    model = soft_prompts.masked_of(open_scorer(f"hf:{bert}"))
+    these = soft_prompts.rows(model, "[X] has color [Y] .", ["fire engine", "snow"])
     tokens = model.tokenizer.convert_ids_to_tokens
     for i in range(2):
         assert tokens(these.ids[i][these.own[i]].tolist()) == ["has", "color", "."]
@@ -145,19 +147,19 @@ def test_offsets_stand_at_the_templates_words_alone(bert):
 def test_tuning_learns_and_leaves_the_model_alone(bert, release, deep, tmp_path, monkeypatch):
     """Where every subject has one color, prompts learn to say it of subjects that were held out."""
     for name, value in (("LEARNING_RATE", 0.2), ("EPOCHS", 30), ("PATIENCE", 30)):
-        monkeypatch.setattr(tuning, name, value)
+        monkeypatch.setattr(soft_prompts, name, value)
     data = release.dataset("color")
     data = replace(data, gold=np.full_like(data.gold, 3))
     scorer = open_scorer(f"hf:{bert}")
-    before = {k: v.clone() for k, v in tuning.masked_of(scorer).model.state_dict().items()}
-    one, notes = tuning.tune(scorer, data, 0, deep, tmp_path / "color.safetensors")
+    before = {k: v.clone() for k, v in soft_prompts.masked_of(scorer).model.state_dict().items()}
+    one, notes = soft_prompts.tune(scorer, data, 0, deep, tmp_path / "color.safetensors")
     assert min(notes["held_out_loss"]) < 0.75 * notes["held_out_loss"][0]
     assert sum(notes["weights"].values()) == pytest.approx(1)
     assert (tmp_path / "color.safetensors").stat().st_size > 0
     assert one.scores.shape == (len(data.test), 12)
-    after = tuning.masked_of(scorer).model.state_dict()
+    after = soft_prompts.masked_of(scorer).model.state_dict()
     assert all(torch.equal(before[k], after[k]) for k in before)
-    again, _ = tuning.tune(open_scorer(f"hf:{bert}"), data, 0, deep)
+    again, _ = soft_prompts.tune(open_scorer(f"hf:{bert}"), data, 0, deep)
     assert again.scores == pytest.approx(one.scores, abs=1e-4)
 
 
@@ -186,7 +188,7 @@ def test_only_masked_models(tmp_path, small, cli):
     corpus = tmp_path / "c.txt"
     corpus.write_text("red round wood car\n")
     with pytest.raises(UnableError):
-        tuning.masked_of(open_scorer(f"ngram:{corpus}"))
+        soft_prompts.masked_of(open_scorer(f"ngram:{corpus}"))
     cli(
         "probe",
         "visual",
@@ -250,7 +252,7 @@ def test_distilling_does_not_see_padding(model, tmp_path):
     divergences = []
     for batch in (1, 3):
         teacher, student = (open_scorer(f"hf:{model('fnet')}") for _ in range(2))
-        learning = tuning.masked_of(student).model
+        learning = soft_prompts.masked_of(student).model
         redrawn(learning, 2, 0.3)
         for module in learning.modules():
             if isinstance(module, torch.nn.Dropout):

@@ -45,7 +45,7 @@ def masked_of(scorer: Scorer) -> Masked:
     inner = scorer.uncached()
     if not isinstance(inner, Masked):
         raise UnableError(
-            f"{scorer.name} is no masked language model: soft prompts and distillation need one, such as "
+            f"{scorer.name} is not a masked language model: soft prompts and distillation need one, such as "
             "hf:bert-base-uncased"
         )
     return inner
