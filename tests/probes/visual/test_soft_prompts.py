@@ -202,7 +202,7 @@ def test_only_masked_models(tmp_path, small, cli):
         "color",
         "--out",
         tmp_path / "o",
-    ).refuses("no masked language model")
+    ).refuses("masked language model")
 
 
 def test_divergence_is_torchs():
