@@ -14,7 +14,7 @@ from torch import nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from simtown.core import options
-from simtown.core.files import claimed, save_json
+from simtown.core.files import save_json
 from simtown.core.options import SettingsError
 from simtown.core.processes import keep_memory
 from simtown.core.streams import Stream
@@ -124,20 +124,19 @@ def fit(
     callback = callback or FitCallback()
     if settings.device == "cpu":
         keep_memory()
-    with claimed(directory, "simtown fit"):
-        run = run_directory.begin(directory, settings, dataset, callback.on_compare)
-        if run["status"] == "done":
-            (directory / run_directory.STATE).unlink(missing_ok=True)  # killed before the run removed it
-            return run
-        try:
-            results = _train(settings, dataset, directory, callback, cache, beside)
-        except (FitError, torch.OutOfMemoryError) as error:
-            memory = f"out of memory with `batch={settings.batch}`: use a smaller batch or smaller pictures"
-            problem = error if isinstance(error, FitError) else FitError(memory)
-            save_json(directory / run_directory.RUN, {**run, "status": "failed", "error": str(problem)})
-            raise problem from None
-        run = {key: value for key, value in run.items() if key != "error"} | results | {"status": "done"}
-        save_json(directory / run_directory.RUN, run)
+    with run_directory.opened(directory, settings, dataset, callback.on_compare) as run:
+        if run["status"] != "done":
+            try:
+                results = _train(settings, dataset, directory, callback, cache, beside)
+            except (FitError, torch.OutOfMemoryError) as error:
+                memory = (
+                    f"out of memory with `batch={settings.batch}`: use a smaller batch or smaller pictures"
+                )
+                problem = error if isinstance(error, FitError) else FitError(memory)
+                save_json(directory / run_directory.RUN, {**run, "status": "failed", "error": str(problem)})
+                raise problem from None
+            run = {key: value for key, value in run.items() if key != "error"} | results
+            save_json(directory / run_directory.RUN, run)
         (directory / run_directory.STATE).unlink(missing_ok=True)
     return run
 
@@ -246,6 +245,7 @@ def _train(
     _draw_curve(directory)
     seen = None if settings.stream else settings.train_size
     return {
+        "status": "done",
         "epochs": state.epoch,
         "steps": state.step,
         "stopped": reason,

@@ -6,7 +6,7 @@ So it stays the same run if its data set grows, moves or is stored in other shar
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from hashlib import sha256
 from typing import Any
@@ -59,6 +59,18 @@ def endless(dataset: Dataset) -> str:
         if name not in (*_STORAGE, "test_seed")
     }
     return sha256(json.dumps(drawn, sort_keys=True).encode()).hexdigest()
+
+
+def of_run(run: Mapping[str, Any]) -> dict[str, Any]:
+    """What a run.json says of its identity: settings, world and digests of the examples."""
+    world = {
+        name: value for name, value in run["data"].items() if name not in ("name", "examples", "test_id")
+    }
+    return {
+        **run["settings"],
+        **{f"data.{name}": value for name, value in world.items()},
+        **{f"{_NAMES[split]} examples": digest for split, digest in run["data"]["examples"].items()},
+    }
 
 
 def other_settings(

@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
@@ -22,21 +23,19 @@ from torch import nn
 
 from simtown.core.files import (
     DamagedError,
-    ForeignDirectoryError,
-    as_json,
     replacing,
     save_bytes,
-    save_json,
     save_text,
 )
-from simtown.core.runs import load_json, require_only
+from simtown.core.runs import RunRecord
 from simtown.core.untrusted import open_regular, read_bytes
 from simtown.core.version import __version__, versions
 from simtown.datasets.reader import Dataset
 from simtown.training import identity
 from simtown.training.fit_settings import FitSettings
 
-RUN, FORMAT = "run.json", "simtown-run"
+RUN = "run.json"
+RECORD = RunRecord(RUN, "simtown-run", "simtown fit", frozenset({RUN}), what="run")
 METRICS, TEST, CURVE = "metrics.jsonl", "test.npz", "curve.png"
 STATE, WEIGHTS = "state.safetensors", "weights.safetensors"
 
@@ -80,78 +79,61 @@ class _Finished(_Run):
 # run.json
 
 
-def begin(
+@contextmanager
+def opened(
     directory: Path,
     settings: FitSettings,
     dataset: Dataset,
     compared: Callable[[int, int], object] = lambda count, total: None,
-) -> dict[str, Any]:
-    """The run.json to continue with: a new one in an empty directory, or the one that is there.
+) -> Iterator[dict[str, Any]]:
+    """The run.json to continue with: a new one in an empty directory, or that of the same run.
+
+    Other processes of the command cannot write there meanwhile.
 
     Args:
-        directory: of the run.
-        settings: of the run; those of a run that is there must be the same.
-        dataset: to train on; a run that is there must have read the same examples.
+        directory: of the run; made if need be.
+        settings: of the run.
+        dataset: to train on.
         compared: receives how many more examples were read for their digests, and of how many.
 
     Raises:
-        ForeignDirectoryError: the directory holds something else, or a run that differs; the message says in
-            what.
+        ForeignDirectoryError: the directory holds something else, or a run with other settings or examples.
         DamagedError: its run.json is damaged.
     """
-    run = None
-    if (directory / RUN).exists():
-        run = load(directory)
-        if differ := identity.other_settings(run, settings, dataset.settings):
-            raise ForeignDirectoryError(
-                f"{directory} holds a run with other settings: {'; '.join(differ)}; give another `directory`"
-            )
-    else:
-        require_only(directory, lambda name: name == RUN or name.startswith("."), "simtown fit")
     size = 0 if settings.stream else settings.train_size
     total = size + len(dataset.val) + len(dataset.test)
     examples = identity.examples_read(dataset, [size], lambda count: compared(count, total))[size]
     if settings.stream:
         examples["train"] = identity.endless(dataset)
-    if run is None:
-        run = _fresh(settings, dataset, examples)
-        save_json(directory / RUN, run)
-    elif others := identity.other_examples(run, examples):
-        raise ForeignDirectoryError(
-            f"{directory} holds a run that read {others} than {dataset.path} has; give another `directory`"
-        )
-    return run
+    with RECORD.opened(directory, _fresh(settings, dataset, examples), identity.of_run, load) as run:
+        yield run
 
 
 def _fresh(settings: FitSettings, dataset: Dataset, examples: dict[str, str]) -> dict[str, Any]:
     """run.json of a run that begins; `examples`: the digest of each split."""
     device = torch.device(settings.device)
     card = torch.cuda.get_device_name(device) if device.type == "cuda" else ""
-    run: dict[str, Any] = as_json(
-        {
-            "format": FORMAT,
-            "status": "running",
-            "model": settings.model,
-            "train_size": settings.train_size,
-            "seed": settings.seed,
-            "settings": asdict(settings),
-            "data": {
-                "name": dataset.name,
-                **identity.world(dataset.settings),
-                "examples": examples,
-                "test_id": examples["test"],
-            },
-            "simtown": __version__,
-            "libraries": versions("torch", "numpy", "numba", "scipy", "safetensors"),
-            "machine": {
-                "device": card or platform.processor() or platform.machine(),
-                "threads": torch.get_num_threads(),
-                "system": platform.platform(),
-            },
-            "seconds": 0.0,
-        }
-    )
-    return run
+    return {
+        "status": "running",
+        "model": settings.model,
+        "train_size": settings.train_size,
+        "seed": settings.seed,
+        "settings": asdict(settings),
+        "data": {
+            "name": dataset.name,
+            **identity.world(dataset.settings),
+            "examples": examples,
+            "test_id": examples["test"],
+        },
+        "simtown": __version__,
+        "libraries": versions("torch", "numpy", "numba", "scipy", "safetensors"),
+        "machine": {
+            "device": card or platform.processor() or platform.machine(),
+            "threads": torch.get_num_threads(),
+            "system": platform.platform(),
+        },
+        "seconds": 0.0,
+    }
 
 
 def load(directory: Path) -> dict[str, Any]:
@@ -162,15 +144,13 @@ def load(directory: Path) -> dict[str, Any]:
         DamagedError: it cannot be read.
         ForeignDirectoryError: another program wrote it.
     """
-    path = directory / RUN
-    if not path.is_file():
-        raise FileNotFoundError(f"{directory} holds no run (no {RUN}): give a directory made by simtown fit")
-    run = load_json(path, FORMAT, "simtown fit")
+    run = RECORD.load(directory)
     try:
         msgspec.convert(run, _Finished if run.get("status") == "done" else _Run)
     except msgspec.ValidationError as error:
         raise DamagedError(
-            f"{path} is damaged ({error}): put back a copy of it, or run simtown fit again with another --out"
+            f"{directory / RUN} is damaged ({error}): put back a copy of it, or run simtown fit again with "
+            "another --out"
         ) from error
     return run
 

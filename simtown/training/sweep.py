@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
@@ -28,8 +27,6 @@ from simtown.training.schedule import Schedule
 DATA, RUNS = "data", "runs"
 #: How often a run is begun again where a machine of the cluster died under it, before it counts as failed.
 RETRIES = 3
-#: Runs that an error names; it counts the others.
-_NAMED = 3
 
 
 class SweepCallback(Protocol):
@@ -72,67 +69,50 @@ def started_runs(plan: SweepPlan, out: Path, kept: Path | None = None) -> dict[s
     A run that cannot be read is left out. It fails when it is its turn, and harms no other.
 
     Raises:
-        ForeignDirectoryError: some of them have other settings than the plan; the message names both.
+        ForeignDirectoryError: a run has other settings than the plan; the message names it and both values.
         DamagedError: a kept cell cannot be read.
         RefusedError: a symbolic link has the place of a data set, a run or a cell.
     """
     for settings in plan.data():
         dataset_path(out, settings)  # refused before anything is written
-    records: dict[str, dict[str, Any]] = {}
-    others: dict[Path, dict[str, list[str]]] = {}
-
-    def compare(cell: SweepCell, run: dict[str, Any], place: Path) -> None:
-        # a kept cell is finished, so another device may have trained it
-        if differ := identity.other_settings(run, cell.fit, cell.data, any_device=place == kept):
-            others.setdefault(place, {}).setdefault("; ".join(differ), []).append(cell.name)
-
+    runs: dict[str, dict[str, Any]] = {}
     for cell in plan.cells:
         directory = run_path(out, cell)
         with contextlib.suppress(FileNotFoundError, DamagedError, ForeignDirectoryError):
-            records[cell.name] = run_directory.load(directory)
-            compare(cell, records[cell.name], out / RUNS)
+            runs[cell.name] = run_directory.load(directory)
+        if cell.name in runs:
+            _require_same(cell, runs[cell.name], str(directory), "out")
         if kept is not None and cells.path_of(kept, cell.name).exists():
-            kept_run = cells.load(cells.path_of(kept, cell.name))[0]
-            compare(cell, kept_run, kept)
-            if not _done(records.get(cell.name)):
-                records[cell.name] = kept_run
-    for place, names in others.items():
-        shared = (
-            " (`same_data` says whether all seeds share one data set)"
-            if any("data.seed" in differ for differ in names)
-            else ""
-        )
-        parameter = "kept" if place == kept else "out"
+            path = cells.path_of(kept, cell.name)
+            run = cells.load(path)[0]
+            # it is finished, so another device may have trained it
+            _require_same(cell, run, str(path), "kept", any_device=True)
+            if not _done(runs.get(cell.name)):
+                runs[cell.name] = run
+    return runs
+
+
+def _require_same(
+    cell: SweepCell, run: dict[str, Any], place: str, parameter: str, any_device: bool = False
+) -> None:
+    """Raises ForeignDirectoryError if a run has other settings than its cell."""
+    if differ := identity.other_settings(run, cell.fit, cell.data, any_device):
+        seeds = any(change.startswith("data.seed") for change in differ)
+        hint = " (`same_data` says whether all seeds share one data set)" if seeds else ""
         raise ForeignDirectoryError(
-            f"{place} holds {_counted(names)} with other settings: {_named(names)}; give the settings they "
-            f"were made with, or another `{parameter}`{shared}"
+            f"{place} holds a run with other settings: {'; '.join(differ)}; give its settings, or another "
+            f"`{parameter}`{hint}"
         )
-    return records
 
 
 def _done(run: Mapping[str, Any] | None) -> bool:
     return run is not None and run["status"] == "done"
 
 
-def _counted(others: Mapping[str, list[str]]) -> str:
-    """How many runs differ; `others`: their names, by that in which they do."""
-    count = sum(map(len, others.values()))
-    return f"{count} run{'s' * (count != 1)}"
-
-
-def _named(others: Mapping[str, list[str]]) -> str:
-    return "; ".join(f"{differ} ({_some(names)})" for differ, names in others.items())
-
-
-def _some(names: list[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more
-
-
 class SweepData:
-    """The data sets of a sweep.
+    """The data sets of a sweep: each is made when a cell needs it.
 
-    Each is made when a cell needs it, and compared with the runs that were begun on it.
+    It is compared with the runs that were begun on it before.
 
     Args:
         begun: as :func:`started_runs` returns it.
@@ -142,13 +122,8 @@ class SweepData:
     def __init__(
         self, plan: SweepPlan, out: Path, begun: Mapping[str, dict[str, Any]], cluster: Cluster | None = None
     ) -> None:
-        self._out, self._begun, self._cluster = out, begun, cluster
-        self._readers: dict[Settings, list[SweepCell]] = defaultdict(list)
-        for cell in plan.cells:
-            if cell.name in begun:
-                self._readers[cell.data].append(cell)
-        self._made: set[Settings] = set()
-        self._compared: set[Settings] = set()
+        self._plan, self._out, self._begun, self._cluster = plan, out, begun, cluster
+        self._ready: set[Settings] = set()
 
     def make(self, settings: Settings, progress_of: Any) -> None:
         """Make what is missing of a data set, then compare it.
@@ -160,16 +135,10 @@ class SweepData:
         Raises:
             ForeignDirectoryError: see :meth:`compare`. Others: see :func:`simtown.datasets.job.generate`.
         """
-        if settings not in self._made:
+        if settings not in self._ready:
             path = dataset_path(self._out, settings)
             with progress_of(f"data {path.name}") as progress:
-                generate(
-                    settings,
-                    path,
-                    callback=progress,
-                    pool=self._cluster,
-                )
-            self._made.add(settings)
+                generate(settings, path, callback=progress, pool=self._cluster)
             self.compare(settings, progress_of)
 
     def is_complete(self, settings: Settings) -> bool:
@@ -187,23 +156,20 @@ class SweepData:
 
         `progress_of` as for :meth:`make`.
         """
-        readers = self._readers[settings]
-        if not readers or settings in self._compared:
+        readers = [c for c in self._plan.cells if c.data == settings and c.name in self._begun]
+        self._ready.add(settings)
+        if not readers:
             return
         dataset = open_dataset(dataset_path(self._out, settings))
         sizes = {cell.fit.train_size for cell in readers}
         with progress_of(f"compare {dataset.path.name}") as progress:
             progress.on_begin(max(sizes) + len(dataset.val) + len(dataset.test))
             examples = identity.examples_read(dataset, sizes, progress.on_progress)
-        others = defaultdict(list)
         for cell in readers:
-            if other := identity.other_examples(self._begun[cell.name], examples[cell.fit.train_size]):
-                others[other].append(cell.name)
-        if others:
-            raise ForeignDirectoryError(
-                f"{_counted(others)} read {_named(others)} than {dataset.path} has; give another `out`"
-            )
-        self._compared.add(settings)
+            if others := identity.other_examples(self._begun[cell.name], examples[cell.fit.train_size]):
+                raise ForeignDirectoryError(
+                    f"the run {cell.name} read {others} than {dataset.path} has; give another `out`"
+                )
 
 
 def begin(
@@ -287,7 +253,8 @@ def sweep(
             retries=RETRIES,
         )
         finished, failed = 0, {}
-        with _limited_threads(threads), contextlib.closing(outcomes):
+        limits = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), str(threads))
+        with environment(**limits), contextlib.closing(outcomes):
             for cell, result in outcomes:
                 if isinstance(result, Exception):
                     name = "" if isinstance(result, WorkerError) else f"{type(result).__name__}: "
@@ -352,14 +319,6 @@ class _Queue(Iterator[SweepCell]):
         }
 
 
-@contextlib.contextmanager
-def _limited_threads(threads: int) -> Iterator[None]:
-    """Processes that start in the block use so many threads each."""
-    names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-    with environment(**dict.fromkeys(names, str(threads))):
-        yield
-
-
 class _Reporter(FitCallback):
     """Reports the validations of a fit to the process of the sweep."""
 
@@ -380,8 +339,8 @@ def _fit(
 ) -> dict[str, Any]:
     """In a worker: one run, continued if it was begun; its run.json.
 
-    A model of the person's own lies in `home`, the directory in which the person called. `beside` runs share
-    this machine's memory; None: one a processor.
+    `home`: the user's working directory, where a model of their own lies. `beside` runs share the memory of
+    this machine; None: one a processor.
     """
     import torch
 

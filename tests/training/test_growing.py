@@ -99,7 +99,7 @@ def test_another_setting_is_refused_once_before_anything_starts(sweep):
     for change, words in (
         ({"fit": "patience = 7"}, ["patience 10, now 7"]),
         ({"data": 'weathers = ["fog"]'}, ["data.weathers"]),
-        ({"data": "seed = 5", "sizes": [10, 20]}, ["data.test_seed 0, now 5"]),
+        ({"data": "seed = 5", "sizes": [10, 20]}, ["data.test_seed", "now 5"]),
         ({"data": 'weathers = ["fog"]', "sizes": [10, 20]}, ["data.weathers"]),
     ):
         changed = sweep(**(grid | {"seeds": [0, 1, 2]} | change))  # runs that are not there must not begin
@@ -176,7 +176,7 @@ def test_a_kept_cell_of_other_settings_or_examples_is_refused_before_anything_st
     shutil.rmtree("out/runs")
     before = snapshot(".")
     sweep("--resume-from", "kept", seeds=[0, 1], fit="patience = 7").refuses(
-        "kept", "2 runs", "patience 10, now 7", "--resume-from"
+        "kept", "patience 10, now 7", "--resume-from"
     )
     path = Path("kept/question-only-3-10-seed1.json")
     other = path.read_text().replace(
