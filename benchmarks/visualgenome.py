@@ -92,7 +92,7 @@ def prepare_json(path: Path, out: Path) -> dict[str, Any]:
     """json.load, then all steps on every statement in turn, each string's result remembered; counts, but no
     Parquet.
     """
-    from simtown.visualgenome import clean
+    from simtown.visualgenome import clean, clean_settings
 
     with open(path, encoding="utf-8") as file:
         images = json.load(file)
@@ -105,7 +105,7 @@ def prepare_json(path: Path, out: Path) -> dict[str, Any]:
     cleaner = clean.Cleaner(clean.steps(words=words))
     found = [t for parts in raw if (t := cleaner(clean.Triple(*parts))) is not None]
     predicates = Counter(t.predicate for t in found)
-    clean.consolidated(t for t in found if predicates[t.predicate] >= clean.THRESHOLD)
+    clean.consolidated(t for t in found if predicates[t.predicate] >= clean_settings.THRESHOLD)
     return {"triples": len(raw), "check": sorted(predicates.items())}
 
 

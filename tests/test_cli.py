@@ -20,7 +20,6 @@ from PIL import Image
 import simtown
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, PROPS
-from simtown.cli.app import flags_of, in_flags
 from simtown.core.progress import PREFIX
 from simtown.datasets import manifests
 from simtown.datasets.reader import open_dataset
@@ -91,28 +90,8 @@ print(json.dumps(sorted(name for name in sys.modules if name.startswith("simtown
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     packages, own = (json.loads(line) for line in done.stdout.splitlines()[-2:])
     assert set(packages) <= {"simtown", *needed_by("typer"), *needed_by("rich")}
-    light = {
-        f"simtown.core.{name}"
-        for name in ("extras", "options", "stopping", "terminal", "untrusted", "version")
-    }
-    others = {name for name in own if not name.startswith("simtown.cli")}
-    studies = {name.removeprefix("simtown.probes") for name in others if name.startswith("simtown.probes")}
-    assert studies <= {
-        "",
-        ".ask",
-        ".bars",
-        ".item_study",
-        ".studies",
-        ".study",
-        *_studies(),
-    }  # what their commands' options are
-    assert {name for name in others if not name.startswith("simtown.probes")} <= {"simtown.core", *light}
-
-
-def _studies():
-    return {
-        f".{name}{end}" for name in ("physical", "visual", "spatial") for end in ("", ".settings", ".study")
-    }
+    light = {"command", "options", "program", "stopping", "terminal", "untrusted", "version"}
+    assert {name.rpartition(".")[2] for name in own} <= {"cli", "core", *light}
 
 
 def needed_by(package):
@@ -172,34 +151,6 @@ def test_a_reader_that_goes_away_is_no_error(command, simtown, rich):
     # A process that is just being forked elsewhere in this one holds the reader a moment longer: then the
     # code is that of no command.
     assert done.returncode in ((0,) if command else (0, 2))
-
-
-@pytest.mark.parametrize(
-    ("message", "shown"),
-    [
-        (
-            "n must be even; world_seed must be at least 0",
-            "--n must be even; --world-seed must be at least 0",
-        ),
-        ("jitter: at most 1 metre", "--jitter: at most 1 metre"),
-        ("leave out `masks`, or use `device=cpu`", "leave out --masks, or use --device cpu"),
-        ("`width` is too large: give another `directory`", "--size is too large: give another --out"),
-        (
-            "a train of n examples must end, with the seed: 3",
-            "a train of n examples must end, with the seed: 3",
-        ),
-        ("`batch` must be even", "`batch` must be even"),  # generate has no such option
-        ("town/test: it is missing", "town/test: it is missing"),
-    ],
-)
-def test_messages_about_parameters_are_told_in_flags(message, shown):
-    assert in_flags(message, flags_of(["generate", "--n", "3"])) == shown
-
-
-def test_a_switch_that_is_turned_off_has_its_own_flag():
-    names = flags_of(["fit", "generate"])
-    assert in_flags("use `cache=False`, or `compile=True`", names) == "use --no-cache, or --compile"
-    assert flags_of(["vg", "prepare"])["threshold"] == "--threshold"
 
 
 # generate

@@ -13,10 +13,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from typer.main import get_command
 
-from simtown.cli.commands import app
-from tests.conftest import HANGS
+from tests.conftest import HANGS, every_command
 
 ROOT = Path(__file__).parent.parent
 NOTEBOOK = "needs nbclient and ipykernel: pip install '.[docs]'"
@@ -127,20 +125,15 @@ def commands_of(text):
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
-@pytest.fixture(scope="module")
-def program():
-    """The tree of all commands."""
-    return get_command(app)
-
-
 @pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
-def test_commands_of_a_page_exist_with_their_options(page, program):
+def test_commands_of_a_page_exist_with_their_options(page):
+    known = every_command()
     for words in commands_of(page.read_text(encoding="utf-8")):
-        command, options = program, {"--help"}
+        name, options = "", {"--help"}
         for word in words:
-            if word in getattr(command, "commands", {}):
-                command = command.commands[word]
-            options |= {name for option in command.params for name in (*option.opts, *option.secondary_opts)}
+            name = longer if (longer := f"{name} {word}".strip()) in known else name
+            command = known[name]
+            options |= {flag for option in command.params for flag in (*option.opts, *option.secondary_opts)}
         wrong = [word for word in words if word.startswith("--") and word.split("=")[0] not in options]
         assert not wrong, f"simtown {' '.join(words)}"
         assert not hasattr(command, "commands") or len(words) == 1 or command.invoke_without_command, (

@@ -31,8 +31,7 @@ def main() -> NoReturn:
     atexit.register(_end_resource_tracker)  # registered first, so that it runs last
     line, code, interrupted = "", 0, False
     try:
-        from simtown.cli import commands  # noqa: F401  (they register themselves)
-        from simtown.cli.app import run
+        from simtown.cli.program import run
 
         line, code = run()
     except BrokenPipeError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from simtown.cli.app import RefusalError
+from simtown.cli.command import RefusalError
 
 
 def name_of(dataset: str) -> str:
@@ -75,3 +75,21 @@ def local_file(path: Path, option: str = "--out") -> Path:
     if not os.access(path.parent, os.W_OK | os.X_OK):
         raise RefusalError(f"{option} {path}: nothing may be written in {path.parent}; give another {option}")
     return path
+
+
+def png_file(path: Path | None, name: str) -> Path:
+    """The path of a picture to write; by default a name of ours, in place of an older picture.
+
+    Raises:
+        RefusalError: it does not end in .png, or as for :func:`local_file`.
+    """
+    if path is None:
+        return Path(name)
+    require_suffix(path, ".png")
+    return local_file(path)
+
+
+def require_suffix(path: Path, suffix: str) -> None:
+    """Raises RefusalError if --out does not end so."""
+    if path.suffix.lower() != suffix:
+        raise RefusalError(f"--out {path} must end in {suffix}")

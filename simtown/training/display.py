@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf, nan
 from time import monotonic
@@ -46,11 +45,10 @@ class FitDisplay(FitCallback):
     Args:
         title: of its lines.
         settings: of the run.
-        worded: turns a note into the words of whoever reads it, such as those of the command line.
     """
 
-    def __init__(self, title: str, settings: FitSettings, worded: Callable[[str], str] = str) -> None:
-        self._title, self._settings, self._worded = title, settings, worded
+    def __init__(self, title: str, settings: FitSettings) -> None:
+        self._title, self._settings = title, settings
         self._console = PlainConsole(stderr=True)
         self._shown = self._validated = monotonic()
         self._compared = self._steps = self._examples = 0
@@ -103,7 +101,6 @@ class FitDisplay(FitCallback):
 
     def on_note(self, line: str) -> None:
         """See :class:`simtown.training.fit.FitCallback`."""
-        line = self._worded(line)
         if self._live:
             self._console.print(printable(line), soft_wrap=True)
         else:
@@ -144,11 +141,10 @@ class SweepDisplay:
 
     Args:
         plan: of the sweep.
-        worded: turns an error into the words of whoever reads it, such as those of the command line.
     """
 
-    def __init__(self, plan: SweepPlan, worded: Callable[[str], str] = str) -> None:
-        self._plan, self._worded = plan, worded
+    def __init__(self, plan: SweepPlan) -> None:
+        self._plan = plan
         self._console = PlainConsole(stderr=True)
         self._begun = self._shown = monotonic()
         self._states: dict[str, tuple[SweepCell, _State]] = {}
@@ -186,7 +182,7 @@ class SweepDisplay:
         if state == "done":
             word = f"test accuracy {content['test']['accuracy']:.3f}"
         elif state == "failed":
-            word = f"failed: {self._worded(content['error'])}"
+            word = f"failed: {content['error']}"
         elif state == "running" and monotonic() - self._shown > _QUIET:
             word = f"at step {content['step']:.0f}, best validation accuracy {content['best']:.3f}"
         else:

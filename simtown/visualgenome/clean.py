@@ -31,18 +31,13 @@ from functools import cache, lru_cache
 from typing import NamedTuple, Protocol
 
 from simtown.core.files import DamagedError
+from simtown.visualgenome.clean_settings import STEPS, THRESHOLD
 
 #: Different names of things, or of predicates, at most, and letters of all: Visual Genome has 83,000 and 1.5
 #: million. Each is cleaned once, and kept.
 MOST_TEXTS, MOST_LETTERS = 1_000_000, 32_000_000
 #: Letters of the longest word whose spelling is corrected: its neighbours take 54 times the square of that.
 LONGEST_WORD = 40
-#: Names of the steps in the order in which they run.
-STEPS = ("be", "determiners", "spelling", "lemmas", "nouns", "rare")
-#: The paper says roughly 2,000 predicates are left; in the published counts (docs/reproduce/visual-genome.md)
-#: that is this threshold.
-THRESHOLD = 13
-
 _BE = frozenset(["be", "am", "is", "are", "was", "were", "been", "isn't", "aren't", "wasn't", "weren't"])
 _DETERMINERS = frozenset({
     "a", "an", "the", "this", "that", "these", "those", "some", "any", "each", "every", "another", "all",

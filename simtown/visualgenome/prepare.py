@@ -24,7 +24,7 @@ from __future__ import annotations
 import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, replace
 from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Annotated, Any
@@ -48,6 +48,7 @@ from simtown.core.runs import load_json, require_only, require_same_settings
 from simtown.core.untrusted import open_regular
 from simtown.core.version import __version__
 from simtown.visualgenome import clean, published, records
+from simtown.visualgenome.clean_settings import PrepareSettings
 
 NAME, FORMAT, SCHEMA = "prepared.json", "simtown visual genome", 1
 TRIPLES, COUNTS, PREDICATES, ENTITIES = (
@@ -88,32 +89,6 @@ _RAW = pa.schema(
     + [(n, pa.int32()) for n in ("subject", "predicate", "object")]
     + [(f"{role}_{side}", pa.float32()) for role in ("subject", "object") for side in "xywh"]
 )
-
-
-@dataclass(frozen=True)
-class PrepareSettings:
-    """What decides the outcome.
-
-    Attributes:
-        steps: names of the preprocessing steps (:data:`simtown.visualgenome.clean.STEPS`).
-        threshold: statements below which a predicate is rare.
-        once: count what is said again of the same two things of an image once.
-    """
-
-    steps: tuple[str, ...] = clean.STEPS
-    threshold: int = clean.THRESHOLD
-    once: bool = False
-
-    def check(self) -> None:
-        """Raises ValueError if a setting is out of range."""
-        clean.check_steps(self.steps)
-        if self.threshold < 1:
-            raise ValueError(f"threshold must be at least 1, not {self.threshold}")
-
-    @property
-    def least(self) -> int:
-        """Statements that a predicate needs to stay."""
-        return self.threshold if "rare" in self.steps else 1
 
 
 _Count = Annotated[int, msgspec.Meta(ge=0, lt=1 << 53)]
@@ -184,6 +159,7 @@ def prepare(
     """
     settings = settings or PrepareSettings()
     settings.check()
+    settings = replace(settings, steps=clean.check_steps(settings.steps))  # in their order
     counted = [(path, _kind(path)) for path in further]
     if not source.exists():
         raise FileNotFoundError(

@@ -23,6 +23,7 @@ from simtown.core.plots import AXIS, INK, new_figure, save_figure
 from simtown.core.tables import csv_text
 from simtown.core.untrusted import figure_text, inside
 from simtown.visualgenome import clean, prepare, published
+from simtown.visualgenome.clean_settings import STEPS
 from simtown.visualgenome.records import ImageObject, Relationship
 from simtown.visualgenome.stream import Records
 
@@ -238,13 +239,13 @@ def _tally(code, x, w, boxes, together, left, apart):  # type: ignore[no-untyped
         here[a] = 0
 
 
-def sparsity(source: ImageSource, top: int = 100, steps: Iterable[str] = clean.STEPS) -> Sparsity:
+def sparsity(source: ImageSource, top: int = 100, steps: Iterable[str] = STEPS) -> Sparsity:
     """Count the `top` entities marked most often, then their pairs: two passes over the images.
 
     Args:
         source: the images.
         top: number of entities, the most frequent ones.
-        steps: of the cleaning of names, of :data:`simtown.visualgenome.clean.STEPS`.
+        steps: of the cleaning of names, of :data:`simtown.visualgenome.clean_settings.STEPS`.
 
     Raises:
         ValueError: top is below 2, or nothing is marked.

@@ -105,7 +105,7 @@ def test_tables_of_exponents_and_ratios_hold_only_what_tells_something(tmp_path,
 def test_a_narrow_terminal_hides_no_digit_and_breaks_no_number():
     from rich.console import Console
 
-    from simtown.cli.training import _complexity_table
+    from simtown.cli.sweep_commands import _complexity_table
 
     row = {"model": "cnn-lstm", "entities": "31", "seeds": "5"}
     for target in ("0.75", "0.9", "0.95"):

@@ -8,11 +8,9 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from typer.main import get_command
 
-from simtown.cli.commands import app
 from simtown.core.progress import PREFIX
-from tests.conftest import HANGS
+from tests.conftest import HANGS, every_command
 
 #: Modules of the extras' packages whose names differ from the packages'.
 MODULES = {
@@ -105,17 +103,6 @@ for words in calls:
 """
 
 
-def commands(group, before=()):
-    """Every command of the program, as it is written."""
-    for name, command in group.commands.items():
-        if hasattr(command, "commands"):
-            if getattr(command, "invoke_without_command", False):
-                yield " ".join((*before, name))
-            yield from commands(command, (*before, name))
-        else:
-            yield " ".join((*before, name))
-
-
 def words_of(name, arguments):
     """The words of a call: what stands behind the option's name in a name only tells it from another."""
     return [*(word for word in name.split(" --")[0].split()), *arguments]
@@ -174,9 +161,12 @@ def told(tmp_path_factory, plain):
 
 
 def test_every_command_is_tried():
-    assert {name.split(" --")[0] for calls in CALLS.values() for name in calls} == set(
-        commands(get_command(app))
-    )
+    commands = {
+        name
+        for name, command in every_command().items()
+        if not hasattr(command, "commands") or (name and command.invoke_without_command)
+    }
+    assert {name.split(" --")[0] for calls in CALLS.values() for name in calls} == commands
 
 
 def test_the_core_is_enough_for_the_town(told):

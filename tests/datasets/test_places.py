@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from simtown.cli.app import RefusalError
+from simtown.cli.command import RefusalError
 from simtown.cli.places import beside, name_of
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2_contingency
 
-from simtown.cli.town import default_name
+from simtown.cli.generate_commands import default_name
 from simtown.core.runs import changed_settings
 from simtown.datasets.job import generate
 from simtown.datasets.reader import open_dataset
@@ -107,7 +107,7 @@ def test_a_changed_table_of_frequencies_is_a_changed_setting(table, tmp_path, cl
     told = json.loads((tmp_path / "town" / "manifest.json").read_text())["settings"]
     assert told["subject_frequencies"] == [0.6, 0.3, 0.1]
     table.write_text("entity,subject,object\na,6,1\nb,4,2\nc,1,7\n")
-    cli(*words).refuses("other settings", "--frequencies kinds.csv (table")
+    cli(*words).refuses("other settings", "frequencies` kinds.csv (table")
 
 
 def test_a_data_set_outlives_its_table_of_frequencies(table, tmp_path):

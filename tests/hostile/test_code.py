@@ -157,8 +157,8 @@ def test_a_model_that_a_file_names_is_not_imported_unless_the_person_names_it(
         ("sweep", "--preset", "preset.toml", "--plan", "--device", "cpu"),
     ):
         forget()
-        cli(*words).refuses("simtown_own:Net", "--allow-model")
-        cli(*words, "--allow-model", "simtown_own:Other").refuses("simtown_own:Net", "--allow-model")
+        cli(*words).refuses("simtown_own:Net", "allowed")
+        cli(*words, "--allow-model", "simtown_own:Other").refuses("simtown_own:Net", "allowed")
         assert not ran(marks)
         assert str(tmp_path) not in sys.path
         assert cli(*words, "--allow-model", name).succeeds().out

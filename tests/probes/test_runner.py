@@ -125,7 +125,7 @@ def test_a_table_is_asked_continued_and_compared(cli, table, model, tmp_path, co
     before = contents(out)
     cli(*words, "--out", out).succeeds()
     assert contents(out) == before
-    cli(*words, "--out", out, "--classes", "yellow,green,red,white,blue").refuses("classes", "another --out")
+    cli(*words, "--out", out, "--classes", "yellow,green,red,white,blue").refuses("classes", "another")
     table.write_text(TABLE.replace("snow,white", "coal,red"))
     cli(*words, "--out", out).refuses("other items data")
     assert contents(out) == before
@@ -146,7 +146,7 @@ def test_another_model_at_the_same_path_is_refused(cli, table, model, tmp_path, 
     cli(*words).succeeds()
     before = contents(tmp_path / "out")
     (tmp_path / "corpus.txt").write_text(TEXT.replace("yellow", "green"))
-    cli(*words).refuses("weights ", "another --out")
+    cli(*words).refuses("weights ", "another")
     assert contents(tmp_path / "out") == before
 
 

@@ -229,7 +229,7 @@ KILLED = """
 import os, signal, sys
 import matplotlib.figure, simtown.core.files, simtown.training.fit, simtown.training.run_directory
 import torch.utils.tensorboard
-from simtown.cli import commands, main  # all that is imported here need not be traced
+from simtown.cli import main, training_commands  # all that is imported here need not be traced
 
 left = int(sys.argv.pop(1))
 names = ("simtown.core.files", "simtown.training.fit", "simtown.training.run_directory")

@@ -10,7 +10,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
 
-from simtown.cli.training import _device  # noqa: E402
+from simtown.cli.sharing import chosen_device  # noqa: E402
 from simtown.core.files import claimed  # noqa: E402
 from simtown.datasets.job import generate  # noqa: E402
 from simtown.datasets.settings import Settings  # noqa: E402
@@ -156,10 +156,10 @@ def test_an_impossible_choice_is_one_line_and_leaves_no_trace(words, word, cli, 
 @pytest.mark.parametrize(("there", "name"), [(True, "cuda"), (False, "cpu")])
 def test_auto_is_the_card_where_there_is_one(there, name, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: there)
-    assert _device("auto") == name
-    assert _device("cpu") == "cpu"
+    assert chosen_device("auto") == name
+    assert chosen_device("cpu") == "cpu"
     if there:
-        assert _device("cuda") == "cuda"
+        assert chosen_device("cuda") == "cuda"
 
 
 @pytest.mark.parametrize("device", ["gpu", "", "mps", "cuda"])
@@ -191,8 +191,8 @@ def test_a_foreign_directory_is_left_alone(cli, data, tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.tex").write_text("important")
     before = snapshot(tmp_path / "mine")
-    cli("fit", data, "--out", tmp_path / "mine").refuses("thesis.tex", "--out")
-    cli("fit", data, "--out", data).refuses("--out")
+    cli("fit", data, "--out", tmp_path / "mine").refuses("thesis.tex", "directory")
+    cli("fit", data, "--out", data).refuses("another")
     (tmp_path / "mine" / "run.json").write_text('{"format": "something else"}')
     cli("fit", data, "--out", tmp_path / "mine").refuses("run.json", "not made by simtown fit")
     (tmp_path / "mine" / "run.json").unlink()
@@ -245,7 +245,7 @@ def test_a_damaged_checkpoint_is_told_and_kept(cli, data, tmp_path, monkeypatch)
 
 def test_a_loss_that_is_no_number_and_too_little_memory_are_one_line(cli, data, monkeypatch):
     monkeypatch.setattr(towns.Broken, "last", 5)
-    cli("fit", data, "--model", f"{HERE}:Broken", *SHORT, "--out", "broken").refuses("epoch 2", "--lr")
+    cli("fit", data, "--model", f"{HERE}:Broken", *SHORT, "--out", "broken").refuses("epoch 2", "lr")
     assert json.loads(Path("broken/run.json").read_text())["status"] == "failed"
     assert os.path.exists("broken/weights.safetensors")
     cli("fit", data, "--model", f"{HERE}:Hungry", *SHORT, "--out", "hungry").refuses("--batch 16")

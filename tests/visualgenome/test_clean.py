@@ -20,6 +20,7 @@ from simtown.visualgenome.clean import (
     plain,
     steps,
 )
+from simtown.visualgenome.clean_settings import STEPS
 
 quick = settings(max_examples=80)
 
@@ -158,7 +159,7 @@ def test_together(triple, result):
 
 def test_steps_are_switched_by_name_and_run_in_their_order():
     assert [s.name for s in steps(["nouns", "be"])] == ["be", "nouns"]
-    assert [s.name for s in steps()] == [name for name in clean.STEPS if name != "rare"]
+    assert [s.name for s in steps()] == [name for name in STEPS if name != "rare"]
     assert steps([]) == []
     assert Cleaner([]).entity("The Red hydrants") == "the red hydrants"
     assert Cleaner(steps(["determiners"])).entity("The Red hydrants") == "red hydrants"

@@ -129,5 +129,5 @@ def test_legends_of_the_picture_are_outside_its_panels(kinds, tmp_path, monkeypa
 
 @pytest.mark.parametrize("bias", ["1", "-0.1", "x", ""])
 def test_what_is_no_bias(cli, many, tmp_path, bias):
-    cli("probe", "visual", "bridge", many, "--out", tmp_path / "b", "--bias", bias).refuses("--bias")
+    cli("probe", "visual", "bridge", many, "--out", tmp_path / "b", "--bias", bias).refuses("bias")
     assert not (tmp_path / "b").exists()

@@ -250,7 +250,7 @@ def test_mine_and_study(cli, genome, tmp_path):
         "classes",
         "counts",
     }
-    cli(*words).refuses("another --out")
+    cli(*words).refuses("another")
     corpus = tmp_path / "corpus.txt"
     corpus.write_text(
         "the red car and the green bus\na white tree\na black wall beside the sky\nthe dog is red\n" * 20
@@ -284,8 +284,8 @@ def test_mine_and_study(cli, genome, tmp_path):
 
 def test_refusals(cli, genome, tmp_path):
     out = ("--out", tmp_path / "o")
-    cli("probe", "visual", "mine", *out).refuses("--attributes")
-    cli("probe", "visual", "mine", "--text", genome / "attributes.json", *out).refuses("--subjects")
+    cli("probe", "visual", "mine", *out).refuses("attributes")
+    cli("probe", "visual", "mine", "--text", genome / "attributes.json", *out).refuses("subjects")
     cli("probe", "visual", "mine", "--graphs", tmp_path / "none.json", *out).refuses("none.json")
     cli("probe", "visual", "mine", "--coda", tmp_path, *out).refuses("objects.jsonl")
     cli(

@@ -7,9 +7,13 @@ from typing import Annotated
 
 import typer
 
-from simtown.cli.app import RefusalError
-from simtown.cli.probe import need, show_page, visual
+from simtown.cli.command import RefusalError, parse_numbers
+from simtown.cli.places import require_suffix
+from simtown.cli.study_commands import add_study, need, show_page
 from simtown.core.terminal import say
+from simtown.probes.studies import STUDIES
+
+visual = add_study(STUDIES["visual"], group="mine, distill, figure, bridge")
 
 
 @visual.command("mine", short_help="Count what things look like in annotations or text.")
@@ -139,8 +143,7 @@ def figure(
 
     if number not in FIGURES:
         raise RefusalError(f"there is no figure {number}: give {', '.join(map(str, FIGURES))}")
-    if out.suffix.lower() != ".png":
-        raise RefusalError(f"--out {out} must end in .png")
+    require_suffix(out, ".png")
     FIGURES[number](VisualRelease(data), out)
     say(str(out))
 
@@ -165,10 +168,7 @@ def bridge(
     from simtown.datasets.reader import open_dataset
     from simtown.probes.visual.bridge import run
 
-    try:
-        biases = [float(part) for part in bias.split(",")]
-    except ValueError:
-        raise RefusalError(f"--bias {bias} is no list of probabilities: write 0,0.5,0.95") from None
+    biases = parse_numbers(bias, "--bias", "0,0.5,0.95")
     run(open_dataset(dataset), biases, epochs, out, Progress)
     show_page(out / "bridge.md")
     say(f"Everything is in {out}; the picture is {out}/bridge.png")

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from simtown.cli.app import RefusalError, app, defaults_of, parse_names
+from simtown.cli.command import RefusalError, command
+from simtown.cli.places import require_suffix
 from simtown.core.extras import need
+from simtown.core.options import check
 from simtown.core.terminal import say
+from simtown.visualgenome.clean_settings import PrepareSettings, StepsSettings
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -25,23 +28,12 @@ vg = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-app.add_typer(vg)
 
-_DEFAULTS = defaults_of("simtown.visualgenome.clean", steps="STEPS", threshold="THRESHOLD")
-StepsOption = Annotated[
-    str, typer.Option(help="Steps of the preprocessing: names separated by commas, or none.")
-]
 SkipOption = Annotated[bool, typer.Option("--skip-bad", help="Skip malformed records, and count them.")]
 
 
-def _steps(text: str) -> tuple[str, ...]:
-    need("vg")
-    from simtown.visualgenome.clean import check_steps
-
-    return () if text == "none" else check_steps(parse_names(text))
-
-
-@vg.command(cls=_DEFAULTS, short_help="Clean the triples of relationships.json; write Parquet.")
+@vg.command(short_help="Clean the triples of relationships.json; write Parquet.")
+@command
 def prepare(
     relationships: Annotated[
         Path,
@@ -52,14 +44,7 @@ def prepare(
     ],
     *,
     out: Annotated[Path, typer.Option(help="The directory to write.")],
-    steps: StepsOption,
-    threshold: Annotated[
-        int, typer.Option(help="A predicate is rare if it occurs in fewer statements than this.")
-    ],
-    once: Annotated[
-        bool,
-        typer.Option("--once", help="Count a statement about the same two things of an image only once."),
-    ] = False,
+    settings: PrepareSettings,
     further: Annotated[
         list[Path] | None,
         typer.Option(
@@ -76,7 +61,7 @@ def prepare(
     The released files are at https://homes.cs.washington.edu/~ranjay/visualgenome (CC BY 4.0). Every release
     works.
     """
-    chosen = _steps(steps)
+    need("vg")
     from simtown.core.progress import Progress
     from simtown.visualgenome import prepare
 
@@ -86,7 +71,7 @@ def prepare(
         content = prepare.prepare(
             relationships,
             out,
-            prepare.PrepareSettings(chosen, threshold, once),
+            settings,
             further=further or (),
             skip_bad=skip_bad,
             progress=progress.kilobytes(),
@@ -107,6 +92,7 @@ def prepare(
 
 
 @vg.command(short_help="Print the paper's Tables 1 and 2 beside ours, and marginals.")
+@command
 def stats(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="Made by simtown vg prepare.")],
     top: Annotated[int, typer.Option(help="Rows in the lists of the most frequent.")] = 20,
@@ -198,7 +184,8 @@ def _most_frequent(counts: Statistics, top: int) -> Table:
     return table
 
 
-@vg.command(cls=_DEFAULTS, short_help="Draw Figure 11, and list the most lopsided pairs.")
+@vg.command(short_help="Draw Figure 11, and list the most lopsided pairs.")
+@command
 def sparsity(
     source: Annotated[
         Path,
@@ -216,24 +203,24 @@ def sparsity(
     least: Annotated[
         int, typer.Option(help="List only pairs that stand beside each other at least this often.")
     ] = 9,
-    steps: StepsOption,
+    steps: StepsSettings,
     skip_bad: SkipOption = False,
 ) -> None:
     """Draw how often the most frequent entities occur in the same image (Figure 11), and count, from boxes,
     which of them stands left of which.
     """
-    if out.suffix.lower() != ".png":
-        raise RefusalError(f"--out {out} must end in .png")
+    require_suffix(out, ".png")
     if pairs < 0 or least < 1:
         raise RefusalError("--pairs must be at least 0 and --least at least 1")
-    chosen = _steps(steps)
+    check(steps)
+    need("vg")
     from simtown.core.progress import Progress
     from simtown.visualgenome import sparsity
 
     with Progress("sparsity, kB") as progress:
         images = sparsity.ImageSource(source, skip_bad=skip_bad, progress=progress.kilobytes())
         progress.on_begin(2 * images.size // 1000)
-        result = sparsity.sparsity(images, top, chosen)
+        result = sparsity.sparsity(images, top, steps.steps)
     sparsity.heatmap(result, out)
     table = out.with_suffix(".csv")
     sparsity.write_tables(result, table)
@@ -260,6 +247,7 @@ def sparsity(
 
 
 @vg.command(short_help="Write the table that generate --frequencies reads.")
+@command
 def frequencies(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="Made by simtown vg prepare.")],
     top: Annotated[

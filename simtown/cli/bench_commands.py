@@ -7,13 +7,12 @@ from typing import Annotated
 
 import typer
 
-from simtown.cli.app import RefusalError, app
-from simtown.cli.places import local_file
+from simtown.cli.command import RefusalError
+from simtown.cli.places import local_file, require_suffix
 from simtown.core.extras import need
 from simtown.core.terminal import say
 
 bench = typer.Typer(help="Measure speed on this machine.", no_args_is_help=True, rich_markup_mode=None)
-app.add_typer(bench, name="bench")
 
 
 def _numbers(option: str, text: str, least: int) -> list[int]:
@@ -64,8 +63,7 @@ def bench_render(
         check_size(side, side)
     if repeats < 1:
         raise RefusalError(f"--repeats must be at least 1, not {repeats}")
-    if out.suffix.lower() != ".csv":
-        raise RefusalError(f"--out {out} must end in .csv")
+    require_suffix(out, ".csv")
     out = local_file(out)
     need("train", modules=("matplotlib",), what="the picture of what is measured")
     rows: list[render.EngineTiming] = []

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from simtown.cli.app import RefusalError, app
+from simtown.cli.command import RefusalError
 from simtown.core.extras import need
 from simtown.core.terminal import say
 
@@ -19,7 +19,6 @@ lm = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-app.add_typer(lm)
 
 
 @lm.callback()

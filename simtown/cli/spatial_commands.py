@@ -7,11 +7,14 @@ from typing import Annotated
 
 import typer
 
-from simtown.cli.app import RefusalError
+from simtown.cli.command import RefusalError, command
 from simtown.cli.places import local_file
-from simtown.cli.probe import need, spatial, takes_scorer_options
+from simtown.cli.study_commands import add_study, need
 from simtown.core.terminal import say
+from simtown.probes.studies import STUDIES
 from simtown.probes.study import ScorerOptions
+
+spatial = add_study(STUDIES["spatial"], group="judge, judgements, town")
 
 
 @spatial.command(short_help="Write a page that asks people how alike relations are.")
@@ -30,7 +33,7 @@ def judge(out: Annotated[Path, typer.Option(help="The page to write, HTML.")]) -
     say(f"{out} asks. Send it to people, and give their files to simtown probe spatial judgements.")
 
 
-@spatial.command(short_help="Clean judgements, and tell how far people agree.")
+@spatial.command(short_help="Clean judgements, and say how far people agree.")
 def judgements(
     files: Annotated[list[Path], typer.Argument(help="Downloaded from the page of probe spatial judge.")],
     out: Annotated[
@@ -60,7 +63,7 @@ def judgements(
 
 
 @spatial.command(short_help="Does a model of the town's captions know the town's space?")
-@takes_scorer_options
+@command
 def town(
     dataset: Annotated[Path, typer.Argument(help="The data set whose test scenes it is asked about.")],
     model: Annotated[
@@ -68,7 +71,7 @@ def town(
         typer.Option(help="A language model trained on the captions that simtown captions DATASET wrote."),
     ],
     out: Annotated[Path, typer.Option(help="The picture to write, as .png and .svg.")],
-    scorer_options: ScorerOptions,
+    scorer: ScorerOptions,
 ) -> None:
     """Compare the P-vectors of the town's relations with their spatial templates, measured in the scenes."""
     need()
@@ -85,7 +88,7 @@ def town(
     if not len(source.test):
         raise RefusalError(f"{dataset} has no test scenes: make it with simtown generate --test 2000")
     comparison = geometry_bridge(
-        scorer_options.open(model), related(source.test.scenes(), source.settings.seed, "test")
+        scorer.open(model), related(source.test.scenes(), source.settings.seed, "test")
     )
     heatmaps.town(
         NumberTable(WORDED, WORDED, comparison.words),

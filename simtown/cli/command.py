@@ -1,0 +1,145 @@
+"""A command is a function of settings: the fields of its settings dataclasses are its options.
+
+::
+
+    @command
+    def prepare(relationships: Path, settings: PrepareSettings, *, out: Path) -> None: ...
+
+Names, defaults and help of the options stand in the fields (:mod:`simtown.core.options`). Arguments, and what
+is no setting, such as `out`, stay in the signature of the function.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import MISSING, fields, is_dataclass
+from typing import Annotated, Any, get_args, get_type_hints
+
+import typer
+from typer.models import OptionInfo
+
+from simtown.core.options import Option, SettingsError, options_of
+
+BAD_INPUT, DAMAGED, INTERRUPTED = 2, 1, 130
+
+
+class RefusalError(Exception):
+    """One line for the user, and the exit code."""
+
+    def __init__(self, message: str, code: int = BAD_INPUT) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def command(function: Callable[..., None], *, optional: bool = False) -> Callable[..., None]:
+    """The function that Typer calls: it takes options in place of each settings dataclass.
+
+    A SettingsError of a setting that has an option is shown with the option's name.
+
+    Args:
+        function: its parameters with a settings dataclass as type become options.
+        optional: whether what is required may be left out; it is then None.
+    """
+    hints = get_type_hints(function, include_extras=True)
+    settings: dict[str, type] = {}
+    parameters: list[inspect.Parameter] = []
+    for parameter in inspect.signature(function).parameters.values():
+        kind = hints[parameter.name]
+        if is_dataclass(kind):
+            settings[parameter.name] = kind  # type: ignore[assignment]
+            parameters += _parameters(kind, optional)  # type: ignore[arg-type]
+        else:
+            if optional and parameter.default is inspect.Parameter.empty:
+                parameter = parameter.replace(default=None)
+            parameters.append(parameter.replace(annotation=kind, kind=inspect.Parameter.KEYWORD_ONLY))
+    flags = {parameter.name: _flag(parameter) for parameter in parameters}
+
+    def run(**values: Any) -> None:
+        try:
+            for name, kind in settings.items():
+                options = options_of(kind).items()
+                values[name] = kind(**{field: _value(values.pop(field), *about) for field, about in options})
+            function(**values)
+        except SettingsError as error:
+            if error.setting not in flags:
+                raise
+            raise RefusalError(f"{flags[error.setting]} {error.problem}") from error
+
+    run.__name__, run.__doc__ = function.__name__, function.__doc__
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
+
+
+def _parameters(settings: type, optional: bool) -> list[inspect.Parameter]:
+    """The options for the fields of a settings dataclass."""
+    defaults = {field.name: field.default for field in fields(settings)}
+    parameters = []
+    for name, (kind, about) in options_of(settings).items():
+        default = defaults[name]
+        if default is MISSING:
+            default = None if optional else inspect.Parameter.empty
+        if kind == tuple[str, ...]:
+            assert isinstance(default, tuple)
+            kind, default = (str, ",".join(default)) if about.choices else (list[str] | None, None)
+        elif default is None:
+            kind = kind | None
+        info = typer.Option(f"--{about.flag or name.replace('_', '-')}", help=about.help)
+        parameters.append(
+            inspect.Parameter(
+                name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, info]
+            )
+        )
+    return parameters
+
+
+def _value(given: Any, kind: Any, about: Option) -> Any:
+    """The value of a field, from that of its option."""
+    if kind != tuple[str, ...]:
+        return given
+    if not about.choices:
+        return tuple(given or ())
+    return () if given == "none" else parse_names(given, about.choices)
+
+
+def _flag(parameter: inspect.Parameter) -> str:
+    """How a parameter is written on the command line."""
+    for info in get_args(parameter.annotation)[1:]:
+        if isinstance(info, OptionInfo) and isinstance(info.default, str):  # where Annotated has the name
+            return info.default.partition("/")[0]
+    return f"--{parameter.name.replace('_', '-')}"
+
+
+def parse_names(text: str, everything: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """The names of "a, b"; everything for "all"."""
+    return everything if text == "all" else tuple(filter(None, map(str.strip, text.split(","))))
+
+
+def parse_numbers(text: str, flag: str, example: str) -> list[float]:
+    """The numbers of "0.9,0.75".
+
+    Raises:
+        RefusalError: something else is written; the message shows the example.
+    """
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise RefusalError(
+            f"{flag} {text} cannot be read as numbers with commas between: write {example}"
+        ) from None
+
+
+def parse_size(text: str) -> tuple[int, int]:
+    """Width and height of "128" or "64x32"."""
+    parts = text.lower().split("x")
+    if len(parts) > 2 or not all(part.isascii() and part.isdigit() for part in parts):
+        raise RefusalError(
+            f"--size {text} cannot be read: write one number for a square, such as 128, or width x height, "
+            "such as 64x32"
+        )
+    from simtown.render.frames import check_size
+
+    width, height = int(parts[0]), int(parts[-1])
+    check_size(width, height)
+    return width, height

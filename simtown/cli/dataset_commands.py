@@ -1,0 +1,345 @@
+"""What is done with a data set: render, info, verify, captions, export, gallery, audit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from simtown.cli.command import DAMAGED, RefusalError, command, parse_names, parse_size
+from simtown.cli.places import beside, local, local_file, name_of, png_file
+from simtown.cli.sharing import PoolSettings, progress_of, ready_renderer
+from simtown.core.extras import need
+from simtown.core.terminal import complain, say
+
+DatasetArgument = Annotated[str, typer.Argument(help="Directory or URL of a data set.")]
+
+
+@command
+def render(
+    where: Annotated[
+        str,
+        typer.Argument(
+            metavar="SHARD:INDEX",
+            help="A shard file or DIR/SPLIT, and the example's number in it: data/train:7.",
+        ),
+    ],
+    *,
+    size: Annotated[str, typer.Option(help="Pixels: 1024, or width x height.")] = "1024",
+    renderer: Annotated[str, typer.Option(help="raster or opengl.")] = "raster",
+    device: Annotated[
+        str, typer.Option(help="Where raster draws: cpu, cuda (a graphics card), or auto.")
+    ] = "cpu",
+    depth: Annotated[
+        bool,
+        typer.Option(
+            "--depth",
+            help="Also write depth: 16-bit PNG in millimetres, 0 for the sky, 65535: 65.5 m or more.",
+        ),
+    ] = False,
+    masks: Annotated[bool, typer.Option("--masks", help="Also write instance ids: 8-bit PNG.")] = False,
+    glb: Annotated[
+        Path | None, typer.Option(help="Also write the scene for 3D viewers, binary glTF.")
+    ] = None,
+    json: Annotated[
+        Path | None, typer.Option(help="Also write the latent scene as JSON, with the ids of its things.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="The PNG to write.")] = None,
+) -> None:
+    """Draw one stored example again, at any size, from its latent scene."""
+    import cv2
+    import numpy as np
+
+    from simtown.core.files import save_bytes, save_text
+    from simtown.datasets import export_scene
+    from simtown.datasets.locate import find
+    from simtown.render.renderers import choose_device
+
+    if renderer == "opengl" and device != "cpu":
+        raise RefusalError("--device chooses where raster draws; with --renderer opengl leave it out")
+    width, height = parse_size(size)
+    address = find(where)
+    scene = address.scene()
+    path = png_file(out, f"{address.name}.png")
+    glb = local_file(glb, "--glb") if glb else None
+    json = local_file(json, "--json") if json else None
+    drawn_on = choose_device(device, complain, width, height)
+    frames = ready_renderer(renderer, drawn_on).render(scene, width, height)
+    pictures = [(path, frames.rgb[0][..., ::-1])]
+    if depth:
+        millimetres = np.clip(frames.depth[0] * 1000 + 0.5, 0, 65535)
+        millimetres = np.where(np.isfinite(frames.depth[0]), millimetres, 0)
+        pictures.append((path.with_name(f"{path.stem}-depth.png"), millimetres.astype(np.uint16)))
+    if masks:
+        pictures.append((path.with_name(f"{path.stem}-masks.png"), frames.ids[0]))
+    for target, pixels in pictures:
+        save_bytes(target, cv2.imencode(".png", pixels)[1].tobytes())
+        say(str(target))
+    if glb is not None:
+        export_scene.glb(scene, glb)
+        say(str(glb))
+    if json is not None:
+        save_text(json, scene.to_json(0) + "\n")
+        say(str(json))
+
+
+@command
+def info(
+    dataset: Annotated[
+        str,
+        typer.Argument(
+            help="Directory or URL of a data set; DIR/SPLIT:INDEX for one example, such as data/test:3."
+        ),
+    ],
+    *,
+    plot: Annotated[
+        bool,
+        typer.Option(
+            "--plot", help="Also draw subjects and objects against their target: NAME-marginals.png."
+        ),
+    ] = False,
+) -> None:
+    """Describe a data set: counts, balance, acceptance rates, timings, and entity frequencies against their
+    target.
+
+    Describe one example (DIR/SPLIT:INDEX or SHARD:INDEX): the question, the answer, where its vehicles stand,
+    and what else is in the street.
+
+    --plot draws the paper's Figures 12 and 13: generated frequencies against those that were asked for, and
+    training against test, with a chi-square test of the fit.
+    """
+    from simtown.datasets import marginals
+    from simtown.datasets.describe import show_example
+    from simtown.datasets.info import show
+    from simtown.datasets.locate import is_address
+    from simtown.datasets.reader import open_dataset
+
+    if is_address(dataset):
+        if plot:
+            raise RefusalError(
+                f"--plot draws a whole data set: give its directory, not the example {dataset}"
+            )
+        show_example(dataset)
+        return
+    if plot:
+        need("vg", modules=("scipy", "matplotlib"), what="--plot")
+    show(dataset)
+    if plot:
+        data = open_dataset(dataset)
+        counted = marginals.marginals(data)
+        path = Path(f"{name_of(dataset)}-marginals.png")
+        marginals.plot(counted, data.settings.frequencies, path)
+        for split, marginal in counted.items():
+            target = "uniform" if split == "test" else data.settings.frequencies
+            for role, fit in marginal.fit.items():
+                say(
+                    f"{split} {role}s against {target}: chi-square {fit.chi2:.1f}, "
+                    f"{fit.dof} degrees of freedom, p {fit.p:.3g}"
+                )
+        say(f"Figures 12 and 13: {path}")
+
+
+@command
+def verify(
+    dataset: DatasetArgument,
+    *,
+    pictures: Annotated[
+        int, typer.Option(help="Number of pictures of the whole set to draw again and compare; 0 for none.")
+    ] = 256,
+    everything: Annotated[bool, typer.Option("--all", help="Draw every picture again.")] = False,
+    quick: Annotated[
+        bool,
+        typer.Option(
+            "--quick", help="Sample nothing again: only check that files and examples are consistent."
+        ),
+    ] = False,
+    workers: PoolSettings,
+) -> None:
+    """Check a data set against its settings: every file, scene, question and answer, and a sample of the
+    pictures.
+
+    Scenes, questions and answers are sampled again from the settings and compared. Each error and each file
+    that does not belong there is one line. Exit code 1 if there is an error.
+    """
+    from simtown.datasets import verify
+    from simtown.datasets.settings import Settings
+    from simtown.datasets.stores import store_of
+
+    if pictures < 0:
+        raise RefusalError(f"--pictures must be at least 0, not {pictures}")
+    store = store_of(dataset)
+    total = sum(Settings.from_resolved(store.load_manifest()["settings"]).counts().values())
+    renderer = ready_renderer("raster")  # compiled here, also for what samples, before the workers start
+    drawn = None if everything else pictures
+    with progress_of(f"verify {store}", total) as progress, workers.pool(total) as pool:
+        report = verify.verify(dataset, renderer if drawn != 0 else None, drawn, quick, progress, pool)
+    for problem in report.problems:
+        complain(f"simtown: {problem}")
+    if report.problems:
+        count = len(report.problems)
+        remedy = ""
+        if any(".h5: " in problem for problem in report.problems):
+            remedy = "; if you move a shard away, the same simtown generate makes it again"
+        complain(
+            f"simtown: {store} is not what its settings make: {count} "
+            f"problem{'s' if count > 1 else ''}{remedy}"
+        )
+        raise typer.Exit(DAMAGED)
+    say(f"{store}: {report.summary}")
+
+
+@command
+def captions(
+    dataset: DatasetArgument,
+    *,
+    out: Annotated[
+        Path, typer.Option(help="The text file to write, a caption a line; simtown lm train learns from it.")
+    ],
+    bias: Annotated[
+        float,
+        typer.Option(help="Reporting bias: probability that a caption omits a kind's typical colour."),
+    ] = 0.0,
+    workers: PoolSettings,
+) -> None:
+    """Write region descriptions of the training scenes: how vehicles stand, their colours and the weather,
+    what is in the street.
+
+    All of them are true. With a reporting bias, captions mention typical colours less often than pictures
+    show them.
+    """
+    from simtown.datasets.captioned import scenes_to_read, write_captions
+    from simtown.datasets.reader import open_dataset
+    from simtown.language.captions import check_bias
+
+    out = local_file(out)
+    check_bias(bias)
+    source = open_dataset(dataset)
+    scenes = scenes_to_read(source, "train", bias)
+    with progress_of(f"captions {out.name}", scenes) as progress, workers.pool(scenes) as pool:
+        count, example = write_captions(out, source, "train", bias, pool, progress)
+    say(f"{out}: {count:,} captions of {len(source.train):,} scenes, such as '{example}'")
+
+
+@command
+def export(
+    dataset: DatasetArgument,
+    *,
+    to: Annotated[str, typer.Option(help="coco, clevr, webdataset, parquet, yolo or png.")],
+    split: Annotated[
+        str, typer.Option(help="Splits: all, or some of train, val and test, separated by commas.")
+    ] = "all",
+    out: Annotated[
+        Path | None, typer.Option(help="The directory to write; by default DIR-FORMAT, here if DIR is a URL.")
+    ] = None,
+    workers: PoolSettings,
+) -> None:
+    """Write a data set in another tool's format: COCO, CLEVR, WebDataset, Parquet for Hugging Face, YOLO, or
+    plain PNG files.
+
+    The directory appears when it is complete. On a cluster, all machines must reach it. What each format
+    holds and how to load it: docs/export.md.
+    """
+    from simtown.core.files import require_new
+    from simtown.datasets import export
+    from simtown.datasets.reader import open_dataset
+
+    export.find_format(to)
+    directory = local(out) if out else beside(dataset, to)
+    require_new(directory, "simtown export")
+    data = open_dataset(dataset)
+    splits = export.choose_splits(data, list(parse_names(split)))
+    counts = {name: len(data[name]) for name in splits}
+    total = sum(counts.values())
+    with progress_of(f"export {directory}", total) as progress, workers.pool(total) as pool:
+        export.export(data, to, splits, directory, progress, pool)
+    say(f"{directory}: {', '.join(f'{count:,} {name}' for name, count in counts.items())} examples for {to}")
+
+
+@command
+def gallery(
+    dataset: DatasetArgument,
+    *,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Show every example, not a sample of 2,000 of each split.")
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="The directory to write; by default DIR-gallery, here if DIR is a URL."),
+    ] = None,
+) -> None:
+    """Write a page that shows a data set: index.html, for any browser, without a server, and a folder beside
+    it that the page reads as needed.
+
+    It filters by split, answer, relation, weather and entity. It shows boxes, masks, and why an answer is
+    what it is. It plots distributions of the whole data set against their target. Of a split of more than
+    2,000 examples it shows 2,000, evenly spread, unless you give --all.
+    """
+    from simtown.core.files import require_new
+    from simtown.datasets import gallery
+    from simtown.datasets.export import choose_splits
+    from simtown.datasets.reader import open_dataset
+
+    directory = local(out) if out else beside(dataset, "gallery")
+    require_new(directory, "simtown gallery")
+    data = open_dataset(dataset)
+    counts = [len(data[name]) for name in choose_splits(data, [])]
+    shown = sum(len(gallery.gallery_sample(count, everything)) for count in counts)
+    with progress_of(f"gallery {directory}", shown) as progress:
+        gallery.gallery(data, directory, progress, everything)
+    sample = "" if shown == sum(counts) else f" for {shown:,} of {sum(counts):,} examples"
+    say(f"Open {directory / 'index.html'} in a browser{sample}; keep the folder data beside it")
+
+
+@command
+def audit(
+    dataset: DatasetArgument,
+    *,
+    json: Annotated[Path | None, typer.Option(help="Also write all results as JSON.")] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with code 1 if there is a warning.")] = False,
+    workers: PoolSettings,
+) -> None:
+    """Look for what lets a model answer without understanding, and for leaks.
+
+    That is: answers that are biased, or depend on what they should not; answers that a small model guesses
+    from a part of the example; repeated scenes and pictures; training scenes and pictures that are also, or
+    nearly, in the test split; questions too close to call or about hidden vehicles; changed files.
+
+    A data set without any of these passes all tests together with a probability of 99 %.
+    """
+    need("audit")
+    from rich import box
+    from rich.table import Table
+
+    from simtown.core.console import page, styled
+    from simtown.core.files import save_json
+    from simtown.datasets.audit import run
+    from simtown.datasets.reader import open_dataset
+    from simtown.datasets.settings import SPLITS
+    from simtown.datasets.stores import store_of
+
+    report_file = local_file(json, "--json") if json else None
+    name = str(store_of(dataset))
+    data = open_dataset(dataset)
+    examples = sum(len(data[split]) for split in SPLITS)
+    with progress_of(f"audit {name}", run.PASSES * examples) as progress, workers.pool(examples) as pool:
+        findings = run.audit(data, pool, progress)
+    summary = run.report(data.name, findings)
+    if report_file:
+        save_json(report_file, summary)
+    table = Table(title=f"Audit of {name}", box=box.SIMPLE_HEAD, pad_edge=False)
+    for head in ("", "check", "split", "found"):
+        table.add_column(head, no_wrap=head in ("", "check"))
+    colours = {"pass": "green", "warn": "bold red", "note": "dim"}
+    for finding in findings:
+        status = styled(finding.status, colours[finding.status])
+        table.add_row(status, finding.check, finding.where, finding.figure)
+    with page(150) as console:
+        console.print(table)
+    for finding in findings:
+        if finding.status == "warn":
+            say(f"{finding.check} ({finding.where}): {finding.advice}")
+    warnings = summary["warnings"]
+    say(f"{name}: {warnings or 'no'} warning{'' if warnings == 1 else 's'} in {len(findings)} checks")
+    if strict and warnings:
+        raise typer.Exit(DAMAGED)

@@ -1,0 +1,151 @@
+"""The program: the list of its commands, each imported when it is used, and errors as one line."""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from importlib import import_module
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from simtown.cli.command import BAD_INPUT, DAMAGED, INTERRUPTED, RefusalError
+from simtown.core.terminal import say, say_block
+
+#: The module of each command or group of commands, and what the list of commands says of it.
+COMMANDS = {
+    "generate": ("generate_commands", "Make a data set: scenes, pictures, questions, answers."),
+    "preview": ("generate_commands", "Draw a contact sheet of a data set or the catalogue."),
+    "render": ("dataset_commands", "Draw one stored example again, at any size."),
+    "info": ("dataset_commands", "Describe a data set, or one example."),
+    "verify": ("dataset_commands", "Check that a data set is what its settings make."),
+    "captions": ("dataset_commands", "Describe the scenes of a data set in words."),
+    "export": ("dataset_commands", "Write a data set in another tool's format."),
+    "gallery": ("dataset_commands", "Write a page that shows a data set."),
+    "audit": ("dataset_commands", "Look for shortcuts, repetitions and leaks."),
+    "clip": ("generate_commands", "Film a street in motion: MP4 or GIF."),
+    "fit": ("training_commands", "Train a model on a data set."),
+    "evaluate": ("training_commands", "Test a trained model on a data set."),
+    "predict": ("training_commands", "Ask a trained model about a picture."),
+    "sweep": ("sweep_commands", "Run a grid of trainings."),
+    "complexity": ("sweep_commands", "Sample complexity from many runs, or from other results."),
+    "vg": ("vg_commands", "Visual Genome: clean, count, and match its frequencies."),
+    "lm": ("lm_commands", "Small language models for the probes."),
+    "probe": ("probe_commands", "Studies of what language models know of the world."),
+    "bench": ("bench_commands", "Measure speed on this machine."),
+}
+
+app = typer.Typer(
+    name="simtown",
+    help="A cartoon street that asks how visual question answering scales with the world.\n\n"
+    "Start with: simtown generate --entities 20 --n 1000, then simtown preview on the directory it names.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
+
+
+def _version(value: bool) -> None:
+    if value:
+        from simtown.core.version import __version__
+
+        say(f"simtown {__version__}")
+        raise typer.Exit()
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+class Deferred(TyperCommand):
+    """A command, or group of commands, whose module is imported when it is used."""
+
+    def __init__(self, name: str, module: str, summary: str) -> None:
+        super().__init__(name, short_help=summary)
+        self.module = module
+
+    def load(self) -> Any:
+        """The command itself."""
+        return loaded(self.name or "", self.module)
+
+    def make_context(self, *words: Any, **more: Any) -> Any:
+        """Called to parse the words after the command's name."""
+        return self.load().make_context(*words, **more)
+
+
+@cache
+def loaded(name: str, module: str) -> Any:
+    """The command of a module: its function of that name, or the group of commands that it defines."""
+    target = getattr(import_module(f"simtown.cli.{module}"), name)
+    if isinstance(target, typer.Typer):
+        return typer.main.get_group(target)
+    single = typer.Typer(add_completion=False, rich_markup_mode=None)
+    single.command(name)(target)
+    return typer.main.get_command(single)
+
+
+@cache
+def program() -> TyperGroup:
+    """The tree of all commands."""
+    root = typer.main.get_command(app)
+    assert isinstance(root, TyperGroup)
+    for name, (module, summary) in COMMANDS.items():
+        root.add_command(Deferred(name, module, summary))
+    return root
+
+
+def run() -> tuple[str, int]:
+    """Run the command that sys.argv names; returns the line that says why it failed, if it did, and the code.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C.
+        BrokenPipeError: the reader of its output, such as head, has gone.
+        Exception: an error that is not expected.
+    """
+    try:
+        code = program()(standalone_mode=False)
+        if code == INTERRUPTED:  # Typer's exit code for Ctrl-C
+            raise KeyboardInterrupt
+        sys.stdout.flush()
+    except RefusalError as refusal:
+        return str(refusal), refusal.code
+    except BrokenPipeError:
+        raise
+    except SystemExit as end:
+        if type(sys.stdout).__name__ == "PacifyFlushWrapper":  # Typer has met a reader that has gone
+            raise BrokenPipeError from end
+        raise
+    except Exception as error:
+        if type(error).__name__ == "NoArgsIsHelpError":
+            say_block(error.ctx.get_help())  # type: ignore[attr-defined]
+            return "", BAD_INPUT
+        if hasattr(error, "format_message"):  # a wrong option
+            return error.format_message(), getattr(error, "exit_code", BAD_INPUT)
+        return _explain(error)
+    return "", code if isinstance(code, int) else 0
+
+
+def _explain(error: Exception) -> tuple[str, int]:
+    """The line and the exit code for an error of the package or the system; raises any other again."""
+    from simtown.core.files import DamagedError
+    from simtown.datasets.job import WorkerError, is_disk_full
+
+    if isinstance(error, (DamagedError, WorkerError)):
+        return str(error), DAMAGED
+    if isinstance(error, OSError):
+        if is_disk_full(error):
+            remedy = "make room and run the same command again to continue, or give another --out"
+            return f"the disk is full: {remedy}", BAD_INPUT
+        if isinstance(error, FileNotFoundError) and error.errno is None:
+            return str(error), BAD_INPUT
+        where = f" {error.filename}" if error.filename else ""
+        return f"cannot read or write{where}: {error.strerror or error}", BAD_INPUT
+    if isinstance(error, (ValueError, MemoryError, ImportError)):
+        return str(error) or "out of memory: give a smaller --size or fewer --workers", BAD_INPUT
+    raise error

@@ -1,0 +1,181 @@
+"""What commands share: who works, progress, results of a grid, pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from simtown.cli.command import DAMAGED, RefusalError
+from simtown.core.options import check, option
+from simtown.core.terminal import complain, say
+
+if TYPE_CHECKING:
+    from simtown.core.cluster import Cluster
+    from simtown.core.pool import Pool
+    from simtown.core.processes import Outcome
+    from simtown.render.frames import Renderer
+
+DeviceOption = Annotated[str, typer.Option(help="auto, cpu or cuda.")]
+AllowOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow-model",
+        help="Allow the code of this model, package.module:Class, which the file names; may be repeated.",
+    ),
+]
+
+#: Examples of a data set for which it is worth starting a process, which takes two seconds.
+WORTH_A_PROCESS = 20_000
+
+
+@dataclass(frozen=True)
+class ClusterSettings:
+    """Where the work is done."""
+
+    engine: str = option(
+        "local",
+        "What runs the work: local (processes of this machine) or ray (a cluster).",
+        choices=("local", "ray"),
+    )
+    address: str | None = option(
+        None,
+        "With --engine ray: address of a running cluster, as HOST:PORT, ray://HOST:PORT or auto. By default "
+        "Ray starts on this machine.",
+    )
+
+    def __post_init__(self) -> None:
+        if self.engine == "local" and self.address is not None:
+            raise RefusalError("--address is where a Ray cluster answers: give --engine ray with it")
+        check(self)
+        if self.address is not None:
+            from simtown.core.cluster import parse_address
+
+            parse_address(self.address)
+
+    @contextmanager
+    def cluster(self, workers: int | None) -> Iterator[Cluster | None]:
+        """The Ray cluster, for so many processes at once; None for local work."""
+        from simtown.core.cluster import Cluster
+        from simtown.core.extras import need
+
+        if self.engine == "local":
+            yield None
+            return
+        need("cluster", modules=("ray",), what="--engine ray")
+        with Cluster(self.address, workers) as cluster:
+            yield cluster
+
+
+@dataclass(frozen=True)
+class PoolSettings(ClusterSettings):
+    """Who works: processes of this machine, or a cluster."""
+
+    workers: int | None = option(
+        None,
+        "Number of processes; by default as many as help, at most one for each processor. The results are "
+        "the same.",
+        low=1,
+    )
+
+    @contextmanager
+    def pool(self, examples: int | None = None) -> Iterator[Pool]:
+        """The worker processes or the cluster, until the end of the context.
+
+        Args:
+            examples: that the command works on: fewer processes for a few; None: there are enough.
+        """
+        from simtown.core.pool import Processes
+        from simtown.core.processes import default_workers
+
+        with self.cluster(self.workers) as cluster:
+            workers = self.workers or default_workers()
+            if self.workers is None and examples is not None:
+                workers = max(1, min(workers, examples // WORTH_A_PROCESS))
+            yield cluster or Processes(workers)
+
+
+@contextmanager
+def progress_of(title: str, total: int) -> Iterator[Callable[[int], None]]:
+    """A progress bar; yields the function that receives how many more units are finished."""
+    from simtown.core.progress import Progress
+
+    with Progress(title) as bar:
+        bar.on_begin(total)
+        yield bar.on_progress
+
+
+def report_grid(outcome: Outcome, out: Path, what: str) -> None:
+    """Print how many cells of a grid are done and which failed; ends the command if any failed."""
+    done = outcome.before + outcome.now
+    say(f"{out}: {done} of {done + len(outcome.failed)} {what} are done, {outcome.now} of them now")
+    for name, reason in outcome.failed.items():
+        complain(f"simtown: {name} failed: {reason}")
+    if outcome.failed:
+        raise typer.Exit(DAMAGED)
+
+
+def save_picture(image: Any, path: Path) -> None:
+    """Write a picture whole or not at all."""
+    from simtown.core.files import replacing
+
+    with replacing(path) as temporary:
+        image.save(temporary, format="PNG")
+
+
+def ready_renderer(engine: str, device: str = "cpu") -> Renderer:
+    """The engine by name, "raster" on "cpu" or "cuda", or "opengl".
+
+    numba compiles the kernels of raster here, once on each machine, and a line announces it.
+    """
+    from simtown.render.renderers import make_renderer
+
+    if engine == "opengl":
+        return make_renderer("opengl")
+    if engine != "raster":
+        raise RefusalError(f"unknown renderer '{engine}': choose raster or opengl")
+    import numpy as np
+    from numba.core import event
+
+    from simtown.core.progress import report
+    from simtown.datasets.settings import Settings
+    from simtown.datasets.shards import columns
+    from simtown.language.sampler import sample
+
+    class Notice(event.Listener):
+        """Announces a compilation; numba reports none if it finds the kernel on disk."""
+
+        announced = False
+
+        def on_start(self, event: object) -> None:
+            if not self.announced:
+                report("compiling for this machine, once, in about 40 seconds ...")
+            self.announced = True
+
+        def on_end(self, event: object) -> None:
+            """Nothing to announce."""
+
+    with event.install_listener("numba:compile", Notice()):
+        settings, renderer = Settings(distractor=True), make_renderer(device)
+        examples = sample(settings.recipe("train"), np.arange(2))
+        columns(examples, np.arange(2), settings)
+        renderer.render(examples.scene, 32, 32)
+    return renderer
+
+
+def chosen_device(name: str) -> str:
+    """The device that "auto" stands for, or the one that is named.
+
+    Raises RefusalError if there is no such device.
+    """
+    import torch
+
+    if name not in ("auto", "cpu", "cuda"):
+        raise RefusalError(f"unknown --device '{name}': choose auto, cpu or cuda")
+    if name == "cuda" and not torch.cuda.is_available():
+        raise RefusalError("--device cuda: PyTorch sees no CUDA device here; use --device cpu, or auto")
+    return ("cuda" if torch.cuda.is_available() else "cpu") if name == "auto" else name

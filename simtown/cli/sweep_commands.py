@@ -1,0 +1,224 @@
+"""Many runs: sweep, complexity."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from simtown.cli.command import RefusalError, command, parse_numbers
+from simtown.cli.places import local_directory
+from simtown.cli.sharing import AllowOption, ClusterSettings, DeviceOption, chosen_device, report_grid
+from simtown.core.extras import need
+from simtown.core.terminal import say
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from simtown.training.plan import SweepCell, SweepPlan
+
+
+@command
+def sweep(
+    *,
+    preset: Annotated[
+        str, typer.Option(help="grid, paper, paper-rule, small, tiny, or a TOML file of that form.")
+    ] = "small",
+    out: Annotated[Path | None, typer.Option(help="The directory to write; by default sweep-PRESET.")] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            help="Runs at once, each in a process; by default one for each processor, or 4 on a GPU."
+        ),
+    ] = None,
+    adaptive: Annotated[
+        str | None,
+        typer.Option(
+            help="Train only at sizes around the need of a test accuracy: 0.9, or several in their order: "
+            "0.9,0.75."
+        ),
+    ] = None,
+    same_data: Annotated[
+        bool,
+        typer.Option(
+            "--same-data",
+            help="All seeds share one data set and world; by default each has its own examples and kinds.",
+        ),
+    ] = False,
+    resume_from: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder with a small file for each finished run: these runs are not repeated, and new ones "
+            "are "
+            "added."
+        ),
+    ] = None,
+    device: DeviceOption = "auto",
+    where: ClusterSettings,
+    plan: Annotated[
+        bool,
+        typer.Option(
+            "--plan", help="Only list the runs, which of them are done, and the time for the others."
+        ),
+    ] = False,
+    allow_model: AllowOption = None,
+) -> None:
+    """Run a grid: make the data it needs, train what is missing, continue what was stopped, repeat what
+    failed.
+
+    A grid may grow: with more sizes, seeds or worlds and the same --out, finished runs are kept. The run of
+    seed S trains on a data set of seed S, in a world of its own: its own kinds of vehicles, with their own
+    frequencies.
+
+    With --adaptive, each search doubles or halves the size until the mean test accuracy of all seeds lies
+    below the target at one size and above it at another. Then it bisects. The search in the next world begins
+    where this one ends. --plan says how far each search is.
+
+    A preset is a TOML file with version, size, and [[grid]] tables of entities, distractor, models,
+    train_sizes (adaptive: the largest counts) and seeds. Before them may stand adaptive = [0.9],
+    same_data = true and same_world = true. The tables [fit] and [data] may hold other settings of simtown fit
+    and simtown generate. With --engine ray, OUT is a directory that all machines share. Then: simtown
+    complexity OUT
+    """
+    need("train")
+    from simtown.core.processes import default_workers
+    from simtown.core.progress import Progress
+    from simtown.core.untrusted import inside
+    from simtown.training import sweep
+    from simtown.training.display import SweepDisplay
+    from simtown.training.plan import read
+
+    kind = chosen_device(device)
+    targets = parse_numbers(adaptive, "--adaptive", "0.9 or 0.9,0.75") if adaptive else None
+    grid = read(preset, kind, same_data, targets, allow_model or ())
+    directory = local_directory(out or inside(Path(), f"sweep-{Path(preset).stem}"))
+    workers = jobs if jobs is not None else (4 if kind == "cuda" else default_workers())
+    if workers < 1:
+        raise RefusalError(f"--jobs must be at least 1, not {workers}")
+    if resume_from is not None:
+        resume_from = local_directory(resume_from, "--resume-from")
+    if plan:
+        _list(grid, sweep.started_runs(grid, directory, resume_from), workers)
+        return
+    with where.cluster(jobs) as cluster:
+        done, data = sweep.begin(grid, directory, Progress, cluster, resume_from)
+        with SweepDisplay(grid) as display:
+            outcome = sweep.sweep(grid, directory, done, data, workers, display, cluster, resume_from)
+    report_grid(outcome, directory, "runs")
+    say(f"Now: simtown complexity {resume_from or directory}")
+
+
+def _list(plan: SweepPlan, runs: dict[str, dict[str, Any]], jobs: int) -> None:
+    """Print what a sweep would do and how long that takes; `runs` holds run.json of every started run."""
+    from simtown.training.forecast import time_left
+    from simtown.training.plan import datasets
+
+    done = {name: run for name, run in runs.items() if run["status"] == "done"}
+    cells = _list_searches(plan, done) if plan.targets else plan.cells
+    for cell in cells:
+        say(f"{cell.name} {runs[cell.name]['status']}" if cell.name in runs else cell.name)
+    data = datasets(cells)
+    total = sum(settings.n for settings in data)
+    examples = f"on {len(data)} data sets of {total:,} training examples in all"
+    if plan.targets:
+        say(
+            f"{len(done)} runs are done; {len(cells)} can begin now, {examples}; which follow depends on "
+            "their accuracy"
+        )
+    else:
+        say(f"{len(cells)} runs, {len(done)} of them done, {examples}")
+    finished = [(cell, done[cell.name]) for cell in plan.cells if cell.name in done]
+    missing = [cell for cell in cells if cell.name not in done]
+    say(*time_left(missing, finished, jobs, growing=bool(plan.targets)))
+
+
+def _list_searches(plan: SweepPlan, done: dict[str, dict[str, Any]]) -> list[SweepCell]:
+    """Print how far the searches of an adaptive plan are; returns the cells that would run first."""
+    from simtown.training.schedule import Schedule
+
+    schedule = Schedule(plan, {name: run["test"]["accuracy"] for name, run in done.items()})
+    for target, curve in schedule.searches():
+        say(schedule.describe(target, curve))
+    return [cell for _, _, cells in schedule.open_searches() for cell in cells]
+
+
+def _complexity_table(rows: list[dict[str, str]]) -> Table:
+    """A table that fits a terminal: for each target, the need and the smallest set that reached it.
+
+    Below them stands the interval of the need. What is the same in all rows goes into the caption.
+    """
+    from rich import box
+    from rich.table import Table
+
+    from simtown.complexity.needs import SMALLEST
+
+    same = [
+        name
+        for name in ("distractor", "seeds", "interval over")
+        if name in rows[0] and len({row.get(name) for row in rows}) == 1
+    ]
+    table = Table(
+        title="Samples needed for a test accuracy / smallest set that reached it (below: 95 % interval)",
+        caption=", ".join(f"{name}: {rows[0][name]}" for name in same) or None,
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        collapse_padding=True,
+    )
+    names = [name for name in rows[0] if name not in same and not name.endswith(SMALLEST)]
+    for name in names:
+        no_wrap = name in ("model", "entities")
+        table.add_column(
+            name, justify="right" if name[0].isdigit() else "left", no_wrap=no_wrap, overflow="fold"
+        )
+    for row in rows:
+        cells = {name: cell.replace("> ", ">").replace("≤ ", "≤") for name, cell in row.items()}
+        for name in names:
+            if name + SMALLEST in cells:
+                samples, bracket, interval = cells[name].partition(" (")
+                cells[name] = f"{samples} / {cells[name + SMALLEST]}"
+                if bracket:
+                    cells[name] += f"\n{interval.rstrip(')')}"
+        table.add_row(*(cells[name] for name in names))
+    return table
+
+
+@command
+def complexity(
+    runs: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Directories that contain runs or cells, such as a sweep's; or one CSV of results."
+        ),
+    ],
+    out: Annotated[
+        Path | None, typer.Option(help="Directory for tables and figures; by default RUNS/complexity.")
+    ] = None,
+    targets: Annotated[str, typer.Option(help="Accuracies to reach.")] = "0.75,0.85,0.90,0.95",
+    replicates: Annotated[int, typer.Option(help="Bootstrap replicates for the intervals.")] = 1_000,
+    seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0,
+) -> None:
+    """Estimate the samples needed to reach an accuracy, by model and world, with intervals, and how they grow
+    with the world.
+
+    Writes complexity.md, .csv and .json, tables of exponents, ratios, additional data and accuracies,
+    samples.png (the paper's Figures 5 to 10) and learning.png.
+
+    RESULTS.csv holds learning curves of any experiment. It has a line for each run and the columns group,
+    size, seed, correct, total; and world, a whole number, if the experiment has worlds of several sizes. The
+    other groups are compared with the group of the first line.
+    """
+    need("train", modules=("scipy", "matplotlib"))
+    from simtown.complexity.need_report import report
+    from simtown.core.console import page
+    from simtown.core.untrusted import inside
+
+    levels = parse_numbers(targets, "--targets", "0.75,0.9")
+    directory = out or inside(runs[0].parent if runs[0].is_file() else runs[0], "complexity")
+    findings = report(runs, directory, targets=levels, replicates=replicates, seed=seed)
+    with page(160) as console:
+        console.print(_complexity_table(findings.table()))
+    for note in findings.notes:
+        say(f"Note: {note}.")
+    figures = f"{directory / 'samples.png'} and {directory / 'learning.png'}"
+    say(f"Look at {figures}; more in {directory / 'complexity.md'}")

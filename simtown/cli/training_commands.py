@@ -1,0 +1,241 @@
+"""One model: fit, evaluate, predict."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from simtown.cli.command import RefusalError, command
+from simtown.cli.places import local_file, png_file
+from simtown.cli.sharing import AllowOption, DeviceOption, chosen_device, save_picture
+from simtown.core.extras import need
+from simtown.core.terminal import complain, say
+from simtown.training.fit_settings import FitSettings, precision_of
+
+#: Seeds of the longest list of them.
+MOST_SEEDS = 10_000
+
+
+def parse_seeds(text: str) -> list[int]:
+    """Seeds of "3", "0-4" or "0,2,7-9"."""
+    seeds: list[int] = []
+    for part in text.split(","):
+        match = re.fullmatch(r"(-?[0-9]{1,19})(?:-([0-9]{1,19}))?", part.strip())
+        first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, -1)
+        if last < first:
+            raise RefusalError(f"--seeds {text} cannot be read as seeds: write 3, 0-4 or 0,2,7")
+        if last - first >= MOST_SEEDS:
+            raise RefusalError(f"--seeds {text} are more than {MOST_SEEDS:,} seeds: give fewer")
+        seeds += range(first, last + 1)
+    return list(dict.fromkeys(seeds))
+
+
+@command
+def fit(
+    dataset: Annotated[Path, typer.Argument(help="Directory of a data set.")],
+    settings: FitSettings,
+    *,
+    seeds: Annotated[
+        str,
+        typer.Option(
+            "--seeds",
+            "--seed",
+            help="Seed of initial weights, order of examples and dropout; 0-4 or 0,2,7 for several runs.",
+        ),
+    ] = "0",
+    option: Annotated[
+        list[str] | None, typer.Option(help="An option of the model, as name=value; may be repeated.")
+    ] = None,
+    cache: Annotated[
+        bool | None,
+        typer.Option(
+            "--cache/--no-cache",
+            help="Keep all pictures in memory (on a GPU, in its memory), and stop if they do not fit; or "
+            "read each batch from the disk. By default: keep them if they fit.",
+        ),
+    ] = None,
+    device: DeviceOption = "auto",
+    out: Annotated[
+        Path | None, typer.Option(help="Run directory; by default runs/DATASET-MODEL-SIZE-seedS.")
+    ] = None,
+) -> None:
+    """Train a model: Adam, early stopping on validation accuracy, the best weights, one test (section 6.5 of
+    the paper).
+
+    Models of the paper: pbn, cnn-lstm. The same with boxes withheld or given: pbn-no-boxes, cnn-lstm-boxes.
+    Others: film, relation-network, vit. For comparison: true-boxes (receives the scene), question-only (sees
+    no picture).
+
+    The run directory holds run.json, metrics.jsonl, curve.png, weights.safetensors, test.npz, and logs for
+    TensorBoard. If it is stopped or killed, run the same command again: it loses about a minute of work, and
+    ends with the same numbers.
+    """
+    need("train")
+    from simtown.core.untrusted import inside
+    from simtown.datasets.reader import open_dataset
+    from simtown.render.renderers import choose_device
+    from simtown.training import fit
+    from simtown.training.display import FitDisplay
+    from simtown.training.models import options
+
+    if settings.stream and device == "cuda":
+        choose_device(device, complain)  # refused if no card draws; with auto, the processor would draw
+    data = open_dataset(dataset)
+    pairs = [text.partition("=") for text in option or []]
+    if not all(sign for _, sign, _ in pairs):
+        raise RefusalError("--option must be name=value")
+    numbers, kind = parse_seeds(seeds), chosen_device(device)
+    settings = replace(
+        settings,
+        train_size=settings.train_size or len(data.train),
+        options=options(settings.model, {name: value for name, _, value in pairs}),
+        device=kind,
+        precision=precision_of(settings.precision, kind),
+    )
+    for number in numbers:
+        if out is None:
+            model = settings.model.replace(":", ".")
+            name = f"{dataset.resolve().name}-{model}-{settings.train_size}-seed{number}"
+            directory = inside(Path(), f"runs/{name}")
+        else:
+            directory = inside(out, f"seed{number}") if len(numbers) > 1 else out
+        settings = replace(settings, seed=number)
+        with FitDisplay(f"fit {directory}", settings) as display:
+            run = fit.fit(settings, data, directory, display, cache)
+        steps = f"{run['epochs']} epochs ({run['steps']} steps)"
+        stopped = f"best of {steps} was {run['best']['epoch']}; stopped: {run['stopped']}"
+        say(f"{directory}: {_accuracy(run['test'])}; {stopped}")
+        say(*_parts(run["test"], run["references"]))
+    say(f"Look at {directory / 'curve.png'}; more in {directory / 'run.json'}")
+
+
+def _accuracy(test: dict[str, Any]) -> str:
+    interval = f"95 %: {test['low']:.3f} to {test['high']:.3f}"
+    return f"test accuracy {test['accuracy']:.3f} ({interval}, n {test['n']})"
+
+
+def _parts(test: dict[str, Any], references: dict[str, float]) -> list[str]:
+    """Lines of accuracies by part of the test set, and of references that do not learn."""
+
+    def line(name: str, shares: dict[str, Any]) -> str:
+        parts = (
+            f"{part} {share['accuracy']:.3f} (n {share['n']})" for part, share in shares.items() if share
+        )
+        return f"  {name}: {', '.join(parts)}"
+
+    lines = [
+        line("by relation", test["relations"]),
+        line("by tenth of the entities, frequent first", test["deciles"]),
+    ]
+    triples: dict[str, Any] = {name: test[name] for name in ("seen", "unseen") if name in test}
+    if triples:
+        lines.append(line("triples of the training set and others", triples))
+    if "reweighted" in test:
+        validation = test["validation"]
+        lines.append(f"  on the validation set: {validation['accuracy']:.3f} (n {validation['n']})")
+        lines += _reweighted(test["reweighted"])
+    shown = (f"{name.replace('_', ' ')} {accuracy:.3f}" for name, accuracy in references.items())
+    return [*lines, f"  for comparison: {', '.join(shown)}"]
+
+
+#: An accuracy on fewer examples than this says nothing: its 95 % interval is wider than 0.3.
+_FEW = 30
+
+
+def _reweighted(share: dict[str, Any]) -> list[str]:
+    """Lines of the paper's reweighted accuracy and its uncertainty."""
+    effective = share["effective_n"]
+    few = ": too few to mean anything" if effective < _FEW else ""
+    return [
+        "    if rare vehicles counted as much as frequent ones (weights 1/frequency): "
+        f"{share['accuracy']:.3f}",
+        "    rare questions then carry most of the weight, so this is as uncertain as an accuracy on "
+        f"{effective:.0f} examples{few}",
+    ]
+
+
+@command
+def evaluate(
+    run: Annotated[Path, typer.Argument(help="Directory of a run.")],
+    dataset: Annotated[
+        Path,
+        typer.Argument(
+            help="Directory of a data set with the run's picture size and kinds that the run has seen."
+        ),
+    ],
+    device: DeviceOption = "auto",
+    json: Annotated[Path | None, typer.Option(help="Also write the figures as JSON.")] = None,
+    allow_model: AllowOption = None,
+) -> None:
+    """Test the best weights of a run on the test set of another data set with the same picture size, such as
+    one with other weather.
+    """
+    need("train")
+    import torch
+
+    from simtown.core.files import save_json
+    from simtown.core.progress import Progress
+    from simtown.training import ask
+
+    report_file = local_file(json, "--json") if json else None
+    chosen = torch.device(chosen_device(device))
+    with Progress(f"evaluate {run}") as progress:
+        test = ask.evaluate(run, dataset, chosen, allow_model or (), progress)
+    if report_file:
+        save_json(report_file, test)
+    say(f"{run} on {dataset}: {_accuracy(test)}")
+    say(*_parts(test, test["references"]))
+
+
+@command
+def predict(
+    run: Annotated[Path, typer.Argument(help="Directory of a run.")],
+    image: Annotated[
+        Path,
+        typer.Argument(
+            help="A PNG or JPEG of a street, such as simtown render writes, framed like the run's pictures."
+        ),
+    ],
+    question: Annotated[str, typer.Argument(help='Such as "Is a sedan left of a fire truck?"')],
+    out: Annotated[
+        Path | None, typer.Option(help="Draw the boxes that the model finds into this PNG.")
+    ] = None,
+    allow_model: AllowOption = None,
+) -> None:
+    """Ask a trained model one question about one picture. If it learned boxes, it also says where it sees
+    the vehicles.
+
+    A model learns from pictures that show both vehicles of the question, so it cannot answer that one is
+    missing.
+    """
+    need("train")
+    out = png_file(out, "") if out else None
+    from simtown.training import ask
+
+    answer = ask.predict(run, image, question, allow_model or ())
+    tested = ""
+    if answer.accuracy is not None:
+        tested = f"; the run answered {answer.accuracy:.1%} of its test questions correctly"
+    say(f"{'yes' if answer.yes > 0.5 else 'no'} (yes with probability {answer.yes:.3f}{tested})")
+    if answer.cut:
+        say(f"  the picture was cut to what the run's pictures show: {_pixels(answer.frame)}")
+    boxes = [] if answer.boxes is None else answer.boxes
+    for role, name, box in zip(("subject", "object"), answer.vehicles, boxes, strict=False):
+        say(f"  where the model places the {role}, {name}: {_pixels(box)}")
+    for doubt in answer.doubts():
+        say(f"  {doubt}")
+    look = "; look at the boxes with --out FILE.png" if answer.boxes is not None and out is None else ""
+    say(f"  the model cannot answer that a vehicle is missing: it learned from pictures that hold both{look}")
+    if out is not None:
+        if answer.boxes is None or answer.picture is None:
+            raise RefusalError("--out: this model finds no boxes; ask a run of pbn or cnn-lstm-boxes")
+        save_picture(ask.draw(answer.picture, answer), out)
+        say(str(out))
+
+
+def _pixels(box: Any) -> str:
+    return f"x {box[0]:.0f} to {box[2]:.0f}, y {box[1]:.0f} to {box[3]:.0f} pixels"
