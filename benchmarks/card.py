@@ -17,7 +17,7 @@ from statistics import median
 
 from machine import RESULTS, Rows, machine, options, timed
 
-from simtown.bench.render import the_scenes
+from simtown.bench.engines import the_scenes
 from simtown.render.cuda.engine import LAUNCH, Cuda
 from simtown.scenes.scene import SceneBatch
 

@@ -26,7 +26,7 @@ import numpy as np
 from machine import RESULTS, Rows, machine, options
 
 from simtown.assets.atlas import atlas
-from simtown.bench.render import the_scenes
+from simtown.bench.engines import the_scenes
 from simtown.bench.tiny import FAR, PALETTE, Images, Tiny, corners, placed, projection, to_camera
 from simtown.render.light import lights
 from simtown.render.raster import Raster

@@ -1,13 +1,18 @@
-"""The engines that the benchmark compares, each with its own clock for the stages of its work."""
+"""The engines that the benchmark compares, each with its own clock, and the scenes that they draw."""
 
 from __future__ import annotations
 
 import resource
 from collections.abc import Callable
+from functools import partial
 from time import perf_counter
 from typing import Protocol
 
+import numpy as np
+
+from simtown.assets.frequencies import frequencies
 from simtown.bench.tiny import Tiny
+from simtown.language.sampler import Recipe, sample
 from simtown.render.cuda.engine import CardFrames, Cuda
 from simtown.render.frames import LARGEST_ON_CARD, CardError
 from simtown.render.instances import instances
@@ -16,8 +21,17 @@ from simtown.render.raster import Raster
 from simtown.scenes.camera import views
 from simtown.scenes.scene import SceneBatch
 
+#: The most different scenes; larger batches repeat them.
+DISTINCT = 4096
 #: The most pixels of pictures that are kept on the card at once; more are drawn over them.
 KEPT = 8192 * 128 * 128
+
+
+def the_scenes(n: int, seed: int = 0) -> SceneBatch:
+    """n scenes of the default world, with pairs among 60 kinds of vehicles; the first DISTINCT differ."""
+    subject, obj = frequencies("vg", 60)
+    scenes = sample(Recipe(seed, "train", subject, obj), np.arange(min(n, DISTINCT))).scene
+    return scenes[np.arange(n) % len(scenes)]
 
 
 class Engine(Protocol):
@@ -40,33 +54,44 @@ class Engine(Protocol):
         ...
 
 
-class _OnProcessor:
-    """An engine that uses the process's memory and by default measures no stages."""
+class ProcessorEngine:
+    """An engine without a card, which uses the process's memory and measures no stages.
 
-    def __init__(self) -> None:
+    Args:
+        name: in the table of results.
+        draw: draws all scenes.
+    """
+
+    def __init__(self, name: str, draw: Callable[[SceneBatch], object]) -> None:
+        self.name, self._draw = name, draw
         self.stages: dict[str, float] = {}
+
+    def draw(self, scenes: SceneBatch) -> float:
+        start = perf_counter()
+        self._draw(scenes)
+        return perf_counter() - start
 
     def memory(self) -> int:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-class RasterEngine(_OnProcessor):
+class RasterEngine(ProcessorEngine):
     """The rasteriser on one processor."""
 
-    name = "raster cpu"
-
     def __init__(self, size: int) -> None:
-        super().__init__()
-        self._raster, self._size = Raster(), size
+        raster = Raster()
+        most = max(1, 8_000_000 // size**2)  # as many scenes as a data set's writer draws at once
+        self._parts = partial(_pieces, most=most)
+        self._size = size
+        super().__init__(
+            "raster cpu",
+            lambda scenes: [raster.render(part, size, size) for part in self._parts(scenes)],
+        )
 
     def draw(self, scenes: SceneBatch) -> float:
-        parts = _pieces(scenes, max(1, 8_000_000 // self._size**2))  # as large as a data set's writer draws
+        whole = super().draw(scenes)
         start = perf_counter()
-        for part in parts:
-            self._raster.render(part, self._size, self._size)
-        whole = perf_counter() - start
-        start = perf_counter()
-        for part in parts:  # what comes before the kernels, once more by itself
+        for part in self._parts(scenes):  # what comes before the kernels, once more by itself
             views(part.camera, self._size, self._size)
             lights(part.weather, part.intensity, part.sun)
             instances(part)
@@ -112,44 +137,18 @@ class CudaEngine:
         return self._cuda.memory() + sum(array.nbytes for array in arrays)
 
 
-class OpenGLEngine(_OnProcessor):
+def _opengl(size: int) -> Engine:
     """simtown's second renderer: pyrender on OpenGL."""
+    from simtown.render.opengl import OpenGL
 
-    name = "opengl"
-
-    def __init__(self, size: int) -> None:
-        super().__init__()
-        from simtown.render.opengl import OpenGL
-
-        self._renderer, self._size = OpenGL(), size
-
-    def draw(self, scenes: SceneBatch) -> float:
-        start = perf_counter()
-        self._renderer.render(scenes, self._size, self._size)
-        return perf_counter() - start
+    renderer = OpenGL()
+    return ProcessorEngine("opengl", lambda scenes: renderer.render(scenes, size, size))
 
 
-class TinyEngine(_OnProcessor):
-    """pybullet's TinyRenderer, which draws one sample a pixel, a shadow and no weather.
-
-    It draws the first 48 scenes again and again.
-    """
-
-    name = "pybullet"
-
-    def __init__(self, size: int) -> None:
-        super().__init__()
-        import pybullet  # noqa: F401  (is it there?)
-
-        self._size = size
-        self._tiny: Tiny | None = None
-
-    def draw(self, scenes: SceneBatch) -> float:
-        if self._tiny is None:
-            self._tiny = Tiny(scenes, self._size)
-        start = perf_counter()
-        self._tiny.draw(0, len(scenes))
-        return perf_counter() - start
+def _pybullet(size: int) -> Engine:
+    """pybullet's TinyRenderer: one sample a pixel, a shadow, no weather; 48 scenes again and again."""
+    tiny = Tiny(the_scenes(48), size)
+    return ProcessorEngine("pybullet", lambda scenes: tiny.draw(0, len(scenes)))
 
 
 #: What makes each engine for a picture size; raises one of :data:`ABSENT` if the engine cannot be used.
@@ -157,11 +156,9 @@ ENGINES: dict[str, Callable[[int], Engine]] = {
     "raster cpu": RasterEngine,
     "raster cuda": lambda size: CudaEngine(size, back=False),
     "raster cuda, read back": lambda size: CudaEngine(size, back=True),
-    "opengl": OpenGLEngine,
-    "pybullet": TinyEngine,
+    "opengl": _opengl,
+    "pybullet": _pybullet,
 }
-#: The engines that draw on a card.
-ON_CARD = ("raster cuda", "raster cuda, read back")
 #: The errors of an engine that is not installed or finds no card.
 ABSENT = (ImportError, CardError)
 
@@ -171,7 +168,7 @@ def engines_of(device: str) -> dict[str, Callable[[int], Engine]]:
     return {
         name: make
         for name, make in ENGINES.items()
-        if device in ("auto", "cuda" if name in ON_CARD else "cpu")
+        if device == "auto" or name.startswith("raster cuda") == (device == "cuda")
     }
 
 

@@ -17,16 +17,12 @@ from statistics import median
 import numpy as np
 
 from simtown.assets.atlas import atlas
-from simtown.assets.frequencies import frequencies
-from simtown.bench.engines import ABSENT, Engine, engines_of
+from simtown.bench.engines import ABSENT, Engine, engines_of, the_scenes
 from simtown.core.files import replacing, save_text
 from simtown.core.tables import csv_text
-from simtown.language.sampler import Recipe, sample
 from simtown.render.instances import instances
 from simtown.scenes.scene import SceneBatch
 
-#: The most different scenes; larger batches repeat them.
-DISTINCT = 4096
 #: Seconds that an engine may take for a batch; it draws no larger ones.
 PATIENCE = 20.0
 
@@ -58,13 +54,6 @@ class EngineTiming:
     milliseconds: float
     stages: str
     megabytes: int
-
-
-def the_scenes(n: int, seed: int = 0) -> SceneBatch:
-    """n scenes of the default world, with pairs among 60 kinds of vehicles; the first DISTINCT differ."""
-    subject, obj = frequencies("vg", 60)
-    scenes = sample(Recipe(seed, "train", subject, obj), np.arange(min(n, DISTINCT))).scene
-    return scenes[np.arange(n) % len(scenes)]
 
 
 def measure(
@@ -122,22 +111,21 @@ def _rows(
     rows = []
     for engine in engines:
         times = sorted(seconds[engine.name])
-        fps = n / median(times)
-        slow[engine.name] = 1 / fps
-        rows.append(
-            EngineTiming(
-                engine=engine.name,
-                size=size,
-                scenes=n,
-                fps=round(fps, 1),
-                fps_low=round(n / times[-1], 1),
-                fps_high=round(n / times[0], 1),
-                triangles_per_second=round(fps * triangles),
-                milliseconds=round(1e3 / fps, 5),
-                stages=_shares(engine.stages),
-                megabytes=engine.memory() >> 20,
-            )
+        middle = median(times)
+        slow[engine.name] = middle / n
+        row = EngineTiming(
+            engine=engine.name,
+            size=size,
+            scenes=n,
+            fps=round(n / middle, 1),
+            fps_low=round(n / times[-1], 1),
+            fps_high=round(n / times[0], 1),
+            triangles_per_second=round(n / middle * triangles),
+            milliseconds=round(1e3 * middle / n, 5),
+            stages=_shares(engine.stages),
+            megabytes=engine.memory() >> 20,
         )
+        rows.append(row)
     return rows
 
 

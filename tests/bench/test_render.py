@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from simtown.bench import render
-from simtown.bench.engines import RasterEngine
-from simtown.bench.render import the_scenes
+from simtown.bench import engines, render
+from simtown.bench.engines import RasterEngine, the_scenes
 from simtown.render.frames import CardError
 
 
@@ -63,7 +62,7 @@ def test_absent_engines_are_named_once_and_slow_ones_spared(monkeypatch):
 
 
 def test_scenes_repeat_beyond_those_that_differ(monkeypatch):
-    monkeypatch.setattr(render, "DISTINCT", 6)
+    monkeypatch.setattr(engines, "DISTINCT", 6)
     scenes = the_scenes(10)
     assert np.array_equal(scenes.pose[6:], scenes.pose[:4])
     assert not np.array_equal(scenes.pose[5], scenes.pose[0])

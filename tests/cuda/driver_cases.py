@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 
-from simtown.bench.render import the_scenes
+from simtown.bench.engines import the_scenes
 from simtown.render.cuda.card import Card, check_card
 from simtown.render.cuda.engine import Cuda
 from simtown.render.cuda.lane import OVERLAID

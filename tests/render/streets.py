@@ -5,7 +5,7 @@ ones.
 import numpy as np
 
 from simtown.assets.catalogue import ENTITIES, PROPS
-from simtown.bench.render import the_scenes
+from simtown.bench.engines import the_scenes
 from simtown.scenes.camera import Camera
 from simtown.scenes.scene import Prop, Scene, SceneBatch, Vehicle, Weather, empty_batch
 from simtown.scenes.weather import WEATHERS

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("ziglang", reason="needs ziglang: pip install '.[dev]'")
 
-from simtown.bench.render import the_scenes
+from simtown.bench.engines import the_scenes
 from simtown.render.cuda import layout
 from simtown.render.cuda.arrays import LEGACY, CardArray
 from simtown.render.cuda.engine import Cuda

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("cuda.core", reason="needs cuda-core: pip install '.[dev]'")
 pytest.importorskip("ziglang", reason="needs ziglang: pip install '.[dev]'")
 
-from simtown.bench.render import the_scenes
+from simtown.bench.engines import the_scenes
 from simtown.render.cuda.engine import Cuda
 from tests.conftest import HANGS
 from tests.cuda.host_card import zig

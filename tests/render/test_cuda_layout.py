@@ -9,7 +9,7 @@ pytest.importorskip("ziglang", reason="needs ziglang: pip install '.[dev]'")
 
 from simtown.assets import palette
 from simtown.assets.atlas import NO_PAINT, atlas
-from simtown.bench.render import the_scenes
+from simtown.bench.engines import the_scenes
 from simtown.render import fill, ground, kernels, light
 from simtown.render.cuda import layout
 from simtown.render.cuda.card import Launch
