@@ -5,9 +5,9 @@ No OpenGL, no display, no driver; the same pixels on every machine.
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
 
 import numpy as np
 
@@ -29,133 +29,78 @@ from simtown.scenes.scene import SceneBatch, check_scenes
 STRIP = 1024 * 2049
 
 
-class _Meshes(NamedTuple):
-    """The atlas as numba reads it."""
-
-    columns: np.ndarray
-    vertex_start: np.ndarray
-    triangles: np.ndarray
-    triangle_start: np.ndarray
-    normals: np.ndarray
-    materials: np.ndarray
-    parts: np.ndarray
-    body: np.ndarray
-    hull: np.ndarray
-    hull_start: np.ndarray
-    lamps: np.ndarray
-    lamp_start: np.ndarray
-    radius: np.ndarray
-    bases: np.ndarray
-    girths: np.ndarray
-
-
-class _Scratch(NamedTuple):
-    """Working memory of one thread for the samples of one strip of a picture."""
-
-    samples: np.ndarray
-    polygons: np.ndarray
-    spots: np.ndarray
-    facing: np.ndarray
-    records: np.ndarray
-    colours: np.ndarray
-    means: np.ndarray
-    drawn: np.ndarray
-    owners: np.ndarray
-    planes: np.ndarray
-    packed: np.ndarray
-    plain: np.ndarray
-    flat: np.ndarray
-    starts: np.ndarray
-    following: np.ndarray
-    active: np.ndarray
-    evens: np.ndarray
-    odds: np.ndarray
-    sums: np.ndarray
-    rest: np.ndarray
-    cover: np.ndarray
-    bottoms: np.ndarray
-    mirrored: np.ndarray
-    shares: np.ndarray
-    wet_blocks: np.ndarray
-
-    @classmethod
-    def sized(
-        cls, width: int, height: int, most_vertices: int, most_faces: int, most_ground: int
-    ) -> _Scratch:
-        high, most, stride, pairs = 2 * height + 1, 1 << TAG_BITS, _stride(width), _pairs(width)
-        return cls(
-            samples=np.zeros((high, stride), dtype=np.uint32),
-            polygons=np.zeros((2, 9, 3), dtype=np.float32),
-            spots=np.zeros((4, most_vertices), dtype=np.float32),
-            facing=np.zeros(most_faces + LANES, dtype=np.int32),
-            records=np.zeros(RECORD * LANES, dtype=np.uint32),
-            colours=np.zeros((most + LANES, 4), dtype=np.float32),
-            means=np.zeros(most + LANES, dtype=np.float32),
-            drawn=np.zeros(most + LANES, dtype=np.int32),
-            owners=np.zeros(most, dtype=np.uint8),
-            planes=np.tile(np.array([0.0, 0.0, 1.0, np.inf], dtype=np.float32), (most, 1)),
-            packed=np.zeros(most, dtype=np.uint64),
-            plain=np.zeros((2, len(MATERIALS), 9), dtype=np.float32),
-            flat=np.zeros((most_ground, 4), dtype=np.int32),
-            starts=np.zeros(high, dtype=np.int32),
-            following=np.zeros(most_ground, dtype=np.int32),
-            active=np.zeros(most_ground, dtype=np.int32),
-            evens=np.zeros(pairs, dtype=np.uint64),
-            odds=np.zeros(pairs, dtype=np.uint64),
-            sums=np.zeros(pairs, dtype=np.uint64),
-            rest=np.zeros(3 * LANES, dtype=np.uint8),
-            cover=np.zeros(stride, dtype=np.float32),
-            bottoms=np.zeros(pairs, dtype=np.int32),
-            mirrored=np.zeros(pairs, dtype=np.uint64),
-            shares=np.zeros(pairs, dtype=np.int32),
-            wet_blocks=np.zeros(pairs >> BITS, dtype=np.uint8),
-        )
+#: The atlas as numba reads it.
+_Meshes = namedtuple(
+    "_Meshes",
+    "columns vertex_start triangles triangle_start normals materials parts body hull hull_start lamps "
+    "lamp_start radius bases girths",
+)
+#: Working memory of one thread: for the samples of a strip, and for the light and dark on its ground.
+_Scratch = namedtuple(
+    "_Scratch",
+    "samples polygons spots facing records colours means drawn owners planes packed plain flat starts "
+    "following active evens odds sums rest cover bottoms mirrored shares wet_blocks",
+)
+_Dark = namedtuple(
+    "_Dark",
+    "shadow_rows edges corners grid order outline slopes contact_rows rects pool_rows pools shade "
+    "keep levels dark_blocks light_blocks glow",
+)
 
 
-class _Dark(NamedTuple):
-    """Working memory of one thread for shadows, contacts and lamplight on the ground of one strip."""
+def _scratch(width: int, height: int, most_vertices: int, most_faces: int, most_ground: int) -> _Scratch:
+    high, most, stride, pairs = 2 * height + 1, 1 << TAG_BITS, _stride(width), _pairs(width)
+    return _Scratch(
+        samples=np.zeros((high, stride), dtype=np.uint32),
+        polygons=np.zeros((2, 9, 3), dtype=np.float32),
+        spots=np.zeros((4, most_vertices), dtype=np.float32),
+        facing=np.zeros(most_faces + LANES, dtype=np.int32),
+        records=np.zeros(RECORD * LANES, dtype=np.uint32),
+        colours=np.zeros((most + LANES, 4), dtype=np.float32),
+        means=np.zeros(most + LANES, dtype=np.float32),
+        drawn=np.zeros(most + LANES, dtype=np.int32),
+        owners=np.zeros(most, dtype=np.uint8),
+        planes=np.tile(np.array([0.0, 0.0, 1.0, np.inf], dtype=np.float32), (most, 1)),
+        packed=np.zeros(most, dtype=np.uint64),
+        plain=np.zeros((2, len(MATERIALS), 9), dtype=np.float32),
+        flat=np.zeros((most_ground, 4), dtype=np.int32),
+        starts=np.zeros(high, dtype=np.int32),
+        following=np.zeros(most_ground, dtype=np.int32),
+        active=np.zeros(most_ground, dtype=np.int32),
+        evens=np.zeros(pairs, dtype=np.uint64),
+        odds=np.zeros(pairs, dtype=np.uint64),
+        sums=np.zeros(pairs, dtype=np.uint64),
+        rest=np.zeros(3 * LANES, dtype=np.uint8),
+        cover=np.zeros(stride, dtype=np.float32),
+        bottoms=np.zeros(pairs, dtype=np.int32),
+        mirrored=np.zeros(pairs, dtype=np.uint64),
+        shares=np.zeros(pairs, dtype=np.int32),
+        wet_blocks=np.zeros(pairs >> BITS, dtype=np.uint8),
+    )
 
-    shadow_rows: np.ndarray
-    edges: np.ndarray
-    corners: np.ndarray
-    grid: np.ndarray
-    order: np.ndarray
-    outline: np.ndarray
-    slopes: np.ndarray
-    contact_rows: np.ndarray
-    rects: np.ndarray
-    pool_rows: np.ndarray
-    pools: np.ndarray
-    shade: np.ndarray
-    keep: np.ndarray
-    levels: np.ndarray
-    dark_blocks: np.ndarray
-    light_blocks: np.ndarray
-    glow: np.ndarray
 
-    @classmethod
-    def sized(cls, width: int, slots: int, most_corners: int, most_lamps: int) -> _Dark:
-        pairs = _pairs(width)
-        lamps = 2 * slots * most_lamps + 1  # each with its light and its reflection
-        return cls(
-            shadow_rows=np.zeros((slots, 4), dtype=np.int32),
-            edges=np.zeros((3, slots * most_corners + LANES), dtype=np.float32),
-            corners=np.zeros((3, most_corners), dtype=np.float32),
-            grid=np.zeros((2, most_corners), dtype=np.int64),
-            order=np.zeros(most_corners, dtype=np.int64),
-            outline=np.zeros(2 * most_corners + 2, dtype=np.int64),
-            slopes=np.zeros((2, most_corners + LANES), dtype=np.float32),
-            contact_rows=np.zeros((slots, 2), dtype=np.int32),
-            rects=np.zeros((slots, 7), dtype=np.float32),
-            pool_rows=np.zeros((lamps, 3), dtype=np.int32),
-            pools=np.zeros((lamps, 9), dtype=np.float32),
-            shade=np.zeros(pairs, dtype=np.float32),
-            keep=np.ones(pairs, dtype=np.float32),
-            levels=np.zeros(pairs, dtype=np.int32),
-            dark_blocks=np.zeros(pairs >> BITS, dtype=np.uint8),
-            light_blocks=np.zeros(pairs >> BITS, dtype=np.uint8),
-            glow=np.zeros(pairs, dtype=np.uint64),
-        )
+def _dark(width: int, slots: int, most_corners: int, most_lamps: int) -> _Dark:
+    pairs = _pairs(width)
+    lamps = 2 * slots * most_lamps + 1  # each with its light and its reflection
+    return _Dark(
+        shadow_rows=np.zeros((slots, 4), dtype=np.int32),
+        edges=np.zeros((3, slots * most_corners + LANES), dtype=np.float32),
+        corners=np.zeros((3, most_corners), dtype=np.float32),
+        grid=np.zeros((2, most_corners), dtype=np.int64),
+        order=np.zeros(most_corners, dtype=np.int64),
+        outline=np.zeros(2 * most_corners + 2, dtype=np.int64),
+        slopes=np.zeros((2, most_corners + LANES), dtype=np.float32),
+        contact_rows=np.zeros((slots, 2), dtype=np.int32),
+        rects=np.zeros((slots, 7), dtype=np.float32),
+        pool_rows=np.zeros((lamps, 3), dtype=np.int32),
+        pools=np.zeros((lamps, 9), dtype=np.float32),
+        shade=np.zeros(pairs, dtype=np.float32),
+        keep=np.ones(pairs, dtype=np.float32),
+        levels=np.zeros(pairs, dtype=np.int32),
+        dark_blocks=np.zeros(pairs >> BITS, dtype=np.uint8),
+        light_blocks=np.zeros(pairs >> BITS, dtype=np.uint8),
+        glow=np.zeros(pairs, dtype=np.uint64),
+    )
 
 
 def _stride(width: int) -> int:
@@ -231,8 +176,8 @@ class Raster:
                 batch.fall_seed)  # fmt: skip
 
         def part(bounds: tuple[int, int]) -> int:
-            scratch = _Scratch.sized(strip, height, self._most_vertices, self._most_faces, self._most_ground)
-            dark = _Dark.sized(strip, meshes.shape[1], self._most_corners, self._most_lamps)
+            scratch = _scratch(strip, height, self._most_vertices, self._most_faces, self._most_ground)
+            dark = _dark(strip, meshes.shape[1], self._most_corners, self._most_lamps)
             nearness = np.zeros((height, width), dtype=np.uint16)
             return int(
                 kernels.draw_scenes(

@@ -21,6 +21,11 @@ OVERLAID = 64
 #: Layouts that a lane keeps; a program that draws batches of ever other sizes does not fill the memory with
 #: them.
 MOST_PLANS = 64
+#: Numbers of a job that are those of its size.
+_COUNTS = (
+    *("vehicles", "props", "slots", "width", "height"),
+    *("most_faces", "most_pieces", "most_larges", "ground_faces"),
+)
 
 
 def shared_bytes(height: int) -> int:
@@ -183,37 +188,19 @@ class Lane:
             if len(self._plans) >= MOST_PLANS:
                 self._plans.clear()
             columns, sent = layout.offsets(layout.columns(size), start=JOB.itemsize)
-            staging, self._flags, base = (
-                self.pinned("staging", sent),
-                self.pinned("flags", size.scenes),
-                self.memory("sent", sent),
-            )
+            staging, self._flags = self.pinned("staging", sent), self.pinned("flags", size.scenes)
+            base = self.memory("sent", sent)
             job = np.zeros((), dtype=JOB)
             job["town"] = self._town
             for name, offset in columns.items():
                 job[name] = base + offset
             for name, (shape, kind) in layout.work(size).items():
                 job[name] = self.memory(name, layout.size_in_bytes(shape, kind))
-            for name in (
-                "vehicles",
-                "props",
-                "slots",
-                "width",
-                "height",
-                "most_faces",
-                "most_pieces",
-                "most_larges",
-                "ground_faces",
-            ):
+            for name in _COUNTS:
                 job[name] = getattr(size, name)
             job["scenes"], job["lamps"] = size.scenes, size.most_lamps
             staged = staging[: JOB.itemsize].view(JOB).reshape(())
-            self._sent = (
-                base,
-                staging.ctypes.data,
-                self._flags.ctypes.data,
-                staged,
-                self._card.argument(base),
-            )
+            argument = self._card.argument(base)
+            self._sent = base, staging.ctypes.data, self._flags.ctypes.data, staged, argument
             plan = self._plans[size] = _Plan(size, job, staging, columns, sent)
         return plan
