@@ -1,21 +1,32 @@
-"""The parts of pages that are made from committed results, by name: tables, and sentences with a verdict.
-
-All but `readme` and `growth` are of docs/reproduce/sample-complexity.md or accuracies.md beside it.
-"""
+"""The tables of pages that are made from committed results, by name, and the figures."""
 
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 
-from tools.parts import beside, claims, conditions, tables
-from tools.parts.results import Results
+from tools.parts import beside, conditions, tables
+from tools.parts.results import LITERAL, MAIN_GRID, Results, name_of
 
 PARTS: dict[str, Callable[[Results], str]] = {
     part.__name__: part
     for part in (
-        *(claims.figure, claims.verdicts, claims.readme),
-        *(tables.progress, tables.needs, tables.ratios, tables.additional, tables.exponents, tables.factors),
-        *(tables.accuracies, tables.both, tables.chance),
-        *(beside.stopping, beside.pictures, beside.placement, beside.search, beside.shares, beside.devices),
-        *(conditions.skew, conditions.visible, conditions.shown, conditions.axes, conditions.worded),
-        *(beside.growth, beside.version1),
+        *(tables.glance, tables.needs, tables.ratios, tables.additional, tables.exponents, tables.factors),
+        *(tables.accuracies, tables.both, tables.chance, tables.stopping),
+        *(beside.pictures, beside.search, beside.shares, beside.devices, beside.growth, conditions.axes),
     )
+} | {
+    name: partial(conditions.compared, comparison=comparison)
+    for name, comparison in conditions.COMPARISONS.items()
 }
+
+
+def draw(results: Results, folder: Path) -> None:
+    """Draw the figures of the main grid, of the paper's stopping rule, and of the conditions."""
+    from simtown.complexity.learning_figure import learning
+    from simtown.complexity.needs_figure import samples
+
+    samples(results.report(MAIN_GRID), folder / "sample-complexity.png")
+    learning(results.report(MAIN_GRID), folder / "learning-curves.png")
+    samples(results.report(LITERAL), folder / "paper-rule.png")
+    for name, comparison in conditions.COMPARISONS.items():
+        samples(comparison.report(results), folder / f"{name}.png", compared=name_of(comparison.model))
