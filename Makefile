@@ -9,8 +9,6 @@ PYTHON ?= python3
 PYTEST_ARGS ?=
 # Where PyTorch's builds for processors alone are, 3 GB smaller than PyPI's with CUDA. Empty, or out of reach: PyPI's.
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
-# Names of runs, for some of make stress; without any it does all.
-STRESS ?=
 
 DEMO := .venv-demo/bin
 TEST := .venv-test/bin
@@ -26,7 +24,6 @@ help:
 	@echo 'make test        linter, types and tests, in a fresh virtual environment'
 	@echo 'make slow        the slow tests, in the environment of make test'
 	@echo 'make lint        linter, formatter and types only, in the same environment'
-	@echo 'make stress      the tests on a busy machine, in other orders, with other processors'"'"' arithmetic; an hour or more, continues where it stopped'
 	@echo 'make resolve     whether every extra can be installed with every Python on every platform; installs nothing'
 	@echo 'make constraints bring constraints.txt and requirements/ up to date'
 	@echo 'make docs        the documentation as a site, in out/docs, in the same environment'
@@ -81,10 +78,6 @@ test:
 	@$(MAKE) .venv-test/.complete
 	@$(MAKE) lint
 	$(TEST)/python -m pytest -n 2 --dist worksteal $(PYTEST_ARGS)
-
-.PHONY: stress
-stress: .venv-test/.complete
-	$(TEST)/python -m tools.stress $(STRESS)
 
 .PHONY: resolve
 resolve: .venv-test/.complete

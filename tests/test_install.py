@@ -1,8 +1,5 @@
-"""What is installed where: markers, pins, hashes, the actions of CI, and the tools behind make resolve and
-make stress.
-"""
+"""What is installed where: markers, pins, hashes, the actions of CI, and the tool behind make resolve."""
 
-import json
 import platform
 import re
 import shutil
@@ -19,7 +16,7 @@ pytest.importorskip("uv")
 from packaging.utils import canonicalize_name  # noqa: E402
 
 from simtown.town import physics  # noqa: E402
-from tools import resolve, stress  # noqa: E402
+from tools import resolve  # noqa: E402
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -227,37 +224,3 @@ def test_an_extra_that_does_not_resolve_is_named(monkeypatch, capsys):
     assert "vg, Python 3.13, macOS arm64, with constraints.txt:\n  no wheels for it" in out
     (row,) = (line for line in out.splitlines() if line.startswith("vg "))
     assert row.split() == ["vg", *["yes"] * 10, "NO", *["yes"] * 5]
-
-
-@pytest.mark.slow
-def test_stress_keeps_what_passed_and_repeats_what_failed(monkeypatch, tmp_path, capsys):
-    """Of two runs, one of which fails until a variable is set; a second start does the failed one alone."""
-    (tmp_path / "test_it.py").write_text(
-        "import os\n\ndef test_it():\n    assert os.environ.get('GOOD') == '1'\n"
-    )
-    arguments = (
-        str(tmp_path / "test_it.py"),
-        "-c",
-        "/dev/null",
-        "-p",
-        "no:cacheprovider",
-        "--rootdir",
-        str(tmp_path),
-    )
-    runs = {
-        "good": stress.Run("a test", busy=2, arguments=arguments, variables={"GOOD": "1"}),
-        "bad": stress.Run("a test", arguments=arguments),
-    }
-    monkeypatch.setattr(stress, "RUNS", runs)
-    monkeypatch.setattr(stress, "OUT", tmp_path / "out")
-    monkeypatch.setattr(stress, "digest", lambda: "these sources")
-    monkeypatch.setattr(sys, "argv", ["stress"])
-    monkeypatch.delenv("GOOD", raising=False)
-    assert stress.main() == 1
-    first = {name: json.loads((tmp_path / "out" / f"{name}.json").read_text()) for name in runs}
-    assert [(result["passed"], result["failed"]) for result in first.values()] == [(1, 0), (0, 1)]
-    assert "FAILS: out/stress/bad.log" in capsys.readouterr().out
-    monkeypatch.setenv("GOOD", "1")
-    assert stress.main() == 0
-    assert "good: a test ..." not in capsys.readouterr().out
-    assert json.loads((tmp_path / "out" / "good.json").read_text()) == first["good"]
