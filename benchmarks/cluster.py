@@ -21,7 +21,7 @@ from machine import RESULTS, Rows, machine, options
 
 from simtown.core.cluster import Cluster
 from simtown.datasets import manifests
-from simtown.datasets.job import generate
+from simtown.datasets.generate import generate
 from simtown.datasets.settings import Settings
 from simtown.datasets.shards import tasks
 

@@ -30,7 +30,7 @@ from machine import RESULTS, Rows, machine, options
 
 from simtown.datasets.audit import near, pictures, run, scenes
 from simtown.datasets.audit.rows import DatasetRows
-from simtown.datasets.job import generate
+from simtown.datasets.generate import generate
 from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.settings import Settings
 from simtown.language.relations import RELATION_NAMES

@@ -25,7 +25,7 @@ from machine import machine
 from rich.console import Console
 from rich.table import Table
 
-from simtown.datasets.job import generate
+from simtown.datasets.generate import generate
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings
 from simtown.language.sampler import sample

@@ -21,7 +21,7 @@ from time import perf_counter
 
 from machine import RESULTS, Rows, machine, options
 
-from simtown.datasets.job import generate
+from simtown.datasets.generate import generate
 from simtown.datasets.manifests import TIMINGS
 from simtown.datasets.settings import Settings
 

@@ -37,7 +37,7 @@ from rich.table import Table
 from torch.utils.data import DataLoader
 
 from simtown.datasets.export import export
-from simtown.datasets.job import generate
+from simtown.datasets.generate import generate
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings
 from simtown.datasets.shuffled import Shuffled

@@ -51,7 +51,7 @@ from torch.func import functional_call, grad, stack_module_state, vmap
 from torch.utils.data import DataLoader, Subset
 
 from simtown.core.processes import keep_memory
-from simtown.datasets.job import generate
+from simtown.datasets.generate import generate
 from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.settings import Settings
 from simtown.training.fit import loss_of

@@ -22,7 +22,7 @@ from rich.progress import track
 
 from simtown.complexity import cells
 from simtown.core.files import replacing
-from simtown.datasets.job import generate
+from simtown.datasets.generate import generate
 from simtown.datasets.reader import Split, open_dataset
 from simtown.datasets.settings import Settings
 

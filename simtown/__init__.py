@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from simtown.datasets.job import generate
+    from simtown.datasets.generate import generate
     from simtown.datasets.reader import open_dataset
     from simtown.datasets.settings import Settings
     from simtown.scenes.scene import Scene, SceneBatch
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["FitSettings", "Scene", "SceneBatch", "Settings", "Town", "fit", "generate", "open_dataset"]
 
 _HOMES = {
-    "generate": "simtown.datasets.job",
+    "generate": "simtown.datasets.generate",
     "open_dataset": "simtown.datasets.reader",
     "Settings": "simtown.datasets.settings",
     "Scene": "simtown.scenes.scene",

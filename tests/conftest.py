@@ -48,7 +48,7 @@ if "PYTEST_XDIST_WORKER" not in os.environ:  # the workers of this process share
 
 from simtown.core import stopping  # noqa: E402
 from simtown.core.progress import PREFIX  # noqa: E402
-from simtown.datasets.job import generate  # noqa: E402  (NumPy reads its variables when it is first imported)
+from simtown.datasets.generate import generate  # noqa: E402  (NumPy reads its variables when it is first imported)
 from simtown.datasets.settings import Settings  # noqa: E402
 from simtown.language.relations import RELATION_NAMES  # noqa: E402
 

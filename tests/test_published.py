@@ -13,10 +13,10 @@ from simtown.core.files import ForeignDirectoryError
 from simtown.datasets import manifests
 from simtown.datasets.export import export
 from simtown.datasets.gallery import gallery
-from simtown.datasets.job import generate
+from simtown.datasets.generate import generate
 from simtown.datasets.reader import open_dataset
+from simtown.datasets.remote import Remote, name_of
 from simtown.datasets.settings import Settings
-from simtown.datasets.stores import Remote, name_of
 from simtown.probes.model_names import without_folders
 
 #: Part of every path of these tests.

@@ -110,8 +110,7 @@ def info(
     training against test, with a chi-square test of the fit.
     """
     from simtown.datasets import marginals
-    from simtown.datasets.describe import show_example
-    from simtown.datasets.info import show
+    from simtown.datasets.describe import show, show_example
     from simtown.datasets.locate import is_address
     from simtown.datasets.reader import open_dataset
 
@@ -163,8 +162,8 @@ def verify(
     that does not belong there is one line. Exit code 1 if there is an error.
     """
     from simtown.datasets import verify
+    from simtown.datasets.remote import store_of
     from simtown.datasets.settings import Settings
-    from simtown.datasets.stores import store_of
 
     if pictures < 0:
         raise RefusalError(f"--pictures must be at least 0, not {pictures}")
@@ -315,8 +314,8 @@ def audit(
     from simtown.core.files import save_json
     from simtown.datasets.audit import run
     from simtown.datasets.reader import open_dataset
+    from simtown.datasets.remote import store_of
     from simtown.datasets.settings import SPLITS
-    from simtown.datasets.stores import store_of
 
     report_file = local_file(json, "--json") if json else None
     name = str(store_of(dataset))

@@ -44,10 +44,10 @@ def generate(
     generate --entities 60 --n 60000 --distractor
     """
     from simtown.core.progress import Progress
-    from simtown.datasets import job
+    from simtown.datasets.generate import begun, generate
     from simtown.datasets.preview import dataset_sheet
     from simtown.datasets.reader import open_dataset
-    from simtown.datasets.stores import store_of
+    from simtown.datasets.remote import store_of
     from simtown.render.renderers import choose_device
 
     width, height = parse_size(size)
@@ -60,7 +60,7 @@ def generate(
             "note: beside a distractor, the words alone answer 6 of 10 questions about near and far (chance: "
             "5), since longer vehicles stand behind more often; left and right are fair"
         )
-    job.begun(store, settings)  # refused before anything is compiled
+    begun(store, settings)  # refused before anything is compiled
     with Progress(f"generate {store}") as progress, workers.pool() as pool:
         if workers.engine == "ray" and device == "cuda":
             drawn_on = device  # the cluster's cards, not this machine's
@@ -68,7 +68,7 @@ def generate(
             drawn_on = choose_device(device, complain, width, height)
         if workers.engine == "local" and drawn_on == "cpu":
             ready_renderer("raster")  # compile once, here, before the workers start
-        manifest = job.generate(settings, target, callback=progress, device=drawn_on, pool=pool)
+        manifest = generate(settings, target, callback=progress, device=drawn_on, pool=pool)
     if PREVIEW not in store.sizes():
         sheet = dataset_sheet(open_dataset(target), ready_renderer("raster"))
         with store.making(PREVIEW) as place:

@@ -14,9 +14,9 @@ def name_of(dataset: str) -> str:
     Raises:
         RefusalError: a file cannot have that name.
     """
-    from simtown.datasets import stores
+    from simtown.datasets import remote
 
-    name = stores.name_of(dataset)
+    name = remote.name_of(dataset)
     if not name:
         raise RefusalError(f"{dataset} has no name that the output could have: give --out")
     return name
@@ -24,7 +24,7 @@ def name_of(dataset: str) -> str:
 
 def beside(dataset: str, suffix: str) -> Path:
     """The place of an output: town-SUFFIX beside the directory town, or here if the data set is a URL."""
-    from simtown.datasets.stores import path_of, url_of
+    from simtown.datasets.remote import path_of, url_of
 
     name = f"{name_of(dataset)}-{suffix}"
     if url_of(dataset):
@@ -40,7 +40,7 @@ def local(path: Path, option: str = "--out") -> Path:
     Raises:
         RefusalError: it is a URL, of which Path would make a folder such as "s3:".
     """
-    from simtown.datasets.stores import path_of, url_of
+    from simtown.datasets.remote import path_of, url_of
 
     if url := url_of(path):
         raise RefusalError(f"{option} {url} is a URL, and this command writes to this machine: give a path")

@@ -134,7 +134,7 @@ def run() -> tuple[str, int]:
 def _explain(error: Exception) -> tuple[str, int]:
     """The line and the exit code for an error of the package or the system; raises any other again."""
     from simtown.core.files import DamagedError
-    from simtown.datasets.job import WorkerError, is_disk_full
+    from simtown.datasets.generate import WorkerError, is_disk_full
 
     if isinstance(error, (DamagedError, WorkerError)):
         return str(error), DAMAGED

@@ -14,8 +14,7 @@ import numpy as np
 
 from simtown.core.files import replacing
 from simtown.core.pool import Pool, Processes, Report, ignore
-from simtown.datasets.handle import Handle
-from simtown.datasets.reader import SCENE_COLUMNS, Dataset
+from simtown.datasets.reader import SCENE_COLUMNS, Dataset, Handle
 from simtown.language.captions import captions, check_bias
 from simtown.language.colours import colour_sums, seen
 from simtown.scenes.scene import SceneBatch

@@ -14,8 +14,8 @@ from simtown.core.files import DamagedError
 from simtown.core.untrusted import RefusedError
 from simtown.datasets.reader import SCENE_COLUMNS, open_dataset
 from simtown.datasets.settings import SPLITS
+from simtown.datasets.shard_file import Shard, open_alone
 from simtown.datasets.shards import LAYOUT, PICTURES
-from simtown.datasets.stored import Shard, open_alone
 from simtown.scenes.scene import SceneBatch, plausible
 
 _ADDRESS = re.compile(r"(?P<place>.+):(?P<number>[0-9]+)", re.DOTALL)

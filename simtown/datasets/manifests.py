@@ -14,21 +14,32 @@ from pathlib import Path
 from typing import Any
 
 from simtown.assets.catalogue import VERSION
-from simtown.core.files import DamagedError, as_json, save_json
-from simtown.core.runs import load_json, require_same_settings
+from simtown.assets.palette import PAINTS
+from simtown.core.files import DamagedError, ForeignDirectoryError, as_json, save_json
+from simtown.core.runs import require_same_settings
+from simtown.core.untrusted import RefusedError, read_json
 from simtown.core.version import __version__, versions
-from simtown.datasets import summaries, wellformed
+from simtown.datasets import summaries
 from simtown.datasets.names import names
 from simtown.datasets.settings import SCHEMA, Settings, Tables, in_words
-from simtown.datasets.shards import ShardTask, add_tried
+from simtown.datasets.shards import ShardTask, add_tried, each_task, task_of
 from simtown.language.questions import vocabulary_for
 
 NAME, TIMINGS = "manifest.json", "timings.json"
 FORMAT = "simtown dataset"
-#: Bytes of the largest manifest: with the most shards that there may be it has 160 million.
-LARGEST = 256_000_000
 #: The key of the manifest's checksum of itself.
 SEAL = "sha256"
+#: Keys that every manifest has, besides "format", "schema" and "sha256", and their types.
+_KEYS = {
+    "settings": dict,
+    "names": dict,
+    "vocabulary": list,
+    "shards": dict,
+    "summary": dict,
+    "complete": bool,
+    "simtown": str,
+    "libraries": dict,
+}
 _RESTORE = "put back a copy of it, or run simtown generate again with another --out"
 
 
@@ -75,7 +86,7 @@ def enter(manifest: dict[str, Any], task: ShardTask, shard_entry: Mapping[str, A
     Args:
         manifest: is changed.
         task: the shard's examples.
-        shard_entry: of :func:`simtown.datasets.making.entry`.
+        shard_entry: of :func:`simtown.datasets.shard_file.read_entry`.
 
     Raises:
         DamagedError: the shard's summary has other lists.
@@ -110,48 +121,104 @@ def save(directory: Path, manifest: Mapping[str, Any]) -> None:
     save_json(directory / NAME, sealed(manifest))
 
 
-def load(directory: Path) -> dict[str, Any]:
+def missing(place: str) -> str:
+    """The message where a place holds no manifest."""
+    return f"{place} holds no simtown data set (no {NAME}): give one made by simtown generate"
+
+
+def load(directory: Path, place: str = "") -> dict[str, Any]:
     """Read the manifest of a data set.
+
+    Args:
+        directory: that holds it.
+        place: what messages call the directory, by default its path.
 
     Raises:
         FileNotFoundError: there is none.
-        DamagedError: it cannot be read, or was changed.
+        DamagedError: it cannot be read, was changed, or is of another version of simtown.
         ForeignDirectoryError: it is not a manifest of a data set.
     """
-    path = directory / NAME
-    if not path.is_file():
-        raise FileNotFoundError(
-            f"{directory} holds no simtown data set (no {NAME}): give a directory made by simtown generate"
-        )
-    manifest = load_json(path, FORMAT, "simtown generate")
+    place = place or str(directory)
+    path = f"{place}/{NAME}"
+    if not (directory / NAME).is_file():
+        raise FileNotFoundError(missing(place))
     try:
-        if manifest.get("schema") != SCHEMA:
-            raise DamagedError(
-                f"{path} has layout version {wellformed.brief(manifest.get('schema'))}, this simtown reads "
-                f"version {SCHEMA}: use the simtown that made it"
-            )
-        missing = [
-            key
-            for key in (SEAL, "settings", "shards", "vocabulary", "complete", "names", "summary")
-            if key not in manifest
-        ]
-        if missing:
-            raise DamagedError(f"{path} is damaged: it lacks {', '.join(missing)}; {_RESTORE}")
+        manifest = read_json(directory / NAME)
+    except RefusedError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise DamagedError(f"{path} is damaged: {error}; {_RESTORE}") from error
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise ForeignDirectoryError(
+            f"{path} was not made by simtown generate: give another directory or another `directory`"
+        )
+    try:
+        for key, version, what in (
+            (manifest["schema"], SCHEMA, "layout"),
+            (manifest["settings"]["catalogue"], VERSION, "world"),
+        ):
+            if key != version:
+                raise DamagedError(
+                    f"{path} has {what} version {str(key)[:20]}, this simtown reads version {version}: "
+                    "use the simtown that made it"
+                )
         if manifest[SEAL] != sealed(manifest)[SEAL]:
             raise DamagedError(
                 f"{path} is damaged: it does not match its own checksum, so something in it was changed; "
                 f"{_RESTORE}"
             )
-        if (catalogue := manifest["settings"].get("catalogue")) != VERSION:
-            raise DamagedError(
-                f"{path} is of version {wellformed.brief(catalogue)} of the world, this simtown knows "
-                f"version {VERSION}: use the simtown that made it"
-            )
-        wellformed.check(manifest)
+        _check(manifest)
     except KeyError as error:
         raise DamagedError(f"{path} is damaged: it lacks {error}; {_RESTORE}") from error
     except (TypeError, AttributeError, ValueError, OverflowError) as error:
         raise DamagedError(f"{path} is damaged: {error}; {_RESTORE}") from error
-    except RecursionError:
-        raise DamagedError(f"{path} is damaged: it nests too deeply; {_RESTORE}") from None
     return manifest
+
+
+def _check(manifest: dict[str, Any]) -> None:
+    """Raises KeyError, TypeError or ValueError for settings that cannot be, or shards that they do not make.
+
+    Whether it says what its settings make is for `verify` (:mod:`simtown.datasets.checks.manifest`).
+    """
+    for key, kind in _KEYS.items():
+        if not isinstance(manifest[key], kind):
+            raise TypeError(f"'{key}' is not {kind.__name__}")
+    settings = Settings.from_resolved(manifest["settings"])
+    settings.check_apart_from_frequencies()
+    paints = 0 if settings.paint == "own" else len(PAINTS)
+    for table, count in zip(Tables._fields, (settings.entities, settings.entities, paints), strict=True):
+        frequencies = manifest["settings"][f"{table}_frequencies"]
+        _check_numbers(frequencies, f"settings.{table}_frequencies")
+        if len(frequencies) != count:
+            raise ValueError(f"settings.{table}_frequencies is not a list of {count} numbers")
+    for name, entry in manifest["shards"].items():
+        task = task_of(settings, name)
+        if task is None or entry["examples"] != task.count or not isinstance(entry["sha256"], str):
+            raise ValueError(f"these settings make no shard {name!r} of {entry['examples']} examples")
+        counts = [number for proposed, accepted in entry["tried"].values() for number in (proposed, accepted)]
+        _check_numbers([entry["bytes"], *counts], f"shards.{name}")
+    if manifest["complete"]:
+        absent = next((task.name for task in each_task(settings) if task.name not in manifest["shards"]), "")
+        if absent:
+            raise ValueError(f"it is called complete but does not list the shard {absent}")
+        for loop, rates in manifest["acceptance"].items():
+            _check_numbers([rates[key] for key in ("proposed", "accepted", "rate")], f"acceptance.{loop}")
+    sizes = summaries.lengths(manifest["names"])
+    if len(manifest["names"]["entities"]) <= max(settings.kinds):
+        raise ValueError("names.entities does not name all kinds of vehicles")
+    for split, counts in manifest["summary"].items():
+        if {name: len(numbers) for name, numbers in counts.items()} != sizes:
+            raise ValueError(f"summary.{split} has other lists of counts than the names say")
+        _check_numbers(counts, f"summary.{split}")
+    for split, count in settings.counts().items():
+        if manifest["complete"] and count and sum(manifest["summary"][split]["answer"]) != count:
+            raise ValueError(f"summary.{split} does not count {count:,} examples")
+
+
+def _check_numbers(value: Any, what: str) -> None:
+    """Raises TypeError for lists and objects that hold anything else than numbers."""
+    if isinstance(value, dict | list):
+        for entry in value.values() if isinstance(value, dict) else value:
+            _check_numbers(entry, what)
+    elif not isinstance(value, int | float):
+        raise TypeError(f"{what} holds {str(value)[:40]!r}, which is not a number")

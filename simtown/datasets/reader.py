@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from hashlib import sha256
 from io import FileIO
 from itertools import pairwise
@@ -16,16 +18,16 @@ import numpy as np
 
 from simtown.assets.catalogue import ENTITIES
 from simtown.core.files import DamagedError
+from simtown.core.pool import require_shared
 from simtown.core.untrusted import RefusedError
 from simtown.datasets import summaries
-from simtown.datasets.chunks import Chunks, open_file
 from simtown.datasets.lru import LRUCache, nbytes
-from simtown.datasets.mirror import AHEAD, Mirror
+from simtown.datasets.manifests import SEAL
 from simtown.datasets.numbers import ColumnLimits
+from simtown.datasets.remote import AHEAD, DirectoryStore, Remote, ShardCache, name_of, store_of, url_of
 from simtown.datasets.settings import SPLITS, Settings
+from simtown.datasets.shard_file import UNPACKED_HERE, Arrays, PackedRows, Shard
 from simtown.datasets.shards import LAYOUT, PICTURES, layout, tasks
-from simtown.datasets.stored import UNPACKED_HERE, Arrays, Shard
-from simtown.datasets.stores import DirectoryStore, Remote, name_of, store_of
 from simtown.datasets.torch_view import TorchView
 from simtown.language.relations import RELATION_NAMES
 from simtown.scenes.scene import Scene, SceneBatch, plausible
@@ -117,38 +119,41 @@ class Split(Sequence[Example]):
         paths: list[Path],
         counts: list[int],
         form: tuple[Arrays, ColumnLimits],
-        mirror: Mirror | None = None,
+        cache: ShardCache | None = None,
     ) -> None:
-        self._paths, self._mirror = paths, mirror
+        self._paths, self._cache = paths, cache
         self._starts = np.cumsum([0, *counts], dtype=np.int64)
         self._arrays, self._limits = form
         # A file that is dropped is closed when its last reader has finished.
         self._files: LRUCache[int, Shard] = LRUCache(_OPEN)
         self._handles: LRUCache[int, FileIO] = LRUCache(_OPEN)
-        self._places: LRUCache[tuple[int, str], Chunks] = LRUCache(_PLACES, nbytes)
+        self._places: LRUCache[tuple[int, str], PackedRows] = LRUCache(_PLACES, nbytes)
         self._tables: LRUCache[tuple[int, tuple[str, ...]], np.ndarray] = LRUCache(_TABLES, nbytes)
         self._columns: dict[str, np.ndarray] = {}
 
     def __len__(self) -> int:
         return int(self._starts[-1])
 
-    def _open(self, number: int) -> Shard:
-        lock = self._mirror.open(self._paths[number]) if self._mirror else None
-        return Shard(
-            self._paths[number], self._arrays, int(self._starts[number + 1] - self._starts[number]), lock=lock
-        )
+    def _opened(self, number: int, opener: Callable[[Path], Any]) -> Any:
+        """A shard's file, which is fetched first if it is behind a URL."""
+        path = self._paths[number]
+        while self._cache is not None:
+            self._cache.fetch(path)
+            with suppress(FileNotFoundError):  # another process removed it in between, to make room
+                return opener(path)
+        return opener(path)
 
     def _file(self, number: int) -> Shard:
-        return self._files.get(number, lambda: self._open(number))
-
-    def _handle(self, path: Path) -> FileIO:
-        return self._mirror.open(path) if self._mirror else open_file(path)
+        count = int(self._starts[number + 1] - self._starts[number])
+        return self._files.get(
+            number, lambda: self._opened(number, lambda path: Shard(path, self._arrays, count))
+        )
 
     def fetch_ahead(self, rows: np.ndarray) -> None:
         """Fetch the shards of some rows in the background, in their order, if they are behind a URL."""
-        if self._mirror:
+        if self._cache:
             numbers = (np.searchsorted(self._starts, rows, side="right") - 1).tolist()
-            self._mirror.ahead([self._paths[number] for number in dict.fromkeys(numbers)])
+            self._cache.fetch_ahead([self._paths[number] for number in dict.fromkeys(numbers)])
 
     def column(self, name: str) -> np.ndarray:
         """A whole column such as "answer", "tokens" or "scene/pose", the example first; kept in memory.
@@ -234,8 +239,8 @@ class Split(Sequence[Example]):
         shards = self._shards_of(begin, end)
         last_shard = len(self._paths) if onward else shards.stop
         for number in shards:
-            if self._mirror:
-                self._mirror.ahead(self._paths[number + 1 : min(number + 1 + AHEAD, last_shard)])
+            if self._cache:
+                self._cache.fetch_ahead(self._paths[number + 1 : min(number + 1 + AHEAD, last_shard)])
             start, after = self._starts[number : number + 2].tolist()
             last = min(end, after) - start
             for first in range(max(begin - start, 0), last, size):
@@ -336,16 +341,9 @@ class Split(Sequence[Example]):
     def address(self, i: int) -> tuple[Path, int]:
         """The file of example i (from 0 on), and its row there; a remote file is fetched."""
         number = int(np.searchsorted(self._starts, i, side="right")) - 1
-        if self._mirror:
-            self._mirror.fetch(self._paths[number])
+        if self._cache:
+            self._cache.fetch(self._paths[number])
         return self._paths[number], i - int(self._starts[number])
-
-    @contextmanager
-    def held(self, i: int) -> Iterator[tuple[Path, int]]:
-        """:meth:`address`; the file stays where it is until the block ends."""
-        path, row = self.address(i)
-        with self._mirror.open(path) if self._mirror else nullcontext():
-            yield path, row
 
     def _by_shard(self, rows: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
         """Group examples by shard: its number, their places in `rows`, and their rows in the shard.
@@ -431,7 +429,7 @@ class Split(Sequence[Example]):
                         (number, name),
                         lambda number=number: self._file(number).places(name),  # type: ignore[misc]
                     )
-                    file = self._handles.get(number, lambda number=number: self._handle(self._paths[number]))  # type: ignore[misc]
+                    file = self._handles.get(number, lambda number=number: self._opened(number, FileIO))  # type: ignore[misc]
                     picture_places.read(file.fileno(), own, out, places.tolist())
                     continue
                 for place, row in zip(places.tolist(), own.tolist(), strict=True):
@@ -504,7 +502,7 @@ class Dataset:
     """A data set on disk: ``dataset.train``, ``dataset.val``, ``dataset.test``, or ``dataset["train"]``.
 
     Attributes:
-        path: its directory, or the mirror of a remote data set.
+        path: its directory, or the cache of a remote data set.
         place: its directory or its URL, for messages.
         source: its directory or its URL, with which another process opens it.
         name: the last part of its place.
@@ -518,7 +516,7 @@ class Dataset:
         self,
         path: Path,
         manifest: dict[str, Any],
-        mirror: Mirror | None = None,
+        cache: ShardCache | None = None,
         place: str = "",
         source: str = "",
     ) -> None:
@@ -535,7 +533,7 @@ class Dataset:
         for split in SPLITS:
             own = [task for task in listed if task.split == split]
             self._splits[split] = Split(
-                [path / task.name for task in own], [task.count for task in own], form, mirror
+                [path / task.name for task in own], [task.count for task in own], form, cache
             )
 
     def __getitem__(self, split: str) -> Split:
@@ -571,7 +569,7 @@ def open_dataset(place: str | Path) -> Dataset:
     """Open a data set for reading: a directory, or a URL that fsspec knows, such as s3://bucket/town.
 
     A shard behind a URL is fetched when it is first read, checked, and kept
-    (:class:`simtown.datasets.mirror.Mirror`).
+    (:class:`simtown.datasets.remote.ShardCache`).
 
     Raises:
         FileNotFoundError: there is no data set.
@@ -582,15 +580,46 @@ def open_dataset(place: str | Path) -> Dataset:
     """
     store = store_of(place)
     if isinstance(store, Remote):
-        mirror = Mirror(store)
-        _check_complete(store, mirror.manifest)
-        return Dataset(mirror.path, mirror.manifest, mirror, str(store), store.url)
-    manifest = store.load_manifest()
-    _check_complete(store, manifest)
-    store.check(manifest["shards"])
-    return Dataset(store.path, manifest)
-
-
-def _check_complete(store: DirectoryStore | Remote, manifest: dict[str, Any]) -> None:
-    if not manifest["complete"]:
+        cache = ShardCache(store)
+        data = Dataset(cache.path, cache.manifest, cache, str(store), store.url)
+    else:
+        data = Dataset(store.path, store.load_manifest())
+    if not data.manifest["complete"]:
         raise DamagedError(f"{store} is unfinished: run the same simtown generate again, which continues")
+    if isinstance(store, DirectoryStore):
+        store.check(data.manifest["shards"])
+    return data
+
+
+class Handle:
+    """Names a data set. A copy in another process opens it once, and keeps it for the next piece of work."""
+
+    def __init__(self, data: Dataset) -> None:
+        self._data: Dataset | None = data
+        self._source, self._seal = data.source, data.manifest[SEAL]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_data": None}
+
+    def open(self) -> Dataset:
+        """The data set.
+
+        Raises:
+            ClusterError: this machine does not reach its directory.
+            DamagedError: another data set lies there now, as seen from this machine.
+            OSError: it cannot be read.
+        """
+        return self._data or _open_once(self._source, self._seal)
+
+
+@lru_cache(maxsize=1)
+def _open_once(source: str, seal: str) -> Dataset:
+    if url_of(source) is None:
+        require_shared(source)
+    data = open_dataset(source)
+    if data.manifest[SEAL] != seal:
+        raise DamagedError(
+            f"{data.place} has changed since the command began, or is another data set on "
+            f"{socket.gethostname()}"
+        )
+    return data

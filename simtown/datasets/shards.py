@@ -11,7 +11,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from io import FileIO
 from pathlib import Path
@@ -93,11 +93,6 @@ def each_task(settings: Settings) -> Iterator[ShardTask]:
             yield _task(size, count, split, number)
 
 
-def shard_count(settings: Settings) -> int:
-    """How many shards a data set has."""
-    return sum(-(-count // settings.shard_size) for count in settings.counts().values())
-
-
 def task_of(settings: Settings, name: str) -> ShardTask | None:
     """The shard of this name; None if data sets of these settings do not have it."""
     match = _NAME.fullmatch(name)
@@ -158,8 +153,9 @@ LAYOUT: dict[str, tuple[tuple[int | str, ...], str]] = {
     "scene/fall_seed": ((), "<u4"),
     "scene/camera": ((7,), "<f4"),
 }
-#: The large arrays, which have a chunk for each example.
+#: The large arrays, which have a chunk for each example; and what they hold of the frames that are drawn.
 PICTURES = ("images", "masks", "depth")
+_FRAMES = {"images": "rgb", "masks": "ids", "depth": "depth"}
 
 
 def layout(settings: Settings) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
@@ -252,72 +248,67 @@ def write_shard(
     Raises:
         OSError: the shard cannot be written; no file is left.
     """
+    recipe, sizes = settings.recipe(task.split), summaries.lengths(names(settings))
+    parts: list[dict[str, np.ndarray]] = []
+    tried: Tried = {}
     with replacing(directory / task.name) as temporary, _Target(temporary) as target:
-        with ExitStack() as stack:
+        with _open_for_writing(target, clock) as file:
             with delayed():
-                file = h5py.File(target, "w", libver="v110")
-                stack.callback(_close, file, clock)
-            _fill(file, settings, task, renderer, clock, progress, target)
+                pictures = _create_pictures(file, settings, task.count)
+            for begin, end in batches(settings, task.count):
+                index = np.arange(task.start + begin, task.start + end)
+                with clock.stage("sample"):
+                    examples = sample(recipe, index)
+                with clock.stage("question"):
+                    parts.append(columns(examples, index, settings))
+                with clock.stage("render"):
+                    frames = renderer.render(
+                        examples.scene, settings.width, settings.height, geometry=len(pictures) > 1
+                    )
+                with clock.stage("encode"), delayed():
+                    for name, array in pictures.items():
+                        array[begin:end] = getattr(frames, _FRAMES[name])
+                tried = add_tried([tried, examples.tried])
+                target.check()
+                progress(end - begin)
+            with clock.stage("encode"), delayed():
+                for name in parts[0]:
+                    rows = np.concatenate([part[name] for part in parts])
+                    chunks = (min(task.count, _ROWS), *rows.shape[1:])
+                    file.create_dataset(name, data=rows, chunks=chunks, **hdf5plugin.Zstd(clevel=3))
+                summary = summaries.total((summaries.count(part, sizes) for part in parts), sizes)
+                file.attrs.update(attributes(task, tried, summary))
+                del array
+                pictures.clear()  # HDF5 writes what it has kept of them
         target.check()
         with clock.stage("write"):
             os.fsync(target.fileno())
 
 
-def _close(file: h5py.File, clock: Clock) -> None:
-    with clock.stage("write"), delayed():
-        file.close()
-
-
-def _fill(
-    file: h5py.File,
-    settings: Settings,
-    task: ShardTask,
-    renderer: Renderer,
-    clock: Clock,
-    progress: Callable[[int], object],
-    target: _Target,
-) -> None:
-    w, h, n = settings.width, settings.height, task.count
-    lz4, bitshuffle = hdf5plugin.LZ4(), hdf5plugin.Bitshuffle(cname="lz4")
+@contextmanager
+def _open_for_writing(target: _Target, clock: Clock) -> Iterator[h5py.File]:
+    """A new HDF5 file, closed in any case."""
     with delayed():
-        images = file.create_dataset("images", (n, h, w, 3), "u1", chunks=(1, h, w, 3), **lz4)
-        masks = (
-            file.create_dataset("masks", (n, h, w), "u1", chunks=(1, h, w), **lz4) if settings.masks else None
-        )
-        depth = (
-            file.create_dataset("depth", (n, h, w), "f4", chunks=(1, h, w), **bitshuffle)
-            if settings.depth
-            else None
-        )
-    recipe, sizes = settings.recipe(task.split), summaries.lengths(names(settings))
-    kept: list[dict[str, np.ndarray]] = []
-    tried: Tried = {}
-    for begin, end in batches(settings, n):
-        index = np.arange(task.start + begin, task.start + end)
-        with clock.stage("sample"):
-            examples = sample(recipe, index)
-        with clock.stage("question"):
-            kept.append(columns(examples, index, settings))
-        with clock.stage("render"):
-            frames = renderer.render(examples.scene, w, h, geometry=settings.masks or settings.depth)
-        with clock.stage("encode"), delayed():
-            images[begin:end] = frames.rgb
-            if masks is not None:
-                masks[begin:end] = frames.ids
-            if depth is not None:
-                depth[begin:end] = frames.depth
-        tried = add_tried([tried, examples.tried])
-        target.check()
-        progress(end - begin)
-    with clock.stage("encode"), delayed():
-        for name in kept[0]:
-            rows = np.concatenate([k[name] for k in kept])
-            file.create_dataset(
-                name, data=rows, chunks=(min(n, _ROWS), *rows.shape[1:]), **hdf5plugin.Zstd(clevel=3)
-            )
-        summary = summaries.total((summaries.count(k, sizes) for k in kept), sizes)
-        file.attrs.update(attributes(task, tried, summary))
-        del images, masks, depth  # HDF5 writes what it has kept of them
+        file = h5py.File(target, "w", libver="v110")
+    try:
+        yield file
+    finally:
+        with clock.stage("write"), delayed():
+            file.close()
+
+
+def _create_pictures(file: h5py.File, settings: Settings, n: int) -> dict[str, h5py.Dataset]:
+    """The arrays of pictures, by name, not filled."""
+    filters = {
+        "images": hdf5plugin.LZ4(),
+        "masks": hdf5plugin.LZ4(),
+        "depth": hdf5plugin.Bitshuffle(cname="lz4"),
+    }
+    return {
+        name: file.create_dataset(name, (n, *shape), kind, chunks=(1, *shape), **filters[name])
+        for name, (shape, kind) in layout(settings).items()
+        if name in PICTURES
+    }
 
 
 def attributes(task: ShardTask, tried: Tried, summary: Summary) -> dict[str, int | str]:
@@ -349,6 +340,6 @@ def add_tried(parts: Iterable[Tried]) -> Tried:
 
 
 def checksum(path: Path) -> str:
-    """SHA-256 of a plain file, in hexadecimal. Raises RefusedError or OSError."""
+    """SHA-256 of a regular file, in hexadecimal. Raises RefusedError or OSError."""
     with open_regular(path, follow=False) as file:
         return hashlib.file_digest(cast(FileIO, file), "sha256").hexdigest()

@@ -23,9 +23,9 @@ from simtown.datasets.checks import rows
 from simtown.datasets.checks.manifest import check_manifest, tables_of, unproven
 from simtown.datasets.checks.problems import Problem, in_words
 from simtown.datasets.checks.shard import Piece, Rule, check_shard
+from simtown.datasets.remote import DirectoryStore, Remote, is_leftover, store_of
 from simtown.datasets.settings import Settings
 from simtown.datasets.shards import ShardTask, Tried, tasks
-from simtown.datasets.stores import DirectoryStore, Remote, is_leftover, store_of
 from simtown.datasets.summaries import Summary
 from simtown.render.frames import Renderer
 
@@ -124,7 +124,7 @@ class _Verification:
             for piece, findings in checked:
                 result.add(piece.task, findings)
         problems += [problem for task in listed for problem in result.problems.get(task.name, [])]
-        with self.store.reading(manifests.NAME, manifests.LARGEST) as path:
+        with self.store.reading(manifests.NAME) as path:
             content = read_bytes(path, follow=False)
         of_manifest = list(
             check_manifest(content, self.manifest, self.settings, tables, result.tried, result.summaries)

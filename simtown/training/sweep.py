@@ -16,7 +16,7 @@ from simtown.core.pool import Processes
 from simtown.core.processes import Outcome, WorkerError, default_workers, environment
 from simtown.core.untrusted import inside
 from simtown.datasets import manifests
-from simtown.datasets.job import generate
+from simtown.datasets.generate import generate
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings
 from simtown.training import identity, run_directory
@@ -133,7 +133,8 @@ class SweepData:
             progress_of: progress_of(title) makes a context manager that gives a callback.
 
         Raises:
-            ForeignDirectoryError: see :meth:`compare`. Others: see :func:`simtown.datasets.job.generate`.
+            ForeignDirectoryError: see :meth:`compare`.
+            Others: see :func:`simtown.datasets.generate.generate`.
         """
         if settings not in self._ready:
             path = dataset_path(self._out, settings)

@@ -32,9 +32,8 @@ from simtown.datasets.audit import (
 )
 from simtown.datasets.audit.findings import LEVEL, Finding, judge, wilson
 from simtown.datasets.audit.rows import DatasetRows
-from simtown.datasets.handle import Handle
-from simtown.datasets.job import generate
-from simtown.datasets.reader import open_dataset
+from simtown.datasets.generate import generate
+from simtown.datasets.reader import Handle, open_dataset
 from simtown.datasets.settings import Settings
 from simtown.datasets.shards import checksum
 from simtown.language.relations import RELATION_NAMES

@@ -22,10 +22,10 @@ from simtown.core.callbacks import ProgressCallback
 from simtown.core.cluster import Cluster
 from simtown.core.processes import WorkerError
 from simtown.datasets.export import export
-from simtown.datasets.job import generate
+from simtown.datasets.generate import generate
 from simtown.datasets.reader import open_dataset
+from simtown.datasets.remote import Remote, store_of
 from simtown.datasets.settings import Settings
-from simtown.datasets.stores import Remote, store_of
 from simtown.datasets.verify import verify
 from simtown.language.sampler import ImpossibleError
 from simtown.render.raster import Raster

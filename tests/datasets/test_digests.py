@@ -6,7 +6,7 @@ from hashlib import sha256
 import h5py
 import pytest
 
-from simtown.datasets.job import generate
+from simtown.datasets.generate import generate
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings
 

@@ -18,9 +18,9 @@ from simtown.core.callbacks import ProgressCallback
 from simtown.core.files import DamagedError, ForeignDirectoryError
 from simtown.core.processes import default_workers
 from simtown.datasets import manifests
-from simtown.datasets.job import generate, is_disk_full
-from simtown.datasets.making import entry
+from simtown.datasets.generate import generate, is_disk_full
 from simtown.datasets.settings import Settings, SettingsError
+from simtown.datasets.shard_file import read_entry
 from simtown.datasets.shards import tasks
 from simtown.language.sampler import ImpossibleError
 from tests.conftest import HANGS, Outcome
@@ -87,11 +87,11 @@ SHARD, BEGUN_SHARD = r"(train|val|test)-\d+\.h5", r"\.(train|val|test)-\d+\.h5\.
 FOURTH = Moment("worker", "os.rename", SHARD, 4)
 #: Where a job is killed. The first kills come before anything is there, the others may come in any order.
 EARLY = [
-    Moment("parent", "import", r"simtown\.datasets\.job"),
+    Moment("parent", "import", r"simtown\.datasets\.generate"),
     Moment("parent", "os.rename", r"manifest\.json"),
 ]
 LATER = [
-    Moment("worker", "import", r"simtown\.datasets\.making"),
+    Moment("worker", "import", r"simtown\.render\.renderers"),
     *(Moment("worker", "open", BEGUN_SHARD, nth) for nth in (1, 2, 3)),
     *(Moment("worker", "os.rename", SHARD, nth) for nth in (1, 2, 3)),
     Moment("parent", "os.rename", r"manifest\.json"),
@@ -189,7 +189,7 @@ def test_an_interrupt_ends_with_one_line_and_the_same_command_continues(
     [
         r"multiprocessing\.spawn",
         pytest.param(r"simtown\.cli", marks=pytest.mark.slow),
-        pytest.param(r"simtown\.datasets\.making", marks=pytest.mark.slow),
+        pytest.param(r"simtown\.render\.renderers", marks=pytest.mark.slow),
     ],
 )
 def test_an_interrupt_while_workers_start_shows_no_traceback(module, tmp_path, gate, started, marked, until):
@@ -325,7 +325,7 @@ def test_a_shard_the_manifest_has_not_heard_of_is_entered_not_made(tiny, content
     before, manifest = contents(tiny), manifests.fresh(TINY)
     for task in tasks(TINY):
         if task.name != "train-00002.h5":
-            manifests.enter(manifest, task, entry(tiny / task.name, TINY, task))
+            manifests.enter(manifest, task, read_entry(tiny / task.name, task))
     manifests.save(tiny, manifest)
     made = stamp(tiny / "train-00002.h5")
     generate(TINY, tiny, workers=1)

@@ -9,7 +9,7 @@ import pytest
 from numba.core.dispatcher import Dispatcher
 
 from simtown.core.exact import cos, sin
-from simtown.datasets.job import generate
+from simtown.datasets.generate import generate
 from simtown.datasets.settings import Settings
 from simtown.language.relations import RELATION_NAMES
 from simtown.scenes.weather import WEATHERS
@@ -17,7 +17,7 @@ from simtown.scenes.weather import WEATHERS
 MAKE = """
 import sys
 from dataclasses import replace
-from simtown.datasets.job import generate
+from simtown.datasets.generate import generate
 from simtown.datasets.settings import Settings
 for i, settings in enumerate({settings}):
     generate(settings, __import__("pathlib").Path(sys.argv[1]) / str(i), workers=1)

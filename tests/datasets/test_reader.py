@@ -12,7 +12,7 @@ import simtown
 from simtown.assets.catalogue import ENTITIES
 from simtown.core.files import DamagedError
 from simtown.datasets import reader
-from simtown.datasets.job import generate
+from simtown.datasets.generate import generate
 from simtown.datasets.reader import Dataset, Split, open_dataset
 from simtown.datasets.settings import SPLITS, Settings
 from simtown.datasets.shards import tasks
@@ -199,7 +199,7 @@ def test_a_data_set_may_be_moved(rich, copy, tmp_path):
 
 
 def test_an_empty_split(tmp_path):
-    from simtown.datasets.job import generate
+    from simtown.datasets.generate import generate
     from simtown.datasets.settings import Settings
 
     generate(Settings(entities=2, n=2, val=0, test=0, width=32, height=32), tmp_path, workers=1)

@@ -9,7 +9,7 @@ from scipy.stats import chi2_contingency
 
 from simtown.cli.generate_commands import default_name
 from simtown.core.runs import changed_settings
-from simtown.datasets.job import generate
+from simtown.datasets.generate import generate
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings, SettingsError, in_words
 from simtown.datasets.verify import verify

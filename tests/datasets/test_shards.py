@@ -15,7 +15,7 @@ from scipy import stats
 from simtown.assets.catalogue import ENTITIES, PROPS
 from simtown.assets.palette import PAINTS
 from simtown.datasets import manifests
-from simtown.datasets.job import generate
+from simtown.datasets.generate import generate
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import LEFT_OUT, SPLITS, Settings
 from simtown.datasets.shards import STAGES, checksum, tasks

@@ -15,7 +15,7 @@ from itertools import product
 
 import pytest
 
-from simtown.datasets.job import generate
+from simtown.datasets.generate import generate
 from simtown.datasets.settings import Settings
 from tests.conftest import HANGS, Outcome
 from tests.datasets.conftest import Moment
@@ -38,7 +38,7 @@ ONE_SIGNAL = [
 ALONE = [
     Moment("parent", "import", "typer"),
     Moment("parent", "import", r"simtown\.cli\.app"),
-    Moment("parent", "import", r"simtown\.datasets\.job"),
+    Moment("parent", "import", r"simtown\.datasets\.generate"),
     Moment("parent", "import", "numba"),
     Moment("parent", "open", BEGUN_SHARD, 2),
     Moment("parent", "os.rename", SHARD, 3),
@@ -49,7 +49,7 @@ ALONE = [
 #: With two workers: while they start, while they work, and while the parent writes down what they did.
 TEAM = [
     Moment("worker", "import", r"multiprocessing\.spawn"),
-    Moment("worker", "import", r"simtown\.datasets\.making"),
+    Moment("worker", "import", r"simtown\.render\.renderers"),
     Moment("worker", "import", "numba"),
     Moment("worker", "open", BEGUN_SHARD, 2),
     Moment("worker", "os.rename", SHARD, 2),
@@ -260,7 +260,7 @@ import os, signal, sys
 from pathlib import Path
 from simtown.core import stopping
 from simtown.datasets import shards
-from simtown.datasets.job import generate
+from simtown.datasets.generate import generate
 from simtown.datasets.settings import Settings
 
 class Interrupted(shards._Target):
@@ -302,11 +302,11 @@ LIBRARY = """
 import signal
 numbers = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 before = [signal.getsignal(n) for n in numbers]
-import simtown, simtown.cli, simtown.datasets.job
+import simtown, simtown.cli, simtown.datasets.generate
 from simtown.datasets.settings import Settings
 if __name__ == "__main__":
     settings = Settings(entities=20, n=4, val=0, test=0, width=32, height=32, shard=2)
-    simtown.datasets.job.generate(settings, OUT, workers=2)
+    simtown.datasets.generate.generate(settings, OUT, workers=2)
     assert [signal.getsignal(n) for n in numbers] == before
     assert not signal.pthread_sigmask(signal.SIG_BLOCK, [])
 """

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from simtown.core.files import DamagedError
 from simtown.datasets import manifests, summaries
-from simtown.datasets.job import generate
-from simtown.datasets.making import entry
+from simtown.datasets.generate import generate
 from simtown.datasets.names import names
 from simtown.datasets.reader import Split, open_dataset
 from simtown.datasets.settings import SPLITS, Settings
+from simtown.datasets.shard_file import read_entry
 from simtown.datasets.shards import columns, tasks
 from simtown.language.relations import RELATION_NAMES
 from simtown.language.sampler import sample
@@ -156,7 +156,7 @@ def test_a_shard_that_was_not_written_down_is_counted(tmp_path, contents):
     before = contents(tmp_path, besides=("timings.json",))
     manifest = manifests.fresh(SMALL)
     first, *_ = tasks(SMALL)
-    manifests.enter(manifest, first, entry(tmp_path / first.name, SMALL, first))
+    manifests.enter(manifest, first, read_entry(tmp_path / first.name, first))
     manifests.save(tmp_path, manifest)
     generate(SMALL, tmp_path, workers=1)
     assert contents(tmp_path, besides=("timings.json",)) == before

@@ -14,12 +14,12 @@ from simtown.core.files import DamagedError
 from simtown.datasets import manifests
 from simtown.datasets.checks.consistency import inconsistent
 from simtown.datasets.export import export
-from simtown.datasets.job import generate
+from simtown.datasets.generate import generate
 from simtown.datasets.marginals import goodness, marginals
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings, SettingsError
+from simtown.datasets.shard_file import Shard
 from simtown.datasets.shards import layout, tasks
-from simtown.datasets.stored import Shard
 from simtown.datasets.verify import verify
 from simtown.render.raster import Raster
 from tests.language.parts import draw_entities

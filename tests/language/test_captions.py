@@ -10,7 +10,7 @@ from simtown.assets.catalogue import ENTITIES, NAMED_BY_COLOUR, PROPS, entity_me
 from simtown.assets.frequencies import frequencies
 from simtown.assets.palette import COLOUR_WORDS, MATERIALS, MATTE, PAINTS
 from simtown.datasets import captioned
-from simtown.datasets.job import generate
+from simtown.datasets.generate import generate
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings
 from simtown.language import captions, colours

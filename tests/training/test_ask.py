@@ -16,7 +16,7 @@ from PIL import Image  # noqa: E402
 
 from simtown.assets.catalogue import ENTITIES  # noqa: E402
 from simtown.core.untrusted import open_picture  # noqa: E402
-from simtown.datasets.job import generate  # noqa: E402
+from simtown.datasets.generate import generate  # noqa: E402
 from simtown.datasets.preview import OBJECT, SUBJECT  # noqa: E402
 from simtown.datasets.reader import open_dataset  # noqa: E402
 from simtown.datasets.settings import SettingsError  # noqa: E402

@@ -22,7 +22,7 @@ from safetensors import safe_open  # noqa: E402
 from safetensors.torch import load_file, save_file  # noqa: E402
 
 from simtown.core.files import DamagedError, ForeignDirectoryError  # noqa: E402
-from simtown.datasets.job import generate  # noqa: E402
+from simtown.datasets.generate import generate  # noqa: E402
 from simtown.datasets.reader import open_dataset  # noqa: E402
 from simtown.training import ask, early_stopping, run_directory, sources  # noqa: E402
 from simtown.training import fit as module  # noqa: E402

@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train
 
 from simtown.cli.sharing import chosen_device  # noqa: E402
 from simtown.core.files import claimed  # noqa: E402
-from simtown.datasets.job import generate  # noqa: E402
+from simtown.datasets.generate import generate  # noqa: E402
 from simtown.datasets.settings import Settings  # noqa: E402
 from simtown.training import display  # noqa: E402
 from simtown.training.fit import fit  # noqa: E402

@@ -14,7 +14,6 @@ torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train
 
 from simtown.complexity import cells  # noqa: E402
 from simtown.core.pool import Processes  # noqa: E402
-from simtown.datasets import job  # noqa: E402
 from tests.training.towns import snapshot  # noqa: E402
 
 PRESET = """
@@ -48,7 +47,7 @@ def sweep(tmp_path, cli, monkeypatch, undrawn):
 
     monkeypatch.setattr(Processes, "outcomes", here)
     monkeypatch.setattr(torch, "set_num_threads", lambda threads: None)  # this process keeps its own number
-    monkeypatch.setattr(job, "default_workers", lambda: 1)
+    monkeypatch.setattr("simtown.datasets.generate.default_workers", lambda: 1)
     monkeypatch.chdir(tmp_path)
 
     def run(*more, entities=(3,), sizes=(10,), seeds=(0,), data="", fit=""):

@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train
 
 from scipy.stats import binom  # noqa: E402
 
-from simtown.datasets.job import generate  # noqa: E402
+from simtown.datasets.generate import generate  # noqa: E402
 from simtown.datasets.settings import Settings  # noqa: E402
 from simtown.training.fit import fit  # noqa: E402
 from simtown.training.fit_settings import FitSettings  # noqa: E402

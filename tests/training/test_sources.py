@@ -8,7 +8,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
 
-from simtown.datasets.job import generate  # noqa: E402
+from simtown.datasets.generate import generate  # noqa: E402
 from simtown.datasets.reader import open_dataset  # noqa: E402
 from simtown.datasets.settings import Settings, SettingsError  # noqa: E402
 from simtown.language.relations import RELATION_NAMES  # noqa: E402

@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train
 
 
 from simtown.core.files import claimed  # noqa: E402
-from simtown.datasets.job import generate  # noqa: E402
+from simtown.datasets.generate import generate  # noqa: E402
 from simtown.training import display  # noqa: E402
 from simtown.training.fit import fit  # noqa: E402
 from simtown.training.plan import read  # noqa: E402

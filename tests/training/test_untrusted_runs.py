@@ -17,7 +17,7 @@ from safetensors.torch import load_file, save_file  # noqa: E402
 from simtown.core.files import DamagedError  # noqa: E402
 from simtown.core.options import SettingsError  # noqa: E402
 from simtown.core.untrusted import RefusedError  # noqa: E402
-from simtown.datasets.job import generate  # noqa: E402
+from simtown.datasets.generate import generate  # noqa: E402
 from simtown.training import run_directory  # noqa: E402
 from simtown.training.ask import open_run, predict  # noqa: E402
 from simtown.training.fit import fit  # noqa: E402

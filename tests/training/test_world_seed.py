@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train
 from PIL import Image  # noqa: E402
 
 from simtown.assets.catalogue import ENTITIES  # noqa: E402
-from simtown.datasets.job import generate  # noqa: E402
+from simtown.datasets.generate import generate  # noqa: E402
 from simtown.datasets.reader import open_dataset  # noqa: E402
 from simtown.datasets.settings import Settings, SettingsError  # noqa: E402
 from simtown.render.raster import Raster  # noqa: E402

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from simtown.datasets.job import generate
+from simtown.datasets.generate import generate
 from simtown.datasets.settings import Settings
 from simtown.language.questions import ask, vocabulary
 from simtown.training.fit import FitCallback

@@ -26,8 +26,7 @@ from simtown.datasets.audit.findings import Finding
 from simtown.datasets.audit.neighbourhoods import Grid
 from simtown.datasets.audit.rows import DatasetRows, hashes
 from simtown.datasets.audit.scenes import SCENE, scene_points
-from simtown.datasets.handle import Handle
-from simtown.datasets.reader import Dataset
+from simtown.datasets.reader import Dataset, Handle
 
 #: Cells along each side of a fingerprint, and the differences from which two pictures are different: of all
 #: cells, and of any one.

@@ -10,8 +10,7 @@ import numpy as np
 from simtown.core.pool import Report
 from simtown.datasets.audit.columns import role_boxes, triples
 from simtown.datasets.audit.findings import Finding, wilson
-from simtown.datasets.handle import Handle
-from simtown.datasets.reader import Split
+from simtown.datasets.reader import Handle, Split
 from simtown.datasets.settings import Settings
 
 #: Examples a probe learns from at most; fewer than LEAST teach it nothing. Its pictures have SIDE × SIDE

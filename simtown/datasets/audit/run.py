@@ -13,8 +13,7 @@ from simtown.datasets.audit import balance, checksums, near, pictures, probes, s
 from simtown.datasets.audit.counts import sample_rows
 from simtown.datasets.audit.findings import LEVEL, Finding, judge
 from simtown.datasets.audit.survey import Survey, surveyed
-from simtown.datasets.handle import Handle
-from simtown.datasets.reader import Dataset
+from simtown.datasets.reader import Dataset, Handle
 from simtown.datasets.settings import Settings
 
 #: How often every example is examined: it is read, its scene is compared with others, and its picture is.

@@ -16,8 +16,7 @@ from simtown.datasets.audit.neighbourhoods import Neighbourhoods
 from simtown.datasets.audit.pictures import RECORD, PicturePlaces, cell_brightness
 from simtown.datasets.audit.rows import DatasetRows
 from simtown.datasets.audit.scenes import ScenePlaces
-from simtown.datasets.handle import Handle
-from simtown.datasets.reader import Dataset
+from simtown.datasets.reader import Dataset, Handle
 
 #: Examples of a piece, which one worker looks at, and those that are read at once.
 _PIECE, _BLOCK = 65_536, 2_048
@@ -91,9 +90,9 @@ def _changed(dataset: Dataset, name: str, begin: int, end: int) -> list[str]:
     """Names of the changed files of shards that begin with one of these rows."""
     changed = []
     for row in dataset[name].first_rows(begin, end):
-        with dataset[name].held(row) as (path, _):
-            if is_changed(dataset, path):
-                changed.append(path.relative_to(dataset.path).as_posix())
+        path, _ = dataset[name].address(row)
+        if is_changed(dataset, path):
+            changed.append(path.relative_to(dataset.path).as_posix())
     return changed
 
 

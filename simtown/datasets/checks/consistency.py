@@ -13,8 +13,8 @@ import numpy as np
 
 from simtown.datasets.checks.problems import Problem, examples
 from simtown.datasets.settings import Settings
+from simtown.datasets.shard_file import Shard
 from simtown.datasets.shards import PICTURES, ShardTask, layout
-from simtown.datasets.stored import Shard
 from simtown.language.questions import PHRASINGS, ask
 from simtown.language.relations import RELATIONS, margins, separations, truths
 from simtown.scenes.placement import LEAST_VISIBLE, apart

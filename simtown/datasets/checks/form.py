@@ -12,33 +12,37 @@ import h5py
 from simtown.core.untrusted import open_regular
 from simtown.datasets.checks.problems import Problem
 from simtown.datasets.settings import Settings
+from simtown.datasets.shard_file import FormError, attribute, open_array
 from simtown.datasets.shards import ShardTask, attributes, layout
-from simtown.datasets.stored import END, FormError, attribute, head_of, wrong_array
 
 #: Characters of an attribute that a message shows.
 _SHOWN = 60
+#: An HDF5 file begins with these bytes and the version of its superblock; at these places are the addresses
+#: of its beginning and its end.
+_SIGNATURE, _BASE, _END = b"\x89HDF\r\n\x1a\n", slice(12, 20), slice(28, 36)
 
 
 def bytes_outside(path: Path, task: ShardTask) -> Iterator[Problem]:
     """Bytes before or after what HDF5 calls the file, where anything may be hidden."""
     with open_regular(path, follow=False) as file:
-        size = os.fstat(file.fileno()).st_size
-        try:
-            surplus = size - int.from_bytes(head_of(file.fileno())[END], "little")
-        except FormError as error:
-            yield Problem(task.name, str(error))
-            return
+        size, head = os.fstat(file.fileno()).st_size, file.read(_END.stop)
+    if not head.startswith(_SIGNATURE) or len(head) < _END.stop or head[8] not in (2, 3) or any(head[_BASE]):
+        yield Problem(task.name, "bytes that do not belong there stand before the data")
+        return
+    surplus = size - int.from_bytes(head[_END], "little")
     if surplus:
         yield Problem(task.name, "bytes that do not belong there follow the data", f" ({surplus:,} bytes)")
 
 
 def wrong_arrays(file: h5py.File, settings: Settings, task: ShardTask) -> list[Problem]:
     """Arrays that are missing or have the wrong form. Rows can be compared only if there are none."""
-    wrong = (
-        wrong_array(file, name, (task.count, *shape), kind)
-        for name, (shape, kind) in layout(settings).items()
-    )
-    return [Problem(task.name, kind) for kind in dict.fromkeys(wrong) if kind]
+    wrong = []
+    for name, (shape, kind) in layout(settings).items():
+        try:
+            open_array(file, name, (task.count, *shape), kind)
+        except FormError as error:
+            wrong.append(str(error))
+    return [Problem(task.name, kind) for kind in dict.fromkeys(wrong)]
 
 
 def _groups(names: Iterable[str]) -> list[str]:

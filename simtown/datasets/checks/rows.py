@@ -14,8 +14,8 @@ from simtown.datasets import summaries
 from simtown.datasets.checks.consistency import inconsistent, stored_scenes
 from simtown.datasets.checks.problems import Problem, examples
 from simtown.datasets.settings import Settings, Tables
+from simtown.datasets.shard_file import Shard
 from simtown.datasets.shards import PICTURES, ShardTask, Tried, add_tried, batches, columns, layout
-from simtown.datasets.stored import Shard
 from simtown.datasets.summaries import Summary
 from simtown.language.relations import RELATION_NAMES
 from simtown.language.sampler import sample

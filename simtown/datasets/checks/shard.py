@@ -13,10 +13,10 @@ import numpy as np
 from simtown.core.pool import Report, require_shared
 from simtown.datasets.checks import form, rows
 from simtown.datasets.checks.problems import Problem
+from simtown.datasets.remote import DirectoryStore, Remote
 from simtown.datasets.settings import Settings, Tables
+from simtown.datasets.shard_file import Shard
 from simtown.datasets.shards import ShardTask, attributes, checksum, layout
-from simtown.datasets.stored import Shard
-from simtown.datasets.stores import DirectoryStore, Remote
 from simtown.language.sampler import ImpossibleError
 from simtown.render.frames import Renderer
 
@@ -76,7 +76,7 @@ def check_shard(piece: Piece, report: Report, rule: Rule) -> rows.ShardFindings:
         report(n)
 
     try:
-        with rule.store.reading(task.name, piece.size) as path:
+        with rule.store.reading(task.name) as path:
             return _compare(path, piece, piece.entry, rule, progress)
     except ImpossibleError as error:
         return rows.ShardFindings([Problem(task.name, f"its settings make no such examples: {error}")])

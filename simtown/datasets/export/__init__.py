@@ -14,8 +14,7 @@ from simtown.core.pool import Pool, Processes, Report, ignore, require_shared
 from simtown.core.room import require_room
 from simtown.datasets.export.parts import FOLDER
 from simtown.datasets.export.portion import Portion
-from simtown.datasets.handle import Handle
-from simtown.datasets.reader import Dataset
+from simtown.datasets.reader import Dataset, Handle
 from simtown.datasets.settings import SPLITS, Settings
 
 #: Every format, with a description.

@@ -32,7 +32,7 @@ from simtown.datasets.export import choose_splits
 from simtown.datasets.export.portion import ExportBatch, Portion, plain
 from simtown.datasets.marginals import targets
 from simtown.datasets.reader import Dataset
-from simtown.datasets.stores import url_of
+from simtown.datasets.remote import url_of
 from simtown.language.relations import RELATIONS
 from simtown.render.masks import compressed_run_lengths, mask_and_box
 from simtown.scenes.placement import half_sizes

@@ -13,7 +13,7 @@ from simtown.assets.catalogue import BODIES
 from simtown.assets.palette import MATERIALS, PAINTS, material
 from simtown.datasets.export import export
 from simtown.datasets.export_scene import glb
-from simtown.datasets.job import generate
+from simtown.datasets.generate import generate
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings
 from simtown.datasets.verify import verify

@@ -98,7 +98,7 @@ def test_a_model_that_lacks_a_relation(cli, many, tmp_path):
 
 
 def test_no_test_scenes(cli, tmp_path):
-    from simtown.datasets.job import generate
+    from simtown.datasets.generate import generate
     from simtown.datasets.settings import Settings
 
     generate(Settings(entities=5, n=4, val=0, test=0, width=32, height=32), tmp_path / "town", workers=1)

@@ -13,11 +13,11 @@ import pytest
 
 from simtown.core.files import DamagedError, ForeignDirectoryError
 from simtown.datasets import shards
-from simtown.datasets.job import generate
+from simtown.datasets.generate import generate
 from simtown.datasets.locate import find
 from simtown.datasets.reader import open_dataset
+from simtown.datasets.remote import DirectoryStore, Remote, path_of, store_of, url_of
 from simtown.datasets.settings import Settings
-from simtown.datasets.stores import DirectoryStore, Remote, path_of, store_of, url_of
 from simtown.datasets.verify import verify
 
 pytest.importorskip("s3fs", reason="needs s3fs: pip install '.[cluster]'")
@@ -91,8 +91,8 @@ def test_what_is_missing_is_made_again_and_what_was_not_written_down_is_found(
     del manifest["shards"]["test-00000.h5"], manifest["summary"]["test"]
     manifest["complete"] = False
     Remote(town).save_manifest(manifest)
-    put, written = Remote.put, []
-    monkeypatch.setattr(Remote, "put", lambda self, path, name: (written.append(name), put(self, path, name)))
+    making, written = Remote.making, []
+    monkeypatch.setattr(Remote, "making", lambda self, name: (written.append(name), making(self, name))[1])
     generate(SETTINGS, town, workers=1)
     assert contents(fetched(town, tmp_path), besides=("timings.json",)) == local
     assert set(written) == {"train-00001.h5", "manifest.json", "timings.json"}

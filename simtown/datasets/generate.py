@@ -1,4 +1,4 @@
-"""The generation job: worker processes make the shards that are missing, and the manifest lists them.
+"""Making a data set: worker processes make the shards that are missing, and the manifest lists them.
 
 A shard is either whole under its own name or not there. So a job that was killed at any moment continues when
 it is run again, and ends with the same bytes as a job that was never disturbed.
@@ -8,26 +8,45 @@ from __future__ import annotations
 
 import errno
 from contextlib import closing
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 from simtown.core.callbacks import ProgressCallback
 from simtown.core.files import DamagedError, ForeignDirectoryError
-from simtown.core.pool import Pool, Processes
+from simtown.core.pool import Pool, Processes, Report
 from simtown.core.processes import WorkerError, default_workers
 from simtown.core.room import require_room
 from simtown.core.untrusted import RefusedError
-from simtown.datasets import manifests, timings
-from simtown.datasets.making import Job, entry, make_shards
+from simtown.datasets import manifests
+from simtown.datasets.remote import DirectoryStore, Remote, Store, is_leftover, store_of
 from simtown.datasets.settings import Settings
-from simtown.datasets.shards import STAGES, Clock, ShardTask, checksum, tasks
-from simtown.datasets.stores import DirectoryStore, Remote, is_leftover, store_of
+from simtown.datasets.shard_file import Entry, read_entry
+from simtown.datasets.shards import STAGES, Clock, ShardTask, checksum, tasks, write_shard
+from simtown.render.frames import Renderer
+from simtown.render.renderers import make_renderer
 
 __all__ = ["WorkerError", "generate", "is_disk_full"]
 
 #: Saving the manifest takes at most about this share of a job's time, however many shards it lists.
 MANIFEST_SHARE = 0.05
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is the same for all shards.
+
+    Attributes:
+        store: where they are written.
+        settings: of the data set.
+        device: what draws, "cpu" or "cuda".
+    """
+
+    store: Store
+    settings: Settings
+    device: str
 
 
 def generate(
@@ -46,7 +65,7 @@ def generate(
         workers: number of processes, by default one a processor.
         callback: receives the number of examples that are made, and the time of each stage.
         device: what draws the pictures, "cpu" or "cuda".
-        pool: makes the shards; by default processes of this machine.
+        pool: makes the shards; by default processes of this machine. All its machines must reach `directory`.
 
     Returns:
         The manifest.
@@ -68,60 +87,44 @@ def generate(
     pool = pool or Processes(default_workers() if workers is None else workers)
     callback, store = callback or ProgressCallback(), store_of(directory)
     with store.claimed("simtown generate"):
-        manifest = _begin(store, settings)
+        store.tidy()
+        manifest = begun(store, settings)
+        if manifest is None:
+            manifest = manifests.fresh(settings)
+            store.save_manifest(manifest)
         missing = _missing_shards(store, settings, manifest)
         total = sum(settings.counts().values())
         missing_examples = sum(task.count for task in missing)
         if isinstance(store, DirectoryStore):
             require_room(store.path, missing_examples * settings.example_bytes)
         callback.on_begin(total, total - missing_examples)
-        clock, start, writer = Clock(), perf_counter(), _ManifestWriter(store, manifest)
+        clock, start, save_after = Clock(), perf_counter(), 0.0
 
-        def progress(examples: int, seconds: dict[str, float]) -> None:
+        def progress(report: tuple[int, dict[str, float]]) -> None:
+            examples, seconds = report
             for stage in STAGES:
                 clock.seconds[stage] += seconds[stage]
             callback.on_progress(examples, seconds)
 
-        with closing(make_shards(pool, Job(store, settings, device), missing, progress)) as shards:
-            for task, shard_entry in shards:
-                writer.enter(task, shard_entry)
+        try:
+            job = Job(store, settings, device)
+            with closing(pool.map(_make_shard, missing, (job,), progress, card=device == "cuda")) as shards:
+                for task, entry in shards:
+                    manifests.enter(manifest, task, entry)
+                    # not after each shard: the next run finds shards that the manifest does not list yet
+                    if (now := perf_counter()) >= save_after:
+                        store.save_manifest(manifest)
+                        save_after = perf_counter() + (perf_counter() - now) / MANIFEST_SHARE
+        finally:
+            _renderer.cache_clear()
+            if missing:
+                store.tidy()  # unfinished files of workers that were stopped or died
         if not manifest["complete"]:
             manifest["acceptance"] = manifests.acceptance(manifest["shards"])
             manifest["complete"] = True
-            writer.save()
+            store.save_manifest(manifest)
         if missing:
             _note_timings(store, clock, perf_counter() - start, pool.workers, missing_examples)
-    return manifest
-
-
-class _ManifestWriter:
-    """Saves the manifest while shards come in, but not after each of them.
-
-    The next run finds a shard that the manifest does not list yet.
-    """
-
-    def __init__(self, store: DirectoryStore | Remote, manifest: dict[str, Any]) -> None:
-        self.store, self.manifest, self.due = store, manifest, 0.0
-
-    def enter(self, task: ShardTask, shard_entry: dict[str, Any]) -> None:
-        manifests.enter(self.manifest, task, shard_entry)
-        if perf_counter() >= self.due:
-            self.save()
-
-    def save(self) -> None:
-        start = perf_counter()
-        self.store.save_manifest(self.manifest)
-        end = perf_counter()
-        self.due = end + (end - start) / MANIFEST_SHARE
-
-
-def _begin(store: DirectoryStore | Remote, settings: Settings) -> dict[str, Any]:
-    """The store's manifest: a new one in an empty store, or the one of the same settings."""
-    store.tidy()
-    manifest = begun(store, settings)
-    if manifest is None:
-        manifest = manifests.fresh(settings)
-        store.save_manifest(manifest)
     return manifest
 
 
@@ -173,8 +176,8 @@ def _missing_shards(
                 manifest["complete"] = False
             missing.append(task)
         elif listed is None:  # whole, but the job was killed before it saved the manifest
-            with store.reading(task.name, size) as path:
-                manifests.enter(manifest, task, entry(path, settings, task))
+            with store.reading(task.name) as path:
+                manifests.enter(manifest, task, read_entry(path, task))
         elif size != listed["bytes"] or (
             isinstance(store, DirectoryStore) and checksum(store.path / task.name) != listed["sha256"]
         ):
@@ -183,6 +186,30 @@ def _missing_shards(
                 "again, which makes it"
             )
     return missing
+
+
+def _make_shard(task: ShardTask, report: Report, job: Job) -> Entry:
+    """A piece of work: make one shard in this process; returns its entry for the manifest.
+
+    It may be made twice, on any machine: its bytes are always the same, and it appears whole.
+    """
+    clock, reported = Clock(), dict.fromkeys(STAGES, 0.0)
+
+    def progress(examples: int) -> None:
+        report((examples, {stage: clock.seconds[stage] - reported[stage] for stage in STAGES}))
+        reported.update(clock.seconds)
+
+    with job.store.making(task.name) as directory:
+        write_shard(directory, job.settings, task, _renderer(job.device), clock, progress)
+        entry = read_entry(directory / task.name, task)
+    progress(0)
+    return entry
+
+
+@lru_cache(maxsize=1)
+def _renderer(device: str) -> Renderer:
+    """A process keeps it for its next shard."""
+    return make_renderer(device)
 
 
 def _note_timings(
@@ -197,7 +224,11 @@ def _note_timings(
         "stage_seconds": clock.seconds,
         "stage_shares": {stage: clock.seconds[stage] / busy if busy else 0.0 for stage in STAGES},
     }
-    store.save_json(manifests.TIMINGS, {"runs": [*timings.load(store), run]})
+    try:
+        runs = list(store.load_json(manifests.TIMINGS)["runs"])
+    except (OSError, ValueError, KeyError, TypeError):  # there are none yet, or somebody changed the file
+        runs = []
+    store.save_json(manifests.TIMINGS, {"runs": [*runs, run]})
 
 
 def is_disk_full(error: OSError) -> bool:

@@ -1,0 +1,462 @@
+"""Where the files of a data set are: in a directory, or behind a URL of fsspec such as s3://bucket/town.
+
+A file appears whole in either place: it is renamed in a directory, or uploaded in one piece to a URL. Shards
+behind a URL are read from a cache of this machine.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import re
+import shutil
+import stat
+import tempfile
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any
+
+from simtown.core.extras import how_to_install
+from simtown.core.files import (
+    DamagedError,
+    becoming,
+    claimed,
+    clear_leftovers,
+    replacing,
+    save_json,
+)
+from simtown.core.untrusted import RefusedError, folder, inside, printable, read_json
+from simtown.datasets import manifests
+from simtown.datasets.shards import checksum
+
+#: Environment variables: the directory of the cache, and the gigabytes of shards that it may hold.
+CACHE, LIMIT = "SIMTOWN_CACHE", "SIMTOWN_CACHE_GB"
+#: By default, the gigabytes of shards that are kept, and the gigabytes of the disk that stay free.
+USUAL, SPARED = 20.0, 2.0
+#: Shards that are fetched ahead of a reader that reads them in order, and simultaneous downloads.
+AHEAD, DOWNLOADS = 2, 4
+_GB = 1_000_000_000
+#: A URL, also if a Path has removed one of its slashes.
+_URL = re.compile(r"(?P<scheme>[a-z][a-z0-9+]+):/{1,2}(?P<rest>[^/].*)", re.DOTALL)
+_OURS = re.compile(r"(train|val|test)-\d{5,}\.h5|manifest\.json|timings\.json|preview\.png")
+#: The secrets of a URL: the user with a password, and a query.
+_SECRETS = re.compile(r"(?<=://)[^/?#]*(?=@)|(?<=\?).+", re.DOTALL)
+#: Folders that the shards of a split lie in if they are many.
+_FOLDER = re.compile(r"(train|val|test)(/\d{5,})?")
+#: Their errors are reported as OSError.
+_NETWORK_LIBRARIES = ("botocore", "aiobotocore", "s3fs", "gcsfs", "aiohttp", "google")
+
+
+def url_of(place: str | Path) -> str | None:
+    """The URL of a place, None for a path; a Path made of a URL, which lacks a slash, counts as a URL."""
+    match = _URL.fullmatch(str(place))
+    return f"{match['scheme']}://{match['rest']}" if match and match["scheme"] != "file" else None
+
+
+def path_of(place: str | Path) -> Path:
+    """The path of a place, with or without "file://" in front."""
+    text = str(place)
+    return Path("/" + text[len("file:") :].lstrip("/")) if text.startswith("file:/") else Path(place)
+
+
+def name_of(place: str | Path) -> str:
+    """The name of a data set: the last part of its path, or of its URL.
+
+    Of a URL, only letters, digits and ._+- are kept; "" if nothing is left.
+    """
+    url = url_of(place)
+    if url is None:
+        return os.path.basename(os.path.abspath(path_of(place)))
+    last = printable(url).partition("://")[2].rstrip("/").rpartition("/")[2]
+    return re.sub(r"[^\w.+-]+", "-", last).strip(".-")
+
+
+def store_of(place: str | Path) -> DirectoryStore | Remote:
+    """The store of a place: a path, file://PATH, or another URL that fsspec knows."""
+    url = url_of(place)
+    return Remote(url) if url else DirectoryStore(path_of(place))
+
+
+def is_leftover(name: str) -> bool:
+    """Whether a file of this name is an unfinished file of ours, left by a job that was killed."""
+    parent, _, own_name = name.rpartition("/")
+    target = becoming(own_name)
+    return (
+        target is not None
+        and _OURS.fullmatch(target) is not None
+        and (not parent or _FOLDER.fullmatch(parent) is not None)
+    )
+
+
+class Store(ABC):
+    """A place of files by name; some names have a folder in front.
+
+    A store can be sent to another process or machine.
+    """
+
+    @abstractmethod
+    def claimed(self, command: str) -> AbstractContextManager[None]:
+        """Make the place if need be, and keep other processes of the command out of it if the system can."""
+
+    @abstractmethod
+    def sizes(self) -> dict[str, int]:
+        """Bytes of every file at the top and in the folders for shards; other folders are not read."""
+
+    @abstractmethod
+    def irregular(self) -> dict[str, str]:
+        """What is not a regular file: by name, "a directory", "a symbolic link" or "a special file"."""
+
+    @abstractmethod
+    def making(self, name: str) -> AbstractContextManager[Path]:
+        """A directory in which to make the file of this name; the store has it after the block."""
+
+    @abstractmethod
+    def reading(self, name: str) -> AbstractContextManager[Path]:
+        """The file as one of this machine. Raises FileNotFoundError if there is none."""
+
+    @abstractmethod
+    def tidy(self) -> None:
+        """Remove temporary files of jobs that were killed."""
+
+    def load_manifest(self) -> dict[str, Any]:
+        """See :func:`simtown.datasets.manifests.load`."""
+        try:
+            with self.reading(manifests.NAME) as path:
+                return manifests.load(path.parent, str(self))
+        except FileNotFoundError:
+            raise FileNotFoundError(manifests.missing(str(self))) from None
+
+    def save_manifest(self, manifest: dict[str, Any]) -> None:
+        """See :func:`simtown.datasets.manifests.save`."""
+        with self.making(manifests.NAME) as directory:
+            manifests.save(directory, manifest)
+
+    def load_json(self, name: str) -> Any:
+        """The content of a JSON file. Raises OSError if there is none, ValueError if it is not JSON."""
+        with self.reading(name) as path:
+            return read_json(path)
+
+    def save_json(self, name: str, content: Any) -> None:
+        """Write a JSON file whole or not at all."""
+        with self.making(name) as directory:
+            save_json(directory / name, content)
+
+
+class DirectoryStore(Store):
+    """Files in a directory of this machine, or of a file system that all machines of a cluster share."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    def claimed(self, command: str) -> AbstractContextManager[None]:
+        return claimed(self.path, command)
+
+    def _paths(self) -> Iterator[tuple[str, Path]]:
+        """Everything at the top and in the folders for shards, by name."""
+        waiting = [self.path]
+        while waiting:
+            for path in waiting.pop().iterdir():
+                name = path.relative_to(self.path).as_posix()
+                yield name, path
+                if _FOLDER.fullmatch(name) and path.is_dir() and not path.is_symlink():
+                    waiting.append(path)
+
+    def check(self, names: Iterable[str]) -> None:
+        """Check that the files of these names exist and are regular files.
+
+        Raises DamagedError if one is missing, RefusedError if one is not a regular file.
+        """
+        names, top = list(names), str(self.path)
+        for directory in {name.rpartition("/")[0] for name in names} - {""}:
+            inside(self.path, directory)
+        for name in names:
+            try:
+                regular = stat.S_ISREG(os.lstat(f"{top}/{name}").st_mode)
+            except OSError:
+                raise DamagedError(
+                    f"{self} lacks its shard {name}: run the same simtown generate again, which makes it"
+                ) from None
+            if not regular:
+                raise RefusedError(
+                    f"{self.path / name} is {_kind(self.path / name)}: put the file itself there"
+                )
+
+    def sizes(self) -> dict[str, int]:
+        return {name: path.lstat().st_size for name, path in self._paths()}
+
+    def irregular(self) -> dict[str, str]:
+        return {name: kind for name, path in self._paths() if (kind := _kind(path))}
+
+    def tidy(self) -> None:
+        for name, path in self._paths():
+            if is_leftover(name) and not _kind(path):
+                path.unlink(missing_ok=True)
+
+    @contextmanager
+    def making(self, name: str) -> Iterator[Path]:
+        if "/" in name:
+            folder(self.path, name.rpartition("/")[0])
+        yield self.path
+
+    @contextmanager
+    def reading(self, name: str) -> Iterator[Path]:
+        yield inside(self.path, name)
+
+
+def _kind(path: Path) -> str:
+    """What a path is if it is not a regular file; "" for a regular file."""
+    if path.is_symlink():
+        return "a symbolic link"
+    if path.is_dir():
+        return "a directory"
+    return "" if path.is_file() else "a special file"
+
+
+class Remote(Store):
+    """Files behind a URL. Credentials and endpoints come from the environment (AWS_ACCESS_KEY_ID and others).
+
+    Other processes cannot be kept out of it. Two jobs with the same settings write the same bytes, and a job
+    with other settings refuses to continue.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.url = url.rstrip("/")
+
+    def __str__(self) -> str:
+        return printable(self.url)
+
+    def _words_of(self, error: Exception) -> str:
+        """The message of an error, without secrets of the URL that it may quote."""
+        words = printable(str(error))
+        for secret in _SECRETS.findall(self.url):
+            words = words.replace(secret, "...")
+        return words
+
+    @contextmanager
+    def _files(self) -> Iterator[Any]:
+        """The file system of fsspec. Errors of network libraries become an OSError that names the URL."""
+        try:
+            import fsspec
+        except ImportError:
+            raise ValueError(
+                f"{self}: reading and writing URLs needs fsspec: {how_to_install('cluster')}"
+            ) from None
+        try:
+            files = fsspec.core.url_to_fs(self.url, use_listings_cache=False)[0]
+        except (ImportError, ValueError) as error:  # ImportError: "Install gcsfs to access GCS"
+            raise ValueError(f"{self}: {self._words_of(error)}") from error
+        try:
+            yield files
+        except FileNotFoundError as error:
+            raise FileNotFoundError(f"{self}: {self._words_of(error)}") from error
+        except OSError as error:
+            raise OSError(error.errno or 5, f"{self}: {self._words_of(error)}") from error
+        except Exception as error:
+            if type(error).__module__.partition(".")[0] in _NETWORK_LIBRARIES:
+                raise OSError(5, f"{self}: {self._words_of(error)}") from error
+            raise
+
+    @contextmanager
+    def claimed(self, command: str) -> Iterator[None]:
+        yield
+
+    def tidy(self) -> None: ...
+
+    def sizes(self) -> dict[str, int]:
+        return {name: self._size(entry) for name, entry in self._listing().items()}
+
+    def _size(self, entry: dict[str, Any]) -> int:
+        """The bytes of an entry; a plain web server's list does not say them, so the file is asked."""
+        if entry["size"] is None and entry["type"] != "directory":
+            with self._files() as files:
+                entry = files.info(entry["name"])
+        return int(entry["size"] or 0)
+
+    def irregular(self) -> dict[str, str]:
+        return {
+            name: "a directory" for name, entry in self._listing().items() if entry["type"] == "directory"
+        }
+
+    def _listing(self) -> dict[str, dict[str, Any]]:
+        """Everything at the top and in the folders for shards, by name."""
+        listing, folders = {}, [""]
+        with self._files() as files:
+            while folders:
+                parent = folders.pop()
+                try:
+                    entries = files.ls(f"{self.url}/{parent}".rstrip("/"), detail=True)
+                except FileNotFoundError:
+                    entries = []
+                for entry in entries:
+                    name = f"{parent}/{entry['name'].rstrip('/').rsplit('/', 1)[1]}".lstrip("/")
+                    listing[name] = entry
+                    if _FOLDER.fullmatch(name) and entry["type"] == "directory":
+                        folders.append(name)
+        return listing
+
+    @contextmanager
+    def making(self, name: str) -> Iterator[Path]:
+        with tempfile.TemporaryDirectory(prefix="simtown-") as scratch:
+            path = Path(scratch) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            yield Path(scratch)
+            with self._files() as files:
+                files.put_file(str(path), f"{self.url}/{name}")
+
+    @contextmanager
+    def reading(self, name: str) -> Iterator[Path]:
+        with tempfile.TemporaryDirectory(prefix="simtown-") as scratch:
+            path = Path(scratch) / Path(name).name
+            self.get(name, path)
+            yield path
+
+    def get(self, name: str, path: Path) -> None:
+        """Download a file."""
+        with self._files() as files:
+            files.get_file(f"{self.url}/{name}", str(path))
+
+
+class ShardCache:
+    """The shards of a remote data set in a directory of this machine, fetched when they are first read.
+
+    All processes of a machine share the directory. It belongs to one state of the data set: another manifest
+    behind the same URL has another one. When the shards of all data sets exceed the limit, those that were
+    used longest ago are removed; a process that has one open reads on.
+
+    Attributes:
+        remote: where the shards come from.
+        manifest: of the data set.
+        path: the directory.
+        limit: bytes of shards that the caches of all data sets hold at most; None for the default.
+    """
+
+    def __init__(self, remote: Remote) -> None:
+        self.remote, self.limit = remote, _limit()
+        self.manifest = remote.load_manifest()
+        home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "simtown"
+        home = Path(os.environ.get(CACHE) or home)
+        state = hashlib.sha256(f"{remote.url}\n{self.manifest[manifests.SEAL]}".encode()).hexdigest()[:16]
+        home.mkdir(parents=True, exist_ok=True)
+        self.path = folder(home, f"data/{state}")
+        self._forget_downloads()
+
+    def _forget_downloads(self) -> None:
+        self._process, self._threads = os.getpid(), 0
+        self._asked: set[Path] = set()
+        self._waiting: SimpleQueue[Path] = SimpleQueue()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._forget_downloads()
+
+    def fetch(self, path: Path) -> None:
+        """Fetch a shard if the directory does not have it.
+
+        Raises:
+            DamagedError: the file does not match the manifest.
+            RefusedError: a symbolic link is in its place.
+            OSError: it cannot be fetched.
+        """
+        name = path.relative_to(self.path).as_posix()
+        inside(self.path, name)
+        try:
+            modified = path.stat().st_mtime_ns
+            os.utime(path, ns=(time.time_ns(), modified))  # the time of access says what was used last
+            return
+        except FileNotFoundError:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        with _locked(path.with_name(f".{path.name}.lock")):
+            if path.exists():  # another process was fetching it
+                return
+            clear_leftovers(path.parent, lambda leftover: leftover == path.name)  # of a killed process
+            self._make_room(self.manifest["shards"][name]["bytes"])
+            with replacing(path) as temporary:
+                self._download(name, temporary)
+
+    def _download(self, name: str, target: Path) -> None:
+        """Download a shard to a file, and check its checksum."""
+        remedy = "run the same simtown generate again"
+        try:
+            self.remote.get(name, target)
+        except FileNotFoundError as error:
+            raise DamagedError(f"{self.remote} lacks its shard {name}: {remedy}, which makes it") from error
+        if checksum(target) != self.manifest["shards"][name]["sha256"]:
+            raise DamagedError(f"{self.remote}/{name} does not match its checksum: remove it and {remedy}")
+
+    def _make_room(self, needed: int) -> None:
+        """Remove the shards that were used longest ago, until `needed` bytes fit into the limit."""
+        shards = {}
+        for path in self.path.parent.rglob("*.h5"):
+            with suppress(FileNotFoundError):
+                shards[path] = path.lstat()
+        used = sum(status.st_size for status in shards.values())
+        limit = self.limit
+        if limit is None:
+            limit = min(USUAL * _GB, used + shutil.disk_usage(self.path).free - SPARED * _GB)
+        for path in sorted(shards, key=lambda path: shards[path].st_atime_ns):
+            if used + needed <= limit:
+                break
+            path.unlink(missing_ok=True)
+            used -= shards[path].st_size
+
+    def fetch_ahead(self, paths: Sequence[Path]) -> None:
+        """Fetch shards in the background, in this order, as many as fit into half of the cache.
+
+        The reader of a shard retries a download that failed, and reports its error.
+        """
+        if self._process != os.getpid():  # this is a copy: the threads are its parent's
+            self._forget_downloads()
+        room = (self.limit or USUAL * _GB) / 2
+        for path in paths:
+            room -= self.manifest["shards"][path.relative_to(self.path).as_posix()]["bytes"]
+            if room >= 0 and path not in self._asked and not path.exists():
+                self._asked.add(path)
+                self._waiting.put(path)
+        while self._threads < min(DOWNLOADS, self._waiting.qsize()):
+            self._threads += 1
+            Thread(target=self._fetch_waiting, daemon=True).start()
+
+    def _fetch_waiting(self) -> None:
+        while True:
+            path = self._waiting.get()
+            with suppress(Exception):
+                self.fetch(path)
+            self._asked.discard(path)
+
+
+def _limit() -> float | None:
+    """Bytes that the environment variable allows, None if it is not set.
+
+    Raises ValueError if it is not a number of gigabytes.
+    """
+    text = os.environ.get(LIMIT)
+    if not text:
+        return None
+    if not re.fullmatch(r"\d+(\.\d+)?|\.\d+", text) or float(text) == 0:
+        raise ValueError(
+            f"{LIMIT}={text} is not a number of gigabytes: write one greater than 0, such as {LIMIT}=50"
+        )
+    return float(text) * _GB
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold the lock of a file against other processes and threads."""
+    lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)

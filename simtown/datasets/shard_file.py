@@ -1,0 +1,290 @@
+"""Reading one shard: columns through HDF5, pictures straight from the file.
+
+A picture takes one read and one unpacking into its place. HDF5 itself takes ten times as long, for looking up
+the chunk and for the plugin that unpacks it, and it holds a lock.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import cramjam
+import h5py
+import hdf5plugin  # noqa: F401  (registers the filters)
+import numpy as np
+from h5py import h5t
+
+from simtown.core.files import DamagedError
+from simtown.core.untrusted import RefusedError, array_in, open_hdf5
+from simtown.datasets.settings import SCHEMA
+from simtown.datasets.shards import LAYOUT, LEAST_BYTES, PICTURES, ShardTask, checksum
+from simtown.scenes.placement import MOST_VEHICLES
+from simtown.scenes.street import SLOTS
+
+#: Of every array: what follows n in its shape, and its dtype (:func:`simtown.datasets.shards.layout`).
+Arrays = Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]]
+#: Registered numbers of the filters: of pictures by name, and of all other arrays.
+_LZ4, _BITSHUFFLE, _ZSTD = 32004, 32008, 32015
+_FILTERS = {"images": _LZ4, "masks": _LZ4, "depth": _BITSHUFFLE}
+#: Pictures that this module unpacks; HDF5 unpacks all other arrays.
+UNPACKED_HERE = ("images", "masks")
+#: Bytes that the LZ4 filter adds to a chunk: the total size, the size of a block, and the size of the first
+#: block.
+_FRAME = 16
+
+
+#: A shard as the manifest lists it, with its summary.
+Entry = dict[str, Any]
+
+
+class FormError(ValueError):
+    """A file does not have the form of a shard; the message does not name the file."""
+
+
+@dataclass(frozen=True)
+class PackedRows:
+    """Where the rows of an array are in its file. Each row is a chunk that is packed with LZ4 alone.
+
+    Attributes:
+        offsets: (n,) int64 bytes from the file's beginning.
+        sizes: (n,) int64 bytes, packed.
+        shape: of a row.
+        dtype: of its values.
+
+    Raises:
+        FormError: a chunk is larger than any row.
+    """
+
+    offsets: np.ndarray
+    sizes: np.ndarray
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    def __post_init__(self) -> None:
+        if len(self.sizes) and self.sizes.max() > 2 * prod(self.shape) * self.dtype.itemsize + _FRAME:
+            raise FormError("a chunk is larger than any row")
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory that this takes."""
+        return self.offsets.nbytes + self.sizes.nbytes
+
+    def read(self, handle: int, rows: np.ndarray, out: np.ndarray, places: Iterable[int]) -> None:
+        """Unpack some rows into an array.
+
+        Args:
+            handle: of the open file.
+            rows: (k,) numbers of the rows.
+            out: (m, *shape), C-contiguous.
+            places: k places in `out`.
+
+        Raises:
+            FormError: a chunk is cut short, or holds another number of bytes than a row has.
+        """
+        for place, offset, size in zip(
+            places, self.offsets[rows].tolist(), self.sizes[rows].tolist(), strict=True
+        ):
+            _unpack(os.pread(handle, size, offset), out[place])
+
+
+def _unpack(chunk: bytes, row: np.ndarray) -> None:
+    """Unpack a chunk of the LZ4 filter.
+
+    It begins with the total size and the block size (8 and 4 bytes, big-endian); then come the blocks, each
+    behind its packed size.
+    """
+    total, block, place = int.from_bytes(chunk[:8], "big"), int.from_bytes(chunk[8:12], "big"), 12
+    target = row.reshape(-1).view(np.uint8).data
+    if total != len(target) or not block or len(chunk) <= _FRAME:
+        raise FormError(f"a chunk holds {total} bytes where a row has {len(target)}")
+    view = memoryview(chunk)
+    for begin in range(0, total, block):
+        part = target[begin : begin + block]
+        size = int.from_bytes(chunk[place : place + 4], "big")
+        packed = view[place + 4 : place + 4 + size]
+        place += 4 + size
+        if len(packed) != size:
+            raise FormError("a chunk is cut short")
+        if size == len(part):  # it could not be packed
+            part[:] = packed
+            continue
+        try:
+            done = cramjam.lz4.decompress_block_into(packed, part, output_len=len(part))
+        except cramjam.DecompressionError as error:
+            raise FormError(f"a chunk cannot be unpacked ({error})") from None
+        if done != len(part):
+            raise FormError(f"a chunk holds {done} bytes where {len(part)} belong")
+
+
+def open_array(file: h5py.File, name: str, shape: tuple[int, ...], kind: np.dtype[Any]) -> h5py.Dataset:
+    """An array of a shard. Raises FormError if it is missing or does not have the layout's form."""
+    try:
+        array = h5py.Dataset(array_in(file, name))
+    except RefusedError as error:
+        raise FormError(str(error)) from None
+    if array.shape != shape or array.id.get_type() != _stored_type(kind):
+        raise FormError(f"the array '{name}' does not hold {kind} {shape}")
+    properties = array.id.get_create_plist()
+    filters = [properties.get_filter(i)[0] for i in range(properties.get_nfilters())]
+    if filters != [_FILTERS.get(name, _ZSTD)]:
+        raise FormError(f"the array '{name}' is packed with other filters than a shard's")
+    if name in PICTURES and array.chunks != (1, *shape[1:]):
+        raise FormError(f"the array '{name}' has chunks of {array.chunks}, not of a picture each")
+    return array
+
+
+@lru_cache(maxsize=256)
+def _stored_type(kind: np.dtype[Any]) -> h5t.TypeID:
+    return h5t.py_create(kind, logical=True)
+
+
+def attribute(file: h5py.File, name: str, kind: type[int] | type[str]) -> Any:
+    """An attribute of a shard: a whole number or a text. Raises FormError if there is no such attribute."""
+    value = file.attrs.get(name)
+    stored = int if isinstance(value, np.int64) else type(value)
+    if stored is not kind:
+        raise FormError(f"its attribute '{name}' is not a {'whole number' if kind is int else 'text'}")
+    return kind(value)
+
+
+def read_entry(path: Path, task: ShardTask) -> Entry:
+    """The manifest's entry of a whole shard, with its summary.
+
+    Raises:
+        DamagedError: the file is not this shard.
+        RefusedError: it is not a regular file.
+    """
+    try:
+        with open_hdf5(path) as file:
+            for name, wanted in (("split", task.split), ("start", task.start), ("count", task.count)):
+                if attribute(file, name, type(wanted)) != wanted:
+                    raise FormError(f"its attribute '{name}' is not {wanted}")
+            tried, summary = (json.loads(attribute(file, name, str)) for name in ("tried", "summary"))
+    except RefusedError:
+        raise
+    except (OSError, KeyError, ValueError, TypeError, RuntimeError) as error:
+        raise DamagedError(
+            f"{path} is damaged: it cannot be read as a shard ({error}); move it away and run the same "
+            "command again"
+        ) from error
+    return {
+        "sha256": checksum(path),
+        "bytes": path.stat().st_size,
+        "examples": task.count,
+        "tried": tried,
+        "summary": summary,
+    }
+
+
+class Shard:
+    """An open shard.
+
+    Args:
+        path: its file.
+        arrays: that the shard must have.
+        count: its examples.
+        follow: whether the path may be a symbolic link, such as one that the user named.
+
+    Raises:
+        FormError: the file is too small for so many examples.
+        RefusedError: it is not a regular file.
+        OSError: HDF5 cannot open it.
+    """
+
+    def __init__(self, path: Path, arrays: Arrays, count: int, follow: bool = False) -> None:
+        self.file = open_hdf5(path, follow)
+        self.arrays, self.count = arrays, count
+        # No other array stays open: the more are open, the longer HDF5 takes to close a file.
+        self._pictures: dict[str, h5py.Dataset] = {}
+        self._places: dict[str, PackedRows] = {}
+        self._handle: int = self.file.id.get_vfd_handle()
+        size = os.fstat(self._handle).st_size
+        if size < count * LEAST_BYTES:
+            self.close()
+            raise FormError(f"it has {size:,} bytes, too few for {count:,} examples")
+
+    def close(self) -> None:
+        """Close the file."""
+        self._pictures.clear()
+        self.file.close()
+
+    def read(self, name: str, rows: slice | np.ndarray = slice(None)) -> np.ndarray:
+        """Rows of an array as they are stored; `rows` is a slice without steps, or an array of numbers.
+
+        Raises FormError, OSError or KeyError if the array is missing or damaged.
+        """
+        shape, kind = self.arrays[name]
+        if isinstance(rows, np.ndarray):
+            out = np.zeros((len(rows), *shape), dtype=kind)
+            for place, row in enumerate(rows.tolist()):
+                self.read_into(out[place : place + 1], name, row)
+            return out
+        begin, end, _ = rows.indices(self.count)
+        out = np.zeros((max(end - begin, 0), *shape), dtype=kind)
+        self.read_into(out, name, begin)
+        return out
+
+    def read_into(self, out: np.ndarray, name: str, begin: int) -> None:
+        """Read rows from `begin` on into `out`, as many as it has; `out` is contiguous in memory."""
+        if not len(out):
+            return
+        if name in UNPACKED_HERE:
+            self.places(name).read(self._handle, np.arange(begin, begin + len(out)), out, range(len(out)))
+        else:
+            self._array(name).read_direct(out, np.s_[begin : begin + len(out)])
+
+    def places(self, name: str) -> PackedRows:
+        """The places of the rows of an array of :data:`UNPACKED_HERE`.
+
+        Raises FormError or OSError if the array is missing or damaged.
+        """
+        if name not in self._places:
+            chunks: list[Any] = []
+            self._array(name).id.chunk_iter(chunks.append)
+            chunks.sort(key=lambda chunk: chunk.chunk_offset)
+            rows = [chunk.chunk_offset[0] for chunk in chunks]
+            if rows != list(range(self.count)) or any(chunk.filter_mask for chunk in chunks):
+                raise FormError(f"the array '{name}' is not stored whole")
+            offsets, sizes = (
+                np.array([getattr(chunk, field) for chunk in chunks], dtype=np.uint64).astype(np.int64)
+                for field in ("byte_offset", "size")
+            )
+            self._places[name] = PackedRows(offsets, sizes, *self.arrays[name])
+        return self._places[name]
+
+    def _array(self, name: str) -> h5py.Dataset:
+        if name in self._pictures:
+            return self._pictures[name]
+        shape, kind = self.arrays[name]
+        array = open_array(self.file, name, (self.count, *shape), kind)
+        if name in PICTURES:
+            self._pictures[name] = array
+        return array
+
+
+def open_alone(path: Path) -> Shard:
+    """Open a shard without its data set, with its arrays besides pictures.
+
+    The path may be a symbolic link. Raises FormError, RefusedError or OSError as :class:`Shard` does.
+    """
+    with open_hdf5(path, follow=True) as file:
+        schema, count = attribute(file, "schema", int), attribute(file, "count", int)
+        if schema != SCHEMA or count < 1:
+            raise FormError(f"it says of itself that it has layout version {schema} and {count} examples")
+        vehicles = h5py.Dataset(array_in(file, "scene/entity")).shape[-1]
+        if not 2 <= vehicles <= MOST_VEHICLES:
+            raise FormError(f"it says of itself that its scenes have {vehicles} vehicles")
+    sizes = {"v": vehicles, "p": SLOTS}
+    arrays = {
+        name: (tuple(sizes[n] if isinstance(n, str) else n for n in shape), np.dtype(kind))
+        for name, (shape, kind) in LAYOUT.items()
+        if name not in PICTURES
+    }
+    return Shard(path, arrays, count, follow=True)

@@ -1,0 +1,273 @@
+"""Data sets of others: nothing outside the folder is read, written or removed, and one line says why."""
+
+import os
+
+import h5py
+import hdf5plugin
+import numpy as np
+import pytest
+
+from simtown.core.files import DamagedError
+from simtown.core.untrusted import RefusedError
+from simtown.datasets import manifests
+from simtown.datasets.locate import find
+from simtown.datasets.reader import open_dataset
+from simtown.datasets.remote import DirectoryStore
+from simtown.datasets.settings import Settings
+from simtown.datasets.shard_file import FormError, Shard, read_entry
+from simtown.datasets.shards import LAYOUT, PICTURES, layout, task_of, tasks
+from simtown.datasets.verify import verify
+
+SHARD = "train-00000.h5"
+ZSTD = hdf5plugin.Zstd(clevel=3)
+
+
+@pytest.fixture
+def town(plain, copy, tmp_path):
+    (tmp_path / "secret").write_bytes(b"a line of the reader's own\n" * 400)
+    return copy(plain, "town")
+
+
+def edited(directory, edit):
+    with h5py.File(directory / SHARD, "r+", libver="v110") as file:
+        edit(file)
+    return directory
+
+
+def remade(file, name, **form):
+    """The array, made again in another form."""
+    data = form.pop("data", file[name][:])
+    del file[name]
+    file.create_dataset(name, data=data, **form)
+
+
+def external(file, name):
+    shape, kind = file[name].shape, file[name].dtype
+    del file[name]
+    secret = os.path.join(os.path.dirname(file.filename), "..", "secret")
+    file.create_dataset(name, shape, kind, external=[(secret, 0, h5py.h5f.UNLIMITED)])
+
+
+def virtual(file, name):
+    data = file[name][:]
+    del file[name]
+    with h5py.File(os.path.join(os.path.dirname(file.filename), "..", "other.h5"), "w") as other:
+        other["x"] = data
+        form = h5py.VirtualLayout(data.shape, data.dtype)
+        form[:] = h5py.VirtualSource(other["x"])
+    file.create_virtual_dataset(name, form)
+
+
+def linked(file, name, link):
+    file["moved"] = file[name]
+    del file[name]
+    file[name] = link
+
+
+def with_chunk(name, content):
+    """The array with one chunk's bytes exchanged."""
+    return lambda file: file[name].id.write_direct_chunk((0,) * file[name].ndim, content)
+
+
+ARRAYS = {
+    "bytes of another file": lambda file: external(file, "question"),
+    "pictures of another file": lambda file: external(file, "images"),
+    "virtual": lambda file: virtual(file, "answer"),
+    "link to another file": lambda file: linked(file, "question", h5py.ExternalLink("../other.h5", "/x")),
+    "link inside": lambda file: linked(file, "question", h5py.SoftLink("/moved")),
+    "group of another file": lambda file: linked(file, "scene", h5py.ExternalLink("../other.h5", "/")),
+    "a group": lambda file: linked(file, "answer", file["scene"]),
+    "other byte order": lambda file: remade(file, "margin", dtype=">f4", chunks=(20,), **ZSTD),
+    "fewer rows": lambda file: remade(file, "margin", data=file["margin"][:-2], chunks=(18,), **ZSTD),
+    "another filter": lambda file: remade(file, "margin", chunks=(20,), compression="gzip"),
+    "pictures in one chunk": lambda file: remade(
+        file, "images", chunks=file["images"].shape, **hdf5plugin.LZ4()
+    ),
+    "not zstd": with_chunk("margin", b"milk"),
+    "a terabyte in lz4": with_chunk("images", (1 << 40).to_bytes(8, "big") + b"\x40\0\0\0\0\0\0\4milk"),
+    "a chunk cut short": with_chunk("images", (48 * 48 * 3).to_bytes(8, "big") + b"\0\0\x1b\0\0\0\x1a\0milk"),
+}
+
+
+@pytest.mark.parametrize("kind", ARRAYS)
+def test_an_array_of_another_form_or_place_is_not_read(kind, town, cli):
+    split = open_dataset(edited(town, ARRAYS[kind])).train
+    names = [name for name in LAYOUT if name not in PICTURES]
+    with pytest.raises(DamagedError, match=SHARD):
+        list(split.stream([*names, "images"], 20))
+    cli("export", town, "--to", "clevr", "--out", town.parent / "out").refuses(SHARD, code=1)
+
+
+@pytest.mark.parametrize("kind", ["bytes of another file", "virtual", "link to another file"])
+def test_verify_names_arrays_of_other_files(kind, town):
+    """Also if the checksums were written anew."""
+    edited(town, ARRAYS[kind])
+    manifest = manifests.load(town)
+    entry = read_entry(town / SHARD, tasks(Settings.from_resolved(manifest["settings"]))[0])
+    manifest["shards"][SHARD] = {key: value for key, value in entry.items() if key != "summary"}
+    manifests.save(town, manifest)
+    problems = verify(town, None).problems
+    assert problems
+    assert all(problem.startswith(SHARD) and "reader's own" not in problem for problem in problems)
+
+
+def test_a_count_is_no_more_than_the_file_can_hold(town, cli):
+    """Of a shard without its data set, the attribute alone says how many rows there are."""
+    for count in (10**9, -1, 1.5):
+        edited(town, lambda file, count=count: file.attrs.create("count", count))
+        cli("info", f"{town / SHARD}:7").refuses(SHARD, code=1)
+    with pytest.raises(FormError, match="too few"):
+        Shard(town / SHARD, layout(open_dataset(town).settings), 10**6)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("answer", 7),
+        ("subject", -1),
+        ("relation", 4),
+        ("subject_slot", 2),
+        ("tokens", 255),
+        ("margin", np.nan),
+        ("boxes", np.inf),
+        ("question", b"\x1b]0;owned\x07"),
+        ("scene/entity", 25),  # in the catalogue, but not in this world
+        ("scene/prop", -2),
+        ("scene/camera", 1e30),
+    ],
+)
+def test_numbers_that_stand_for_nothing_are_not_read(name, value, town):
+    """They would be indices out of range, or commands to a terminal."""
+
+    def edit(file):
+        data = file[name][:]
+        data.view("u1" if name == "answer" else data.dtype)[3:4] = value
+        file[name][:] = data
+
+    split = open_dataset(edited(town, edit)).train
+    with pytest.raises(DamagedError, match=f"'{name}'"):
+        split.column(name)
+
+
+@pytest.mark.parametrize("kind", ["a symbolic link", "a directory", "a special file"])
+def test_a_shard_that_is_not_a_regular_file_is_not_opened(kind, town, cli):
+    """A pipe that nobody writes to would never end."""
+    path = town / SHARD
+    path.rename(town.parent / "elsewhere.h5")
+    {
+        "a symbolic link": lambda: path.symlink_to("../elsewhere.h5"),
+        "a directory": path.mkdir,
+        "a special file": lambda: os.mkfifo(path),
+    }[kind]()
+    with pytest.raises(RefusedError, match=f"{SHARD} is {kind}"):
+        open_dataset(town)
+    cli("info", town).refuses(SHARD, kind)
+    assert any(kind in problem for problem in verify(town, None).problems)
+
+
+def test_a_link_that_the_user_names_is_followed(plain, tmp_path):
+    (tmp_path / "here").symlink_to(plain)
+    (tmp_path / "one.h5").symlink_to(plain / SHARD)
+    assert len(open_dataset(tmp_path / "here").train) == 20
+    assert find(f"{tmp_path / 'one.h5'}:19").scene().scene(0).vehicles
+
+
+MANIFESTS = {
+    "a name that leads out": lambda manifest: manifest["shards"].update({"../../x.h5": {}}),
+    "an absolute name": lambda manifest: manifest["shards"].update({"/etc/train-00000.h5": {}}),
+    "more examples": lambda manifest: manifest["shards"][SHARD].update(examples=10**12),
+    "a shard that is not listed": lambda manifest: manifest["shards"].pop(SHARD),
+    "no shards": lambda manifest: manifest.update(shards=[]),
+    "huge n": lambda manifest: manifest["settings"].update(n=10**18),
+    "n as a text": lambda manifest: manifest["settings"].update(n="many"),
+    "wide pictures": lambda manifest: manifest["settings"].update(width=10**9),
+    "another setting": lambda manifest: manifest["settings"].update(strange=1),
+    "too many kinds": lambda manifest: manifest["settings"].update(entities=10**9),
+    "probabilities as texts": lambda manifest: manifest["settings"].update(subject_frequencies=["x"] * 20),
+    "fewer names": lambda manifest: manifest["names"].update(entities=["sedan"]),
+    "fewer counts": lambda manifest: manifest["summary"]["train"].update(answer=[1]),
+    "another layout": lambda manifest: manifest.update(schema=[2]),
+    "another world": lambda manifest: manifest["settings"].update(catalogue=77),
+}
+
+
+@pytest.mark.parametrize("kind", MANIFESTS)
+def test_a_manifest_that_its_settings_cannot_make_is_refused(kind, town, cli):
+    manifest = manifests.load(town)
+    MANIFESTS[kind](manifest)
+    manifests.save(town, manifest)
+    cli("info", town).refuses("manifest.json", code=1)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"\xff\xfe", b"[" * 100_000, b'{"format": "simtown dataset"}']
+)
+def test_a_manifest_that_cannot_be_read_is_refused(content, town, cli):
+    (town / "manifest.json").write_bytes(content)
+    cli("info", town).refuses("manifest.json", "damaged", code=1)
+
+
+def test_every_shard_has_its_own_name():
+    for settings in (Settings(n=4_004, val=6, test=0, shard=2), Settings(n=4, val=2, test=0, shard=2)):
+        listed = tasks(settings)
+        assert [task_of(settings, task.name) for task in listed] == listed
+    for name in ("train-00002.h5", "train-0.h5", "train-00000.h5\n", "x/00000/train-00000.h5", ""):
+        assert task_of(settings, name) is None
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "timings.json", SHARD, "preview.png"])
+def test_nothing_is_written_or_read_through_a_link(name, plain, copy, tmp_path, cli):
+    """generate continues in the folder; what its links lead to stays as it was."""
+    words = ["--entities", 3, "--n", 4, "--val", 0, "--test", 0, "--size", 32, "--shard", 2, "--workers", 1]
+    town, outside = tmp_path / "town", tmp_path / "outside"
+    cli("generate", *words, "--out", town).succeeds()
+    (town / name).rename(outside)
+    (town / name).symlink_to(outside)
+    before = outside.read_bytes()
+    outcome = cli("generate", *words, "--out", town)
+    assert outcome.code == 0 or "symbolic link" in outcome.messages[0]
+    (town / "train-00001.h5").unlink()
+    cli("generate", *words, "--out", town)
+    assert outside.read_bytes() == before
+
+
+def test_folders_of_shards_are_not_links(tmp_path):
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "town").mkdir()
+    (tmp_path / "town" / "train").symlink_to(tmp_path / "outside")
+    store, name = DirectoryStore(tmp_path / "town"), "train/00000/train-00000.h5"
+    for use in (store.making, store.reading):
+        with pytest.raises(RefusedError, match="symbolic link"), use(name):
+            pass
+    with pytest.raises(RefusedError, match="symbolic link"):
+        store.check([name])
+    assert not list((tmp_path / "outside").iterdir())
+
+
+def test_only_files_that_we_began_are_removed(town, tmp_path):
+    kept = [".train-00000.h5.0123456789abcdef.tmp", ".val-00000.h5.0123456789abcdef.tmp", ".notes.77.tmp"]
+    (tmp_path / "outside").write_bytes(b"mine")
+    (town / kept[0]).symlink_to(tmp_path / "outside")
+    (town / kept[1]).mkdir()
+    (town / kept[2]).write_bytes(b"of the user")
+    (town / ".train-00001.h5.0123456789abcdef.tmp").write_bytes(b"ours")
+    DirectoryStore(town).tidy()
+    assert sorted(path.name for path in town.glob(".*")) == sorted(kept)
+    assert (tmp_path / "outside").read_bytes() == b"mine"
+
+
+@pytest.mark.parametrize(
+    "name", ["a\nb", "\x1b[2J", os.fsdecode(b"\xff\xfe")], ids=["line", "terminal", "bytes"]
+)
+def test_names_are_printed_as_text(name, town, cli):
+    (town / name).write_bytes(b"")
+    outcome = cli("verify", town)
+    assert outcome.code == 1
+    assert len(outcome.messages) == 2
+    assert "\x1b" not in outcome.err
+
+
+@pytest.mark.parametrize("content", ["[]", '{"runs": [7]}', '{"runs": [{"examples": "\x1b[2J"}]}'])
+def test_timings_that_cannot_be_are_left_out(content, town, cli):
+    (town / "timings.json").write_text(content)
+    assert "How it was made" not in cli("info", town).succeeds().out
