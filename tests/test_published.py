@@ -223,11 +223,12 @@ def test_a_heat_map_of_evil_names_is_drawn(tmp_path):
 
 def test_a_latex_row_of_an_evil_name_is_one_row(tmp_path):
     pytest.importorskip("pyarrow")
-    from simtown.probes.physical.study import PHYSICAL
+    from simtown.probes.physical.physical_study import pages
+    from simtown.probes.report import Results
 
     content = {"settings": {"model": "hf:\\input{/etc/passwd}|$x$ & <img src=x>"}, "tasks": {}}
-    PHYSICAL.write_summary(tmp_path, content)
-    tex = (tmp_path / "summary.tex").read_text()
+    written = pages(Results(tmp_path, content))
+    tex = written["summary.tex"]
     assert "\\input" not in tex
     assert r"\$x\$ \& \textless{}img" in tex
-    assert "<img" not in (tmp_path / "summary.md").read_text()
+    assert "<img" not in written["summary.md"]

@@ -11,14 +11,55 @@ from simtown.cli import spatial_commands, visual_commands  # noqa: F401  (they a
 from simtown.cli.command import RefusalError, command
 from simtown.cli.places import local_directory
 from simtown.cli.sharing import ClusterSettings, report_grid
-from simtown.cli.study_commands import add_study, need, probe, show
+from simtown.cli.study_commands import Out, need, probe, run_study, show
 from simtown.core.terminal import say, say_block
-from simtown.probes.studies import STUDIES, study_of
+from simtown.probes.physical import PhysicalSettings
+from simtown.probes.study_settings import AskSettings, ScorerOptions
 
 __all__ = ["probe"]
 
-add_study(STUDIES["ask"])
-add_study(STUDIES["physical"])
+
+@probe.command(short_help="Your own table of subjects and right answers.")
+@command
+def ask(
+    items: Annotated[Path, typer.Argument(help="A CSV file with the columns subject and gold.")],
+    *,
+    settings: AskSettings,
+    out: Out,
+    scorer: ScorerOptions,
+) -> None:
+    """Ask a model about a table of your own: subjects, the classes that may fit, and which one is right.
+
+    ITEMS is CSV with the columns subject and gold, and perhaps classes, template, group and train
+    (docs/probes.md). Writes every item's answer as Parquet, accuracy or rank correlation with intervals, prior
+    and ceiling as JSON, CSV and Markdown, and a picture.
+
+    Start with: simtown probe ask fruit.csv --template 'a [X] is [Y] .' --model hf:bert-base-uncased --out
+    fruit-bert
+    """
+    need()
+    run_study(None, "ask", items, settings, out, scorer)
+
+
+@probe.command(short_help="Objects, properties, affordances: run a model on the tasks.")
+@command
+def physical(
+    *,
+    data: Annotated[
+        Path, typer.Option(help="A clone of github.com/mbforbes/physical-commonsense, or its folder data.")
+    ],
+    settings: PhysicalSettings,
+    out: Out,
+    scorer: ScorerOptions,
+) -> None:
+    """Ask which objects have which properties, what can be done with them, and what the one says of the other
+    (Forbes et al., 2019).
+
+    Writes every decision as Parquet, the scores as JSON, CSV, Markdown and LaTeX, and Figure 2 as a picture a
+    task.
+    """
+    need()
+    run_study(None, "physical", data, settings, out, scorer)
 
 
 @probe.command(short_help="Two models on the same questions: tests and intervals.")
@@ -34,12 +75,15 @@ def compare(
     matrices are.
     """
     need()
-    study, other = study_of(a), study_of(b)
+    from simtown.probes.studies import open_results
+
+    (study, results_a), (other, results_b) = open_results(a), open_results(b)
     if study is not other:
         raise RefusalError(
-            f"{a} was made by {study.command} and {b} by {other.command}: they cannot be compared"
+            f"{a} was made by simtown probe {study.name} and {b} by simtown probe {other.name}: they cannot "
+            "be compared"
         )
-    show(study.compare(a, b))
+    show(study.compare(results_a, results_b))
 
 
 @probe.command(short_help="Print a paper's table beside ours.")
@@ -66,14 +110,20 @@ def reproduce(
 ) -> None:
     """Print a table of a paper cell by cell: the printed number, and the one that comes out here."""
     need()
-    study = next((study for study in STUDIES.values() if table in study.published), None)
-    if study is None:
-        names = ", ".join(name for study in STUDIES.values() for name in study.published)
-        raise RefusalError(f"there is no table {table}: give {names}")
-    tables, remarks = study.reproduce(table, data, runs or ())
+    from simtown.probes.studies import STUDIES
+
+    printed = {name: make for study in STUDIES.values() for name, make in study.printed.items()}
+    if table not in printed:
+        raise RefusalError(f"there is no table {table}: give {', '.join(printed)}")
+    tables = printed[table](data, runs or ())
     show(tables)
-    if remarks := [remark for remark in remarks if remark]:
-        say_block("\n".join(remarks))
+    verdicts = [
+        f"{each.title}: {verdict}" if len(tables) > 1 else verdict
+        for each in tables
+        if (verdict := each.verdict())
+    ]
+    if verdicts:
+        say_block("\n".join(verdicts))
 
 
 @probe.command("grid", short_help="Many models, data and ways of asking at once.")

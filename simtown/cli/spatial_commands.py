@@ -9,12 +9,44 @@ import typer
 
 from simtown.cli.command import RefusalError, command
 from simtown.cli.places import local_file
-from simtown.cli.study_commands import add_study, need
+from simtown.cli.study_commands import Out, need, probe, run_study
 from simtown.core.terminal import say
-from simtown.probes.studies import STUDIES
-from simtown.probes.study import ScorerOptions
+from simtown.probes.spatial import SpatialSettings
+from simtown.probes.study_settings import ScorerOptions
 
-spatial = add_study(STUDIES["spatial"], group="judge, judgements, town")
+spatial = typer.Typer(
+    name="spatial",
+    short_help="Spatial relations: perplexity vectors of a language model.",
+    rich_markup_mode=None,
+)
+probe.add_typer(spatial)
+
+
+def _study(
+    context: typer.Context,
+    *,
+    corpus: Annotated[
+        Path,
+        typer.Option(
+            help="Text, one phrase a line, or Visual Genome's region_descriptions.json; packed or not."
+        ),
+    ],
+    settings: SpatialSettings,
+    out: Out,
+    scorer: ScorerOptions,
+) -> None:
+    """Put every spatial relation in every other's place and see how perplexed a model is (Ghanimifard and
+    Dobnik, 2019).
+
+    Phrases of the corpus are binned by the relation they hold. 67 relations in up to 57 such contexts make the
+    matrix of perplexities; its rows are the relations' P-vectors, which are tested by analogies, odd ones out
+    and clusters. --model, --corpus and --out are needed.
+    """
+    need()
+    run_study(context, "spatial", corpus, settings, out, scorer)
+
+
+spatial.callback(invoke_without_command=True)(command(_study, optional=True))
 
 
 @spatial.command(short_help="Write a page that asks people how alike relations are.")

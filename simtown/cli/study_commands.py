@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from simtown.cli.command import RefusalError, command
+from simtown.cli.command import RefusalError
 from simtown.core import extras
 from simtown.core.terminal import say, say_block
-from simtown.probes.study import ScorerOptions, Study, StudySettings
+from simtown.probes.study_settings import ScorerOptions
 
 if TYPE_CHECKING:
-    from simtown.probes.printed import PrintedTable
+    from simtown.probes.reproduce import PrintedTable
+
+#: The directory of a study's results.
+Out = Annotated[Path, typer.Option(help="The directory to write; the same command again continues it.")]
 
 probe = typer.Typer(
     name="probe",
@@ -57,56 +60,22 @@ def show_page(path: Path) -> None:
     say_block(read_text(path, follow=False))
 
 
-def add_study(study: Study, *, group: str = "") -> typer.Typer:
-    """Add the command that runs a study.
-
-    Args:
-        group: the commands beside it, such as "judge, town"; it is then a group with the returned Typer.
-
-    Returns: the Typer to which the commands beside it are added.
-    """
-
-    def run(context: typer.Context, source: Path, settings: Any, out: Path, scorer: ScorerOptions) -> None:
-        if context.invoked_subcommand is not None:
-            return
-        if settings.model is None or out is None or source is None:
-            raise RefusalError(
-                f"probe {study.name} needs --model, --{study.source.name} and --out (see --help), or a "
-                f"command: {group}"
-            )
-        _run(study, source, settings, out, scorer)
-
-    name = study.source.name
-    info = (
-        typer.Argument(help=study.source.help, metavar=name.upper())
-        if study.source.argument
-        else typer.Option(f"--{name}", help=study.source.help)
-    )
-    directory = typer.Option("--out", help="The directory to write; the same command again continues it.")
-    run.__doc__ = study.about
-    run.__annotations__ |= {
-        "source": Annotated[Path, info],
-        "settings": study.settings,
-        "out": Annotated[Path, directory],
-    }
-    if not group:
-        probe.command(study.name, short_help=study.title)(command(run))
-        return probe
-    commands = typer.Typer(name=study.name, short_help=study.title, rich_markup_mode=None)
-    commands.callback(invoke_without_command=True)(command(run, optional=True))
-    probe.add_typer(commands)
-    return commands
-
-
-def _run(study: Study, source: Path, settings: StudySettings, out: Path, scorer: ScorerOptions) -> None:
-    """Run a study and show its tables."""
-    need()
-    from simtown.probes import runner
+def run_study(
+    context: typer.Context | None, name: str, source: Path, settings: Any, out: Path, scorer: ScorerOptions
+) -> None:
+    """Run a study and show its tables; `context` is that of a command with others beside it."""
     from simtown.probes.bars import one_bar
+    from simtown.probes.studies import STUDIES
+    from simtown.probes.study import run
 
+    if context is not None and context.invoked_subcommand is not None:
+        return
+    study = STUDIES[name]
+    if settings.model is None or out is None or source is None:
+        raise RefusalError(
+            f"probe {name} needs --model, --{study.source} and --out, or a command: see --help"
+        )
     with one_bar() as bars:
-        content = runner.run(study, source, settings, out, scorer, bars)
+        run(study, source, settings, out, scorer, bars)
     show_page(out / "summary.md")
-    for line in study.remarks(content):
-        say(line)
-    say(study.ending.format(out=out))
+    say(f"Everything is in {out}; figures: {out}/*.png")

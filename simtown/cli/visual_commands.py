@@ -7,13 +7,50 @@ from typing import Annotated
 
 import typer
 
-from simtown.cli.command import RefusalError, parse_numbers
+from simtown.cli.command import RefusalError, command, parse_numbers
 from simtown.cli.places import require_suffix
-from simtown.cli.study_commands import add_study, need, show_page
+from simtown.cli.study_commands import Out, need, probe, run_study, show_page
 from simtown.core.terminal import say
-from simtown.probes.studies import STUDIES
+from simtown.probes.study_settings import ScorerOptions
+from simtown.probes.visual.settings import VisualSettings
 
-visual = add_study(STUDIES["visual"], group="mine, distill, figure, bridge")
+visual = typer.Typer(
+    name="visual",
+    short_help="Colour, shape, material, size, co-occurrence of things.",
+    rich_markup_mode=None,
+)
+probe.add_typer(visual)
+
+
+def _study(
+    context: typer.Context,
+    *,
+    data: Annotated[
+        Path,
+        typer.Option(
+            help="A clone of github.com/ChenyuHeidiZhang/VL-commonsense, or a directory made by simtown probe "
+            "visual mine."
+        ),
+    ],
+    settings: VisualSettings,
+    out: Out,
+    scorer: ScorerOptions,
+) -> None:
+    """Ask a model what things look like, without training it or by a head on its vectors, and compare with
+    what was seen (Zhang et al. 2022).
+
+    Writes every subject's result as Parquet, the means with intervals, prior and ceiling as JSON, CSV and
+    Markdown, and a picture a task.
+
+    Start with: simtown probe visual --task color --model glove:glove.txt --data VL-commonsense --out
+    color-glove (VL-commonsense: a clone of github.com/ChenyuHeidiZhang/VL-commonsense, or what simtown probe
+    visual mine made).
+    """
+    need()
+    run_study(context, "visual", data, settings, out, scorer)
+
+
+visual.callback(invoke_without_command=True)(command(_study, optional=True))
 
 
 @visual.command("mine", short_help="Count what things look like in annotations or text.")

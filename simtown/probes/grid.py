@@ -35,7 +35,7 @@ from simtown.core.processes import Outcome, default_workers, ending
 from simtown.core.runs import load_json
 from simtown.core.untrusted import RefusedError, check_name, folder, open_regular, read_toml
 from simtown.probes.studies import STUDIES
-from simtown.probes.study import ScorerOptions
+from simtown.probes.study_settings import ScorerOptions
 
 NAME, FORMAT, VERSION = "grid.json", "simtown probe grid", 1
 
@@ -56,7 +56,7 @@ def _grid_options(flags: bool) -> dict[str, frozenset[str]]:
             for name, (kind, option) in entries.items()
             if (kind is bool) == flags
         }
-        options[study.name] = frozenset(names if flags else names | {study.source.name})
+        options[study.name] = frozenset(names if flags else names | {study.source})
     return options
 
 
@@ -155,7 +155,7 @@ def _cells(path: Path, table: object) -> Iterator[tuple[GridCell, frozenset[tupl
         options = dict(zip(axes, chosen, strict=True))
         differ = [str(value) for key, value in options.items() if key == "model" or len(axes[key]) > 1]
         name = "-".join(re.sub(r"[^\w.]+", ".", part).strip(".")[-60:] for part in (study, *differ))
-        argument = STUDIES[study].source.name if STUDIES[study].source.argument else None
+        argument = STUDIES[study].source if STUDIES[study].positional else None
         words = [
             (_path(str(value)),)
             if key == argument
@@ -166,7 +166,7 @@ def _cells(path: Path, table: object) -> Iterator[tuple[GridCell, frozenset[tupl
             if value is not False
         ]
         files = [
-            str(options.get(STUDIES[study].source.name, "")),
+            str(options.get(STUDIES[study].source, "")),
             str(options.get("model", "")).partition(":")[2],
         ]
         cell = GridCell(

@@ -1,146 +1,458 @@
 """Studies of items: subjects, classes and what is right, asked by templates or by a head on vectors.
 
-A study of one's own is an :class:`ItemStudy` with items::
+A study of your own is :func:`item_study` of its items::
 
-    STUDY = ItemStudy("sounds", make_items("sounds", ["cow", "dog"], ["moo", "bark"], ["a [X] says [Y] ."]))
-    runner.run(STUDY, Path(), ItemSettings("hf:bert-base-uncased"), Path("sounds-bert"))
+    sounds = item_study("sounds", make_items("sounds", ["cow", "dog"], ["moo", "bark"], ["a [X] says [Y] ."]))
+    run(sounds, Path(), ItemSettings("hf:bert-base-uncased"), Path("sounds-bert"))
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from simtown.core.options import option
-from simtown.probes.study import (
-    Study,
-    StudySettings,
-    SummaryTable,
-    TaskRequest,
-    TaskResult,
+import numpy as np
+
+from simtown.core.tables import Table
+from simtown.core.untrusted import figure_text
+from simtown.probes import elicit, figures, measures, report
+from simtown.probes.items import GROUPS, ItemAnswers, ItemSet, read_items
+from simtown.probes.report import Results
+from simtown.probes.reproduce import PrintedTable, percent
+from simtown.probes.scorers.base import UnableError
+from simtown.probes.study import Study, TaskRequest, TaskResult
+from simtown.probes.study_settings import AskSettings, ItemSettings
+
+#: Ways of asking, in the order of tables.
+MODES = ("best", "average", "head", "tuned")
+COLUMNS = (
+    "task",
+    "mode",
+    "group",
+    "n",
+    "score",
+    "prior",
+    "ceiling",
+    "above prior",
+    "paired p",
+    "Welch p",
+    "Acc@1",
+    "prior Acc@1",
+    "choice of 2",
+)
+_EXPLAINED = (
+    "score: mean Spearman ρ over subjects ± sd, times 100; Acc@1: share of items whose right class came "
+    "first, per cent, 1/k where k classes share the first place; in brackets 95 % bootstrap intervals over "
+    "items; prior: the answers of one who knows how common each class is among the items to learn from, or "
+    "else among all items but one of each class; ceiling: the best ρ of a ranking without ties, or of items "
+    "without counts the best accuracy that one answer a question has (best template: none, it may give "
+    "several)."
 )
 
-if TYPE_CHECKING:
-    from simtown.probes.items import ItemSet
-    from simtown.probes.printed import PrintedTable
 
-USES = ("prompts", "head")
-PROTOCOLS = ("paper", "release", "corrected")
-
-
-@dataclass(frozen=True)
-class ItemSettings(StudySettings):
-    """What decides the numbers, besides the data.
-
-    Attributes:
-        use: prompts (zero-shot), head, another one of the study's ways, or None: what the model can do.
-        protocol: see :mod:`simtown.probes.elicit`.
-        seed: of the head's solver.
-    """
-
-    use: str | None = option(
-        None,
-        "How the model is used: prompts (zero-shot) or head (logistic regression on its vectors). "
-        "Default: prompts where it has probabilities of words.",
-        choices=USES,
-        flag="as",
+def item_study(name: str, *items: ItemSet) -> Study:
+    """A study of sets of items: every set is a task."""
+    sets = {item_set.relation: item_set for item_set in items}
+    return Study(
+        name=name,
+        settings=ItemSettings,
+        tasks=tuple(sets),
+        items=lambda source, settings: sets,
+        digest=ItemSet.digest,
+        ask=ask_items,
+        pages=item_pages,
+        draw=draw_items,
+        compare=compare_items,
     )
-    protocol: str = option(
-        "corrected",
-        "Rules where paper and code differ: paper, release or corrected "
-        "(docs/reproduce/visual-commonsense.md).",
-        choices=PROTOCOLS,
-    )
-    seed: int = option(0, "Seed of the head's solver.", low=0, high=2**32 - 1)
-
-    @property
-    def policy(self) -> str:
-        """For classes of several sub-words: the first stands for all in the paper."""
-        return "left-to-right" if self.protocol == "corrected" else "first"
 
 
-class ItemStudy(Study):
-    """A study of sets of items: every set is a task.
+# Asking
 
-    Args:
-        name: of the study.
-        items: a set of items for each task.
+
+def ask_items(request: TaskRequest) -> TaskResult:
+    """Ask a model about items: zero-shot if it has probabilities of words, or else by a head.
+
+    Raises:
+        UnableError: the model cannot be used so.
+        ValueError: it knows none of the classes' words, or there is nothing to learn from.
     """
+    data, settings = request.items, request.settings
+    scorer = request.scorer(settings.policy)
+    able = "class_logprobs" in scorer.abilities
+    if settings.use == "head" or (settings.use is None and not able):
+        templates = len(data.templates) if "embed" in scorer.abilities else 1
+        progress = request.bars(f"head, {data.relation}, templates", templates)
+        answers, notes = elicit.by_head(scorer, data, settings.protocol, settings.seed, progress)
+        return task_result(data, "head", [answers], notes)
+    if not able:
+        raise UnableError(f"{scorer.name} has no probabilities of words: give `use=head`")
+    items = data.test
+    if data.own_templates:
+        logprobs = np.empty((1, len(items), len(data.classes)))
+        own = np.array(data.own_templates)[items]
+        for template in dict.fromkeys(own.tolist()):
+            rows = np.flatnonzero(own == template)
+            subjects = [data.subjects[i] for i in items[rows]]
+            logprobs[:, rows] = elicit.by_template(
+                scorer, [template], subjects, data.words, settings.protocol
+            )
+    else:
+        subjects = [data.subjects[i] for i in items]
+        logprobs = elicit.by_template(scorer, data.templates, subjects, data.words, settings.protocol)
+    if data.choices is not None:
+        logprobs = np.where(data.choices[items], logprobs, -np.inf)
+    finite = np.isfinite(logprobs).any(axis=(0, 1))
+    if not finite.any():
+        raise ValueError(
+            f"{scorer.name} knows none of the words of {data.relation}: {', '.join(data.classes[:5])}, …"
+        )
+    results = [best_template(data, logprobs)] if len(logprobs) > 1 or data.choices is None else []
+    kept = np.ones(len(items), dtype=bool)
+    if (
+        settings.protocol == "release"
+    ):  # its average leaves out subjects whose best class is several sub-words
+        kept = elicit.single_token(request.scorer("drop", forced=True), data.classes)[data.gold[items]]
+    mean = elicit.averaged(logprobs[:, kept], settings.protocol)
+    results.append(ItemAnswers.of(data, items[kept], mean, "average"))
+    notes = {
+        "templates": len(logprobs),
+        "left_out": int((~kept).sum()),
+        "unknown_classes": [name for name, known in zip(data.classes, finite, strict=True) if not known],
+    }
+    return task_result(data, "prompts", results, notes)
 
-    title = "A study of one's own items."
-    settings = ItemSettings
 
-    def __init__(self, name: str = "", *items: ItemSet) -> None:
-        if name:
-            self.name = name
-        self.items = {item_set.relation: item_set for item_set in items}
-        self.task_names = self.task_names or tuple(self.items)
+def best_template(data: ItemSet, logprobs: np.ndarray) -> ItemAnswers:
+    """Of every subject the highest ρ over (t, m, c) templates; right where any is: "best template" (4.1).
 
-    def open(self, source: Path, settings: Any) -> Any:
-        """The items; `source` is for studies that read them."""
-        return self.items
+    Which template is best is chosen by looking at the answer: this flatters. The scores kept are those of the
+    template with the best ρ, or, where there is no ρ, of one that is right or at least has an answer.
+    """
+    each = [ItemAnswers.of(data, data.test, scores, "best") for scores in logprobs]
+    rho, right, answered = (
+        np.stack([getattr(answers, name) for answers in each]) for name in ("rho", "right", "answered")
+    )
+    best = np.where(np.isnan(rho), right + answered - 3, rho).argmax(axis=0)
+    at = np.arange(len(data.test))
+    scores = np.stack([answers.scores for answers in each])
+    return ItemAnswers("best", data.test, scores[best, at], rho[best, at], right.max(axis=0))
 
-    def item_set(self, data: Any, task: str) -> ItemSet:
-        """The items of a task."""
-        items: ItemSet = data[task]
-        return items
 
-    def digest(self, data: Any, task: str) -> str:
-        from simtown.probes import item_results
+def task_result(
+    data: ItemSet, use: str, results: Sequence[ItemAnswers], notes: Mapping[str, Any]
+) -> TaskResult:
+    """Rows and summary of the ways in which items were asked about."""
+    modes = {answers.mode: describe(data, answers) for answers in results}
+    return TaskResult(_rows(data, results), {"use": use, "notes": dict(notes), "modes": modes})
 
-        return item_results.digest(self.item_set(data, task))
 
-    def ask(self, request: TaskRequest) -> TaskResult:
-        from simtown.probes import item_results
+def _rows(data: ItemSet, results: Sequence[ItemAnswers]) -> dict[str, list[Any]]:
+    prior_rho, prior_right, ceiling = bounds(data)
+    group = data.group_of()
+    rows = []
+    for answers in results:
+        top = answers.scores == answers.scores.max(axis=1, keepdims=True)
+        for row, i in enumerate(answers.items):
+            # classes with the same score stand side by side: the model does not decide between them
+            best = "|".join(data.classes[c] for c in np.flatnonzero(top[row]))
+            rows.append(
+                {
+                    "mode": answers.mode,
+                    "subject": data.subjects[i],
+                    "group": str(group[i]),
+                    "gold": data.classes[data.gold[i]],
+                    "said": best if answers.answered[row] else None,
+                    "right": float(answers.right[row]),
+                    "rho": float(answers.rho[row]),
+                    "prior_rho": float(prior_rho[i]),
+                    "prior_right": float(prior_right[i]),
+                    "ceiling_rho": float(ceiling[i]),
+                    "logprob": answers.scores[row].astype(np.float32),
+                }
+            )
+    return {name: [row[name] for row in rows] for name in rows[0]}
 
-        return item_results.ask(request, self.item_set(request.data, request.task))
 
-    def table(self, content: Mapping[str, Any]) -> SummaryTable:
-        """See :meth:`simtown.probes.study.Study.table`. Columns without any number are left out."""
-        from simtown.probes import item_results
+# Measures
 
-        return item_results.trimmed(item_results.table(self.all_lines(content), item_results.EXPLAINED_ITEMS))
 
-    def all_lines(self, content: Mapping[str, Any]) -> list[dict[str, str]]:
-        """The rows of the table of scores."""
-        return [
-            line for task in self.task_names if task in content["tasks"] for line in self.lines(content, task)
-        ]
+def bounds(data: ItemSet) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of every subject the prior's ρ (n,), its share of right answers (n,), and the ceiling (n,); ρ is NaN
+    without counts.
 
-    def lines(self, content: Mapping[str, Any], task: str) -> list[dict[str, str]]:
-        """The rows of a task in the table of scores, by column."""
-        from simtown.probes import item_results
+    The prior of an item is made of the items to learn from. Without these, it is made of all items but one of
+    each class, see :func:`simtown.probes.measures.shares_of_others`.
+    """
+    n = len(data.subjects)
+    shares = np.eye(len(data.classes))[data.gold] if data.counts is None else measures.shares(data.counts)
+    if data.train.any():
+        guesses = np.tile(shares[data.train].mean(axis=0), (n, 1))
+    else:
+        guesses = measures.shares_of_others(shares, data.gold)
+    allowed = guesses if data.choices is None else np.where(data.choices, guesses, -np.inf)
+    prior_right = measures.share_right(allowed, data.gold)
+    if data.counts is None:
+        return np.full(n, np.nan), prior_right, np.full(n, np.nan)
+    prior_rho = measures.spearman_rows(guesses, data.counts, data.choices)
+    return prior_rho, prior_right, measures.ceiling_rows(data.counts, data.choices)
 
-        return item_results.lines(task, content["tasks"][task])
 
-    def draw(self, out: Path, task: str, content: Mapping[str, Any], data: Any) -> None:
-        from simtown.core.untrusted import figure_text
-        from simtown.probes import judging, plots
-        from simtown.probes.result_files import short_model
+def attainable(data: ItemSet, items: np.ndarray) -> float:
+    """The highest accuracy on some items of one who gives every question one answer.
 
-        summary = judging.in_order(content["tasks"][task])
-        title = figure_text(f"{task}, {short_model(str(content['settings']['model']))}")
-        if next(iter(summary["modes"].values()))["classes"]:
-            plots.rank_correlations(out / f"{task}.png", summary, title)
-        else:
-            plots.accuracies(out / f"{task}.png", summary, title)
+    Items with the same subject, template and choices are one question.
+    """
+    answers: dict[tuple[str, str, bytes], Counter[int]] = {}
+    for i in items.tolist():
+        own = data.own_templates[i] if data.own_templates else ""
+        choices = b"" if data.choices is None else data.choices[i].tobytes()
+        answers.setdefault((data.subjects[i], own, choices), Counter())[int(data.gold[i])] += 1
+    return sum(max(counter.values()) for counter in answers.values()) / len(items)
 
-    def remarks(self, content: Mapping[str, Any]) -> list[str]:
-        """How many items a model has no answer to."""
-        remarks = []
-        for task, summary in content["tasks"].items():
-            for mode, asked in summary.get("modes", {}).items():
-                numbers = asked["groups"]["all"]
-                if unanswered := numbers.get("unanswered"):
-                    remarks.append(
-                        f"{task}, {mode}: no answer to {unanswered:,} of {numbers['n']:,} items, since the "
-                        "model knows none of their classes; they count as wrong"
-                    )
-        return remarks
 
-    def compare(self, a: Path, b: Path) -> list[PrintedTable]:
-        from simtown.probes import item_results
+def describe(data: ItemSet, answers: ItemAnswers) -> dict[str, Any]:
+    """{"groups": {group: numbers}, "classes": {class: numbers}}; every mean has its 95 % bootstrap interval
+    over subjects.
+    """
+    items = answers.items
+    prior_rho, prior_right, ceiling = (x[items] for x in bounds(data))
+    group_of = data.group_of()[items]
+    groups = {"all": np.ones(len(items), dtype=bool)} | {g: group_of == g for g in data.group_names()}
+    summary: dict[str, Any] = {"groups": {}, "classes": {}}
+    preferred = _against_other(data, answers)
+    for group, kept in groups.items():
+        if not kept.any():
+            continue
+        numbers: dict[str, Any] = {
+            "n": int(kept.sum()),
+            "unanswered": int((~answers.answered[kept]).sum()),
+            "accuracy": _mean(answers.right[kept]),
+            "prior_accuracy": float(prior_right[kept].mean()),
+        }
+        if data.choices is not None:
+            if answers.mode != "best":  # it may answer a question differently, by template
+                numbers["ceiling_accuracy"] = attainable(data, items[kept])
+            numbers["chance_accuracy"] = float((1 / data.choices[items][kept].sum(axis=1)).mean())
+        numbers["choice"] = _mean(preferred[kept])
+        if data.counts is not None:
+            numbers["rho"] = _mean(answers.rho[kept])
+            numbers["prior_rho"] = _mean(prior_rho[kept])["mean"]
+            numbers["ceiling_rho"] = _mean(ceiling[kept])["mean"]
+            above = measures.difference(answers.rho[kept], prior_rho[kept])
+            numbers["above_prior"] = {"mean": above.mean, "paired_p": above.paired, "welch_p": above.welch}
+        summary["groups"][group] = numbers
+    if data.counts is not None:
+        for c, name in enumerate(data.classes):
+            kept = data.gold[items] == c
+            if kept.any():
+                summary["classes"][name] = {
+                    "n": int(kept.sum()),
+                    "rho": _mean(answers.rho[kept]),
+                    "accuracy": _mean(answers.right[kept]),
+                    "prior_rho": _mean(prior_rho[kept])["mean"],
+                }
+        order = np.argsort(-np.where(np.isnan(answers.rho), -2, answers.rho), kind="stable")
+        named = [data.subjects[i] for i in items[order]]
+        summary["highest"], summary["lowest"] = named[:3], named[::-1][:3]
+    return summary
 
-        return item_results.compared(self, a, b)
+
+def _against_other(data: ItemSet, answers: ItemAnswers) -> np.ndarray:
+    """(m,) 1 where the right class scores above the one to choose against, ½ where they are equal, NaN where
+    there is none.
+    """
+    at, other = np.arange(len(answers.items)), data.other[answers.items]
+    right, wrong = answers.scores[at, data.gold[answers.items]], answers.scores[at, other]
+    return np.where(other < 0, np.nan, np.where(right == wrong, 0.5, (right > wrong).astype(float)))
+
+
+def _mean(values: np.ndarray) -> dict[str, float]:
+    """Mean, deviation and interval of the values that are finite; NaN without any."""
+    kept = values[np.isfinite(values)]
+    low, high = measures.mean_interval(kept)
+    if not len(kept):
+        return {"mean": float("nan"), "sd": float("nan"), "low": low, "high": high}
+    return {"mean": float(kept.mean()), "sd": float(kept.std()), "low": low, "high": high}
+
+
+# Tables and pictures
+
+
+def in_order(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """The modes of a task's summary, and their groups, in the order of tables; JSON sorts them."""
+
+    def ordered(names: Iterable[str], first: Sequence[str]) -> list[str]:
+        return sorted(names, key=lambda name: (first.index(name) if name in first else len(first), name))
+
+    modes = {}
+    for mode in ordered(summary["modes"], MODES):
+        groups = summary["modes"][mode]["groups"]
+        names = ordered(groups, ("all", *GROUPS))
+        modes[mode] = {**summary["modes"][mode], "groups": {name: groups[name] for name in names}}
+    return modes
+
+
+def item_pages(results: Results) -> dict[str, str]:
+    """summary.csv and summary.md of a study of items."""
+    lines = [line for task, summary in results.tasks.items() for line in table_lines(task, summary)]
+    return score_pages(results, lines, [_EXPLAINED, *unanswered(results)])
+
+
+def score_pages(results: Results, lines: Sequence[Mapping[str, str]], notes: Sequence[str]) -> dict[str, str]:
+    """summary.csv and summary.md of lines by :data:`COLUMNS`; columns without any number are left out."""
+    columns = [column for column in COLUMNS if any(line.get(column) for line in lines)]
+    table = Table(columns, [[line.get(column, "") for column in columns] for line in lines])
+    return report.pages(results, table, notes)
+
+
+def table_lines(task: str, summary: Mapping[str, Any]) -> list[dict[str, str]]:
+    """A line a mode and group, by :data:`COLUMNS`. Numbers are times 100."""
+    lines = []
+    for mode, asked in in_order(summary).items():
+        for group, numbers in asked["groups"].items():
+            above = numbers.get("above_prior") or {}
+            ceiling = "ceiling_rho" if "rho" in numbers else "ceiling_accuracy"
+            cells = (
+                task,
+                mode,
+                group,
+                str(numbers["n"]),
+                mean_text(numbers.get("rho"), spread=True),
+                share_text(numbers.get("prior_rho")),
+                share_text(numbers.get(ceiling)),
+                share_text(above.get("mean")),
+                *("" if above.get(p) is None else f"{above[p]:.2g}" for p in ("paired_p", "welch_p")),
+                mean_text(numbers["accuracy"]),
+                share_text(numbers["prior_accuracy"]),
+                mean_text(numbers["choice"]),
+            )
+            lines.append(dict(zip(COLUMNS, cells, strict=True)))
+    return lines
+
+
+def mean_text(numbers: Mapping[str, Any] | None, *, spread: bool = False) -> str:
+    """A mean with its interval, times 100; "" where there is none."""
+    if not numbers or numbers["mean"] is None:
+        return ""
+    sd = f" ± {100 * numbers['sd']:.1f}" if spread else ""
+    return f"{100 * numbers['mean']:.1f}{sd} [{100 * numbers['low']:.1f}, {100 * numbers['high']:.1f}]"
+
+
+def share_text(value: float | None) -> str:
+    """A share times 100; "" where there is none."""
+    return "" if value is None else f"{100 * value:.1f}"
+
+
+def unanswered(results: Results) -> list[str]:
+    """How many items a model has no answer to, a line a task and mode."""
+    return [
+        f"{task}, {mode}: no answer to {count:,} of {asked['groups']['all']['n']:,} items, since the model "
+        "knows none of their classes; they count as wrong"
+        for task, summary in results.tasks.items()
+        for mode, asked in summary.get("modes", {}).items()
+        if (count := asked["groups"]["all"].get("unanswered"))
+    ]
+
+
+def draw_items(results: Results, task: str, data: ItemSet) -> None:
+    """Draw the rank correlations of a task, or its accuracies if there are no counts."""
+    modes, path = in_order(results.tasks[task]), results.path / f"{task}.png"
+    draw = figures.accuracies if data.counts is None else figures.rank_correlations
+    draw(path, modes, figure_text(f"{task}, {results.model}"))
+
+
+# Two models
+
+
+def compare_items(a: Results, b: Results) -> list[PrintedTable]:
+    """For every task, mode and group that both directories have, the difference of ρ with its 95 % interval,
+    and tests; McNemar's of Acc@1. A mode of a stands against the same mode of b, or b's only one.
+
+    Raises:
+        ValueError: they have no subject in common, or asked about different items.
+        DamagedError: a file of theirs is damaged.
+    """
+    columns = ("n", "ρ, A - B", "95 %", "paired p", "adjusted", "Welch p")
+    table = PrintedTable(
+        f"A: {a.path}   B: {b.path}", (*columns, "Acc@1 A", "Acc@1 B", "A - B, 95 %", "McNemar p")
+    )
+    pairs = [pair for task in report.shared_tasks(a, b) if task != "size" for pair in _paired(task, a, b)]
+    if not pairs:
+        raise ValueError(f"{a.path} and {b.path} have no task, mode and subject in common")
+    rho = [measures.difference(rho_a, rho_b) for _, rho_a, rho_b, _, _ in pairs]
+    adjusted = measures.benjamini_hochberg([difference.paired for difference in rho])
+    for (name, rho_a, rho_b, right_a, right_b), difference, p in zip(pairs, rho, adjusted, strict=True):
+        cells = [str(len(right_a)), *[""] * 5]
+        if difference.n:
+            interval = measures.mean_interval(rho_a - rho_b)
+            p_values = (difference.paired, p, difference.welch)
+            cells = [
+                str(difference.n),
+                percent(difference.mean),
+                _bracket(interval),
+                *(f"{x:.2g}" for x in p_values),
+            ]
+        test = measures.mcnemar(right_a == 1, right_b == 1)
+        shares = (percent(float(right.mean())) for right in (right_a, right_b))
+        interval = measures.mean_interval(right_a - right_b)
+        table.add(name, *cells, *shares, _bracket(interval), f"{test.exact:.2g}")
+    return [table]
+
+
+def _paired(
+    task: str, a: Results, b: Results
+) -> Iterable[tuple[str, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
+    """For every mode and group of a task its name, and ρ and right answers of both models on the subjects
+    that both have, (n,) each.
+    """
+    modes_a, modes_b = (_by_mode(results, task) for results in (a, b))
+    for mode, ours in modes_a.items():
+        theirs = modes_b.get(mode) or (next(iter(modes_b.values())) if len(modes_b) == 1 else {})
+        subjects = [subject for subject in ours if subject in theirs]
+        group = np.array([ours[subject][0] for subject in subjects])
+        numbers = [np.array([side[s][1:] for s in subjects], dtype=float) for side in (ours, theirs)]
+        for name in ("all", *(name for name in dict.fromkeys(group.tolist()) if name)) if subjects else ():
+            kept = np.ones(len(subjects), dtype=bool) if name == "all" else group == name
+            (rho_a, right_a), (rho_b, right_b) = (side[kept].T for side in numbers)
+            yield f"{task}, {mode}, {name}", rho_a, rho_b, right_a, right_b
+
+
+def _by_mode(results: Results, task: str) -> dict[str, dict[tuple[str, int], tuple[Any, ...]]]:
+    """{mode: {(subject, how often it stood above): (group, ρ, right)}}."""
+    rows = results.rows(task, ("mode", "subject", "group", "rho", "right"))
+    modes: dict[str, dict[tuple[str, int], tuple[Any, ...]]] = {}
+    times: Counter[tuple[str, str]] = Counter()
+    for mode, subject, *numbers in zip(*rows.values(), strict=True):
+        modes.setdefault(mode, {})[subject, times[mode, subject]] = tuple(numbers)
+        times[mode, subject] += 1
+    return modes
+
+
+def _bracket(interval: tuple[float, float]) -> str:
+    """An interval of shares, times 100."""
+    return f"[{percent(interval[0])}, {percent(interval[1])}]"
+
+
+# A table of your own: ``simtown probe ask ITEMS.csv``
+
+
+def _items_of_table(source: Path, settings: AskSettings) -> dict[str, ItemSet]:
+    classes = settings.classes.split(",") if settings.classes else ()
+    return {"items": read_items(source, settings.template, classes)}
+
+
+ASK = Study(
+    name="ask",
+    settings=AskSettings,
+    tasks=("items",),
+    items=_items_of_table,
+    digest=ItemSet.digest,
+    ask=ask_items,
+    pages=item_pages,
+    draw=draw_items,
+    compare=compare_items,
+    source="items",
+    positional=True,
+)

@@ -1,4 +1,5 @@
-"""Items of a study: subjects, the classes that may fit them, and which one is right; and how a table says so.
+"""Items of a study: subjects, the classes that may fit them, and which one is right; tables of items; and
+what a model answered about them.
 
 A table of items is CSV with a line an item:
 
@@ -20,15 +21,16 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
-from simtown.core.files import DamagedError
-from simtown.probes.release_files import read_text
+from simtown.core.untrusted import read_text
+from simtown.probes import measures
 
 Group = Literal["single", "multi", "any"]
 GROUPS: tuple[Group, ...] = ("single", "multi", "any")
@@ -38,8 +40,6 @@ Thresholds = Literal["paper", "release"]
 _GROUPING: dict[Thresholds, tuple[float, int, float]] = {"paper": (0.80, 4, 0.90), "release": (0.85, 3, 0.90)}
 #: Columns of a table of items: those that it must have, and those that it may have.
 REQUIRED, OPTIONAL = ("subject", "gold"), ("classes", "template", "group", "train")
-#: Items of a table at most, and cells of items by classes.
-MOST_ITEMS, MOST_CELLS = 100_000, 20_000_000
 
 
 class ItemsError(ValueError):
@@ -93,6 +93,72 @@ class ItemSet:
             return np.array(self.groups)
         return np.full(len(self.subjects), "") if self.counts is None else grouped(self.counts, "release")
 
+    def digest(self) -> str:
+        """A digest of all that decides the answers."""
+        state = blake2b(digest_size=8)
+        for part in (self.classes, self.words, self.subjects, self.templates):
+            state.update(repr(part).encode())
+        for array in (self.gold, self.other, self.train, self.counts):
+            state.update(b"" if array is None else np.ascontiguousarray(array).tobytes())
+        if self.choices is not None:
+            state.update(repr((self.own_templates, self.groups)).encode() + self.choices.tobytes())
+        return state.hexdigest()
+
+
+@dataclass(frozen=True)
+class ItemAnswers:
+    """What a model answered about items, asked in one way.
+
+    Attributes:
+        mode: the way: "best", "average", "head", "tuned".
+        items: (m,) int64 numbers of subjects.
+        scores: (m, c) float64, higher fits better; -inf for classes that are unknown or no choice.
+        rho: (m,) with the counts, NaN where there are none.
+        right: (m,) float64, see :func:`simtown.probes.measures.share_right`.
+    """
+
+    mode: str
+    items: np.ndarray
+    scores: np.ndarray
+    rho: np.ndarray
+    right: np.ndarray
+
+    @classmethod
+    def of(cls, data: ItemSet, items: np.ndarray, scores: np.ndarray, mode: str) -> ItemAnswers:
+        """Judge one score a class; those of classes that are no choice of an item do not count."""
+        choices = None if data.choices is None else data.choices[items]
+        scores = scores if choices is None else np.where(choices, scores, -np.inf)
+        rho = np.full(len(items), np.nan)
+        if data.counts is not None:
+            rho = measures.spearman_rows(scores, data.counts[items], choices)
+        return cls(mode, items, scores, rho, measures.share_right(scores, data.gold[items]))
+
+    @property
+    def answered(self) -> np.ndarray:
+        """(m,) bool: items of which the model knows a class."""
+        known: np.ndarray = np.isfinite(self.scores).any(axis=1)
+        return known
+
+
+def grouped(counts: np.ndarray, thresholds: Thresholds = "paper") -> np.ndarray:
+    """Reporting-bias groups (section 3.2). (n,) str: single, multi, any.
+
+    Args:
+        counts: (n, c), each row with something in it.
+        thresholds: the paper says Single from 80 % and Multi from 90 % in four classes; the released groups
+            were made with 85 % and three classes.
+    """
+    most, classes, together = _GROUPING[thresholds]
+    shares = -np.sort(-counts / counts.sum(axis=1, keepdims=True), axis=1)
+    within = shares[:, :classes].sum(axis=1)
+    above: np.ndarray = shares[:, 0] > most if thresholds == "paper" else shares[:, 0] >= most
+    multi = within > together if thresholds == "paper" else within >= together
+    result: np.ndarray = np.where(above, "single", np.where(multi, "multi", "any"))
+    return result
+
+
+# Tables
+
 
 def make_items(
     name: str,
@@ -125,77 +191,51 @@ def read_items(path: Path, templates: Sequence[str] = (), classes: Sequence[str]
     Raises:
         FileNotFoundError: no such file.
         ItemsError: a column is missing, or a row cannot be used; the message names it.
-        DamagedError: the file is not text.
-        RefusedError: it is too large.
     """
     if not path.is_file():
-        raise FileNotFoundError(f"{path} is no file: give a CSV file with the columns {', '.join(REQUIRED)}")
+        raise FileNotFoundError(f"{path} is not a file: give a CSV file with columns {', '.join(REQUIRED)}")
     try:
-        lines = csv.DictReader(io.StringIO(read_text(path), newline=""), strict=True)
-        head = list(lines.fieldnames or ())
-        missing = [column for column in REQUIRED if column not in head]
-        strange = [column for column in head if column not in (*REQUIRED, *OPTIONAL)]
-        if missing:
-            raise ItemsError(
-                f"{path} has no column '{missing[0]}': its first line names {', '.join(REQUIRED)}"
-            )
-        if strange or len(set(head)) < len(head):
-            unknown = strange[0] if strange else next(c for c in head if head.count(c) > 1)
-            raise ItemsError(
-                f"{path} has a column '{unknown}' that is unknown or stands there twice: "
-                f"the columns are {', '.join((*REQUIRED, *OPTIONAL))}"
-            )
-        rows = list(lines)
-    except csv.Error as error:
-        raise DamagedError(f"{path} cannot be read as CSV ({error}): write it again") from error
+        lines = csv.DictReader(io.StringIO(read_text(path, encoding="utf-8-sig"), newline=""), strict=True)
+        columns, rows = list(lines.fieldnames or ()), list(lines)
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise ItemsError(f"{path} cannot be read as CSV ({error})") from error
+    if missing := [column for column in REQUIRED if column not in columns]:
+        raise ItemsError(f"{path} has no column '{missing[0]}': its first line names the columns")
+    known = (*REQUIRED, *OPTIONAL)
+    if wrong := [column for column in columns if column not in known or columns.count(column) > 1]:
+        raise ItemsError(
+            f"{path} has a column '{wrong[0]}' that is unknown or stands there twice: the columns are "
+            f"{', '.join(known)}"
+        )
     for number, row in enumerate(rows, start=2):
         if None in row or None in row.values():
-            raise ItemsError(f"{path} line {number} must have {len(head)} cells, as the first line has")
+            raise ItemsError(f"{path} line {number} must have {len(columns)} cells, as the first line has")
     return _items("items", str(path), rows, templates, classes)
 
 
 def _items(
-    name: str, place: str, rows: Sequence[dict[str, str]], templates: Sequence[str], classes: Sequence[str]
+    name: str, place: str, rows: Sequence[Mapping[str, str]], templates: Sequence[str], classes: Sequence[str]
 ) -> ItemSet:
     if not rows:
         raise ItemsError(f"{place} holds no items: add a line for each")
-    if len(rows) > MOST_ITEMS:
-        raise ItemsError(f"{place} holds more than {MOST_ITEMS:,} items: split it")
-    places = [f"{place} line {number}" for number in range(2, len(rows) + 2)]
-    for where, row in zip(places, rows, strict=True):
-        if empty := [column for column in REQUIRED if not row[column].strip()]:
-            raise ItemsError(f"{where} has nothing in the column '{empty[0]}': fill it in")
-    shares = [_shares(where, row["gold"]) for where, row in zip(places, rows, strict=True)]
-    usual = _words(place, classes) if classes else {gold: (gold,) for share in shares for gold in share}
-    own = [_words(w, row.get("classes", "").split("|")) or usual for w, row in zip(places, rows, strict=True)]
+    lines = [f"{place} line {number}" for number in range(2, len(rows) + 2)]
+    shares = [_shares(line, row) for line, row in zip(lines, rows, strict=True)]
+    usual = _words(place, classes) or {gold: (gold,) for share in shares for gold in share}
+    choices = [
+        _words(line, row.get("classes", "").split("|")) or usual
+        for line, row in zip(lines, rows, strict=True)
+    ]
     words: dict[str, tuple[str, ...]] = {}
-    for where, names in zip(places, own, strict=True):
-        for class_name, spellings in names.items():
+    for line, own, share in zip(lines, choices, shares, strict=True):
+        if strange := [gold for gold in share if gold not in own]:
+            raise ItemsError(f"{line}: gold '{strange[0]}' is none of the classes {', '.join(own)}")
+        if len(own) < 2:
+            raise ItemsError(f"{line} has one class, '{next(iter(own))}': name others with `classes`")
+        for class_name, spellings in own.items():
             if words.setdefault(class_name, spellings) != spellings:
-                raise ItemsError(
-                    f"{where}: the class '{class_name}' has other spellings than above: use the same"
-                )
-    if len(words) < 2:
-        raise ItemsError(f"{place} has one class, '{next(iter(words))}': name others with `classes`")
-    if len(rows) * len(words) > MOST_CELLS:
-        raise ItemsError(f"{place}: {len(rows):,} items by {len(words):,} classes are too many: split it")
-    number = {class_name: i for i, class_name in enumerate(words)}
-    counts, choices = np.zeros((len(rows), len(words))), np.zeros((len(rows), len(words)), dtype=bool)
-    for i, (where, names, share) in enumerate(zip(places, own, shares, strict=True)):
-        choices[i, [number[class_name] for class_name in names]] = True
-        for class_name, times in share.items():
-            if class_name not in names:
-                raise ItemsError(f"{where}: gold '{class_name}' is none of the classes {', '.join(names)}")
-            counts[i, number[class_name]] = times
-        if len(names) < 2:
-            raise ItemsError(f"{where} has a single class: give two at least, with | between them")
-    groups = tuple(row["group"].strip() or "none" for row in rows) if "group" in rows[0] else ()
-    if "all" in groups:
-        raise ItemsError(
-            f"{places[groups.index('all')]}: 'all' stands for all items: give the group another name"
-        )
-    graded = any(len(share) > 1 for share in shares)
-    sentences, own_sentences = _templates(place, places, rows, templates)
+                raise ItemsError(f"{line}: the class '{class_name}' has other spellings than above")
+    counts = np.array([[share.get(class_name, 0.0) for class_name in words] for share in shares])
+    shared, own_templates = _templates(place, lines, rows, templates)
     return ItemSet(
         relation=name,
         classes=tuple(words),
@@ -203,93 +243,81 @@ def _items(
         subjects=tuple(row["subject"] for row in rows),
         gold=counts.argmax(axis=1),
         other=np.full(len(rows), -1),
-        train=_flags(places, rows),
-        counts=counts if graded else None,
-        templates=sentences,
-        own_templates=own_sentences,
-        choices=choices,
-        groups=groups,
+        train=_train(place, lines, rows),
+        counts=counts if any(len(share) > 1 for share in shares) else None,
+        templates=shared,
+        own_templates=own_templates,
+        choices=np.array([[class_name in own for class_name in words] for own in choices]),
+        groups=_groups(lines, rows),
     )
 
 
-def _shares(where: str, gold: str) -> dict[str, float]:
+def _shares(line: str, row: Mapping[str, str]) -> dict[str, float]:
     """{class: how often it was seen} of "yellow=8|green=2", or 1 of "yellow"."""
+    if empty := [column for column in REQUIRED if not row[column].strip()]:
+        raise ItemsError(f"{line} has nothing in the column '{empty[0]}': fill it in")
     shares: dict[str, float] = {}
-    for part in gold.split("|"):
+    for part in row["gold"].split("|"):
         name, equals, times = (piece.strip() for piece in part.partition("="))
         try:
             shares[name] = float(times) if equals else 1.0
         except ValueError:
             shares[name] = -1.0
         if not name or not 0 <= shares[name] < 1e15:
-            raise ItemsError(f"{where}: gold '{gold}' is neither a class nor counts such as yellow=8|green=2")
+            raise ItemsError(f"{line}: gold '{part}' is neither a class nor a count such as yellow=8")
     if not any(shares.values()):
-        raise ItemsError(f"{where}: gold '{gold}' counts nothing: give one class a count above 0")
+        raise ItemsError(f"{line}: gold '{row['gold']}' counts nothing: give one class a count above 0")
     return shares
 
 
-def _words(where: str, classes: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """{class: the words that count for it} of ("yellow", "grey=gray")."""
+def _words(line: str, classes: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """{class: the words that count for it} of ("yellow", "grey=gray"); {} of nothing."""
     words: dict[str, tuple[str, ...]] = {}
-    for part in classes:
+    for part in classes if any(classes) else ():
         spellings = tuple(piece.strip() for piece in part.split("="))
-        if len(classes) == 1 and spellings == ("",):
-            return {}
         if not all(spellings) or spellings[0] in words:
-            raise ItemsError(f"{where}: a class is empty or named twice among {', '.join(classes)[:80]}")
+            raise ItemsError(f"{line}: a class is empty or named twice among {', '.join(classes)[:80]}")
         words[spellings[0]] = spellings
     return words
 
 
-def _flags(places: Sequence[str], rows: Sequence[dict[str, str]]) -> np.ndarray:
+def _train(place: str, lines: Sequence[str], rows: Sequence[Mapping[str, str]]) -> np.ndarray:
     """(n,) bool of the column train."""
     flags = [row.get("train", "").strip() or "0" for row in rows]
-    for where, flag in zip(places, flags, strict=True):
+    for line, flag in zip(lines, flags, strict=True):
         if flag not in ("0", "1"):
-            raise ItemsError(f"{where}: train is '{flag}': write 1 for an item to learn from, 0 for the test")
+            raise ItemsError(f"{line}: train is '{flag}': write 1 for an item to learn from, 0 for the test")
     if "0" not in flags:
-        raise ItemsError(
-            f"{places[0].rpartition(' line ')[0]} has no item with train 0: nothing is left to ask about"
-        )
+        raise ItemsError(f"{place} has no item with train 0: nothing is left to ask about")
     return np.array([flag == "1" for flag in flags])
 
 
+def _groups(lines: Sequence[str], rows: Sequence[Mapping[str, str]]) -> tuple[str, ...]:
+    """The column group, or () without one."""
+    if "group" not in rows[0]:
+        return ()
+    groups = tuple(row["group"].strip() or "none" for row in rows)
+    if "all" in groups:
+        line = lines[groups.index("all")]
+        raise ItemsError(f"{line}: 'all' stands for all items: give the group another name")
+    return groups
+
+
 def _templates(
-    place: str, places: Sequence[str], rows: Sequence[dict[str, str]], shared: Sequence[str]
+    place: str, lines: Sequence[str], rows: Sequence[Mapping[str, str]], shared: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The templates that all items share, and every item's own."""
+    """The templates that all items share, and every item's own: one of the two is ()."""
     own = tuple(row.get("template", "").strip() for row in rows)
-    if not any(own):
-        for template in shared:
-            if template.count("[Y]") != 1 or template.count("[X]") != 1:
-                raise ItemsError(
-                    f"template '{template}' must hold [X], the subject, and [Y], the class, once each"
-                )
-        if not shared:
-            raise ItemsError(f"{place} has no column 'template': give `template`, such as 'a [X] is [Y] .'")
-        return tuple(shared), ()
-    if shared:
-        raise ItemsError(f"{place} has a column 'template': leave `template` out")
-    for where, template in zip(places, own, strict=True):
+    if any(own) == bool(shared):
+        raise ItemsError(f"{place} needs either a column 'template' or `template`, such as 'a [X] is [Y] .'")
+    for line, template in zip(lines, own, strict=True) if any(own) else ():
         if template.count("[Y]") != 1 or template.count("[X]") > 1:
             raise ItemsError(
-                f"{where}: the template '{template}' must hold [Y], the class, once, and [X] at most once"
+                f"{line}: the template '{template}' must hold [Y], the class, once, and [X] at most once"
             )
-    return (), own
-
-
-def grouped(counts: np.ndarray, thresholds: Thresholds = "paper") -> np.ndarray:
-    """Reporting-bias groups (section 3.2). (n,) str: single, multi, any.
-
-    Args:
-        counts: (n, c), each row with something in it.
-        thresholds: the paper says Single from 80 % and Multi from 90 % in four classes; the released groups
-            were made with 85 % and three classes.
-    """
-    most, classes, together = _GROUPING[thresholds]
-    shares = -np.sort(-counts / counts.sum(axis=1, keepdims=True), axis=1)
-    within = shares[:, :classes].sum(axis=1)
-    above: np.ndarray = shares[:, 0] > most if thresholds == "paper" else shares[:, 0] >= most
-    multi = within > together if thresholds == "paper" else within >= together
-    result: np.ndarray = np.where(above, "single", np.where(multi, "multi", "any"))
-    return result
+    for template in shared:
+        if template.count("[Y]") != 1 or template.count("[X]") != 1:
+            raise ItemsError(
+                f"template '{template}' must hold [X], the subject, and [Y], the class, once each"
+            )
+    return tuple(shared), own if any(own) else ()

@@ -1,21 +1,21 @@
-"""Where the files of a paper's release lie, in a folder that the user names: a clone of the authors'
+"""Where the files of a paper's release lie in a folder that the user names: a clone of the authors'
 repository, or its data folders alone.
 
 A study lists, for each kind of file, the places where one may lie. The first place that holds the file is
-read, plain or packed with gzip. Nothing outside the folder is read: a link in it is refused.
+read, plain or packed with gzip.
 """
 
 from __future__ import annotations
 
-import contextlib
+import csv
 import gzip
-import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from simtown.core.files import DamagedError
-from simtown.core.untrusted import inside, read_bytes
+from simtown.core.untrusted import RefusedError, inside, open_regular
 
 
 @dataclass(frozen=True)
@@ -32,16 +32,14 @@ class ReleaseFiles:
     places: Mapping[str, tuple[str, ...]]
 
     def find(self, folder: Path, kind: str, name: str = "") -> Path | None:
-        """The file, or None where it lies in none of its places.
+        """The file, or None if it lies in none of its places.
 
         Raises:
-            FileNotFoundError: `folder` is no folder.
+            FileNotFoundError: `folder` is not a folder.
             RefusedError: the file is a link, or lies behind one.
         """
         if not folder.is_dir():
-            raise FileNotFoundError(
-                f"there is no folder {folder}: give a clone of {self.repository} as `data`"
-            )
+            raise FileNotFoundError(f"{folder} is not a folder: give a clone of {self.repository} as `data`")
         for place in self.places[kind]:
             for end in ("", ".gz"):
                 relative = place.format(name) + end
@@ -57,11 +55,8 @@ class ReleaseFiles:
         """
         path = self.find(folder, kind, name)
         if path is None:
-            first, *others = [place.format(name) for place in self.places[kind]]
-            nor = f" (nor {', '.join(others)})" if others else ""
-            raise FileNotFoundError(
-                f"{folder} has no {first}{nor}: give a clone of {self.repository} as `data`"
-            )
+            places = " or ".join(place.format(name) for place in self.places[kind])
+            raise FileNotFoundError(f"{folder} has no {places}: give a clone of {self.repository} as `data`")
         return path
 
 
@@ -72,25 +67,19 @@ def read_text(path: Path) -> str:
         DamagedError: it is not UTF-8, or not whole.
         RefusedError: it is a link.
     """
-    content = read_bytes(path, follow=False)
-    try:
-        unpacked = gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content
-        return unpacked.decode("utf-8-sig")
-    except (EOFError, zlib.error, gzip.BadGzipFile, UnicodeDecodeError) as error:
-        raise DamagedError(f"{path} cannot be read as text ({error}): fetch it again") from error
+    with open_regular(path, follow=False) as file, parsing(path):
+        packed = path.suffix == ".gz"
+        return (gzip.GzipFile(fileobj=file).read() if packed else file.read()).decode("utf-8-sig")
 
 
-@contextlib.contextmanager
-def understood(place: Path | str, remedy: str = "fetch it again") -> Iterator[None]:
-    """Turns what goes wrong with content that is not what its readers expect into DamagedError.
-
-    Readers check what they read. What a study makes of it, with thousands of uses, may still fail where a
-    name is missing, a list is empty or a number is beyond all bounds: then the content is at fault, and the
-    message names its place.
-    """
+@contextmanager
+def parsing(path: Path | str) -> Iterator[None]:
+    """Turns the failure to parse a file within into DamagedError."""
     try:
         yield
-    except (LookupError, TypeError, AttributeError, ArithmeticError, AssertionError, RecursionError) as error:
+    except RefusedError:
+        raise
+    except (LookupError, ValueError, TypeError, EOFError, OSError, csv.Error) as error:
         raise DamagedError(
-            f"{place} holds what does not belong there ({type(error).__name__}: {error}): {remedy}"
+            f"{path} is malformed ({type(error).__name__}: {error}): fetch it again"
         ) from error

@@ -1,130 +1,29 @@
-"""The base class of studies: data, questions and scores. :mod:`simtown.probes.runner` does everything else.
+"""A study is a value: settings, items for each task, how a model is asked about them, and what is made of its
+answers.
 
-A study says which tasks it has, how it asks a language model about one of them, how it sums the answers up
-and what its paper printed. The runner opens models and directories, continues what was stopped, and writes
-rows, summaries, tables and pictures. :mod:`simtown.probes.studies` lists the studies; the commands under
-``simtown probe`` are made from that list.
-
-This module and the settings of every study import nothing heavy, since ``simtown --help`` reads them.
+:func:`run` runs a study of one model into one directory of results (:mod:`simtown.probes.report`). The same
+settings continue where an earlier run ended; others are refused. :mod:`simtown.probes.studies` lists the
+studies of the command line; :func:`simtown.probes.item_study.item_study` makes one of items of your own.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from simtown.core import options
-from simtown.core.options import option, recorded
+from simtown.core.files import ForeignDirectoryError, as_json, save_text
+from simtown.core.options import recorded
+from simtown.core.runs import RunRecord
+from simtown.core.version import __version__
+from simtown.probes import report
 from simtown.probes.bars import Bars, no_bars
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from simtown.core.runs import RunRecord
-    from simtown.probes.printed import PrintedTable
-    from simtown.probes.scorers.base import Scorer
-
-#: The file that says what a directory of results is, and the version of its format.
-SUMMARY, SCHEMA = "summary.json", 1
-
-
-def weights_digest(model: str) -> str:
-    """A digest of the files of a model; "" for one that is not in a file or directory."""
-    place = model.partition(":")[2]
-    if not place or not Path(place).exists():
-        return ""
-    from simtown.probes.scorers.cache import fingerprint
-
-    return fingerprint(Path(place))
-
-
-@dataclass(frozen=True)
-class Source:
-    """How a study's command is given its data.
-
-    Attributes:
-        name: of the option or argument.
-        help: what ``--help`` says of it.
-        argument: whether it is an argument and no option.
-    """
-
-    name: str
-    help: str
-    argument: bool = False
-
-
-@dataclass(frozen=True)
-class StudySettings:
-    """The settings of a study; a subclass adds its own and checks them.
-
-    Attributes:
-        model: how the scorer is opened, see :func:`simtown.probes.scorers.open_scorer`.
-    """
-
-    model: str = option(help="A language model: hf:ID-OR-DIR, lstm:DIR, glove:FILE, ngram:CORPUS, ...")
-
-    def check(self) -> None:
-        """Raises ValueError if a value is not among the possible ones."""
-        options.check(self)
-
-    def needs_model(self) -> bool:
-        """Whether a scorer has to be opened."""
-        return True
-
-
-@dataclass(frozen=True)
-class ScorerOptions:
-    """How a language model is run and read; options of every study's command.
-
-    Attributes:
-        device: auto, cpu, cuda, or another of PyTorch's names.
-        dtype: of the weights.
-        policy: for words of several sub-words; None: what suits the study.
-        variant: of a masked model's pseudo-log-likelihood.
-        tokens: of a batch at most.
-        cache: a directory that keeps the answers for another time.
-    """
-
-    device: str = option("auto", "Where the model runs: auto, cpu or cuda.", recorded=False)
-    dtype: str = option("float32", "Numbers of the model: float32, bfloat16 or float16.")
-    policy: str | None = option(
-        None,
-        "How words of several sub-words are scored: first, drop, joint or left-to-right. "
-        "Default: as the study does.",
-    )
-    variant: str = option(
-        "original", "Pseudo-log-likelihood of masked models: original, within_word_l2r or whole_word."
-    )
-    tokens: int = option(
-        1024, "Tokens of a batch at most; a GPU takes more than a CPU.", low=1, recorded=False
-    )
-    cache: Path | None = option(
-        None, "A directory that keeps the model's answers for other studies.", recorded=False
-    )
-
-    def changed(self) -> dict[str, Any]:
-        """The values that decide the numbers and are not the default."""
-        usual = ScorerOptions()
-        return {name: value for name, value in recorded(self).items() if value != getattr(usual, name)}
-
-    def open(self, model: str, policy: str = "left-to-right") -> Scorer:
-        """The scorer of a model, with a bar on stderr for long work; `policy` is that of the study."""
-        from simtown.probes.scorers import open_scorer
-
-        return open_scorer(
-            model,
-            device=self.device,
-            dtype=self.dtype,
-            policy=self.policy or policy,  # type: ignore[arg-type]
-            variant=self.variant,
-            tokens=self.tokens,
-            cache=self.cache,
-            progress=True,
-        )
+from simtown.probes.model_names import without_folders
+from simtown.probes.report import SCHEMA, SUMMARY, Results
+from simtown.probes.reproduce import PrintedTable
+from simtown.probes.scorers.base import Scorer
+from simtown.probes.study_settings import ScorerOptions, StudySettings
 
 
 @dataclass(frozen=True)
@@ -133,167 +32,155 @@ class TaskRequest:
 
     Attributes:
         task: its name.
-        data: what :meth:`Study.open` gave.
+        items: of the task, as :attr:`Study.items` gave them.
         settings: of the study.
         out: the directory of results.
-        scorer: opens the model with a policy for words of several sub-words, unless the user chose one; the
-            same model twice is opened once.
+        scorer: gives the model with a policy for words of several sub-words, unless the user chose one or it
+            is `forced`; the same model twice is opened once.
         bars: opens a progress bar.
-        options: how the model is run; `scorer` heeds them, for a study that opens it otherwise.
+        options: how the model is run, for a study that opens it itself.
     """
 
     task: str
-    data: Any
+    items: Any
     settings: Any
     out: Path
     scorer: Callable[..., Scorer]
     bars: Bars = no_bars
-    options: ScorerOptions = ScorerOptions()
+    options: ScorerOptions = field(default_factory=ScorerOptions)
 
 
 @dataclass(frozen=True)
 class TaskResult:
-    """What a language model said in one task.
+    """What a language model answered in one task.
 
     Attributes:
         rows: columns with a row an item; written as Parquet.
         summary: scores with their intervals; written as JSON, where numbers that are not finite become null.
     """
 
-    rows: Mapping[str, Any] | pa.Table
+    rows: Mapping[str, Any]
     summary: dict[str, Any]
 
 
 @dataclass(frozen=True)
-class SummaryTable:
-    """A table of all tasks' scores, for summary.csv and summary.md.
-
-    Attributes:
-        head: names of the columns.
-        rows: cells, texts or numbers.
-        explained: lines below the table that say what the columns mean.
-        words: how many columns, from the left, hold words and not numbers; None: all.
-    """
-
-    head: Sequence[str]
-    rows: Sequence[Sequence[str | float | int]]
-    explained: Sequence[str] = ()
-    words: int | None = None
-
-
-def results_record(study: str, tasks: Sequence[str], form: str = "", files: Sequence[str] = ()) -> RunRecord:
-    """The file that says what a directory of a study's results is.
-
-    Args:
-        study: its name.
-        tasks: all that a directory may have.
-        form: what the file calls the format; "": the command.
-        files: files and folders that the study writes besides summaries, and the rows and picture of a task.
-    """
-    from simtown.core.runs import RunRecord
-
-    command = f"simtown probe {study}"
-    owned = {SUMMARY, "summary.csv", "summary.md", *files}
-    owned |= {f"{task}{end}" for task in tasks for end in (".parquet", ".png")}
-    return RunRecord(SUMMARY, form or command, command, frozenset(owned), SCHEMA)
-
-
-class Study(ABC):
-    """A study of what text knows. A subclass fills in what follows; see :mod:`simtown.probes.item_study`.
+class Study:
+    """A study of what text knows.
 
     Attributes:
         name: of its command, ``simtown probe NAME``.
-        title: a few words for the list of commands.
-        about: what ``--help`` says.
-        source: the option, or argument, that names its data.
         settings: the dataclass of its settings.
-        task_names: all tasks that a directory of results may have, in the order of tables.
-        published: the names of the printed tables that it reproduces.
-        ending: said when a run is finished, with {out} for the directory.
+        tasks: all tasks that a directory of results may have, in the order of tables.
+        items: from the path of the data and the settings to the items of each task to ask about.
+        digest: of one task's items.
+        ask: asks a language model about one task.
+        pages: {name of a file: text}, the scores of all tasks; one is ``summary.md``.
+        draw: draws the picture of a task, given its items: ``TASK.png``.
+        compare: tables of the differences of two directories of results.
+        printed: {name of a printed table: makes it beside ours}, from the path of what the paper's authors
+            released and the directories of results to add.
+        files: names of what the study writes besides.
+        form: what summary.json calls the format; "": the command.
+        source: the option of its command that names the data.
+        positional: whether that is an argument and not an option.
     """
 
     name: str
-    title: str = ""
-    about: str = ""
-    source: Source = Source("data", "The data of the study.")
-    settings: type[StudySettings] = StudySettings
-    task_names: tuple[str, ...] = ()
-    published: tuple[str, ...] = ()
-    ending: str = "Everything is in {out}; figures: {out}/*.png"
+    settings: type[StudySettings]
+    tasks: tuple[str, ...]
+    items: Callable[[Path, Any], Mapping[str, Any]]
+    digest: Callable[[Any], str]
+    ask: Callable[[TaskRequest], TaskResult]
+    pages: Callable[[Results], Mapping[str, str]]
+    draw: Callable[[Results, str, Any], object]
+    compare: Callable[[Results, Results], list[PrintedTable]]
+    printed: Mapping[str, Callable[[Path, Sequence[Path]], list[PrintedTable]]] = field(default_factory=dict)
+    files: tuple[str, ...] = ()
+    form: str = ""
+    source: str = "data"
+    positional: bool = False
 
     @property
-    def command(self) -> str:
-        """The command that makes its results."""
-        return f"simtown probe {self.name}"
-
-    @cached_property
     def record(self) -> RunRecord:
-        """The file that says what a directory of its results is."""
-        return results_record(self.name, self.task_names)
+        """The record of its directories of results."""
+        owned = {SUMMARY, "summary.csv", "summary.md", *self.files}
+        owned |= {f"{task}{end}" for task in self.tasks for end in (".parquet", ".png")}
+        command = f"simtown probe {self.name}"
+        return RunRecord(SUMMARY, self.form or command, command, frozenset(owned), SCHEMA)
 
-    @abstractmethod
-    def open(self, source: Path, settings: Any) -> Any:
-        """Open the data that a path names."""
 
-    def tasks(self, data: Any, settings: Any) -> tuple[str, ...]:
-        """The tasks to ask about. Raises ValueError if the settings name another one."""
-        return self.task_names
+def run(
+    study: Study,
+    source: Path,
+    settings: StudySettings,
+    out: Path,
+    options: ScorerOptions | None = None,
+    bars: Bars = no_bars,
+) -> Results:
+    """Ask about every task that the directory lacks, and write everything.
 
-    def settings_record(self, data: Any, settings: Any) -> dict[str, Any]:
-        """What decides the numbers, as the directory's record keeps it: the settings, and what the model's
-        files hold.
-        """
-        return recorded(settings) | {"weights": weights_digest(settings.model)}
+    Args:
+        study: what is run.
+        source: the study's data.
+        settings: of the study.
+        out: the directory of results, made or continued.
+        options: how the model is run.
+        bars: opens a progress bar.
 
-    def digest(self, data: Any, task: str) -> str | None:
-        """A digest of one task's data, kept in its summary; None where :meth:`settings_record` has it."""
-        return None
+    Raises:
+        SettingsError: a setting is impossible.
+        UnableError: the model cannot do what is asked of it.
+        ForeignDirectoryError: the directory holds something else, or results with other settings or data.
+        DamagedError: the data, or a file of the directory, is damaged.
+    """
+    settings.check()
+    options = options or ScorerOptions()
+    items = study.items(source, settings)
+    kept = recorded(settings) | options.changed()
+    kept |= {"model": without_folders(settings.model), "weights": _weights_digest(settings.model)}
+    scorers: dict[str, Scorer] = {}
 
-    @abstractmethod
-    def ask(self, request: TaskRequest) -> TaskResult:
-        """Ask a language model about one task."""
+    def scorer(policy: str = "left-to-right", *, forced: bool = False) -> Scorer:
+        chosen = policy if forced or options.policy is None else options.policy
+        if chosen not in scorers:
+            scorers[chosen] = replace(options, policy=chosen).open(settings.model)
+        return scorers[chosen]
 
-    def is_done(self, out: Path, content: Mapping[str, Any], task: str) -> bool:
-        """Whether a directory of results has the task."""
-        return task in content["tasks"] and (out / f"{task}.parquet").is_file()
+    fresh: dict[str, Any] = {"version": __version__, "settings": kept, "tasks": {}, "data": {}}
+    record = study.record
+    with record.opened(out, fresh, load=lambda path: report.load(path, record.form).content) as content:
+        results = Results(out, content)
+        try:
+            for task, asked in items.items():
+                digest, rows, picture = study.digest(asked), out / f"{task}.parquet", out / f"{task}.png"
+                if content["data"].get(task, digest) != digest:
+                    raise ForeignDirectoryError(
+                        f"{out} holds results on other {task} data: give another `out`"
+                    )
+                if task not in results.tasks or not rows.is_file():
+                    content["data"][task] = digest
+                    record.save(out, content)
+                    result = study.ask(TaskRequest(task, asked, settings, out, scorer, bars, options))
+                    picture.unlink(missing_ok=True)
+                    report.write_rows(rows, result.rows)
+                    results.tasks[task] = as_json(result.summary)
+                    record.save(out, content)
+                if not picture.is_file():
+                    study.draw(results, task, asked)
+        finally:
+            if results.tasks:
+                for name, text in study.pages(results).items():
+                    save_text(out / name, text)
+            elif [path.name for path in out.iterdir() if not path.name.startswith(".")] == [SUMMARY]:
+                (out / SUMMARY).unlink()  # nothing was done: another command may have the directory
+    return results
 
-    def write_task(self, out: Path, content: dict[str, Any], task: str, result: TaskResult) -> None:
-        """Write the rows of a task, then its summary, whose presence says that the rows are whole."""
-        from simtown.core.files import as_json
-        from simtown.probes.result_files import write_rows
 
-        write_rows(out / f"{task}.parquet", result.rows)
-        content["tasks"][task] = as_json(result.summary)
-        self.record.save(out, content)
+def _weights_digest(model: str) -> str:
+    """A digest of the files of a model; "" for one that is not in a file or directory."""
+    place = model.partition(":")[2]
+    if not place or not Path(place).exists():
+        return ""
+    from simtown.probes.scorers.cache import fingerprint
 
-    def write_summary(self, out: Path, content: Mapping[str, Any]) -> None:
-        """Write the tables of all tasks."""
-        from simtown.probes.result_files import write_tables
-
-        write_tables(out, content["settings"]["model"], self.table(content))
-
-    def table(self, content: Mapping[str, Any]) -> SummaryTable:
-        """The scores of all tasks, from what summary.json says."""
-        raise NotImplementedError
-
-    def draw(self, out: Path, task: str, content: Mapping[str, Any], data: Any) -> None:
-        """Draw a task's picture, OUT/TASK.png, from what its summary says; nothing by default."""
-        return
-
-    def remarks(self, content: Mapping[str, Any]) -> list[str]:
-        """Lines to print below the tables at the end of a run."""
-        return []
-
-    def compare(self, a: Path, b: Path) -> list[PrintedTable]:
-        """Differences of two directories of results, with intervals and paired tests."""
-        raise NotImplementedError
-
-    def reproduce(self, table: str, data: Path, runs: Sequence[Path]) -> tuple[list[PrintedTable], list[str]]:
-        """A printed table beside ours, and lines on how many numbers agree.
-
-        Args:
-            table: one of :attr:`published`.
-            data: what the paper's authors released.
-            runs: directories of results to add.
-        """
-        raise NotImplementedError
+    return fingerprint(Path(place))

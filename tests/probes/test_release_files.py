@@ -40,7 +40,7 @@ def test_a_packed_file_is_read_alike(tmp_path):
 
 def test_what_is_missing_is_named_with_its_places_and_its_origin(tmp_path):
     with pytest.raises(
-        FileNotFoundError, match=r"data/colours\.txt \(nor colours\.txt\).*example\.org/repository"
+        FileNotFoundError, match=r"data/colours\.txt or colours\.txt.*example\.org/repository"
     ):
         FILES.path(tmp_path, "words", "colours")
     with pytest.raises(FileNotFoundError, match="there is no folder"):

@@ -1,5 +1,99 @@
-"""Objects, properties and affordances: the study of Forbes, Holtzman and Choi (2019).
+"""Objects, properties and affordances: the study of Forbes, Holtzman and Choi (2019), ``simtown probe
+physical``.
 
-:func:`simtown.probes.physical.datasets.read` reads the released data, `tasks` makes decisions of it, `models`
-answers them, `study` is the study, `published` and `reproduce` print the paper's tables beside ours.
+:mod:`~simtown.probes.physical.physical_release` reads the released data, ``decisions`` makes tasks of it,
+``sentences`` and ``inputs`` turn pairs into text and vectors, ``heads`` and ``finetune`` learn from them,
+``scores`` measures, ``physical_study`` is the study, ``paper_tables`` prints the paper's tables beside ours.
 """
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from simtown.core.options import SettingsError, option
+from simtown.probes.study_settings import PROTOCOLS, SEEDS, StudySettings
+
+#: What summary.json calls the format.
+FORM = "simtown physical commonsense"
+#: Models that ask no language model.
+BASELINES = ("majority", "random", "human")
+#: Sets with their tasks, as Table 2 orders them.
+TASKS = ("abstract-OP", "situated-OP", "situated-OA", "situated-AP")
+
+
+@dataclass(frozen=True)
+class PhysicalSettings(StudySettings):
+    """The settings of ``simtown probe physical``."""
+
+    model: str = option(
+        help="glove:PATH, hf:ID-OR-DIR, sentence:ID-OR-DIR, lstm:DIR; or a baseline: majority, random, human."
+    )
+    use: str | None = option(
+        None,
+        "How the model is used: words, tokens (words in a sentence), sentence, finetune, yes-no. Default: "
+        "words for word vectors, sentence for sentence encoders, tokens for others.",
+        flag="as",
+        choices=("words", "tokens", "sentence", "finetune", "yes-no"),
+    )
+    head: str = option(
+        "mlp",
+        "What learns from fixed vectors: mlp, as in the paper, or logistic.",
+        choices=("mlp", "logistic"),
+    )
+    protocol: str = option(
+        "corrected",
+        "Rules where paper and code differ: paper, release or corrected "
+        "(docs/reproduce/physical-commonsense.md).",
+        choices=PROTOCOLS,
+    )
+    tune: bool = option(False, "Choose the head's hyperparameters by 5-fold cross-validation.")
+    seed: int = option(
+        0, "Seed of the head's first weights, of the folds and of the coin.", low=0, below=SEEDS
+    )
+    task: str = option(
+        "all",
+        "OP (object, property), OA (object, affordance), AP (affordance, property), or all.",
+        choices=("OP", "OA", "AP", "all"),
+        recorded=False,
+    )
+    set_name: str = option(
+        "all",
+        "abstract (has only OP), situated, or all.",
+        flag="set",
+        choices=("abstract", "situated", "all"),
+        recorded=False,
+    )
+
+    def check(self) -> None:
+        """Raises SettingsError if a value is impossible."""
+        super().check()
+        if not self.tasks:
+            raise SettingsError("has no affordances: they are annotated in the situated set only", "set_name")
+        if self.model in BASELINES:
+            if self.use or self.tune:
+                raise SettingsError(
+                    f"{self.model} is a baseline, which is neither used `as` anything nor tuned"
+                )
+        elif not all(self.model.partition(":")):
+            raise SettingsError(
+                f"'{self.model}' is unknown: give {', '.join(BASELINES)}, or a language model such as "
+                "glove:PATH, hf:DIR, sentence:DIR or lstm:DIR",
+                "model",
+            )
+        elif self.use == "finetune" and not self.model.startswith(("hf:", "sentence:")):
+            raise SettingsError("finetune needs a model hf:ID-OR-DIR or sentence:ID-OR-DIR", "use")
+        elif self.tune and self.use in ("finetune", "yes-no"):
+            raise SettingsError(f"is for heads on fixed vectors, not for {self.use}", "tune")
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """The tasks to ask about, as Table 2 orders them."""
+        return tuple(
+            title
+            for title in TASKS
+            if self.set_name in (title.partition("-")[0], "all") and self.task in (title[-2:], "all")
+        )
+
+    def needs_model(self) -> bool:
+        """Whether a scorer has to be opened."""
+        return self.model not in BASELINES and self.use != "finetune"

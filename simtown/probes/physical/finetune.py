@@ -43,8 +43,16 @@ class FineTuning:
         return self.epochs * -(-rows // self.batch)
 
 
-def fit(place: str, texts: list[str], pair: np.ndarray, label: np.ndarray, settings: FineTuning, seed: int,
-        progress: Callable[[int], object], device: str = "auto") -> np.ndarray:  # fmt: skip
+def fit(
+    place: str,
+    texts: list[str],
+    pair: np.ndarray,
+    label: np.ndarray,
+    settings: FineTuning,
+    seed: int,
+    progress: Callable[[int], object],
+    device: str = "auto",
+) -> np.ndarray:
     """Train on rows and give (u,) float64 probability of yes for every text.
 
     Args:

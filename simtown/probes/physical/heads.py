@@ -1,21 +1,26 @@
 """What is trained on fixed vectors: the paper's perceptron, and logistic regression (section "Finetuning").
 
-A head is a frozen dataclass of its hyperparameters with one method, `fit`, from :class:`Inputs` and
-:class:`Decisions` to the probability of yes for every pair.
+A head is a frozen dataclass of its hyperparameters with one method, `fit`, from :class:`Inputs` and counts of
+training rows to the probability of yes for every pair.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 
-from simtown.probes.physical.pairs import Decisions, Inputs
+from simtown.probes.physical.decisions import DecisionRows
+from simtown.probes.physical.inputs import Inputs
+from simtown.probes.physical.scores import scores
 
 #: Takes the number of newly finished steps.
 ProgressCallback = Callable[[int], object]
+Folds = Literal["rows", "objects"]
+#: Folds of cross-validation.
+K = 5
 
 
 class Head(Protocol):
@@ -30,8 +35,12 @@ class Head(Protocol):
         """What tuning chooses among, this head's own hyperparameters included."""
         ...
 
-    def fit(self, inputs: Inputs, train: Decisions, seed: int, progress: ProgressCallback) -> np.ndarray:
-        """(u,) float64 probability of yes for every pair."""
+    def fit(
+        self, inputs: Inputs, counts: np.ndarray, positives: np.ndarray, seed: int, progress: ProgressCallback
+    ) -> np.ndarray:
+        """(u,) float64 probability of yes for every pair, which stands in (u,) `counts` training rows, in
+        `positives` of them as yes.
+        """
         ...
 
 
@@ -64,33 +73,28 @@ class Perceptron:
         return self.epochs
 
     def candidates(self) -> tuple[Perceptron, ...]:
-        """Weight decays around the released one; at 0.1 and 0.001 it learns nothing (F1 = 0), so the paper's
-        authors.
+        """Weight decays around the released one; at 0.1 and 0.001 it learns nothing (F1 = 0), as the paper's
+        authors report.
         """
         return tuple(replace(self, weight_decay=w) for w in (0.003, 0.01, 0.03))
 
-    def fit(self, inputs: Inputs, train: Decisions, seed: int, progress: ProgressCallback) -> np.ndarray:
+    def fit(
+        self, inputs: Inputs, counts: np.ndarray, positives: np.ndarray, seed: int, progress: ProgressCallback
+    ) -> np.ndarray:
         """See :class:`Head`. Weights begin from N(0, 1), biases at 0.01."""
         import torch
 
-        inputs = inputs.standardised(train.counts)
+        inputs = inputs.standardised(counts)
         random = torch.Generator().manual_seed(seed)
-        tables = [torch.from_numpy(t) for t in inputs.tables]
-        index = [torch.from_numpy(i) for i in inputs.index]
-        counts, positives = (
-            torch.from_numpy((x / train.counts.sum()).astype(np.float32))
-            for x in (train.counts, train.positives)
-        )
+        tables = [torch.from_numpy(table) for table in inputs.tables]
+        index = [torch.from_numpy(rows) for rows in inputs.index]
         first = [torch.randn(t.shape[1], self.hidden, generator=random).requires_grad_() for t in tables]
         second = torch.randn(self.hidden, generator=random).requires_grad_()
         biases = [torch.full((n,), 0.01, requires_grad=True) for n in (self.hidden, 1)]
 
-        def said(pairs: torch.Tensor | None = None) -> torch.Tensor:
+        def forward(pairs: torch.Tensor | slice) -> torch.Tensor:
             # A word's part of the hidden layer is the same in all its pairs: multiplied once, then looked up.
-            parts = [
-                (t @ w)[i if pairs is None else i[pairs]]
-                for t, w, i in zip(tables, first, index, strict=True)
-            ]
+            parts = [(t @ w)[i[pairs]] for t, w, i in zip(tables, first, index, strict=True)]
             return torch.sigmoid(torch.relu(sum(parts) + biases[0]) @ second + biases[1])
 
         optimiser = torch.optim.SGD(
@@ -100,20 +104,20 @@ class Perceptron:
             weight_decay=self.weight_decay,
         )
         schedule = torch.optim.lr_scheduler.StepLR(optimiser, self.every, self.decay)
-        shown = counts.nonzero()[:, 0]
-        counts, positives = counts[shown], positives[shown]
+        shown = torch.from_numpy(np.flatnonzero(counts))
+        weight, target = (
+            torch.from_numpy((x / counts.sum()).astype(np.float32))[shown] for x in (counts, positives)
+        )
         for _ in range(self.epochs):
-            yes = said(shown)
-            loss = (
-                counts * yes**2 - 2 * positives * yes
-            ).sum()  # the mean squared error, without its constant
+            yes = forward(shown)
+            loss = (weight * yes**2 - 2 * target * yes).sum()  # the mean squared error, less a constant
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()
             schedule.step()
             progress(1)
         with torch.inference_mode():
-            result: np.ndarray = said().double().numpy()
+            result: np.ndarray = forward(slice(None)).double().numpy()
         return result
 
 
@@ -140,22 +144,24 @@ class Logistic:
     def candidates(self) -> tuple[Logistic, ...]:
         return tuple(replace(self, C=c) for c in (0.1, 0.316, 1.0, 3.16, 10.0))
 
-    def fit(self, inputs: Inputs, train: Decisions, seed: int, progress: ProgressCallback) -> np.ndarray:
+    def fit(
+        self, inputs: Inputs, counts: np.ndarray, positives: np.ndarray, seed: int, progress: ProgressCallback
+    ) -> np.ndarray:
         """See :class:`Head`."""
         if inputs.separate:
             vectors = inputs.matrix(slice(-1))
-            result = np.ones(inputs.pairs)
+            result = np.ones(len(inputs.right))
             for item in np.unique(inputs.right):
-                here = inputs.right == item
-                result[here] = self._one(vectors[here], train.counts[here], train.positives[here], seed)
+                rows = inputs.right == item
+                result[rows] = self._regress(vectors[rows], counts[rows], positives[rows], seed)
         else:
-            result = self._one(
-                inputs.standardised(train.counts).matrix(), train.counts, train.positives, seed
-            )
+            result = self._regress(inputs.standardised(counts).matrix(), counts, positives, seed)
         progress(1)
         return result
 
-    def _one(self, vectors: np.ndarray, counts: np.ndarray, positives: np.ndarray, seed: int) -> np.ndarray:
+    def _regress(
+        self, vectors: np.ndarray, counts: np.ndarray, positives: np.ndarray, seed: int
+    ) -> np.ndarray:
         from sklearn.linear_model import LogisticRegression
 
         yes, no = positives.sum(), (counts - positives).sum()
@@ -172,3 +178,56 @@ class Logistic:
 
 
 HEADS: dict[str, Head] = {"mlp": Perceptron(), "logistic": Logistic()}
+
+
+# k-fold cross-validation over the training rows (section "Finetuning", k = 5)
+
+
+def folds(rows: DecisionRows, kind: Folds, seed: int, k: int = K) -> list[np.ndarray]:
+    """k masks (n,) of the rows that are held out: every row in one of them.
+
+    The release draws folds over rows, so that an object's other rows stand in the training part: its score is
+    too good. Folds of objects keep an object's rows together, as train and test are kept apart.
+
+    Raises:
+        ValueError: there are fewer rows or objects than folds.
+    """
+    units = np.arange(len(rows)) if kind == "rows" else np.unique(rows.group, return_inverse=True)[1]
+    count = int(units.max()) + 1
+    if count < k:
+        raise ValueError(f"{k} folds need at least {k} {kind}, not {count}")
+    fold = np.empty(count, dtype=np.int64)
+    fold[np.random.default_rng(seed).permutation(count)] = np.arange(count) % k
+    return [fold[units] == i for i in range(k)]
+
+
+def tune(
+    heads: Sequence[Head],
+    inputs: Inputs,
+    rows: DecisionRows,
+    pair: np.ndarray,
+    kind: Folds,
+    seed: int,
+    progress: ProgressCallback,
+) -> list[tuple[float, Head]]:
+    """Every candidate's mean micro F1 over the held-out folds, the best first.
+
+    Args:
+        heads: the candidates.
+        inputs: vectors of pairs.
+        rows: the training rows.
+        pair: (n,) the pair of each.
+        kind: what folds keep together.
+        seed: of folds and heads.
+        progress: takes the number of newly finished steps.
+    """
+    tried = []
+    masks = folds(rows, kind, seed)
+    for head in heads:
+        micro = []
+        for held_out in masks:
+            counted = inputs.counted(rows.where(~held_out), pair[~held_out])
+            score = head.fit(inputs, *counted, seed, progress)
+            micro.append(scores(rows.where(held_out), score[pair[held_out]] > 0.5).micro)
+        tried.append((float(np.mean(micro)), head))
+    return sorted(tried, key=lambda entry: -entry[0])

@@ -11,38 +11,42 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from simtown.probes.physical.datasets import Object, PhysicalRelease, Property
+from simtown.probes.physical.decisions import PhysicalTask
+from simtown.probes.physical.physical_release import Object, Property
 
 #: As released, with "An unicycle", "A scissors is a tool" and "A ball squishy", or correct English.
 English = Literal["released", "corrected"]
 
 #: Past tenses of the released sentences that lemminflect gives otherwise.
-_RELEASED_PAST = {
-    "burn": "burnt",
-    "cheerlead": "cheerled",
-    "chisel": "chiselled",
-    "dive": "dove",
-    "feed": "feed",
-    "fuel": "fuelled",
-    "gnaw": "gnawn",
-    "heave": "hove",
-    "lean": "leant",
-    "pay": "payed",
-    "rid": "ridded",
-    "shovel": "shovelled",
-    "signal": "signalled",
-    "sing": "sung",
-    "smell": "smelt",
-    "spill": "spilt",
-    "spit": "spit",
-    "spoil": "spoilt",
-    "wet": "wet",
-}
+_RELEASED_PAST = dict(
+    pair.split(":")
+    for pair in [
+        "burn:burnt",
+        "cheerlead:cheerled",
+        "chisel:chiselled",
+        "dive:dove",
+        "feed:feed",
+        "fuel:fuelled",
+        "gnaw:gnawn",
+        "heave:hove",
+        "lean:leant",
+        "pay:payed",
+        "rid:ridded",
+        "shovel:shovelled",
+        "signal:signalled",
+        "sing:sung",
+        "smell:smelt",
+        "spill:spilt",
+        "spit:spit",
+        "spoil:spoilt",
+        "wet:wet",
+    ]
+)
 #: Verbs that lemminflect does not know as irregular.
 _PAST = {"cheerlead": "cheerled", "wet": "wet"}
 #: Objects without an article. No inflection table says what is a mass noun.
 _MASS = frozenset(
-    (
+    [
         "armour",
         "asparagus",
         "bread",
@@ -58,7 +62,7 @@ _MASS = frozenset(
         "sandpaper",
         "seaweed",
         "spinach",
-    )
+    ]
 )
 #: Plurals that have no singular, so that a lemmatiser leaves them as they are.
 _PLURAL_ONLY = frozenset(("jeans", "pajamas", "pliers", "scissors"))
@@ -167,29 +171,30 @@ def affordance_property(verb: str, has: Property, english: English = "corrected"
     )
 
 
-def sentence(
-    release: PhysicalRelease, task: str, left: str, right: str, english: English = "corrected"
-) -> Sentence:
-    """The sentence of a pair of a task "OP", "OA" or "AP"."""
-    if task == "OP":
+def sentence(task: PhysicalTask, pair: tuple[str, str], english: English = "corrected") -> Sentence:
+    """The sentence of a pair of a task."""
+    left, right = pair
+    release = task.release
+    if task.name == "OP":
         return object_property(release.objects[left], release.properties[right], english)
-    if task == "OA":
+    if task.name == "OA":
         return object_affordance(release.objects[left], right, english)
     return affordance_property(left, release.properties[right], english)
 
 
-def question(release: PhysicalRelease, task: str, left: str, right: str) -> str:
-    """The pair as a yes/no question:
-
-    "Is an accordion squishy?", "Can you lift an accordion?"; always correct English.
+def question(task: PhysicalTask, pair: tuple[str, str]) -> str:
+    """The pair as a yes/no question, always in correct English: "Is an accordion squishy?", "Can you lift an
+    accordion?"
     """
-    if task == "AP":
+    left, right = pair
+    release = task.release
+    if task.name == "AP":
         what = _asked("it", _phrase(release.properties[right], "corrected"), False, inside=True)
         return f"If you can {left} something, {what}?"
     of = release.objects[left]
     several = is_plural(of.name)
     name = of.name if several or of.name in _MASS else f"{article(of.name).lower()} {of.name}"
-    if task == "OA":
+    if task.name == "OA":
         return f"Can you {right} {name}?"
     return f"{_asked(name, _phrase(release.properties[right], 'corrected'), several)}?"
 

@@ -15,9 +15,9 @@ from scipy import stats
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score, silhouette_score
 
+from simtown.probes.measures import Correlation, spearman
 from simtown.probes.spatial.lexicon import FUNCTIONAL, GEOMETRIC, simple
 from simtown.probes.spatial.spaces import NumberTable
-from simtown.probes.statistics import Correlation, spearman
 
 #: The paper's number of clusters, and how often k-means starts again.
 PAPER, STARTS = 30, 20

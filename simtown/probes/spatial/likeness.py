@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from simtown.probes import statistics
+from simtown.probes import measures
 
 REPLICATES = 2000
 
@@ -72,7 +72,7 @@ def representational(a: np.ndarray, b: np.ndarray) -> float:
 
 def _weights(words: int, seed: int) -> np.ndarray:
     """(REPLICATES, pairs): how often each pair is in each replicate, words being drawn with replacement."""
-    times = statistics.group_draws(words, REPLICATES, seed).astype(np.float64)
+    times = measures.group_draws(words, REPLICATES, seed).astype(np.float64)
     i, j = np.triu_indices(words, 1)
     result: np.ndarray = times[:, i] * times[:, j]
     return result
@@ -99,4 +99,4 @@ def _correlation(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarra
 
 def _interval(values: np.ndarray) -> tuple[float, float]:
     finite = values[np.isfinite(values)]
-    return statistics.interval(finite) if len(finite) else (float("nan"), float("nan"))
+    return measures.interval(finite) if len(finite) else (float("nan"), float("nan"))

@@ -1,55 +1,49 @@
-"""Spatial relations by perplexity (Ghanimifard and Dobnik 2019): ``simtown probe spatial``.
+"""The study: test suites from a corpus, the matrix of perplexities, P-vectors, and what they know.
 
-Its directory is not that of the other studies, since its results are matrices: ``run.json`` has the settings,
-``scores.npy`` what the model said, ``matrix.tsv`` and ``matrix-sentence.tsv`` the perplexities by token and
-by sentence, ``p-vectors.tsv`` and ``embeddings.tsv`` the vectors, ``figure3`` the heat map, ``summary`` the
-rest.
+Its one task, "relations", has a row a relation and context. Beside the files of every study stand
+``scores.npy``, what the model said; ``matrix.tsv`` and ``matrix-sentence.tsv``, the perplexities by token and
+by sentence; ``p-vectors.tsv`` and ``embeddings.tsv``, the vectors. The picture is the heat map of Figure 3.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from functools import cached_property
+from dataclasses import asdict
+from functools import partial
+from hashlib import file_digest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from simtown.core.options import option
-from simtown.probes.study import Source, Study, StudySettings, TaskRequest, TaskResult
+import numpy as np
 
-if TYPE_CHECKING:
-    from simtown.core.runs import RunRecord
-    from simtown.probes.printed import PrintedTable
-    from simtown.probes.spatial.spaces import NumberTable, Space
-    from simtown.probes.spatial.suites import Suites
-
-RUN, SCORES, SUMMARY, FIGURE = "run.json", "scores.npy", "summary.json", "figure3"
-MATRIX, SENTENCE, VECTORS, EMBEDDINGS = (
-    *("matrix.tsv", "matrix-sentence.tsv"),
-    *("p-vectors.tsv", "embeddings.tsv"),
+from simtown.core.tables import Table
+from simtown.core.untrusted import markdown, open_regular
+from simtown.probes import measures
+from simtown.probes.corpus import Corpus, tokenise, vocabulary
+from simtown.probes.report import Results
+from simtown.probes.scorers.base import UnableError
+from simtown.probes.spatial import (
+    EMBEDDINGS,
+    FILES,
+    FORM,
+    MATRIX,
+    SCORES,
+    SENTENCE,
+    VECTORS,
+    SpatialSettings,
+    analyses,
+    heatmaps,
+    perplexity,
+    spatial_tables,
+    wordtests,
 )
-#: Names of the files.
-OWNED = frozenset(
-    {
-        *(RUN, SCORES, SUMMARY, MATRIX, SENTENCE, VECTORS, EMBEDDINGS),
-        *("summary.md", f"{FIGURE}.png", f"{FIGURE}.svg"),
-    }
-)
+from simtown.probes.spatial.lexicon import RELATIONS
+from simtown.probes.spatial.spaces import NumberTable, Space, embedded, p_vectors, read_table, write_table
+from simtown.probes.spatial.suites import Suites, collect
+from simtown.probes.study import Study, TaskRequest, TaskResult
 
 
-@dataclass(frozen=True)
-class SpatialSettings(StudySettings):
-    """Every choice that decides the numbers, besides the corpus."""
-
-    model: str = option(help="lstm:DIR, hf:ID-OR-DIR (causal or masked), ngram:CORPUS.")
-    rare: int = option(20, "Phrases with a word that the corpus has less often are dropped.", low=1)
-    least: int = option(10, "Contexts with fewer phrases are left out.", low=1)
-    most: int = option(200, "Phrases of a context at most, drawn at random.", low=1)
-    held_out: bool = option(False, "Only phrases that simtown lm train holds out.")
-    seed: int = option(0, "Seed of the sample of phrases.", low=0)
-
-
-def ask(request: TaskRequest) -> dict[str, Any]:
+def ask(request: TaskRequest) -> TaskResult:
     """Score the test suites of a corpus, write the matrices and vectors, and sum up what they know.
 
     Raises:
@@ -57,11 +51,6 @@ def ask(request: TaskRequest) -> dict[str, Any]:
         UnableError: the model has no probabilities of texts.
         DamagedError: a file of the directory, or of the corpus, is damaged.
     """
-    from simtown.core.untrusted import printable
-    from simtown.probes.scorers.base import UnableError
-    from simtown.probes.spatial import heatmaps, perplexity
-    from simtown.probes.spatial.lexicon import RELATIONS
-    from simtown.probes.spatial.spaces import NumberTable, embedded, p_vectors, write_table
 
     settings, out = request.settings, request.out
     scorer = request.scorer()
@@ -74,7 +63,7 @@ def ask(request: TaskRequest) -> dict[str, Any]:
         raise ValueError(
             f"{scorer.name} knows none of the {len(RELATIONS)} relations: train it on text that holds them"
         )
-    suites = _suites(request.data, settings, request.bars)
+    suites = _suites(request.items, settings, request.bars)
     progress = request.bars("phrases scored", len(suites.frames) * len(RELATIONS))
     scores = perplexity.score(scorer, suites, RELATIONS, out / SCORES, progress)
     tokens, sentences = (
@@ -90,9 +79,8 @@ def ask(request: TaskRequest) -> dict[str, Any]:
         embeddings = embedded(scorer, RELATIONS)
         write_table(out / EMBEDDINGS, embeddings.table())
         spaces.append(embeddings.table().space("LM"))
-    heatmaps.heat_map(vectors, f"P-vectors: {printable(settings.model)}", out / FIGURE)
     sizes = suites.counts.sum(axis=1).tolist()
-    return {
+    summary = {
         "suites": {
             "phrases": suites.phrases,
             "kept": suites.kept,
@@ -104,18 +92,23 @@ def ask(request: TaskRequest) -> dict[str, Any]:
         "unknown_relations": unknown,
         **_known(tokens, suites.seen, spaces),
     }
+    rows = {
+        "relation": np.repeat(RELATIONS, len(suites.contexts)),
+        "context": np.tile(suites.contexts, len(RELATIONS)),
+        "perplexity": tokens.values.ravel(),
+        "perplexity_by_sentence": sentences.values.ravel(),
+    }
+    return TaskResult(rows, summary)
 
 
 def _suites(corpus: Path, settings: SpatialSettings, bars: Callable[[str, int], Any]) -> Suites:
     """The corpus is read twice: for its words, then for its phrases."""
-    from simtown.probes.corpus import Corpus, tokenise, vocabulary
-    from simtown.probes.spatial.suites import collect
 
     counted = _reported(Corpus(corpus), bars("phrases counted", 0))
     common = vocabulary((tokenise(phrase) for phrase in counted), settings.rare)
     phrases = _reported(Corpus(corpus), bars("phrases sorted", 0))
     if settings.held_out:
-        from simtown.probes.lm.train import held_out
+        from simtown.probes.lm.train import held_out  # PyTorch
 
         phrases = filter(held_out, phrases)
     return collect(
@@ -136,9 +129,6 @@ def _reported(phrases: Iterable[str], progress: Callable[[int], object]) -> Iter
 
 def _known(tokens: NumberTable, seen: dict[str, int], spaces: Sequence[Space]) -> dict[str, Any]:
     """What the vectors know, and what perplexity depends on."""
-    from simtown.probes import statistics
-    from simtown.probes.spatial import analyses, wordtests
-    from simtown.probes.spatial.lexicon import RELATIONS
 
     questions, sets = wordtests.analogies(), wordtests.trios()
     words = {w for q in questions for w in q.group} | {w for s in sets for w in (*s.group, s.odd)}
@@ -151,7 +141,7 @@ def _known(tokens: NumberTable, seen: dict[str, int], spaces: Sequence[Space]) -
             answers.setdefault(test, []).append(answer)
             results.setdefault(test, {})[space.name] = {
                 "accuracy": answer.accuracy,
-                "interval": statistics.interval(wordtests.accuracies(answer)),
+                "interval": measures.interval(wordtests.accuracies(answer)),
             }
     for test, pair in answers.items():
         if len(pair) == 2:
@@ -165,13 +155,8 @@ def _known(tokens: NumberTable, seen: dict[str, int], spaces: Sequence[Space]) -
     }
 
 
-def page(model: str, summary: Mapping[str, Any]) -> str:
-    """The summary in Markdown."""
-    from simtown.core.tables import Table
-    from simtown.core.untrusted import markdown
-    from simtown.probes.spatial.lexicon import RELATIONS
-
-    counts, frequency, kinds = summary["suites"], summary["frequency"], summary["functional"]
+def tests(summary: Mapping[str, Any]) -> Table:
+    """The accuracies of the tests, for summary.csv and summary.md."""
     rows = []
     for test, chance in (("analogy", 1 / 9), ("odd_one_out_cosine", 1 / 3), ("odd_one_out_rank", 1 / 3)):
         for name in ("P", "LM"):
@@ -180,8 +165,15 @@ def page(model: str, summary: Mapping[str, Any]) -> str:
                 accuracy = f"{summary[test][name]['accuracy']:.3f}"
                 interval = f"{low:.3f} to {high:.3f}"
                 rows.append([test.replace("_", " "), name, accuracy, interval, f"{chance:.2f}"])
+    return Table(["test", "vectors", "accuracy", "95 %", "chance"], rows)
+
+
+def pages(results: Results) -> dict[str, str]:
+    """summary.csv and summary.md."""
+    summary = results.tasks["relations"]
+    counts, frequency, kinds = summary["suites"], summary["frequency"], summary["functional"]
     lines = [
-        f"# Spatial relations: {markdown(model)}",
+        f"# Spatial relations: {markdown(results.model)}",
         "",
         f"{len(RELATIONS)} relations in {len(counts['contexts'])} contexts; {counts['with_relation']:,} of "
         f"{counts['phrases']:,} phrases hold a relation; {sum(counts['contexts'].values()):,} phrases "
@@ -196,7 +188,7 @@ def page(model: str, summary: Mapping[str, Any]) -> str:
         ]
     rho = "-" if frequency["rho"] is None else f"{frequency['rho']:.3f}"
     lines += [
-        Table(["test", "vectors", "accuracy", "95 %", "chance"], rows).markdown(text_columns=2),
+        tests(summary).markdown(text_columns=2),
         "",
         f"Frequency and mean log-perplexity elsewhere: Spearman's ρ = {rho}, n = {frequency['n']}.",
         f"Functional relations elsewhere: {kinds['functional']:.2f} bits, geometric: "
@@ -209,106 +201,32 @@ def page(model: str, summary: Mapping[str, Any]) -> str:
             f"{len(part['groups'])} clusters ({name}), silhouette {part['silhouette']:.3f}: {groups}; the "
             "rest alone.",
         ]
-    return "\n".join(lines) + "\n"
+    return {"summary.csv": tests(summary).csv(), "summary.md": "\n".join(lines) + "\n"}
 
 
-def load(directory: Path) -> tuple[NumberTable, list[Space]]:
-    """The perplexities by token and the vectors of a finished run, P and, where the model has any, LM.
-
-    Raises:
-        FileNotFoundError: no finished run is there.
-        DamagedError: a table is damaged.
-    """
-    from simtown.probes.spatial.spaces import read_table
-
-    if not (directory / SUMMARY).is_file():
-        raise FileNotFoundError(f"{directory} holds no finished simtown probe spatial")
-    spaces = [
-        read_table(directory / file).space(f"{name}, {directory.name}")
-        for name, file in (("P", VECTORS), ("LM", EMBEDDINGS))
-        if (directory / file).is_file()
-    ]
-    return read_table(directory / MATRIX), spaces
+def draw(results: Results, task: str, corpus: Path) -> None:
+    """Draw the heat map of the P-vectors, as relations.png and relations.svg."""
+    heatmaps.heat_map(read_table(results.path / VECTORS), f"P-vectors: {results.model}", results.path / task)
 
 
-def unknown_relations(directory: Path) -> list[str]:
-    """The relations that the model of a finished run does not know."""
-    from simtown.core.files import DamagedError
-    from simtown.core.untrusted import read_json
-
-    try:
-        unknown: list[str] = list(read_json(directory / SUMMARY)["unknown_relations"])
-    except (ValueError, KeyError, TypeError) as error:
-        raise DamagedError(
-            f"{directory / SUMMARY} is damaged ({error}): run simtown probe spatial again"
-        ) from error
-    return unknown
+def digest(corpus: Path) -> str:
+    """A digest of the corpus."""
+    with open_regular(corpus) as file:
+        return file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
 
 
-class SpatialStudy(Study):
-    """Every spatial relation in every other's place."""
-
-    name = "spatial"
-    title = "Spatial relations: perplexity vectors of a language model."
-    about = (
-        "Put every spatial relation in every other's place and see how perplexed a model is (Ghanimifard "
-        "and Dobnik, 2019).\n\nPhrases of the corpus are binned by the relation they hold. 67 relations "
-        "in up to 57 such contexts make the matrix of perplexities; its rows are the relations' "
-        "P-vectors, which are tested by analogies, odd ones out and clusters. --model, --corpus and --out "
-        "are needed."
-    )
-    source = Source(
-        "corpus", "Text, one phrase a line, or Visual Genome's region_descriptions.json; packed or not."
-    )
-    settings = SpatialSettings
-    task_names = ("relations",)
-    published = ("spatial-figure3", "spatial-analogy", "spatial-odd-one-out", "spatial-similarity")
-    ending = "Everything is in {out}; the heat map is {out}/figure3.png and .svg"
-
-    @cached_property
-    def record(self) -> RunRecord:
-        """The file that says what a directory of its results is."""
-        from simtown.core.runs import RunRecord
-
-        return RunRecord(RUN, "simtown spatial relations", self.command, OWNED)
-
-    def open(self, source: Path, settings: Any) -> Path:
-        return source
-
-    def settings_record(self, data: Path, settings: Any) -> dict[str, Any]:
-        from hashlib import file_digest
-
-        with open(data, "rb") as file:
-            digest = file_digest(file, "sha256").hexdigest()
-        return super().settings_record(data, settings) | {"corpus": digest}
-
-    def is_done(self, out: Path, content: Mapping[str, Any], task: str) -> bool:
-        """Never: what the model said is kept as it comes, and the rest takes seconds."""
-        return False
-
-    def ask(self, request: TaskRequest) -> TaskResult:
-        return TaskResult({}, ask(request))
-
-    def write_task(self, out: Path, content: dict[str, Any], task: str, result: TaskResult) -> None:
-        """Write summary.json and summary.md."""
-        from simtown.core.files import as_json, save_json, save_text
-
-        summary = as_json(result.summary)
-        save_json(out / SUMMARY, summary)
-        save_text(out / "summary.md", page(content["settings"]["model"], summary))
-
-    def write_summary(self, out: Path, content: Mapping[str, Any]) -> None:
-        """Nothing is left to write."""
-
-    def compare(self, a: Path, b: Path) -> list[PrintedTable]:
-        from simtown.probes.spatial.spatial_tables import compared
-
-        return compared(a, b)
-
-    def reproduce(self, table: str, data: Path, runs: Sequence[Path]) -> tuple[list[PrintedTable], list[str]]:
-        from simtown.probes.spatial.spatial_tables import printed_table
-
-        return printed_table(table, data, runs)
-
-
-SPATIAL = SpatialStudy()
+SPATIAL = Study(
+    name="spatial",
+    settings=SpatialSettings,
+    tasks=("relations",),
+    items=lambda source, settings: {"relations": source},
+    digest=digest,
+    ask=ask,
+    pages=pages,
+    draw=draw,
+    compare=lambda a, b: spatial_tables.compared(a.path, b.path),
+    printed={name: partial(spatial_tables.printed_table, name) for name in spatial_tables.TABLES},
+    files=FILES,
+    form=FORM,
+    source="corpus",
+)

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
-from simtown.probes import statistics
-from simtown.probes.printed import PrintedTable
+from simtown.probes import measures, report
+from simtown.probes.reproduce import PrintedTable
 from simtown.probes.scorers import open_scorer
-from simtown.probes.spatial import likeness, wordtests
+from simtown.probes.spatial import EMBEDDINGS, FORM, MATRIX, VECTORS, likeness, wordtests
 from simtown.probes.spatial.lexicon import CONTEXTS, JUDGED, RELATIONS
 from simtown.probes.spatial.released import SpatialRelease, read
 from simtown.probes.spatial.spaces import (
@@ -25,8 +25,8 @@ from simtown.probes.spatial.spaces import (
     embedded,
     p_vectors,
     random_space,
+    read_table,
 )
-from simtown.probes.spatial.spatial_study import load, unknown_relations
 from simtown.probes.spatial.wordtests import Answers
 
 #: Section 5: accuracy on analogies; on the odd one out, by measure.
@@ -179,7 +179,7 @@ def alike(name: str, a: NumberTable, b: NumberTable, relations: tuple[str, ...] 
     """
     contexts = tuple(c for c in CONTEXTS if c in a.columns and c in b.columns)
     block_a, block_b = a.block(relations, contexts), b.block(relations, contexts)
-    rho = statistics.spearman(np.log(block_a).ravel(), np.log(block_b).ravel()).rho
+    rho = measures.spearman(np.log(block_a).ravel(), np.log(block_b).ravel()).rho
     note = f"{block_a.size:,} cells, {len(contexts)} contexts"
     vectors = [cosine(p_vectors(block)) for block in (block_a, block_b)]
     return [
@@ -213,7 +213,7 @@ def _tested(
         lines.append(line)
     drawn = np.array([answer(random_space(words, DIMENSION, seed)).accuracy for seed in range(DRAWS)])
     note = f"mean and spread of {DRAWS} draws"
-    chance = Line("random", printed.get("random"), float(drawn.mean()), *statistics.interval(drawn), note)
+    chance = Line("random", printed.get("random"), float(drawn.mean()), *measures.interval(drawn), note)
     return [*lines, chance]
 
 
@@ -223,7 +223,7 @@ def _lacking(release: SpatialRelease, name: str, paper: float | None, *parts: st
 
 
 def _accuracy(name: str, paper: float | None, answers: Answers) -> Line:
-    return Line(name, paper, answers.accuracy, *statistics.interval(wordtests.accuracies(answers)))
+    return Line(name, paper, answers.accuracy, *measures.interval(wordtests.accuracies(answers)))
 
 
 def _agreed(name: str, paper: float | None, a: np.ndarray, b: np.ndarray) -> Line:
@@ -236,7 +236,7 @@ def _agreed(name: str, paper: float | None, a: np.ndarray, b: np.ndarray) -> Lin
 # As tables
 
 
-def printed_table(table: str, data: Path, runs: Sequence[Path]) -> tuple[list[PrintedTable], list[str]]:
+def printed_table(table: str, data: Path, runs: Sequence[Path]) -> list[PrintedTable]:
     """A table of the paper; how many of its numbers are as printed, and what the others lack."""
     release = read(data)
     if table == "spatial-figure3":
@@ -254,7 +254,9 @@ def printed_table(table: str, data: Path, runs: Sequence[Path]) -> tuple[list[Pr
         )
     notes = " ".join(line.note for line in lines if math.isnan(line.here))
     remarks += [f"no {part}: {why}" for part, why in release.missing.items() if f"no {part}" in notes]
-    return [printed_lines(title, lines)], remarks
+    printed = printed_lines(title, lines)
+    printed.notes += remarks
+    return [printed]
 
 
 def printed_lines(title: str, lines: Sequence[Line]) -> PrintedTable:
@@ -281,6 +283,9 @@ _TABLES: dict[str, tuple[str, Callable[[SpatialRelease, Sequence[Space]], list[L
     "spatial-odd-one-out": ("Odd one out: accuracy", odd_one_out),
     "spatial-similarity": ("Similarity of words: Spearman's correlation", similarity),
 }
+
+#: Names on the command line.
+TABLES = ("spatial-figure3", *_TABLES)
 
 
 # Two models
@@ -332,3 +337,31 @@ def compared(a: Path, b: Path) -> list[PrintedTable]:
             f"{len(every_set) - len(sets)} of {len(every_set)} odd ones out."
         )
     return [table, printed_lines("Spearman's correlation", alike("A and B", matrix_a, matrix_b, relations))]
+
+
+# Directories of results
+
+
+def load(directory: Path) -> tuple[NumberTable, list[Space]]:
+    """The perplexities by token and the vectors of a finished run, P and, where the model has any, LM.
+
+    Raises:
+        FileNotFoundError: no finished run is there.
+        DamagedError: a table is damaged.
+    """
+    unknown_relations(directory)
+    spaces = [
+        read_table(directory / file).space(f"{name}, {directory.name}")
+        for name, file in (("P", VECTORS), ("LM", EMBEDDINGS))
+        if (directory / file).is_file()
+    ]
+    return read_table(directory / MATRIX), spaces
+
+
+def unknown_relations(directory: Path) -> list[str]:
+    """The relations that the model of a finished run does not know."""
+    tasks = report.load(directory, FORM).tasks
+    if not tasks:
+        raise FileNotFoundError(f"{directory} holds no finished simtown probe spatial")
+    unknown: list[str] = tasks["relations"]["unknown_relations"]
+    return unknown

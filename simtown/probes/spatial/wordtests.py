@@ -13,7 +13,7 @@ from itertools import combinations, permutations, product
 
 import numpy as np
 
-from simtown.probes import statistics
+from simtown.probes import measures
 from simtown.probes.spatial.lexicon import KINDS, OPPOSITES
 from simtown.probes.spatial.spaces import MEASURES, Measure, Space, cosine, unit
 
@@ -166,7 +166,7 @@ def _numbers(keys: Sequence[frozenset[str]]) -> np.ndarray:
 def accuracies(answers: Answers, seed: int = 0) -> np.ndarray:
     """(REPLICATES,) accuracy where groups of questions are drawn with replacement."""
     count = int(answers.groups.max()) + 1
-    times = statistics.group_draws(count, REPLICATES, seed)
+    times = measures.group_draws(count, REPLICATES, seed)
     rights = np.bincount(answers.groups, answers.right, count)
     result: np.ndarray = (times @ rights) / (times @ np.bincount(answers.groups, minlength=count))
     return result
@@ -197,5 +197,5 @@ def compare(a: Answers, b: Answers) -> AccuracyDifference:
     """
     if not np.array_equal(a.groups, b.groups):
         raise ValueError("two spaces can be compared on the same questions only")
-    low, high = statistics.interval(accuracies(a) - accuracies(b))
-    return AccuracyDifference(a.accuracy - b.accuracy, low, high, statistics.mcnemar(a.right, b.right).exact)
+    low, high = measures.interval(accuracies(a) - accuracies(b))
+    return AccuracyDifference(a.accuracy - b.accuracy, low, high, measures.mcnemar(a.right, b.right).exact)

@@ -22,14 +22,14 @@ import pyarrow.parquet as pq
 
 from simtown.assets.catalogue import ENTITIES, NAMED_BY_COLOUR
 from simtown.core.files import ForeignDirectoryError, claimed, replacing, save_json, save_text
-from simtown.core.plots import GREY, INK, new_figure, save_figure
+from simtown.core.plots import GREY, INK, new_figure, save_figure, style_axes
 from simtown.core.progress import Progress
 from simtown.core.tables import markdown_table
 from simtown.core.untrusted import folder
 from simtown.datasets.captioned import caption_blocks
 from simtown.datasets.reader import Dataset
 from simtown.language.colours import COLOURS, by_kind, seen
-from simtown.probes import elicit, judging, plots, statistics
+from simtown.probes import elicit, measures
 from simtown.probes.items import GROUPS, grouped
 from simtown.probes.lm.train import LMSettings, train
 from simtown.probes.scorers import open_scorer
@@ -114,20 +114,20 @@ def measured(truth: np.ndarray, belief: np.ndarray) -> dict[str, Any]:
     """
     each = {
         "divergence": divergence(truth, belief),
-        "rho": judging.spearman_rows(belief, truth),
+        "rho": measures.spearman_rows(belief, truth),
         "first": (truth.argmax(axis=1) == belief.argmax(axis=1)).astype(float),
     }
     member = grouped(truth, "release")
-    measures: dict[str, Any] = {}
+    summary: dict[str, Any] = {}
     for name, values in each.items():
         known = np.isfinite(values)
-        low, high = statistics.mean_interval(values)
+        low, high = measures.mean_interval(values)
         groups = {
             g: float(values[known & (member == g)].mean()) for g in GROUPS if (known & (member == g)).any()
         }
         mean = float(values[known].mean()) if known.any() else float("nan")
-        measures[name] = {"mean": mean, "low": low, "high": high, "n": int(known.sum()), **groups}
-    return measures
+        summary[name] = {"mean": mean, "low": low, "high": high, "n": int(known.sum()), **groups}
+    return summary
 
 
 def run(
@@ -162,9 +162,9 @@ def run(
         name: [] for name in ("bias", "kind", "color", "truth", "said", "recovered")
     }
     beliefs = []
-    guess = np.tile(judging.prior(kinds.truth), (len(kinds.names), 1))
+    guess = np.tile(measures.shares(kinds.truth).mean(axis=0), (len(kinds.names), 1))
     summary["prior"] = measured(kinds.truth, guess)
-    summary["ceiling_rho"] = float(judging.ceiling_rows(kinds.truth).mean())
+    summary["ceiling_rho"] = float(measures.ceiling_rows(kinds.truth).mean())
     with claimed(out, "simtown probe visual bridge"):
         for bias in sorted(set(biases)):
             place = folder(out, f"bias-{bias:g}")
@@ -282,7 +282,7 @@ def figure(
     typical[at, kinds.truth.argmax(axis=1)] = True
     line = np.linspace(0, 1, 101)
     for panel, (bias, belief) in zip(panels, beliefs, strict=True):
-        plots.plain(panel)
+        style_axes(panel, "y", 8.5)
         panel.plot([0, 1], [0, 1], color=GREY, linewidth=0.9, label="the truth")
         faithful = line * (1 - bias) / np.maximum(1 - line * bias, 1e-9)
         panel.plot(line, faithful, "--", color=INK, linewidth=1.1, label=CAPTIONS)
@@ -304,7 +304,7 @@ def figure(
         (left, "divergence", 1, "KL(truth ‖ belief), bits: lower is better"),
         (right, "rho", 100, "Spearman ρ × 100 with the truth: higher is better"),
     ):
-        plots.plain(panel)
+        style_axes(panel, "y", 8.5)
         for source, style, colour, name in (
             ("captions", "--", INK, CAPTIONS),
             ("model", "-o", MODEL, "the model, 95 % interval"),

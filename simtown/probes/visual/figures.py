@@ -9,8 +9,8 @@ import numpy as np
 
 from simtown.core.plots import GREY, INK, PALETTE, save_figure
 from simtown.core.untrusted import figure_text
-from simtown.probes import statistics
-from simtown.probes.plots import canvas, titled
+from simtown.probes import measures
+from simtown.probes.figures import canvas, titled
 from simtown.probes.visual.release import CODA_CLASSES, VisualRelease
 from simtown.probes.visual.sizes import boxes
 from simtown.probes.visual.tables import against_coda
@@ -50,7 +50,7 @@ def figure3(release: VisualRelease, path: Path) -> None:
     for panel, (model, groups) in zip(panels, projections.items(), strict=True):
         boxes(panel, groups)
         sizes = np.repeat(np.arange(len(groups)), [len(v) for v in groups.values()])
-        rho = statistics.spearman(np.concatenate([np.array(v) for v in groups.values()]), sizes).rho
+        rho = measures.spearman(np.concatenate([np.array(v) for v in groups.values()]), sizes).rho
         titled(panel, f"{figure_text(model)}; ρ with size {rho:.2f}")
     save_figure(figure, path)
 
@@ -67,7 +67,7 @@ def figure5(release: VisualRelease, path: Path) -> None:
     panel.set_xlabel("BERT", fontsize=9, color=INK)
     panel.set_ylabel("Oscar", fontsize=9, color=INK)
     panel.legend(fontsize=8, frameon=False)
-    titled(panel, f"cosine with large − small; ρ = {statistics.spearman(x, y).rho:.2f}")
+    titled(panel, f"cosine with large − small; ρ = {measures.spearman(x, y).rho:.2f}")
     save_figure(figure, path)
 
 

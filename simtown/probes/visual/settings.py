@@ -1,43 +1,31 @@
-"""What a run of the visual study is made with, and what its directory of results is."""
+"""The settings of ``simtown probe visual``."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING
 
 from simtown.core.options import SettingsError, option
-from simtown.probes.item_study import USES, ItemSettings
-from simtown.probes.study import results_record
+from simtown.probes.study_settings import USES, ItemSettings
 
-if TYPE_CHECKING:
-    from simtown.core.runs import RunRecord
-
+#: What summary.json calls the format.
+FORM = "simtown visual commonsense"
 TASKS = ("color", "shape", "material", "cooccurrence", "size")
 
 
 @dataclass(frozen=True)
 class VisualSettings(ItemSettings):
-    """What decides the numbers, besides the data.
-
-    Attributes:
-        model: how the scorer is opened.
-        use: prompts (zero-shot), head, tuned (soft prompts at every layer), tuned-embeddings (at the first),
-            or None: what the model can do.
-        task: names with commas between, or "all".
-        seed: of the head's solver, and of the order in which prompts are tuned.
-    """
+    """The settings of ``simtown probe visual``; `seed` also orders the subjects while prompts are tuned."""
 
     model: str = option(
         help="hf:ID-OR-DIR, sentence:ID-OR-DIR, clip:ID-OR-DIR, lstm:DIR, glove:FILE, ngram:CORPUS."
     )
     use: str | None = option(
         None,
-        "How the model is used: prompts (zero-shot), head (logistic regression on its vectors), tuned "
-        "(soft prompts at every layer of a masked model) or tuned-embeddings (at the first). Default: "
-        "prompts where it has probabilities of words.",
-        choices=(*USES, "tuned", "tuned-embeddings"),
+        "How the model is used: prompts (zero-shot), head (logistic regression on its vectors), tuned (soft "
+        "prompts at every layer of a masked model) or tuned-embeddings (at the first). Default: prompts "
+        "where it has probabilities of words.",
         flag="as",
+        choices=(*USES, "tuned", "tuned-embeddings"),
     )
     task: str = option(
         "all",
@@ -46,25 +34,12 @@ class VisualSettings(ItemSettings):
     )
 
     def check(self) -> None:
-        """Raises ValueError if a value is not among the possible ones."""
+        """Raises SettingsError if a value is impossible."""
         super().check()
-        if set(self.task_names) - set(TASKS):
-            raise SettingsError(
-                f"{self.task} is unknown: give {', '.join(TASKS)}, several with commas between, or all",
-                "task",
-            )
+        if unknown := set(self.task_names) - set(TASKS):
+            raise SettingsError(f"'{unknown.pop()}' is unknown: choose among {', '.join(TASKS)}, all", "task")
 
     @property
     def task_names(self) -> tuple[str, ...]:
         """The tasks that are named."""
-        return (
-            TASKS
-            if self.task == "all"
-            else tuple(dict.fromkeys(part.strip() for part in self.task.split(",")))
-        )
-
-
-@cache
-def visual_record() -> RunRecord:
-    """The file that says what a directory of the study's results is."""
-    return results_record("visual", TASKS, "simtown visual commonsense", ("prompts",))
+        return TASKS if self.task == "all" else tuple(dict.fromkeys(t.strip() for t in self.task.split(",")))

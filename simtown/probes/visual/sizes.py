@@ -7,21 +7,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from hashlib import blake2b
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 from scipy.stats import rankdata
 
-from simtown.core.columns import NUMBER, TEXT
 from simtown.core.plots import INK, PALETTE, save_figure
 from simtown.core.untrusted import figure_text
-from simtown.probes import elicit, judging, plots, result_files, statistics
-from simtown.probes.item_results import mean_text, share_text
+from simtown.probes import elicit, figures, measures
+from simtown.probes.item_study import mean_text, share_text
+from simtown.probes.report import Results
 from simtown.probes.scorers.base import UnableError
 from simtown.probes.study import TaskRequest, TaskResult
 from simtown.probes.visual.classes import SIZES
-from simtown.probes.visual.settings import visual_record
 
 Direction = Literal["paper", "corrected"]
 #: Sizes whose nouns are subjects: the others have nothing smaller, or nothing larger.
@@ -36,13 +34,28 @@ class Sizes:
         nouns: (c) names.
         size: (c,) int64, each noun's size, from 0.
         subjects: (s,) int64 numbers of the nouns that are asked about.
+        table: {size: nouns}.
+        templates: {"larger" or "smaller": sentences}.
     """
 
-    def __init__(self, table: Mapping[str, Sequence[str]]) -> None:
+    def __init__(
+        self, table: Mapping[str, Sequence[str]], templates: Mapping[str, Sequence[str]] | None = None
+    ) -> None:
+        self.table, self.templates = table, templates or {}
         self.names = tuple(table)
         self.nouns = tuple(noun for nouns in table.values() for noun in nouns)
         self.size = np.repeat(np.arange(len(table)), [len(nouns) for nouns in table.values()])
         self.subjects = np.flatnonzero(np.isin(np.array(self.names)[self.size], SUBJECTS))
+
+    @classmethod
+    def of(cls, data: Any) -> Sizes:
+        """The nouns of a release, or of what was mined."""
+        ways = ("larger", "smaller")
+        return cls(data.sizes(), {relation: data.templates(f"size_{relation}") for relation in ways})
+
+    def digest(self) -> str:
+        """A digest of the nouns by size."""
+        return blake2b(repr(self.table).encode(), digest_size=8).hexdigest()
 
 
 def rank_partition(
@@ -156,21 +169,15 @@ def projection(vectors: np.ndarray, small: np.ndarray, large: np.ndarray) -> np.
 # The task
 
 
-def digest(table: Mapping[str, Sequence[str]]) -> str:
-    """A digest of the nouns by size."""
-    return blake2b(repr(table).encode(), digest_size=8).hexdigest()
-
-
 def ask(request: TaskRequest) -> TaskResult:
     """Rank partition for a model with probabilities, adjective projection for one with vectors of words.
 
     Raises:
         UnableError: the model has neither probabilities nor vectors.
     """
-    settings, data = request.settings, request.data.data
+    settings, sizes = request.settings, request.items
     scorer = request.scorer(settings.policy)
-    table = data.sizes()
-    sizes = Sizes(table)
+    table = sizes.table
     columns: dict[str, list[Any]] = {name: [] for name in ("method", "noun", "size", "score")}
     summary: dict[str, Any] = {"partition": {}, "projection": None, "notes": {}}
     nouns, names = np.array(sizes.nouns), np.array(sizes.names)
@@ -188,7 +195,7 @@ def ask(request: TaskRequest) -> TaskResult:
         for relation in ways:
             logprobs = elicit.by_template(
                 scorer,
-                data.templates(f"size_{relation}"),
+                sizes.templates[relation],
                 [sizes.nouns[i] for i in sizes.subjects],
                 [(noun,) for noun in sizes.nouns],
                 settings.protocol,
@@ -198,7 +205,7 @@ def ask(request: TaskRequest) -> TaskResult:
             for direction in directions:
                 partition = rank_partition(sizes, scores, relation, direction)
                 bounds = {k: v[relation == "smaller"] for k, v in limits(table, direction).items()}
-                low, high = statistics.mean_interval(partition)
+                low, high = measures.mean_interval(partition)
                 summary["partition"][f"{relation}, {direction}"] = {
                     "n": len(partition),
                     "mean": float(partition.mean()),
@@ -219,8 +226,8 @@ def ask(request: TaskRequest) -> TaskResult:
         if small is not None and large is not None and len(with_vector) > 2:
             vectors = np.array([words[sizes.nouns[i]] for i in with_vector])
             scores = projection(vectors, small, large)
-            ceiling = judging.ceiling_rows(sizes.size[with_vector][None].astype(float))[0]
-            correlation = statistics.spearman(scores, sizes.size[with_vector])
+            ceiling = measures.ceiling_rows(sizes.size[with_vector][None].astype(float))[0]
+            correlation = measures.spearman(scores, sizes.size[with_vector])
             summary["projection"] = {**asdict(correlation), "ceiling": float(ceiling)}
             add("projection", with_vector, scores)
     if not columns["method"]:
@@ -232,7 +239,7 @@ def ask(request: TaskRequest) -> TaskResult:
 
 def remarks(summary: Mapping[str, Any]) -> list[str]:
     """Which nouns a model cannot say; they stand at the end of its rankings, in any order."""
-    words = summary["notes"].get("unsaid_nouns")
+    words = summary.get("notes", {}).get("unsaid_nouns")
     if not words:
         return []
     some = ", ".join(words[:5]) + (", …" if len(words) > 5 else "")
@@ -272,11 +279,11 @@ def boxes(panel: Any, groups: dict[str, list[float]]) -> None:
     panel.set_ylabel("cosine with large − small", fontsize=9, color=INK)
 
 
-def draw(out: Path, content: Mapping[str, Any]) -> None:
+def draw(results: Results) -> None:
     """Left: rank partition both ways, chance and perfect (Table 4). Right: projections by size (Figure 3)."""
-    summary = content["tasks"]["size"]
+    summary = results.tasks["size"]
     partition, panels = summary["partition"], bool(summary["partition"]) + bool(summary["projection"])
-    figure, places = plots.canvas(panels, 5.6 * panels, 4.2)
+    figure, places = figures.canvas(panels, 5.6 * panels, 4.2)
     if partition:
         panel = places.pop(0)
         for i, (name, numbers) in enumerate(partition.items()):
@@ -293,13 +300,11 @@ def draw(out: Path, content: Mapping[str, Any]) -> None:
         panel.set_ylim(0, 112)
         panel.legend(fontsize=8, frameon=False, ncols=2)
     if summary["projection"]:
-        kinds = {"method": TEXT, "noun": TEXT, "size": TEXT, "score": NUMBER}
-        rows = result_files.read_rows(visual_record(), out, "size", kinds).to_pydict()
+        rows = results.rows("size", ("method", "size", "score"))
         entries = zip(rows["method"], rows["size"], rows["score"], strict=True)
         scores = [(size, score) for method, size, score in entries if method == "projection"]
         rho, p = summary["projection"]["rho"], summary["projection"]["p"]
         boxes(places[0], {size: [score for s, score in scores if s == size] for size in SIZES})
-        plots.titled(places[0], f"adjective projection; ρ = {rho:.2f}, p = {p:.2g}")
-    model = figure_text(result_files.short_model(str(content["settings"]["model"])))
-    figure.suptitle(f"size, {model}", fontsize=11, color=INK)
-    save_figure(figure, out / "size.png")
+        figures.titled(places[0], f"adjective projection; ρ = {rho:.2f}, p = {p:.2g}")
+    figure.suptitle(f"size, {figure_text(results.model)}", fontsize=11, color=INK)
+    save_figure(figure, results.path / "size.png")

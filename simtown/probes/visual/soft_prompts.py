@@ -20,8 +20,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from simtown.probes.items import ItemSet
-from simtown.probes.judging import PromptResult, judged
+from simtown.probes.items import ItemAnswers, ItemSet
 from simtown.probes.scorers.base import Scorer, UnableError
 from simtown.probes.scorers.batching import together
 from simtown.probes.scorers.gap import lead_of
@@ -215,7 +214,7 @@ def tune(
     deep: bool,
     save: Path | None = None,
     progress: Callable[[int], object] = lambda more: None,
-) -> tuple[PromptResult, dict[str, Any]]:
+) -> tuple[ItemAnswers, dict[str, Any]]:
     """Prompts tuned on the train subjects' best classes, and what their mixture says of the test; notes with
     the losses by pass.
 
@@ -287,7 +286,7 @@ def tune(
         "held_out_loss": history,
         "weights": dict(zip(data.templates, mixture.log_weights.exp().tolist(), strict=True)),
     }
-    return judged(data, data.test, said(mixture, every, data.test), "tuned"), notes
+    return ItemAnswers.of(data, data.test, said(mixture, every, data.test), "tuned"), notes
 
 
 def said(mixture: Mixture, every: list[PromptRows], which: np.ndarray) -> np.ndarray:

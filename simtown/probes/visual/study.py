@@ -2,156 +2,91 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
-from simtown.probes.item_study import ItemStudy
-from simtown.probes.study import Source, SummaryTable, TaskRequest, TaskResult
-from simtown.probes.visual.settings import TASKS, VisualSettings, visual_record
+from simtown.core.untrusted import folder
+from simtown.probes import item_study
+from simtown.probes.items import ItemSet
+from simtown.probes.report import Results
+from simtown.probes.study import Study, TaskRequest, TaskResult
+from simtown.probes.visual import sizes
+from simtown.probes.visual.mined import NAME, Mined
+from simtown.probes.visual.release import VisualRelease
+from simtown.probes.visual.settings import FORM, TASKS, VisualSettings
+from simtown.probes.visual.sizes import Sizes
+from simtown.probes.visual.tables import TABLES, printed
 
-if TYPE_CHECKING:
-    import numpy as np
-
-    from simtown.core.runs import RunRecord
-    from simtown.probes.items import ItemSet
-    from simtown.probes.printed import PrintedTable
-
-
-class VisualData(Protocol):
-    """Where items come from: the release, or what was mined."""
-
-    folder: Path
-
-    def tasks(self) -> tuple[str, ...]: ...
-
-    def dataset(self, relation: str) -> ItemSet: ...
-
-    def sizes(self) -> Mapping[str, Sequence[str]]: ...
-
-    def templates(self, relation: str) -> tuple[str, ...]: ...
-
-    def counts(self, relation: str) -> tuple[tuple[str, ...], np.ndarray]: ...
+_EXPLAINED = (
+    "score: mean Spearman ρ over subjects ± sd, times 100 (of size: rank partition, per cent; projection: "
+    "one ρ over nouns); in brackets 95 % bootstrap intervals over subjects; prior: the train subjects' "
+    "mean distribution (of size: a random order); ceiling: the best that a ranking without ties can "
+    "reach; choice of 2: the best class against a wrong one."
+)
 
 
-@dataclass(frozen=True)
-class VisualSource:
-    """The data of a run, with the items that were read.
+def open_data(path: Path) -> Mined | VisualRelease:
+    """What simtown mined, or the paper's release.
 
-    Attributes:
-        data: the release, or what was mined.
-        items: by task; filled as tasks are asked about.
+    Raises:
+        FileNotFoundError: the folder is neither.
     """
-
-    data: VisualData
-    items: dict[str, ItemSet] = field(default_factory=dict)
+    return Mined(path) if (path / NAME).is_file() else VisualRelease(path)
 
 
-class VisualStudy(ItemStudy):
-    """What things look like."""
-
-    name = "visual"
-    title = "Colour, shape, material, size, co-occurrence of things."
-    about = (
-        "Ask a model what things look like, without training it or by a head on its vectors, and compare "
-        "with what was seen (Zhang et al. 2022).\n\nWrites every subject's result as Parquet, the means "
-        "with intervals, prior and ceiling as JSON, CSV and Markdown, and a picture a task.\n\n"
-        "Start with: simtown probe visual --task color --model glove:glove.txt --data VL-commonsense "
-        "--out color-glove\n"
-        "(VL-commonsense: a clone of github.com/ChenyuHeidiZhang/VL-commonsense, or what simtown probe "
-        "visual mine made)."
-    )
-    source = Source(
-        "data",
-        "A clone of github.com/ChenyuHeidiZhang/VL-commonsense, or a directory made by simtown probe "
-        "visual mine.",
-    )
-    settings = VisualSettings
-    task_names = TASKS
-    published = tuple(f"vicomte-table{number}" for number in (1, 2, 3, 4, 5, 6, 9, 11))
-
-    @cached_property
-    def record(self) -> RunRecord:
-        """The file that says what a directory of its results is."""
-        return visual_record()
-
-    def open(self, source: Path, settings: Any) -> VisualSource:
-        from simtown.probes.visual.mined import open_data
-
-        return VisualSource(open_data(source))
-
-    def tasks(self, data: VisualSource, settings: Any) -> tuple[str, ...]:
-        if settings.task != "all":
-            names: tuple[str, ...] = settings.task_names
-            return names
-        return tuple(task for task in TASKS if task in data.data.tasks())
-
-    def item_set(self, data: VisualSource, task: str) -> ItemSet:
-        """The items of a task."""
-        if task not in data.items:
-            data.items[task] = data.data.dataset(task)
-        return data.items[task]
-
-    def digest(self, data: VisualSource, task: str) -> str:
-        from simtown.probes.visual import sizes
-
-        return sizes.digest(data.data.sizes()) if task == "size" else super().digest(data, task)
-
-    def ask(self, request: TaskRequest) -> TaskResult:
-        use = request.settings.use
-        if request.task == "size":
-            from simtown.probes.visual import sizes
-
-            return sizes.ask(request)
-        if use not in ("tuned", "tuned-embeddings"):
-            return super().ask(request)
-        from simtown.core.untrusted import folder
-        from simtown.probes import item_results
-        from simtown.probes.visual import soft_prompts
-
-        data = self.item_set(request.data, request.task)
-        progress = request.bars(f"{use}, {data.relation}, passes", soft_prompts.EPOCHS)
-        prompts = folder(request.out, "prompts") / f"{data.relation}.safetensors"
-        scorer = request.scorer(request.settings.policy)
-        result, notes = soft_prompts.tune(
-            scorer, data, request.settings.seed, use == "tuned", prompts, progress
-        )
-        return item_results.result_of(data, use, [result], notes)
-
-    def table(self, content: Mapping[str, Any]) -> SummaryTable:
-        from simtown.probes import item_results
-
-        return item_results.table(self.all_lines(content))
-
-    def lines(self, content: Mapping[str, Any], task: str) -> list[dict[str, str]]:
-        """The rows of a task in the table of scores, by column."""
-        from simtown.probes.visual import sizes
-
-        return sizes.lines(content["tasks"][task]) if task == "size" else super().lines(content, task)
-
-    def remarks(self, content: Mapping[str, Any]) -> list[str]:
-        """How many items a model has no answer to, and which nouns of size it cannot say."""
-        from simtown.probes.visual import sizes
-
-        size = content["tasks"].get("size")
-        return super().remarks(content) + (sizes.remarks(size) if size else [])
-
-    def draw(self, out: Path, task: str, content: Mapping[str, Any], data: Any) -> None:
-        if task != "size":
-            super().draw(out, task, content, data)
-            return
-        from simtown.probes.visual import sizes
-
-        sizes.draw(out, content)
-
-    def reproduce(self, table: str, data: Path, runs: Sequence[Path]) -> tuple[list[PrintedTable], list[str]]:
-        from simtown.probes.visual.release import VisualRelease
-        from simtown.probes.visual.tables import TABLES
-
-        tables = TABLES[table](VisualRelease(data), runs)
-        return tables, [f"{printed.title}: {verdict}" for printed in tables if (verdict := printed.verdict())]
+def items(source: Path, settings: VisualSettings) -> dict[str, ItemSet | Sizes]:
+    """The items of the tasks that the settings name and the data has."""
+    data = open_data(source)
+    tasks = settings.task_names if settings.task != "all" else [t for t in TASKS if t in data.tasks()]
+    return {task: Sizes.of(data) if task == "size" else data.dataset(task) for task in tasks}
 
 
-VISUAL = VisualStudy()
+def ask(request: TaskRequest) -> TaskResult:
+    """Ask about the items of a relation, by tuned prompts if the settings say so, or about sizes."""
+    data, use = request.items, request.settings.use
+    if request.task == "size":
+        return sizes.ask(request)
+    if use not in ("tuned", "tuned-embeddings"):
+        return item_study.ask_items(request)
+    from simtown.probes.visual import soft_prompts
+
+    progress = request.bars(f"{use}, {data.relation}, passes", soft_prompts.EPOCHS)
+    prompts = folder(request.out, "prompts") / f"{data.relation}.safetensors"
+    scorer = request.scorer(request.settings.policy)
+    answers, notes = soft_prompts.tune(scorer, data, request.settings.seed, use == "tuned", prompts, progress)
+    return item_study.task_result(data, use, [answers], notes)
+
+
+def pages(results: Results) -> dict[str, str]:
+    """summary.csv and summary.md."""
+    lines = []
+    for task in (task for task in TASKS if task in results.tasks):
+        summary = results.tasks[task]
+        lines += sizes.lines(summary) if task == "size" else item_study.table_lines(task, summary)
+    notes = [_EXPLAINED, *item_study.unanswered(results), *sizes.remarks(results.tasks.get("size", {}))]
+    return item_study.score_pages(results, lines, notes)
+
+
+def draw(results: Results, task: str, data: Any) -> None:
+    """Draw the picture of a task."""
+    if task == "size":
+        sizes.draw(results)
+    else:
+        item_study.draw_items(results, task, data)
+
+
+VISUAL = Study(
+    name="visual",
+    settings=VisualSettings,
+    tasks=TASKS,
+    items=items,
+    digest=lambda data: data.digest(),
+    ask=ask,
+    pages=pages,
+    draw=draw,
+    compare=item_study.compare_items,
+    printed={name: partial(printed, name) for name in TABLES},
+    files=("prompts",),
+    form=FORM,
+)

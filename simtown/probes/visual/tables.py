@@ -15,16 +15,14 @@ from pathlib import Path
 
 import numpy as np
 
-from simtown.probes import judging, statistics
+from simtown.probes import measures, report
 from simtown.probes.items import GROUPS
-from simtown.probes.printed import PrintedNumber, PrintedTable, percent
-from simtown.probes.release_files import understood
-from simtown.probes.result_files import load
+from simtown.probes.reproduce import PrintedNumber, PrintedTable, percent
 from simtown.probes.visual import published
 from simtown.probes.visual.classes import RELATIONS
 from simtown.probes.visual.mined import Mined
 from simtown.probes.visual.release import CODA_CLASSES, VisualRelease
-from simtown.probes.visual.settings import visual_record
+from simtown.probes.visual.settings import FORM
 from simtown.probes.visual.sizes import Direction, limits, released_limits
 
 
@@ -38,7 +36,6 @@ def _printed(rho: float, sd: float, star: bool = False) -> str:
     return f"{rho:.1f} ± {sd:.1f}{'*' if star else ''}"
 
 
-@understood("the release, or a directory of results,")
 def table1(release: VisualRelease, runs: Sequence[Path] = ()) -> list[PrintedTable]:
     """Classes and pairs of every relation; and what a guess and a perfect ranking get in its test."""
     _no_runs("Table 1", runs)
@@ -66,10 +63,10 @@ def bounds(release: VisualRelease) -> PrintedTable:
         data = release.dataset(name)
         assert data.counts is not None
         test = data.counts[~data.train]
-        guess = judging.prior(data.counts[data.train])
-        rho = judging.spearman_rows(np.tile(guess, (len(test), 1)), test)
+        guess = measures.shares(data.counts[data.train]).mean(axis=0)
+        rho = measures.spearman_rows(np.tile(guess, (len(test), 1)), test)
         correct = data.gold[~data.train] == guess.argmax()
-        ceiling = judging.ceiling_rows(test)
+        ceiling = measures.ceiling_rows(test)
         by_group = {"all": np.ones(len(test), dtype=bool)}
         member = {g: {p.subject for p in release.pairs(name, g, "test")} for g in GROUPS}
         by_group |= {
@@ -92,7 +89,7 @@ def bounds(release: VisualRelease) -> PrintedTable:
 
 def bracket(values: np.ndarray) -> str:
     """95 % bootstrap interval of the mean, times 100."""
-    low, high = statistics.mean_interval(values)
+    low, high = measures.mean_interval(values)
     return f"[{percent(low)}, {percent(high)}]" if np.isfinite(low) else ""
 
 
@@ -150,16 +147,16 @@ def against_coda(release: VisualRelease, subjects: Sequence[str], counts: np.nda
         for p in release.pairs("coda", g, part)
     }
     everything = np.array(list(row.values()))
-    guess = judging.prior(everything[everything.sum(axis=1) > 0])
+    guess = measures.shares(everything[everything.sum(axis=1) > 0]).mean(axis=0)
     # the paper sorts the colours by CoDa's shares and asks whether the source's first maximum comes first:
     # its ties count as right
     ordered = np.take_along_axis(
         source_counts, np.argsort(coda_shares, axis=1, kind="stable")[:, ::-1], axis=1
     )
     return ColourSource(
-        rho=judging.spearman_rows(source_counts, coda_shares),
-        ceiling=judging.ceiling_rows(coda_shares),
-        prior=judging.spearman_rows(np.tile(guess, (len(coda_shares), 1)), coda_shares),
+        rho=measures.spearman_rows(source_counts, coda_shares),
+        ceiling=measures.ceiling_rows(coda_shares),
+        prior=measures.spearman_rows(np.tile(guess, (len(coda_shares), 1)), coda_shares),
         occurrences=source_counts.sum(axis=1),
         right=ordered.argmax(axis=1) == 0,
         groups=np.array([group.get(names[i], "") for i in kept]),
@@ -169,7 +166,6 @@ def against_coda(release: VisualRelease, subjects: Sequence[str], counts: np.nda
     )
 
 
-@understood("the release, or a directory of results,")
 def table2(release: VisualRelease, runs: Sequence[Path] = ()) -> list[PrintedTable]:
     """Sources of colours against CoDa; directories of simtown probe visual mine are sources, too."""
     table = PrintedTable(
@@ -231,7 +227,6 @@ def table2(release: VisualRelease, runs: Sequence[Path] = ()) -> list[PrintedTab
     return [table]
 
 
-@understood("the release, or a directory of results,")
 def table3(release: VisualRelease, runs: Sequence[Path] = ()) -> list[PrintedTable]:
     """ρ of the paper's models from their ρ by subject; the tests between BERT base and Oscar base; and what
     is above the prior.
@@ -321,12 +316,12 @@ def table3(release: VisualRelease, runs: Sequence[Path] = ()) -> list[PrintedTab
 
 def _paired(
     rho_by_subject: dict[tuple[str, str, bool], dict[str, float]], column: str, tuned: bool
-) -> tuple[np.ndarray, np.ndarray, statistics.PairedDifference]:
+) -> tuple[np.ndarray, np.ndarray, measures.PairedDifference]:
     """Oscar's and BERT's ρ of the subjects that both have, and their difference."""
     oscar, bert = (rho_by_subject.get((model, column, tuned), {}) for model in ("oscar-base", "bert-base"))
     subjects = [s for s in oscar if s in bert]
     a, b = np.array([oscar[s] for s in subjects]), np.array([bert[s] for s in subjects])
-    return a, b, statistics.difference(a, b)
+    return a, b, measures.difference(a, b)
 
 
 def _bounds_by_subject(release: VisualRelease, relation: str) -> dict[str, tuple[float, float]]:
@@ -334,10 +329,12 @@ def _bounds_by_subject(release: VisualRelease, relation: str) -> dict[str, tuple
     data = release.dataset(relation)
     assert data.counts is not None
     test = data.counts[data.test]
-    rho = judging.spearman_rows(np.tile(judging.prior(data.counts[data.train]), (len(test), 1)), test)
+    rho = measures.spearman_rows(
+        np.tile(measures.shares(data.counts[data.train]).mean(axis=0), (len(test), 1)), test
+    )
     return {
         data.subjects[i]: pair
-        for i, pair in zip(data.test, zip(rho, judging.ceiling_rows(test), strict=True), strict=True)
+        for i, pair in zip(data.test, zip(rho, measures.ceiling_rows(test), strict=True), strict=True)
     }
 
 
@@ -345,7 +342,7 @@ def _against_bounds(each: dict[str, float], bounds_of: dict[str, tuple[float, fl
     names = [s for s in each if s in bounds_of]
     rho = np.array([each[s] for s in names])
     prior, ceiling = np.array([bounds_of[s] for s in names]).T
-    difference = statistics.difference(rho, prior)
+    difference = measures.difference(rho, prior)
     texts = (
         str(len(names)),
         f"{percent(rho.mean())} {bracket(rho)}",
@@ -357,7 +354,6 @@ def _against_bounds(each: dict[str, float], bounds_of: dict[str, tuple[float, fl
     return [PrintedNumber(here=text) for text in texts]
 
 
-@understood("the release, or a directory of results,")
 def table4(release: VisualRelease, runs: Sequence[Path] = ()) -> list[PrintedTable]:
     """Rank partition of sizes as printed, with chance and a perfect ranking by the released metric, the
     text's and the corrected one.
@@ -383,7 +379,7 @@ def table4(release: VisualRelease, runs: Sequence[Path] = ()) -> list[PrintedTab
         for name, values in limits(release.sizes(), direction).items():
             table.rows.append((f"{name}, {way}", [PrintedNumber(here=percent(v)) for v in values]))
         for path in runs:
-            partition = load(visual_record(), path)["tasks"].get("size", {}).get("partition", {})
+            partition = report.load(path, FORM).tasks.get("size", {}).get("partition", {})
             if partition:
                 own = [partition[f"{relation}, {direction}"]["mean"] for relation in ("larger", "smaller")]
                 table.rows.append(
@@ -408,7 +404,7 @@ def _own(
     """A row a directory that asked in this mode: for each column ρ and Acc@1."""
     rows = []
     for path in runs:
-        tasks = load(visual_record(), path)["tasks"]
+        tasks = report.load(path, FORM).tasks
         cells: list[PrintedNumber] = []
         for column in columns:
             mode_summary = (
@@ -449,7 +445,6 @@ def _head_cells(
     return cells
 
 
-@understood("the release, or a directory of results,")
 def table5(release: VisualRelease, runs: Sequence[Path] = ()) -> list[PrintedTable]:
     """Heads, from the released means."""
     table = PrintedTable(
@@ -463,7 +458,6 @@ def table5(release: VisualRelease, runs: Sequence[Path] = ()) -> list[PrintedTab
     return [table, bounds(release)]
 
 
-@understood("the release, or a directory of results,")
 def table6(release: VisualRelease, runs: Sequence[Path] = ()) -> list[PrintedTable]:
     """Heads by group, from the released means."""
     table = PrintedTable(
@@ -482,7 +476,6 @@ def table6(release: VisualRelease, runs: Sequence[Path] = ()) -> list[PrintedTab
     return [table, bounds(release)]
 
 
-@understood("the release, or a directory of results,")
 def table9(release: VisualRelease, runs: Sequence[Path] = ()) -> list[PrintedTable]:
     """Best template; colour's ρ stands in the released numbers of Figure 2 too."""
     table = PrintedTable(
@@ -504,7 +497,6 @@ def table9(release: VisualRelease, runs: Sequence[Path] = ()) -> list[PrintedTab
     return [table, bounds(release)]
 
 
-@understood("the release, or a directory of results,")
 def table11(release: VisualRelease, runs: Sequence[Path] = ()) -> list[PrintedTable]:
     """Where the named subjects stand among all: of untuned ρ by subject, 1 the highest (high) or the lowest
     (low).
@@ -542,3 +534,8 @@ TABLES: dict[str, Callable[[VisualRelease, Sequence[Path]], list[PrintedTable]]]
     "vicomte-table9": table9,
     "vicomte-table11": table11,
 }
+
+
+def printed(name: str, data: Path, runs: Sequence[Path]) -> list[PrintedTable]:
+    """A table of the paper."""
+    return TABLES[name](VisualRelease(data), runs)

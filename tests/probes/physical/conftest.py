@@ -6,7 +6,8 @@ pytest.importorskip("lemminflect", reason="needs lemminflect: pip install '.[pro
 pytest.importorskip("sklearn", reason="needs scikit-learn: pip install '.[probes]'")
 pytest.importorskip("pyarrow", reason="needs pyarrow: pip install '.[probes]'")
 
-from simtown.probes.physical import datasets
+from simtown.probes.physical import TASKS, physical_release
+from simtown.probes.physical.decisions import build
 from tests.probes.physical.world import write_release
 
 
@@ -24,7 +25,13 @@ def small(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def release(small):
-    return datasets.read(small)
+    return physical_release.read(small)
+
+
+@pytest.fixture(scope="session")
+def tasks(release):
+    """The tasks of the small release, by title."""
+    return {title: build(release, title) for title in TASKS}
 
 
 @pytest.fixture(scope="session")

@@ -5,18 +5,16 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs torch: pip install '.[probes]'")
 
-from simtown.probes.physical import tasks, tuning  # noqa: E402
-from simtown.probes.physical.heads import Logistic, Perceptron  # noqa: E402
-from simtown.probes.physical.pairs import Decisions, Inputs, Pairs  # noqa: E402
+from simtown.probes.physical.heads import K, Logistic, Perceptron, folds, tune  # noqa: E402
+from simtown.probes.physical.inputs import Inputs  # noqa: E402
 
 
 def _silent(more):
     pass
 
 
-def _case(release, which, name, separate=True):
-    task = tasks.build(release, which, name)
-    pairs = Pairs.of(task)
+def _case(task, separate=True):
+    pairs = task.pairs
     random = np.random.default_rng(3)
     if separate:
         tables = tuple(
@@ -30,15 +28,16 @@ def _case(release, which, name, separate=True):
             pairs.right,
             False,
         )
-    return task, pairs, inputs, Decisions.of(task.train, pairs.train, inputs.pairs)
+    return pairs, inputs, inputs.counted(task.train, pairs.train)
 
 
 @pytest.mark.parametrize(("name", "separate"), [("OP", True), ("AP", True), ("OA", False)])
-def test_the_perceptron_is_plain_gradient_descent_on_the_rows(release, name, separate):
+def test_the_perceptron_is_plain_gradient_descent_on_the_rows(tasks, name, separate):
     """Against a network of two torch layers that sees every row, with the same first weights."""
-    task, pairs, inputs, train = _case(release, "situated", name, separate)
+    task = tasks[f"situated-{name}"]
+    pairs, inputs, train = _case(task, separate)
     head = Perceptron(hidden=16, epochs=70, learning_rate=0.1)
-    ours = head.fit(inputs, train, 5, _silent)
+    ours = head.fit(inputs, *train, 5, _silent)
     X = inputs.matrix()[pairs.train].astype(np.float64)
     mean, deviation = X.mean(axis=0), X.std(axis=0)
     x, every = (torch.from_numpy(((m - mean) / deviation).astype(np.float32)) for m in (X, inputs.matrix()))
@@ -63,56 +62,59 @@ def test_the_perceptron_is_plain_gradient_descent_on_the_rows(release, name, sep
     assert ours == pytest.approx(model(every)[:, 0].detach().double().numpy(), abs=2e-3)
 
 
-def test_seeds_decide(release):
-    _, _, inputs, train = _case(release, "situated", "OP")
+def test_seeds_decide(tasks):
+    _, inputs, train = _case(tasks["situated-OP"])
     head = Perceptron(epochs=5)
-    a, b, c = (head.fit(inputs, train, seed, _silent) for seed in (0, 0, 1))
+    a, b, c = (head.fit(inputs, *train, seed, _silent) for seed in (0, 0, 1))
     assert np.array_equal(a, b)
     assert not np.allclose(a, c)
 
 
-def test_logistic_regression_on_counts_is_on_rows(release):
+def test_logistic_regression_on_counts_is_on_rows(tasks):
     linear_model = pytest.importorskip(
         "sklearn.linear_model", reason="needs scikit-learn: pip install '.[probes]'"
     )
-    task, pairs, inputs, train = _case(release, "situated", "AP", separate=False)
-    rows = inputs.standardised(train.counts).matrix()
+    task = tasks["situated-AP"]
+    pairs, inputs, train = _case(task, separate=False)
+    rows = inputs.standardised(train[0]).matrix()
     model = linear_model.LogisticRegression(max_iter=1000).fit(rows[pairs.train], task.train.label)
-    assert Logistic().fit(inputs, train, 0, _silent) == pytest.approx(
+    assert Logistic().fit(inputs, *train, 0, _silent) == pytest.approx(
         model.predict_proba(rows)[:, 1], abs=1e-3
     )
 
 
-def test_one_regression_an_item_sees_only_the_left_word(release):
-    task, pairs, inputs, train = _case(release, "abstract", "OP")
-    said = Logistic().fit(inputs, train, 0, _silent)
+def test_one_regression_an_item_sees_only_the_left_word(tasks):
+    task = tasks["abstract-OP"]
+    pairs, inputs, train = _case(task)
+    said = Logistic().fit(inputs, *train, 0, _silent)
     turned = Inputs((inputs.tables[0], -inputs.tables[1]), inputs.index, inputs.right, separate=True)
-    assert np.array_equal(said, Logistic().fit(turned, train, 0, _silent))
+    assert np.array_equal(said, Logistic().fit(turned, *train, 0, _silent))
     assert set(pairs.right) == set(range(len(task.rights)))
 
 
 @pytest.mark.parametrize("kind", ["rows", "objects"])
-def test_folds_hold_every_row_out_once(release, kind):
-    task = tasks.build(release, "situated", "AP")
-    held = tuning.folds(task.train, kind, seed=1)
+def test_folds_hold_every_row_out_once(tasks, kind):
+    task = tasks["situated-AP"]
+    held = folds(task.train, kind, seed=1)
     assert (np.sum(held, axis=0) == 1).all()
     shared = [set(task.train.group[h]) & set(task.train.group[~h]) for h in held]
     assert not any(shared) if kind == "objects" else any(shared)
 
 
-def test_more_folds_than_objects(release):
+def test_more_folds_than_objects(tasks):
     with pytest.raises(ValueError, match="20 folds need at least 20 objects"):
-        tuning.folds(tasks.build(release, "abstract", "OP").train, "objects", seed=0, k=20)
+        folds(tasks["abstract-OP"].train, "objects", seed=0, k=20)
 
 
-def test_tuning_finds_the_head_that_learns(release):
+def test_tuning_finds_the_head_that_learns(tasks):
     """The label in the vector: without iterations, or held at zero, nothing is learned."""
-    task, pairs, inputs, _ = _case(release, "situated", "OP", separate=False)
-    label = np.zeros(inputs.pairs)
+    task = tasks["situated-OP"]
+    pairs, inputs, _ = _case(task, separate=False)
+    label = np.zeros(len(inputs.right))
     label[pairs.train] = task.train.label
     inputs = Inputs((label[:, None].astype(np.float32),), inputs.index, inputs.right, False)
     progress = []
-    tried = tuning.tune(
+    tried = tune(
         [Logistic(C=1e-9), Logistic(C=1.0)],
         inputs,
         task.train,
@@ -121,6 +123,6 @@ def test_tuning_finds_the_head_that_learns(release):
         0,
         progress.append,
     )
-    assert tried[0].head == Logistic(C=1.0)
-    assert tried[0].mean == 1.0 > tried[1].mean
-    assert sum(progress) == 2 * tuning.K
+    assert tried[0] == (1.0, Logistic(C=1.0))
+    assert tried[1][0] < 1
+    assert sum(progress) == 2 * K

@@ -5,8 +5,9 @@ import gzip
 
 import pytest
 
-from simtown.probes.physical import datasets, sentences
-from simtown.probes.physical.datasets import Object, Property
+from simtown.probes.physical import physical_release, sentences
+from simtown.probes.physical.decisions import build
+from simtown.probes.physical.physical_release import Object, Property
 
 NAMES = [
     ("accordion", "a_tool", "An accordion is a tool.", "Is an accordion a tool?"),
@@ -20,28 +21,31 @@ NAMES = [
 
 
 @pytest.mark.parametrize(("left", "right", "text", "question"), NAMES)
-def test_english(release, left, right, text, question):
-    made = sentences.sentence(release, "OP", left, right)
+def test_english(release, tasks, left, right, text, question):
+    made = sentences.sentence(tasks["situated-OP"], (left, right))
     assert made.text == text
     assert made.text[slice(*made.left)].lower() == release.objects[left].context
     assert made.text[slice(*made.right)].removesuffix("s") == release.properties[right].context.removesuffix(
         "s"
     )
-    assert sentences.question(release, "OP", left, right) == question
+    assert sentences.question(tasks["situated-OP"], (left, right)) == question
 
 
-def test_the_other_tasks(release):
-    made = sentences.sentence(release, "OA", "baseball_bat", "eat")
+def test_the_other_tasks(tasks):
+    made = sentences.sentence(tasks["situated-OA"], ("baseball_bat", "eat"))
     assert (made.text, made.text[slice(*made.left)], made.text[slice(*made.right)]) == (
         "He ate the baseball bat.",
         "bat",
         "ate",
     )
-    made = sentences.sentence(release, "AP", "peel", "has_peel")
+    made = sentences.sentence(tasks["situated-AP"], ("peel", "has_peel"))
     assert made.text == "If you can peel something, then it has a peel."
     assert made.left[1] < made.right[0]
-    assert sentences.question(release, "OA", "boots", "feed") == "Can you feed boots?"
-    assert sentences.question(release, "AP", "feed", "squishy") == "If you can feed something, is it squishy?"
+    assert sentences.question(tasks["situated-OA"], ("boots", "feed")) == "Can you feed boots?"
+    assert (
+        sentences.question(tasks["situated-AP"], ("feed", "squishy"))
+        == "If you can feed something, is it squishy?"
+    )
 
 
 def test_mass_nouns_need_no_article():
@@ -69,8 +73,8 @@ RELEASED = [
 
 
 @pytest.mark.parametrize(("task", "left", "right", "text", "left_word", "right_word"), RELEASED)
-def test_sentences_in_the_releases_english(release, task, left, right, text, left_word, right_word):
-    made = sentences.sentence(release, task, left, right, "released")
+def test_sentences_in_the_releases_english(tasks, task, left, right, text, left_word, right_word):
+    made = sentences.sentence(tasks[f"situated-{task}"], (left, right), "released")
     assert (made.text, made.text[slice(*made.left)], made.text[slice(*made.right)]) == (
         text,
         left_word,
@@ -84,26 +88,28 @@ def test_every_sentence_of_the_small_world_has_its_words(release):
 
 def test_every_released_sentence(reference):
     """All 57,140, and the words that the release looks up in them."""
-    release = datasets.read(reference)
+    release = physical_release.read(reference)
+    tasks = {name: build(release, f"situated-{name}") for name in ("OP", "OA", "AP")}
     with (
         gzip.open(reference / "sentences/index.csv.gz", "rt") as index,
         gzip.open(reference / "sentences/sentences.txt.gz", "rt") as texts,
     ):
         for row, text in zip(csv.DictReader(index), texts, strict=True):
-            made = sentences.sentence(release, row["task"], *row["uids"].split("/"), "released")
+            made = sentences.sentence(tasks[row["task"]], tuple(row["uids"].split("/")), "released")
             words = (made.text[slice(*made.left)].lower(), made.text[slice(*made.right)])
             assert (made.text, *words) == (text.rstrip("\n"), row["word1"], row["word2"])
 
 
 def test_every_corrected_sentence_has_its_words(reference):
-    _every_sentence_has_its_words(datasets.read(reference))
+    _every_sentence_has_its_words(physical_release.read(reference))
 
 
 def _every_sentence_has_its_words(release):
+    tasks = {"situated-OP": build(release, "situated-OP")}
     for left in release.objects:
         for right in release.properties:
-            made = sentences.sentence(release, "OP", left, right)
+            made = sentences.sentence(tasks["situated-OP"], (left, right))
             assert made.text[slice(*made.left)].lower() == release.objects[left].context
             assert made.text[0].isupper()
             assert made.text[slice(*made.right)].startswith(release.properties[right].context)
-            assert sentences.question(release, "OP", left, right).endswith("?")
+            assert sentences.question(tasks["situated-OP"], (left, right)).endswith("?")

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from simtown.probes.lm.architectures import ARCHITECTURES
-from simtown.probes.spatial import heatmaps, wordtests
-from simtown.probes.spatial import spatial_study as study
+from simtown.probes.spatial import EMBEDDINGS, MATRIX, VECTORS, heatmaps, wordtests
 from simtown.probes.spatial.lexicon import CONTEXTS, KINDS, RELATIONS
 from simtown.probes.spatial.spaces import NumberTable, p_vectors, read_table, write_table
 from simtown.probes.spatial.spatial_tables import compared
@@ -67,11 +66,11 @@ def test_an_lstm(cli, corpus, lstm, ngram, tmp_path, contents):
         .out
     )
     assert f"67 relations in {len(CONTEXTS)} contexts" in told
-    matrix, vectors = read_table(out / study.MATRIX), read_table(out / study.VECTORS)
+    matrix, vectors = read_table(out / MATRIX), read_table(out / VECTORS)
     assert (matrix.rows, matrix.columns) == (RELATIONS, CONTEXTS)
     assert np.allclose(vectors.values, p_vectors(matrix.values), atol=1e-8)
-    assert read_table(out / study.EMBEDDINGS).rows == RELATIONS
-    summary = json.loads((out / "summary.json").read_text())
+    assert read_table(out / EMBEDDINGS).rows == RELATIONS
+    summary = json.loads((out / "summary.json").read_text())["tasks"]["relations"]
     assert {
         "analogy",
         "odd_one_out_cosine",
@@ -81,8 +80,8 @@ def test_an_lstm(cli, corpus, lstm, ngram, tmp_path, contents):
         "functional",
     } <= set(summary)
     assert {"P", "LM", "P_less_LM"} == set(summary["analogy"])
-    assert (out / "figure3.png").read_bytes()[:4] == b"\x89PNG"
-    assert "toward" in (out / "figure3.svg").read_text()
+    assert (out / "relations.png").read_bytes()[:4] == b"\x89PNG"
+    assert "toward" in (out / "relations.svg").read_text()
     before = contents(out)
     cli("probe", "spatial", "--model", f"lstm:{lstm}", "--corpus", corpus, "--out", out, *SMALL).succeeds()
     assert contents(out) == before
@@ -110,10 +109,10 @@ def test_relations_that_the_model_lacks_are_named_and_left_out_of_comparisons(
 
     out, knowing = tmp_path / "out", tmp_path / "knowing"
     assert all(part in told(lacking, out) for part in ("does not know", "above", "in front of"))
-    unknown = json.loads((out / "summary.json").read_text())["unknown_relations"]
+    unknown = json.loads((out / "summary.json").read_text())["tasks"]["relations"]["unknown_relations"]
     assert unknown == [r for r in RELATIONS if {"front", "above"} & set(r.split())]
     assert "does not know" not in told(lstm, knowing)
-    assert json.loads((knowing / "summary.json").read_text())["unknown_relations"] == []
+    assert json.loads((knowing / "summary.json").read_text())["tasks"]["relations"]["unknown_relations"] == []
 
     # four of six pairs of opposites are left, in 4 · 3 · 4 questions
     for other, vectors in ((knowing, ("P", "LM")), (ngram, ("P",))):
@@ -133,7 +132,8 @@ def test_relations_that_the_model_lacks_are_named_and_left_out_of_comparisons(
 def test_models_without_a_relation_in_common_are_refused(cli, corpus, ngram, copy, tmp_path):
     out = copy(ngram, "out")
     summary = json.loads((out / "summary.json").read_text())
-    (out / "summary.json").write_text(json.dumps(summary | {"unknown_relations": RELATIONS[2:]}))
+    summary["tasks"]["relations"]["unknown_relations"] = RELATIONS[2:]
+    (out / "summary.json").write_text(json.dumps(summary))
     cli("probe", "compare", out, ngram).refuses("both models know 2 of 67 relations")
     other = tmp_path / "other.txt"
     other.write_text("a cat sat\na dog ran\n")
@@ -170,7 +170,7 @@ def test_held_out_phrases_alone(cli, corpus, tmp_path):
         "1",
         "--held-out",
     ).succeeds()
-    suites = json.loads((tmp_path / "out" / "summary.json").read_text())["suites"]
+    suites = json.loads((tmp_path / "out" / "summary.json").read_text())["tasks"]["relations"]["suites"]
     assert 0 < suites["phrases"] < len(PHRASES) / 5
 
 
@@ -189,7 +189,7 @@ def test_what_is_refused(cli, corpus, tmp_path):
     run(model=f"glove:{vectors}").refuses("no probabilities of texts")
     run("--least", "0").refuses("--least must be at least 1")
     run("--rare", "1", "--least", "1000").refuses("too few spatial relations")
-    assert not (tmp_path / "out" / "run.json").exists()  # a better command may have the directory
+    assert not (tmp_path / "out" / "summary.json").exists()  # a better command may have the directory
     (tmp_path / "out" / "mine.txt").write_text("precious")
     run().refuses("mine.txt")
     assert (tmp_path / "out" / "mine.txt").read_text() == "precious"
@@ -199,8 +199,8 @@ def test_other_settings_and_damage(cli, corpus, ngram, copy):
     out = copy(ngram, "out")
     words = ("probe", "spatial", "--model", f"ngram:{corpus}", "--corpus", corpus, "--out", out)
     cli(*words, *SMALL, "--seed", "1").refuses("seed 0, now 1")
-    (out / "run.json").write_text("{")
-    cli(*words, *SMALL).refuses("run.json", code=1)
+    (out / "summary.json").write_text("{")
+    cli(*words, *SMALL).refuses("summary.json", code=1)
 
 
 def test_tables_come_back(tmp_path):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import spearmanr
 
-from simtown.probes import judging, statistics
+from simtown.probes import measures
 from simtown.probes.items import grouped
 from simtown.probes.visual import coda
 from simtown.probes.visual.classes import RELATIONS, SIZES
@@ -25,7 +25,7 @@ TABLES = arrays(
 @given(TABLES, st.integers(0, 10_000))
 def test_spearman_is_scipys(a, seed):
     b = np.random.default_rng(seed).integers(0, 4, a.shape).astype(float)
-    for x, y, rho in zip(a, b, judging.spearman_rows(a, b), strict=True):
+    for x, y, rho in zip(a, b, measures.spearman_rows(a, b), strict=True):
         if np.ptp(x) == 0 or np.ptp(y) == 0:
             assert np.isnan(rho)
         else:
@@ -37,7 +37,7 @@ def test_no_ranking_without_ties_is_above_the_ceiling(counts, seed):
     ranking = np.random.default_rng(seed).permuted(
         np.tile(np.arange(counts.shape[1], dtype=float), (len(counts), 1)), axis=1
     )
-    rho, ceiling = judging.spearman_rows(ranking, counts), judging.ceiling_rows(counts)
+    rho, ceiling = measures.spearman_rows(ranking, counts), measures.ceiling_rows(counts)
     assert (np.isnan(rho) == np.isnan(ceiling)).all()
     assert (np.nan_to_num(rho) <= np.nan_to_num(ceiling) + 1e-9).all()
 
@@ -208,10 +208,10 @@ def test_difference_is_scipys_and_of_the_same_none():
     a, b = rng.normal(size=30), rng.normal(0.3, size=30)
     a[3] = np.nan
     kept = np.isfinite(a)
-    found = statistics.difference(a, b)
+    found = measures.difference(a, b)
     assert found.n == 29
     assert found.paired == pytest.approx(ttest_rel(a[kept], b[kept]).pvalue)
     assert found.welch == pytest.approx(ttest_ind(a[kept], b[kept], equal_var=False).pvalue)
-    assert statistics.difference(b, b).paired == 1.0
-    low, high = statistics.mean_interval(b)
+    assert measures.difference(b, b).paired == 1.0
+    low, high = measures.mean_interval(b)
     assert low < b.mean() < high

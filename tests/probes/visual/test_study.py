@@ -11,7 +11,9 @@ pq = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow: pip install '
 
 from PIL import Image  # noqa: E402
 
-from simtown.probes import elicit, head, item_results, judging  # noqa: E402
+from simtown.probes import elicit, item_study  # noqa: E402
+from simtown.probes.items import ItemAnswers  # noqa: E402
+from simtown.probes.report import load  # noqa: E402
 from simtown.probes.scorers import open_scorer  # noqa: E402
 from simtown.probes.scorers.base import BLANK, Scorer  # noqa: E402
 from simtown.probes.scorers.ngram import NGram  # noqa: E402
@@ -20,7 +22,6 @@ from simtown.probes.visual import tables  # noqa: E402
 from simtown.probes.visual.classes import RELATIONS, SIZES  # noqa: E402
 from simtown.probes.visual.release import VisualRelease  # noqa: E402
 from simtown.probes.visual.settings import VisualSettings  # noqa: E402
-from simtown.probes.visual.study import VISUAL  # noqa: E402
 from tests.probes.visual.world import SUBJECTS, Knowing, write_release  # noqa: E402
 
 
@@ -62,8 +63,8 @@ def test_who_knows_the_truth_is_at_the_ceiling(release):
     )
     assert logprobs.shape == (2, len(items), 12)
     for one in (
-        judging.judged(data, items, elicit.averaged(logprobs, "paper"), "average"),
-        judging.best_template(data, items, logprobs),
+        ItemAnswers.of(data, items, elicit.averaged(logprobs, "paper"), "average"),
+        item_study.best_template(data, logprobs),
     ):
         assert one.rho == pytest.approx(np.ones(len(items)))
         assert one.right.all()
@@ -72,8 +73,8 @@ def test_who_knows_the_truth_is_at_the_ceiling(release):
 def test_best_template_is_never_below_a_template(release):
     data = release.dataset("color")
     logprobs = np.random.default_rng(0).normal(size=(3, len(data.test), 12))
-    best = judging.best_template(data, data.test, logprobs)
-    each = [judging.judged(data, data.test, scores, "x") for scores in logprobs]
+    best = item_study.best_template(data, logprobs)
+    each = [ItemAnswers.of(data, data.test, scores, "x") for scores in logprobs]
     assert (best.rho == np.max([one.rho for one in each], axis=0)).all()
     assert (best.right == np.any([one.right for one in each], axis=0)).all()
 
@@ -183,7 +184,7 @@ def test_head_learns_what_vectors_tell(release):
             place = next(i for i, s in enumerate(data.subjects) if word in s.split())
             return (20 * np.eye(12)[data.gold[place]]).astype(np.float32)
 
-    one, _ = head.probe(Vectors(), data, "corrected", 0)
+    one, _ = elicit.by_head(Vectors(), data, "corrected", 0)
     learned = np.isin(data.gold[one.items], data.gold[data.train])
     assert one.right[learned].all()
     assert np.exp(one.scores).sum(axis=1) == pytest.approx(np.ones(len(one.items)))
@@ -361,8 +362,9 @@ def test_compare_command(cli, small, glove, corpus, tmp_path):
         "probe", "visual", "--data", small, "--model", f"ngram:{corpus}", "--out", b, "--task", "color"
     ).succeeds()
     cli("probe", "compare", b, a).succeeds()
-    found = {c.mode: c for c in item_results.compare(VISUAL, b, a) if c.group == "all"}
-    assert set(found) == {"best", "average"}
+    (table,) = item_study.compare_items(load(b), load(a))
+    p_values = {name: cells[3].here for name, cells in table.rows if name.endswith(", all")}
+    assert set(p_values) == {"color, best, all", "color, average, all"}
     rho = {
         path: {(m, s): r for m, s, r in zip(*(rows[k] for k in ("mode", "subject", "rho")), strict=True)}
         for path in (a, b)
@@ -372,5 +374,5 @@ def test_compare_command(cli, small, glove, corpus, tmp_path):
     expected = ttest_rel(
         [rho[b]["average", s] for s in subjects], [rho[a]["head", s] for s in subjects]
     ).pvalue
-    assert found["average"].rho.paired == pytest.approx(expected)
+    assert p_values["color, average, all"] == f"{expected:.2g}"
     cli("probe", "compare", a, tmp_path / "none").refuses("no results")

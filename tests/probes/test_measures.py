@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 pytest.importorskip("scipy", reason="needs scipy: pip install '.[probes]'")
 metrics = pytest.importorskip("sklearn.metrics", reason="needs scikit-learn: pip install '.[probes]'")
 
-from simtown.probes import statistics  # noqa: E402
-from simtown.probes.statistics import Confusion  # noqa: E402
+from simtown.probes import measures  # noqa: E402
+from simtown.probes.measures import Confusion  # noqa: E402
 
 decisions = st.lists(st.tuples(st.integers(0, 4), st.booleans(), st.booleans()), min_size=1, max_size=60)
 
@@ -25,13 +25,13 @@ def _counts(rows):
 @given(decisions)
 def test_f1_is_scikit_learns(rows):
     items, label, said, counts = _counts(rows)
-    assert float(statistics.micro_f1(counts)) == pytest.approx(metrics.f1_score(label, said, zero_division=0))
+    assert float(measures.micro_f1(counts)) == pytest.approx(metrics.f1_score(label, said, zero_division=0))
     each = [
         metrics.f1_score(label[items == i], said[items == i], zero_division=0)
         for i in range(5)
         if label[items == i].any()
     ]
-    assert float(statistics.macro_f1(counts)) == pytest.approx(np.mean(each) if each else 0)
+    assert float(measures.macro_f1(counts)) == pytest.approx(np.mean(each) if each else 0)
 
 
 @given(decisions)
@@ -44,21 +44,21 @@ def test_the_papers_macro_f1_is_the_harmonic_mean_of_two_means(rows):
             precision.append((y & z).sum() / z.sum() if z.any() else 1.0)
             recall.append((y & z).sum() / y.sum())
     p, r = (np.mean(v) if v else 0.0 for v in (precision, recall))
-    assert float(statistics.macro_f1_of_means(counts)) == pytest.approx(2 * p * r / (p + r) if p + r else 0)
+    assert float(measures.macro_f1_of_means(counts)) == pytest.approx(2 * p * r / (p + r) if p + r else 0)
 
 
 @given(decisions, st.lists(st.integers(0, 3), min_size=5, max_size=5))
 def test_an_item_that_counts_twice_is_two_items(rows, times):
     counts = _counts(rows)[-1]
     repeated = Confusion(*(np.repeat(c, times) for c in (counts.tp, counts.fp, counts.fn, counts.tn)))
-    for score in (statistics.macro_f1, statistics.macro_f1_of_means):
+    for score in (measures.macro_f1, measures.macro_f1_of_means):
         assert float(score(counts, np.array(times))) == pytest.approx(float(score(repeated)))
 
 
 def test_mcnemar_by_hand():
     right_a = np.repeat([True, True, False, False], [50, 15, 5, 30])
     right_b = np.repeat([True, False, True, False], [50, 15, 5, 30])
-    found = statistics.mcnemar(right_a, right_b)
+    found = measures.mcnemar(right_a, right_b)
     assert (found.only_a, found.only_b) == (15, 5)
     assert found.plain == pytest.approx(
         math.erfc(math.sqrt(100 / 20 / 2))
@@ -70,12 +70,12 @@ def test_mcnemar_by_hand():
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=50))
 def test_mcnemar_takes_no_side_and_agrees_with_itself(rows):
     a, b = (np.array(column) for column in zip(*rows, strict=True))
-    there, back = statistics.mcnemar(a, b), statistics.mcnemar(b, a)
+    there, back = measures.mcnemar(a, b), measures.mcnemar(b, a)
     assert (there.plain, there.corrected, there.exact) == pytest.approx(
         (back.plain, back.corrected, back.exact)
     )
     assert there.plain <= there.corrected + 1e-12
-    assert statistics.mcnemar(a, a).plain == 1.0
+    assert measures.mcnemar(a, a).plain == 1.0
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
@@ -86,35 +86,35 @@ def test_benjamini_hochberg_is_its_definition(p):
         min(ranked[j] * n / (j + 1) for j in range(sorted(range(n), key=lambda k: p[k]).index(i), n))
         for i in range(n)
     ]
-    assert statistics.benjamini_hochberg(p) == pytest.approx([min(e, 1.0) for e in expected])
+    assert measures.benjamini_hochberg(p) == pytest.approx([min(e, 1.0) for e in expected])
 
 
 def test_nan_is_no_test():
-    found = statistics.benjamini_hochberg([0.01, math.nan, 0.04])
+    found = measures.benjamini_hochberg([0.01, math.nan, 0.04])
     assert found[[0, 2]] == pytest.approx([0.02, 0.04])
     assert math.isnan(found[1])
 
 
 def test_draws_are_as_many_as_the_groups():
-    draws = statistics.group_draws(7, 500, seed=0)
+    draws = measures.group_draws(7, 500, seed=0)
     assert (draws.sum(axis=1) == 7).all()
     assert draws.mean(axis=0) == pytest.approx(np.ones(7), abs=0.2)
-    assert np.array_equal(draws, statistics.group_draws(7, 500, seed=0))
+    assert np.array_equal(draws, measures.group_draws(7, 500, seed=0))
 
 
 @given(st.lists(st.floats(-1, 1) | st.just(math.nan), max_size=9), st.integers(1, 30))
 def test_an_interval_does_not_depend_on_how_many_are_drawn_at_once(values, block):
     values = np.array(values, dtype=float)
     kept = values[~np.isnan(values)]
-    before, statistics.BLOCK = statistics.BLOCK, block
+    before, measures.BLOCK = measures.BLOCK, block
     try:
-        found = statistics.mean_interval(values, replicates=50, seed=3)
+        found = measures.mean_interval(values, replicates=50, seed=3)
     finally:
-        statistics.BLOCK = before
+        measures.BLOCK = before
     if not len(kept):
         assert np.isnan(found).all()
         return
-    means = statistics.group_draws(len(kept), 50, 3) @ kept / len(kept)
+    means = measures.group_draws(len(kept), 50, 3) @ kept / len(kept)
     assert found == pytest.approx(np.quantile(means, [0.025, 0.975]))
 
 
@@ -122,7 +122,7 @@ def test_an_interval_of_many_values_takes_little_memory():
     values = np.random.default_rng(0).random(20_000)
     tracemalloc.start()
     try:
-        statistics.mean_interval(values, replicates=500)
+        measures.mean_interval(values, replicates=500)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -130,11 +130,11 @@ def test_an_interval_of_many_values_takes_little_memory():
 
 
 def test_no_subjects_make_no_test():
-    nothing = statistics.difference(np.array([0.5, math.nan]), np.array([math.nan, 0.5]))
+    nothing = measures.difference(np.array([0.5, math.nan]), np.array([math.nan, 0.5]))
     assert nothing.n == 0
     assert np.isnan([nothing.mean, nothing.paired, nothing.welch]).all()
 
 
 def test_spearman_is_silent_where_nothing_varies():
-    assert statistics.spearman(np.arange(5), np.array([1, 2, 3, 5, 4])).rho == pytest.approx(0.9)
-    assert math.isnan(statistics.spearman(np.arange(5), np.ones(5)).rho)
+    assert measures.spearman(np.arange(5), np.array([1, 2, 3, 5, 4])).rho == pytest.approx(0.9)
+    assert math.isnan(measures.spearman(np.arange(5), np.ones(5)).rho)

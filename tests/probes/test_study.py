@@ -11,11 +11,11 @@ pytest.importorskip("sklearn", reason="needs scikit-learn: pip install '.[probes
 pq = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow: pip install '.[probes]'")
 
 from simtown.core.files import ForeignDirectoryError  # noqa: E402
-from simtown.probes import runner, studies  # noqa: E402
-from simtown.probes.item_study import ItemSettings, ItemStudy  # noqa: E402
+from simtown.probes.item_study import compare_items, item_study  # noqa: E402
 from simtown.probes.items import ItemsError, make_items, read_items  # noqa: E402
-from simtown.probes.studies import STUDIES  # noqa: E402
-from simtown.probes.study import ScorerOptions  # noqa: E402
+from simtown.probes.studies import STUDIES, open_results  # noqa: E402
+from simtown.probes.study import run  # noqa: E402
+from simtown.probes.study_settings import ItemSettings, ScorerOptions  # noqa: E402
 
 TABLE = """subject,gold,group
 lemon,yellow,fruit
@@ -48,8 +48,10 @@ def table(tmp_path):
 
 
 def test_directories_that_cannot_be_compared(cli, tmp_path):
-    spatial = make(tmp_path / "a", "run.json", {"format": "simtown spatial relations"})
-    visual = make(tmp_path / "b", "summary.json", {"format": "simtown visual commonsense"})
+    spatial, visual = (
+        make(tmp_path / name, "summary.json", {"format": form, "schema": 1, "tasks": {}, "settings": {}})
+        for name, form in (("a", "simtown spatial relations"), ("b", "simtown visual commonsense"))
+    )
     cli("probe", "compare", spatial, visual).refuses(
         "simtown probe spatial", "simtown probe visual", "cannot be compared"
     )
@@ -70,14 +72,9 @@ def test_what_is_no_study(cli, tmp_path, content, code):
 def test_every_study_is_known_by_the_name_and_format_of_its_record():
     known = STUDIES.values()
     assert [study.name for study in known] == list(STUDIES)
-    assert len({(study.record.name, study.record.form) for study in known}) == len(known)
-    for study in known:
-        assert study.record.name in study.record.owned
-        assert study.title
-        assert study.about
-        assert not set(study.published) & {
-            t for other in known if other is not study for t in other.published
-        }
+    assert len({study.record.form for study in known}) == len(known)
+    tables = [name for study in known for name in study.printed]
+    assert len(set(tables)) == len(tables)
 
 
 # A table of one's own
@@ -185,7 +182,7 @@ def test_word_vectors_learn_from_the_rows_to_train_on(cli, tmp_path):
     assert numbers["groups"]["all"]["n"] == 4
     assert numbers["groups"]["all"]["accuracy"]["mean"] == 1
     table.write_text(table.read_text().replace(",1\n", ",0\n"))
-    cli(*words, "--out", tmp_path / "none").refuses("no items to learn from")
+    cli(*words, "--out", tmp_path / "none").refuses("items to learn from")
 
 
 @pytest.mark.parametrize(
@@ -204,13 +201,13 @@ def test_word_vectors_learn_from_the_rows_to_train_on(cli, tmp_path):
         ("subject,gold\nsnow,white=nan\n", ("line 2",)),
         ("subject,gold\nsnow,white=0|red=0\n", ("counts nothing",)),
         ("subject,gold,classes\nsnow,white,red|green\n", ("none of the classes red, green",)),
-        ("subject,gold,classes\nsnow,white,white\nrose,red,red\n", ("line 2", "single class")),
+        ("subject,gold,classes\nsnow,white,white\nrose,red,red\n", ("line 2", "one class")),
         ("subject,gold,classes\na,grey,grey=gray|red\nb,grey,grey|red\n", ("line 3", "other spellings")),
         ("subject,gold,train\nsnow,white,2\nrose,red,0\n", ("line 2", "train")),
         ("subject,gold,train\nsnow,white,1\nrose,red,1\n", ("no item with train 0",)),
         (
             "subject,gold,template\nsnow,white,it is\nrose,red,[Y]\n",
-            ("has a column 'template'", "--template"),
+            ("column 'template'", "--template"),
         ),
         ("subject,gold,group\nsnow,white,all\nrose,red,a\n", ("line 2", "'all'")),
     ],
@@ -292,7 +289,7 @@ def test_items_without_an_answer_are_wrong_and_counted(cli, tmp_path):
 def sounds():
     """A study as docs/probes.md writes it."""
     animals = make_items("animals", ["cow", "dog", "cat"], ["moo", "bark", "meow"], ["the [X] says [Y] ."])
-    return ItemStudy("sounds", animals)
+    return item_study("sounds", animals)
 
 
 def test_a_study_in_python(tmp_path):
@@ -304,15 +301,15 @@ def test_a_study_in_python(tmp_path):
     def bars(title, total):
         return reported.append
 
-    content = runner.run(study, tmp_path, settings, tmp_path / "out", bars=bars)
-    numbers = content["tasks"]["animals"]["modes"]["average"]["groups"]["all"]
+    results = run(study, tmp_path, settings, tmp_path / "out", bars=bars)
+    numbers = results.tasks["animals"]["modes"]["average"]["groups"]["all"]
     assert numbers["accuracy"]["mean"] == 1
     assert numbers["prior_accuracy"] == pytest.approx(1 / 3)  # no two animals say the same
     assert numbers["ceiling_accuracy"] == 1
-    assert runner.run(study, tmp_path, settings, tmp_path / "out") == content
+    assert run(study, tmp_path, settings, tmp_path / "out") == results
     with pytest.raises(ForeignDirectoryError, match="protocol corrected, now paper"):
-        runner.run(study, tmp_path, ItemSettings(settings.model, protocol="paper"), tmp_path / "out")
-    table = study.compare(tmp_path / "out", tmp_path / "out")[0]
+        run(study, tmp_path, ItemSettings(settings.model, protocol="paper"), tmp_path / "out")
+    (table,) = compare_items(results, results)
     assert table.rows[0][0] == "animals, average, all"
     assert [cell.here for cell in table.rows[0][1]][-4:] == ["100.0", "100.0", "[0.0, 0.0]", "1"]
 
@@ -323,27 +320,27 @@ def test_a_task_that_fails_leaves_the_tables_of_the_others(tmp_path):
     tools = make_items("tools", ["saw", "drill"], ["rasp", "whirr"], ["the [X] goes [Y] ."])
     settings, out = ItemSettings(f"ngram:{tmp_path / 'corpus.txt'}"), tmp_path / "out"
     with pytest.raises(ValueError, match="knows none of the words of tools"):
-        runner.run(ItemStudy("sounds", animals, tools), tmp_path, settings, out)
+        run(item_study("sounds", animals, tools), tmp_path, settings, out)
     assert "animals" in (out / "summary.md").read_text()
     assert (out / "animals.png").is_file()
     with pytest.raises(ValueError, match="knows none of the words of tools"):
-        runner.run(ItemStudy("sounds", tools), tmp_path, settings, tmp_path / "none")
+        run(item_study("sounds", tools), tmp_path, settings, tmp_path / "none")
     assert not list((tmp_path / "none").iterdir())
 
 
 def test_a_registered_study_is_recognised(tmp_path, monkeypatch):
     study = sounds()
     monkeypatch.setitem(STUDIES, study.name, study)
-    out = make(tmp_path / "out", "summary.json", {"format": study.record.form})
-    assert studies.study_of(out) is study
+    content = {"format": study.record.form, "schema": 1, "tasks": {}, "settings": {}}
+    assert open_results(make(tmp_path / "out", "summary.json", content))[0] is study
 
 
 def test_options_that_move_numbers_are_part_of_the_settings(table, model, tmp_path):
     ask = STUDIES["ask"]
     settings = ask.settings(model, template=("the [X] is [Y] .",))
     out = tmp_path / "out"
-    runner.run(ask, table, settings, out, ScorerOptions(tokens=7, cache=tmp_path / "cache"))
+    run(ask, table, settings, out, ScorerOptions(tokens=7, cache=tmp_path / "cache"))
     assert "tokens" not in json.loads((out / "summary.json").read_text())["settings"]
-    runner.run(ask, table, settings, out, ScorerOptions(tokens=9))
+    run(ask, table, settings, out, ScorerOptions(tokens=9))
     with pytest.raises(ForeignDirectoryError, match="policy null, now first"):
-        runner.run(ask, table, settings, out, ScorerOptions(policy="first"))
+        run(ask, table, settings, out, ScorerOptions(policy="first"))

@@ -3,22 +3,23 @@
 import numpy as np
 import pytest
 
-from simtown.probes import statistics
-from simtown.probes.physical import metrics, tasks
+from simtown.probes import measures
+from simtown.probes.physical import TASKS, scores
+from simtown.probes.physical.decisions import DecisionRows
 
 
 def _said(task, seed=0):
     return task.test.label ^ (np.random.default_rng(seed).random(len(task.test)) < 0.3)
 
 
-@pytest.mark.parametrize(("which", "name"), tasks.ALL)
-def test_a_replicate_is_the_score_of_the_drawn_rows(release, which, name, monkeypatch):
-    monkeypatch.setattr(metrics, "REPLICATES", 40)
-    task = tasks.build(release, which, name)
+@pytest.mark.parametrize("title", TASKS)
+def test_a_replicate_is_the_score_of_the_drawn_rows(tasks, title, monkeypatch):
+    monkeypatch.setattr(scores, "REPLICATES", 40)
+    task = tasks[title]
     said = _said(task)
-    found = metrics.replicator(task.test, task.kinds[0] == "object")(said)
+    found = scores.replicator(task.test, task.kinds[0] == "object")(said)
     present = np.unique(task.test.group)
-    for i, draw in enumerate(statistics.group_draws(len(present), 40, seed=0)):
+    for i, draw in enumerate(measures.group_draws(len(present), 40, seed=0)):
         rows = np.concatenate(
             [
                 np.flatnonzero(task.test.group == g)
@@ -37,15 +38,15 @@ def test_a_replicate_is_the_score_of_the_drawn_rows(release, which, name, monkey
         left = (
             drawn.left * 100 + copy if task.kinds[0] == "object" else drawn.left
         )  # a copy of an object is an object
-        scored = metrics.scores(tasks.DecisionRows(left, drawn.right, drawn.label, drawn.group), said[rows])
+        scored = scores.scores(DecisionRows(left, drawn.right, drawn.label, drawn.group), said[rows])
         assert (found["left"][i], found["right"][i], found["micro"][i]) == pytest.approx(
             (scored.left, scored.right, scored.micro)
         )
 
 
-def test_perfect_and_opposite(release):
-    task = tasks.build(release, "situated", "OP")
-    perfect, opposite = (metrics.scores(task.test, said) for said in (task.test.label, ~task.test.label))
+def test_perfect_and_opposite(tasks):
+    task = tasks["situated-OP"]
+    perfect, opposite = (scores.scores(task.test, said) for said in (task.test.label, ~task.test.label))
     assert (perfect.left, perfect.right, perfect.micro, perfect.left_mean, perfect.accuracy) == (
         1,
         1,
@@ -56,11 +57,11 @@ def test_perfect_and_opposite(release):
     assert (opposite.left, opposite.right, opposite.micro, opposite.accuracy) == (0, 0, 0, 0)
 
 
-def test_by_item(release):
-    task = tasks.build(release, "situated", "OP")
+def test_by_item(tasks):
+    task = tasks["situated-OP"]
     said, rows = _said(task), task.test
-    f1 = metrics.f1_by_item(rows.right, rows.label, said, task.rights)
-    accuracy = metrics.accuracy_by_item(rows.right, rows.label, said, task.rights)
+    f1 = scores.f1_by_item(rows.right, rows.label, said, task.rights)
+    accuracy = scores.accuracy_by_item(rows.right, rows.label, said, task.rights)
     for i, name in enumerate(task.rights):
         y, z = rows.label[rows.right == i], said[rows.right == i]
         assert accuracy[name] == pytest.approx((y == z).mean())

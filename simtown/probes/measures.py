@@ -1,6 +1,5 @@
-"""Scores and tests that the studies share:
-
-F1 in its forms, McNemar, bootstrap over groups, Benjamini-Hochberg, correlations.
+"""Measures and tests that the studies share: F1 in its forms, rank correlations, shares of right answers,
+bootstrap intervals, McNemar's test, Benjamini and Hochberg's adjustment.
 """
 
 from __future__ import annotations
@@ -18,14 +17,7 @@ BLOCK = 4_000_000
 
 @dataclass(frozen=True)
 class Confusion:
-    """Counts of decisions per item, (..., items) float64 each.
-
-    Attributes:
-        tp: true positives.
-        fp: false positives.
-        fn: false negatives.
-        tn: true negatives.
-    """
+    """Counts of true and false positives and negatives per item, (..., items) float64 each."""
 
     tp: np.ndarray
     fp: np.ndarray
@@ -34,14 +26,7 @@ class Confusion:
 
     @staticmethod
     def per_item(items: np.ndarray, label: np.ndarray, decided: np.ndarray, count: int) -> Confusion:
-        """Count decisions by item.
-
-        Args:
-            items: (n,) int, the item of each decision, below `count`.
-            label: (n,) bool.
-            decided: (n,) bool.
-            count: of items.
-        """
+        """Count (n,) decisions about (n,) items, numbered below `count`, of which (n,) labels are true."""
 
         def of(mask: np.ndarray) -> np.ndarray:
             return np.bincount(items[mask], minlength=count).astype(np.float64)
@@ -103,8 +88,8 @@ class McNemar:
     Attributes:
         only_a: decisions that the first model alone got right.
         only_b: decisions that the second alone got right.
-        plain: p-value by chi-squared.
-        corrected: p-value with Edwards' continuity correction.
+        plain: p-value of (b - c)² / (b + c) by chi-squared, as Forbes et al. use it.
+        corrected: the same with Edwards' continuity correction.
         exact: p-value of the two-sided binomial test.
     """
 
@@ -116,14 +101,8 @@ class McNemar:
 
 
 def mcnemar(right_a: np.ndarray, right_b: np.ndarray) -> McNemar:
-    """Are two models right equally often on the same decisions?
-
-    ``plain`` is (b - c)² / (b + c) against chi-squared with one degree of freedom, as the paper uses it;
-    ``corrected`` has Edwards' continuity correction; ``exact`` is the two-sided binomial test.
-
-    Args:
-        right_a: (n,) bool, whether each decision is right.
-        right_b: (n,) bool, whether each decision is right.
+    """Test whether two models are right equally often, given which of the same (n,) decisions of each are
+    right.
     """
     b, c = int((right_a & ~right_b).sum()), int((~right_a & right_b).sum())
     if b + c == 0:
@@ -171,13 +150,7 @@ def interval(replicates: np.ndarray, level: float = 0.95) -> tuple[float, float]
 
 @dataclass(frozen=True)
 class Correlation:
-    """Spearman's rank correlation.
-
-    Attributes:
-        n: pairs.
-        rho: the correlation, NaN where a side is constant.
-        p: two-sided p-value, NaN where a side is constant.
-    """
+    """Spearman's rank correlation over n pairs, with its two-sided p-value; NaN where a side is constant."""
 
     n: int
     rho: float
@@ -185,12 +158,7 @@ class Correlation:
 
 
 def spearman(x: np.ndarray, y: np.ndarray) -> Correlation:
-    """Spearman's rank correlation; ties have average ranks.
-
-    Args:
-        x: (n,).
-        y: (n,).
-    """
+    """Spearman's rank correlation of (n,) values; ties have average ranks."""
     if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return Correlation(len(x), float("nan"), float("nan"))
     correlation = stats.spearmanr(x, y)
@@ -214,13 +182,8 @@ def mean_interval(
 
 @dataclass(frozen=True)
 class PairedDifference:
-    """The mean of a less that of b over the same subjects.
-
-    Attributes:
-        n: subjects.
-        mean: of the differences.
-        paired: two-sided p-value of the paired t-test; NaN without subjects, as is `welch`.
-        welch: two-sided p-value of Welch's t-test, as if the subjects were others.
+    """The mean of a less that of b over the same n subjects, with two-sided p-values of the paired t-test and
+    of Welch's, which takes the subjects for others. All are NaN without subjects.
     """
 
     n: int
@@ -230,12 +193,7 @@ class PairedDifference:
 
 
 def difference(a: np.ndarray, b: np.ndarray) -> PairedDifference:
-    """The mean difference of two models on the same subjects, with tests.
-
-    Args:
-        a: (n,); subjects that are NaN in a or b are left out.
-        b: (n,) of the same subjects.
-    """
+    """The mean difference of two models on the same (n,) subjects, without those that are NaN in a or b."""
     kept = np.isfinite(a) & np.isfinite(b)
     a, b = a[kept], b[kept]
     if not len(a):
@@ -248,3 +206,72 @@ def difference(a: np.ndarray, b: np.ndarray) -> PairedDifference:
         return PairedDifference(
             len(a), float((a - b).mean()), paired, float(stats.ttest_ind(a, b, equal_var=False).pvalue)
         )
+
+
+# Answers about items, row by row (section 3.5 of Zhang et al. 2022)
+
+
+def spearman_rows(a: np.ndarray, b: np.ndarray, among: np.ndarray | None = None) -> np.ndarray:
+    """(n,) Spearman's ρ of each row of a with that of b, average ranks for ties; NaN where a row is constant.
+
+    Args:
+        a: (n, c).
+        b: (n, c).
+        among: (n, c) bool, the columns that are ranked in each row; None: all.
+    """
+    ranked = np.ones(a.shape, dtype=bool) if among is None else among
+    ranks = []
+    for x in (a, b):
+        r = stats.rankdata(np.where(ranked, x, np.nan), axis=1, nan_policy="omit")
+        ranks.append(np.where(ranked, r - r.mean(axis=1, keepdims=True, where=ranked), 0.0))
+    ra, rb = ranks
+    norm = np.sqrt((ra**2).sum(axis=1) * (rb**2).sum(axis=1))
+    return np.divide((ra * rb).sum(axis=1), norm, out=np.full(len(norm), np.nan), where=norm > 0)
+
+
+def ceiling_rows(counts: np.ndarray, among: np.ndarray | None = None) -> np.ndarray:
+    """(n,) the ρ of a ranking without ties that agrees with the counts: all that a model can reach, since
+    most counts are tied zeros. See :func:`spearman_rows` for `among`.
+    """
+    ranking = np.argsort(np.argsort(counts, axis=1, kind="stable"), axis=1)
+    return spearman_rows(ranking, counts, among)
+
+
+def share_right(scores: np.ndarray, gold: np.ndarray) -> np.ndarray:
+    """(n,) 1 where the right class has the highest score, 1/k where it shares that score with k - 1 others, 0
+    elsewhere and where no score is finite.
+
+    Args:
+        scores: (n, c).
+        gold: (n,) int64, the right class.
+    """
+    highest = scores.max(axis=1, keepdims=True)
+    top = (scores == highest) & np.isfinite(highest)
+    share: np.ndarray = top[np.arange(len(gold)), gold] / top.sum(axis=1).clip(1)
+    return share
+
+
+def shares(counts: np.ndarray) -> np.ndarray:
+    """(n, c) each row's shares. Their mean over the train subjects is the prior: the answer about a subject
+    of which nothing is known.
+    """
+    result: np.ndarray = counts / counts.sum(axis=1, keepdims=True)
+    return result
+
+
+def shares_of_others(shares: np.ndarray, gold: np.ndarray) -> np.ndarray:
+    """(n, c) for each row the sum of the other rows, less an average row of every other class.
+
+    Less the row alone, its own class alone would become rarer: of as many "yes" as "no", every guess would be
+    wrong.
+
+    Args:
+        shares: (n, c).
+        gold: (n,) int64, each row's class.
+    """
+    _, class_of, sizes = np.unique(gold, return_inverse=True, return_counts=True)
+    means = np.zeros((len(sizes), shares.shape[1]))
+    np.add.at(means, class_of, shares)
+    means /= sizes[:, None]
+    left = shares.sum(axis=0) - means.sum(axis=0)  # all rows but one of each class
+    return np.round(left + means[class_of] - shares, 12)  # so that rounding breaks no tie

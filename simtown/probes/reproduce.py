@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
 
@@ -11,12 +10,8 @@ import numpy as np
 
 @dataclass(frozen=True)
 class PrintedNumber:
-    """A number as the paper prints it and as it comes out here; "" where there is none.
-
-    Attributes:
-        paper: as printed.
-        here: ours.
-        spread: standard deviation of a number that is drawn; None for any other.
+    """A number as the paper prints it and as it comes out here; "" where there is none. `spread` is the
+    standard deviation of a number that is drawn.
     """
 
     paper: str = ""
@@ -63,50 +58,32 @@ class PrintedTable:
             (name, [cell if isinstance(cell, PrintedNumber) else PrintedNumber(here=cell) for cell in cells])
         )
 
-    @property
-    def numbers(self) -> list[PrintedNumber]:
-        """All cells."""
-        return [cell for _, cells in self.rows for cell in cells]
-
-    @property
-    def printed(self) -> bool:
-        """Whether the paper has numbers for it."""
-        return any(cell.paper for cell in self.numbers)
-
     def verdict(self) -> str:
-        """How many cells agree, and what that says; "" where nothing can be compared."""
-        text = verdict(self.numbers)
-        return (
-            f"{text}: copied from the release's {self.copied}, not computed here"
-            if text and self.copied
-            else text
-        )
+        """How many cells agree; "" where nothing can be compared.
+
+        Numbers that the data decides are counted apart from drawn ones, which nearly any coin would fit.
+        """
+        cells = [cell for _, row in self.rows for cell in row if cell.same is not None]
+        decided = [cell.same for cell in cells if cell.spread is None]
+        drawn = [cell.same for cell in cells if cell.spread is not None]
+        parts = [f"{sum(decided)} of {len(decided)} cells are as printed"] if decided else []
+        if drawn:
+            parts.append(f"{sum(drawn)} of {len(drawn)} drawn cells are within two standard deviations")
+        if parts and self.copied:
+            parts[-1] += f": copied from the release's {self.copied}, not computed here"
+        return "; ".join(parts)
 
     def texts(self) -> list[list[str]]:
         """The rows as texts: "paper / here" where the paper has a number, "!" where they differ."""
-        return [[name, *(self._text(cell) for cell in cells)] for name, cells in self.rows]
-
-    def _text(self, cell: PrintedNumber) -> str:
-        here = cell.here if cell.spread is None else f"{cell.here}±{cell.spread:.3f}"
-        paper = cell.paper or ("-" if here and self.printed and not self._is_text(here) else "")
-        return " / ".join(text for text in (paper, here) if text) + (" !" if cell.same is False else "")
-
-    @staticmethod
-    def _is_text(text: str) -> bool:
-        return not any(letter.isdigit() for letter in text)
+        printed = any(cell.paper for _, row in self.rows for cell in row)
+        return [[name, *(_text(cell, printed) for cell in row)] for name, row in self.rows]
 
 
-def verdict(numbers: Sequence[PrintedNumber]) -> str:
-    """How many numbers agree; "" where nothing can be compared.
-
-    Numbers that the data decides are counted apart from drawn ones, which nearly any coin would fit.
-    """
-    decided = [n.same for n in numbers if n.same is not None and n.spread is None]
-    drawn = [n.same for n in numbers if n.same is not None and n.spread is not None]
-    text = f"{sum(decided)} of {len(decided)} cells are as printed" if decided else ""
-    if not drawn:
-        return text
-    return f"{text}; {sum(drawn)} of {len(drawn)} cells of coin tosses are within two standard deviations"
+def _text(cell: PrintedNumber, printed: bool) -> str:
+    here = cell.here if cell.spread is None else f"{cell.here}±{cell.spread:.3f}"
+    number = any(letter.isdigit() for letter in here)
+    paper = cell.paper or ("-" if printed and number else "")
+    return " / ".join(filter(None, (paper, here))) + (" !" if cell.same is False else "")
 
 
 def percent(value: float, digits: int = 1) -> str:

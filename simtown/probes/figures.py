@@ -20,13 +20,8 @@ def canvas(
     widths = {"width_ratios": ratios} if ratios else None
     panels = figure.subplots(1, columns, squeeze=False, gridspec_kw=widths)[0]
     for panel in panels:
-        plain(panel)
+        style_axes(panel, "y", 8.5)
     return figure, list(panels)
-
-
-def plain(panel: Any) -> None:
-    """Nothing but faint lines across and two quiet axes."""
-    style_axes(panel, "y", 8.5)
 
 
 def titled(panel: Any, title: str) -> None:
@@ -34,9 +29,8 @@ def titled(panel: Any, title: str) -> None:
     panel.set_title(title, fontsize=9.5, loc="left", color=INK)
 
 
-def rank_correlations(path: Path, summary: Mapping[str, Any], title: str) -> None:
+def rank_correlations(path: Path, modes: Mapping[str, Any], title: str) -> None:
     """Draw ρ by group, a bar a mode, with interval, prior and ceiling; and ρ ± sd by best class."""
-    modes = summary["modes"]
     first = next(iter(modes.values()))
     classes = first["classes"]
     groups = first["groups"]
@@ -81,9 +75,8 @@ def _percent(share: float | None) -> float:
     return float("nan") if share is None else 100 * share
 
 
-def accuracies(path: Path, summary: Mapping[str, Any], title: str) -> None:
+def accuracies(path: Path, modes: Mapping[str, Any], title: str) -> None:
     """Draw the share of subjects whose best class came first, and was preferred to a wrong one."""
-    modes = summary["modes"]
     panels = [("accuracy", "best of all; dashed: prior")]
     if any(numbers["groups"]["all"]["choice"]["mean"] is not None for numbers in modes.values()):
         panels.insert(0, ("choice", "best against a wrong one; dashed: chance"))

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 pytest.importorskip("scipy", reason="needs scipy: pip install '.[probes]'")
 from scipy.stats import spearmanr
 
-from simtown.probes import head, judging
-from simtown.probes.items import ItemSet, read_items
+from simtown.probes import elicit, item_study, measures
+from simtown.probes.items import ItemAnswers, ItemSet, read_items
 
 
 @st.composite
@@ -53,8 +53,8 @@ def scores_of(data, seed, count=None):
 @given(item_sets(graded=True), st.integers(0, 10_000))
 def test_rho_is_that_of_the_classes_to_choose_among(data, seed):
     scores = scores_of(data, seed)
-    result = judging.judged(data, data.test, scores, "average")
-    ceiling = judging.bounds(data)[2]
+    result = ItemAnswers.of(data, data.test, scores, "average")
+    ceiling = item_study.bounds(data)[2]
     for i, row, rho in zip(data.test, scores, result.rho, strict=True):
         among = data.choices[i]
         a, b = row[among], data.counts[i, among]
@@ -70,7 +70,7 @@ def test_rho_is_that_of_the_classes_to_choose_among(data, seed):
 @given(item_sets(), st.integers(0, 10_000))
 def test_an_item_is_right_as_often_as_under_a_random_order_of_ties(data, seed):
     scores = scores_of(data, seed)
-    result = judging.judged(data, data.test, scores, "average")
+    result = ItemAnswers.of(data, data.test, scores, "average")
     for row, i, right, answered in zip(scores, data.test, result.right, result.answered, strict=True):
         allowed = {c: row[c] for c in np.flatnonzero(data.choices[i]) if np.isfinite(row[c])}
         first = [c for c, score in allowed.items() if score == max(allowed.values())]
@@ -81,7 +81,7 @@ def test_an_item_is_right_as_often_as_under_a_random_order_of_ties(data, seed):
 @given(item_sets())
 def test_the_prior_does_not_know_the_items_own_answer(data):
     """It leaves out the item and, so that no class becomes rarer than the others, one item of each."""
-    rho, right, _ = judging.bounds(data)
+    rho, right, _ = item_study.bounds(data)
     n, c = len(data.subjects), len(data.classes)
     shares = np.eye(c)[data.gold] if data.counts is None else data.counts / data.counts.sum(axis=1)[:, None]
     for i in range(n):
@@ -113,7 +113,7 @@ def test_the_prior_of_items_without_a_training_part(tmp_path, gold, choices, acc
     lines = [f"s,{right},{own}\n" for right, own in zip(gold, choices or [""] * len(gold), strict=True)]
     (tmp_path / "items.csv").write_text("subject,gold,classes\n" + "".join(lines))
     data = read_items(tmp_path / "items.csv", ["the [X] is [Y] ."])
-    assert judging.bounds(data)[1].mean() == pytest.approx(accuracy)
+    assert item_study.bounds(data)[1].mean() == pytest.approx(accuracy)
 
 
 @given(item_sets(), st.integers(0, 10_000))
@@ -122,10 +122,10 @@ def test_no_answers_are_above_the_ceiling(data, seed):
     data = ItemSet(**{**vars(data), "groups": tuple("ab"[i % 2] for i in range(len(data.subjects)))})
     by_subject = scores_of(data, seed, 3)
     scores = by_subject[[int(data.subjects[i][1:]) for i in data.test]]
-    groups = judging.describe(data, judging.judged(data, data.test, scores, "average"))["groups"]
+    groups = item_study.describe(data, ItemAnswers.of(data, data.test, scores, "average"))["groups"]
     for numbers in groups.values():
         assert numbers["accuracy"]["mean"] <= numbers["ceiling_accuracy"] + 1e-12 <= 1 + 1e-12
-    best = judging.describe(data, judging.best_template(data, data.test, scores[None]))["groups"]
+    best = item_study.describe(data, item_study.best_template(data, scores[None]))["groups"]
     assert all("ceiling_accuracy" not in numbers for numbers in best.values())
 
 
@@ -136,19 +136,19 @@ def test_the_ceiling_of_accuracy_can_be_reached(data):
         answers.setdefault((data.subjects[i], data.choices[i].tobytes()), []).append(data.gold[i])
     commonest = {question: max(golds, key=golds.count) for question, golds in answers.items()}
     said = [commonest[data.subjects[i], data.choices[i].tobytes()] for i in data.test]
-    result = judging.judged(data, data.test, np.eye(len(data.classes))[said], "average")
-    assert result.right.mean() == pytest.approx(judging.attainable(data, data.test))
+    result = ItemAnswers.of(data, data.test, np.eye(len(data.classes))[said], "average")
+    assert result.right.mean() == pytest.approx(item_study.attainable(data, data.test))
 
 
 @given(item_sets(), st.integers(0, 10_000))
 def test_the_best_template_is_right_where_any_is_and_says_so(data, seed):
     logprobs = np.stack([scores_of(data, seed + t) for t in range(3)])
-    best = judging.best_template(data, data.test, logprobs)
-    each = [judging.judged(data, data.test, scores, "average") for scores in logprobs]
+    best = item_study.best_template(data, logprobs)
+    each = [ItemAnswers.of(data, data.test, scores, "average") for scores in logprobs]
     assert (best.right == np.max([one.right for one in each], axis=0)).all()
     assert (best.answered == np.any([one.answered for one in each], axis=0)).all()
     if data.counts is None:
-        assert (judging.share_right(best.scores, data.gold[data.test]) == best.right).all()
+        assert (measures.share_right(best.scores, data.gold[data.test]) == best.right).all()
 
 
 def test_a_head_chooses_among_an_items_classes():
@@ -175,6 +175,6 @@ def test_a_head_chooses_among_an_items_classes():
         def word_vector(self, word):
             return vectors[int(word[1:])]
 
-    result, _ = head.probe(Vectors(), data, "corrected", 0)
+    result, _ = elicit.by_head(Vectors(), data, "corrected", 0)
     assert (np.isneginf(result.scores) == ~data.choices[data.test]).all()
     assert data.choices[data.test, result.scores.argmax(axis=1)].all()

@@ -11,6 +11,7 @@ pytest.importorskip("torch", reason="needs torch: pip install '.[probes]'")
 
 from simtown.probes import grid
 from simtown.probes.grid import GridError, read
+from tests.probes.physical.world import write_release
 
 FILE = """
 version = 1
@@ -22,6 +23,12 @@ task = ["OP", "OA"]
 set = "situated"
 seed = 3
 """
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """The folder of the physical study's small release."""
+    return write_release(tmp_path_factory.mktemp("physical") / "release")
 
 
 @pytest.fixture

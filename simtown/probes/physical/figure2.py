@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from simtown.core.plots import INK, new_figure, save_figure
+from simtown.core.plots import INK, new_figure, save_figure, style_axes
 from simtown.core.untrusted import figure_text
-from simtown.probes.physical.datasets import CATEGORIES, PhysicalRelease
-from simtown.probes.physical.results import frequency_correlation
-from simtown.probes.plots import plain
-from simtown.probes.result_files import short_model
+from simtown.probes.physical.decisions import PhysicalTask
+from simtown.probes.physical.physical_release import CATEGORIES, PhysicalRelease
+from simtown.probes.physical.scores import frequency_correlation
+from simtown.probes.report import Results
 
 #: Of kinds of properties, and of items.
 _COLOURS = {
@@ -26,35 +25,25 @@ _KINDS = {"property": "#0072B2", "object": "#555555", "affordance": "#D55E00"}
 _PLURAL = {"object": "objects", "property": "properties", "affordance": "affordances"}
 
 
-def figure2(title: str, model: str, task: dict[str, Any], release: PhysicalRelease, path: Path) -> None:
-    """The panels that the task has, as a PNG: (a) always, (b) and (c) with properties, (d) with affordances.
-
-    Args:
-        title: "situated-AP".
-        model: its name.
-        task: its summary, as :func:`simtown.probes.physical.results.describe` gives it.
-        release: the data that was asked about.
-        path: of the picture.
-    """
-    panels: dict[str, Callable[[Any], str]] = {"a": lambda axes: _by_item(axes, task["f1"])}
-    if "accuracy" in task:
-        panels["b"] = lambda axes: _by_category(axes, task["accuracy"], release)
-    for letter, kind in (("c", "property"), ("d", "affordance")):
-        if kind in task["f1"]:
-            panels[letter] = lambda axes, kind=kind: _by_frequency(axes, kind, task["f1"][kind], release)  # type: ignore[misc]
+def figure2(results: Results, title: str, task: PhysicalTask) -> None:
+    """The panels that a task has, as a PNG: (a) always, (b) and (c) with properties, (d) with affordances."""
+    summary, release = results.tasks[title], task.release
+    f1, accuracy = summary["f1"], summary.get("accuracy")
+    panels: dict[str, Callable[[Any], str]] = {"a": lambda axes: _by_item(axes, f1)}
+    if accuracy:
+        panels["b"] = lambda axes: _by_category(axes, accuracy, release)
+    if "property" in f1:
+        panels["c"] = lambda axes: _by_frequency(axes, "property", f1["property"], release)
+    if "affordance" in f1:
+        panels["d"] = lambda axes: _by_frequency(axes, "affordance", f1["affordance"], release)
     rows, across = (2, 2) if len(panels) == 4 else (1, len(panels))
     figure = new_figure(5.25 * across, 0.6 + 4.1 * rows)
-    axes: Any = figure.subplots(rows, across).ravel()
-    for place, (letter, panel) in zip(axes, panels.items(), strict=True):
-        plain(place)
-        place.set_title(f"({letter}) {panel(place)}", loc="left", fontsize=10, color=INK, pad=9)
-    figure.suptitle(
-        f"{title.replace('-', ' ')}, {figure_text(short_model(model))}: micro F1 "
-        f"{task['scores']['micro']:.2f}",
-        fontsize=11.5,
-        color=INK,
-    )
-    save_figure(figure, path)
+    for axes, (letter, panel) in zip(figure.subplots(rows, across).ravel(), panels.items(), strict=True):
+        style_axes(axes, "y", 8.5)
+        axes.set_title(f"({letter}) {panel(axes)}", loc="left", fontsize=10, color=INK, pad=9)
+    model, micro = figure_text(results.model), summary["scores"]["micro"]
+    figure.suptitle(f"{title.replace('-', ' ')}, {model}: micro F1 {micro:.2f}", fontsize=11.5, color=INK)
+    save_figure(figure, results.path / f"{title}.png")
 
 
 def _swarm(values: np.ndarray, step: float, width: float) -> np.ndarray:

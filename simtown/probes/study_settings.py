@@ -1,0 +1,122 @@
+"""The settings that all studies share. ``simtown --help`` reads this module: it imports nothing heavy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from simtown.core import options
+from simtown.core.options import option, recorded
+
+if TYPE_CHECKING:
+    from simtown.probes.scorers.base import Scorer
+
+#: The first seed that scikit-learn does not take.
+SEEDS = 2**32
+#: Rules where a paper, its released code and good practice differ.
+PROTOCOLS = ("paper", "release", "corrected")
+#: How items are asked about.
+USES = ("prompts", "head")
+
+
+@dataclass(frozen=True)
+class StudySettings:
+    """The settings of a study; a subclass adds its own."""
+
+    model: str = option(help="A language model: hf:ID-OR-DIR, lstm:DIR, glove:FILE, ngram:CORPUS, ...")
+
+    def check(self) -> None:
+        """Raises SettingsError if a value is impossible."""
+        options.check(self)
+
+    def needs_model(self) -> bool:
+        """Whether a scorer has to be opened."""
+        return True
+
+
+@dataclass(frozen=True)
+class ScorerOptions:
+    """How a language model is run; options of every command that asks one."""
+
+    device: str = option("auto", "Where the model runs: auto, cpu or cuda.", recorded=False)
+    dtype: str = option(
+        "float32",
+        "Numbers of the model: float32, bfloat16 or float16.",
+        choices=("float32", "bfloat16", "float16"),
+    )
+    policy: str | None = option(
+        None,
+        "How words of several sub-words are scored: first, drop, joint or left-to-right. Default: as the "
+        "study does.",
+        choices=("first", "drop", "joint", "left-to-right"),
+    )
+    variant: str = option(
+        "original",
+        "Pseudo-log-likelihood of masked models: original, within_word_l2r or whole_word.",
+        choices=("original", "within_word_l2r", "whole_word"),
+    )
+    tokens: int = option(
+        1024, "Tokens of a batch at most; a GPU takes more than a CPU.", low=1, recorded=False
+    )
+    cache: Path | None = option(
+        None, "A directory that keeps the model's answers for other studies.", recorded=False
+    )
+
+    def changed(self) -> dict[str, Any]:
+        """The values that decide the numbers and are not the default."""
+        return {name: value for name, value in recorded(self).items() if value != getattr(type(self), name)}
+
+    def open(self, model: str, policy: str = "left-to-right") -> Scorer:
+        """The scorer of a model, with a progress bar on stderr; `policy` is that of the study."""
+        from simtown.probes.scorers import open_scorer
+
+        return open_scorer(
+            model,
+            device=self.device,
+            dtype=self.dtype,
+            policy=self.policy or policy,  # type: ignore[arg-type]
+            variant=self.variant,
+            tokens=self.tokens,
+            cache=self.cache,
+            progress=True,
+        )
+
+
+@dataclass(frozen=True)
+class ItemSettings(StudySettings):
+    """The settings of a study of items, see :mod:`simtown.probes.item_study`."""
+
+    use: str | None = option(
+        None,
+        "How the model is used: prompts (zero-shot) or head (logistic regression on its vectors). Default: "
+        "prompts where it has probabilities of words.",
+        flag="as",
+        choices=USES,
+    )
+    protocol: str = option(
+        "corrected",
+        "Rules where paper and code differ: paper, release or corrected "
+        "(docs/reproduce/visual-commonsense.md).",
+        choices=PROTOCOLS,
+    )
+    seed: int = option(0, "Seed of the head's solver.", low=0, below=SEEDS)
+
+    @property
+    def policy(self) -> str:
+        """For classes of several sub-words: in the paper the first one stands for all."""
+        return "left-to-right" if self.protocol == "corrected" else "first"
+
+
+@dataclass(frozen=True)
+class AskSettings(ItemSettings):
+    """The settings of ``simtown probe ask``."""
+
+    template: tuple[str, ...] = option(
+        (), "A sentence with [X] for the subject and [Y] for the class, if the table has none. Repeatable."
+    )
+    classes: str | None = option(
+        None,
+        "Classes to choose among, with commas between; other spellings after =: yellow,grey=gray. Default: "
+        "all that are right for some item.",
+    )

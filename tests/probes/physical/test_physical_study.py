@@ -1,0 +1,425 @@
+"""Every way to use a model, on models that know the small world, or know nothing; and the commands."""
+
+import csv
+import json
+import os
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="needs torch: pip install '.[probes]'")
+pq = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow: pip install '.[probes]'")
+pytest.importorskip("matplotlib", reason="needs matplotlib: pip install '.[probes]'")
+
+from PIL import Image  # noqa: E402
+
+from simtown.core.files import DamagedError  # noqa: E402
+from simtown.core.options import SettingsError  # noqa: E402
+from simtown.probes.physical import (  # noqa: E402
+    TASKS,
+    PhysicalSettings,
+    figure2,
+    finetune,
+    inputs,
+    paper_tables,
+    physical_study,
+)
+from simtown.probes.physical.physical_study import PHYSICAL, majority, random  # noqa: E402
+from simtown.probes.physical.scores import compare, decisions_of, scores  # noqa: E402
+from simtown.probes.report import load  # noqa: E402
+from simtown.probes.scorers.base import UnableError  # noqa: E402
+from simtown.probes.study import TaskRequest  # noqa: E402
+from simtown.probes.study_settings import ScorerOptions  # noqa: E402
+from tests.probes.physical.world import OBJECTS, PROPERTIES, VERBS, Truthful  # noqa: E402
+
+
+class Asked:
+    """ask(model, use, ...): what a study says of a task; `steps` are those announced and done."""
+
+    def __init__(self, task, scorer, tmp_path):
+        self.task, self.scorer, self.out, self.steps = task, scorer, tmp_path, []
+
+    def __call__(self, *settings, options=None, **more):
+        def bars(title, total):
+            self.steps = [total]
+            return self.steps.append
+
+        chosen = PhysicalSettings(*settings, **more)
+        request = TaskRequest(
+            self.task.title,
+            self.task,
+            chosen,
+            self.out,
+            lambda: self.scorer,
+            bars,
+            options or ScorerOptions(),
+        )
+        return PHYSICAL.ask(request)
+
+
+@pytest.fixture
+def asked(tasks, tmp_path):
+    return lambda title, scorer=None: Asked(tasks[title], scorer, tmp_path)
+
+
+@pytest.mark.parametrize("title", ["abstract-OP", "situated-OP", "situated-OA"])
+@pytest.mark.parametrize("use", ["sentence", "yes-no"])
+def test_who_knows_is_right(asked, title, use):
+    """Not in AP, where the same pair is so of one object and not of another."""
+    rows = asked(title, Truthful())("lstm:truthful", use, "logistic").rows
+    assert np.array_equal(rows["said"], rows["label"])
+
+
+def test_tokens_are_looked_up_where_they_stand(asked):
+    scorer = Truthful()
+    asked("situated-OA", scorer)("lstm:truthful", "tokens", "logistic")
+    assert {"bat", "scissors", "ate", "fed"} <= set(scorer.spans)
+
+
+def test_unknown_words_are_counted_and_stood_in_for(asked, tasks):
+    task, scorer = tasks["situated-OP"], Truthful(("bat", "tool", "edible"))
+    for protocol in ("release", "corrected"):
+        summary = asked("situated-OP", scorer)("glove:x", "words", "logistic", protocol).summary
+        assert summary["unknown"] == {
+            "object": {"of": 12, "words": ["bat"]},
+            "property": {"of": 6, "words": ["tool", "edible"]},
+        }
+        vectors, _ = inputs.of_words(task, scorer, physical_study.PROTOCOLS[protocol].unknown)
+        tool, edible = (vectors.tables[1][task.rights.index(p)] for p in ("a_tool", "edible"))
+        assert np.array_equal(tool, edible) is (protocol == "release")
+        assert (not tool.any()) is (protocol == "release")
+
+
+def test_a_stand_in_is_the_same_in_every_task(tasks):
+    found = []
+    for name in ("OP", "OA"):
+        task = tasks[f"situated-{name}"]
+        vectors, _ = inputs.of_words(task, Truthful(("bat",)), "random")
+        vector = vectors.tables[0][task.lefts.index("baseball_bat")]
+        found.append(vector / np.linalg.norm(vector))
+    assert found[0] == pytest.approx(found[1], abs=1e-6)
+
+
+class Mute(Truthful):
+    name = "hf:mute"
+    abilities = frozenset()
+
+
+class Lost(Truthful):
+    name = "hf:lost"
+
+    def word_vector(self, word):
+        return None
+
+    def class_logprobs(self, contexts, targets):
+        return np.full((len(contexts), 2), np.nan)
+
+
+@pytest.mark.parametrize(
+    ("use", "scorer", "error"),
+    [
+        ("words", Mute(), UnableError),
+        ("tokens", Mute(), UnableError),
+        ("sentence", Mute(), UnableError),
+        ("yes-no", Mute(), UnableError),
+        ("yes-no", Lost(), UnableError),
+        ("words", Lost(), ValueError),
+    ],
+)
+def test_what_a_model_cannot_do_is_said(asked, use, scorer, error):
+    with pytest.raises(error, match=scorer.name):
+        asked("abstract-OP", scorer)(scorer.name, use)
+
+
+def test_the_threshold_is_the_best_of_all():
+    generator = np.random.default_rng(0)
+    for _ in range(30):
+        label = generator.random(20) < 0.4
+        odds = np.round(generator.normal(size=20) + label, 1)
+        if not label.any():
+            continue
+
+        def value(c, odds=odds, label=label):
+            said = odds > c
+            return 2 * (said & label).sum() / max(said.sum() + label.sum(), 1)
+
+        cut = physical_study.threshold(odds, label)
+        assert value(cut) == pytest.approx(max(value(c) for c in [*(odds - 0.05), odds.max() + 1]))
+
+
+def test_tuning_is_noted_with_both_kinds_of_folds(asked):
+    ask = asked("situated-OP", Truthful())
+    summary = ask("lstm:x", "sentence", "logistic", tune=True).summary
+    assert set(summary["tuning"]) == {"rows", "objects"}
+    assert summary["head"] == summary["tuning"]["objects"][0]["head"]
+    assert ask.steps[0] == sum(ask.steps[1:])  # as many steps as were announced
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    """A BERT of random weights that knows the letters."""
+    transformers = pytest.importorskip("transformers", reason="needs transformers: pip install '.[probes]'")
+    from tests.probes.tiny import redrawn
+
+    folder = tmp_path_factory.mktemp("bert")
+    letters = "abcdefghijklmnopqrstuvwxyz.,?"
+    (folder / "vocab.txt").write_text(
+        "\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters, *(f"##{c}" for c in letters)])
+    )
+    transformers.BertTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder)
+    config = transformers.BertConfig(
+        vocab_size=70, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32
+    )
+    redrawn(transformers.BertForMaskedLM(config), 0, 0.02).save_pretrained(folder)
+    return folder
+
+
+@pytest.mark.parametrize("protocol", ["paper", "release", "corrected"])
+def test_fine_tuning_runs_with_each_loss(asked, tiny, protocol):
+    ask = asked("situated-OP")
+    result = ask(f"hf:{tiny}", "finetune", protocol=protocol)
+    assert result.summary["head"]["loss"] == ("squared" if protocol == "paper" else "cross-entropy")
+    assert ask.steps[0] == sum(ask.steps[1:])
+    assert ((result.rows["score"] > 0) & (result.rows["score"] < 1)).all()
+
+
+def test_fine_tuning_runs_where_it_is_told(asked, tiny, monkeypatch):
+    """Without computing: what fine-tuning receives."""
+    received, ask = [], asked("situated-OP")
+
+    def fit(place, texts, pair, label, settings, seed, progress, device):
+        received.append(device)
+        return np.zeros(len(texts))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(finetune, "fit", fit)
+        for device in ("cpu", "cuda"):
+            ask(f"hf:{tiny}", "finetune", options=ScorerOptions(device=device))
+    assert received == ["cpu", "cuda"]
+    with pytest.raises(ValueError, match="abacus"):
+        ask(f"hf:{tiny}", "finetune", options=ScorerOptions(device="abacus"))
+    with pytest.raises(SettingsError) as error:
+        ask(f"hf:{tiny}", "finetune", options=ScorerOptions(dtype="bfloat16"))
+    assert error.value.setting == "dtype"
+
+
+def test_fine_tuning_does_not_see_padding(model):
+    texts = ["the sky is blue", "the grass is green and the sky is blue", "a bus"]
+    settings, nothing = finetune.FineTuning(epochs=0), np.zeros(0, dtype=np.int64)
+
+    def said(chosen):
+        place = str(model("fnet"))
+        return finetune.fit(place, chosen, nothing, nothing == 1, settings, 0, lambda more: None, "cpu")
+
+    assert said(texts) == pytest.approx([said([text])[0] for text in texts], abs=1e-5)
+
+
+def test_fine_tuning_learns(tiny):
+    """The same few sentences with opposite labels end up on opposite sides."""
+    texts = ["a lemon is edible.", "a kettle is edible.", "a dog flies."]
+    pair, label = np.tile([0, 1, 2], 64), np.tile([True, False, False], 64)
+    settings = finetune.FineTuning(epochs=30, learning_rate=5e-3)
+    said = finetune.fit(str(tiny), texts, pair, label, settings, 0, lambda more: None)
+    assert (said > 0.5).tolist() == [True, False, False]
+
+
+# The commands
+
+
+@pytest.fixture(scope="session")
+def glove(tmp_path_factory):
+    """Word vectors of the small world, in GloVe's format, but for one word."""
+    words = [o.rpartition("_")[2] for o in OBJECTS] + [p[1] for p in PROPERTIES.values()]
+    words += [v for v in VERBS if v != "peel"]
+    generator = np.random.default_rng(0)
+    path = tmp_path_factory.mktemp("glove") / "glove_small.txt"
+    with path.open("w") as file:
+        for word in dict.fromkeys(words):
+            if word != "bat":
+                file.write(f"{word} {' '.join(f'{x:.4f}' for x in generator.normal(size=8))}\n")
+    return path
+
+
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Studies draw no figures, which take most of the time of a small one."""
+    monkeypatch.setattr(figure2, "save_figure", lambda figure, path: path.write_bytes(b""))
+
+
+@pytest.fixture
+def made(cli, small, tmp_path):
+    """made(model, *options): a directory of results."""
+
+    def make(model, *options, out="out"):
+        words = ("--data", small, "--model", model, "--out", tmp_path / out, *options)
+        cli("probe", "physical", *words).succeeds()
+        return tmp_path / out
+
+    return make
+
+
+def test_everything_is_written(made, glove, tasks):
+    out = made(f"glove:{glove}", "--head", "logistic")
+    files = {f"summary.{end}" for end in ("json", "csv", "md", "tex")}
+    assert {p.name for p in out.iterdir()} == files | {
+        f"{title}{end}" for title in TASKS for end in (".parquet", ".png")
+    }
+    content = json.loads((out / "summary.json").read_text())
+    with open(out / "summary.csv", newline="") as file:
+        table = {row["task"]: row for row in csv.DictReader(file)}
+    page = (out / "summary.md").read_text()
+    for title, task in tasks.items():
+        rows = pq.read_table(out / f"{title}.parquet").to_pydict()
+        assert rows["left"] == [task.lefts[i] for i in task.test.left]
+        assert rows["right"] == [task.rights[i] for i in task.test.right]
+        assert rows["object"] == [task.groups[i] for i in task.test.group]
+        assert rows["label"] == task.test.label.tolist()
+        expected, summary = scores(task.test, np.array(rows["said"])), content["tasks"][title]
+        low, high = summary["intervals"]["micro"]
+        assert low <= summary["scores"]["micro"] <= high
+        assert summary["scores"]["micro"] == pytest.approx(expected.micro)
+        assert float(table[title]["macro_f1_left"]) == pytest.approx(expected.left)
+        assert f"| {title} |" in page
+        with Image.open(out / f"{title}.png") as image:
+            image.verify()
+    assert content["tasks"]["situated-OP"]["unknown"]["object"]["words"] == ["bat"]
+    assert "situated-OP: 1 of 12 object names are unknown: bat" in page
+    tex = (out / "summary.tex").read_text()
+    assert r"glove\_small.txt & " in tex
+    assert tex.count(" & ") == 4 + 12 + 12
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_tasks_are_added_and_nothing_is_done_twice(made, contents):
+    out = made("random", "--task", "OP", "--set", "situated")
+    assert set(json.loads((out / "summary.json").read_text())["tasks"]) == {"situated-OP"}
+    before = contents(out)
+    os.utime(out / "situated-OP.parquet", ns=(0, 0))
+    made("random", "--task", "OP", "--set", "situated")
+    assert contents(out) == before
+    made("random")
+    assert (out / "situated-OP.parquet").stat().st_mtime_ns == 0  # it was not written again
+    assert set(json.loads((out / "summary.json").read_text())["tasks"]) == set(TASKS)
+    (out / "abstract-OP.parquet").unlink()
+    made("random")
+    assert decisions_of(load(out), "abstract-OP").said.size
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_other_settings_data_or_weights_are_refused_by_name(cli, made, files, glove, tmp_path, contents):
+    vectors = tmp_path / "vectors.txt"
+    vectors.write_bytes(glove.read_bytes())
+    words = ("--model", f"glove:{vectors}", "--head", "logistic", "--task", "OP", "--set", "abstract")
+
+    def again(*more):
+        return cli("probe", "physical", "--data", files, "--out", tmp_path / "out", *words, *more)
+
+    again().succeeds()
+    before = contents(tmp_path / "out")
+    again("--seed", 1).refuses("seed 0, now 1")
+    labels = (files / "pc/abstract.csv").read_text()
+    (files / "pc/abstract.csv").write_text(labels.replace("carrot,0", "carrot,1"))
+    again().refuses("other abstract-OP data")
+    (files / "pc/abstract.csv").write_text(labels)
+    vectors.write_text("".join(f"{line}1\n" for line in glove.read_text().splitlines()))
+    again().refuses("weights ")
+    assert contents(tmp_path / "out") == before
+
+
+BAD = [
+    (("--model", "majority", "--task", "OA", "--set", "abstract"), "--set"),
+    (("--model", "majority", "--task", "PO"), "--task"),
+    (("--model", "majority", "--set", "imagined"), "--set"),
+    (("--model", "wisdom"), "majority"),
+    (("--model", "oracle9:x"), "oracle9:x"),
+    (("--model", "majority", "--as", "words"), "baseline"),
+    (("--model", "majority", "--head", "svm"), "--head"),
+    (("--model", "majority", "--protocol", "mine"), "--protocol"),
+    (("--model", "majority", "--seed", "-1"), "--seed"),
+    (("--model", "glove:GLOVE", "--as", "dreams"), "--as"),
+    (("--model", "glove:GLOVE", "--as", "yes-no", "--tune"), "--tune"),
+    (("--model", "glove:/nowhere/vectors.txt"), "/nowhere/vectors.txt"),
+    (("--model", "hf:/nowhere/model", "--as", "finetune"), "/nowhere/model"),
+    (("--model", "lstm:DATA", "--as", "finetune"), "finetune"),
+    (("--model", "hf:"), "hf:"),
+]
+
+
+@pytest.mark.parametrize(("options", "word"), BAD)
+def test_what_is_refused_is_named(cli, small, tmp_path, glove, options, word):
+    filled = [o.replace("GLOVE", str(glove)).replace("DATA", str(small)) for o in options]
+    cli("probe", "physical", "--data", small, "--out", tmp_path / "out", *filled).refuses(word)
+
+
+def test_where_the_data_is_had(cli, tmp_path):
+    words = ("physical", "--model", "random", "--out", tmp_path / "out")
+    for command in (words, ("reproduce", "forbes-table2")):
+        cli("probe", *command, "--data", tmp_path).refuses("github.com/mbforbes/physical-commonsense")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_compare(made, cli, tasks):
+    a, b = made("majority", out="a"), made("random", out="b")
+    differences, tests = compare(load(a), load(b))
+    assert [name for name, _ in tests.rows] == list(TASKS)
+    for name, cells in tests.rows:
+        task = tasks[name]
+        right = [decided.said == task.test.label for decided in (majority(task), random(task, 0))]
+        only = (int((right[0] & ~right[1]).sum()), int((~right[0] & right[1]).sum()))
+        assert [cell.here for cell in cells[:2]] == [f"{count:,}" for count in only]
+    for _, (_, f1_a, f1_b, difference, _) in differences.rows:
+        expected = float(f1_a.here) - float(f1_b.here)
+        assert float(difference.here) == pytest.approx(expected, abs=0.0015)
+    assert "situated-AP" in cli("probe", "compare", a, b).succeeds().out
+    same, tests = compare(load(a), load(a))
+    assert {cells[3].here for _, cells in same.rows} == {"+0.000"}
+    assert {cells[4].here for _, cells in tests.rows} == {"1"}
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_what_cannot_be_compared(cli, made):
+    a, human = made("majority", out="a"), made("human", out="human")
+    one = made("random", "--task", "OA", "--set", "situated", out="one")
+    abstract = made("random", "--task", "OP", "--set", "abstract", out="abstract")
+    cli("probe", "compare", a, human).refuses("different items")
+    cli("probe", "compare", one, abstract).refuses("no task in common")
+    (a / "situated-OP.parquet").write_bytes(b"no")
+    with pytest.raises(DamagedError, match=r"situated-OP\.parquet"):
+        compare(load(a), load(a))
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_reproduce_prints_ours_beside_the_papers(cli, small, made):
+    run = made("majority", out="mine")
+    for table in PHYSICAL.printed["forbes-table2"](small, [run]):
+        rows = dict(table.rows)
+        assert {"Random", "Majority", "mine", "Human"} <= set(rows)
+        assert [cell.here for cell in rows["mine"][:3]] == [cell.here for cell in rows["Majority"][:3]]
+        assert not any(cell.paper for cell in rows["mine"][:3])
+    done = cli("probe", "reproduce", "forbes-table2", "--data", small, "--with", run).succeeds()
+    assert done.out.count("6 cells are as printed") == 4
+    assert done.out.count("3 drawn cells") == 4
+    assert "1,024" in cli("probe", "reproduce", "forbes-table1", "--data", small).succeeds().out
+    cli("probe", "reproduce", "forbes-table3", "--data", small).refuses("forbes-table3")
+    cli("probe", "reproduce", "forbes-table1", "--data", small, "--with", run).refuses("forbes-table2")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.6647727, "0.67"), (0.6644, "0.66"), (0.0465, "0.05"), (0.80, "0.80"), (1.0, "1.00")],
+)
+def test_numbers_are_rounded_as_the_paper_rounds(value, text):
+    assert paper_tables.rounded(value) == text
+
+
+@pytest.mark.parametrize("model", ["majority", "random", "human"])
+def test_figures_of_every_shape(made, model):
+    """Constant scores and few points too."""
+    out = made(model)
+    sizes = {}
+    for title in TASKS:
+        with Image.open(out / f"{title}.png") as image:
+            sizes[title] = image.size
+            assert len(image.convert("RGB").getcolors(1 << 20)) > 20
+    assert sizes["situated-AP"][1] > sizes["situated-OP"][1]
