@@ -43,7 +43,7 @@ def test_what_is_missing_is_named_with_its_places_and_its_origin(tmp_path):
         FileNotFoundError, match=r"data/colours\.txt or colours\.txt.*example\.org/repository"
     ):
         FILES.path(tmp_path, "words", "colours")
-    with pytest.raises(FileNotFoundError, match="there is no folder"):
+    with pytest.raises(FileNotFoundError, match="is not a folder"):
         FILES.path(tmp_path / "nowhere", "words", "colours")
 
 

@@ -138,7 +138,7 @@ def test_a_folder_without_the_data(cli, tmp_path):
     cli("probe", "reproduce", "spatial-analogy", "--data", tmp_path).refuses(
         "has no part of", "spatial_relations_vectors_sltc2018"
     )
-    cli("probe", "reproduce", "spatial-analogy", "--data", tmp_path / "none").refuses("there is no folder")
+    cli("probe", "reproduce", "spatial-analogy", "--data", tmp_path / "none").refuses("is not a folder")
 
 
 @pytest.mark.parametrize("damage", ["above\t1\t2\n", "above\tnan\n", "above\tx\n", ""])

@@ -150,7 +150,7 @@ def test_a_run_stands_beside_the_released_one(cli, ngram, copy, tmp_path):
         in cli("probe", "reproduce", "spatial-odd-one-out", "--data", reference, "--with", out).succeeds().out
     )
     cli("probe", "reproduce", "spatial-figure3", "--data", reference, "--with", tmp_path).refuses(
-        "no finished simtown probe spatial"
+        "holds no results"
     )
 
 
