@@ -31,8 +31,8 @@ def ask(
     """Ask a model about a table of your own: subjects, the classes that may fit, and which one is right.
 
     ITEMS is CSV with the columns subject and gold, and perhaps classes, template, group and train
-    (docs/probes.md). Writes every item's answer as Parquet, accuracy or rank correlation with intervals, prior
-    and ceiling as JSON, CSV and Markdown, and a picture.
+    (docs/probes.md). Writes every item's answer as Parquet, accuracy or rank correlation with intervals,
+    prior and ceiling as JSON, CSV and Markdown, and a picture.
 
     Start with: simtown probe ask fruit.csv --template 'a [X] is [Y] .' --model hf:bert-base-uncased --out
     fruit-bert

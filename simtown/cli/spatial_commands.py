@@ -38,9 +38,9 @@ def _study(
     """Put every spatial relation in every other's place and see how perplexed a model is (Ghanimifard and
     Dobnik, 2019).
 
-    Phrases of the corpus are binned by the relation they hold. 67 relations in up to 57 such contexts make the
-    matrix of perplexities; its rows are the relations' P-vectors, which are tested by analogies, odd ones out
-    and clusters. --model, --corpus and --out are needed.
+    Phrases of the corpus are binned by the relation they hold. 67 relations in up to 57 such contexts make
+    the matrix of perplexities; its rows are the relations' P-vectors, which are tested by analogies, odd ones
+    out and clusters. --model, --corpus and --out are needed.
     """
     need()
     run_study(context, "spatial", corpus, settings, out, scorer)

@@ -28,8 +28,8 @@ def _study(
     data: Annotated[
         Path,
         typer.Option(
-            help="A clone of github.com/ChenyuHeidiZhang/VL-commonsense, or a directory made by simtown probe "
-            "visual mine."
+            help="A clone of github.com/ChenyuHeidiZhang/VL-commonsense, or what simtown probe visual mine "
+            "made."
         ),
     ],
     settings: VisualSettings,
