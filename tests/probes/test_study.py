@@ -207,7 +207,7 @@ def test_word_vectors_learn_from_the_rows_to_train_on(cli, tmp_path):
         ("subject,gold,train\nsnow,white,1\nrose,red,1\n", ("no item with train 0",)),
         (
             "subject,gold,template\nsnow,white,it is\nrose,red,[Y]\n",
-            ("column 'template'", "--template"),
+            ("column 'template'", "template"),
         ),
         ("subject,gold,group\nsnow,white,all\nrose,red,a\n", ("line 2", "'all'")),
     ],

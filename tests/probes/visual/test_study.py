@@ -304,7 +304,7 @@ def test_refusals(cli, files, glove, tmp_path):
     cli(*study_words, "--data", files, "--protocol", "mine").refuses("mine")
     cli(*study_words, "--data", files, "--task", "color", "--as", "prompts").refuses("probabilities")
     cli("probe", "reproduce", "vicomte-table7", "--data", files).refuses("vicomte-table7")
-    cli("probe", "reproduce", "vicomte-table1", "--data", files, "--with", tmp_path).refuses("--with")
+    cli("probe", "reproduce", "vicomte-table1", "--data", files, "--with", tmp_path).refuses("runs")
     (files / "distributions/shape-dist.json.gz").write_bytes(b"\x1f\x8bxx")
     cli(*study_words, "--data", files, "--task", "shape").refuses("shape-dist", code=1)
 
