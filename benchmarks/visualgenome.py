@@ -105,7 +105,7 @@ def prepare_json(path: Path, out: Path) -> dict[str, Any]:
     cleaner = clean.Cleaner(clean.steps(words=words))
     found = [t for parts in raw if (t := cleaner(clean.Triple(*parts))) is not None]
     predicates = Counter(t.predicate for t in found)
-    clean.consolidated(t for t in found if predicates[t.predicate] >= clean_settings.THRESHOLD)
+    Counter(t for t in found if predicates[t.predicate] >= clean_settings.THRESHOLD)
     return {"triples": len(raw), "check": sorted(predicates.items())}
 
 

@@ -70,7 +70,7 @@ def _in_words(value: Any) -> str:
 def require_same_settings(
     directory: Path | str, before: Mapping[str, Any], now: Mapping[str, Any], what: str = "results"
 ) -> None:
-    """Refuse to continue with other settings; `what` says what the directory holds.
+    """Check that a directory, which holds `what`, was begun with these settings.
 
     Raises:
         ForeignDirectoryError: a setting differs; the message names each with its old and its new value.
@@ -82,27 +82,25 @@ def require_same_settings(
 
 
 def require_only(directory: Path, owned: Callable[[str], bool], command: str) -> None:
-    """Refuse a directory with a file that `command` does not write. `owned` tells by a file's name.
+    """Check that a directory holds only files whose names are `owned` by a command.
 
     A temporary file counts under the name that it was to get.
 
     Raises:
-        ForeignDirectoryError: there is such a file; the message names the first.
+        ForeignDirectoryError: it holds another file; the message names the first.
     """
-    strangers = sorted(
-        path.name for path in directory.iterdir() if not owned(becoming(path.name) or path.name)
-    )
-    if strangers:
+    others = sorted(path.name for path in directory.iterdir() if not owned(becoming(path.name) or path.name))
+    if others:
         raise ForeignDirectoryError(
-            f"{directory} holds {strangers[0]}, which {command} did not make: give another `directory`"
+            f"{directory} holds {others[0]}, which {command} did not make: give another `directory`"
         )
 
 
 def require_empty(directory: Path) -> None:
-    """Refuse a directory that holds anything.
+    """Check that a directory is empty.
 
     Raises:
-        ForeignDirectoryError: it is not empty; the message names the first file.
+        ForeignDirectoryError: it is not; the message names the first file.
     """
     if names := sorted(path.name for path in directory.iterdir()):
         raise ForeignDirectoryError(f"{directory} holds {names[0]}: give another `directory`, or delete it")
@@ -155,6 +153,7 @@ class RunRecord:
         fresh: Mapping[str, Any],
         settings_of: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda content: content["settings"],
         load: Callable[[Path], dict[str, Any]] | None = None,
+        save: bool = True,
     ) -> Iterator[dict[str, Any]]:
         """Begin a run in an empty directory, or continue the run of the same settings.
 
@@ -164,29 +163,35 @@ class RunRecord:
             directory: made if need be.
             fresh: the record of a run that begins; "format" and "schema" are added to it.
             settings_of: the settings in a record, by name. All of them have to match.
-            load: reads and checks the record that is there; :meth:`load` by default.
+            load: reads and checks an existing record; :meth:`load` by default.
+            save: whether the record of a run that begins is written at once. If not, the caller writes it
+                last: the directory is whole when it has one.
 
         Yields:
-            The record: `fresh` as JSON gives it back, or the one that was there.
+            The record: `fresh` as JSON gives it back, or the existing one.
 
         Raises:
             ForeignDirectoryError: the directory holds something else or a run with other settings, or another
                 process writes it.
             DamagedError: its record cannot be read.
         """
-        marks = {"format": self.form} | ({} if self.schema is None else {"schema": self.schema})
-        new: dict[str, Any] = as_json({**marks, **fresh})
         with claimed(directory, self.command):
+            content: dict[str, Any] = as_json(self._marked(fresh))
             if (directory / self.name).exists():
-                content = (load or self.load)(directory)
-                require_same_settings(directory, settings_of(content), settings_of(new), self.what)
+                existing = (load or self.load)(directory)
+                require_same_settings(directory, settings_of(existing), settings_of(content), self.what)
+                content = existing
             else:
                 require_only(directory, self.owned.__contains__, self.command)
-                content = new
-                self.save(directory, content)
+                if save:
+                    self.save(directory, content)
             clear_leftovers(directory, self.owned.__contains__)
             yield content
 
     def save(self, directory: Path, content: Mapping[str, Any]) -> None:
         """Write the record, whole or not at all."""
-        save_json(directory / self.name, content)
+        save_json(directory / self.name, self._marked(content))
+
+    def _marked(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        schema = {} if self.schema is None else {"schema": self.schema}
+        return {"format": self.form, **schema, **content}

@@ -30,14 +30,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple, Protocol
 
-from simtown.core.files import DamagedError
-from simtown.visualgenome.clean_settings import STEPS, THRESHOLD
+from simtown.visualgenome.clean_settings import STEPS
 
-#: Different names of things, or of predicates, at most, and letters of all: Visual Genome has 83,000 and 1.5
-#: million. Each is cleaned once, and kept.
-MOST_TEXTS, MOST_LETTERS = 1_000_000, 32_000_000
-#: Letters of the longest word whose spelling is corrected: its neighbours take 54 times the square of that.
-LONGEST_WORD = 40
 _BE = frozenset(["be", "am", "is", "are", "was", "were", "been", "isn't", "aren't", "wasn't", "weren't"])
 _DETERMINERS = frozenset({
     "a", "an", "the", "this", "that", "these", "those", "some", "any", "each", "every", "another", "all",
@@ -57,15 +51,6 @@ _PLACES = frozenset({
 _SIDES = frozenset({"left", "right", "front", "back", "rear", "top", "bottom", "middle"})
 _WORD = re.compile(r"[^\W_]+(?:['’.&/-][^\W_]+)*", re.UNICODE)
 _NUMBER = re.compile(r".*\d")
-
-
-def check_size(texts: int, letters: int) -> None:
-    """Raises DamagedError where there are more different names than any release can have."""
-    if texts > MOST_TEXTS or letters > MOST_LETTERS:
-        raise DamagedError(
-            f"there are more than {MOST_TEXTS:,} different names, or {MOST_LETTERS:,} letters in them, which "
-            "no release of Visual Genome has: fetch the file again"
-        )
 
 
 class Triple(NamedTuple):
@@ -95,6 +80,15 @@ class CleaningStep(Protocol):
 def plain(text: str) -> str:
     """Lower case, single spaces, no punctuation but inside words: what every step expects."""
     return " ".join(_WORD.findall(text.lower().replace("’", "'")))
+
+
+def word_counts(strings: Iterable[tuple[str, int]]) -> Counter[str]:
+    """How often each word occurs in strings, each with its count."""
+    counts: Counter[str] = Counter()
+    for text, count in strings:
+        for word in plain(text).split():
+            counts[word] += count
+    return counts
 
 
 class Be:
@@ -234,7 +228,7 @@ class Spelling:
     def _correct(self, word: str) -> str:
         # Three letters are one edit away from too much; numbers, names with an apostrophe and compounds are
         # no slips.
-        if not 4 <= len(word) <= LONGEST_WORD or not word.isascii() or not word.isalpha():
+        if len(word) < 4 or not word.isascii() or not word.isalpha():
             return word
         dictionary = _dictionary()
         if word in dictionary or _lemmas(word) or _tag(word):
@@ -290,18 +284,10 @@ class Nouns:
     whole: a hot dog is no dog.
     """
 
-    WHOLE = frozenset(
-        {
-            "hot dog",
-            "french fry",
-            "french fries",
-            "flip flop",
-            "flip flops",
-            "wet suit",
-            "remote control",
-            "back pack",
-        }
-    )
+    WHOLE = frozenset({
+        "hot dog", "french fry", "french fries", "flip flop", "flip flops", "wet suit", "remote control",
+        "back pack",
+    })  # fmt: skip
 
     name = "nouns"
 
@@ -330,26 +316,6 @@ def _is_noun(word: str) -> bool:
         lemmas = _lemmas(word)
         return "NOUN" in lemmas or (not lemmas and not _NUMBER.match(word) and not word.endswith("ed"))
     return tag.startswith("NN")
-
-
-class Rare:
-    """Step 6: a predicate that was counted fewer than `threshold` times comes back empty.
-
-    Args:
-        counts: how often each cleaned predicate is stated.
-        threshold: 1 keeps all.
-    """
-
-    name = "rare"
-
-    def __init__(self, counts: Mapping[str, int], threshold: int = THRESHOLD) -> None:
-        self._counts, self._threshold = counts, threshold
-
-    def entity(self, text: str) -> str:
-        return text
-
-    def predicate(self, text: str) -> str:
-        return text if self._counts.get(text, 0) >= self._threshold else ""
 
 
 class Cleaner:
@@ -412,8 +378,3 @@ def check_steps(names: Iterable[str]) -> tuple[str, ...]:
     if unknown:
         raise ValueError(f"unknown step '{unknown[0]}': choose among {', '.join(STEPS)}")
     return tuple(name for name in STEPS if name in wanted)
-
-
-def consolidated(triples: Iterable[Triple]) -> Counter[Triple]:
-    """How often each triple is stated: the paper consolidates the duplicates that the steps make."""
-    return Counter(triples)

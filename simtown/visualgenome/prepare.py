@@ -27,24 +27,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
 from hashlib import file_digest, sha256
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from simtown.core.columns import FLAG, INTEGER, TEXT, read_table
-from simtown.core.files import (
-    DamagedError,
-    ForeignDirectoryError,
-    claimed,
-    clear_leftovers,
-    replacing,
-    save_json,
-    scratch,
-)
-from simtown.core.runs import load_json, require_only, require_same_settings
+from simtown.core.files import DamagedError, replacing, scratch
+from simtown.core.runs import RunRecord
 from simtown.core.untrusted import open_regular
 from simtown.core.version import __version__
 from simtown.visualgenome import clean, published, records
@@ -57,6 +48,14 @@ TRIPLES, COUNTS, PREDICATES, ENTITIES = (
     "predicates.parquet",
     "entities.parquet",
 )
+RECORD = RunRecord(
+    NAME,
+    FORMAT,
+    "simtown vg prepare",
+    frozenset({NAME, TRIPLES, COUNTS, PREDICATES, ENTITIES, "raw"}),
+    SCHEMA,
+    what="statements",
+)
 _TABLES: dict[str, dict[str, pa.DataType]] = {
     TRIPLES: {
         **dict.fromkeys(("image", "relationship", "subject_id", "object_id"), INTEGER),
@@ -67,8 +66,6 @@ _TABLES: dict[str, dict[str, pa.DataType]] = {
     PREDICATES: {"predicate": TEXT, "count": INTEGER, "kept": FLAG},
     ENTITIES: {"entity": TEXT, "subject": INTEGER, "object": INTEGER},
 }
-#: What statements are spilled to while they are counted.
-_RAW_NAME = "raw"
 #: Statements in a row group, and distinct triples held before equal ones are added up.
 GROUP, MOST_WAITING = 1 << 17, 1 << 22
 #: Rows of Table 1 by the released file that holds them: name in the table, the reader, and how many a record
@@ -84,48 +81,17 @@ FURTHER: dict[str, tuple[str, Callable[..., Any], Callable[[Any], int]]] = {
         lambda record: sum(len(thing.attributes or ()) for thing in record.attributes),
     ),
 }
+_NUMBERS, _ROLES = ("image", "relationship", "subject_id", "object_id"), ("subject", "predicate", "object")
+_SCHEMA = pa.schema(
+    [(name, INTEGER) for name in _NUMBERS]
+    + [(name, pa.dictionary(pa.int32(), TEXT)) for name in _ROLES]
+    + [(f"{role}_box", pa.list_(pa.float32(), 4)) for role in ("subject", "object")]
+)
 _RAW = pa.schema(
-    [(n, pa.int64()) for n in ("image", "relationship", "subject_id", "object_id")]
-    + [(n, pa.int32()) for n in ("subject", "predicate", "object")]
+    [(name, INTEGER) for name in _NUMBERS]
+    + [(name, pa.int32()) for name in _ROLES]
     + [(f"{role}_{side}", pa.float32()) for role in ("subject", "object") for side in "xywh"]
 )
-
-
-_Count = Annotated[int, msgspec.Meta(ge=0, lt=1 << 53)]
-
-
-class _Chosen(msgspec.Struct):
-    steps: list[str]
-    threshold: _Count
-    once: bool
-
-
-class _Source(msgspec.Struct):
-    name: str
-    bytes: _Count | None
-    skip_bad: bool
-    further: dict[str, tuple[str, _Count]]
-    sha256: str = ""  # older directories lack it, and are read but not continued
-
-
-class _Statements(msgspec.Struct):
-    stated: _Count
-    without_an_end: _Count
-    emptied: _Count
-    repeated: _Count
-    rare: _Count
-    kept: _Count
-
-
-class _Prepared(msgspec.Struct):
-    """What prepared.json must hold."""
-
-    choices: _Chosen
-    source: _Source
-    table1: dict[str, _Count]
-    statements: _Statements
-    bad_records: _Count
-    first_bad: str
 
 
 def prepare(
@@ -172,17 +138,14 @@ def prepare(
         "further": {kind: [path.name, path.stat().st_size] for path, kind in counted},
         "sha256": _digest([*_files(source), *(path for path, _ in counted)]),
     }
-    content: dict[str, Any] = {
-        "format": FORMAT,
-        "schema": SCHEMA,
+    fresh = {
         "simtown": __version__,
         "choices": {**asdict(settings), "steps": list(settings.steps)},
         "source": described,
     }
-    with claimed(directory, "simtown vg prepare"):
-        done = _done(directory, content)
-        if done is not None:
-            return done
+    with RECORD.opened(directory, fresh, _by_parameter, save=False) as content:
+        if "table1" in content:
+            return content
         more, bad, first_bad = _count_further(counted, skip_bad, progress)
         if source.is_dir():
             content |= _from_counts(source, directory, settings)
@@ -191,25 +154,13 @@ def prepare(
         content["table1"] |= more
         content["bad_records"] += bad
         content["first_bad"] = content["first_bad"] or first_bad
-        save_json(directory / NAME, content)  # last: a directory with this file is whole
+        RECORD.save(directory, content)  # last: a directory with this file is whole
     return content
 
 
 def load(directory: Path) -> dict[str, Any]:
     """What prepared.json says. Raises FileNotFoundError, DamagedError or ForeignDirectoryError."""
-    path = directory / NAME
-    if not path.is_file():
-        raise FileNotFoundError(
-            f"{directory} holds nothing prepared (no {NAME}): give a directory made by simtown vg prepare"
-        )
-    content = load_json(path, FORMAT, "simtown vg prepare")
-    if content.get("schema") != SCHEMA:
-        raise ForeignDirectoryError(f"{path} was not made by this version of simtown vg prepare")
-    try:
-        msgspec.convert(content, _Prepared)
-    except msgspec.ValidationError as error:
-        raise DamagedError(f"{path} is damaged ({error}): prepare again") from error
-    return content
+    return RECORD.load(directory)
 
 
 def read(directory: Path, name: str, columns: list[str] | None = None) -> pa.Table:
@@ -227,20 +178,8 @@ def read(directory: Path, name: str, columns: list[str] | None = None) -> pa.Tab
         raise DamagedError(f"{error}: prepare again") from error
 
 
-def _done(directory: Path, content: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What is prepared there already, or None for an empty directory, whose leftovers of a killed run go."""
-    if not (directory / NAME).exists():
-        owned = {NAME, *_TABLES, _RAW_NAME}
-        require_only(directory, owned.__contains__, "simtown vg prepare")
-        clear_leftovers(directory, owned.__contains__)
-        return None
-    before = load(directory)
-    require_same_settings(directory, _by_parameter(before), _by_parameter(content), "statements")
-    return before
-
-
 def _by_parameter(content: Mapping[str, Any]) -> dict[str, str]:
-    """What has to be the same for a directory to be continued."""
+    """What has to be the same for a directory that is prepared to be taken as it is."""
     source = content["source"]
     further = (f"{name} of {size} bytes" for name, size in source["further"].values())
     size = "" if source["bytes"] is None else f" of {source['bytes']} bytes"
@@ -301,14 +240,10 @@ def _count_further(
 
 
 class _Codes(dict[str, int]):
-    """Numbers strings in the order in which they come. Raises DamagedError for too many."""
-
-    letters = 0
+    """Numbers strings in the order in which they come."""
 
     def __missing__(self, text: str) -> int:
         self[text] = code = len(self)
-        self.letters += len(text)
-        clean.check_size(code, self.letters)
         return code
 
 
@@ -322,7 +257,7 @@ def _from_file(
     entities, predicates = _Codes(), _Codes()
     graphs = records.graphs(source, skip_bad=skip_bad, progress=progress)
     with contextlib.ExitStack() as stack:
-        raw = stack.enter_context(scratch(directory / _RAW_NAME))
+        raw = stack.enter_context(scratch(directory / "raw"))
         stated, listed = _spill(graphs, raw, entities, predicates)
         if not stated:
             raise ValueError(
@@ -338,7 +273,7 @@ def _from_file(
             *zip(entities, uses[0].tolist(), strict=True),
             *zip(predicates, uses[1].tolist(), strict=True),
         ]
-        cleaner = clean.Cleaner(clean.steps(settings.steps, _words(used)))
+        cleaner = clean.Cleaner(clean.steps(settings.steps, clean.word_counts(used)))
         entity_names, entity_of = _cleaned(entities, cleaner.entity)
         predicate_names, predicate_of = _cleaned(predicates, cleaner.predicate)
         counts = np.zeros(len(predicate_names), dtype=np.int64)
@@ -346,18 +281,14 @@ def _from_file(
             _, p, _, use = _mapped(group, entity_of, predicate_of, settings.once)
             counts += np.bincount(p[use], minlength=len(predicate_names))
         kept = counts >= settings.least
-        distinct, total, repeated, complete = (
-            _DistinctTriples(len(entity_names), len(predicate_names)),
-            0,
-            0,
-            0,
-        )
+        distinct = _DistinctTriples(len(entity_names), len(predicate_names))
+        total = repeated = complete = 0
         dictionaries = [
             pa.array(names, pa.string()) for names in (entity_names, predicate_names, entity_names)
         ]
         with (
             replacing(directory / TRIPLES) as target,
-            pq.ParquetWriter(target, _schema(), compression="zstd") as writer,
+            pq.ParquetWriter(target, _SCHEMA, compression="zstd") as writer,
         ):
             for group in _groups(raw, None):
                 s, p, o, use = _mapped(group, entity_of, predicate_of, settings.once)
@@ -372,14 +303,14 @@ def _from_file(
     _write_predicates(directory, dict(zip(predicate_names, counts.tolist(), strict=True)), settings.least)
     return {
         "table1": {"images": graphs.good, "relationships": stated},
-        "statements": {
-            "stated": listed,
-            "without_an_end": listed - stated,
-            "emptied": stated - complete,
-            "repeated": repeated,
-            "rare": complete - repeated - total,
-            "kept": total,
-        },
+        "statements": _statements(
+            listed,
+            listed - stated,
+            stated - complete,
+            repeated,
+            complete - repeated - total,
+            total,
+        ),
         "bad_records": graphs.bad,
         "first_bad": graphs.first_bad,
         "bytes_read": graphs.read,
@@ -401,15 +332,10 @@ def _spill(
 
         def flush() -> None:
             if rows:
-                try:
-                    columns = [
-                        pa.array(column, field.type)
-                        for column, field in zip(zip(*rows, strict=True), _RAW, strict=True)
-                    ]
-                except (OverflowError, pa.ArrowException) as error:
-                    raise DamagedError(
-                        f"a number of an image is too large ({error}): fetch the file again"
-                    ) from error
+                columns = [
+                    pa.array(column, field.type)
+                    for column, field in zip(zip(*rows, strict=True), _RAW, strict=True)
+                ]
                 writer.write_table(pa.Table.from_arrays(columns, schema=_RAW))
                 rows.clear()
 
@@ -432,14 +358,6 @@ def _groups(raw: Path, columns: list[str] | None) -> Iterator[pa.Table]:
     with pq.ParquetFile(raw) as file:
         for i in range(file.num_row_groups):
             yield file.read_row_group(i, columns=columns)
-
-
-def _words(strings: Iterable[tuple[str, int]]) -> Counter[str]:
-    counts: Counter[str] = Counter()
-    for text, count in strings:
-        for word in clean.plain(text).split():
-            counts[word] += count
-    return counts
 
 
 def _cleaned(codes: Mapping[str, int], function: Callable[[str], str]) -> tuple[list[str], np.ndarray]:
@@ -508,53 +426,38 @@ class _DistinctTriples:
         }
 
 
-_TEXT = pa.dictionary(pa.int32(), pa.string())
-_BOX = pa.list_(pa.float32(), 4)
-
-
-def _schema() -> pa.Schema:
-    numbers = [(n, pa.int64()) for n in ("image", "relationship", "subject_id", "object_id")]
-    return pa.schema(
-        numbers
-        + [(n, _TEXT) for n in ("subject", "predicate", "object")]
-        + [(f"{r}_box", _BOX) for r in ("subject", "object")]
-    )
-
-
 def _table(
     group: pa.Table, use: np.ndarray, codes: tuple[np.ndarray, ...], dictionaries: list[pa.Array]
 ) -> pa.Table:
-    columns = [
-        pa.array(group[n].to_numpy()[use]) for n in ("image", "relationship", "subject_id", "object_id")
-    ]
+    columns = [pa.array(group[name].to_numpy()[use]) for name in _NUMBERS]
     for code, dictionary in zip(codes, dictionaries, strict=True):
         columns.append(pa.DictionaryArray.from_arrays(pa.array(code[use].astype(np.int32)), dictionary))
     for role in ("subject", "object"):
         sides = np.stack([group[f"{role}_{side}"].to_numpy()[use] for side in "xywh"], axis=1)
         columns.append(pa.FixedSizeListArray.from_arrays(pa.array(sides.ravel()), 4))
-    return pa.Table.from_arrays(columns, schema=_schema())
+    return pa.Table.from_arrays(columns, schema=_SCHEMA)
 
 
 # from published counts
 
 
 def _from_counts(source: Path, directory: Path, settings: PrepareSettings) -> dict[str, Any]:
-    paths = {name: published.find(source, name) for name in published.TABLES}
-    missing = [name for name in published.NEEDED if paths[name] is None]
+    paths = {name: path for name in published.TABLES if (path := published.find(source, name))}
+    missing = [name for name in published.NEEDED if name not in paths]
     if missing:
         raise FileNotFoundError(
             f"{source} holds no {missing[0]}.tsv: give a folder of published counts, or relationships.json "
             "itself"
         )
-    stated, stated_triples = (
-        published.predicates(_there(paths["relations_count"])),
-        published.triples(_there(paths["triples_150x50"])),
-    )
+    stated = published.predicates(paths["relations_count"])
+    stated_triples = published.triples(paths["triples_150x50"])
     entities: Counter[str] = Counter()
     for (s, _, o), n in stated_triples.items():
         entities[s] += n
         entities[o] += n
-    cleaner = clean.Cleaner(clean.steps(settings.steps, _words([*stated.items(), *entities.items()])))
+    cleaner = clean.Cleaner(
+        clean.steps(settings.steps, clean.word_counts([*stated.items(), *entities.items()]))
+    )
     predicates: Counter[str] = Counter()
     for text, n in stated.items():
         predicates[cleaner.predicate(text)] += n
@@ -568,34 +471,26 @@ def _from_counts(source: Path, directory: Path, settings: PrepareSettings) -> di
     _write_predicates(directory, predicates, settings.least)
     kept = sum(n for n in predicates.values() if n >= settings.least)
     total = sum(stated.values())
-    rare = total - emptied - kept
-    table1 = {"relationships": total}
-    for name in ("objects", "attributes"):
-        path = paths[f"{name}_count"]
-        if path is not None:
-            table1[name] = sum(published.counts(path).values())
+    more = {
+        name: sum(published.counts(paths[f"{name}_count"]).values())
+        for name in ("objects", "attributes")
+        if f"{name}_count" in paths
+    }
     return {
-        "table1": table1,
-        "statements": {
-            "stated": total,
-            "without_an_end": 0,
-            "emptied": emptied,
-            "repeated": 0,
-            "rare": rare,
-            "kept": kept,
-        },
+        "table1": {"relationships": total, **more},
+        "statements": _statements(total, 0, emptied, 0, total - emptied - kept, kept),
         "bad_records": 0,
         "first_bad": "",
-        "bytes_read": sum(p.stat().st_size for p in paths.values() if p is not None),
+        "bytes_read": sum(path.stat().st_size for path in paths.values()),
     }
 
 
-def _there(path: Path | None) -> Path:
-    assert path is not None  # checked by the caller
-    return path
-
-
 # what both write
+
+
+def _statements(*counts: int) -> dict[str, int]:
+    names = ("stated", "without_an_end", "emptied", "repeated", "rare", "kept")
+    return dict(zip(names, counts, strict=True))
 
 
 def _write(path: Path, columns: Mapping[str, Any]) -> None:

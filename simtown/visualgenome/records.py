@@ -20,14 +20,11 @@ Boxes are x, y, w, h in pixels, y downwards, as released: some reach over the pi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator
+from functools import partial
 
 import msgspec
 
-from simtown.core.files import DamagedError
-from simtown.core.packed import PackedFile
 from simtown.visualgenome.stream import Records
 
 _Names = list[str] | str | None
@@ -148,11 +145,6 @@ class Region(msgspec.Struct, gc=False):
     width: float = 0.0
     height: float = 0.0
 
-    @property
-    def number(self) -> int:
-        """Its number in its release, -1 if it has none."""
-        return self.region_id if self.region_id >= 0 else self.id
-
 
 class Regions(_Image, kw_only=True, gc=False):
     """Phrases of an image, from region_descriptions.json."""
@@ -167,11 +159,6 @@ class ImageQuestion(msgspec.Struct, gc=False):
     answer: str = ""
     qa_id: int = -1
     id: int = -1
-
-    @property
-    def number(self) -> int:
-        """Its number in its release, -1 if it has none."""
-        return self.qa_id if self.qa_id >= 0 else self.id
 
 
 class Questions(_Image, kw_only=True, gc=False):
@@ -190,92 +177,11 @@ class ImageData(_Image, kw_only=True, gc=False):
     flickr_id: int | None = None
 
 
-def graphs(
-    path: Path, *, skip_bad: bool = False, progress: Callable[[int], object] | None = None
-) -> Records[Graph]:
-    """Records of relationships.json or scene_graphs.json.
-
-    See :class:`~simtown.visualgenome.stream.Records` for errors.
-    """
-    return Records(path, Graph, skip_bad=skip_bad, progress=progress)
-
-
-def objects(
-    path: Path, *, skip_bad: bool = False, progress: Callable[[int], object] | None = None
-) -> Records[Objects]:
-    """Records of objects.json, or the objects of scene_graphs.json."""
-    return Records(path, Objects, skip_bad=skip_bad, progress=progress)
-
-
-def attributes(
-    path: Path, *, skip_bad: bool = False, progress: Callable[[int], object] | None = None
-) -> Records[Attributes]:
-    """Records of attributes.json."""
-    return Records(path, Attributes, skip_bad=skip_bad, progress=progress)
-
-
-def regions(
-    path: Path, *, skip_bad: bool = False, progress: Callable[[int], object] | None = None
-) -> Records[Regions]:
-    """Records of region_descriptions.json."""
-    return Records(path, Regions, skip_bad=skip_bad, progress=progress)
-
-
-def questions(
-    path: Path, *, skip_bad: bool = False, progress: Callable[[int], object] | None = None
-) -> Records[Questions]:
-    """Records of question_answers.json."""
-    return Records(path, Questions, skip_bad=skip_bad, progress=progress)
-
-
-def image_data(
-    path: Path, *, skip_bad: bool = False, progress: Callable[[int], object] | None = None
-) -> Records[ImageData]:
-    """Records of image_data.json."""
-    return Records(path, ImageData, skip_bad=skip_bad, progress=progress)
-
-
-def synsets(path: Path) -> dict[str, str]:
-    """{name: synset} of object_synsets.json, attribute_synsets.json or relationship_synsets.json, or {synset:
-    definition} of synsets.json.
-
-    Raises:
-        DamagedError: the file is none of these.
-    """
-    with PackedFile(path) as file:
-        text = file.read()
-    try:
-        content: Any = msgspec.json.decode(text)
-        if isinstance(content, list):
-            return {str(entry["synset_name"]): str(entry["synset_definition"]) for entry in content}
-        if not isinstance(content, dict):
-            raise ValueError("neither an object nor a list")
-        if not all(
-            synset is None
-            or isinstance(synset, str)
-            or (isinstance(synset, list) and isinstance((synset or [""])[0], str))
-            for synset in content.values()
-        ):
-            raise ValueError("a name without a synset")
-        return {name: _first(synset) for name, synset in content.items()}
-    except (msgspec.MsgspecError, KeyError, TypeError, ValueError, IndexError, RecursionError) as error:
-        raise DamagedError(
-            f"{path} must be JSON, synsets by name or a list of them ({error}): fetch it again"
-        ) from error
-
-
-def aliases(path: Path) -> dict[str, str]:
-    """{other name: name} of object_alias.txt or relationship_alias.txt.
-
-    Every line holds names of one thing, with commas between; the name comes first.
-
-    A name on several lines means what it first meant.
-    """
-    result: dict[str, str] = {}
-    with PackedFile(path) as file:
-        for line in file.lines():
-            names = [name.strip() for name in line.split(",") if name.strip()]
-            for name in names[1:]:
-                if name != names[0]:
-                    result.setdefault(name, names[0])
-    return result
+#: Readers of the released files, called as :class:`~simtown.visualgenome.stream.Records` without its `kind`.
+#: Objects are those of objects.json or scene_graphs.json.
+graphs = partial(Records, kind=Graph)
+objects = partial(Records, kind=Objects)
+attributes = partial(Records, kind=Attributes)
+regions = partial(Records, kind=Regions)
+questions = partial(Records, kind=Questions)
+image_data = partial(Records, kind=ImageData)

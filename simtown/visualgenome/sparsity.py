@@ -7,7 +7,7 @@ the other by their boxes.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -20,7 +20,7 @@ from simtown.core.exact import kernel
 from simtown.core.files import DamagedError, save_text
 from simtown.core.packed import PackedFile
 from simtown.core.plots import AXIS, INK, new_figure, save_figure
-from simtown.core.tables import csv_text
+from simtown.core.tables import Table
 from simtown.core.untrusted import figure_text, inside
 from simtown.visualgenome import clean, prepare, published
 from simtown.visualgenome.clean_settings import STEPS
@@ -29,8 +29,6 @@ from simtown.visualgenome.stream import Records
 
 #: What the paper's example is about: 1 giraffe left of a person, 8 persons left of a giraffe.
 EXAMPLE = ("giraffe", "person")
-#: Things of an image at most, each of which is compared with each: no image of Visual Genome has 500.
-MOST_THINGS = 2_000
 
 
 @dataclass(frozen=True)
@@ -137,17 +135,13 @@ class ImageSource:
             raise FileNotFoundError(
                 f"there is no {path}: give objects.json, or a directory made by simtown vg prepare"
             )
-        if not path.is_dir():
-            self.size = path.stat().st_size
-        elif (path / prepare.NAME).is_file():
-            self.size = 0
-        elif next(path.glob("annotations_*.json*"), None) is None:
+        self.size = 0 if path.is_dir() else path.stat().st_size
+        prepared = (path / prepare.NAME).is_file()
+        if path.is_dir() and not prepared and next(path.glob("annotations_*.json*"), None) is None:
             raise FileNotFoundError(
                 f"{path} holds neither {prepare.NAME} nor annotations: give objects.json, or a prepared "
                 "directory"
             )
-        else:
-            self.size = 0
 
     def __iter__(self) -> Iterator[_Image]:
         """Of every image the names, and x, y, w, h in pixels, (n, 4) float64."""
@@ -254,17 +248,11 @@ def sparsity(source: ImageSource, top: int = 100, steps: Iterable[str] = STEPS) 
     if top < 2:
         raise ValueError(f"top must be at least 2, not {top}")
     raw: Counter[str] = Counter()
-    images = letters = 0
+    images = 0
     for names, _ in source:
-        letters += sum(map(len, set(names) - raw.keys()))
         raw.update(names)
-        clean.check_size(len(raw), letters)
         images += bool(names)
-    words: Counter[str] = Counter()
-    for text, count in raw.items():
-        for word in clean.plain(text).split():
-            words[word] += count
-    cleaner = clean.Cleaner(clean.steps(steps, words))
+    cleaner = clean.Cleaner(clean.steps(steps, clean.word_counts(raw.items())))
     counts: Counter[str] = Counter()
     for text, count in raw.items():
         counts[cleaner.entity(text)] += count
@@ -281,11 +269,6 @@ def sparsity(source: ImageSource, top: int = 100, steps: Iterable[str] = STEPS) 
     for names, box in source:
         code = np.array([code_of[name] for name in names], dtype=np.int64)
         kept = code >= 0
-        if kept.sum() > MOST_THINGS:
-            raise DamagedError(
-                f"an image has more than {MOST_THINGS:,} things marked, which none of Visual Genome's has: "
-                "fetch the file again"
-            )
         _tally(code[kept], box[kept, 0], box[kept, 2], boxes, together, left, apart)
     return Sparsity(tuple(chosen), boxes, images, together, left, apart, source.bad)
 
@@ -295,14 +278,15 @@ def write_tables(sparsity: Sparsity, path: Path) -> None:
 
     a, b, images with both, a left of b, a apart and left of b.
     """
-    rows: list[Sequence[object]] = [("a", "b", "images", "a_left_of_b", "a_apart_left_of_b")]
-    for i, a in enumerate(sparsity.names):
-        for j, b in enumerate(sparsity.names):
-            if i != j:
-                rows.append(
-                    (a, b, int(sparsity.together[i, j]), int(sparsity.left[i, j]), int(sparsity.apart[i, j]))
-                )
-    save_text(path, csv_text(rows))
+    n, names = len(sparsity.names), sparsity.names
+    counts = (sparsity.together, sparsity.left, sparsity.apart)
+    rows = [
+        (names[i], names[j], *(int(count[i, j]) for count in counts))
+        for i in range(n)
+        for j in range(n)
+        if i != j
+    ]
+    save_text(path, Table(("a", "b", "images", "a_left_of_b", "a_apart_left_of_b"), rows).csv())
 
 
 def heatmap(sparsity: Sparsity, path: Path) -> None:

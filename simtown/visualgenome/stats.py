@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from simtown.core.files import DamagedError, save_text
-from simtown.core.tables import csv_text
+from simtown.core.files import save_text
+from simtown.core.tables import Table
 from simtown.core.untrusted import printable
 from simtown.visualgenome import prepare
 
@@ -131,13 +131,8 @@ def statistics(directory: Path) -> Statistics:
         (t, int((counts >= t).sum()), float(counts[counts >= t].sum() / total)) for t in thresholds
     )
     marginals = prepare.read(directory, prepare.ENTITIES)
-    entity, s, o = (
-        marginals["entity"].to_pylist(),
-        marginals["subject"].to_numpy(),
-        marginals["object"].to_numpy(),
-    )
-    if any((numbers < 0).any() or (numbers >= 1 << 53).any() for numbers in (counts, s, o)):
-        raise DamagedError(f"{directory} holds a count that cannot be: prepare again")
+    entity = marginals["entity"].to_pylist()
+    s, o = (marginals[role].to_numpy() for role in ("subject", "object"))
     kept = [(n, c) for n, c, k in zip(names, counts.tolist(), table["kept"].to_pylist(), strict=True) if k]
     return Statistics(
         content,
@@ -151,12 +146,8 @@ def statistics(directory: Path) -> Statistics:
 
 
 def _ranked(names: Sequence[str], counts: np.ndarray) -> tuple[tuple[str, int], ...]:
-    return tuple(
-        sorted(
-            ((n, c) for n, c in zip(names, counts.tolist(), strict=True) if c),
-            key=lambda row: (-row[1], row[0]),
-        )
-    )
+    rows = ((name, count) for name, count in zip(names, counts.tolist(), strict=True) if count)
+    return tuple(sorted(rows, key=lambda row: (-row[1], row[0])))
 
 
 def frequency_table(directory: Path, top: int) -> list[tuple[str, int, int]]:
@@ -175,10 +166,7 @@ def frequency_table(directory: Path, top: int) -> list[tuple[str, int, int]]:
     if table.num_rows < top:
         raise ValueError(f"{directory} has {table.num_rows} entities, fewer than `top={top}`")
     columns = (table[name].to_pylist()[:top] for name in ("entity", "subject", "object"))
-    rows = list(zip(*columns, strict=True))
-    if not all(0 <= count < 1 << 53 for row in rows for count in row[1:]):
-        raise DamagedError(f"{directory} holds a count that cannot be: prepare again")
-    return rows
+    return list(zip(*columns, strict=True))
 
 
 def write_frequencies(rows: Sequence[tuple[str, int, int]], path: Path, source: str) -> None:
@@ -190,4 +178,4 @@ def write_frequencies(rows: Sequence[tuple[str, int, int]], path: Path, source: 
         f"# How often the {len(rows)} entities stated most are subject and object of a relationship. "
         f"{printable(source)}"
     )
-    save_text(path, f"entity,subject,object\n{about}\n{csv_text(rows)}")
+    save_text(path, f"entity,subject,object\n{about}\n{Table((), rows).csv(header=False)}")

@@ -179,7 +179,7 @@ def test_damage_is_refused_or_counted(damaged, cli, tmp_path):
     )
     assert not (tmp_path / "vg" / prepare.NAME).exists()
     assert not list((tmp_path / "vg").glob("*"))
-    outcome = cli("vg", "prepare", damaged, "--out", tmp_path / "vg", "skip").succeeds()
+    outcome = cli("vg", "prepare", damaged, "--out", tmp_path / "vg", "--skip-bad").succeeds()
     assert "1 malformed records skipped; the first: " in outcome.out
     content = prepare.load(tmp_path / "vg")
     assert (content["bad_records"], content["table1"]["images"]) == (1, 59)
@@ -267,10 +267,10 @@ def test_the_command_and_its_followers(released, cli, tmp_path, monkeypatch):
         (("prepare", "{file}", "--out", "x", "--with", "objects.json"), "there is no file objects.json"),
         (("prepare", ".", "--out", "x"), "holds no relations_count.tsv"),
         (("prepare", "{file}", "--out", "full"), "holds mine.txt, which simtown vg prepare did not make"),
-        (("stats", "nowhere"), "holds nothing prepared"),
-        (("stats", "full"), "holds nothing prepared"),
+        (("stats", "nowhere"), "no prepared.json"),
+        (("stats", "full"), "no prepared.json"),
         (("stats", "full", "--top", "-1"), "--top must be at least 0"),
-        (("frequencies", "nowhere"), "holds nothing prepared"),
+        (("frequencies", "nowhere"), "no prepared.json"),
         (("frequencies", "{vg}", "--top", "0"), "top must be at least 1"),
         (("frequencies", "{vg}", "--top", "5000"), "fewer than"),
         (("sparsity", "nowhere.json"), "there is no nowhere.json"),

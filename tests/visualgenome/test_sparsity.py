@@ -148,7 +148,7 @@ def test_bad_records_are_told(released, cli, tmp_path):
     whole = released("objects").read_bytes()
     path = tmp_path / "objects.json"
     path.write_bytes(whole[: len(whole) // 2])
-    cli("vg", "sparsity", path, "--out", tmp_path / "a.png").refuses("cut short", "at byte", code=1)
+    cli("vg", "sparsity", path, "--out", tmp_path / "a.png").refuses("is damaged", "at byte", code=1)
     outcome = cli("vg", "sparsity", path, "--out", tmp_path / "a.png", "--skip-bad").succeeds()
     assert "1 malformed records skipped" in outcome.out
 

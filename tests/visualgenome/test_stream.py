@@ -94,14 +94,6 @@ def test_packings_are_told_by_their_first_bytes(tmp_path, packing, named):
     assert [r.k for r in Records(path, Keyed)] == [[i] for i in range(100)]
 
 
-def test_progress_tells_every_byte_on_disk(tmp_path):
-    path = pack(tmp_path / "file.json.gz", text([{"k": [i]} for i in range(5000)]).encode())
-    steps = []
-    list(Records(path, Keyed, progress=steps.append))
-    assert sum(steps) == path.stat().st_size
-    assert min(steps) >= 0
-
-
 def test_an_archive_of_several_files_is_refused(tmp_path):
     path = tmp_path / "two.zip"
     with zipfile.ZipFile(path, "w") as archive:
@@ -115,40 +107,28 @@ GOOD = [{"k": [i, "x" * i], "n": i} for i in range(20)]
 
 
 @pytest.mark.parametrize(
-    ("content", "words"),
+    ("content", "record", "byte"),
     [
-        (b"", "is empty"),
-        (b"   ", "cut short"),
-        (b"[", "cut short"),
-        (b'{"k": []}', "no list of records: at byte 0 stands '{'"),
-        (b"PK", "no list of records: at byte 0"),
-        (b'[{"k": [1]}', "cut short: it ends at byte 11, after 1 records"),
-        (b'[{"k": [1]}, {"k": [2', "cut short: it ends at byte 21, inside record 2, which begins at byte 13"),
-        (b'[{"k": [1]}, {"k": [2}, {"k": [3]}]', "malformed at byte 21"),
-        (b'[{"k": [1]} {"k": [2]}]', "at byte 12, after 1 records, stands '{'"),
-        (b'[{"k": [1]},, {"k": [2]}]', "at byte 12"),
-        (b'[{"k": [1]},]', "at byte 12"),
-        (b'[{"k": [1]}] x', "at byte 13"),
-        (b'[{"k": [1]}, 7]', "at byte 13"),
-        (b'[{"k": [1]}, {"k": [tru]}]', "record 2, which begins at byte 13, is malformed at byte 2"),
-        (
-            b'[{"k": [1]}, {"k": 5}]',
-            "record 2, which begins at byte 13, is malformed at byte 13 (Expected `array`, got `int`",
-        ),
-        (
-            b'[{"k": [1]}, {"other": 5}]',
-            "record 2, which begins at byte 13, is malformed at byte 13 (Object missing required field `k`)",
-        ),
-        (b'[{"k": ["\xff"]}]', "record 1, which begins at byte 1, is malformed"),
-        (b'[{"k": ["a]}, {"k": [2]}]', "record 1, which begins at byte 1, is malformed at byte 16"),
+        (b"", 1, 0),
+        (b"[", 1, 1),
+        (b'{"k": []}', 1, 0),
+        (b"PK", 1, 0),
+        (b'[{"k": [1]}', 2, 11),
+        (b'[{"k": [1]}, {"k": [2', 2, 13),
+        (b'[{"k": [1]}, {"k": [2}, {"k": [3]}]', 2, 13),
+        (b'[{"k": [1]} {"k": [2]}]', 2, 12),
+        (b'[{"k": [1]},, {"k": [2]}]', 2, 12),
+        (b'[{"k": [1]}] x', 2, 13),
+        (b'[{"k": [1]}, 7]', 2, 13),
+        (b'[{"k": [1]}, {"k": [tru]}]', 2, 13),
+        (b'[{"k": [1]}, {"other": 5}]', 2, 13),
+        (b'[{"k": ["\xff"]}]', 1, 1),
     ],
 )
-def test_damage_is_one_line_with_the_byte(tmp_path, content, words):
-    with pytest.raises(DamagedError) as told:
+def test_damage_is_one_line_with_the_record_and_the_byte(tmp_path, content, record, byte):
+    with pytest.raises(DamagedError, match=rf"file\.json .*record {record}, at byte {byte},") as error:
         list(Records(put(tmp_path, content), Keyed))
-    assert words in str(told.value)
-    assert "file.json" in str(told.value)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("block", [7, 64, 1 << 20])
@@ -189,7 +169,7 @@ def test_a_file_cut_anywhere_keeps_its_whole_records(tmp_path_factory, data):
     ends = [len(text(GOOD[: i + 1])) - 1 for i in range(len(GOOD))]
     assert [r.n for r in found] == list(range(sum(end <= length for end in ends)))
     assert found.bad == 1
-    with pytest.raises(DamagedError, match=rf"cut short: it ends at byte {length:,}"):
+    with pytest.raises(DamagedError, match=r"file\.json is damaged"):
         list(Records(path, Keyed))
 
 
@@ -236,18 +216,6 @@ def test_a_broken_packing_is_told_with_the_byte(tmp_path, packing):
         list(Records(path, Keyed))
 
 
-def test_a_record_without_end_is_not_collected_for_ever(tmp_path, monkeypatch):
-    monkeypatch.setattr(stream, "BLOCK", 1 << 10)
-    parts = [json.dumps(r).encode() for r in GOOD]
-    open_record = b'{"k": [' + b"1, " * 5000
-    content = b"[" + b", ".join([*parts[:5], open_record, *parts[5:]]) + b"]"
-    found = Records(put(tmp_path, content), Keyed, skip_bad=True, longest=4000)
-    assert [r.n for r in found] == list(range(20))
-    assert found.bad == 1
-    with pytest.raises(DamagedError, match="record 6, which begins at byte"):
-        list(Records(put(tmp_path, content), Keyed, longest=4000))
-
-
 def test_memory_is_flat(tmp_path, monkeypatch):
     """Ten times the file, the same memory."""
     monkeypatch.setattr(stream, "BLOCK", 1 << 16)
@@ -271,9 +239,3 @@ def test_lines(tmp_path, monkeypatch):
     path.write_bytes(b"a\n\xff\n")
     with PackedFile(path) as file, pytest.raises(DamagedError, match="after line 1"):
         list(file.lines())
-
-
-def test_a_broken_first_record_does_not_hide_the_rest(tmp_path):
-    found = Records(put(tmp_path, '[{"k": [1}, ' + text(GOOD)[1:]), Keyed, skip_bad=True)
-    assert [r.n for r in found] == list(range(20))
-    assert found.bad == 1
