@@ -14,25 +14,21 @@ benchmarks/results/cells.csv.
 
 from __future__ import annotations
 
-import argparse
-import csv
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from itertools import repeat
 from math import sqrt
 from pathlib import Path
 from statistics import geometric_mean, mean, stdev
-from typing import Any
+from typing import Any, NamedTuple
 
-from machine import machine
+from machine import RESULTS, Rows, machine, options
 
 HERE = Path(__file__).parents[1]
-RESULT = HERE / "benchmarks" / "results" / "cells.csv"
 #: Trains one run and prints the processor seconds that the process has used.
 FIT = """
 import json, resource, sys
@@ -45,12 +41,11 @@ model, size, seed, precision, data, out = sys.argv[1:]
 settings = FitSettings(model, int(size), int(seed), options(model, {}), min_steps=1500, precision=precision)
 fit(settings, Path(data), Path(out))
 used = resource.getrusage(resource.RUSAGE_SELF)
-print(json.dumps({"seconds": used.ru_utime + used.ru_stime}))
+print(used.ru_utime + used.ru_stime)
 """
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(NamedTuple):
     """A model, the entities of its world, its training examples, and a seed."""
 
     model: str
@@ -62,108 +57,62 @@ class Cell:
 CELLS = [Cell(*kind, seed) for seed in range(5) for kind in (("pbn", 15, 700), ("cnn-lstm", 5, 5_000))]
 
 
-def train(checkout: Path, precision: str, cell: Cell, data: Path, out: Path) -> dict[str, Any]:
+def train(checkout: Path, precision: str, cell: Cell, data: Path) -> tuple[float, int, float]:
     """Processor seconds, steps and test accuracy of a run."""
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(checkout),
-        "OMP_NUM_THREADS": "1",
-        "NUMBA_NUM_THREADS": "1",
-    }
-    words = [
-        sys.executable,
-        "-c",
-        FIT,
-        cell.model,
-        str(cell.size),
-        str(cell.seed),
-        precision,
-        str(data),
-        str(out),
-    ]
-    ended = subprocess.run(words, capture_output=True, text=True, env=environment, cwd=checkout)
-    if ended.returncode:
-        raise SystemExit(f"a run of {checkout} failed: {ended.stderr.strip().splitlines()[-1]}")
-    run = json.loads((out / "run.json").read_text(encoding="utf-8"))
-    shutil.rmtree(out)
-    return {
-        **json.loads(ended.stdout.splitlines()[-1]),
-        "steps": run["steps"],
-        "accuracy": run["test"]["accuracy"],
-    }
+    threads = {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
+    environment = {**os.environ, **threads, "PYTHONPATH": str(checkout)}
+    with tempfile.TemporaryDirectory() as folder:
+        out = f"{folder}/run"
+        command = [
+            sys.executable,
+            "-c",
+            FIT,
+            cell.model,
+            str(cell.size),
+            str(cell.seed),
+            precision,
+            str(data),
+            out,
+        ]
+        ended = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=environment, check=True)
+        run = json.loads(Path(out, "run.json").read_text(encoding="utf-8"))
+    return float(ended.stdout.splitlines()[-1]), run["steps"], run["test"]["accuracy"]
 
 
-def pair(number: int, cell: Cell, other: Path, precision: str, scratch: Path) -> dict[str, Any]:
+def pair(number: int, other: Path, precision: str, data: Path) -> dict[str, Any]:
     """A row: a cell by both checkouts."""
+    cell = CELLS[number]
     sides = [("other", other, "float32"), ("here", HERE, precision)]
-    row: dict[str, Any] = dict(cell.__dict__)
+    row: dict[str, Any] = cell._asdict()
     for name, checkout, chosen in sides if number % 2 else sides[::-1]:
-        found = train(checkout, chosen, cell, scratch / f"{cell.entities}", scratch / f"{name}-{number}")
-        row |= {f"{name}_{what}": value for what, value in found.items()}
+        measured = train(checkout, chosen, cell, data / str(cell.entities))
+        row |= dict(zip((f"{name}_seconds", f"{name}_steps", f"{name}_accuracy"), measured, strict=True))
     row["cost_ratio"] = round(row["here_seconds"] / row["other_seconds"], 3)
     row["step_ratio"] = round(row["cost_ratio"] * row["other_steps"] / row["here_steps"], 3)
-    print(
-        f"{cell}: {row['other_seconds']:.0f} s there, {row['here_seconds']:.0f} s here; "
-        f"a step costs {row['step_ratio']} times as much; "
-        f"accuracy {row['other_accuracy']:.3f} there, {row['here_accuracy']:.3f} here",
-        flush=True,
-    )
     return row
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("other", type=Path, help="the root of another checkout")
-    parser.add_argument("--precision", default="bf16", help="as simtown fit has it, here")
-    parser.add_argument("--jobs", type=int, default=1, help="cells at once")
-    args = parser.parse_args()
-    if not (args.other / "simtown" / "training").is_dir() or args.jobs < 1:
-        parser.error(
-            f"{args.other} is no checkout of simtown" if args.jobs > 0 else "--jobs must be at least 1"
-        )
-    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(args.jobs) as team:
-        scratch = Path(folder)
-        for entities in sorted({cell.entities for cell in CELLS}):
-            largest = max(cell.size for cell in CELLS if cell.entities == entities)
-            words = [
-                "generate",
-                "--entities",
-                str(entities),
-                "--n",
-                str(largest),
-                "--size",
-                "64x32",
-                "--out",
-                str(scratch / f"{entities}"),
-            ]
-            subprocess.run(
-                [sys.executable, "-m", "simtown", *words], check=True, capture_output=True, cwd=HERE
-            )
-        ended = [
-            team.submit(pair, number, cell, args.other.resolve(), args.precision, scratch)
-            for number, cell in enumerate(CELLS)
-        ]
-        try:
-            rows = [one.result() for one in ended]
-        except BaseException:
-            team.shutdown(wait=False, cancel_futures=True)
-            raise
-    with RESULT.open("w", newline="", encoding="utf-8") as file:
-        file.write(f"# {machine('torch')}, precision {args.precision} here, float32 there\n")
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    for model in dict.fromkeys(cell.model for cell in CELLS):
-        own = [row for row in rows if row["model"] == model]
+    args = options(__doc__, "other", precision="bf16", jobs=1)
+    where = f"{machine('torch')}, precision {args.precision} here, float32 there"
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(args.jobs) as pool:
+        for entities, size in ((15, 700), (5, 5_000)):
+            world = ["--entities", str(entities), "--n", str(size), "--size", "64x32"]
+            command = [sys.executable, "-m", "simtown", "generate", *world, "--out", f"{folder}/{entities}"]
+            subprocess.run(command, check=True, cwd=HERE)
+        measured = []
+        with Rows(RESULTS / "cells.csv", where) as rows:
+            others = repeat(args.other.resolve()), repeat(args.precision), repeat(Path(folder))
+            for row in pool.map(pair, range(len(CELLS)), *others):
+                rows.add(row)
+                measured.append(row)
+    for model in ("pbn", "cnn-lstm"):
+        own = [row for row in measured if row["model"] == model]
+        cost, step = (geometric_mean(row[name] for row in own) for name in ("cost_ratio", "step_ratio"))
         gain = [row["here_accuracy"] - row["other_accuracy"] for row in own]
-        print(
-            f"{model}: a cell costs {geometric_mean(row['cost_ratio'] for row in own):.2f} times as much "
-            f"here, a step {geometric_mean(row['step_ratio'] for row in own):.2f}; "
-            f"accuracy differs by {mean(gain):+.3f} "
-            f"(standard error {stdev(gain) / sqrt(len(gain)):.3f})"
-        )
+        error = stdev(gain) / sqrt(len(gain))
+        print(f"{model}: a cell costs {cost:.2f} times as much here, a step {step:.2f}; ", end="")
+        print(f"accuracy differs by {mean(gain):+.3f} (standard error {error:.3f})")
 
 
 if __name__ == "__main__":

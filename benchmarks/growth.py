@@ -1,7 +1,6 @@
 """What every command takes as a data set grows: time an example, and memory.
 
-    python benchmarks/growth.py [--sizes 10000,100000,1000000,2000000] [--commands generate,verify]
-        [--folder DIR] [--out FILE]
+    python benchmarks/growth.py [--sizes 10000,100000] [--commands info,verify] [--folder DIR]
 
 Makes data sets of pictures of 64 x 32 with 20 entities, 1,000 examples each to validate and to test, and runs
 every command on them, each in processes of its own, with as many workers as it takes by default. Memory is
@@ -12,7 +11,6 @@ the data set when all have. Rows of benchmarks/results/growth.csv that are not m
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import csv
 import shutil
@@ -22,9 +20,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from machine import machine
+from machine import RESULTS, machine, options
 
-RESULT = Path(__file__).parent / "results" / "growth.csv"
+RESULT = RESULTS / "growth.csv"
 SIZES = (10_000, 100_000, 1_000_000, 2_000_000)
 #: Seconds between two looks at the memory of a command.
 LOOK = 0.2
@@ -38,30 +36,36 @@ for batch in DataLoader(Shuffled(open_dataset({town!r}).train, 128), batch_size=
 """
 
 
-def commands(town: Path, out: Path, n: int) -> dict[str, list[str]]:
-    """The arguments of every command, by name: of simtown, or after -c of Python."""
-    formats = {
-        f"export {to}": ["export", str(town), "--to", to, "--out", str(out)]
-        for to in ("png", "coco", "clevr", "yolo", "webdataset", "parquet")
+def commands(town: Path, folder: Path, n: int) -> dict[str, list[str]]:
+    """The arguments of every command, by name: of simtown, or after -c of Python.
+
+    What a command writes, if anything, is its last argument.
+    """
+    world = ["--entities", "20", "--val", "1000", "--test", "1000", "--size", "64x32"]
+    formats = ("png", "coco", "clevr", "yolo", "webdataset", "parquet")
+    on_town = {
+        "info": ["info"],
+        "preview": ["preview", "--out", "out.png"],
+        "verify --quick": ["verify", "--quick"],
+        "verify": ["verify"],
+        "audit": ["audit"],
+        "captions": ["captions", "--out", "out.txt"],
+        "gallery": ["gallery", "--out", "out"],
+        "gallery --all": ["gallery", "--all", "--out", "out"],
+        **{f"export {to}": ["export", "--to", to, "--out", "out"] for to in formats},
+        "fit --no-cache": ["fit", "--model", "pbn", "--max-steps", "100", "--no-cache", "--out", "out"],
+        "fit": ["fit", "--model", "pbn", "--max-steps", "100", "--out", "out"],
     }
-    fit = ["fit", str(town), "--model", "pbn", "--max-steps", "100", "--out", str(out)]
-    return {
-        "generate": ["generate", "--entities", "20", "--n", str(n), "--val", "1000", "--test", "1000",
-                     "--size", "64x32", "--out", str(town)],
+    result = {
+        "generate": ["generate", *world, "--n", str(n), "--out", str(town)],
         "open": ["-c", OPEN.format(town=str(town))],
         "epoch": ["-c", EPOCH.format(town=str(town))],
-        "info": ["info", str(town)],
-        "preview": ["preview", str(town), "--out", str(out)],
-        "verify --quick": ["verify", str(town), "--quick"],
-        "verify": ["verify", str(town)],
-        "audit": ["audit", str(town)],
-        "captions": ["captions", str(town), "--out", str(out)],
-        "gallery": ["gallery", str(town), "--out", str(out)],
-        "gallery --all": ["gallery", str(town), "--all", "--out", str(out)],
-        **formats,
-        "fit --no-cache": [*fit, "--no-cache"],
-        "fit": fit,
-    }  # fmt: skip
+    }
+    for name, (command, *more) in on_town.items():
+        if "--out" in more:
+            more[-1] = str(folder / more[-1])
+        result[name] = [command, str(town), *more]
+    return result
 
 
 def tree(process: int) -> list[int]:
@@ -105,13 +109,7 @@ def measured(arguments: list[str]) -> tuple[float, int]:
 
 def size_of(path: Path) -> int:
     """Bytes of a file, or of all files of a directory."""
-    return (
-        sum(p.stat().st_size for p in path.rglob("*") if p.is_file())
-        if path.is_dir()
-        else path.stat().st_size
-        if path.exists()
-        else 0
-    )
+    return sum(p.stat().st_size for p in (path, *path.rglob("*")) if p.is_file())
 
 
 def remove(path: Path) -> None:
@@ -121,63 +119,38 @@ def remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def kept(path: Path) -> dict[tuple[int, str], dict[str, str]]:
+def kept() -> dict[tuple[int, str], dict[str, str]]:
     """The rows of an earlier run, by examples and command."""
-    if not path.exists():
-        return {}
-    with open(path, newline="", encoding="utf-8") as file:
-        return {
-            (int(row["examples"]), row["command"]): row
-            for row in csv.DictReader(line for line in file if not line.startswith("#"))
-        }
+    with open(RESULT, newline="", encoding="utf-8") as file:
+        rows = csv.DictReader(line for line in file if not line.startswith("#"))
+        return {(int(row["examples"]), row["command"]): row for row in rows}
 
 
-def save(path: Path, rows: dict[tuple[int, str], dict[str, str]]) -> None:
-    with open(path, "w", newline="", encoding="utf-8") as file:
+def save(rows: dict[tuple[int, str], dict[str, str]]) -> None:
+    with open(RESULT, "w", newline="", encoding="utf-8") as file:
         file.write(f"# {machine('numpy', 'h5py', 'torch')}\n")
-        writer = csv.DictWriter(
-            file,
-            ["examples", "command", "seconds", "microseconds_per_example", "megabytes", "written_megabytes"],
-        )
+        writer = csv.DictWriter(file, next(iter(rows.values())))
         writer.writeheader()
         writer.writerows(rows[key] for key in sorted(rows, key=lambda key: key[0]))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--sizes", default=",".join(map(str, SIZES)))
-    parser.add_argument(
-        "--commands",
-        default="",
-        help="with commas between; by default all but generate's data set is made anyway",
-    )
-    parser.add_argument(
-        "--folder", type=Path, help="where data sets are made; one that is there already is used"
-    )
-    parser.add_argument("--out", type=Path, default=RESULT)
-    args = parser.parse_args()
-    rows = kept(args.out)
+    args = options(__doc__, sizes=list(SIZES), commands="", folder="")
+    rows = kept()
     with tempfile.TemporaryDirectory() as scratch:
-        folder = args.folder or Path(scratch)
-        for n in map(int, args.sizes.split(",")):
+        folder = Path(args.folder or scratch)
+        for n in args.sizes:
             town = folder / f"town-{n}"
-            before = (town / "manifest.json").exists()
-            for name, arguments in commands(town, folder / "out", n).items():
-                if name == "generate":
-                    if before:
-                        continue
-                elif args.commands and name not in args.commands.split(","):
+            there = town.exists()
+            for name, arguments in commands(town, folder, n).items():
+                wanted = not args.commands or name in args.commands.split(",")
+                if there if name == "generate" else not wanted:
                     continue
-                suffix = {"preview": ".png", "captions": ".txt"}.get(name, "")
-                out = folder / f"out{suffix}"
-                remove(out)
-                seconds, memory = measured(
-                    [str(out) if word == str(folder / "out") else word for word in arguments]
-                )
-                written = size_of(town if name == "generate" else out)
-                remove(out)
+                seconds, memory = measured(arguments)
+                out = Path(arguments[-1]) if "--out" in arguments else folder / "nothing"
+                written = size_of(out)
+                if out != town:
+                    remove(out)
                 rows[n, name] = {
                     "examples": str(n),
                     "command": name,
@@ -187,8 +160,8 @@ def main() -> None:
                     "written_megabytes": f"{written / 1e6:.1f}",
                 }
                 print(*rows[n, name].values(), sep="\t", flush=True)
-                save(args.out, rows)
-            if not before:
+                save(rows)
+            if not there:
                 remove(town)
 
 

@@ -11,15 +11,12 @@ weights, data and worlds reaches the target, those of ratios and exponents follo
 
 from __future__ import annotations
 
-import argparse
-import csv
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from time import perf_counter
 
 import numpy as np
-from machine import machine
+from machine import Rows, machine, options
 from scipy import optimize, stats
 
 from simtown.complexity.bootstrap import marked
@@ -207,61 +204,36 @@ def measure(scenario: Scenario, seeds: int, experiments: int, replicates: int) -
         }
 
 
-def markdown(lines: list[dict[str, str]]) -> str:
+def table(lines: list[dict[str, str]]) -> str:
     """The table of docs/reproduce/intervals.md, from the lines of the CSV file: coverage, and in brackets the
     median width.
     """
-    kinds = ("need", "ratio", "exponent", "difference of exponents")
-    rows: dict[tuple[str, str], dict[str, str]] = {}
+    rows: dict[tuple[str, str, str], dict[str, str]] = {}
     for line in lines:
-        width = float(line["median_width"]) if line["median_width"] else np.inf
-        words = (
-            "open"
-            if np.isinf(width)
-            else f"× {width:.2f}"
-            if line["width_is"] == "high / low"
-            else f"{width:.2f}"
-        )
-        cell = f"{float(line['coverage']):.0%} ({words})".replace("%", " %")
-        rows.setdefault((line["scenario"], line["seeds"]), {"over": marked(line["interval_over"])})[
-            line["quantity"]
-        ] = cell
-    head = [
-        "| truth | seeds | interval over | need | ratio | exponent | difference of exponents |",
-        "| --- | ---: | --- | --- | --- | --- | --- |",
-    ]
-    body = [
-        f"| {name} | {seeds} | {row['over']} | {' | '.join(row[kind] for kind in kinds)} |"
-        for (name, seeds), row in rows.items()
-    ]
-    return "\n".join([*head, *body])
+        width = f"{float(line['median_width']):.2f}" if line["median_width"] else "open"
+        times = "× " * (line["width_is"] == "high / low" and width != "open")
+        cell = f"{100 * float(line['coverage']):.0f} % ({times}{width})"
+        case = line["scenario"], line["seeds"], marked(line["interval_over"])
+        rows.setdefault(case, {})[line["quantity"]] = cell
+    kinds = ("need", "ratio", "exponent", "difference of exponents")
+    head = "truth", "seeds", "interval over", *kinds
+    body = [f"| {' | '.join((*case, *(cells[kind] for kind in kinds)))} |" for case, cells in rows.items()]
+    return "\n".join([f"| {' | '.join(head)} |", "| --- | ---: | --- | --- | --- | --- | --- |", *body])
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    args = options(__doc__, experiments=200, replicates=250, out="coverage.csv")
+    where = (
+        f"{args.experiments} experiments of {args.replicates} replicates each; {machine('numpy', 'scipy')}"
     )
-    parser.add_argument("--experiments", type=int, default=200, help="of every scenario and number of seeds")
-    parser.add_argument("--replicates", type=int, default=250, help="of the bootstrap")
-    parser.add_argument("--out", type=Path)
-    args = parser.parse_args()
-    begun, lines = perf_counter(), []
-    for scenario in SCENARIOS:
-        for seeds in SEEDS:
-            for line in measure(scenario, seeds, args.experiments, args.replicates):
-                print(*line.values(), sep=" | ", flush=True)
-                lines.append(line)
-    print(f"{perf_counter() - begun:.0f} seconds; {machine('numpy', 'scipy')}")
-    if args.out:
-        with open(args.out, "w", newline="", encoding="utf-8") as file:
-            file.write(
-                f"# {args.experiments} experiments of {args.replicates} replicates each; "
-                f"{machine('numpy', 'scipy')}\n"
-            )
-            writer = csv.DictWriter(file, list(lines[0]), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(lines)
-    print(markdown([{name: str(value) for name, value in line.items()} for line in lines]))
+    lines: list[dict[str, object]] = []
+    with Rows(Path(args.out), where) as rows:
+        for scenario in SCENARIOS:
+            for seeds in SEEDS:
+                for line in measure(scenario, seeds, args.experiments, args.replicates):
+                    rows.add(line)
+                    lines.append(line)
+    print(table([{name: str(value) for name, value in line.items()} for line in lines]))
 
 
 if __name__ == "__main__":

@@ -17,11 +17,9 @@ order of the examples, the same data). A trial's accuracy is its best on the 1,0
 test set has no say. If the second seed is called for, the program trains it.
 
 Every trial is a line of benchmarks/results/search/MODEL.csv, and none is ever taken out. Its run lies beside
-the data set. Stopped and called again, the program goes on where it was. With --plan it only lists the
-trials.
+the data set. Stopped and called again, the program goes on where it was.
 """
 
-import argparse
 import csv
 import sys
 from dataclasses import dataclass
@@ -87,19 +85,19 @@ def trial(model: str, number: int, seed: int = 0) -> Trial:
     )
 
 
-def train(model: str, dataset: Dataset, steps: int, train_size: int, chosen: Trial) -> dict[str, Any]:
+def train(model: str, dataset: Dataset, chosen: Trial) -> dict[str, Any]:
     """The row of a trial, which is trained unless its run is finished."""
     settings = FitSettings(
         model,
-        train_size,
+        TRAIN_SIZE,
         chosen.seed,
         {**options(model, {}), **chosen.choices},
         learning_rate=chosen.learning_rate,
-        min_steps=steps,
-        max_steps=steps,
+        min_steps=STEPS,
+        max_steps=STEPS,
         precision="bf16",
     )
-    directory = dataset.path.parent / f"{model}-{steps}-trial{chosen.number}-seed{chosen.seed}"
+    directory = dataset.path.parent / f"{model}-{STEPS}-trial{chosen.number}-seed{chosen.seed}"
     run = fit(settings, dataset, directory)
     return {
         "trial": chosen.number,
@@ -112,8 +110,8 @@ def train(model: str, dataset: Dataset, steps: int, train_size: int, chosen: Tri
         "restarts": run["restarts"],
         "parameters": run["parameters"],
         "seconds": round(run["seconds"]),
-        "budget": steps,
-        "train_size": train_size,
+        "budget": STEPS,
+        "train_size": TRAIN_SIZE,
         "data": digest(run["data"]["examples"]),
     }
 
@@ -125,7 +123,7 @@ def digest(examples: dict[str, str]) -> str:
     return sha256((examples["train"] + examples["val"]).encode()).hexdigest()[:16]
 
 
-def read(path: Path) -> list[dict[str, str]]:
+def read(path: Path) -> list[dict[str, Any]]:
     """The rows that are there already."""
     if not path.exists():
         return []
@@ -135,7 +133,6 @@ def read(path: Path) -> list[dict[str, str]]:
 
 def write(path: Path, rows: list[dict[str, Any]]) -> None:
     """All rows, the first seed's trials first."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as temporary, open(temporary, "w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
         writer.writeheader()
@@ -149,63 +146,31 @@ def challenger(rows: list[dict[str, Any]], seed: int) -> int | None:
     return best if accuracy[best] - accuracy[0] > MARGIN + 1e-9 else None
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("model", choices=list(SPACE))
-    parser.add_argument("data", type=Path, help="directory of the data set")
-    parser.add_argument(
-        "--trials", type=int, default=TRIALS, help="trials, the default choices among them (%(default)s)"
-    )
-    parser.add_argument("--steps", type=int, default=STEPS, help="steps of a trial (%(default)s)")
-    parser.add_argument("--train-size", type=int, default=TRAIN_SIZE, help="training examples (%(default)s)")
-    parser.add_argument("--plan", action="store_true", help="only list the trials")
-    arguments = parser.parse_args()
-    trials = [trial(arguments.model, number) for number in range(arguments.trials)]
-    if arguments.plan:
-        print(*trials, sep="\n")
-        return
-
+def main(model: str, data: Path) -> None:
     torch.set_num_threads(1)
-    dataset, path = open_dataset(arguments.data), RESULTS / f"{arguments.model}.csv"
-    rows: list[dict[str, Any]] = [*read(path)]
-    data = digest(examples_read(dataset, [arguments.train_size])[arguments.train_size])
-    if any(row["data"] != data or int(row["budget"]) != arguments.steps for row in rows):
-        sys.exit(
-            f"{path} holds trials on other data or of another budget: this search cannot go on from them"
-        )
+    dataset, path = open_dataset(data), RESULTS / f"{model}.csv"
+    rows = read(path)
+    examples = digest(examples_read(dataset, [TRAIN_SIZE])[TRAIN_SIZE])
+    if any(row["data"] != examples or int(row["budget"]) != STEPS for row in rows):
+        sys.exit(f"{path} holds trials on other data or of another budget: this search cannot go on")
 
     def run(number: int, seed: int) -> None:
         if any((int(row["trial"]), int(row["seed"])) == (number, seed) for row in rows):
             return
-        rows.append(
-            train(
-                arguments.model,
-                dataset,
-                arguments.steps,
-                arguments.train_size,
-                trial(arguments.model, number, seed),
-            )
-        )
+        rows.append(train(model, dataset, trial(model, number, seed)))
         write(path, rows)
         print(rows[-1], flush=True)
 
-    for each in trials:
-        run(each.number, 0)
+    for number in range(TRIALS):
+        run(number, 0)
     best = challenger(rows, 0)
-    if best is None:
-        print("the default choices stay: no trial beats them by more than the margin")
-        return
-    for number in (0, best):
-        run(number, 1)
-    again = challenger([row for row in rows if int(row["trial"]) in (0, best)], 1)
-    print(
-        f"trial {best} replaces the default choices"
-        if again
-        else f"the default choices stay: trial {best} does not beat them again"
-    )
+    if best is not None:
+        for number in (0, best):
+            run(number, 1)
+        second = [row for row in rows if int(row["trial"]) in (0, best)]
+        best = challenger(second, 1)
+    print("the default choices stay" if best is None else f"trial {best} replaces the default choices")
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1], Path(sys.argv[2]))

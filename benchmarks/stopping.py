@@ -119,16 +119,9 @@ def main() -> None:
     parser.add_argument("preset", help="a preset of simtown sweep, or its TOML file: the rule that is wanted")
     parser.add_argument("source", type=Path, help="folder of kept cells that another rule ended")
     parser.add_argument("target", type=Path, help="folder to which the cells of both rules are added")
-    parser.add_argument(
-        "--device", default="cpu", choices=("cpu", "cuda"), help="on which they were trained: cpu or cuda"
-    )
+    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"), help="that trained the cells")
     arguments = parser.parse_args()
-    if not arguments.source.is_dir():
-        parser.error(f"{arguments.source} is no folder: give one that simtown sweep --resume-from filled")
-    try:
-        taken, left = take(arguments.preset, arguments.source, arguments.target, arguments.device)
-    except (OSError, ValueError, DamagedError) as error:
-        parser.error(str(error))
+    taken, left = take(arguments.preset, arguments.source, arguments.target, arguments.device)
     print(f"{taken} runs are those of both rules, {left} are not")
 
 

@@ -11,7 +11,6 @@ models need for some of these questions alone. No model is trained, and nothing 
 
 from __future__ import annotations
 
-import argparse
 import csv
 import tempfile
 from pathlib import Path
@@ -21,9 +20,8 @@ import numpy as np
 from rich.progress import track
 
 from simtown.complexity import cells
-from simtown.core.files import replacing
 from simtown.datasets.generate import generate
-from simtown.datasets.reader import Split, open_dataset
+from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings
 
 RESULTS = Path(__file__).parent / "results"
@@ -32,20 +30,9 @@ COLUMNS = ("test_id", "entities", "percent")
 
 
 def settings_of(data: dict[str, Any]) -> Settings:
-    """The settings of a cell's data set, with as few other examples as a data set can have."""
-    known = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in data.items()
-        if name in Settings.__dataclass_fields__
-    }
-    return Settings(**(known | {"n": 2, "val": 2}))
-
-
-def shares(test: Split) -> np.ndarray:
-    """(examples,) uint8, percent: how much is seen of the one of the two vehicles that is hidden more."""
-    rows, visible = np.arange(len(test)), test.column("visible")
-    asked = [visible[rows, test.column(slot)] for slot in ("subject_slot", "object_slot")]
-    return np.floor(100 * np.minimum(*asked)).astype(np.uint8)
+    """The settings of a cell's data set, from the cell's record."""
+    known = {name: value for name, value in data.items() if name in Settings.__dataclass_fields__}
+    return Settings(**{name: tuple(x) if isinstance(x, list) else x for name, x in known.items()})
 
 
 def made_again(test_id: str, data: dict[str, Any]) -> dict[str, object]:
@@ -53,29 +40,24 @@ def made_again(test_id: str, data: dict[str, Any]) -> dict[str, object]:
 
     Raises ValueError if this simtown draws other examples.
     """
-    with tempfile.TemporaryDirectory() as place:
-        generate(settings_of(data), place)
-        test = open_dataset(place).test
+    with tempfile.TemporaryDirectory() as folder:
+        generate(settings_of(data | {"n": 2, "val": 2}), folder)  # no more others than must be
+        test = open_dataset(folder).test
         if test.digests([len(test)])[len(test)] != test_id:
             raise ValueError(f"this simtown draws other test examples than those of {test_id}")
-        percent = shares(test).tobytes().hex()
+        every, visible = np.arange(len(test)), test.column("visible")
+        asked = [visible[every, test.column(slot)] for slot in ("subject_slot", "object_slot")]
+        percent = np.floor(100 * np.minimum(*asked)).astype(np.uint8).tobytes().hex()
     return dict(zip(COLUMNS, (test_id, data["entities"], percent), strict=True))
 
 
 def main() -> None:
-    argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    ).parse_args()
-    known = {}
-    if RESULT.exists():
-        with RESULT.open(encoding="utf-8", newline="") as file:
-            known = {line["test_id"]: line for line in csv.DictReader(file)}
+    with RESULT.open(encoding="utf-8", newline="") as file:
+        known = {line["test_id"]: line for line in csv.DictReader(file)}
     kept = [cells.load(path)[0]["data"] for path in sorted((RESULTS / "sample-complexity").glob("*.json"))]
     sets = {data["test_id"]: data for data in kept if not data["distractor"]}
-    lines = [
-        known.get(test_id) or made_again(test_id, data) for test_id, data in track(sets.items(), "test sets")
-    ]
-    with replacing(RESULT) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+    lines = [known.get(test_id) or made_again(test_id, sets[test_id]) for test_id in track(sets, "test sets")]
+    with RESULT.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
         writer.writerows(lines)

@@ -138,13 +138,3 @@ def test_cells_that_are_there_stay_and_the_others_are_added(tmp_path):
     assert "runs are those of both rules" in done.stdout
     assert kept.read_text() == "mine"
     assert {"pbn-15-20000-seed0.json", "cnn-lstm-15-30000-seed2.json"} <= {p.name for p in tmp_path.iterdir()}
-
-
-@pytest.mark.parametrize("words", [("nowhere.toml", "."), ("tiny", "nowhere")])
-def test_what_is_not_there_is_told_in_one_line(words, tmp_path):
-    command = [sys.executable, ROOT / "benchmarks" / "stopping.py", *words, tmp_path / "out"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
-    assert done.returncode == 2
-    assert words[words[0] == "tiny"] in done.stderr
-    assert "Traceback" not in done.stderr
-    assert not (tmp_path / "out").exists()
