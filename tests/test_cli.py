@@ -462,7 +462,8 @@ GENERATE = [
     (["--frequencies", "zero.csv", "--entities", 2], "zero"), (["--jitter", "nan"], "--jitter"),
     (["--phrasing", "x"], "--phrasing x"), (["--shard", 3], "--shard"), (["--workers", 0], "--workers"),
     (["--engine", "x"], "--engine x"), (["--address", "auto"], "--engine ray"),
-    (["--nonsense"], "--nonsense"), (["extra"], "extra"), (["--out", "keep.txt"], "keep.txt"), (["--out", "/dev/null/x"], "/dev/null"),
+    (["--nonsense"], "--nonsense"), (["extra"], "extra"),
+    (["--out", "keep.txt"], "keep.txt"), (["--out", "/dev/null/x"], "/dev/null"),
     (["--out", "folder"], "folder"), (["--out", "town"], "entities"),
 ]  # fmt: skip
 OTHERS = [

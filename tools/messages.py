@@ -1,10 +1,11 @@
-"""Lists every message a user can meet: python -m tools.messages [FOLDER or FILE ...], by default simtown.
+"""Lists every message a user can meet, by package: python -m tools.messages [--write].
+
+With --write, the list goes to tests/messages.txt: read what changed there before you commit it.
 
 A message is the text of an error, of a warning or of a printed line; or any other text of three words and
 more, since many are put together before they are shown. Left out are docstrings and the help of options,
-which --help shows. Each is printed with its place, for somebody who reads them all in one go, and with where
-it goes: the name of the function or error that takes it, or of the variable, or return or yield. Values stand
-in braces. What pages say in JavaScript is not listed.
+which --help shows. Before each stands where it goes: the name of the function or error that takes it, or of
+the variable, or return or yield. Values stand in braces. What pages say in JavaScript is not listed.
 """
 
 from __future__ import annotations
@@ -14,23 +15,12 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+ROOT = Path(__file__).parents[1]
+GOLDEN = ROOT / "tests" / "messages.txt"
 #: Calls whose text is shown, however short; those of errors and warnings are known by the ends of their
 #: names.
-SHOWN = (
-    "print",
-    "warn",
-    "echo",
-    "say",
-    "say_block",
-    "report",
-    "complain",
-    "input",
-    "exit",
-    "Error",
-    "Warning",
-    "Exit",
-    "Finding",
-)
+SHOWN = ("print", "warn", "echo", "say", "say_block", "report", "complain", "input", "exit")
+SHOWN += ("Error", "Warning", "Exit", "Finding")
 
 
 def text_of(node: ast.AST) -> str:
@@ -69,18 +59,20 @@ def name_of(node: ast.AST) -> str:
     return ""
 
 
-def messages(node: ast.AST, where: str = "") -> Iterator[tuple[int, str, str]]:
-    """Line, where it goes, and text of every message in a piece of a program."""
+def messages(node: ast.AST, where: str = "") -> Iterator[tuple[str, str]]:
+    """Where it goes, and the text, of every message in a piece of a program."""
     text = text_of(node)
     if text:
         if any(letter.isalpha() for letter in text) and (text.count(" ") > 1 or where.endswith(SHOWN)):
-            yield node.lineno, where, " ".join(text.split())  # type: ignore[attr-defined]
+            yield where, " ".join(text.split())
         return
     match node:
         case ast.Expr(value=ast.Constant()):
             return  # a docstring
         case ast.keyword(arg="help" | "short_help"):
             return
+        case ast.Call() if name_of(node) in ("option", "Option", "Argument", "Typer"):
+            return  # --help shows it
         case ast.Call():
             where = name_of(node) or where
         case ast.Return() | ast.Yield():
@@ -93,12 +85,24 @@ def messages(node: ast.AST, where: str = "") -> Iterator[tuple[int, str, str]]:
         yield from messages(child, where)
 
 
-def main(places: list[str]) -> None:
-    for place in map(Path, places or ["simtown"]):
-        for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
-            for line, where, text in sorted(messages(ast.parse(path.read_text(encoding="utf-8")))):
-                print(f"{path}:{line}: {where or '-'}: {text}")
+def listed(package: Path) -> str:
+    """All messages of a package, sorted: code that moves inside a package of ours changes nothing."""
+    sections: dict[str, set[str]] = {}
+    for path in package.rglob("*.py"):
+        section = path.relative_to(package).parts[0].removesuffix(".py")
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        sections.setdefault(section, set()).update(
+            f"{where or '-'}: {text}" for where, text in messages(tree)
+        )
+    return "\n".join(
+        f"# {section}\n" + "".join(f"{line}\n" for line in sorted(lines))
+        for section, lines in sorted(sections.items())
+        if lines
+    )
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    if sys.argv[1:] == ["--write"]:
+        GOLDEN.write_text(listed(ROOT / "simtown"), encoding="utf-8")
+    else:
+        print(listed(ROOT / "simtown"), end="")
