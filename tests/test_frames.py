@@ -45,7 +45,6 @@ def test_from_the_command_to_the_first_pixel(seen, cli, tmp_path):
     generated = [stack for stack in stacks if "job.generate" in stack or "generate.generate" in stack]
     assert generated
     assert max(map(len, generated)) <= 10, generated[0]
-    sys.stdout.write(f"{generated[0]}")
 
 
 def test_from_the_command_to_backward(seen, cli, plain, tmp_path):
@@ -54,5 +53,4 @@ def test_from_the_command_to_backward(seen, cli, plain, tmp_path):
     words = ("--max-steps", 2, "--batch", 8, "--device", "cpu", "--out", tmp_path / "run")
     cli("fit", plain, "--model", "question-only", *words).succeeds()
     assert stacks
-    assert max(map(len, stacks)) <= 8, stacks[0]
-    sys.stdout.write(f"{stacks[0]}")
+    assert max(map(len, stacks)) <= 5, stacks[0]

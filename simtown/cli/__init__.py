@@ -19,6 +19,9 @@ __all__ = ["main"]
 #: The last line of a command that was stopped. The same command continues, or begins again.
 STOPPED = "stopped; no file is half written, and the same command finishes the work"
 
+#: Typer's exit code for Ctrl-C.
+_INTERRUPTED = 130
+
 
 def main() -> NoReturn:
     """Run the program: every failure is one clear line on stderr and an exit code, never a traceback.
@@ -31,16 +34,19 @@ def main() -> NoReturn:
     atexit.register(_end_resource_tracker)  # registered first, so that it runs last
     line, code, interrupted = "", 0, False
     try:
-        from simtown.cli.program import run
+        from simtown.cli.program import explain, program
 
-        line, code = run()
+        code = program()(standalone_mode=False) or 0
+        sys.stdout.flush()
     except BrokenPipeError:
         pass
     except KeyboardInterrupt:
         interrupted = True
-    except BaseException:
+    except BaseException as error:
         if not stopping.requested():
-            raise
+            line, code = explain(error)
+    if code == _INTERRUPTED:
+        interrupted = True
     number = stopping.finish() or (signal.SIGINT if interrupted else 0)
     if number:
         line, code = STOPPED, 128 + number

@@ -21,7 +21,7 @@ from typer.models import OptionInfo
 
 from simtown.core.options import Option, SettingsError, options_of
 
-BAD_INPUT, DAMAGED, INTERRUPTED = 2, 1, 130
+BAD_INPUT, DAMAGED = 2, 1
 
 
 class RefusalError(Exception):

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from simtown.cli.command import BAD_INPUT, DAMAGED, INTERRUPTED, RefusalError
+from simtown.cli.command import BAD_INPUT, DAMAGED, RefusalError
 from simtown.core.terminal import say, say_block
 
 #: The module of each command or group of commands, and what the list of commands says of it.
@@ -100,39 +100,21 @@ def program() -> TyperGroup:
     return root
 
 
-def run() -> tuple[str, int]:
-    """Run the command that sys.argv names; returns the line that says why it failed, if it did, and the code.
+def explain(error: BaseException) -> tuple[str, int]:
+    """The line that says why a command failed, "" if there is none, and the exit code.
 
     Raises:
-        KeyboardInterrupt: Ctrl-C.
-        BrokenPipeError: the reader of its output, such as head, has gone.
-        Exception: an error that is not expected.
+        BaseException: the same error, if it is not expected.
     """
-    try:
-        code = program()(standalone_mode=False)
-        if code == INTERRUPTED:  # Typer's exit code for Ctrl-C
-            raise KeyboardInterrupt
-        sys.stdout.flush()
-    except RefusalError as refusal:
-        return str(refusal), refusal.code
-    except BrokenPipeError:
-        raise
-    except SystemExit as end:
-        if type(sys.stdout).__name__ == "PacifyFlushWrapper":  # Typer has met a reader that has gone
-            raise BrokenPipeError from end
-        raise
-    except Exception as error:
-        if type(error).__name__ == "NoArgsIsHelpError":
-            say_block(error.ctx.get_help())  # type: ignore[attr-defined]
-            return "", BAD_INPUT
-        if hasattr(error, "format_message"):  # a wrong option
-            return error.format_message(), getattr(error, "exit_code", BAD_INPUT)
-        return _explain(error)
-    return "", code if isinstance(code, int) else 0
-
-
-def _explain(error: Exception) -> tuple[str, int]:
-    """The line and the exit code for an error of the package or the system; raises any other again."""
+    if isinstance(error, RefusalError):
+        return str(error), error.code
+    if isinstance(error, SystemExit) and type(sys.stdout).__name__ == "PacifyFlushWrapper":
+        return "", 0  # Typer has met a reader, such as head, that has gone
+    if type(error).__name__ == "NoArgsIsHelpError":
+        say_block(error.ctx.get_help())  # type: ignore[attr-defined]
+        return "", BAD_INPUT
+    if hasattr(error, "format_message"):  # a wrong option
+        return error.format_message(), getattr(error, "exit_code", BAD_INPUT)
     from simtown.core.files import DamagedError
     from simtown.datasets.generate import WorkerError, is_disk_full
 
