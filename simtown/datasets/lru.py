@@ -28,7 +28,7 @@ class LRUCache(Generic[Key, Value]):
 
     Args:
         limit: of the total weight; a heavier value is kept alone.
-        weigh: a value's weight, :func:`one` or :func:`nbytes`.
+        weigh: a value's weight.
     """
 
     def __init__(self, limit: int, weigh: Callable[[Value], int] = one) -> None:

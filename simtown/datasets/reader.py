@@ -23,7 +23,6 @@ from simtown.core.untrusted import RefusedError
 from simtown.datasets import summaries
 from simtown.datasets.lru import LRUCache, nbytes
 from simtown.datasets.manifests import SEAL
-from simtown.datasets.numbers import ColumnLimits
 from simtown.datasets.remote import AHEAD, DirectoryStore, Remote, ShardCache, name_of, store_of, url_of
 from simtown.datasets.settings import SPLITS, Settings
 from simtown.datasets.shard_file import UNPACKED_HERE, Arrays, PackedRows, Shard
@@ -34,6 +33,11 @@ from simtown.scenes.scene import Scene, SceneBatch, plausible
 
 #: The columns that hold a latent scene.
 SCENE_COLUMNS: tuple[str, ...] = tuple(f"scene/{f.name}" for f in fields(SceneBatch))
+#: The other columns of an :class:`Example`.
+_EXAMPLE_COLUMNS = (
+    "question", "tokens", "answer", "subject", "relation", "object", "subject_slot", "object_slot", "boxes",
+    "visible", "margin",
+)  # fmt: skip
 #: Most files of a split that HDF5 has open, and most that pictures are read from: there are three splits, and
 #: macOS allows 256 open files.
 _OPEN = 16
@@ -118,12 +122,12 @@ class Split(Sequence[Example]):
         self,
         paths: list[Path],
         counts: list[int],
-        form: tuple[Arrays, ColumnLimits],
+        arrays: Arrays,
         cache: ShardCache | None = None,
     ) -> None:
         self._paths, self._cache = paths, cache
         self._starts = np.cumsum([0, *counts], dtype=np.int64)
-        self._arrays, self._limits = form
+        self._arrays = arrays
         # A file that is dropped is closed when its last reader has finished.
         self._files: LRUCache[int, Shard] = LRUCache(_OPEN)
         self._handles: LRUCache[int, FileIO] = LRUCache(_OPEN)
@@ -145,9 +149,11 @@ class Split(Sequence[Example]):
 
     def _file(self, number: int) -> Shard:
         count = int(self._starts[number + 1] - self._starts[number])
-        return self._files.get(
-            number, lambda: self._opened(number, lambda path: Shard(path, self._arrays, count))
-        )
+
+        def opener(path: Path) -> Shard:
+            return Shard(path, self._arrays, count)
+
+        return self._files.get(number, lambda: self._opened(number, opener))
 
     def fetch_ahead(self, rows: np.ndarray) -> None:
         """Fetch the shards of some rows in the background, in their order, if they are behind a URL."""
@@ -163,23 +169,12 @@ class Split(Sequence[Example]):
         Raises KeyError if there is no such column.
         """
         _require_columns([name])
-        self._load([name])
+        if name not in self._columns:
+            parts = [self._read(number, name, slice(None)) for number in range(len(self._paths))]
+            column = np.concatenate(parts) if parts else np.zeros(0)
+            column.setflags(write=False)
+            self._columns[name] = column
         return self._columns[name]
-
-    def _load(self, names: Iterable[str]) -> None:
-        """Read the columns that are not in memory yet, shard by shard, since few files are open at once."""
-        missing = [name for name in names if name not in self._columns]
-        if not missing:
-            return
-        parts = [
-            [self._read(number, name, slice(None)) for name in missing] for number in range(len(self._paths))
-        ]
-        self._columns |= {
-            name: np.concatenate(part) for name, part in zip(missing, zip(*parts, strict=True), strict=True)
-        }
-        self._columns |= {name: np.zeros(0) for name in missing if not parts}
-        for name in missing:
-            self._columns[name].setflags(write=False)
 
     @contextmanager
     def _reading(self, number: int) -> Iterator[None]:
@@ -196,19 +191,9 @@ class Split(Sequence[Example]):
             ) from error
 
     def _read(self, number: int, name: str, rows: slice) -> np.ndarray:
-        """Rows of an array of a shard. Raises DamagedError, also if a number stands for nothing."""
+        """Rows of an array of a shard. Raises DamagedError if they cannot be read."""
         with self._reading(number):
-            part = self._file(number).read(name, rows)
-        if not self._limits.valid(name, part):
-            raise DamagedError(f"{self._paths[number]} has values of '{name}' {_NOTHING}")
-        return part
-
-    def _check_pairs(self, number: int, columns: dict[str, np.ndarray]) -> None:
-        """Raises DamagedError if a question is about one vehicle and itself, as far as columns say so."""
-        if {"subject_slot", "object_slot"} <= columns.keys() and (
-            columns["subject_slot"] == columns["object_slot"]
-        ).any():
-            raise DamagedError(f"{self._paths[number]} has questions about one vehicle {_NOTHING}")
+            return self._file(number).read(name, rows)
 
     def stream(
         self,
@@ -246,7 +231,6 @@ class Split(Sequence[Example]):
             for first in range(max(begin - start, 0), last, size):
                 rows = slice(first, min(first + size, last))
                 part = {name: self._read(number, name, rows) for name in names}
-                self._check_pairs(number, part)
                 yield start + first, part
             self._files.drop(number)
 
@@ -390,7 +374,6 @@ class Split(Sequence[Example]):
     def _table(self, number: int, names: tuple[str, ...]) -> np.ndarray:
         """Columns of a shard side by side, so that a row is one piece of memory."""
         parts = {name: self._read(number, name, slice(None)) for name in names}
-        self._check_pairs(number, parts)
         count = int(self._starts[number + 1] - self._starts[number])
         table = np.empty(count, dtype=[(name, part.dtype, part.shape[1:]) for name, part in parts.items()])
         for name, part in parts.items():
@@ -443,25 +426,27 @@ class Split(Sequence[Example]):
         i = given + len(self) * (given < 0)
         if not 0 <= i < len(self):
             raise IndexError(f"there is no example {given}: the split holds {len(self)}, numbered from 0")
-        c = {name: values[0] for name, values in self.rows((*_SMALL, *SCENE_COLUMNS), [i]).items()}
-        batch = self.scenes_of({name: c[name][None] for name in SCENE_COLUMNS})
+        columns = self.rows((*_EXAMPLE_COLUMNS, *SCENE_COLUMNS), [i])
+        batch = self.scenes_of(columns)
+        row = {name: columns[name][0] for name in _EXAMPLE_COLUMNS}
         vehicle_ids, prop_ids = batch.ids(0)
+        pictures = {name: self.images([i], name)[0] for name in PICTURES if name in self._arrays}
         return Example(
-            image=self.images([i])[0],
-            question=c["question"].decode(),
-            tokens=c["tokens"],
-            answer=bool(c["answer"]),
-            subject=ENTITIES[c["subject"]],
-            relation=RELATION_NAMES[c["relation"]],
-            object=ENTITIES[c["object"]],
-            subject_slot=int(c["subject_slot"]),
-            object_slot=int(c["object_slot"]),
-            boxes=c["boxes"],
-            visible=c["visible"],
-            margin=float(c["margin"]),
+            image=pictures["images"],
+            question=row["question"].decode(),
+            tokens=row["tokens"],
+            answer=bool(row["answer"]),
+            subject=ENTITIES[row["subject"]],
+            relation=RELATION_NAMES[row["relation"]],
+            object=ENTITIES[row["object"]],
+            subject_slot=int(row["subject_slot"]),
+            object_slot=int(row["object_slot"]),
+            boxes=row["boxes"],
+            visible=row["visible"],
+            margin=float(row["margin"]),
             scene=batch.scene(0),
-            mask=self.images([i], "masks")[0] if "masks" in self._arrays else None,
-            depth=self.images([i], "depth")[0] if "depth" in self._arrays else None,
+            mask=pictures.get("masks"),
+            depth=pictures.get("depth"),
             vehicle_ids=vehicle_ids,
             prop_ids=prop_ids,
         )
@@ -476,21 +461,6 @@ class Split(Sequence[Example]):
         :class:`simtown.datasets.shuffled.Shuffled`.
         """
         return TorchView(self)
-
-
-_SMALL = (
-    "question",
-    "tokens",
-    "answer",
-    "subject",
-    "relation",
-    "object",
-    "subject_slot",
-    "object_slot",
-    "boxes",
-    "visible",
-    "margin",
-)
 
 
 def _bytes_of(table: np.ndarray) -> np.ndarray:
@@ -528,12 +498,12 @@ class Dataset:
         self.vocabulary: list[str] = manifest["vocabulary"]
         self.names: dict[str, list[str]] = manifest["names"]
         self._splits: dict[str, Split] = {}
-        form = layout(self.settings), ColumnLimits(self.settings, len(self.vocabulary))
+        arrays = layout(self.settings)
         listed = [task for task in tasks(self.settings) if task.name in manifest["shards"]]
         for split in SPLITS:
             own = [task for task in listed if task.split == split]
             self._splits[split] = Split(
-                [path / task.name for task in own], [task.count for task in own], form, cache
+                [path / task.name for task in own], [task.count for task in own], arrays, cache
             )
 
     def __getitem__(self, split: str) -> Split:

@@ -194,7 +194,7 @@ def test_a_worker_and_a_node_die_and_nothing_is_lost_or_doubled(where, tmp_path,
         if isinstance(store, Remote):
             town.mkdir()
             for name in store.sizes():
-                store.get(name, town / name, store.sizes()[name])
+                store.get(name, town / name)
         assert contents(town, besides=MADE_AFTER) == contents(tmp_path / "alone", besides=MADE_AFTER)
 
 

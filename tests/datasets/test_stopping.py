@@ -11,7 +11,6 @@ import subprocess
 import sys
 import uuid
 from dataclasses import dataclass
-from itertools import product
 
 import pytest
 
@@ -27,17 +26,11 @@ WORDS = ["generate", "--entities", 20, "--n", 120, "--val", 0, "--test", 0, "--s
 MADE_AFTER = ("timings.json", "preview.png")
 SHARD, BEGUN_SHARD = r"train-\d+\.h5", r"\.train-\d+\.h5\.[0-9a-f]{16}\.tmp"
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
-#: One signal; the others, which the tests above send as well, are for the slow tests.
-ONE_SIGNAL = [
-    pytest.param(number, id=number.name, marks=[] if number == signal.SIGTERM else [pytest.mark.slow])
-    for number in SIGNALS
-]
-
 #: With one process: imports, before and after anything is written, in the middle of a shard, and after the
 #: last one.
 ALONE = [
     Moment("parent", "import", "typer"),
-    Moment("parent", "import", r"simtown\.cli\.app"),
+    Moment("parent", "import", r"simtown\.cli\.program"),
     Moment("parent", "import", r"simtown\.datasets\.generate"),
     Moment("parent", "import", "numba"),
     Moment("parent", "open", BEGUN_SHARD, 2),
@@ -47,7 +40,7 @@ ALONE = [
     Moment("parent", "os.rename", r"preview\.png"),
 ]
 #: With two workers: while they start, while they work, and while the parent writes down what they did.
-TEAM = [
+WITH_WORKERS = [
     Moment("worker", "import", r"multiprocessing\.spawn"),
     Moment("worker", "import", r"simtown\.render\.renderers"),
     Moment("worker", "import", "numba"),
@@ -57,22 +50,17 @@ TEAM = [
 ]
 
 
-def each(subjects, *ways):
-    """Every second subject in one of the ways to stop it, in turn; the others, and every way with each, are
-    for the slow tests.
-    """
-    every, cases = list(product(*ways)), []
-    for subject, way in product(subjects, every):
-        at = subjects.index(subject)
-        quick = at % 2 == 0 and every.index(way) == 2 * at % len(every)
-        words = (
-            subject
-            if isinstance(subject, str)
-            else f"{subject.role} {subject.event} {subject.name} {subject.nth}"
+def ways(subjects, senders=("the group",)):
+    """Each subject with one signal and one receiver, in turn; every second one is for the slow tests."""
+    return [
+        pytest.param(
+            subject,
+            senders[number % len(senders)],
+            SIGNALS[number // 2 % len(SIGNALS)],
+            marks=[pytest.mark.slow] if number % 2 else [],
         )
-        label = " ".join([words, *(part if isinstance(part, str) else part.name for part in way)])
-        cases.append(pytest.param(subject, *way, id=label, marks=[] if quick else [pytest.mark.slow]))
-    return cases
+        for number, subject in enumerate(subjects)
+    ]
 
 
 @dataclass
@@ -121,21 +109,21 @@ def temporaries(directory):
     return [p.name for p in directory.rglob(".*")] if directory.exists() else []
 
 
-@pytest.mark.parametrize(("moment", "number"), each(ALONE, SIGNALS))
+@pytest.mark.parametrize(("moment", "whom", "number"), ways(ALONE))
 def test_a_command_of_one_process_stops_with_one_line(
-    moment, number, tmp_path, gate, begun, until, cli, contents, undisturbed
+    moment, whom, number, tmp_path, gate, begun, until, cli, contents, undisturbed
 ):
     stop, directory = gate(moment), tmp_path / "town"
     command = begun(*WORDS, "--workers", 1, "--out", directory)
     until(stop.waiting)
-    command.send(number, "the group")
+    command.send(number, whom)
     command.ended(number)
     assert temporaries(directory) == []
     cli(*WORDS, "--workers", 1, "--out", directory).succeeds()
     assert contents(directory, besides=MADE_AFTER) == undisturbed
 
 
-@pytest.mark.parametrize(("moment", "whom", "number"), each(TEAM, ["the parent", "the group"], SIGNALS))
+@pytest.mark.parametrize(("moment", "whom", "number"), ways(WITH_WORKERS, ["the parent", "the group"]))
 def test_a_command_with_workers_stops_with_one_line(
     moment, number, whom, tmp_path, gate, begun, until, cli, contents, undisturbed
 ):
@@ -149,27 +137,25 @@ def test_a_command_with_workers_stops_with_one_line(
     assert contents(directory, besides=MADE_AFTER) == undisturbed
 
 
-@pytest.mark.parametrize("number", ONE_SIGNAL)
-def test_a_signal_while_a_worker_is_being_started_is_not_lost(number, tmp_path, gate, begun, until):
+def test_a_signal_while_a_worker_is_being_started_is_not_lost(tmp_path, gate, begun, until):
     """The parent waits in the middle of starting its first worker: it reads __main__'s name for it."""
     stop = gate(Moment("parent", "import", r"multiprocessing\.popen_spawn_posix"))
     command = begun(*WORDS, "--workers", 2, "--out", tmp_path / "town")
     until(stop.waiting)
-    command.send(number, "the parent")
+    command.send(signal.SIGTERM, "the parent")
     stop.open()
-    command.ended(number)
+    command.ended(signal.SIGTERM)
     assert list(tmp_path.glob("town/*.h5")) == []
 
 
-@pytest.mark.parametrize("number", ONE_SIGNAL)
-def test_a_second_signal_while_a_command_stops_changes_nothing(number, tmp_path, gate, begun, until):
+def test_a_second_signal_while_a_command_stops_changes_nothing(tmp_path, gate, begun, until):
     """A worker that waits keeps its parent waiting: time for another Ctrl-C, or two."""
     stop = gate(Moment("worker", "os.rename", SHARD, 2))
     command = begun(*WORDS, "--workers", 2, "--out", tmp_path / "town")
     until(lambda: len(stop.waiting("worker")) == 2)
     for _ in range(3):
-        command.send(number, "the group")
-    command.ended(number)
+        command.send(signal.SIGINT, "the group")
+    command.ended(signal.SIGINT)
     assert temporaries(tmp_path / "town") == []
 
 
@@ -205,8 +191,8 @@ model = ["majority", "glove:nothing.txt"]
 """
 
 
-@pytest.mark.parametrize(("whom", "number"), each(["the parent", "the group"], SIGNALS))
-def test_a_grid_of_studies_stops_with_one_line(whom, number, tmp_path, gate, begun, until):
+@pytest.mark.parametrize("whom", ["the parent", "the group"])
+def test_a_grid_of_studies_stops_with_one_line(whom, tmp_path, gate, begun, until):
     """Each study is a command of its own: a signal to the grid alone ends it as well."""
     pytest.importorskip("torch", reason="needs torch: pip install '.[probes]'")
     (tmp_path / "grid.toml").write_text(GRID)
@@ -214,8 +200,8 @@ def test_a_grid_of_studies_stops_with_one_line(whom, number, tmp_path, gate, beg
     command = begun("probe", "grid", "grid.toml", "--out", "out", "--jobs", 2, cwd=tmp_path)
     until(lambda: len(stop.waiting()) == 2)
     assert command.process.pid not in stop.waiting()
-    command.send(number, whom)
-    command.ended(number)
+    command.send(signal.SIGTERM, whom)
+    command.ended(signal.SIGTERM)
     assert temporaries(tmp_path) == []
 
 
@@ -331,15 +317,15 @@ OTHERS = {
 }
 
 
-@pytest.mark.parametrize(("command", "number"), each(list(OTHERS), SIGNALS))
+@pytest.mark.parametrize(("command", "whom", "number"), ways(OTHERS))
 def test_other_commands_stop_with_one_line_too(
-    command, number, plain, tmp_path, gate, begun, until, contents
+    command, whom, number, plain, tmp_path, gate, begun, until, contents
 ):
     words, moment = OTHERS[command]
     before, stop = contents(plain), gate(moment)
     running = begun(command, plain, *words, cwd=tmp_path)
     until(lambda: stop.waiting() or running.process.poll() is not None)
-    running.send(number, "the group")
+    running.send(number, whom)
     running.ended(number)
     assert list(tmp_path.iterdir()) == []
     assert contents(plain) == before
