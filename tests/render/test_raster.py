@@ -60,13 +60,6 @@ def weathered(batch, intensity=0.5):
 # pixels
 
 
-def test_frames_have_their_shapes_and_types(drawn, batch):
-    assert len(drawn) == len(batch)
-    assert (drawn.rgb.shape, drawn.rgb.dtype) == ((40, 48, 64, 3), np.uint8)
-    assert (drawn.depth.shape, drawn.depth.dtype) == ((40, 48, 64), np.float32)
-    assert (drawn.ids.shape, drawn.ids.dtype) == ((40, 48, 64), np.uint8)
-
-
 @pytest.mark.parametrize("threads", [2, 3, 7])
 def test_threads_do_not_change_a_pixel(threads, batch, drawn):
     assert same(Raster(threads).render(batch, 64, 48), drawn)
@@ -93,29 +86,10 @@ def test_a_scene_looks_alike_alone_and_in_any_company(raster, batch, drawn):
     )
 
 
-def test_a_picture_after_another_size_is_the_same(raster, batch, drawn):
-    raster.render(batch[:3], 200, 33)
-    assert same(raster.render(batch, 64, 48), drawn)
-
-
-def test_without_geometry_the_colours_are_the_same(raster, batch, drawn):
-    frames = raster.render(batch, 64, 48, geometry=False)
-    assert np.array_equal(frames.rgb, drawn.rgb)
-    assert len(frames.depth) == len(frames.ids) == 0
-    assert len(frames) == 40
-
-
 def test_a_batch_is_left_as_it_was(raster, batch):
     before = batch[np.arange(40)]
     raster.render(batch, 32, 32)
     assert all(np.array_equal(getattr(batch, f), getattr(before, f)) for f in SceneBatch.__dataclass_fields__)
-
-
-@pytest.mark.parametrize("threads", [1, 2, 3])
-def test_no_scenes_give_no_pictures(threads):
-    frames = Raster(threads).render(empty_batch(0, 2, 3), 40, 32)
-    assert frames.rgb.shape == (0, 32, 40, 3)
-    assert frames.depth.shape == frames.ids.shape == (0, 32, 40)
 
 
 def test_empty_slots_may_stand_anywhere(raster, batch):
@@ -194,12 +168,6 @@ def test_a_scene_whose_numbers_stand_for_nothing_is_refused_and_named(column, va
     getattr(scenes, column)[2] = value
     with pytest.raises(ValueError, match="scene 2 of the batch cannot be drawn"):
         raster.render(scenes, 64, 48)
-
-
-def test_the_number_of_threads_is_checked():
-    for threads in (0, -1):
-        with pytest.raises(ValueError, match="threads"):
-            Raster(threads)
 
 
 def test_a_larger_picture_is_the_same_picture(raster, batch):
@@ -483,28 +451,27 @@ def test_it_gets_darker_towards_night(raster, batch):
             assert dusk > night + 15
 
 
-#: Mean difference of pictures at intensity 0.1 and 1.0 in the first version of the world, of 255 levels.
-FIRST_VERSION = {
-    "clear": 8.2,
-    "cloudy": 13.8,
-    "rain": 13.7,
-    "fog": 14.6,
-    "snow": 11.6,
-    "dusk": 23.4,
-    "night": 14.3,
+#: Least mean difference of pictures at intensity 0.1 and 1.0, of 255 levels.
+LEAST_DIFFERENCE = {
+    "clear": 16.4,
+    "cloudy": 27.6,
+    "rain": 27.4,
+    "fog": 29.2,
+    "snow": 23.2,
+    "dusk": 46.8,
+    "night": 28.6,
 }
 
 
 @pytest.mark.parametrize("weather", WEATHERS)
 def test_intensity_is_seen(weather, raster, batch):
-    """At least twice as much as in the first version of the world."""
     scenes = batch[np.arange(8)]
     scenes.weather[:] = WEATHERS.index(weather)
     pictures = []
     for intensity in (0.1, 1.0):
         scenes.intensity[:] = intensity
         pictures.append(raster.render(scenes, 96, 96).rgb.astype(int))
-    assert np.abs(pictures[1] - pictures[0]).mean() > 2 * FIRST_VERSION[weather]
+    assert np.abs(pictures[1] - pictures[0]).mean() > LEAST_DIFFERENCE[weather]
 
 
 #: Least mean difference, of 255 levels, between the pixels of a vehicle and the same street without it.
@@ -537,23 +504,6 @@ def test_fog_hides_houses_before_vehicles(raster, batch):
     share = [frames.rgb[fog][where].std() / frames.rgb[clear][where].std() for where in (house, vehicle)]
     assert share[0] < 0.45
     assert share[1] > 1.5 * share[0]
-
-
-def test_fog_takes_the_contrast_of_what_is_far(raster, batch):
-    for street in range(5):
-        frames = raster.render(weathered(batch[street : street + 1], 1.0), 96, 96)
-        spread = {}
-        for place, expected in (
-            ("near", frames.depth[0] < 16),
-            ("far", (frames.depth[0] > 22) & (frames.depth[0] < 80)),
-        ):
-            assert expected.sum() > 50
-            for weather in ("cloudy", "fog"):
-                spread[weather, place] = frames.rgb[WEATHERS.index(weather)][expected].std()
-        assert spread["fog", "far"] < 0.8 * spread["cloudy", "far"]
-        assert (
-            spread["fog", "far"] / spread["cloudy", "far"] < spread["fog", "near"] / spread["cloudy", "near"]
-        )
 
 
 @pytest.mark.parametrize("weather", ["rain", "snow"])
@@ -746,14 +696,6 @@ def test_a_picture_drawn_in_strips_is_the_picture(weather, batch):
         raster = Raster()
         raster.strip = pixels * (2 * 96 + 1)
         assert same(raster.render(scenes, 150, 96), whole)
-
-
-def test_memory_of_the_largest_picture_is_bounded():
-    """Working memory follows the strip, not the picture."""
-    raster = Raster()
-    assert raster.strip_of(4096, 4096) * (2 * 4096 + 1) <= raster.strip
-    assert raster.strip_of(1024, 1024) == 1024
-    assert raster.strip_of(4096, 32) == 4096
 
 
 def test_styles_are_seen(raster):
