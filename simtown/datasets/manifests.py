@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from simtown.assets.catalogue import VERSION
 from simtown.assets.palette import PAINTS
 from simtown.core.files import DamagedError, ForeignDirectoryError, as_json, save_json
@@ -178,7 +180,7 @@ def load(directory: Path, place: str = "") -> dict[str, Any]:
 def _check(manifest: dict[str, Any]) -> None:
     """Raises KeyError, TypeError or ValueError for settings that cannot be, or shards that they do not make.
 
-    Whether it says what its settings make is for `verify` (:mod:`simtown.datasets.checks.manifest`).
+    Whether it says what its settings make is for :func:`simtown.datasets.verify.verify`.
     """
     for key, kind in _KEYS.items():
         if not isinstance(manifest[key], kind):
@@ -222,3 +224,13 @@ def _check_numbers(value: Any, what: str) -> None:
             _check_numbers(entry, what)
     elif not isinstance(value, int | float):
         raise TypeError(f"{what} holds {str(value)[:40]!r}, which is not a number")
+
+
+def tables_of(manifest: dict[str, Any], settings: Settings) -> Tables:
+    """The frequencies that the settings name; the manifest's own if they are of a CSV file.
+
+    Raises ValueError if there are no frequencies of that name.
+    """
+    recorded = manifest["settings"]
+    kept = [np.array(recorded[f"{table}_frequencies"], dtype=np.float64) for table in Tables._fields]
+    return settings.tables(Tables(*kept))

@@ -155,7 +155,7 @@ LAYOUT: dict[str, tuple[tuple[int | str, ...], str]] = {
 }
 #: The large arrays, which have a chunk for each example; and what they hold of the frames that are drawn.
 PICTURES = ("images", "masks", "depth")
-_FRAMES = {"images": "rgb", "masks": "ids", "depth": "depth"}
+FRAMES = {"images": "rgb", "masks": "ids", "depth": "depth"}
 
 
 def layout(settings: Settings) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
@@ -267,7 +267,7 @@ def write_shard(
                     )
                 with clock.stage("encode"), delayed():
                     for name, array in pictures.items():
-                        array[begin:end] = getattr(frames, _FRAMES[name])
+                        array[begin:end] = getattr(frames, FRAMES[name])
                 tried = add_tried([tried, examples.tried])
                 target.check()
                 progress(end - begin)

@@ -1,12 +1,12 @@
-"""Verifying a data set: everything in it is made again from its settings and compared.
+"""Verifying a data set: making it again from its settings, and comparing.
 
-Files are compared with their checksums, the manifest with the one that the settings make, and every stored
-scene, question and answer with those that are sampled again from (settings, split, index). Some pictures, or
-all, are drawn again. The report names every difference, and every file that does not belong there.
+The manifest is compared with the one that the settings make, and each shard with what they make of it
+(:mod:`simtown.datasets.verify_shard`).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
@@ -15,29 +15,30 @@ from typing import Any
 
 import numpy as np
 
+from simtown.core.files import json_text
 from simtown.core.pool import Pool, Processes, ignore
 from simtown.core.streams import Stream
 from simtown.core.untrusted import read_bytes
 from simtown.datasets import manifests, summaries
-from simtown.datasets.checks import rows
-from simtown.datasets.checks.manifest import check_manifest, tables_of, unproven
-from simtown.datasets.checks.problems import Problem, in_words
-from simtown.datasets.checks.shard import Piece, Rule, check_shard
-from simtown.datasets.remote import DirectoryStore, Remote, is_leftover, store_of
-from simtown.datasets.settings import Settings
-from simtown.datasets.shards import ShardTask, Tried, tasks
-from simtown.datasets.summaries import Summary
+from simtown.datasets.remote import is_leftover, store_of
+from simtown.datasets.settings import Settings, Tables
+from simtown.datasets.shards import tasks
+from simtown.datasets.verify_shard import Expected, Problem, ShardCheck, ShardPiece, brief, check_shard
 from simtown.render.frames import Renderer
 
 #: Pictures drawn again if nothing else is asked for.
 PICTURES = 256
+#: Files with the same problem that have a line each; the others are counted.
+LINES = 5
 #: Files beside the shards that commands write into a data set. Only the manifest holds data.
 _BESIDE = (manifests.NAME, manifests.TIMINGS, "preview.png", "marginals.png")
+#: How versions are written.
+_VERSION = re.compile(r"unknown|\d[\w.+!-]*")
 
 
 @dataclass(frozen=True)
 class VerifyReport:
-    """What :func:`verify` found.
+    """The result of :func:`verify`.
 
     Attributes:
         problems: a line each; empty if there are none.
@@ -76,187 +77,193 @@ def verify(
     """
     store = store_of(place)
     manifest = store.load_manifest()
-    return _Verification(store, manifest, renderer, pictures, quick).report(pool or Processes(), progress)
+    settings = Settings.from_resolved(manifest["settings"])
+    shards, sizes, irregular = tasks(settings), store.sizes(), store.irregular()
+    beside = list(_directory_problems({task.name for task in shards}, sizes, irregular))
+    try:
+        tables = manifests.tables_of(manifest, settings)
+    except ValueError as error:
+        return VerifyReport(_lines([*beside, Problem(manifests.NAME, f"'settings' cannot be: {error}")]), "")
+    chosen = _chosen_pictures(manifest, sum(settings.counts().values()), pictures)
+    pieces, first = [], 0
+    for task in shards:
+        drawn = None
+        if chosen is not None:
+            drawn = chosen[(chosen >= first) & (chosen < first + task.count)] - first
+        pieces.append(ShardPiece(task, sizes.get(task.name), manifest["shards"].get(task.name), drawn))
+        first += task.count
+    expected = Expected(store, settings, tables, summaries.lengths(manifest["names"]), quick, renderer)
+    checks: dict[str, ShardCheck] = {}
+    readable = [piece for piece in pieces if piece.task.name not in irregular]
+    progress(sum(piece.task.count for piece in pieces if piece.task.name in irregular))
+    with closing((pool or Processes()).map(check_shard, readable, (expected,), progress)) as results:
+        for piece, check in results:
+            checks[piece.task.name] = check
+    with store.reading(manifests.NAME) as path:
+        content = read_bytes(path, follow=False)
+    problems = [*_manifest_problems(content, manifest, settings, tables, checks), *beside]
+    for task in shards:
+        problems += checks[task.name].problems if task.name in checks else []
+    if problems:
+        return VerifyReport(_lines(problems), "")
+    drawn_again = sum(check.drawn for check in checks.values())
+    return VerifyReport([], _summary(manifest, settings, drawn_again, quick))
 
 
-class _Verification:
-    """One run of :func:`verify`."""
+def _chosen_pictures(manifest: dict[str, Any], total: int, count: int | None) -> np.ndarray | None:
+    """(count,) int64 numbers of examples, one of each of `count` equal stretches of the set; None for all.
 
-    def __init__(
-        self,
-        store: DirectoryStore | Remote,
-        manifest: dict[str, Any],
-        renderer: Renderer | None,
-        pictures: int | None,
-        quick: bool,
-    ) -> None:
-        self.store, self.manifest = store, manifest
-        self.settings = Settings.from_resolved(manifest["settings"])
-        self.total = sum(self.settings.counts().values())
-        self.sampled = not quick
-        self.renderer = renderer
-        self.chosen = (
-            None if pictures is None or pictures >= self.total else _chosen(manifest, self.total, pictures)
-        )
-
-    def report(self, pool: Pool, progress: Callable[[int], None]) -> VerifyReport:
-        """Check everything."""
-        sizes, irregular = self.store.sizes(), self.store.irregular()
-        listed = tasks(self.settings)
-        problems = list(self._directory(irregular, sizes, {task.name for task in listed}))
-        try:
-            tables = tables_of(self.manifest, self.settings)
-        except ValueError as error:
-            problems.append(Problem(manifests.NAME, f"'settings.frequencies' cannot be: {error}"))
-            return VerifyReport(in_words(problems), "")
-        progress(sum(task.count for task in listed if task.name in irregular))
-        pieces = self._pieces(listed, sizes, irregular)
-        rule = Rule(
-            self.store,
-            self.settings,
-            tables,
-            summaries.lengths(self.manifest["names"]),
-            self.sampled,
-            self.renderer,
-        )
-        result = _Result(self.manifest, rule.sizes, [task for task in listed if task.name in irregular])
-        with closing(pool.map(check_shard, pieces, (rule,), progress)) as checked:
-            for piece, findings in checked:
-                result.add(piece.task, findings)
-        problems += [problem for task in listed for problem in result.problems.get(task.name, [])]
-        with self.store.reading(manifests.NAME) as path:
-            content = read_bytes(path, follow=False)
-        of_manifest = list(
-            check_manifest(content, self.manifest, self.settings, tables, result.tried, result.summaries)
-        )
-        if result.foreign == len(listed):
-            problems = [problem for problem in problems if problem.kind != rows.FOREIGN] + [self._foreign()]
-        problems = of_manifest + problems
-        return VerifyReport(in_words(problems), "" if problems else self._summary(result.drawn))
-
-    def _pieces(
-        self, listed: list[ShardTask], sizes: dict[str, int], irregular: dict[str, str]
-    ) -> list[Piece]:
-        """The shards to check, each with the rows whose pictures are drawn again."""
-        pieces, first = [], 0
-        for task in listed:
-            if task.name not in irregular:
-                pieces.append(
-                    Piece(
-                        task,
-                        sizes.get(task.name),
-                        self.manifest["shards"].get(task.name),
-                        self._drawn(first, task.count),
-                    )
-                )
-            first += task.count
-        return pieces
-
-    def _drawn(self, first: int, count: int) -> np.ndarray | None:
-        """Rows of a shard whose pictures are drawn again; None for all of them.
-
-        The first example of the shard is number `first` of the data set.
-        """
-        if self.chosen is None:
-            return None
-        result: np.ndarray = self.chosen[slice(*np.searchsorted(self.chosen, [first, first + count]))] - first
-        return result
-
-    def _directory(
-        self, irregular: dict[str, str], sizes: dict[str, int], shards: set[str]
-    ) -> Iterator[Problem]:
-        """Everything in the directory that does not belong there, or is not a plain file."""
-        folders = {folder.as_posix() for name in shards for folder in PurePosixPath(name).parents}
-        strange: set[str] = set()
-        for name in sorted({*sizes, *irregular}):
-            if name in folders and irregular.get(name) == "a directory":
-                continue
-            if not strange.isdisjoint(folder.as_posix() for folder in PurePosixPath(name).parents):
-                continue  # its folder, which does not belong there, is named already
-            if name not in shards and name not in _BESIDE:
-                strange.add(name)
-                if is_leftover(name):
-                    rest = (
-                        "a job that was killed left it: run the same simtown generate again, which removes it"
-                    )
-                    yield Problem(name, rest)
-                else:
-                    yield Problem(name, "it does not belong in this data set: move it away")
-            elif name in irregular:
-                yield Problem(name, f"it is {irregular[name]}: put the file itself there")
-
-    def _foreign(self) -> Problem:
-        return Problem(
-            str(self.store),
-            f"none of its {self.total:,} examples is what these settings make, though each agrees with "
-            "itself: they are of another seed, of another version of simtown (the manifest names "
-            f"{self.manifest['simtown']}), or scenes of your own",
-        )
-
-    def _summary(self, drawn: int) -> str:
-        s = self.settings
-        about = f"{s.entities} entities, {s.seeds}"
-        if not self.sampled:
-            text = (
-                f"{self.total:,} examples agree with themselves; {self._pictures(drawn)} from the stored "
-                "scenes; it is not proven that these settings make them: leave out `quick`"
-            )
-        else:
-            text = f"{self.total:,} examples are what these settings make; {self._pictures(drawn)}"
-        return "; ".join([f"{about}: {text}", *unproven(self.manifest, s)])
-
-    def _pictures(self, drawn: int) -> str:
-        if drawn == 0:
-            return "no picture was drawn again"
-        return f"{'all ' if drawn == self.total else ''}{drawn:,} pictures drawn again"
-
-
-class _Result:
-    """What the checks of all shards found, added up as they end.
-
-    Attributes:
-        problems: by shard, of those that have any.
-        tried: by shard, of those that were sampled again: the counts of the rejection loops.
-        summaries: by split, the sum of its shards' summaries; None if a listed shard could not be counted.
-        foreign: how many shards hold other examples.
-        drawn: how many pictures were drawn again.
+    The manifest's checksum chooses them.
     """
-
-    def __init__(
-        self, manifest: dict[str, Any], sizes: Mapping[str, int], unread: Iterable[ShardTask]
-    ) -> None:
-        self._listed, self._sizes = manifest["shards"], sizes
-        self.problems: dict[str, list[Problem]] = {}
-        self.tried: dict[str, Tried] = {}
-        self.summaries: dict[str, Summary | None] = {}
-        self.foreign = self.drawn = 0
-        for task in unread:
-            self._count(task, None)
-
-    def add(self, task: ShardTask, findings: rows.ShardFindings) -> None:
-        """Add what was found in a shard."""
-        if findings.problems:
-            self.problems[task.name] = findings.problems
-        self.drawn += findings.pictures
-        self.foreign += findings.foreign
-        if findings.tried is not None and not findings.foreign:
-            self.tried[task.name] = findings.tried
-        self._count(task, findings.summary)
-
-    def _count(self, task: ShardTask, summary: Summary | None) -> None:
-        if task.name not in self._listed:
-            return
-        before = self.summaries.get(task.split, {})
-        total = None if summary is None or before is None else summaries.total([before, summary], self._sizes)
-        self.summaries[task.split] = total
-
-
-def _chosen(manifest: dict[str, Any], total: int, count: int) -> np.ndarray:
-    """(count,) int64 numbers of examples over all shards, ascending: a random one of each of `count` equal
-    stretches.
-    """
+    if count is None or count >= total:
+        return None
     bounds = np.arange(count + 1) * total // max(count, 1)
-    seed = int(manifest[manifests.SEAL], 16)
-    within = Stream(seed, "verify", "pictures").uniform(np.arange(count), 1)[:, 0]
-    result: np.ndarray = bounds[:-1] + (within * np.diff(bounds)).astype(np.int64)
-    return result
+    stream = Stream(int(manifest[manifests.SEAL], 16), "verify", "pictures")
+    within = stream.uniform(np.arange(count), 1)[:, 0] * np.diff(bounds)
+    return np.asarray(bounds[:-1] + within.astype(np.int64))
+
+
+def _lines(problems: Iterable[Problem]) -> list[str]:
+    """A line a problem, in order; of one kind in many files, the first few and the number of the others."""
+    by_kind: dict[str, list[Problem]] = {}
+    for problem in problems:
+        by_kind.setdefault(problem.kind, []).append(problem)
+    lines = []
+    for kind, same in by_kind.items():
+        lines += [f"{problem.file}: {kind}{problem.detail}" for problem in same[:LINES]]
+        if len(same) > LINES:
+            lines.append(f"{same[LINES].file} to {same[-1].file}: {kind}, in {len(same) - LINES} more files")
+    return lines
+
+
+def _directory_problems(
+    shards: set[str], sizes: Mapping[str, int], irregular: Mapping[str, str]
+) -> Iterator[Problem]:
+    """Everything in the directory that does not belong there, or is not a regular file."""
+    folders = {folder.as_posix() for name in shards for folder in PurePosixPath(name).parents}
+    foreign_folders: set[str] = set()
+    for name in sorted({*sizes, *irregular}):
+        if name in folders and irregular.get(name) == "a directory":
+            continue
+        if not foreign_folders.isdisjoint(folder.as_posix() for folder in PurePosixPath(name).parents):
+            continue  # its folder is reported already
+        if name not in shards and name not in _BESIDE:
+            foreign_folders.add(name)
+            remedy = "it does not belong in this data set: move it away"
+            if is_leftover(name):
+                remedy = "a killed job left it: run the same simtown generate again, which removes it"
+            yield Problem(name, remedy)
+        elif name in irregular:
+            yield Problem(name, f"it is {irregular[name]}: put the file itself there")
+
+
+def _summary(manifest: dict[str, Any], settings: Settings, drawn: int, quick: bool) -> str:
+    total = sum(settings.counts().values())
+    pictures = "no picture was drawn again"
+    if drawn:
+        pictures = f"{'all ' if drawn == total else ''}{drawn:,} pictures drawn again"
+    proven = f"{total:,} examples are what these settings make; {pictures}"
+    if quick:
+        proven = (
+            f"{total:,} examples agree with themselves; {pictures} from the stored scenes; it is not proven "
+            "that these settings make them: leave out `quick`"
+        )
+    about = f"{settings.entities} entities, {settings.seeds}: {proven}"
+    return "; ".join([about, *_unproven(manifest, settings)])
+
+
+def _unproven(manifest: dict[str, Any], settings: Settings) -> Iterator[str]:
+    """What a correct manifest says that cannot be proven, each as a clause of a sentence."""
+    for things, from_file, name in (
+        ("entities", settings.table_from_file, settings.frequencies),
+        ("paints", settings.paint_from_file, settings.paint),
+    ):
+        if from_file:
+            yield f"{things} are as frequent as in the manifest's own table, said to be of {name}"
+    ours = manifests.fresh(Settings())
+    if any(manifest[key] != ours[key] for key in ("simtown", "libraries")):
+        libraries = ", ".join(f"{name} {version}" for name, version in manifest["libraries"].items())
+        yield f"that simtown {manifest['simtown']} made them with {libraries} cannot be proven"
+
+
+# The manifest
+
+
+def _manifest_problems(
+    content: bytes,
+    manifest: dict[str, Any],
+    settings: Settings,
+    tables: Tables,
+    checks: Mapping[str, ShardCheck],
+) -> Iterator[Problem]:
+    """Differences of a manifest from the one that the settings and the shards make."""
+    if content != json_text(manifest).encode():
+        yield Problem(manifests.NAME, "simtown writes the same content in other bytes: put back a copy of it")
+    if not manifest["complete"]:
+        yield Problem(
+            manifests.NAME,
+            "the data set is unfinished: run the same simtown generate again, which makes the rest",
+        )
+    for name, version in {"simtown": manifest["simtown"], **manifest["libraries"]}.items():
+        if not isinstance(version, str) or not _VERSION.fullmatch(version):
+            yield Problem(manifests.NAME, f"the version of {name} is '{version}', which is not a version")
+    for difference in _differences(manifest, _expected_manifest(manifest, settings, tables, checks)):
+        yield Problem(manifests.NAME, difference)
+
+
+def _expected_manifest(
+    manifest: dict[str, Any], settings: Settings, tables: Tables, checks: Mapping[str, ShardCheck]
+) -> dict[str, Any]:
+    """The manifest as simtown writes it for these settings and these files.
+
+    What cannot be proven, or was not counted since a shard has a problem, is the manifest's own.
+    """
+    expected = manifests.fresh(settings, tables)
+    for key, from_file in (("frequencies", settings.table_from_file), ("paint", settings.paint_from_file)):
+        if from_file:
+            expected["settings"][key] = manifest["settings"][key]
+    for name, entry in manifest["shards"].items():
+        made = checks[name].tried if name in checks else None
+        tried = {loop: list(counts) for loop, counts in (made or entry["tried"]).items()}
+        kept = {key: entry[key] for key in ("sha256", "bytes", "examples")}
+        expected["shards"][name] = kept | {"tried": tried}
+    if manifest["complete"]:
+        expected["acceptance"] = manifests.acceptance(manifest["shards"])
+    elif "acceptance" in manifest:  # the data set was complete before a shard was lost
+        expected["acceptance"] = manifest["acceptance"]
+    counts = summaries.lengths(manifest["names"])
+    for split in settings.counts():
+        names = [name for name in manifest["shards"] if PurePosixPath(name).name.startswith(f"{split}-")]
+        parts = [checks[name].summary for name in names if name in checks]
+        counted = [part for part in parts if part is not None]
+        if names and len(counted) == len(names):
+            expected["summary"][split] = summaries.total(counted, counts)
+        elif names and split in manifest["summary"]:
+            expected["summary"][split] = manifest["summary"][split]
+    libraries = expected["libraries"]
+    libraries |= {name: version for name, version in manifest["libraries"].items() if name in libraries}
+    return {
+        **expected,
+        "simtown": manifest["simtown"],
+        "libraries": libraries,
+        "complete": manifest["complete"],
+    }
+
+
+def _differences(stored: Any, wanted: Any, name: str = "") -> Iterator[str]:
+    """Where two JSON values differ, each in words."""
+    if isinstance(stored, dict) and isinstance(wanted, dict):
+        for key in sorted({*stored, *wanted} - ({manifests.SEAL} if not name else set())):
+            path = f"{name}.{key}".lstrip(".")
+            if key not in wanted:
+                yield f"it holds '{path}', which does not belong there"
+            elif key not in stored:
+                yield f"it lacks '{path}'"
+            else:
+                yield from _differences(stored[key], wanted[key], path)
+    elif json_text(stored) != json_text(wanted):  # 1 is not 1.0, and 0.0 not -0.0
+        if isinstance(stored, list) and isinstance(wanted, list) and len(stored) == len(wanted):
+            pairs = enumerate(zip(stored, wanted, strict=True))
+            place = next(i for i, (a, b) in pairs if json_text(a) != json_text(b))
+            stored, wanted, name = stored[place], wanted[place], f"{name}' at place '{place}"
+        yield f"'{name}' is {brief(stored)}, these settings make {brief(wanted)}"

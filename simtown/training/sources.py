@@ -23,7 +23,7 @@ import torch
 from simtown.core.amounts import size
 from simtown.core.options import SettingsError
 from simtown.core.streams import Stream
-from simtown.datasets.checks.manifest import tables_of
+from simtown.datasets.manifests import tables_of
 from simtown.datasets.order import BlockOrder
 from simtown.datasets.reader import Dataset, Split
 from simtown.datasets.settings import Settings, Tables
