@@ -8,26 +8,21 @@ plurals, capitals, articles, "is", slips.
 from __future__ import annotations
 
 import gzip
-import io
 import json
 import random
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 VERSIONS = ("1.0", "1.2", "1.4")
 KINDS = (
-    "relationships",
-    "objects",
-    "attributes",
-    "scene_graphs",
-    "region_descriptions",
-    "question_answers",
+    "relationships", "objects", "attributes", "scene_graphs", "region_descriptions", "question_answers",
     "image_data",
-)
+)  # fmt: skip
 
 ENTITIES = (
     "man", "window", "trees", "person", "building", "shirt", "wall", "woman", "sign", "sky", "the ground",
@@ -126,110 +121,75 @@ def _slip(draw: random.Random, text: str, chance: float) -> str:
     return text[:place] + draw.choice(["", draw.choice("abcdefghijklmnopqrstuvwxyz")]) + text[place + 1 :]
 
 
-def _synsets(name: str) -> list[str]:
-    return [f"{name.split()[-1].lower()}.n.01"]
-
-
 def _thing(thing: Thing, version: str, *, single: bool = False) -> dict[str, Any]:
     """An object as a release writes it: 1.0 says "id" and one "name"; 1.4 has "merged_object_ids"."""
-    x, y, w, h = thing.box
+    name = {"name": thing.name} if single else {"names": [thing.name]}
+    box = dict(zip("xywh", thing.box, strict=True))
     if version == "1.0":
-        said: dict[str, Any] = {"name": thing.name} if single else {"names": [thing.name]}
-        return {"id": thing.number, **said, "x": x, "y": y, "w": w, "h": h}
-    said = {"name": thing.name} if single else {"names": [thing.name]}
-    merged = (
-        {"merged_object_ids": [thing.number + 7] if thing.number % 5 == 0 else []} if version == "1.4" else {}
-    )
+        return {"id": thing.number, **name, **box}
+    merged = {"merged_object_ids": [thing.number + 7] if thing.number % 5 == 0 else []}
+    synsets = [f"{thing.name.split()[-1].lower()}.n.01"]
     return {
-        "synsets": _synsets(thing.name),
-        "h": h,
+        "synsets": synsets,
         "object_id": thing.number,
-        **merged,
-        **said,
-        "w": w,
-        "y": y,
-        "x": x,
+        **(merged if version == "1.4" else {}),
+        **name,
+        **box,
     }
 
 
 def record(image: Image, kind: str, version: str = "1.4") -> dict[str, Any]:
     """The image's entry in one of the released files (one of KINDS) of one release (one of VERSIONS)."""
-    key = "id" if version == "1.0" else "image_id"
+    old = version == "1.0"
+    number = {"id" if old else "image_id": image.number}
     if kind == "image_data":
         url = f"https://cs.stanford.edu/people/rak248/VG_100K_2/{image.number}.jpg"
-        more = {} if version == "1.0" else {"coco_id": None, "flickr_id": image.number + 5_000_000}
-        return {"width": image.width, "url": url, "height": image.height, key: image.number, **more}
-    if kind == "relationships":
-        said = []
-        for number, s, predicate, o in image.relations:
-            ends = {
-                "object": _thing(image.things[o], version),
-                "subject": _thing(image.things[s], version, single=s % 2 == 0),
-            }
-            name = (
-                {"id": number}
-                if version == "1.0"
-                else {"relationship_id": number, "synsets": [f"{predicate.split()[0].lower()}.r.01"]}
-            )
-            said.append({"predicate": predicate, **ends, **name})
-        return {"relationships": said, key: image.number}
+        more = {} if old else {"coco_id": None, "flickr_id": image.number + 5_000_000}
+        return {"width": image.width, "url": url, "height": image.height, **number, **more}
     if kind == "objects":
-        return {
-            key: image.number,
-            "objects": [_thing(t, version) for t in image.things],
-            "image_url": f"https://x/{image.number}.jpg",
-        }
+        return {**number, "objects": [_thing(thing, version) for thing in image.things]}
     if kind == "attributes":
         listed = []
-        for t in image.things:
-            entry = _thing(t, version)
-            if version == "1.0":
+        for thing in image.things:
+            entry = _thing(thing, version)
+            if old:
                 entry["object_names"] = entry.pop("names")
-            listed.append({**entry, **({"attributes": list(t.attributes)} if t.attributes else {})})
-        return {key: image.number, "attributes": listed}
+            listed.append(entry | ({"attributes": list(thing.attributes)} if thing.attributes else {}))
+        return {**number, "attributes": listed}
+    entries = [
+        _relation(image, kind, version, number, image.things[s], predicate, image.things[o])
+        for number, s, predicate, o in image.relations
+    ]
+    if kind == "relationships":
+        return {"relationships": entries, **number}
     if kind == "scene_graphs":
-        ends = [
-            {
-                "relationship_id": number,
-                "predicate": predicate,
-                "synsets": [],
-                "subject_id": image.things[s].number,
-                "object_id": image.things[o].number,
-            }
-            for number, s, predicate, o in image.relations
-        ]
-        return {
-            "image_id": image.number,
-            "objects": [_thing(t, "1.2") for t in image.things],
-            "relationships": ends,
-        }
+        things = [_thing(thing, "1.2") for thing in image.things]
+        return {"image_id": image.number, "objects": things, "relationships": entries}
+    return {"regions" if kind == "region_descriptions" else "qas": entries, "id": image.number}
+
+
+def _relation(
+    image: Image, kind: str, version: str, number: int, subject: Thing, predicate: str, obj: Thing
+) -> dict[str, Any]:
+    """A relation as a relationship, a region or a question, numbered as its release does."""
+    old = version == "1.0"
+    if kind == "relationships":
+        single = image.things.index(subject) % 2 == 0
+        ends = {"object": _thing(obj, version), "subject": _thing(subject, version, single=single)}
+        more = {} if old else {"synsets": [f"{predicate.split()[0].lower()}.r.01"]}
+        return {"predicate": predicate, **ends, "id" if old else "relationship_id": number, **more}
+    if kind == "scene_graphs":
+        ends = {"subject_id": subject.number, "object_id": obj.number}
+        return {"relationship_id": number, "predicate": predicate, "synsets": [], **ends}
     if kind == "region_descriptions":
-        regions = []
-        for number, s, predicate, o in image.relations:
-            x, y, w, h = image.things[s].box
-            phrase = f"the {image.things[s].name} is {predicate} the {image.things[o].name}"
-            own = (
-                {"id": number, "image": image.number}
-                if version == "1.0"
-                else {"region_id": number, "image_id": image.number}
-            )
-            regions.append({**own, "width": w, "height": h, "phrase": phrase, "y": y, "x": x})
-        return {"regions": regions, "id": image.number}
-    if kind == "question_answers":
-        name = "id" if version == "1.0" else "qa_id"
-        asked = [
-            {
-                name: number,
-                "question": f"What is {predicate} the {image.things[o].name}?",
-                "answer": f"{image.things[s].name}.",
-                "image_id": image.number,
-                "a_objects": [],
-                "q_objects": [],
-            }
-            for number, s, predicate, o in image.relations
-        ]
-        return {"id": image.number, "qas": asked}
-    raise ValueError(f"unknown kind of file '{kind}': choose among {', '.join(KINDS)}")
+        x, y, w, h = subject.box
+        phrase = f"the {subject.name} is {predicate} the {obj.name}"
+        own = (
+            {"id": number, "image": image.number} if old else {"region_id": number, "image_id": image.number}
+        )
+        return {**own, "width": w, "height": h, "phrase": phrase, "y": y, "x": x}
+    question = {"question": f"What is {predicate} the {obj.name}?", "answer": f"{subject.name}."}
+    return {"id" if old else "qa_id": number, **question, "image_id": image.number}
 
 
 def write(
@@ -245,32 +205,32 @@ def write(
 
     Ends in .zip or .gz: compressed. Returns the images.
     """
-    source = images(n if n is not None else 10**9, seed)
     count = 0
-
-    def fill(put: Callable[[bytes], Any]) -> None:
-        nonlocal count
-        put(b"[")
+    with _opened(path, kind) as file:
+        file.write(b"[")
         written = 1
-        for image in source:
+        for image in images(n if n is not None else 10**9, seed):
             text = (b", " if count else b"") + json.dumps(record(image, kind, version)).encode()
-            put(text)
+            file.write(text)
             written += len(text)
             count += 1
             if size is not None and written >= size:
                 break
-        put(b"]")
+        file.write(b"]")
+    return count
 
-    if path.suffix == ".zip":
+
+@contextmanager
+def _opened(path: Path, kind: str) -> Iterator[IO[bytes]]:
+    if path.suffix == ".gz":
+        with gzip.open(path, "wb", compresslevel=1) as packed:
+            yield packed
+    elif path.suffix == ".zip":
         with (
             zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive,
             archive.open(f"{kind}.json", "w", force_zip64=True) as inner,
         ):
-            fill(inner.write)
-    elif path.suffix == ".gz":
-        with gzip.open(path, "wb", compresslevel=1) as packed:
-            fill(packed.write)
+            yield inner
     else:
-        with open(path, "wb", buffering=io.DEFAULT_BUFFER_SIZE * 16) as plain:
-            fill(plain.write)
-    return count
+        with open(path, "wb") as file:
+            yield file

@@ -3,13 +3,12 @@ same run.
 
     python benchmarks/visualgenome.py
         a file of 500 MB, as large as the released relationships.json
-    python benchmarks/visualgenome.py --size 50 --readers
 
 The file is made first, in the released format (benchmarks/vg_files.py), with strings that never stop being
-new. Every way runs in a process of its own, whose peak of resident memory is told. "read" goes through every
+new. Every way runs in a process of its own, whose peak of resident memory is printed. "read" goes through every
 statement; "prepare" makes what simtown vg prepare makes, and the counts of the two ways are compared. Times
-are the processor's, of one core; --readers also compares what else reads JSON piece by piece. Results go into
-benchmarks/results/visualgenome.csv, where a run replaces the rows of an earlier one with the same size.
+are the processor's, of one core. Results go into benchmarks/results/visualgenome.csv, where a run replaces the
+rows of an earlier one with the same size.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from __future__ import annotations
 import argparse
 import csv
 import json
-import os
 import resource
 import subprocess
 import sys
@@ -26,7 +24,6 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import vg_files
@@ -34,16 +31,8 @@ from machine import machine
 
 RESULTS = Path(__file__).parent / "results" / "visualgenome.csv"
 COLUMNS = (
-    "megabytes",
-    "task",
-    "way",
-    "seconds",
-    "mb_per_s",
-    "triples",
-    "triples_per_s",
-    "peak_mb",
-    "machine",
-)
+    "megabytes", "task", "way", "seconds", "mb_per_s", "triples", "triples_per_s", "peak_mb", "machine",
+)  # fmt: skip
 
 
 def _first(thing: dict[str, Any]) -> str:
@@ -109,67 +98,11 @@ def prepare_json(path: Path, out: Path) -> dict[str, Any]:
     return {"triples": len(raw), "check": sorted(predicates.items())}
 
 
-def _records(decode: Callable[[memoryview], Any]) -> Callable[[Path, Path], dict[str, Any]]:
-    def run(path: Path, out: Path) -> dict[str, Any]:
-        """simtown's scanner with another decoder in front of plain dictionaries."""
-        from simtown.visualgenome import stream
-
-        found = stream.Records(path, dict)
-        found._decoder = SimpleNamespace(decode=decode)
-        return {"triples": sum(len(image["relationships"]) for image in found)}
-
-    return run
-
-
-def _ijson(backend: str) -> Callable[[Path, Path], dict[str, Any]]:
-    def run(path: Path, out: Path) -> dict[str, Any]:
-        import ijson
-
-        with open(path, "rb") as file:
-            return {
-                "triples": sum(
-                    len(image["relationships"])
-                    for image in ijson.get_backend(backend).items(file, "item", use_float=True)
-                )
-            }
-
-    return run
-
-
-def _orjson(text: memoryview) -> Any:
-    import orjson
-
-    return orjson.loads(text)
-
-
-def _whole(module: str) -> Callable[[Path, Path], dict[str, Any]]:
-    def run(path: Path, out: Path) -> dict[str, Any]:
-        import msgspec
-        import orjson
-
-        load = orjson.loads if module == "orjson" else msgspec.json.decode
-        return {"triples": sum(len(image["relationships"]) for image in load(path.read_bytes()))}
-
-    return run
-
-
 WAYS: dict[tuple[str, str], Callable[[Path, Path], dict[str, Any]]] = {
     ("read", "simtown"): read_simtown,
     ("read", "json.load and loops"): read_json,
     ("prepare", "simtown"): prepare_simtown,
     ("prepare", "json.load and loops"): prepare_json,
-}
-READERS: dict[tuple[str, str], Callable[[Path, Path], dict[str, Any]]] = {
-    ("readers", "scanner + msgspec structs (simtown)"): read_simtown,
-    ("readers", "scanner + msgspec dictionaries"): _records(
-        lambda text: __import__("msgspec").json.decode(text)
-    ),
-    ("readers", "scanner + orjson"): _records(_orjson),
-    ("readers", "ijson, yajl2_c"): _ijson("yajl2_c"),
-    ("readers", "ijson, python"): _ijson("python"),
-    ("readers", "orjson, whole file"): _whole("orjson"),
-    ("readers", "msgspec, whole file"): _whole("msgspec"),
-    ("readers", "json, whole file"): read_json,
 }
 
 
@@ -178,13 +111,13 @@ def _child(task: str, way: str, path: Path) -> None:
     from simtown.visualgenome import clean, prepare, records  # noqa: F401  (importing is not what is measured)
 
     clean.Cleaner(clean.steps()).entity("warm up")
-    list(records.graphs(Path(os.devnull), skip_bad=True))  # compile
+    next(iter(records.graphs(path)))  # compile
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         begun, busy = time.perf_counter(), time.process_time()
-        told = {**WAYS, **READERS}[task, way](path, Path(folder) / "out")
-        told |= {"busy": time.process_time() - busy, "wall": time.perf_counter() - begun}
-    told["peak"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(json.dumps(told))
+        result = WAYS[task, way](path, Path(folder) / "out")
+        result |= {"busy": time.process_time() - busy, "wall": time.perf_counter() - begun}
+    result["peak"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps(result))
 
 
 def main() -> None:
@@ -193,7 +126,6 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--size", type=int, default=500, help="megabytes of JSON")
-    parser.add_argument("--readers", action="store_true", help="compare readers of JSON instead")
     parser.add_argument("--folder", type=Path, help="where to put the file; by default a temporary one")
     parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -206,23 +138,25 @@ def main() -> None:
         size = path.stat().st_size / 1e6
         print(f"{size:,.0f} MB of relationships in {images:,} images; {machine('msgspec', 'pyarrow')}")
         rows, checks = [], []
-        for task, way in READERS if given.readers else WAYS:
+        for task, way in WAYS:
             command = [sys.executable, __file__, "--child", task, way, str(path)]
             done = subprocess.run(command, capture_output=True, text=True)
             if done.returncode:
                 last_line = (done.stderr.strip().splitlines() or [f"killed, {done.returncode}"])[-1]
                 print(f"{task:8} {way:36} failed: {last_line}")
                 continue
-            told = json.loads(done.stdout.splitlines()[-1])
-            seconds = told["busy"]
-            checks += [told["check"]] if "check" in told else []
-            each = f"{told['triples'] / seconds:.0f}"
-            speed, peak = f"{size / seconds:.0f}", f"{told['peak']:.0f}"
+            result = json.loads(done.stdout.splitlines()[-1])
+            seconds = result["busy"]
+            checks += [result["check"]] if "check" in result else []
+            each = f"{result['triples'] / seconds:.0f}"
+            speed, peak = f"{size / seconds:.0f}", f"{result['peak']:.0f}"
             where = machine("msgspec", "pyarrow")
-            rows.append((given.size, task, way, f"{seconds:.1f}", speed, told["triples"], each, peak, where))
+            rows.append(
+                (given.size, task, way, f"{seconds:.1f}", speed, result["triples"], each, peak, where)
+            )
             print(
-                f"{task:8} {way:36} {seconds:7.1f} s (wall {told['wall']:.1f}) {size / seconds:6.0f} MB/s "
-                f"{told['triples'] / seconds:10,.0f} triples/s {told['peak']:7,.0f} MB at most",
+                f"{task:8} {way:36} {seconds:7.1f} s (wall {result['wall']:.1f}) {size / seconds:6.0f} MB/s "
+                f"{result['triples'] / seconds:10,.0f} triples/s {result['peak']:7,.0f} MB at most",
                 flush=True,
             )
         if len(checks) == 2:
