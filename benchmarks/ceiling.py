@@ -1,5 +1,4 @@
-"""How much faster a training step can still become: the part of it that multiplies, and how fast that is; and
-what our operations for batch norm, ReLU and dropout, and for adding a label, save against PyTorch's own.
+"""How much faster a training step can still become: the part of it that multiplies, and how fast that is.
 
     python benchmarks/ceiling.py [--steps 20]
 
@@ -13,19 +12,19 @@ benchmarks/results/ceiling.csv, in place of those of the same machine.
 
 from __future__ import annotations
 
-import argparse
 import csv
 import json
 import os
 import subprocess
 import sys
 from itertools import product
-from pathlib import Path
 from time import perf_counter
 
-from machine import machine
+from machine import RESULTS, machine, options
 
-RESULT = Path(__file__).parent / "results" / "ceiling.csv"
+from simtown.core.tables import Table
+
+RESULT = RESULTS / "ceiling.csv"
 MODELS, SIZES, PRECISIONS = ("pbn", "cnn-lstm"), ("64x32", "128x128"), ("float32", "bf16")
 #: Steps that are not counted, and the side of the large matrices.
 WARM_UP, SIDE = 5, 2_048
@@ -65,12 +64,8 @@ def train(model: str, size: str, precision: str, layers: str, steps: int) -> Non
     for _ in range(steps):
         step()
     seconds = (perf_counter() - begun) / steps
-    # forward, and two products of the same size backward; two operations each
-    print(
-        MARK,
-        json.dumps({"seconds": seconds, "operations": contestant.operations * BATCH * 3 * 2}),
-        flush=True,
-    )
+    operations = contestant.operations * BATCH * 3 * 2  # forward, two products backward; two operations each
+    print(MARK, json.dumps({"seconds": seconds, "operations": operations}), flush=True)
 
 
 def peak(precision: str) -> float:
@@ -91,7 +86,7 @@ def peak(precision: str) -> float:
 def measure(model: str, size: str, precision: str, layers: str, steps: int) -> tuple[float, float, float]:
     """Seconds of a step, seconds of it within oneDNN, and operations of a step."""
     child = subprocess.run(
-        [sys.executable, __file__, "--child", model, size, precision, layers, "--steps", str(steps)],
+        [sys.executable, __file__, "--child", model, size, precision, layers, str(steps)],
         env={**os.environ, "ONEDNN_VERBOSE": "profile_exec", "OMP_NUM_THREADS": "1"},
         stdout=subprocess.PIPE,
         check=True,
@@ -105,22 +100,19 @@ def measure(model: str, size: str, precision: str, layers: str, steps: int) -> t
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--steps", type=int, default=20, help="steps that are counted (%(default)s)")
-    parser.add_argument("--child", nargs=4, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.child:
-        train(*arguments.child, arguments.steps)
+    if sys.argv[1:2] == ["--child"]:
+        train(*sys.argv[2:6], int(sys.argv[6]))
         return
-    if arguments.steps < 1:
-        parser.error(f"--steps {arguments.steps} is too few: give 1 or more")
+    steps = options(__doc__, steps=20).steps
     here, peaks = machine("torch"), {precision: peak(precision) for precision in PRECISIONS}
-    others, rows = [row for row in read() if row["machine"] != here], list[dict[str, object]]()
+    kept: list[dict[str, str]] = []
+    if RESULT.exists():
+        with open(RESULT, newline="", encoding="utf-8") as file:
+            kept = [row for row in csv.DictReader(file) if row["machine"] != here]
+    rows: list[dict[str, object]] = []
     for size, model, precision in product(SIZES, MODELS, PRECISIONS):
-        plain, _, _ = measure(model, size, precision, "pytorch", arguments.steps)
-        step, multiplying, operations = measure(model, size, precision, "ours", arguments.steps)
+        plain, _, _ = measure(model, size, precision, "pytorch", steps)
+        step, multiplying, operations = measure(model, size, precision, "ours", steps)
         rows.append(
             {
                 "model": model,
@@ -136,20 +128,7 @@ def main() -> None:
             }
         )
         print(*(f"{name} {value}" for name, value in rows[-1].items()), sep=", ", flush=True)
-        with open(
-            RESULT, "w", newline="", encoding="utf-8"
-        ) as file:  # a run that is cut short keeps its rows
-            writer = csv.DictWriter(file, rows[0], lineterminator="\n")
-            writer.writeheader()
-            writer.writerows([*others, *rows])
-
-
-def read() -> list[dict[str, str]]:
-    """The rows that are there already."""
-    if not RESULT.exists():
-        return []
-    with open(RESULT, newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+    RESULT.write_text(Table.of_records([*kept, *rows]).csv(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -10,25 +10,22 @@ PyTorch; what is done number by number (activations, normalisation) is left out.
 benchmarks/results/models.csv and prints the table of docs/models.md; a minute or two.
 """
 
-import argparse
-import csv
-from pathlib import Path
 from statistics import median
 from time import process_time
 
 import numpy as np
 import torch
-from machine import machine
+from machine import RESULTS, machine, options
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from simtown.core.processes import keep_memory
+from simtown.core.tables import Table
 from simtown.language.questions import LENGTH, ask, vocabulary
 from simtown.training.fit import loss_of
 from simtown.training.models import MODELS, build
 from simtown.training.world import Batch, World
 
-RESULT = Path(__file__).parent / "results" / "models.csv"
 ENTITIES, BATCH = 31, 128
 SIZES = ((64, 32), (128, 128))
 
@@ -39,12 +36,8 @@ def examples(world: World, b: int) -> Batch:
     subject, obj = generator.integers(0, world.entities, (2, b))
     relation = generator.integers(0, 2, b)
     tokens = ask(subject, relation, obj, np.zeros(b, dtype=np.int64))[1].astype(np.int64)
-    image = (
-        torch.rand(b, 3, world.height, world.width)
-        .mul(2)
-        .sub(1)
-        .contiguous(memory_format=torch.channels_last)
-    )
+    image = torch.rand(b, 3, world.height, world.width).mul(2).sub(1)
+    image = image.contiguous(memory_format=torch.channels_last)
     columns = (torch.from_numpy(column) for column in (tokens, subject, relation, obj))
     return Batch(image, *columns, torch.rand(b, 2, 4), torch.arange(b).remainder(2).float())
 
@@ -89,14 +82,11 @@ class Contestant:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--rounds", type=int, default=5)
-    rounds = parser.parse_args().rounds
+    rounds = options(__doc__, rounds=5).rounds
     torch.set_num_threads(1)
     keep_memory()
-    rows: list[dict[str, object]] = []
+    rows: list[list[object]] = []
+    where = machine("torch")
     for width, height in SIZES:
         world = World(ENTITIES, width, height, len(vocabulary()))
         contestants = {name: Contestant(name, world) for name in MODELS}
@@ -104,26 +94,17 @@ def main() -> None:
             for contestant in contestants.values():
                 contestant.step()
         for name, contestant in contestants.items():
+            parameters = sum(p.numel() for p in contestant.model.parameters())
+            rate = round(median(contestant.rates[1:]))
             rows.append(
-                {
-                    "model": name,
-                    "size": f"{width}x{height}",
-                    "parameters": sum(p.numel() for p in contestant.model.parameters()),
-                    "operations": contestant.operations,
-                    "images_per_second": round(median(contestant.rates[1:])),
-                    "machine": machine("torch"),
-                }
+                [name, f"{width}x{height}", parameters, contestant.operations, rate, machine("torch")]
             )
-    with open(RESULT, "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, rows[0], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    small, large = rows[: len(MODELS)], rows[len(MODELS) :]
-    for one, other in zip(small, large, strict=True):
-        counts = f"{one['parameters']:,} | {int(str(one['operations'])) / 1e6:.1f}"
-        print(
-            f"| `{one['model']}` | {counts} | {one['images_per_second']:,} | {other['images_per_second']:,} |"
-        )
+    columns = ("model", "size", "parameters", "operations", "images_per_second", "machine")
+    (RESULTS / "models.csv").write_text(Table(columns, rows).csv(), encoding="utf-8")
+    for small, large in zip(rows[: len(MODELS)], rows[len(MODELS) :], strict=True):
+        name, _, parameters, count, rate, _ = small
+        millions = int(str(count)) / 1e6
+        print(f"| `{name}` | {parameters:,} | {millions:.1f} | {rate:,} | {large[4]:,} |")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,4 @@
-"""How fast a training loop gets pictures in random order: simtown's views, and the loaders that people use,
-on the same examples.
+"""How fast a training loop gets pictures in random order: simtown's views, and the loaders that people use.
 
     python benchmarks/reading.py [--n 6000] [--sizes 64x32,128,256] [--workers 0,2] [--repeats 3] [--out FILE]
 
@@ -14,13 +13,12 @@ kernel was asked to forget all files before that epoch; warm: they were read onc
 
 from __future__ import annotations
 
-import argparse
-import csv
 import io
 import os
 import tarfile
 import tempfile
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from statistics import median
 from time import perf_counter, process_time
@@ -30,10 +28,8 @@ import h5py
 import hdf5plugin  # noqa: F401  (registers the filters)
 import numpy as np
 import torch
-from machine import machine
+from machine import RESULTS, Rows, machine, options
 from PIL import Image
-from rich.console import Console
-from rich.table import Table
 from torch.utils.data import DataLoader
 
 from simtown.datasets.export import export
@@ -42,7 +38,6 @@ from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings
 from simtown.datasets.shuffled import Shuffled
 
-RESULT = Path(__file__).parent / "results" / "reading.csv"
 BATCH = 128
 #: Makes a DataLoader with so many workers.
 Loader = Callable[[int], Any]
@@ -162,23 +157,17 @@ def make(folder: Path, width: int, height: int, n: int) -> dict[str, Loader]:
     (folder / "tars").mkdir()
     answers = data.train.column("answer")
     np.save(folder / "png" / "answers.npy", answers)
-    tar: tarfile.TarFile | None = None
-    for first in range(0, n, 500):
-        for i, picture in enumerate(data.train.images(np.arange(first, min(first + 500, n))), start=first):
-            packed = io.BytesIO()
-            Image.fromarray(picture).save(packed, format="PNG")
-            (folder / "png" / "images" / f"{i:07d}.png").write_bytes(packed.getvalue())
-            if i % 1500 == 0:
-                if tar is not None:
-                    tar.close()
-                tar = tarfile.open(folder / "tars" / f"train-{i // 1500:05d}.tar", "w")  # noqa: SIM115
-            assert tar is not None
-            for ending, content in (("png", packed.getvalue()), ("cls", str(int(answers[i])).encode())):
-                entry = tarfile.TarInfo(f"{i:07d}.{ending}")
-                entry.size = len(content)
-                tar.addfile(entry, io.BytesIO(content))
-    if tar is not None:
-        tar.close()
+    for number, first in enumerate(range(0, n, 1500)):
+        rows = np.arange(first, min(first + 1500, n))
+        with tarfile.open(folder / "tars" / f"train-{number:05d}.tar", "w") as tar:
+            for i, picture in zip(rows, data.train.images(rows), strict=True):
+                packed = io.BytesIO()
+                Image.fromarray(picture).save(packed, format="PNG")
+                (folder / "png" / "images" / f"{i:07d}.png").write_bytes(packed.getvalue())
+                for ending, content in (("png", packed.getvalue()), ("cls", str(int(answers[i])).encode())):
+                    entry = tarfile.TarInfo(f"{i:07d}.{ending}")
+                    entry.size = len(content)
+                    tar.addfile(entry, io.BytesIO(content))
     loaders |= png(folder / "png")
     export(data, "parquet", ["train"], folder / "parquet")
     loaders |= parquet(folder / "parquet")
@@ -198,96 +187,67 @@ def make(folder: Path, width: int, height: int, n: int) -> dict[str, Loader]:
 
 def forget(folder: Path) -> None:
     """Ask the kernel to drop what it keeps of the files."""
-    for path in folder.rglob("*"):
-        if path.is_file():
-            handle = os.open(path, os.O_RDONLY)
-            os.fsync(handle)
-            os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
-            os.close(handle)
+    for path in filter(Path.is_file, folder.rglob("*")):
+        handle = os.open(path, os.O_RDONLY)
+        os.fsync(handle)
+        os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
+        os.close(handle)
 
 
 def recall(folder: Path) -> None:
     """Have the kernel keep all files in memory."""
-    for path in folder.rglob("*"):
-        if path.is_file():
-            path.read_bytes()
+    for path in filter(Path.is_file, folder.rglob("*")):
+        path.read_bytes()
 
 
-def examples(batch: Any) -> int:
-    """How many examples a batch holds."""
-    return len(batch["answer"] if isinstance(batch, dict) else batch[1])
+def one_run(loader: Any, between: Callable[[Path], None], folder: Path) -> tuple[float, float]:
+    """Examples/s of the second epoch, and of this process's own processor time.
 
-
-def one_run(loader: Any, between: Callable[[], None]) -> tuple[float, float]:
-    """Examples/s of the second epoch, and of this process's own processor time; `between` is called before
-    it.
+    `between` is called before it.
     """
     for _ in loader:
         pass
-    between()
+    between(folder)
     begun, used, count = perf_counter(), process_time(), 0
     for batch in loader:
-        count += examples(batch)
+        count += len(batch["answer"] if isinstance(batch, dict) else batch[1])
     return count / (perf_counter() - begun), count / max(process_time() - used, 1e-9)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    args = options(
+        __doc__, n=6000, sizes=["64x32", "128", "256"], workers=[0, 2], repeats=3, out=RESULTS / "reading.csv"
     )
-    parser.add_argument("--n", type=int, default=6000)
-    parser.add_argument("--sizes", default="64x32,128,256")
-    parser.add_argument("--workers", default="0,2")
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--out", type=Path, default=RESULT)
-    args = parser.parse_args()
     torch.set_num_threads(1)
-    rows: list[dict[str, Any]] = []
-    for size in args.sizes.split(","):
-        width, height = int(size.split("x")[0]), int(size.split("x")[-1])
-        with tempfile.TemporaryDirectory() as scratch:
-            loaders = make(Path(scratch), width, height, args.n)
-            cases = [
-                (name, int(workers), state)
-                for name in loaders
-                for workers in args.workers.split(",")
-                for state in ("warm", "cold")
-            ]
-            runs: dict[tuple[str, int, str], list[tuple[float, float]]] = {case: [] for case in cases}
-            for round_number in range(args.repeats + 1):
-                for case in cases:
+    libraries = ("torch", "numpy", "h5py", "hdf5plugin", "cramjam", "pillow", "datasets", "webdataset")
+    where = f"{machine(*libraries)}; {args.n} examples, batches of {BATCH}, {args.repeats} rounds, medians"
+    with Rows(args.out, where) as rows:
+        for size in args.sizes:
+            width, height = int(size.split("x")[0]), int(size.split("x")[-1])
+            with tempfile.TemporaryDirectory() as scratch:
+                folder = Path(scratch)
+                loaders = make(folder, width, height, args.n)
+                cases = list(product(loaders, args.workers, ("warm", "cold")))
+                runs: dict[Any, list[tuple[float, float]]] = {case: [] for case in cases}
+                for number, case in product(range(args.repeats + 1), cases):
                     name, workers, state = case
-                    kernel = forget if state == "cold" else recall
-                    speeds = one_run(loaders[name](workers), lambda kernel=kernel: kernel(Path(scratch)))  # type: ignore[misc]
-                    if round_number:  # the first round only warms up
+                    speeds = one_run(loaders[name](workers), forget if state == "cold" else recall, folder)
+                    if number:  # the first round only warms up
                         runs[case].append(speeds)
-            for (name, workers, state), got in runs.items():
-                rows.append(
+            for (name, workers, state), measured in runs.items():
+                speeds, own = zip(*measured, strict=True)
+                rows.add(
                     {
                         "size": size,
                         "loader": name,
                         "workers": workers,
                         "files": state,
-                        "examples_per_second": round(median(speed for speed, _ in got)),
-                        "low": round(min(speed for speed, _ in got)),
-                        "high": round(max(speed for speed, _ in got)),
-                        "per_own_cpu_second": round(median(speed for _, speed in got)) if not workers else "",
+                        "examples_per_second": round(median(speeds)),
+                        "low": round(min(speeds)),
+                        "high": round(max(speeds)),
+                        "per_own_cpu_second": round(median(own)) if not workers else "",
                     }
                 )
-    others = ["mosaicml-streaming"] if any(row["loader"] == "streaming" for row in rows) else []
-    described = machine(
-        "torch", "numpy", "h5py", "hdf5plugin", "cramjam", "pillow", "datasets", "webdataset", *others
-    )
-    table = Table(*rows[0], title=described)
-    for row in rows:
-        table.add_row(*map(str, row.values()))
-    Console(width=120).print(table)
-    with open(args.out, "w", newline="", encoding="utf-8") as file:
-        file.write(f"# {described}; {args.n} examples, batches of {BATCH}, {args.repeats} rounds, medians\n")
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
-    print(f"written to {args.out}")
 
 
 if __name__ == "__main__":
