@@ -96,9 +96,7 @@ def main() -> None:
         for name, contestant in contestants.items():
             parameters = sum(p.numel() for p in contestant.model.parameters())
             rate = round(median(contestant.rates[1:]))
-            rows.append(
-                [name, f"{width}x{height}", parameters, contestant.operations, rate, machine("torch")]
-            )
+            rows.append([name, f"{width}x{height}", parameters, contestant.operations, rate, where])
     columns = ("model", "size", "parameters", "operations", "images_per_second", "machine")
     (RESULTS / "models.csv").write_text(Table(columns, rows).csv(), encoding="utf-8")
     for small, large in zip(rows[: len(MODELS)], rows[len(MODELS) :], strict=True):
