@@ -81,27 +81,25 @@ def started_runs(plan: SweepPlan, out: Path, kept: Path | None = None) -> dict[s
         with contextlib.suppress(FileNotFoundError, DamagedError, ForeignDirectoryError):
             runs[cell.name] = run_directory.load(directory)
         if cell.name in runs:
-            _require_same(cell, runs[cell.name], str(directory), "out")
+            _require_same(cell, runs[cell.name], directory)
         if kept is not None and cells.path_of(kept, cell.name).exists():
             path = cells.path_of(kept, cell.name)
             run = cells.load(path)[0]
             # it is finished, so another device may have trained it
-            _require_same(cell, run, str(path), "kept", any_device=True)
+            _require_same(cell, run, path, any_device=True)
             if not _done(runs.get(cell.name)):
                 runs[cell.name] = run
     return runs
 
 
-def _require_same(
-    cell: SweepCell, run: dict[str, Any], place: str, parameter: str, any_device: bool = False
-) -> None:
+def _require_same(cell: SweepCell, run: dict[str, Any], place: Path, any_device: bool = False) -> None:
     """Raises ForeignDirectoryError if a run has other settings than its cell."""
     if differ := identity.other_settings(run, cell.fit, cell.data, any_device):
         seeds = any(change.startswith("data.seed") for change in differ)
         hint = " (`same_data` says whether all seeds share one data set)" if seeds else ""
         raise ForeignDirectoryError(
             f"{place} holds a run with other settings: {'; '.join(differ)}; give its settings, or another "
-            f"`{parameter}`{hint}"
+            f"directory{hint}"
         )
 
 

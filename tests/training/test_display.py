@@ -57,10 +57,10 @@ def test_a_terminal_shows_where_a_run_stands_in_lines_that_it_holds(width, clock
 
 
 def test_elsewhere_it_is_a_line_now_and_then(capsys, clock):
-    with FitDisplay("fit there", SETTINGS, str.upper) as fit_display:
+    with FitDisplay("fit there", SETTINGS) as fit_display:
         fit_display.on_note("keeps 60,000 pictures in memory")
         step(fit_display, clock, 61)
     lines = capsys.readouterr().err.splitlines()
     assert all(line.startswith("progress: fit there: ") for line in lines)
-    assert "KEEPS 60,000 PICTURES" in lines[0]
+    assert "keeps 60,000 pictures" in lines[0]
     assert len(lines) == 3

@@ -102,13 +102,13 @@ def test_another_setting_is_refused_once_before_anything_starts(sweep):
         ({"data": 'weathers = ["fog"]', "sizes": [10, 20]}, ["data.weathers"]),
     ):
         changed = sweep(**(grid | {"seeds": [0, 1, 2]} | change))  # runs that are not there must not begin
-        changed.refuses("out", *words, "--out")
+        changed.refuses("out", *words)
         assert snapshot("out") == before, change
 
 
 def test_seeds_that_shared_one_data_set_are_told_how_to_go_on(sweep):
     sweep("--same-data", seeds=[0, 1]).succeeds()
-    sweep(seeds=[0, 1]).refuses("data.seed 0, now 1", "question-only-3-10-seed1", "--same-data")
+    sweep(seeds=[0, 1]).refuses("data.seed 0, now 1", "question-only-3-10-seed1", "same_data")
     assert "0 of them now" in sweep("--same-data", seeds=[0, 1]).succeeds().out
 
 
@@ -119,7 +119,7 @@ def test_runs_of_other_examples_are_refused_before_anything_starts(sweep):
     run["data"]["examples"]["train"] = "0" * 64
     path.write_text(json.dumps(run))
     before = snapshot("out")
-    sweep(seeds=[0, 1, 2]).refuses("question-only-3-10-seed1", "other training examples", "--out")
+    sweep(seeds=[0, 1, 2]).refuses("question-only-3-10-seed1", "other training examples")
     assert snapshot("out") == before
 
 
@@ -174,9 +174,7 @@ def test_a_kept_cell_of_other_settings_or_examples_is_refused_before_anything_st
     sweep("--resume-from", "kept", seeds=[0, 1]).succeeds()
     shutil.rmtree("out/runs")
     before = snapshot(".")
-    sweep("--resume-from", "kept", seeds=[0, 1], fit="patience = 7").refuses(
-        "kept", "patience 10, now 7", "--resume-from"
-    )
+    sweep("--resume-from", "kept", seeds=[0, 1], fit="patience = 7").refuses("kept", "patience 10, now 7")
     path = Path("kept/question-only-3-10-seed1.json")
     other = path.read_text().replace(
         json.loads(path.read_text())["run"]["data"]["examples"]["train"], "0" * 64

@@ -160,35 +160,24 @@ def test_a_sweep_makes_its_data_once_and_runs_its_cells_as_if_alone(tmp_path, cl
     as_if_alone(path, "sweep-mine", tmp_path)
 
 
-def test_a_run_that_ends_is_a_line_of_progress_where_there_is_no_terminal(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("state", "content", "word"),
+    [("done", {"test": {"accuracy": 0.75}}, "0.750"), ("failed", {"error": "a tree fell"}, "a tree fell")],
+)
+def test_a_run_that_ends_is_a_line_of_progress_where_there_is_no_terminal(
+    state, content, word, tmp_path, monkeypatch
+):
     lines = []
     monkeypatch.setattr(display, "report", lines.append)
     monkeypatch.setattr(display.PlainConsole, "is_terminal", False)
     plan = read(str(preset(tmp_path, ["pbn"], [20])), "cpu")
     (cell,) = plan.cells
-    with display.SweepDisplay(plan) as display_of:
-        for state, told in (
-            ("waiting", {}),
-            ("running", {"best": 0.5}),
-            ("done", {"test": {"accuracy": 0.75}}),
-        ):
-            display_of.on_change(cell, state, told)
+    with display.SweepDisplay(plan) as sweep_display:
+        sweep_display.on_change(cell, "waiting", {})
+        sweep_display.on_change(cell, "running", {"best": 0.5})
+        sweep_display.on_change(cell, state, content)
     (line,) = lines
-    assert line.startswith("1 of 1 runs after")
-    assert line.endswith(f"{cell.name} test accuracy 0.750")
-
-
-def test_a_run_that_fails_is_told_in_the_words_of_the_reader(tmp_path, monkeypatch):
-    lines = []
-    monkeypatch.setattr(display, "report", lines.append)
-    monkeypatch.setattr(display.PlainConsole, "is_terminal", False)
-    plan = read(str(preset(tmp_path, ["pbn"], [20])), "cpu")
-    (cell,) = plan.cells
-    with display.SweepDisplay(plan, str.upper) as display_of:
-        display_of.on_change(cell, "waiting", {})
-        display_of.on_change(cell, "failed", {"error": "give another `directory`"})
-    (line,) = lines
-    assert line.endswith(f"{cell.name} failed: GIVE ANOTHER `DIRECTORY`")
+    assert all(part in line for part in ("1 of 1 runs", cell.name, word))
 
 
 def test_two_sweeps_do_not_write_one_directory(tmp_path, cli):
