@@ -38,9 +38,9 @@ from simtown.render.light import (
     VEHICLE_SUN,
     lights,
 )
+from simtown.render.mesh_tables import tables
 from simtown.render.raster import meshes_of
 from simtown.render.shading import shade_faces
-from simtown.render.tables import tables
 from simtown.scenes.camera import NEAR, views
 from simtown.scenes.scene import SceneBatch, check_scenes
 

@@ -20,7 +20,7 @@ from simtown.render.ground import BITS
 from simtown.render.instances import instances
 from simtown.render.lanes import LANES
 from simtown.render.light import lights
-from simtown.render.tables import bases, girths, tables
+from simtown.render.mesh_tables import bases, girths, tables
 from simtown.scenes.camera import views
 from simtown.scenes.scene import SceneBatch, check_scenes
 

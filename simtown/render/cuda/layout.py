@@ -15,7 +15,7 @@ from simtown.assets.catalogue import ENTITIES, POSES
 from simtown.assets.palette import MATERIALS
 from simtown.render.instances import IN_POSE
 from simtown.render.light import AMOUNT, LAMPS, STARS, SUN, TABLE, WET
-from simtown.render.tables import bases, girths, tables
+from simtown.render.mesh_tables import bases, girths, tables
 from simtown.scenes.scene import SceneBatch
 
 #: Arrays begin at multiples of this many bytes, as the card's memory does.
