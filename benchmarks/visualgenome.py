@@ -5,10 +5,10 @@ same run.
         a file of 500 MB, as large as the released relationships.json
 
 The file is made first, in the released format (benchmarks/vg_files.py), with strings that never stop being
-new. Every way runs in a process of its own, whose peak of resident memory is printed. "read" goes through every
-statement; "prepare" makes what simtown vg prepare makes, and the counts of the two ways are compared. Times
-are the processor's, of one core. Results go into benchmarks/results/visualgenome.csv, where a run replaces the
-rows of an earlier one with the same size.
+new. Every way runs in a process of its own, whose peak of resident memory is printed. "read" goes through
+every statement; "prepare" makes what simtown vg prepare makes, and the counts of the two ways are compared.
+Times are the processor's, of one core. Results go into benchmarks/results/visualgenome.csv, where a run
+replaces the rows of an earlier one with the same size.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ import numpy as np
 from simtown.assets.atlas import atlas
 from simtown.bench.engines import ABSENT, Engine, engines_of, the_scenes
 from simtown.core.files import replacing, save_text
-from simtown.core.tables import csv_text
+from simtown.core.tables import Table
 from simtown.render.instances import instances
 from simtown.scenes.scene import SceneBatch
 
@@ -157,8 +157,8 @@ def machine(device: str) -> str:
 
 def save(rows: list[EngineTiming], where: str, path: Path) -> None:
     """A CSV file, whole or not at all, whose first line is a comment that names the machine."""
-    table = [[f.name for f in fields(EngineTiming)], *(astuple(row) for row in rows)]
-    save_text(path, f"# {where}\n{csv_text(table)}")
+    table = Table([field.name for field in fields(EngineTiming)], [astuple(row) for row in rows])
+    save_text(path, f"# {where}\n{table.csv()}")
 
 
 def plot(rows: list[EngineTiming], where: str, path: Path) -> None:

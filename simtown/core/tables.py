@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from simtown.core import untrusted
@@ -71,46 +71,3 @@ class Table:
 
 def _text(value: object, digits: int) -> str:
     return f"{value:.{digits}f}" if isinstance(value, float) else str(value)
-
-
-# What follows goes when its callers use Table.
-
-
-def csv_text(rows: Iterable[Sequence[object]]) -> str:
-    """Rows as CSV, each a line.
-
-    A text that a spreadsheet would take for a formula gets an apostrophe before it; numbers stay numbers.
-    """
-    text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="\n").writerows(
-        [untrusted.spreadsheet_cell(value) for value in row] for row in rows
-    )
-    return text.getvalue()
-
-
-def markdown_table(rows: Sequence[Sequence[str]], words: int | None = None) -> str:
-    """A Markdown table, the head first.
-
-    Args:
-        rows: cells, as many in each row.
-        words: how many of the first columns hold words; the others hold numbers, aligned at the right. None:
-            all columns hold words.
-    """
-    head, *body = [[untrusted.markdown(cell) for cell in row] for row in rows]
-    left = len(head) if words is None else words
-    align = ["---"] * left + ["---:"] * (len(head) - left)
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, align, *body))
-
-
-def latex_table(columns: str, *parts: Sequence[Sequence[str]]) -> str:
-    """A LaTeX tabular.
-
-    Args:
-        columns: how columns are aligned, such as "lrr".
-        parts: rows of cells between two lines. Cells are LaTeX: words in them pass
-            :func:`simtown.core.untrusted.latex`.
-    """
-    lines = [f"\\begin{{tabular}}{{{columns}}}", r"\hline"]
-    for rows in parts:
-        lines += [" & ".join(row) + r" \\" for row in rows] + [r"\hline"]
-    return "\n".join([*lines, r"\end{tabular}"]) + "\n"

@@ -24,7 +24,7 @@ from simtown.assets.catalogue import ENTITIES, NAMED_BY_COLOUR
 from simtown.core.files import ForeignDirectoryError, claimed, replacing, save_json, save_text
 from simtown.core.plots import GREY, INK, new_figure, save_figure, style_axes
 from simtown.core.progress import Progress
-from simtown.core.tables import markdown_table
+from simtown.core.tables import Table
 from simtown.core.untrusted import folder
 from simtown.datasets.captioned import caption_blocks
 from simtown.datasets.reader import Dataset
@@ -233,7 +233,7 @@ def table(summary: dict[str, Any]) -> str:
         "typical first, %",
         *(f"KL, {g}" for g in GROUPS),
     )
-    lines = [heads]
+    lines = []
     for bias, measure in summary["bias"].items():
         model = measure["model"]
         lines.append(
@@ -258,7 +258,7 @@ def table(summary: dict[str, Any]) -> str:
             *(f"{prior['divergence'].get(g, float('nan')):.2f}" for g in GROUPS),
         )
     )
-    text = markdown_table(lines, words=0)
+    text = Table(heads, lines).markdown(text_columns=0)
     return (
         f"{text}\n\nThe truth against a model's belief: means over {summary['kinds']} kinds with 95 % "
         "intervals. Who believes just what captions say has the second number; the prior is the mean of "
