@@ -222,9 +222,7 @@ def test_the_page_on_intervals_shows_the_measured_coverage(coverage):
     root = Path(__file__).parents[2]
     with open(root / "benchmarks" / "results" / "coverage.csv", encoding="utf-8") as file:
         lines = list(csv.DictReader(line for line in file if not line.startswith("#")))
-    assert coverage.table(lines) in (root / "docs" / "reproduce" / "intervals.md").read_text(
-        encoding="utf-8"
-    )
+    assert coverage.table(lines) in (root / "docs" / "reproduce" / "intervals.md").read_text(encoding="utf-8")
     for line in lines:  # what is not marked is covered
         if marked(line["interval_over"]) == line["interval_over"]:
             assert float(line["coverage"]) > 0.9, line
