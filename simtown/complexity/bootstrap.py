@@ -145,10 +145,8 @@ def _generator(seed: int, *address: object) -> np.random.Generator:
 def resampled_accuracies(curves: Sequence[Sequence[Run]], replicates: int, seed: int) -> list[np.ndarray]:
     """Accuracies (1 + replicates, runs) of each curve's runs on resampled test items.
 
-    Runs with the same test set see the same items.
-
-    Where each cluster of a curve was tested on items of its own, the luck of items is drawn with the cluster;
-    there they stay as they are.
+    Runs with the same test set see the same items. Where each cluster of a curve was tested on items of its
+    own, the luck of items is drawn with the cluster, so there the items are not resampled.
     """
     drawn = {run.test_id for runs in curves for run in runs if not _own_items(runs, run.train_size)}
     tests: dict[str, list[tuple[int, int]]] = {}
@@ -193,10 +191,7 @@ def _own_items(runs: Sequence[Run], size: int) -> bool:
 
 @cache
 def stretch(draws: int) -> float:
-    """How much wider than normal an interval over so many draws must be.
-
-    As much as Student's t distribution is wider than the normal distribution.
-    """
+    """By which factor Student's t distribution over so many draws is wider than the normal distribution."""
     end = (1 + LEVEL) / 2
     return float(stats.t.ppf(end, draws - 1) / stats.norm.ppf(end))
 
@@ -209,7 +204,7 @@ def curve_of(runs: Sequence[Run], accuracies: np.ndarray, targets: np.ndarray, s
     place = {(run.train_size, run.seed): i for i, run in enumerate(runs)}
     column = np.array([[place.get((int(n), s), -1) for s in seeds] for n in sizes])
     trained = column >= 0
-    alone = np.where(trained, accuracies[0][column], np.nan)  # (S, K)
+    by_seed = np.where(trained, accuracies[0][column], np.nan)  # (S, K)
     answers = np.where(trained, np.array([len(run.correct) for run in runs])[column], 0)
 
     mean = _mean(runs, sizes, accuracies, seed)
@@ -220,14 +215,14 @@ def curve_of(runs: Sequence[Run], accuracies: np.ndarray, targets: np.ndarray, s
         counts = zip(mean[0], answers[:, 0].tolist(), strict=True)
         wilson = [stats.binomtest(round(p * n), n).proportion_ci(LEVEL, "wilson") for p, n in counts]
         low, high = np.array([[ci.low, ci.high] for ci in wilson]).T
-    each = _each_seed(sizes, alone, answers, targets)
+    each = _each_seed(sizes, by_seed, answers, targets)
     return BootstrapCurve(
         model=model,
         entities=entities,
         distractor=distractor,
         sizes=sizes,
         seeds=seeds,
-        runs=alone,
+        runs=by_seed,
         items=min(len(run.correct) for run in runs),
         accuracy=mean[0],
         low=low,
@@ -263,18 +258,18 @@ def _mean(runs: Sequence[Run], sizes: np.ndarray, accuracies: np.ndarray, seed: 
         columns.setdefault((run.train_size, clusters[j]), []).append(j)
     for i, n in enumerate(sizes):
         members = [columns.get((int(n), key), []) for key in keys]
-        here = [c for c, own in enumerate(members) if own]
-        # (1 + replicates, C here)
-        cluster = np.stack([accuracies[:, members[c]].mean(axis=1) for c in here], axis=1)
+        present = [c for c, own in enumerate(members) if own]
+        # (1 + replicates, C present)
+        cluster = np.stack([accuracies[:, members[c]].mean(axis=1) for c in present], axis=1)
         mean = cluster[0].mean()
         items = cluster[1:].mean(axis=1) - mean
         result[0, i] = mean
-        if len(here) == 1:
+        if len(present) == 1:
             result[1:, i] = mean + items
             continue
-        count = len(here)
-        distances = normal[:, here] @ (cluster[0] - mean) / np.sqrt(count * (count - 1))
-        shared = _shared_by_items([[runs[j] for j in members[c]] for c in here])
+        count = len(present)
+        distances = normal[:, present] @ (cluster[0] - mean) / np.sqrt(count * (count - 1))
+        shared = _shared_by_items([[runs[j] for j in members[c]] for c in present])
         result[1:, i] = mean + np.sqrt(shared) * items + stretch(count) * distances
     return np.clip(result, 0, 1)
 
@@ -282,10 +277,8 @@ def _mean(runs: Sequence[Run], sizes: np.ndarray, accuracies: np.ndarray, seed: 
 def _shared_by_items(clusters: Sequence[Sequence[Run]]) -> float:
     """Share of the variance over test items that all clusters have in common.
 
-    By so much, drawing items adds to drawing clusters.
-
-    The rest is luck of each cluster with its items; it is part of the spread of the clusters already.
-    Clusters that were tested on items of their own have nothing in common.
+    Drawing items adds this much to drawing clusters: the rest is the luck of each cluster with its items,
+    which is part of the spread of the clusters. Clusters tested on items of their own share nothing.
     """
     if len({run.test_id for cluster in clusters for run in cluster}) > 1:
         return 0.0

@@ -1,8 +1,8 @@
 """Two by two: what structure saves, and what box supervision saves.
 
-Four models differ in two things: whether they are structured, and whether they are told where vehicles stand.
-The need N* of each, in one world and for one target, splits the lead of the Place-Binder Network over the
-CNN-LSTM into a part of structure and a part of boxes:
+Four models differ in two things: whether they are structured, and whether they learn from the vehicles'
+boxes. The need N* of each, in one world and for one target, splits the lead of the Place-Binder Network over
+the CNN-LSTM into a part of structure and a part of boxes:
 
     log N(cnn-lstm) - log N(pbn) = structure + boxes,
 

@@ -112,14 +112,14 @@ def first_size(entities: int, distractor: bool, needs: Mapping[tuple[int, bool],
     """
     if not needs:
         return FIRST
-    for third in (distractor, not distractor):
-        if (entities, third) in needs:
-            return needs[entities, third]
-    like = {k: n for (k, third), n in needs.items() if third == distractor} or {
-        k: n for (k, _), n in needs.items()
-    }
+    for condition in (distractor, not distractor):
+        if (entities, condition) in needs:
+            return needs[entities, condition]
+    same_condition = {k: n for (k, condition), n in needs.items() if condition == distractor}
+    by_world = same_condition or {k: n for (k, _), n in needs.items()}
     exponent = 1.0
-    if len(like) > 1:
-        exponent = float(np.clip(np.polyfit(np.log(list(like)), np.log(list(like.values())), 1)[0], *_GROWTH))
-    close = min(like, key=lambda k: abs(log(k / entities)))
-    return like[close] * (entities / close) ** exponent
+    if len(by_world) > 1:
+        slope = np.polyfit(np.log(list(by_world)), np.log(list(by_world.values())), 1)[0]
+        exponent = float(np.clip(slope, *_GROWTH))
+    nearest_world = min(by_world, key=lambda k: abs(log(k / entities)))
+    return by_world[nearest_world] * (entities / nearest_world) ** exponent
