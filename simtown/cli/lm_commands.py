@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from simtown.cli.command import RefusalError
+from simtown.cli.command import RefusalError, command
 from simtown.core.extras import need
+from simtown.core.options import SettingsError
 from simtown.core.terminal import say
 
 lm = typer.Typer(
@@ -27,6 +28,7 @@ def _lm() -> None:
 
 
 @lm.command("train", short_help="Train a small language model on a text.")
+@command
 def train_command(
     corpus: Annotated[
         Path,
@@ -50,9 +52,9 @@ def train_command(
         int, typer.Option(help="Phrases with a word that the corpus has less often are dropped.")
     ] = 1,
     batch: Annotated[int | None, typer.Option(help="Phrases a step; by default 128.")] = None,
-    lr: Annotated[
+    learning_rate: Annotated[
         float | None,
-        typer.Option(help="Highest learning rate; by default 0.003, bert-mini and gpt-mini 0.001."),
+        typer.Option("--lr", help="Highest learning rate; by default 0.003, bert-mini and gpt-mini 0.001."),
     ] = None,
     dropout: Annotated[
         float | None,
@@ -77,7 +79,7 @@ def train_command(
     from simtown.probes.lm.train import LMSettings, train
 
     if arch not in ARCHITECTURES:
-        raise RefusalError(f"unknown --arch {arch}: choose {', '.join(ARCHITECTURES)}")
+        raise SettingsError(f"{arch} is unknown: choose among {', '.join(ARCHITECTURES)}", "arch")
     if tokenizer is not None and vocabulary is not None:
         raise RefusalError("--vocabulary cannot be chosen with --tokenizer, which has its own: leave one out")
     usual = ARCHITECTURES[arch]
@@ -86,7 +88,7 @@ def train_command(
         epochs=usual.epochs if epochs is None else epochs,
         vocabulary=usual.vocabulary if vocabulary is None else vocabulary,
         batch=usual.batch if batch is None else batch,
-        learning_rate=usual.learning_rate if lr is None else lr,
+        learning_rate=usual.learning_rate if learning_rate is None else learning_rate,
         seed=seed,
         device=("cuda" if torch.cuda.is_available() else "cpu") if device == "auto" else device,
         rare=rare,

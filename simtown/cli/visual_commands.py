@@ -10,8 +10,10 @@ import typer
 from simtown.cli.command import RefusalError, command, parse_numbers
 from simtown.cli.places import require_suffix
 from simtown.cli.study_commands import Out, need, probe, run_study, show_page
+from simtown.core.options import check
 from simtown.core.terminal import say
 from simtown.probes.study_settings import ScorerOptions
+from simtown.probes.visual.mining_settings import DistillSettings, MiningSettings
 from simtown.probes.visual.settings import VisualSettings
 
 visual = typer.Typer(
@@ -54,67 +56,20 @@ visual.callback(invoke_without_command=True)(command(_study, optional=True))
 
 
 @visual.command("mine", short_help="Count what things look like in annotations or text.")
+@command
 def mine_command(
     out: Annotated[Path, typer.Option(help="The directory to write: data for --data.")],
-    attributes: Annotated[
-        Path | None, typer.Option(help="Visual Genome's attributes.json: color, shape, material.")
-    ] = None,
-    graphs: Annotated[
-        Path | None, typer.Option(help="Visual Genome's scene_graphs.json or objects.json: cooccurrence.")
-    ] = None,
-    text: Annotated[
-        Path | None, typer.Option(help="Text, a sentence a line, or region_descriptions.json: all of them.")
-    ] = None,
-    coda: Annotated[
-        Path | None, typer.Option(help="CoDa's folder projects/coda/data: color, from people's ratings.")
-    ] = None,
-    subjects: Annotated[
-        Path | None,
-        typer.Option(help="Whose nouns to look for in --text: a ViComTe release or a mined directory."),
-    ] = None,
-    threshold: Annotated[
-        int | None,
-        typer.Option(
-            help="Counts at or below it are noise. Default: color 5, material 2, shape 1, cooccurrence 8; "
-            "of text 0 and 8."
-        ),
-    ] = None,
-    ordered: Annotated[
-        bool,
-        typer.Option(
-            "--ordered", help="Count co-occurring pairs in the annotators' order, as the release does."
-        ),
-    ] = False,
-    window: Annotated[int, typer.Option(help="Words of text within which nouns co-occur.")] = 10,
-    seed: Annotated[
-        int | None,
-        typer.Option(help="Seed of the split into train and test. Default: as released, 8 of every 10."),
-    ] = None,
-    skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Pass over malformed records, and count them.")
-    ] = False,
+    settings: MiningSettings,
 ) -> None:
     """Count how often things have each color, shape and material and which are seen together; write Parquet,
     a table a relation.
     """
     need()
     from simtown.core.progress import Progress
-    from simtown.probes.visual.mined import MiningSettings, mine
+    from simtown.probes.visual.mined import mine, work
 
-    settings = MiningSettings(
-        attributes=attributes,
-        graphs=graphs,
-        text=text,
-        coda=coda,
-        subjects=subjects,
-        threshold=threshold,
-        ordered=ordered,
-        window=window,
-        seed=seed,
-        skip_bad=skip_bad,
-    )
     settings.check()
-    amount, unit = settings.work()
+    amount, unit = work(settings)
     with Progress(f"mine {out}, {'kB' if unit == 'bytes' else unit}") as progress:
         progress.on_begin(amount // 1000 if unit == "bytes" else amount)
         content = mine(settings, out, progress.kilobytes() if unit == "bytes" else progress.on_progress)
@@ -129,6 +84,7 @@ def mine_command(
 
 
 @visual.command("distill", short_help="Teach a masked model what another one says.")
+@command
 def distill_command(
     teacher: Annotated[
         str, typer.Option(help="A masked model, hf:ID-OR-DIR: a vision-language one, or any.")
@@ -141,10 +97,7 @@ def distill_command(
         ),
     ],
     out: Annotated[Path, typer.Option(help="The directory to write: the student in Hugging Face's layout.")],
-    epochs: Annotated[int, typer.Option(help="Times that the corpus is read.")] = 1,
-    batch: Annotated[int, typer.Option(help="Sentences a step.")] = 64,
-    lr: Annotated[float, typer.Option(help="Learning rate at first; it falls linearly to zero.")] = 5e-5,
-    seed: Annotated[int, typer.Option(help="Seed of the order, the masks and dropout.")] = 0,
+    settings: DistillSettings,
     device: Annotated[str, typer.Option(help="Where both models run: auto, cpu or cuda.")] = "auto",
 ) -> None:
     """Train a student to give the teacher's distributions at every position of masked text (KL divergence,
@@ -152,10 +105,9 @@ def distill_command(
     """
     need()
     from simtown.probes.scorers import open_scorer
-    from simtown.probes.visual.distill import DistillSettings, distill
+    from simtown.probes.visual.distill import distill
 
-    settings = DistillSettings(epochs, batch, lr, seed)
-    settings.check()
+    check(settings)
     teaching, learning = (open_scorer(model, device=device) for model in (teacher, student))
     summary = distill(teaching, learning, corpus, out, settings)
     say(

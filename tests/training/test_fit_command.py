@@ -245,7 +245,9 @@ def test_a_damaged_checkpoint_is_told_and_kept(cli, data, tmp_path, monkeypatch)
 
 def test_a_loss_that_is_no_number_and_too_little_memory_are_one_line(cli, data, monkeypatch):
     monkeypatch.setattr(towns.Broken, "last", 5)
-    cli("fit", data, "--model", f"{HERE}:Broken", *SHORT, "--out", "broken").refuses("epoch 2", "learning_rate")
+    cli("fit", data, "--model", f"{HERE}:Broken", *SHORT, "--out", "broken").refuses(
+        "epoch 2", "learning_rate"
+    )
     assert json.loads(Path("broken/run.json").read_text())["status"] == "failed"
     assert os.path.exists("broken/weights.safetensors")
     cli("fit", data, "--model", f"{HERE}:Hungry", *SHORT, "--out", "hungry").refuses("batch=16")

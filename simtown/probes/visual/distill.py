@@ -8,7 +8,7 @@ sentences; temperature 1.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 from simtown.core.files import as_json, claimed, save_json
-from simtown.core.options import check, option
+from simtown.core.options import check
 from simtown.core.progress import Progress
 from simtown.core.runs import require_empty
 from simtown.core.version import __version__
@@ -26,23 +26,12 @@ from simtown.probes.model_names import without_folders
 from simtown.probes.quiet import quietly
 from simtown.probes.scorers.base import Scorer
 from simtown.probes.scorers.batching import together
+from simtown.probes.visual.mining_settings import DistillSettings
 from simtown.probes.visual.soft_prompts import masked_of
 
 NAME = "distill.json"
 #: Share of tokens that are masked; AdamW's weight decay; longest text in tokens.
 MASKED, DECAY, LONGEST = 0.15, 0.01, 35
-
-
-@dataclass(frozen=True)
-class DistillSettings:
-    """What decides a distilled model."""
-
-    epochs: int = option(1, "Times that the corpus is read.", low=1)
-    batch: int = option(64, "Sentences a step.", low=1)
-    learning_rate: float = option(
-        5e-5, "Learning rate at first; it falls linearly to zero.", above=0, flag="lr"
-    )
-    seed: int = option(0, "Seed of the order and of the masks.", low=0)
 
 
 def divergence(teacher: torch.Tensor, student: torch.Tensor, real: torch.Tensor) -> torch.Tensor:

@@ -14,7 +14,6 @@ size.parquet  relation (larger, smaller), subject, object, train: pairs of the n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +24,13 @@ import pyarrow.parquet as pq
 
 from simtown.core.columns import FLAG, INTEGERS, NUMBERS, TEXT, read_table
 from simtown.core.files import DamagedError, claimed, clear_leftovers, replacing
-from simtown.core.options import SettingsError, check, option
 from simtown.core.runs import RunRecord, require_empty
 from simtown.core.version import __version__
 from simtown.probes.corpus import Corpus
 from simtown.probes.items import ItemSet, grouped
 from simtown.probes.visual import coda, mining
 from simtown.probes.visual.classes import COLOR, COOCCURRENCE_THRESHOLD, RELATIONS, SIZES, TEMPLATES
+from simtown.probes.visual.mining_settings import MiningSettings
 from simtown.probes.visual.release import CODA_CLASSES, VisualRelease
 from simtown.visualgenome import records
 
@@ -58,53 +57,16 @@ _COLUMNS = {
 }
 
 
-@dataclass(frozen=True)
-class MiningSettings:
-    """What is counted, and how."""
+def work(settings: MiningSettings) -> tuple[int, str]:
+    """How much `progress` receives in all, and in what: bytes of annotations, or sentences of text.
 
-    attributes: Path | None = option(None, "Visual Genome's attributes.json: color, shape, material.")
-    graphs: Path | None = option(None, "Visual Genome's scene_graphs.json or objects.json: cooccurrence.")
-    text: Path | None = option(None, "Text, a sentence a line, or region_descriptions.json: all of them.")
-    coda: Path | None = option(None, "CoDa's folder projects/coda/data: color, from people's ratings.")
-    subjects: Path | None = option(
-        None, "Whose nouns to look for in --text: a ViComTe release or a mined directory."
-    )
-    threshold: int | None = option(
-        None,
-        "Counts at or below it are noise. Default: color 5, material 2, shape 1, cooccurrence 8; of text 0 "
-        "and 8.",
-        low=0,
-    )
-    ordered: bool = option(False, "Count co-occurring pairs in the annotators' order, as the release does.")
-    window: int = option(10, "Words of text in which nouns co-occur.", low=2)
-    seed: int | None = option(None, "Seed of the split; by default the split by running number.", low=0)
-    skip_bad: bool = option(False, "Pass over malformed records.")
-
-    def check(self) -> None:
-        """Raises SettingsError if a value is impossible, or the sources do not go together."""
-        check(self)
-        sources = (bool(self.attributes or self.graphs), bool(self.text), bool(self.coda))
-        if not any(sources):
-            raise SettingsError("give `attributes`, `graphs`, `text` or `coda`: something to count in")
-        if sum(sources) > 1:
-            raise SettingsError(
-                "annotations, text and ratings are different sources: give a directory to each"
-            )
-        if self.text and not self.subjects:
-            raise SettingsError(
-                "`text` needs `subjects`: a ViComTe release or a mined directory whose nouns to look for"
-            )
-
-    def work(self) -> tuple[int, str]:
-        """How much `progress` receives in all, and in what: bytes of annotations, or sentences of text.
-
-        A text is read once for this.
-        """
-        if self.text:
-            corpus = Corpus(self.text, skip_bad=self.skip_bad)
-            return _PASSES * sum(1 for _ in corpus.sentences(punctuation=True)), "sentences"
-        read = ((self.attributes, 1), (self.graphs, 2))
-        return sum(times * path.stat().st_size for path, times in read if path), "bytes"
+    A text is read once for this.
+    """
+    if settings.text:
+        corpus = Corpus(settings.text, skip_bad=settings.skip_bad)
+        return _PASSES * sum(1 for _ in corpus.sentences(punctuation=True)), "sentences"
+    read = ((settings.attributes, 1), (settings.graphs, 2))
+    return sum(times * path.stat().st_size for path, times in read if path), "bytes"
 
 
 def mine(
