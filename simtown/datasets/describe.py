@@ -147,7 +147,8 @@ def show_example(where: str) -> None:
     scene = address.scene().scene(0)
     row = {name: rows[0] for name, rows in address.columns().items()}
     with page() as console:
-        console.print(styled(where, "bold") + styled(f": row {address.row} of {address.shard}"))
+        shard, shard_row = address.split.address(address.row)
+        console.print(styled(where, "bold") + styled(f": row {shard_row} of {shard}"))
         console.print(_question(row, scene))
         console.print(_vehicles(row, scene))
 

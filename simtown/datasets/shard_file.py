@@ -190,7 +190,6 @@ class Shard:
         path: its file.
         arrays: that the shard must have.
         count: its examples.
-        follow: whether the path may be a symbolic link, such as one that the user named.
 
     Raises:
         FormError: the file is too small for so many examples.
@@ -198,8 +197,8 @@ class Shard:
         OSError: HDF5 cannot open it.
     """
 
-    def __init__(self, path: Path, arrays: Arrays, count: int, follow: bool = False) -> None:
-        self.file = open_hdf5(path, follow)
+    def __init__(self, path: Path, arrays: Arrays, count: int) -> None:
+        self.file = open_hdf5(path)
         self.arrays, self.count = arrays, count
         # No other array stays open: the more are open, the longer HDF5 takes to close a file.
         self._pictures: dict[str, h5py.Dataset] = {}
@@ -269,22 +268,23 @@ class Shard:
         return array
 
 
-def open_alone(path: Path) -> Shard:
-    """Open a shard without its data set, with its arrays besides pictures.
+def form_of(path: Path) -> tuple[Arrays, int]:
+    """The arrays of a shard without its data set, except pictures, and the number of its examples.
 
-    The path may be a symbolic link. Raises FormError, RefusedError or OSError as :class:`Shard` does.
+    Raises FormError, RefusedError or OSError as :class:`Shard` does.
     """
-    with open_hdf5(path, follow=True) as file:
+    with open_hdf5(path) as file:
         schema, count = attribute(file, "schema", int), attribute(file, "count", int)
-        if schema != SCHEMA or count < 1:
-            raise FormError(f"it says of itself that it has layout version {schema} and {count} examples")
-        vehicles = h5py.Dataset(array_in(file, "scene/entity")).shape[-1]
-        if not 2 <= vehicles <= MOST_VEHICLES:
-            raise FormError(f"it says of itself that its scenes have {vehicles} vehicles")
+        try:
+            vehicles = h5py.Dataset(array_in(file, "scene/entity")).shape[-1]
+        except RefusedError as error:
+            raise FormError(str(error)) from None
+    if schema != SCHEMA or count < 1 or not 2 <= vehicles <= MOST_VEHICLES:
+        raise FormError(f"it has layout version {schema}, {count} examples of {vehicles} vehicles")
     sizes = {"v": vehicles, "p": SLOTS}
     arrays = {
         name: (tuple(sizes[n] if isinstance(n, str) else n for n in shape), np.dtype(kind))
         for name, (shape, kind) in LAYOUT.items()
         if name not in PICTURES
     }
-    return Shard(path, arrays, count, follow=True)
+    return arrays, count

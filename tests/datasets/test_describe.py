@@ -33,7 +33,7 @@ def test_info_refuses_what_is_no_example(rich, copy, cli):
         del file["margin"]
         file["scene/weather"][4] = 99
     cli("info", f"{town}/train:3").refuses("train-00000.h5", "simtown verify", code=1)
-    cli("info", f"{town}/train:4").refuses("train-00000.h5", "row 4", code=1)
+    cli("info", f"{town}/train:4").refuses("copy", "simtown verify", code=1)
 
 
 def test_a_directory_may_have_a_name_like_an_address(rich, copy, cli):
