@@ -167,8 +167,8 @@ class Records(Generic[T]):
                     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
                         self._miss(base + begin, f"is malformed ({error})", lost)
                     else:
-                        if opening is _ANY and (first := _ANY.match(buffer, begin)):
-                            opening = re.compile(rb'\{\s*"' + re.escape(first[1]) + rb'"\s*:')
+                        if opening is _ANY and (key := _ANY.match(buffer, begin)):
+                            opening = re.compile(rb'\{\s*"' + re.escape(key[1]) + rb'"\s*:')
                         self.good += 1
                         lost = False
                         yield record

@@ -2,7 +2,6 @@
 
 import ast
 import io
-import json
 import logging
 import re
 import signal
@@ -141,19 +140,6 @@ def test_help_on_a_terminal_without_unicode(monkeypatch):
     out.flush()
     assert not end.value.code
     assert b"Usage:" in out.buffer.getvalue()
-
-
-def test_info_shows_a_manifest_without_obeying_it(plain, copy, cli):
-    directory = copy(plain)
-    path = directory / "manifest.json"
-    manifest = json.loads(path.read_text())
-    manifest["simtown"] = "[/bold]\x1b[2J"
-    manifest["acceptance"]["\x1b]0;evil\x07[/x]"] = manifest["acceptance"].popitem()[1]
-    path.write_text(json.dumps(manifest))
-    outcome = cli("info", directory)
-    assert harmless(outcome.out + outcome.err)
-    if outcome.code == 0:
-        assert "simtown [/bold]\\x1b[2J" in outcome.out
 
 
 def test_messages_quote_what_was_given_without_obeying_it(cli, tmp_path):
