@@ -18,7 +18,7 @@ struct Room { Corner spot[CORNERS], cut[CORNERS]; };
 struct Screen { s32 x0, y0, x1, y1, x2, y2; float w0, w1, w2; };
 
 // What all threads of a block share.
-struct Team {
+struct Shared {
     s32 ends[MOST_SLOTS + 1];
     u32 masks[ROUND];
     s32 tally[WARPS], pieces, larges, cuts;
@@ -38,42 +38,42 @@ struct Scene {
 };
 
 // Triangles that face the camera, in order, into scene.faces; how many there are, which may be more than were kept.
-__device__ __forceinline__ int find_faces(const Scene& scene, Team& team, int me)
+__device__ __forceinline__ int find_faces(const Scene& scene, Shared& shared, int me)
 {
     const Job& job = scene.job;
     const float4* normals = (const float4*)job.town.normals;
     const s32* starts = job.town.triangle_start;
-    int lane = me & 31, warp = me >> 5, slots = job.slots, total = team.ends[slots], faces = 0;
+    int lane = me & 31, warp = me >> 5, slots = job.slots, total = shared.ends[slots], faces = 0;
     for (int start = 0; start < total; start += 32 * ROUND) {
         int groups = min((total - start + 31) >> 5, ROUND), share = (groups + WARPS - 1) / WARPS;
         int from = warp * share, to = min(from + share, groups), mine = 0;
-        int first = start + 32 * from + lane, began = slot_of(team.ends, slots, min(first, total - 1));
+        int first = start + 32 * from + lane, began = slot_of(shared.ends, slots, min(first, total - 1));
         for (int g = from, i = first, slot = began; g < to; g++, i += 32) {
             bool facing = false;
             if (i < total) {
-                while (i >= team.ends[slot + 1]) slot++;
+                while (i >= shared.ends[slot + 1]) slot++;
                 const Place& place = scene.places[slot];
-                float4 normal = normals[starts[place.mesh] + i - team.ends[slot]];
+                float4 normal = normals[starts[place.mesh] + i - shared.ends[slot]];
                 facing = normal.x * place.eye[0] + normal.y * place.eye[1] + normal.z * place.eye[2] > normal.w;
             }
             u32 mask = __ballot_sync(ALL, facing);
-            if (lane == 0) team.masks[g] = mask;
+            if (lane == 0) shared.masks[g] = mask;
             mine += __popc(mask);
         }
-        if (lane == 0) team.tally[warp] = mine;
+        if (lane == 0) shared.tally[warp] = mine;
         __syncthreads();
         int row = faces;
         for (int w = 0; w < WARPS; w++) {
-            int count = team.tally[w];
+            int count = shared.tally[w];
             faces += count;
             if (w < warp) row += count;
         }
         for (int g = from, i = first, slot = began; g < to; g++, i += 32) {
-            u32 mask = team.masks[g];
+            u32 mask = shared.masks[g];
             int place = row + __popc(mask & ((1u << lane) - 1));
             if (mask >> lane & 1) {
-                while (i >= team.ends[slot + 1]) slot++;
-                if (place < job.most_faces) scene.faces[place] = (u32)slot << 24 | (u32)(i - team.ends[slot]);
+                while (i >= shared.ends[slot + 1]) slot++;
+                if (place < job.most_faces) scene.faces[place] = (u32)slot << 24 | (u32)(i - shared.ends[slot]);
             }
             row += __popc(mask);
         }
@@ -101,7 +101,7 @@ __device__ __forceinline__ int claim(s32* used, bool have, int lane)
 }
 
 // Write down a triangle on the screen, unless its box holds no sample; whether it does. All lanes of a warp call this together.
-__device__ __forceinline__ bool keep(const Scene& scene, Team& team, Screen t, u32 tag, bool have, int lane)
+__device__ __forceinline__ bool keep(const Scene& scene, Shared& shared, Screen t, u32 tag, bool have, int lane)
 {
     s64 area = (s64)(t.x1 - t.x0) * (t.y2 - t.y0) - (s64)(t.x2 - t.x0) * (t.y1 - t.y0);
     if (area < 0) { // corners run clockwise on the screen from here on
@@ -118,7 +118,7 @@ __device__ __forceinline__ bool keep(const Scene& scene, Team& team, Screen t, u
     have &= area != 0 && left < right && top < bottom;
     bool large = max(high_x - low_x, high_y - low_y) > 32000; // edge functions of others fit 32 bits
     const Job& job = scene.job;
-    int small_at = claim(&team.pieces, have && !large, lane), large_at = claim(&team.larges, have && large, lane);
+    int small_at = claim(&shared.pieces, have && !large, lane), large_at = claim(&shared.larges, have && large, lane);
     if (!have) return false;
     double inverse = FULL / (double)area;
     double aw = (double)(t.w1 - t.w0) * inverse, bw = (double)(t.w2 - t.w0) * inverse;
@@ -206,10 +206,10 @@ __device__ __forceinline__ int cut_triangle(const Scene& scene, Room& room)
 }
 
 // The colour of a triangle, in the air but for what lies flat on the ground (whose air depends on the row of samples), and its depth.
-__device__ __forceinline__ void paint(const Scene& scene, const Team& team, int face, u32 item, int4 row, float mean, int bottom)
+__device__ __forceinline__ void paint(const Scene& scene, const Shared& shared, int face, u32 item, int4 row, float mean, int bottom)
 {
     const Job& job = scene.job;
-    const float* light = team.light;
+    const float* light = shared.light;
     int slot = item >> 24, tag = face + 1;
     const Place& place = scene.places[slot];
     int t = job.town.triangle_start[place.mesh] + (item & 0xffffff);
@@ -259,17 +259,17 @@ __device__ __forceinline__ void paint(const Scene& scene, const Team& team, int 
 
 extern "C" __global__ void __launch_bounds__(THREADS, 3) arrange(const Job* __restrict__ pointer)
 {
-    __shared__ Team team;
+    __shared__ Shared shared;
     const Job& job = *pointer;
     int n = blockIdx.x, me = threadIdx.x, lane = me & 31;
-    for (int k = me; k <= job.slots; k += THREADS) team.ends[k] = job.ends[n * (job.slots + 1) + k];
-    if (me < LIGHT_COLUMNS) team.light[me] = job.lights[n * LIGHT_STRIDE + me];
-    if (me == 0) team.pieces = team.larges = team.cuts = 0;
+    for (int k = me; k <= job.slots; k += THREADS) shared.ends[k] = job.ends[n * (job.slots + 1) + k];
+    if (me < LIGHT_COLUMNS) shared.light[me] = job.lights[n * LIGHT_STRIDE + me];
+    if (me == 0) shared.pieces = shared.larges = shared.cuts = 0;
     __syncthreads();
     const float* view = job.views + n * VIEW_STRIDE;
     Scene scene = {job, n, job.places + (long)n * job.slots, job.faces + (long)n * job.most_faces,
                    2.0f * view[12], 2.0f * view[13], 2.0f * view[14], 2 * job.width + 1, 2 * job.height + 1};
-    int faces = find_faces(scene, team, me);
+    int faces = find_faces(scene, shared, me);
     bool many = faces >= min(MOST_TRIANGLES, job.most_faces + 1);
     if (many) faces = 0;
     const int4* triangles = (const int4*)job.town.triangles;
@@ -296,24 +296,24 @@ extern "C" __global__ void __launch_bounds__(THREADS, 3) arrange(const Job* __re
             whole = nearest >= NEAR && reach <= (float)REACH;
             if (whole) t.x0 = x0, t.y0 = y0, t.x1 = x1, t.y1 = y1, t.x2 = x2, t.y2 = y2;
             else if (fmaxf(fmaxf(p.z, q.z), r.z) > NEAR) {
-                int k = atomicAdd(&team.cuts, 1);
-                if (k < MOST_CUT) team.cut[k] = face;
+                int k = atomicAdd(&shared.cuts, 1);
+                if (k < MOST_CUT) shared.cut[k] = face;
             }
         }
-        if (keep(scene, team, t, face + 1, whole, lane))
-            paint(scene, team, face, item, row, mean, (int)fminf(lowest / SNAP, (float)(scene.high - 1)) + 1);
+        if (keep(scene, shared, t, face + 1, whole, lane))
+            paint(scene, shared, face, item, row, mean, (int)fminf(lowest / SNAP, (float)(scene.high - 1)) + 1);
     }
     __syncthreads();
-    int cuts = min(team.cuts, MOST_CUT);
+    int cuts = min(shared.cuts, MOST_CUT);
     for (int base = 0; base < cuts && me < CUTTERS; base += CUTTERS) {
         bool have = base + me < cuts, seen = false;
         int face = 0, corners = 0;
         u32 item = 0;
         int4 row = {};
         float mean = 0, lowest = 0, nearest = 0;
-        Room& room = team.rooms[me];
+        Room& room = shared.rooms[me];
         if (have) {
-            face = team.cut[base + me], item = scene.faces[face];
+            face = shared.cut[base + me], item = scene.faces[face];
             const Place& place = scene.places[item >> 24];
             row = triangles[job.town.triangle_start[place.mesh] + (item & 0xffffff)];
             Corner p = camera_frame(place, vertices[row.x]), q = camera_frame(place, vertices[row.y]), r = camera_frame(place, vertices[row.z]);
@@ -332,18 +332,18 @@ extern "C" __global__ void __launch_bounds__(THREADS, 3) arrange(const Job* __re
                 Corner b = room.spot[i], c = room.spot[i + 1];
                 t = {(s32)a.x, (s32)a.y, (s32)b.x, (s32)b.y, (s32)c.x, (s32)c.y, a.z, b.z, c.z};
             }
-            seen |= keep(scene, team, t, face + 1, there, lane);
+            seen |= keep(scene, shared, t, face + 1, there, lane);
         }
         if (seen) {
             float last = nearest < NEAR ? (float)(scene.high - 1) : fminf(lowest / SNAP, (float)(scene.high - 1));
-            paint(scene, team, face, item, row, mean, (int)last + 1);
+            paint(scene, shared, face, item, row, mean, (int)last + 1);
         }
     }
     __syncthreads();
     if (me == 0) {
         Counts& counts = job.counts[n];
-        bool failed = many || team.pieces > job.most_pieces || team.larges > job.most_larges || team.cuts > MOST_CUT;
-        counts.faces = failed ? 0 : faces, counts.pieces = failed ? 0 : team.pieces, counts.larges = failed ? 0 : team.larges;
+        bool failed = many || shared.pieces > job.most_pieces || shared.larges > job.most_larges || shared.cuts > MOST_CUT;
+        counts.faces = failed ? 0 : faces, counts.pieces = failed ? 0 : shared.pieces, counts.larges = failed ? 0 : shared.larges;
         job.failed[n] = failed;
     }
 }

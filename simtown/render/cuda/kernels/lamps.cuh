@@ -70,8 +70,8 @@ __device__ __forceinline__ bool halo_of(const Scene& scene, const Place& p, cons
 __device__ __forceinline__ void write_lamps(const Scene& scene, Counts& counts)
 {
     const Job& job = scene.job;
-    Team& team = scene.team;
-    int lamps = scene.light[LAMPS] > 0 ? team.lamp_ends[job.slots] : 0, first = scene.n * job.lamps;
+    Shared& shared = scene.shared;
+    int lamps = scene.light[LAMPS] > 0 ? shared.lamp_ends[job.slots] : 0, first = scene.n * job.lamps;
     for (int start = 0; start < 2 * lamps; start += THREADS) {
         int number = (start + scene.me) >> 1, total;
         bool mirrored = scene.me & 1, lit = false, glows = false;
@@ -79,18 +79,18 @@ __device__ __forceinline__ void write_lamps(const Scene& scene, Counts& counts)
         Pool pool = {};
         Halo halo = {};
         if (number < lamps) {
-            int slot = slot_of(team.lamp_ends, job.slots, number);
+            int slot = slot_of(shared.lamp_ends, job.slots, number);
             const Place& place = job.places[scene.n * job.slots + slot];
-            float4 row = ((const float4*)job.town.lamps)[job.town.lamp_start[place.mesh] + number - team.lamp_ends[slot]];
+            float4 row = ((const float4*)job.town.lamps)[job.town.lamp_start[place.mesh] + number - shared.lamp_ends[slot]];
             int material = (int)row.w;
             Lamp lamp = {row.x, row.y, row.z, job.town.kinds[material], ((const float4*)job.town.palette)[material]};
             lit = light_of(scene, place, lamp, mirrored, shape, pool);
             glows = !mirrored && halo_of(scene, place, lamp, halo);
         }
-        int at = counts.halos + before<WARPS>(team.sums, scene.me, glows, total);
+        int at = counts.halos + before<WARPS>(shared.sums, scene.me, glows, total);
         if (glows) job.halos[first + at] = halo;
         counts.halos += total;
-        at = counts.pools + before<WARPS>(team.sums, scene.me, lit, total);
+        at = counts.pools + before<WARPS>(shared.sums, scene.me, lit, total);
         if (lit) {
             shape.number = at;
             job.pool_shapes[2 * first + at] = shape;

@@ -24,7 +24,7 @@ struct __align__(16) Mark {
     float r, g, blue, pad;
 };
 
-struct Team {
+struct Shared {
     float view[VIEW_STRIDE], light[LIGHT_STRIDE];
     s32 sums[WARPS];
     Mark marks[MOST];
@@ -199,7 +199,7 @@ __device__ __forceinline__ void lay_row(const Scene& scene, u8* rgb, const Mark*
 
 extern "C" __global__ void __launch_bounds__(THREADS, 4) overlay(const Job* __restrict__ pointer)
 {
-    __shared__ Team team;
+    __shared__ Shared shared;
     const Job& job = *pointer;
     int n = blockIdx.y, me = threadIdx.x, lane = me & 31, warp = me >> 5;
     const float* light = job.lights + n * LIGHT_STRIDE;
@@ -208,10 +208,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 4) overlay(const Job* __re
     int width = job.width, height = job.height;
     bool rain = light[FALL] == RAIN;
     float aspect = (float)width / (float)height, crowd = aspect > 1.0f ? aspect : 1.0f / aspect;
-    if (me < VIEW_STRIDE) team.view[me] = job.views[n * VIEW_STRIDE + me];
-    if (me >= 64 && me < 64 + LIGHT_STRIDE) team.light[me - 64] = light[me - 64];
+    if (me < VIEW_STRIDE) shared.view[me] = job.views[n * VIEW_STRIDE + me];
+    if (me >= 64 && me < 64 + LIGHT_STRIDE) shared.light[me - 64] = light[me - 64];
     __syncthreads();
-    Scene scene = {job, team.view, team.light, job.nearness + (size_t)n * width * height, n, width, height};
+    Scene scene = {job, shared.view, shared.light, job.nearness + (size_t)n * width * height, n, width, height};
     scene.stars = starry ? STARS_OUT : 0;
     scene.lamps = lit ? job.counts[n].halos : 0;
     scene.drops = falling ? (int)((rain ? 240.0f : 400.0f) * light[AMOUNT] * fminf(crowd, 4.0f)) : 0;
@@ -225,15 +225,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, 4) overlay(const Job* __re
             Mark mark;
             int total, i = next + me;
             bool here = i < many && mark_of(scene, i, mark) && mark.left < mark.right && max((int)mark.top, top) < min((int)mark.bottom, bottom);
-            int at = listed + before<WARPS>(team.sums, me, here, total);
-            if (here) team.marks[at] = mark; // `before` waited for all that read the ones of the last round
+            int at = listed + before<WARPS>(shared.sums, me, here, total);
+            if (here) shared.marks[at] = mark; // `before` waited for all that read the ones of the last round
             listed += total;
         }
         __syncthreads();
-        u16* row = team.rows[warp];
+        u16* row = shared.rows[warp];
         for (int y = top + TILE_HIGH * warp; y < bottom; y += TILE_HIGH * WARPS) {
-            int count = touching(team.marks, listed, row, y, min(y + TILE_HIGH, bottom), lane);
-            lay_row(scene, rgb, team.marks, row, count, y, bottom, lane);
+            int count = touching(shared.marks, listed, row, y, min(y + TILE_HIGH, bottom), lane);
+            lay_row(scene, rgb, shared.marks, row, count, y, bottom, lane);
             __syncwarp();
         }
     }

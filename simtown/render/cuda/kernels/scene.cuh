@@ -9,7 +9,7 @@ constexpr int THREADS = 128, WARPS = THREADS / 32;
 constexpr int MOST_CORNERS = 14; // points of a mesh's hull (atlas.py)
 
 // What all threads of a block share. A thread's outline lies in its own column.
-struct Team {
+struct Shared {
     float view[VIEW_STRIDE], light[LIGHT_STRIDE];
     Turn turns[4];                 // the camera's yaw and pitch, the sun's azimuth and elevation
     s32 lamp_ends[MOST_SLOTS + 1]; // lamps of the slots before
@@ -22,27 +22,27 @@ struct Team {
 // The scene that a block works on.
 struct Scene {
     const Job& job;
-    Team& team;
+    Shared& shared;
     int n, me, wide, high; // number of the scene and the thread; samples
     const float *view, *light;
 };
 
 struct Pose { float x, y, z, c, s, scale; };
 
-// The view (camera.py) and the light (light.py) of the scene, into team and the job.
+// The view (camera.py) and the light (light.py) of the scene, into `shared` and the job.
 __device__ __forceinline__ void look(const Scene& scene)
 {
     const Job& job = scene.job;
-    Team& team = scene.team;
+    Shared& shared = scene.shared;
     int n = scene.n, me = scene.me;
     const float* camera = job.camera + 7 * n;
-    if (me < 4) team.turns[me] = sincos_of((double)(me < 2 ? camera[3 + me] : job.sun[2 * n + me - 2]));
+    if (me < 4) shared.turns[me] = sincos_of((double)(me < 2 ? camera[3 + me] : job.sun[2 * n + me - 2]));
     __syncthreads();
     if (me == 0) {
-        Turn yaw = team.turns[0], pitch = team.turns[1];
+        Turn yaw = shared.turns[0], pitch = shared.turns[1];
         const double widest = 16.0 / 9.0;
         double focal = (double)camera[5] * ((double)job.width <= widest * job.height ? (double)job.width : widest * job.height);
-        float* view = team.view;
+        float* view = shared.view;
         view[0] = camera[0], view[1] = camera[1], view[2] = camera[2];
         view[3] = (float)yaw.c, view[4] = (float)yaw.s, view[5] = 0.0f;
         view[6] = (float)(yaw.s * pitch.s), view[7] = (float)(-yaw.c * pitch.s), view[8] = (float)pitch.c;
@@ -50,20 +50,20 @@ __device__ __forceinline__ void look(const Scene& scene)
         view[12] = (float)focal, view[13] = (float)(job.width / 2.0), view[14] = (float)(job.height + focal * (double)camera[6]);
         view[15] = 0.0f;
     } else if (me == 32) {
-        Turn azimuth = team.turns[2], elevation = team.turns[3];
-        team.light[SUN_DIRECTION] = (float)(elevation.c * azimuth.c);
-        team.light[SUN_DIRECTION + 1] = (float)(elevation.c * azimuth.s);
-        team.light[SUN_DIRECTION + 2] = (float)elevation.s;
+        Turn azimuth = shared.turns[2], elevation = shared.turns[3];
+        shared.light[SUN_DIRECTION] = (float)(elevation.c * azimuth.c);
+        shared.light[SUN_DIRECTION + 1] = (float)(elevation.c * azimuth.s);
+        shared.light[SUN_DIRECTION + 2] = (float)elevation.s;
     } else if (me >= 64 && me < 64 + LIGHT_STRIDE - SUN) {
         constexpr int columns = LIGHT_COLUMNS - SUN;
         int column = me - 64;
         const double* looks = job.town.looks + 2 * columns * job.weather[n];
         double t = (double)job.intensity[n];
-        team.light[SUN + column] = column < columns ? (float)(looks[column] * (1.0 - t) + looks[columns + column] * t) : 0.0f;
+        shared.light[SUN + column] = column < columns ? (float)(looks[column] * (1.0 - t) + looks[columns + column] * t) : 0.0f;
     }
     __syncthreads();
-    if (me < VIEW_STRIDE) job.views[n * VIEW_STRIDE + me] = team.view[me];
-    if (me < LIGHT_STRIDE) job.lights[n * LIGHT_STRIDE + me] = team.light[me];
+    if (me < VIEW_STRIDE) job.views[n * VIEW_STRIDE + me] = shared.view[me];
+    if (me < LIGHT_STRIDE) job.lights[n * LIGHT_STRIDE + me] = shared.light[me];
 }
 
 // Colours of the sky in a row of samples, and of clouds there (sky.sky_row).

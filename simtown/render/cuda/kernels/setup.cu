@@ -6,11 +6,11 @@
 #include "shadows.cuh"
 #include "things.cuh"
 
-// Things in their places, and the list of their contacts; how many may cast shadows, whose slots go to team.casters.
+// Things in their places, and the list of their contacts; how many may cast shadows, whose slots go to shared.casters.
 __device__ __forceinline__ int write_things(const Scene& scene, Counts& counts)
 {
     const Job& job = scene.job;
-    Team& team = scene.team;
+    Shared& shared = scene.shared;
     int slots = job.slots, first = scene.n * slots, triangles = 0, lamps = 0, casters = 0;
     for (int start = 0; start < slots; start += THREADS) {
         int slot = start + scene.me, total, seen = 0, burning = 0;
@@ -28,16 +28,16 @@ __device__ __forceinline__ int write_things(const Scene& scene, Counts& counts)
                 stands = contact_of(scene, mesh, pose, shape, contact);
             }
         }
-        int at = triangles + before<WARPS>(team.sums, scene.me, seen, total);
+        int at = triangles + before<WARPS>(shared.sums, scene.me, seen, total);
         if (here) job.ends[first + scene.n + slot] = at;
         triangles += total;
-        at = lamps + before<WARPS>(team.sums, scene.me, burning, total);
-        if (here) team.lamp_ends[slot] = at;
+        at = lamps + before<WARPS>(shared.sums, scene.me, burning, total);
+        if (here) shared.lamp_ends[slot] = at;
         lamps += total;
-        at = casters + before<WARPS>(team.sums, scene.me, casts, total);
-        if (casts) team.casters[at] = (u8)slot;
+        at = casters + before<WARPS>(shared.sums, scene.me, casts, total);
+        if (casts) shared.casters[at] = (u8)slot;
         casters += total;
-        at = counts.contacts + before<WARPS>(team.sums, scene.me, stands, total);
+        at = counts.contacts + before<WARPS>(shared.sums, scene.me, stands, total);
         if (stands) {
             shape.number = at;
             job.contact_shapes[first + at] = shape;
@@ -45,15 +45,15 @@ __device__ __forceinline__ int write_things(const Scene& scene, Counts& counts)
         }
         counts.contacts += total;
     }
-    if (scene.me == 0) job.ends[first + scene.n + slots] = triangles, team.lamp_ends[slots] = lamps;
+    if (scene.me == 0) job.ends[first + scene.n + slots] = triangles, shared.lamp_ends[slots] = lamps;
     return casters;
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) setup(const Job* __restrict__ pointer)
 {
-    __shared__ Team team;
+    __shared__ Shared shared;
     const Job& job = *pointer;
-    Scene scene = {job, team, (int)blockIdx.x, (int)threadIdx.x, 2 * job.width + 1, 2 * job.height + 1, team.view, team.light};
+    Scene scene = {job, shared, (int)blockIdx.x, (int)threadIdx.x, 2 * job.width + 1, 2 * job.height + 1, shared.view, shared.light};
     Counts counts = {};
     look(scene);
     write_rows(scene);

@@ -10,34 +10,34 @@ struct Point { float x, y; };
 // How far a shadow's edge reaches beyond the corner that a point of the hull throws.
 __device__ __forceinline__ float softness(const Pose& p, float z) { return EDGE + SOFTER * fmaxf(p.z + p.scale * z, 0.0f); }
 
-// The convex hull of the first n corners of this thread's column: their numbers, counter-clockwise, in team.chain; how many (fill.hull).
-__device__ __forceinline__ int hull(Team& team, int me, int n)
+// The convex hull of the first n corners of this thread's column: their numbers, counter-clockwise, in shared.chain; how many (fill.hull).
+__device__ __forceinline__ int hull(Shared& shared, int me, int n)
 {
     for (int i = 0; i < n; i++) {
-        float x = team.x[i][me], y = team.y[i][me];
+        float x = shared.x[i][me], y = shared.y[i][me];
         int j = i;
         for (; j > 0; j--) {
-            int k = team.order[j - 1][me];
-            float other = team.x[k][me];
-            if (other < x || (other == x && team.y[k][me] <= y)) break;
-            team.order[j][me] = (u8)k;
+            int k = shared.order[j - 1][me];
+            float other = shared.x[k][me];
+            if (other < x || (other == x && shared.y[k][me] <= y)) break;
+            shared.order[j][me] = (u8)k;
         }
-        team.order[j][me] = (u8)i;
+        shared.order[j][me] = (u8)i;
     }
     int size = 0;
     for (int sweep = 0; sweep < 2; sweep++) {
         int floor = max(size, 1); // corners of the chain that stay: its first one
         for (int i = 0; i < n; i++) {
-            int k = team.order[sweep == 0 ? i : n - 1 - i][me];
-            s64 x = (s64)team.x[k][me], y = (s64)team.y[k][me];
+            int k = shared.order[sweep == 0 ? i : n - 1 - i][me];
+            s64 x = (s64)shared.x[k][me], y = (s64)shared.y[k][me];
             while (size > floor) {
-                int a = team.chain[size - 2][me], b = team.chain[size - 1][me];
-                s64 ax = (s64)team.x[a][me], ay = (s64)team.y[a][me], bx = (s64)team.x[b][me], by = (s64)team.y[b][me];
+                int a = shared.chain[size - 2][me], b = shared.chain[size - 1][me];
+                s64 ax = (s64)shared.x[a][me], ay = (s64)shared.y[a][me], bx = (s64)shared.x[b][me], by = (s64)shared.y[b][me];
                 if ((bx - ax) * (y - ay) - (by - ay) * (x - ax) > 0) break;
                 size--;
             }
             if (i == 0 && sweep == 1) continue;
-            team.chain[size++][me] = (u8)k;
+            shared.chain[size++][me] = (u8)k;
         }
     }
     return size - 1;
@@ -56,7 +56,7 @@ __device__ __forceinline__ bool may_cast(const Scene& scene, s32 mesh, const Pos
 // The outline of a thing's shadow in this thread's column and the rows that it may touch; how many corners, 0 for no shadow.
 __device__ __forceinline__ int outline(const Scene& scene, s32 mesh, const Pose& p, Shape& shape)
 {
-    Team& team = scene.team;
+    Shared& shared = scene.shared;
     const Town& town = scene.job.town;
     const float *view = scene.view, *light = scene.light;
     float slope_x = light[0] / light[2], slope_y = light[1] / light[2];
@@ -68,26 +68,26 @@ __device__ __forceinline__ int outline(const Scene& scene, s32 mesh, const Pose&
         float above = fmaxf(p.z + p.scale * q.z, 0.0f), soft = EDGE + SOFTER * above;
         float x = floorf((p.x + p.scale * (p.c * q.x - p.s * q.y) - slope_x * above) * GRID + 0.5f);
         float y = floorf((p.y + p.scale * (p.s * q.x + p.c * q.y) - slope_y * above) * GRID + 0.5f);
-        team.x[i][scene.me] = x, team.y[i][scene.me] = y;
+        shared.x[i][scene.me] = x, shared.y[i][scene.me] = y;
         float depth = depth_of(view, x / GRID, y / GRID);
         near = fminf(near, depth - 1.5f * soft), far = fmaxf(far, depth + 1.5f * soft);
     }
     if (!ground_rows(view, scene.high, near, far, shape)) return 0;
-    int corners = hull(team, scene.me, n);
+    int corners = hull(shared, scene.me, n);
     return corners < 3 ? 0 : corners;
 }
 
 // Write the edges of the outline in this thread's column; how many.
 __device__ __forceinline__ int write_edges(const Scene& scene, s32 mesh, const Pose& pose, int corners, float4* edges)
 {
-    const Team& team = scene.team;
+    const Shared& shared = scene.shared;
     const float4* points = (const float4*)scene.job.town.hull + scene.job.town.hull_start[mesh];
-    int me = scene.me, first = team.chain[0][me], kept = 0;
-    Point p = {team.x[first][me] / GRID, team.y[first][me] / GRID};
+    int me = scene.me, first = shared.chain[0][me], kept = 0;
+    Point p = {shared.x[first][me] / GRID, shared.y[first][me] / GRID};
     float soft = softness(pose, points[first].z);
     for (int i = 1; i <= corners; i++) {
-        int k = team.chain[i == corners ? 0 : i][me];
-        Point q = {team.x[k][me] / GRID, team.y[k][me] / GRID};
+        int k = shared.chain[i == corners ? 0 : i][me];
+        Point q = {shared.x[k][me] / GRID, shared.y[k][me] / GRID};
         float soft_q = softness(pose, points[k].z), dx = q.x - p.x, dy = q.y - p.y, length = sqrtf(dx * dx + dy * dy);
         if (length >= 0.02f) {
             float nx = -dy / length, ny = dx / length;
@@ -102,7 +102,7 @@ __device__ __forceinline__ int write_edges(const Scene& scene, s32 mesh, const P
     return kept;
 }
 
-// The list of the shadows of the first `casters` of team.casters.
+// The list of the shadows of the first `casters` of shared.casters.
 __device__ __forceinline__ void write_shadows(const Scene& scene, int casters, Counts& counts)
 {
     const Job& job = scene.job;
@@ -113,12 +113,12 @@ __device__ __forceinline__ void write_shadows(const Scene& scene, int casters, C
         Pose pose;
         Shape shape = {};
         if (number < casters) {
-            const Place& place = job.places[first + scene.team.casters[number]];
+            const Place& place = job.places[first + scene.shared.casters[number]];
             mesh = place.mesh;
             pose = {place.x, place.y, place.z, place.c, place.s, place.scale};
             corners = outline(scene, mesh, pose, shape);
         }
-        int at = counts.shadows + before<WARPS>(scene.team.sums, scene.me, corners > 0, total);
+        int at = counts.shadows + before<WARPS>(scene.shared.sums, scene.me, corners > 0, total);
         if (corners > 0) {
             float4* edges = (float4*)job.shadow_edges + (first + at) * MOST_EDGES;
             shape.number = at, shape.edges = write_edges(scene, mesh, pose, corners, edges);
