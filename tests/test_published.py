@@ -159,7 +159,7 @@ def test_urls_are_named_without_passwords():
     quoting = OSError(
         5, 'Invalid bucket name "ann:secret@bucket" in town?sig=secret'
     )  # as network libraries do
-    with pytest.raises(OSError, match="bucket") as error, store.claimed("simtown generate"):
+    with pytest.raises(OSError, match="bucket") as error, store._files():
         raise PermissionError(quoting)
     assert "secret" not in str(error.value)
 
