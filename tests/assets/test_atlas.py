@@ -44,24 +44,6 @@ def test_starts_divide_the_rows(a, kind):
     assert (np.diff(starts) >= (0 if kind == "lamp" else 1)).all()
 
 
-def test_shapes_and_types(a):
-    t = len(a.triangles)
-    assert (
-        a.vertices.dtype
-        == a.normals.dtype
-        == a.hull.dtype
-        == a.lamps.dtype
-        == a.bounds.dtype
-        == a.radius.dtype
-        == np.float32
-    )
-    assert a.triangles.dtype == np.int32
-    assert a.materials.dtype == a.parts.dtype == np.uint8
-    assert a.normals.shape == (t, 4)
-    assert a.materials.shape == a.parts.shape == (t,)
-    assert len(MATERIALS) <= 256
-
-
 def test_triangles_stay_inside_their_mesh(a):
     for number in range(len(NAMES)):
         triangles = a.triangles[own(a.triangle_start, number)]
@@ -76,15 +58,6 @@ def test_normals_are_unit_outward_and_give_the_plane(a):
     assert np.abs(a.normals[:, :3] - expected).max() < 1e-6
     for corner in (p, q, r):
         assert np.abs((expected * corner).sum(axis=1) - a.normals[:, 3]).max() < 3e-5
-
-
-def test_materials_come_from_the_meshes(a):
-    for number, name in enumerate(ENTITIES):
-        mesh = entity_mesh(name)
-        kept = a.materials[own(a.triangle_start, number)]
-        if len(kept) == len(mesh.materials):
-            assert np.array_equal(kept, mesh.materials)
-        assert set(kept.tolist()) == set(mesh.materials.tolist())
 
 
 def test_bounds_and_radius(a):

@@ -107,12 +107,6 @@ def test_truth_is_undefined_within_the_margin(number, least):
     assert truth.tolist() == [0, 0, 0, 1, -1, 0, 1, -1]
 
 
-def test_margins_picks_each_row_its_own():
-    separation = np.arange(2 * 2 * 3 * 3, dtype=np.float64).reshape(2, 2, 3, 3)
-    got = margins(separation, np.array([LEFT, BEHIND]), np.array([0, 2]), np.array([1, 0]))
-    assert got.tolist() == [-separation[0, 0, 0, 1], separation[1, 1, 2, 0]]
-
-
 @quick
 @given(st.floats(-20, 20, width=32), st.floats(-20, 20, width=32))
 def test_moving_viewer_and_scene_together_changes_nothing(x, y):
@@ -122,13 +116,6 @@ def test_moving_viewer_and_scene_together_changes_nothing(x, y):
     moved[..., :2] += np.array([x, y], dtype=np.float32)
     eye[:, :2] += np.array([x, y], dtype=np.float32)
     assert np.allclose(separations(moved, eye), separations(pose, camera), atol=1e-4)
-
-
-def test_heading_and_height_do_not_matter():
-    pose = np.array([[[1.0, -1.5, 0.0], [-2.0, 1.75, 3.0]]], dtype=np.float32)
-    turned = pose + np.array([0, 0, 1.25], dtype=np.float32)
-    low, high = Camera(z=2.0).row()[None], Camera(z=7.0, focal=1.5, bottom=-0.3).row()[None]
-    assert np.array_equal(separations(turned, low), separations(pose, high))
 
 
 def test_lateral_separation_is_metres_at_one_distance():
@@ -145,11 +132,6 @@ def test_relations_keep_their_numbers():
     assert DEFAULT_RELATIONS == ("left of", "right of")
     for one, other in zip(RELATIONS[::2], RELATIONS[1::2], strict=True):  # opposites stand in pairs
         assert (one.axis, one.sign, one.margin) == (other.axis, -other.sign, other.margin)
-
-
-def test_relation_numbers():
-    assert relation_numbers(("behind", "left of")).tolist() == [3, 0]
-    assert relation_numbers(RELATION_NAMES).tolist() == list(range(len(RELATIONS)))
 
 
 @pytest.mark.parametrize(

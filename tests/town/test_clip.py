@@ -135,24 +135,6 @@ def test_traffic_refuses_what_has_no_room():
         traffic(0, vehicles=-1)
 
 
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"path": None}, "the path is None"),
-        ({"seconds": "4"}, "seconds is '4'"),
-        ({"seconds": float("nan")}, "seconds is nan"),
-        ({"fps": 12.5}, "fps is 12.5"),
-        ({"size": "ab"}, "size is 'ab'"),
-        ({"size": (0, 0)}, r"size \(0, 0\)"),
-    ],
-)
-def test_a_clip_refuses_what_has_another_type(wrong, message, tmp_path):
-    arguments = {"path": str(tmp_path / "street.mp4"), "seconds": 0.1, "fps": 10, "size": (96, 54)}
-    with pytest.raises(TownError, match=message):
-        clip.write(traffic(0, vehicles=0), **(arguments | wrong))
-    assert not list(tmp_path.iterdir())
-
-
 def test_the_path_of_a_clip_may_be_a_text(tmp_path):
     clip.write(traffic(0, vehicles=0), str(tmp_path / "street.gif"), 0.2, 10, (96, 54))
     assert [path.name for path in tmp_path.iterdir()] == ["street.gif"]
