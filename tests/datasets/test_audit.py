@@ -389,31 +389,6 @@ def test_of_a_split_of_many_pictures_some_are_compared_with_all_and_equal_ones_a
     ]
 
 
-def test_of_long_pictures_equal_ones_alone_count_as_one(tmp_path):
-    settings = Settings(entities=5, n=200, val=0, test=20, width=512, height=32, weathers=("fog",))
-    generate(settings, tmp_path / "long", workers=1)
-    (finding,) = (f for f in run.audit(open_dataset(tmp_path / "long")) if f.check == "repeated pictures")
-    assert finding.status == "pass"
-    assert "equality alone" in finding.figure
-    with h5py.File(tmp_path / "long" / "train-00000.h5", "r+") as train:
-        train["images"][80] = train["images"][7]
-    (finding,) = (
-        f for f in run.audit(open_dataset(seal(tmp_path / "long"))) if f.check == "repeated pictures"
-    )
-    assert finding.details["first"] == [["train 80", "train 7"]]
-
-
-def test_guests_are_counted_at_home_alone(clean, copy):
-    with survey.surveyed(open_dataset(repeat_in_all_ways(copy(clean))), Processes(), ignore) as seen:
-        _, records = seen.scenes[0]
-        guests = records.copy()
-        guests["home"] = False
-        (at_home, away) = (scenes.repeats((0, some), ignore, seen.rows) for some in (records, guests))
-    assert (at_home.within["train"].count, at_home.seen["test"].count) == (5, 3)
-    assert (away.within["train"].count, away.seen["test"].count) == (0, 0)
-    assert not any(len(part) for parts in away.near.values() for part in parts)
-
-
 @given(
     st.lists(st.tuples(st.floats(-5, 5), st.floats(-5, 5)), min_size=1, max_size=60),
     st.integers(1, 6),
@@ -456,23 +431,6 @@ def test_statistics_of_a_large_split_are_of_pairs_spread_over_it(clean, copy, mo
     assert seen.counts["train"].examples == 1_600
 
 
-def test_one_scene_everywhere_is_no_trouble(clean, copy, tmp_path):
-    """Thousands of equal scenes and pictures, and thousands that nearly are: counted, and in no more time
-    than others.
-    """
-
-    def same(file, rng):
-        n = len(file["answer"])
-        file["scene/entity"][:] = np.tile(file["scene/entity"][0], (n, 1))
-        file["scene/pose"][:] = nudge(rng, np.tile(file["scene/pose"][0], (n, 1, 1)))
-        file["images"][:] = np.tile(file["images"][0], (n, 1, 1, 1))
-
-    found = warned(plant(copy(clean), same))
-    assert found["nearly repeated scenes"] == {"train", "test"}
-    (finding,) = (f for f in run.audit(open_dataset(tmp_path / "copy")) if f.check == "repeated pictures")
-    assert finding.details["repeated"] == 0  # they are those of one scene, within a few centimetres
-
-
 @pytest.mark.parametrize("change", ["none", "brightness", "noise", "JPEG"])
 def test_a_picture_under_another_scene_is_found(change, clean, copy):
     cv2 = pytest.importorskip("cv2")
@@ -511,25 +469,6 @@ def test_a_scene_a_step_away_is_another_if_its_picture_is_equal(noise, moved, re
     assert finding.details["repeated"] == repeated
 
 
-def test_ordinary_pictures_are_far_from_being_the_same(tmp_path):
-    """Even in a foggy, small world: any two that are near on the whole differ much in some cell."""
-    generate(
-        Settings(entities=5, n=2_000, val=0, test=0, width=32, height=32, weathers=("fog",)),
-        tmp_path / "town",
-        workers=1,
-    )
-    data = open_dataset(tmp_path / "town")
-    prints = pictures.fingerprints(pictures.cell_brightness(data, DatasetRows.of(data), np.arange(2_000)))
-    squares = np.square(prints).mean(axis=1)
-    for i in range(0, len(prints), 500):
-        difference = (
-            squares[i : i + 500, None] + squares - 2 * prints[i : i + 500] @ prints.T / prints.shape[1]
-        )
-        difference[np.arange(500), np.arange(i, i + 500)] = np.inf
-        near, other = np.nonzero(difference < (2 * pictures.SAME) ** 2)
-        assert np.abs(prints[i + near] - prints[other]).max(axis=1).min(initial=np.inf) > 1.2 * pictures.PEAK
-
-
 def test_files_that_were_changed_are_found(clean, copy, cli):
     changed = copy(clean)
     with h5py.File(changed / "train-00001.h5", "r+") as file:
@@ -540,18 +479,6 @@ def test_files_that_were_changed_are_found(clean, copy, cli):
     outcome = cli("audit", changed, "--strict")
     assert outcome.code == 1
     assert "changed files (all): Somebody changed these files" in outcome.out
-
-
-def test_seen_questions_are_told_apart_from_seen_scenes(clean):
-    data = open_dataset(clean)
-    known = {
-        (int(s), int(r), int(o))
-        for s, r, o in zip(*(data.train.column(c) for c in ("subject", "relation", "object")), strict=True)
-    }
-    asked = list(zip(*(data.test.column(c) for c in ("subject", "relation", "object")), strict=True))
-    (finding,) = (f for f in run.audit(data) if (f.check, f.where) == ("questions seen in training", "test"))
-    assert finding.status == "note"
-    assert finding.details["seen"] == sum((int(s), int(r), int(o)) in known for s, r, o in asked)
 
 
 def test_close_margins_and_hidden_vehicles_are_found(clean, copy):
@@ -671,7 +598,3 @@ def test_too_few_examples_are_said_to_be_too_few(plain):
     handle = Handle(open_dataset(plain))
     findings = [finding for name in probes.PROBES for finding in probes.probe(name, ignore, handle)]
     assert {finding.status for finding in findings} == {"note"}
-
-
-def test_what_is_no_data_set_is_refused(cli, tmp_path):
-    cli("audit", tmp_path).refuses("no simtown data set")

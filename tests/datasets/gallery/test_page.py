@@ -1,9 +1,7 @@
 """The page in a real browser, opened from disk."""
 
-import base64
 import io
 import json
-import re
 import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -13,7 +11,7 @@ import pytest
 from PIL import Image
 
 from simtown.assets.catalogue import ENTITIES
-from simtown.datasets.gallery import DETAILS, SHEET, gallery
+from simtown.datasets.gallery import gallery
 from simtown.datasets.marginals import targets
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import SPLITS
@@ -174,16 +172,6 @@ def test_an_entity_is_found_in_its_role(role, small):
     assert page.js("document.querySelector('[name=role]:checked').value") == role
 
 
-def test_typing_an_entity(small):
-    page, data = small
-    page.open()
-    page.keys("/", "Taxi")
-    assert page.found() == (together(data, "scene/entity") == ENTITIES.index("taxi")).any(axis=1).sum()
-    page.keys("x")
-    assert page.js("document.getElementById('entity').getAttribute('aria-invalid')") == "true"
-    assert page.found() == 38
-
-
 @pytest.mark.parametrize("typed", ["tacsi", "taxx", "TAXY", "axi"])
 def test_an_entity_that_does_not_exist_is_named_with_those_like_it(typed, small):
     """Also where the address names it; what was typed stays, and one of the names can be chosen instead."""
@@ -199,14 +187,6 @@ def test_an_entity_that_does_not_exist_is_named_with_those_like_it(typed, small)
     assert page.found() == (together(data, "scene/entity") == ENTITIES.index("taxi")).any(axis=1).sum()
     assert page.js("document.getElementById('unknown-entity').hidden")
     assert page.js("document.getElementById('entity').value") == "taxi"
-
-
-def test_an_entity_like_none_is_said_to_be_none(small):
-    page, _ = small
-    page.open("entity=%3Cb%3Exylophone")
-    assert page.text("#unknown-entity") == "No entity is named “<b>xylophone”."
-    page.click("#clear") if not page.js("document.getElementById('clear').hidden") else page.keys("c")
-    assert page.js("document.getElementById('unknown-entity').hidden")
 
 
 def test_a_changed_address_is_shown_at_once(small):
@@ -485,26 +465,6 @@ def test_an_address_brings_everything_back(small):
     assert page.js("document.getElementById('boxes').getAttribute('aria-pressed')") == "true"
 
 
-def test_light_and_dark_follow_the_system_until_chosen(small):
-    page, _ = small
-    background = "getComputedStyle(document.body).backgroundColor"
-    light, dark = (page.open(theme=theme).js(background) for theme in ("light", "dark"))
-    assert light != dark
-
-    def choice_is_kept():
-        """Chromium hands on what a page stores a moment later: then the next page still follows the system,
-        and chooses again.
-        """
-        if page.js(background) == dark:
-            page.click("#theme")
-        assert page.js(background) == light
-        page.driver.refresh()
-        page.wait("document.documentElement.dataset.ready")
-        return page.js(background) == light
-
-    page.until(choice_is_kept)
-
-
 def test_everything_has_a_name(small):
     page, _ = small
     page.open("at=train:1&open=1&boxes=1")
@@ -652,88 +612,3 @@ def test_a_sample_says_what_it_is_of(sampled):
             assert f"train:{number} " in page.text("#inspector code")
     page.open("open=1&at=test:100&split=test")
     assert page.text("#inspector .question").startswith(data.test[100].question)
-
-
-def test_distributions_of_a_sample_are_of_the_whole(sampled):
-    page, data = sampled
-    page.open("charts=1")
-    assert page.text("#charts .note").startswith("1,300 examples, all of the data set")
-    snow = WEATHERS.index("snow")
-    whole = sum((data[name].column("scene/weather") == snow).sum() for name in SPLITS)
-    assert f", {whole} examples, target" in page.js(
-        f"document.querySelector('#chart-weather [data-value=\"{snow}\"]').ariaLabel"
-    )
-    assert page.text("#chart-margin h2") == "Margins, by answer, of 340 examples on this page"
-    page.click("[name=split][value=train]")
-    assert page.text("#charts .note").startswith("600 examples")
-    page.click("[name=answer][value=yes]")
-    shown = page.found()
-    assert (
-        page.text("#charts .note")
-        == f"{shown} examples of those on this page, filtered: no target to compare with."
-    )
-
-
-def test_all_of_a_small_data_set_is_no_sample(small):
-    page, _ = small
-    page.open("charts=1")
-    assert page.js("document.getElementById('sample').hidden")
-    assert "on this page" not in page.text("#charts")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("count", [60_160, 2_000_000])
-def test_very_many_examples(count, large, tmp_path):
-    """The same pieces over and over: never many cells, few reads, and the last example is reached."""
-    page, _ = large
-    (tmp_path / "data").mkdir()
-    (tmp_path / "index.html").write_bytes((page.path / "index.html").read_bytes())
-    begin = (page.path / "data" / "index.js").read_text()
-    about = json.loads(begin[len("simtown.begin(") : -2])
-    for name, text in about["columns"].items():
-        column = np.frombuffer(base64.b64decode(text), dtype="<i2" if name == "margin" else "u1")[:DETAILS]
-        about["columns"][name] = base64.b64encode(np.resize(column, count).tobytes()).decode()
-    about["splits"] = [{**about["splits"][0], "count": count, "starts": [0], "stretch": count}]
-    (tmp_path / "data" / "index.js").write_text(f"simtown.begin({json.dumps(about)})")
-    source = (page.path / "data" / "train-00000.js").read_text()
-    piece = (
-        "{ const number = Number(/(\\d+)\\.js/.exec(document.currentScript.src)[1]); (window.read ??= new "
-        "Set()).add(number);"
-    )
-    (tmp_path / "piece.js").write_text(
-        piece + re.sub(r"(?<=^simtown.detail\(\"train\", )\d+", "number", source) + "}"
-    )
-    for i in range(-(-count // DETAILS)):
-        (tmp_path / "data" / f"train-{i:05d}.js").hardlink_to(tmp_path / "piece.js")
-    for i in range(-(-count // SHEET**2)):
-        (tmp_path / "data" / f"train-{i:05d}.jpg").hardlink_to(page.path / "data" / f"train-{i % 4:05d}.jpg")
-    big = Page(page.driver, tmp_path, page.until)
-    big.open()
-    assert big.found() == count
-    yes = (np.resize(np.frombuffer(base64.b64decode(about["columns"]["answer"]), dtype="u1"), count)).sum()
-    big.click("[name=answer][value=yes]")
-    assert big.found() == yes
-    for share in (0.1, 0.9, 0.5):
-        big.js(
-            f"document.getElementById('grid').scrollTop = {share} * "
-            "document.getElementById('grid').scrollHeight"
-        )
-        big.wait(
-            "((grid) => [...document.querySelectorAll('.cell')].some((c) => c.getBoundingClientRect().top >= "
-            "grid.top"
-            "&& c.getBoundingClientRect().top < "
-            "grid.bottom))(document.getElementById('grid').getBoundingClientRect())"
-        )
-        big.settle()
-        place = big.js("Number(document.querySelector('.cell').ariaPosInSet)")
-        assert abs(place / yes - share) < 0.01
-        assert big.js("document.querySelectorAll('.cell').length") < 100
-    assert 4 <= big.js("window.read.size") < 40  # of hundreds of pieces: those with what was in sight
-    for key, place in ((END, yes), (HOME, 1)):
-        big.js("document.getElementById('grid').focus()")
-        big.keys(key)
-        big.settle()
-        cell = "document.querySelector('[aria-selected=true]')"
-        assert big.js(f"Number({cell}.ariaPosInSet)") == place
-        top, bottom = big.js(f"[{cell}.getBoundingClientRect().top, {cell}.getBoundingClientRect().bottom]")
-        assert 0 < top < bottom <= 900
