@@ -73,10 +73,6 @@ def test_a_share_has_wilsons_interval(flags):
     assert 0 <= right["low"] <= right["accuracy"] <= right["high"] <= 1
 
 
-def test_nothing_asked_is_no_share():
-    assert share(np.zeros(0, dtype=bool)) is None
-
-
 def parts(split, correct, key):
     """Right answers by a key of an example, counted one by one."""
     out = {}

@@ -3,7 +3,6 @@ losses that are no numbers.
 """
 
 import json
-import os
 import random
 import re
 import shutil
@@ -497,18 +496,6 @@ def test_a_dead_network_is_begun_anew_and_patience_with_it(moments, data, tmp_pa
     assert once["epochs"] == 3
 
 
-def test_a_network_that_is_always_dead_comes_to_an_end(data, tmp_path, monkeypatch):
-    monkeypatch.setattr(early_stopping, "CLOSEST", 4)
-    monkeypatch.setattr(towns.Mortal, "chance", 0.0)
-    told = fit(
-        small(f"{HERE}:Mortal", protocol="patient", min_steps=4, patience=2, max_steps=0),
-        data,
-        tmp_path / "run",
-    )
-    assert told["restarts"] == module.RESTARTS
-    assert told["status"] == "done"
-
-
 # What goes wrong
 
 
@@ -657,39 +644,9 @@ def test_a_damaged_state_is_told_and_kept(damage, begun, data):
     assert snapshot(begun) == before
 
 
-def test_without_its_state_a_run_begins_again(begun, data, tmp_path):
-    (begun / "state.safetensors").unlink()
-    fit(small(f"{HERE}:Entities"), data, begun)
-    fit(small(f"{HERE}:Entities"), data, tmp_path / "whole")
-    assert result(begun) == result(tmp_path / "whole")
-
-
 @pytest.mark.parametrize("model", ["Tied", "Nested"])
 def test_a_model_with_tied_weights_or_nested_options_is_read_back(model, data, tmp_path):
     run = fit(small(f"{HERE}:{model}"), data, tmp_path / "run")
     assert fit(small(f"{HERE}:{model}"), data, tmp_path / "run") == run
     told = ask.evaluate(tmp_path / "run", data, torch.device("cpu"), [f"{HERE}:{model}"])
     assert told["accuracy"] == run["test"]["accuracy"]
-
-
-def test_whoever_may_read_a_run_may_read_its_weights(data, tmp_path):
-    before = os.umask(0o022)
-    try:
-        fit(small("question-only"), data, tmp_path / "run")
-    finally:
-        os.umask(before)
-    assert {path.stat().st_mode & 0o777 for path in (tmp_path / "run").iterdir() if path.is_file()} == {0o644}
-
-
-def test_a_state_that_a_kill_left_beside_a_finished_run_goes(data, tmp_path):
-    fit(small("question-only"), data, tmp_path / "run")
-    (tmp_path / "run" / "state.safetensors").write_bytes(b"left")
-    fit(small("question-only"), data, tmp_path / "run")
-    assert not (tmp_path / "run" / "state.safetensors").exists()
-
-
-def test_a_choice_that_cannot_be_leaves_no_trace(data, tmp_path):
-    for changes in ({"train_size": 61}, {"batch": 1}, {"options": {"nothing": 1}}):
-        with pytest.raises(ValueError, match=r"\w"):
-            fit(small(f"{HERE}:Entities", **changes), data, tmp_path / "run")
-        assert not (tmp_path / "run" / "run.json").exists(), changes

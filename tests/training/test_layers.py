@@ -16,7 +16,6 @@ from simtown.training.models.layers import (  # noqa: E402
     Wide,
     half,
     perceptron,
-    scaled,
     with_coordinates,
 )
 
@@ -90,12 +89,6 @@ def test_coordinates_are_the_middles_of_cells_and_leave_the_maps_alone():
     for example in placed[:, 3:]:
         assert example[0].tolist() == [[-0.75, -0.25, 0.25, 0.75]] * 2
         assert example[1].tolist() == [[-0.5] * 4, [0.5] * 4]
-
-
-def test_filters_are_scaled_and_never_none():
-    assert scaled((20, 50, 100), 1.0) == (20, 50, 100)
-    assert scaled((20, 50, 100), 1.5) == (30, 75, 150)
-    assert scaled((20, 50, 100), 0.001) == (1, 1, 1)
 
 
 @pytest.mark.parametrize("padding", [0, 1, 7])

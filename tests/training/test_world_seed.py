@@ -85,21 +85,6 @@ def test_a_run_tells_its_world_and_is_evaluated_on_it(run, elsewhere, cli, tmp_p
     }
 
 
-def test_a_run_of_the_whole_catalogue_is_asked_by_its_own_numbers(elsewhere, cli, tmp_path):
-    everything = replace(towns.TOWN, entities=len(ENTITIES), frequencies="uniform", val=20, test=2)
-    generate(everything, tmp_path / "everything", workers=1)
-    fit(small(BY_RANK), tmp_path / "everything", tmp_path / "run")
-    cli(
-        "evaluate", tmp_path / "run", elsewhere, "--json", tmp_path / "told.json", "--allow-model", BY_RANK
-    ).succeeds()
-    logits = biases(tmp_path / "run")
-    right = [
-        (logits[ENTITIES.index(example.subject)] > 0) == example.answer
-        for example in open_dataset(elsewhere).test
-    ]
-    assert json.loads((tmp_path / "told.json").read_text())["accuracy"] == np.mean(right)
-
-
 def test_other_kinds_are_refused(run, elsewhere, cli, tmp_path):
     generate(replace(towns.TOWN, n=2, val=0, test=4), tmp_path / "first", workers=1)
     cli("evaluate", run, tmp_path / "first", "--allow-model", BY_RANK).refuses(
