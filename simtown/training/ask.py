@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from PIL import Image, ImageDraw, UnidentifiedImageError
+from PIL import Image, ImageDraw
 from torch import nn
 
 from simtown.assets.catalogue import ENTITIES
@@ -241,19 +241,19 @@ def predict(directory: Path, image: Path, question: str, allowed: Collection[str
 
     Raises:
         ModelError: as :func:`open_run`.
-        SettingsError: a question that is not understood (the message says which word), a file that is no
-            picture, or a picture that shows less than those of the run; or a model that is told the true
-            boxes. DamagedError and others: as :func:`open_run`.
+        SettingsError: the question is not understood (the message says which word), the file is not a
+            picture, the picture shows less than those of the run, or the model needs the true boxes.
+        DamagedError: as :func:`open_run`.
     """
     model, world, run = open_run(directory, allowed)
     if getattr(model, "needs_true_boxes", False):
         raise SettingsError(
-            f"{directory}: the model {run['model']} is told the true boxes, which no picture holds: ask "
+            f"{directory}: the model {run['model']} needs the true boxes, which no picture holds: ask "
             "another run"
         )
     trained = world_of(run)
     subject, relation, obj = parse(question, trained.kinds)
-    if run["data"].get("relations") and RELATION_NAMES[relation] not in trained.relations:
+    if RELATION_NAMES[relation] not in trained.relations:
         raise SettingsError(
             f"{directory} learned {', '.join(trained.relations)}: it cannot be asked what is "
             f"{RELATION_NAMES[relation]}"
@@ -264,8 +264,7 @@ def predict(directory: Path, image: Path, question: str, allowed: Collection[str
     except SettingsError as error:
         raise SettingsError(f"{image}: {error}") from None
     except (OSError, ValueError) as error:
-        what = "it is no PNG or JPEG" if isinstance(error, UnidentifiedImageError) else error
-        raise SettingsError(f"{image} cannot be read as a picture: {what}") from error
+        raise SettingsError(f"{image} cannot be read as a picture: {error}") from error
     small = picture.resize((world.width, world.height), Image.Resampling.BOX, box=frame)
     pixels = as_input(torch.from_numpy(np.asarray(small).copy())[None])
     tokens = torch.from_numpy(encode(question).astype(np.int64))[None]
@@ -280,23 +279,14 @@ def predict(directory: Path, image: Path, question: str, allowed: Collection[str
         left, top, right, bottom = frame
         shares = np.concatenate([middle - extent / 2, middle + extent / 2], axis=1)
         boxes = shares * [right - left, bottom - top, right - left, bottom - top] + [left, top, left, top]
-    yes, cut = (
-        float(torch.sigmoid(model(batch))[0]),
-        (frame[2] - frame[0] + 1 <= width) or (frame[3] - frame[1] + 1 <= height),
-    )
+    yes = float(torch.sigmoid(model(batch))[0])
+    cut = (frame[2] - frame[0] + 1 <= width) or (frame[3] - frame[1] + 1 <= height)
     if not np.isfinite(yes) or (boxes is not None and not np.isfinite(boxes).all()):
         raise DamagedError(
-            f"{directory} holds weights that answer with no number: run simtown fit again with another --out"
+            f"{directory} holds weights that answer NaN: run simtown fit again with another directory"
         )
-    return ModelAnswer(
-        yes,
-        boxes,
-        frame,
-        cut,
-        (ENTITIES[subject], ENTITIES[obj]),
-        run.get("test", {}).get("accuracy"),
-        picture,
-    )
+    vehicles, accuracy = (ENTITIES[subject], ENTITIES[obj]), run.get("test", {}).get("accuracy")
+    return ModelAnswer(yes, boxes, frame, cut, vehicles, accuracy, picture)
 
 
 def parse(question: str, kinds: Sequence[int]) -> tuple[int, int, int]:
@@ -318,26 +308,16 @@ def parse(question: str, kinds: Sequence[int]) -> tuple[int, int, int]:
     names = {name.lower(): i for i, name in enumerate(ENTITIES)}
     slots = {"{s}": any_of(names, "s"), "{o}": any_of(names, "o"), "{r}": any_of(RELATION_NAMES, "r")}
     slots |= {"{a_s}": f"an? {slots['{s}']}", "{a_o}": f"an? {slots['{o}']}"}
-    slot_words = match(question, PHRASINGS, slots)
-    if slot_words:
-        s, r, o = (
-            names[str(slot_words["s"])],
-            RELATION_NAMES.index(str(slot_words["r"])),
-            names[str(slot_words["o"])],
+    asked = match(question, PHRASINGS, slots)
+    if not asked:
+        raise SettingsError(f"the question is not understood: {_LIKE}")
+    s, o, r = names[str(asked["s"])], names[str(asked["o"])], RELATION_NAMES.index(str(asked["r"]))
+    if unseen := [kind for kind in (s, o) if kind not in kinds]:
+        vehicles = ", ".join(ENTITIES[kind] for kind in kinds)
+        raise SettingsError(
+            f"the run has not seen {with_article(ENTITIES[unseen[0]])}: its world holds {vehicles}"
         )
-        unseen = [kind for kind in (s, o) if kind not in kinds]
-        if unseen:
-            first = list(kinds) == list(range(len(kinds)))
-            vehicles = (
-                f"the first {len(kinds)} vehicles"
-                if first
-                else f"these vehicles: {', '.join(ENTITIES[kind] for kind in kinds)}"
-            )
-            raise SettingsError(
-                f"the run has not seen {with_article(ENTITIES[unseen[0]])}: its world holds {vehicles}"
-            )
-        return s, r, o
-    raise SettingsError(f"the question is not understood: {_LIKE}")
+    return s, r, o
 
 
 def draw(picture: Image.Image, answer: ModelAnswer) -> Image.Image:

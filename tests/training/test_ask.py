@@ -92,7 +92,7 @@ def test_what_is_no_question_is_refused_with_an_example(question, word):
 def test_an_entity_beyond_the_world_is_refused_whichever_it_is():
     assert parse(text(ENTITIES[0], "behind", ENTITIES[2]), range(3)) == (0, 3, 2)
     for pair in ((0, 3), (3, 0), (59, 1)):
-        with pytest.raises(SettingsError, match="first 3 vehicles") as refused:
+        with pytest.raises(SettingsError, match="has not seen") as refused:
             parse(text(ENTITIES[pair[0]], "behind", ENTITIES[pair[1]]), range(3))
         assert ENTITIES[max(pair)] in str(refused.value)
 
@@ -277,7 +277,7 @@ def test_predict_refuses_in_one_line(cli, run, picture, tmp_path):
     cli("predict", directory, street, "Is a zeppelin left of a car?").refuses("'zeppelin'", "ask like")
     cli("predict", directory, street, "car?").refuses("not understood")
     cli("predict", directory, street, text(ENTITIES[0], "left of", ENTITIES[40])).refuses(
-        ENTITIES[40], "first 3"
+        ENTITIES[40], ENTITIES[2]
     )
     cli("predict", tmp_path, street, question).refuses("holds no run")
     assert snapshot(directory) == before
