@@ -19,7 +19,9 @@ from typing import Any
 
 import numpy as np
 import torch
+from safetensors.torch import save_file
 
+from simtown.core.files import replacing
 from simtown.probes.items import ItemAnswers, ItemSet
 from simtown.probes.scorers.base import Scorer, UnableError
 from simtown.probes.scorers.batching import together
@@ -279,9 +281,8 @@ def tune(
                 break
     mixture.load_state_dict(best)
     if save is not None:
-        from simtown.training.run_directory import save_tensors
-
-        save_tensors(save, {name: tensor.cpu() for name, tensor in mixture.state_dict().items()})
+        with replacing(save) as temporary:
+            save_file({name: tensor.cpu() for name, tensor in mixture.state_dict().items()}, temporary)
     notes = {
         "held_out_loss": history,
         "weights": dict(zip(data.templates, mixture.log_weights.exp().tolist(), strict=True)),

@@ -16,7 +16,7 @@ from simtown.probes.visual.mined import NAME, Mined
 from simtown.probes.visual.release import VisualRelease
 from simtown.probes.visual.settings import FORM, TASKS, VisualSettings
 from simtown.probes.visual.sizes import Sizes
-from simtown.probes.visual.tables import TABLES, printed
+from simtown.probes.visual.vicomte_tables import TABLES, printed
 
 _EXPLAINED = (
     "score: mean Spearman ρ over subjects ± sd, times 100 (of size: rank partition, per cent; projection: "

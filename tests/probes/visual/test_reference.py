@@ -5,7 +5,8 @@ import pytest
 
 from simtown.probes import measures
 from simtown.probes.items import GROUPS, grouped
-from simtown.probes.visual import coda, tables
+from simtown.probes.visual import coda
+from simtown.probes.visual import vicomte_tables as tables
 from simtown.probes.visual.classes import RELATIONS, SIZES
 
 

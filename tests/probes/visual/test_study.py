@@ -18,7 +18,7 @@ from simtown.probes.scorers import open_scorer  # noqa: E402
 from simtown.probes.scorers.base import BLANK, Scorer  # noqa: E402
 from simtown.probes.scorers.ngram import NGram  # noqa: E402
 from simtown.probes.scorers.oracle import Oracle  # noqa: E402
-from simtown.probes.visual import tables  # noqa: E402
+from simtown.probes.visual import vicomte_tables as tables  # noqa: E402
 from simtown.probes.visual.classes import RELATIONS, SIZES  # noqa: E402
 from simtown.probes.visual.release import VisualRelease  # noqa: E402
 from simtown.probes.visual.settings import VisualSettings  # noqa: E402
@@ -332,7 +332,7 @@ def test_figures_that_are_not_there(cli, small, tmp_path):
 
 
 def test_labels_stand_apart_in_order():
-    from simtown.probes.visual.figures import _apart
+    from simtown.probes.visual.vicomte_figures import _apart
 
     found = _apart([0.1, 0.11, 0.12, 0.5, 0.9], 0.05)
     assert np.diff(found).min() >= 0.05 - 1e-12

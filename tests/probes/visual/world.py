@@ -6,7 +6,7 @@ import json
 import numpy as np
 
 from simtown.probes.scorers.base import BLANK
-from simtown.probes.visual import published
+from simtown.probes.visual import vicomte_numbers as paper
 from simtown.probes.visual.classes import RELATIONS, SIZES
 
 _NOUNS = (
@@ -107,8 +107,8 @@ def write_release(folder, clone=False):
     ]
     _write(results("pt_corrs", "soft-prompts"), rho * 2)
     for name, printed in (
-        ("file-cls", published.TABLE5),
-        ("file-cls-groups", published.TABLE6),
+        ("file-cls", paper.TABLE5),
+        ("file-cls-groups", paper.TABLE6),
     ):  # heads, just as the paper prints them
         cells = (
             [f'"({rho / 100:.3f}, {sd / 100:.3f}, {accuracy or 0.0})"' for rho, sd, accuracy in row]
@@ -117,7 +117,7 @@ def write_release(folder, clone=False):
         _write(
             results(name, "probing"), ["heads", *(",".join([str(i), *row]) for i, row in enumerate(cells))]
         )
-    color = [row[0][0] / 100 for row in published.TABLE9.values()]
+    color = [row[0][0] / 100 for row in paper.TABLE9.values()]
     _write(
         results("heatmap_data", ""),
         [",coda,color,wiki-color", *(f"{i},0.{40 + i},{rho:.3f},0.3" for i, rho in enumerate(color))],

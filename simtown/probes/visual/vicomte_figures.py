@@ -13,7 +13,7 @@ from simtown.probes import measures
 from simtown.probes.figures import canvas, titled
 from simtown.probes.visual.release import CODA_CLASSES, VisualRelease
 from simtown.probes.visual.sizes import boxes
-from simtown.probes.visual.tables import against_coda
+from simtown.probes.visual.vicomte_tables import against_coda
 
 
 def figure2(release: VisualRelease, path: Path) -> None:
