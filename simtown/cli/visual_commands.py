@@ -13,8 +13,7 @@ from simtown.cli.study_commands import Out, need, probe, run_study, show_page
 from simtown.core.options import check
 from simtown.core.terminal import say
 from simtown.probes.study_settings import ScorerOptions
-from simtown.probes.visual.mining_settings import DistillSettings, MiningSettings
-from simtown.probes.visual.settings import VisualSettings
+from simtown.probes.visual import DistillSettings, MiningSettings, VisualSettings
 
 visual = typer.Typer(
     name="visual",
@@ -58,8 +57,9 @@ visual.callback(invoke_without_command=True)(command(_study, optional=True))
 @visual.command("mine", short_help="Count what things look like in annotations or text.")
 @command
 def mine_command(
-    out: Annotated[Path, typer.Option(help="The directory to write: data for --data.")],
     settings: MiningSettings,
+    *,
+    out: Annotated[Path, typer.Option(help="The directory to write: data for --data.")],
 ) -> None:
     """Count how often things have each color, shape and material and which are seen together; write Parquet,
     a table a relation.
@@ -86,18 +86,19 @@ def mine_command(
 @visual.command("distill", short_help="Teach a masked model what another one says.")
 @command
 def distill_command(
-    teacher: Annotated[
-        str, typer.Option(help="A masked model, hf:ID-OR-DIR: a vision-language one, or any.")
-    ],
-    student: Annotated[str, typer.Option(help="A masked model with the same vocabulary, hf:ID-OR-DIR.")],
     corpus: Annotated[
         Path,
         typer.Argument(
             help="Text, a sentence a line, or Visual Genome's region_descriptions.json; packed or not."
         ),
     ],
-    out: Annotated[Path, typer.Option(help="The directory to write: the student in Hugging Face's layout.")],
     settings: DistillSettings,
+    *,
+    teacher: Annotated[
+        str, typer.Option(help="A masked model, hf:ID-OR-DIR: a vision-language one, or any.")
+    ],
+    student: Annotated[str, typer.Option(help="A masked model with the same vocabulary, hf:ID-OR-DIR.")],
+    out: Annotated[Path, typer.Option(help="The directory to write: the student in Hugging Face's layout.")],
     device: Annotated[str, typer.Option(help="Where both models run: auto, cpu or cuda.")] = "auto",
 ) -> None:
     """Train a student to give the teacher's distributions at every position of masked text (KL divergence,
@@ -127,8 +128,8 @@ def figure(
 ) -> None:
     """Draw a figure of Zhang et al. (2022) from their released results."""
     need()
-    from simtown.probes.visual.figures import FIGURES
     from simtown.probes.visual.release import VisualRelease
+    from simtown.probes.visual.vicomte_figures import FIGURES
 
     if number not in FIGURES:
         raise RefusalError(f"there is no figure {number}: give {', '.join(map(str, FIGURES))}")

@@ -14,7 +14,7 @@ from simtown.probes.physical.physical_study import PHYSICAL
 from simtown.probes.report import Results
 from simtown.probes.spatial.spatial_study import SPATIAL
 from simtown.probes.study import Study
-from simtown.probes.visual.study import VISUAL
+from simtown.probes.visual.visual_study import VISUAL
 
 #: Studies by name.
 STUDIES: dict[str, Study] = {study.name: study for study in (PHYSICAL, VISUAL, SPATIAL, ASK)}

@@ -26,7 +26,7 @@ from simtown.probes.model_names import without_folders
 from simtown.probes.quiet import quietly
 from simtown.probes.scorers.base import Scorer
 from simtown.probes.scorers.batching import together
-from simtown.probes.visual.mining_settings import DistillSettings
+from simtown.probes.visual import DistillSettings
 from simtown.probes.visual.soft_prompts import masked_of
 
 NAME = "distill.json"

@@ -28,9 +28,8 @@ from simtown.core.runs import RunRecord, require_empty
 from simtown.core.version import __version__
 from simtown.probes.corpus import Corpus
 from simtown.probes.items import ItemSet, grouped
-from simtown.probes.visual import coda, mining
+from simtown.probes.visual import MiningSettings, coda, mining
 from simtown.probes.visual.classes import COLOR, COOCCURRENCE_THRESHOLD, RELATIONS, SIZES, TEMPLATES
-from simtown.probes.visual.mining_settings import MiningSettings
 from simtown.probes.visual.release import CODA_CLASSES, VisualRelease
 from simtown.visualgenome import records
 

@@ -18,11 +18,11 @@ import numpy as np
 from simtown.probes import measures, report
 from simtown.probes.items import GROUPS
 from simtown.probes.reproduce import PrintedNumber, PrintedTable, percent
+from simtown.probes.visual import FORM
 from simtown.probes.visual import vicomte_numbers as paper
 from simtown.probes.visual.classes import RELATIONS
 from simtown.probes.visual.mined import Mined
 from simtown.probes.visual.release import CODA_CLASSES, VisualRelease
-from simtown.probes.visual.settings import FORM
 from simtown.probes.visual.sizes import Direction, limits, released_limits
 from simtown.probes.visual.vicomte_numbers import COLUMNS, Cell
 

@@ -14,7 +14,7 @@ from simtown.probes import elicit  # noqa: E402
 from simtown.probes.scorers import UnableError, open_scorer  # noqa: E402
 from simtown.probes.scorers.base import BLANK  # noqa: E402
 from simtown.probes.scorers.spelling import spell  # noqa: E402
-from simtown.probes.visual import distill, soft_prompts  # noqa: E402
+from simtown.probes.visual import DistillSettings, distill, soft_prompts  # noqa: E402
 from simtown.probes.visual.classes import RELATIONS  # noqa: E402
 from tests.probes.tiny import MASKED, MIXING, redrawn  # noqa: E402
 from tests.probes.visual.world import SUBJECTS, TEMPLATES  # noqa: E402
@@ -257,7 +257,7 @@ def test_distilling_does_not_see_padding(model, tmp_path):
         for module in learning.modules():
             if isinstance(module, torch.nn.Dropout):
                 module.p = 0.0
-        settings = distill.DistillSettings(batch=batch, learning_rate=1e-12)
+        settings = DistillSettings(batch=batch, learning_rate=1e-12)
         content = distill.distill(teacher, student, corpus, tmp_path / f"student{batch}", settings)
         divergences.append(content["divergence_first"])
     assert divergences[0] == pytest.approx(divergences[1], rel=1e-4)

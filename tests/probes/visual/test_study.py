@@ -18,10 +18,10 @@ from simtown.probes.scorers import open_scorer  # noqa: E402
 from simtown.probes.scorers.base import BLANK, Scorer  # noqa: E402
 from simtown.probes.scorers.ngram import NGram  # noqa: E402
 from simtown.probes.scorers.oracle import Oracle  # noqa: E402
+from simtown.probes.visual import VisualSettings  # noqa: E402
 from simtown.probes.visual import vicomte_tables as tables  # noqa: E402
 from simtown.probes.visual.classes import RELATIONS, SIZES  # noqa: E402
 from simtown.probes.visual.release import VisualRelease  # noqa: E402
-from simtown.probes.visual.settings import VisualSettings  # noqa: E402
 from tests.probes.visual.world import SUBJECTS, Knowing, write_release  # noqa: E402
 
 

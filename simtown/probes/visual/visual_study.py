@@ -11,10 +11,9 @@ from simtown.probes import item_study
 from simtown.probes.items import ItemSet
 from simtown.probes.report import Results
 from simtown.probes.study import Study, TaskRequest, TaskResult
-from simtown.probes.visual import sizes
+from simtown.probes.visual import FORM, TASKS, VisualSettings, sizes
 from simtown.probes.visual.mined import NAME, Mined
 from simtown.probes.visual.release import VisualRelease
-from simtown.probes.visual.settings import FORM, TASKS, VisualSettings
 from simtown.probes.visual.sizes import Sizes
 from simtown.probes.visual.vicomte_tables import TABLES, printed
 
