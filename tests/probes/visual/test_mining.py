@@ -294,7 +294,7 @@ def test_refusals(cli, genome, tmp_path):
     text = (genome / "attributes.json").read_text()
     (genome / "attributes.json").write_text(text[: len(text) // 2])
     cli("probe", "visual", "mine", "--attributes", genome / "attributes.json", *out).refuses(
-        "cut short", code=1
+        "attributes.json", code=1
     )
     (tmp_path / "m").mkdir()
     (tmp_path / "m" / "mined.json").write_text("{")
