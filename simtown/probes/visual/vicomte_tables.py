@@ -239,8 +239,8 @@ def table3(release: VisualRelease, runs: Sequence[Path] = ()) -> list[PrintedTab
                 same.add((column, tuned))
             p_values = (f"{change.welch:.2g}", f"{change.paired:.2g}")
             by_welch = PrintedNumber(verdict[(column, tuned) in paper.SAME3], verdict[change.welch > 0.05])
-            cells = (str(change.n), percent(change.mean), bracket(a - b), *p_values)
-            test.add(f"{column}, {'NY'[tuned]}", *cells, by_welch, verdict[change.paired > 0.05])
+            tested = (str(change.n), percent(change.mean), bracket(a - b), *p_values)
+            test.add(f"{column}, {'NY'[tuned]}", *tested, by_welch, verdict[change.paired > 0.05])
     given = {relation: GivenBounds.of(release, relation) for relation in RELATIONS}
     for model, tuned in paper.ROWS:
         name = f"{paper.MODELS[model]}, {'NY'[tuned]}"
