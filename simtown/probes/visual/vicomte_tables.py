@@ -19,7 +19,7 @@ from simtown.probes import measures, report
 from simtown.probes.items import GROUPS
 from simtown.probes.reproduce import PrintedNumber, PrintedTable, percent
 from simtown.probes.visual import FORM
-from simtown.probes.visual import vicomte_numbers as paper
+from simtown.probes.visual import vicomte_numbers
 from simtown.probes.visual.classes import RELATIONS
 from simtown.probes.visual.mined import Mined
 from simtown.probes.visual.release import CODA_CLASSES, VisualRelease
@@ -56,7 +56,7 @@ def table1(release: VisualRelease, runs: Sequence[Path] = ()) -> list[PrintedTab
     """Classes and pairs of every relation; and what a guess and a perfect ranking get in its test."""
     _no_runs("Table 1", runs)
     table = PrintedTable("Table 1: the data", ("classes", "pairs"))
-    for name, folder, classes, pairs in paper.TABLE1:
+    for name, folder, classes, pairs in vicomte_numbers.TABLE1:
         parts = ("train", "dev", "test") if folder.startswith("size") else ("train", "test")
         n = sum(len(release.pairs(folder, part)) for part in parts)
         if folder in RELATIONS:
@@ -203,8 +203,8 @@ def table2(release: VisualRelease, runs: Sequence[Path] = ()) -> list[PrintedTab
             ]
             here.append(percent(source.right[kept].mean()))
             printed = [""] * len(here)
-            if (name, group) in paper.TABLE2:
-                mean, sd, n, *seen, accuracy = paper.TABLE2[name, group]
+            if (name, group) in vicomte_numbers.TABLE2:
+                mean, sd, n, *seen, accuracy = vicomte_numbers.TABLE2[name, group]
                 printed = [f"{mean:.1f} ± {sd:.1f}", str(n), *(f"{x:.1f}" for x in seen if x is not None)]
                 printed.append("" if accuracy is None else str(accuracy))
             cells = [PrintedNumber(*pair) for pair in zip(printed, here, strict=True)]
@@ -238,19 +238,23 @@ def table3(release: VisualRelease, runs: Sequence[Path] = ()) -> list[PrintedTab
             if change.welch > 0.05:
                 same.add((column, tuned))
             p_values = (f"{change.welch:.2g}", f"{change.paired:.2g}")
-            by_welch = PrintedNumber(verdict[(column, tuned) in paper.SAME3], verdict[change.welch > 0.05])
+            by_welch = PrintedNumber(
+                verdict[(column, tuned) in vicomte_numbers.SAME3], verdict[change.welch > 0.05]
+            )
             tested = (str(change.n), percent(change.mean), bracket(a - b), *p_values)
             test.add(f"{column}, {'NY'[tuned]}", *tested, by_welch, verdict[change.paired > 0.05])
     given = {relation: GivenBounds.of(release, relation) for relation in RELATIONS}
-    for model, tuned in paper.ROWS:
-        name = f"{paper.MODELS[model]}, {'NY'[tuned]}"
+    for model, tuned in vicomte_numbers.ROWS:
+        name = f"{vicomte_numbers.MODELS[model]}, {'NY'[tuned]}"
         cells: list[PrintedNumber] = []
         starred = model in ("bert-base", "oscar-base")
-        for column, (rho, sd, accuracy) in zip(COLUMNS, paper.TABLE3[f"{model}, {'NY'[tuned]}"], strict=True):
+        for column, (rho, sd, accuracy) in zip(
+            COLUMNS, vicomte_numbers.TABLE3[f"{model}, {'NY'[tuned]}"], strict=True
+        ):
             each = rho_of.get((model, column, tuned), {})
             here = spread(np.array(list(each.values())))
             here += "*" if here and starred and (column, tuned) in same else ""
-            star = "*" if starred and (column, tuned) in paper.SAME3 else ""
+            star = "*" if starred and (column, tuned) in vicomte_numbers.SAME3 else ""
             cells.append(PrintedNumber(f"{rho:.1f} ± {sd:.1f}{star}", here))
             if accuracy is not None:
                 cells.append(PrintedNumber(f"{accuracy:.1f}"))
@@ -288,9 +292,9 @@ def table4(release: VisualRelease, runs: Sequence[Path] = ()) -> list[PrintedTab
     Runs of our own are scored by the last two.
     """
     table = PrintedTable("Table 4: sizes by rank partition, per cent correct", ("larger", "smaller"))
-    for (model, tuned), values in zip(paper.ROWS, paper.TABLE4, strict=True):
+    for (model, tuned), values in zip(vicomte_numbers.ROWS, vicomte_numbers.TABLE4, strict=True):
         cells = [PrintedNumber(f"{value:.1f}") for value in values]
-        table.add(f"{paper.MODELS[model]}, {'NY'[tuned]}", *cells)
+        table.add(f"{vicomte_numbers.MODELS[model]}, {'NY'[tuned]}", *cells)
     ways = ("larger", "smaller")
     subjects = [[pair.subject for pair in release.pairs(f"size_{way}", "test")] for way in ways]
     for name, values in released_limits(release.sizes(), subjects).items():
@@ -353,7 +357,7 @@ def _head_rows(release: VisualRelease, file: str, printed: Mapping[str, tuple[Ce
 
 def table5(release: VisualRelease, runs: Sequence[Path] = ()) -> list[PrintedTable]:
     """Heads, from the released means."""
-    rows = _head_rows(release, "file-cls", paper.TABLE5) + _own(runs, "head", COLUMNS)
+    rows = _head_rows(release, "file-cls", vicomte_numbers.TABLE5) + _own(runs, "head", COLUMNS)
     title = "Table 5: a classification head"
     return [PrintedTable(title, _heads(COLUMNS), rows, copied="file-cls.csv"), bounds(release)]
 
@@ -361,7 +365,7 @@ def table5(release: VisualRelease, runs: Sequence[Path] = ()) -> list[PrintedTab
 def table6(release: VisualRelease, runs: Sequence[Path] = ()) -> list[PrintedTable]:
     """Heads by group, from the released means."""
     columns = tuple(RELATIONS)
-    rows = _head_rows(release, "file-cls-groups", paper.TABLE6)
+    rows = _head_rows(release, "file-cls-groups", vicomte_numbers.TABLE6)
     for group in GROUPS:
         rows += [(f"{group}, {name}", cells) for name, cells in _own(runs, "head", columns, group)]
     title = "Table 6: a classification head, by group"
@@ -371,7 +375,9 @@ def table6(release: VisualRelease, runs: Sequence[Path] = ()) -> list[PrintedTab
 def table9(release: VisualRelease, runs: Sequence[Path] = ()) -> list[PrintedTable]:
     """Best template; colour's ρ stands in the released numbers of Figure 2 too."""
     rows: Rows = []
-    for (model, printed), line in zip(paper.TABLE9.items(), release.table("heatmap_data")[1:], strict=False):
+    for (model, printed), line in zip(
+        vicomte_numbers.TABLE9.items(), release.table("heatmap_data")[1:], strict=False
+    ):
         cells = []
         for column, (rho, sd, accuracy) in zip(COLUMNS, printed, strict=True):
             if column == "color":
@@ -395,7 +401,7 @@ def table11(release: VisualRelease, runs: Sequence[Path] = ()) -> list[PrintedTa
         "Table 11: named subjects and their ranks, 1 the highest of the high and the lowest of the low",
         ("BERT base, high", "Oscar base, high", "BERT base, low", "Oscar base, low"),
     )
-    for relation, columns in paper.TABLE11.items():
+    for relation, columns in vicomte_numbers.TABLE11.items():
         cells = []
         for i, names in enumerate(columns):
             each = rho_of[("bert-base", "oscar-base")[i % 2], relation, False]
