@@ -18,8 +18,7 @@ import numpy as np
 from simtown.probes import measures, report
 from simtown.probes.items import GROUPS
 from simtown.probes.reproduce import PrintedNumber, PrintedTable, percent
-from simtown.probes.visual import FORM
-from simtown.probes.visual import vicomte_numbers
+from simtown.probes.visual import FORM, vicomte_numbers
 from simtown.probes.visual.classes import RELATIONS
 from simtown.probes.visual.mined import Mined
 from simtown.probes.visual.release import CODA_CLASSES, VisualRelease
