@@ -14,7 +14,6 @@ cells:
 
 from __future__ import annotations
 
-import math
 import os
 import re
 import subprocess
@@ -23,12 +22,12 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from hashlib import file_digest, sha256
-from itertools import chain, product
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from simtown.core.cluster import Cluster
-from simtown.core.files import DamagedError, claimed, clear_leftovers, save_json
+from simtown.core.files import claimed, clear_leftovers, save_json
 from simtown.core.options import options_of
 from simtown.core.pool import Processes, Report
 from simtown.core.processes import Outcome, default_workers, ending
@@ -40,34 +39,29 @@ from simtown.probes.study_settings import ScorerOptions
 NAME, FORMAT, VERSION = "grid.json", "simtown probe grid", 1
 
 
-def _grid_options(flags: bool) -> dict[str, frozenset[str]]:
+def _options(flags: bool) -> dict[str, frozenset[str]]:
     """{study: the options of its command that a grid may set}: those that take a value, or the flags.
 
-    None of them names where something is written. A stranger's grid can say what is read and which model is
-    asked, and that is what it is for.
+    None of them names where something is written.
     """
     options = {}
     for study in STUDIES.values():
-        entries = options_of(study.settings) | {
-            name: entry for name, entry in options_of(ScorerOptions).items() if name != "cache"
-        }
+        entries = options_of(study.settings) | options_of(ScorerOptions)
         names = {
-            option.flag or name.replace("_", "-")
-            for name, (kind, option) in entries.items()
-            if (kind is bool) == flags
+            about.flag or name.replace("_", "-")
+            for name, (kind, about) in entries.items()
+            if (kind is bool) == flags and name != "cache"
         }
         options[study.name] = frozenset(names if flags else names | {study.source})
     return options
 
 
 #: Options that a grid may set, by study: those with a value, and those without.
-OPTIONS, FLAGS = _grid_options(flags=False), _grid_options(flags=True)
-#: Cells of a grid at most: each is a process of its own.
-MOST_CELLS = 10_000
+OPTIONS, FLAGS = _options(flags=False), _options(flags=True)
 
 
 class GridError(ValueError):
-    """A file describes no grid; the message names the file and the key."""
+    """A file does not describe a grid; the message names the file and the key."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +71,7 @@ class GridCell:
     Attributes:
         name: of its directory.
         words: of its command, from the study's name on, without --out.
-        files: the data and the model that it names, which may be no files.
+        files: the data and the model that it names, which need not be files.
     """
 
     name: str
@@ -90,8 +84,8 @@ def read(path: Path) -> list[GridCell]:
 
     Raises:
         FileNotFoundError: no such file.
-        GridError: the file describes no grid; the message names the key.
-        RefusedError: the file is a link, or too large.
+        GridError: the file does not describe a grid; the message names the key.
+        RefusedError: the file is not a regular file.
     """
     try:
         content = read_toml(path)
@@ -99,89 +93,52 @@ def read(path: Path) -> list[GridCell]:
         raise
     except ValueError as error:
         raise GridError(f"{path} cannot be read as TOML: {error}") from error
-    if (
-        content.get("version") != VERSION
-        or not isinstance(content.get("grid"), list)
-        or set(content) != {"version", "grid"}
-    ):
+    tables = content.get("grid")
+    if content != {"version": VERSION, "grid": tables} or not isinstance(tables, list):
         raise GridError(f"{path} must have version = {VERSION} and [[grid]] tables, and nothing else")
-    many = sum(_size(table) for table in content["grid"])
-    if many > MOST_CELLS:
-        raise GridError(f"{path} is a grid of {many:,} cells, more than {MOST_CELLS:,}: split it")
     cells: dict[str, GridCell] = {}
-    known: set[frozenset[tuple[str, str]]] = set()
-    for table in content["grid"]:
-        for cell, settings in _cells(path, table):
-            if settings in known:
+    for table in tables:
+        for cell in _cells(path, table):
+            if any(set(cell.words) == set(other.words) for other in cells.values()):
                 raise GridError(f"{path}: two cells have the same settings, {cell.name}: remove one")
-            known.add(settings)
             if cell.name in cells:  # of another table, which differs in what a name does not tell
-                cell = replace(
-                    cell, name=check_name(f"{cell.name}-{_hash(cell.words)[:8]}", f"{path}: the cell")
-                )
-            cells[cell.name] = cell
+                cell = replace(cell, name=f"{cell.name}-{_hash(cell.words)[:8]}")
+            cells[check_name(cell.name, f"{path}: the cell")] = cell
     return list(cells.values())
 
 
-def _size(table: object) -> int:
-    return (
-        math.prod(len(value) for value in table.values() if isinstance(value, list))
-        if isinstance(table, dict)
-        else 0
-    )
-
-
-def _cells(path: Path, table: object) -> Iterator[tuple[GridCell, frozenset[tuple[str, str]]]]:
-    """The cells of a table, and what tells each from all others."""
-    study = table.get("study") if isinstance(table, dict) else None
-    if not isinstance(table, dict) or not isinstance(study, str) or study not in OPTIONS:
-        raise GridError(f"{path}: study must be {', '.join(OPTIONS)}, not {study!r}")
+def _cells(path: Path, table: dict[str, Any]) -> Iterator[GridCell]:
+    """The cells of a table."""
+    name = table.get("study")
+    if name not in OPTIONS:
+        raise GridError(f"{path}: study must be {', '.join(OPTIONS)}, not {name!r}")
+    study, possible = STUDIES[name], OPTIONS[name] | FLAGS[name]
     axes = {
         key: value if isinstance(value, list) else [value] for key, value in table.items() if key != "study"
     }
     for key, values in axes.items():
-        flag = key in FLAGS[study]
-        is_option = bool(values) and all(
-            isinstance(v, bool) if flag else isinstance(v, str | int | float) and v is not True
-            for v in values
-        )
-        if not is_option or key not in OPTIONS[study] | FLAGS[study]:
+        kind = bool if key in FLAGS[name] else (str, int, float)
+        if key not in possible or not values or not all(isinstance(value, kind) for value in values):
             raise GridError(
-                f"{path}: '{key}' must be an option of simtown probe {study} without its dashes that does "
-                f"not say where to write: {', '.join(sorted(OPTIONS[study] | FLAGS[study]))}; and its "
-                "value a text, a number, true for what takes none, or a list of these"
+                f"{path}: '{key}' must be an option of simtown probe {name} without its dashes "
+                f"({', '.join(sorted(possible))}), and its value a text, a number, true for what takes none, "
+                "or a list of these"
             )
     for chosen in product(*axes.values()):
-        options = dict(zip(axes, chosen, strict=True))
-        differ = [str(value) for key, value in options.items() if key == "model" or len(axes[key]) > 1]
-        name = "-".join(re.sub(r"[^\w.]+", ".", part).strip(".")[-60:] for part in (study, *differ))
-        argument = STUDIES[study].source if STUDIES[study].positional else None
-        words = [
-            (_path(str(value)),)
-            if key == argument
-            else (f"--{key}",)
-            if value is True
-            else (f"--{key}", str(value))
-            for key, value in options.items()
-            if value is not False
-        ]
-        files = [
-            str(options.get(STUDIES[study].source, "")),
-            str(options.get("model", "")).partition(":")[2],
-        ]
-        cell = GridCell(
-            check_name(name, f"{path}: the cell"), (study, *chain(*words)), tuple(filter(None, files))
+        options = {key: value for key, value in zip(axes, chosen, strict=True) if value is not False}
+        words = [name]
+        for key, value in options.items():
+            if key == study.source and study.positional:
+                words.append(f"./{value}" if str(value).startswith("-") else str(value))
+            else:
+                words.append(f"--{key}" if value is True else f"--{key}={value}")
+        differ = [name, *(str(options.get(key)) for key in axes if key == "model" or len(axes[key]) > 1)]
+        files = (str(options.get(study.source, "")), str(options.get("model", "")).partition(":")[2])
+        yield GridCell(
+            "-".join(re.sub(r"[^\w.]+", ".", part).strip(".")[-60:] for part in differ),
+            tuple(words),
+            tuple(filter(None, files)),
         )
-        settings = {
-            "study": study,
-            **{key: str(value) for key, value in options.items() if value is not False},
-        }
-        yield cell, frozenset(settings.items())
-
-
-def _path(text: str) -> str:
-    """A path as a word of a command that is no option."""
-    return f"./{text}" if text.startswith("-") else text
 
 
 def run(
@@ -207,13 +164,15 @@ def run(
         DamagedError: its grid.json cannot be read.
     """
     with claimed(out, FORMAT):
-        done_before = _done_before(out)
+        done: dict[str, str] = {}
+        if (out / NAME).exists():
+            done = load_json(out / NAME, FORMAT, FORMAT)["done"]
         clear_leftovers(out, lambda name: name == NAME)
         content = {file: _content(Path(file)) for file in {file for cell in cells for file in cell.files}}
         digests = {cell.name: _hash((*cell.words, *(content[file] for file in cell.files))) for cell in cells}
-        missing = [cell for cell in cells if done_before.get(cell.name) != digests[cell.name]]
+        missing = [cell for cell in cells if done.get(cell.name) != digests[cell.name]]
         before, failed = len(cells) - len(missing), dict[str, str]()
-        save_json(out / NAME, {"format": FORMAT, "done": done_before})
+        save_json(out / NAME, {"format": FORMAT, "done": done})
         pool = cluster or Processes(max(1, min(jobs, len(missing))))
         shared = (str(out.resolve()), os.getcwd(), 1 if cluster else max(1, default_workers() // jobs))
         with closing(pool.outcomes(_study, missing, shared)) as ended:
@@ -223,8 +182,8 @@ def run(
                 if error:
                     failed[cell.name] = error
                 else:
-                    done_before[cell.name] = digests[cell.name]
-                    save_json(out / NAME, {"format": FORMAT, "done": done_before})
+                    done[cell.name] = digests[cell.name]
+                    save_json(out / NAME, {"format": FORMAT, "done": done})
                 on_end(cell, error)
         return Outcome(before, len(missing) - len(failed), failed)
 
@@ -242,27 +201,11 @@ def _content(path: Path) -> str:
         if not path.is_dir():
             with open_regular(path) as file:
                 return file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
-        names = sorted(
-            entry.name
-            for entry in path.iterdir()
-            if not entry.name.startswith(".") and not (entry.is_symlink() and entry.is_dir())
-        )
+        entries = [entry for entry in path.iterdir() if not (entry.is_symlink() and entry.is_dir())]
     except (OSError, RefusedError):
         return ""
+    names = sorted(entry.name for entry in entries if not entry.name.startswith("."))
     return _hash(word for name in names for word in (name, _content(path / name)))
-
-
-def _done_before(out: Path) -> dict[str, Any]:
-    """The cells that are done, and what their commands are known by."""
-    if not (out / NAME).exists():
-        return {}
-    done = load_json(out / NAME, FORMAT, FORMAT).get("done")
-    if not isinstance(done, dict):
-        raise DamagedError(
-            f"{out / NAME} is damaged: delete it and run the same command again, which then finds out what "
-            "each cell has done"
-        )
-    return done
 
 
 def _study(cell: GridCell, report: Report, out: str, home: str, threads: int) -> str:

@@ -103,25 +103,21 @@ def ask_items(request: TaskRequest) -> TaskResult:
         logprobs = elicit.by_template(scorer, data.templates, subjects, data.words, settings.protocol)
     if data.choices is not None:
         logprobs = np.where(data.choices[items], logprobs, -np.inf)
-    finite = np.isfinite(logprobs).any(axis=(0, 1))
+    finite = np.asarray(np.isfinite(logprobs).any(axis=(0, 1)))
     if not finite.any():
         raise ValueError(
             f"{scorer.name} knows none of the words of {data.relation}: {', '.join(data.classes[:5])}, …"
         )
     results = [best_template(data, logprobs)] if len(logprobs) > 1 or data.choices is None else []
     kept = np.ones(len(items), dtype=bool)
-    if (
-        settings.protocol == "release"
-    ):  # its average leaves out subjects whose best class is several sub-words
+    if settings.protocol == "release":
+        # its average leaves out subjects whose best class is several sub-words
         kept = elicit.single_token(request.scorer("drop", forced=True), data.classes)[data.gold[items]]
     mean = elicit.averaged(logprobs[:, kept], settings.protocol)
     results.append(ItemAnswers.of(data, items[kept], mean, "average"))
-    notes = {
-        "templates": len(logprobs),
-        "left_out": int((~kept).sum()),
-        "unknown_classes": [name for name, known in zip(data.classes, finite, strict=True) if not known],
-    }
-    return task_result(data, "prompts", results, notes)
+    unknown = [name for name, known in zip(data.classes, finite.tolist(), strict=True) if not known]
+    counts = {"templates": len(logprobs), "left_out": int((~kept).sum())}
+    return task_result(data, "prompts", results, {**counts, "unknown_classes": unknown})
 
 
 def best_template(data: ItemSet, logprobs: np.ndarray) -> ItemAnswers:

@@ -64,8 +64,8 @@ class PrintedTable:
         Numbers that the data decides are counted apart from drawn ones, which nearly any coin would fit.
         """
         cells = [cell for _, row in self.rows for cell in row if cell.same is not None]
-        decided = [cell.same for cell in cells if cell.spread is None]
-        drawn = [cell.same for cell in cells if cell.spread is not None]
+        decided = [bool(cell.same) for cell in cells if cell.spread is None]
+        drawn = [bool(cell.same) for cell in cells if cell.spread is not None]
         parts = [f"{sum(decided)} of {len(decided)} cells are as printed"] if decided else []
         if drawn:
             parts.append(f"{sum(drawn)} of {len(drawn)} drawn cells are within two standard deviations")

@@ -51,19 +51,8 @@ def test_cells_are_the_product_of_lists_in_their_order(plan, small):
         "physical-glove.some.where.v.txt-OP",
         "physical-glove.some.where.v.txt-OA",
     ]
-    first = (
-        "physical",
-        "--data",
-        str(small),
-        "--model",
-        "majority",
-        "--task",
-        "OP",
-        "--set",
-        "situated",
-        "--seed",
-        "3",
-    )
+    options = {"data": small, "model": "majority", "task": "OP", "set": "situated", "seed": 3}
+    first = ("physical", *(f"--{key}={value}" for key, value in options.items()))
     assert cells[0].words == first
 
 
@@ -71,8 +60,8 @@ def test_true_is_a_flag_and_false_is_none(tmp_path):
     path = tmp_path / "grid.toml"
     path.write_text('version = 1\n[[grid]]\nstudy = "physical"\nmodel = "m"\ntune = [true, false]\n')
     assert [c.words for c in read(path)] == [
-        ("physical", "--model", "m", "--tune"),
-        ("physical", "--model", "m"),
+        ("physical", "--model=m", "--tune"),
+        ("physical", "--model=m"),
     ]
 
 
@@ -109,22 +98,8 @@ def test_a_grid_is_its_commands_and_goes_on(plan, tmp_path, cli, small, monkeypa
     assert len(failed) == 2
     assert all("missing.txt" in line for line in failed)
     for task in ("OP", "OA"):
-        cli(
-            "probe",
-            "physical",
-            "--data",
-            small,
-            "--model",
-            "majority",
-            "--task",
-            task,
-            "--set",
-            "situated",
-            "--seed",
-            3,
-            "--out",
-            tmp_path / task,
-        ).succeeds()
+        words = ("--model", "majority", "--task", task, "--set", "situated", "--seed", 3)
+        cli("probe", "physical", "--data", small, *words, "--out", tmp_path / task).succeeds()
         for name in ("summary.json", f"situated-{task}.parquet"):
             assert (out / f"physical-majority-{task}" / name).read_bytes() == (
                 tmp_path / task / name
@@ -205,7 +180,7 @@ def test_the_plan_is_told_and_nothing_is_done(plan, tmp_path, cli):
         .out.splitlines()
     )
     assert len(told) == 2
-    assert told[0].startswith("simtown probe physical --data ")
+    assert told[0].startswith("simtown probe physical --data=")
     assert not (tmp_path / "out").exists()
 
 

@@ -158,19 +158,18 @@ def build(release: PhysicalRelease, title: str) -> PhysicalTask:
             rows += [(uid, verb, verb in instance.yes, uid) for verb in (*instance.yes, *instance.no)]
             continue
         labelled = [(p, bool(v)) for p, v in zip(release.properties, instance.properties, strict=True)]
-        for left in (uid,) if name == "OP" else instance.yes:
-            rows += [(left, p, label, uid) for p, label in labelled]
-    left, right, label, group = zip(*rows, strict=True)
-    names, codes = zip(*(numbered(side) for side in (left, right, group)), strict=True)
-    decisions = DecisionRows(codes[0], codes[1], np.array(label), codes[2])
+        for subject in (uid,) if name == "OP" else instance.yes:
+            rows += [(subject, p, label, uid) for p, label in labelled]
+    (lefts, left), (rights, right), (groups, group) = (_numbered([row[i] for row in rows]) for i in (0, 1, 3))
+    decisions = DecisionRows(left, right, np.array([row[2] for row in rows]), group)
     train, test = (
-        decisions.where(np.isin(np.array(group), list(release.splits[which, part])))
+        decisions.where(np.isin(np.array(groups)[group], list(release.splits[which, part])))
         for part in ("train", "test")
     )
-    return PhysicalTask(title, release, *names, train, test)
+    return PhysicalTask(title, release, lefts, rights, groups, train, test)
 
 
-def numbered(names: tuple[str, ...]) -> tuple[tuple[str, ...], np.ndarray]:
+def _numbered(names: list[Any]) -> tuple[tuple[str, ...], np.ndarray]:
     """The different names in their order, and (n,) int64 the number of each."""
     number = {name: i for i, name in enumerate(dict.fromkeys(names))}
     return tuple(number), np.array([number[name] for name in names])

@@ -141,10 +141,10 @@ def read(directory: Path) -> PhysicalRelease:
         return FILES.path(Path(directory), part, name)
 
     with parsing(path := place("pc", "objects.tsv")):
-        columns = ("uid", "original", "word-embedding", "ctx")
+        columns = ["uid", "original", "word-embedding", "ctx"]
         objects = {row["uid"]: Object(*(row[column] for column in columns)) for row in _rows(path)}
     with parsing(path := place("pc", "properties.tsv")):
-        columns = ("uid", "sentence", "word-embedding", "ctx", "categorization")
+        columns = ["uid", "sentence", "word-embedding", "ctx", "categorization"]
         properties = {row["uid"]: Property(*(row[column] for column in columns)) for row in _rows(path)}
         if unknown := {p.category for p in properties.values()} - set(CATEGORIES):
             raise ValueError(f"no category {unknown.pop()}")

@@ -243,7 +243,7 @@ def _differences(a: DecidedItems, b: DecidedItems, title: str) -> dict[str, tupl
     replicate = replicator(a.rows, a.kinds[0] == "object")
     drawn_a, drawn_b = replicate(a.said), replicate(b.said)
     scores_a, scores_b = scores(a.rows, a.said), scores(b.rows, b.said)
-    cells = {}
+    cells: dict[str, tuple[str, ...]] = {}
     for part, name in zip(drawn_a, short_columns(title), strict=True):
         f1_a, f1_b = getattr(scores_a, part), getattr(scores_b, part)
         low, high = measures.interval(drawn_a[part] - drawn_b[part])

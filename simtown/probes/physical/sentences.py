@@ -18,51 +18,33 @@ from simtown.probes.physical.physical_release import Object, Property
 English = Literal["released", "corrected"]
 
 #: Past tenses of the released sentences that lemminflect gives otherwise.
-_RELEASED_PAST = dict(
-    pair.split(":")
-    for pair in [
-        "burn:burnt",
-        "cheerlead:cheerled",
-        "chisel:chiselled",
-        "dive:dove",
-        "feed:feed",
-        "fuel:fuelled",
-        "gnaw:gnawn",
-        "heave:hove",
-        "lean:leant",
-        "pay:payed",
-        "rid:ridded",
-        "shovel:shovelled",
-        "signal:signalled",
-        "sing:sung",
-        "smell:smelt",
-        "spill:spilt",
-        "spit:spit",
-        "spoil:spoilt",
-        "wet:wet",
-    ]
-)
+_RELEASED_PAST = {
+    "burn": "burnt",
+    "cheerlead": "cheerled",
+    "chisel": "chiselled",
+    "dive": "dove",
+    "feed": "feed",
+    "fuel": "fuelled",
+    "gnaw": "gnawn",
+    "heave": "hove",
+    "lean": "leant",
+    "pay": "payed",
+    "rid": "ridded",
+    "shovel": "shovelled",
+    "signal": "signalled",
+    "sing": "sung",
+    "smell": "smelt",
+    "spill": "spilt",
+    "spit": "spit",
+    "spoil": "spoilt",
+    "wet": "wet",
+}
 #: Verbs that lemminflect does not know as irregular.
 _PAST = {"cheerlead": "cheerled", "wet": "wet"}
 #: Objects without an article. No inflection table says what is a mass noun.
 _MASS = frozenset(
-    [
-        "armour",
-        "asparagus",
-        "bread",
-        "broccoli",
-        "celery",
-        "cheese",
-        "corn",
-        "garlic",
-        "lettuce",
-        "parsley",
-        "rhubarb",
-        "rice",
-        "sandpaper",
-        "seaweed",
-        "spinach",
-    ]
+    ("armour", "asparagus", "bread", "broccoli", "celery", "cheese", "corn", "garlic")
+    + ("lettuce", "parsley", "rhubarb", "rice", "sandpaper", "seaweed", "spinach")
 )
 #: Plurals that have no singular, so that a lemmatiser leaves them as they are.
 _PLURAL_ONLY = frozenset(("jeans", "pajamas", "pliers", "scissors"))

@@ -254,9 +254,9 @@ def printed_table(table: str, data: Path, runs: Sequence[Path]) -> list[PrintedT
         )
     notes = " ".join(line.note for line in lines if math.isnan(line.here))
     remarks += [f"no {part}: {why}" for part, why in release.missing.items() if f"no {part}" in notes]
-    printed = printed_lines(title, lines)
-    printed.notes += remarks
-    return [printed]
+    shown = printed_lines(title, lines)
+    shown.notes += remarks
+    return [shown]
 
 
 def printed_lines(title: str, lines: Sequence[Line]) -> PrintedTable:
