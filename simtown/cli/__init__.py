@@ -44,7 +44,8 @@ def main() -> NoReturn:
         interrupted = True
     except BaseException as error:
         if not stopping.requested():
-            line, code = explain(error)
+            with contextlib.suppress(BrokenPipeError):  # of the reader of the help
+                line, code = explain(error)
     if code == _INTERRUPTED:
         interrupted = True
     number = stopping.finish() or (signal.SIGINT if interrupted else 0)
