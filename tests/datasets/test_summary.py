@@ -16,8 +16,7 @@ from simtown.datasets.generate import generate
 from simtown.datasets.names import names
 from simtown.datasets.reader import Split, open_dataset
 from simtown.datasets.settings import SPLITS, Settings
-from simtown.datasets.shard_file import read_entry
-from simtown.datasets.shards import columns, tasks
+from simtown.datasets.shards import columns
 from simtown.language.relations import RELATION_NAMES
 from simtown.language.sampler import sample
 
@@ -124,10 +123,6 @@ def test_the_median_of_margins_is_right_to_half_a_metre(margin):
     assert abs(summaries.median_margin({"margin": counts}) - min(np.median(margin), 32)) <= 0.51
 
 
-def test_nothing_has_no_median():
-    assert math.isnan(summaries.median_margin({"margin": [0] * 64}))
-
-
 def test_saying_what_a_set_holds_reads_no_rows(many, cli, monkeypatch, tmp_path):
     """info and its figures need the manifest alone: they say the same without a single shard's content."""
     monkeypatch.chdir(tmp_path)
@@ -140,26 +135,6 @@ def test_saying_what_a_set_holds_reads_no_rows(many, cli, monkeypatch, tmp_path)
         monkeypatch.setattr(Split, name, forbidden)
     monkeypatch.setattr(h5py, "File", forbidden)
     assert cli("info", many, "--plot").succeeds().out == before
-
-
-def test_a_lost_shard_that_is_made_again_is_counted_once(tmp_path, contents):
-    generate(SMALL, tmp_path, workers=1)
-    before = contents(tmp_path, besides=("timings.json",))
-    (tmp_path / "train-00001.h5").unlink()
-    generate(SMALL, tmp_path, workers=1)
-    assert contents(tmp_path, besides=("timings.json",)) == before
-
-
-def test_a_shard_that_was_not_written_down_is_counted(tmp_path, contents):
-    """Killed after a shard was whole and before the manifest was saved."""
-    generate(SMALL, tmp_path, workers=1)
-    before = contents(tmp_path, besides=("timings.json",))
-    manifest = manifests.fresh(SMALL)
-    first, *_ = tasks(SMALL)
-    manifests.enter(manifest, first, read_entry(tmp_path / first.name, first))
-    manifests.save(tmp_path, manifest)
-    generate(SMALL, tmp_path, workers=1)
-    assert contents(tmp_path, besides=("timings.json",)) == before
 
 
 def test_a_shard_that_was_not_written_down_and_has_another_summary_is_damaged(tmp_path):
