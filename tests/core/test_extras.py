@@ -70,7 +70,7 @@ CALLS = {
         "probe visual figure": [7, "--data", "data", "--out", "figure.png"],
         "probe visual bridge": ["town", "--out", "bridge"],
         "probe spatial": ["--model", "ngram:words.txt", "--corpus", "words.txt", "--out", "spatial"],
-        "probe spatial judge": ["--out", "judgements.csv"],
+        "probe spatial judge": ["--out", "judge.html"],
         "probe spatial judgements": ["judgements.csv"],
         "probe spatial town": ["town", "--model", "lstm:lm", "--out", "town.png"],
         "probe compare": ["a", "b"],
