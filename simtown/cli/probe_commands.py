@@ -150,6 +150,7 @@ def grid_command(
     study = "physical", data = "physical-commonsense", model = ["glove:glove.txt", "majority"], task = ["OP",
     "OA"]
     """
+    need()
     from simtown.core.processes import default_workers
     from simtown.core.progress import Progress
     from simtown.probes import grid
@@ -159,7 +160,6 @@ def grid_command(
         for cell in cells:
             say(" ".join(("simtown probe", *cell.words, "--out", str(out / cell.name))))
         return
-    need()
     many = default_workers() if jobs is None else jobs
     if many < 1:
         raise RefusalError(f"--jobs must be at least 1, not {many}")
