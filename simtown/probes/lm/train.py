@@ -28,7 +28,7 @@ from simtown.core.processes import keep_memory
 from simtown.core.progress import Progress
 from simtown.core.runs import RunRecord
 from simtown.core.streams import Stream
-from simtown.core.untrusted import inside
+from simtown.core.untrusted import inside, open_regular
 from simtown.core.version import __version__
 from simtown.probes.corpus import Corpus, tokenise, vocabulary
 from simtown.probes.lm.architectures import ARCHITECTURES, load_tokenizer, masked_token
@@ -123,8 +123,8 @@ def train(settings: LMSettings, corpus: Path, directory: Path, progress: Progres
         TrainingError: the loss became NaN.
     """
     settings.check()
-    with open(corpus, "rb") as file:
-        digest = file_digest(file, "sha256").hexdigest()
+    with open_regular(corpus) as file:
+        digest = file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
     fresh = {
         "status": "running",
         "settings": settings.record(),
