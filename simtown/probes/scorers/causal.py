@@ -111,7 +111,10 @@ class Causal(Transformer):
             else:
                 rows = ids.repeat_interleave(len(block), 0)
                 inputs["input_ids"] = torch.cat([rows, inputs["input_ids"]], dim=1)
-            lines, columns, tokens, numbers = [], [], [], []
+            lines: list[int] = []
+            columns: list[int] = []
+            tokens: list[int] = []
+            numbers: list[int] = []
             for number, stem in zip(longer, stem_of, strict=True):
                 if begin <= stem < begin + size:
                     for at, token in enumerate(spelled[number][1:]):
