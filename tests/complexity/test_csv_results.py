@@ -71,7 +71,9 @@ def test_counts_alone_have_binomial_intervals(table):
         for accuracy, low, high in zip(curve.accuracy, curve.low, curve.high, strict=True):
             ends = stats.binomtest(round(accuracy * 100), 100).proportion_ci(0.95, "wilson")
             assert (low, high) == pytest.approx((ends.low, ends.high))
-    assert len({run.test_id for run in read_csv(table(GOOD)).runs}) == 4
+    runs = read_csv(table(GOOD)).runs
+    assert len({run.test_id for run in runs}) == 4
+    assert [(int(run.correct.sum()), len(run.correct)) for run in runs][:2] == [(60, 100), (95, 100)]
     assert all(np.isfinite(curve.samples["isotonic"][:, 0]).all() for curve in found.curves)
 
 
