@@ -11,7 +11,7 @@ from simtown.cli import spatial_commands, visual_commands  # noqa: F401  (they a
 from simtown.cli.command import RefusalError, command
 from simtown.cli.places import local_directory
 from simtown.cli.sharing import ClusterSettings, report_grid
-from simtown.cli.study_commands import Out, need, probe, run_study, show
+from simtown.cli.study_commands import Out, need, probe, show, show_results
 from simtown.core.terminal import say, say_block
 from simtown.probes.physical import PhysicalSettings
 from simtown.probes.study_settings import AskSettings, ScorerOptions
@@ -38,7 +38,13 @@ def ask(
     fruit-bert
     """
     need()
-    run_study(None, "ask", items, settings, out, scorer)
+    from simtown.probes.bars import one_bar
+    from simtown.probes.studies import STUDIES
+    from simtown.probes.study import run
+
+    with one_bar() as bars:
+        results = run(STUDIES["ask"], items, settings, out, scorer, bars)
+    show_results(results)
 
 
 @probe.command(short_help="Objects, properties, affordances: run a model on the tasks.")
@@ -59,7 +65,13 @@ def physical(
     task.
     """
     need()
-    run_study(None, "physical", data, settings, out, scorer)
+    from simtown.probes.bars import one_bar
+    from simtown.probes.studies import STUDIES
+    from simtown.probes.study import run
+
+    with one_bar() as bars:
+        results = run(STUDIES["physical"], data, settings, out, scorer, bars)
+    show_results(results)
 
 
 @probe.command(short_help="Two models on the same questions: tests and intervals.")

@@ -9,7 +9,7 @@ import typer
 
 from simtown.cli.command import RefusalError, command
 from simtown.cli.places import local_file
-from simtown.cli.study_commands import Out, need, probe, run_study
+from simtown.cli.study_commands import Out, is_study, need, probe, show_results
 from simtown.core.terminal import say
 from simtown.probes.spatial import SpatialSettings
 from simtown.probes.study_settings import ScorerOptions
@@ -42,8 +42,16 @@ def _study(
     the matrix of perplexities; its rows are the relations' P-vectors, which are tested by analogies, odd ones
     out and clusters. --model, --corpus and --out are needed.
     """
+    if not is_study(context, settings, out, corpus=corpus):
+        return
     need()
-    run_study(context, "spatial", corpus, settings, out, scorer)
+    from simtown.probes.bars import one_bar
+    from simtown.probes.studies import STUDIES
+    from simtown.probes.study import run
+
+    with one_bar() as bars:
+        results = run(STUDIES["spatial"], corpus, settings, out, scorer, bars)
+    show_results(results)
 
 
 spatial.callback(invoke_without_command=True)(command(_study, optional=True))

@@ -11,9 +11,9 @@ import typer
 from simtown.cli.command import RefusalError
 from simtown.core import extras
 from simtown.core.terminal import say, say_block
-from simtown.probes.study_settings import ScorerOptions
 
 if TYPE_CHECKING:
+    from simtown.probes.report import Results
     from simtown.probes.reproduce import PrintedTable
 
 #: The directory of a study's results.
@@ -60,22 +60,23 @@ def show_page(path: Path) -> None:
     say_block(read_text(path, follow=False))
 
 
-def run_study(
-    context: typer.Context | None, name: str, source: Path, settings: Any, out: Path, scorer: ScorerOptions
-) -> None:
-    """Run a study and show its tables; `context` is that of a command with others beside it."""
-    from simtown.probes.bars import one_bar
-    from simtown.probes.studies import STUDIES
-    from simtown.probes.study import run
+def is_study(context: typer.Context, settings: Any, out: Path | None, **source: Path | None) -> bool:
+    """Whether the study is run, and not a command beside it; `source` is its data, by the option's name.
 
-    if context is not None and context.invoked_subcommand is not None:
-        return
-    study = STUDIES[name]
-    if settings.model is None or out is None or source is None:
+    Raises:
+        RefusalError: one of what the study needs is missing.
+    """
+    if context.invoked_subcommand is not None:
+        return False
+    (name,) = source
+    if settings.model is None or out is None or source[name] is None:
         raise RefusalError(
-            f"probe {name} needs --model, --{study.source} and --out, or a command: see --help"
+            f"probe {context.info_name} needs --model, --{name} and --out (see --help), or a command"
         )
-    with one_bar() as bars:
-        run(study, source, settings, out, scorer, bars)
-    show_page(out / "summary.md")
-    say(f"Everything is in {out}; figures: {out}/*.png")
+    return True
+
+
+def show_results(results: Results) -> None:
+    """Print the scores of a study."""
+    show_page(results.path / "summary.md")
+    say(f"Everything is in {results.path}; figures: {results.path}/*.png")

@@ -9,7 +9,7 @@ import typer
 
 from simtown.cli.command import RefusalError, command, parse_numbers
 from simtown.cli.places import require_suffix
-from simtown.cli.study_commands import Out, need, probe, run_study, show_page
+from simtown.cli.study_commands import Out, is_study, need, probe, show_page, show_results
 from simtown.core.options import check
 from simtown.core.terminal import say
 from simtown.probes.study_settings import ScorerOptions
@@ -47,8 +47,16 @@ def _study(
     color-glove (VL-commonsense: a clone of github.com/ChenyuHeidiZhang/VL-commonsense, or what simtown probe
     visual mine made).
     """
+    if not is_study(context, settings, out, data=data):
+        return
     need()
-    run_study(context, "visual", data, settings, out, scorer)
+    from simtown.probes.bars import one_bar
+    from simtown.probes.studies import STUDIES
+    from simtown.probes.study import run
+
+    with one_bar() as bars:
+        results = run(STUDIES["visual"], data, settings, out, scorer, bars)
+    show_results(results)
 
 
 visual.callback(invoke_without_command=True)(command(_study, optional=True))

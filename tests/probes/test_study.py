@@ -1,6 +1,7 @@
 """A study of one's own in Python and as a table, and what all directories of results have in common."""
 
 import csv
+import inspect
 import json
 
 import numpy as np
@@ -13,6 +14,7 @@ pq = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow: pip install '
 from simtown.core.files import ForeignDirectoryError  # noqa: E402
 from simtown.probes.item_study import compare_items, item_study  # noqa: E402
 from simtown.probes.items import ItemsError, make_items, read_items  # noqa: E402
+from simtown.probes.scorers.ngram import NGram  # noqa: E402
 from simtown.probes.studies import STUDIES, open_results  # noqa: E402
 from simtown.probes.study import run  # noqa: E402
 from simtown.probes.study_settings import ItemSettings, ScorerOptions  # noqa: E402
@@ -344,3 +346,19 @@ def test_options_that_move_numbers_are_part_of_the_settings(table, model, tmp_pa
     run(ask, table, settings, out, ScorerOptions(tokens=9))
     with pytest.raises(ForeignDirectoryError, match="policy null, now first"):
         run(ask, table, settings, out, ScorerOptions(policy="first"))
+
+
+def test_six_frames_lie_between_the_command_and_a_log_probability(cli, table, model, tmp_path, monkeypatch):
+    """The command, run, ask_items, by_template, the cache, the model."""
+    depths = []
+
+    def class_logprobs(scorer, contexts, targets):
+        files = [frame.filename for frame in inspect.stack() if "/simtown/" in frame.filename]
+        command = next(i for i, file in enumerate(files) if file.endswith("probe_commands.py"))
+        depths.append(command + 2)  # the model's own frame is this one
+        return np.zeros((len(contexts), len(targets)))
+
+    monkeypatch.setattr(NGram, "class_logprobs", class_logprobs)
+    words = ("--model", model, "--template", "the [X] is [Y] .", "--out", tmp_path / "out")
+    cli("probe", "ask", table, *words).succeeds()
+    assert depths[0] <= 6
