@@ -15,7 +15,7 @@ import numpy as np
 from simtown.assets.catalogue import BODIES, ENTITIES, STREET_MESHES, entity_mesh, prop_mesh
 from simtown.assets.mesh import Mesh
 from simtown.assets.palette import GLOW, HEADLAMP, MATERIALS, TAILLAMP, WINDOW, material
-from simtown.assets.street.ground import ground
+from simtown.assets.street.road_surface import ground
 
 GRID = 4096.0
 #: `own_paint` of a mesh without a body.

@@ -13,7 +13,7 @@ import numpy as np
 
 from simtown.assets.mesh import Mesh, VehicleKind
 from simtown.assets.palette import COLOUR_WORDS, TINTS
-from simtown.assets.street import buildings, corners, furniture, ground, people, trees
+from simtown.assets.street import buildings, corners, furniture, people, road_surface, trees
 from simtown.assets.vehicles import buses, cars, cycles, farm, offroad, service, showcars, trucks, vans, works
 
 VERSION = 2
@@ -56,14 +56,14 @@ STREET: dict[str, tuple[str, ...]] = {
     "tree": tuple(trees.KINDS),
     "furniture": tuple(furniture.KINDS),
     "person": tuple(people.KINDS),
-    "cloud": tuple(ground.KINDS),
+    "cloud": tuple(road_surface.KINDS),
 }
 _STREET = (
     buildings.KINDS
     | trees.KINDS
     | furniture.KINDS
     | people.KINDS
-    | ground.KINDS
+    | road_surface.KINDS
     | buildings.NEWER
     | corners.KINDS
 )

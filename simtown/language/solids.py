@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simtown.assets.street.ground import NEAR_KERB, NEAR_PAVEMENT, PAVEMENT_EDGE, REACH, ROAD_EDGE
+from simtown.assets.street.road_surface import NEAR_KERB, NEAR_PAVEMENT, PAVEMENT_EDGE, REACH, ROAD_EDGE
 from simtown.scenes.footprints import depths, hull, separation
 
 #: Things whose outlines are closer than this are next to each other, near each other, and no longer far from

@@ -1,7 +1,7 @@
 """A street to play with: :class:`Town`, the friendly, mutable face of one scene (the paper's section 2.1)."""
 
 from simtown.town.checks import TownError
-from simtown.town.pictures import Frame
+from simtown.town.snapshot import Frame
 from simtown.town.things import Thing
 from simtown.town.town import Town
 

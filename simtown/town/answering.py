@@ -19,9 +19,9 @@ from simtown.scenes.footprints import GROUP
 from simtown.scenes.weather import WEATHER_KINDS, WEATHERS
 from simtown.town.checks import TownError, text
 from simtown.town.nouns import NOUNS
-from simtown.town.pictures import SIZE
 from simtown.town.reasons import reason
 from simtown.town.relating import MARGINS, measure, most_between
+from simtown.town.snapshot import SIZE
 from simtown.town.things import Thing, label, meant
 from simtown.town.truth import pixels_alone
 

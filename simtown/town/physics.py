@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from simtown.assets.atlas import atlas
-from simtown.assets.street.ground import PAVEMENT_EDGE, ROAD_EDGE
+from simtown.assets.street.road_surface import PAVEMENT_EDGE, ROAD_EDGE
 from simtown.core.extras import how_to_install
 from simtown.scenes.footprints import GROUP, depths, heights, number, outline, placed, separation
 from simtown.town import driving

@@ -26,7 +26,7 @@ from simtown.town.answering import TownAnswer, View, answer, describe
 from simtown.town.checks import TownError, number, shown, whole
 from simtown.town.nouns import kinds_of
 from simtown.town.physics import Contact, Physics
-from simtown.town.pictures import SIZE, Frame, raster
+from simtown.town.snapshot import SIZE, Frame, raster
 from simtown.town.things import SETTABLE, Thing, check, checked, may_be_painted, meant, overlapping, write
 from simtown.town.truth import Truth, truth
 

@@ -19,8 +19,8 @@ from simtown.scenes.camera import NEAR, Camera, views
 from simtown.scenes.footprints import number
 from simtown.scenes.scene import Scene, Weather, empty_batch
 from simtown.town.checks import TownError, shown
-from simtown.town.pictures import Frame, raster
 from simtown.town.relating import MARGINS, table
+from simtown.town.snapshot import Frame, raster
 from simtown.town.things import Thing
 
 

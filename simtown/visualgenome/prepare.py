@@ -33,9 +33,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from simtown.core.columns import FLAG, INTEGER, TEXT, read_table
 from simtown.core.files import DamagedError, replacing, scratch
 from simtown.core.runs import RunRecord
+from simtown.core.table_files import FLAG, INTEGER, TEXT, read_table
 from simtown.core.untrusted import open_regular
 from simtown.core.version import __version__
 from simtown.visualgenome import clean, published, records

@@ -8,7 +8,7 @@ import pytest
 from simtown.assets.atlas import SALOON, atlas
 from simtown.assets.catalogue import ENTITIES, PROPS, STREET_MESHES, entity_mesh, prop_mesh
 from simtown.assets.palette import GLOW, HEADLAMP, MATERIALS, TAILLAMP, WINDOW
-from simtown.assets.street.ground import REACH, ROAD_EDGE, ground
+from simtown.assets.street.road_surface import REACH, ROAD_EDGE, ground
 
 NAMES = (*ENTITIES, *(f"{kind} {pose}" for kind, pose in STREET_MESHES), "ground")
 KINDS = np.array([m.kind for m in MATERIALS])

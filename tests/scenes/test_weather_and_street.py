@@ -11,8 +11,8 @@ from scipy.spatial import ConvexHull
 
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, POSES, PROPS, STREET, STREET_MESHES, mesh_in_pose, pose_of
-from simtown.assets.street.ground import NEAR_KERB, ROAD_EDGE
 from simtown.assets.street.people import SIDEWAYS
+from simtown.assets.street.road_surface import NEAR_KERB, ROAD_EDGE
 from simtown.core.streams import Stream
 from simtown.render.instances import instances
 from simtown.scenes.camera import Camera

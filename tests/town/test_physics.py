@@ -9,7 +9,7 @@ import pytest
 
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES
-from simtown.assets.street.ground import PAVEMENT_EDGE, ROAD_EDGE
+from simtown.assets.street.road_surface import PAVEMENT_EDGE, ROAD_EDGE
 from simtown.scenes.footprints import depths, number, separation
 from simtown.scenes.scene import Prop, Scene, Vehicle
 from simtown.town import Town

@@ -11,7 +11,7 @@ from functools import partial
 from math import cos, pi, sin
 
 from simtown.assets.mesh import Mesh, cylinder, join
-from simtown.assets.street.parts import (
+from simtown.assets.street.shapes import (
     Span,
     arch,
     blob,

@@ -11,7 +11,7 @@ from itertools import pairwise
 from math import cos, pi, sin
 
 from simtown.assets.mesh import Mesh, Point, box, join
-from simtown.assets.street.parts import Span, blob, disc, face, lathe, letters, limb, mass, patch, roadside
+from simtown.assets.street.shapes import Span, blob, disc, face, lathe, letters, limb, mass, patch, roadside
 
 
 def _flat(x: Span, y: Span, paint: str, z: float = 0.03) -> Mesh:

@@ -7,7 +7,7 @@ from functools import partial
 from math import cos, pi, sin
 
 from simtown.assets.mesh import Mesh, block, box, cylinder, frustum, join, loft
-from simtown.assets.street.parts import blob, bunting, disc, face, lathe, letters, patch, shape
+from simtown.assets.street.shapes import blob, bunting, disc, face, lathe, letters, patch, shape
 
 
 def _pole(height: float, radius: float = 0.075, paint: str = "steel", sides: int = 5) -> Mesh:

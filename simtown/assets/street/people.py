@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from simtown.assets.mesh import Mesh, Point, box, join
-from simtown.assets.street.parts import blob, disc, lathe, limb, patch, shape
+from simtown.assets.street.shapes import blob, disc, lathe, limb, patch, shape
 
 Make = Callable[[], Mesh]
 Hands = tuple[Point, Point]

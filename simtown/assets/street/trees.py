@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from math import cos, pi, sin
 
 from simtown.assets.mesh import Mesh, Point, block, join, loft
-from simtown.assets.street.parts import blob, lathe, limb
+from simtown.assets.street.shapes import blob, lathe, limb
 
 Lump = tuple[Point, Point | float, str]
 

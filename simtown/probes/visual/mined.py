@@ -22,9 +22,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from simtown.core.columns import FLAG, INTEGERS, NUMBERS, TEXT, read_table
 from simtown.core.files import DamagedError, claimed, clear_leftovers, replacing
 from simtown.core.runs import RunRecord, require_empty
+from simtown.core.table_files import FLAG, INTEGERS, NUMBERS, TEXT, read_table
 from simtown.core.version import __version__
 from simtown.probes.corpus import Corpus
 from simtown.probes.items import ItemSet, grouped

@@ -8,7 +8,7 @@ import pytest
 import trimesh
 
 from simtown.assets.palette import MATERIALS
-from simtown.assets.street.parts import (
+from simtown.assets.street.shapes import (
     _STROKES,
     arch,
     blob,

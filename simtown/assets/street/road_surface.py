@@ -13,7 +13,7 @@ import numpy as np
 
 from simtown.assets.mesh import Mesh, ball, join
 from simtown.assets.palette import material
-from simtown.assets.street.parts import face
+from simtown.assets.street.shapes import face
 
 #: Half the width of the two lanes, which is also the far kerb, and the far edge of the far pavement, metres.
 ROAD_EDGE, PAVEMENT_EDGE = 3.7, 6.6
