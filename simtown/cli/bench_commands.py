@@ -7,42 +7,49 @@ from typing import Annotated
 
 import typer
 
-from simtown.cli.command import RefusalError
+from simtown.cli.command import RefusalError, command
 from simtown.cli.places import local_file, require_suffix
+from simtown.core.console import new_table, page
 from simtown.core.extras import need
+from simtown.core.progress import Progress
 from simtown.core.terminal import say
 
 bench = typer.Typer(help="Measure speed on this machine.", no_args_is_help=True, rich_markup_mode=None)
 
+HEADS = [
+    "engine",
+    "size",
+    "scenes",
+    "frames/s",
+    "lowest to highest",
+    "million triangles/s",
+    "µs a frame",
+    "stages",
+    "MB",
+]
 
-def _numbers(option: str, text: str, least: int) -> list[int]:
+
+def _numbers(option: str, text: str) -> list[int]:
     """The whole numbers of "64,128", each once."""
     parts = [part.strip() for part in text.split(",")]
-    if not all(part.isascii() and part.isdigit() and int(part) >= least for part in parts):
-        raise RefusalError(f"{option} {text} is not a list of whole numbers from {least} up: write 64,128")
+    if not all(part.isascii() and part.isdigit() and int(part) for part in parts):
+        raise RefusalError(f"{option} {text} is not a list of whole numbers from 1 up: write 64,128")
     return list(dict.fromkeys(map(int, parts)))
 
 
 @bench.command("render", short_help="Frames a second of every engine.")
+@command
 def bench_render(
+    *,
     device: Annotated[
-        str,
-        typer.Option(
-            help="Engines of cpu, of cuda (a graphics card), or auto: all that work on this machine."
-        ),
+        str, "Engines of cpu, of cuda (a graphics card), or auto: all that work on this machine."
     ] = "auto",
-    size: Annotated[
-        str, typer.Option(help="Picture sizes in pixels, separated by commas.")
-    ] = "64,128,256,512",
-    scenes: Annotated[
-        str, typer.Option(help="Numbers of scenes to draw at once, separated by commas.")
-    ] = "1,16,256",
+    size: Annotated[str, "Picture sizes in pixels, separated by commas."] = "64,128,256,512",
+    scenes: Annotated[str, "Numbers of scenes to draw at once, separated by commas."] = "1,16,256",
     repeats: Annotated[
-        int, typer.Option(help="Number of drawings, after one that warms up; their median counts.")
+        int, typer.Option(help="Number of drawings, after one that warms up; their median counts.", min=1)
     ] = 5,
-    out: Annotated[Path, typer.Option(help="The CSV to write; the picture goes beside it.")] = Path(
-        "bench-render.csv"
-    ),
+    out: Annotated[Path, "The CSV to write; the picture goes beside it."] = Path("bench-render.csv"),
 ) -> None:
     """Measure frames a second of all engines that are installed, with depth and ids: a table, a CSV file, and
     a picture (extra "train").
@@ -50,19 +57,13 @@ def bench_render(
     On a graphics card: simtown bench render --scenes 1,128,1024,16384. The command skips a batch that would
     take an engine over 20 seconds.
     """
-    from rich.table import Table
-
     from simtown.bench import render
-    from simtown.core.console import page
-    from simtown.core.progress import Progress
     from simtown.render.frames import check_size
     from simtown.render.renderers import choose_device
 
-    sizes, counts = _numbers("--size", size, 1), _numbers("--scenes", scenes, 1)
+    sizes, counts = _numbers("--size", size), _numbers("--scenes", scenes)
     for side in sizes:
         check_size(side, side)
-    if repeats < 1:
-        raise RefusalError(f"--repeats must be at least 1, not {repeats}")
     require_suffix(out, ".csv")
     out = local_file(out)
     need("train", modules=("matplotlib",), what="the picture of what is measured")
@@ -74,25 +75,15 @@ def bench_render(
         engines = "auto" if device == "auto" and drawn_on == "cuda" else drawn_on
         for timings in render.measure(engines, sizes, counts, repeats, progress.say, progress.on_progress):
             rows += timings
-    heads = "engine,size,scenes,frames/s,lowest to highest,million triangles/s,µs a frame,stages,MB"
-    table = Table(*heads.split(","))
+    table = new_table("", HEADS, left=HEADS)
     for row in rows:
-        table.add_row(
-            row.engine,
-            str(row.size),
-            f"{row.scenes:,}",
-            f"{row.fps:,.0f}",
-            f"{row.fps_low:,.0f} to {row.fps_high:,.0f}",
-            f"{row.triangles_per_second / 1e6:,.1f}",
-            f"{row.milliseconds * 1e3:,.1f}",
-            row.stages,
-            f"{row.megabytes:,}",
-        )
+        spread = f"{row.fps_low:,.0f} to {row.fps_high:,.0f}"
+        speed = (f"{row.fps:,.0f}", spread, f"{row.triangles_per_second / 1e6:,.1f}")
+        about = (f"{row.milliseconds * 1e3:,.1f}", row.stages, f"{row.megabytes:,}")
+        table.add_row(row.engine, str(row.size), f"{row.scenes:,}", *speed, *about)
     with page(160) as console:
         console.print(table)
-    say(machine)
-    render.save(rows, machine, out)
-    say(str(out))
     picture = out.with_suffix(".png")
+    render.save(rows, machine, out)
     render.plot(rows, machine, picture)
-    say(str(picture))
+    say(machine, str(out), str(picture))

@@ -3,10 +3,16 @@
 ::
 
     @command
-    def prepare(relationships: Path, settings: PrepareSettings, *, out: Path) -> None: ...
+    def prepare(
+        relationships: Annotated[Path, "The released file."],
+        settings: PrepareSettings,
+        *,
+        out: Annotated[Path, "The directory to write."],
+    ) -> None: ...
 
-Names, defaults and help of the options stand in the fields (:mod:`simtown.core.options`). Arguments, and what
-is no setting, such as `out`, stay in the signature of the function.
+Names, defaults and help of the options stand in the fields (:mod:`simtown.core.options`). What is no setting
+stays in the signature: a positional parameter is an argument of the command, a keyword-only one is an option,
+and the text beside its type is its help. A second text is the option's name, if it is not the parameter's.
 """
 
 from __future__ import annotations
@@ -14,12 +20,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import MISSING, fields, is_dataclass
-from typing import Annotated, Any, get_args, get_type_hints
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
 from typer.models import OptionInfo
 
-from simtown.core.options import Option, SettingsError, options_of
+from simtown.core.options import Option, SettingsError, check, options_of
 
 BAD_INPUT, DAMAGED = 2, 1
 
@@ -33,7 +39,7 @@ class RefusalError(Exception):
 
 
 def command(function: Callable[..., None], *, optional: bool = False) -> Callable[..., None]:
-    """The function that Typer calls: it takes options in place of each settings dataclass.
+    """The function that Typer calls: it takes options in place of each settings dataclass, and checks them.
 
     A SettingsError of a setting that has an option is shown with the option's name.
 
@@ -52,6 +58,7 @@ def command(function: Callable[..., None], *, optional: bool = False) -> Callabl
         else:
             if optional and parameter.default is inspect.Parameter.empty:
                 parameter = parameter.replace(default=None)
+            kind = _documented(parameter, kind)
             parameters.append(parameter.replace(annotation=kind, kind=inspect.Parameter.KEYWORD_ONLY))
     flags = {parameter.name: _flag(parameter) for parameter in parameters}
 
@@ -60,6 +67,7 @@ def command(function: Callable[..., None], *, optional: bool = False) -> Callabl
             for name, kind in settings.items():
                 options = options_of(kind).items()
                 values[name] = kind(**{field: _value(values.pop(field), *about) for field, about in options})
+                check(values[name])
             function(**values)
         except SettingsError as error:
             if error.setting not in flags:
@@ -70,6 +78,17 @@ def command(function: Callable[..., None], *, optional: bool = False) -> Callabl
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
+
+
+def _documented(parameter: inspect.Parameter, kind: Any) -> Any:
+    """The type of a parameter with what Typer reads beside it, in place of its text."""
+    if get_origin(kind) is not Annotated or not isinstance(kind.__metadata__[0], str):
+        return kind
+    text, *flags = kind.__metadata__
+    if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
+        flags = flags or [f"--{parameter.name.replace('_', '-')}"]
+        return Annotated[kind.__origin__, typer.Option(*flags, help=text)]
+    return Annotated[kind.__origin__, typer.Argument(help=text)]
 
 
 def _parameters(settings: type, optional: bool) -> list[inspect.Parameter]:

@@ -2,78 +2,73 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich import box
 
 from simtown.cli.command import DAMAGED, RefusalError, command, parse_names, parse_size
 from simtown.cli.places import beside, local, local_file, name_of, png_file
 from simtown.cli.sharing import PoolSettings, progress_of, ready_renderer
+from simtown.core.console import new_table, page, styled
 from simtown.core.extras import need
+from simtown.core.files import require_new, save_bytes, save_json, save_text
+from simtown.core.options import option
 from simtown.core.terminal import complain, say
 
-DatasetArgument = Annotated[str, typer.Argument(help="Directory or URL of a data set.")]
+DatasetArgument = Annotated[str, "Directory or URL of a data set."]
+EXAMPLE = "A shard file or DIR/SPLIT, and the example's number in it: data/train:7."
+DATASET_OR_EXAMPLE = "Directory or URL of a data set; DIR/SPLIT:INDEX for one example, such as data/test:3."
+
+
+@dataclass(frozen=True)
+class RenderOptions:
+    """How an example is drawn, and what is written."""
+
+    size: str = option("1024", "Pixels: 1024, or width x height.")
+    renderer: str = option("raster", "raster or opengl.", choices=("raster", "opengl"))
+    device: str = option("cpu", "Where raster draws: cpu, cuda (a graphics card), or auto.")
+    depth: bool = option(
+        False, "Also write depth: 16-bit PNG in millimetres, 0 for the sky, 65535: 65.5 m or more."
+    )
+    masks: bool = option(False, "Also write instance ids: 8-bit PNG.")
+    glb: Path | None = option(None, "Also write the scene for 3D viewers, binary glTF.")
+    json: Path | None = option(None, "Also write the latent scene as JSON, with the ids of its things.")
+    out: Path | None = option(None, "The PNG to write.")
 
 
 @command
 def render(
-    where: Annotated[
-        str,
-        typer.Argument(
-            metavar="SHARD:INDEX",
-            help="A shard file or DIR/SPLIT, and the example's number in it: data/train:7.",
-        ),
-    ],
-    *,
-    size: Annotated[str, typer.Option(help="Pixels: 1024, or width x height.")] = "1024",
-    renderer: Annotated[str, typer.Option(help="raster or opengl.")] = "raster",
-    device: Annotated[
-        str, typer.Option(help="Where raster draws: cpu, cuda (a graphics card), or auto.")
-    ] = "cpu",
-    depth: Annotated[
-        bool,
-        typer.Option(
-            "--depth",
-            help="Also write depth: 16-bit PNG in millimetres, 0 for the sky, 65535: 65.5 m or more.",
-        ),
-    ] = False,
-    masks: Annotated[bool, typer.Option("--masks", help="Also write instance ids: 8-bit PNG.")] = False,
-    glb: Annotated[
-        Path | None, typer.Option(help="Also write the scene for 3D viewers, binary glTF.")
-    ] = None,
-    json: Annotated[
-        Path | None, typer.Option(help="Also write the latent scene as JSON, with the ids of its things.")
-    ] = None,
-    out: Annotated[Path | None, typer.Option(help="The PNG to write.")] = None,
+    where: Annotated[str, typer.Argument(metavar="SHARD:INDEX", help=EXAMPLE)], *, drawing: RenderOptions
 ) -> None:
     """Draw one stored example again, at any size, from its latent scene."""
     import cv2
     import numpy as np
 
-    from simtown.core.files import save_bytes, save_text
     from simtown.datasets import export_scene
     from simtown.datasets.locate import find
     from simtown.render.renderers import choose_device
 
-    if renderer == "opengl" and device != "cpu":
+    if drawing.renderer == "opengl" and drawing.device != "cpu":
         raise RefusalError("--device chooses where raster draws; with --renderer opengl leave it out")
-    width, height = parse_size(size)
+    width, height = parse_size(drawing.size)
     address = find(where)
     scene = address.scene()
-    path = png_file(out, f"{address.name}.png")
-    glb = local_file(glb, "--glb") if glb else None
-    json = local_file(json, "--json") if json else None
-    drawn_on = choose_device(device, complain, width, height)
-    frames = ready_renderer(renderer, drawn_on).render(scene, width, height)
-    pictures = [(path, frames.rgb[0][..., ::-1])]
-    if depth:
+    path = png_file(drawing.out, f"{address.name}.png")
+    glb = local_file(drawing.glb, "--glb") if drawing.glb else None
+    json = local_file(drawing.json, "--json") if drawing.json else None
+    device = choose_device(drawing.device, complain, width, height)
+    frames = ready_renderer(drawing.renderer, device).render(scene, width, height)
+    pictures = {path: frames.rgb[0][..., ::-1]}
+    if drawing.depth:
         millimetres = np.clip(frames.depth[0] * 1000 + 0.5, 0, 65535)
         millimetres = np.where(np.isfinite(frames.depth[0]), millimetres, 0)
-        pictures.append((path.with_name(f"{path.stem}-depth.png"), millimetres.astype(np.uint16)))
-    if masks:
-        pictures.append((path.with_name(f"{path.stem}-masks.png"), frames.ids[0]))
-    for target, pixels in pictures:
+        pictures[path.with_name(f"{path.stem}-depth.png")] = millimetres.astype(np.uint16)
+    if drawing.masks:
+        pictures[path.with_name(f"{path.stem}-masks.png")] = frames.ids[0]
+    for target, pixels in pictures.items():
         save_bytes(target, cv2.imencode(".png", pixels)[1].tobytes())
         say(str(target))
     if glb is not None:
@@ -86,19 +81,9 @@ def render(
 
 @command
 def info(
-    dataset: Annotated[
-        str,
-        typer.Argument(
-            help="Directory or URL of a data set; DIR/SPLIT:INDEX for one example, such as data/test:3."
-        ),
-    ],
+    dataset: Annotated[str, DATASET_OR_EXAMPLE],
     *,
-    plot: Annotated[
-        bool,
-        typer.Option(
-            "--plot", help="Also draw subjects and objects against their target: NAME-marginals.png."
-        ),
-    ] = False,
+    plot: Annotated[bool, "Also draw subjects and objects against their target: NAME-marginals.png."] = False,
 ) -> None:
     """Describe a data set: counts, balance, acceptance rates, timings, and entity frequencies against their
     target.
@@ -114,11 +99,9 @@ def info(
     from simtown.datasets.locate import is_address
     from simtown.datasets.reader import open_dataset
 
+    if is_address(dataset) and plot:
+        raise RefusalError(f"--plot draws a whole data set: give its directory, not the example {dataset}")
     if is_address(dataset):
-        if plot:
-            raise RefusalError(
-                f"--plot draws a whole data set: give its directory, not the example {dataset}"
-            )
         show_example(dataset)
         return
     if plot:
@@ -126,16 +109,14 @@ def info(
     show(dataset)
     if plot:
         data = open_dataset(dataset)
-        counted = marginals.marginals(data)
         path = Path(f"{name_of(dataset)}-marginals.png")
+        counted = marginals.marginals(data)
         marginals.plot(counted, data.settings.frequencies, path)
         for split, marginal in counted.items():
             target = "uniform" if split == "test" else data.settings.frequencies
             for role, fit in marginal.fit.items():
-                say(
-                    f"{split} {role}s against {target}: chi-square {fit.chi2:.1f}, "
-                    f"{fit.dof} degrees of freedom, p {fit.p:.3g}"
-                )
+                test = f"chi-square {fit.chi2:.1f}, {fit.dof} degrees of freedom, p {fit.p:.3g}"
+                say(f"{split} {role}s against {target}: {test}")
         say(f"Figures 12 and 13: {path}")
 
 
@@ -144,14 +125,14 @@ def verify(
     dataset: DatasetArgument,
     *,
     pictures: Annotated[
-        int, typer.Option(help="Number of pictures of the whole set to draw again and compare; 0 for none.")
-    ] = 256,
-    everything: Annotated[bool, typer.Option("--all", help="Draw every picture again.")] = False,
-    quick: Annotated[
-        bool,
+        int,
         typer.Option(
-            "--quick", help="Sample nothing again: only check that files and examples are consistent."
+            help="Number of pictures of the whole set to draw again and compare; 0 for none.", min=0
         ),
+    ] = 256,
+    everything: Annotated[bool, "Draw every picture again.", "--all"] = False,
+    quick: Annotated[
+        bool, "Sample nothing again: only check that files and examples are consistent."
     ] = False,
     workers: PoolSettings,
 ) -> None:
@@ -165,8 +146,6 @@ def verify(
     from simtown.datasets.remote import store_of
     from simtown.datasets.settings import Settings
 
-    if pictures < 0:
-        raise RefusalError(f"--pictures must be at least 0, not {pictures}")
     store = store_of(dataset)
     total = sum(Settings.from_resolved(store.load_manifest()["settings"]).counts().values())
     renderer = ready_renderer("raster")  # compiled here, also for what samples, before the workers start
@@ -175,16 +154,11 @@ def verify(
         report = verify.verify(dataset, renderer if drawn != 0 else None, drawn, quick, progress, pool)
     for problem in report.problems:
         complain(f"simtown: {problem}")
-    if report.problems:
-        count = len(report.problems)
-        remedy = ""
-        if any(".h5: " in problem for problem in report.problems):
-            remedy = "; if you move a shard away, the same simtown generate makes it again"
-        complain(
-            f"simtown: {store} is not what its settings make: {count} "
-            f"problem{'s' if count > 1 else ''}{remedy}"
-        )
-        raise typer.Exit(DAMAGED)
+    if count := len(report.problems):
+        in_shard = any(".h5: " in problem for problem in report.problems)
+        remedy = "; if you move a shard away, the same simtown generate makes it again" if in_shard else ""
+        problems = f"{count} problem{'s' if count > 1 else ''}"
+        raise RefusalError(f"{store} is not what its settings make: {problems}{remedy}", DAMAGED)
     say(f"{store}: {report.summary}")
 
 
@@ -192,13 +166,8 @@ def verify(
 def captions(
     dataset: DatasetArgument,
     *,
-    out: Annotated[
-        Path, typer.Option(help="The text file to write, a caption a line; simtown lm train learns from it.")
-    ],
-    bias: Annotated[
-        float,
-        typer.Option(help="Reporting bias: probability that a caption omits a kind's typical colour."),
-    ] = 0.0,
+    out: Annotated[Path, "The text file to write, a caption a line; simtown lm train learns from it."],
+    bias: Annotated[float, "Reporting bias: probability that a caption omits a kind's typical colour."] = 0.0,
     workers: PoolSettings,
 ) -> None:
     """Write region descriptions of the training scenes: how vehicles stand, their colours and the weather,
@@ -224,12 +193,10 @@ def captions(
 def export(
     dataset: DatasetArgument,
     *,
-    to: Annotated[str, typer.Option(help="coco, clevr, webdataset, parquet, yolo or png.")],
-    split: Annotated[
-        str, typer.Option(help="Splits: all, or some of train, val and test, separated by commas.")
-    ] = "all",
+    to: Annotated[str, "coco, clevr, webdataset, parquet, yolo or png."],
+    split: Annotated[str, "Splits: all, or some of train, val and test, separated by commas."] = "all",
     out: Annotated[
-        Path | None, typer.Option(help="The directory to write; by default DIR-FORMAT, here if DIR is a URL.")
+        Path | None, "The directory to write; by default DIR-FORMAT, here if DIR is a URL."
     ] = None,
     workers: PoolSettings,
 ) -> None:
@@ -239,7 +206,6 @@ def export(
     The directory appears when it is complete. On a cluster, all machines must reach it. What each format
     holds and how to load it: docs/export.md.
     """
-    from simtown.core.files import require_new
     from simtown.datasets import export
     from simtown.datasets.reader import open_dataset
 
@@ -259,12 +225,9 @@ def export(
 def gallery(
     dataset: DatasetArgument,
     *,
-    everything: Annotated[
-        bool, typer.Option("--all", help="Show every example, not a sample of 2,000 of each split.")
-    ] = False,
+    everything: Annotated[bool, "Show every example, not a sample of 2,000 of each split.", "--all"] = False,
     out: Annotated[
-        Path | None,
-        typer.Option(help="The directory to write; by default DIR-gallery, here if DIR is a URL."),
+        Path | None, "The directory to write; by default DIR-gallery, here if DIR is a URL."
     ] = None,
 ) -> None:
     """Write a page that shows a data set: index.html, for any browser, without a server, and a folder beside
@@ -274,7 +237,6 @@ def gallery(
     what it is. It plots distributions of the whole data set against their target. Of a split of more than
     2,000 examples it shows 2,000, evenly spread, unless you give --all.
     """
-    from simtown.core.files import require_new
     from simtown.datasets import gallery
     from simtown.datasets.export import choose_splits
     from simtown.datasets.reader import open_dataset
@@ -294,8 +256,8 @@ def gallery(
 def audit(
     dataset: DatasetArgument,
     *,
-    json: Annotated[Path | None, typer.Option(help="Also write all results as JSON.")] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with code 1 if there is a warning.")] = False,
+    json: Annotated[Path | None, "Also write all results as JSON."] = None,
+    strict: Annotated[bool, "Exit with code 1 if there is a warning."] = False,
     workers: PoolSettings,
 ) -> None:
     """Look for what lets a model answer without understanding, and for leaks.
@@ -307,11 +269,6 @@ def audit(
     A data set without any of these passes all tests together with a probability of 99 %.
     """
     need("audit")
-    from rich import box
-    from rich.table import Table
-
-    from simtown.core.console import page, styled
-    from simtown.core.files import save_json
     from simtown.datasets.audit import run
     from simtown.datasets.reader import open_dataset
     from simtown.datasets.remote import store_of
@@ -326,12 +283,11 @@ def audit(
     summary = run.report(data.name, findings)
     if report_file:
         save_json(report_file, summary)
-    table = Table(title=f"Audit of {name}", box=box.SIMPLE_HEAD, pad_edge=False)
-    for head in ("", "check", "split", "found"):
-        table.add_column(head, no_wrap=head in ("", "check"))
-    colours = {"pass": "green", "warn": "bold red", "note": "dim"}
+    heads = ("", "check", "split", "found")
+    table = new_table(f"Audit of {name}", heads, left=heads, box=box.SIMPLE_HEAD, pad_edge=False)
+    table.columns[0].no_wrap = table.columns[1].no_wrap = True
     for finding in findings:
-        status = styled(finding.status, colours[finding.status])
+        status = styled(finding.status, {"pass": "green", "warn": "bold red", "note": "dim"}[finding.status])
         table.add_row(status, finding.check, finding.where, finding.figure)
     with page(150) as console:
         console.print(table)

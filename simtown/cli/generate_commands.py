@@ -3,39 +3,37 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Annotated
-
-import typer
 
 from simtown.assets.catalogue import ENTITIES
 from simtown.cli.command import RefusalError, command, parse_names, parse_size
 from simtown.cli.places import local, name_of, png_file
 from simtown.cli.sharing import PoolSettings, progress_of, ready_renderer, save_picture
+from simtown.core.options import option
+from simtown.core.progress import Progress
 from simtown.core.terminal import complain, say
 from simtown.datasets.settings import SPLITS, Settings
 from simtown.scenes.weather import WEATHERS
 
 PREVIEW = "preview.png"
+#: Settings that a default name shows by themselves, and those that it does not show; a digest shows the rest.
+_SHOWN = ("entities", "n", "distractor", "width", "height", "seed", "test_seed", "world_seed", "catalogue")
 
 
 @command
 def generate(
     settings: Settings,
     *,
-    size: Annotated[str, typer.Option(help="Pixels: 128, or width x height such as 64x32.")] = str(
-        Settings.width
-    ),
+    size: Annotated[str, "Pixels: 128, or width x height such as 64x32."] = str(Settings.width),
     out: Annotated[
         str | None,
-        typer.Option(
-            help="A directory, or a URL such as s3://BUCKET/NAME; by default simtown-ENTITIES-N, followed by "
-            "whatever is not the default."
-        ),
+        "A directory, or a URL such as s3://BUCKET/NAME; by default simtown-ENTITIES-N, followed by "
+        "whatever is not the default.",
     ] = None,
-    device: Annotated[str, typer.Option(help="What draws: cpu, cuda (a graphics card), or auto.")] = "cpu",
+    device: Annotated[str, "What draws: cpu, cuda (a graphics card), or auto."] = "cpu",
     workers: PoolSettings,
 ) -> None:
     """Make a data set: scenes, pictures, questions and answers, as HDF5 shards.
@@ -43,7 +41,6 @@ def generate(
     If it is stopped or killed, run the same command again to continue. The paper's hardest world: simtown
     generate --entities 60 --n 60000 --distractor
     """
-    from simtown.core.progress import Progress
     from simtown.datasets.generate import begun, generate
     from simtown.datasets.preview import dataset_sheet
     from simtown.datasets.reader import open_dataset
@@ -80,10 +77,6 @@ def generate(
     say(f"Look at {store}/{PREVIEW}; check it with: simtown verify {store}")
 
 
-#: Settings that a default name shows by themselves, and those that it does not show; a digest shows the rest.
-_SHOWN = ("entities", "n", "distractor", "width", "height", "seed", "test_seed", "world_seed", "catalogue")
-
-
 def default_name(settings: Settings) -> str:
     """Directory name of a data set: its entities and size, then whatever is not the default."""
     settings, usual = settings.canonical, Settings()
@@ -92,9 +85,9 @@ def default_name(settings: Settings) -> str:
         name += "-distractor"
     if (settings.width, settings.height) != (usual.width, usual.height):
         name += f"-{settings.width}x{settings.height}"
-    for field, word in (("seed", "seed"), ("test_seed", "test"), ("world_seed", "world")):
-        if getattr(settings, field) != getattr(usual, field):
-            name += f"-{word}{getattr(settings, field)}"
+    for seed, word in (("seed", "seed"), ("test_seed", "test"), ("world_seed", "world")):
+        if getattr(settings, seed) != getattr(usual, seed):
+            name += f"-{word}{getattr(settings, seed)}"
     values = {field.name: getattr(settings, field.name) for field in fields(settings)}
     changed = [
         f"{key}={value}"
@@ -106,34 +99,32 @@ def default_name(settings: Settings) -> str:
     return name
 
 
+@dataclass(frozen=True)
+class PreviewOptions:
+    """What a contact sheet shows."""
+
+    random: bool = option(False, "Show new examples, without a data set.")
+    entity: str | None = option(None, "Show the catalogue: all, or names separated by commas.")
+    weather: str | None = option(
+        None, "Show one street in these weathers: all, or names separated by commas."
+    )
+    split: str = option("train", "train, val or test.", choices=SPLITS)
+    count: int = option(24, "Number of examples.", low=1, flag="n")
+    large: bool = option(False, "Draw the examples again, larger than they are stored.")
+    distractor: bool = option(Settings.distractor, "With --random: a third vehicle.")
+    entities: int = option(Settings.entities, "With --random: number of kinds of vehicles.")
+    seed: int = option(Settings.seed, "With --random or --weather: which street.")
+    renderer: str = option("raster", "raster or opengl.", choices=("raster", "opengl"))
+    out: Path | None = option(
+        None, "The PNG to write; by default NAME-preview.png, in the working directory."
+    )
+
+
 @command
 def preview(
-    dataset: Annotated[str | None, typer.Argument(help="Directory or URL of a data set.")] = None,
+    dataset: Annotated[str | None, "Directory or URL of a data set."] = None,
     *,
-    random: Annotated[bool, typer.Option("--random", help="Show new examples, without a data set.")] = False,
-    entity: Annotated[
-        str | None, typer.Option(help="Show the catalogue: all, or names separated by commas.")
-    ] = None,
-    weather: Annotated[
-        str | None, typer.Option(help="Show one street in these weathers: all, or names separated by commas.")
-    ] = None,
-    split: Annotated[str, typer.Option(help="train, val or test.")] = "train",
-    count: Annotated[int, typer.Option("--n", help="Number of examples.")] = 24,
-    large: Annotated[
-        bool, typer.Option("--large", help="Draw the examples again, larger than they are stored.")
-    ] = False,
-    distractor: Annotated[
-        bool, typer.Option("--distractor", help="With --random: a third vehicle.")
-    ] = Settings.distractor,
-    entities: Annotated[
-        int, typer.Option(help="With --random: number of kinds of vehicles.")
-    ] = Settings.entities,
-    seed: Annotated[int, typer.Option(help="With --random or --weather: which street.")] = Settings.seed,
-    renderer: Annotated[str, typer.Option(help="raster or opengl.")] = "raster",
-    out: Annotated[
-        Path | None,
-        typer.Option(help="The PNG to write; by default NAME-preview.png, in the working directory."),
-    ] = None,
+    show: PreviewOptions,
 ) -> None:
     """Write a contact sheet: pictures with questions, answers and boxes (subject blue, object orange).
 
@@ -143,41 +134,38 @@ def preview(
     from simtown.datasets import preview
     from simtown.datasets.reader import open_dataset
 
-    sources = {"DIR": dataset, "--random": random, "--entity": entity, "--weather": weather}
+    sources = {"DIR": dataset, "--random": show.random, "--entity": show.entity, "--weather": show.weather}
     chosen = [name for name, value in sources.items() if value]
     if len(chosen) != 1:
         raise RefusalError(
             f"give one of DIR, --random, --entity and --weather, not {' and '.join(chosen) or 'none'}"
         )
-    if count < 1 or split not in SPLITS:
-        raise RefusalError(f"--n must be at least 1 and --split one of {', '.join(SPLITS)}")
-    names = {
-        "--random": "simtown-random.png",
-        "--entity": "simtown-entities.png",
-        "--weather": "simtown-weather.png",
-    }
-    path = png_file(out, f"{name_of(dataset)}-{PREVIEW}" if dataset else names[chosen[0]])
-    settings = Settings(entities=entities, distractor=distractor, seed=seed)
+    names = {"--random": "random", "--entity": "entities", "--weather": "weather"}
+    name = f"{name_of(dataset)}-{PREVIEW}" if dataset else f"simtown-{names[chosen[0]]}.png"
+    path = png_file(show.out, name)
+    settings = Settings(entities=show.entities, distractor=show.distractor, seed=show.seed)
     settings.check()
     if dataset is not None:
         data = open_dataset(dataset)
-        if not len(data[split]):
-            raise RefusalError(f"{dataset} has no {split} examples: choose another --split")
-        sheet = preview.dataset_sheet(data, ready_renderer(renderer), split, count, large)
-    elif random:
-        side = 512 if large else 160
-        sheet = preview.random_sheet(settings, ready_renderer(renderer), count, side, side)
-    elif entity is not None:
-        numbers = [_entity(name) for name in parse_names(entity, ENTITIES) or [entity]]
-        sheet = preview.entity_sheet(ready_renderer(renderer), numbers, 384 if large else 192)
+        if not len(data[show.split]):
+            raise RefusalError(f"{dataset} has no {show.split} examples: choose another --split")
+        renderer = ready_renderer(show.renderer)
+        sheet = preview.dataset_sheet(data, renderer, show.split, show.count, show.large)
+    elif show.random:
+        side = 512 if show.large else 160
+        sheet = preview.random_sheet(settings, ready_renderer(show.renderer), show.count, side, side)
+    elif show.entity is not None:
+        numbers = [_entity(name) for name in parse_names(show.entity, ENTITIES) or [show.entity]]
+        sheet = preview.entity_sheet(ready_renderer(show.renderer), numbers, 384 if show.large else 192)
     else:
-        weathers = list(parse_names(weather or "", WEATHERS))
+        weathers = list(parse_names(show.weather or "", WEATHERS))
         unknown = [name for name in weathers if name not in WEATHERS]
         if unknown or not weathers:
             raise RefusalError(
                 f"unknown weather '{', '.join(unknown)}': choose among all, {', '.join(WEATHERS)}"
             )
-        sheet = preview.weather_sheet(settings, ready_renderer(renderer), weathers, 512 if large else 256)
+        side = 512 if show.large else 256
+        sheet = preview.weather_sheet(settings, ready_renderer(show.renderer), weathers, side)
     save_picture(sheet, path)
     say(f"{path}: {sheet.width} x {sheet.height} pixels")
 
@@ -192,32 +180,35 @@ def _entity(name: str) -> int:
     return ENTITIES.index(name)
 
 
+@dataclass(frozen=True)
+class ClipOptions:
+    """A clip of a random street."""
+
+    seconds: float = option(4.0, "Length.")
+    out: Path = option(Path("street.mp4"), "The file to write: .mp4 or .gif.")
+    seed: int = option(Settings.seed, "Seed of the street.")
+    size: str = option("512x288", "Pixels: width x height.")
+    fps: int = option(25, "Frames a second.")
+    vehicles: int = option(5, "Number of vehicles that drive, seen or not.")
+    entities: int = option(Settings.entities, "Number of kinds of vehicles: the first of the catalogue.")
+    weather: str | None = option(None, "A weather; by default a random one.")
+
+
 @command
-def clip(
-    *,
-    seconds: Annotated[float, typer.Option(help="Length.")] = 4.0,
-    out: Annotated[Path, typer.Option(help="The file to write: .mp4 or .gif.")] = Path("street.mp4"),
-    seed: Annotated[int, typer.Option(help="Seed of the street.")] = Settings.seed,
-    size: Annotated[str, typer.Option(help="Pixels: width x height.")] = "512x288",
-    fps: Annotated[int, typer.Option(help="Frames a second.")] = 25,
-    vehicles: Annotated[int, typer.Option(help="Number of vehicles that drive, seen or not.")] = 5,
-    entities: Annotated[
-        int, typer.Option(help="Number of kinds of vehicles: the first of the catalogue.")
-    ] = Settings.entities,
-    weather: Annotated[str | None, typer.Option(help="A weather; by default a random one.")] = None,
-) -> None:
+def clip(street: ClipOptions) -> None:
     """Film a random street: vehicles follow each other, people walk, physics moves them (extra "physics").
 
     simtown clip --seconds 4 --out street.mp4
     """
     from simtown.town import clip
 
-    extent, out = parse_size(size), local(out)
-    clip.check(out, seconds, fps, extent)
+    size, out, seconds, fps = parse_size(street.size), local(street.out), street.seconds, street.fps
+    clip.check(out, seconds, fps, size)
     with progress_of(f"clip {out}", max(1, round(seconds * fps))) as progress:
-        town = clip.traffic(seed, vehicles, entities, weather)
-        contacts = clip.write(town, out, seconds, fps, extent, progress)
+        town = clip.traffic(street.seed, street.vehicles, street.entities, street.weather)
+        contacts = clip.write(town, out, seconds, fps, size, progress)
     megabytes = out.stat().st_size / 1e6
-    say(f"{out}: {seconds:g} s of {size} at {fps} frames a second, {megabytes:,.1f} MB. {town.describe()}")
+    about = f"{seconds:g} s of {street.size} at {fps} frames a second, {megabytes:,.1f} MB"
+    say(f"{out}: {about}. {town.describe()}")
     for (first, second), steps in Counter((c.first, c.second) for c in contacts).items():
         say(f"the {first} touched the {second} in {steps} frame{'s' if steps > 1 else ''}")

@@ -10,6 +10,7 @@ import typer
 from simtown.cli.command import RefusalError, command
 from simtown.core.extras import need
 from simtown.core.options import SettingsError
+from simtown.core.progress import Progress
 from simtown.core.terminal import say
 
 lm = typer.Typer(
@@ -31,39 +32,29 @@ def _lm() -> None:
 @command
 def train_command(
     corpus: Annotated[
-        Path,
-        typer.Argument(
-            help="Text, one phrase a line, or Visual Genome's region_descriptions.json; packed or not."
-        ),
+        Path, "Text, one phrase a line, or Visual Genome's region_descriptions.json; packed or not."
     ],
-    out: Annotated[Path, typer.Option(help="The directory to write: a model in Hugging Face's layout.")],
-    arch: Annotated[str, typer.Option(help="lstm, bert-mini or gpt-mini.")] = "lstm",
-    epochs: Annotated[int | None, typer.Option(help="Times that the corpus is read; by default 1.")] = None,
+    *,
+    out: Annotated[Path, "The directory to write: a model in Hugging Face's layout."],
+    arch: Annotated[str, "lstm, bert-mini or gpt-mini."] = "lstm",
+    epochs: Annotated[int | None, "Times that the corpus is read; by default 1."] = None,
     vocabulary: Annotated[
-        int | None, typer.Option(help="Words (lstm) or byte pairs at most; by default 5000, bert-mini 8000.")
+        int | None, "Words (lstm) or byte pairs at most; by default 5000, bert-mini 8000."
     ] = None,
     tokenizer: Annotated[
         Path | None,
-        typer.Option(
-            help="A model made by this command whose vocabulary to take: only such models can be distilled."
-        ),
+        "A model made by this command whose vocabulary to take: only such models can be distilled.",
     ] = None,
-    rare: Annotated[
-        int, typer.Option(help="Phrases with a word that the corpus has less often are dropped.")
-    ] = 1,
-    batch: Annotated[int | None, typer.Option(help="Phrases a step; by default 128.")] = None,
+    rare: Annotated[int, "Phrases with a word that the corpus has less often are dropped."] = 1,
+    batch: Annotated[int | None, "Phrases a step; by default 128."] = None,
     learning_rate: Annotated[
-        float | None,
-        typer.Option("--lr", help="Highest learning rate; by default 0.003, bert-mini and gpt-mini 0.001."),
+        float | None, "Highest learning rate; by default 0.003, bert-mini and gpt-mini 0.001.", "--lr"
     ] = None,
     dropout: Annotated[
-        float | None,
-        typer.Option(help="Share dropped while training; by default 0.2, bert-mini and gpt-mini 0.1."),
+        float | None, "Share dropped while training; by default 0.2, bert-mini and gpt-mini 0.1."
     ] = None,
-    seed: Annotated[
-        int, typer.Option(help="Seed of the initial weights, the order of phrases, dropout and masks.")
-    ] = 0,
-    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    seed: Annotated[int, "Seed of the initial weights, the order of phrases, dropout and masks."] = 0,
+    device: Annotated[str, "auto, cpu or cuda."] = "auto",
 ) -> None:
     """Train a small language model; every probe can then ask it as lstm:OUT or hf:OUT.
 
@@ -74,7 +65,6 @@ def train_command(
     need("probes", "vg", modules=("torch", "transformers", "tokenizers", "safetensors", "msgspec"))
     import torch
 
-    from simtown.core.progress import Progress
     from simtown.probes.lm.architectures import ARCHITECTURES
     from simtown.probes.lm.train import LMSettings, train
 

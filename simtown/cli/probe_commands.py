@@ -12,6 +12,7 @@ from simtown.cli.command import RefusalError, command
 from simtown.cli.places import local_directory
 from simtown.cli.sharing import ClusterSettings, report_grid
 from simtown.cli.study_commands import Out, need, probe, show, show_results
+from simtown.core.progress import Progress
 from simtown.core.terminal import say, say_block
 from simtown.probes.physical import PhysicalSettings
 from simtown.probes.study_settings import AskSettings, ScorerOptions
@@ -22,7 +23,7 @@ __all__ = ["probe"]
 @probe.command(short_help="Your own table of subjects and right answers.")
 @command
 def ask(
-    items: Annotated[Path, typer.Argument(help="A CSV file with the columns subject and gold.")],
+    items: Annotated[Path, "A CSV file with the columns subject and gold."],
     *,
     settings: AskSettings,
     out: Out,
@@ -51,9 +52,7 @@ def ask(
 @command
 def physical(
     *,
-    data: Annotated[
-        Path, typer.Option(help="A clone of github.com/mbforbes/physical-commonsense, or its folder data.")
-    ],
+    data: Annotated[Path, "A clone of github.com/mbforbes/physical-commonsense, or its folder data."],
     settings: PhysicalSettings,
     out: Out,
     scorer: ScorerOptions,
@@ -75,9 +74,10 @@ def physical(
 
 
 @probe.command(short_help="Two models on the same questions: tests and intervals.")
+@command
 def compare(
-    a: Annotated[Path, typer.Argument(help="Made by simtown probe ask, physical, visual or spatial.")],
-    b: Annotated[Path, typer.Argument(help="Made by the same study.")],
+    a: Annotated[Path, "Made by simtown probe ask, physical, visual or spatial."],
+    b: Annotated[Path, "Made by the same study."],
 ) -> None:
     """Print the differences of two models' scores with 95 % intervals, and paired tests, for all that both
     directories have.
@@ -99,25 +99,20 @@ def compare(
 
 
 @probe.command(short_help="Print a paper's table beside ours.")
+@command
 def reproduce(
     table: Annotated[
         str,
-        typer.Argument(
-            metavar="TABLE",
-            help="forbes-table1 or forbes-table2; vicomte-tableN with N 1 to 6, 9 or 11; spatial-figure3, "
-            "spatial-analogy, spatial-odd-one-out or spatial-similarity.",
-        ),
+        "forbes-table1 or forbes-table2; vicomte-tableN with N 1 to 6, 9 or 11; spatial-figure3, "
+        "spatial-analogy, spatial-odd-one-out or spatial-similarity.",
     ],
-    data: Annotated[
-        Path, typer.Option(help="What the paper's authors released: a clone of their repository.")
-    ],
+    *,
+    data: Annotated[Path, "What the paper's authors released: a clone of their repository."],
     runs: Annotated[
         list[Path] | None,
-        typer.Option(
-            "--with",
-            help="A directory of simtown probe to add to a table of models, or for spatial-... vectors: "
-            "glove:FILE. Repeatable.",
-        ),
+        "A directory of simtown probe to add to a table of models, or for spatial-... vectors: glove:FILE. "
+        "Repeatable.",
+        "--with",
     ] = None,
 ) -> None:
     """Print a table of a paper cell by cell: the printed number, and the one that comes out here."""
@@ -141,17 +136,14 @@ def reproduce(
 @probe.command("grid", short_help="Many models, data and ways of asking at once.")
 @command
 def grid_command(
-    file: Annotated[Path, typer.Argument(help="A TOML file of that form.")],
+    file: Annotated[Path, "A TOML file of that form."],
     *,
-    out: Annotated[
-        Path,
-        typer.Option(help="Where each cell gets a directory; with --engine ray one that all machines share."),
-    ],
+    out: Annotated[Path, "Where each cell gets a directory; with --engine ray one that all machines share."],
     jobs: Annotated[
-        int | None, typer.Option(help="Cells at once, each a process; by default one a processor.")
+        int | None, typer.Option(help="Cells at once, each a process; by default one a processor.", min=1)
     ] = None,
     where: ClusterSettings,
-    plan: Annotated[bool, typer.Option("--plan", help="Only list the commands.")] = False,
+    plan: Annotated[bool, "Only list the commands."] = False,
 ) -> None:
     """Run simtown probe physical, visual or spatial for every cell of a grid; go on where it was stopped, try
     again what failed.
@@ -164,7 +156,6 @@ def grid_command(
     """
     need()
     from simtown.core.processes import default_workers
-    from simtown.core.progress import Progress
     from simtown.probes import grid
 
     cells, out = grid.read(file), local_directory(out)
@@ -172,9 +163,6 @@ def grid_command(
         for cell in cells:
             say(" ".join(("simtown probe", *cell.words, "--out", str(out / cell.name))))
         return
-    many = default_workers() if jobs is None else jobs
-    if many < 1:
-        raise RefusalError(f"--jobs must be at least 1, not {many}")
     with where.cluster(jobs) as cluster, Progress(f"probe grid {out}, cells") as bar:
         bar.on_begin(len(cells))
 
@@ -183,7 +171,7 @@ def grid_command(
             if not error:
                 bar.say(f"{cell.name} is done")
 
-        outcome = grid.run(cells, out, many, done, cluster)
+        outcome = grid.run(cells, out, jobs or default_workers(), done, cluster)
     report_grid(outcome, out, "cells")
     say(
         f"Now: simtown probe compare {out}/A {out}/B, or simtown probe reproduce TABLE --data DATA --with "

@@ -20,13 +20,10 @@ if TYPE_CHECKING:
     from simtown.core.processes import Outcome
     from simtown.render.frames import Renderer
 
-DeviceOption = Annotated[str, typer.Option(help="auto, cpu or cuda.")]
+DeviceOption = Annotated[str, "auto, cpu or cuda."]
 AllowOption = Annotated[
     list[str] | None,
-    typer.Option(
-        "--allow-model",
-        help="Allow the code of this model, package.module:Class, which the file names; may be repeated.",
-    ),
+    "Allow the code of this model, package.module:Class, which the file names; may be repeated.",
 ]
 
 #: Examples of a data set for which it is worth starting a process, which takes two seconds.

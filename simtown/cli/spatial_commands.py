@@ -10,6 +10,7 @@ import typer
 from simtown.cli.command import RefusalError, command
 from simtown.cli.places import local_file
 from simtown.cli.study_commands import Out, is_study, need, probe, show_results
+from simtown.core.files import save_text
 from simtown.core.terminal import say
 from simtown.probes.spatial import SpatialSettings
 from simtown.probes.study_settings import ScorerOptions
@@ -26,10 +27,7 @@ def _study(
     context: typer.Context,
     *,
     corpus: Annotated[
-        Path,
-        typer.Option(
-            help="Text, one phrase a line, or Visual Genome's region_descriptions.json; packed or not."
-        ),
+        Path, "Text, one phrase a line, or Visual Genome's region_descriptions.json; packed or not."
     ],
     settings: SpatialSettings,
     out: Out,
@@ -58,14 +56,14 @@ spatial.callback(invoke_without_command=True)(command(_study, optional=True))
 
 
 @spatial.command(short_help="Write a page that asks people how alike relations are.")
-def judge(out: Annotated[Path, typer.Option(help="The page to write, HTML.")]) -> None:
+@command
+def judge(*, out: Annotated[Path, "The page to write, HTML."]) -> None:
     """Write a page that asks for similarity judgements with a slider, as the paper's appendix D describes.
 
     It needs no server: whoever opens it downloads the answers as CSV. 66 pairs of words in random order, and
     catch trials between them: a relation with itself, a relation with "green".
     """
     need()
-    from simtown.core.files import save_text
     from simtown.probes.spatial.judge import page
 
     local_file(out)
@@ -74,11 +72,11 @@ def judge(out: Annotated[Path, typer.Option(help="The page to write, HTML.")]) -
 
 
 @spatial.command(short_help="Clean judgements, and say how far people agree.")
+@command
 def judgements(
-    files: Annotated[list[Path], typer.Argument(help="Downloaded from the page of probe spatial judge.")],
-    out: Annotated[
-        Path | None, typer.Option(help="A table of mean ratings to write (tab-separated).")
-    ] = None,
+    files: Annotated[list[Path], "Downloaded from the page of probe spatial judge."],
+    *,
+    out: Annotated[Path | None, "A table of mean ratings to write (tab-separated)."] = None,
 ) -> None:
     """Remove workers by the paper's rule ("green" above 60 %, itself below 90 %) and print the others'
     agreement.
@@ -92,25 +90,19 @@ def judgements(
     agreement = rater_agreement([rating for file in files for rating in read(file)])
     if out is not None:
         write_table(out, NumberTable(WORDS, WORDS, agreement.means))
-    removed = f"{len(agreement.removed)} taken out"
-    if agreement.removed:
-        removed += f" ({', '.join(agreement.removed)})"
-    say(
-        f"{agreement.workers} workers, {removed}; {agreement.ratings:,} ratings of pairs are kept; "
-        f"Krippendorff's α {agreement.alpha:.3f}, mean correlation of one with the others "
-        f"{agreement.one_out:.3f}"
-    )
+    names = f" ({', '.join(agreement.removed)})" if agreement.removed else ""
+    kept = f"{len(agreement.removed)} removed{names}; {agreement.ratings:,} ratings of pairs are kept"
+    alike = f"mean correlation of one with the others {agreement.one_out:.3f}"
+    say(f"{agreement.workers} workers, {kept}; Krippendorff's α {agreement.alpha:.3f}, {alike}")
 
 
 @spatial.command(short_help="Does a model of the town's captions know the town's space?")
 @command
 def town(
-    dataset: Annotated[Path, typer.Argument(help="The data set whose test scenes it is asked about.")],
-    model: Annotated[
-        str,
-        typer.Option(help="A language model trained on the captions that simtown captions DATASET wrote."),
-    ],
-    out: Annotated[Path, typer.Option(help="The picture to write, as .png and .svg.")],
+    dataset: Annotated[Path, "The data set whose test scenes it is asked about."],
+    *,
+    model: Annotated[str, "A language model trained on the captions that simtown captions DATASET wrote."],
+    out: Annotated[Path, "The picture to write, as .png and .svg."],
     scorer: ScorerOptions,
 ) -> None:
     """Compare the P-vectors of the town's relations with their spatial templates, measured in the scenes."""

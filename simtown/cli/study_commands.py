@@ -10,14 +10,16 @@ import typer
 
 from simtown.cli.command import RefusalError
 from simtown.core import extras
+from simtown.core.console import new_table, page
 from simtown.core.terminal import say, say_block
+from simtown.core.untrusted import read_text
 
 if TYPE_CHECKING:
     from simtown.probes.report import Results
     from simtown.probes.reproduce import PrintedTable
 
 #: The directory of a study's results.
-Out = Annotated[Path, typer.Option(help="The directory to write; the same command again continues it.")]
+Out = Annotated[Path, "The directory to write; the same command again continues it."]
 
 probe = typer.Typer(
     name="probe",
@@ -36,18 +38,13 @@ def need() -> None:
 
 def show(tables: Sequence[PrintedTable]) -> None:
     """Print tables, wide where nobody's terminal decides; no cell is broken in two lines."""
-    from rich.table import Table
-
-    from simtown.core.console import page
-
     with page(160) as console:
         for table in tables:
-            notes = "\n".join(table.notes) or None
-            drawn = Table(title=table.title, title_justify="left", caption=notes, caption_justify="left")
-            for i, head in enumerate(("", *table.columns)):
-                drawn.add_column(
-                    head, justify="left" if i < table.words else "right", no_wrap=not table.notes
-                )
+            heads = ("", *table.columns)
+            drawn = new_table(table.title, heads, heads[: table.words])
+            drawn.caption = "\n".join(table.notes) or None
+            for column in drawn.columns:
+                column.no_wrap = not table.notes
             for row in table.texts():
                 drawn.add_row(*row)
             console.print(drawn)
@@ -55,8 +52,6 @@ def show(tables: Sequence[PrintedTable]) -> None:
 
 def show_page(path: Path) -> None:
     """Print a page that a study wrote."""
-    from simtown.core.untrusted import read_text
-
     say_block(read_text(path, follow=False))
 
 

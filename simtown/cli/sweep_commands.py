@@ -6,62 +6,45 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich import box
+from rich.table import Table
 
-from simtown.cli.command import RefusalError, command, parse_numbers
+from simtown.cli.command import command, parse_numbers
 from simtown.cli.places import local_directory
 from simtown.cli.sharing import AllowOption, ClusterSettings, DeviceOption, chosen_device, report_grid
+from simtown.core.console import new_table, page
 from simtown.core.extras import need
+from simtown.core.progress import Progress
 from simtown.core.terminal import say
+from simtown.core.untrusted import inside
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from simtown.training.plan import SweepCell, SweepPlan
+
+
+JOBS = "Runs at once, each in a process; by default one for each processor, or 4 on a GPU."
 
 
 @command
 def sweep(
     *,
-    preset: Annotated[
-        str, typer.Option(help="grid, paper, paper-rule, small, tiny, or a TOML file of that form.")
-    ] = "small",
-    out: Annotated[Path | None, typer.Option(help="The directory to write; by default sweep-PRESET.")] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            help="Runs at once, each in a process; by default one for each processor, or 4 on a GPU."
-        ),
-    ] = None,
+    preset: Annotated[str, "grid, paper, paper-rule, small, tiny, or a TOML file of that form."] = "small",
+    out: Annotated[Path | None, "The directory to write; by default sweep-PRESET."] = None,
+    jobs: Annotated[int | None, typer.Option(help=JOBS, min=1)] = None,
     adaptive: Annotated[
         str | None,
-        typer.Option(
-            help="Train only at sizes around the need of a test accuracy: 0.9, or several in their order: "
-            "0.9,0.75."
-        ),
+        "Train only at sizes around the need of a test accuracy: 0.9, or several in their order: 0.9,0.75.",
     ] = None,
     same_data: Annotated[
-        bool,
-        typer.Option(
-            "--same-data",
-            help="All seeds share one data set and world; by default each has its own examples and kinds.",
-        ),
+        bool, "All seeds share one data set and world; by default each has its own examples and kinds."
     ] = False,
     resume_from: Annotated[
         Path | None,
-        typer.Option(
-            help="Folder with a small file for each finished run: these runs are not repeated, and new ones "
-            "are "
-            "added."
-        ),
+        "Folder with a small file for each finished run: these are not repeated, and new ones are added.",
     ] = None,
     device: DeviceOption = "auto",
     where: ClusterSettings,
-    plan: Annotated[
-        bool,
-        typer.Option(
-            "--plan", help="Only list the runs, which of them are done, and the time for the others."
-        ),
-    ] = False,
+    plan: Annotated[bool, "Only list the runs, which of them are done, and the time for the others."] = False,
     allow_model: AllowOption = None,
 ) -> None:
     """Run a grid: make the data it needs, train what is missing, continue what was stopped, repeat what
@@ -83,8 +66,6 @@ def sweep(
     """
     need("train")
     from simtown.core.processes import default_workers
-    from simtown.core.progress import Progress
-    from simtown.core.untrusted import inside
     from simtown.training import sweep
     from simtown.training.display import SweepDisplay
     from simtown.training.plan import read
@@ -93,9 +74,7 @@ def sweep(
     targets = parse_numbers(adaptive, "--adaptive", "0.9 or 0.9,0.75") if adaptive else None
     grid = read(preset, kind, same_data, targets, allow_model or ())
     directory = local_directory(out or inside(Path(), f"sweep-{Path(preset).stem}"))
-    workers = jobs if jobs is not None else (4 if kind == "cuda" else default_workers())
-    if workers < 1:
-        raise RefusalError(f"--jobs must be at least 1, not {workers}")
+    workers = jobs or (4 if kind == "cuda" else default_workers())
     if resume_from is not None:
         resume_from = local_directory(resume_from, "--resume-from")
     if plan:
@@ -148,9 +127,6 @@ def _complexity_table(rows: list[dict[str, str]]) -> Table:
 
     Below them stands the interval of the need. What is the same in all rows goes into the caption.
     """
-    from rich import box
-    from rich.table import Table
-
     from simtown.complexity.needs import SMALLEST
 
     same = [
@@ -158,27 +134,20 @@ def _complexity_table(rows: list[dict[str, str]]) -> Table:
         for name in ("distractor", "seeds", "interval over")
         if name in rows[0] and len({row.get(name) for row in rows}) == 1
     ]
-    table = Table(
-        title="Samples needed for a test accuracy / smallest set that reached it (below: 95 % interval)",
-        caption=", ".join(f"{name}: {rows[0][name]}" for name in same) or None,
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-        collapse_padding=True,
-    )
+    title = "Samples needed for a test accuracy / smallest set that reached it (below: 95 % interval)"
     names = [name for name in rows[0] if name not in same and not name.endswith(SMALLEST)]
-    for name in names:
-        no_wrap = name in ("model", "entities")
-        table.add_column(
-            name, justify="right" if name[0].isdigit() else "left", no_wrap=no_wrap, overflow="fold"
-        )
+    words = [name for name in names if not name[0].isdigit()]
+    table = new_table(title, names, words, box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    table.caption = ", ".join(f"{name}: {rows[0][name]}" for name in same) or None
+    for column, name in zip(table.columns, names, strict=True):
+        column.no_wrap, column.overflow = name in ("model", "entities"), "fold"
     for row in rows:
         cells = {name: cell.replace("> ", ">").replace("≤ ", "≤") for name, cell in row.items()}
         for name in names:
             if name + SMALLEST in cells:
                 samples, bracket, interval = cells[name].partition(" (")
-                cells[name] = f"{samples} / {cells[name + SMALLEST]}"
-                if bracket:
-                    cells[name] += f"\n{interval.rstrip(')')}"
+                below = f"\n{interval.rstrip(')')}" if bracket else ""
+                cells[name] = f"{samples} / {cells[name + SMALLEST]}{below}"
         table.add_row(*(cells[name] for name in names))
     return table
 
@@ -186,17 +155,13 @@ def _complexity_table(rows: list[dict[str, str]]) -> Table:
 @command
 def complexity(
     runs: Annotated[
-        list[Path],
-        typer.Argument(
-            help="Directories that contain runs or cells, such as a sweep's; or one CSV of results."
-        ),
+        list[Path], "Directories that contain runs or cells, such as a sweep's; or one CSV of results."
     ],
-    out: Annotated[
-        Path | None, typer.Option(help="Directory for tables and figures; by default RUNS/complexity.")
-    ] = None,
-    targets: Annotated[str, typer.Option(help="Accuracies to reach.")] = "0.75,0.85,0.90,0.95",
-    replicates: Annotated[int, typer.Option(help="Bootstrap replicates for the intervals.")] = 1_000,
-    seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0,
+    *,
+    out: Annotated[Path | None, "Directory for tables and figures; by default RUNS/complexity."] = None,
+    targets: Annotated[str, "Accuracies to reach."] = "0.75,0.85,0.90,0.95",
+    replicates: Annotated[int, "Bootstrap replicates for the intervals."] = 1_000,
+    seed: Annotated[int, "Seed of the bootstrap."] = 0,
 ) -> None:
     """Estimate the samples needed to reach an accuracy, by model and world, with intervals, and how they grow
     with the world.
@@ -210,8 +175,6 @@ def complexity(
     """
     need("train", modules=("scipy", "matplotlib"))
     from simtown.complexity.need_report import report
-    from simtown.core.console import page
-    from simtown.core.untrusted import inside
 
     levels = parse_numbers(targets, "--targets", "0.75,0.9")
     directory = out or inside(runs[0].parent if runs[0].is_file() else runs[0], "complexity")

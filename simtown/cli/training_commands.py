@@ -7,13 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from simtown.cli.command import RefusalError, command
 from simtown.cli.places import local_file, png_file
 from simtown.cli.sharing import AllowOption, DeviceOption, chosen_device, save_picture
 from simtown.core.extras import need
+from simtown.core.files import save_json
+from simtown.core.progress import Progress
 from simtown.core.terminal import complain, say
+from simtown.core.untrusted import inside
 from simtown.training.fit_settings import FitSettings, precision_of
 
 #: Seeds of the longest list of them.
@@ -36,32 +37,24 @@ def parse_seeds(text: str) -> list[int]:
 
 @command
 def fit(
-    dataset: Annotated[Path, typer.Argument(help="Directory of a data set.")],
+    dataset: Annotated[Path, "Directory of a data set."],
     settings: FitSettings,
     *,
     seeds: Annotated[
         str,
-        typer.Option(
-            "--seeds",
-            "--seed",
-            help="Seed of initial weights, order of examples and dropout; 0-4 or 0,2,7 for several runs.",
-        ),
+        "Seed of initial weights, order of examples and dropout; 0-4 or 0,2,7 for several runs.",
+        "--seeds",
+        "--seed",
     ] = "0",
-    option: Annotated[
-        list[str] | None, typer.Option(help="An option of the model, as name=value; may be repeated.")
-    ] = None,
+    option: Annotated[list[str] | None, "An option of the model, as name=value; may be repeated."] = None,
     cache: Annotated[
         bool | None,
-        typer.Option(
-            "--cache/--no-cache",
-            help="Keep all pictures in memory (on a GPU, in its memory), and stop if they do not fit; or "
-            "read each batch from the disk. By default: keep them if they fit.",
-        ),
+        "Keep all pictures in memory (on a GPU, in its memory), and stop if they do not fit; or read each "
+        "batch from the disk. By default: keep them if they fit.",
+        "--cache/--no-cache",
     ] = None,
     device: DeviceOption = "auto",
-    out: Annotated[
-        Path | None, typer.Option(help="Run directory; by default runs/DATASET-MODEL-SIZE-seedS.")
-    ] = None,
+    out: Annotated[Path | None, "Run directory; by default runs/DATASET-MODEL-SIZE-seedS."] = None,
 ) -> None:
     """Train a model: Adam, early stopping on validation accuracy, the best weights, one test (section 6.5 of
     the paper).
@@ -75,7 +68,6 @@ def fit(
     ends with the same numbers.
     """
     need("train")
-    from simtown.core.untrusted import inside
     from simtown.datasets.reader import open_dataset
     from simtown.render.renderers import choose_device
     from simtown.training import fit
@@ -160,15 +152,13 @@ def _reweighted(share: dict[str, Any]) -> list[str]:
 
 @command
 def evaluate(
-    run: Annotated[Path, typer.Argument(help="Directory of a run.")],
+    run: Annotated[Path, "Directory of a run."],
     dataset: Annotated[
-        Path,
-        typer.Argument(
-            help="Directory of a data set with the run's picture size and kinds that the run has seen."
-        ),
+        Path, "Directory of a data set with the run's picture size and kinds that the run has seen."
     ],
+    *,
     device: DeviceOption = "auto",
-    json: Annotated[Path | None, typer.Option(help="Also write the figures as JSON.")] = None,
+    json: Annotated[Path | None, "Also write the figures as JSON."] = None,
     allow_model: AllowOption = None,
 ) -> None:
     """Test the best weights of a run on the test set of another data set with the same picture size, such as
@@ -177,8 +167,6 @@ def evaluate(
     need("train")
     import torch
 
-    from simtown.core.files import save_json
-    from simtown.core.progress import Progress
     from simtown.training import ask
 
     report_file = local_file(json, "--json") if json else None
@@ -193,17 +181,13 @@ def evaluate(
 
 @command
 def predict(
-    run: Annotated[Path, typer.Argument(help="Directory of a run.")],
+    run: Annotated[Path, "Directory of a run."],
     image: Annotated[
-        Path,
-        typer.Argument(
-            help="A PNG or JPEG of a street, such as simtown render writes, framed like the run's pictures."
-        ),
+        Path, "A PNG or JPEG of a street, such as simtown render writes, framed like the run's pictures."
     ],
-    question: Annotated[str, typer.Argument(help='Such as "Is a sedan left of a fire truck?"')],
-    out: Annotated[
-        Path | None, typer.Option(help="Draw the boxes that the model finds into this PNG.")
-    ] = None,
+    question: Annotated[str, 'Such as "Is a sedan left of a fire truck?"'],
+    *,
+    out: Annotated[Path | None, "Draw the boxes that the model finds into this PNG."] = None,
     allow_model: AllowOption = None,
 ) -> None:
     """Ask a trained model one question about one picture. If it learned boxes, it also says where it sees

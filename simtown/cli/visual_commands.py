@@ -10,7 +10,7 @@ import typer
 from simtown.cli.command import RefusalError, command, parse_numbers
 from simtown.cli.places import require_suffix
 from simtown.cli.study_commands import Out, is_study, need, probe, show_page, show_results
-from simtown.core.options import check
+from simtown.core.progress import Progress
 from simtown.core.terminal import say
 from simtown.probes.study_settings import ScorerOptions
 from simtown.probes.visual import DistillSettings, MiningSettings, VisualSettings
@@ -27,11 +27,7 @@ def _study(
     context: typer.Context,
     *,
     data: Annotated[
-        Path,
-        typer.Option(
-            help="A clone of github.com/ChenyuHeidiZhang/VL-commonsense, or what simtown probe visual mine "
-            "made."
-        ),
+        Path, "A clone of github.com/ChenyuHeidiZhang/VL-commonsense, or what simtown probe visual mine made."
     ],
     settings: VisualSettings,
     out: Out,
@@ -67,13 +63,12 @@ visual.callback(invoke_without_command=True)(command(_study, optional=True))
 def mine_command(
     settings: MiningSettings,
     *,
-    out: Annotated[Path, typer.Option(help="The directory to write: data for --data.")],
+    out: Annotated[Path, "The directory to write: data for --data."],
 ) -> None:
     """Count how often things have each color, shape and material and which are seen together; write Parquet,
     a table a relation.
     """
     need()
-    from simtown.core.progress import Progress
     from simtown.probes.visual.mined import mine, work
 
     settings.check()
@@ -95,19 +90,14 @@ def mine_command(
 @command
 def distill_command(
     corpus: Annotated[
-        Path,
-        typer.Argument(
-            help="Text, a sentence a line, or Visual Genome's region_descriptions.json; packed or not."
-        ),
+        Path, "Text, a sentence a line, or Visual Genome's region_descriptions.json; packed or not."
     ],
     settings: DistillSettings,
     *,
-    teacher: Annotated[
-        str, typer.Option(help="A masked model, hf:ID-OR-DIR: a vision-language one, or any.")
-    ],
-    student: Annotated[str, typer.Option(help="A masked model with the same vocabulary, hf:ID-OR-DIR.")],
-    out: Annotated[Path, typer.Option(help="The directory to write: the student in Hugging Face's layout.")],
-    device: Annotated[str, typer.Option(help="Where both models run: auto, cpu or cuda.")] = "auto",
+    teacher: Annotated[str, "A masked model, hf:ID-OR-DIR: a vision-language one, or any."],
+    student: Annotated[str, "A masked model with the same vocabulary, hf:ID-OR-DIR."],
+    out: Annotated[Path, "The directory to write: the student in Hugging Face's layout."],
+    device: Annotated[str, "Where both models run: auto, cpu or cuda."] = "auto",
 ) -> None:
     """Train a student to give the teacher's distributions at every position of masked text (KL divergence,
     section 4.2).
@@ -116,7 +106,6 @@ def distill_command(
     from simtown.probes.scorers import open_scorer
     from simtown.probes.visual.distill import distill
 
-    check(settings)
     teaching, learning = (open_scorer(model, device=device) for model in (teacher, student))
     summary = distill(teaching, learning, corpus, out, settings)
     say(
@@ -127,12 +116,12 @@ def distill_command(
 
 
 @visual.command(short_help="Draw a figure of the paper from the released results.")
+@command
 def figure(
-    number: Annotated[
-        int, typer.Argument(help="2, 3, 5, 6, 7, 8 or 9; Figure 4 is in every study's own pictures.")
-    ],
-    data: Annotated[Path, typer.Option(help="A clone of github.com/ChenyuHeidiZhang/VL-commonsense.")],
-    out: Annotated[Path, typer.Option(help="The PNG to write; one that is there is replaced.")],
+    number: Annotated[int, "2, 3, 5, 6, 7, 8 or 9; Figure 4 is in every study's own pictures."],
+    *,
+    data: Annotated[Path, "A clone of github.com/ChenyuHeidiZhang/VL-commonsense."],
+    out: Annotated[Path, "The PNG to write; one that is there is replaced."],
 ) -> None:
     """Draw a figure of Zhang et al. (2022) from their released results."""
     need()
@@ -147,13 +136,15 @@ def figure(
 
 
 @visual.command(short_help="Colours of the town: what a model believes as reporting bias grows.")
+@command
 def bridge(
-    dataset: Annotated[Path, typer.Argument(help="A data set; its training scenes get captions.")],
-    out: Annotated[Path, typer.Option(help="The directory to write; the same command again continues it.")],
+    dataset: Annotated[Path, "A data set; its training scenes get captions."],
+    *,
+    out: Out,
     bias: Annotated[
-        str, typer.Option(help="Probabilities that captions omit a kind's typical colour, below 1.")
+        str, "Probabilities that captions omit a kind's typical colour, below 1."
     ] = "0,0.25,0.5,0.75,0.95",
-    epochs: Annotated[int, typer.Option(help="Times that each model reads its captions.")] = 2,
+    epochs: Annotated[int, "Times that each model reads its captions."] = 2,
 ) -> None:
     """Train an LSTM on captions of the town for every reporting bias, ask it for the colours of vehicles, and
     compare with the truth.
@@ -162,7 +153,6 @@ def bridge(
     Markdown, and a picture.
     """
     need()
-    from simtown.core.progress import Progress
     from simtown.datasets.reader import open_dataset
     from simtown.probes.visual.bridge import run
 

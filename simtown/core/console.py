@@ -6,7 +6,7 @@ Words and numbers of a table are never cut: a table that is too wide for the ter
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -75,6 +75,14 @@ def _rows(table: Table) -> Group:
 def styled(text: str, style: str = "") -> Text:
     """A text in one of rich's styles."""
     return Text(printable(text), style)
+
+
+def new_table(title: str, columns: Sequence[str], left: Collection[str] = (), **style: Any) -> Table:
+    """An empty table; the columns in `left` are aligned left, the others, with numbers, right."""
+    table = Table(title=title, title_justify="left", caption_justify="left", **style)
+    for name in columns:
+        table.add_column(name, justify="left" if name in left else "right")
+    return table
 
 
 @contextmanager

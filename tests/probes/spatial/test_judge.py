@@ -150,6 +150,6 @@ def test_the_page_from_the_first_trial_to_the_table(browser, cli, tmp_path):
     assert len({frozenset((row["first"], row["second"])) for row in rows if row["kind"] == "pair"}) == 66
     table = tmp_path / "means.tsv"
     shown = cli("probe", "spatial", "judgements", file, "--out", table).succeeds().out
-    assert "1 workers, 0 taken out; 66 ratings" in shown
+    assert "1 workers, 0 removed; 66 ratings" in shown
     assert len(table.read_text().splitlines()) == 1 + len(WORDS)
     assert not [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
