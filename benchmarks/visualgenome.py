@@ -30,9 +30,6 @@ import vg_files
 from machine import machine
 
 RESULTS = Path(__file__).parent / "results" / "visualgenome.csv"
-COLUMNS = (
-    "megabytes", "task", "way", "seconds", "mb_per_s", "triples", "triples_per_s", "peak_mb", "machine",
-)  # fmt: skip
 
 
 def _first(thing: dict[str, Any]) -> str:
@@ -92,9 +89,9 @@ def prepare_json(path: Path, out: Path) -> dict[str, Any]:
     ]
     words = Counter(word for parts in raw for part in parts for word in clean.plain(part).split())
     cleaner = clean.Cleaner(clean.steps(words=words))
-    found = [t for parts in raw if (t := cleaner(clean.Triple(*parts))) is not None]
-    predicates = Counter(t.predicate for t in found)
-    Counter(t for t in found if predicates[t.predicate] >= clean_settings.THRESHOLD)
+    cleaned = [t for parts in raw if (t := cleaner(clean.Triple(*parts))) is not None]
+    predicates = Counter(t.predicate for t in cleaned)
+    Counter(t for t in cleaned if predicates[t.predicate] >= clean_settings.THRESHOLD)
     return {"triples": len(raw), "check": sorted(predicates.items())}
 
 
@@ -113,9 +110,9 @@ def _child(task: str, way: str, path: Path) -> None:
     clean.Cleaner(clean.steps()).entity("warm up")
     next(iter(records.graphs(path)))  # compile
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        begun, busy = time.perf_counter(), time.process_time()
+        begun = time.process_time()
         result = WAYS[task, way](path, Path(folder) / "out")
-        result |= {"busy": time.process_time() - busy, "wall": time.perf_counter() - begun}
+        result["seconds"] = time.process_time() - begun
     result["peak"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(json.dumps(result))
 
@@ -126,55 +123,34 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--size", type=int, default=500, help="megabytes of JSON")
-    parser.add_argument("--folder", type=Path, help="where to put the file; by default a temporary one")
     parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.child:
-        _child(given.child[0], given.child[1], Path(given.child[2]))
+        task, way, path = given.child
+        _child(task, way, Path(path))
         return
-    with tempfile.TemporaryDirectory(dir=given.folder) as folder:
+    rows, checks = [], []
+    with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "relationships.json"
-        images = vg_files.write(path, "relationships", size=given.size * 1_000_000)
-        size = path.stat().st_size / 1e6
-        print(f"{size:,.0f} MB of relationships in {images:,} images; {machine('msgspec', 'pyarrow')}")
-        rows, checks = [], []
+        vg_files.write(path, "relationships", size=given.size * 1_000_000)
+        size, where = path.stat().st_size / 1e6, machine("msgspec", "pyarrow")
         for task, way in WAYS:
             command = [sys.executable, __file__, "--child", task, way, str(path)]
-            done = subprocess.run(command, capture_output=True, text=True)
-            if done.returncode:
-                last_line = (done.stderr.strip().splitlines() or [f"killed, {done.returncode}"])[-1]
-                print(f"{task:8} {way:36} failed: {last_line}")
-                continue
+            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
             result = json.loads(done.stdout.splitlines()[-1])
-            seconds = result["busy"]
+            seconds, triples = result["seconds"], result["triples"]
+            row = [given.size, task, way, f"{seconds:.1f}", f"{size / seconds:.0f}", triples]
+            row += [f"{triples / seconds:.0f}", f"{result['peak']:.0f}", where]
+            print(*row, sep=",", flush=True)
+            rows.append(list(map(str, row)))
             checks += [result["check"]] if "check" in result else []
-            each = f"{result['triples'] / seconds:.0f}"
-            speed, peak = f"{size / seconds:.0f}", f"{result['peak']:.0f}"
-            where = machine("msgspec", "pyarrow")
-            rows.append(
-                (given.size, task, way, f"{seconds:.1f}", speed, result["triples"], each, peak, where)
-            )
-            print(
-                f"{task:8} {way:36} {seconds:7.1f} s (wall {result['wall']:.1f}) {size / seconds:6.0f} MB/s "
-                f"{result['triples'] / seconds:10,.0f} triples/s {result['peak']:7,.0f} MB at most",
-                flush=True,
-            )
-        if len(checks) == 2:
-            print("counts of predicates: " + ("the same" if checks[0] == checks[1] else "DIFFERENT"))
-    _keep(rows)
-
-
-def _keep(rows: list[tuple[Any, ...]]) -> None:
-    old: list[list[str]] = []
-    if RESULTS.exists():
-        with open(RESULTS, encoding="utf-8", newline="") as file:
-            old = list(csv.reader(file))[1:]
-    new = {(str(r[0]), r[1], r[2]) for r in rows}
+    print("counts of predicates: " + ("the same" if checks[0] == checks[1] else "DIFFERENT"))
+    with open(RESULTS, encoding="utf-8", newline="") as file:
+        header, *old = csv.reader(file)
+    new = {tuple(row[:3]) for row in rows}
     with open(RESULTS, "w", encoding="utf-8", newline="") as file:
-        table = csv.writer(file, lineterminator="\n")
-        table.writerow(COLUMNS)
-        table.writerows([r for r in old if tuple(r[:3]) not in new])
-        table.writerows(rows)
+        kept = [row for row in old if tuple(row[:3]) not in new]
+        csv.writer(file, lineterminator="\n").writerows([header, *kept, *rows])
 
 
 if __name__ == "__main__":

@@ -55,9 +55,11 @@ class Pool(ABC):
 
     Attributes:
         workers: how many pieces are worked on at once at most.
+        local: whether :meth:`map` works in this process where a single worker is enough.
     """
 
     workers: int
+    local = False
 
     @abstractmethod
     def _executor(self, shared: tuple[Any, ...], card: bool, retries: int) -> Any:
@@ -119,6 +121,10 @@ class Pool(ABC):
                 raised it.
             WorkerError: a worker process died.
         """
+        if self.local and min(self.workers, len(pieces)) <= 1:
+            for piece in pieces:
+                yield piece, function(piece, progress, *shared)
+            return
         with closing(
             self.outcomes(function, pieces, shared, lambda piece, report: progress(report), card)
         ) as ended:
@@ -129,7 +135,9 @@ class Pool(ABC):
 
 
 class Processes(Pool):
-    """Worker processes of this machine. :meth:`map` works in this process if there is a single worker."""
+    """Worker processes of this machine."""
+
+    local = True
 
     def __init__(self, workers: int = 1) -> None:
         if workers < 1:
@@ -138,21 +146,6 @@ class Processes(Pool):
 
     def _executor(self, shared: tuple[Any, ...], card: bool, retries: int) -> Executor:
         return LocalExecutor(self.workers, shared)
-
-    def map(
-        self,
-        function: Callable[..., Any],
-        pieces: Sequence[Piece],
-        shared: tuple[Any, ...] = (),
-        progress: Report = ignore,
-        card: bool = False,
-    ) -> Generator[tuple[Piece, Any], None, None]:
-        """See :meth:`Pool.map`."""
-        if min(self.workers, len(pieces)) > 1:
-            yield from super().map(function, pieces, shared, progress, card)
-            return
-        for piece in pieces:
-            yield piece, function(piece, progress, *shared)
 
 
 def require_shared(directory: str | Path) -> None:

@@ -230,11 +230,8 @@ def ending(code: int) -> str:
     """How a process ended: "ended with code 3", "was ended by SIGKILL (is there too little memory?)"."""
     if code >= 0:
         return f"ended with code {code}"
-    try:
-        name = signal.Signals(-code).name
-    except ValueError:
-        name = f"signal {-code}"
-    return f"was ended by {name}" + (" (is there too little memory?)" if -code == signal.SIGKILL else "")
+    reason = " (is there too little memory?)" if -code == signal.SIGKILL else ""
+    return f"was ended by {signal.Signals(-code).name}{reason}"
 
 
 def keep_memory() -> None:

@@ -81,21 +81,6 @@ def require_same_settings(
         )
 
 
-def require_only(directory: Path, owned: Callable[[str], bool], command: str) -> None:
-    """Check that a directory holds only files whose names are `owned` by a command.
-
-    A temporary file counts under the name that it was to get.
-
-    Raises:
-        ForeignDirectoryError: it holds another file; the message names the first.
-    """
-    others = sorted(path.name for path in directory.iterdir() if not owned(becoming(path.name) or path.name))
-    if others:
-        raise ForeignDirectoryError(
-            f"{directory} holds {others[0]}, which {command} did not make: give another `directory`"
-        )
-
-
 def require_empty(directory: Path) -> None:
     """Check that a directory is empty.
 
@@ -182,11 +167,20 @@ class RunRecord:
                 require_same_settings(directory, settings_of(existing), settings_of(content), self.what)
                 content = existing
             else:
-                require_only(directory, self.owned.__contains__, self.command)
+                self._require_own_files(directory)
                 if save:
                     self.save(directory, content)
             clear_leftovers(directory, self.owned.__contains__)
             yield content
+
+    def _require_own_files(self, directory: Path) -> None:
+        """Check that the command wrote every file; a temporary one counts as what it was to become."""
+        names = (path.name for path in directory.iterdir())
+        others = sorted(name for name in names if (becoming(name) or name) not in self.owned)
+        if others:
+            raise ForeignDirectoryError(
+                f"{directory} holds {others[0]}, which {self.command} did not make: give another `directory`"
+            )
 
     def save(self, directory: Path, content: Mapping[str, Any]) -> None:
         """Write the record, whole or not at all."""

@@ -248,17 +248,13 @@ def array_in(file: h5py.File, name: str) -> h5py.h5d.DatasetID:
 # Texts
 
 
-def without_secrets(text: str) -> str:
-    """The text, with all URLs in it without user, password and query."""
-    return _QUERY.sub(r"\1", _USER.sub(r"\1", text)) if ":/" in text else text
-
-
 def printable(text: str, block: bool = False) -> str:
     r"""A text to print: without secrets in URLs, and with escapes such as \x1b for what a terminal obeys.
 
     A block keeps its newlines and tabs.
     """
-    text = without_secrets(text)
+    if ":/" in text:
+        text = _QUERY.sub(r"\1", _USER.sub(r"\1", text))
     if text.isprintable():
         return text
     kept = "\n\t" if block else ""

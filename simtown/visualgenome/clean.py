@@ -27,8 +27,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cache, lru_cache
-from typing import NamedTuple, Protocol
+from functools import cache
+from typing import Any, NamedTuple, Protocol
 
 from simtown.visualgenome.clean_settings import STEPS
 
@@ -54,13 +54,7 @@ _NUMBER = re.compile(r".*\d")
 
 
 class Triple(NamedTuple):
-    """What is stated: subject predicate object.
-
-    Attributes:
-        subject: name of an entity.
-        predicate: what is stated of it.
-        object: name of an entity.
-    """
+    """What is stated: the name of an entity, what is stated of it, and the name of another."""
 
     subject: str
     predicate: str
@@ -164,13 +158,8 @@ def _singular(word: str) -> str:
         nouns: Sequence[str] = lemmas["NOUN"]
         # "leaves": leaf (NN), not leave (VB)
         return next((lemma for lemma in nouns if _tag(lemma).startswith("NN")), nouns[0])
-    if (
-        not lemmas
-        and word.endswith("s")
-        and not word.endswith(("ss", "us", "is"))
-        and len(word) > 3
-        and not _NUMBER.match(word)
-    ):
+    is_plural = word.endswith("s") and not word.endswith(("ss", "us", "is"))
+    if is_plural and not lemmas and len(word) > 3 and not _NUMBER.match(word):
         from lemminflect import getAllLemmasOOV
 
         return next(iter(getAllLemmasOOV(word, "NOUN").get("NOUN", ())), word)
@@ -213,17 +202,12 @@ class Spelling:
 
     def __init__(self, counts: Mapping[str, int] | None = None) -> None:
         self._counts = counts or {}
-        self._corrected: dict[str, str] = {}
+        self._corrected = cache(self._correct)
 
     def entity(self, text: str) -> str:
-        return " ".join(map(self._word, text.split()))
+        return " ".join(map(self._corrected, text.split()))
 
     predicate = entity
-
-    def _word(self, word: str) -> str:
-        if word not in self._corrected:
-            self._corrected[word] = self._correct(word)
-        return self._corrected[word]
 
     def _correct(self, word: str) -> str:
         # Three letters are one edit away from too much; numbers, names with an apostrophe and compounds are
@@ -260,19 +244,11 @@ class Spelling:
         return max(self._counts.get(form, 0) for form in forms)
 
 
-class _Dictionary(Protocol):
-    def __contains__(self, word: str) -> bool: ...
-    def known(self, words: Iterable[str]) -> set[str]: ...
-    def edit_distance_1(self, word: str) -> set[str]: ...
-    def word_usage_frequency(self, word: str) -> float: ...
-
-
-@lru_cache(maxsize=1)
-def _dictionary() -> _Dictionary:
+@cache
+def _dictionary() -> Any:
     from spellchecker import SpellChecker
 
-    checker: _Dictionary = SpellChecker(language="en", distance=1)
-    return checker
+    return SpellChecker(language="en", distance=1)
 
 
 class Nouns:
@@ -333,27 +309,18 @@ class Cleaner:
 
     def __call__(self, triple: Triple) -> Triple | None:
         """The triple after all steps, or None if one of them left nothing of a part."""
-        subject, predicate, obj = (
-            self.entity(triple.subject),
-            self.predicate(triple.predicate),
-            self.entity(triple.object),
-        )
+        subject, obj = self.entity(triple.subject), self.entity(triple.object)
+        predicate = self.predicate(triple.predicate)
         return Triple(subject, predicate, obj) if subject and predicate and obj else None
 
 
 def _remembered(functions: Sequence[Callable[[str], str]]) -> Callable[[str], str]:
-    results: dict[str, str] = {}
-
+    @cache
     def through(text: str) -> str:
-        result = results.get(text)
-        if result is None:
-            result = plain(text)
-            for function in functions:
-                if not result:
-                    break
-                result = function(result)
-            results[text] = result
-        return result
+        text = plain(text)
+        for function in functions:
+            text = text and function(text)
+        return text
 
     return through
 
@@ -362,19 +329,7 @@ def steps(names: Iterable[str] = STEPS, words: Mapping[str, int] | None = None) 
     """The steps with these names in the order in which they run, except "rare", which needs counts.
 
     `words` goes to :class:`Spelling`.
-
-    Raises:
-        ValueError: an unknown name.
     """
-    wanted = check_steps(names)
+    wanted = set(names)
     every: list[CleaningStep] = [Be(), Determiners(), Spelling(words), Lemmas(), Nouns()]
     return [step for step in every if step.name in wanted]
-
-
-def check_steps(names: Iterable[str]) -> tuple[str, ...]:
-    """The names in the order in which the steps run. Raises ValueError for an unknown one."""
-    wanted = set(names)
-    unknown = sorted(wanted - set(STEPS))
-    if unknown:
-        raise ValueError(f"unknown step '{unknown[0]}': choose among {', '.join(STEPS)}")
-    return tuple(name for name in STEPS if name in wanted)

@@ -14,16 +14,16 @@ entities.parquet    entity, subject, object: how often each is stated as the one
                     frequent first
 =================== ======================================================================================
 
-The file is read once, in constant memory: statements go to a temporary file as numbers, only the different
-strings stay in memory, and are cleaned once each. Published counts (:mod:`simtown.visualgenome.published`)
-give the same directory without triples.parquet.
+The file is read once. Statements stay in memory as numbers, 76 bytes each (175 MB for all of Visual Genome),
+and each different string is cleaned once. Published counts (:mod:`simtown.visualgenome.published`) give the
+same directory without triples.parquet.
 """
 
 from __future__ import annotations
 
-import contextlib
+from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, replace
 from hashlib import file_digest, sha256
 from pathlib import Path
@@ -33,29 +33,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from simtown.core.files import DamagedError, replacing, scratch
+from simtown.core.files import DamagedError, replacing
 from simtown.core.runs import RunRecord
 from simtown.core.table_files import FLAG, INTEGER, TEXT, read_table
 from simtown.core.untrusted import open_regular
 from simtown.core.version import __version__
 from simtown.visualgenome import clean, published, records
-from simtown.visualgenome.clean_settings import PrepareSettings
+from simtown.visualgenome.clean_settings import STEPS, PrepareSettings
 
-NAME, FORMAT, SCHEMA = "prepared.json", "simtown visual genome", 1
-TRIPLES, COUNTS, PREDICATES, ENTITIES = (
-    "triples.parquet",
-    "counts.parquet",
-    "predicates.parquet",
-    "entities.parquet",
-)
-RECORD = RunRecord(
-    NAME,
-    FORMAT,
-    "simtown vg prepare",
-    frozenset({NAME, TRIPLES, COUNTS, PREDICATES, ENTITIES, "raw"}),
-    SCHEMA,
-    what="statements",
-)
+NAME = "prepared.json"
+TRIPLES, COUNTS = "triples.parquet", "counts.parquet"
+PREDICATES, ENTITIES = "predicates.parquet", "entities.parquet"
+#: Columns of each table.
 _TABLES: dict[str, dict[str, pa.DataType]] = {
     TRIPLES: {
         **dict.fromkeys(("image", "relationship", "subject_id", "object_id"), INTEGER),
@@ -66,8 +55,16 @@ _TABLES: dict[str, dict[str, pa.DataType]] = {
     PREDICATES: {"predicate": TEXT, "count": INTEGER, "kept": FLAG},
     ENTITIES: {"entity": TEXT, "subject": INTEGER, "object": INTEGER},
 }
-#: Statements in a row group, and distinct triples held before equal ones are added up.
-GROUP, MOST_WAITING = 1 << 17, 1 << 22
+RECORD = RunRecord(
+    NAME,
+    "simtown visual genome",
+    "simtown vg prepare",
+    frozenset({NAME, *_TABLES}),
+    schema=1,
+    what="statements",
+)
+#: Statements in a row group of triples.parquet.
+GROUP = 1 << 17
 #: Rows of Table 1 by the released file that holds them: name in the table, the reader, and how many a record
 #: has.
 FURTHER: dict[str, tuple[str, Callable[..., Any], Callable[[Any], int]]] = {
@@ -81,17 +78,6 @@ FURTHER: dict[str, tuple[str, Callable[..., Any], Callable[[Any], int]]] = {
         lambda record: sum(len(thing.attributes or ()) for thing in record.attributes),
     ),
 }
-_NUMBERS, _ROLES = ("image", "relationship", "subject_id", "object_id"), ("subject", "predicate", "object")
-_SCHEMA = pa.schema(
-    [(name, INTEGER) for name in _NUMBERS]
-    + [(name, pa.dictionary(pa.int32(), TEXT)) for name in _ROLES]
-    + [(f"{role}_box", pa.list_(pa.float32(), 4)) for role in ("subject", "object")]
-)
-_RAW = pa.schema(
-    [(name, INTEGER) for name in _NUMBERS]
-    + [(name, pa.int32()) for name in _ROLES]
-    + [(f"{role}_{side}", pa.float32()) for role in ("subject", "object") for side in "xywh"]
-)
 
 
 def prepare(
@@ -120,12 +106,10 @@ def prepare(
         DamagedError: a record or table is malformed.
         ForeignDirectoryError: the directory holds something else, or was prepared from another source or with
             other settings.
-        OSError: a file cannot be read or written.
-        FileNotFoundError: the source is not there.
     """
     settings = settings or PrepareSettings()
     settings.check()
-    settings = replace(settings, steps=clean.check_steps(settings.steps))  # in their order
+    settings = replace(settings, steps=tuple(step for step in STEPS if step in settings.steps))
     counted = [(path, _kind(path)) for path in further]
     if not source.exists():
         raise FileNotFoundError(
@@ -143,7 +127,7 @@ def prepare(
         "choices": {**asdict(settings), "steps": list(settings.steps)},
         "source": described,
     }
-    with RECORD.opened(directory, fresh, _by_parameter, save=False) as content:
+    with RECORD.opened(directory, fresh, _requirements, save=False) as content:
         if "table1" in content:
             return content
         more, bad, first_bad = _count_further(counted, skip_bad, progress)
@@ -178,29 +162,29 @@ def read(directory: Path, name: str, columns: list[str] | None = None) -> pa.Tab
         raise DamagedError(f"{error}: prepare again") from error
 
 
-def _by_parameter(content: Mapping[str, Any]) -> dict[str, str]:
-    """What has to be the same for a directory that is prepared to be taken as it is."""
+def _requirements(content: Mapping[str, Any]) -> dict[str, str]:
+    """What has to be the same for a directory that is prepared to be taken as it is, in words."""
     source = content["source"]
-    further = (f"{name} of {size} bytes" for name, size in source["further"].values())
     size = "" if source["bytes"] is None else f" of {source['bytes']} bytes"
-    source_words = {
+    further = ", ".join(f"{name} of {size} bytes" for name, size in source["further"].values())
+    return {
         "source": f"{source['name']}{size}",
-        "`skip_bad`": source["skip_bad"],
-        "`further`": ", ".join(further) or "none",
-        "SHA-256 of the files": source.get("sha256") or "unknown",
+        "`skip_bad`": str(source["skip_bad"]),
+        "`further`": further or "none",
+        "SHA-256 of the files": str(source.get("sha256")),
+        **{f"`{key}`": _in_words(value) for key, value in content["choices"].items()},
     }
-    settings = {
-        f"`{key}`": ",".join(value) if isinstance(value, list) else value
-        for key, value in content["choices"].items()
-    }
-    return {key: str(value) for key, value in {**source_words, **settings}.items()}
+
+
+def _in_words(choice: Any) -> str:
+    return ",".join(choice) if isinstance(choice, list) else str(choice)
 
 
 def _files(source: Path) -> list[Path]:
     """The file, or the tables of a folder of published counts."""
     if not source.is_dir():
         return [source]
-    return [path for name in published.TABLES if (path := published.find(source, name)) is not None]
+    return list(published.tables(source).values())
 
 
 def _digest(paths: Iterable[Path]) -> str:
@@ -213,20 +197,19 @@ def _digest(paths: Iterable[Path]) -> str:
 
 
 def _kind(path: Path) -> str:
-    for kind in sorted(FURTHER, key=len, reverse=True):
-        if kind in path.name:
-            if not path.is_file():
-                raise FileNotFoundError(f"there is no file {path}")
-            return kind
-    raise ValueError(
-        f"`further` {path} is none of the files that are counted: its name must hold one of "
-        f"{', '.join(FURTHER)}"
-    )
+    """Which of :data:`FURTHER` a file is, by its name."""
+    kind = next((kind for kind in FURTHER if kind in path.name), None)
+    if kind is None:
+        raise ValueError(f"`further` {path} is not counted: its name must hold one of {', '.join(FURTHER)}")
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no file {path}")
+    return kind
 
 
 def _count_further(
     further: Iterable[tuple[Path, str]], skip_bad: bool, progress: Callable[[int], object] | None
 ) -> tuple[dict[str, int], int, str]:
+    """Counts for Table 1, how many records were passed over, and what was wrong with the first of them."""
     counts, bad, first_bad = {}, 0, ""
     for path, kind in further:
         name, reader, size = FURTHER[kind]
@@ -254,195 +237,123 @@ def _from_file(
     skip_bad: bool,
     progress: Callable[[int], object] | None,
 ) -> dict[str, Any]:
-    entities, predicates = _Codes(), _Codes()
     graphs = records.graphs(source, skip_bad=skip_bad, progress=progress)
-    with contextlib.ExitStack() as stack:
-        raw = stack.enter_context(scratch(directory / "raw"))
-        stated, listed = _spill(graphs, raw, entities, predicates)
-        if not stated:
-            raise ValueError(
-                f"{source} states no relationships: give Visual Genome's relationships.json or "
-                "scene_graphs.json"
-            )
-        uses = [np.zeros(len(codes), dtype=np.int64) for codes in (entities, predicates)]
-        for group in _groups(raw, ["subject", "predicate", "object"]):
-            s, p, o = (group[n].to_numpy() for n in ("subject", "predicate", "object"))
-            uses[0] += np.bincount(s, minlength=len(entities)) + np.bincount(o, minlength=len(entities))
-            uses[1] += np.bincount(p, minlength=len(predicates))
-        used = [
-            *zip(entities, uses[0].tolist(), strict=True),
-            *zip(predicates, uses[1].tolist(), strict=True),
-        ]
-        cleaner = clean.Cleaner(clean.steps(settings.steps, clean.word_counts(used)))
-        entity_names, entity_of = _cleaned(entities, cleaner.entity)
-        predicate_names, predicate_of = _cleaned(predicates, cleaner.predicate)
-        counts = np.zeros(len(predicate_names), dtype=np.int64)
-        for group in _groups(raw, None):
-            _, p, _, use = _mapped(group, entity_of, predicate_of, settings.once)
-            counts += np.bincount(p[use], minlength=len(predicate_names))
-        kept = counts >= settings.least
-        distinct = _DistinctTriples(len(entity_names), len(predicate_names))
-        total = repeated = complete = 0
-        dictionaries = [
-            pa.array(names, pa.string()) for names in (entity_names, predicate_names, entity_names)
-        ]
-        with (
-            replacing(directory / TRIPLES) as target,
-            pq.ParquetWriter(target, _SCHEMA, compression="zstd") as writer,
-        ):
-            for group in _groups(raw, None):
-                s, p, o, use = _mapped(group, entity_of, predicate_of, settings.once)
-                whole = int(((s >= 0) & (p >= 0) & (o >= 0)).sum())
-                complete += whole
-                repeated += whole - int(use.sum())
-                use[use] = kept[p[use]]
-                total += int(use.sum())
-                distinct.add(s[use], p[use], o[use])
-                writer.write_table(_table(group, use, (s, p, o), dictionaries))
-    _write_counts(directory, distinct.triples(entity_names, predicate_names))
+    entities, predicates = _Codes(), _Codes()
+    listed = 0
+    numbers, codes, boxes = array("q"), array("i"), array("f")
+    for graph in graphs:
+        listed += len(graph.relationships)
+        for relation, s, o in graph.statements():
+            numbers.extend((graph.image, relation.number, s.number, o.number))
+            codes.extend((entities[s.text], predicates[relation.predicate], entities[o.text]))
+            boxes.extend((s.x, s.y, s.w, s.h, o.x, o.y, o.w, o.h))
+    if not codes:
+        raise ValueError(
+            f"{source} states no relationships: give Visual Genome's relationships.json or scene_graphs.json"
+        )
+    ids = np.frombuffer(numbers, dtype=np.int64).reshape(-1, 4)
+    raw = np.frombuffer(codes, dtype=np.int32).reshape(-1, 3)
+    corners = np.frombuffer(boxes, dtype=np.float32).reshape(-1, 8)
+    stated = len(raw)
+
+    words = clean.word_counts([*_uses(entities, raw[:, ::2]), *_uses(predicates, raw[:, 1])])
+    cleaner = clean.Cleaner(clean.steps(settings.steps, words))
+    entity_names, entity_of = _cleaned(entities, cleaner.entity)
+    predicate_names, predicate_of = _cleaned(predicates, cleaner.predicate)
+    triples = np.stack([entity_of[raw[:, 0]], predicate_of[raw[:, 1]], entity_of[raw[:, 2]]], axis=1)
+    rows = complete = np.flatnonzero((triples >= 0).all(axis=1))
+    if settings.once:
+        rows = complete[_first_of_each(ids[complete], triples[complete, 1])]
+    counts = np.bincount(triples[rows, 1], minlength=len(predicate_names))
+    kept = rows[counts[triples[rows, 1]] >= settings.least]
+
+    names = (entity_names, predicate_names, entity_names)
+    _write_triples(directory, ids[kept], triples[kept], names, corners[kept])
+    _write_counts(directory, _distinct(triples[kept], names))
     _write_predicates(directory, dict(zip(predicate_names, counts.tolist(), strict=True)), settings.least)
     return {
         "table1": {"images": graphs.good, "relationships": stated},
-        "statements": _statements(
-            listed,
-            listed - stated,
-            stated - complete,
-            repeated,
-            complete - repeated - total,
-            total,
-        ),
+        "statements": {
+            "stated": listed,
+            "without_an_end": listed - stated,
+            "emptied": stated - len(complete),
+            "repeated": len(complete) - len(rows),
+            "rare": len(rows) - len(kept),
+            "kept": len(kept),
+        },
         "bad_records": graphs.bad,
         "first_bad": graphs.first_bad,
         "bytes_read": graphs.read,
     }
 
 
-def _spill(
-    graphs: Iterable[records.Graph], raw: Path, entities: _Codes, predicates: _Codes
-) -> tuple[int, int]:
-    """Write every statement as a row of numbers.
-
-    Returns how many there are, and how many relationships were listed (some lack an end).
-
-    An image's statements never span two row groups.
-    """
-    rows: list[tuple[Any, ...]] = []
-    stated = listed = 0
-    with pq.ParquetWriter(raw, _RAW, compression="lz4") as writer:
-
-        def flush() -> None:
-            if rows:
-                columns = [
-                    pa.array(column, field.type)
-                    for column, field in zip(zip(*rows, strict=True), _RAW, strict=True)
-                ]
-                writer.write_table(pa.Table.from_arrays(columns, schema=_RAW))
-                rows.clear()
-
-        for graph in graphs:
-            image = graph.image
-            listed += len(graph.relationships)
-            for relation, s, o in graph.statements():
-                numbers = image, relation.number, s.number, o.number
-                texts = entities[s.text], predicates[relation.predicate], entities[o.text]
-                rows.append((*numbers, *texts, s.x, s.y, s.w, s.h, o.x, o.y, o.w, o.h))
-            if len(rows) >= GROUP:
-                stated += len(rows)
-                flush()
-        stated += len(rows)
-        flush()
-    return stated, listed
-
-
-def _groups(raw: Path, columns: list[str] | None) -> Iterator[pa.Table]:
-    with pq.ParquetFile(raw) as file:
-        for i in range(file.num_row_groups):
-            yield file.read_row_group(i, columns=columns)
+def _uses(codes: Mapping[str, int], used: np.ndarray) -> Iterable[tuple[str, int]]:
+    """How often each string was used."""
+    return zip(codes, np.bincount(used.ravel(), minlength=len(codes)).tolist(), strict=True)
 
 
 def _cleaned(codes: Mapping[str, int], function: Callable[[str], str]) -> tuple[list[str], np.ndarray]:
-    """The different clean strings, and (n,) int64: for every raw code the number of its clean string.
+    """The different clean strings, and (n,) int32: for every raw code the number of its clean string.
 
     -1 where nothing is left.
     """
     numbers = _Codes()
-    of = np.array([numbers[done] if (done := function(text)) else -1 for text in codes], dtype=np.int64)
-    return list(numbers), of
+    of = [numbers[text] if (text := function(raw)) else -1 for raw in codes]
+    return list(numbers), np.array(of, dtype=np.int32)
 
 
-def _mapped(
-    group: pa.Table, entity_of: np.ndarray, predicate_of: np.ndarray, once: bool
-) -> tuple[np.ndarray, ...]:
-    """Clean codes of subjects, predicates and objects, (n,) int64, and which rows to use, (n,) bool.
+def _first_of_each(ids: np.ndarray, predicates: np.ndarray) -> np.ndarray:
+    """The rows, in order, that state something of two things of an image for the first time."""
+    image, _, subject, obj = ids.T
+    unnumbered = (subject < 0) | (obj < 0)
+    subject = np.where(unnumbered, -1 - np.arange(len(ids)), subject)  # all different
+    keys = np.stack([image, subject, obj, predicates], axis=1)
+    first: np.ndarray = np.unique(keys, axis=0, return_index=True)[1]
+    return np.sort(first)
 
-    A code is -1 where nothing is left.
-    """
-    s, p, o = (
-        table[group[n].to_numpy()]
-        for n, table in (("subject", entity_of), ("predicate", predicate_of), ("object", entity_of))
+
+def _distinct(triples: np.ndarray, names: tuple[list[str], ...]) -> dict[tuple[str, str, str], int]:
+    """Distinct triples with their counts."""
+    shape = tuple(max(len(column), 1) for column in names)
+    keys, counts = np.unique(np.ravel_multi_index(tuple(triples.T), shape), return_counts=True)
+    codes = (code.tolist() for code in np.unravel_index(keys, shape))
+    subjects, predicates, objects = (
+        [column[code] for code in coded] for column, coded in zip(names, codes, strict=True)
     )
-    use = (s >= 0) & (p >= 0) & (o >= 0)
-    if once and use.any():
-        ids = np.stack([group[n].to_numpy() for n in ("image", "subject_id", "object_id")] + [p], axis=1)
-        # without numbers: all different
-        ids[(ids[:, 1] < 0) | (ids[:, 2] < 0), 1] = -1 - np.flatnonzero((ids[:, 1] < 0) | (ids[:, 2] < 0))
-        first = np.zeros(len(ids), dtype=bool)
-        used = np.flatnonzero(use)
-        first[used[np.unique(ids[use], axis=0, return_index=True)[1]]] = True
-        use = first
-    return s, p, o, use
+    return dict(zip(zip(subjects, predicates, objects, strict=True), counts.tolist(), strict=True))
 
 
-class _DistinctTriples:
-    """Distinct triples of codes with their counts, as sorted keys."""
-
-    def __init__(self, entities: int, predicates: int) -> None:
-        self._shape = (max(entities, 1), max(predicates, 1), max(entities, 1))
-        self._keys, self._counts = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-        self._new: list[np.ndarray] = []
-        self._waiting = 0
-
-    def add(self, s: np.ndarray, p: np.ndarray, o: np.ndarray) -> None:
-        self._new.append((s * self._shape[1] + p) * self._shape[2] + o)
-        self._waiting += len(s)
-        if self._waiting > MOST_WAITING:
-            self._settle()
-
-    def _settle(self) -> None:
-        keys = np.concatenate([self._keys, *self._new])
-        ones = np.concatenate([self._counts, np.ones(len(keys) - len(self._keys), dtype=np.int64)])
-        self._keys, place = np.unique(keys, return_inverse=True)
-        self._counts = np.zeros(len(self._keys), dtype=np.int64)
-        np.add.at(self._counts, place, ones)
-        self._new, self._waiting = [], 0
-
-    def triples(self, entities: list[str], predicates: list[str]) -> dict[tuple[str, str, str], int]:
-        self._settle()
-        s, p, o = np.unravel_index(self._keys, self._shape)
-        keys = zip(s.tolist(), p.tolist(), o.tolist(), strict=True)
-        return {
-            (entities[a], predicates[b], entities[c]): n
-            for (a, b, c), n in zip(keys, self._counts.tolist(), strict=True)
-        }
-
-
-def _table(
-    group: pa.Table, use: np.ndarray, codes: tuple[np.ndarray, ...], dictionaries: list[pa.Array]
-) -> pa.Table:
-    columns = [pa.array(group[name].to_numpy()[use]) for name in _NUMBERS]
-    for code, dictionary in zip(codes, dictionaries, strict=True):
-        columns.append(pa.DictionaryArray.from_arrays(pa.array(code[use].astype(np.int32)), dictionary))
-    for role in ("subject", "object"):
-        sides = np.stack([group[f"{role}_{side}"].to_numpy()[use] for side in "xywh"], axis=1)
-        columns.append(pa.FixedSizeListArray.from_arrays(pa.array(sides.ravel()), 4))
-    return pa.Table.from_arrays(columns, schema=_SCHEMA)
+def _write_triples(
+    directory: Path,
+    ids: np.ndarray,
+    triples: np.ndarray,
+    names: tuple[list[str], ...],
+    boxes: np.ndarray,
+) -> None:
+    kinds = {
+        name: pa.dictionary(pa.int32(), TEXT) if kind == TEXT else kind
+        for name, kind in _TABLES[TRIPLES].items()
+    }
+    dictionaries = [pa.array(column, TEXT) for column in names]
+    with (
+        replacing(directory / TRIPLES) as target,
+        pq.ParquetWriter(target, pa.schema(kinds), compression="zstd") as writer,
+    ):
+        for begin in range(0, len(ids), GROUP):
+            group = slice(begin, begin + GROUP)
+            columns = [pa.array(column) for column in ids[group].T]
+            for codes, dictionary in zip(triples[group].T, dictionaries, strict=True):
+                columns.append(pa.DictionaryArray.from_arrays(pa.array(codes), dictionary))
+            for box in (boxes[group, :4], boxes[group, 4:]):
+                columns.append(pa.FixedSizeListArray.from_arrays(pa.array(box.ravel()), 4))
+            writer.write_table(pa.table(columns, schema=pa.schema(kinds)))
 
 
 # from published counts
 
 
 def _from_counts(source: Path, directory: Path, settings: PrepareSettings) -> dict[str, Any]:
-    paths = {name: path for name in published.TABLES if (path := published.find(source, name))}
+    paths = published.tables(source)
     missing = [name for name in published.NEEDED if name not in paths]
     if missing:
         raise FileNotFoundError(
@@ -455,30 +366,36 @@ def _from_counts(source: Path, directory: Path, settings: PrepareSettings) -> di
     for (s, _, o), n in stated_triples.items():
         entities[s] += n
         entities[o] += n
-    cleaner = clean.Cleaner(
-        clean.steps(settings.steps, clean.word_counts([*stated.items(), *entities.items()]))
-    )
+    words = clean.word_counts([*stated.items(), *entities.items()])
+    cleaner = clean.Cleaner(clean.steps(settings.steps, words))
     predicates: Counter[str] = Counter()
     for text, n in stated.items():
         predicates[cleaner.predicate(text)] += n
     emptied = predicates.pop("", 0)
     triples: Counter[tuple[str, str, str]] = Counter()
-    for (subject, predicate, obj), n in stated_triples.items():
-        whole = cleaner(clean.Triple(subject, predicate, obj))
+    for triple, n in stated_triples.items():
+        whole = cleaner(clean.Triple(*triple))
         if whole is not None and predicates[whole.predicate] >= settings.least:
-            triples[whole.subject, whole.predicate, whole.object] += n
+            triples[whole] += n
     _write_counts(directory, triples)
     _write_predicates(directory, predicates, settings.least)
-    kept = sum(n for n in predicates.values() if n >= settings.least)
     total = sum(stated.values())
-    more = {
+    kept = sum(n for n in predicates.values() if n >= settings.least)
+    table1 = {
         name: sum(published.counts(paths[f"{name}_count"]).values())
         for name in ("objects", "attributes")
         if f"{name}_count" in paths
     }
     return {
-        "table1": {"relationships": total, **more},
-        "statements": _statements(total, 0, emptied, 0, total - emptied - kept, kept),
+        "table1": {"relationships": total, **table1},
+        "statements": {
+            "stated": total,
+            "without_an_end": 0,
+            "emptied": emptied,
+            "repeated": 0,
+            "rare": total - emptied - kept,
+            "kept": kept,
+        },
         "bad_records": 0,
         "first_bad": "",
         "bytes_read": sum(path.stat().st_size for path in paths.values()),
@@ -488,49 +405,26 @@ def _from_counts(source: Path, directory: Path, settings: PrepareSettings) -> di
 # what both write
 
 
-def _statements(*counts: int) -> dict[str, int]:
-    names = ("stated", "without_an_end", "emptied", "repeated", "rare", "kept")
-    return dict(zip(names, counts, strict=True))
-
-
-def _write(path: Path, columns: Mapping[str, Any]) -> None:
-    with replacing(path) as temporary:
-        pq.write_table(pa.table(columns), temporary, compression="zstd")
+def _write(directory: Path, name: str, rows: list[tuple[Any, ...]]) -> None:
+    kinds = _TABLES[name]
+    columns = [pa.array([row[i] for row in rows], kind) for i, kind in enumerate(kinds.values())]
+    with replacing(directory / name) as temporary:
+        pq.write_table(pa.table(columns, schema=pa.schema(kinds)), temporary, compression="zstd")
 
 
 def _write_counts(directory: Path, triples: Mapping[tuple[str, str, str], int]) -> None:
     """counts.parquet, and entities.parquet, its marginals (section 6.3)."""
     rows = sorted(triples.items(), key=lambda row: (-row[1], row[0]))
-    parts = [pa.array([key[i] for key, _ in rows], pa.string()).dictionary_encode() for i in range(3)]
-    _write(
-        directory / COUNTS,
-        {
-            **dict(zip(("subject", "predicate", "object"), parts, strict=True)),
-            "count": pa.array([n for _, n in rows], pa.int64()),
-        },
-    )
-    roles: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
+    _write(directory, COUNTS, [(*triple, n) for triple, n in rows])
+    subjects: Counter[str] = Counter()
+    objects: Counter[str] = Counter()
     for (subject, _, obj), n in rows:
-        roles[0][subject] += n
-        roles[1][obj] += n
-    order = sorted({*roles[0], *roles[1]}, key=lambda e: (-roles[0][e] - roles[1][e], e))
-    _write(
-        directory / ENTITIES,
-        {
-            "entity": pa.array(order, pa.string()),
-            "subject": pa.array([roles[0][e] for e in order], pa.int64()),
-            "object": pa.array([roles[1][e] for e in order], pa.int64()),
-        },
-    )
+        subjects[subject] += n
+        objects[obj] += n
+    order = sorted({*subjects, *objects}, key=lambda e: (-subjects[e] - objects[e], e))
+    _write(directory, ENTITIES, [(e, subjects[e], objects[e]) for e in order])
 
 
 def _write_predicates(directory: Path, counts: Mapping[str, int], least: int) -> None:
     rows = sorted(((name, n) for name, n in counts.items() if n), key=lambda row: (-row[1], row[0]))
-    _write(
-        directory / PREDICATES,
-        {
-            "predicate": pa.array([name for name, _ in rows], pa.string()),
-            "count": pa.array([n for _, n in rows], pa.int64()),
-            "kept": pa.array([n >= least for _, n in rows], pa.bool_()),
-        },
-    )
+    _write(directory, PREDICATES, [(name, n, n >= least) for name, n in rows])

@@ -12,14 +12,16 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import msgspec
 
 from simtown.core.files import DamagedError
 from simtown.core.packed import PackedFile
 from simtown.core.untrusted import inside
-from simtown.visualgenome.records import ImageObject, Objects
+from simtown.visualgenome.records import ImageObject
+
+T = TypeVar("T")
 
 #: The tables without which a folder is none of published counts.
 NEEDED = ("relations_count", "triples_150x50")
@@ -30,45 +32,37 @@ TABLES = (*NEEDED, "objects_count", "attributes_count")
 _SLIPS = ((re.compile(r"\brid\b"), "ride"), (re.compile(r"\bleave (?=(?:hand )?side\b|of\b)"), "left "))
 
 
-def find(directory: Path, name: str) -> Path | None:
-    """The file of a table in a folder of published counts, or None.
-
-    Raises RefusedError where it is a link.
-    """
-    return next(
-        (
-            inside(directory, name + end)
-            for end in (".tsv", ".tsv.gz", ".tsv.xz")
-            if (directory / (name + end)).is_file()
-        ),
-        None,
-    )
+def tables(directory: Path) -> dict[str, Path]:
+    """The files of a folder of published counts, by table. Raises RefusedError where one is a link."""
+    return {
+        name: inside(directory, name + ending)
+        for name in TABLES
+        for ending in (".tsv.xz", ".tsv.gz", ".tsv")
+        if (directory / (name + ending)).is_file()
+    }
 
 
 def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[list[str]]:
     with PackedFile(path, follow=False) as file:
-        for number, line in enumerate(file.lines(), start=1):
-            row = line.split("\t")
-            if number == 1 and tuple(row) != columns:
-                raise DamagedError(
-                    f"{path} is no table of {', '.join(columns)}: it begins with "
-                    f"{', '.join(row)[:100] or 'nothing'}"
-                )
+        lines = (line.split("\t") for line in file.lines())
+        head = next(lines, [])
+        if tuple(head) != columns:
+            raise DamagedError(
+                f"{path} must be a table of {', '.join(columns)}: it begins with "
+                f"{', '.join(head)[:100] or 'nothing'}"
+            )
+        for number, row in enumerate(lines, start=2):
             if len(row) != len(columns):
                 raise DamagedError(
                     f"{path} is damaged: line {number:,} has {len(row)} columns instead of {len(columns)}"
                 )
-            if number > 1:
-                yield row
-        if not file.offset:
-            raise DamagedError(f"{path} is no table of {', '.join(columns)}: it begins with nothing")
+            yield row
 
 
 def _number(path: Path, text: str) -> int:
     if not (text.isascii() and text.isdigit()):
         raise DamagedError(
-            f"{path} is damaged: '{text[:40]}' is no count, which is a whole number of at least 0; fetch it "
-            "again"
+            f"{path} is damaged: the count '{text[:40]}' must be a whole number of at least 0; fetch it again"
         )
     return int(text)
 
@@ -98,9 +92,8 @@ def _unslipped(predicate: str) -> str:
 def triples(path: Path) -> Counter[tuple[str, str, str]]:
     """{(subject, predicate, object): train and test counts added}. Raises DamagedError."""
     result: Counter[tuple[str, str, str]] = Counter()
-    for subject, predicate, obj, train, test in _rows(
-        path, ("subject", "predicate", "object", "train", "test")
-    ):
+    columns = ("subject", "predicate", "object", "train", "test")
+    for subject, predicate, obj, train, test in _rows(path, columns):
         result[subject, _unslipped(predicate), obj] += _number(path, train) + _number(path, test)
     return result
 
@@ -114,7 +107,15 @@ class _Marked(msgspec.Struct, gc=False):
     objs: list[_Box]
 
 
-def marked(path: Path, names: list[str]) -> list[Objects]:
+def class_names(directory: Path) -> list[str]:
+    """The names of the classes, which the annotations give by number."""
+    path = inside(directory, "objects_150.json")
+    if not path.is_file():
+        raise FileNotFoundError(f"{path} is missing: it holds the names of the classes; put it there")
+    return _json(path, list[str])
+
+
+def marked(path: Path, names: list[str]) -> Iterator[list[ImageObject]]:
     """Things in the images of an annotation file of published counts.
 
     Its form is [[image, {"objs": [{"cls", "bbox": x1 y1 x2 y2}]} or null], ...].
@@ -124,24 +125,22 @@ def marked(path: Path, names: list[str]) -> list[Objects]:
         names: of the classes, by number.
 
     Raises:
-        DamagedError: it is no such file, or names a class that is none.
+        DamagedError: it is not such a file, or has a class without a name.
     """
-    with PackedFile(path, follow=False) as file:
-        text = file.read()
-    try:
-        content = msgspec.json.decode(text, type=list[tuple[str | None, _Marked | None]])
-        return [
-            Objects(
-                image_id=number,
-                objects=[
-                    ImageObject(object_id=i, name=names[box.cls], x=x0, y=y0, w=x1 - x0, h=y1 - y0)
-                    for i, box in enumerate(image.objs if image else ())
-                    for x0, y0, x1, y1 in [box.bbox]
-                ],
-            )
-            for number, (_, image) in enumerate(content)
+    for _, image in _json(path, list[tuple[str | None, _Marked | None]]):
+        boxes = image.objs if image else []
+        if any(box.cls >= len(names) for box in boxes):
+            raise DamagedError(f"{path} has a class beyond the {len(names)} that have a name")
+        yield [
+            ImageObject(object_id=i, name=names[box.cls], x=x0, y=y0, w=x1 - x0, h=y1 - y0)
+            for i, box in enumerate(boxes)
+            for x0, y0, x1, y1 in [box.bbox]
         ]
-    except (msgspec.MsgspecError, UnicodeDecodeError, IndexError, RecursionError) as error:
-        raise DamagedError(
-            f"{path} must be a JSON list of images with their annotations ({error}): fetch it again"
-        ) from error
+
+
+def _json(path: Path, kind: type[T]) -> T:
+    with PackedFile(path, follow=False) as file:
+        try:
+            return msgspec.json.decode(file.read(), type=kind)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            raise DamagedError(f"{path} is damaged ({error}): fetch it again") from error

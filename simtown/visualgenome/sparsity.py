@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations, pairwise, permutations
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +17,10 @@ import msgspec
 import numpy as np
 
 from simtown.core.exact import kernel
-from simtown.core.files import DamagedError, save_text
-from simtown.core.packed import PackedFile
+from simtown.core.files import save_text
 from simtown.core.plots import AXIS, INK, new_figure, save_figure
 from simtown.core.tables import Table
-from simtown.core.untrusted import figure_text, inside
+from simtown.core.untrusted import figure_text
 from simtown.visualgenome import clean, prepare, published
 from simtown.visualgenome.clean_settings import STEPS
 from simtown.visualgenome.records import ImageObject, Relationship
@@ -72,13 +71,11 @@ class Sparsity:
         order would be as lopsided as any other. Least is 9 by default: the paper's example of 1 against 8.
         """
         rows = []
-        n = len(self.names)
-        for i in range(n):
-            for j in range(i + 1, n):
-                few, many = sorted((int(self.left[i, j]), int(self.left[j, i])))
-                if few + many >= least and few < many:
-                    a, b = (i, j) if self.left[i, j] == few else (j, i)
-                    rows.append((-(many + 1) / (few + 1), -many, self.names[a], self.names[b], few, many))
+        for i, j in combinations(range(len(self.names)), 2):
+            few, many = sorted((int(self.left[i, j]), int(self.left[j, i])))
+            if few + many >= least and few < many:
+                a, b = (i, j) if self.left[i, j] == few else (j, i)
+                rows.append((-(many + 1) / (few + 1), -many, self.names[a], self.names[b], few, many))
         return [(a, b, few, many) for _, _, a, b, few, many in sorted(rows)]
 
     def pair(self, a: str, b: str) -> tuple[int, int] | None:
@@ -118,26 +115,24 @@ class ImageSource:
     They come from objects.json, scene_graphs.json or relationships.json in any packing, a directory made by
     simtown vg prepare, or a folder of published counts with its annotations.
 
-    Iterating raises the same errors.
-
     Raises:
         FileNotFoundError: a file is missing.
-        ValueError: there is nothing of the kind.
-        DamagedError: a record is malformed.
+        DamagedError: while iterating, at a malformed record.
     """
 
     def __init__(
         self, path: Path, *, skip_bad: bool = False, progress: Callable[[int], object] | None = None
     ) -> None:
-        self._path, self._skip, self._progress = path, skip_bad, progress
-        self.bad = 0
         if not path.exists():
             raise FileNotFoundError(
                 f"there is no {path}: give objects.json, or a directory made by simtown vg prepare"
             )
+        self._path, self._skip, self._progress = path, skip_bad, progress
+        self._is_prepared = (path / prepare.NAME).is_file()
+        self._annotations = sorted(path.glob("annotations_*.json*")) if path.is_dir() else []
+        self.bad = 0
         self.size = 0 if path.is_dir() else path.stat().st_size
-        prepared = (path / prepare.NAME).is_file()
-        if path.is_dir() and not prepared and next(path.glob("annotations_*.json*"), None) is None:
+        if path.is_dir() and not self._is_prepared and not self._annotations:
             raise FileNotFoundError(
                 f"{path} holds neither {prepare.NAME} nor annotations: give objects.json, or a prepared "
                 "directory"
@@ -145,9 +140,9 @@ class ImageSource:
 
     def __iter__(self) -> Iterator[_Image]:
         """Of every image the names, and x, y, w, h in pixels, (n, 4) float64."""
-        if not self._path.is_dir():
-            return self._file()
-        return self._prepared() if (self._path / prepare.NAME).is_file() else self._published()
+        if self._is_prepared:
+            return self._prepared()
+        return self._published() if self._annotations else self._file()
 
     def _file(self) -> Iterator[_Image]:
         records = Records(self._path, _Marked, skip_bad=self._skip, progress=self._progress)
@@ -156,22 +151,10 @@ class ImageSource:
         self.bad = records.bad
 
     def _published(self) -> Iterator[_Image]:
-        names = self._path / "objects_150.json"
-        if not names.is_file():
-            raise FileNotFoundError(
-                f"{names} is missing: it holds the names of the classes, which the annotations give by "
-                "number; put it beside them"
-            )
-        with PackedFile(inside(self._path, names.name), follow=False) as file:
-            try:
-                classes = msgspec.json.decode(file.read(), type=list[str])
-            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-                raise DamagedError(
-                    f"{names} must be a JSON list of names ({error}): fetch it again"
-                ) from error
-        for path in sorted(self._path.glob("annotations_*.json*")):
-            for record in published.marked(path, classes):
-                yield _image(record.objects)
+        classes = published.class_names(self._path)
+        for path in self._annotations:
+            for things in published.marked(path, classes):
+                yield _image(things)
 
     def _prepared(self) -> Iterator[_Image]:
         """The ends of the statements that were kept, each thing once an image."""
@@ -183,20 +166,16 @@ class ImageSource:
             rows = table.slice(begin, end - begin).to_pydict()
             things: dict[int, tuple[str, list[float]]] = {}
             for role in ("subject", "object"):
-                for number, name, box in zip(
-                    rows[f"{role}_id"], rows[role], rows[f"{role}_box"], strict=True
-                ):
+                parts = (rows[f"{role}_id"], rows[role], rows[f"{role}_box"])
+                for number, name, box in zip(*parts, strict=True):
                     things[number if number >= 0 else -2 - len(things)] = (name, box)
-            yield (
-                [name for name, _ in things.values()],
-                np.array([box for _, box in things.values()]).reshape(-1, 4),
-            )
+            names, boxes = zip(*things.values(), strict=True) if things else ((), ())
+            yield list(names), np.array(boxes).reshape(-1, 4)
 
 
 def _image(things: list[ImageObject]) -> _Image:
-    return [t.text for t in things], np.array(
-        [(t.x, t.y, t.w, t.h) for t in things], dtype=np.float64
-    ).reshape(-1, 4)
+    boxes = np.array([(t.x, t.y, t.w, t.h) for t in things], dtype=np.float64)
+    return [t.text for t in things], boxes.reshape(-1, 4)
 
 
 @kernel
@@ -208,7 +187,6 @@ def _tally(code, x, w, boxes, together, left, apart):  # type: ignore[no-untyped
     m, n = len(code), len(boxes)
     here = np.zeros(n, dtype=np.int64)
     for i in range(m):
-        boxes[code[i]] += 1
         here[code[i]] += 1
         for j in range(m):
             if i != j:
@@ -216,21 +194,12 @@ def _tally(code, x, w, boxes, together, left, apart):  # type: ignore[no-untyped
                     left[code[i], code[j]] += 1
                 if x[i] + w[i] <= x[j]:
                     apart[code[i], code[j]] += 1
-    for i in range(m):
-        a = code[i]
-        if here[a] == 0:  # done with the first of its kind
-            continue
-        for j in range(i + 1, m):
-            b = code[j]
-            if here[b] > 0 and b != a:
+    kinds = np.flatnonzero(here)
+    for a in kinds:
+        boxes[a] += here[a]
+        for b in kinds:
+            if a != b or here[a] > 1:
                 together[a, b] += 1
-                together[b, a] += 1
-                here[b] = -here[b]
-        if abs(here[a]) > 1:
-            together[a, a] += 1
-        for j in range(i + 1, m):
-            here[code[j]] = abs(here[code[j]])
-        here[a] = 0
 
 
 def sparsity(source: ImageSource, top: int = 100, steps: Iterable[str] = STEPS) -> Sparsity:
@@ -243,7 +212,6 @@ def sparsity(source: ImageSource, top: int = 100, steps: Iterable[str] = STEPS) 
 
     Raises:
         ValueError: top is below 2, or nothing is marked.
-        DamagedError: a record is malformed. Others as :class:`ImageSource`.
     """
     if top < 2:
         raise ValueError(f"top must be at least 2, not {top}")
@@ -274,17 +242,11 @@ def sparsity(source: ImageSource, top: int = 100, steps: Iterable[str] = STEPS) 
 
 
 def write_tables(sparsity: Sparsity, path: Path) -> None:
-    """Write a CSV table with a row for each ordered pair of different entities.
-
-    a, b, images with both, a left of b, a apart and left of b.
-    """
-    n, names = len(sparsity.names), sparsity.names
-    counts = (sparsity.together, sparsity.left, sparsity.apart)
+    """Write a CSV table with a row for each ordered pair of different entities."""
+    names, counts = sparsity.names, (sparsity.together, sparsity.left, sparsity.apart)
     rows = [
         (names[i], names[j], *(int(count[i, j]) for count in counts))
-        for i in range(n)
-        for j in range(n)
-        if i != j
+        for i, j in permutations(range(len(names)), 2)
     ]
     save_text(path, Table(("a", "b", "images", "a_left_of_b", "a_apart_left_of_b"), rows).csv())
 

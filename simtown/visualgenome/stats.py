@@ -84,10 +84,7 @@ TOLERANCE = 0.006
 
 
 def agreement(table2: Sequence[int]) -> tuple[int, int]:
-    """How many of our counts of :data:`TABLE2` agree with the paper's.
-
-    And how many of these are of the predicate that it prints.
-    """
+    """How many of our counts of :data:`TABLE2` agree with the paper's, and how many by the printed name."""
     agrees = [abs(here / entry.count - 1) <= TOLERANCE for entry, here in zip(TABLE2, table2, strict=True)]
     return sum(agrees), sum(agree and not entry.note for entry, agree in zip(TABLE2, agrees, strict=True))
 
@@ -100,10 +97,7 @@ class Statistics:
         content: prepared.json.
         table2: our count of every entry of :data:`TABLE2`.
         unique: (threshold, predicates, share of statements): predicates with at least so many statements.
-        subjects: (name, count), most frequent first.
-        objects: (name, count), most frequent first.
-        entities: (name, count), most frequent first.
-        relations: (name, count), most frequent first.
+        subjects, objects, entities, relations: (name, count), most frequent first.
     """
 
     content: Mapping[str, Any]
@@ -116,32 +110,30 @@ class Statistics:
 
 
 def statistics(directory: Path) -> Statistics:
-    """Count a prepared directory.
-
-    Raises:
-        DamagedError: a table is damaged. Others as :func:`simtown.visualgenome.prepare.load`.
-    """
+    """Count a prepared directory. Raises DamagedError, or as :func:`simtown.visualgenome.prepare.load`."""
     content = prepare.load(directory)
     table = prepare.read(directory, prepare.PREDICATES)
     names, counts = table["predicate"].to_pylist(), table["count"].to_numpy()
     by_name = dict(zip(names, counts.tolist(), strict=True))
-    total = max(int(counts.sum()), 1)
-    thresholds = sorted({*THRESHOLDS, int(content["choices"]["threshold"])})
-    unique = tuple(
-        (t, int((counts >= t).sum()), float(counts[counts >= t].sum() / total)) for t in thresholds
-    )
+    unique = []
+    for threshold in sorted({*THRESHOLDS, int(content["choices"]["threshold"])}):
+        kept = counts[counts >= threshold]
+        unique.append((threshold, len(kept), float(kept.sum() / max(counts.sum(), 1))))
     marginals = prepare.read(directory, prepare.ENTITIES)
-    entity = marginals["entity"].to_pylist()
-    s, o = (marginals[role].to_numpy() for role in ("subject", "object"))
-    kept = [(n, c) for n, c, k in zip(names, counts.tolist(), table["kept"].to_pylist(), strict=True) if k]
+    entities = marginals["entity"].to_pylist()
+    subject, obj = (marginals[role].to_numpy() for role in ("subject", "object"))
     return Statistics(
-        content,
-        tuple(sum(by_name.get(p, 0) for p in entry.predicates) for entry in TABLE2),
-        unique,
-        _ranked(entity, s),
-        _ranked(entity, o),
-        _ranked(entity, s + o),
-        tuple(kept),
+        content=content,
+        table2=tuple(sum(by_name.get(p, 0) for p in entry.predicates) for entry in TABLE2),
+        unique=tuple(unique),
+        subjects=_ranked(entities, subject),
+        objects=_ranked(entities, obj),
+        entities=_ranked(entities, subject + obj),
+        relations=tuple(
+            (name, by_name[name])
+            for name, is_kept in zip(names, table["kept"].to_pylist(), strict=True)
+            if is_kept
+        ),
     )
 
 
@@ -151,13 +143,10 @@ def _ranked(names: Sequence[str], counts: np.ndarray) -> tuple[tuple[str, int], 
 
 
 def frequency_table(directory: Path, top: int) -> list[tuple[str, int, int]]:
-    """The `top` entities stated most: (name, as subject, as object).
-
-    By both counts together, ties by name.
+    """The `top` entities stated most by both counts together: (name, as subject, as object).
 
     Raises:
-        ValueError: top is below 1, or there are fewer entities.
-        DamagedError: a table is damaged. Others as :func:`simtown.visualgenome.prepare.load`.
+        ValueError: top is below 1, or there are fewer entities. Others as :func:`statistics`.
     """
     if top < 1:
         raise ValueError(f"top must be at least 1, not {top}")

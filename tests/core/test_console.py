@@ -24,7 +24,7 @@ def printed(console, table):
     return shown.get()
 
 
-@pytest.mark.parametrize("width", range(24, 80))
+@pytest.mark.parametrize("width", range(24, 80, 5))
 def test_no_word_of_a_table_is_cut(table, width):
     words = printed(PlainConsole(width=width), table).split()
     shown = "stage examples seconds note render 1,000,000 3,141.5 engine processors encode 27.2 LZ4"
@@ -48,18 +48,6 @@ def test_a_table_that_is_too_wide_is_printed_row_by_row(table):
         "",
         "on one core",
     ]
-
-
-def test_a_word_that_no_line_holds_is_broken_but_whole():
-    table = Table("name")
-    table.add_row("x" * 70)
-    assert printed(PlainConsole(width=30), table).count("x") == 70
-
-
-def test_a_cell_that_must_not_be_wrapped_is_whole(table):
-    table.columns[3].no_wrap = True
-    for width in (40, 50, 60):
-        assert "the engine for processors" in printed(PlainConsole(width=width), table)
 
 
 def test_what_a_file_gets_does_not_depend_on_the_terminal(table, monkeypatch):

@@ -40,18 +40,7 @@ CALLS = {
         "predict": ["fit", "one.png", "is there a bus?"],
         "sweep": ["--preset", "tiny", "--out", "sweep"],
         "complexity": ["sweep"],
-        "bench render": [
-            "--size",
-            "32",
-            "--scenes",
-            "1",
-            "--repeats",
-            "1",
-            "--device",
-            "cpu",
-            "--out",
-            "bench.csv",
-        ],
+        "bench render": ["--size", 32, "--scenes", 1, "--repeats", 1, "--device", "cpu", "--out", "b.csv"],
     },
     "vg": {
         "vg prepare": ["relationships.json", "--out", "vg"],
@@ -102,13 +91,8 @@ for words in calls:
 """
 
 
-def words_of(name, arguments):
-    """The words of a call: what stands behind the option's name in a name only tells it from another."""
-    return [*(word for word in name.split(" --")[0].split()), *arguments]
-
-
 @pytest.fixture(scope="module")
-def told(tmp_path_factory, plain):
+def endings(tmp_path_factory, plain):
     """(name, extra, exit code, stderr without progress) of every call, where no module of an extra can be
     imported.
     """
@@ -117,13 +101,9 @@ def told(tmp_path_factory, plain):
     def package(requirement):
         return requirement.split(";")[0].split("[")[0].split(">")[0].strip().lower()
 
-    core = {package(line) for line in project["dependencies"]}
-    extras = (
-        {package(line) for group in project["optional-dependencies"].values() for line in group}
-        - core
-        - {"simtown"}
-    )
-    modules = [MODULES.get(name, name.replace("-", "_")) for name in sorted(extras)]
+    core = {package(line) for line in project["dependencies"]} | {"simtown"}
+    extras = {package(line) for group in project["optional-dependencies"].values() for line in group}
+    modules = [MODULES.get(name, name.replace("-", "_")) for name in sorted(extras - core)]
     folder = tmp_path_factory.mktemp("core")
     (folder / "town").symlink_to(plain)
     (folder / "words.txt").write_text("a bus on the road\n")
@@ -131,8 +111,9 @@ def told(tmp_path_factory, plain):
     (folder / "grid.toml").write_text(
         'version = 1\n[[grid]]\nstudy = "physical"\ndata = "data"\nmodel = "ngram:words.txt"\n'
     )
+    # what stands behind an option's name only tells a call from another of the same command
     named = [
-        (name, extra, words_of(name, arguments))
+        (name, extra, [*name.split(" --")[0].split(), *arguments])
         for extra, calls in CALLS.items()
         for name, arguments in calls.items()
     ]
@@ -162,12 +143,12 @@ def test_every_command_is_tried():
     assert {name.split(" --")[0] for calls in CALLS.values() for name in calls} == commands
 
 
-def test_the_core_is_enough_for_the_town(told):
-    assert [(name, err) for name, extra, code, err in told if extra == PLAIN and code != 0] == []
+def test_the_core_is_enough_for_the_town(endings):
+    assert [(name, err) for name, extra, code, err in endings if extra == PLAIN and code != 0] == []
 
 
-def test_what_an_extra_is_wanted_for_says_which(told):
-    for name, extra, code, err in told:
+def test_what_an_extra_is_wanted_for_says_which(endings):
+    for name, extra, code, err in endings:
         if extra != PLAIN:
             assert code == 2, (name, err)
             assert "Traceback" not in err, name

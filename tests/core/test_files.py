@@ -7,8 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from simtown.core import files
 from simtown.core.files import ForeignDirectoryError
@@ -58,14 +56,8 @@ def test_a_planted_temporary_name_is_not_written_through(
 
 def test_only_our_own_leftovers_are_cleared(tmp_path: Path) -> None:
     digits = "0123456789abcdef"
-    names = [
-        f".ours.{digits}.tmp",
-        f".theirs.{digits}.tmp",
-        ".ours.12345.tmp",
-        "ours.tmp",
-        f".link.{digits}.tmp",
-        f".folder.{digits}.tmp",
-    ]
+    names = [f".ours.{digits}.tmp", f".theirs.{digits}.tmp", ".ours.12345.tmp", "ours.tmp"]
+    names += [f".link.{digits}.tmp", f".folder.{digits}.tmp"]
     for name in names[:4]:
         (tmp_path / name).touch()
     (tmp_path / names[4]).symlink_to(tmp_path / "ours.tmp")
@@ -99,23 +91,6 @@ def test_a_killed_run_is_cleared_and_a_running_one_is_not(tmp_path: Path) -> Non
     with pytest.raises(ForeignDirectoryError, match="there already"), files.whole(out, "simtown gallery"):
         pass
     assert sorted(p.name for p in tmp_path.iterdir()) == ["page"]
-
-
-@given(
-    st.recursive(
-        st.none()
-        | st.booleans()
-        | st.integers()
-        | st.floats(allow_nan=False, allow_infinity=False)
-        | st.text(),
-        lambda inner: (
-            st.lists(inner) | st.tuples(inner, inner) | st.dictionaries(st.text(), inner, max_size=3)
-        ),
-        max_leaves=10,
-    )
-)
-def test_content_as_json_is_what_a_file_gives_back(content: object) -> None:
-    assert files.as_json(content) == json.loads(json.dumps(content))
 
 
 def test_json_holds_null_for_nan_and_plain_numbers_for_numpys() -> None:

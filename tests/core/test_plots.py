@@ -31,21 +31,6 @@ def test_a_figure_has_the_same_bytes_each_time(ending, tmp_path):
     assert first.startswith(b"\x89PNG" if ending.lower() == "png" else b"<?xml")
 
 
-def test_a_figure_that_cannot_be_saved_leaves_the_old_one(tmp_path, monkeypatch):
-    path = tmp_path / "a.png"
-    path.write_bytes(b"old")
-    drawn = figure()
-
-    def fail(temporary, **_):
-        temporary.write_bytes(b"half")
-        raise OSError("no space left on device")
-
-    monkeypatch.setattr(drawn, "savefig", fail)
-    with pytest.raises(OSError, match="no space"):
-        plots.save_figure(drawn, path)
-    assert [p.read_bytes() for p in tmp_path.iterdir()] == [b"old"]
-
-
 def test_a_footnote_is_broken_to_the_width_of_its_figure():
     lines = figure().get_supxlabel().splitlines()
     assert len(lines) > 1

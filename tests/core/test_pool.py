@@ -28,7 +28,6 @@ def test_every_piece_is_worked_on_and_the_first_error_ends_it(workers):
     assert (os.getpid() in {process for _, process in reports}) == (workers == 1)
     with pytest.raises(DamagedError, match="piece -1 is damaged"):
         list(pool.map(_square, [-1, -1], (2,)))
-    assert list(pool.map(_square, [], (2,))) == []
 
 
 def _end(piece, report):
@@ -71,11 +70,6 @@ def test_an_iterator_that_gets_more_pieces_is_asked_again():
         if piece == "a":
             waiting += ["b", "c"]
     assert sorted(ended) == ["A", "B", "C"]
-
-
-def test_there_is_at_least_one_worker_and_none_without_work():
-    with pytest.raises(ValueError, match="workers must be at least 1, not 0"):
-        Processes(0)
 
 
 def test_a_machine_that_does_not_reach_a_directory_says_so(tmp_path):

@@ -1,5 +1,7 @@
 """Addressed randomness against NumPy's own Philox, and its independence of how examples are batched."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -47,77 +49,31 @@ def test_rows_do_not_depend_on_the_batch(rows, draws, attempt):
     assert np.array_equal(stream.bits(np.array(rows, dtype=np.int64), draws, attempt), whole[rows, :draws])
 
 
-def test_attempts_may_differ_from_row_to_row():
-    stream = Stream(7, "val", "placement")
-    attempts = np.array([3, 0, 3, 8])
-    rows = stream.bits(np.array([5, 5, 6, 2]), 5, attempts)
-    for row, index, attempt in zip(rows, (5, 5, 6, 2), attempts, strict=True):
-        assert np.array_equal(row, stream.bits(np.array([index]), 5, int(attempt))[0])
-    assert len(np.unique(rows)) == rows.size
-
-
-def test_no_examples_give_no_rows():
-    assert Stream(0, "train", "entity").bits(np.zeros(0, dtype=np.int64), 3).shape == (0, 3)
-    assert Stream(0, "train", "entity").uniform(np.arange(2), 0).shape == (2, 0)
-
-
 @pytest.mark.parametrize(
     ("address", "key", "first"),
     [
         (
             (0, "train", "entity"),
-            ("0xd7a9104384c4d8d5", "0x6782670e4ec4d1b2"),
-            (2052874256210184188, 946562209235660711),
-        ),
-        (
-            (0, "test", "entity"),
-            ("0xf8a963b6c217a45", "0x2bdfec323ca4fca7"),
-            (11006586437863367959, 16427728715967972632),
-        ),
-        (
-            (123456789012345678901234567890, "train", "placement"),
-            ("0xdc179b3bcca3a55a", "0xc7ec34c46f53f072"),
-            (4637801610739119447, 4479878639071054864),
+            [0xD7A9104384C4D8D5, 0x6782670E4EC4D1B2],
+            [2052874256210184188, 946562209235660711],
         ),
         (
             (-1, "val", "stréet"),
-            ("0x2ee02add1ef86984", "0x47f81ee4578d35b"),
-            (14956302540783981698, 12328043445679835318),
+            [0x2EE02ADD1EF86984, 0x47F81EE4578D35B],
+            [14956302540783981698, 12328043445679835318],
         ),
     ],
 )
 def test_keys_never_change(address, key, first):
     """Golden: were these to change, every data set made so far would."""
     stream = Stream(*address)
-    assert [hex(k) for k in stream.key.tolist()] == list(key)
-    assert stream.bits(np.array([41]), 2, 3).tolist() == [list(first)]
+    assert stream.key.tolist() == key
+    assert stream.bits(np.array([41]), 2, 3).tolist() == [first]
 
 
 def test_every_part_of_the_address_has_its_own_key():
-    addresses = [
-        (s, split, c)
-        for s in range(-2, 10)
-        for split in ("train", "val", "test")
-        for c in ("a", "b", "ab", "")
-    ]
+    addresses = list(product(range(-2, 10), ("train", "val", "test"), ("a", "b", "ab", "")))
     assert len({tuple(Stream(*a).key.tolist()) for a in addresses}) == len(addresses)
-
-
-@pytest.mark.parametrize("shape", ["index", "attempt", "draw"])
-@pytest.mark.parametrize("component", ["placement", "question"])
-def test_uniform_along_every_axis_of_the_address(shape, component):
-    stream = Stream(0, "train", component)
-    if shape == "index":
-        u = stream.uniform(np.arange(20000), 1)[:, 0]
-    elif shape == "attempt":
-        u = stream.uniform(np.full(20000, 12), 1, np.arange(20000))[:, 0]
-    else:
-        u = stream.uniform(np.array([12]), 20000)[0]
-    assert u.min() >= 0
-    assert u.max() < 1
-    assert stats.kstest(u, "uniform").pvalue > 1e-4
-    neighbours = np.histogram2d(u[:-1:2], u[1::2], bins=8)[0]
-    assert stats.chisquare(neighbours.ravel()).pvalue > 1e-4
 
 
 def test_uniform_is_the_upper_53_bits():
@@ -130,6 +86,7 @@ def test_uniform_is_the_upper_53_bits():
 def test_components_and_splits_are_uncorrelated():
     streams = [Stream(0, split, c) for split in ("train", "val") for c in ("entity", "placement", "question")]
     u = np.stack([s.uniform(np.arange(20000), 1)[:, 0] for s in streams])
+    assert all(stats.kstest(row, "uniform").pvalue > 1e-4 for row in u)
     assert np.abs(np.corrcoef(u) - np.eye(len(streams))).max() < 4.5 / np.sqrt(20000)
 
 
@@ -145,11 +102,3 @@ def test_choose_inverts_the_distribution(weights, u):
         assert cumulative[category] > x
         assert category == 0 or cumulative[category - 1] <= x
         assert weights[category] > 0
-
-
-def test_choose_keeps_shape_and_range():
-    u = np.array([[0.0, 0.25], [0.999999, 0.5]])
-    assert choose(u, np.array([0.25, 0.5, 0.9999])).tolist() == [
-        [0, 1],
-        [2, 2],
-    ]  # sums that rounding left short of 1 still end in range

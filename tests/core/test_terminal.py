@@ -142,20 +142,6 @@ def test_help_on_a_terminal_without_unicode(monkeypatch):
     assert b"Usage:" in out.buffer.getvalue()
 
 
-def test_messages_quote_what_was_given_without_obeying_it(cli, tmp_path):
-    for words in (
-        ["info", tmp_path / EVIL],
-        ["generate", "--size", EVIL],
-        [f"generate{EVIL}"],
-        ["--no\x1b[2J"],
-        ["verify", "a\x00b"],
-    ):
-        outcome = cli(*words)
-        assert outcome.code == 2
-        assert harmless(outcome.err), outcome.err
-        assert len(outcome.messages) == 1, outcome.err
-
-
 #: Calls that print. Two modules alone see a terminal, and all others print through them.
 _PRINTING = re.compile(
     r"p?print|(typer|click)\.s?echo|sys\.(__)?std(out|err)(__)?\.write(lines)?|(.+\.)?(Console|Text|TextColumn|from_markup|render_markup)"

@@ -116,11 +116,6 @@ def test_markdown_holds_no_markup_of_a_text(text):
     assert not any(part in escaped for part in ("](", "<img", "</"))
 
 
-@pytest.mark.parametrize("text", ["0.5 [0.4, 0.6]", "> 40,000", "p < 0.05", "μF1", "a & b", "≤ 1,000", "a_b"])
-def test_other_texts_stay_readable_in_markdown(text):
-    assert markdown(text) == text
-
-
 def test_latex_sets_every_character():
     assert (
         latex("a_b & 5 % #1 $x$ {y} ^ ~")
@@ -143,7 +138,6 @@ def test_matplotlib_sees_no_mathematics(text):
     [
         ("https://user:secret@host/town", "https://host/town"),
         ("s3://key:se@cret@bucket/town", "s3://bucket/town"),
-        ("https://host/town?X-Amz-Signature=secret", "https://host/town"),
         ("https://host/town#token=secret", "https://host/town"),
         ("s3:/user:secret@bucket/a, https://h/x?sig=secret: no", "s3:/bucket/a, https://h/x no"),
         ("http://127.0.0.1:80/token/ asks", "http://127.0.0.1:80/token/ asks"),

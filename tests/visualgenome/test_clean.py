@@ -51,35 +51,26 @@ def test_plain(raw, text):
         (Lemmas(), "leaves", "leaf"),
         (Lemmas(), "women", "woman"),
         (Lemmas(), "people", "people"),
-        (Lemmas(), "glass", "glass"),
-        (Lemmas(), "grass", "grass"),
         (Lemmas(), "bus", "bus"),
-        (Lemmas(), "tennis rackets", "tennis racket"),
-        (Lemmas(), "frisbees", "frisbee"),
         (Lemmas(), "man's", "man's"),
         (Lemmas(), "graffiti", "graffiti"),
         (Spelling(), "umbrela", "umbrella"),
         (Spelling(), "buliding", "building"),
         (Spelling(), "lable", "label"),
-        (Spelling(), "giraff", "giraffe"),
         (Spelling(), "frisbee", "frisbee"),
         (Spelling(), "zzzzqqq", "zzzzqqq"),
         (Spelling(), "xyz", "xyz"),
         (Spelling(), "b52", "b52"),
         (Nouns(), "red hydrant", "hydrant"),
-        (Nouns(), "young man", "man"),
         (Nouns(), "two people", "people"),
         (Nouns(), "fire hydrant", "fire hydrant"),
         (Nouns(), "stop sign", "stop sign"),
-        (Nouns(), "traffic light", "traffic light"),
         (Nouns(), "man's shirt", "shirt"),
         (Nouns(), "right hand", "hand"),
         (Nouns(), "leg of man", "leg"),
-        (Nouns(), "cup and plate", "cup"),
         (Nouns(), "large wooden dining table", "dining table"),
         (Nouns(), "hot dog", "hot dog"),
         (Nouns(), "white", "white"),
-        (Nouns(), "writing", "writing"),
     ],
 )
 def test_entities(step, entity, result):
@@ -97,16 +88,12 @@ def test_entities(step, entity, result):
         (Determiners(), "a", ""),
         (Lemmas(), "wearing", "wear"),
         (Lemmas(), "has", "have"),
-        (Lemmas(), "riding on", "ride on"),
-        (Lemmas(), "sitting on", "sit on"),
         (Lemmas(), "lying on", "lie on"),
         (Lemmas(), "laying on", "lay on"),
         (Lemmas(), "left of", "left of"),
-        (Lemmas(), "to left of", "to left of"),
         (Lemmas(), "on ground", "on ground"),
         (Lemmas(), "covered in", "cover in"),
         (Lemmas(), "in hands of", "in hand of"),
-        (Lemmas(), "next to", "next to"),
         (Lemmas(), "inside", "inside"),
         (Spelling(), "hodling", "holding"),
         (Spelling(), "behind", "behind"),
@@ -149,11 +136,6 @@ def test_steps_are_switched_by_name_and_run_in_their_order():
     assert steps([]) == []
     assert Cleaner([]).entity("The Red hydrants") == "the red hydrants"
     assert Cleaner(steps(["determiners"])).entity("The Red hydrants") == "red hydrants"
-    with pytest.raises(
-        ValueError,
-        match="unknown step 'adverbs': choose among be, determiners, spelling, lemmas, nouns, rare",
-    ):
-        steps(["be", "adverbs"])
 
 
 def test_every_string_is_cleaned_once():
