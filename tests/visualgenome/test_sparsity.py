@@ -43,7 +43,8 @@ def check_counts(found, images):
 
 
 def things(content):
-    cleaner = clean.Cleaner(clean.steps())
+    names = Counter(thing["names"][0] for image in content for thing in image["objects"])
+    cleaner = clean.Cleaner(clean.steps(words=clean.word_counts(names.items())))
     return [
         [(cleaner.entity(t["names"][0]), *(t[side] for side in "xywh")) for t in image["objects"]]
         for image in content
