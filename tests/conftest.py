@@ -80,22 +80,15 @@ class Outcome:
 
     @property
     def messages(self) -> list[str]:
-        """The lines of stderr without those of progress, which a slow machine prints and a quick one does
-        not.
-        """
+        """The lines of stderr without those of progress, which only a slow machine prints."""
         return [line for line in self.err.splitlines() if not line.startswith(PREFIX)]
 
     def refuses(self, *words: str, code: int = 2) -> None:
-        """One message, which begins with the program's name and holds the words, nothing on stdout, and this
-        exit code.
-        """
-        lines = self.messages
-        assert len(lines) == 1, self.err
-        assert lines[0].startswith("simtown: "), self.err
-        assert self.code == code, self.err
-        assert not self.out, self.out
-        for word in words:
-            assert word in lines[0], self.err
+        """One message from the program with the words, nothing on stdout, and this exit code."""
+        (line,) = self.messages
+        assert line.startswith("simtown: "), self.err
+        assert (self.code, self.out) == (code, ""), self.err
+        assert [word for word in words if word not in line] == [], self.err
 
     def succeeds(self) -> "Outcome":
         assert self.code == 0, self.err
@@ -179,10 +172,8 @@ def cli(monkeypatch):
             main()
         return Outcome(end.value.code or 0, out.getvalue(), err.getvalue())
 
-    handlers, hooks = (
-        {number: signal.getsignal(number) for number in stopping.SIGNALS},
-        (sys.unraisablehook, sys.excepthook),
-    )
+    handlers = {number: signal.getsignal(number) for number in stopping.SIGNALS}
+    hooks = sys.unraisablehook, sys.excepthook
     yield run
     sys.unraisablehook, sys.excepthook = hooks
     for number, handler in handlers.items():
@@ -239,13 +230,9 @@ def together(tmp_path):
 
     def run(*calls, without=()):
         place = tmp_path / "outcomes"
-        done = subprocess.run(
-            [sys.executable, "-c", _SEVERAL, place],
-            input=json.dumps([without, [[str(word) for word in words] for words in calls]]),
-            capture_output=True,
-            text=True,
-            timeout=HANGS,
-        )
+        given = json.dumps([without, [[str(word) for word in words] for words in calls]])
+        command = [sys.executable, "-c", _SEVERAL, place]
+        done = subprocess.run(command, input=given, capture_output=True, text=True, timeout=HANGS)
         outcomes = [Outcome(*json.loads(line)) for line in place.read_text().splitlines()]
         ended = f"ended with {done.returncode} at command {len(outcomes)}: {done.stderr}"
         assert (done.returncode, len(outcomes)) == (0, len(calls)), ended
@@ -341,24 +328,10 @@ def rich(tmp_path_factory):
     """A data set with everything: other kinds, three vehicles, moved cameras, masks, depth, all phrasings,
     64x32, shards of 10.
     """
-    settings = Settings(
-        entities=40,
-        n=24,
-        val=8,
-        test=6,
-        width=64,
-        height=32,
-        seed=5,
-        distractor=True,
-        frequencies="zipf:0.5",
-        phrasing="varied",
-        jitter=0.5,
-        masks=True,
-        depth=True,
-        shard=10,
-        test_seed=9,
-        world_seed=27,
-    )
+    sizes = {"entities": 40, "n": 24, "val": 8, "test": 6, "width": 64, "height": 32, "shard": 10}
+    seeds = {"seed": 5, "test_seed": 9, "world_seed": 27}
+    looks = {"frequencies": "zipf:0.5", "phrasing": "varied", "distractor": True, "jitter": 0.5}
+    settings = Settings(**sizes, **seeds, **looks, masks=True, depth=True)
     directory = tmp_path_factory.mktemp("rich") / "town"
     generate(settings, directory, workers=1)
     return directory
@@ -376,13 +349,8 @@ def plain(tmp_path_factory):
 def many(tmp_path_factory):
     """A data set large enough to count in: five entities, all relations, 32x32."""
     directory = tmp_path_factory.mktemp("many") / "town"
-    generate(
-        Settings(
-            entities=5, n=600, val=100, test=600, width=32, height=32, relations=RELATION_NAMES, shard=150
-        ),
-        directory,
-        workers=1,
-    )
+    small = {"entities": 5, "n": 600, "val": 100, "test": 600, "width": 32, "height": 32, "shard": 150}
+    generate(Settings(**small, relations=RELATION_NAMES), directory, workers=1)
     return directory
 
 
@@ -408,16 +376,9 @@ def browser():
         pytest.skip("needs Chromium: apt-get install chromium chromium-driver")
     options = selenium.ChromeOptions()
     options.binary_location = places[0]
-    for word in (
-        "headless=new",
-        "no-sandbox",
-        "disable-dev-shm-usage",
-        "window-size=1440,900",
-        "force-device-scale-factor=1",
-        "use-angle=swiftshader",
-        "enable-unsafe-swiftshader",
-        "disable-background-networking",
-    ):
+    words = "headless=new no-sandbox disable-dev-shm-usage window-size=1440,900 force-device-scale-factor=1 "
+    words += "use-angle=swiftshader enable-unsafe-swiftshader disable-background-networking"
+    for word in words.split():
         options.add_argument(f"--{word}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = selenium.Chrome(options=options, service=selenium.ChromeService(executable_path=places[1]))

@@ -19,7 +19,8 @@ from simtown.town import physics  # noqa: E402
 from tools import resolve  # noqa: E402
 
 ROOT = Path(__file__).parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT, BUILD = PYPROJECT["project"], PYPROJECT["build-system"]
 EXTRAS = PROJECT["optional-dependencies"]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").iterdir())
 
@@ -30,11 +31,8 @@ WORKFLOWS = sorted((ROOT / ".github" / "workflows").iterdir())
 def test_clip_sends_to_the_extra_where_the_extra_installs_something(version, system, machine, monkeypatch):
     """The marker of the extra and the words of the error are one rule."""
     (bullet,) = (requirements.Requirement(line) for line in EXTRAS["physics"])
-    here = {
-        "python_version": ".".join(map(str, version)),
-        "sys_platform": system,
-        "platform_machine": machine,
-    }
+    python = ".".join(map(str, version))
+    here = {"python_version": python, "sys_platform": system, "platform_machine": machine}
     monkeypatch.setattr(sys, "version_info", (*version, 0))
     monkeypatch.setattr(sys, "platform", system)
     monkeypatch.setattr(platform, "machine", lambda: machine)
@@ -121,10 +119,7 @@ def test_packages_that_make_and_ci_install_have_hashes_and_the_versions_of_const
 
 
 def test_nothing_that_the_demo_needs_is_without_a_hash():
-    builders = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"][
-        "requires"
-    ]
-    assert needed(["simtown", *builders]) <= {requirement.name for requirement, _ in hashed("demo")}
+    assert needed(["simtown", *BUILD["requires"]]) <= {requirement.name for requirement, _ in hashed("demo")}
 
 
 def test_nothing_that_the_tests_need_but_pytorch_is_without_a_hash():
@@ -160,13 +155,8 @@ def test_make_checks_hashes_before_it_installs_simtown(target, files, last):
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
 def test_actions_are_named_by_commit(path):
-    """A tag can be moved to other code, a commit cannot.
-
-    The version beside it is for people, and for Dependabot, which renews both.
-    """
-    lines = [
-        line for line in path.read_text(encoding="utf-8").splitlines() if re.match(r"[\s-]*uses\s*:", line)
-    ]
+    """A tag can be moved to other code, a commit cannot; Dependabot renews both."""
+    lines = [line for line in path.read_text().splitlines() if re.match(r"[\s-]*uses\s*:", line)]
     assert lines
     for line in lines:
         assert re.fullmatch(r"\s*(- )?uses: [\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", line), line
@@ -177,12 +167,8 @@ def test_workflows_may_read_the_sources_and_no_more(path):
     workflow = pytest.importorskip("yaml").safe_load(path.read_text(encoding="utf-8"))
     assert workflow["permissions"] == {"contents": "read"}
     triggers = workflow[True]  # YAML's `on`
-    assert set(triggers) <= {
-        "push",
-        "pull_request",
-        "schedule",
-        "workflow_dispatch",
-    }  # none of which shows secrets to strangers' code
+    # none of which shows secrets to the code of a pull request
+    assert set(triggers) <= {"push", "pull_request", "schedule", "workflow_dispatch"}
     for job in workflow["jobs"].values():
         assert "permissions" not in job
         for step in job["steps"]:
@@ -201,22 +187,17 @@ def test_no_extra_of_all_is_missing_on_linux():
     """What `all` and `dev` name exists; the two extras that machines lack are the ones that the documents
     name.
     """
-    lacking = {
-        name
-        for name in EXTRAS
-        if any(resolve.is_empty(name, EXTRAS, "3.13", where) for where in resolve.PLATFORMS)
-    }
-    assert lacking == {"physics", "cuda"}
+    everywhere = resolve.PLATFORMS
+    lacking = [
+        name for name in EXTRAS if any(resolve.is_empty(name, EXTRAS, "3.13", at) for at in everywhere)
+    ]
+    assert sorted(lacking) == ["cuda", "physics"]
     assert not any(resolve.is_empty(name, EXTRAS, "3.11.2", "Linux x86-64") for name in EXTRAS)
 
 
 def test_an_extra_that_does_not_resolve_is_named(monkeypatch, capsys):
-    def attempt(extras, python, platform, constrained):
-        return (
-            "no wheels for it"
-            if "vg" in extras and platform == "macOS arm64" and python == "3.13" and constrained
-            else ""
-        )
+    def attempt(extras, *cell):
+        return "no wheels for it" if "vg" in extras and cell == ("3.13", "macOS arm64", True) else ""
 
     monkeypatch.setattr(resolve, "resolve", attempt)
     assert resolve.check(EXTRAS) == 1

@@ -40,17 +40,8 @@ def home(tmp_path_factory):
         "entity,subject,object\n" + "".join(f"e{i},{9 - i},{i + 1}\n" for i in range(5))
     )
     (place / "paints.csv").write_text("paint,weight\nred,3\nblue,1\n")
-    settings = Settings(
-        entities=5,
-        n=4,
-        val=2,
-        test=2,
-        width=32,
-        height=32,
-        masks=True,
-        frequencies=str(place / "counts.csv"),
-        paint=str(place / "paints.csv"),
-    )
+    small = {"entities": 5, "n": 4, "val": 2, "test": 2, "width": 32, "height": 32, "masks": True}
+    settings = Settings(**small, frequencies=str(place / "counts.csv"), paint=str(place / "paints.csv"))
     generate(settings, place / "town", workers=1)
     return place, settings
 
@@ -64,16 +55,15 @@ def texts(directory):
 
 def nobodys(directory):
     """No file says where it was made."""
-    found = [name for name, content in texts(directory).items() if HOME.encode() in content]
-    assert not found
+    assert [name for name, content in texts(directory).items() if HOME.encode() in content] == []
     return True
 
 
 def test_a_data_set_and_what_is_made_of_it(home, tmp_path):
     place, _ = home
     assert nobodys(place / "town")
-    told = json.loads((place / "town" / "manifest.json").read_text())["settings"]
-    assert told["frequencies"].startswith("counts.csv (table ")
+    recorded = json.loads((place / "town" / "manifest.json").read_text())["settings"]
+    assert recorded["frequencies"].startswith("counts.csv (table ")
     data = open_dataset(place / "town")
     gallery(data, tmp_path / "gallery")
     pytest.importorskip("pyarrow")
@@ -156,9 +146,7 @@ def test_urls_are_named_without_passwords():
     with pytest.raises((OSError, ValueError)) as error:
         Remote("nonsense+scheme://ann:secret@bucket/town").sizes()
     assert "secret" not in str(error.value)
-    quoting = OSError(
-        5, 'Invalid bucket name "ann:secret@bucket" in town?sig=secret'
-    )  # as network libraries do
+    quoting = OSError(5, 'Invalid bucket name "ann:secret@bucket" in town?sig=secret')  # as libraries write
     with pytest.raises(OSError, match="bucket") as error, store._files():
         raise PermissionError(quoting)
     assert "secret" not in str(error.value)
@@ -198,13 +186,6 @@ def test_tables_of_evil_names_hold_no_formula_and_no_markup(report):
     rows = [line for line in page.splitlines() if line.startswith("|")]
     assert len(rows) > 20
     assert all(line.count("|") == len(line.split(" | ")) + 1 for line in rows)
-
-
-def test_figures_of_evil_names_are_drawn(report):
-    from PIL import Image
-
-    for name in ("samples.png", "learning.png"):
-        assert np.ptp(np.asarray(Image.open(report / name).convert("L"))) > 100
 
 
 def test_a_heat_map_of_evil_names_is_drawn(tmp_path):

@@ -84,38 +84,22 @@ def test_the_sheets_of_the_gallery_are_listed_with_their_commands():
         assert f"({name}) | `python -m tools.sheets {text}" in page, name
 
 
-def test_what_is_new_has_nothing_above_it():
-    after = [("old", np.zeros((4, 5, 3), dtype=np.uint8)), ("new", np.zeros((4, 5, 3), dtype=np.uint8))]
-    pairs = dict(sheets.beside({"old": np.full((4, 5, 3), 7, dtype=np.uint8)}, after))
-    assert (pairs["old"][:4] == 7).all()
-    assert (pairs["new"][:4] == 255).all()
-    assert all((pair[-4:] == 0).all() for pair in pairs.values())
-
-
 def test_a_large_sheet_is_kept_in_few_colours(monkeypatch, tmp_path):
     picture = np.random.default_rng(0).integers(0, 256, (40, 40, 3), dtype=np.uint8)
     for large, mode in ((1_000_000, "RGB"), (100, "P")):
         monkeypatch.setattr(sheets, "LARGE", large)
-        sheets.save([("noise", picture)], 2, None, tmp_path / "sheet.png")
+        sheets.save([("noise", picture)], None, tmp_path / "sheet.png")
         assert Image.open(tmp_path / "sheet.png").mode == mode
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "named"),
     [
-        (["kinds", "--kinds", "boat"], "no kind 'boat'"),
-        (["weathers", "--weather", "hail"], "no weather 'hail'"),
-        (["streets", "--size", 9], "9x9"),
-        (["streets", "--count", 0], "--count"),
-        (["streets", "--size", SIZE, "--count", 1, "--before", "nowhere"], "no checkout"),
+        (["kinds", "--kinds", "boat"], "boat"),
+        (["weathers", "--weather", "hail"], "hail"),
+        (["streets", "--size", SIZE, "--count", 1, "--before", "nowhere"], "nowhere"),
     ],
 )
-def test_what_cannot_be_is_refused_in_one_line(monkeypatch, capsys, tmp_path, words, said):
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit) as end:
+def test_what_cannot_be_is_named(words, named):
+    with pytest.raises(SystemExit, match=named):
         run(*words)
-    lines = capsys.readouterr().err.splitlines()
-    assert end.value.code == 2
-    assert len(lines) == 1
-    assert lines[0].startswith("sheets: ")
-    assert said in lines[0]

@@ -20,10 +20,12 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
+from typing import NamedTuple
 
 from packaging.requirements import Requirement
 from uv import find_uv_bin
@@ -42,15 +44,7 @@ PLATFORMS = {
     "Windows x86-64": ("x86_64-pc-windows-msvc", {"sys_platform": "win32", "platform_machine": "AMD64"}),
 }
 #: uv's options for one answer that fits all of these.
-EVERYWHERE = (
-    "--universal",
-    "--fork-strategy",
-    "fewest",
-    "--python-version",
-    PYTHONS[0],
-    "--no-annotate",
-    "--no-header",
-)
+EVERYWHERE = ("--universal", "--fork-strategy", "fewest", "--python-version", PYTHONS[0])
 #: Pure Python without a wheel: pip builds them without a compiler.
 SOURCE_ONLY = ("pyopengl", "jsonpath-rw")
 HEAD = """\
@@ -62,23 +56,16 @@ HEAD = """\
 # requirements/ has the versions that make and CI install once more, with the hashes of their files.
 """  # noqa: E501
 HASHED_HEAD = """\
-# {purpose}
+# {about}
 # Made by `make constraints` from constraints.txt: pip refuses a file with another hash.
 #   pip install --require-hashes --no-deps -r requirements/{name}.txt
 """
 
 
-@dataclass(frozen=True)
-class Hashed:
-    """A file of requirements/.
+class Hashed(NamedTuple):
+    """A file of requirements/: its first line, packages, and extras of simtown (None: not even its core)."""
 
-    Attributes:
-        purpose: its first line
-        packages: the packages it has, with all that these need
-        extras: the extras of simtown that it has, beside the core; None for a file without simtown's packages
-    """
-
-    purpose: str
+    about: str
     packages: tuple[str, ...]
     extras: tuple[str, ...] | None = None
 
@@ -115,17 +102,21 @@ def compile_requirements(
     """Resolve the core with these extras (None: nothing of simtown) and these packages.
 
     Returns:
-        The versions, as lines of a requirements file, unless an option names a file for them.
+        The versions, as lines of a requirements file.
 
     Raises:
         UnresolvableError: if there is no solution
     """
     sources = [] if extras is None else [str(ROOT / "pyproject.toml")]
-    words = [UV, "pip", "compile", *sources, "-", "--no-config", "--quiet", "--index-url", "https://pypi.org/simple",
-             "--only-binary", ":all:", *(word for name in SOURCE_ONLY for word in ("--no-binary", name)),
+    words = [UV, "pip", "compile", *sources, "-", "--no-config", "--quiet", "--no-annotate", "--no-header",
+             "--index-url", "https://pypi.org/simple", "--only-binary", ":all:",
+             *(word for name in SOURCE_ONLY for word in ("--no-binary", name)),
              *(word for name in extras or () for word in ("--extra", name)), *options]  # fmt: skip
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("UV_", "PIP_"))}
-    environment.update({name: value for name, value in os.environ.items() if name == "UV_CACHE_DIR"})
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if name == "UV_CACHE_DIR" or not name.startswith(("UV_", "PIP_"))
+    }
     environment["MACOSX_DEPLOYMENT_TARGET"] = "14.0"
     done = subprocess.run(words, input="\n".join(packages), capture_output=True, text=True, env=environment)
     if done.returncode:
@@ -135,16 +126,10 @@ def compile_requirements(
 
 def resolve(extras: Sequence[str], python: str, platform: str, constrained: bool) -> str:
     """The reason why these extras do not resolve there, or "" if they do."""
+    target = ("--python-version", python, "--python-platform", PLATFORMS[platform][0])
     constraints = ("--constraints", str(CONSTRAINTS)) if constrained else ()
     try:
-        compile_requirements(
-            "--python-version",
-            python,
-            "--python-platform",
-            PLATFORMS[platform][0],
-            *constraints,
-            extras=extras,
-        )
+        compile_requirements(*target, *constraints, extras=extras)
     except UnresolvableError as error:
         return str(error)
     return ""
@@ -157,10 +142,8 @@ def is_empty(name: str, extras: dict[str, list[str]], python: str, platform: str
         "python_full_version": python,
         **PLATFORMS[platform][1],
     }
-    requirements = [Requirement(line) for line in extras[name]]
-    return not any(
-        requirement.marker is None or requirement.marker.evaluate(target) for requirement in requirements
-    )
+    markers = [Requirement(line).marker for line in extras[name]]
+    return not any(marker is None or marker.evaluate(target) for marker in markers)
 
 
 def failures(extras: dict[str, list[str]], python: str, platform: str, constrained: bool) -> dict[str, str]:
@@ -168,60 +151,44 @@ def failures(extras: dict[str, list[str]], python: str, platform: str, constrain
 
     If all resolve together, each resolves alone: only if they do not are they tried one by one.
     """
-    if not resolve(tuple(extras), python, platform, constrained):
+    together = resolve(tuple(extras), python, platform, constrained)
+    if not together:
         return {}
     reasons = {
         name: resolve((name,) if name else (), python, platform, constrained) for name in ("", *extras)
     }
-    unresolved = {name: reason for name, reason in reasons.items() if reason}
-    return unresolved or {"all extras together": resolve(tuple(extras), python, platform, constrained)}
+    return {name: reason for name, reason in reasons.items() if reason} or {"all extras together": together}
 
 
 def check(extras: dict[str, list[str]]) -> int:
     """Resolve everything everywhere, print a line for each extra, and return how many do not resolve."""
-    cells = [
-        (python, platform, constrained)
-        for platform in PLATFORMS
-        for python in PYTHONS
-        for constrained in (True, False)
-    ]
+    cells = list(product(PYTHONS, PLATFORMS, (True, False)))
     print(
-        f"Resolving the core and {len(extras)} extras {len(cells)} times over; the first time that takes "
-        "some minutes.",
-        flush=True,
+        f"Resolving the core and {len(extras)} extras {len(cells)} times over; minutes at first.", flush=True
     )
     with ThreadPoolExecutor(4) as pool:
         outcomes = dict(zip(cells, pool.map(lambda cell: failures(extras, *cell), cells), strict=True))
     width = max(map(len, extras)) + 2
-    print(f"{'':{width}}" + "".join(f"{platform:<24}" for platform in PLATFORMS).rstrip())
-    print(
-        f"{'':{width}}"
-        + "".join(
-            f"{' '.join('.'.join(python.split('.')[:2]) for python in PYTHONS):<24}" for _ in PLATFORMS
-        ).rstrip()
-    )
+    versions = " ".join(".".join(python.split(".")[:2]) for python in PYTHONS)
+    print(" " * width + "".join(f"{platform:<24}" for platform in PLATFORMS))
+    print(" " * width + f"{versions:<24}" * len(PLATFORMS))
+
+    def mark(name: str, python: str, platform: str) -> str:
+        if any(name in outcomes[python, platform, constrained] for constrained in (True, False)):
+            return "NO"
+        return "-" if name and is_empty(name, extras, python, platform) else "yes"
+
     for name in ("", *extras):
-        row = ""
-        for platform in PLATFORMS:
-            marks = []
-            for python in PYTHONS:
-                broken = any(name in outcomes[python, platform, constrained] for constrained in (True, False))
-                marks.append(
-                    "NO" if broken else "-" if name and is_empty(name, extras, python, platform) else "yes"
-                )
-            row += f"{' '.join(f'{mark:<4}' for mark in marks):<24}"
-        print(f"{name or 'core':{width}}{row}".rstrip())
+        rows = (
+            " ".join(f"{mark(name, python, platform):<4}" for python in PYTHONS) for platform in PLATFORMS
+        )
+        print(f"{name or 'core':{width}}" + "".join(f"{row:<24}" for row in rows))
     print("yes: its wheels are on PyPI; -: there is none, and the extra installs nothing there.")
-    count = 0
     for (python, platform, constrained), reasons in outcomes.items():
+        which = f"Python {python}, {platform}, {'with' if constrained else 'without'} constraints.txt"
         for name, reason in reasons.items():
-            count += 1
-            which = "with" if constrained else "without"
-            print(
-                f"\n{name or 'core'}, Python {python}, {platform}, {which} constraints.txt:\n  "
-                f"{reason[:1000]}"
-            )
-    return count
+            print(f"\n{name or 'core'}, {which}:\n  {reason[:1000]}")
+    return sum(map(len, outcomes.values()))
 
 
 def write_constraints(extras: dict[str, list[str]]) -> None:
@@ -233,23 +200,18 @@ def write_constraints(extras: dict[str, list[str]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         draft, kept = Path(folder, "draft.txt"), Path(folder, "torch.txt")
         draft.write_text(pins, encoding="utf-8")
-        kept.write_text(
-            next(line for line in pins.splitlines() if line.startswith("torch==")) + "\n", encoding="utf-8"
-        )
-        compile_requirements(
-            *EVERYWHERE,
+        kept.write_text(next(line + "\n" for line in pins.splitlines() if line.startswith("torch==")))
+        files = (
             "--constraints",
             str(kept),
             "--output-file",
             str(draft),
-            extras=tuple(extras),
-            packages=packages,
-        )
+        )  # uv keeps the pins of the output file
+        compile_requirements(*EVERYWHERE, *files, extras=tuple(extras), packages=packages)
         lines = [line.split(" ;")[0].strip() for line in draft.read_text(encoding="utf-8").splitlines()]
     lines = sorted({line for line in lines if "==" in line}, key=str.lower)
-    names = [line.split("==")[0] for line in lines]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
+    versions = Counter(line.split("==")[0] for line in lines)
+    if twice := sorted(name for name, count in versions.items() if count > 1):
         raise UnresolvableError(
             f"constraints.txt: no one version of {', '.join(twice)} fits everywhere: delete these lines and "
             "try again"
@@ -265,34 +227,24 @@ def write_hashed(name: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         excluded = Path(folder, "excluded.txt")
         excluded.write_text(WITHOUT_HASH + "\n", encoding="utf-8")
-        text = compile_requirements(
-            *EVERYWHERE,
-            "--generate-hashes",
-            "--constraints",
-            str(CONSTRAINTS),
-            "--excludes",
-            str(excluded),
-            extras=file.extras,
-            packages=file.packages,
-        )
+        options = ("--generate-hashes", "--constraints", str(CONSTRAINTS), "--excludes", str(excluded))
+        text = compile_requirements(*EVERYWHERE, *options, extras=file.extras, packages=file.packages)
     HASHED.mkdir(exist_ok=True)
-    (HASHED / f"{name}.txt").write_text(
-        HASHED_HEAD.format(purpose=file.purpose, name=name) + text, encoding="utf-8"
-    )
+    head = HASHED_HEAD.format(about=file.about, name=name)
+    (HASHED / f"{name}.txt").write_text(head + text, encoding="utf-8")
 
 
 def main() -> int:
+    """Resolve or write; returns the exit code."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
         "--write", action="store_true", help="bring constraints.txt and requirements/ up to date instead"
     )
-    options = parser.parse_args()
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
-        "optional-dependencies"
-    ]
-    if not options.write:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    if not parser.parse_args().write:
         return min(check(extras), 1)
     try:
         write_constraints(extras)

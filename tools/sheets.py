@@ -28,7 +28,6 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NoReturn
 
 import numpy as np
 from PIL import Image
@@ -110,17 +109,13 @@ def kinds(names: list[str], weathers: list[str], lane: int, size: int, seed: int
 
 def weathers(names: list[str], size: int, seed: int) -> Iterator[Named]:
     """One sampled street in each weather, light, middling and strong."""
-    street = sample(
-        Settings(entities=len(ENTITIES), n=seed + 1, frequencies="uniform").recipe("train"), np.array([seed])
-    ).scene
+    settings = Settings(entities=len(ENTITIES), n=seed + 1, frequencies="uniform")
+    street = sample(settings.recipe("train"), np.array([seed])).scene
     batch = street[np.zeros(len(names), dtype=np.int64)]
     for intensity in INTENSITIES:
         dress(batch, names, intensity, seed)
-        yield from zip(
-            (f"{name} {intensity}" for name in names),
-            Raster().render(batch, size, size, geometry=False).rgb,
-            strict=True,
-        )
+        pictures = Raster().render(batch, size, size, geometry=False).rgb
+        yield from zip((f"{name} {intensity}" for name in names), pictures, strict=True)
 
 
 def streets(count: int, size: int, seed: int) -> Iterator[Named]:
@@ -144,13 +139,8 @@ def things(group: str, size: int) -> Iterator[Named]:
         # a style's remainders pick two tints, and its quotient the pose
         scenes.prop_style[:, 0] = looks * TINTS * TINTS + number * (TINTS + 1) % (TINTS * TINTS)
         scenes.prop_pose[:] = (0.0, FRONT, 0.0, 0.0, 1.0)
-        eye = Camera(
-            (low[0] + high[0]) / 2,
-            FRONT + low[1] - 2 * extent,
-            height,
-            focal=1.6,
-            bottom=-height / (2 * extent) - 0.02,
-        )
+        middle, bottom = (low[0] + high[0]) / 2, -height / (2 * extent) - 0.02
+        eye = Camera(middle, FRONT + low[1] - 2 * extent, height, focal=1.6, bottom=bottom)
         scenes.camera[:] = eye.row()
         yield name, np.concatenate(list(Raster().render(scenes, size, size, geometry=False).rgb), axis=1)
 
@@ -167,10 +157,7 @@ def drawn(args: argparse.Namespace) -> list[Named]:
 
 
 def drawn_by(checkout: Path, words: list[str]) -> dict[str, np.ndarray]:
-    """The same pictures drawn by the simtown of another checkout.
-
-    Exits with code 2 and one line where it cannot.
-    """
+    """The same pictures drawn by the simtown of another checkout."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "pictures.npz"
         command = [sys.executable, str(Path(__file__).resolve()), *words, "--arrays", str(out)]
@@ -178,10 +165,7 @@ def drawn_by(checkout: Path, words: list[str]) -> dict[str, np.ndarray]:
             command, env={**os.environ, "PYTHONPATH": str(checkout.resolve())}, capture_output=True, text=True
         )
         if done.returncode:
-            refuse(
-                f"{checkout} could not draw the pictures: "
-                f"{(done.stderr.strip().splitlines() or ['it gave no reason'])[-1]}"
-            )
+            sys.exit(f"sheets: {checkout} could not draw the pictures: {done.stderr.strip()[-200:]}")
         with np.load(out) as arrays:
             return dict(zip(arrays["names"].tolist(), arrays["pictures"], strict=True))
 
@@ -196,78 +180,53 @@ def beside(before: dict[str, np.ndarray], after: list[Named]) -> list[Named]:
     return pairs
 
 
-def save(pictures: list[Named], enlarged: int, columns: int | None, path: Path) -> None:
-    """Write a sheet as PNG, every pixel drawn `enlarged` times in each direction."""
-    cells = [
-        SheetCell(rgb.repeat(enlarged, axis=0).repeat(enlarged, axis=1), [(name, None)])
-        for name, rgb in pictures
-    ]
+def save(pictures: list[Named], columns: int | None, path: Path) -> None:
+    """Write a sheet as PNG, with 256 colours if it is large."""
+    cells = [SheetCell(rgb, [(name, None)]) for name, rgb in pictures]
     sheet = contact_sheet(cells, columns or max(1, WIDTH // cells[0].image.shape[1]))
     path.parent.mkdir(parents=True, exist_ok=True)
     sheet.save(path, optimize=True)
-    for dither in (
-        Image.Dither.FLOYDSTEINBERG,
-        Image.Dither.NONE,
-    ):  # smooth skies where there is room for them
+    for dither in (Image.Dither.FLOYDSTEINBERG, Image.Dither.NONE):  # smooth skies where there is room
         if path.stat().st_size > LARGE:
             palette = sheet.quantize(256, Image.Quantize.MEDIANCUT, kmeans=2, dither=Image.Dither.NONE)
             sheet.quantize(256, palette=palette, dither=dither).save(path, optimize=True)
-    print(
-        f"{path}: {len(cells)} pictures, {sheet.width} x {sheet.height} pixels, "
-        f"{path.stat().st_size // 1000} kB"
-    )
-
-
-def refuse(reason: str) -> NoReturn:
-    """End with one line and exit code 2."""
-    print(f"sheets: {reason}", file=sys.stderr)
-    sys.exit(2)
+    kilobytes = path.stat().st_size // 1000
+    print(f"{path}: {len(cells)} pictures, {sheet.width} x {sheet.height} pixels, {kilobytes} kB")
 
 
 def names_in(text: str, among: tuple[str, ...], what: str) -> list[str]:
-    """A list with commas between, or all. Exits with code 2 and one line for an unknown name."""
+    """A list with commas between, or all. Exits with one line for an unknown name."""
     names = list(among) if text == "all" else text.split(",")
     for name in names:
         if name not in among:
-            refuse(f"there is no {what} '{name}': choose among {', '.join(among)}")
+            sys.exit(f"sheets: there is no {what} '{name}': choose among {', '.join(among)}")
     return names
 
 
 def parse(words: list[str]) -> argparse.Namespace:
-    """The settings of one sheet. Exits with code 2 for words that cannot be."""
+    """The settings of one sheet. Exits with one line for words that cannot be."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("subject", choices=(*SUBJECTS, "gallery"))
-    parser.add_argument("--size", type=int, default=128, help="sides of the pictures, pixels")
-    parser.add_argument(
-        "--enlarge", type=int, default=1, help="times that every pixel is drawn in each direction"
-    )
-    parser.add_argument("--kinds", default="all", help="kinds with commas between, of a sheet of kinds")
-    parser.add_argument(
-        "--weather", help="weathers with commas between (default: clear,night,fog of kinds, all of weathers)"
-    )
-    parser.add_argument("--lane", choices=["near", "far"], default="near", help="of a sheet of kinds")
-    parser.add_argument("--count", type=int, default=12, help="how many streets")
-    parser.add_argument("--seed", type=int, default=0, help="which street, or which streets")
-    parser.add_argument(
-        "--columns", type=int, help=f"pictures beside each other (default: as many as fit {WIDTH} pixels)"
-    )
-    parser.add_argument("--before", type=Path, help="another checkout, whose pictures are put above ours")
-    parser.add_argument(
-        "--out", type=Path, default=Path("sheet.png"), help="the file; of the gallery its folder"
-    )
-    parser.add_argument("--arrays", type=Path, help=argparse.SUPPRESS)
+    add = parser.add_argument
+    add("subject", choices=(*SUBJECTS, "gallery"))
+    add("--size", type=int, default=128, help="sides of the pictures, pixels")
+    add("--kinds", default="all", help="kinds with commas between, of a sheet of kinds")
+    add("--weather", help="weathers with commas between (default: clear,night,fog of kinds, all of weathers)")
+    add("--lane", choices=["near", "far"], default="near", help="of a sheet of kinds")
+    add("--count", type=int, default=12, help="how many streets")
+    add("--seed", type=int, default=0, help="which street, or which streets")
+    add("--columns", type=int, help=f"pictures beside each other (default: as many as fit {WIDTH} pixels)")
+    add("--before", type=Path, help="another checkout, whose pictures are put above ours")
+    add("--out", type=Path, default=Path("sheet.png"), help="the file; of the gallery its folder")
+    add("--arrays", type=Path, help=argparse.SUPPRESS)
     args = parser.parse_args(words)
+    usual = "clear,night,fog" if args.subject == "kinds" else "all"
     args.kinds = names_in(args.kinds, ENTITIES, "kind")
-    args.weather = names_in(
-        args.weather or ("clear,night,fog" if args.subject == "kinds" else "all"), WEATHERS, "weather"
-    )
+    args.weather = names_in(args.weather or usual, WEATHERS, "weather")
     args.lane = ("near", "far").index(args.lane)
-    if min(args.enlarge, args.count, args.columns or 1) < 1:
-        refuse("--enlarge, --count and --columns must be at least 1")
     if args.before and not (args.before / "simtown").is_dir():
-        refuse(f"{args.before} is no checkout of simtown: it holds no folder simtown")
+        sys.exit(f"sheets: {args.before} is no checkout of simtown: it holds no folder simtown")
     return args
 
 
@@ -275,23 +234,19 @@ def make(words: list[str]) -> None:
     """Draw one sheet, or the gallery's."""
     args = parse(words)
     if args.subject == "gallery":
-        before = ["--before", str(args.before)]
         for name, text in GALLERY.items():
             make([*text.split(), "--out", str(args.out / name)])
         for name, text in CHANGES.items() if args.before else ():
-            make([*text.split(), *before, "--out", str(args.out / name)])
+            make([*text.split(), "--before", str(args.before), "--out", str(args.out / name)])
         return
-    try:
-        pictures = drawn(args)
-    except ValueError as reason:
-        refuse(str(reason))
+    pictures = drawn(args)
     if args.arrays:
         np.savez(args.arrays, names=[name for name, _ in pictures], pictures=[rgb for _, rgb in pictures])
         return
     if args.before:
         pictures = beside(drawn_by(args.before, words), pictures)
     columns = args.columns or (len(args.weather) if args.subject == "weathers" else None)
-    save(pictures, args.enlarge, columns, args.out)
+    save(pictures, columns, args.out)
 
 
 if __name__ == "__main__":
