@@ -87,9 +87,8 @@ def train_command(
     )
     with Progress(f"train {out}") as progress:
         summary = train(settings, corpus, out, progress)
-    say(
-        f"{out}: validation perplexity {summary['validation_perplexity']:.2f} on "
-        f"{summary['phrases']['validation']:,} phrases; {summary['parameters']:,} parameters, "
-        f"{summary['vocabulary']:,} entries in the vocabulary, {summary['seconds']:.0f} s"
-    )
+    perplexity, phrases = summary["validation_perplexity"], summary["phrases"]["validation"]
+    size = f"{summary['parameters']:,} parameters, {summary['vocabulary']:,} entries in the vocabulary"
+    time = f"{summary['seconds']:.0f} s"
+    say(f"{out}: validation perplexity {perplexity:.2f} on {phrases:,} phrases; {size}, {time}")
     say(f"Ask it as {'lstm' if arch == 'lstm' else 'hf'}:{out}")

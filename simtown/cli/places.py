@@ -9,11 +9,7 @@ from simtown.cli.command import RefusalError
 
 
 def name_of(dataset: str) -> str:
-    """The name of a data set: the last part of its path or URL.
-
-    Raises:
-        RefusalError: a file cannot have that name.
-    """
+    """The name of a data set: the last part of its path or URL; RefusalError if a file cannot have it."""
     from simtown.datasets import remote
 
     name = remote.name_of(dataset)
@@ -35,11 +31,7 @@ def beside(dataset: str, suffix: str) -> Path:
 
 
 def local(path: Path, option: str = "--out") -> Path:
-    """The path that an option names.
-
-    Raises:
-        RefusalError: it is a URL, of which Path would make a folder such as "s3:".
-    """
+    """The path that an option names; RefusalError for a URL, of which Path would make a folder "s3:"."""
     from simtown.datasets.remote import path_of, url_of
 
     if url := url_of(path):
@@ -48,11 +40,7 @@ def local(path: Path, option: str = "--out") -> Path:
 
 
 def local_directory(path: Path, option: str = "--out") -> Path:
-    """The path of a directory to read or to make.
-
-    Raises:
-        RefusalError: it is a URL, or a file has its place.
-    """
+    """The path of a directory to read or to make; RefusalError for a URL or a file."""
     path = local(path, option)
     if path.exists() and not path.is_dir():
         raise RefusalError(f"{option} {path} is a file: give a directory, which is made if it is missing")
@@ -78,11 +66,7 @@ def local_file(path: Path, option: str = "--out") -> Path:
 
 
 def png_file(path: Path | None, name: str) -> Path:
-    """The path of a picture to write; by default a name of ours, in place of an older picture.
-
-    Raises:
-        RefusalError: it does not end in .png, or as for :func:`local_file`.
-    """
+    """The path of a picture to write; by default a name of ours, in place of an older picture."""
     if path is None:
         return Path(name)
     require_suffix(path, ".png")

@@ -92,8 +92,7 @@ def compare(
     (study, results_a), (other, results_b) = open_results(a), open_results(b)
     if study is not other:
         raise RefusalError(
-            f"{a} was made by simtown probe {study.name} and {b} by simtown probe {other.name}: they cannot "
-            "be compared"
+            f"{a} (simtown probe {study.name}) cannot be compared with {b} (simtown probe {other.name})"
         )
     show(study.compare(results_a, results_b))
 
@@ -124,13 +123,9 @@ def reproduce(
         raise RefusalError(f"there is no table {table}: give {', '.join(printed)}")
     tables = printed[table](data, runs or ())
     show(tables)
-    verdicts = [
-        f"{each.title}: {verdict}" if len(tables) > 1 else verdict
-        for each in tables
-        if (verdict := each.verdict())
-    ]
-    if verdicts:
-        say_block("\n".join(verdicts))
+    for each in tables:
+        if verdict := each.verdict():
+            say_block(f"{each.title}: {verdict}" if len(tables) > 1 else verdict)
 
 
 @probe.command("grid", short_help="Many models, data and ways of asking at once.")
@@ -173,7 +168,5 @@ def grid_command(
 
         outcome = grid.run(cells, out, jobs or default_workers(), done, cluster)
     report_grid(outcome, out, "cells")
-    say(
-        f"Now: simtown probe compare {out}/A {out}/B, or simtown probe reproduce TABLE --data DATA --with "
-        f"{out}/A"
-    )
+    table = f"simtown probe reproduce TABLE --data DATA --with {out}/A"
+    say(f"Now: simtown probe compare {out}/A {out}/B, or {table}")

@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from simtown.cli.command import DAMAGED, RefusalError
-from simtown.core.options import check, option
+from simtown.core.extras import need
+from simtown.core.files import replacing
+from simtown.core.options import option
+from simtown.core.progress import Progress, report
 from simtown.core.terminal import complain, say
 
 if TYPE_CHECKING:
@@ -26,6 +29,12 @@ AllowOption = Annotated[
     "Allow the code of this model, package.module:Class, which the file names; may be repeated.",
 ]
 
+ENGINE = "What runs the work: local (processes of this machine) or ray (a cluster)."
+ADDRESS = (
+    "With --engine ray: address of a running cluster, as HOST:PORT, ray://HOST:PORT or auto. By default Ray "
+    "starts on this machine."
+)
+WORKERS = "Number of processes, which changes no result; by default as many as help, at most one a processor."
 #: Examples of a data set for which it is worth starting a process, which takes two seconds.
 WORTH_A_PROCESS = 20_000
 
@@ -34,21 +43,12 @@ WORTH_A_PROCESS = 20_000
 class ClusterSettings:
     """Where the work is done."""
 
-    engine: str = option(
-        "local",
-        "What runs the work: local (processes of this machine) or ray (a cluster).",
-        choices=("local", "ray"),
-    )
-    address: str | None = option(
-        None,
-        "With --engine ray: address of a running cluster, as HOST:PORT, ray://HOST:PORT or auto. By default "
-        "Ray starts on this machine.",
-    )
+    engine: str = option("local", ENGINE, choices=("local", "ray"))
+    address: str | None = option(None, ADDRESS)
 
     def __post_init__(self) -> None:
         if self.engine == "local" and self.address is not None:
             raise RefusalError("--address is where a Ray cluster answers: give --engine ray with it")
-        check(self)
         if self.address is not None:
             from simtown.core.cluster import parse_address
 
@@ -58,7 +58,6 @@ class ClusterSettings:
     def cluster(self, workers: int | None) -> Iterator[Cluster | None]:
         """The Ray cluster, for so many processes at once; None for local work."""
         from simtown.core.cluster import Cluster
-        from simtown.core.extras import need
 
         if self.engine == "local":
             yield None
@@ -72,12 +71,7 @@ class ClusterSettings:
 class PoolSettings(ClusterSettings):
     """Who works: processes of this machine, or a cluster."""
 
-    workers: int | None = option(
-        None,
-        "Number of processes; by default as many as help, at most one for each processor. The results are "
-        "the same.",
-        low=1,
-    )
+    workers: int | None = option(None, WORKERS, low=1)
 
     @contextmanager
     def pool(self, examples: int | None = None) -> Iterator[Pool]:
@@ -99,8 +93,6 @@ class PoolSettings(ClusterSettings):
 @contextmanager
 def progress_of(title: str, total: int) -> Iterator[Callable[[int], None]]:
     """A progress bar; yields the function that receives how many more units are finished."""
-    from simtown.core.progress import Progress
-
     with Progress(title) as bar:
         bar.on_begin(total)
         yield bar.on_progress
@@ -118,14 +110,12 @@ def report_grid(outcome: Outcome, out: Path, what: str) -> None:
 
 def save_picture(image: Any, path: Path) -> None:
     """Write a picture whole or not at all."""
-    from simtown.core.files import replacing
-
     with replacing(path) as temporary:
         image.save(temporary, format="PNG")
 
 
 def ready_renderer(engine: str, device: str = "cpu") -> Renderer:
-    """The engine by name, "raster" on "cpu" or "cuda", or "opengl".
+    """The renderer "opengl", or "raster" on "cpu" or "cuda".
 
     numba compiles the kernels of raster here, once on each machine, and a line announces it.
     """
@@ -133,12 +123,9 @@ def ready_renderer(engine: str, device: str = "cpu") -> Renderer:
 
     if engine == "opengl":
         return make_renderer("opengl")
-    if engine != "raster":
-        raise RefusalError(f"unknown renderer '{engine}': choose raster or opengl")
     import numpy as np
     from numba.core import event
 
-    from simtown.core.progress import report
     from simtown.datasets.settings import Settings
     from simtown.datasets.shards import columns
     from simtown.language.sampler import sample
@@ -165,10 +152,7 @@ def ready_renderer(engine: str, device: str = "cpu") -> Renderer:
 
 
 def chosen_device(name: str) -> str:
-    """The device that "auto" stands for, or the one that is named.
-
-    Raises RefusalError if there is no such device.
-    """
+    """The device that "auto" stands for, or the one that is named; RefusalError if there is none."""
     import torch
 
     if name not in ("auto", "cpu", "cuda"):

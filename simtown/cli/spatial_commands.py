@@ -114,24 +114,17 @@ def town(
     from simtown.probes.spatial.geometry import geometry_bridge
     from simtown.probes.spatial.spaces import NumberTable
 
-    for suffix in (".png", ".svg"):
-        local_file(out.with_suffix(suffix))
+    local_file(out.with_suffix(".png"))
+    local_file(out.with_suffix(".svg"))
     source = open_dataset(dataset)
     if not len(source.test):
         raise RefusalError(f"{dataset} has no test scenes: make it with simtown generate --test 2000")
-    comparison = geometry_bridge(
-        scorer.open(model), related(source.test.scenes(), source.settings.seed, "test")
-    )
-    heatmaps.town(
-        NumberTable(WORDED, WORDED, comparison.words),
-        comparison.templates,
-        f"distances of P-vectors: {title_of(model)}",
-        out,
-    )
+    scenes = related(source.test.scenes(), source.settings.seed, "test")
+    comparison = geometry_bridge(scorer.open(model), scenes)
+    distances = NumberTable(WORDED, WORDED, comparison.words)
+    heatmaps.town(distances, comparison.templates, f"distances of P-vectors: {title_of(model)}", out)
     say("perplexity of each relation (row) in captions of each (column):")
     for name, row in zip(WORDED, comparison.perplexities.values, strict=True):
         say(f"  {name:16}" + "".join(f"{x:9.2f}" for x in row))
-    say(
-        f"P-vectors: opposites {comparison.opposite:.3f}, different axes {comparison.across:.3f}; with the "
-        f"templates: r = {comparison.correlation:.3f}"
-    )
+    means = f"opposites {comparison.opposite:.3f}, different axes {comparison.across:.3f}"
+    say(f"P-vectors: {means}; with the templates: r = {comparison.correlation:.3f}")

@@ -77,14 +77,14 @@ def fit(
     if settings.stream and device == "cuda":
         choose_device(device, complain)  # refused if no card draws; with auto, the processor would draw
     data = open_dataset(dataset)
-    pairs = [text.partition("=") for text in option or []]
-    if not all(sign for _, sign, _ in pairs):
+    if not all("=" in text for text in option or []):
         raise RefusalError("--option must be name=value")
+    given = dict(text.split("=", 1) for text in option or [])
     numbers, kind = parse_seeds(seeds), chosen_device(device)
     settings = replace(
         settings,
         train_size=settings.train_size or len(data.train),
-        options=options(settings.model, {name: value for name, _, value in pairs}),
+        options=options(settings.model, given),
         device=kind,
         precision=precision_of(settings.precision, kind),
     )
@@ -105,6 +105,10 @@ def fit(
     say(f"Look at {directory / 'curve.png'}; more in {directory / 'run.json'}")
 
 
+#: An accuracy on fewer examples than this says nothing: its 95 % interval is wider than 0.3.
+_FEW = 30
+
+
 def _accuracy(test: dict[str, Any]) -> str:
     interval = f"95 %: {test['low']:.3f} to {test['high']:.3f}"
     return f"test accuracy {test['accuracy']:.3f} ({interval}, n {test['n']})"
@@ -114,40 +118,27 @@ def _parts(test: dict[str, Any], references: dict[str, float]) -> list[str]:
     """Lines of accuracies by part of the test set, and of references that do not learn."""
 
     def line(name: str, shares: dict[str, Any]) -> str:
-        parts = (
-            f"{part} {share['accuracy']:.3f} (n {share['n']})" for part, share in shares.items() if share
-        )
-        return f"  {name}: {', '.join(parts)}"
+        parts = {part: f"{share['accuracy']:.3f} (n {share['n']})" for part, share in shares.items() if share}
+        return f"  {name}: {', '.join(f'{part} {share}' for part, share in parts.items())}"
 
-    lines = [
-        line("by relation", test["relations"]),
-        line("by tenth of the entities, frequent first", test["deciles"]),
-    ]
+    lines = [line("by relation", test["relations"])]
+    lines.append(line("by tenth of the entities, frequent first", test["deciles"]))
     triples: dict[str, Any] = {name: test[name] for name in ("seen", "unseen") if name in test}
     if triples:
         lines.append(line("triples of the training set and others", triples))
     if "reweighted" in test:
         validation = test["validation"]
         lines.append(f"  on the validation set: {validation['accuracy']:.3f} (n {validation['n']})")
-        lines += _reweighted(test["reweighted"])
+        share = test["reweighted"]
+        few = ": too few to mean anything" if share["effective_n"] < _FEW else ""
+        lines += [
+            "    if rare vehicles counted as much as frequent ones (weights 1/frequency): "
+            f"{share['accuracy']:.3f}",
+            "    rare questions then carry most of the weight, so this is as uncertain as an accuracy on "
+            f"{share['effective_n']:.0f} examples{few}",
+        ]
     shown = (f"{name.replace('_', ' ')} {accuracy:.3f}" for name, accuracy in references.items())
     return [*lines, f"  for comparison: {', '.join(shown)}"]
-
-
-#: An accuracy on fewer examples than this says nothing: its 95 % interval is wider than 0.3.
-_FEW = 30
-
-
-def _reweighted(share: dict[str, Any]) -> list[str]:
-    """Lines of the paper's reweighted accuracy and its uncertainty."""
-    effective = share["effective_n"]
-    few = ": too few to mean anything" if effective < _FEW else ""
-    return [
-        "    if rare vehicles counted as much as frequent ones (weights 1/frequency): "
-        f"{share['accuracy']:.3f}",
-        "    rare questions then carry most of the weight, so this is as uncertain as an accuracy on "
-        f"{effective:.0f} examples{few}",
-    ]
 
 
 @command
@@ -201,10 +192,9 @@ def predict(
     from simtown.training import ask
 
     answer = ask.predict(run, image, question, allow_model or ())
-    tested = ""
-    if answer.accuracy is not None:
-        tested = f"; the run answered {answer.accuracy:.1%} of its test questions correctly"
-    say(f"{'yes' if answer.yes > 0.5 else 'no'} (yes with probability {answer.yes:.3f}{tested})")
+    tested = f"; the run answered {answer.accuracy or 0:.1%} of its test questions correctly"
+    probability = f"yes with probability {answer.yes:.3f}{'' if answer.accuracy is None else tested}"
+    say(f"{'yes' if answer.yes > 0.5 else 'no'} ({probability})")
     if answer.cut:
         say(f"  the picture was cut to what the run's pictures show: {_pixels(answer.frame)}")
     boxes = [] if answer.boxes is None else answer.boxes

@@ -77,10 +77,8 @@ def mine_command(
         progress.on_begin(amount // 1000 if unit == "bytes" else amount)
         content = mine(settings, out, progress.kilobytes() if unit == "bytes" else progress.on_progress)
     for relation, summary in content["relations"].items():
-        say(
-            f"{relation}: {summary['subjects']:,} subjects, {len(summary['classes']):,} classes, "
-            f"{summary['counted']:,.0f} counted"
-        )
+        classes = f"{len(summary['classes']):,} classes, {summary['counted']:,.0f} counted"
+        say(f"{relation}: {summary['subjects']:,} subjects, {classes}")
     if content["told"]["bad_records"]:
         say(f"{content['told']['bad_records']:,} malformed records passed over")
     say(f"Ask about it: simtown probe visual --data {out} --model MODEL --out DIR")
@@ -108,10 +106,9 @@ def distill_command(
 
     teaching, learning = (open_scorer(model, device=device) for model in (teacher, student))
     summary = distill(teaching, learning, corpus, out, settings)
-    say(
-        f"{out}: divergence {summary['divergence_first']:.3f} at first, {summary['divergence_last']:.3f} at "
-        f"last, {summary['texts']:,} sentences, {summary['seconds']:.0f} s"
-    )
+    first, last = summary["divergence_first"], summary["divergence_last"]
+    amount = f"{summary['texts']:,} sentences, {summary['seconds']:.0f} s"
+    say(f"{out}: divergence {first:.3f} at first, {last:.3f} at last, {amount}")
     say(f"Ask it: simtown probe visual --model hf:{out} --data DATA --out DIR")
 
 

@@ -42,10 +42,10 @@ _RELEASED_PAST = {
 #: Verbs that lemminflect does not know as irregular.
 _PAST = {"cheerlead": "cheerled", "wet": "wet"}
 #: Objects without an article. No inflection table says what is a mass noun.
-_MASS = frozenset(
-    ("armour", "asparagus", "bread", "broccoli", "celery", "cheese", "corn", "garlic")
-    + ("lettuce", "parsley", "rhubarb", "rice", "sandpaper", "seaweed", "spinach")
-)
+_MASS = {
+    *("armour", "asparagus", "bread", "broccoli", "celery", "cheese", "corn", "garlic"),
+    *("lettuce", "parsley", "rhubarb", "rice", "sandpaper", "seaweed", "spinach"),
+}
 #: Plurals that have no singular, so that a lemmatiser leaves them as they are.
 _PLURAL_ONLY = frozenset(("jeans", "pajamas", "pliers", "scissors"))
 
