@@ -1,21 +1,19 @@
 """Visual Genome's released files, record by record, in one form whatever the release (1.0, 1.2, 1.4).
 
-======================== ========================== ======================================================
-file                     a record is                where the releases differ
-======================== ========================== ======================================================
-relationships.json       :class:`Graph`             1.0 numbers things by "id"; an end has "name" or
-                                                    "names"
-scene_graphs.json        :class:`Graph`             ends are numbers of objects in the same record
-objects.json             :class:`Objects`           1.4 merged objects: "merged_object_ids"
-attributes.json          :class:`Attributes`        1.0 says "object_names"; "attributes" may be
-                                                    missing
-region_descriptions.json :class:`Regions`           1.0 says "id" and "image" for "region_id" and
-                                                    "image_id"
-question_answers.json    :class:`Questions`         1.0 says "id" for "qa_id"
-image_data.json          :class:`ImageData`         1.0 says "id" and has no "coco_id" and "flickr_id"
-======================== ========================== ======================================================
+======================== ==================== ============================================================
+file                     a record is          where the releases differ
+======================== ==================== ============================================================
+relationships.json       :class:`Graph`       1.0 numbers things by "id"; an end has "name" or "names"
+scene_graphs.json        :class:`Graph`       ends are numbers of objects in the same record
+objects.json             :class:`Objects`     1.4 merged objects: "merged_object_ids"
+attributes.json          :class:`Attributes`  1.0 says "object_names"; "attributes" may be missing
+region_descriptions.json :class:`Regions`     1.0 says "id" and "image" for "region_id" and "image_id"
+question_answers.json    :class:`Questions`   1.0 says "id" for "qa_id"
+image_data.json          :class:`ImageData`   1.0 says "id" for "image_id"
+======================== ==================== ============================================================
 
-Boxes are x, y, w, h in pixels, y downwards, as released: some reach over the picture's edge.
+Only what is used is read. Boxes are x, y, w, h in pixels, y downwards, as released: some reach over the
+picture's edge.
 """
 
 from __future__ import annotations
@@ -49,7 +47,6 @@ class ImageObject(msgspec.Struct, gc=False):
     y: float = 0.0
     w: float = 0.0
     h: float = 0.0
-    synsets: list[str] | str | None = None
     merged_object_ids: list[int] | None = None
     attributes: list[str] | None = None
 
@@ -75,7 +72,6 @@ class Relationship(msgspec.Struct, gc=False):
     object: ImageObject | None = None
     subject_id: int = -1
     object_id: int = -1
-    synsets: list[str] | str | None = None
 
     @property
     def number(self) -> int:
@@ -135,15 +131,9 @@ class Attributes(_Image, kw_only=True, gc=False):
 
 
 class Region(msgspec.Struct, gc=False):
-    """A phrase about a part of an image, and that part's box in pixels."""
+    """A phrase about a part of an image."""
 
     phrase: str
-    region_id: int = -1
-    id: int = -1
-    x: float = 0.0
-    y: float = 0.0
-    width: float = 0.0
-    height: float = 0.0
 
 
 class Regions(_Image, kw_only=True, gc=False):
@@ -153,12 +143,9 @@ class Regions(_Image, kw_only=True, gc=False):
 
 
 class ImageQuestion(msgspec.Struct, gc=False):
-    """A question about an image, and its answer."""
+    """A question about an image."""
 
     question: str
-    answer: str = ""
-    qa_id: int = -1
-    id: int = -1
 
 
 class Questions(_Image, kw_only=True, gc=False):
@@ -168,13 +155,10 @@ class Questions(_Image, kw_only=True, gc=False):
 
 
 class ImageData(_Image, kw_only=True, gc=False):
-    """Size in pixels and origin of an image, from image_data.json."""
+    """Size in pixels of an image, from image_data.json."""
 
     width: int
     height: int
-    url: str = ""
-    coco_id: int | None = None
-    flickr_id: int | None = None
 
 
 #: Readers of the released files, called as :class:`~simtown.visualgenome.stream.Records` without its `kind`.
