@@ -128,11 +128,7 @@ def claimed(directory: Path, command: str) -> Iterator[None]:
 
 
 def require_new(directory: Path, command: str) -> None:
-    """Check that a command may make a directory.
-
-    Raises:
-        ForeignDirectoryError: there is a file, a link or a directory that is not empty.
-    """
+    """Raises ForeignDirectoryError where there is a file, a link or a directory that is not empty."""
     if directory.is_symlink() or directory.is_file() or (directory.is_dir() and any(directory.iterdir())):
         raise ForeignDirectoryError(
             f"{directory} is there already, and {command} overwrites nothing: move it away or give another "

@@ -72,8 +72,7 @@ def require_same_settings(
 ) -> None:
     """Check that a directory, which holds `what`, was begun with these settings.
 
-    Raises:
-        ForeignDirectoryError: a setting differs; the message names each with its old and its new value.
+    Raises ForeignDirectoryError, which names each that differs with its old and its new value.
     """
     if changes := changed_settings(before, now):
         raise ForeignDirectoryError(
@@ -82,11 +81,7 @@ def require_same_settings(
 
 
 def require_empty(directory: Path) -> None:
-    """Check that a directory is empty.
-
-    Raises:
-        ForeignDirectoryError: it is not; the message names the first file.
-    """
+    """Check that a directory is empty. Raises ForeignDirectoryError, which names the first file."""
     if names := sorted(path.name for path in directory.iterdir()):
         raise ForeignDirectoryError(f"{directory} holds {names[0]}: give another `directory`, or delete it")
 

@@ -25,9 +25,8 @@ def read_table(path: Path, columns: Mapping[str, pa.DataType], follow: bool = Fa
         follow: whether the path may be a symbolic link.
 
     Raises:
-        DamagedError: it is not such a file, or a value is missing.
-        RefusedError: as :func:`simtown.core.untrusted.open_regular`.
-        OSError: as :func:`simtown.core.untrusted.open_regular`.
+        DamagedError: it is not such a file, or a value is missing. Others as
+            :func:`simtown.core.untrusted.open_regular`.
     """
     with open_regular(path, follow) as file:
         try:

@@ -64,12 +64,7 @@ class RefusedError(ValueError):
 def check_name(name: str, what: str) -> str:
     """The name, if it can be one part of a path: no separator, no dot first, no invisible character.
 
-    Args:
-        name: to check.
-        what: whose name it is, for the message.
-
-    Raises:
-        RefusedError: it cannot.
+    `what` says whose name it is. Raises RefusedError.
     """
     unsafe = not name or name.startswith(".") or "/" in name or "\\" in name or not name.isprintable()
     if unsafe or len(name.encode()) > LONGEST_NAME:
@@ -100,11 +95,7 @@ def inside(directory: Path, name: str) -> Path:
 
 
 def folder(directory: Path, name: str) -> Path:
-    """The folder `name` of a directory, made if need be.
-
-    Raises:
-        RefusedError: as :func:`inside` does.
-    """
+    """The folder `name` of a directory, made if need be. Raises RefusedError as :func:`inside` does."""
     path = inside(directory, name)
     path.mkdir(parents=True, exist_ok=True)
     return path
@@ -171,9 +162,7 @@ def load_array(path: Path, follow: bool = True, mmap_mode: Literal["r", "r+"] | 
         mmap_mode: how it is mapped into memory, to be read or written in place; None if it is read at once.
 
     Raises:
-        ValueError: it is damaged, or holds Python objects.
-        RefusedError: as :func:`open_regular`.
-        OSError: as :func:`open_regular`.
+        ValueError: it is damaged, or holds Python objects. Others as :func:`open_regular`.
     """
     import numpy as np
 
@@ -210,12 +199,7 @@ def open_picture(path: Path) -> Image.Image:
 
 
 def open_hdf5(path: Path, follow: bool = False) -> h5py.File:
-    """Open an HDF5 file for reading. Its arrays are opened with :func:`array_in`.
-
-    Raises:
-        RefusedError: as :func:`open_regular`.
-        OSError: it is not an HDF5 file, or cannot be opened.
-    """
+    """Open an HDF5 file for reading; raises as :func:`open_regular`. :func:`array_in` opens its arrays."""
     import h5py
 
     open_regular(path, follow).close()
