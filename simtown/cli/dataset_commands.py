@@ -284,11 +284,10 @@ def audit(
     if report_file:
         save_json(report_file, summary)
     heads = ("", "check", "split", "found")
-    table = new_table(f"Audit of {name}", heads, left=heads, box=box.SIMPLE_HEAD, pad_edge=False)
+    colours = {"pass": "green", "warn": "bold red", "note": "dim"}
+    rows = [(styled(f.status, colours[f.status]), f.check, f.where, f.figure) for f in findings]
+    table = new_table(f"Audit of {name}", heads, rows, left=heads, box=box.SIMPLE_HEAD, pad_edge=False)
     table.columns[0].no_wrap = table.columns[1].no_wrap = True
-    for finding in findings:
-        status = styled(finding.status, {"pass": "green", "warn": "bold red", "note": "dim"}[finding.status])
-        table.add_row(status, finding.check, finding.where, finding.figure)
     with page(150) as console:
         console.print(table)
     for finding in findings:

@@ -41,12 +41,10 @@ def show(tables: Sequence[PrintedTable]) -> None:
     with page(160) as console:
         for table in tables:
             heads = ("", *table.columns)
-            drawn = new_table(table.title, heads, heads[: table.words])
+            drawn = new_table(table.title, heads, table.texts(), left=heads[: table.words])
             drawn.caption = "\n".join(table.notes) or None
             for column in drawn.columns:
                 column.no_wrap = not table.notes
-            for row in table.texts():
-                drawn.add_row(*row)
             console.print(drawn)
 
 

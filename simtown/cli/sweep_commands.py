@@ -137,7 +137,7 @@ def _complexity_table(rows: list[dict[str, str]]) -> Table:
     title = "Samples needed for a test accuracy / smallest set that reached it (below: 95 % interval)"
     names = [name for name in rows[0] if name not in same and not name.endswith(SMALLEST)]
     words = [name for name in names if not name[0].isdigit()]
-    table = new_table(title, names, words, box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    table = new_table(title, names, left=words, box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     table.caption = ", ".join(f"{name}: {rows[0][name]}" for name in same) or None
     for column, name in zip(table.columns, names, strict=True):
         column.no_wrap, column.overflow = name in ("model", "entities"), "fold"

@@ -107,11 +107,9 @@ def stats(
 def _table1(counts: Statistics) -> Table:
     from simtown.visualgenome.stats import TABLE1
 
-    table = new_table("Table 1: what there is", ("", "paper", "here"), left=("",))
-    for name, printed in TABLE1:
-        count = counts.content["table1"].get(name)
-        table.add_row(name, printed, "-" if count is None else f"{count:,}")
-    return table
+    ours = counts.content["table1"]
+    rows = [(name, printed, "-" if ours.get(name) is None else f"{ours[name]:,}") for name, printed in TABLE1]
+    return new_table("Table 1: what there is", ("", "paper", "here"), rows, left=("",))
 
 
 def _table2(counts: Statistics) -> Table:
@@ -137,18 +135,19 @@ def _table2(counts: Statistics) -> Table:
 
 def _unique(counts: Statistics) -> Table:
     title = "Unique relationships by threshold (the paper keeps roughly 2,000)"
-    table = new_table(title, ("at least", "predicates", "of statements", ""))
-    threshold = counts.content["choices"]["threshold"]
-    for least, count, share in counts.unique:
-        table.add_row(f"{least:,}", f"{count:,}", f"{share:.2%}", "chosen" if least == threshold else "")
-    return table
+    chosen = {counts.content["choices"]["threshold"]: "chosen"}
+    rows = [
+        (f"{least:,}", f"{count:,}", f"{share:.2%}", chosen.get(least, ""))
+        for least, count, share in counts.unique
+    ]
+    return new_table(title, ("at least", "predicates", "of statements", ""), rows)
 
 
 def _most_frequent(counts: Statistics, top: int) -> Table:
     names = ("entity", "subject", "object", "relation")
     heads = ("rank", *(head for name in names for head in (name, "count")))
-    table = new_table("Most frequent", heads, left=names)
     columns = (counts.entities[:top], counts.subjects[:top], counts.objects[:top], counts.relations[:top])
+    table = new_table("Most frequent", heads, left=names)
     for rank, entries in enumerate(zip_longest(*columns), start=1):
         cells = (cell for entry in entries for cell in ((entry[0], f"{entry[1]:,}") if entry else ("", "")))
         table.add_row(str(rank), *cells)

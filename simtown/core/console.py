@@ -6,7 +6,7 @@ Words and numbers of a table are never cut: a table that is too wide for the ter
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -77,11 +77,19 @@ def styled(text: str, style: str = "") -> Text:
     return Text(printable(text), style)
 
 
-def new_table(title: str, columns: Sequence[str], left: Collection[str] = (), **style: Any) -> Table:
-    """An empty table; the columns in `left` are aligned left, the others, with numbers, right."""
+def new_table(
+    title: str,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str | Text]] = (),
+    left: Collection[str] = (),
+    **style: Any,
+) -> Table:
+    """A table; the columns in `left` are aligned left, the others, with numbers, right."""
     table = Table(title=title, title_justify="left", caption_justify="left", **style)
     for name in columns:
         table.add_column(name, justify="left" if name in left else "right")
+    for row in rows:
+        table.add_row(*row)
     return table
 
 
