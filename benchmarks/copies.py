@@ -28,7 +28,7 @@ import cv2
 import numpy as np
 from machine import RESULTS, Rows, machine, options
 
-from simtown.datasets.audit import near, pictures, run, scenes
+from simtown.datasets.audit import pictures, repeats, run
 from simtown.datasets.audit.rows import DatasetRows
 from simtown.datasets.generate import generate
 from simtown.datasets.reader import Dataset, open_dataset
@@ -83,7 +83,7 @@ def near_scenes(n: int, folder: Path) -> Iterator[dict[str, object]]:
                 "examples": n,
                 "radius_m": radius,
                 "pairs": pairs,
-                "by_chance": round(most / near.SAFETY, 2),
+                "by_chance": round(most / repeats.SAFETY, 2),
             }
         for warning in (f for f in findings if f.status == "warn"):
             print(f"The audit warns of an honest data set, {world}: {warning.check}: {warning.figure}")
@@ -96,7 +96,7 @@ def disguised(n: int, folder: Path) -> Iterator[dict[str, object]]:
         generate(Settings(entities=5, n=n, val=0, test=0, width=width, height=height), place, workers=1)
         data = open_dataset(place)
         before = prints_of(data)
-        directions = pictures.PicturePlaces(data, DatasetRows.of(data)).directions
+        directions = pictures.PicturePlaces(DatasetRows(data)).directions
         images = data.train.images(np.arange(n))
         for name, disguise in DISGUISES.items():
             change = pictures.fingerprints(np.stack([cells(disguise(i)) for i in images])) - before
@@ -117,8 +117,8 @@ def alike(n: int, folder: Path) -> Iterator[dict[str, object]]:
     """By world and distance: pairs of pictures of different scenes that are as near as a disguise."""
     for world in ("5 kinds", "5 kinds, fog"):
         data = made(world, n, folder)
-        prints, rows = prints_of(data), DatasetRows.of(data)
-        points = scenes.scene_points(rows.columns(data, scenes.SCENE, np.arange(n)))
+        prints, rows = prints_of(data), DatasetRows(data)
+        points = repeats.scene_points(rows.columns(repeats.SCENE, np.arange(n)))
         squares, found = np.square(prints).mean(axis=1), []
         for i in range(0, n, 500):
             block = prints[i : i + 500]
@@ -151,8 +151,8 @@ def made(world: str, n: int, folder: Path) -> Dataset:
 
 def prints_of(data: Dataset) -> np.ndarray:
     """(n, cells) float32 fingerprints of all pictures."""
-    rows = DatasetRows.of(data)
-    return pictures.fingerprints(pictures.cell_brightness(data, rows, np.arange(len(rows))))
+    rows = DatasetRows(data)
+    return pictures.fingerprints(pictures.cell_brightness(rows, np.arange(len(rows))))
 
 
 def cells(picture: np.ndarray) -> np.ndarray:

@@ -245,7 +245,7 @@ def gallery(
     require_new(directory, "simtown gallery")
     data = open_dataset(dataset)
     counts = [len(data[name]) for name in choose_splits(data, [])]
-    shown = sum(len(gallery.gallery_sample(count, everything)) for count in counts)
+    shown = sum(len(part) for count in counts for part in gallery.gallery_sample(count, everything))
     with progress_of(f"gallery {directory}", shown) as progress:
         gallery.gallery(data, directory, progress, everything)
     sample = "" if shown == sum(counts) else f" for {shown:,} of {sum(counts):,} examples"

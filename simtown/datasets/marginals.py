@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from simtown.core.files import replacing
-from simtown.core.plots import round_values, set_log_ticks
+from simtown.core.plots import INK, new_figure, round_values, save_figure, set_log_ticks, style_axes
 from simtown.core.untrusted import figure_text
 from simtown.datasets.reader import Dataset
 from simtown.datasets.settings import SPLITS
@@ -23,7 +22,8 @@ from simtown.datasets.settings import SPLITS
 ROLES = ("subject", "object")
 #: Expected count below which cells are pooled: the usual rule for the chi-square approximation.
 LEAST = 5.0
-_SHOWN = {"train": "#D55E00", "test": "#0072B2"}
+#: Splits that are shown: the first above, both below.
+_SHOWN = ("train", "test")
 #: Entities from which on only some ranks are labelled in a figure.
 _ALL_RANKS = 10
 
@@ -108,24 +108,24 @@ def goodness(counts: np.ndarray, target: np.ndarray) -> GoodnessOfFit:
     return GoodnessOfFit(value, dof, float(chi2.sf(value, dof)))
 
 
+def targets_of(dataset: Dataset, name: str) -> dict[str, np.ndarray]:
+    """The :func:`targets` of a split: the test split is uniform, the others follow the settings."""
+    s, recorded = dataset.settings, dataset.manifest["settings"]
+    if name == "test":
+        return {role: np.full(s.entities, 1 / s.entities) for role in ROLES}
+    subject, obj = (np.array(recorded[f"{role}_frequencies"]) for role in ROLES)
+    return targets(subject, obj, s.distractor)
+
+
 def marginals(dataset: Dataset) -> dict[str, Marginals]:
     """The marginals of every split that has examples, by name."""
-    s = dataset.settings
-    recorded = dataset.manifest["settings"]
-    followed = targets(
-        np.array(recorded["subject_frequencies"]), np.array(recorded["object_frequencies"]), s.distractor
-    )
-    uniform = {role: np.full(s.entities, 1 / s.entities) for role in ROLES}
-    result = {}
+    kinds, result = list(dataset.settings.kinds), {}
     for name in SPLITS:
-        split = dataset[name]
-        if not len(split):
-            continue
-        target = uniform if name == "test" else followed
-        counts = {role: np.array(dataset.summary(name)[role])[list(s.kinds)] for role in ROLES}
-        result[name] = Marginals(
-            len(split), counts, target, {role: goodness(counts[role], target[role]) for role in ROLES}
-        )
+        if n := len(dataset[name]):
+            target, summary = targets_of(dataset, name), dataset.summary(name)
+            counts = {role: np.array(summary[role])[kinds] for role in ROLES}
+            fit = {role: goodness(counts[role], target[role]) for role in ROLES}
+            result[name] = Marginals(n, counts, target, fit)
     return result
 
 
@@ -139,80 +139,59 @@ def plot(results: Mapping[str, Marginals], frequencies: str, path: Path) -> None
         frequencies: what the target is called.
         path: the PNG to write.
     """
-    from matplotlib.figure import Figure
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-    figure: Any = Figure(figsize=(10.5, 8), dpi=150, layout="constrained", facecolor="white")
+    figure = new_figure(10.5, 8)
     grid = figure.subplots(2, 2, sharex=True, sharey="row")
     wanted = "Visual Genome" if frequencies == "vg" else figure_text(frequencies)
-    for row, shown in enumerate((("train",), ("train", "test"))):
-        for column, role in enumerate(ROLES):
-            axes = grid[row, column]
-            order = np.argsort(-results["train"].target[role], kind="stable")
-            rank = np.arange(1, len(order) + 1)
-            floor = 0.4 / max(results[name].n for name in shown if name in results)
-            for name in shown:
-                if name not in results:
-                    continue
-                m, colour = results[name], _SHOWN[name]
-                target, share = m.target[role][order], m.counts[role][order] / m.n
-                noise = 1.96 * np.sqrt(target * (1 - target) / m.n)
-                axes.fill_between(
-                    rank,
-                    np.maximum(target - noise, floor),
-                    target + noise,
-                    color=colour,
-                    alpha=0.15,
-                    linewidth=0,
-                )
-                title = wanted if name == "train" else "uniform"
-                axes.plot(rank, target, color=colour, linewidth=1.2, label=f"{title}, asked of {name}")
-                seen = share > 0
-                axes.plot(
-                    rank[seen],
-                    share[seen],
-                    "o",
-                    color=colour,
-                    markersize=3.5,
-                    markeredgewidth=0,
-                    label=f"{name}, {m.n:,} examples",
-                )
-                if (~seen).any():
-                    axes.plot(
-                        rank[~seen],
-                        np.full((~seen).sum(), floor),
-                        "v",
-                        color=colour,
-                        markersize=4,
-                        markerfacecolor="none",
-                        label=f"{name}: never",
-                    )
-            fits = "\n".join(_in_words(name, results[name].fit[role]) for name in shown if name in results)
-            kind = "asked for and generated" if row == 0 else "training and test"
-            axes.set_title(f"{role.capitalize()}s: {kind}\n{fits}", fontsize=10, color="#333333")
-            axes.set_xscale("log")
-            axes.set_yscale("log")
-            ranks = rank.tolist() if len(rank) < _ALL_RANKS else round_values(1, len(rank))
-            set_log_ticks(axes.xaxis, ranks, lambda x, _: f"{x:g}")
-            axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-            axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{100 * y:g} %"))
-            axes.yaxis.set_minor_formatter(NullFormatter())  # it would label small worlds by powers of ten
-            axes.spines[["top", "right"]].set_visible(False)
-            axes.spines[["left", "bottom"]].set_color("#888888")
-            axes.tick_params(colors="#333333", which="both", labelsize=9)
-            axes.grid(True, which="major", color="#DDDDDD", linewidth=0.6)
-            axes.set_axisbelow(True)
-            if column == 0:
-                axes.set_ylabel("share of examples", fontsize=9.5, color="#333333")
-            if row == 1:
-                axes.set_xlabel("rank among the entities", fontsize=9.5, color="#333333")
+    for (row, column), axes in np.ndenumerate(grid):
+        role, shown = ROLES[column], [name for name in _SHOWN[: row + 1] if name in results]
+        order = np.argsort(-results["train"].target[role], kind="stable")
+        floor = 0.4 / max(results[name].n for name in shown)
+        for name in shown:
+            label = wanted if name == "train" else "uniform"
+            _plot_split(axes, name, results[name], role, order, floor, label)
+        fits = "\n".join(_in_words(name, results[name].fit[role]) for name in shown)
+        kind = "asked for and generated" if row == 0 else "training and test"
+        axes.set_title(f"{role.capitalize()}s: {kind}\n{fits}", fontsize=10, color=INK)
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        ranks = [*range(1, len(order) + 1)] if len(order) < _ALL_RANKS else round_values(1, len(order))
+        set_log_ticks(axes.xaxis, ranks, lambda x, _: f"{x:g}")
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{100 * y:g} %"))
+        axes.yaxis.set_minor_formatter(NullFormatter())  # it would label small worlds by powers of ten
+        style_axes(axes)
+    for axes in grid[:, 0]:
+        axes.set_ylabel("share of examples", fontsize=9.5, color=INK)
+    for axes in grid[1]:
+        axes.set_xlabel("rank among the entities", fontsize=9.5, color=INK)
     marks: dict[str, Any] = {}
     for axes in grid.flat:
         handles, labels = axes.get_legend_handles_labels()
         marks |= dict(zip(labels, handles, strict=True))
     figure.legend(marks.values(), marks, loc="outside lower center", ncols=4, fontsize=8.5, frameon=False)
-    with replacing(path) as temporary:
-        figure.savefig(temporary, format="png", metadata={"Software": None})
+    save_figure(figure, path)
+
+
+def _plot_split(
+    axes: Any, name: str, split: Marginals, role: str, order: np.ndarray, floor: float, label: str
+) -> None:
+    """A split's target and shares of a role by rank; shares of 0 are marked at the `floor`."""
+    colour = {"train": "#D55E00", "test": "#0072B2"}[name]
+    rank = np.arange(1, len(order) + 1)
+    target, share = split.target[role][order], split.counts[role][order] / split.n
+    noise = 1.96 * np.sqrt(target * (1 - target) / split.n)
+    low = np.maximum(target - noise, floor)
+    axes.fill_between(rank, low, target + noise, color=colour, alpha=0.15, linewidth=0)
+    axes.plot(rank, target, color=colour, linewidth=1.2, label=f"{label}, asked of {name}")
+    dots = {"color": colour, "markersize": 3.5, "markeredgewidth": 0}
+    seen = share > 0
+    axes.plot(rank[seen], share[seen], "o", label=f"{name}, {split.n:,} examples", **dots)
+    if not seen.all():
+        hollow = {"color": colour, "markersize": 4, "markerfacecolor": "none"}
+        never = np.full(len(order) - seen.sum(), floor)
+        axes.plot(rank[~seen], never, "v", label=f"{name}: never", **hollow)
 
 
 def _in_words(name: str, fit: GoodnessOfFit) -> str:

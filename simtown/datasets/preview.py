@@ -23,11 +23,18 @@ from simtown.scenes.weather import WEATHERS
 SUBJECT, OBJECT, YES, NO = (38, 110, 220), (226, 110, 20), (30, 128, 60), (186, 40, 40)
 
 
-def _question_cell(
-    image: np.ndarray, question: str, answer: bool, subject_box: np.ndarray, object_box: np.ndarray
-) -> SheetCell:
-    marks = [(tuple(map(float, subject_box)), SUBJECT), (tuple(map(float, object_box)), OBJECT)]
-    return SheetCell(image, [(question, None), ("yes", YES) if answer else ("no", NO)], marks)  # type: ignore[arg-type]
+def _cells(
+    images: np.ndarray, questions: list[str], answers: np.ndarray, boxes: np.ndarray, slots: np.ndarray
+) -> list[SheetCell]:
+    """A cell an example; boxes (n, v, 4), and slots (n, 2) of subject and object."""
+    return [
+        SheetCell(
+            image,
+            [(question, None), ("yes", YES) if answer else ("no", NO)],
+            [(tuple(box[s].tolist()), SUBJECT), (tuple(box[o].tolist()), OBJECT)],
+        )
+        for image, question, answer, box, (s, o) in zip(images, questions, answers, boxes, slots, strict=True)
+    ]
 
 
 def dataset_sheet(
@@ -46,16 +53,9 @@ def dataset_sheet(
         h, w = min(images.shape[1] * scale, 1024), min(images.shape[2] * scale, 1024)
         scenes = examples.scenes(rows)
         images, box = renderer.render(scenes, w, h, geometry=False).rgb, boxes(scenes, w, h)
-    cells = [
-        _question_cell(
-            images[i],
-            columns["question"][i].decode(),
-            bool(columns["answer"][i]),
-            box[i, columns["subject_slot"][i]],
-            box[i, columns["object_slot"][i]],
-        )
-        for i in rows
-    ]
+    questions = [question.decode() for question in columns["question"]]
+    slots = np.stack([columns["subject_slot"], columns["object_slot"]], axis=1)
+    cells = _cells(images, questions, columns["answer"], box, slots)
     return contact_sheet(cells, columns=max(1, 1280 // images.shape[2]))
 
 
@@ -64,17 +64,15 @@ def random_sheet(settings: Settings, renderer: Renderer, count: int, width: int,
     examples: Examples = sample(settings.recipe("train"), np.arange(count + count % 2))
     scene = examples.scene[slice(0, count)]
     images, box = renderer.render(scene, width, height, geometry=False).rgb, boxes(scene, width, height)
-    cells = []
-    for i in range(count):
-        s, o = examples.subject[i], examples.object[i]
-        question = text(
-            ENTITIES[scene.entity[i, s]],
-            RELATION_NAMES[examples.relation[i]],
-            ENTITIES[scene.entity[i, o]],
-            examples.phrasing[i],
-        )
-        cells.append(_question_cell(images[i], question, bool(examples.answer[i]), box[i, s], box[i, o]))
-    return contact_sheet(cells, columns=max(1, 1280 // width))
+    slots = np.stack([examples.subject, examples.object], axis=1)[:count]
+    entities = np.take_along_axis(scene.entity, slots, axis=1)
+    questions = [
+        text(ENTITIES[subject], RELATION_NAMES[examples.relation[i]], ENTITIES[obj], examples.phrasing[i])
+        for i, (subject, obj) in enumerate(entities)
+    ]
+    return contact_sheet(
+        _cells(images, questions, examples.answer[:count], box, slots), columns=max(1, 1280 // width)
+    )
 
 
 def _portraits(entities: list[int], weather: str) -> SceneBatch:
@@ -101,24 +99,18 @@ def entity_sheet(
 
 
 def weather_sheet(
-    settings: Settings,
-    renderer: Renderer,
-    weathers: list[str],
-    size: int = 320,
-    steps: tuple[float, ...] = (0.1, 0.5, 1.0),
+    settings: Settings, renderer: Renderer, weathers: list[str], size: int = 320
 ) -> Image.Image:
     """The same street in the given weathers (across), from light to heavy (down)."""
     single = sample(settings.recipe("train"), np.array([0])).scene
-    cells = []
-    for step in steps:
-        scene = single[np.zeros(len(weathers), dtype=np.int64)]
+    copies, cells = np.zeros(len(weathers), dtype=np.int64), []
+    for step in (0.1, 0.5, 1.0):
+        scene = single[copies]
         scene.weather[:] = [WEATHERS.index(name) for name in weathers]
         scene.intensity[:] = step
         scene.sun[:, 1] = np.where(scene.weather == WEATHERS.index("dusk"), 0.42, 0.9)
-        street = draw_street(
-            Stream(settings.seed, "train", "street"), np.zeros(len(weathers), dtype=np.int64), scene.weather
-        )
-        scene.prop, scene.prop_pose, scene.prop_style = street
+        street = Stream(settings.seed, "train", "street")
+        scene.prop, scene.prop_pose, scene.prop_style = draw_street(street, copies, scene.weather)
         images = renderer.render(scene, size, size, geometry=False).rgb
         cells += [
             SheetCell(image, [(f"{name}, intensity {step}", None)])

@@ -74,27 +74,22 @@ def three() -> str:
     return page[start:end]
 
 
+def drawn(browser, flat):
+    """(h, w, 3) uint8: what the page draws."""
+    content = base64.b64decode(browser.execute_script(f"return draw({flat})"))
+    return np.array(Image.open(io.BytesIO(content)).convert("RGB"))
+
+
 def test_three_js_shows_what_raster_shows(scene, file, browser, until, tmp_path):
     view = views(scene.camera, WIDE, HIGH)[0].astype(float)
     x, y, z, focal, cx, cy = *view[:3], *view[12:15]
     assert view[3:12] == pytest.approx(
         [1, 0, 0, 0, 0, 1, 0, 1, 0], abs=0.05
     )  # the camera looks along y, but for its jitter
-    (tmp_path / "page.html").write_text(
-        PAGE.format(
-            w=WIDE,
-            h=HIGH,
-            three=three(),
-            x=x,
-            z=z,
-            minus_y=-y,
-            fx=2 * focal / WIDE,
-            fy=2 * focal / HIGH,
-            sx=1 - 2 * cx / WIDE,
-            sy=2 * cy / HIGH - 1,
-            glb=base64.b64encode(file.read_bytes()).decode(),
-        )
-    )
+    camera = {"x": x, "z": z, "minus_y": -y, "fx": 2 * focal / WIDE, "fy": 2 * focal / HIGH}
+    camera |= {"sx": 1 - 2 * cx / WIDE, "sy": 2 * cy / HIGH - 1}
+    content = base64.b64encode(file.read_bytes()).decode()
+    (tmp_path / "page.html").write_text(PAGE.format(w=WIDE, h=HIGH, three=three(), glb=content, **camera))
     browser.get_log("browser")
     browser.get(f"file://{tmp_path}/page.html")
     names = until(lambda: browser.execute_script("return window.names"))
@@ -102,24 +97,14 @@ def test_three_js_shows_what_raster_shows(scene, file, browser, until, tmp_path)
     assert {ENTITIES[e].replace(" ", "_") for e in scene.entity[0]} <= {
         name[3:].replace(" ", "_") for name in names
     }
-    shown = np.array(
-        Image.open(io.BytesIO(base64.b64decode(browser.execute_script("return draw(true)")))).convert("RGB")
-    )[..., 2]
+    shown, picture = drawn(browser, "true")[..., 2], drawn(browser, "false")
     frames = Raster().render(scene, WIDE, HIGH)
     for slot in range(len(scene.entity[0])):
         ours, theirs = frames.ids[0] == slot + 1, shown == slot + 1
         assert (ours & theirs).sum() / (ours | theirs).sum() > 0.9
-    picture = np.array(
-        Image.open(io.BytesIO(base64.b64decode(browser.execute_script("return draw(false)")))).convert("RGB")
-    )
     palette = (np.array([m.colour for m in MATERIALS]) * 255).round()
-    vehicles = picture[
-        (frames.ids[0] >= 1)
-        & (frames.ids[0] <= len(scene.entity[0]))
-        & (shown >= 1)
-        & (shown <= len(scene.entity[0]))
-    ]
+    slots = 1 + np.arange(len(scene.entity[0]))
+    vehicles = picture[np.isin(frames.ids[0], slots) & np.isin(shown, slots)]
     far = np.abs(vehicles[:, None, :].astype(float) - palette).max(axis=2).min(axis=1)
-    assert (
-        far < 6
-    ).mean() > 0.9  # under even white light a matte thing has the palette's colours, but for edges
+    # under even white light a matte thing has the palette's colours, but for edges
+    assert (far < 6).mean() > 0.9

@@ -19,20 +19,26 @@ class Finding:
         check: its name.
         where: the split or splits that it examined.
         figure: what was measured, in words.
-        p: probability of such a figure in a data set without bias; None if the check has no p-value, and
-            `status` is final.
-        status: "pass", "warn", or "note" if no figure is wrong.
-        advice: what to do, in one sentence.
+        advice: what to do about a warning.
+        p: probability of such a figure in a data set without bias; None if the check is no test.
+        status: "pass", "warn", or "note" if no figure is wrong; of tests it is set by :func:`judge`.
         details: all measurements, for JSON.
     """
 
     check: str
     where: str
     figure: str
-    advice: str
+    advice: str = ""
     p: float | None = None
     status: str = "pass"
     details: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of_count(
+        cls, check: str, where: str, count: int, figure: str, advice: str, **details: Any
+    ) -> Finding:
+        """The finding of a check that warns if it counts anything."""
+        return cls(check, where, figure, advice, status="warn" if count else "pass", details=details)
 
     def to_json(self) -> dict[str, Any]:
         """The finding for JSON. Only a warning has advice."""
@@ -49,14 +55,12 @@ class Finding:
 
 def judge(findings: list[Finding]) -> list[Finding]:
     """Set the status of the findings that have a p-value, by Holm's procedure over all of them, at LEVEL."""
-    tested = sorted(
-        (i for i, f in enumerate(findings) if f.p is not None), key=lambda i: findings[i].p or 0.0
-    )
-    out, rejecting = list(findings), True
-    for rank, i in enumerate(tested):
-        rejecting = rejecting and (findings[i].p or 0.0) * (len(tested) - rank) < LEVEL
-        out[i] = replace(findings[i], status="warn" if rejecting else "pass")
-    return out
+    p_values = {i: f.p for i, f in enumerate(findings) if f.p is not None}
+    judged, rejecting = list(findings), True
+    for rank, (i, p) in enumerate(sorted(p_values.items(), key=lambda item: item[1])):
+        rejecting = rejecting and p * (len(p_values) - rank) < LEVEL
+        judged[i] = replace(findings[i], status="warn" if rejecting else "pass")
+    return judged
 
 
 def wilson(hits: int | np.ndarray, n: int | np.ndarray, tests: int = 1) -> tuple[Any, Any]:

@@ -3,7 +3,7 @@ neighbourhood at a time.
 
 Space is cut along its first directions. A row lies in a neighbourhood, its home, and is a guest in those that
 are less than `reach` away. So whatever is nearer to a row than that, in every direction, is in the row's
-home. What is not in memory lies in a temporary file without a name.
+home.
 """
 
 from __future__ import annotations
@@ -11,13 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
-from tempfile import SpooledTemporaryFile
-from typing import Any, overload
+from tempfile import TemporaryFile
+from typing import Any
 
 import numpy as np
-
-#: Bytes of records that are kept in memory.
-_IN_MEMORY = 1 << 25
 
 
 @dataclass(frozen=True)
@@ -74,46 +71,31 @@ class Grid:
 
 
 class Neighbourhoods(Sequence[tuple[int, np.ndarray]]):
-    """Records of rows by neighbourhood: each is its number, and its records in the order of their field
-    "row".
+    """Records of rows by neighbourhood, in a temporary file without a name.
 
-    Args:
-        count: neighbourhoods.
-        dtype: of a record.
+    Each is its number, and its records in the order of their field "row".
     """
 
     def __init__(self, count: int, dtype: np.dtype[Any]) -> None:
-        self._count, self._dtype = count, dtype
-        self._file = SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115  (closed by close)
-        self._pieces: list[list[tuple[int, int]]] = [[] for _ in range(count)]
+        self._dtype, self._file = dtype, TemporaryFile()  # noqa: SIM115  (closed by close)
+        self._runs: list[list[tuple[int, int]]] = [[] for _ in range(count)]
 
     def add(self, numbers: np.ndarray, records: np.ndarray) -> None:
         """Add (n,) records to their neighbourhoods, (n,) int64."""
-        order = np.argsort(numbers, kind="stable")
-        place = self._file.seek(0, 2)
-        self._file.write(records[order].tobytes())
-        for number, count in enumerate(np.bincount(numbers, minlength=self._count).tolist()):
-            if count:
-                self._pieces[number].append((place, count))
-                place += count * self._dtype.itemsize
+        for number in np.unique(numbers).tolist():
+            own = records[numbers == number]
+            self._runs[number].append((self._file.seek(0, 2), len(own)))
+            self._file.write(own.tobytes())
 
     def __len__(self) -> int:
-        return self._count
+        return len(self._runs)
 
-    @overload
-    def __getitem__(self, number: int) -> tuple[int, np.ndarray]: ...
-
-    @overload
-    def __getitem__(self, number: slice) -> list[tuple[int, np.ndarray]]: ...
-
-    def __getitem__(self, number: int | slice) -> Any:
-        if isinstance(number, slice):
-            return [self[i] for i in range(*number.indices(self._count))]
-        parts = []
-        for place, count in self._pieces[number]:  # beyond the last one: IndexError, which ends an iteration
-            self._file.seek(place)
+    def __getitem__(self, number: Any) -> Any:
+        parts = [np.zeros(0, dtype=self._dtype)]
+        for begin, count in self._runs[number]:  # IndexError beyond the last one, which ends an iteration
+            self._file.seek(begin)
             parts.append(np.frombuffer(self._file.read(count * self._dtype.itemsize), dtype=self._dtype))
-        records = np.concatenate([np.zeros(0, dtype=self._dtype), *parts])
+        records = np.concatenate(parts)
         return number, records[np.argsort(records["row"], kind="stable")]
 
     def close(self) -> None:

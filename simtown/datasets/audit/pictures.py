@@ -16,17 +16,19 @@ are read again and compared in full.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 
 import cv2
 import numpy as np
 
-from simtown.core.pool import Report
+from simtown.core.pool import Pool, Report
 from simtown.datasets.audit.findings import Finding
 from simtown.datasets.audit.neighbourhoods import Grid
+from simtown.datasets.audit.repeats import SCENE, scene_points
 from simtown.datasets.audit.rows import DatasetRows, hashes
-from simtown.datasets.audit.scenes import SCENE, scene_points
-from simtown.datasets.reader import Dataset, Handle
+from simtown.datasets.reader import Handle
+from simtown.datasets.settings import Settings
 
 #: Cells along each side of a fingerprint, and the differences from which two pictures are different: of all
 #: cells, and of any one.
@@ -55,7 +57,7 @@ _TOGETHER, _PARTS, _CUTS = 50_000, 4, 3
 _PIXELS, _PAIRS = 8_000_000, 4_096
 #: What is kept of a picture: its number among all rows, a hash of its cells, whether the neighbourhood is its
 #: home, whether others are compared with it, and where it lies.
-RECORD = np.dtype(
+PICTURE = np.dtype(
     [("row", "<i8"), ("hash", "<u8"), ("home", "?"), ("reference", "?"), ("place", "<f2", (_DIRECTIONS,))]
 )
 
@@ -68,48 +70,43 @@ class PicturePlaces:
         grid: neighbourhoods of places.
     """
 
-    def __init__(self, dataset: Dataset, rows: DatasetRows) -> None:
-        learned = fingerprints(cell_brightness(dataset, rows, rows.spread(_LEARNED_FROM, _PLACES)))
+    def __init__(self, rows: DatasetRows) -> None:
+        learned = fingerprints(cell_brightness(rows, rows.spread(_LEARNED_FROM, _PLACES)))
         directions = np.linalg.svd(learned - learned.mean(axis=0), full_matrices=False)[2][:_DIRECTIONS].T
         self.directions = np.zeros((SIDE * SIDE, _DIRECTIONS), dtype=np.float32)
         self.directions[:, : directions.shape[1]] = directions  # fewer pictures than that have fewer
         cuts = next((cuts for cuts in range(_CUTS) if len(rows) <= _TOGETHER * _PARTS**cuts), _CUTS)
-        self._rows = rows
         self.grid = Grid.by(learned @ self.directions, [_PARTS] * cuts, REACH)
 
-    def records(self, rows: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Neighbourhoods (m,) int64 and records (m,) of the pictures `rows`, by their cells (n, SIDE * SIDE)
-        uint8.
+    def records(
+        self, rows: DatasetRows, numbers: np.ndarray, cells: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Neighbourhoods (m,) int64 and records (m,) of the pictures with these numbers among all rows, by
+        their cells (n, SIDE * SIDE) uint8.
         """
-        place, reference = fingerprints(cells) @ self.directions, self._references(rows)
-        row, number, home = self.grid.assign(place)
+        place, reference = fingerprints(cells) @ self.directions, np.zeros(len(numbers), dtype=bool)
+        for name, places, own in rows.by_split(numbers):
+            reference[places] = own % -(-rows.lengths[name] // REFERENCES) == 0
+        row, neighbourhood, home = self.grid.assign(place)
         used = home | reference[row]
-        row, number, home = row[used], number[used], home[used]
-        records = np.zeros(len(row), dtype=RECORD)
-        records["row"], records["hash"], records["home"] = rows[row], hashes(cells)[row], home
+        row, neighbourhood, home = row[used], neighbourhood[used], home[used]
+        records = np.zeros(len(row), dtype=PICTURE)
+        records["row"], records["hash"], records["home"] = numbers[row], hashes(cells)[row], home
         records["reference"], records["place"] = reference[row], place[row]
-        return number, records
-
-    def _references(self, rows: np.ndarray) -> np.ndarray:
-        """(n,) bool: whether others are compared with each of (n,) rows."""
-        reference = np.zeros(len(rows), dtype=bool)
-        for name, places, own in self._rows.by_split(rows):
-            reference[places] = own % -(-self._rows.lengths[name] // REFERENCES) == 0
-        return reference
+        return neighbourhood, records
 
 
-def cell_brightness(dataset: Dataset, rows: DatasetRows, numbers: np.ndarray) -> np.ndarray:
+def cell_brightness(rows: DatasetRows, numbers: np.ndarray) -> np.ndarray:
     """(n, SIDE * SIDE) uint8: mean brightness of the cells of pictures, by their numbers among all rows."""
-    settings, out = dataset.settings, np.empty((len(numbers), SIDE, SIDE), dtype=np.uint8)
+    settings, cells = rows.dataset.settings, np.empty((len(numbers), SIDE, SIDE), dtype=np.uint8)
     size = max(1, min(256, _PIXELS // (settings.width * settings.height)))
     for name, places, own in rows.by_split(numbers):
         for begin in range(0, len(own), size):
-            pictures = dataset[name].images(own[begin : begin + size])
+            pictures = rows.dataset[name].images(own[begin : begin + size])
             for place, picture in zip(places[begin : begin + size].tolist(), pictures, strict=True):
-                out[place] = cv2.resize(
-                    cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY), (SIDE, SIDE), interpolation=cv2.INTER_AREA
-                )
-    return out.reshape(len(out), -1)
+                grey = cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY)
+                cells[place] = cv2.resize(grey, (SIDE, SIDE), interpolation=cv2.INTER_AREA)
+    return cells.reshape(len(cells), -1)
 
 
 def fingerprints(cells: np.ndarray) -> np.ndarray:
@@ -120,91 +117,86 @@ def fingerprints(cells: np.ndarray) -> np.ndarray:
     return prints
 
 
-def same_pictures(
-    neighbourhood: tuple[int, np.ndarray], report: Report, handle: Handle, rows: DatasetRows
-) -> np.ndarray:
-    """A piece of work: (k, 2) int64 rows of pictures of different scenes that are one, each with an earlier
-    one, in a neighbourhood.
+def repeated_pictures(
+    pictures: Sequence[tuple[int, np.ndarray]], rows: DatasetRows, pool: Pool, progress: Report
+) -> Finding:
+    """The finding about pictures that belong to two or more different scenes, in one split or in two.
+
+    Args:
+        pictures: records of all pictures by neighbourhood.
+        rows: of the data set.
+        pool: does the work.
+        progress: called with the number of pictures compared since the last call.
     """
-    dataset, records = handle.open(), neighbourhood[1]
-    home, references = records[records["home"]], records[records["reference"]]
-    _, first, group = np.unique(home["hash"], return_index=True, return_inverse=True)
-    copies = np.flatnonzero(first[group] != np.arange(len(home)))
-    equal = np.stack([home["row"][copies], home["row"][first[group[copies]]]], axis=1)
-    nearly = (
-        iter(())
-        if too_long(dataset)
-        else _nearly_equal(
-            home[np.sort(first)],
-            references[np.unique(references["hash"], return_index=True)[1]],
-            dataset,
-            rows,
-        )
+    with closing(pool.map(same_pictures, pictures, (Handle(rows.dataset),), progress)) as results:
+        pairs = np.unique(np.concatenate([part for _, part in results]), axis=0)
+    copies, place = np.unique(pairs[:, 0], return_index=True)
+    first = [[rows.address(row), rows.address(original)] for row, original in pairs[place[:10]].tolist()]
+    example = f"; first: {first[0][0]} shows the picture of {first[0][1]}" if first else ""
+    equal_only = "; such long pictures are compared for equality alone"
+    return Finding.of_count(
+        "repeated pictures",
+        "all",
+        len(copies),
+        f"{len(copies):,} of {len(rows):,} are the picture of another scene{example}"
+        + equal_only * too_long(rows.dataset.settings),
+        "A picture cannot show two scenes: run simtown verify to see which of them it shows, and generate "
+        "the data set again.",
+        repeated=len(copies),
+        n=len(rows),
+        first=first,
     )
-    different = [
-        pairs[_of_different_scenes(dataset, rows, pairs, metres)]
-        for parts, metres in (([equal], DIFFERENT), (nearly, DIFFERENT_IN_DISGUISE))
-        for part in parts
-        for pairs in _batches(part)
-    ]
-    report(len(home))
-    return np.concatenate([np.zeros((0, 2), dtype=np.int64), *different])
 
 
-def too_long(dataset: Dataset) -> bool:
+def too_long(settings: Settings) -> bool:
     """Whether pictures are too long for fingerprints that nearly agree to mean anything."""
-    sides = dataset.settings.width, dataset.settings.height
+    sides = settings.width, settings.height
     return max(sides) > _LONGEST * min(sides)
 
 
-def _nearly_equal(
-    records: np.ndarray, references: np.ndarray, dataset: Dataset, rows: DatasetRows
-) -> Iterator[np.ndarray]:
-    """Pairs (k, 2) of rows whose pictures are the same but not equal, the later one first."""
+def same_pictures(neighbourhood: tuple[int, np.ndarray], report: Report, handle: Handle) -> np.ndarray:
+    """A piece of work: (k, 2) int64 rows of pictures of different scenes that are one, each with an earlier
+    one, in a neighbourhood.
+    """
+    rows, records = DatasetRows(handle.open()), neighbourhood[1]
+    home, references = records[records["home"]], records[records["reference"]]
+    _, first, group = np.unique(home["hash"], return_index=True, return_inverse=True)
+    copies = np.flatnonzero(first[group] != np.arange(len(home)))
+    pairs = np.stack([home["row"][copies], home["row"][first[group[copies]]]], axis=1)
+    same = [_of_different_scenes(rows, some, DIFFERENT) for some in _batches(pairs)]
+    if not too_long(rows.dataset.settings):
+        references = references[np.unique(references["hash"], return_index=True)[1]]
+        for some in _batches(_candidates(home[np.sort(first)], references)):
+            prints, others = (fingerprints(cell_brightness(rows, numbers)) for numbers in some.T)
+            change = np.abs(prints - others)
+            alike = (np.square(change).mean(axis=1) < SAME**2) & (change.max(axis=1) < PEAK)
+            same.append(_of_different_scenes(rows, some[alike], DIFFERENT_IN_DISGUISE))
+    report(len(home))
+    return np.concatenate([np.zeros((0, 2), dtype=np.int64), *same])
+
+
+def _candidates(records: np.ndarray, references: np.ndarray) -> np.ndarray:
+    """Pairs (k, 2) of rows whose pictures lie within REACH of each other, the later one first."""
     from scipy.spatial import KDTree
 
     if len(records) == 0 or len(references) == 0:
-        return
+        return np.zeros((0, 2), dtype=np.int64)
     nearest = KDTree(references["place"]).query(
         records["place"], k=list(range(1, _CANDIDATES + 2)), distance_upper_bound=REACH
     )[1]
     mine, candidate = np.nonzero(nearest < len(references))
     pairs = np.stack([records["row"][mine], references["row"][nearest[mine, candidate]]], axis=1)
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    pairs = np.unique(np.sort(pairs, axis=1)[:, ::-1], axis=0)
-    for some in _batches(pairs):
-        change = fingerprints(cell_brightness(dataset, rows, some[:, 0])) - fingerprints(
-            cell_brightness(dataset, rows, some[:, 1])
-        )
-        yield some[(np.square(change).mean(axis=1) < SAME**2) & (np.abs(change).max(axis=1) < PEAK)]
+    return np.unique(np.sort(pairs, axis=1)[:, ::-1], axis=0)
 
 
 def _batches(pairs: np.ndarray) -> Iterator[np.ndarray]:
     return (pairs[begin : begin + _PAIRS] for begin in range(0, len(pairs), _PAIRS))
 
 
-def _of_different_scenes(dataset: Dataset, rows: DatasetRows, pairs: np.ndarray, metres: float) -> np.ndarray:
-    """(k,) bool: whether the scenes of a pair of rows are more than so many metres from each other."""
-    points, other_points = (scene_points(rows.columns(dataset, SCENE, column)) for column in pairs.T)
-    different: np.ndarray = np.abs(points - other_points).max(axis=1) > metres
-    return different
-
-
-def repeated_pictures(pairs: np.ndarray, dataset: Dataset, rows: DatasetRows) -> Finding:
-    """Pictures that belong to two or more different scenes, in one split or in two; `pairs`: of
-    :func:`same_pictures`, all together.
-    """
-    pairs = np.unique(pairs, axis=0)
-    copies, place = np.unique(pairs[:, 0], return_index=True)
-    first = [[rows.address(row), rows.address(original)] for row, original in pairs[place[:10]].tolist()]
-    example = f"; first: {first[0][0]} shows the picture of {first[0][1]}" if first else ""
-    return Finding(
-        "repeated pictures",
-        "all",
-        f"{len(copies):,} of {len(rows):,} are the picture of another scene{example}"
-        + "; such long pictures are compared for equality alone" * too_long(dataset),
-        "A picture cannot show two scenes: run simtown verify to see which of them it shows, and generate "
-        "the data set again.",
-        status="warn" if len(copies) else "pass",
-        details={"repeated": len(copies), "n": len(rows), "first": first},
-    )
+def _of_different_scenes(rows: DatasetRows, pairs: np.ndarray, metres: float) -> np.ndarray:
+    """Those of (k, 2) rows whose scenes are more than so many metres from each other."""
+    if len(pairs) == 0:
+        return pairs
+    points, other_points = (scene_points(rows.columns(SCENE, numbers)) for numbers in pairs.T)
+    return pairs[np.abs(points - other_points).max(axis=1) > metres]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
+from itertools import accumulate
 
 import numpy as np
 
@@ -12,43 +12,38 @@ from simtown.datasets.reader import Dataset
 from simtown.datasets.settings import SPLITS
 
 
-@dataclass(frozen=True)
 class DatasetRows:
     """The rows of a data set.
 
     Attributes:
-        lengths: of the splits by name, in the order of SPLITS.
+        dataset: the data set.
+        lengths: of its splits by name, in the order of SPLITS.
+        starts: likewise, the number of the split's first row.
     """
 
-    lengths: Mapping[str, int]
-
-    @classmethod
-    def of(cls, dataset: Dataset) -> DatasetRows:
-        """Those of a data set."""
-        return cls({name: len(dataset[name]) for name in SPLITS})
+    def __init__(self, dataset: Dataset) -> None:
+        self.dataset = dataset
+        self.lengths = {name: len(dataset[name]) for name in SPLITS}
+        self.starts = dict(zip(SPLITS, accumulate(self.lengths.values(), initial=0), strict=False))
 
     def __len__(self) -> int:
         return sum(self.lengths.values())
-
-    def start(self, name: str) -> int:
-        """The number of the first row of a split."""
-        return sum(
-            length for other, length in self.lengths.items() if SPLITS.index(other) < SPLITS.index(name)
-        )
 
     def by_split(self, numbers: np.ndarray) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
         """For each split that has some of the (n,) rows: its name, their places in `numbers`, and their
         numbers in the split.
         """
         for name, length in self.lengths.items():
-            own = numbers - self.start(name)
+            own = numbers - self.starts[name]
             places = np.flatnonzero((own >= 0) & (own < length))
             if len(places):
                 yield name, places, own[places]
 
-    def columns(self, dataset: Dataset, names: Sequence[str], numbers: np.ndarray) -> dict[str, np.ndarray]:
+    def columns(self, names: Sequence[str], numbers: np.ndarray) -> dict[str, np.ndarray]:
         """Columns of (n,) rows, n > 0, by name."""
-        parts = [(places, dataset[name].rows(names, own)) for name, places, own in self.by_split(numbers)]
+        parts = [
+            (places, self.dataset[name].rows(names, own)) for name, places, own in self.by_split(numbers)
+        ]
         order = np.argsort(np.concatenate([places for places, _ in parts]))
         return {name: np.concatenate([columns[name] for _, columns in parts])[order] for name in names}
 
@@ -70,6 +65,5 @@ class DatasetRows:
 def hashes(rows: np.ndarray) -> np.ndarray:
     """(n,) uint64: a hash of the bytes of each of n rows."""
     content = np.ascontiguousarray(rows).reshape(len(rows), -1).view(np.uint8)
-    return np.frombuffer(
-        b"".join(blake2b(row.tobytes(), digest_size=8).digest() for row in content), dtype="<u8"
-    ).copy()
+    digests = b"".join(blake2b(row.tobytes(), digest_size=8).digest() for row in content)
+    return np.frombuffer(digests, dtype="<u8").copy()

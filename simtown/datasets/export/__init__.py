@@ -1,21 +1,22 @@
-"""Data sets in the formats of other tools: a small module each, with the protocol :class:`Format`."""
+"""Data sets in the formats of other tools: a small module each, with its
+:class:`~simtown.datasets.export.portion.Format`.
+"""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple, Protocol, cast
 
 from simtown.core.files import whole
 from simtown.core.pool import Pool, Processes, Report, ignore, require_shared
 from simtown.core.room import require_room
 from simtown.datasets.export.parts import FOLDER
-from simtown.datasets.export.portion import Portion
+from simtown.datasets.export.portion import Format, Portion
 from simtown.datasets.reader import Dataset, Handle
-from simtown.datasets.settings import SPLITS, Settings
+from simtown.datasets.settings import SPLITS
 
 #: Every format, with a description.
 FORMATS: dict[str, str] = {
@@ -28,33 +29,6 @@ FORMATS: dict[str, str] = {
 }
 
 
-class Format(Protocol):
-    """A format writes pieces of a split into its own directory.
-
-    Pieces are written in any process and in any order, each into its own files.
-    """
-
-    def block(self, settings: Settings) -> int:
-        """Examples of a piece. It does not depend on the workers, since files may depend on it."""
-
-    def prepare(self, data: Dataset, splits: Sequence[str], directory: Path) -> None:
-        """Make the folders, before any piece is written."""
-
-    def write(self, portion: Portion, directory: Path) -> None:
-        """Write a piece of a split. If a worker dies, the piece is written again to the same files."""
-
-    def finish(self, data: Dataset, splits: Sequence[str], directory: Path) -> None:
-        """Join the files of pieces, and write the files beside the splits, after all pieces."""
-
-
-class _Piece(NamedTuple):
-    """A piece of a split, as it is sent to a worker."""
-
-    split: str
-    rows: range
-    number: int
-
-
 def find_format(name: str) -> Format:
     """A format by name.
 
@@ -62,7 +36,8 @@ def find_format(name: str) -> Format:
     """
     if name not in FORMATS:
         raise ValueError(f"unknown format '{name}': choose among {', '.join(FORMATS)}")
-    return cast(Format, import_module(f"simtown.datasets.export.{name}"))
+    form: Format = import_module(f"simtown.datasets.export.{name}").FORMAT
+    return form
 
 
 def choose_splits(data: Dataset, names: Sequence[str]) -> list[str]:
@@ -83,7 +58,7 @@ def export(
     name: str,
     splits: Sequence[str],
     out: Path,
-    progress: Callable[[int], None] = ignore,
+    progress: Report = ignore,
     pool: Pool | None = None,
 ) -> None:
     """Write splits of a data set in the format `name`.
@@ -111,25 +86,24 @@ def export(
     form, chosen = find_format(name), choose_splits(data, splits)
     shards = data.manifest["shards"].items()
     require_room(out, sum(entry["bytes"] for shard, entry in shards if shard.startswith(tuple(chosen))))
-    block = form.block(data.settings)
+    size = max(1, data.settings.shard_size // form.multiple) * form.multiple
     pieces = [
-        _Piece(split, range(first, min(first + block, len(data[split]))), number)
+        (split, range(first, min(first + size, len(data[split]))), number)
         for split in chosen
-        for number, first in enumerate(range(0, len(data[split]), block))
+        for number, first in enumerate(range(0, len(data[split]), size))
     ]
     with whole(out, "simtown export") as directory:
-        form.prepare(data, chosen, directory)
-        (directory / FOLDER).mkdir()
-        with closing(
-            (pool or Processes()).map(_write, pieces, (Handle(data), name, directory), progress)
-        ) as written:
+        for folder in (FOLDER, *(folder.format(split=split) for folder in form.folders for split in chosen)):
+            (directory / folder).mkdir(parents=True, exist_ok=True)
+        shared = (Handle(data), name, directory)
+        with closing((pool or Processes()).map(_write, pieces, shared, progress)) as written:
             for _ in written:
                 pass
         form.finish(data, chosen, directory)
         shutil.rmtree(directory / FOLDER)
 
 
-def _write(piece: _Piece, report: Report, handle: Handle, name: str, directory: Path) -> None:
-    """Write a piece; reports numbers of examples."""
+def _write(piece: tuple[str, range, int], report: Report, handle: Handle, name: str, directory: Path) -> None:
+    """Write a piece: the examples of a split, and their portion's number. Reports numbers of examples."""
     require_shared(directory)
-    find_format(name).write(Portion(handle.open(), piece.split, report, piece.rows, piece.number), directory)
+    find_format(name).write(Portion(handle.open(), *piece, report), directory)

@@ -14,9 +14,8 @@ from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES
 from simtown.core.exact import cos, sin
 from simtown.datasets.export.parts import joined, part, write_listing
-from simtown.datasets.export.portion import ANSWERS, ExportBatch, Portion, plain
+from simtown.datasets.export.portion import ANSWERS, ExportBatch, Format, Portion, plain
 from simtown.datasets.reader import Dataset
-from simtown.datasets.settings import Settings
 from simtown.language.relations import RELATIONS, margins, separations, truths
 from simtown.scenes.camera import views
 
@@ -24,21 +23,10 @@ from simtown.scenes.camera import views
 LARGE = 5.0
 
 
-def block(settings: Settings) -> int:
-    """A shard."""
-    return settings.shard_size
-
-
-def prepare(data: Dataset, splits: Sequence[str], directory: Path) -> None:
-    """Folders for the pictures of each split, for scenes and for questions."""
-    for folder in (*(f"images/{split}" for split in splits), "scenes", "questions"):
-        (directory / folder).mkdir(parents=True)
-
-
 def write(portion: Portion, directory: Path) -> None:
     """images/SPLIT/CLEVR_SPLIT_000000.png ..., and the portion's scenes and questions."""
     split, s = portion.name, portion.data.settings
-    pictures = directory / "images" / split
+    folder, pattern = directory / "images" / split, f"CLEVR_{split}_{{:06d}}.png"
     relations = len(portion.data.names["relations"])
     with (
         part(directory, portion, "scenes") as add_scene,
@@ -46,9 +34,7 @@ def write(portion: Portion, directory: Path) -> None:
     ):
         for batch in portion.batches():
             graphs = _graphs(batch, s.width, s.height, relations)
-            for row, number in batch.numbers():
-                name = f"CLEVR_{split}_{number:06d}.png"
-                (pictures / name).write_bytes(batch.png(row))
+            for row, number, name in batch.write_pictures(folder, pattern):
                 about = {"split": split, "image_index": number, "image_filename": name}
                 add_scene({**about, **graphs[row]})
                 add_question({**about, "question_index": number, **_question(batch, row, relations)})
@@ -59,9 +45,8 @@ def finish(data: Dataset, splits: Sequence[str], directory: Path) -> None:
     for split in splits:
         head = {"info": {"split": split, "version": data.manifest["simtown"], "license": "", "date": ""}}
         for what in ("scenes", "questions"):
-            write_listing(
-                directory / what / f"CLEVR_{split}_{what}.json", head, {what: joined(directory, split, what)}
-            )
+            path = directory / what / f"CLEVR_{split}_{what}.json"
+            write_listing(path, head, {what: joined(directory, split, what)})
 
 
 def _question(batch: ExportBatch, row: int, relations: int) -> dict[str, Any]:
@@ -72,24 +57,20 @@ def _question(batch: ExportBatch, row: int, relations: int) -> dict[str, Any]:
     c = batch.columns
     relation, phrasing = int(c["relation"][row]), int(c["phrasing"][row])
     steps = [
-        ("scene", None),
+        ("scene",),
         ("filter_shape", ENTITIES[c["object"][row]]),
-        ("unique", None),
+        ("unique",),
         ("relate", RELATIONS[relation].direction),
         ("filter_shape", ENTITIES[c["subject"][row]]),
-        ("exist", None),
+        ("exist",),
     ]
     return {
         "question": c["question"][row].decode(),
         "answer": ANSWERS[int(c["answer"][row])],
         "question_family_index": phrasing * relations + relation,
         "program": [
-            {
-                "function": name,
-                "inputs": [i - 1] if i else [],
-                "value_inputs": [] if value is None else [value],
-            }
-            for i, (name, value) in enumerate(steps)
+            {"function": name, "inputs": [i - 1] if i else [], "value_inputs": values}
+            for i, (name, *values) in enumerate(steps)
         ],
     }
 
@@ -102,7 +83,8 @@ def _graphs(batch: ExportBatch, width: int, height: int, relations: int) -> list
     """
     scenes = batch.scenes
     n, v = scenes.entity.shape
-    rise = atlas().bounds[scenes.entity, 1, 2] / 2
+    bounds = atlas().bounds[scenes.entity]
+    length, rise = bounds[:, :, 1, 0] - bounds[:, :, 0, 0], bounds[:, :, 1, 2] / 2
     middle = np.concatenate([scenes.pose[..., :2], rise[..., None]], axis=2).astype(np.float64)
     view = views(scenes.camera, width, height).astype(np.float64)
     eye, axes = view[:, None, :3], view[:, 3:12].reshape(n, 3, 3)
@@ -115,13 +97,13 @@ def _graphs(batch: ExportBatch, width: int, height: int, relations: int) -> list
     c, s = cos(turn), sin(turn)
     graphs = []
     for i in range(n):
-        right, behind = (plain(c[i]), plain(s[i]), 0.0), (plain(-s[i]), plain(c[i]), 0.0)
+        right, behind = [plain(c[i]), plain(s[i]), 0.0], [plain(-s[i]), plain(c[i]), 0.0]
         objects = [
             {
                 "shape": ENTITIES[entity],
                 "color": batch.paint(i, slot),
                 "material": "metal",
-                "size": _size(entity),
+                "size": "large" if length[i, slot] >= LARGE else "small",
                 "3d_coords": [plain(x) for x in middle[i, slot]],
                 "pixel_coords": [plain(x) for x in (*pixels[i, slot], depth[i, slot, 0])],
                 "rotation": plain(np.degrees(scenes.pose[i, slot, 2])),
@@ -129,9 +111,9 @@ def _graphs(batch: ExportBatch, width: int, height: int, relations: int) -> list
             for slot, entity in enumerate(scenes.entity[i])
         ]
         directions = {
-            "right": list(right),
+            "right": right,
             "left": [-x for x in right],
-            "behind": list(behind),
+            "behind": behind,
             "front": [-x for x in behind],
             "above": [0.0, 0.0, 1.0],
             "below": [0.0, 0.0, -1.0],
@@ -149,19 +131,14 @@ def _holding(pose: np.ndarray, camera: np.ndarray, relations: int) -> dict[str, 
     [:, , j].
     """
     n, v = pose.shape[:2]
-    separation = separations(pose, camera)
-    holding = {}
+    separation, holding = separations(pose, camera), {}
     for r, relation in enumerate(RELATIONS[:relations]):
         number, holds = np.full(n, r), np.zeros((n, v, v), dtype=bool)
-        for i in range(v):
-            for j in range(v):
-                margin = margins(separation, number, np.full(n, i), np.full(n, j))
-                holds[:, i, j] = truths(margin, number) > 0
+        for i, j in np.ndindex(v, v):
+            margin = margins(separation, number, np.full(n, i), np.full(n, j))
+            holds[:, i, j] = truths(margin, number) > 0
         holding[relation.direction] = holds
     return holding
 
 
-def _size(entity: int) -> str:
-    """CLEVR's word for the size of an entity, by its length."""
-    rear, front = atlas().bounds[entity, :, 0]
-    return "large" if front - rear >= LARGE else "small"
+FORMAT = Format(write, finish, ("images/{split}", "scenes", "questions"))

@@ -2,70 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from simtown.datasets.export.parts import joined, part, write_listing
-from simtown.datasets.export.portion import Portion, plain, record
+from simtown.datasets.export.portion import ExportBatch, Format, Portion, plain, record
 from simtown.datasets.reader import Dataset
-from simtown.datasets.settings import Settings
 from simtown.render.masks import compressed_run_lengths, mask_and_box
 
-
-def block(settings: Settings) -> int:
-    """A shard."""
-    return settings.shard_size
-
-
-def prepare(data: Dataset, splits: Sequence[str], directory: Path) -> None:
-    """A folder for the pictures of each split, and one for annotations."""
-    for folder in (*splits, "annotations"):
-        (directory / folder).mkdir()
+#: What an image has of :func:`~simtown.datasets.export.portion.record`.
+_OF_IMAGES = ("question", "answer", "subject", "relation", "object", "margin", "weather")
 
 
 def write(portion: Portion, directory: Path) -> None:
-    """SPLIT/000000000000.png ..., and the portion's images and annotations.
-
-    Each vehicle with a visible pixel has an annotation. `amodal_bbox` is the box of the whole vehicle, hidden
-    parts included; `attributes` has the paint of its body.
-    """
+    """SPLIT/000000000000.png ..., and the portion's images and annotations."""
     s = portion.data.settings
     with (
         part(directory, portion, "images") as add_image,
         part(directory, portion, "annotations") as add_annotation,
     ):
         for batch in portion.batches(masks=True):
-            assert batch.ids is not None
-            for row, number in batch.numbers():
-                name = f"{number:012d}.png"
-                (directory / portion.name / name).write_bytes(batch.png(row))
+            for row, number, name in batch.write_pictures(directory / portion.name, "{:012d}.png"):
                 entry = record(batch, row, number)
-                about = {
-                    key: entry[key]
-                    for key in ("question", "answer", "subject", "relation", "object", "margin", "weather")
-                }
+                about = {key: entry[key] for key in _OF_IMAGES}
                 add_image({"id": number, "file_name": name, "width": s.width, "height": s.height, **about})
-                for slot, entity in enumerate(batch.scenes.entity[row]):
-                    seen = mask_and_box(batch.ids[row], slot)
-                    if seen is None:
-                        continue
-                    mask, (x0, y0, x1, y1) = seen
-                    a0, b0, a1, b1 = map(float, batch.columns["boxes"][row, slot])
-                    add_annotation(
-                        {
-                            "image_id": number,
-                            "category_id": int(entity) + 1,
-                            "bbox": [x0, y0, x1 - x0, y1 - y0],
-                            "area": int(mask.sum()),
-                            "segmentation": {
-                                "size": [s.height, s.width],
-                                "counts": compressed_run_lengths(mask),
-                            },
-                            "iscrowd": 0,
-                            "attributes": {"paint": entry["vehicles"][slot]["paint"]},
-                            "amodal_bbox": [plain(a0), plain(b0), plain(a1 - a0), plain(b1 - b0)],
-                        }
-                    )
+                for annotation in _annotations(batch, row):
+                    add_annotation({"image_id": number, **annotation})
+
+
+def _annotations(batch: ExportBatch, row: int) -> Iterator[dict[str, Any]]:
+    """Each vehicle with a visible pixel.
+
+    `amodal_bbox` is the box of the whole vehicle, hidden parts included; `attributes` has the paint of its
+    body.
+    """
+    assert batch.ids is not None
+    ids = batch.ids[row]
+    for slot, entity in enumerate(batch.scenes.entity[row]):
+        seen = mask_and_box(ids, slot)
+        if seen is not None:
+            mask, (x0, y0, x1, y1) = seen
+            a0, b0, a1, b1 = map(float, batch.columns["boxes"][row, slot])
+            yield {
+                "category_id": int(entity) + 1,
+                "bbox": [x0, y0, x1 - x0, y1 - y0],
+                "area": int(mask.sum()),
+                "segmentation": {"size": list(ids.shape), "counts": compressed_run_lengths(mask)},
+                "iscrowd": 0,
+                "attributes": {"paint": batch.paint(row, slot)},
+                "amodal_bbox": [plain(a0), plain(b0), plain(a1 - a0), plain(b1 - b0)],
+            }
 
 
 def finish(data: Dataset, splits: Sequence[str], directory: Path) -> None:
@@ -86,3 +73,6 @@ def finish(data: Dataset, splits: Sequence[str], directory: Path) -> None:
             "annotations": (f'{{"id": {number}, {annotation[1:]}' for number, annotation in annotations),
         }
         write_listing(directory / "annotations" / f"instances_{split}.json", head, lists)
+
+
+FORMAT = Format(write, finish, ("{split}", "annotations"))

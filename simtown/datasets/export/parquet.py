@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from simtown.core.extras import how_to_install
-from simtown.datasets.export import card, croissant
-from simtown.datasets.export.portion import ExportBatch, Portion, png
+from simtown.datasets.export import croissant, dataset_card
+from simtown.datasets.export.portion import ExportBatch, Format, Portion, png
 from simtown.datasets.reader import Dataset
-from simtown.datasets.settings import Settings
 
 try:
     import pyarrow as pa
@@ -25,19 +24,9 @@ except ImportError as error:  # pragma: no cover
 _GROUP = 256
 
 
-def block(settings: Settings) -> int:
-    """A shard."""
-    return settings.shard_size
-
-
-def prepare(data: Dataset, splits: Sequence[str], directory: Path) -> None:
-    """A folder for the files."""
-    (directory / "data").mkdir()
-
-
 def write(portion: Portion, directory: Path) -> None:
     """data/SPLIT-00000.parquet, a row an example."""
-    features = card.features(portion.data.settings)
+    features = dataset_card.features(portion.data.settings)
     schema = pa.schema([pa.field(name, _arrow(feature)) for name, feature in features.items()])
     description = {"info": {"features": {name: _huggingface(feature) for name, feature in features.items()}}}
     schema = schema.with_metadata({"huggingface": json.dumps(description)})
@@ -49,7 +38,7 @@ def write(portion: Portion, directory: Path) -> None:
 
 def finish(data: Dataset, splits: Sequence[str], directory: Path) -> None:
     """README.md, the dataset card, and croissant.json."""
-    (directory / "README.md").write_text(card.card(data, splits, directory), encoding="utf-8")
+    (directory / "README.md").write_text(dataset_card.card(data, splits, directory), encoding="utf-8")
     croissant.write(data, splits, directory)
 
 
@@ -92,7 +81,7 @@ def _table(batch: ExportBatch, split: str, schema: Any) -> Any:
 
 
 def _arrow(feature: Any) -> Any:
-    """The Arrow type of a feature of :func:`card.features`."""
+    """The Arrow type of a feature of :func:`dataset_card.features`."""
     if isinstance(feature, dict):
         return pa.list_(pa.struct([pa.field(name, _arrow(inner)) for name, inner in feature.items()]))
     if isinstance(feature, tuple):
@@ -115,3 +104,6 @@ def _huggingface(feature: Any) -> Any:
     if feature == "box":
         return {"feature": {"dtype": "float32", "_type": "Value"}, "length": 4, "_type": "Sequence"}
     return {"dtype": feature, "_type": "Value"}
+
+
+FORMAT = Format(write, finish, ("data",))

@@ -6,36 +6,22 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from simtown.datasets.export.parts import joined, part
-from simtown.datasets.export.portion import Portion, png, record
+from simtown.datasets.export.portion import Format, Portion, png, record
 from simtown.datasets.reader import Dataset
-from simtown.datasets.settings import Settings
-
-
-def block(settings: Settings) -> int:
-    """A shard."""
-    return settings.shard_size
-
-
-def prepare(data: Dataset, splits: Sequence[str], directory: Path) -> None:
-    """A folder for the pictures of each split, and one for their masks."""
-    for split in splits:
-        (directory / split).mkdir()
-        if data.settings.masks:
-            (directory / "masks" / split).mkdir(parents=True)
 
 
 def write(portion: Portion, directory: Path) -> None:
     """SPLIT/000000.png ..., and masks/SPLIT/000000.png if masks are stored."""
-    pictures, masks = directory / portion.name, directory / "masks" / portion.name
+    split, masks = portion.name, directory / "masks" / portion.name
+    if portion.data.settings.masks:
+        masks.mkdir(parents=True, exist_ok=True)
     with part(directory, portion, "questions") as add_question:
         for batch in portion.batches():
-            for row, number in batch.numbers():
-                name = f"{number:06d}.png"
-                (pictures / name).write_bytes(batch.png(row))
-                where = {"split": portion.name, "image": f"{portion.name}/{name}"}
+            for row, number, name in batch.write_pictures(directory / split, "{:06d}.png"):
+                where = {"split": split, "image": f"{split}/{name}"}
                 if batch.ids is not None:
                     (masks / name).write_bytes(png(batch.ids[row]))
-                    where["mask"] = f"masks/{portion.name}/{name}"
+                    where["mask"] = f"masks/{split}/{name}"
                 add_question({**where, **record(batch, row, number)})
 
 
@@ -45,3 +31,6 @@ def finish(data: Dataset, splits: Sequence[str], directory: Path) -> None:
         file.writelines(
             f"{question}\n" for split in splits for question in joined(directory, split, "questions")
         )
+
+
+FORMAT = Format(write, finish, ("{split}",))

@@ -1,9 +1,10 @@
-"""What every format receives: a split as a stream of batches, and an example in words."""
+"""What a format is, and what it receives: a split as a stream of batches, and an example in words."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import cv2
@@ -11,6 +12,7 @@ import numpy as np
 
 from simtown.assets.catalogue import ENTITIES
 from simtown.assets.palette import PAINTS
+from simtown.core.pool import Report, ignore
 from simtown.datasets.reader import SCENE_COLUMNS, Dataset
 from simtown.language.relations import RELATION_NAMES
 from simtown.render.renderers import make_renderer
@@ -60,61 +62,79 @@ class ExportBatch:
         """A picture as PNG."""
         return png(self.columns["images"][row][..., ::-1])
 
+    def write_pictures(self, folder: Path, pattern: str) -> Iterator[tuple[int, int, str]]:
+        """Write each picture as PNG. Yields its row, its number, and its file's name: `pattern` filled with
+        the number.
+        """
+        for row, number in self.numbers():
+            name = pattern.format(number)
+            (folder / name).write_bytes(self.png(row))
+            yield row, number, name
 
+
+@dataclass(frozen=True)
 class Portion:
-    """Consecutive examples of one split on their way out, by default all of it.
+    """Consecutive examples of one split on their way out.
 
     Attributes:
         data: the data set.
         name: of the split.
         rows: the numbers of the examples.
         number: of this portion among those that the split is divided into, from 0 on.
+        progress: called with the number of examples that have been used since the last call.
     """
 
-    def __init__(
-        self,
-        data: Dataset,
-        name: str,
-        progress: Callable[[int], object],
-        rows: range | None = None,
-        number: int = 0,
-    ) -> None:
-        self.data, self.name, self._progress = data, name, progress
-        self.rows, self.number = range(len(data[name])) if rows is None else rows, number
+    data: Dataset
+    name: str
+    rows: range
+    number: int = 0
+    progress: Report = ignore
 
-    def batches(
-        self, masks: bool = False, begin: int | None = None, end: int | None = None
-    ) -> Iterator[ExportBatch]:
-        """The examples `begin` to `end` - 1 of the split in order, by default those of the portion.
+    def batches(self, masks: bool = False, onward: bool = True) -> Iterator[ExportBatch]:
+        """The examples in order.
 
-        With `masks` the batches have ids: stored ones, or the same pixels drawn again from the latent scene.
+        Args:
+            masks: whether batches have ids: stored ones, or the same pixels drawn again.
+            onward: whether another portion follows, whose shards are fetched too.
         """
         s, split = self.data.settings, self.data[self.name]
         renderer = make_renderer() if masks and not s.masks else None
         size = max(1, min(_MOST, _PIXELS // (s.width * s.height)))
-        onward = begin is None  # whether other portions follow
-        begin, end = self.rows.start if begin is None else begin, self.rows.stop if end is None else end
-        for start, columns in split.stream(
-            (*_COLUMNS, "masks") if s.masks else _COLUMNS, size, begin=begin, end=end, onward=onward
-        ):
+        names = (*_COLUMNS, "masks") if s.masks else _COLUMNS
+        for start, columns in split.stream(names, size, self.rows.start, self.rows.stop, onward):
             scenes = split.scenes_of(columns)
-            ids = columns.get("masks")
-            if renderer is not None:
-                ids = renderer.render(scenes, s.width, s.height).ids
+            drawn = renderer.render(scenes, s.width, s.height).ids if renderer else None
             paints = body_paints(scenes.entity, scenes.paint)
-            yield ExportBatch(start, columns, scenes, paints, ids)
-            self._progress(len(scenes))
+            yield ExportBatch(start, columns, scenes, paints, columns.get("masks", drawn))
+            self.progress(len(scenes))
+
+
+def no_more(data: Dataset, splits: Sequence[str], directory: Path) -> None:
+    """Write no files beside the splits."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format writes pieces of a split, in any process and in any order, each into its own files.
+
+    Attributes:
+        write: writes a portion into the export's directory. If a worker dies, the portion is written again to
+            the same files.
+        finish: joins the files of portions, and writes the files beside the splits.
+        folders: that it writes into; "{split}" stands for each split.
+        multiple: a portion has as many examples as a shard, but a multiple of this. It does not depend on the
+            workers, since files may depend on it.
+    """
+
+    write: Callable[[Portion, Path], None]
+    finish: Callable[[Dataset, Sequence[str], Path], None] = no_more
+    folders: tuple[str, ...] = ()
+    multiple: int = 1
 
 
 def png(pixels: np.ndarray) -> bytes:
-    """A PNG file of (h, w) or blue-green-red (h, w, 3) uint8 pixels.
-
-    Raises ValueError if they cannot be encoded.
-    """
-    good, data = cv2.imencode(".png", pixels)
-    if not good:
-        raise ValueError(f"cannot encode a picture of shape {pixels.shape}")
-    return data.tobytes()
+    """A PNG file of (h, w) or blue-green-red (h, w, 3) uint8 pixels."""
+    return cv2.imencode(".png", pixels)[1].tobytes()
 
 
 def plain(x: Any) -> float:

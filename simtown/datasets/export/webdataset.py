@@ -8,25 +8,13 @@ from __future__ import annotations
 import io
 import json
 import tarfile
-from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from simtown.datasets.export.portion import Portion, png, record
-from simtown.datasets.reader import Dataset
-from simtown.datasets.settings import Settings
+from simtown.datasets.export.portion import Format, Portion, png, record
 
 #: Samples a tar file.
 SAMPLES = 1_000
-
-
-def block(settings: Settings) -> int:
-    """Whole tar files, as many as a shard fills."""
-    return max(1, settings.shard_size // SAMPLES) * SAMPLES
-
-
-def prepare(data: Dataset, splits: Sequence[str], directory: Path) -> None:
-    """Nothing."""
 
 
 def write(portion: Portion, directory: Path) -> None:
@@ -48,12 +36,11 @@ def write(portion: Portion, directory: Path) -> None:
                     _add(tar, f"{key}.mask.png", png(batch.ids[row]))
 
 
-def finish(data: Dataset, splits: Sequence[str], directory: Path) -> None:
-    """Nothing more."""
-
-
 def _add(tar: tarfile.TarFile, name: str, content: bytes) -> None:
     """A file without an owner or a time, so that the bytes are the same whenever it is written."""
     member = tarfile.TarInfo(name)
     member.size = len(content)
     tar.addfile(member, io.BytesIO(content))
+
+
+FORMAT = Format(write, multiple=SAMPLES)

@@ -16,8 +16,7 @@ import html
 import json
 import re
 import shlex
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -26,11 +25,11 @@ import cv2
 import numpy as np
 
 from simtown.core.files import whole
-from simtown.core.pool import ignore
+from simtown.core.pool import Report, ignore
 from simtown.core.untrusted import page_policy, printable
 from simtown.datasets.export import choose_splits
 from simtown.datasets.export.portion import ExportBatch, Portion, plain
-from simtown.datasets.marginals import targets
+from simtown.datasets.marginals import targets_of
 from simtown.datasets.reader import Dataset
 from simtown.datasets.remote import url_of
 from simtown.language.relations import RELATIONS
@@ -44,57 +43,29 @@ SAMPLE, STRETCH = 2_000, 100
 #: Thumbnails along each side of a sheet, examples in a file of details, and the longest side of a thumbnail,
 #: pixels.
 SHEET, DETAILS, THUMB = 8, 256, 192
-_QUALITY = [
-    cv2.IMWRITE_JPEG_QUALITY,
-    88,
-    cv2.IMWRITE_JPEG_SAMPLING_FACTOR,
-    cv2.IMWRITE_JPEG_SAMPLING_FACTOR_444,
-]
+_QUALITY = (cv2.IMWRITE_JPEG_QUALITY, 88)
+_SAMPLING = (cv2.IMWRITE_JPEG_SAMPLING_FACTOR, cv2.IMWRITE_JPEG_SAMPLING_FACTOR_444)
 #: Columns of the index: names, and dtypes of typed arrays (little-endian). 255 in `other` means that there is
 #: no third vehicle.
-INDEX = {
-    "answer": "u1",
-    "relation": "u1",
-    "weather": "u1",
-    "subject": "u1",
-    "object": "u1",
-    "other": "u1",
-    "margin": "<i2",
-}
+_NUMBERS = ("answer", "relation", "weather", "subject", "object", "other")
+INDEX = {**dict.fromkeys(_NUMBERS, "u1"), "margin": "<i2"}
 #: What is counted of whole splits besides the kinds of vehicles (:func:`simtown.datasets.summaries.count`).
 OF_ALL = ("answer", "relation", "weather")
 
 
-@dataclass(frozen=True)
-class GallerySample:
-    """The examples of a split that the page shows: stretches of neighbouring examples, in order.
-
-    Attributes:
-        starts: the number in the split of each stretch's first example, ascending.
-        stretch: examples of each stretch.
-    """
-
-    starts: list[int]
-    stretch: int
-
-    def __len__(self) -> int:
-        return len(self.starts) * self.stretch
-
-
-def gallery_sample(count: int, everything: bool = False) -> GallerySample:
-    """What the page shows of a split of `count` examples.
+def gallery_sample(count: int, everything: bool = False) -> list[range]:
+    """What the page shows of a split of `count` examples: stretches of equal length, in order.
 
     It shows all of a small split, and of a large one a sample that is spread evenly over it.
     """
     if everything or count <= SAMPLE:
-        return GallerySample([0], count)
+        return [range(count)]
     stretches = SAMPLE // STRETCH
-    return GallerySample([number * count // stretches for number in range(stretches)], STRETCH)
+    starts = [number * count // stretches for number in range(stretches)]
+    return [range(start, start + STRETCH) for start in starts]
 
 
-def gallery(
-    data: Dataset, out: Path, progress: Callable[[int], object] = ignore, everything: bool = False
-) -> None:
+def gallery(data: Dataset, out: Path, progress: Report = ignore, everything: bool = False) -> None:
     """Write the page of a data set, whole or not at all.
 
     Args:
@@ -111,15 +82,9 @@ def gallery(
     with whole(out, "simtown gallery") as directory:
         pieces = directory / "data"
         pieces.mkdir()
-        index = [
-            _write_split(Portion(data, name, progress), sample, pieces) for name, sample in splits.items()
-        ]
-        columns = {name: np.concatenate([part[name] for part in index]) for name in INDEX}
-        _write_script(
-            pieces / "index.js",
-            "begin",
-            {**_about(data, splits), "columns": {k: _base64(v) for k, v in columns.items()}},
-        )
+        index = [_write_split(data, name, sample, pieces, progress) for name, sample in splits.items()]
+        columns = {name: _base64(np.concatenate([part[name] for part in index])) for name in INDEX}
+        _write_script(pieces / "index.js", "begin", {**_about(data, splits), "columns": columns})
         (directory / "index.html").write_text(page(data.name), encoding="utf-8")
 
 
@@ -152,15 +117,10 @@ def thumb_size(width: int, height: int) -> tuple[int, int]:
     return max(1, round(width * scale)), max(1, round(height * scale))
 
 
-def _about(data: Dataset, splits: dict[str, GallerySample]) -> dict[str, Any]:
+def _about(data: Dataset, splits: dict[str, list[range]]) -> dict[str, Any]:
     """What the page needs besides the examples."""
-    s, recorded = data.settings, data.manifest["settings"]
+    s, outlines = data.settings, half_sizes()
     name = printable(data.place if url_of(data.place) else data.name)
-    outlines = half_sizes()
-    followed = targets(
-        np.array(recorded["subject_frequencies"]), np.array(recorded["object_frequencies"]), s.distractor
-    )
-    uniform = {role: np.full(s.entities, 1 / s.entities) for role in followed}
     return {
         "place": shlex.quote(name),
         "size": [s.width, s.height],
@@ -169,10 +129,7 @@ def _about(data: Dataset, splits: dict[str, GallerySample]) -> dict[str, Any]:
         "details": DETAILS,
         "frequencies": s.frequencies,
         "entities": [data.names["entities"][kind] for kind in s.kinds],
-        "footprints": [
-            [plain(2 * x) for x in half]
-            for half in outlines[[kind for kind in s.kinds if kind < len(outlines)]]
-        ],
+        "footprints": [[plain(2 * x) for x in outlines[kind]] for kind in s.kinds if kind < len(outlines)],
         "relations": [
             {"name": relation.name, "axis": relation.axis, "sign": relation.sign, "margin": relation.margin}
             for relation in RELATIONS[: len(data.names["relations"])]
@@ -184,12 +141,12 @@ def _about(data: Dataset, splits: dict[str, GallerySample]) -> dict[str, Any]:
             {
                 "name": name,
                 "count": len(data[name]),
-                "starts": sample.starts,
-                "stretch": sample.stretch,
+                "starts": [stretch.start for stretch in sample],
+                "stretch": len(sample[0]),
                 "counts": _counts(data, name),
                 "target": {
                     role: [round(float(p), 7) for p in shares]
-                    for role, shares in (uniform if name == "test" else followed).items()
+                    for role, shares in targets_of(data, name).items()
                 },
             }
             for name, sample in splits.items()
@@ -206,61 +163,52 @@ def _counts(data: Dataset, split: str) -> dict[str, list[int]]:
     }
 
 
-def _write_split(portion: Portion, sample: GallerySample, pieces: Path) -> dict[str, np.ndarray]:
+def _write_split(
+    data: Dataset, name: str, sample: list[range], pieces: Path, progress: Report
+) -> dict[str, np.ndarray]:
     """Sheets and details of one split; returns its part of the index."""
-    s, ranks = portion.data.settings, portion.data.settings.ranks
+    s = data.settings
     wide, high = thumb_size(s.width, s.height)
     sheet, details = np.zeros((SHEET * high, SHEET * wide, 3), dtype=np.uint8), []
     index: list[dict[str, np.ndarray]] = []
-    place = -1
-    for batch in _batches(portion, sample):
-        index.append(_index(batch, ranks))
-        for row in range(len(batch)):
-            place += 1
+    place, last = 0, sum(map(len, sample)) - 1
+    for batch in _batches(data, name, sample, progress):
+        index.append(_index(batch, s.ranks))
+        assert batch.ids is not None
+        for row, ids in enumerate(batch.ids):
             picture = batch.columns["images"][row][..., ::-1]
-            assert batch.ids is not None
-            ids = batch.ids[row]
             if (wide, high) != (s.width, s.height):
                 picture = cv2.resize(picture, (wide, high), interpolation=cv2.INTER_AREA)
                 ids = cv2.resize(ids, (wide, high), interpolation=cv2.INTER_NEAREST)
-            last = place == len(sample) - 1
             cell = place % SHEET**2
             y, x = cell // SHEET * high, cell % SHEET * wide
             sheet[y : y + high, x : x + wide] = picture
-            if cell == SHEET**2 - 1 or last:
-                (pieces / f"{portion.name}-{place // SHEET**2:05d}.jpg").write_bytes(
-                    cv2.imencode(".jpg", sheet, _QUALITY)[1].tobytes()
-                )
+            if cell == SHEET**2 - 1 or place == last:
+                jpeg = cv2.imencode(".jpg", sheet, [*_QUALITY, *_SAMPLING])[1].tobytes()
+                (pieces / f"{name}-{place // SHEET**2:05d}.jpg").write_bytes(jpeg)
                 sheet[:] = 0
-            details.append(_detail(batch, row, ids, ranks))
-            if len(details) == DETAILS or last:
-                _write_script(
-                    pieces / f"{portion.name}-{place // DETAILS:05d}.js",
-                    "detail",
-                    portion.name,
-                    place // DETAILS,
-                    details,
-                )
+            details.append(_detail(batch, row, ids, s.ranks))
+            if len(details) == DETAILS or place == last:
+                number = place // DETAILS
+                _write_script(pieces / f"{name}-{number:05d}.js", "detail", name, number, details)
                 details = []
-    return {name: np.concatenate([part[name] for part in index]) for name in INDEX}
+            place += 1
+    return {column: np.concatenate([part[column] for part in index]) for column in INDEX}
 
 
-def _batches(portion: Portion, sample: GallerySample) -> Iterator[ExportBatch]:
+def _batches(data: Dataset, name: str, sample: list[range], progress: Report) -> Iterator[ExportBatch]:
     """The examples of a sample."""
-    for start, following in zip(sample.starts, [*sample.starts[1:], None], strict=True):
-        if following is not None:
-            portion.data[portion.name].fetch_ahead(np.array([following]))
-        yield from portion.batches(True, start, start + sample.stretch)
+    for rows, following in zip(sample, [*sample[1:], range(0)], strict=True):
+        if following:
+            data[name].fetch_ahead(np.array(following[:1]))
+        yield from Portion(data, name, rows, progress=progress).batches(masks=True, onward=False)
 
 
 def _index(batch: ExportBatch, ranks: np.ndarray) -> dict[str, np.ndarray]:
     """The examples' part of the index. Vehicles have their rank in the world, as everywhere on the page."""
     c, entity, rows = batch.columns, ranks[batch.scenes.entity], np.arange(len(batch))
-    other = (
-        entity[rows, 3 - c["subject_slot"] - c["object_slot"]]
-        if entity.shape[1] == 3
-        else np.full(len(batch), 255)
-    )
+    third = 3 - c["subject_slot"] - c["object_slot"]
+    other = entity[rows, third] if entity.shape[1] == 3 else np.full(len(batch), 255)
     roles = {role: ranks[c[role]] for role in ("subject", "object")}
     centimetres = np.rint(c["margin"] * 100)
     columns = {**c, **roles, "weather": batch.scenes.weather, "other": other, "margin": centimetres}
@@ -275,16 +223,9 @@ def _detail(batch: ExportBatch, row: int, ids: np.ndarray, ranks: np.ndarray) ->
         seen = mask_and_box(ids, slot)
         place = [plain(x) for x in scenes.pose[row, slot]]
         box = [round(float(edge), 1) for edge in c["boxes"][row, slot]]
-        vehicles.append(
-            [
-                entity,
-                *place,
-                *box,
-                plain(c["visible"][row, slot]),
-                compressed_run_lengths(seen[0]) if seen else "",
-                batch.paint(row, slot),
-            ]
-        )
+        mask = compressed_run_lengths(seen[0]) if seen else ""
+        visible, paint = plain(c["visible"][row, slot]), batch.paint(row, slot)
+        vehicles.append([entity, *place, *box, visible, mask, paint])
     camera = [plain(x) for x in scenes.camera[row]]
     return [
         c["question"][row].decode(errors="replace"),

@@ -22,35 +22,14 @@ def split(request, exported):
 
 def test_fields_are_those_of_the_release(split):
     _, scenes, questions, _ = split
-    assert set(scenes[0]) == {
-        "split",
-        "image_index",
-        "image_filename",
-        "objects",
-        "directions",
-        "relationships",
-    }
-    assert set(scenes[0]["objects"][0]) == {
-        "color",
-        "size",
-        "rotation",
-        "shape",
-        "3d_coords",
-        "material",
-        "pixel_coords",
-    }
+    about = {"split", "image_index", "image_filename"}
+    assert set(scenes[0]) == about | {"objects", "directions", "relationships"}
+    thing = {"color", "size", "rotation", "shape", "3d_coords", "material", "pixel_coords"}
+    assert set(scenes[0]["objects"][0]) == thing
     assert set(scenes[0]["directions"]) == {"right", "behind", "above", "below", "left", "front"}
     assert set(scenes[0]["relationships"]) == {"right", "behind", "front", "left"}
-    assert set(questions[0]) == {
-        "question_index",
-        "question_family_index",
-        "image_index",
-        "question",
-        "answer",
-        "image_filename",
-        "split",
-        "program",
-    }
+    question = {"question_index", "question_family_index", "question", "answer", "program"}
+    assert set(questions[0]) == about | question
     assert set(questions[0]["program"][0]) == {"inputs", "function", "value_inputs"}
 
 
@@ -110,8 +89,8 @@ def test_pixel_coordinates_lie_in_the_boxes(split):
             assert nearest < depth < 40
 
 
-def test_sizes_are_what_a_person_would_say():
-    from simtown.assets.catalogue import ENTITIES
-    from simtown.datasets.export.clevr import _size
-
-    assert [_size(ENTITIES.index(name)) for name in ("city bus", "bicycle")] == ["large", "small"]
+def test_sizes_are_what_a_person_would_say(split):
+    _, scenes, _, _ = split
+    sizes = {thing["shape"]: thing["size"] for scene in scenes for thing in scene["objects"]}
+    assert {sizes.get("sedan", "small"), sizes.get("bicycle", "small")} == {"small"}
+    assert {sizes.get("city bus", "large"), sizes.get("school bus", "large")} == {"large"}

@@ -6,15 +6,17 @@ import json
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 
-import numpy as np
 import pytest
 
-from simtown.core.files import DamagedError, ForeignDirectoryError, whole
-from simtown.datasets.export import FORMATS, export
+from simtown.core.files import DamagedError, whole
+from simtown.datasets.export import FORMATS, export, png
 from simtown.datasets.export.parts import write_listing
 from simtown.datasets.export.yaml import yaml
+from simtown.datasets.generate import generate
 from simtown.datasets.reader import open_dataset
+from simtown.datasets.settings import Settings
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -24,11 +26,6 @@ def test_the_same_data_set_gives_the_same_bytes_whoever_works(form, exported, co
     export(data, form, [], tmp_path / "again", counted.append, scattered)
     assert sum(counted) == 24 + 8 + 6
     assert contents(out) == contents(tmp_path / "again")
-
-
-def test_two_processes_write_what_one_does(cli, rich, exported, contents, tmp_path):
-    cli("export", rich, "--to", "png", "--workers", 2, "--out", tmp_path / "png").succeeds()
-    assert contents(tmp_path / "png") == contents(exported("png")[0])
 
 
 def test_a_damaged_shard_is_told_of_whoever_reads_it_and_nothing_is_left(copy, rich, tmp_path, scattered):
@@ -70,45 +67,17 @@ def test_bad_input_is_one_line(cli, plain, tmp_path, copy):
 
 
 def test_a_stopped_export_says_so_and_leaves_nothing(cli, plain, tmp_path, monkeypatch):
-    from simtown.datasets.export import png
-
     def stop(data, splits, directory):
         assert sum(path.stat().st_size for path in directory.glob(".parts/train-questions-*")) > 0
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(png, "finish", stop)
-    cli("export", plain, "--to", "png", "--out", tmp_path / "x").refuses(
-        "stopped", "no file is half written", code=130
-    )
+    monkeypatch.setattr(png, "FORMAT", replace(png.FORMAT, finish=stop))
+    cli("export", plain, "--to", "png", "--out", tmp_path / "x").refuses("stopped", code=130)
     assert not list(tmp_path.iterdir())
 
 
-def test_the_export_lies_beside_its_data_set(cli, plain, copy, monkeypatch):
-    town = copy(plain, "town")
-    monkeypatch.chdir(town)
-    cli("export", ".", "--to", "png", "--split", "val").succeeds()
-    assert (town.parent / "town-png" / "questions.jsonl").is_file()
-    assert not (town / "town-png").exists()
-
-
 def test_an_empty_split_is_refused_by_name_and_left_out_otherwise(cli, tmp_path, contents):
-    cli(
-        "generate",
-        "--entities",
-        5,
-        "--n",
-        4,
-        "--val",
-        0,
-        "--test",
-        0,
-        "--size",
-        32,
-        "--workers",
-        1,
-        "--out",
-        tmp_path / "t",
-    ).succeeds()
+    generate(Settings(entities=5, n=4, val=0, test=0, width=32, height=32), tmp_path / "t", workers=1)
     cli("export", tmp_path / "t", "--to", "png", "--split", "val").refuses("has no val examples")
     cli("export", tmp_path / "t", "--to", "png").succeeds()
     assert {name.split("/")[0] for name in contents(tmp_path / "t-png")} == {"train", "questions.jsonl"}
@@ -121,24 +90,6 @@ def test_a_library_that_is_missing_is_named_with_its_extra(plain, tmp_path, cli,
         "Parquet needs pyarrow: pip install '.[export]'"
     )
     assert not (tmp_path / "p").exists()
-
-
-def test_a_directory_appears_whole_or_not_at_all(tmp_path):
-    out = tmp_path / "out"
-    with pytest.raises(FileNotFoundError), whole(out, "simtown export") as inside:
-        (inside / "half" / "way").write_text("x")
-    assert not list(tmp_path.iterdir())
-    out.mkdir()  # an empty one may be there
-    with whole(out, "simtown export") as inside:
-        (inside / "file").write_text("x")
-        with (
-            pytest.raises(ForeignDirectoryError, match="another simtown export"),
-            whole(out, "simtown export"),
-        ):
-            pass
-    assert [p.name for p in tmp_path.iterdir()] == ["out"]
-    with pytest.raises(ForeignDirectoryError, match="is there already"), whole(out, "simtown export"):
-        pass
 
 
 def test_a_killed_run_leaves_nothing_that_hinders_the_next(tmp_path):
@@ -184,17 +135,3 @@ def test_yaml_is_read_back():
         "i": {},
     }
     assert reader.safe_load(yaml(value)) == value
-
-
-def test_rows_are_streamed_as_they_are_stored(rich):
-    data = open_dataset(rich)
-    for size in (1, 4, 7, 100):
-        parts = list(data.train.stream(("answer", "images", "scene/pose"), size))
-        assert [start for start, _ in parts] == list(
-            np.cumsum([0, *(len(part["answer"]) for _, part in parts[:-1])])
-        )
-        for name, expected in (
-            ("answer", data.train.column("answer")),
-            ("images", data.train.images(range(24))),
-        ):
-            assert np.array_equal(np.concatenate([part[name] for _, part in parts]), expected)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from simtown.datasets.export import export, webdataset
+from simtown.datasets.export.portion import Format
 from simtown.datasets.settings import SPLITS
 
 wds = pytest.importorskip("webdataset", reason="needs webdataset: pip install '.[dev]'")
@@ -25,6 +26,7 @@ def test_samples_in_order(split, exported):
 
 def test_a_loader_over_several_shards(exported, monkeypatch, tmp_path):
     monkeypatch.setattr(webdataset, "SAMPLES", 7)
+    monkeypatch.setattr(webdataset, "FORMAT", Format(webdataset.write, multiple=7))
     data = exported("webdataset", "plain")[1]
     export(data, "webdataset", [], tmp_path / "w")
     assert len(list(tmp_path.glob("w/train-*.tar"))) == 3

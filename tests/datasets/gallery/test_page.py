@@ -2,9 +2,6 @@
 
 import io
 import json
-import threading
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pytest
@@ -12,14 +9,11 @@ from PIL import Image
 
 from simtown.assets.catalogue import ENTITIES
 from simtown.datasets.gallery import gallery
-from simtown.datasets.marginals import targets
+from simtown.datasets.marginals import targets_of
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import SPLITS
 from simtown.language.relations import RELATION_NAMES
 from simtown.scenes.weather import WEATHERS
-
-#: What selenium sends for two keys.
-END, HOME = "\ue010", "\ue011"
 
 
 class Page:
@@ -120,13 +114,9 @@ def together(data, name):
 def test_filters_count_as_numpy_does(large):
     page, data = large
     page.open()
-    split = np.repeat(np.arange(3), [len(data[name]) for name in SPLITS])
-    columns = {
-        "split": split,
-        "answer": together(data, "answer"),
-        "relation": together(data, "relation"),
-        "weather": together(data, "scene/weather"),
-    }
+    columns = {name: together(data, name) for name in ("answer", "relation")}
+    columns["split"] = np.repeat(np.arange(3), [len(data[name]) for name in SPLITS])
+    columns["weather"] = together(data, "scene/weather")
     names = {"split": SPLITS, "answer": ("no", "yes"), "relation": RELATION_NAMES, "weather": WEATHERS}
     assert page.found() == 1300
     for key, column in columns.items():
@@ -136,23 +126,13 @@ def test_filters_count_as_numpy_does(large):
             page.click(facet)
             assert page.found() == (column == value).sum()
             page.click(facet)
-    for facet in (
-        "[name=split][value=test]",
-        "[name=answer][value=yes]",
-        "[name=weather][value=snow]",
-        "[name=weather][value=night]",
-    ):
-        page.click(facet)
-    wanted = (
-        (split == 2)
-        & columns["answer"]
-        & np.isin(columns["weather"], [WEATHERS.index("snow"), WEATHERS.index("night")])
-    )
+    for facet in ("split][value=test", "answer][value=yes", "weather][value=snow", "weather][value=night"):
+        page.click(f"[name={facet}]")
+    wanted = (columns["split"] == 2) & columns["answer"]
+    wanted &= np.isin(columns["weather"], [WEATHERS.index("snow"), WEATHERS.index("night")])
     assert page.found() == wanted.sum()
-    counts = np.bincount(columns["relation"][wanted], minlength=4)
-    assert [
-        int(page.text(f"label:has([value='{name}']) output")) for name in RELATION_NAMES
-    ] == counts.tolist()
+    shown = [int(page.text(f"label:has([value='{name}']) output")) for name in RELATION_NAMES]
+    assert shown == np.bincount(columns["relation"][wanted], minlength=4).tolist()
     page.click("#clear")
     assert page.found() == 1300
     assert page.js("document.querySelectorAll('#facets :checked').length") == 0
@@ -187,28 +167,6 @@ def test_an_entity_that_does_not_exist_is_named_with_those_like_it(typed, small)
     assert page.found() == (together(data, "scene/entity") == ENTITIES.index("taxi")).any(axis=1).sum()
     assert page.js("document.getElementById('unknown-entity').hidden")
     assert page.js("document.getElementById('entity').value") == "taxi"
-
-
-def test_a_changed_address_is_shown_at_once(small):
-    page, data = small
-    page.open("split=val&boxes=1")
-    page.js("location.hash = 'answer=yes&split=train,test&entity=taxi&role=subject'")
-    split = np.repeat(np.arange(3), [len(data[name]) for name in SPLITS])
-    wanted = (split != 1) & together(data, "answer") & (together(data, "subject") == ENTITIES.index("taxi"))
-    page.wait(f"document.querySelector('#found b').innerText === '{wanted.sum()}'")
-    assert page.js("[...document.querySelectorAll('#facets :checked')].map((e) => e.value)") == [
-        "train",
-        "test",
-        "yes",
-    ]
-    assert page.js("document.getElementById('boxes').getAttribute('aria-pressed')") == "false"
-    page.js("location.hash = 'at=val:3&open=1'")
-    page.wait("document.querySelector('#inspector code')?.innerText.includes('/val:3 ')")
-    page.settle()
-    assert page.text("#inspector .question").startswith(data.val[3].question)
-    page.js("location.hash = 'charts=1'")
-    page.wait("!document.getElementById('charts').hidden")
-    assert page.found() == 38
 
 
 SIZES = {"phone": (390, 844), "small phone": (320, 640), "tablet": (768, 1024), "laptop": (1280, 800)}
@@ -282,23 +240,15 @@ def test_cells_show_their_examples(small):
     page, data = small
     page.open("split=train")
     for number in (0, 7, 8):
-        cell = f"#example-{number}"
-        example = data.train[number]
+        cell, example = f"#example-{number}", data.train[number]
         assert page.text(f"{cell} p span") == example.question
         assert page.text(f"{cell} .answer") == ("yes" if example.answer else "no")
-        assert page.js(f"document.querySelector('{cell}').getAttribute('aria-label')").startswith(
-            f"train {number}: {example.question}"
-        )
         shown = page.picture(f"{cell} canvas")
-        there = np.array(
-            Image.fromarray(example.image).resize(shown.shape[1::-1], Image.Resampling.BILINEAR)
-        ).astype(int)
-        others = [
-            np.abs(np.array(Image.fromarray(data.train[i].image).resize(shown.shape[1::-1])) - shown).mean()
-            for i in range(24)
-        ]
-        assert np.abs(shown - there).mean() < 10
-        assert int(np.argmin(others)) == number
+        size = shown.shape[1::-1]
+        others = [np.array(Image.fromarray(other.image).resize(size)).astype(int) for other in data.train]
+        distance = [np.abs(other - shown).mean() for other in others]
+        assert int(np.argmin(distance)) == number
+        assert distance[number] < 10
 
 
 def test_boxes_and_masks_lie_on_their_vehicles(small):
@@ -375,26 +325,12 @@ def test_the_keyboard_does_everything(large):
     across = page.js("new Set([...document.querySelectorAll('.cell')].map((c) => c.style.left)).size")
     assert across > 2
     assert page.selected() == "example-0"
-    for key, expected in (
-        (Keys.RIGHT, 1),
-        (Keys.DOWN, 1 + across),
-        (Keys.LEFT, across),
-        (Keys.UP, 0),
-        (Keys.LEFT, 0),
-        (Keys.END, 1299),
-    ):
+    steps = {Keys.RIGHT: 1, Keys.DOWN: 1 + across, Keys.LEFT: across, Keys.UP: 0, Keys.END: 1299}
+    for key, expected in steps.items():
         page.keys(key)
         page.settle()
         assert page.selected() == f"example-{expected}"
-        assert (
-            page.js("document.getElementById('grid').getAttribute('aria-activedescendant')")
-            == f"example-{expected}"
-        )
-    inside = (
-        "(() => { const c = document.querySelector('[aria-selected=true]').getBoundingClientRect(), g = "
-        "document.getElementById('grid')"
-    )
-    assert page.js(f"{inside}.getBoundingClientRect(); return c.top >= g.top && c.bottom <= g.bottom; }})()")
+    assert page.js("document.querySelectorAll('.cell').length") < 100  # only what is in sight exists
     page.keys(Keys.HOME, Keys.PAGE_DOWN)
     assert int(page.selected().split("-")[1]) % across == 0
     page.keys(Keys.HOME, Keys.ENTER)
@@ -408,30 +344,15 @@ def test_the_keyboard_does_everything(large):
     page.keys("d", "?")
     assert page.js("document.getElementById('keys').open")
     page.keys(Keys.ESCAPE)
-    assert not page.js("document.getElementById('keys').open")
     before = page.js("getComputedStyle(document.body).backgroundColor")
     page.keys("t")
     assert page.js("getComputedStyle(document.body).backgroundColor") != before
 
 
-def test_only_what_is_in_sight_exists(large):
-    page, _ = large
-    page.open()
-    assert page.js("document.querySelectorAll('.cell').length") < 100
-    page.js("document.getElementById('grid').scrollTop = 1e9")
-    page.wait("document.getElementById('example-1299')")
-    page.settle()
-    assert page.js("document.querySelectorAll('.cell').length") < 100
-    assert not page.js("document.getElementById('example-0')")
-
-
 def test_distributions_and_their_targets(small):
     page, data = small
     page.open("charts=1&split=train")
-    told = data.manifest["settings"]
-    target = targets(
-        np.array(told["subject_frequencies"]), np.array(told["object_frequencies"]), distractor=True
-    )
+    target = targets_of(data, "train")
     for place, role in enumerate(("subject", "object")):
         labels = page.js(
             f"[...document.querySelectorAll('.two > div')[{place}].querySelectorAll('a')].map((a) => "
@@ -463,53 +384,6 @@ def test_an_address_brings_everything_back(small):
     page.wait("document.querySelector('#inspector .question')")
     assert (page.found(), page.text("#inspector .question")) == (found, words)
     assert page.js("document.getElementById('boxes').getAttribute('aria-pressed')") == "true"
-
-
-def test_everything_has_a_name(small):
-    page, _ = small
-    page.open("at=train:1&open=1&boxes=1")
-    nameless = page.js(
-        "[...document.querySelectorAll('button, input, [role=option], [role=img], [role=listbox], dialog, "
-        "form, aside')].filter((e) =>"
-        "!((e.innerText ?? '').trim() || e.ariaLabel || e.labels?.length || e.getAttribute('aria-labelledby')"
-        "|| e.closest('dialog:not([open])'))"
-        ").map((e) => e.outerHTML.slice(0, 120))"
-    )
-    assert nameless == []
-    assert page.js("document.documentElement.lang") == "en"
-
-
-def test_nothing_found_says_so(small):
-    page, _ = small
-    page.open("entity=taxi&role=subject&weather=clear&answer=yes&relation=behind&split=test&open=1")
-    assert page.found() == 0  # this data set asks for left and right only
-    assert not page.js("document.getElementById('nothing').hidden")
-    assert page.js("document.getElementById('inspector').hidden")
-
-
-@pytest.fixture
-def served(small):
-    """The address of the same page over HTTP."""
-
-    class Quiet(SimpleHTTPRequestHandler):
-        def log_message(self, *words):
-            """Nothing."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=small[0].path)) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}/index.html"
-        server.shutdown()
-        thread.join()
-
-
-def test_it_works_over_http(small, served):
-    page, data = small
-    page.driver.get(f"{served}#at=val:3&open=1")
-    page.wait("document.documentElement.dataset.ready")
-    page.wait("document.querySelector('#inspector .question')")
-    page.settle()
-    assert page.text("#inspector .question").startswith(data.val[3].question)
 
 
 #: What could get into the page from a name, were one not escaped, or from the script of a piece; and which

@@ -39,15 +39,7 @@ def features(settings: Settings) -> dict[str, Any]:
     """Columns by name: a dtype, "image", "box", a tuple of class names, or a dict for a list of records."""
     named = names(settings)
     entities = tuple(named["entities"])
-    vehicle = {
-        "entity": entities,
-        "paint": PAINTS,
-        "box": "box",
-        "x": "float32",
-        "y": "float32",
-        "yaw": "float32",
-        "visible": "float32",
-    }
+    measures = dict.fromkeys(("x", "y", "yaw", "visible"), "float32")
     return {
         "image": "image",
         **({"mask": "image"} if settings.masks else {}),
@@ -62,7 +54,7 @@ def features(settings: Settings) -> dict[str, Any]:
         "margin": "float32",
         "weather": tuple(named["weathers"]),
         "intensity": "float32",
-        "vehicles": vehicle,
+        "vehicles": {"entity": entities, "paint": PAINTS, "box": "box", **measures},
     }
 
 
@@ -78,33 +70,25 @@ def description(data: Dataset) -> str:
 
 def card(data: Dataset, splits: Sequence[str], directory: Path) -> str:
     """README.md of an export that lies in `directory`."""
-    files = {split: sorted((directory / "data").glob(f"{split}-*.parquet")) for split in splits}
-    size = sum(path.stat().st_size for paths in files.values() for path in paths)
+    paths = {split: list((directory / "data").glob(f"{split}-*.parquet")) for split in splits}
     total, columns = sum(len(data[split]) for split in splits), features(data.settings)
+    data_files = [{"split": split, "path": f"data/{split}-*.parquet"} for split in splits]
+    sizes = {split: sum(path.stat().st_size for path in files) for split, files in paths.items()}
     header = {
         "pretty_name": f"simtown, {data.settings.entities} entities",
         "language": ["en"],
         "task_categories": ["visual-question-answering"],
         "tags": ["simtown", "synthetic", "spatial-relations"],
         "size_categories": [_size(total)],
-        "configs": [
-            {
-                "config_name": "default",
-                "data_files": [{"split": split, "path": f"data/{split}-*.parquet"} for split in splits],
-            }
-        ],
+        "configs": [{"config_name": "default", "data_files": data_files}],
         "dataset_info": {
             "features": [{"name": name, **_feature(feature)} for name, feature in columns.items()],
             "splits": [
-                {
-                    "name": split,
-                    "num_bytes": sum(p.stat().st_size for p in files[split]),
-                    "num_examples": len(data[split]),
-                }
-                for split in splits
+                {"name": split, "num_bytes": size, "num_examples": len(data[split])}
+                for split, size in sizes.items()
             ],
-            "download_size": size,
-            "dataset_size": size,
+            "download_size": sum(sizes.values()),
+            "dataset_size": sum(sizes.values()),
         },
     }
     rows = "".join(f"| `{name}` | {MEANING[name]} |\n" for name in columns)
@@ -141,16 +125,6 @@ def _feature(feature: Any) -> dict[str, Any]:
 
 def _size(n: int) -> str:
     """Hugging Face's name for a range of sizes."""
-    low = "n"
-    for limit, name in (
-        (1_000, "1K"),
-        (10_000, "10K"),
-        (100_000, "100K"),
-        (1_000_000, "1M"),
-        (10_000_000, "10M"),
-        (100_000_000, "100M"),
-    ):
-        if n < limit:
-            return f"n<{name}" if low == "n" else f"{low}<n<{name}"
-        low = name
-    return "100M<n<1B"
+    bounds = ("1K", "10K", "100K", "1M", "10M", "100M", "1B")
+    i = min(max(len(str(n)) - 3, 0), len(bounds) - 1)
+    return f"{bounds[i - 1]}<n<{bounds[i]}" if i else "n<1K"

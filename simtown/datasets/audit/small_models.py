@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import cv2
 import numpy as np
 
 from simtown.core.pool import Report
-from simtown.datasets.audit.columns import role_boxes, triples
+from simtown.datasets.audit.features import role_boxes, triples
 from simtown.datasets.audit.findings import Finding, wilson
 from simtown.datasets.reader import Handle, Split
 from simtown.datasets.settings import Settings
 
-#: Examples a probe learns from at most; fewer than LEAST teach it nothing. Its pictures have SIDE × SIDE
+#: Examples a model learns from at most; fewer than LEAST teach it nothing. Its pictures have SIDE × SIDE
 #: pixels.
 MOST, LEAST, SIDE = 12_000, 200, 10
 #: Pixels that are read at once.
@@ -22,17 +23,14 @@ _PIXELS = 8_000_000
 
 def question(split: Split, rows: np.ndarray, settings: Settings) -> np.ndarray:
     """(n, 6) int64: subject, relation, object, phrasing, subject with relation, and the whole triple."""
-    columns = split.rows(("subject", "relation", "object", "phrasing"), rows)
-    subject, relation, obj, phrasing = (
-        columns[name].astype(np.int64) for name in ("subject", "relation", "object", "phrasing")
-    )
-    return np.stack([subject, relation, obj, phrasing, subject * 100 + relation, triples(columns)], axis=1)
+    names = ("subject", "relation", "object", "phrasing")
+    columns = split.rows(names, rows)
+    words = np.stack([columns[name].astype(np.int64) for name in names], axis=1)
+    return np.column_stack([words, words[:, 0] * 100 + words[:, 1], triples(columns)])
 
 
 def picture(split: Split, rows: np.ndarray, settings: Settings) -> np.ndarray:
     """(n, SIDE * SIDE * 3) float32: the picture, very small."""
-    import cv2
-
     at_once = max(1, min(500, _PIXELS // (settings.width * settings.height)))
     small = [
         cv2.resize(image, (SIDE, SIDE), interpolation=cv2.INTER_AREA)
@@ -69,62 +67,58 @@ def _trees() -> Any:
 
 
 #: By the part that they see: how it becomes numbers, and the model.
-PROBES: dict[str, tuple[Callable[[Split, np.ndarray, Settings], np.ndarray], Callable[[], Any]]] = {
+MODELS: dict[str, tuple[Callable[[Split, np.ndarray, Settings], np.ndarray], Callable[[], Any]]] = {
     "question": (question, _words),
     "picture": (picture, _trees),
     "position": (position, _trees),
 }
 
 
-def _answers(split: Split, rows: np.ndarray) -> np.ndarray:
-    """(n,) bool."""
-    return split.rows(("answer",), rows)["answer"].astype(bool)
-
-
 def probe(name: str, report: Report, handle: Handle) -> list[Finding]:
-    """A piece of work: train the probe of this name on four fifths of the first MOST training examples.
+    """A piece of work: train the model of this name on four fifths of the first MOST training examples.
 
     It is tested on the last fifth, and on the test split.
     """
     from scipy.stats import binom
     from threadpoolctl import threadpool_limits
 
-    (see, model), dataset = PROBES[name], handle.open()
-    settings, n = dataset.settings, min(len(dataset.train), MOST) // 10 * 10
+    (see, model), dataset = MODELS[name], handle.open()
+    train, test, n = dataset.train, dataset.test, min(len(dataset.train), MOST) // 10 * 10
     if n < LEAST:
-        few = f"not tested: {len(dataset.train):,} training examples, {LEAST} are needed"
-        return [Finding(f"{name} only", "train", few, "", status="note")]
-    cut, answer = n * 4 // 5, _answers(dataset.train, np.arange(n))
-    seen = see(dataset.train, np.arange(n), settings)
+        few = f"not tested: {len(train):,} training examples, {LEAST} are needed"
+        return [Finding(f"{name} only", "train", few, status="note")]
+
+    def examples(split: Split, count: int) -> tuple[np.ndarray, np.ndarray]:
+        rows = np.arange(count)
+        return see(split, rows, dataset.settings), split.rows(("answer",), rows)["answer"].astype(bool)
+
+    seen, answer = examples(train, n)
+    cut = n * 4 // 5
     with threadpool_limits(1):  # one thread is fastest for so little work
         trained = model().fit(seen[:cut], answer[:cut])
-    predictions = {"train, held out": (trained.predict(seen[cut:]), answer[cut:])}
-    if len(dataset.test):
-        rows = np.arange(min(len(dataset.test), MOST))
-        predictions["test"] = (
-            trained.predict(see(dataset.test, rows, settings)),
-            _answers(dataset.test, rows),
-        )
+    exams = {"train, held out": (seen[cut:], answer[cut:])}
+    if len(test):
+        exams["test"] = examples(test, min(len(test), MOST))
     findings = []
-    for where, (predicted, truth) in predictions.items():
-        correct, count = int((predicted == truth).sum()), len(truth)
-        chance = max(truth.mean(), 1 - truth.mean())
-        low, high = wilson(correct, count)
-        interval = f"95 %: {low:.1%} to {high:.1%}"
+    for where, (shown, truth) in exams.items():
+        right, count = int((trained.predict(shown) == truth).sum()), len(truth)
+        chance = float(max(truth.mean(), 1 - truth.mean()))
+        low, high = wilson(right, count)
         findings.append(
             Finding(
                 f"{name} only",
                 where,
-                f"{correct / count:.1%} right ({interval}) of {count:,}; chance {chance:.1%}",
+                f"{right / count:.1%} right (95 %: {low:.1%} to {high:.1%}) of {count:,}; chance "
+                f"{chance:.1%}",
                 f"A small model that sees nothing but the {name} beats chance: find what gives the answer "
                 "away and generate the data set again.",
-                float(binom.sf(correct - 1, count, chance)),
+                float(binom.sf(right - 1, count, chance)),
                 details={
-                    "right": correct,
+                    "right": right,
                     "n": count,
                     "low": low,
                     "high": high,
-                    "chance": float(chance),
+                    "chance": chance,
                     "learned_from": cut,
                 },
             )

@@ -1,4 +1,6 @@
-"""Whether anything but the scene hints at the answer: shares of "yes", and mutual information."""
+"""Statistics of a split: whether anything but the scene hints at the answer (shares of "yes", and mutual
+information), and whether its questions can be answered (margins, occlusion).
+"""
 
 from __future__ import annotations
 
@@ -8,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from simtown.datasets.audit.columns import Columns, features, group_names
-from simtown.datasets.audit.counts import SplitCounts
+from simtown.datasets.audit.counts import CLOSE, HIDDEN, SplitCounts, sample_rows
+from simtown.datasets.audit.features import Columns, features, group_names
 from simtown.datasets.audit.findings import Finding, wilson
 from simtown.datasets.settings import Settings
+from simtown.scenes.placement import LEAST_VISIBLE
 
 #: Draws from the null distribution of a mutual information.
 DRAWS = 300
@@ -19,11 +22,20 @@ DRAWS = 300
 _SURE = 1e-9
 
 
+def findings(counts: SplitCounts, sample: Columns, settings: Settings, name: str) -> Iterator[Finding]:
+    """All findings of the split `name`; `sample` has columns of its :func:`sample_rows`."""
+    yield overall(counts, name)
+    yield from by_group(counts, settings, name)
+    yield information(sample, counts.examples, settings, name)
+    yield margins(counts, sample, name)
+    yield occlusion(counts, name)
+
+
 def overall(counts: SplitCounts, name: str) -> Finding:
     """The share of "yes" in a split against one half."""
     from scipy.stats import binomtest
 
-    yes, n = counts.yes, counts.examples
+    yes, n = int(counts.answers["relation"][:, 1].sum()), counts.examples
     low, high = wilson(yes, n)
     return Finding(
         "answers",
@@ -51,6 +63,7 @@ def by_group(counts: SplitCounts, settings: Settings, name: str) -> Iterator[Fin
         low, high = wilson(yes, n, len(occurring))
         worst = int(np.argmin(p))
         label = names[occurring[worst]]
+        measured = zip(occurring, yes.tolist(), n.tolist(), low.tolist(), high.tolist(), strict=True)
         yield Finding(
             f"answers by {what}",
             name,
@@ -61,67 +74,53 @@ def by_group(counts: SplitCounts, settings: Settings, name: str) -> Iterator[Fin
             min(1.0, float(p[worst]) * len(occurring)),
             details={
                 "groups": [
-                    {"name": names[g], "yes": int(y), "n": int(m), "low": float(lo), "high": float(hi)}
-                    for g, y, m, lo, hi in zip(occurring, yes, n, low, high, strict=True)
+                    {"name": names[group], "yes": y, "n": m, "low": lo, "high": hi}
+                    for group, y, m, lo, hi in measured
                 ]
             },
         )
 
 
-def information(
-    sample: Columns, rows: np.ndarray, length: int, settings: Settings, name: str, seed: int = 0
-) -> Finding:
+def information(sample: Columns, length: int, settings: Settings, name: str) -> Finding:
     """Mutual information of the answer with every feature that it must not depend on, beyond chance.
 
-    The null distribution is that of the data set's own design: if answers come in pairs of opposites, a coin
-    exchanges each pair; otherwise answers are permuted. Its tail is a gamma distribution with the mean and
-    variance of DRAWS draws.
+    The null distribution is that of the data set's own design (:func:`null_answers`). Its tail is a gamma
+    distribution with the mean and variance of DRAWS draws.
 
     Args:
-        sample: columns of some examples.
-        rows: their numbers (:func:`simtown.datasets.audit.counts.sample_rows`).
+        sample: columns of the :func:`sample_rows` of the split.
         length: of the split.
         settings: of the data set.
         name: of the split.
-        seed: of the draws.
     """
     from scipy.stats import gamma
 
-    answer, table = sample["answer"].astype(bool), features(sample, rows, length, settings)
-    estimates = mutual_information(
-        list(table.values()), itertools.chain([answer], null_answers(answer, DRAWS, seed))
-    )
+    rows, answer = sample_rows(length), sample["answer"].astype(bool)
+    table = features(sample, rows, length, settings)
+    drawn = itertools.chain([answer], null_answers(answer, DRAWS, seed=0))
+    estimates = mutual_information(list(table.values()), drawn)
     measures: list[dict[str, Any]] = []
-    for (feature, numbers), measured, null in zip(
-        table.items(), estimates[0].tolist(), estimates[1:].T, strict=True
-    ):
+    for feature, measured, null in zip(table, estimates[0].tolist(), estimates[1:].T, strict=True):
         mean, variance = float(null.mean()), float(null.var(ddof=1))
-        p = (
-            float(gamma.sf(measured, mean * mean / variance, scale=variance / mean))
-            if variance > 1e-18
-            else float(measured <= mean + 1e-9)
-        )
+        if variance > 1e-18:
+            p = float(gamma.sf(measured, mean * mean / variance, scale=variance / mean))
+        else:
+            p = float(measured <= mean + 1e-9)
+        values = int(table[feature].max()) + 1
         measures.append(
-            {
-                "feature": feature,
-                "bits": measured - mean,
-                "plain_bits": measured,
-                "values": int(numbers.max()) + 1,
-                "p": p,
-            }
+            {"feature": feature, "bits": measured - mean, "plain_bits": measured, "values": values, "p": p}
         )
     measures.sort(key=lambda row: (max(row["p"], _SURE), -row["bits"]))
     first = measures[0]
-    telling = [f"{row['feature']} ({row['bits']:.3f} bits)" for row in measures if row["p"] < 1e-4] or [
-        first["feature"]
-    ]
+    sure = [row for row in measures if row["p"] < 1e-4]
+    telling = ", ".join(f"{row['feature']} ({row['bits']:.3f} bits)" for row in sure) or first["feature"]
     among = f"; of {len(rows):,} examples" if len(rows) < length else ""
     return Finding(
         "information",
         name,
         f"{first['feature']} tells most about the answer: {first['bits']:+.4f} of 1 bit beyond chance (p "
         f"{first['p']:.2g}){among}",
-        f"The answer can be guessed from {', '.join(telling)} without understanding the picture: find out "
+        f"The answer can be guessed from {telling} without understanding the picture: find out "
         f"why, and generate the data set again. {_most_lopsided(table[first['feature']], answer, rows)}",
         min(1.0, first["p"] * len(measures)),
         details={"features": measures, "n": len(rows)},
@@ -140,7 +139,10 @@ def _most_lopsided(numbers: np.ndarray, answer: np.ndarray, rows: np.ndarray) ->
 
 
 def null_answers(answer: np.ndarray, draws: int, seed: int) -> Iterator[np.ndarray]:
-    """Random answers (n,) bool of the same design, which depend on nothing."""
+    """Random answers (n,) bool of the same design, which depend on nothing.
+
+    If answers come in pairs of opposites, a coin exchanges each pair; otherwise answers are permuted.
+    """
     rng, n = np.random.default_rng(seed), len(answer)
     paired = n % 2 == 0 and bool((answer[0::2] ^ answer[1::2]).all())
     for _ in range(draws):
@@ -169,3 +171,37 @@ def mutual_information(features: Sequence[np.ndarray], answers: Iterable[np.ndar
         terms = joint * np.log2(np.divide(joint, expected, out=np.ones_like(joint), where=joint > 0))
         estimates.append(np.add.reduceat(terms.sum(axis=1), starts) / len(answer))
     return np.array(estimates)
+
+
+def margins(counts: SplitCounts, sample: Columns, name: str) -> Finding:
+    """Questions whose relation is nearly undefined; the median is that of the `sample`."""
+    close = counts.close / counts.examples
+    median = float(np.median(np.abs(sample["margin"].astype(np.float64))))
+    return Finding.of_count(
+        "ambiguous margins",
+        name,
+        counts.ambiguous,
+        f"{counts.ambiguous:,} of {counts.examples:,} too close to call, {close:.1%} less than {CLOSE} m "
+        f"from that; median margin {median:.2f} m",
+        "Remove questions whose vehicles stand nearer to each other than the relation's margin: the picture "
+        "does not answer them.",
+        ambiguous=counts.ambiguous,
+        close=close,
+        median_m=median,
+    )
+
+
+def occlusion(counts: SplitCounts, name: str) -> Finding:
+    """Vehicles asked about that another vehicle hides."""
+    under, hidden = counts.unseen, counts.hidden / counts.examples
+    return Finding.of_count(
+        "occlusion",
+        name,
+        under,
+        f"{under:,} of {counts.examples:,} ask about a vehicle under {LEAST_VISIBLE:.0%} visible, "
+        f"{hidden:.1%} under {HIDDEN:.0%}; least {counts.least:.0%}",
+        f"Remove questions about vehicles of which less than {LEAST_VISIBLE:.0%} can be seen.",
+        under=under,
+        hidden=hidden,
+        least=counts.least,
+    )

@@ -16,6 +16,8 @@ Columns = Mapping[str, np.ndarray]
 GRID = (8, 4)
 #: The name of the column with the number of things in the street, which replaces the things themselves.
 THINGS = "things"
+#: How many questions there are about a subject, a relation and an object.
+TRIPLES = len(ENTITIES) * len(RELATIONS) * len(ENTITIES)
 
 
 def mirrored(settings: Settings) -> bool:
@@ -33,10 +35,7 @@ def roles(settings: Settings) -> tuple[str, str]:
 
 
 def role_slots(columns: Columns, settings: Settings) -> np.ndarray:
-    """(n, 2) int64: slots of the two vehicles asked about, in the order of :func:`roles`.
-
-    They are subject, object if that order says nothing (:func:`mirrored`), otherwise in the order of slots.
-    """
+    """(n, 2) int64: slots of the two vehicles asked about, in the order of :func:`roles`."""
     slots = np.stack([columns["subject_slot"], columns["object_slot"]], axis=1).astype(np.int64)
     return slots if mirrored(settings) else np.tile([0, 1], (len(slots), 1))
 
@@ -54,37 +53,31 @@ def headings(columns: Columns, settings: Settings) -> np.ndarray:
     return turned
 
 
-def cells(columns: Columns, settings: Settings) -> np.ndarray:
-    """(n, 2) int64: the cell of GRID in which the middle of each box of :func:`role_boxes` lies."""
-    boxes = role_boxes(columns, settings)
-    middle = (boxes[..., :2] + boxes[..., 2:]) / 2
-    place = np.clip((middle * GRID).astype(np.int64), 0, np.array(GRID) - 1)
-    return place[..., 1] * GRID[0] + place[..., 0]
-
-
-def cell_name(cell: int) -> str:
-    return f"column {cell % GRID[0] + 1} of {GRID[0]}, row {cell // GRID[0] + 1} of {GRID[1]}"
-
-
 def group_names(settings: Settings) -> dict[str, list[str]]:
     """The groups by which the share of "yes" is counted, with their names."""
-    names = [cell_name(c) for c in range(GRID[0] * GRID[1])]
-    first, second = roles(settings)
+    across, down = GRID
+    cells = [
+        f"column {column + 1} of {across}, row {row + 1} of {down}"
+        for row in range(down)
+        for column in range(across)
+    ]
+    positions = {f"{role}'s position": cells for role in roles(settings)}
     return {
         "relation": list(RELATION_NAMES),
         "subject": list(ENTITIES),
         "object": list(ENTITIES),
-        f"{first}'s position": names,
-        f"{second}'s position": names,
+        **positions,
     }
 
 
 def groups(columns: Columns, settings: Settings) -> dict[str, np.ndarray]:
     """The group of each example, (n,) int64, by the keys of :func:`group_names`."""
-    place = cells(columns, settings)
-    members = [columns["relation"], columns["subject"], columns["object"], place[:, 0], place[:, 1]]
+    boxes = role_boxes(columns, settings)
+    middle = (boxes[..., :2] + boxes[..., 2:]) / 2
+    column, row = np.moveaxis(np.clip((middle * GRID).astype(np.int64), 0, np.array(GRID) - 1), -1, 0)
+    numbers = [columns["relation"], columns["subject"], columns["object"], *(row * GRID[0] + column).T]
     return {
-        what: numbers.astype(np.int64) for what, numbers in zip(group_names(settings), members, strict=True)
+        what: number.astype(np.int64) for what, number in zip(group_names(settings), numbers, strict=True)
     }
 
 
@@ -96,8 +89,7 @@ def features(columns: Columns, rows: np.ndarray, length: int, settings: Settings
     table = groups(columns, settings)
     subject, relation, obj = table["subject"], table["relation"], table["object"]
     boxes = role_boxes(columns, settings)
-    height = (boxes[..., 3] - boxes[..., 1]).mean(axis=1)
-    turned = np.stack([tenths(yaw) for yaw in headings(columns, settings).T], axis=1)
+    turned = [tenths(yaw) for yaw in headings(columns, settings).T]
     table |= {
         "subject and object": subject * len(ENTITIES) + obj,
         "question": triples(columns),
@@ -105,13 +97,13 @@ def features(columns: Columns, rows: np.ndarray, length: int, settings: Settings
         "relation and object": relation * len(ENTITIES) + obj,
         "phrasing": columns["phrasing"],
         "subject's slot": columns["subject_slot"],
-        **{f"{role}'s heading": turned[:, i] for i, role in enumerate(roles(settings))},
-        "both headings": 10 * turned[:, 0] + turned[:, 1],
+        **{f"{role}'s heading": turned[i] for i, role in enumerate(roles(settings))},
+        "both headings": 10 * turned[0] + turned[1],
         "weather": columns["scene/weather"],
         "weather's strength": tenths(columns["scene/intensity"]),
         "sun's direction": tenths(columns["scene/sun"][:, 0]),
         "sun's height": tenths(columns["scene/sun"][:, 1]),
-        "size in the picture": tenths(height),
+        "size in the picture": tenths((boxes[..., 3] - boxes[..., 1]).mean(axis=1)),
         "distance of the margin from 0": tenths(np.abs(columns["margin"])),
         "least visible share": tenths(columns["visible"][:, :2].min(axis=1)),
         "things in the street": columns[THINGS],
@@ -129,10 +121,6 @@ def triples(columns: Columns) -> np.ndarray:
     """(n,) int64: a number for each (subject, relation, object), below TRIPLES."""
     subject, relation, obj = (columns[name].astype(np.int64) for name in ("subject", "relation", "object"))
     return (subject * len(RELATIONS) + relation) * len(ENTITIES) + obj
-
-
-#: How many questions there are about a subject, a relation and an object.
-TRIPLES = len(ENTITIES) * len(RELATIONS) * len(ENTITIES)
 
 
 def tenths(values: np.ndarray) -> np.ndarray:
