@@ -14,7 +14,6 @@ benchmarks/results/adaptive.csv, a row for each world, model and target, in plac
 
 from __future__ import annotations
 
-import csv
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import product
@@ -22,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from machine import RESULTS, options
+from machine import RESULTS, options, replace_rows
 from visible import settings_of
 
 from simtown.complexity import cells
@@ -33,7 +32,6 @@ from simtown.training.fit_settings import FitSettings
 from simtown.training.plan import SizeCurve, SweepCell, SweepPlan
 from simtown.training.schedule import Schedule
 
-RESULT = RESULTS / "adaptive.csv"
 #: Worlds in the order in which the main grid visits them.
 ORDER = (15, 31, 5, 60, 102)
 #: Sizes of the preset "paper": a fixed grid as coarse as that.
@@ -57,59 +55,47 @@ def synthetic(slope: float, scatter: float, sizes: Sequence[int], seed: int) -> 
     """Learning curves that are sigmoids in log n: half of what is to be learned is known at a size that
     differs from seed to seed.
 
-    Args:
-        slope: 1.6 is about what was measured; a larger one is a steeper take-off.
-        scatter: standard deviation, over seeds, of the logarithm of a curve's middle; a run's own is half of
-            that.
-        sizes: that were trained.
-        seed: of the grid.
+    A slope of 1.6 is about what was measured; a larger one is a steeper take-off. `scatter` is the standard
+    deviation, over seeds, of the logarithm of a curve's middle; a run's own is half of that.
     """
     rng = np.random.default_rng(seed)
-    curves, correct, steps = [], {}, {}
+    grid = Grid([], {}, {})
     for entities in (15, 31, 5, 60):
         hard = rng.normal(size=(SEEDS, ITEMS))
         for model, (need, exponent) in NEEDS.items():
             at_half = need * (entities / 15) ** exponent * (0.49 / 0.4 - 1) ** (1 / slope)
             middle = at_half * np.exp(scatter * rng.normal(size=SEEDS))
-            by_size = {
-                n: [
-                    SweepCell(Settings(entities=entities, seed=s), FitSettings(model, n, s))
-                    for s in range(SEEDS)
-                ]
-                for n in sizes
-            }
-            curves.append(SizeCurve(model, entities, False, by_size))
+            data = [Settings(entities=entities, seed=s) for s in range(SEEDS)]
+            by_size = {n: [SweepCell(data[s], FitSettings(model, n, s)) for s in range(SEEDS)] for n in sizes}
+            grid.curves.append(SizeCurve(model, entities, False, by_size))
             for n, own in by_size.items():
                 for cell, m, items in zip(own, middle, hard, strict=True):
                     accuracy = 0.5 + 0.49 / (1 + (m * np.exp(scatter / 2 * rng.normal()) / n) ** slope)
                     luck = np.sqrt(0.4) * items + np.sqrt(0.6) * rng.normal(size=ITEMS)
-                    correct[cell.name] = luck < np.quantile(luck, rng.binomial(ITEMS, accuracy) / ITEMS)
-                    steps[cell.name] = LEAST + EPOCHS * max(32.0, n / BATCH)
-    return Grid(curves, correct, steps)
+                    grid.correct[cell.name] = luck < np.quantile(luck, rng.binomial(ITEMS, accuracy) / ITEMS)
+                    grid.steps[cell.name] = LEAST + EPOCHS * max(32.0, n / BATCH)
+    return grid
 
 
 def kept(folder: Path) -> Grid:
     """The grid of a folder of kept cells; sizes that lack a seed are left out."""
     by_curve: dict[tuple[bool, int, str], dict[int, list[SweepCell]]] = defaultdict(lambda: defaultdict(list))
-    correct, steps = {}, {}
+    grid = Grid([], {}, {})
     for path in sorted(folder.rglob("*.json")):
-        run, correct[path.stem] = cells.load(path)
+        run, grid.correct[path.stem] = cells.load(path)
         cell = SweepCell(settings_of(run["data"]), FitSettings(**run["settings"]))
-        steps[cell.name] = run["steps"]
+        grid.steps[cell.name] = run["steps"]
         world = cell.data.distractor, ORDER.index(cell.data.entities), cell.fit.model
         by_curve[world][cell.fit.train_size].append(cell)
-    curves = []
     for (distractor, place, model), by_size in sorted(by_curve.items()):
         seeds = max(map(len, by_size.values()))
         complete = {n: own for n, own in sorted(by_size.items()) if len(own) == seeds}
-        curves.append(SizeCurve(model, ORDER[place], distractor, complete))
-    return Grid(curves, correct, steps)
+        grid.curves.append(SizeCurve(model, ORDER[place], distractor, complete))
+    return grid
 
 
-def need(sizes: dict[int, list[SweepCell]], correct: dict[str, np.ndarray], target: float) -> np.ndarray:
-    """(1 + REPLICATES,): the need of all seeds and items, then of bootstrap replicates of both; 0 and inf are
-    bounds.
-    """
+def need(sizes: dict[int, list[SweepCell]], correct: dict[str, np.ndarray], target: float) -> list[float]:
+    """The need of all seeds and items, and the ends of its bootstrap interval; 0 and inf are bounds."""
     answers = np.array([[correct[cell.name] for cell in own] for own in sizes.values()], dtype=np.float64)
     rng = np.random.default_rng(0)
     _, seeds, items = answers.shape
@@ -117,23 +103,19 @@ def need(sizes: dict[int, list[SweepCell]], correct: dict[str, np.ndarray], targ
     weight[1:] = rng.multinomial(items, np.full(items, 1 / items), size=(REPLICATES, seeds))
     weight[1:] *= rng.multinomial(seeds, np.full(seeds, 1 / seeds), size=REPLICATES)[:, :, None]
     accuracy = weight.reshape(len(weight), -1) @ answers.reshape(len(sizes), -1).T / (seeds * items)
-    return isotonic(np.array(list(sizes)), accuracy, np.ones(len(sizes)), np.array([target]))[0]
+    needs = isotonic(np.array(list(sizes)), accuracy, np.ones(len(sizes)), np.array([target]))[0]
+    return [needs[0], *np.quantile(needs[1:], [0.025, 0.975], method="nearest")]
 
 
 def rows(grid: Grid, name: str, targets: list[float]) -> Iterator[dict[str, Any]]:
     """A row for each curve and target."""
     schedule, visited = Schedule(SweepPlan(name, [], tuple(targets), grid.curves), {}), set()
-    while (next_cell := schedule.take()) is not None:
-        schedule.ended(next_cell, float(grid.correct[next_cell.name].mean()))
-        visited.add(next_cell.name)
+    while (cell := schedule.take()) is not None:
+        schedule.ended(cell, float(grid.correct[cell.name].mean()))
+        visited.add(cell.name)
     for curve, target in product(grid.curves, targets):
-        names = {n: [cell.name for cell in own] for n, own in curve.sizes.items()}
-        some = {n: own for n, own in curve.sizes.items() if visited.issuperset(names[n])}
-        time, fixed_time = (sum(grid.steps[cell] for n in ns for cell in names[n]) for ns in (some, names))
-        fixed, adaptive = (need(sizes, grid.correct, target) for sizes in (curve.sizes, some))
-        low, high = np.quantile(fixed[1:], [0.025, 0.975], method="nearest")
-        at_least, at_most = np.quantile(adaptive[1:], [0.025, 0.975], method="nearest")
-        yield {
+        some = {n: own for n, own in curve.sizes.items() if visited.issuperset(cell.name for cell in own)}
+        row: dict[str, Any] = {
             "grid": name,
             "model": curve.model,
             "entities": curve.entities,
@@ -141,21 +123,15 @@ def rows(grid: Grid, name: str, targets: list[float]) -> Iterator[dict[str, Any]
             "target": target,
             "sizes": len(curve.sizes),
             "visited": len(some),
-            "fixed": _size(fixed[0]),
-            "fixed_low": _size(low),
-            "fixed_high": _size(high),
-            "adaptive": _size(adaptive[0]),
-            "adaptive_low": _size(at_least),
-            "adaptive_high": _size(at_most),
-            "within": "yes" if low <= adaptive[0] <= high else "no",
-            "time": round(time),
-            "fixed_time": round(fixed_time),
         }
-
-
-def _size(value: float) -> str:
-    """A need in digits; bounds as "below" and "above"."""
-    return {0.0: "below", np.inf: "above"}.get(float(value), f"{value:.0f}")
+        fixed, adaptive = (need(sizes, grid.correct, target) for sizes in (curve.sizes, some))
+        for way, needs in (("fixed", fixed), ("adaptive", adaptive)):
+            texts = [{0.0: "below", np.inf: "above"}.get(float(n), f"{n:.0f}") for n in needs]
+            row |= dict(zip((way, f"{way}_low", f"{way}_high"), texts, strict=True))
+        row["within"] = "yes" if fixed[1] <= adaptive[0] <= fixed[2] else "no"
+        for column, sizes in (("time", some), ("fixed_time", curve.sizes)):
+            row[column] = round(sum(grid.steps[cell.name] for own in sizes.values() for cell in own))
+        yield row
 
 
 def main() -> None:
@@ -172,13 +148,7 @@ def main() -> None:
     share = sum(row["time"] for row in new) / sum(row["fixed_time"] for row in new)
     within = sum(row["within"] == "yes" for row in new)
     print(f"{share:.0%} of the fixed grid's time, {within} of {len(new)} needs within its interval")
-    grids = {row["grid"] for row in new}
-    with open(RESULT, newline="", encoding="utf-8") as file:
-        others = [row for row in csv.DictReader(file) if row["grid"] not in grids]
-    with open(RESULT, "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, new[0])
-        writer.writeheader()
-        writer.writerows([*others, *new])
+    replace_rows(RESULTS / "adaptive.csv", new, "grid")
 
 
 if __name__ == "__main__":

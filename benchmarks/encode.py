@@ -90,16 +90,8 @@ def main() -> None:
                     measured[number].append(once(pictures, codec, order))
             for (name, _, threads), figures in zip(CODECS, measured, strict=True):
                 written, read, held = (round(median(column)) for column in zip(*figures, strict=True))
-                rows.add(
-                    {
-                        "size": size,
-                        "codec": name,
-                        "threads": threads,
-                        "written": written,
-                        "read": read,
-                        "bytes": held,
-                    }
-                )
+                case = {"size": size, "codec": name, "threads": threads}
+                rows.add(case | {"written": written, "read": read, "bytes": held})
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from machine import Rows, machine, options
+from machine import Rows, machine, options, read_rows
 from scipy import optimize, stats
 
 from simtown.complexity.bootstrap import marked
@@ -24,11 +24,14 @@ from simtown.complexity.curves import ABOVE, BELOW
 from simtown.complexity.estimate import estimate
 from simtown.complexity.finished_runs import Run
 from simtown.complexity.needs import Findings
+from simtown.core.tables import Table
 
 SEEDS = (1, 3, 5, 10)
 TARGET = 0.9
 ITEMS = 2_000
 CHANCE, CEILING = 0.5, 0.98
+#: The target, as a share of the way from chance to the ceiling.
+REACH = (TARGET - CHANCE) / (CEILING - CHANCE)
 #: Share of the luck of an answer that is the item's, not the run's.
 DIFFICULTY = 0.4
 LADDER = np.array([m * 10**e for e in range(1, 6) for m in (1, 1.4, 2, 3, 5, 7)]).round().astype(int)
@@ -39,7 +42,6 @@ class Scenario:
     """What is true of a simulated experiment; spreads are standard deviations in log n, of one run's seed.
 
     Attributes:
-        name: as in the table.
         shape: "sigmoid", "steep" or "power".
         needs: {model: (need with 5 entities, exponent)}.
         worlds: entities of each.
@@ -64,34 +66,27 @@ class Scenario:
     shared_world: bool = False
     censored: bool = False
 
-    @property
-    def spread(self) -> float:
-        return float(np.sqrt(self.weights**2 + self.data**2 + self.kinds**2 + self.run**2))
-
     def curve(self, x: np.ndarray) -> np.ndarray:
         """Share of the way from chance to the ceiling at log n - log need of the curve without luck."""
         if self.shape == "power":
-            return np.maximum(1 - (1 - reach()) * np.exp(-0.7 * x), 0)
+            return np.maximum(1 - (1 - REACH) * np.exp(-0.7 * x), 0)
         steepness = 5.0 if self.shape == "steep" else 1.6
-        return 1 / (1 + np.exp(-steepness * x) * (1 / reach() - 1))
+        return 1 / (1 + np.exp(-steepness * x) * (1 / REACH - 1))
 
     def mean_need(self) -> float:
         """Need of the mean curve over all luck, as a multiple of the need of the curve without luck."""
-        shifts = self.spread * stats.norm.ppf((np.arange(2000) + 0.5) / 2000)
-        gap = optimize.brentq(lambda x: self.curve(x + shifts).mean() - reach(), -2, 2)
+        spread = float(np.sqrt(self.weights**2 + self.data**2 + self.kinds**2 + self.run**2))
+        shifts = spread * stats.norm.ppf((np.arange(2000) + 0.5) / 2000)
+        gap = optimize.brentq(lambda x: self.curve(x + shifts).mean() - REACH, -2, 2)
         return float(np.exp(gap))
 
     def sizes(self, need: float, world: int) -> list[int]:
+        low, high = need / 4, need * 4
         if self.censored and world == self.worlds[0]:
-            return [int(n) for n in LADDER if need * 1.15 < n < need * 6]
+            low, high = need * 1.15, need * 6
         if self.censored and world == self.worlds[-1]:
-            return [int(n) for n in LADDER if need / 6 < n < need / 1.15]
-        return [int(n) for n in LADDER if need / 4 < n < need * 4]
-
-
-def reach() -> float:
-    """The target, as a share of the way from chance to the ceiling."""
-    return (TARGET - CHANCE) / (CEILING - CHANCE)
+            low, high = need / 6, need / 1.15
+        return [int(n) for n in LADDER if low < n < high]
 
 
 EQUAL = Scenario(
@@ -118,13 +113,12 @@ def experiment(scenario: Scenario, seeds: int, number: int) -> list[Run]:
             hard[:] = hard[0]
         for model, first, exponent in scenario.needs:
             need = first * (world / scenario.worlds[0]) ** exponent
-            spreads = (
+            shift = np.zeros(seeds)
+            for spread, shared in (
                 (scenario.data, scenario.shared_data),
                 (scenario.kinds, scenario.shared_world),
                 (scenario.weights, False),
-            )
-            shift = np.zeros(seeds)
-            for spread, shared in spreads:
+            ):
                 drawn = spread * rng.standard_normal(seeds)
                 shift += drawn[0] if shared else drawn
             ceiling = np.minimum(CEILING + scenario.ceiling * rng.standard_normal(seeds), 1)
@@ -141,20 +135,16 @@ def experiment(scenario: Scenario, seeds: int, number: int) -> list[Run]:
 
 def truths(scenario: Scenario) -> dict[tuple[str, ...], float]:
     """By kind of quantity and its name."""
-    needs = {
-        (model, world): first * (world / scenario.worlds[0]) ** exponent * scenario.mean_need()
-        for model, first, exponent in scenario.needs
-        for world in scenario.worlds
-    }
-    exponents = {model: exponent for model, _, exponent in scenario.needs}
-    return {
-        **{("need", model, str(world)): need for (model, world), need in needs.items()},
-        **{
-            ("ratio", str(world)): needs["cnn-lstm", world] / needs["pbn", world] for world in scenario.worlds
-        },
-        **{("exponent", model): exponent for model, exponent in exponents.items()},
-        ("difference of exponents",): exponents["cnn-lstm"] - exponents["pbn"],
-    }
+    result: dict[tuple[str, ...], float] = {}
+    for model, first, exponent in scenario.needs:
+        result["exponent", model] = exponent
+        for world in scenario.worlds:
+            need = first * (world / scenario.worlds[0]) ** exponent * scenario.mean_need()
+            result["need", model, str(world)] = need
+    for world in map(str, scenario.worlds):
+        result["ratio", world] = result["need", "cnn-lstm", world] / result["need", "pbn", world]
+    difference = result["exponent", "cnn-lstm"] - result["exponent", "pbn"]
+    return result | {("difference of exponents",): difference}
 
 
 def intervals(report: Findings) -> Iterator[tuple[tuple[str, ...], float, float]]:
@@ -181,59 +171,49 @@ def measure(scenario: Scenario, seeds: int, experiments: int, replicates: int) -
     widths: dict[str, list[float]] = {}
     over = set()
     for number in range(experiments):
-        report = estimate(
-            experiment(scenario, seeds, number), targets=(TARGET,), replicates=replicates, seed=number
-        )
+        runs = experiment(scenario, seeds, number)
+        report = estimate(runs, targets=(TARGET,), replicates=replicates, seed=number)
         over |= {curve.interval_over for curve in report.curves}
         for name, low, high in intervals(report):
             hits.setdefault(name[0], []).append(low <= truth[name] <= high)
-            known = low > 0 if name[0] in ("need", "ratio") else True
-            width = (high / low if known else np.inf) if name[0] in ("need", "ratio") else high - low
+            factor = name[0] in ("need", "ratio")
+            width = (high / low if low > 0 else np.inf) if factor else high - low
             widths.setdefault(name[0], []).append(width)
-    for kind, found in hits.items():
+    for kind, held in hits.items():
         middle = float(np.median(widths[kind]))
         yield {
             "scenario": scenario.name,
             "seeds": seeds,
             "interval_over": ", ".join(sorted(over)),
             "quantity": kind,
-            "intervals": len(found),
-            "coverage": round(float(np.mean(found)), 3),
+            "intervals": len(held),
+            "coverage": round(float(np.mean(held)), 3),
             "median_width": round(middle, 3) if np.isfinite(middle) else "",
             "width_is": "high / low" if kind in ("need", "ratio") else "high - low",
         }
 
 
 def table(lines: list[dict[str, str]]) -> str:
-    """The table of docs/reproduce/intervals.md, from the lines of the CSV file: coverage, and in brackets the
-    median width.
-    """
-    rows: dict[tuple[str, str, str], dict[str, str]] = {}
+    """The table of docs/reproduce/intervals.md: coverage, and in brackets the median width."""
+    rows: dict[tuple[str, str], dict[str, object]] = {}
     for line in lines:
         width = f"{float(line['median_width']):.2f}" if line["median_width"] else "open"
         times = "× " * (line["width_is"] == "high / low" and width != "open")
-        cell = f"{100 * float(line['coverage']):.0f} % ({times}{width})"
-        case = line["scenario"], line["seeds"], marked(line["interval_over"])
-        rows.setdefault(case, {})[line["quantity"]] = cell
-    kinds = ("need", "ratio", "exponent", "difference of exponents")
-    head = "truth", "seeds", "interval over", *kinds
-    body = [f"| {' | '.join((*case, *(cells[kind] for kind in kinds)))} |" for case, cells in rows.items()]
-    return "\n".join([f"| {' | '.join(head)} |", "| --- | ---: | --- | --- | --- | --- | --- |", *body])
+        case = {"truth": line["scenario"], "seeds": line["seeds"]}
+        row = rows.setdefault(tuple(case.values()), case | {"interval over": marked(line["interval_over"])})
+        row[line["quantity"]] = f"{100 * float(line['coverage']):.0f} % ({times}{width})"
+    return Table.of_records(list(rows.values())).markdown()
 
 
 def main() -> None:
     args = options(__doc__, experiments=200, replicates=250, out="coverage.csv")
-    where = (
-        f"{args.experiments} experiments of {args.replicates} replicates each; {machine('numpy', 'scipy')}"
-    )
-    lines: list[dict[str, object]] = []
-    with Rows(Path(args.out), where) as rows:
+    where = f"{args.experiments} experiments of {args.replicates} replicates each"
+    with Rows(Path(args.out), f"{where}; {machine('numpy', 'scipy')}") as rows:
         for scenario in SCENARIOS:
             for seeds in SEEDS:
                 for line in measure(scenario, seeds, args.experiments, args.replicates):
                     rows.add(line)
-                    lines.append(line)
-    print(table([{name: str(value) for name, value in line.items()} for line in lines]))
+    print(table(read_rows(Path(args.out))))
 
 
 if __name__ == "__main__":

@@ -25,15 +25,14 @@ In benchmarks/results/legibility.csv a run replaces the rows of the same weather
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from math import ceil, log, sqrt
-from pathlib import Path
+from math import ceil, log
 
 import numpy as np
-from machine import RESULTS, machine, options
+from machine import RESULTS, machine, options, replace_rows
+from scipy import stats
 
 from simtown.assets.catalogue import ENTITIES
 from simtown.core.exact import kernel
@@ -291,13 +290,6 @@ def examine(kinds: list[int], weather: str, size: int, seeds: int, threads: int 
     }
 
 
-def wilson(right: int, of: int, z: float = 1.96) -> tuple[float, float]:
-    """95 % confidence interval of a share, after Wilson (1927)."""
-    p = right / of
-    middle, spread = p + z * z / (2 * of), z * sqrt(p * (1 - p) / of + z * z / (4 * of * of))
-    return (middle - spread) / (1 + z * z / of), (middle + spread) / (1 + z * z / of)
-
-
 def report(names: list[str], verdicts: Verdicts) -> Iterator[tuple[str, str, int | None, int | None, float]]:
     """(part, name, right, of, percent): the whole, lanes, control, kinds that are not always told, confused
     and nearest pairs.
@@ -328,16 +320,6 @@ def report(names: list[str], verdicts: Verdicts) -> Iterator[tuple[str, str, int
         yield "nearest", f"{names[a]} > {names[b]}", None, None, float(ahead[a, b])
 
 
-def write(path: Path, weather: str, size: int, rows: list[list[object]]) -> None:
-    """Replace the rows of this weather and size in a CSV file."""
-    kept = []
-    if path.exists():
-        with path.open(newline="", encoding="utf-8") as file:
-            kept = [row for row in list(csv.reader(file))[1:] if row[:2] != [weather, str(size)]]
-    with path.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file, lineterminator="\n").writerows([COLUMNS, *kept, *rows])
-
-
 def named(text: str, among: Sequence[str]) -> list[str]:
     """The names in a list with commas between, or all."""
     names = list(among) if text == "all" else text.split(",")
@@ -360,19 +342,20 @@ def main() -> None:
     settings = f"intensity 1, seeds 0-{args.seeds - 1}, {len(names)} kinds"
     for weather, size in cases:
         verdicts = examine(kinds, weather, size, args.seeds, args.threads)
-        rows: list[list[object]] = []
+        rows: list[dict[str, object]] = []
         for seen in SEEN:
             print(f"\n{weather}, {size} pixels, kinds seen in {seen}")
             for part, name, right, of, percent in report(names, verdicts[seen]):
                 low, high = ("", "")
                 if right is not None and of is not None:
-                    low, high = (f"{100 * end:.2f}" for end in wilson(right, of))
+                    ends = stats.binomtest(right, of).proportion_ci(method="wilson")
+                    low, high = (f"{100 * end:.2f}" for end in ends)
                 print(f"  {part:8} {name:45} {right or ''} / {of or ''}: {percent:.2f} % ({low} to {high})")
-                rows.append(
-                    [weather, size, seen, part, name, right, of, f"{percent:.2f}", low, high, settings]
-                )
+                figures = right, of, f"{percent:.2f}", low, high
+                row = weather, size, seen, part, name, *figures, settings, machine("numpy", "numba")
+                rows.append(dict(zip(COLUMNS, row, strict=True)))
         if args.kinds == "all":
-            write(args.out, weather, size, [[*row, machine("numpy", "numba")] for row in rows])
+            replace_rows(args.out, rows, "weather", "size")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import argparse
 import csv
 import os
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
@@ -64,6 +64,29 @@ def timed(draw: Callable[[], object], seconds: float) -> list[float]:
         draw()
         taken.append(perf_counter() - begun)
     return sorted(taken)
+
+
+def read_rows(path: Path) -> list[dict[str, str]]:
+    """The rows of a CSV file without its comments; none if there is no file."""
+    if not path.exists():
+        return []
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+
+
+def replace_rows(path: Path, rows: Sequence[Mapping[str, object]], *key: str, comment: str = "") -> None:
+    """Write rows to a CSV file in the place of its rows that have the same values in the columns `key`."""
+    old: dict[tuple[str, ...], list[Mapping[str, object]]] = {}
+    new: dict[tuple[str, ...], list[Mapping[str, object]]] = {}
+    for groups, listed in ((old, read_rows(path)), (new, rows)):
+        for row in listed:
+            groups.setdefault(tuple(str(row[name]) for name in key), []).append(row)
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        file.write(f"# {comment}\n" * bool(comment))
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        for group in (old | new).values():
+            writer.writerows(group)
 
 
 class Rows:

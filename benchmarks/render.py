@@ -17,7 +17,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 from collections.abc import Callable, Iterator
-from multiprocessing.connection import Connection
+from concurrent.futures import ProcessPoolExecutor
 from statistics import median
 from time import perf_counter, process_time
 from typing import Any, NamedTuple, Protocol
@@ -293,81 +293,49 @@ CONTENDERS = [
 ]
 
 
-def serve(number: int, scenes: int, pipe: Connection) -> None:
-    """A process of one engine: (size, None) makes it and answers its ids, (first, count) draws and answers
-    seconds.
-    """
+#: In a process of its own, an engine and how many frames it has drawn.
+_state: dict[str, Any] = {}
+
+
+def make(number: int, scenes: int, size: int) -> np.ndarray:
+    """Make an engine in this process; its ids of the first scenes."""
     contender = CONTENDERS[number]
     os.environ.update({"LP_NUM_THREADS": "1", **dict(contender.environment)})
-    batch = the_scenes(scenes)
-    engine: Engine | None = None
-    while (order := pipe.recv()) is not None:
-        first, count = order
-        try:
-            if count is None:
-                engine = None  # frees the last size's context before the next is made
-                engine = contender.make(batch, first)
-                pipe.send(np.stack([np.array(engine.draw(i, 1)[2]) for i in range(CHECKED)]))
-                continue
-            assert engine is not None
-            clock, busy = perf_counter(), process_time()
-            engine.draw(first, count)
-            pipe.send((perf_counter() - clock, process_time() - busy))
-        except Exception as error:  # a missing library or driver: this engine is left out
-            pipe.send(f"{type(error).__name__}: {' '.join(str(error).split())}"[:200])
+    engine = contender.make(the_scenes(scenes), size)
+    _state.update(engine=engine, drawn=0)
+    return np.stack([np.array(engine.draw(i, 1)[2]) for i in range(CHECKED)])
 
 
-class Runner:
-    """An engine's process, seen from here."""
-
-    def __init__(self, number: int, scenes: int) -> None:
-        context = multiprocessing.get_context("spawn")
-        self._pipe, other = context.Pipe()
-        self._process = context.Process(target=serve, args=(number, scenes, other), daemon=True)
-        self._process.start()
-        other.close()
-        self._next = 0
-
-    def ask(self, *order: int | None) -> Any:
-        self._pipe.send(order)
-        try:
-            return self._pipe.recv()
-        except EOFError:
-            return f"its process ended ({self._process.exitcode})"
-
-    def time(self, frames: int) -> tuple[float, float]:
-        """Seconds of clock and of processor for so many further frames."""
-        seconds: tuple[float, float] = self.ask(self._next, frames)
-        self._next += frames
-        return seconds
-
-    def stop(self) -> None:
-        if self._process.is_alive():
-            self._pipe.send(None)
-            self._process.join(20)
+def draw(frames: int) -> tuple[float, float]:
+    """Seconds of clock and of processor for so many further frames of this process's engine."""
+    clock, busy = perf_counter(), process_time()
+    _state["engine"].draw(_state["drawn"], frames)
+    _state["drawn"] += frames
+    return perf_counter() - clock, process_time() - busy
 
 
 def measure(size: int, scenes: int, rounds: int, seconds: float) -> Iterator[dict[str, Any]]:
     """One row an engine, of `rounds` rounds of about `seconds` each."""
-    runners: dict[str, Runner] = {}
+    pools: dict[str, ProcessPoolExecutor] = {}
     ids, frames = {}, {}
     for number, contender in enumerate(CONTENDERS):
-        runner = Runner(number, scenes)
-        seen = runner.ask(size, None)
-        if isinstance(seen, str):
-            print(f"left out at {size}: {contender.name}: {seen}")
-            runner.stop()
+        pool = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"))
+        try:
+            ids[contender.name] = pool.submit(make, number, scenes, size).result()
+        except Exception as error:  # a missing library or driver: this engine is left out
+            print(f"left out at {size}: {contender.name}: {' '.join(str(error).split())[:200]}")
+            pool.shutdown()
             continue
-        runners[contender.name], ids[contender.name] = runner, seen
-        runner.time(8)  # the first frames compile shaders
-        frames[contender.name] = max(8, int(seconds * 24 / runner.time(24)[0]))
-    runs: dict[str, list[tuple[float, float]]] = {name: [] for name in runners}
+        pools[contender.name] = pool
+        pool.submit(draw, 8).result()  # the first frames compile shaders
+        frames[contender.name] = max(8, int(seconds * 24 / pool.submit(draw, 24).result()[0]))
+    runs: dict[str, list[tuple[float, float]]] = {name: [] for name in pools}
     for _ in range(rounds):
-        for name, runner in runners.items():
-            clock, busy = runner.time(frames[name])
+        for name, pool in pools.items():
+            clock, busy = pool.submit(draw, frames[name]).result()
             runs[name].append((frames[name] / clock, frames[name] / busy))
-    for runner in runners.values():
-        runner.stop()
+    for pool in pools.values():
+        pool.shutdown()
     ours_fps, ours_per_core = np.array(runs[CONTENDERS[0].name]).T
     for contender in CONTENDERS:
         if contender.name in runs:

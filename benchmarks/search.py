@@ -22,10 +22,9 @@ the data set. Stopped and called again, the program goes on where it was.
 
 import csv
 import sys
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -59,51 +58,43 @@ SPACE: dict[str, dict[str, list[Any]]] = {
 RESULTS = Path(__file__).parent / "results" / "search"
 
 
-@dataclass(frozen=True)
-class Trial:
-    """One training: its number (0: the default choices), its seed, and the choices."""
+class Trial(NamedTuple):
+    """The learning rate and the other choices of a training."""
 
-    number: int
-    seed: int
     learning_rate: float
     choices: dict[str, Any]
 
 
-def trial(model: str, number: int, seed: int = 0) -> Trial:
-    """Trial `number` of a model; its choices depend on the model and the number alone."""
+def trial(model: str, number: int) -> Trial:
+    """Trial `number` of a model; it depends on the model and the number alone."""
     defaults = options(model, {})
     if number == 0:
-        return Trial(0, seed, FitSettings.learning_rate, {name: defaults[name] for name in SPACE[model]})
+        return Trial(FitSettings.learning_rate, {name: defaults[name] for name in SPACE[model]})
     draw = np.random.default_rng([0, number])
     low, high = np.log(LEARNING_RATES)
     rate = float(f"{np.exp(draw.uniform(low, high)):.2g}")
-    return Trial(
-        number,
-        seed,
-        rate,
-        {name: values[draw.integers(len(values))] for name, values in SPACE[model].items()},
-    )
+    return Trial(rate, {name: values[draw.integers(len(values))] for name, values in SPACE[model].items()})
 
 
-def train(model: str, dataset: Dataset, chosen: Trial) -> dict[str, Any]:
+def train(model: str, dataset: Dataset, number: int, seed: int) -> dict[str, Any]:
     """The row of a trial, which is trained unless its run is finished."""
+    rate, choices = trial(model, number)
     settings = FitSettings(
         model,
         TRAIN_SIZE,
-        chosen.seed,
-        {**options(model, {}), **chosen.choices},
-        learning_rate=chosen.learning_rate,
+        seed,
+        {**options(model, {}), **choices},
+        learning_rate=rate,
         min_steps=STEPS,
         max_steps=STEPS,
         precision="bf16",
     )
-    directory = dataset.path.parent / f"{model}-{STEPS}-trial{chosen.number}-seed{chosen.seed}"
-    run = fit(settings, dataset, directory)
+    run = fit(settings, dataset, dataset.path.parent / f"{model}-{STEPS}-trial{number}-seed{seed}")
     return {
-        "trial": chosen.number,
-        "seed": chosen.seed,
-        "learning_rate": chosen.learning_rate,
-        **chosen.choices,
+        "trial": number,
+        "seed": seed,
+        "learning_rate": rate,
+        **choices,
         "val_accuracy": run["best"]["val_accuracy"],
         "best_step": run["best"]["step"],
         "steps": run["steps"],
@@ -123,22 +114,6 @@ def digest(examples: dict[str, str]) -> str:
     return sha256((examples["train"] + examples["val"]).encode()).hexdigest()[:16]
 
 
-def read(path: Path) -> list[dict[str, Any]]:
-    """The rows that are there already."""
-    if not path.exists():
-        return []
-    with open(path, newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
-def write(path: Path, rows: list[dict[str, Any]]) -> None:
-    """All rows, the first seed's trials first."""
-    with replacing(path) as temporary, open(temporary, "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(sorted(rows, key=lambda row: (int(row["seed"]), int(row["trial"]))))
-
-
 def challenger(rows: list[dict[str, Any]], seed: int) -> int | None:
     """The best trial of this seed, if it beats the default choices by more than MARGIN."""
     accuracy = {int(row["trial"]): float(row["val_accuracy"]) for row in rows if int(row["seed"]) == seed}
@@ -149,7 +124,10 @@ def challenger(rows: list[dict[str, Any]], seed: int) -> int | None:
 def main(model: str, data: Path) -> None:
     torch.set_num_threads(1)
     dataset, path = open_dataset(data), RESULTS / f"{model}.csv"
-    rows = read(path)
+    rows: list[dict[str, Any]] = []
+    if path.exists():
+        with open(path, newline="", encoding="utf-8") as file:
+            rows += csv.DictReader(file)
     examples = digest(examples_read(dataset, [TRAIN_SIZE])[TRAIN_SIZE])
     if any(row["data"] != examples or int(row["budget"]) != STEPS for row in rows):
         sys.exit(f"{path} holds trials on other data or of another budget: this search cannot go on")
@@ -157,8 +135,11 @@ def main(model: str, data: Path) -> None:
     def run(number: int, seed: int) -> None:
         if any((int(row["trial"]), int(row["seed"])) == (number, seed) for row in rows):
             return
-        rows.append(train(model, dataset, trial(model, number, seed)))
-        write(path, rows)
+        rows.append(train(model, dataset, number, seed))
+        with replacing(path) as temporary, open(temporary, "w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(sorted(rows, key=lambda row: (int(row["seed"]), int(row["trial"]))))
         print(rows[-1], flush=True)
 
     for number in range(TRIALS):
@@ -167,8 +148,7 @@ def main(model: str, data: Path) -> None:
     if best is not None:
         for number in (0, best):
             run(number, 1)
-        second = [row for row in rows if int(row["trial"]) in (0, best)]
-        best = challenger(second, 1)
+        best = challenger([row for row in rows if int(row["trial"]) in (0, best)], 1)
     print("the default choices stay" if best is None else f"trial {best} replaces the default choices")
 
 

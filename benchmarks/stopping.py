@@ -15,14 +15,13 @@ that are there already stay.
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from simtown.complexity import cells
-from simtown.core.files import DamagedError, as_json, replacing
+from simtown.core.files import as_json, save_text
 from simtown.core.untrusted import read_json
 from simtown.training import identity, plan
 from simtown.training.early_stopping import between_validations, reason_to_stop, stale_after
@@ -40,12 +39,8 @@ def end_of(
 ) -> tuple[int, str] | None:
     """After how many of these validations a run with these settings stops, and why.
 
-    None if it would go on, or validates at other steps.
-
-    Args:
-        settings: of the run, which was never restarted.
-        steps: of each validation.
-        accuracies: of each validation, so exact that two that differ differ here.
+    None if it would go on, or validates at other steps. The run was never restarted, and accuracies are so
+    exact that two that differ differ here.
     """
     between, best, stale = between_validations(settings), -1.0, 0
     for number, (step, accuracy) in enumerate(zip(steps, accuracies, strict=True), 1):
@@ -59,30 +54,22 @@ def end_of(
 
 
 def shared(cell: SweepCell, path: Path) -> dict[str, Any] | None:
-    """The content of a kept cell as the run of `cell`; None if it is another run, or may be.
-
-    Raises:
-        DamagedError: the file is not what simtown sweep writes.
-    """
+    """The content of a kept cell as the run of `cell`; None if it is another run, or may be."""
     run, _ = cells.load(path)
     content = read_json(path)
-    try:
-        before, best, curve = run["settings"], run["best"]["step"], content["curve"]
-        rule = {name: before[name] for name in RULE}
-        restarted, steps, accuracies = run["restarts"], curve["step"], curve["val_accuracy"]
-    except KeyError as error:
-        raise DamagedError(f"{path} is damaged (it lacks {error}): put back a copy of it") from error
+    before, steps, accuracies = run["settings"], content["curve"]["step"], content["curve"]["val_accuracy"]
+    rule = {name: before[name] for name in RULE}
     other = identity.other_settings(run, FitSettings(**(asdict(cell.fit) | rule)), cell.data)
     # a dead network answers all alike, and half of all answers are "yes"
     dead = cell.fit.protocol == "patient" and before["protocol"] != "patient" and 0.5 in accuracies
-    if other or restarted or dead or cell.data.val > MOST_EXAMPLES or "trained_with" in run:
+    if other or run["restarts"] or dead or cell.data.val > MOST_EXAMPLES or "trained_with" in run:
         return None
     end = end_of(cell.fit, steps, accuracies)
-    if end is None or steps[end[0] - 1] < best:
+    if end is None or steps[end[0] - 1] < run["best"]["step"]:
         return None
     count, reason = end
     share = steps[count - 1] / run["steps"]
-    content["curve"] = {name: values[:count] for name, values in curve.items()}
+    content["curve"] = {name: values[:count] for name, values in content["curve"].items()}
     content["run"] |= {
         "settings": as_json(asdict(cell.fit)),
         "steps": steps[count - 1],
@@ -97,6 +84,7 @@ def shared(cell: SweepCell, path: Path) -> dict[str, Any] | None:
 def take(preset: str, source: Path, target: Path, device: str = "cpu") -> tuple[int, int]:
     """Add to `target` what `source` holds of the preset's cells; how many were added, and left."""
     taken = left = 0
+    target.mkdir(parents=True, exist_ok=True)
     for cell in plan.read(preset, device).cells:
         path, new = cells.path_of(source, cell.name), cells.path_of(target, cell.name)
         if new.exists() or not path.exists():
@@ -104,10 +92,7 @@ def take(preset: str, source: Path, target: Path, device: str = "cpu") -> tuple[
         if (content := shared(cell, path)) is None:
             left += 1
             continue
-        target.mkdir(parents=True, exist_ok=True)
-        with replacing(new) as temporary:
-            text = json.dumps(content, sort_keys=True, separators=(",", ":"))
-            temporary.write_text(text + "\n", encoding="utf-8")
+        save_text(new, cells.text_of(content))
         taken += 1
     return taken, left
 
@@ -120,8 +105,7 @@ def main() -> None:
     parser.add_argument("source", type=Path, help="folder of kept cells that another rule ended")
     parser.add_argument("target", type=Path, help="folder to which the cells of both rules are added")
     parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"), help="that trained the cells")
-    arguments = parser.parse_args()
-    taken, left = take(arguments.preset, arguments.source, arguments.target, arguments.device)
+    taken, left = take(**vars(parser.parse_args()))
     print(f"{taken} runs are those of both rules, {left} are not")
 
 

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.progress import track
 
 from simtown.complexity import cells
 from simtown.datasets.generate import generate
@@ -25,7 +24,6 @@ from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings
 
 RESULTS = Path(__file__).parent / "results"
-RESULT = RESULTS / "visible.csv"
 COLUMNS = ("test_id", "entities", "percent")
 
 
@@ -36,10 +34,7 @@ def settings_of(data: dict[str, Any]) -> Settings:
 
 
 def made_again(test_id: str, data: dict[str, Any]) -> dict[str, object]:
-    """The line of a test set.
-
-    Raises ValueError if this simtown draws other examples.
-    """
+    """The line of a test set. Raises ValueError if this simtown draws other examples."""
     with tempfile.TemporaryDirectory() as folder:
         generate(settings_of(data | {"n": 2, "val": 2}), folder)  # no more others than must be
         test = open_dataset(folder).test
@@ -52,12 +47,12 @@ def made_again(test_id: str, data: dict[str, Any]) -> dict[str, object]:
 
 
 def main() -> None:
-    with RESULT.open(encoding="utf-8", newline="") as file:
+    with (RESULTS / "visible.csv").open(encoding="utf-8", newline="") as file:
         known = {line["test_id"]: line for line in csv.DictReader(file)}
     kept = [cells.load(path)[0]["data"] for path in sorted((RESULTS / "sample-complexity").glob("*.json"))]
     sets = {data["test_id"]: data for data in kept if not data["distractor"]}
-    lines = [known.get(test_id) or made_again(test_id, sets[test_id]) for test_id in track(sets, "test sets")]
-    with RESULT.open("w", encoding="utf-8", newline="") as file:
+    lines = [known.get(test_id) or made_again(test_id, data) for test_id, data in sets.items()]
+    with (RESULTS / "visible.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
         writer.writerows(lines)

@@ -29,11 +29,7 @@ class BootstrapCurve:
     """The learning curve of a model in a world: S sizes, K seeds.
 
     Attributes:
-        model: its name.
-        entities: size of the world.
-        distractor: whether its scenes have a third vehicle.
         sizes: (S,) int, ascending.
-        seeds: of the runs, K of them.
         runs: (S, K) accuracy of every run, NaN where there is none.
         items: test items of the smallest test set.
         accuracy: (S,) mean over the seeds.
@@ -68,28 +64,20 @@ class BootstrapCurve:
 
 # What varied among the runs of a curve
 
-#: From least to most; intervals over the first three are known to be too narrow, or to hold for one data set
-#: or world alone.
-ITEMS, WEIGHTS, DATA, WORLDS = (
+#: From least to most. Intervals over the first two are too narrow; SEEDS are those of runs that do not say
+#: where their data came from.
+ITEMS, WEIGHTS, SEEDS, DATA, WORLDS = _OVERS = (
     "items only",
     "weights and items",
+    "seeds and items",
     "weights, data and items",
     "weights, data, world and items",
 )
-#: Of runs that do not say where their data came from.
-SEEDS = "seeds and items"
-_MARKS = {
-    ITEMS: "items only: too narrow",
-    WEIGHTS: "weights and items: too narrow",
-    DATA: "weights, data and items: of one world",
-}
+_MARKS = {ITEMS: ": too narrow", WEIGHTS: ": too narrow", DATA: ": of one world"}
 
 
 def interval_over(runs: Sequence[Run]) -> str:
-    """What the interval of a curve of these runs covers.
-
-    The luck of test items, of weights, of training data, or of the world's kinds.
-    """
+    """What varied among the runs of a curve, which is what its interval covers."""
     drawn: dict[int, set[tuple[str, int]]] = {}
     for run, cluster in zip(runs, _clusters(runs), strict=True):
         drawn.setdefault(run.train_size, set()).add(cluster)
@@ -104,7 +92,7 @@ def interval_over(runs: Sequence[Run]) -> str:
 
 def marked(over: str) -> str:
     """What an interval holds, with a mark if it is too narrow for the truth that a reader asks for."""
-    return _MARKS.get(over, over)
+    return over + _MARKS.get(over, "")
 
 
 def too_narrow(over: str) -> bool:
@@ -114,8 +102,7 @@ def too_narrow(over: str) -> bool:
 
 def narrowest(*overs: str) -> str:
     """Of several curves that are compared: what the interval of the comparison holds."""
-    order = [ITEMS, WEIGHTS, SEEDS, DATA, WORLDS]
-    return min(overs, key=order.index)
+    return min(overs, key=_OVERS.index)
 
 
 def _clusters(runs: Sequence[Run]) -> list[tuple[str, int]]:
@@ -134,10 +121,7 @@ def _clusters(runs: Sequence[Run]) -> list[tuple[str, int]]:
 
 
 def _generator(seed: int, *address: object) -> np.random.Generator:
-    """Random numbers that depend only on the seed and the address.
-
-    So another model or world changes no interval of this one.
-    """
+    """Random numbers of a seed and an address alone: another model or world changes no interval of this."""
     digest = blake2b(repr(address).encode(), digest_size=16).digest()
     return np.random.default_rng([seed, int.from_bytes(digest, "little")])
 
@@ -148,19 +132,21 @@ def resampled_accuracies(curves: Sequence[Sequence[Run]], replicates: int, seed:
     Runs with the same test set see the same items. Where each cluster of a curve was tested on items of its
     own, the luck of items is drawn with the cluster, so there the items are not resampled.
     """
-    drawn = {run.test_id for runs in curves for run in runs if not _own_items(runs, run.train_size)}
+    drawn: set[str] = set()
     tests: dict[str, list[tuple[int, int]]] = {}
     for c, runs in enumerate(curves):
+        by_size: dict[int, set[str]] = {}
         for i, run in enumerate(runs):
             tests.setdefault(run.test_id, []).append((c, i))
+            by_size.setdefault(run.train_size, set()).add(run.test_id)
+        drawn |= {test_id for ids in by_size.values() if len(ids) == 1 for test_id in ids}
     result = [np.empty((1 + replicates, len(runs))) for runs in curves]
     for test_id, places in tests.items():
         correct = np.stack([curves[c][i].correct for c, i in places])
-        accuracies = _on_drawn_items(
-            correct, replicates if test_id in drawn else 0, _generator(seed, "items", test_id)
-        )
+        random = _generator(seed, "items", test_id)
+        accuracies = _on_drawn_items(correct, replicates if test_id in drawn else 0, random)
         for (c, i), column in zip(places, accuracies.T, strict=True):
-            result[c][:, i] = column if test_id in drawn else column[0]
+            result[c][:, i] = column
     return result
 
 
@@ -184,11 +170,6 @@ def _on_drawn_items(correct: np.ndarray, replicates: int, random: np.random.Gene
     return np.concatenate(parts)
 
 
-def _own_items(runs: Sequence[Run], size: int) -> bool:
-    """Whether the clusters of a curve were tested on different sets at this size."""
-    return len({run.test_id for run in runs if run.train_size == size}) > 1
-
-
 @cache
 def stretch(draws: int) -> float:
     """By which factor Student's t distribution over so many draws is wider than the normal distribution."""
@@ -198,7 +179,6 @@ def stretch(draws: int) -> float:
 
 def curve_of(runs: Sequence[Run], accuracies: np.ndarray, targets: np.ndarray, seed: int) -> BootstrapCurve:
     """The curve of the runs of one model in one world; accuracies (1 + replicates, runs)."""
-    model, entities, distractor = runs[0].model, runs[0].entities, runs[0].distractor
     sizes = np.array(sorted({run.train_size for run in runs}))
     seeds = tuple(sorted({run.seed for run in runs}))
     place = {(run.train_size, run.seed): i for i, run in enumerate(runs)}
@@ -209,7 +189,6 @@ def curve_of(runs: Sequence[Run], accuracies: np.ndarray, targets: np.ndarray, s
 
     mean = _mean(runs, sizes, accuracies, seed)
     weight = answers.sum(axis=1).astype(float)
-    samples = {name: rule(sizes, mean, weight, targets) for name, rule in RULES.items()}
     low, high = np.array([interval(column[1:]) for column in mean.T]).T
     if len(seeds) == 1:
         counts = zip(mean[0], answers[:, 0].tolist(), strict=True)
@@ -217,9 +196,9 @@ def curve_of(runs: Sequence[Run], accuracies: np.ndarray, targets: np.ndarray, s
         low, high = np.array([[ci.low, ci.high] for ci in wilson]).T
     each = _each_seed(sizes, by_seed, answers, targets)
     return BootstrapCurve(
-        model=model,
-        entities=entities,
-        distractor=distractor,
+        model=runs[0].model,
+        entities=runs[0].entities,
+        distractor=runs[0].distractor,
         sizes=sizes,
         seeds=seeds,
         runs=by_seed,
@@ -228,7 +207,7 @@ def curve_of(runs: Sequence[Run], accuracies: np.ndarray, targets: np.ndarray, s
         low=low,
         high=high,
         interval_over=interval_over(runs),
-        samples=samples,
+        samples={name: rule(sizes, mean, weight, targets) for name, rule in RULES.items()},
         medians={
             name: np.array([median(row, sizes[0], limits) for row in needs])
             for name, (needs, limits) in each.items()
@@ -238,38 +217,35 @@ def curve_of(runs: Sequence[Run], accuracies: np.ndarray, targets: np.ndarray, s
 
 
 def _mean(runs: Sequence[Run], sizes: np.ndarray, accuracies: np.ndarray, seed: int) -> np.ndarray:
-    """The mean curve of the runs, and its replicates: (1 + replicates, S).
-
-    `accuracies` are (1 + replicates, runs).
+    """The mean curve of the runs, and its replicates, (1 + replicates, S), from (1 + replicates, runs).
 
     A replicate moves the mean by the luck of the items that its runs share, and by the luck of the clusters:
     each cluster has one normal number a replicate, the same for every curve in which it occurs, by which its
     distance from the mean counts. The sum has the variance of a mean of C clusters, whatever their distances
     are, and stretched it is Student's interval.
     """
-    clusters = _clusters(runs)
-    keys = sorted(set(clusters))
+    columns: dict[int, dict[tuple[str, int], list[int]]] = {}
+    for j, (run, cluster) in enumerate(zip(runs, _clusters(runs), strict=True)):
+        columns.setdefault(run.train_size, {}).setdefault(cluster, []).append(j)
     replicates = len(accuracies) - 1
-    # (replicates, C)
-    normal = np.stack([_generator(seed, "cluster", *key).standard_normal(replicates) for key in keys], axis=1)
+    normal = {
+        key: _generator(seed, "cluster", *key).standard_normal(replicates) for key in set(_clusters(runs))
+    }
     result = np.empty((1 + replicates, len(sizes)))
-    columns: dict[tuple[int, tuple[str, int]], list[int]] = {}
-    for j, run in enumerate(runs):
-        columns.setdefault((run.train_size, clusters[j]), []).append(j)
     for i, n in enumerate(sizes):
-        members = [columns.get((int(n), key), []) for key in keys]
-        present = [c for c, own in enumerate(members) if own]
-        # (1 + replicates, C present)
-        cluster = np.stack([accuracies[:, members[c]].mean(axis=1) for c in present], axis=1)
-        mean = cluster[0].mean()
-        items = cluster[1:].mean(axis=1) - mean
+        members = dict(sorted(columns[int(n)].items()))
+        count = len(members)
+        # (1 + replicates, C)
+        cluster_means = np.stack([accuracies[:, own].mean(axis=1) for own in members.values()], axis=1)
+        mean = cluster_means[0].mean()
+        items = cluster_means[1:].mean(axis=1) - mean
         result[0, i] = mean
-        if len(present) == 1:
+        if count == 1:
             result[1:, i] = mean + items
             continue
-        count = len(present)
-        distances = normal[:, present] @ (cluster[0] - mean) / np.sqrt(count * (count - 1))
-        shared = _shared_by_items([[runs[j] for j in members[c]] for c in present])
+        luck = np.stack([normal[key] for key in members]).T
+        distances = luck @ (cluster_means[0] - mean) / np.sqrt(count * (count - 1))
+        shared = _shared_by_items([[runs[j] for j in own] for own in members.values()])
         result[1:, i] = mean + np.sqrt(shared) * items + stretch(count) * distances
     return np.clip(result, 0, 1)
 
@@ -313,21 +289,17 @@ def interval(values: np.ndarray) -> tuple[float, float]:
     A replicate without a value (NaN) counts as lying below everything for the lower end and above everything
     for the upper end.
     """
-    outside = (1 - LEVEL) / 2 * len(values)
-    low = np.sort(np.where(np.isnan(values), -np.inf, values))[int(np.floor(outside + ROUNDING))]
-    high = np.sort(np.where(np.isnan(values), np.inf, values))[-1 - int(np.floor(outside + ROUNDING))]
+    outside = int(np.floor((1 - LEVEL) / 2 * len(values) + ROUNDING))
+    low = np.sort(np.where(np.isnan(values), -np.inf, values))[outside]
+    high = np.sort(np.where(np.isnan(values), np.inf, values))[-1 - outside]
     return float(low), float(high)
 
 
 def median(samples: np.ndarray, smallest: float, limits: np.ndarray) -> float:
-    """Kaplan-Meier median of N* over seeds.
+    """Kaplan-Meier median of N* (K,) over seeds.
 
-    That is where the share of seeds that have not reached the target falls to one half.
-
-    Args:
-        samples: (K,) N* of every seed.
-        smallest: size.
-        limits: (K,) largest size of every seed, where it is right-censored.
+    That is where the share of seeds that have not reached the target falls to one half. `limits` (K,) are the
+    largest sizes of the seeds, where they are right-censored.
     """
     late = samples == ABOVE
     if late.all():

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from simtown.core.files import DamagedError, ForeignDirectoryError, replacing
+from simtown.core.files import DamagedError, ForeignDirectoryError, save_text
 from simtown.core.untrusted import inside, open_regular, read_json, read_text
 
 #: What the files of cells and run directories call their format, and the version of the former.
@@ -20,7 +20,6 @@ CELL, RUN_FORMAT, VERSION = "simtown-cell", "simtown-run", 1
 #: The files of a run directory that are read here.
 RUN, ANSWERS, METRICS = "run.json", "test.npz", "metrics.jsonl"
 _DIGITS = 4
-_CURVE = ("train_accuracy", "val_accuracy")
 
 
 def path_of(folder: Path, name: str) -> Path:
@@ -43,24 +42,27 @@ def save(directory: Path, folder: Path) -> Path:
     correct = right_answers(directory / ANSWERS)
     try:
         rows = [json.loads(line) for line in read_text(directory / METRICS, follow=False).splitlines()]
-        curve = {name: [round(row[name], _DIGITS) for row in rows] for name in _CURVE}
-        steps = [int(row["step"]) for row in rows]
+        curve: dict[str, list[float]] = {"step": [int(row["step"]) for row in rows]}
+        for name in ("train_accuracy", "val_accuracy"):
+            curve[name] = [round(row[name], _DIGITS) for row in rows]
     except (OSError, KeyError, ValueError) as error:
         raise DamagedError(f"{directory / METRICS} is damaged ({error}): train this run again") from error
+    data = {name: value for name, value in run["data"].items() if name not in ("name", "path")}
     content = {
         "format": CELL,
         "version": VERSION,
-        # without the place of the data
-        "run": run | {"data": {k: v for k, v in run["data"].items() if k not in ("name", "path")}},
+        "run": run | {"data": data},
         "correct": base64.b64encode(np.packbits(correct).tobytes()).decode(),
-        "curve": {"step": steps, **curve},
+        "curve": curve,
     }
     folder.mkdir(parents=True, exist_ok=True)
-    path = path_of(folder, directory.name)
-    with replacing(path) as temporary:
-        text = json.dumps(content, sort_keys=True, separators=(",", ":"))
-        temporary.write_text(text + "\n", encoding="utf-8")
-    return path
+    save_text(path_of(folder, directory.name), text_of(content))
+    return path_of(folder, directory.name)
+
+
+def text_of(content: dict[str, Any]) -> str:
+    """The text of a cell's file."""
+    return json.dumps(content, sort_keys=True, separators=(",", ":")) + "\n"
 
 
 def load(path: Path) -> tuple[dict[str, Any], np.ndarray]:
@@ -84,7 +86,7 @@ def load(path: Path) -> tuple[dict[str, Any], np.ndarray]:
         if count < 1 or len(packed) != (count + 7) // 8:
             raise ValueError(f"its {len(packed)} bytes of answers are not those of {count} test items")
         correct = np.unpackbits(packed, count=count).astype(bool)
-        check_accuracy(run, correct)
+        check_accuracy(run["test"]["accuracy"], correct)
     except (FileNotFoundError, ForeignDirectoryError):
         raise
     except (OSError, AttributeError, KeyError, TypeError, ValueError) as error:
@@ -106,11 +108,7 @@ def read_run(path: Path) -> dict[str, Any]:
 
 
 def right_answers(path: Path) -> np.ndarray:
-    """(T,) bool, which test items were answered correctly, from a run's test.npz.
-
-    Raises:
-        DamagedError: the file is damaged.
-    """
+    """(T,) bool, which test items were answered correctly, from a run's test.npz, or DamagedError."""
     try:
         with open_regular(path, follow=False) as file, np.load(file, allow_pickle=False) as arrays:
             correct: np.ndarray = arrays["correct"]
@@ -121,8 +119,7 @@ def right_answers(path: Path) -> np.ndarray:
     return correct
 
 
-def check_accuracy(run: dict[str, Any], correct: np.ndarray) -> None:
-    """Raises ValueError unless a record states the accuracy of these answers."""
-    stated = run["test"]["accuracy"]
+def check_accuracy(stated: float, correct: np.ndarray) -> None:
+    """Raises ValueError unless this is the accuracy of these answers."""
     if not abs(stated - correct.mean()) < 0.5 / len(correct):
         raise ValueError(f"its answers have accuracy {correct.mean():.4f}, it says {stated:.4f}")

@@ -12,17 +12,13 @@ import numpy as np
 from simtown.complexity.finished_runs import Run
 from simtown.core.untrusted import read_text
 
+#: Columns of whole numbers, and the least of each.
+_LEAST = {"size": 1, "total": 1, "seed": 0, "correct": 0, "world": 1}
 COLUMNS = ("group", "size", "seed", "correct", "total")
 
 
 class CsvResults(NamedTuple):
-    """The content of a CSV of results.
-
-    Attributes:
-        runs: one a line.
-        reference: the first line's group, which the others are compared with.
-        worlds: whether there is a column `world`.
-    """
+    """The runs of a CSV of results, the first line's group, and whether there is a column `world`."""
 
     runs: list[Run]
     reference: str
@@ -50,36 +46,34 @@ def read_csv(path: Path) -> CsvResults:
     names = [name.strip() for name in records[0][1]]
     if sorted(names) not in (sorted(COLUMNS), sorted((*COLUMNS, "world"))):
         raise ValueError(f"{path} has the columns {', '.join(names)}, not {columns} and, if you like, world")
-    runs: list[Run] = []
+    runs: dict[str, Run] = {}
     line_of: dict[str, int] = {}
     for number, row in records[1:]:
         where = f"{path}, line {number}"
         if len(row) != len(names):
             raise ValueError(f"{where}: {len(row)} values for {len(names)} columns")
         run = _run(where, dict(zip(names, (cell.strip() for cell in row), strict=True)))
-        first = line_of.setdefault(run.test_id, number)
-        if first != number:
-            raise ValueError(
-                f"{where}: the same {', '.join(sorted(set(names) - {'correct', 'total'}))} as line {first}"
-            )
-        runs.append(run)
-    return CsvResults(runs, runs[0].model, "world" in names)
+        if run.test_id in runs:
+            case = ", ".join(sorted(set(names) - {"correct", "total"}))
+            raise ValueError(f"{where}: the same {case} as line {line_of[run.test_id]}")
+        runs[run.test_id], line_of[run.test_id] = run, number
+    return CsvResults(list(runs.values()), next(iter(runs.values())).model, "world" in names)
 
 
 def _run(where: str, row: dict[str, str]) -> Run:
-    def whole(name: str, least: int) -> int:
-        text = row[name]
+    group = row.pop("group")
+    if not group:
+        raise ValueError(f"{where}, column group: it is empty")
+    numbers = {"world": 1}
+    for name, text in row.items():
+        least = _LEAST[name]
         if not (text.isascii() and text.isdigit() and len(text) < 16 and int(text) >= least):
             raise ValueError(f"{where}, column {name}: {text!r} is not a whole number of at least {least}")
-        return int(text)
-
-    if not row["group"]:
-        raise ValueError(f"{where}, column group: it is empty")
-    size, total, seed, correct = whole("size", 1), whole("total", 1), whole("seed", 0), whole("correct", 0)
+        numbers[name] = int(text)
+    world, size, seed, correct, total = (numbers[x] for x in ("world", "size", "seed", "correct", "total"))
     if correct > total:
         raise ValueError(f"{where}, column correct: {correct} right answers of {total}")
-    world = whole("world", 1) if "world" in row else 1
     # Which items were answered right is unknown, so no two runs can be paired by item: each has a test set of
     # its own, whose name does not depend on the order of lines.
-    test_id = repr((row["group"], world, size, seed))
-    return Run(row["group"], world, False, size, seed, test_id, np.arange(total) < correct)
+    test_id = repr((group, world, size, seed))
+    return Run(group, world, False, size, seed, test_id, np.arange(total) < correct)

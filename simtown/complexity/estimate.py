@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -71,10 +70,8 @@ def estimate(
     if replicates < 40:
         raise ValueError(f"replicates must be at least 40 for a {LEVEL:.0%} interval, not {replicates}")
     if not runs:
-        raise ValueError(
-            "there are no finished runs to compare: give directories that simtown fit or sweep has finished"
-        )
-    runs = sorted(runs, key=_order)
+        raise ValueError("there are no finished runs to compare")
+    runs = sorted(runs, key=lambda r: (r.distractor, model_order(r.model), r.entities, r.train_size, r.seed))
     groups: dict[tuple[str, int, bool], list[Run]] = {}
     for run in runs:
         groups.setdefault((run.model, run.entities, run.distractor), []).append(run)
@@ -99,10 +96,6 @@ def estimate(
         accuracies=_accuracies(runs),
         world=world,
     )
-
-
-def _order(run: Run) -> tuple[Any, ...]:
-    return run.distractor, model_order(run.model), run.entities, run.train_size, run.seed
 
 
 def _rows(curve: BootstrapCurve, targets: np.ndarray) -> Iterator[Need]:
@@ -151,9 +144,7 @@ def _reaching(curves: Sequence[BootstrapCurve]) -> tuple[list[BootstrapCurve], l
     The others have no exponents and no ratios.
     """
     reached = {
-        (c.model, c.distractor)
-        for c in curves
-        if any((samples[:, 0] < ABOVE).any() for samples in c.samples.values())
+        (c.model, c.distractor) for c in curves if any((n[:, 0] < ABOVE).any() for n in c.samples.values())
     }
     notes = []
     for model in dict.fromkeys(c.model for c in curves):
@@ -177,6 +168,15 @@ def _by_model(curves: Iterable[BootstrapCurve]) -> dict[bool, dict[str, list[Boo
     return result
 
 
+def _in_shared_worlds(*models: Sequence[BootstrapCurve]) -> list[list[BootstrapCurve]]:
+    """The curves of each model in the worlds that all of them have.
+
+    A need that does not grow as a power has another exponent in other worlds.
+    """
+    shared = set.intersection(*({c.entities for c in own} for own in models))
+    return [[c for c in own if c.entities in shared] for own in models]
+
+
 def _exponents(curves: Sequence[BootstrapCurve], targets: np.ndarray, reference: str) -> Iterator[Exponent]:
     for distractor, models in _by_model(curves).items():
         for rule, (t, target) in product(RULES, enumerate(targets)):
@@ -190,21 +190,6 @@ def _exponents(curves: Sequence[BootstrapCurve], targets: np.ndarray, reference:
                         yield _exponent(f"{model} - {reference}", case, pair, t)
 
 
-def _in_shared_worlds(*models: Sequence[BootstrapCurve]) -> list[list[BootstrapCurve]]:
-    """The curves of each model in the worlds that all of them have.
-
-    A need that does not grow as a power has another exponent in other worlds.
-    """
-    shared = set.intersection(*({c.entities for c in own} for own in models))
-    return [[c for c in own if c.entities in shared] for own in models]
-
-
-def _needs(curves: Sequence[BootstrapCurve], rule: str, t: int) -> WorldNeeds:
-    smallest, largest = (np.array([c.sizes[i] for c in curves]) for i in (0, -1))
-    samples = np.stack([c.samples[rule][t] for c in curves], axis=1)
-    return WorldNeeds(np.array([c.entities for c in curves]), samples, smallest, largest)
-
-
 def _exponent(
     name: str, case: tuple[bool, float, str], models: Sequence[Sequence[BootstrapCurve]], t: int
 ) -> Exponent:
@@ -212,7 +197,15 @@ def _exponent(
 
     It is computed again with every other treatment of censored worlds.
     """
-    needs = [_needs(own, case[2], t) for own in models]
+    needs = [
+        WorldNeeds(
+            np.array([c.entities for c in own]),
+            np.stack([c.samples[case[2]][t] for c in own], axis=1),
+            np.array([c.sizes[0] for c in own]),
+            np.array([c.sizes[-1] for c in own]),
+        )
+        for own in models
+    ]
     over = narrowest(*(c.interval_over for own in models for c in own))
 
     def slopes(treatment: tuple[int, bool] | None = None) -> np.ndarray:
@@ -231,20 +224,9 @@ def _exponent(
     intervals = [interval(other[1:]) for other in treated]
     values = [float(other[0]) for other in treated if np.isfinite(other[0])]
     verdict = _verdict(intervals, over) if len(needs) == 2 else ""
-    return Exponent(
-        name,
-        *case,
-        value,
-        *intervals[0],
-        worlds=worlds,
-        uncensored=uncensored,
-        identified=identified,
-        reason="",
-        interval_over=over,
-        least=min(values),
-        most=max(values),
-        verdict=verdict,
-    )
+    low, high = intervals[0]
+    ends = min(values), max(values)
+    return Exponent(name, *case, value, low, high, worlds, uncensored, identified, "", over, *ends, verdict)
 
 
 def _verdict(intervals: Sequence[tuple[float, float]], over: str) -> str:
@@ -276,13 +258,12 @@ def _additions(curves: Sequence[BootstrapCurve], targets: np.ndarray, reference:
             own, theirs = _in_shared_worlds(own, models.get(reference, own))
             if len(own) < 2:
                 continue
-            ends, over = _added(own, rule, t)
             case = distractor, float(target), rule, own[0].entities, own[-1].entities
-            yield Addition(model, *case, *_extent(*ends), over)
+            (a, b), over = _added(own, rule, t)
+            yield Addition(model, *case, *_extent(a, b), over)
             if reference in models and model != reference:
-                (a, b), ((c, d), other) = ends, _added(theirs, rule, t)
-                over = narrowest(over, other)
-                extent = _extent(a - d, b - c)
+                (c, d), other = _added(theirs, rule, t)
+                over, extent = narrowest(over, other), _extent(a - d, b - c)
                 verdict = _verdict([extent[2:]], over)
                 yield Addition(f"{model} - {reference}", *case, *extent, over, verdict)
 
@@ -301,19 +282,21 @@ def _extent(least: np.ndarray, most: np.ndarray) -> tuple[float, float, float, f
 
 def _both_reach(curves: Sequence[BootstrapCurve], targets: np.ndarray, reference: str) -> Iterator[BothReach]:
     for distractor, models in _by_model(curves).items():
-        for model, target in product((m for m in models if reference in models and m != reference), targets):
-            reached = [
-                {
-                    (c.entities, int(n))
-                    for c in models[name]
-                    for n, accuracy in zip(c.sizes, c.accuracy, strict=True)
-                    if accuracy >= target - ROUNDING
-                }
-                for name in (model, reference)
-            ]
-            yield BothReach(
-                model, reference, distractor, float(target), tuple(sorted(reached[0] & reached[1]))
-            )
+        for model, target in product(models, targets):
+            if reference in models and model != reference:
+                upper, lower = (_reached_sets(models[name], target) for name in (model, reference))
+                sets = tuple(sorted(upper & lower))
+                yield BothReach(model, reference, distractor, float(target), sets)
+
+
+def _reached_sets(curves: Sequence[BootstrapCurve], target: float) -> set[tuple[int, int]]:
+    """Worlds and sizes at which the mean accuracy reaches the target."""
+    return {
+        (c.entities, int(n))
+        for c in curves
+        for n, accuracy in zip(c.sizes, c.accuracy, strict=True)
+        if accuracy >= target - ROUNDING
+    }
 
 
 def _accuracies(runs: Sequence[Run]) -> list[Accuracies]:

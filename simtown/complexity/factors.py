@@ -41,7 +41,7 @@ EFFECTS: dict[str, tuple[float, float, float, float]] = {
 
 @dataclass(frozen=True)
 class Effect:
-    """By which factor an effect lowers the need, in one world, for one target.
+    """By which factor an effect lowers the need, in one world, for one target, by the isotonic rule.
 
     Fields as in :mod:`simtown.complexity.needs`; `seeds` are those of the size and model that has fewest.
     """
@@ -50,7 +50,6 @@ class Effect:
     entities: int
     distractor: bool
     target: float
-    rule: str
     at_least: float
     at_most: float
     low: float
@@ -64,15 +63,10 @@ class Effect:
         return "unknown" if unknown else factor_text(self.at_least, self.at_most, self.low, self.high)
 
 
-def effects(
-    curves: Sequence[BootstrapCurve], targets: Sequence[float], rule: str = "isotonic"
-) -> list[Effect]:
+def effects(curves: Sequence[BootstrapCurve], targets: Sequence[float]) -> list[Effect]:
     """Every effect whose models were trained, by world and target; curves of other models are left out.
 
-    Args:
-        curves: with N* for `targets`, whose replicates draw seeds and items together.
-        targets: accuracies, in the order of the rows of `BootstrapCurve.samples`.
-        rule: a name of :data:`simtown.complexity.curves.RULES`.
+    `targets` are accuracies, in the order of the rows of `BootstrapCurve.samples`.
     """
     worlds: dict[tuple[bool, int], dict[str, BootstrapCurve]] = {}
     for curve in curves:
@@ -85,19 +79,19 @@ def effects(
                 models = {model: c for model, c in zip(DESIGN, contrast, strict=True) if c}
                 if models.keys() <= curve_of.keys():
                     own = [curve_of[model] for model in models]
-                    ends, over = compared(list(models.values()), own, t, rule)
+                    ends, over = compared(list(models.values()), own, t)
                     seeds = min(curve.fewest for curve in own)
                     least, most, low, high = map(float, np.exp(ends))
-                    case = entities, distractor, float(target), rule
+                    case = entities, distractor, float(target)
                     result.append(Effect(name, *case, least, most, low, high, seeds, over))
     return result
 
 
 def compared(
-    coefficients: Sequence[float], curves: Sequence[BootstrapCurve], t: int, rule: str = "isotonic"
+    coefficients: Sequence[float], curves: Sequence[BootstrapCurve], t: int
 ) -> tuple[tuple[float, float, float, float], str]:
     """Least and greatest sum of coefficients times log N*, the ends of its interval, and what that holds."""
-    pairs = [log_bounds(curve.samples[rule][t], curve.sizes) for curve in curves]
+    pairs = [log_bounds(curve.samples["isotonic"][t], curve.sizes) for curve in curves]
     least, most = contrasted(coefficients, pairs)
     ends = float(least[0]), float(most[0]), interval(least[1:])[0], interval(most[1:])[1]
     return ends, narrowest(*(curve.interval_over for curve in curves))
@@ -114,7 +108,7 @@ def contrasted(
     coefficients: Sequence[float], pairs: Sequence[tuple[np.ndarray, np.ndarray]]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Least and greatest sum of coefficients times values between bounds; no coefficient is 0."""
-    signed = list(zip(coefficients, pairs, strict=True))
-    least = sum((c * (low if c > 0 else high) for c, (low, high) in signed), start=np.zeros(1))
-    most = sum((c * (high if c > 0 else low) for c, (low, high) in signed), start=np.zeros(1))
+    signed = [(c, pair if c > 0 else pair[::-1]) for c, pair in zip(coefficients, pairs, strict=True)]
+    least = sum((c * low for c, (low, _) in signed), start=np.zeros(1))
+    most = sum((c * high for c, (_, high) in signed), start=np.zeros(1))
     return least, most

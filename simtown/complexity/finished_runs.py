@@ -16,31 +16,15 @@ from typing import Any
 import numpy as np
 
 from simtown.complexity import cells
-from simtown.complexity.cells import ANSWERS, CELL, RUN, RUN_FORMAT
+from simtown.complexity.cells import ANSWERS, RUN, RUN_FORMAT
+from simtown.complexity.model_looks import LOOKS
 from simtown.core.files import DamagedError
 from simtown.core.untrusted import RefusedError, open_regular
 
-#: Bytes at the beginning of a JSON file in which a cell's file says what it is.
-_HEAD = 200_000
-#: Our models, in the order of tables and figures; any other comes after them.
-MODELS = (
-    "cnn-lstm",
-    "cnn-lstm-boxes",
-    "film",
-    "relation-network",
-    "vit",
-    "pbn-no-boxes",
-    "pbn",
-    "true-boxes",
-    "question-only",
-)
 #: Settings of a run and of its data set that decide what an accuracy means, so that the runs of one table
 #: share them. Seeds are not among them.
 _FIT = ("protocol", "patience", "max_steps", "batch", "learning_rate", "stream", "precision")
 _DATA = ("relations", "frequencies", "phrasing", "weathers", "paint", "jitter", "catalogue", "val")
-
-#: Model, distractor, entities, train size and seed of a run.
-_Cell = tuple[Any, ...]
 
 
 class MixtureError(ValueError):
@@ -52,14 +36,11 @@ class Run:
     """One finished run: a model trained once, tested once.
 
     Attributes:
-        model: its name.
-        entities: size of the world.
-        distractor: whether its scenes have a third vehicle.
+        distractor: whether the scenes have a third vehicle.
         train_size: training examples.
-        seed: of the run.
         test_id: identity of the test set; the same id means the same items in the same order.
         correct: (T,) bool, per test item.
-        data_seed: seed of the data set that it read; None if it is not recorded.
+        data_seed: seed of the data set; None if it is not recorded.
         world_seed: the data set's world seed; None if it is not recorded.
         validation: accuracy on validation examples, None where there is none.
         reweighted: the same, each example weighted by equation 1.
@@ -79,53 +60,45 @@ class Run:
 
 
 def read_runs(paths: Iterable[Path]) -> list[Run]:
-    """Every finished run at or below the paths, in the order of their cells; a run found twice counts once.
-
-    Raises:
-        FileNotFoundError: a path does not exist, or there is no finished run.
-        DamagedError: a file is damaged, or two runs disagree about the number of items of their test set.
-        ValueError: two directories hold the same cell.
-        MixtureError: the runs were made with different settings.
-    """
+    """The finished runs of :func:`read_and_count`."""
     return read_and_count(paths)[0]
 
 
 def read_and_count(paths: Iterable[Path]) -> tuple[list[Run], dict[str, int]]:
-    """The finished runs, and how many others there are of each status.
+    """Every finished run at or below the paths, in the order of their cells, and how many others have which
+    status.
 
-    A run that is unfinished in one place and finished in another counts as finished. Raises as
-    :func:`read_runs` does.
+    A run that is found twice counts once; one that is finished anywhere counts as finished.
+
+    Raises:
+        FileNotFoundError: a path does not exist, or there is no finished run.
+        DamagedError: a file is damaged.
+        ValueError: two files hold different runs of the same cell.
+        MixtureError: the runs were made with different settings.
     """
     paths = list(paths)
-    done: list[tuple[Path, dict[str, str], Run]] = []
-    unfinished: list[tuple[_Cell, str]] = []
+    done: list[tuple[Path, Run]] = []
+    settings: dict[Path, dict[str, str]] = {}
+    unfinished: list[tuple[tuple[Any, ...], str]] = []
     for file in sorted({file for path in paths for file in _run_files(path)}):
         record, correct = (cells.read_run(file), None) if file.name == RUN else cells.load(file)
         if record.get("format") != RUN_FORMAT:
             continue  # another program's
-        if record.get("status") == "done":
-            done.append((file, conditions(record), _run(file, record, correct)))
-        else:
+        if record.get("status") != "done":
             unfinished.append((_cell(record), str(record.get("status"))))
-    _refuse_mixture([(_place(file), settings) for file, settings, _ in done])
-    runs: dict[_Cell, tuple[Run, Path]] = {}
-    items: dict[str, tuple[int, Path]] = {}
-    for file, _, run in done:
-        key = run.model, run.distractor, run.entities, run.train_size, run.seed
-        first, place = runs.setdefault(key, (run, file))
-        same = first == run and np.array_equal(first.correct, run.correct)
-        # a run and the small file of its cell may lie side by side, and so may two of these
-        if place != file and not (same and {place.name, file.name} != {RUN}):
+            continue
+        settings[file.parent if file.name == RUN else file] = conditions(record)
+        done.append((file, _run(file, record, correct)))
+    _refuse_mixture(settings)
+    runs: dict[tuple[Any, ...], tuple[Run, Path]] = {}
+    for file, run in done:
+        cell = run.model, run.distractor, run.entities, run.train_size, run.seed
+        first, place = runs.setdefault(cell, (run, file))
+        if first != run or not np.array_equal(first.correct, run.correct):
             raise ValueError(
-                f"{_place(place)} and {_place(file)} hold the same run ({run.model}, "
+                f"{place} and {file} hold different runs of one cell ({run.model}, "
                 f"{world_name(run.entities, run.distractor)}, {run.train_size:,} samples, seed {run.seed}): "
                 "give only one of the two"
-            )
-        count, earlier = items.setdefault(run.test_id, (len(run.correct), file))
-        if count != len(run.correct):
-            raise DamagedError(
-                f"{_answers(file)} holds answers to {len(run.correct)} test questions, {_answers(earlier)} "
-                f"to {count} of the same test set: one of the two is damaged; train that run again"
             )
     others = Counter(status for cell, status in unfinished if cell not in runs)
     if not runs:
@@ -134,45 +107,31 @@ def read_and_count(paths: Iterable[Path]) -> tuple[list[Run], dict[str, int]]:
             f"{', '.join(map(str, paths)) or 'nowhere'}: no finished run{begun}; make some with simtown fit "
             "or simtown sweep"
         )
-    return [runs[key][0] for key in sorted(runs)], dict(sorted(others.items()))
+    return [runs[cell][0] for cell in sorted(runs)], dict(sorted(others.items()))
 
 
 def _run_files(path: Path) -> Iterator[Path]:
-    """The run.json and the files of cells at or below a path. Symbolic links are not followed."""
+    """The run.json and the files of cells at or below a path. Links to directories are not followed."""
     path = path.resolve(strict=True)
     if path.is_file():
         yield path
-        return
     for folder, _, names in os.walk(path):
         for file in (Path(folder, name) for name in names if name.endswith(".json")):
-            if file.name == RUN and file.is_symlink():
-                raise RefusedError(f"{file} is a symbolic link: put the run itself there")
             if file.name == RUN or _is_cell(file):
                 yield file
 
 
 def _is_cell(file: Path) -> bool:
-    """Whether a JSON file is the small file of a cell, which its first bytes say."""
+    """Whether a JSON file begins as the file of a cell does, whose keys are sorted."""
     try:
         with open_regular(file, follow=False) as opened:
-            head = opened.read(_HEAD)
+            return opened.read(11) == b'{"correct":'
     except (OSError, RefusedError):
         return False
-    return head.startswith(b'{"correct":') or f'"{CELL}"'.encode() in head
 
 
-def _place(file: Path) -> Path:
-    """How an error names a run: its directory, or the file of its cell."""
-    return file.parent if file.name == RUN else file
-
-
-def _answers(file: Path) -> Path:
-    """The file that holds a run's right answers."""
-    return file.parent / ANSWERS if file.name == RUN else file
-
-
-def _cell(record: Mapping[str, Any]) -> _Cell:
-    """The cell of a run.json; an unfinished one may lack any of this."""
+def _cell(record: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Model, distractor, entities, train size and seed; the record of an unfinished run may lack any."""
     data = record.get("data", {})
     world = data.get("distractor"), data.get("entities")
     return record.get("model"), *world, record.get("train_size"), record.get("seed")
@@ -180,30 +139,31 @@ def _cell(record: Mapping[str, Any]) -> _Cell:
 
 def _run(file: Path, record: dict[str, Any], correct: np.ndarray | None) -> Run:
     """A finished run from its record; `correct`: its right answers, None if they lie beside the file."""
-    answers = cells.right_answers(file.parent / ANSWERS) if correct is None else correct
+    answers = file.parent / ANSWERS
+    if correct is None:
+        correct = cells.right_answers(answers)
     try:
-        data = record["data"]
-        cell = record["model"], data["entities"], data["distractor"], record["train_size"], record["seed"]
-        if [type(value) for value in cell] != [str, int, bool, int, int]:
-            raise ValueError(f"model, entities, distractor, train_size and seed cannot be {cell}")
-        seeds = (int(data["seed"]), int(data.get("world_seed", 0))) if "seed" in data else (None, None)
-        shares = [_share(record["test"].get(name)) for name in ("validation", "reweighted")]
-        test_id = str(data["test_id"])
-        _share(record["test"]["accuracy"])
+        data, test = record["data"], record["test"]
+        run = Run(
+            record["model"],
+            data["entities"],
+            data["distractor"],
+            int(record["train_size"]),
+            record["seed"],
+            data["test_id"],
+            correct,
+            data.get("seed"),
+            data.get("world_seed", 0) if "seed" in data else None,
+            *(test[name]["accuracy"] if test.get(name) else None for name in ("validation", "reweighted")),
+        )
+        accuracy = test["accuracy"]
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise DamagedError(f"{file} is damaged ({error!r}): train this run again") from error
     try:
-        cells.check_accuracy(record, answers)
+        cells.check_accuracy(accuracy, correct)
     except ValueError as error:
-        raise DamagedError(f"{_answers(file)} is damaged ({error}): train this run again") from error
-    return Run(*cell, test_id, answers, *seeds, *shares)
-
-
-def _share(value: Any) -> float | None:
-    """An accuracy that a run recorded, alone or with an interval; None where it did not."""
-    if isinstance(value, Mapping):
-        value = value.get("accuracy")
-    return None if value is None else float(value)
+        raise DamagedError(f"{answers} is damaged ({error}): train this run again") from error
+    return run
 
 
 def conditions(record: Mapping[str, Any]) -> dict[str, str]:
@@ -216,9 +176,8 @@ def conditions(record: Mapping[str, Any]) -> dict[str, str]:
     if settings.get("protocol") == "patient" and "min_steps" in settings:
         shared["min_steps"] = settings["min_steps"]
     if settings.get("options"):
-        shared[f"options of {record['model']}"] = [
-            f"{name} {value}" for name, value in sorted(settings["options"].items())
-        ]
+        options = sorted(settings["options"].items())
+        shared[f"options of {record['model']}"] = [f"{name} {value}" for name, value in options]
     if "width" in data and "height" in data:
         shared["picture size"] = f"{data['width']}x{data['height']}"
     shared |= {name: data[name] for name in _DATA if name in data}
@@ -228,14 +187,14 @@ def conditions(record: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _refuse_mixture(runs: Sequence[tuple[Path, Mapping[str, str]]]) -> None:
-    """Raises MixtureError if the conditions of runs differ, each given with its directory."""
+def _refuse_mixture(settings: Mapping[Path, Mapping[str, str]]) -> None:
+    """Raises MixtureError if the settings of runs differ, by the place of each run."""
     differences = []
-    for name in dict.fromkeys(name for _, settings in runs for name in settings):
+    for name in dict.fromkeys(name for shared in settings.values() for name in shared):
         places: dict[str, list[Path]] = {}
-        for directory, settings in runs:
-            if name in settings:
-                places.setdefault(settings[name], []).append(directory)
+        for place, shared in settings.items():
+            if name in shared:
+                places.setdefault(shared[name], []).append(place)
         if len(places) > 1:
             kinds = [f"{v}: {len(p)} runs, such as {p[0]}" for v, p in sorted(places.items())]
             differences.append(f"{name} ({'; '.join(kinds)})")
@@ -260,7 +219,7 @@ def model_order(model: str) -> tuple[int, list[tuple[int, str]]]:
     Numbers in names count as numbers: ResNet-50 comes before ResNet-101.
     """
     parts = [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", model)]
-    return (MODELS.index(model) if model in MODELS else len(MODELS)), parts
+    return (list(LOOKS).index(model) if model in LOOKS else len(LOOKS)), parts
 
 
 def whole(runs: Sequence[Run]) -> list[Run]:

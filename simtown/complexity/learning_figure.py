@@ -38,6 +38,7 @@ def learning(report: Findings, path: Path) -> None:
     settings, worlds = sorted({c.distractor for c in curves}), sorted({c.entities for c in curves})
     looks = looks_of(sorted({c.model for c in curves}, key=model_order))
     low, high = min(int(c.sizes[0]) for c in curves), max(int(c.sizes[-1]) for c in curves)
+    ticks = round_values(low, high) or sorted({int(n) for c in curves for n in c.sizes})
     town = report.world == "entities"
     # the band of a single size has no width, so it cannot be seen
     bands = [c.low.min() for c in curves if len(c.sizes) > 1]
@@ -48,6 +49,7 @@ def learning(report: Findings, path: Path) -> None:
     across = max(1, min(len(names), int(width / (_LETTER * max(map(len, names)) + _HANDLE))))
     figure = new_figure(width, 3.1 * len(settings) + 0.25 + 0.25 * -(-len(names) // across))
     grid = figure.subplots(len(settings), len(worlds), squeeze=False, sharex=True, sharey=True)
+    handles: dict[str, Any] = {}
     for row, distractor in enumerate(settings):
         for column, entities in enumerate(worlds):
             axes = grid[row][column]
@@ -62,10 +64,10 @@ def learning(report: Findings, path: Path) -> None:
             if town:
                 _draw_chance(axes)
             for curve in panel:
-                _draw_curve(axes, curve, looks[curve.model])
+                look = looks[curve.model]
+                handles[look.name] = _draw_curve(axes, curve, look)
             name = f"{entities} entities, {distractor_words(distractor)}" if town else f"world of {entities}"
             axes.set_title(name * bool(report.world), fontsize=11, color=INK, loc="left")
-    ticks = round_values(low, high) or sorted({int(n) for c in curves for n in c.sizes})
     for axes in grid.flat:
         set_log_ticks(axes.xaxis, ticks, short_number)
     for column_of_axes in grid.T:  # the lowest panel of each column names its sizes
@@ -76,11 +78,6 @@ def learning(report: Findings, path: Path) -> None:
         first = next(axes for axes in row_of_axes if axes.get_visible())
         first.tick_params(labelleft=True)
         first.set_ylabel("test accuracy", color=INK)
-    handles = {
-        label: handle
-        for axes in grid.flat
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
-    }
     place = {"fontsize": 10, "frameon": False, "loc": "outside upper left", "ncols": across}
     figure.legend([handles[name] for name in names], names, **place)
     add_footnote(figure, _footnote(curves))
@@ -101,18 +98,15 @@ def _draw_chance(axes: Any) -> None:
     axes.annotate("chance", (1, 0.5), (-2, -3), ("axes fraction", "data"), "offset points", **look)
 
 
-def _draw_curve(axes: Any, curve: BootstrapCurve, look: ModelLook) -> None:
+def _draw_curve(axes: Any, curve: BootstrapCurve, look: ModelLook) -> Any:
+    """Draw the curve, its band and its seeds; returns the line for the legend."""
     sizes, colour = curve.sizes, look.colour
     axes.fill_between(sizes, curve.low, curve.high, color=colour, alpha=0.16, linewidth=0, zorder=2)
-    style = {
-        "linewidth": 1.7,
-        "markersize": 5,
-        "markeredgecolor": "white",
-        "markeredgewidth": 0.5,
-        "zorder": 4,
-    }
-    axes.plot(sizes, curve.accuracy, "-", marker=look.marker, color=colour, label=look.name, **style)
+    style = {"linewidth": 1.7, "markersize": 5, "markeredgecolor": "white", "markeredgewidth": 0.5}
+    style |= {"marker": look.marker, "color": colour, "label": look.name, "zorder": 4}
+    (line,) = axes.plot(sizes, curve.accuracy, "-", **style)
     if len(curve.seeds) > 1:
         x = np.repeat(sizes[:, None], len(curve.seeds), axis=1).ravel()
         style = {"alpha": 0.3, "markersize": 3, "markeredgewidth": 0, "zorder": 3}
         axes.plot(x, curve.runs.ravel(), "o", color=colour, **style)
+    return line

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from simtown.complexity.bootstrap import DATA, ITEMS, LEVEL, WEIGHTS, BootstrapCurve, marked
+from simtown.complexity.bootstrap import DATA, ITEMS, LEVEL, WEIGHTS, marked
 from simtown.complexity.csv_results import read_csv
 from simtown.complexity.curves import ABOVE, BELOW, RULES
 from simtown.complexity.estimate import TARGETS, estimate
 from simtown.complexity.finished_runs import counts, read_and_count
-from simtown.complexity.needs import Accuracies, Addition, BothReach, Exponent, Findings, Need, Ratio
+from simtown.complexity.needs import Accuracies, Addition, BothReach, Exponent, Findings, Ratio
 from simtown.core.files import as_json, save_text
 from simtown.core.tables import Table
 from simtown.core.untrusted import markdown
@@ -48,9 +48,10 @@ def report(
     tables = [path for path in paths if path.suffix.lower() == ".csv"]
     if tables and len(paths) > 1:
         raise ValueError(f"{tables[0]} is a table of results: give it alone")
+    source: dict[str, Any]
     if tables:
         runs, reference, worlds = read_csv(tables[0])
-        source: dict[str, Any] = {"reference": reference, "world": "world" if worlds else ""}
+        source = {"reference": reference, "world": "world" if worlds else ""}
     else:
         runs, skipped = read_and_count(paths)
         source = {"skipped": skipped}
@@ -67,14 +68,9 @@ def write_tables(report: Findings, out: Path) -> None:
 
     Each file is whole, or the old one stays.
     """
+    kinds = {"exponents": Exponent, "ratios": Ratio, "additions": Addition, "accuracies": Accuracies}
     rows = [_plain(row, ("samples", "low", "high", "median")) for row in report.rows]
-    lists: dict[str, tuple[Sequence[Any], type]] = {
-        "exponents": (report.exponents, Exponent),
-        "ratios": (report.ratios, Ratio),
-        "additions": (report.additions, Addition),
-        "accuracies": (report.accuracies, Accuracies),
-    }
-    plain = {name: [_plain(entry) for entry in entries] for name, (entries, _) in lists.items()}
+    lists = {name: [_plain(entry) for entry in getattr(report, name)] for name in kinds}
     content = {
         "format": "simtown-complexity",
         "simtown": __version__,
@@ -86,15 +82,29 @@ def write_tables(report: Findings, out: Path) -> None:
         "skipped": report.skipped,
         "notes": report.notes,
         "rows": rows,
-        **plain,
+        **lists,
         "both_reach": [asdict(entry) for entry in report.both_reach],
-        "curves": [_learning(curve) for curve in report.curves],
+        "curves": [
+            {
+                "model": curve.model,
+                "entities": curve.entities,
+                "distractor": curve.distractor,
+                "sizes": curve.sizes.tolist(),
+                "accuracy": curve.accuracy.tolist(),
+                "low": curve.low.tolist(),
+                "high": curve.high.tolist(),
+                "interval_over": curve.interval_over,
+                "seeds": list(curve.seeds),
+                "runs": as_json(curve.runs),
+            }
+            for curve in report.curves
+        ],
     }
     save_text(out / "complexity.json", json.dumps(content, indent=1, allow_nan=False) + "\n")
     save_text(out / "complexity.csv", Table.of_records(rows).csv())
-    for name, (_, kind) in lists.items():
-        columns = list(kind.__dataclass_fields__)  # type: ignore[attr-defined]
-        save_text(out / f"complexity-{name}.csv", Table.of_records(plain[name], columns).csv())
+    for name, kind in kinds.items():
+        columns = [field.name for field in fields(kind)]
+        save_text(out / f"complexity-{name}.csv", Table.of_records(lists[name], columns).csv())
     save_text(out / "complexity.md", _page(report))
 
 
@@ -111,21 +121,6 @@ def _plain(finding: Any, censored: Sequence[str] = ()) -> dict[str, Any]:
         else:
             result[key] = as_json(round(value, 6) if isinstance(value, float) else value)
     return result
-
-
-def _learning(curve: BootstrapCurve) -> dict[str, Any]:
-    return {
-        "model": curve.model,
-        "entities": curve.entities,
-        "distractor": curve.distractor,
-        "sizes": curve.sizes.tolist(),
-        "accuracy": curve.accuracy.tolist(),
-        "low": curve.low.tolist(),
-        "high": curve.high.tolist(),
-        "interval_over": curve.interval_over,
-        "seeds": list(curve.seeds),
-        "runs": as_json(curve.runs),
-    }
 
 
 # complexity.md
@@ -193,65 +188,90 @@ def _page(report: Findings) -> str:
         Table.of_records(report.table()).markdown(),
     ]
     for rule, text in _RULE_TEXTS.items():
-        needs = Table.of_records([_need(report, row) for row in report.rows if row.rule == rule])
-        parts += [f"## By the {rule} rule", text, needs.markdown()]
-    parts += _exponents(report) + _ratios(report) + _additions(report)
-    parts += _both_reach(report) + _accuracies(report)
-    return "\n\n".join(parts) + "\n"
+        parts += [f"## By the {rule} rule", text, _needs(report, rule)]
+
+    def of_model(x: Exponent | Addition) -> dict[str, str]:
+        head = report.head(x.model, 0, x.distractor)
+        return {name: cell for name, cell in head.items() if name != report.world}
+
+    def of_pair(x: Ratio) -> dict[str, str]:
+        head = report.head(f"{x.upper} / {x.lower}", x.entities, x.distractor)
+        return {"models": head.pop("model"), **head, "target": f"{x.target:.4g}"}
+
+    exponents, unknown = _by_rule(report.exponents, lambda x: {**of_model(x), "target": f"{x.target:.4g}"})
+    ratios, _ = _by_rule(report.ratios, of_pair)
+    additions, _ = _by_rule(
+        report.additions,
+        lambda x: {**of_model(x), report.world: f"{x.few} → {x.many}", "target": f"{x.target:.4g}"},
+    )
+    if exponents:
+        parts += ["## Exponent", _EXPONENT_TEXT.format(world=report.world), exponents]
+    if unknown:
+        parts.append(_no_exponent(unknown))
+    if ratios:
+        parts += ["## Ratio of samples needed", _RATIO_TEXT, ratios]
+    if additions:
+        parts += ["## Additional data", _ADDITION_TEXT, additions]
+    return "\n\n".join([*parts, *_both_reach(report), *_accuracies(report)]) + "\n"
 
 
-def _need(report: Findings, row: Need) -> dict[str, str]:
-    return {
-        **report.head(row.model, row.entities, row.distractor),
-        "target": f"{row.target:.4g}",
-        "samples": row.text(row.samples),
-        "low": row.text(row.low),
-        "high": row.text(row.high),
-        "interval over": marked(row.interval_over),
-        "median over seeds": row.text(row.median),
-        "reached by": f"{row.seeds_reached} of {row.seeds} seeds",
-    }
+def _needs(report: Findings, rule: str) -> str:
+    lines = [
+        {
+            **report.head(row.model, row.entities, row.distractor),
+            "target": f"{row.target:.4g}",
+            "samples": row.text(row.samples),
+            "low": row.text(row.low),
+            "high": row.text(row.high),
+            "interval over": marked(row.interval_over),
+            "median over seeds": row.text(row.median),
+            "reached by": f"{row.seeds_reached} of {row.seeds} seeds",
+        }
+        for row in report.rows
+        if row.rule == rule
+    ]
+    return Table.of_records(lines).markdown()
 
 
-def _exponents(report: Findings) -> list[str]:
-    def case(x: Exponent) -> dict[str, str]:
-        return {**_of_model(report, x.model, x.distractor), "target": f"{x.target:.4g}"}
+def _by_rule(
+    findings: Sequence[Any], case: Callable[[Any], dict[str, str]]
+) -> tuple[str, list[dict[str, str]]]:
+    """A table with a line for each case and a column for each rule, or "" if nothing is known.
 
-    table, unknown = _by_rule(report.exponents, case)
-    parts = ["## Exponent", _EXPONENT_TEXT.format(world=report.world), table] if table else []
+    Also the cases that it leaves out, since nothing is known of them. `case` gives the first cells of a
+    finding's line.
+    """
+    lines: dict[tuple[str, ...], dict[str, Any]] = {}
+    for finding in findings:
+        lines.setdefault(tuple(case(finding).values()), {})[finding.rule] = finding
+    known, unknown = [], []
+    for by_rule in lines.values():
+        main = by_rule["isotonic"]
+        if any(finding.known for finding in by_rule.values()):
+            values = {rule: _value(by_rule[rule]) for rule in RULES}
+            verdict = {} if isinstance(main, Ratio) else {"verdict": main.verdict if main.known else ""}
+            known.append(case(main) | values | {"interval over": marked(main.interval_over)} | verdict)
+        else:
+            unknown.append(case(main))
+    return Table.of_records(known).markdown() if known else "", unknown
+
+
+def _value(finding: Any) -> str:
+    if not finding.known:
+        return "–"
+    if isinstance(finding, Exponent) and finding.uncensored < finding.worlds:
+        text = f"{finding}; {finding.uncensored} of {finding.worlds} worlds uncensored"
+        return f"{text}, else {finding.sensitivity}" if finding.sensitivity else text
+    return str(finding)
+
+
+def _no_exponent(unknown: Sequence[dict[str, str]]) -> str:
     targets: dict[str, list[str]] = {}
     for line in unknown:
         name = line["model"] + ", distractor" * (line.get("distractor") == "yes")
         targets.setdefault(name, []).append(line["target"])
-    if targets:
-        which = "; ".join(f"{name} at {', '.join(levels)}" for name, levels in targets.items())
-        parts.append(f"No exponent, because two worlds that are not censored are needed: {markdown(which)}.")
-    return parts
-
-
-def _of_model(report: Findings, model: str, distractor: bool) -> dict[str, str]:
-    """The first cells of a line about a model, whatever its world."""
-    head = report.head(model, 0, distractor)
-    return {name: head[name] for name in ("model", "distractor") if name in head}
-
-
-def _ratios(report: Findings) -> list[str]:
-    def case(x: Ratio) -> dict[str, str]:
-        head = report.head("", x.entities, x.distractor)
-        del head["model"]
-        return {"models": f"{x.upper} / {x.lower}", **head, "target": f"{x.target:.4g}"}
-
-    table, _ = _by_rule(report.ratios, case)
-    return ["## Ratio of samples needed", _RATIO_TEXT, table] if table else []
-
-
-def _additions(report: Findings) -> list[str]:
-    def case(x: Addition) -> dict[str, str]:
-        worlds = {report.world: f"{x.few} → {x.many}", "target": f"{x.target:.4g}"}
-        return _of_model(report, x.model, x.distractor) | worlds
-
-    table, _ = _by_rule(report.additions, case)
-    return ["## Additional data", _ADDITION_TEXT, table] if table else []
+    which = "; ".join(f"{name} at {', '.join(levels)}" for name, levels in targets.items())
+    return f"No exponent, because two worlds that are not censored are needed: {markdown(which)}."
 
 
 def _both_reach(report: Findings) -> list[str]:
@@ -277,52 +297,19 @@ def _sets(report: Findings, pair: BothReach) -> str:
 def _accuracies(report: Findings) -> list[str]:
     if not any(np.isfinite(x.validation) for x in report.accuracies):
         return []
-
-    def share(accuracy: float) -> str:
-        return "–" if np.isnan(accuracy) else f"{accuracy:.3f}"
-
     lines = [
         {
             **report.head(x.model, x.entities, x.distractor),
             "samples": f"{x.size:,}",
             "seeds": str(x.seeds),
-            "validation": share(x.validation),
-            "reweighted validation": share(x.reweighted),
-            "uniform test": share(x.test),
+            "validation": _share(x.validation),
+            "reweighted validation": _share(x.reweighted),
+            "uniform test": _share(x.test),
         }
         for x in report.accuracies
     ]
     return ["## Accuracy by three measures", _ACCURACY_TEXT, Table.of_records(lines).markdown()]
 
 
-def _by_rule(
-    findings: Sequence[Any], case: Callable[[Any], dict[str, str]]
-) -> tuple[str, list[dict[str, str]]]:
-    """A table with a line for each case and a column for each rule, or "" if nothing is known.
-
-    Also the cases that it leaves out, since nothing is known of them. `case` gives the first cells of a
-    finding's line.
-    """
-    lines: dict[tuple[str, ...], tuple[dict[str, str], dict[str, Any]]] = {}
-    for finding in findings:
-        first = case(finding)
-        lines.setdefault(tuple(first.values()), (first, {}))[1][finding.rule] = finding
-    known, unknown = [], []
-    for first, by_rule in lines.values():
-        if any(finding.known for finding in by_rule.values()):
-            main = by_rule["isotonic"]
-            values = {rule: _value(by_rule[rule]) for rule in RULES}
-            verdict = {} if isinstance(main, Ratio) else {"verdict": main.verdict if main.known else ""}
-            known.append(first | values | {"interval over": marked(main.interval_over)} | verdict)
-        else:
-            unknown.append(first)
-    return Table.of_records(known).markdown() if known else "", unknown
-
-
-def _value(finding: Any) -> str:
-    if not finding.known:
-        return "–"
-    if isinstance(finding, Exponent) and finding.uncensored < finding.worlds:
-        text = f"{finding}; {finding.uncensored} of {finding.worlds} worlds uncensored"
-        return f"{text}, else {finding.sensitivity}" if finding.sensitivity else text
-    return str(finding)
+def _share(accuracy: float) -> str:
+    return "–" if np.isnan(accuracy) else f"{accuracy:.3f}"

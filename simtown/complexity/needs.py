@@ -4,13 +4,15 @@ All fields that several of these have mean the same: `distractor`, whether scene
 `target`, the accuracy to reach; `rule`, by which needs are read off a curve; `low` and `high`, the interval;
 `interval_over`, what varied among the runs (:func:`simtown.complexity.bootstrap.interval_over`), for a
 comparison the narrower of the two; `at_least` and `at_most`, what censored needs leave open, equal if none is
-censored. Ends may be infinite.
+censored; `verdict`, of a difference: "decided" if the interval excludes 0, on the same side under every
+treatment of censored worlds, and holds more than the luck of one data set, else "undecided". Ends may be
+infinite.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -23,15 +25,11 @@ SMALLEST = ", smallest set"
 
 @dataclass(frozen=True)
 class Need:
-    """N* of one model in one world for one target by one rule.
-
-    `samples`, `low`, `high` and `median` may be BELOW or ABOVE.
+    """N* of one model in one world for one target by one rule; `samples` and ends may be BELOW or ABOVE.
 
     Attributes:
-        samples: the need.
         median: Kaplan-Meier, over seeds.
         seeds_reached: seeds that reach the target.
-        seeds: all seeds.
         seeds_fewest: seeds of the size that has fewest.
         items: test items of a run.
         smallest: the smallest size that was trained.
@@ -81,8 +79,6 @@ class Exponent:
         least: smallest value over the treatments of censored worlds
             (:meth:`simtown.complexity.growth.WorldNeeds.treatments`).
         most: largest value over these treatments.
-        verdict: of a difference: "decided" if the interval excludes 0, on the same side, under every
-            treatment of the censored worlds, and holds more than the luck of one data set; else "undecided".
     """
 
     model: str
@@ -96,14 +92,13 @@ class Exponent:
     uncensored: int
     identified: float
     reason: str
-    interval_over: str = ""
+    interval_over: str
     least: float = float("nan")
     most: float = float("nan")
     verdict: str = ""
 
     @property
     def known(self) -> bool:
-        """Whether there is a value."""
         return not self.reason
 
     def __str__(self) -> str:
@@ -111,9 +106,8 @@ class Exponent:
         if self.reason:
             return self.reason
         ends = _range(self.low, self.high, "{:.2f}".format)
-        return f"{self.value:.2f}" + (
-            ends or f" (interval unknown: identifiable in {self.identified:.0%} of the replicates)"
-        )
+        unknown = f" (interval unknown: identifiable in {self.identified:.0%} of the replicates)"
+        return f"{self.value:.2f}" + (ends or unknown)
 
     @property
     def sensitivity(self) -> str:
@@ -137,30 +131,23 @@ class Ratio:
     at_most: float
     low: float
     high: float
-    interval_over: str = ""
+    interval_over: str
 
     @property
     def known(self) -> bool:
-        """Whether anything is known of it."""
         return self.at_least > 0 or self.at_most < np.inf
 
     def __str__(self) -> str:
         """`4.2 (3.0 to 6.1)`, or a bound: `> 3.1 (from 2.5)`."""
-        interval = factor_text(self.at_least, self.at_most, self.low, self.high)
-        return (
-            interval if "(" in interval or self.at_least < self.at_most else f"{interval} (interval unknown)"
-        )
+        text = factor_text(self.at_least, self.at_most, self.low, self.high)
+        return text if "(" in text or self.at_least < self.at_most else f"{text} (interval unknown)"
 
 
 @dataclass(frozen=True)
 class Addition:
-    """By how many examples N* grows from the smallest world to the largest.
+    """By how many examples N* grows from a world of `few` entities to one of `many`.
 
-    Attributes:
-        model: or "cnn-lstm - pbn", the difference.
-        few: entities of the smallest world.
-        many: entities of the largest world.
-        verdict: of a difference, as in :class:`Exponent`.
+    `model` may be "cnn-lstm - pbn", the difference.
     """
 
     model: str
@@ -186,14 +173,15 @@ class Addition:
         """`28,198 (24,100 to 33,700)`, `1,575 to 1,825 (1,390 to 2,090)`, or `> 34,240 (from 33,600)`."""
         if not self.known:
             return "unknown"
+        least, most = (f"{end:,.0f}" for end in (self.at_least, self.at_most))
         if self.at_least == self.at_most:
-            point = f"{self.at_least:,.0f}"
+            point = least
         elif not np.isfinite(self.at_most):
-            point = f"> {self.at_least:,.0f}"
+            point = f"> {least}"
         elif not np.isfinite(self.at_least):
-            point = f"< {self.at_most:,.0f}"
+            point = f"< {most}"
         else:
-            point = f"{self.at_least:,.0f} to {self.at_most:,.0f}"
+            point = f"{least} to {most}"
         return point + _range(self.low, self.high, "{:,.0f}".format)
 
 
@@ -264,19 +252,11 @@ class Findings:
     """Everything the runs say; :meth:`table` for people, the other fields for programs.
 
     Attributes:
-        targets: accuracies to reach.
         replicates: of the bootstrap.
         seed: of the bootstrap.
         runs: number of runs.
         skipped: runs left out, by status.
-        curves: learning curves, by model and world.
-        rows: needs.
-        exponents: of growth with the world.
-        ratios: of needs between models.
         notes: sentences about what the reader should know.
-        additions: additional data from the smallest to the largest world.
-        both_reach: sets on which two models reach a target.
-        accuracies: of each cell.
         world: what the size of a world counts ("entities"); empty if there is one world without a size.
     """
 
@@ -290,10 +270,10 @@ class Findings:
     exponents: list[Exponent]
     ratios: list[Ratio]
     notes: list[str]
-    additions: list[Addition] = field(default_factory=list)
-    both_reach: list[BothReach] = field(default_factory=list)
-    accuracies: list[Accuracies] = field(default_factory=list)
-    world: str = "entities"
+    additions: list[Addition]
+    both_reach: list[BothReach]
+    accuracies: list[Accuracies]
+    world: str
 
     def head(self, model: str, entities: int, distractor: bool) -> dict[str, str]:
         """The first cells of a line about a model in a world."""

@@ -36,20 +36,13 @@ _ARROW = 2.0
 _LABEL, _TARGET = 0.23, 0.75
 #: Panels of single models beside each other: about so many.
 _ACROSS = 3
+#: A look, and the needs that are drawn with it.
+_Line = tuple[ModelLook, list["Need"]]
 
 
 @dataclass(frozen=True)
 class _Panels:
-    """What the panels of one figure share.
-
-    Attributes:
-        report: what is drawn.
-        rows: the needs that are drawn.
-        models: of these, in order.
-        looks: of all models.
-        low: least number of samples on the axes.
-        high: greatest.
-    """
+    """What the panels of one figure share: needs and models to draw, looks, and the ends of the axes."""
 
     report: Findings
     rows: list[Need]
@@ -70,13 +63,7 @@ def samples(report: Findings, path: Path, rule: str = "isotonic", compared: str 
     intervals, dotted ones are too narrow. Not reached on the largest set: an open arrow up on a dotted line;
     reached on the smallest already: an open arrow down. A model that reached no target anywhere is named
     below instead, unless none did. Where worlds have no size, samples stand against targets. With one target
-    there are no panels of single models.
-
-    Args:
-        report: what to draw.
-        path: of the picture.
-        rule: that needs follow.
-        compared: what the title calls the models.
+    there are no panels of single models. `compared` is what the title calls the models.
     """
     every = sorted({c.model for c in report.curves}, key=model_order)
     reached = {r.model for r in report.rows if r.rule == rule and r.samples < ABOVE}
@@ -87,8 +74,7 @@ def samples(report: Findings, path: Path, rule: str = "isotonic", compared: str 
     low, high = min(heights), max(heights)
     room = max(1.6, (high / low) ** 0.13)  # for arrows
     # models that are left out keep their looks, as in the figure of learning curves
-    looks = looks_of(every)
-    panels = _Panels(report, rows, models, looks, low / room, high * room)
+    panels = _Panels(report, rows, models, looks_of(every), low / room, high * room)
     figure = _over_worlds(panels, compared) if report.world else _over_targets(panels)
     words = [
         _bars(rows),
@@ -122,9 +108,9 @@ def _over_worlds(panels: _Panels, compared: str) -> Any:
     widths = (5.9, 2.65 * across)
     figure = new_figure(sum(widths) if several else 6.3, height * len(settings) + 0.75 * several)
     bands = figure.subfigures(len(settings), 1, squeeze=False)[:, 0]
+    target = min(report.targets, key=lambda t: abs(t - _COMPARED))
     for band, distractor in zip(bands, settings, strict=True):
         rows = [r for r in panels.rows if r.distractor == distractor]
-        target = min(report.targets, key=lambda t: abs(t - _COMPARED))
         suffix = f", {distractor_words(distractor)}" if report.world == "entities" else ""
         title = f"{compared} at {100 * target:.4g}%{suffix}"
         if several:
@@ -159,18 +145,14 @@ def _draw_each_model(figure: Any, panels: _Panels, rows: Sequence[Need], across:
     grid = figure.subplots(-(-len(models) // across), across, squeeze=False, sharex=True, sharey=True)
     for axes in grid.flat[len(models) :]:
         axes.set_visible(False)
-    for column in range(min(across, len(models))):  # the lowest panel of each column names its worlds
-        lowest = max(i for i in range(len(models)) if i % across == column)
-        grid.flat[lowest].tick_params(labelbottom=True)
+    for axes in grid.flat[max(len(models) - across, 0) : len(models)]:  # the lowest of each column
+        axes.tick_params(labelbottom=True)
     for model, axes in zip(models, grid.flat, strict=False):
         _frame(axes, panels)
         axes.set_title(panels.looks[model].name, fontsize=10, color=INK, loc="left")
         looks = _looks_of_targets(panels.looks[model].colour, targets)
-        lines = [
-            (look, [r for r in rows if (r.model, r.target) == (model, t)])
-            for look, t in zip(looks, targets, strict=True)
-        ]
-        _draw_side_by_side(axes, panels.worlds, lines, size=5)
+        own = [[r for r in rows if (r.model, r.target) == (model, t)] for t in targets]
+        _draw_side_by_side(axes, panels.worlds, list(zip(looks, own, strict=True)), size=5)
 
 
 def _over_targets(panels: _Panels) -> Any:
@@ -222,8 +204,7 @@ def _draw_proportional(axes: Any, words: str) -> None:
     slope, foot = np.log([right / left, low / bottom]) / np.log(top / bottom)  # in shares of the panel
     end = min(1.0, (1 - foot) / slope)  # where the line leaves the panel
     half_length, beneath = 0.17, 0.045
-    room = max(end - half_length, half_length)
-    middles = np.linspace(half_length, room, 60)
+    middles = np.linspace(half_length, max(end - half_length, half_length), 60)
     taken = middles[:, None] + half_length * np.linspace(-1, 1, 15)
     taken = np.stack([taken, foot + slope * taken - beneath], axis=-1)
     distances = np.linalg.norm(taken[:, :, None] - points, axis=-1)
@@ -243,9 +224,7 @@ def _drawn_points(axes: Any) -> Any:
     return np.concatenate([*shares, *pieces])
 
 
-def _draw_side_by_side(
-    axes: Any, worlds: Sequence[int], lines: Sequence[tuple[ModelLook, Sequence[Need]]], size: float
-) -> None:
+def _draw_side_by_side(axes: Any, worlds: Sequence[int], lines: Sequence[_Line], size: float) -> None:
     """Draw lines of needs, each shifted a little, so that their bars do not hide each other."""
     gap = min((b / a for a, b in pairwise(worlds)), default=1.8)
     step = min(1.09, gap ** (0.45 / max(len(lines) - 1, 1)))
@@ -280,13 +259,27 @@ def _draw_line(axes: Any, x: Sequence[float], rows: Sequence[Need], look: ModelL
             style = {"markersize": size, "markeredgecolor": "white", "markeredgewidth": 0.7, "zorder": 5}
             axes.plot(x[i], y[i], marker=look.marker, color=colour, **style)
         else:
-            _draw_arrow(axes, x[i], y[i], 1 if row.samples == ABOVE else -1, colour, size)
+            style = {"markersize": 2 * _ARROW * size, "markerfacecolor": "white", "markeredgewidth": 1.2}
+            axes.plot(x[i], y[i], marker=_arrow(row.samples == ABOVE), color=colour, zorder=6, **style)
 
 
-def _draw_names(axes: Any, panels: _Panels, lines: Sequence[tuple[ModelLook, Sequence[Need]]]) -> None:
+def _height(n: float, row: Need) -> float:
+    return float(np.clip(n, row.smallest, row.largest))
+
+
+def _arrow(up: bool) -> Any:
+    """The outline of an arrow up or down."""
+    from matplotlib.path import Path as Outline
+
+    half = [(0.12, 0.0), (0.12, 0.5), (0.32, 0.5), (0.0, 1.0)]
+    outline = [*half, *((-u, v) for u, v in half[-2::-1]), half[0]]
+    return Outline([(u, v if up else -v) for u, v in outline], closed=True)
+
+
+def _draw_names(axes: Any, panels: _Panels, lines: Sequence[_Line]) -> None:
     """The names of lines at the right, at the height of their ends, moved apart where they would touch."""
     ends = sorted(
-        (float(np.log(_height(rows[-1].samples, rows[-1]))), i) for i, (_, rows) in enumerate(lines) if rows
+        (float(np.log(_height(rows[-1].samples, rows[-1]))), i) for i, (_, rows) in enumerate(lines)
     )
     bottom, top = np.log(panels.low), np.log(panels.high)
     apart = (top - bottom) * min(0.062, 1 / max(len(lines), 1))
@@ -318,21 +311,6 @@ def _draw_legend_of_targets(figure: Any, targets: Sequence[float]) -> None:
     style = {"fontsize": 9, "title_fontsize": 9, "frameon": False, "loc": "outside upper right"}
     across = min(len(marks), int(figure.get_figwidth() / _TARGET))
     figure.legend(handles=marks, title="test accuracy to reach", ncols=across, **style)
-
-
-def _height(n: float, row: Need) -> float:
-    return float(np.clip(n, row.smallest, row.largest))
-
-
-def _draw_arrow(axes: Any, x: float, y: float, up: int, colour: Any, size: float) -> None:
-    """An open arrow from (x, y), up or down, in proportion to markers of this size."""
-    from matplotlib.path import Path as Outline
-
-    half = [(0.12, 0.0), (0.12, 0.5), (0.32, 0.5), (0.0, 1.0)]
-    outline = [*half, *((-u, v) for u, v in half[-2::-1]), half[0]]
-    marker = Outline([(u, up * v) for u, v in outline], closed=True)
-    style = {"markersize": 2 * _ARROW * size, "markerfacecolor": "white", "markeredgewidth": 1.2, "zorder": 6}
-    axes.plot(x, y, marker=marker, color=colour, **style)
 
 
 def _looks_of_targets(colour: str, targets: Sequence[float]) -> list[ModelLook]:

@@ -1,6 +1,5 @@
 """The judge of benchmarks/legibility.py: it measures what it says."""
 
-import csv
 import importlib
 import sys
 from math import log
@@ -86,18 +85,6 @@ def test_a_place_says_nothing_about_the_kind(legibility, lane):
         x0, y0, x1, y1 = place.window
         ids = Raster().render(batch[:1], SIZE, SIZE).ids[0]
         assert (ids == 1).sum() == (ids[y0:y1, x0:x1] == 1).sum() > 0
-
-
-def test_a_run_replaces_its_own_rows_only(legibility, tmp_path):
-    path, width = tmp_path / "legibility.csv", len(legibility.COLUMNS) - 3
-    for weather, size, value in (("fog", 128, "a"), ("fog", 64, "b"), ("rain", 128, "c"), ("fog", 128, "d")):
-        legibility.write(path, weather, size, [[weather, size, value, *[""] * width]])
-    with path.open(newline="") as file:
-        assert [row[:3] for row in csv.reader(file)][1:] == [
-            ["fog", "64", "b"],
-            ["rain", "128", "c"],
-            ["fog", "128", "d"],
-        ]
 
 
 def test_some_kinds_are_printed_and_not_kept(legibility, monkeypatch, capsys, tmp_path):

@@ -8,11 +8,11 @@ import pytest
 from matplotlib.path import Path
 from PIL import Image
 
-from simtown.complexity import learning_figure, model_looks, needs_figure
+from simtown.complexity import learning_figure, needs_figure
 from simtown.complexity.estimate import estimate
-from simtown.complexity.finished_runs import MODELS, Run
+from simtown.complexity.finished_runs import Run
 from simtown.complexity.learning_figure import learning
-from simtown.complexity.model_looks import looks_of
+from simtown.complexity.model_looks import LOOKS, looks_of
 from simtown.complexity.needs_figure import samples
 
 SIZES = (500, 1000, 2000, 5000, 10000)
@@ -99,14 +99,14 @@ def test_a_model_looks_alike_in_both_figures(drawn):
         look = {line.get_label(): (line.get_color(), line.get_marker()) for line in lines}
         looks.append([look[name] for name in ("bb", "PBN")])
     assert looks[0] == looks[1]
-    assert looks[0][1][0] == model_looks.COLOURS["pbn"]
+    assert looks[0][1][0] == LOOKS["pbn"].colour
 
 
 def test_models_have_names_colours_and_markers_of_their_own():
     groups = [f"group {i:02}" for i in range(40)]
     assert len({look[1:] for look in looks_of(groups).values()}) == 40
-    for part in zip(*looks_of(MODELS).values(), strict=True):
-        assert len(set(part)) == len(MODELS)
+    for part in zip(*looks_of(list(LOOKS)).values(), strict=True):
+        assert len(set(part)) == len(LOOKS)
     looks = looks_of(["question-only", "pbn", "a.b:Net", "c.d:Net", "my.models:Big"])
     names = ["Question only", "PBN", "a.b:Net", "c.d:Net", "Big"]
     assert [look.name for look in looks.values()] == names

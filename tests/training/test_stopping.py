@@ -14,7 +14,6 @@ pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
 
 from benchmarks.stopping import shared, take
 from simtown.complexity import cells
-from simtown.core.files import DamagedError
 from simtown.datasets.reader import open_dataset
 from simtown.training import early_stopping
 from simtown.training.fit import fit
@@ -102,15 +101,6 @@ def test_a_run_of_other_settings_is_not_taken(change, data, tmp_path, monkeypatc
     assert shared(replace(cell, data=replace(cell.data, seed=9)), here) is None
     here.write_text(json.dumps(content))
     assert shared(cell, here) is None, "taken once, not again"
-
-
-def test_a_damaged_cell_is_told(data, tmp_path, monkeypatch):
-    here = trained(PATIENT, data, (0.6, 0.7, 0.8, 0.9, 0.6), tmp_path, monkeypatch)
-    content = json.loads(here.read_text())
-    del content["curve"]["val_accuracy"]
-    here.write_text(json.dumps(content))
-    with pytest.raises(DamagedError, match="val_accuracy"):
-        shared(SweepCell(open_dataset(data).settings, PAPER), here)
 
 
 @pytest.mark.parametrize(("source", "target"), [("fixed-15", "paper-rule-64"), ("paper-rule-64", "fixed-15")])

@@ -4,20 +4,22 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from simtown.complexity.model_looks import name_of
 from tools.parts import beside, conditions, tables
-from tools.parts.results import LITERAL, MAIN_GRID, Results, name_of
+from tools.parts.results import LARGER, LITERAL, MAIN_GRID, Results
 
 PARTS: dict[str, Callable[[Results], str]] = {
     part.__name__: part
     for part in (
         *(tables.glance, tables.needs, tables.ratios, tables.additional, tables.exponents, tables.factors),
-        *(tables.accuracies, tables.both, tables.chance, tables.stopping),
-        *(beside.pictures, beside.search, beside.shares, beside.devices, beside.growth, conditions.axes),
+        *(tables.accuracies, tables.both, tables.chance),
+        *(beside.search, beside.shares, beside.devices, beside.growth, conditions.axes),
     )
-} | {
-    name: partial(conditions.compared, comparison=comparison)
-    for name, comparison in conditions.COMPARISONS.items()
 }
+PARTS["stopping"] = partial(tables.grid, folder=LITERAL)
+PARTS["pictures"] = partial(tables.grid, folder=LARGER)
+for name, comparison in conditions.COMPARISONS.items():
+    PARTS[name] = partial(conditions.compared, comparison=comparison)
 
 
 def draw(results: Results, folder: Path) -> None:

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any
 
 import numpy as np
 
 from simtown.assets.frequencies import frequencies, table
 from simtown.complexity.finished_runs import model_order
+from simtown.complexity.model_looks import name_of
 from simtown.core.tables import Table
-from tools.parts.results import BY_CHANCE, LARGER, ON_CARD, PAPER_WORLDS, Results, name_of
-from tools.parts.tables import grid
-
-
-def pictures(results: Results) -> str:
-    """Needs and ratios at 128 × 128 pixels."""
-    return grid(results, LARGER)
+from tools.parts.results import BY_CHANCE, ON_CARD, PAPER_WORLDS, Results
 
 
 def search(results: Results) -> str:
@@ -41,40 +35,28 @@ def chosen(trials: list[dict[str, str]]) -> str:
     if max(float(trial["val_accuracy"]) for trial in trials) < BY_CHANCE:
         return "nothing: no trial left chance"
     best = challenger(trials, 0)
-    if best is None:
-        return "the defaults"
-    again = [trial for trial in trials if trial["seed"] == "1" and int(trial["trial"]) in (0, best)]
-    return "the defaults" if challenger(again, 1) is None else f"trial {best}"
+    again = [trial for trial in trials if int(trial["trial"]) in (0, best)]
+    return "the defaults" if best is None or challenger(again, 1) is None else f"trial {best}"
 
 
 def devices(results: Results) -> str:
     """The accuracies of cells that a card and a processor trained."""
-
-    def cell_of(run: dict[str, Any]) -> tuple[object, ...]:
-        return (
-            run["model"],
-            run["data"]["entities"],
-            run["train_size"],
-            run["seed"],
-            run["data"]["distractor"],
-        )
-
-    processor = {
-        cell_of(run): run["test"]["accuracy"]
-        for run, _ in results.cells()
-        if run["settings"]["device"] != "cuda"
-    }
-    cells: dict[tuple[object, ...], list[tuple[float, float]]] = defaultdict(list)
-    for run, _ in results.cells(ON_CARD):
-        if (cell := cell_of(run)) in processor:
-            cells[cell[:3]].append((processor[cell], run["test"]["accuracy"]))
+    runs: dict[tuple[str, int, int, int], dict[str, float]] = defaultdict(dict)
+    for run, _ in (*results.cells(), *results.cells(ON_CARD)):
+        if not run["data"]["distractor"]:
+            cell = run["model"], run["data"]["entities"], run["train_size"], run["seed"]
+            runs[cell].setdefault(run["settings"]["device"], run["test"]["accuracy"])
+    cells: dict[tuple[str, int, int], list[tuple[float, float]]] = defaultdict(list)
+    for (*cell, _), accuracy in runs.items():
+        if len(accuracy) == 2:
+            cells[*cell,].append((accuracy["cpu"], accuracy["cuda"]))
     lines = []
     for (model, entities, size), pairs in sorted(cells.items()):
         on_processor, on_card = np.transpose(pairs)
         less = on_card - on_processor
         error = less.std(ddof=1) / np.sqrt(len(less))
         means = f"{on_processor.mean():.3f}", f"{on_card.mean():.3f}", f"{less.mean():+.3f} ({error:.3f})"
-        lines.append([name_of(str(model)), entities, f"{size:,}", len(pairs), *means])
+        lines.append([name_of(model), entities, f"{size:,}", len(pairs), *means])
     head = ["model", "entities", "examples", "seeds", "processor", "card", "difference (standard error)"]
     return Table(head, lines).markdown(1)
 
@@ -104,9 +86,8 @@ def absent(subject: np.ndarray, obj: np.ndarray) -> float:
     """Share of "no" questions that would name a kind that is not in the scene, if every false question of
     equation 5 counted.
 
-    Args:
-        subject, obj: (k,) probabilities. Half of the questions about the two kinds of a scene are taken to be
-            false, and all that name one kind twice.
+    `subject` and `obj` are (k,) probabilities. Half of the questions about the two kinds of a scene are taken
+    to be false, and all that name one kind twice.
     """
     both = np.outer(subject, obj) + np.outer(obj, subject)  # that a question names both, in either order
     twice = np.add.outer(subject * obj, subject * obj)  # that it names one of them twice
@@ -122,12 +103,9 @@ def _of_two_kinds(subject: np.ndarray, obj: np.ndarray) -> np.ndarray:
 
 def growth(results: Results) -> str:
     """Time and memory of every command at every size (benchmarks/growth.py)."""
-    rows = results.csv("growth.csv")
-    sizes = sorted({int(row["examples"]) for row in rows})
-    cells = {
-        (row["command"], int(row["examples"])): f"{float(row['seconds']):.0f} s, {row['megabytes']} MB"
-        for row in rows
-    }
-    commands = dict.fromkeys(row["command"] for row in rows)
-    lines = [[command, *(cells.get((command, size), "–") for size in sizes)] for command in commands]
-    return Table(["command", *(f"{size:,}" for size in sizes)], lines).markdown(1)
+    lines: dict[str, dict[int, str]] = defaultdict(dict)
+    for row in results.csv("growth.csv"):
+        lines[row["command"]][int(row["examples"])] = f"{float(row['seconds']):.0f} s, {row['megabytes']} MB"
+    sizes = sorted({size for cells in lines.values() for size in cells})
+    body = [[command, *(cells.get(size, "–") for size in sizes)] for command, cells in lines.items()]
+    return Table(["command", *(f"{size:,}" for size in sizes)], body).markdown(1)

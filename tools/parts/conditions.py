@@ -14,7 +14,7 @@ from simtown.complexity.estimate import estimate
 from simtown.complexity.finished_runs import Run, whole
 from simtown.complexity.needs import Findings
 from simtown.core.tables import Table
-from tools.parts.results import MAIN, MAIN_GRID, STRUCTURED, UNSTRUCTURED, Results
+from tools.parts.results import MAIN, MAIN_GRID, STRUCTURED, UNSTRUCTURED, Results, isotonic
 
 #: Seeds of the grids of conditions, and so the main grid's that are compared with them.
 SEEDS = range(3)
@@ -28,15 +28,9 @@ Condition = Callable[[Results, str], list[Run]]
 
 def cells_of(folder: str) -> Condition:
     """The condition of a grid, by the folder of its finished cells."""
-
-    def runs(results: Results, model: str) -> list[Run]:
-        return [
-            run
-            for run in results.runs(folder)
-            if run.model == model and run.seed in SEEDS and not run.distractor
-        ]
-
-    return runs
+    return lambda results, model: [
+        run for run in results.runs(folder) if run.model == model and run.seed in SEEDS and not run.distractor
+    ]
 
 
 def seen(least: int, most: int) -> Condition:
@@ -64,12 +58,9 @@ def seen(least: int, most: int) -> Condition:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Conditions that differ in one thing, for one model, without a distractor.
+    """Conditions by name that differ in one thing, for one model, without a distractor.
 
-    Attributes:
-        title: what the conditions are, in words.
-        model: the model that all lines are about.
-        conditions: by name. The first is the one that the others are compared with.
+    The first is the one that the others are compared with.
     """
 
     title: str
@@ -131,9 +122,9 @@ def compared(results: Results, comparison: Comparison) -> str:
     """A line for each condition: its needs by world, with the ratio to the first line's, and its exponent."""
     report = comparison.report(results)
     first = next(iter(comparison.conditions))
-    needed = {(x.model, x.entities): x for x in report.rows if x.rule == "isotonic"}
-    ratios = {(x.upper, x.entities): x for x in report.ratios if x.rule == "isotonic" and x.known}
-    exponents = {x.model: x for x in report.exponents if x.rule == "isotonic" and x.known}
+    needed = {(x.model, x.entities): x for x in isotonic(report.rows)}
+    ratios = {(x.upper, x.entities): x for x in isotonic(report.ratios)}
+    exponents = {x.model: x for x in isotonic(report.exponents)}
     worlds = sorted({entities for _, entities in needed})
     lines = []
     for name in comparison.conditions:

@@ -16,11 +16,18 @@ import numpy as np
 
 from simtown.complexity.factors import compared
 from simtown.complexity.needs import factor_text
-from tools.parts.results import FIXED, LITERAL, MAIN, MAIN_GRID, UNSTRUCTURED, Results, percent
+from tools.parts.results import FIXED, LITERAL, MAIN, MAIN_GRID, UNSTRUCTURED, Results, main, percent
 
 MARK = re.compile(r"<!-- = (.+?) -->")
 #: An interval in brackets, which no sentence gives without such a comment.
 _INTERVAL = re.compile(r"\((?:(?:from|up to) [-\d.,]+|[-\d.,]+ to [-\d.,]+)\)")
+#: By kind: the findings among which it is, and the fields that its words give.
+_FINDINGS = {
+    "need": ("rows", "model", "entities"),
+    "ratio": ("ratios", "upper", "entities"),
+    "addition": ("additions", "model"),
+    "exponent": ("exponents", "model"),
+}
 
 
 def differences(text: str, results: Results) -> Iterator[str]:
@@ -36,55 +43,38 @@ def differences(text: str, results: Results) -> Iterator[str]:
 
 
 def quantity(results: Results, name: str) -> str:
-    """The number of a name, as a page writes it."""
+    """The number of a name, as a page writes it. Raises KeyError for a kind that does not exist."""
     kind, *words = (word.strip() for word in name.split(","))
-    distractor = "distractor" in words
     grid = next((word for word in words if (results.folder / word).is_dir()), MAIN_GRID)
     about = [word for word in words if word not in ("distractor", grid)]
-    return _KINDS[kind](results, grid, distractor, *about)
+    distractor = "distractor" in words
+    if kind in _FINDINGS:
+        findings, *fields = _FINDINGS[kind]
+        return _one(main(getattr(results.report(grid), findings)), distractor, fields, about)
+    if kind == "factor":
+        effects = [x for x in results.effects() if x.target == MAIN]
+        return _one(effects, distractor, ["name", "entities"], about)
+    return _KINDS[kind](results, grid, *about)
 
 
-def _one(findings: list[Any], **fields: Any) -> Any:
-    (finding,) = (x for x in findings if all(getattr(x, name) == value for name, value in fields.items()))
-    return finding
-
-
-def _need(results: Results, grid: str, distractor: bool, model: str, entities: str) -> str:
-    case = {"model": model, "entities": int(entities), "distractor": distractor}
-    return str(_one(results.report(grid).rows, **case, target=MAIN, rule="isotonic"))
-
-
-def _ratio(results: Results, grid: str, distractor: bool, model: str, entities: str) -> str:
-    case = {"upper": model, "entities": int(entities), "distractor": distractor}
-    return str(_one(results.report(grid).ratios, **case, target=MAIN, rule="isotonic"))
-
-
-def _addition(results: Results, grid: str, distractor: bool, model: str) -> str:
-    return str(
-        _one(results.report(grid).additions, model=model, distractor=distractor, target=MAIN, rule="isotonic")
+def _one(findings: list[Any], distractor: bool, fields: list[str], words: list[str]) -> str:
+    (finding,) = (
+        x
+        for x in findings
+        if x.distractor == distractor and [str(getattr(x, field)) for field in fields] == words
     )
+    return str(finding)
 
 
-def _exponent(results: Results, grid: str, distractor: bool, model: str) -> str:
-    return str(
-        _one(results.report(grid).exponents, model=model, distractor=distractor, target=MAIN, rule="isotonic")
-    )
-
-
-def _factor(results: Results, _: str, distractor: bool, name: str, entities: str) -> str:
-    case = {"name": name, "entities": int(entities), "distractor": distractor}
-    return str(_one(results.effects(), **case, target=MAIN))
-
-
-def _harder(results: Results, grid: str, _: bool, model: str, entities: str) -> str:
+def _harder(results: Results, grid: str, model: str, entities: str) -> str:
     """By which factor a distractor raises a model's need, in one world."""
     report = results.report(grid)
     curves = {c.distractor: c for c in report.curves if (c.model, c.entities) == (model, int(entities))}
-    ends, _over = compared([1, -1], [curves[True], curves[False]], report.targets.index(MAIN))
+    ends, _ = compared([1, -1], [curves[True], curves[False]], report.targets.index(MAIN))
     return factor_text(*map(float, np.exp(ends)))
 
 
-def _gap(results: Results, _: str, __: bool, measure: str) -> str:
+def _gap(results: Results, _: str, measure: str) -> str:
     """Mean distance of the paper's two models on the sets that both reach, in points."""
     report = results.report(FIXED)
     cells = {(a.model, a.entities, a.size): getattr(a, measure) for a in report.accuracies}
@@ -93,25 +83,25 @@ def _gap(results: Results, _: str, __: bool, measure: str) -> str:
     return f"{100 * np.mean(np.abs(gaps)):.1f}"
 
 
-def _replays(results: Results, _: str, __: bool, grids: str, what: str) -> str:
+def _replays(results: Results, _: str, grids: str, what: str) -> str:
     """What benchmarks/adaptive.py found: needs and time of adaptive sizes against fixed ones."""
     rows = [row for row in results.csv("adaptive.csv") if ("slope" in row["grid"]) == (grids == "simulated")]
-    shares = [float(row["time"]) / float(row["fixed_time"]) for row in rows]
-    total = sum(float(row["time"]) for row in rows) / sum(float(row["fixed_time"]) for row in rows)
+    times = np.array([(row["time"], row["fixed_time"]) for row in rows], dtype=float)
+    shares = times[:, 0] / times[:, 1]
     return {
         "found": f"{sum(row['within'] == 'yes' for row in rows)} of {len(rows)}",
-        "time": percent(total),
-        "range": f"{100 * min(shares):.0f} to {100 * max(shares):.0f} %",
+        "time": percent(times[:, 0].sum() / times[:, 1].sum()),
+        "range": f"{100 * shares.min():.0f} to {100 * shares.max():.0f} %",
     }[what]
 
 
-def _shared(results: Results, _: str, __: bool) -> str:
+def _shared(results: Results, _: str) -> str:
     """How many runs of the paper's rule were trained under the other one (benchmarks/stopping.py)."""
     runs = [run for run, _ in results.cells(LITERAL)]
     return f"{sum('trained_with' in run for run in runs)} of {len(runs)}"
 
 
-def _count(results: Results, grid: str, _: bool, what: str) -> str:
+def _count(results: Results, grid: str, what: str) -> str:
     runs = [run for run, _ in results.cells()]
     return {
         "drawn": f"{results.report(grid).runs:,}",
@@ -122,11 +112,6 @@ def _count(results: Results, grid: str, _: bool, what: str) -> str:
 
 
 _KINDS: dict[str, Callable[..., str]] = {
-    "need": _need,
-    "ratio": _ratio,
-    "addition": _addition,
-    "exponent": _exponent,
-    "factor": _factor,
     "harder": _harder,
     "gap": _gap,
     "replays": _replays,

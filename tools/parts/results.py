@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,6 @@ from typing import Any
 from simtown.complexity.estimate import estimate
 from simtown.complexity.factors import Effect, effects
 from simtown.complexity.finished_runs import Run, read_runs, whole
-from simtown.complexity.model_looks import NAMES
 from simtown.complexity.needs import Findings
 
 #: The two models of the paper, the accuracy of sentences, and the paper's worlds.
@@ -27,8 +26,6 @@ LARGER, LITERAL, FIXED = "pictures-128", "paper-rule-64", "fixed-15"
 #: What no validation of a model that answers by chance reaches: a thousand coins, tossed for each validation
 #: of a search, reach it once in a hundred searches.
 BY_CHANCE = 0.56
-#: Record and learning curve of a finished run.
-Cell = tuple[dict[str, Any], dict[str, list[float]]]
 
 
 class Results:
@@ -39,8 +36,8 @@ class Results:
         self.report = cache(self._report)
         self.runs = cache(self._runs)
 
-    def cells(self, grid: str = MAIN_GRID) -> Iterator[Cell]:
-        """The cells of a grid, with their curves."""
+    def cells(self, grid: str = MAIN_GRID) -> Iterator[tuple[dict[str, Any], dict[str, list[float]]]]:
+        """The records of a grid's finished runs, with their learning curves."""
         for file in self._files(grid):
             cell = json.loads(file.read_text(encoding="utf-8"))
             yield cell["run"], cell["curve"]
@@ -58,16 +55,22 @@ class Results:
     def _files(self, grid: str) -> list[Path]:
         return sorted((self.folder / grid).glob("*.json"))
 
-    def _runs(self, grid: str = MAIN_GRID) -> list[Run]:
+    def _runs(self, grid: str) -> list[Run]:
         return read_runs(self._files(grid))
 
-    def _report(self, grid: str = MAIN_GRID) -> Findings:
+    def _report(self, grid: str) -> Findings:
         """What a grid says, from the sizes that are finished with all seeds."""
         return estimate(whole(self.runs(grid)))
 
 
-def name_of(model: str) -> str:
-    return NAMES.get(model, model)
+def isotonic(findings: Iterable[Any]) -> list[Any]:
+    """Those by the isotonic rule of which something is known."""
+    return [x for x in findings if x.rule == "isotonic" and getattr(x, "known", True)]
+
+
+def main(findings: Iterable[Any]) -> list[Any]:
+    """Those by the isotonic rule, for 90 %."""
+    return [x for x in findings if (x.target, x.rule) == (MAIN, "isotonic")]
 
 
 def percent(share: float) -> str:

@@ -8,18 +8,19 @@ from typing import Any
 import numpy as np
 
 from simtown.complexity.finished_runs import model_order
+from simtown.complexity.model_looks import name_of
 from simtown.complexity.needs import Accuracies, Findings, yes
 from simtown.core.tables import Table
 from tools.parts.results import (
     BY_CHANCE,
     FIXED,
-    LITERAL,
     MAIN,
     MAIN_GRID,
     STRUCTURED,
     UNSTRUCTURED,
     Results,
-    name_of,
+    isotonic,
+    main,
     percent,
 )
 
@@ -35,70 +36,55 @@ MEASURES = ("validation", "reweighted", "test")
 def glance(results: Results) -> str:
     """Needs for 90 % by model and world, and how many times the PBN's they are."""
     report = results.report(MAIN_GRID)
-    ratios = {(x.upper, x.entities, x.distractor): x for x in _main(report.ratios) if x.known}
-    rows = []
-    for need in _main(report.rows):
-        world = need.entities, need.distractor
-        factor = ratios.get((need.model, *world), "" if need.model == STRUCTURED else "–")
-        rows.append(
-            [
-                name_of(need.model),
-                yes(need.distractor),
-                need.entities,
-                need.seeds_fewest,
-                str(need),
-                str(factor),
-            ]
-        )
-    return Table(
-        ["model", "distractor", "entities", "seeds", "needed for 90 %", "× the PBN's"], rows
-    ).markdown(2)
+    ratios = {(x.upper, x.entities, x.distractor): x for x in main(report.ratios) if x.known}
+    lines = []
+    for x in main(report.rows):
+        factor = ratios.get((x.model, x.entities, x.distractor), "" if x.model == STRUCTURED else "–")
+        lines.append([name_of(x.model), yes(x.distractor), x.entities, x.seeds_fewest, str(x), str(factor)])
+    head = ["model", "distractor", "entities", "seeds", "needed for 90 %", "× the PBN's"]
+    return Table(head, lines).markdown(2)
 
 
-def needs(results: Results) -> str:
-    return needs_of(results.report(MAIN_GRID))
-
-
-def needs_of(report: Findings) -> str:
+def needs(results: Results, folder: str = MAIN_GRID) -> str:
     """A table for each condition and rule."""
+    report = results.report(folder)
     parts = []
     for distractor in sorted({curve.distractor for curve in report.curves}):
         for rule, text in RULES.items():
             rows = [row for row in report.rows if (row.distractor, row.rule) == (distractor, rule)]
-            lines = _by_target(
+            table = _by_target(
                 report,
                 rows,
-                lambda x: [name_of(x.model), x.entities, x.seeds_fewest],
+                lambda x: {"model": name_of(x.model), "entities": x.entities, "seeds": x.seeds_fewest},
                 str if rule == "isotonic" else lambda x: x.text(x.samples),
             )
             condition = f"With{'' if distractor else 'out'} a distractor"
-            head = ["model", "entities", "seeds", *map(percent, report.targets)]
-            parts += [f"{condition}, {text}:", Table(head, lines).markdown(1)]
+            parts += [f"{condition}, {text}:", table.markdown(1)]
     return "\n\n".join(parts)
 
 
-def ratios(results: Results) -> str:
-    return ratios_of(results.report(MAIN_GRID))
-
-
-def ratios_of(report: Findings) -> str:
+def ratios(results: Results, folder: str = MAIN_GRID) -> str:
     """How many times as many examples each model needs as the Place-Binder Network."""
-    known = [x for x in report.ratios if x.rule == "isotonic" and x.known]
-    lines = _by_target(report, known, lambda x: [name_of(x.upper), yes(x.distractor), x.entities], str)
-    return Table(["model", "distractor", "entities", *map(percent, report.targets)], lines).markdown(2)
+    report = results.report(folder)
+
+    def case(x: Any) -> dict[str, Any]:
+        return {"model": name_of(x.upper), "distractor": yes(x.distractor), "entities": x.entities}
+
+    return _by_target(report, isotonic(report.ratios), case, str).markdown(2)
 
 
 def additional(results: Results) -> str:
     """Samples needed in the largest world less those in the smallest, by model."""
     report = results.report(MAIN_GRID)
-    known = [x for x in report.additions if x.rule == "isotonic" and x.known]
-    lines = _by_target(
-        report,
-        known,
-        lambda x: [_difference(x.model), yes(x.distractor), f"{x.few} to {x.many}"],
-        lambda x: f"{x}, {x.verdict}" if x.verdict else str(x),
-    )
-    return Table(["model", "distractor", "entities", *map(percent, report.targets)], lines).markdown(3)
+
+    def case(x: Any) -> dict[str, Any]:
+        worlds = f"{x.few} to {x.many}"
+        return {"model": _difference(x.model), "distractor": yes(x.distractor), "entities": worlds}
+
+    def text(x: Any) -> str:
+        return f"{x}, {x.verdict}" if x.verdict else str(x)
+
+    return _by_target(report, isotonic(report.additions), case, text).markdown(3)
 
 
 def exponents(results: Results) -> str:
@@ -109,18 +95,11 @@ def exponents(results: Results) -> str:
             cases.setdefault((x.distractor, x.target, x.model), {})[x.rule] = x
     lines = []
     for (distractor, target, model), by_rule in cases.items():
-        main = by_rule.get("isotonic") or by_rule["smallest"]
-        lines.append(
-            [
-                _difference(model),
-                yes(distractor),
-                percent(target),
-                f"{main.uncensored} of {main.worlds}",
-                *(str(by_rule.get(rule, "–")) for rule in RULES),
-                main.sensitivity or "–",
-                {"decided": "yes", "": ""}.get(main.verdict, "no"),
-            ]
-        )
+        x = by_rule.get("isotonic") or by_rule["smallest"]
+        by_rules = [str(by_rule.get(rule, "–")) for rule in RULES]
+        excludes = {"decided": "yes", "": ""}.get(x.verdict, "no")
+        case = [_difference(model), yes(distractor), percent(target), f"{x.uncensored} of {x.worlds}"]
+        lines.append([*case, *by_rules, x.sensitivity or "–", excludes])
     head = ["model", "distractor", "target", "worlds with a need", *RULES]
     return Table([*head, "sensitivity (isotonic)", "interval excludes 0"], lines).markdown(3)
 
@@ -130,22 +109,17 @@ def factors(results: Results) -> str:
     cases: dict[tuple[bool, int, float], dict[str, Any]] = {}
     for x in results.effects():
         cases.setdefault((x.distractor, x.entities, x.target), {})[x.name] = x
+    leads = ["lead", "structure", "boxes", "structure over boxes"]
+    single = ["structure without boxes", "structure with boxes"]
+    single += ["boxes without structure", "boxes with structure", "interaction"]
     parts = []
-    for names in (
-        ("lead", "structure", "boxes", "structure over boxes"),
-        (
-            *("structure without boxes", "structure with boxes"),
-            *("boxes without structure", "boxes with structure", "interaction"),
-        ),
-    ):
-        lines = [
-            [
-                *(yes(distractor), entities, percent(target), min(x.seeds for x in effects.values())),
-                *(str(effects.get(name, "–")) for name in names),
-            ]
-            for (distractor, entities, target), effects in cases.items()
-            if len(effects) > 1  # more than the lead of the paper's two models
-        ]
+    for names in (leads, single):
+        lines = []
+        for (distractor, entities, target), effects in cases.items():
+            if len(effects) > 1:  # more than the lead of the paper's two models
+                seeds = min(x.seeds for x in effects.values())
+                case = [yes(distractor), entities, percent(target), seeds]
+                lines.append([*case, *(str(effects.get(name, "–")) for name in names)])
         parts.append(Table(["distractor", "entities", "target", "seeds", *names], lines).markdown(1))
     return "\n\n".join(parts)
 
@@ -201,15 +175,9 @@ def _steps(steps: list[float]) -> str:
     return ", ".join([*known, *([f"never in {lost} of {len(steps)}"] if lost else [])]) or "–"
 
 
-def stopping(results: Results) -> str:
-    """The paper's stopping rule: sizes, needs and ratios."""
-    return grid(results, LITERAL)
-
-
 def grid(results: Results, folder: str) -> str:
     """Sizes, needs and ratios of a grid beside the main one."""
-    report = results.report(folder)
-    return "\n\n".join([_sizes(results, folder), needs_of(report), ratios_of(report)])
+    return "\n\n".join([_sizes(results, folder), needs(results, folder), ratios(results, folder)])
 
 
 def _sizes(results: Results, folder: str) -> str:
@@ -228,25 +196,19 @@ def _sizes(results: Results, folder: str) -> str:
     return Table(["model", "distractor", "entities", "seeds", "examples"], lines).markdown(5)
 
 
-def _main(findings: Iterable[Any]) -> list[Any]:
-    """Those by the isotonic rule, for 90 %."""
-    return [x for x in findings if (x.target, x.rule) == (MAIN, "isotonic")]
-
-
 def _by_target(
     report: Findings,
     findings: Iterable[Any],
-    case: Callable[[Any], list[Any]],
+    case: Callable[[Any], dict[str, Any]],
     text: Callable[[Any], str],
-) -> list[list[Any]]:
-    """A line for each case, with a column for each target."""
-    cases: dict[tuple[Any, ...], dict[float, Any]] = {}
-    for finding in findings:
-        cases.setdefault(tuple(case(finding)), {})[finding.target] = finding
-    return [
-        [*first, *(text(by_target[t]) if t in by_target else "–" for t in report.targets)]
-        for first, by_target in cases.items()
-    ]
+) -> Table:
+    """A line for each case, with a column for each target; `case` gives its first cells by column."""
+    lines: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for x in findings:
+        first = case(x)
+        empty = first | dict.fromkeys(map(percent, report.targets), "–")
+        lines.setdefault(tuple(first.values()), empty)[percent(x.target)] = text(x)
+    return Table.of_records(list(lines.values()))
 
 
 def _difference(model: str) -> str:
