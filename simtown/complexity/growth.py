@@ -17,17 +17,11 @@ LEAST_SCATTER = 0.05
 def slopes(
     entities: np.ndarray, samples: np.ndarray, smallest: np.ndarray, largest: np.ndarray
 ) -> np.ndarray:
-    """Exponents (R,): the slope of log N* against log entities over W worlds.
+    """Exponents (R,): the slope of log N* (R, W) against log entities (W,) over W worlds.
 
     By maximum likelihood with normal scatter (a Tobit model); without censored worlds it is least squares. A
-    censored world says that N* lies beyond its limit. NaN where fewer than two worlds are uncensored: there
-    the likelihood alone would not bound the slope.
-
-    Args:
-        entities: (W,) of each world.
-        samples: (R, W) N*.
-        smallest: (W,) smallest size trained in each world.
-        largest: (W,) largest size trained in each world.
+    censored world says that N* lies beyond its smallest or largest size (W,). NaN where fewer than two worlds
+    are uncensored: there the likelihood alone would not bound the slope.
     """
     exact = np.isfinite(samples) & (samples != BELOW)
     z = np.log(np.where(exact, samples, np.where(samples == BELOW, smallest, largest)))
@@ -121,14 +115,7 @@ def additions(
 
 @dataclass(frozen=True)
 class WorldNeeds:
-    """N* of one model over W worlds, with the sizes trained in each.
-
-    Attributes:
-        worlds: (W,) sizes.
-        samples: (1 + replicates, W) N*.
-        smallest: (W,) smallest size that was trained.
-        largest: (W,) largest size that was trained.
-    """
+    """N* (1 + replicates, W) of one model over worlds (W,), and the ends (W,) of the trained sizes."""
 
     worlds: np.ndarray
     samples: np.ndarray

@@ -57,14 +57,9 @@ def next_size(
     """The size to train next, None if the need is known as well as the ladder can tell it.
 
     That is: the never-falling fit reaches the target between neighbouring rungs, and `margin` rungs beyond
-    either of them are trained; or the smallest rung reaches the target; or the largest does not.
-
-    Args:
-        rungs: sizes that may be trained, ascending.
-        accuracy: by size, what is known; sizes that are not among the rungs count too.
-        target: the accuracy to reach.
-        first: where to begin if nothing is known.
-        margin: rungs to train beyond the need.
+    either of them are trained; or the smallest rung reaches the target; or the largest does not. Rungs are
+    the sizes that may be trained, ascending; known accuracies of other sizes count too. A search begins with
+    the rung nearest to `first`.
     """
     if not accuracy:
         return nearest(rungs, first)
@@ -78,9 +73,8 @@ def next_size(
     between = [n for n in rungs if low < n < high]
     if between:
         return between[(len(between) - 1) // 2]
-    beyond = [n for n in rungs if n <= low][::-1][: margin + 1] + [n for n in rungs if n >= high][
-        : margin + 1
-    ]
+    below, above = [n for n in rungs if n <= low][::-1], [n for n in rungs if n >= high]
+    beyond = below[: margin + 1] + above[: margin + 1]
     return next((n for n in beyond if n not in accuracy), None)
 
 

@@ -109,11 +109,6 @@ def test_where_a_line_stands_changes_no_interval(table, tmp_path):
     assert repr(first.rows) == repr(moved.rows)
 
 
-def test_a_quoted_group_may_begin_with_a_number_sign(table):
-    runs = read_csv(table(HEAD + '"#1, ranked",100,0,60,100\n# no group,1,0,1,1\nother,100,0,60,100\n')).runs
-    assert [run.model for run in runs] == ["#1, ranked", "other"]
-
-
 def test_other_refusals(table, tmp_path, cli):
     path = table(GOOD)
     cli("complexity", path, path.parent).refuses("give it alone")

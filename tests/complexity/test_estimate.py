@@ -270,16 +270,3 @@ def test_accuracies_are_means_over_seeds_by_three_measures(exact):
     assert (cell.model, cell.entities, cell.size, cell.seeds) == ("pbn", 5, 500, 2)
     assert (cell.validation, cell.test) == pytest.approx((0.75, 0.65))
     assert np.isnan(cell.reweighted)
-
-
-def test_test_sets_that_follow_the_world_need_no_note(exact):
-    runs = [
-        replace(exact("pbn", 5, n, 0.7, s, test=f"t{s}"), data_seed=s, world_seed=s)
-        for s in range(3)
-        for n in (500, 1000)
-    ]
-    assert estimate(runs, targets=(0.6,), replicates=40).notes == []
-    assert (
-        "3 test sets"
-        in estimate([replace(run, world_seed=0) for run in runs], targets=(0.6,), replicates=40).notes[0]
-    )

@@ -112,14 +112,6 @@ def test_models_have_names_colours_and_markers_of_their_own():
     assert [look.name for look in looks.values()] == names
 
 
-@pytest.mark.parametrize("sizes", [(3000, 4000), (30000,), (10**12, 3 * 10**15)])
-def test_some_sizes_stand_on_the_axis(drawn, sizes):
-    report = estimate(runs_of(("pbn",), worlds=(5, 15), distractors=(False,), sizes=sizes), replicates=40)
-    for axes in drawn(learning, report).axes:
-        low, high = axes.get_xlim()
-        assert [tick for tick in axes.get_xticks() if low <= tick <= high]
-
-
 def test_a_row_whose_first_world_is_missing_names_its_accuracies(drawn):
     runs = [run for run in runs_of(("pbn",)) if not (run.distractor and run.entities == 5)]
     figure = drawn(learning, estimate(runs, replicates=40))

@@ -86,15 +86,6 @@ def test_slope_of_two_worlds_on_a_line_with_a_third_beyond():
     assert found[3] > np.log(4 / 3) / np.log(4)
 
 
-def test_ratios_by_hand():
-    sizes = np.array([500, 20000])
-    above = np.array([4000, ABOVE, BELOW, ABOVE, BELOW, 4000])
-    below = np.array([2000, 2000, 2000, ABOVE, ABOVE, BELOW])
-    least, most = ratios(above, sizes, below, sizes)
-    assert least.tolist() == [2, 10, 0, 0, 0, 8]
-    assert most.tolist() == [2, np.inf, 0.25, np.inf, 0.025, np.inf]
-
-
 needs = st.one_of(st.just(BELOW), st.just(ABOVE), st.floats(100, 9000))
 
 
