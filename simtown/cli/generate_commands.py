@@ -66,7 +66,7 @@ def generate(
         if workers.engine == "local" and drawn_on == "cpu":
             ready_renderer("raster")  # compile once, here, before the workers start
         manifest = generate(settings, target, callback=progress, device=drawn_on, pool=pool)
-    if PREVIEW not in store.sizes():
+    if PREVIEW not in store.listing()[0]:
         sheet = dataset_sheet(open_dataset(target), ready_renderer("raster"))
         with store.making(PREVIEW) as place:
             save_picture(sheet, place / PREVIEW)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 from contextlib import closing
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from time import perf_counter
@@ -21,7 +20,7 @@ from simtown.core.processes import WorkerError, default_workers
 from simtown.core.room import require_room
 from simtown.core.untrusted import RefusedError
 from simtown.datasets import manifests
-from simtown.datasets.remote import DirectoryStore, Remote, Store, is_leftover, store_of
+from simtown.datasets.remote import DirectoryStore, Remote, is_leftover, store_of
 from simtown.datasets.settings import Settings
 from simtown.datasets.shard_file import Entry, read_entry
 from simtown.datasets.shards import STAGES, Clock, ShardTask, checksum, tasks, write_shard
@@ -32,21 +31,6 @@ __all__ = ["WorkerError", "generate", "is_disk_full"]
 
 #: Saving the manifest takes at most about this share of a job's time, however many shards it lists.
 MANIFEST_SHARE = 0.05
-
-
-@dataclass(frozen=True)
-class Job:
-    """What is the same for all shards.
-
-    Attributes:
-        store: where they are written.
-        settings: of the data set.
-        device: what draws, "cpu" or "cuda".
-    """
-
-    store: Store
-    settings: Settings
-    device: str
 
 
 def generate(
@@ -72,14 +56,11 @@ def generate(
 
     Raises:
         SettingsError: a setting is out of range.
-        ValueError: `workers` is less than 1.
         RoomError: the disk has too little room.
-        ForeignDirectoryError: the directory holds something else, or a data set of other settings; the
-            message says which differ.
+        ForeignDirectoryError: the directory holds something else, or a data set of other settings.
         DamagedError: a finished shard does not match its checksum.
         RefusedError: a shard is a link or not a regular file.
         ImpossibleError: some example cannot be sampled.
-        OSError: the directory cannot be written, or the disk is full.
         CardError: the device is "cuda" and cannot be used.
         WorkerError: a worker died; what is written is kept.
     """
@@ -107,8 +88,8 @@ def generate(
             callback.on_progress(examples, seconds)
 
         try:
-            job = Job(store, settings, device)
-            with closing(pool.map(_make_shard, missing, (job,), progress, card=device == "cuda")) as shards:
+            job = (store, settings, device)
+            with closing(pool.map(_make_shard, missing, job, progress, card=device == "cuda")) as shards:
                 for task, entry in shards:
                     manifests.enter(manifest, task, entry)
                     # not after each shard: the next run finds shards that the manifest does not list yet
@@ -137,7 +118,7 @@ def begun(store: DirectoryStore | Remote, settings: Settings) -> dict[str, Any] 
         if store.path.exists():
             raise ForeignDirectoryError(f"{store} is a file: give another `directory`")
         return None
-    sizes = {name: size for name, size in store.sizes().items() if not is_leftover(name)}
+    sizes = {name: size for name, size in store.listing()[0].items() if not is_leftover(name)}
     if manifests.NAME not in sizes:
         if sizes:
             raise ForeignDirectoryError(
@@ -164,7 +145,7 @@ def _missing_shards(
     the same. Behind a URL only the size of a shard is checked: reading all of them again would cost as much
     as making them.
     """
-    missing, sizes, irregular = [], store.sizes(), store.irregular()
+    missing, (sizes, irregular) = [], store.listing()
     for task in tasks(settings):
         size, listed = sizes.get(task.name), manifest["shards"].get(task.name)
         if task.name in irregular:
@@ -188,7 +169,9 @@ def _missing_shards(
     return missing
 
 
-def _make_shard(task: ShardTask, report: Report, job: Job) -> Entry:
+def _make_shard(
+    task: ShardTask, report: Report, store: DirectoryStore | Remote, settings: Settings, device: str
+) -> Entry:
     """A piece of work: make one shard in this process; returns its entry for the manifest.
 
     It may be made twice, on any machine: its bytes are always the same, and it appears whole.
@@ -199,8 +182,8 @@ def _make_shard(task: ShardTask, report: Report, job: Job) -> Entry:
         report((examples, {stage: clock.seconds[stage] - reported[stage] for stage in STAGES}))
         reported.update(clock.seconds)
 
-    with job.store.making(task.name) as directory:
-        write_shard(directory, job.settings, task, _renderer(job.device), clock, progress)
+    with store.making(task.name) as directory:
+        write_shard(directory, settings, task, _renderer(device), clock, progress)
         entry = read_entry(directory / task.name, task)
     progress(0)
     return entry

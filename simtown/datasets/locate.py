@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from simtown.core.files import DamagedError
-from simtown.core.untrusted import RefusedError
-from simtown.datasets.reader import SCENE_COLUMNS, Split, open_dataset
+from simtown.datasets.reader import Split, open_dataset
 from simtown.datasets.settings import SPLITS
-from simtown.datasets.shard_file import form_of
-from simtown.datasets.shards import LAYOUT, PICTURES
+from simtown.datasets.shard_file import form_of, reading
+from simtown.datasets.shards import COLUMNS
 from simtown.scenes.scene import SceneBatch
 
 _ADDRESS = re.compile(r"(?P<place>.+):(?P<number>[0-9]+)", re.DOTALL)
@@ -37,14 +34,11 @@ class Address:
 
     def columns(self) -> dict[str, np.ndarray]:
         """Its columns without pictures, (1, ...) each. Raises DamagedError if they cannot be read."""
-        return self._read([name for name in LAYOUT if name not in PICTURES])
+        return self.split.rows(COLUMNS, [self.row])
 
     def scene(self) -> SceneBatch:
         """Its scene, a batch of one. Raises DamagedError, also if it is not a scene of the town."""
-        return self.split.scenes_of(self._read(SCENE_COLUMNS))
-
-    def _read(self, names: Sequence[str]) -> dict[str, np.ndarray]:
-        return next(self.split.stream(names, 1, begin=self.row, end=self.row + 1, onward=False))[1]
+        return self.split.scenes(np.array([self.row]))
 
 
 def is_address(where: str) -> bool:
@@ -77,12 +71,6 @@ def find(where: str) -> Address:
 
 def _shard_alone(path: Path) -> Split:
     """A shard without its data set, as a split. Raises DamagedError if it cannot be read."""
-    try:
+    with reading(path, "run simtown verify on its data set"):
         arrays, count = form_of(path)
-    except RefusedError:
-        raise
-    except (OSError, KeyError, RuntimeError, TypeError, ValueError) as error:
-        raise DamagedError(
-            f"{path} is no shard that can be read ({error}): run simtown verify on its data set"
-        ) from error
     return Split([path], [count], arrays)

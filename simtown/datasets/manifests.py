@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from simtown.assets.catalogue import VERSION
@@ -31,37 +32,41 @@ NAME, TIMINGS = "manifest.json", "timings.json"
 FORMAT = "simtown dataset"
 #: The key of the manifest's checksum of itself.
 SEAL = "sha256"
-#: Keys that every manifest has, besides "format", "schema" and "sha256", and their types.
-_KEYS = {
-    "settings": dict,
-    "names": dict,
-    "vocabulary": list,
-    "shards": dict,
-    "summary": dict,
-    "complete": bool,
-    "simtown": str,
-    "libraries": dict,
-}
 _RESTORE = "put back a copy of it, or run simtown generate again with another --out"
+
+
+class _Shard(msgspec.Struct):
+    sha256: str
+    bytes: int
+    examples: int
+    tried: dict[str, tuple[int, int]]
+
+
+class _Manifest(msgspec.Struct):
+    """The types of what a manifest holds, besides "format", "schema" and "sha256"."""
+
+    settings: dict[str, Any]
+    names: dict[str, list[str]]
+    vocabulary: list[str]
+    shards: dict[str, _Shard]
+    summary: dict[str, dict[str, list[int]]]
+    complete: bool
+    simtown: str
+    libraries: dict[str, str]
+    acceptance: dict[str, dict[str, float]] = {}
 
 
 def require_settings(place: str, manifest: Mapping[str, Any], settings: Settings) -> None:
     """Refuse to continue a data set with other settings.
 
-    Args:
-        place: where the data set is, for the message.
-        manifest: of the data set.
-        settings: as they are now.
-
     Raises:
         ForeignDirectoryError: a setting differs; the message names each with its old and its new value.
     """
-    before, now = in_words(manifest["settings"]), in_words(as_json(settings.resolved()))
-    require_same_settings(place, _as_parameters(before), _as_parameters(now), "a data set")
-
-
-def _as_parameters(texts: Mapping[str, str]) -> dict[str, str]:
-    return {f"`{name}`": text for name, text in texts.items()}
+    before, now = (
+        {f"`{name}`": text for name, text in in_words(resolved).items()}
+        for resolved in (manifest["settings"], as_json(settings.resolved()))
+    )
+    require_same_settings(place, before, now, "a data set")
 
 
 def fresh(settings: Settings, tables: Tables | None = None) -> dict[str, Any]:
@@ -89,19 +94,13 @@ def enter(manifest: dict[str, Any], task: ShardTask, shard_entry: Mapping[str, A
         manifest: is changed.
         task: the shard's examples.
         shard_entry: of :func:`simtown.datasets.shard_file.read_entry`.
-
-    Raises:
-        DamagedError: the shard's summary has other lists.
     """
-    sizes = summaries.lengths(manifest["names"])
-    if {name: len(counts) for name, counts in shard_entry["summary"].items()} != sizes:
-        raise DamagedError(
-            f"{task.name} is damaged: its summary has other lists; move it away and run the same command "
-            "again"
-        )
+    sizes, summary = summaries.lengths(manifest["names"]), shard_entry["summary"]
+    if {name: len(counts) for name, counts in summary.items()} != sizes:
+        raise DamagedError(f"{task.name} is damaged: its summary has other lists; move it away and run again")
     if task.name not in manifest["shards"]:
         parts = [manifest["summary"][task.split]] if task.split in manifest["summary"] else []
-        manifest["summary"][task.split] = summaries.total([*parts, shard_entry["summary"]], sizes)
+        manifest["summary"][task.split] = summaries.total([*parts, summary], sizes)
     manifest["shards"][task.name] = {key: value for key, value in shard_entry.items() if key != "summary"}
 
 
@@ -151,79 +150,55 @@ def load(directory: Path, place: str = "") -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise DamagedError(f"{path} is damaged: {error}; {_RESTORE}") from error
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise ForeignDirectoryError(
-            f"{path} was not made by simtown generate: give another directory or another `directory`"
-        )
+        raise ForeignDirectoryError(f"{path} was not made by simtown generate: give another `directory`")
     try:
-        for key, version, what in (
-            (manifest["schema"], SCHEMA, "layout"),
-            (manifest["settings"]["catalogue"], VERSION, "world"),
+        for what, version, own in (
+            ("layout", manifest["schema"], SCHEMA),
+            ("world", manifest["settings"]["catalogue"], VERSION),
         ):
-            if key != version:
+            if version != own:
                 raise DamagedError(
-                    f"{path} has {what} version {str(key)[:20]}, this simtown reads version {version}: "
-                    "use the simtown that made it"
+                    f"{path} has {what} version {str(version)[:20]}, this simtown reads version {own}: use "
+                    "the simtown that made it"
                 )
         if manifest[SEAL] != sealed(manifest)[SEAL]:
-            raise DamagedError(
-                f"{path} is damaged: it does not match its own checksum, so something in it was changed; "
-                f"{_RESTORE}"
-            )
-        _check(manifest)
+            raise ValueError("it does not match its own checksum, so something in it was changed")
+        _check(msgspec.convert(manifest, _Manifest))
     except KeyError as error:
         raise DamagedError(f"{path} is damaged: it lacks {error}; {_RESTORE}") from error
-    except (TypeError, AttributeError, ValueError, OverflowError) as error:
+    except (TypeError, ValueError, OverflowError, msgspec.ValidationError) as error:
         raise DamagedError(f"{path} is damaged: {error}; {_RESTORE}") from error
     return manifest
 
 
-def _check(manifest: dict[str, Any]) -> None:
+def _check(manifest: _Manifest) -> None:
     """Raises KeyError, TypeError or ValueError for settings that cannot be, or shards that they do not make.
 
     Whether it says what its settings make is for :func:`simtown.datasets.verify.verify`.
     """
-    for key, kind in _KEYS.items():
-        if not isinstance(manifest[key], kind):
-            raise TypeError(f"'{key}' is not {kind.__name__}")
-    settings = Settings.from_resolved(manifest["settings"])
+    settings = Settings.from_resolved(manifest.settings)
     settings.check_apart_from_frequencies()
     paints = 0 if settings.paint == "own" else len(PAINTS)
     for table, count in zip(Tables._fields, (settings.entities, settings.entities, paints), strict=True):
-        frequencies = manifest["settings"][f"{table}_frequencies"]
-        _check_numbers(frequencies, f"settings.{table}_frequencies")
-        if len(frequencies) != count:
-            raise ValueError(f"settings.{table}_frequencies is not a list of {count} numbers")
-    for name, entry in manifest["shards"].items():
+        key = f"{table}_frequencies"
+        if len(msgspec.convert(manifest.settings[key], list[float])) != count:
+            raise ValueError(f"settings.{key} is not a list of {count} numbers")
+    for name, entry in manifest.shards.items():
         task = task_of(settings, name)
-        if task is None or entry["examples"] != task.count or not isinstance(entry["sha256"], str):
-            raise ValueError(f"these settings make no shard {name!r} of {entry['examples']} examples")
-        counts = [number for proposed, accepted in entry["tried"].values() for number in (proposed, accepted)]
-        _check_numbers([entry["bytes"], *counts], f"shards.{name}")
-    if manifest["complete"]:
-        absent = next((task.name for task in each_task(settings) if task.name not in manifest["shards"]), "")
-        if absent:
-            raise ValueError(f"it is called complete but does not list the shard {absent}")
-        for loop, rates in manifest["acceptance"].items():
-            _check_numbers([rates[key] for key in ("proposed", "accepted", "rate")], f"acceptance.{loop}")
-    sizes = summaries.lengths(manifest["names"])
-    if len(manifest["names"]["entities"]) <= max(settings.kinds):
+        if task is None or entry.examples != task.count:
+            raise ValueError(f"these settings make no shard {name!r} of {entry.examples} examples")
+    absent = next((task.name for task in each_task(settings) if task.name not in manifest.shards), "")
+    if manifest.complete and absent:
+        raise ValueError(f"it is called complete but does not list the shard {absent}")
+    if len(manifest.names["entities"]) <= max(settings.kinds):
         raise ValueError("names.entities does not name all kinds of vehicles")
-    for split, counts in manifest["summary"].items():
+    sizes = summaries.lengths(manifest.names)
+    for split, counts in manifest.summary.items():
         if {name: len(numbers) for name, numbers in counts.items()} != sizes:
             raise ValueError(f"summary.{split} has other lists of counts than the names say")
-        _check_numbers(counts, f"summary.{split}")
     for split, count in settings.counts().items():
-        if manifest["complete"] and count and sum(manifest["summary"][split]["answer"]) != count:
+        if manifest.complete and count and sum(manifest.summary[split]["answer"]) != count:
             raise ValueError(f"summary.{split} does not count {count:,} examples")
-
-
-def _check_numbers(value: Any, what: str) -> None:
-    """Raises TypeError for lists and objects that hold anything else than numbers."""
-    if isinstance(value, dict | list):
-        for entry in value.values() if isinstance(value, dict) else value:
-            _check_numbers(entry, what)
-    elif not isinstance(value, int | float):
-        raise TypeError(f"{what} holds {str(value)[:40]!r}, which is not a number")
 
 
 def tables_of(manifest: dict[str, Any], settings: Settings) -> Tables:

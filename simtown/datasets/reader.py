@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, fields
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import sha256
 from io import FileIO
 from itertools import pairwise
@@ -19,14 +19,13 @@ import numpy as np
 from simtown.assets.catalogue import ENTITIES
 from simtown.core.files import DamagedError
 from simtown.core.pool import require_shared
-from simtown.core.untrusted import RefusedError
 from simtown.datasets import summaries
 from simtown.datasets.lru import LRUCache, nbytes
 from simtown.datasets.manifests import SEAL
 from simtown.datasets.remote import AHEAD, DirectoryStore, Remote, ShardCache, name_of, store_of, url_of
 from simtown.datasets.settings import SPLITS, Settings
-from simtown.datasets.shard_file import UNPACKED_HERE, Arrays, PackedRows, Shard
-from simtown.datasets.shards import LAYOUT, PICTURES, layout, tasks
+from simtown.datasets.shard_file import UNPACKED_HERE, Arrays, PackedRows, Shard, reading
+from simtown.datasets.shards import COLUMNS, PICTURES, layout, tasks
 from simtown.datasets.torch_view import TorchView
 from simtown.language.relations import RELATION_NAMES
 from simtown.scenes.scene import Scene, SceneBatch, plausible
@@ -43,32 +42,20 @@ _EXAMPLE_COLUMNS = (
 _OPEN = 16
 #: Bytes of memory for the places of pictures (16 a picture), and for columns that are read row by row.
 _PLACES, _TABLES = 1 << 27, 1 << 28
-_NOTHING = "that stand for nothing in the town: run simtown verify on its data set"
 
 
-def row_numbers(rows: Any, n: int) -> np.ndarray:
-    """(k,) int64 numbers of examples of a split of n; of (n,) bool, those of the examples that are True.
-
-    Raises:
-        IndexError: as many bools as there are no examples.
-        TypeError: no whole numbers.
-    """
+def _row_numbers(rows: Any, n: int) -> np.ndarray:
+    """(k,) int64 numbers of examples of a split of n; of (n,) bool, those of the examples that are True."""
     numbers = np.asarray(rows)
     if numbers.dtype == bool:
-        if numbers.shape != (n,):
-            raise IndexError(f"{numbers.size} times True or False for the {n} examples of the split")
-        return np.flatnonzero(numbers)
-    if numbers.size and not np.issubdtype(numbers.dtype, np.integer):
-        raise TypeError(f"examples have whole numbers, not {numbers.dtype} as in {str(rows)[:40]}")
-    return numbers.astype(np.int64)
+        return np.arange(n)[numbers]
+    return numbers.astype(np.int64, casting="same_kind" if numbers.size else "unsafe")
 
 
 def _require_columns(names: Iterable[str]) -> None:
-    """Raises KeyError for a name that is no column's."""
-    columns = [column for column in LAYOUT if column not in PICTURES]
     for name in names:
-        if name not in columns:
-            raise KeyError(f"there is no column '{name}': one of {', '.join(columns)}")
+        if name not in COLUMNS:
+            raise KeyError(f"there is no column '{name}': one of {', '.join(COLUMNS)}")
 
 
 # not compared by value: arrays have no single truth
@@ -119,11 +106,7 @@ class Split(Sequence[Example]):
     """Examples of one split: ``split[i]``, ``len(split)``, columns, batches of images, and :meth:`torch`."""
 
     def __init__(
-        self,
-        paths: list[Path],
-        counts: list[int],
-        arrays: Arrays,
-        cache: ShardCache | None = None,
+        self, paths: list[Path], counts: list[int], arrays: Arrays, cache: ShardCache | None = None
     ) -> None:
         self._paths, self._cache = paths, cache
         self._starts = np.cumsum([0, *counts], dtype=np.int64)
@@ -138,8 +121,8 @@ class Split(Sequence[Example]):
     def __len__(self) -> int:
         return int(self._starts[-1])
 
-    def _opened(self, number: int, opener: Callable[[Path], Any]) -> Any:
-        """A shard's file, which is fetched first if it is behind a URL."""
+    def _open(self, number: int, opener: Callable[[Path], Any]) -> Any:
+        """Open a shard's file, which is fetched first if it is behind a URL."""
         path = self._paths[number]
         while self._cache is not None:
             self._cache.fetch(path)
@@ -148,18 +131,21 @@ class Split(Sequence[Example]):
         return opener(path)
 
     def _file(self, number: int) -> Shard:
-        count = int(self._starts[number + 1] - self._starts[number])
+        opener = partial(Shard, arrays=self._arrays, count=self._count(number))
+        return self._files.get(number, partial(self._open, number, opener))
 
-        def opener(path: Path) -> Shard:
-            return Shard(path, self._arrays, count)
+    def _count(self, number: int) -> int:
+        return int(self._starts[number + 1] - self._starts[number])
 
-        return self._files.get(number, lambda: self._opened(number, opener))
+    def _number(self, rows: Any) -> Any:
+        """The shards of some rows, by number."""
+        return np.searchsorted(self._starts, rows, side="right") - 1
 
     def fetch_ahead(self, rows: np.ndarray) -> None:
         """Fetch the shards of some rows in the background, in their order, if they are behind a URL."""
         if self._cache:
-            numbers = (np.searchsorted(self._starts, rows, side="right") - 1).tolist()
-            self._cache.fetch_ahead([self._paths[number] for number in dict.fromkeys(numbers)])
+            numbers = dict.fromkeys(self._number(rows).tolist())
+            self._cache.fetch_ahead([self._paths[number] for number in numbers])
 
     def column(self, name: str) -> np.ndarray:
         """A whole column such as "answer", "tokens" or "scene/pose", the example first; kept in memory.
@@ -176,19 +162,8 @@ class Split(Sequence[Example]):
             self._columns[name] = column
         return self._columns[name]
 
-    @contextmanager
-    def _reading(self, number: int) -> Iterator[None]:
-        """Turn every error of reading a shard into a DamagedError that names the shard."""
-        try:
-            yield
-        except (DamagedError, RefusedError):
-            raise
-        except PermissionError as error:
-            raise PermissionError(error.errno, "may not be read", str(self._paths[number])) from error
-        except (OSError, KeyError, RuntimeError, ValueError, TypeError, IndexError) as error:
-            raise DamagedError(
-                f"{self._paths[number]} is damaged ({error}): run simtown verify on its data set"
-            ) from error
+    def _reading(self, number: int) -> AbstractContextManager[None]:
+        return reading(self._paths[number], "run simtown verify on its data set")
 
     def _read(self, number: int, name: str, rows: slice) -> np.ndarray:
         """Rows of an array of a shard. Raises DamagedError if they cannot be read."""
@@ -196,12 +171,7 @@ class Split(Sequence[Example]):
             return self._file(number).read(name, rows)
 
     def stream(
-        self,
-        names: Sequence[str],
-        size: int,
-        begin: int = 0,
-        end: int | None = None,
-        onward: bool = True,
+        self, names: Sequence[str], size: int, begin: int = 0, end: int | None = None
     ) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
         """Rows in order, a block at a time. Blocks are read on demand and not kept in memory.
 
@@ -212,7 +182,6 @@ class Split(Sequence[Example]):
             size: most rows of a block.
             begin: the first row.
             end: the row after the last one; None reads to the end of the split.
-            onward: whether shards beyond `end` are fetched too, for another process that reads on.
 
         Yields:
             The number of the first row of a block, and the columns or pictures of the block by name.
@@ -221,17 +190,14 @@ class Split(Sequence[Example]):
             DamagedError: a shard cannot be read.
         """
         end = len(self) if end is None else min(end, len(self))
-        shards = self._shards_of(begin, end)
-        last_shard = len(self._paths) if onward else shards.stop
-        for number in shards:
+        for number in range(self._number(begin), self._number(end - 1) + 1) if begin < end else ():
             if self._cache:
-                self._cache.fetch_ahead(self._paths[number + 1 : min(number + 1 + AHEAD, last_shard)])
+                self._cache.fetch_ahead(self._paths[number + 1 : number + 1 + AHEAD])
             start, after = self._starts[number : number + 2].tolist()
             last = min(end, after) - start
             for first in range(max(begin - start, 0), last, size):
                 rows = slice(first, min(first + size, last))
-                part = {name: self._read(number, name, rows) for name in names}
-                yield start + first, part
+                yield start + first, {name: self._read(number, name, rows) for name in names}
             self._files.drop(number)
 
     def parts(self, most: int) -> list[tuple[int, int]]:
@@ -254,13 +220,6 @@ class Split(Sequence[Example]):
         rows: list[int] = starts[(starts >= begin) & (starts < end)].tolist()
         return rows
 
-    def _shards_of(self, begin: int, end: int) -> range:
-        """The numbers of the shards that hold the rows `begin` to `end` - 1."""
-        if begin >= end:
-            return range(0)
-        first, last = np.searchsorted(self._starts, [begin, end - 1], side="right").tolist()
-        return range(first - 1, last)
-
     def digests(
         self, sizes: Iterable[int], progress: Callable[[int], object] = lambda examples: None
     ) -> dict[int, str]:
@@ -272,40 +231,26 @@ class Split(Sequence[Example]):
 
         Args:
             sizes: numbers of examples, from 0 to the split's length.
-            progress: called with the number of examples read since the last call; first with 0, while
-                columns are read.
+            progress: called with the number of examples read since the last call, 0 while columns are read.
 
         Raises:
             IndexError: the split has fewer examples.
             DamagedError: a shard cannot be read.
         """
         ends = sorted(set(sizes))
+        if ends and not 0 <= ends[0] <= ends[-1] <= len(self):
+            raise IndexError(f"the first {ends} examples of a split of {len(self)}")
+        hashes = {name: sha256() for name in (*COLUMNS, "images")}
+        result, begin = {}, 0
         for end in ends:
-            if not 0 <= end <= len(self):
-                raise IndexError(f"the first {end} examples of a split of {len(self)}")
-        names = [name for name in LAYOUT if name not in PICTURES]
-        columns = self._hashed(names, 4096, ends, lambda examples: progress(0))
-        images = self._hashed(["images"], 32, ends, progress)
-        return {end: sha256("\n".join(columns[end] + images[end]).encode()).hexdigest() for end in ends}
-
-    def _hashed(
-        self, names: Sequence[str], size: int, ends: list[int], progress: Callable[[int], object]
-    ) -> dict[int, list[str]]:
-        """By end (ascending): the SHA-256 of each column's rows before it, read `size` rows at a time."""
-        hashes, done = [sha256() for _ in names], 0
-        hexes = {end: [h.hexdigest() for h in hashes] for end in ends[:1] if end == 0}
-        for first, block in self.stream(names, size) if ends and ends[-1] else ():
-            after = min(first + len(block[names[0]]), ends[-1])
-            for stop in sorted({after, *(end for end in ends if first < end < after)}):
-                for name, column_hash in zip(names, hashes, strict=True):
-                    column_hash.update(block[name][done - first : stop - first].tobytes())
-                progress(stop - done)
-                done = stop
-                if stop in ends:
-                    hexes[stop] = [column_hash.hexdigest() for column_hash in hashes]
-            if done == ends[-1]:
-                break
-        return hexes
+            for names, size in ((COLUMNS, 4096), (("images",), 32)):
+                for _, block in self.stream(names, size, begin, end):
+                    for name in names:
+                        hashes[name].update(block[name].tobytes())
+                    progress(len(block["images"]) if "images" in block else 0)
+            lines = "\n".join(column_hash.hexdigest() for column_hash in hashes.values())
+            result[end], begin = sha256(lines.encode()).hexdigest(), end
+        return result
 
     def scenes(self, rows: slice | np.ndarray = slice(None)) -> SceneBatch:
         """Latent scenes of some rows, ready for a renderer; a slice, or rows as in :meth:`rows`."""
@@ -319,12 +264,15 @@ class Split(Sequence[Example]):
         """
         scenes = SceneBatch(**{name.removeprefix("scene/"): columns[name] for name in SCENE_COLUMNS})
         if not plausible(scenes).all():
-            raise DamagedError(f"a shard of {self._paths[0].parent} has scenes {_NOTHING}")
+            raise DamagedError(
+                f"a shard of {self._paths[0].parent} has scenes that stand for nothing in the town: run "
+                "simtown verify on its data set"
+            )
         return scenes
 
     def address(self, i: int) -> tuple[Path, int]:
         """The file of example i (from 0 on), and its row there; a remote file is fetched."""
-        number = int(np.searchsorted(self._starts, i, side="right")) - 1
+        number = int(self._number(i))
         if self._cache:
             self._cache.fetch(self._paths[number])
         return self._paths[number], i - int(self._starts[number])
@@ -337,7 +285,7 @@ class Split(Sequence[Example]):
         if len(rows) and not 0 <= rows.min() <= rows.max() < len(self):
             wrong = rows.min() if rows.min() < 0 else rows.max()
             raise IndexError(f"there is no example {wrong}: the split holds {len(self)}, numbered from 0")
-        numbers = np.searchsorted(self._starts, rows, side="right") - 1
+        numbers = self._number(rows)
         order = np.argsort(numbers, kind="stable")
         bounds = [0, *(np.flatnonzero(np.diff(numbers[order])) + 1).tolist(), len(rows)]
         for begin, end in pairwise(bounds):
@@ -359,35 +307,24 @@ class Split(Sequence[Example]):
             KeyError: there is no such column.
             TypeError: the rows are no whole numbers.
         """
-        rows, key = row_numbers(rows, len(self)), tuple(names)
-        _require_columns(key)
-        out: np.ndarray | None = None
+        _require_columns(names)
+        rows = _row_numbers(rows, len(self))
+        columns = [(name, self._arrays[name][1], self._arrays[name][0]) for name in names]
+        out = np.empty(len(rows), dtype=columns)
         for number, places, own in self._by_shard(rows):
-            table = self._tables.get((number, key), lambda number=number: self._table(number, key))  # type: ignore[misc]
-            if out is None:
-                out = np.empty(len(rows), dtype=table.dtype)
+            table = self._tables.get((number, tuple(names)), partial(self._table, number, out.dtype))
             _bytes_of(out)[places] = _bytes_of(table)[own]
-        if out is None:
-            return {name: self._nothing(name) for name in names}
         return {name: np.ascontiguousarray(out[name]) for name in names}
 
-    def _table(self, number: int, names: tuple[str, ...]) -> np.ndarray:
+    def _table(self, number: int, columns: np.dtype[Any]) -> np.ndarray:
         """Columns of a shard side by side, so that a row is one piece of memory."""
-        parts = {name: self._read(number, name, slice(None)) for name in names}
-        count = int(self._starts[number + 1] - self._starts[number])
-        table = np.empty(count, dtype=[(name, part.dtype, part.shape[1:]) for name, part in parts.items()])
-        for name, part in parts.items():
-            table[name] = part
+        table = np.empty(self._count(number), dtype=columns)
+        for name in columns.names or ():
+            table[name] = self._read(number, name, slice(None))
         return table
-
-    def _nothing(self, name: str) -> np.ndarray:
-        """No row of a column."""
-        return self._read(0, name, slice(0, 0)) if self._paths else np.zeros(0)
 
     def form(self, name: str) -> tuple[tuple[int, ...], Any]:
         """Shape and type of pictures, masks or depth maps. Raises DamagedError if they are not stored."""
-        if name not in PICTURES:
-            raise KeyError(f"there are no pictures '{name}': one of {', '.join(PICTURES)}")
         if name not in self._arrays:
             raise DamagedError(
                 f"the data set of {self._paths[0]} has no {name}: make it again with simtown generate "
@@ -402,22 +339,23 @@ class Split(Sequence[Example]):
 
         `rows` as in :meth:`rows`. If `out` is given, they are written there.
         """
-        form, rows = self.form(name), row_numbers(rows, len(self))
+        shape, kind = self.form(name)
+        rows = _row_numbers(rows, len(self))
         if out is None:
-            out = np.empty((len(rows), *form[0]), dtype=form[1])
+            out = np.empty((len(rows), *shape), dtype=kind)
         for number, places, own in self._by_shard(rows):
             with self._reading(number):
                 if name in UNPACKED_HERE:
-                    picture_places = self._places.get(
-                        (number, name),
-                        lambda number=number: self._file(number).places(name),  # type: ignore[misc]
-                    )
-                    file = self._handles.get(number, lambda number=number: self._opened(number, FileIO))  # type: ignore[misc]
-                    picture_places.read(file.fileno(), own, out, places.tolist())
-                    continue
-                for place, row in zip(places.tolist(), own.tolist(), strict=True):
-                    self._file(number).read_into(out[place : place + 1], name, row)
+                    packed = self._places.get((number, name), partial(self._packed_rows, number, name))
+                    file = self._handles.get(number, partial(self._open, number, FileIO))
+                    packed.read(file.fileno(), own, out, places.tolist())
+                else:
+                    for place, row in zip(places.tolist(), own.tolist(), strict=True):
+                        self._file(number).read_into(out[place : place + 1], name, row)
         return out
+
+    def _packed_rows(self, number: int, name: str) -> PackedRows:
+        return self._file(number).places(name)
 
     def __getitem__(self, i: Any) -> Any:
         if isinstance(i, slice):
@@ -497,35 +435,23 @@ class Dataset:
         self.settings = Settings.from_resolved(manifest["settings"])
         self.vocabulary: list[str] = manifest["vocabulary"]
         self.names: dict[str, list[str]] = manifest["names"]
-        self._splits: dict[str, Split] = {}
         arrays = layout(self.settings)
         listed = [task for task in tasks(self.settings) if task.name in manifest["shards"]]
-        for split in SPLITS:
+
+        def of_name(split: str) -> Split:
             own = [task for task in listed if task.split == split]
-            self._splits[split] = Split(
-                [path / task.name for task in own], [task.count for task in own], arrays, cache
-            )
+            return Split([path / task.name for task in own], [task.count for task in own], arrays, cache)
+
+        self.train, self.val, self.test = (of_name(split) for split in SPLITS)
 
     def __getitem__(self, split: str) -> Split:
         """A split by name. Raises KeyError if there is no such split."""
-        return self._splits[split]
+        return {"train": self.train, "val": self.val, "test": self.test}[split]
 
     def summary(self, split: str) -> summaries.Summary:
         """Counts of a split (:func:`simtown.datasets.summaries.count`)."""
         counts = [self.manifest["summary"][split]] if len(self[split]) else []
         return summaries.total(counts, summaries.lengths(self.names))
-
-    @property
-    def train(self) -> Split:
-        return self["train"]
-
-    @property
-    def val(self) -> Split:
-        return self["val"]
-
-    @property
-    def test(self) -> Split:
-        return self["test"]
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{len(self[s])} {s}" for s in SPLITS)

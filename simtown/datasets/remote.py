@@ -11,7 +11,6 @@ import hashlib
 import os
 import re
 import shutil
-import stat
 import tempfile
 import time
 from abc import ABC, abstractmethod
@@ -23,14 +22,7 @@ from threading import Thread
 from typing import Any
 
 from simtown.core.extras import how_to_install
-from simtown.core.files import (
-    DamagedError,
-    becoming,
-    claimed,
-    clear_leftovers,
-    replacing,
-    save_json,
-)
+from simtown.core.files import DamagedError, becoming, claimed, clear_leftovers, replacing, save_json
 from simtown.core.untrusted import RefusedError, folder, inside, printable, read_json
 from simtown.datasets import manifests
 from simtown.datasets.shards import checksum
@@ -45,8 +37,6 @@ _GB = 1_000_000_000
 #: A URL, also if a Path has removed one of its slashes.
 _URL = re.compile(r"(?P<scheme>[a-z][a-z0-9+]+):/{1,2}(?P<rest>[^/].*)", re.DOTALL)
 _OURS = re.compile(r"(train|val|test)-\d{5,}\.h5|manifest\.json|timings\.json|preview\.png")
-#: The secrets of a URL: the user with a password, and a query.
-_SECRETS = re.compile(r"(?<=://)[^/?#]*(?=@)|(?<=\?).+", re.DOTALL)
 #: Folders that the shards of a split lie in if they are many.
 _FOLDER = re.compile(r"(train|val|test)(/\d{5,})?")
 #: Their errors are reported as OSError.
@@ -87,11 +77,7 @@ def is_leftover(name: str) -> bool:
     """Whether a file of this name is an unfinished file of ours, left by a job that was killed."""
     parent, _, own_name = name.rpartition("/")
     target = becoming(own_name)
-    return (
-        target is not None
-        and _OURS.fullmatch(target) is not None
-        and (not parent or _FOLDER.fullmatch(parent) is not None)
-    )
+    return bool(target and _OURS.fullmatch(target) and (not parent or _FOLDER.fullmatch(parent)))
 
 
 class Store(ABC):
@@ -105,12 +91,13 @@ class Store(ABC):
         """Make the place if need be, and keep other processes of the command out of it if the system can."""
 
     @abstractmethod
-    def sizes(self) -> dict[str, int]:
-        """Bytes of every file at the top and in the folders for shards; other folders are not read."""
+    def listing(self) -> tuple[dict[str, int], dict[str, str]]:
+        """Everything at the top and in the folders for shards, by name; other folders are not read.
 
-    @abstractmethod
-    def irregular(self) -> dict[str, str]:
-        """What is not a regular file: by name, "a directory", "a symbolic link" or "a special file"."""
+        Returns:
+            Bytes of each, and what is not a regular file: "a directory", "a symbolic link" or "a special
+            file".
+        """
 
     @abstractmethod
     def making(self, name: str) -> AbstractContextManager[Path]:
@@ -125,7 +112,7 @@ class Store(ABC):
         """Remove temporary files of jobs that were killed."""
 
     def load_manifest(self) -> dict[str, Any]:
-        """See :func:`simtown.datasets.manifests.load`."""
+        """Read the manifest (:func:`simtown.datasets.manifests.load`)."""
         try:
             with self.reading(manifests.NAME) as path:
                 return manifests.load(path.parent, str(self))
@@ -133,7 +120,7 @@ class Store(ABC):
             raise FileNotFoundError(manifests.missing(str(self))) from None
 
     def save_manifest(self, manifest: dict[str, Any]) -> None:
-        """See :func:`simtown.datasets.manifests.save`."""
+        """Write the manifest, sealed."""
         with self.making(manifests.NAME) as directory:
             manifests.save(directory, manifest)
 
@@ -160,46 +147,40 @@ class DirectoryStore(Store):
     def claimed(self, command: str) -> AbstractContextManager[None]:
         return claimed(self.path, command)
 
-    def _paths(self) -> Iterator[tuple[str, Path]]:
-        """Everything at the top and in the folders for shards, by name."""
-        waiting = [self.path]
-        while waiting:
-            for path in waiting.pop().iterdir():
-                name = path.relative_to(self.path).as_posix()
-                yield name, path
-                if _FOLDER.fullmatch(name) and path.is_dir() and not path.is_symlink():
-                    waiting.append(path)
-
     def check(self, names: Iterable[str]) -> None:
         """Check that the files of these names exist and are regular files.
 
         Raises DamagedError if one is missing, RefusedError if one is not a regular file.
         """
-        names, top = list(names), str(self.path)
-        for directory in {name.rpartition("/")[0] for name in names} - {""}:
-            inside(self.path, directory)
+        sizes, irregular = self.listing()
         for name in names:
-            try:
-                regular = stat.S_ISREG(os.lstat(f"{top}/{name}").st_mode)
-            except OSError:
+            if name in irregular:
+                raise RefusedError(f"{self}/{name} is {irregular[name]}: put the file itself there")
+            if name not in sizes:
+                inside(self.path, name)
                 raise DamagedError(
                     f"{self} lacks its shard {name}: run the same simtown generate again, which makes it"
-                ) from None
-            if not regular:
-                raise RefusedError(
-                    f"{self.path / name} is {_kind(self.path / name)}: put the file itself there"
                 )
 
-    def sizes(self) -> dict[str, int]:
-        return {name: path.lstat().st_size for name, path in self._paths()}
-
-    def irregular(self) -> dict[str, str]:
-        return {name: kind for name, path in self._paths() if (kind := _kind(path))}
+    def listing(self) -> tuple[dict[str, int], dict[str, str]]:
+        sizes, irregular, folders = {}, {}, [""]
+        while folders:
+            parent = folders.pop()
+            with os.scandir(self.path / parent) as entries:
+                for entry in entries:
+                    name = f"{parent}/{entry.name}".lstrip("/")
+                    sizes[name] = entry.stat(follow_symlinks=False).st_size
+                    if kind := _kind(entry):
+                        irregular[name] = kind
+                    if kind == "a directory" and _FOLDER.fullmatch(name):
+                        folders.append(name)
+        return sizes, irregular
 
     def tidy(self) -> None:
-        for name, path in self._paths():
-            if is_leftover(name) and not _kind(path):
-                path.unlink(missing_ok=True)
+        sizes, irregular = self.listing()
+        for name in sizes.keys() - irregular:
+            if is_leftover(name):
+                (self.path / name).unlink(missing_ok=True)
 
     @contextmanager
     def making(self, name: str) -> Iterator[Path]:
@@ -212,13 +193,13 @@ class DirectoryStore(Store):
         yield inside(self.path, name)
 
 
-def _kind(path: Path) -> str:
-    """What a path is if it is not a regular file; "" for a regular file."""
-    if path.is_symlink():
+def _kind(entry: os.DirEntry[str]) -> str:
+    """What an entry of a directory is if it is not a regular file; "" for a regular file."""
+    if entry.is_symlink():
         return "a symbolic link"
-    if path.is_dir():
+    if entry.is_dir():
         return "a directory"
-    return "" if path.is_file() else "a special file"
+    return "" if entry.is_file() else "a special file"
 
 
 class Remote(Store):
@@ -234,13 +215,6 @@ class Remote(Store):
     def __str__(self) -> str:
         return printable(self.url)
 
-    def _words_of(self, error: Exception) -> str:
-        """The message of an error, without secrets of the URL that it may quote."""
-        words = printable(str(error))
-        for secret in _SECRETS.findall(self.url):
-            words = words.replace(secret, "...")
-        return words
-
     @contextmanager
     def _files(self) -> Iterator[Any]:
         """The file system of fsspec. Errors of network libraries become an OSError that names the URL."""
@@ -253,16 +227,17 @@ class Remote(Store):
         try:
             files = fsspec.core.url_to_fs(self.url, use_listings_cache=False)[0]
         except (ImportError, ValueError) as error:  # ImportError: "Install gcsfs to access GCS"
-            raise ValueError(f"{self}: {self._words_of(error)}") from error
+            raise ValueError(f"{self}: {printable(str(error))}") from error
         try:
             yield files
         except FileNotFoundError as error:
-            raise FileNotFoundError(f"{self}: {self._words_of(error)}") from error
-        except OSError as error:
-            raise OSError(error.errno or 5, f"{self}: {self._words_of(error)}") from error
+            raise FileNotFoundError(f"{self}: {printable(str(error))}") from error
         except Exception as error:
-            if type(error).__module__.partition(".")[0] in _NETWORK_LIBRARIES:
-                raise OSError(5, f"{self}: {self._words_of(error)}") from error
+            library = type(error).__module__.partition(".")[0]
+            if isinstance(error, OSError) or library in _NETWORK_LIBRARIES:
+                raise OSError(
+                    getattr(error, "errno", None) or 5, f"{self}: {printable(str(error))}"
+                ) from error
             raise
 
     @contextmanager
@@ -271,37 +246,22 @@ class Remote(Store):
 
     def tidy(self) -> None: ...
 
-    def sizes(self) -> dict[str, int]:
-        return {name: self._size(entry) for name, entry in self._listing().items()}
-
-    def _size(self, entry: dict[str, Any]) -> int:
-        """The bytes of an entry; a plain web server's list does not say them, so the file is asked."""
-        if entry["size"] is None and entry["type"] != "directory":
-            with self._files() as files:
-                entry = files.info(entry["name"])
-        return int(entry["size"] or 0)
-
-    def irregular(self) -> dict[str, str]:
-        return {
-            name: "a directory" for name, entry in self._listing().items() if entry["type"] == "directory"
-        }
-
-    def _listing(self) -> dict[str, dict[str, Any]]:
-        """Everything at the top and in the folders for shards, by name."""
-        listing, folders = {}, [""]
+    def listing(self) -> tuple[dict[str, int], dict[str, str]]:
+        sizes, irregular, folders = {}, {}, [""]
         with self._files() as files:
             while folders:
                 parent = folders.pop()
-                try:
-                    entries = files.ls(f"{self.url}/{parent}".rstrip("/"), detail=True)
-                except FileNotFoundError:
-                    entries = []
-                for entry in entries:
-                    name = f"{parent}/{entry['name'].rstrip('/').rsplit('/', 1)[1]}".lstrip("/")
-                    listing[name] = entry
-                    if _FOLDER.fullmatch(name) and entry["type"] == "directory":
-                        folders.append(name)
-        return listing
+                with suppress(FileNotFoundError):
+                    for entry in files.ls(f"{self.url}/{parent}".rstrip("/"), detail=True):
+                        name = f"{parent}/{entry['name'].rstrip('/').rsplit('/', 1)[1]}".lstrip("/")
+                        if entry["type"] == "directory":
+                            irregular[name] = "a directory"
+                            if _FOLDER.fullmatch(name):
+                                folders.append(name)
+                        elif entry["size"] is None:  # a plain web server's list does not say it
+                            entry = files.info(entry["name"])
+                        sizes[name] = int(entry["size"] or 0)
+        return sizes, irregular
 
     @contextmanager
     def making(self, name: str) -> Iterator[Path]:
@@ -333,17 +293,16 @@ class ShardCache:
     used longest ago are removed; a process that has one open reads on.
 
     Attributes:
-        remote: where the shards come from.
-        manifest: of the data set.
         path: the directory.
+        manifest: of the data set.
         limit: bytes of shards that the caches of all data sets hold at most; None for the default.
     """
 
     def __init__(self, remote: Remote) -> None:
         self.remote, self.limit = remote, _limit()
         self.manifest = remote.load_manifest()
-        home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "simtown"
-        home = Path(os.environ.get(CACHE) or home)
+        own = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "simtown"
+        home = Path(os.environ.get(CACHE) or own)
         state = hashlib.sha256(f"{remote.url}\n{self.manifest[manifests.SEAL]}".encode()).hexdigest()[:16]
         home.mkdir(parents=True, exist_ok=True)
         self.path = folder(home, f"data/{state}")
@@ -364,10 +323,7 @@ class ShardCache:
     def fetch(self, path: Path) -> None:
         """Fetch a shard if the directory does not have it.
 
-        Raises:
-            DamagedError: the file does not match the manifest.
-            RefusedError: a symbolic link is in its place.
-            OSError: it cannot be fetched.
+        Raises DamagedError if it does not match the manifest, RefusedError if a link is in its place.
         """
         name = path.relative_to(self.path).as_posix()
         inside(self.path, name)
@@ -442,13 +398,11 @@ def _limit() -> float | None:
     Raises ValueError if it is not a number of gigabytes.
     """
     text = os.environ.get(LIMIT)
-    if not text:
-        return None
-    if not re.fullmatch(r"\d+(\.\d+)?|\.\d+", text) or float(text) == 0:
+    if text and not (re.fullmatch(r"\d*\.?\d+", text) and float(text)):
         raise ValueError(
             f"{LIMIT}={text} is not a number of gigabytes: write one greater than 0, such as {LIMIT}=50"
         )
-    return float(text) * _GB
+    return float(text) * _GB if text else None
 
 
 @contextmanager

@@ -37,11 +37,9 @@ KINDS = "kinds"
 MOST_SHARDS, LARGEST_SHARD = 500_000, 1_000_000
 #: Bytes of a shard whose size is chosen here; it gets this many, or up to 2.5 times fewer.
 _SHARD_BYTES = 160e6
-#: Bytes of an example, measured from 32 x 32 to 1024 x 1024: for each pixel of a side (outlines), and for
-#: each pixel of the area.
-_BYTES_PER_SIDE, _BYTES_PER_PIXEL = 145.0, 0.16
-_MASK_BYTES_PER_SIDE, _MASK_BYTES_PER_PIXEL = 18.0, 0.015
-_DEPTH_BYTES_PER_SIDE, _DEPTH_BYTES_PER_PIXEL = 110.0, 0.6
+#: Bytes of an example for each pixel of a side (outlines), and for each pixel of the area, measured from
+#: 32 x 32 to 1024 x 1024.
+_EXAMPLE_BYTES, _MASK_BYTES, _DEPTH_BYTES = (145.0, 0.16), (18.0, 0.015), (110.0, 0.6)
 #: The least number of shards, so that workers share a small set and a stopped job continues; but no shard has
 #: fewer examples than this.
 _LEAST_SHARDS, _LEAST_SHARD = 4, 500
@@ -76,7 +74,10 @@ class Settings:
     """
 
     entities: int = option(
-        60, "Number of kinds of vehicles: the first of the catalogue, or see --world-seed.", low=2
+        60,
+        "Number of kinds of vehicles: the first of the catalogue, or see --world-seed.",
+        low=2,
+        high=len(ENTITIES),
     )
     n: int = option(60_000, "Number of training examples, even.", low=2, even=True)
     val: int = option(1_000, "Number of validation examples, drawn like the training ones.", low=0, even=True)
@@ -147,31 +148,23 @@ class Settings:
             raise SettingsError(str(error)) from error
 
     def check_apart_from_frequencies(self) -> None:
-        """As :meth:`check`, but without the frequencies. Raises SettingsError if a value is out of range.
+        """As :meth:`check`, but without the frequencies.
 
         A finished data set keeps the frequencies in its manifest, so their CSV file may be gone.
         """
-        if self.catalogue != VERSION:
-            raise SettingsError(
-                f"catalogue must be {VERSION}, the version of the world of this simtown, not {self.catalogue}"
-            )
-        least = 3 if self.distractor else 2
-        if not least <= self.entities <= len(ENTITIES):
-            condition = " with `distractor=True`" if self.distractor else ""
-            raise SettingsError(
-                f"must be from {least}{condition} to {len(ENTITIES)}, not {self.entities}", "entities"
-            )
         options.check(self)
+        if self.catalogue != VERSION:
+            raise SettingsError(f"must be {VERSION}, not {self.catalogue}", "catalogue")
+        if self.entities < self.vehicles:
+            raise SettingsError("must be at least 3 with `distractor=True`", "entities")
         try:
             check_size(self.width, self.height)
-            relation_numbers(self.relations)
         except ValueError as error:
             raise SettingsError(str(error)) from error
         files = sum(-(-count // self.shard_size) for count in self.counts().values())
         if files > MOST_SHARDS:
             raise SettingsError(
-                f"{self.shard_size} makes {files:,} files, more than a manifest can list ({MOST_SHARDS:,}): "
-                "give a larger number",
+                f"{self.shard_size} makes {files:,} files, more than a manifest can list ({MOST_SHARDS:,})",
                 "shard",
             )
 
@@ -189,12 +182,11 @@ class Settings:
 
     @property
     def ranks(self) -> np.ndarray:
-        """(m,) int64: the place in :attr:`kinds` of each catalogue number, from 0 on; -1 if the kind does not
-        exist here.
+        """(m,) int64: the place in :attr:`kinds` of each catalogue number, -1 if the kind does not exist.
 
         The last entry is for -1, the empty slot.
         """
-        ranks = np.full(max(len(ENTITIES), self.entities) + 1, -1)
+        ranks = np.full(len(ENTITIES) + 1, -1)
         ranks[list(self.kinds)] = np.arange(self.entities)
         return ranks
 
@@ -206,28 +198,24 @@ class Settings:
     @property
     def seeds(self) -> str:
         """All seeds in words, such as "seed 3, test seed 0, world seed 3", without those at their default."""
-        seeds = {"seed": self.seed}
-        for name, default in LEFT_OUT.items():
-            if getattr(self.canonical, name) != default:
-                seeds[name] = getattr(self.canonical, name)
+        own = self.canonical
+        others = {name: getattr(own, name) for name in LEFT_OUT if getattr(own, name) != LEFT_OUT[name]}
+        seeds = {"seed": self.seed, **others}
         return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in seeds.items())
 
     @property
     def example_bytes(self) -> float:
         """About how many bytes an example takes in a shard."""
         pixels = self.width * self.height
-        per_side = _BYTES_PER_SIDE + self.masks * _MASK_BYTES_PER_SIDE + self.depth * _DEPTH_BYTES_PER_SIDE
-        per_pixel = (
-            _BYTES_PER_PIXEL + self.masks * _MASK_BYTES_PER_PIXEL + self.depth * _DEPTH_BYTES_PER_PIXEL
-        )
-        return per_side * sqrt(pixels) + per_pixel * pixels
+        parts = ((True, _EXAMPLE_BYTES), (self.masks, _MASK_BYTES), (self.depth, _DEPTH_BYTES))
+        stored = [by for kept, by in parts if kept]
+        return sum(per_side * sqrt(pixels) + per_pixel * pixels for per_side, per_pixel in stored)
 
     @property
     def shard_size(self) -> int:
-        """Examples a file.
+        """Examples a file: :attr:`shard`, or a number that gives files of 64 to 256 MB.
 
-        It is :attr:`shard`, or a number that gives files of 64 to 256 MB and, if each then has 500 or more
-        examples, at least four files.
+        It also gives at least four files, unless each then has fewer than 500 examples.
         """
         if self.shard is not None:
             return self.shard
@@ -263,13 +251,11 @@ class Settings:
             paint = tables.paint if tables else paint_frequencies(self.paint)
         else:
             subject, obj, paint = tables or self.tables()
-        subject, obj = self._by_number(subject), self._by_number(obj)
-        seed = self.test_seed if split == "test" and self.test_seed is not None else self.seed
         return Recipe(
-            seed=seed,
+            seed=self.test_seed if split == "test" and self.test_seed is not None else self.seed,
             split=split,
-            subject=subject,
-            object=obj,
+            subject=self._by_number(subject),
+            object=self._by_number(obj),
             distractor=self.distractor,
             relations=self.relations,
             phrasing=self.phrasing,
@@ -280,9 +266,8 @@ class Settings:
 
     def _by_number(self, table: np.ndarray) -> np.ndarray:
         """(m,) float64 by catalogue number, 0 for absent kinds, of a table in the order of :attr:`kinds`."""
-        kinds = list(self.kinds)
-        chances = np.zeros(max(kinds) + 1)
-        chances[kinds] = table
+        chances = np.zeros(max(self.kinds) + 1)
+        chances[list(self.kinds)] = table
         return chances
 
     def counts(self) -> dict[str, int]:
@@ -317,9 +302,13 @@ class Settings:
     @classmethod
     def from_resolved(cls, resolved: dict[str, Any]) -> Settings:
         """Inverse of :meth:`resolved`, which leaves out the frequencies and the kinds."""
-        choices = {k: v for k, v in resolved.items() if k != KINDS and not k.endswith("_frequencies")}
-        own: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in choices.items()}
-        return cls(**own)
+        return cls(
+            **{
+                name: tuple(value) if isinstance(value, list) else value
+                for name, value in resolved.items()
+                if name != KINDS and not name.endswith("_frequencies")
+            }
+        )
 
     @property
     def vehicles(self) -> int:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
@@ -24,7 +25,7 @@ from h5py import h5t
 from simtown.core.files import DamagedError
 from simtown.core.untrusted import RefusedError, array_in, open_hdf5
 from simtown.datasets.settings import SCHEMA
-from simtown.datasets.shards import LAYOUT, LEAST_BYTES, PICTURES, ShardTask, checksum
+from simtown.datasets.shards import COLUMNS, LEAST_BYTES, PICTURES, ShardTask, array_form, checksum
 from simtown.scenes.placement import MOST_VEHICLES
 from simtown.scenes.street import SLOTS
 
@@ -46,6 +47,19 @@ Entry = dict[str, Any]
 
 class FormError(ValueError):
     """A file does not have the form of a shard; the message does not name the file."""
+
+
+@contextmanager
+def reading(path: Path, remedy: str) -> Iterator[None]:
+    """Turn every error of reading a shard into a DamagedError that names it and says what to do."""
+    try:
+        yield
+    except (DamagedError, RefusedError):
+        raise
+    except PermissionError as error:
+        raise PermissionError(error.errno, "may not be read", str(path)) from error
+    except (OSError, LookupError, RuntimeError, ValueError, TypeError) as error:
+        raise DamagedError(f"{path} is damaged ({error}): {remedy}") from error
 
 
 @dataclass(frozen=True)
@@ -161,19 +175,11 @@ def read_entry(path: Path, task: ShardTask) -> Entry:
         DamagedError: the file is not this shard.
         RefusedError: it is not a regular file.
     """
-    try:
-        with open_hdf5(path) as file:
-            for name, wanted in (("split", task.split), ("start", task.start), ("count", task.count)):
-                if attribute(file, name, type(wanted)) != wanted:
-                    raise FormError(f"its attribute '{name}' is not {wanted}")
-            tried, summary = (json.loads(attribute(file, name, str)) for name in ("tried", "summary"))
-    except RefusedError:
-        raise
-    except (OSError, KeyError, ValueError, TypeError, RuntimeError) as error:
-        raise DamagedError(
-            f"{path} is damaged: it cannot be read as a shard ({error}); move it away and run the same "
-            "command again"
-        ) from error
+    with reading(path, "move it away and run the same command again"), open_hdf5(path) as file:
+        for name, wanted in (("split", task.split), ("start", task.start), ("count", task.count)):
+            if attribute(file, name, type(wanted)) != wanted:
+                raise FormError(f"its attribute '{name}' is not {wanted}")
+        tried, summary = (json.loads(attribute(file, name, str)) for name in ("tried", "summary"))
     return {
         "sha256": checksum(path),
         "bytes": path.stat().st_size,
@@ -275,16 +281,9 @@ def form_of(path: Path) -> tuple[Arrays, int]:
     """
     with open_hdf5(path) as file:
         schema, count = attribute(file, "schema", int), attribute(file, "count", int)
-        try:
-            vehicles = h5py.Dataset(array_in(file, "scene/entity")).shape[-1]
-        except RefusedError as error:
-            raise FormError(str(error)) from None
+        vehicles = h5py.Dataset(array_in(file, "scene/entity")).shape[-1]
     if schema != SCHEMA or count < 1 or not 2 <= vehicles <= MOST_VEHICLES:
         raise FormError(f"it has layout version {schema}, {count} examples of {vehicles} vehicles")
     sizes = {"v": vehicles, "p": SLOTS}
-    arrays = {
-        name: (tuple(sizes[n] if isinstance(n, str) else n for n in shape), np.dtype(kind))
-        for name, (shape, kind) in LAYOUT.items()
-        if name not in PICTURES
-    }
+    arrays = {name: array_form(name, sizes) for name in COLUMNS}
     return arrays, count

@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from io import FileIO
@@ -80,17 +80,17 @@ class ShardTask:
         return f"{folder}{self.split}-{self.number:05d}.h5"
 
 
-def tasks(settings: Settings) -> list[ShardTask]:
-    """All shards of a data set, in order."""
-    return list(each_task(settings))
-
-
 def each_task(settings: Settings) -> Iterator[ShardTask]:
-    """All shards of a data set, in order, one by one."""
+    """All shards of a data set, in order."""
     size = settings.shard_size
     for split, count in settings.counts().items():
         for number in range(-(-count // size)):
             yield _task(size, count, split, number)
+
+
+def tasks(settings: Settings) -> list[ShardTask]:
+    """All shards of a data set, in order."""
+    return list(each_task(settings))
 
 
 def task_of(settings: Settings, name: str) -> ShardTask | None:
@@ -153,20 +153,23 @@ LAYOUT: dict[str, tuple[tuple[int | str, ...], str]] = {
     "scene/fall_seed": ((), "<u4"),
     "scene/camera": ((7,), "<f4"),
 }
-#: The large arrays, which have a chunk for each example; and what they hold of the frames that are drawn.
+#: The large arrays, which have a chunk for each example; the others; and the frames that pictures hold.
 PICTURES = ("images", "masks", "depth")
+COLUMNS = tuple(name for name in LAYOUT if name not in PICTURES)
 FRAMES = {"images": "rgb", "masks": "ids", "depth": "depth"}
 
 
 def layout(settings: Settings) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
     """Arrays of every shard of a data set by name: the shape without the example axis, and the dtype."""
     sizes = {"h": settings.height, "w": settings.width, "v": settings.vehicles, "p": SLOTS}
-    left_out = {name for name, kept in (("masks", settings.masks), ("depth", settings.depth)) if not kept}
-    return {
-        name: (tuple(sizes[s] if isinstance(s, str) else s for s in shape), np.dtype(kind))
-        for name, (shape, kind) in LAYOUT.items()
-        if name not in left_out
-    }
+    stored = {"masks": settings.masks, "depth": settings.depth}
+    return {name: array_form(name, sizes) for name in LAYOUT if stored.get(name, True)}
+
+
+def array_form(name: str, sizes: Mapping[str, int]) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """The shape of an array without the example axis, and its dtype; `sizes` says what its letters are."""
+    shape, kind = LAYOUT[name]
+    return tuple(sizes[n] if isinstance(n, str) else n for n in shape), np.dtype(kind)
 
 
 def columns(examples: Examples, index: np.ndarray, settings: Settings) -> dict[str, np.ndarray]:

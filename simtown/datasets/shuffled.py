@@ -1,35 +1,94 @@
-"""A split's batches in a shuffled order, for any number of processes and machines."""
+"""A split's batches in a shuffled order, for any number of processes and machines.
+
+The order needs no list of all examples: blocks are shuffled, then the examples of some blocks at a time.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import torch
 from torch.utils.data import IterableDataset, get_worker_info
 
-from simtown.datasets.order import BLOCK, POOL, BlockOrder
+from simtown.core.streams import Stream
 from simtown.datasets.reader import Split
 from simtown.datasets.torch_view import read
 
+#: Examples of a block, which stay together until the second shuffle, and blocks of a pool, which that mixes.
+BLOCK, POOL = 256, 64
+
+
+@dataclass(frozen=True)
+class BlockOrder:
+    """A shuffled order of the numbers 0 to count - 1, a function of (seed, epoch) alone.
+
+    Blocks of BLOCK neighbours are put into random order; then POOL of them at a time, 16,384 examples, are
+    mixed completely. So two examples of a batch are of the same block with a probability of 1/POOL, and
+    reading stays within POOL places of the disk at a time. Memory: 16 bytes a block and 8 bytes an example of
+    one pool.
+
+    Attributes:
+        count: examples of the split.
+        seed: of the order.
+        epoch: from 0 on.
+    """
+
+    count: int
+    seed: int
+    epoch: int
+
+    @cached_property
+    def _stream(self) -> Stream:
+        return Stream(self.seed, f"order {self.epoch}", "blocks")
+
+    @cached_property
+    def _blocks(self) -> np.ndarray:
+        """The numbers of the blocks, in their order; a short last block stays last."""
+        return _shuffled(self._stream, np.arange(self.count // BLOCK), 0)
+
+    def rows(self, begin: int, end: int) -> np.ndarray:
+        """(end - begin,) int64: the numbers at places `begin` to `end` - 1 of the order.
+
+        Raises IndexError if the order does not have these places.
+        """
+        if not 0 <= begin <= end <= self.count:
+            raise IndexError(f"places {begin} to {end} of an order of {self.count} examples")
+        size = BLOCK * POOL
+        pools = [self._pool(number) for number in range(begin // size, -(-end // size))]
+        rows = np.concatenate([np.zeros(0, dtype=np.int64), *pools])
+        return rows[begin % size :][: end - begin]
+
+    def members(self, pool: int) -> np.ndarray:
+        """(k,) int64: the numbers of a pool in order, block by block; none beyond the last pool."""
+        blocks = self._blocks[pool * POOL : (pool + 1) * POOL]
+        inside = (blocks[:, None] * BLOCK + np.arange(BLOCK)).ravel()
+        last = pool == len(self._blocks) // POOL
+        return np.concatenate([inside, np.arange(len(self._blocks) * BLOCK, self.count)]) if last else inside
+
+    def _pool(self, number: int) -> np.ndarray:
+        """The examples of a pool, in their order; the last pool that was used is kept."""
+        if self.__dict__.get("_kept", (None,))[0] != number:
+            self.__dict__["_kept"] = number, _shuffled(self._stream, self.members(number), 1 + number)
+        kept: np.ndarray = self.__dict__["_kept"][1]
+        return kept
+
+
+def _shuffled(stream: Stream, numbers: np.ndarray, attempt: int) -> np.ndarray:
+    """The numbers in random order: each gets a random word, by which they are sorted."""
+    result: np.ndarray = numbers[np.argsort(stream.bits(numbers, 1, attempt)[:, 0], kind="stable")]
+    return result
+
 
 class Shuffled(IterableDataset):
-    """Batches of one epoch, in an order that needs no list of all examples
-    (:class:`simtown.datasets.order.BlockOrder`).
+    """Batches of one epoch, in a :class:`BlockOrder`.
 
     Give it to ``DataLoader(..., batch_size=None, num_workers=N)``. Each epoch is a function of (seed, epoch,
     batch_size): its batch b is the same whatever N is. Of several ranks, rank r gets batches r, r + ranks, r
     + 2 ranks, ..., as many as every other rank.
-
-    Args:
-        split: to read.
-        batch_size: examples of a batch.
-        seed: of the order.
-        epoch: from 0 on.
-        first: batches of this rank to leave out.
-        rank: number of this process, from 0 on.
-        ranks: number of processes.
 
     Attributes:
         epoch: set it before each epoch, also if workers are persistent.
@@ -60,7 +119,6 @@ class Shuffled(IterableDataset):
 
     @property
     def epoch(self) -> int:
-        """The epoch, from 0 on."""
         return int(self._epoch_and_first[0])
 
     @epoch.setter
@@ -69,7 +127,6 @@ class Shuffled(IterableDataset):
 
     @property
     def first(self) -> int:
-        """Batches of this rank to leave out."""
         return int(self._epoch_and_first[1])
 
     @first.setter

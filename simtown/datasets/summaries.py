@@ -19,9 +19,6 @@ COLUMNS = (
     "scene/entity", "scene/paint", "scene/weather",
 )  # fmt: skip
 
-#: What is counted once an example.
-OF_EXAMPLES = ("answer", "subject", "object", "relation", "phrasing", "weather", "hidden", "margin")
-
 
 def lengths(names: Mapping[str, Sequence[str]]) -> dict[str, int]:
     """How many counts each list of a summary has, with these :func:`simtown.datasets.names.names`."""

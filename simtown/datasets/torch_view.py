@@ -123,16 +123,10 @@ class TorchView:
         return len(self.split)
 
     def __getitem__(self, i: int) -> dict[str, Any]:
-        if not -len(self) <= i < len(self):
-            raise IndexError(f"there is no example {i}: the split holds {len(self)}, numbered from 0")
-        row = dict(read(self.split, np.array([i % len(self)]))[0])
+        row = dict(read(self.split, np.array([i + len(self) if i < 0 else i]))[0])
         return {**row, "image": np.ascontiguousarray(row["image"])}
 
     def __getitems__(self, numbers: Sequence[int]) -> ExampleBatch:
         """Examples by their numbers; DataLoader reads a batch by this method."""
         _register_with_torch()
-        rows = np.asarray(numbers, dtype=np.int64)
-        wrong = rows[(rows < -len(self)) | (rows >= len(self))]
-        if len(wrong):
-            raise IndexError(f"there is no example {wrong[0]}: the split holds {len(self)}, numbered from 0")
-        return read(self.split, np.where(rows < 0, rows + len(self), rows))
+        return read(self.split, np.asarray(numbers, dtype=np.int64))

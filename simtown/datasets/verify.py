@@ -78,7 +78,8 @@ def verify(
     store = store_of(place)
     manifest = store.load_manifest()
     settings = Settings.from_resolved(manifest["settings"])
-    shards, sizes, irregular = tasks(settings), store.sizes(), store.irregular()
+    shards = tasks(settings)
+    sizes, irregular = store.listing()
     beside = list(_directory_problems({task.name for task in shards}, sizes, irregular))
     try:
         tables = manifests.tables_of(manifest, settings)

@@ -24,10 +24,10 @@ from simtown.core.amounts import size
 from simtown.core.options import SettingsError
 from simtown.core.streams import Stream
 from simtown.datasets.manifests import tables_of
-from simtown.datasets.order import BlockOrder
 from simtown.datasets.reader import Dataset, Split
 from simtown.datasets.settings import Settings, Tables
 from simtown.datasets.shards import columns
+from simtown.datasets.shuffled import BlockOrder
 from simtown.language.sampler import sample
 from simtown.render.frames import CardRenderer, CardWarning, Renderer
 from simtown.render.renderers import choose_device, make_renderer

@@ -7,11 +7,9 @@ import json
 import os
 import signal
 import socket
-import subprocess
 import tempfile
 import threading
 import uuid
-from dataclasses import replace
 from unittest.mock import patch
 
 import pytest
@@ -193,32 +191,9 @@ def test_a_worker_and_a_node_die_and_nothing_is_lost_or_doubled(where, tmp_path,
         town, store = tmp_path / "town", store_of(place)
         if isinstance(store, Remote):
             town.mkdir()
-            for name in store.sizes():
+            for name in store.listing()[0]:
                 store.get(name, town / name)
         assert contents(town, besides=MADE_AFTER) == contents(tmp_path / "alone", besides=MADE_AFTER)
-
-
-@pytest.mark.slow
-def test_a_driver_that_is_killed_is_continued(tmp_path, contents, gate, started, until, cli):
-    settings = replace(LARGE, n=1_000)
-    generate(settings, tmp_path / "alone", workers=1)
-    words = [
-        "generate", "--entities", 20, "--n", 1_000, "--val", 20, "--test", 20, "--size", 64, "--masks",
-        "--shard", 50, "--engine", "ray", "--out", tmp_path / "town",
-    ]  # fmt: skip
-    with nodes(2) as (cluster, _, _):
-        words += ["--address", cluster.address]
-        stop = gate(
-            Moment("parent", "os.rename", r"manifest\.json", 2)
-        )  # where it writes the first shard down
-        process = started(*words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        until(stop.waiting)
-        process.kill()
-        process.wait()
-        stop.open()
-        assert json.loads((tmp_path / "town" / "manifest.json").read_text())["shards"] == {}
-        cli(*words).succeeds()
-    assert contents(tmp_path / "town", besides=MADE_AFTER) == contents(tmp_path / "alone", besides=MADE_AFTER)
 
 
 def test_without_an_answer_there_is_one_line(tmp_path, cli):

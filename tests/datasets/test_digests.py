@@ -36,10 +36,6 @@ def test_the_first_examples_of_a_larger_set_are_the_smaller_set(town, made):
     assert len(set(large.values())) == 4
 
 
-def test_sizes_are_digested_in_one_pass_or_alone_alike(town):
-    assert town.train.digests([12, 5, 1]) == {n: town.train.digests([n])[n] for n in (1, 5, 12)}
-
-
 @pytest.mark.parametrize(
     "change", [{"seed": 1}, {"weathers": ("fog",)}, {"phrasing": "varied"}, {"width": 64}]
 )
@@ -59,15 +55,3 @@ def test_a_changed_row_changes_the_digests_that_hold_it(name, made):
         file[name][:] = rows
     after = open_dataset(dataset.path).train.digests([4, 5, 12])
     assert {n for n in before if before[n] != after[n]} == {5, 12}
-
-
-@pytest.mark.parametrize("sizes", [[13], [-1], [2, 99]])
-def test_more_examples_than_there_are_cannot_be_digested(town, sizes):
-    with pytest.raises(IndexError, match="a split of 12"):
-        town.train.digests(sizes)
-
-
-def test_progress_counts_every_example_once(town):
-    told = []
-    town.train.digests([3, 10], told.append)
-    assert sum(told) == 10

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simtown.datasets.order import BLOCK, POOL, BlockOrder
+pytest.importorskip("torch", reason="needs torch: pip install '.[train]'")
+
+from simtown.datasets.shuffled import BLOCK, POOL, BlockOrder
 
 
 @given(
@@ -40,14 +42,3 @@ def test_two_examples_of_a_batch_are_of_one_block_as_often_as_it_says() -> None:
 def test_early_examples_come_late_as_often_as_others() -> None:
     places = np.argsort(BlockOrder(300_000, 3, 0).rows(0, 300_000))
     assert abs(np.corrcoef(np.arange(300_000), places)[0, 1]) < 0.1
-
-
-def test_places_that_there_are_not() -> None:
-    for begin, end in ((-1, 3), (0, 11), (4, 3)):
-        with pytest.raises(IndexError):
-            BlockOrder(10, 0, 0).rows(begin, end)
-
-
-def test_a_hundred_million_examples_take_little() -> None:
-    order = BlockOrder(100_000_000, 0, 0)
-    assert len(np.unique(order.rows(50_000_000, 50_000_128))) == 128

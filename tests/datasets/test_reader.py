@@ -1,7 +1,6 @@
 """Reading: random access, whole columns, and the view for PyTorch's DataLoader."""
 
 import json
-import sys
 
 import h5py
 import numpy as np
@@ -13,7 +12,7 @@ from simtown.datasets import reader
 from simtown.datasets.generate import generate
 from simtown.datasets.reader import Dataset, Split, open_dataset
 from simtown.datasets.settings import SPLITS, Settings
-from simtown.datasets.shards import tasks
+from simtown.datasets.shards import LAYOUT, PICTURES, tasks
 from simtown.language.relations import RELATION_NAMES
 from simtown.render.raster import Raster
 from simtown.scenes.scene import Scene, SceneBatch
@@ -34,19 +33,15 @@ def test_an_example_holds_the_row_of_every_column(dataset):
         part = dataset[split]
         for i in (0, 1, len(part) - 1):
             example = part[i]
-            column = {name: part.column(name)[i] for name in ("tokens", "boxes", "visible")}
-            for name, value in column.items():
-                assert np.array_equal(getattr(example, name), value)
-            assert example.question == part.column("question")[i].decode()
-            assert example.answer is bool(part.column("answer")[i])
-            assert example.subject == ENTITIES[part.column("subject")[i]]
-            assert example.object == ENTITIES[part.column("object")[i]]
-            assert example.relation == RELATION_NAMES[part.column("relation")[i]]
-            assert example.margin == part.column("margin")[i]
-            assert (example.subject_slot, example.object_slot) == (
-                part.column("subject_slot")[i],
-                part.column("object_slot")[i],
+            column = {name: part.column(name)[i] for name in LAYOUT if name not in PICTURES}
+            for name in ("tokens", "boxes", "visible", "answer", "margin", "subject_slot", "object_slot"):
+                assert np.array_equal(getattr(example, name), column[name])
+            assert example.question == column["question"].decode()
+            assert (example.subject, example.object) == (
+                ENTITIES[column["subject"]],
+                ENTITIES[column["object"]],
             )
+            assert example.relation == RELATION_NAMES[column["relation"]]
             assert example.scene.vehicles[example.subject_slot].entity == example.subject
             assert example.scene.vehicles[example.object_slot].entity == example.object
             assert len(example.scene.vehicles) == 3
@@ -61,45 +56,12 @@ def test_true_and_false_choose_examples_and_no_other_numbers_do(dataset):
     assert np.array_equal(split.images(yes), split.images(np.flatnonzero(yes)))
     assert np.array_equal(split.rows(["margin"], yes)["margin"], split.column("margin")[yes])
     assert np.array_equal(split.scenes(yes).pose, split.scenes(np.flatnonzero(yes)).pose)
-    with pytest.raises(IndexError, match="True or False"):
+    with pytest.raises(IndexError):
         split.images([True, False])
     for wrong in ([1.7], ["1"], np.array([0.0])):
-        with pytest.raises(TypeError, match="whole numbers"):
+        with pytest.raises(TypeError):
             split.images(wrong)
-    with pytest.raises(TypeError, match=r"float|integer"):
-        split[1.7]
     assert len(split.images([])) == 0
-
-
-def test_a_column_cannot_be_changed_by_accident(dataset):
-    boxes = dataset.train.column("boxes")
-    with pytest.raises(ValueError, match="read-only"):
-        boxes /= 64
-    assert np.array_equal(dataset.train[0].boxes, dataset.train.column("boxes")[0])
-
-
-def test_a_wrong_name_or_number_is_told_as_it_was_given(dataset):
-    for names in (["nothing"], "answer", ["images"]):
-        with pytest.raises(KeyError, match="there is no column"):
-            dataset.train.rows(names, [0])
-    with pytest.raises(IndexError, match="no example -401"):
-        dataset.train[-401]
-
-
-def test_a_shard_that_may_not_be_read_is_not_called_damaged(dataset, monkeypatch):
-    def forbidden(*_):
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(reader.Shard, "read", forbidden)
-    with pytest.raises(PermissionError, match="may not be read"):
-        dataset.train.column("answer")
-
-
-def test_an_example_is_itself_alone(dataset):
-    example = dataset.val[0]
-    assert example in [example]
-    assert example not in dataset.val
-    assert example != dataset.val[0]
 
 
 def test_the_numbers_of_a_mask_name_the_things_of_the_scene(dataset):
@@ -166,9 +128,6 @@ def test_columns_and_scenes(dataset):
 
 
 def test_an_empty_split(tmp_path):
-    from simtown.datasets.generate import generate
-    from simtown.datasets.settings import Settings
-
     generate(Settings(entities=2, n=2, val=0, test=0, width=32, height=32), tmp_path, workers=1)
     val = open_dataset(tmp_path).val
     assert len(val) == 0
@@ -207,30 +166,6 @@ def test_the_torch_view_is_a_dict_of_arrays(dataset):
     for i in (24, -25):
         with pytest.raises(IndexError):
             view[i]
-
-
-@pytest.mark.parametrize("which", ["rich", "plain", "many"])
-def test_boxes_of_the_torch_view_are_shares_of_the_picture(which, request):
-    dataset = open_dataset(request.getfixturevalue(which))
-    for split in SPLITS:
-        view = dataset[split].torch()
-        boxes = np.stack([view[i]["boxes"] for i in range(len(view))])
-        assert boxes.shape == (len(view), 2, 4)
-        assert boxes.min() >= 0
-        assert boxes.max() <= 1
-        assert (boxes[..., 2:] > boxes[..., :2]).all()
-        sides = boxes[:, 0, [0, 2]].mean(axis=1) < boxes[:, 1, [0, 2]].mean(axis=1)
-        relation = dataset[split].column("relation")
-        left = (relation == RELATION_NAMES.index("left of")) == dataset[split].column("answer")
-        lateral = relation < RELATION_NAMES.index("in front of")
-        assert (sides == left)[lateral].mean() > 0.95, (
-            "the first box is the subject's, the second the object's"
-        )
-
-
-def test_the_torch_view_needs_no_torch(dataset, monkeypatch):
-    monkeypatch.setitem(sys.modules, "torch", None)
-    assert dataset.val.torch()[0]["image"].shape == (3, 32, 64)
 
 
 def test_what_cannot_be_read_is_refused(rich, copy, tmp_path):

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from simtown.core.files import DamagedError, ForeignDirectoryError
+from simtown.core.files import DamagedError
 from simtown.datasets import shards
 from simtown.datasets.generate import generate
 from simtown.datasets.locate import find
@@ -105,7 +105,7 @@ def test_a_killed_job_continues_behind_its_url(town, tmp_path, local, contents, 
     process.kill()
     process.wait()
     stop.open()
-    assert {name for name in Remote(town).sizes() if name.endswith(".h5")} == {"train-00000.h5"}
+    assert {name for name in Remote(town).listing()[0] if name.endswith(".h5")} == {"train-00000.h5"}
     cli("generate", *WORDS, "--out", town).succeeds()
     assert contents(fetched(town, tmp_path), besides=("timings.json", "preview.png")) == local
 
@@ -116,7 +116,7 @@ def test_shards_lie_in_folders_behind_a_url_too(town, tmp_path, contents, monkey
     settings = replace(SETTINGS, shard=4)
     generate(settings, town, workers=1)
     generate(settings, tmp_path / "local", workers=1)
-    names = {name for name in Remote(town).sizes() if name.endswith(".h5")}
+    names = {name for name in Remote(town).listing()[0] if name.endswith(".h5")}
     assert names == {
         "test-00000.h5",
         "val-00000.h5",
@@ -193,14 +193,6 @@ def test_damage_behind_a_url_is_found(town):
         generate(SETTINGS, town, workers=1)
 
 
-def test_what_is_not_ours_is_left_alone(town):
-    fsspec.filesystem("s3").pipe_file(f"{town}/letters.txt", b"dear")
-    with pytest.raises(ForeignDirectoryError, match=r"letters\.txt"):
-        generate(SETTINGS, town, workers=1)
-    with pytest.raises(FileNotFoundError, match="holds no simtown data set"):
-        open_dataset(town)
-
-
 @pytest.fixture
 def web(tmp_path, local):
     """The address of a plain web server, whose lists tell no sizes, before the folder of a data set."""
@@ -220,11 +212,6 @@ def test_a_url_that_leads_nowhere_is_one_line(s3, cli):
     for url in ("s3://no-such-bucket-here/town", "nowhere://town/x"):
         cli("generate", *WORDS, "--out", url).refuses(url.split("/")[2])
     cli("info", "s3://no-such-bucket-here/town").refuses("no-such-bucket-here")
-
-
-def test_a_file_url_is_a_directory(tmp_path, local, contents, cli):
-    cli("generate", *WORDS, "--out", f"file://{tmp_path}/there").succeeds()
-    assert contents(tmp_path / "there", besides=("timings.json", "preview.png")) == local
 
 
 def test_places_by_their_words(tmp_path):

@@ -10,7 +10,6 @@ from scipy.stats import chi2_contingency
 from simtown.cli.generate_commands import default_name
 from simtown.core.runs import changed_settings
 from simtown.datasets.generate import generate
-from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings, SettingsError, in_words
 from simtown.datasets.verify import verify
 from simtown.language.relations import LATERAL, RADIAL, RELATION_NAMES, RELATIONS
@@ -22,11 +21,6 @@ OTHER = {
     "paint": "natural", "jitter": 0.5, "masks": True, "depth": True, "shard": 10, "test_seed": 4,
     "world_seed": 5,
 }  # fmt: skip
-
-
-def test_the_default_is_a_fair_choice():
-    Settings().check()
-    Settings(**OTHER).check()
 
 
 @pytest.mark.parametrize("settings", [Settings(), Settings(**OTHER)], ids=["default", "other"])
@@ -83,40 +77,11 @@ def test_what_cannot_be_is_refused(changes, words):
     assert "\n" not in str(error.value)
 
 
-def test_the_recipe_of_the_test_split_is_uniform():
-    settings = Settings(entities=8, seed=3, jitter=0.25)
-    train, test = settings.recipe("train"), settings.recipe("test")
-    assert np.allclose(test.subject, 1 / 8)
-    assert np.allclose(test.object, 1 / 8)
-    assert train.subject.max() > 0.2
-    assert (train.split, test.split, train.seed, test.jitter) == ("train", "test", 3, 0.25)
-
-
 @pytest.fixture
 def table(tmp_path):
     path = tmp_path / "kinds.csv"
     path.write_text("entity,subject,object\na,6,1\nb,3,2\nc,1,7\n")
     return path
-
-
-def test_a_changed_table_of_frequencies_is_a_changed_setting(table, tmp_path, cli):
-    words = [
-        "generate", "--entities", 3, "--n", 4, "--val", 0, "--test", 0, "--size", 32, "--workers", 1,
-        "--frequencies", table, "--out", tmp_path / "town",
-    ]  # fmt: skip
-    cli(*words).succeeds()
-    told = json.loads((tmp_path / "town" / "manifest.json").read_text())["settings"]
-    assert told["subject_frequencies"] == [0.6, 0.3, 0.1]
-    table.write_text("entity,subject,object\na,6,1\nb,4,2\nc,1,7\n")
-    cli(*words).refuses("other settings", "frequencies` kinds.csv (table")
-
-
-def test_a_data_set_outlives_its_table_of_frequencies(table, tmp_path):
-    settings = Settings(entities=3, n=6, val=2, test=2, width=32, height=32, frequencies=str(table))
-    generate(settings, tmp_path / "town", workers=1)
-    table.unlink()
-    assert len(open_dataset(tmp_path / "town").train) == 6
-    assert verify(tmp_path / "town").problems == []
 
 
 def test_a_data_set_outlives_its_table_of_paints(tmp_path):
@@ -154,20 +119,6 @@ def test_a_chosen_number_of_examples_a_shard_is_even_and_round(size, more):
         assert chosen % 2 == 0
         assert str(chosen).rstrip("0") in ("1", "2", "5")
     assert sizes[1] <= 500, "workers share a small set"
-
-
-def test_larger_pictures_give_fewer_examples_a_shard():
-    chosen = [Settings(n=10_000_000, width=w, height=h).shard_size for w, h in SIZES]
-    assert chosen == sorted(chosen, reverse=True)
-    assert chosen[0] >= 10 * chosen[-1]
-    plain = Settings(n=10_000_000)
-    assert replace(plain, depth=True).shard_size < plain.shard_size
-
-
-def test_a_number_of_examples_a_shard_that_was_given_is_kept():
-    for settings in (Settings(shard=6), Settings(shard=6, width=1024, height=1024, n=10_000_000)):
-        assert settings.shard_size == 6
-        assert settings.resolved()["shard"] == 6
 
 
 @pytest.mark.parametrize("distractor", [False, True])

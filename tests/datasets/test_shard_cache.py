@@ -1,6 +1,5 @@
 """The cache of shards from behind a URL: within its limit, ahead of its reader, and shared."""
 
-import pickle
 from threading import Event, Thread
 
 import numpy as np
@@ -88,12 +87,6 @@ def test_the_next_shards_are_fetched_while_one_is_read(remote, fetched):
     assert len(list(rows)) == 31
 
 
-def test_a_piece_of_a_split_fetches_no_more_than_itself(remote, fetched):
-    split = open_dataset(remote).train
-    assert len(list(split.stream(["answer"], 4, begin=8, end=10, onward=False))) == 1
-    assert fetched[1:] == [SHARDS[2]]
-
-
 def test_a_shuffled_reader_fetches_all_that_it_will_read_next(remote, local, fetched):
     torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
     from simtown.datasets.shuffled import Shuffled
@@ -123,17 +116,6 @@ def test_what_was_used_longest_ago_goes_first(remote, tmp_path, allow):
     for number in (0, 1, 2, 0, 3):
         cache.fetch(cache.path / SHARDS[number])
     assert kept(tmp_path / "cache") == [SHARDS[0], SHARDS[2], SHARDS[3]]
-
-
-def test_what_was_removed_is_fetched_again(remote, local, tmp_path, fetched):
-    split = open_dataset(remote).train
-    before = split.images([0, 31])
-    for path in (tmp_path / "cache").rglob("*.h5"):
-        path.unlink()
-    assert np.array_equal(split.images([0, 31]), before)  # of the files that are open
-    other = pickle.loads(pickle.dumps(split))
-    assert np.array_equal(other.images([0, 31]), open_dataset(local).train.images([0, 31]))
-    assert fetched[1:] == [SHARDS[0], SHARDS[7]] * 2
 
 
 def test_readers_of_one_shard_fetch_it_once(remote, fetched):

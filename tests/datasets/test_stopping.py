@@ -159,17 +159,6 @@ def test_a_second_signal_while_a_command_stops_changes_nothing(tmp_path, gate, b
     assert temporaries(tmp_path / "town") == []
 
 
-def test_sigterm_to_a_worker_alone_is_reported_as_its_death(tmp_path, gate, begun, until):
-    stop = gate(Moment("worker", "os.rename", SHARD, 2))
-    command = begun(*WORDS, "--workers", 2, "--out", tmp_path / "town")
-    workers = until(lambda: len(found := stop.waiting("worker")) == 2 and found)
-    os.kill(workers[0], signal.SIGTERM)
-    out, err = command.process.communicate(timeout=HANGS)
-    Outcome(command.process.returncode, out, err).refuses("a worker process was ended by SIGTERM", code=1)
-    assert command.marked(command.mark) == []
-    assert temporaries(tmp_path / "town") == []
-
-
 def test_a_signal_that_was_ignored_from_the_beginning_stays_ignored(tmp_path, gate, started, until):
     """nohup does that, and a shell for what runs in the background."""
     stop = gate(Moment("parent", "os.rename", SHARD, 2))

@@ -39,14 +39,6 @@ def test_a_batch_is_its_rows(rich):
     assert [row["answer"] for row in rows[1:]] == [view[23]["answer"], view[3]["answer"]]
 
 
-def test_a_batch_of_numbers_that_are_not_there_is_refused(rich):
-    view = open_dataset(rich).train.torch()
-    assert same(default_collate(view.__getitems__([-1, 0])), default_collate(view.__getitems__([23, 0])))
-    for numbers in ([0, 24], [-25]):
-        with pytest.raises(IndexError, match=f"no example {numbers[-1]}"):
-            view.__getitems__(numbers)
-
-
 @pytest.mark.parametrize("start", ["fork", "spawn"])
 def test_workers_that_stay_see_the_next_epoch(rich, start):
     split = open_dataset(rich).train
@@ -94,14 +86,6 @@ def test_ranks_share_an_epoch_and_a_restart_goes_on(rich):
     again = Shuffled(split, 4)
     again.epoch = 2
     assert all(same(one, other) for one, other in zip(DataLoader(again, batch_size=None), every, strict=True))
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"batch_size": 0}, {"batch_size": 4, "first": -1}, {"batch_size": 4, "rank": 2, "ranks": 2}]
-)
-def test_numbers_out_of_range(rich, wrong):
-    with pytest.raises(ValueError, match="out of range"):
-        Shuffled(open_dataset(rich).train, **wrong)
 
 
 def test_rows_are_those_of_whole_columns(rich):
