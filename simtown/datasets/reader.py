@@ -318,9 +318,10 @@ class Split(Sequence[Example]):
 
     def _table(self, number: int, columns: np.dtype[Any]) -> np.ndarray:
         """Columns of a shard side by side, so that a row is one piece of memory."""
+        parts = {name: self._read(number, name, slice(None)) for name in columns.names or ()}
         table = np.empty(self._count(number), dtype=columns)
-        for name in columns.names or ():
-            table[name] = self._read(number, name, slice(None))
+        for name, part in parts.items():
+            table[name] = part
         return table
 
     def form(self, name: str) -> tuple[tuple[int, ...], Any]:

@@ -302,13 +302,12 @@ class Settings:
     @classmethod
     def from_resolved(cls, resolved: dict[str, Any]) -> Settings:
         """Inverse of :meth:`resolved`, which leaves out the frequencies and the kinds."""
-        return cls(
-            **{
-                name: tuple(value) if isinstance(value, list) else value
-                for name, value in resolved.items()
-                if name != KINDS and not name.endswith("_frequencies")
-            }
-        )
+        own: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in resolved.items()
+            if name != KINDS and not name.endswith("_frequencies")
+        }
+        return cls(**own)
 
     @property
     def vehicles(self) -> int:

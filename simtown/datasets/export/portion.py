@@ -90,18 +90,13 @@ class Portion:
     number: int = 0
     progress: Report = ignore
 
-    def batches(self, masks: bool = False, onward: bool = True) -> Iterator[ExportBatch]:
-        """The examples in order.
-
-        Args:
-            masks: whether batches have ids: stored ones, or the same pixels drawn again.
-            onward: whether another portion follows, whose shards are fetched too.
-        """
+    def batches(self, masks: bool = False) -> Iterator[ExportBatch]:
+        """The examples in order; with `masks` batches have ids: stored ones, or the same pixels drawn again."""
         s, split = self.data.settings, self.data[self.name]
         renderer = make_renderer() if masks and not s.masks else None
         size = max(1, min(_MOST, _PIXELS // (s.width * s.height)))
         names = (*_COLUMNS, "masks") if s.masks else _COLUMNS
-        for start, columns in split.stream(names, size, self.rows.start, self.rows.stop, onward):
+        for start, columns in split.stream(names, size, self.rows.start, self.rows.stop):
             scenes = split.scenes_of(columns)
             drawn = renderer.render(scenes, s.width, s.height).ids if renderer else None
             paints = body_paints(scenes.entity, scenes.paint)

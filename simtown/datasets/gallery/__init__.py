@@ -201,7 +201,7 @@ def _batches(data: Dataset, name: str, sample: list[range], progress: Report) ->
     for rows, following in zip(sample, [*sample[1:], range(0)], strict=True):
         if following:
             data[name].fetch_ahead(np.array(following[:1]))
-        yield from Portion(data, name, rows, progress=progress).batches(masks=True, onward=False)
+        yield from Portion(data, name, rows, progress=progress).batches(masks=True)
 
 
 def _index(batch: ExportBatch, ranks: np.ndarray) -> dict[str, np.ndarray]:
