@@ -144,7 +144,7 @@ def test_urls_are_named_without_passwords():
     assert name_of(store.url) == "town"
     assert "secret" not in name_of("https://ann:secret@host")
     with pytest.raises((OSError, ValueError)) as error:
-        Remote("nonsense+scheme://ann:secret@bucket/town").sizes()
+        Remote("nonsense+scheme://ann:secret@bucket/town").listing()
     assert "secret" not in str(error.value)
     quoting = OSError(5, 'Invalid bucket name "ann:secret@bucket" in town?sig=secret')  # as libraries write
     with pytest.raises(OSError, match="bucket") as error, store._files():

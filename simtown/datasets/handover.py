@@ -56,14 +56,12 @@ class _Pieces:
 
     def take(self, size: int) -> tuple[int, _Hold] | None:
         """The number of a free piece of `size` bytes or more, and a hold on it; None if all are in use."""
-        number = next(
-            (
-                i
-                for i, piece in enumerate(self.pieces)
-                if self.holds[i]() is None and len(piece) >= size and not piece[0]
-            ),
-            None,
+        free = (
+            number
+            for number, piece in enumerate(self.pieces)
+            if self.holds[number]() is None and len(piece) >= size and not piece[0]
         )
+        number = next(free, None)
         if number is None:
             import torch
 
@@ -112,13 +110,12 @@ class Room:
             offsets[name] = size
             size += -(-prod(shape) * np.dtype(dtype).itemsize // _ALIGNED) * _ALIGNED
         self.taken = _pieces().take(size) if _in_worker() else None
-        if self.taken is None:
-            self.arrays = {name: np.empty(shape, dtype) for name, (shape, dtype) in forms.items()}
-        else:
-            self.arrays = {
-                name: self.taken[1].view(offsets[name], shape, dtype)
-                for name, (shape, dtype) in forms.items()
-            }
+        self.arrays: dict[str, np.ndarray] = {}
+        for name, (shape, dtype) in forms.items():
+            if self.taken is None:
+                self.arrays[name] = np.empty(shape, dtype)
+            else:
+                self.arrays[name] = self.taken[1].view(offsets[name], shape, dtype)
 
     def parcel(self, tensors: dict[str, Any]) -> dict[str, Any]:
         """The same tensors; those in shared memory stay there when they are sent to another process."""
@@ -194,6 +191,6 @@ def _runs(process: int) -> bool:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    except OSError:
-        return True
+    except PermissionError:  # of another user
+        pass
     return True

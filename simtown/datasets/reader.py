@@ -103,7 +103,10 @@ class Example:
 
 
 class Split(Sequence[Example]):
-    """Examples of one split: ``split[i]``, ``len(split)``, columns, batches of images, and :meth:`torch`."""
+    """Examples of one split: ``split[i]``, ``len(split)``, columns, batches of images, and :meth:`torch`.
+
+    Whatever reads a shard raises DamagedError if it cannot be read.
+    """
 
     def __init__(
         self, paths: list[Path], counts: list[int], arrays: Arrays, cache: ShardCache | None = None
@@ -166,7 +169,6 @@ class Split(Sequence[Example]):
         return reading(self._paths[number], "run simtown verify on its data set")
 
     def _read(self, number: int, name: str, rows: slice) -> np.ndarray:
-        """Rows of an array of a shard. Raises DamagedError if they cannot be read."""
         with self._reading(number):
             return self._file(number).read(name, rows)
 
@@ -185,9 +187,6 @@ class Split(Sequence[Example]):
 
         Yields:
             The number of the first row of a block, and the columns or pictures of the block by name.
-
-        Raises:
-            DamagedError: a shard cannot be read.
         """
         end = len(self) if end is None else min(end, len(self))
         for number in range(self._number(begin), self._number(end - 1) + 1) if begin < end else ():
@@ -227,15 +226,9 @@ class Split(Sequence[Example]):
 
         It does not depend on the shards of the examples, nor on the examples that follow. Every column is
         hashed alone, then all hashes together. Masks and depth are left out, since the same examples may be
-        stored without them. The split is read once.
+        stored without them. The split is read once, and `progress` counts the examples.
 
-        Args:
-            sizes: numbers of examples, from 0 to the split's length.
-            progress: called with the number of examples read since the last call, 0 while columns are read.
-
-        Raises:
-            IndexError: the split has fewer examples.
-            DamagedError: a shard cannot be read.
+        Raises IndexError if the split has fewer examples.
         """
         ends = sorted(set(sizes))
         if ends and not 0 <= ends[0] <= ends[-1] <= len(self):
@@ -302,10 +295,8 @@ class Split(Sequence[Example]):
             rows: numbers of examples, or a bool for each example of the split.
 
         Raises:
-            DamagedError: a shard cannot be read.
             IndexError: there is no such example.
             KeyError: there is no such column.
-            TypeError: the rows are no whole numbers.
         """
         _require_columns(names)
         rows = _row_numbers(rows, len(self))
@@ -499,13 +490,7 @@ class Handle:
         return {**vars(self), "_data": None}
 
     def open(self) -> Dataset:
-        """The data set.
-
-        Raises:
-            ClusterError: this machine does not reach its directory.
-            DamagedError: another data set lies there now, as seen from this machine.
-            OSError: it cannot be read.
-        """
+        """The data set. Raises DamagedError if another one lies there now, as seen from this machine."""
         return self._data or _open_once(self._source, self._seal)
 
 

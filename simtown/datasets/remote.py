@@ -37,6 +37,8 @@ _GB = 1_000_000_000
 #: A URL, also if a Path has removed one of its slashes.
 _URL = re.compile(r"(?P<scheme>[a-z][a-z0-9+]+):/{1,2}(?P<rest>[^/].*)", re.DOTALL)
 _OURS = re.compile(r"(train|val|test)-\d{5,}\.h5|manifest\.json|timings\.json|preview\.png")
+#: The secrets of a URL: the user with a password, and a query.
+_SECRETS = re.compile(r"(?<=://)[^/?#]*(?=@)|(?<=\?).+", re.DOTALL)
 #: Folders that the shards of a split lie in if they are many.
 _FOLDER = re.compile(r"(train|val|test)(/\d{5,})?")
 #: Their errors are reported as OSError.
@@ -87,29 +89,12 @@ class Store(ABC):
     """
 
     @abstractmethod
-    def claimed(self, command: str) -> AbstractContextManager[None]:
-        """Make the place if need be, and keep other processes of the command out of it if the system can."""
-
-    @abstractmethod
-    def listing(self) -> tuple[dict[str, int], dict[str, str]]:
-        """Everything at the top and in the folders for shards, by name; other folders are not read.
-
-        Returns:
-            Bytes of each, and what is not a regular file: "a directory", "a symbolic link" or "a special
-            file".
-        """
-
-    @abstractmethod
     def making(self, name: str) -> AbstractContextManager[Path]:
         """A directory in which to make the file of this name; the store has it after the block."""
 
     @abstractmethod
     def reading(self, name: str) -> AbstractContextManager[Path]:
         """The file as one of this machine. Raises FileNotFoundError if there is none."""
-
-    @abstractmethod
-    def tidy(self) -> None:
-        """Remove temporary files of jobs that were killed."""
 
     def load_manifest(self) -> dict[str, Any]:
         """Read the manifest (:func:`simtown.datasets.manifests.load`)."""
@@ -145,6 +130,7 @@ class DirectoryStore(Store):
         return str(self.path)
 
     def claimed(self, command: str) -> AbstractContextManager[None]:
+        """Make the directory if need be, and keep other processes of the command out of it."""
         return claimed(self.path, command)
 
     def check(self, names: Iterable[str]) -> None:
@@ -163,6 +149,12 @@ class DirectoryStore(Store):
                 )
 
     def listing(self) -> tuple[dict[str, int], dict[str, str]]:
+        """Everything at the top and in the folders for shards, by name; other folders are not read.
+
+        Returns:
+            Bytes of each, and what is not a regular file: "a directory", "a symbolic link" or "a special
+            file".
+        """
         sizes, irregular, folders = {}, {}, [""]
         while folders:
             parent = folders.pop()
@@ -177,6 +169,7 @@ class DirectoryStore(Store):
         return sizes, irregular
 
     def tidy(self) -> None:
+        """Remove temporary files of jobs that were killed."""
         sizes, irregular = self.listing()
         for name in sizes.keys() - irregular:
             if is_leftover(name):
@@ -205,8 +198,7 @@ def _kind(entry: os.DirEntry[str]) -> str:
 class Remote(Store):
     """Files behind a URL. Credentials and endpoints come from the environment (AWS_ACCESS_KEY_ID and others).
 
-    Other processes cannot be kept out of it. Two jobs with the same settings write the same bytes, and a job
-    with other settings refuses to continue.
+    Two jobs with the same settings write the same bytes, and a job with other settings refuses to continue.
     """
 
     def __init__(self, url: str) -> None:
@@ -214,6 +206,13 @@ class Remote(Store):
 
     def __str__(self) -> str:
         return printable(self.url)
+
+    def _message(self, error: Exception) -> str:
+        """The message of an error, without secrets of the URL that it may quote."""
+        message = printable(str(error))
+        for secret in _SECRETS.findall(self.url):
+            message = message.replace(secret, "...")
+        return message
 
     @contextmanager
     def _files(self) -> Iterator[Any]:
@@ -227,26 +226,29 @@ class Remote(Store):
         try:
             files = fsspec.core.url_to_fs(self.url, use_listings_cache=False)[0]
         except (ImportError, ValueError) as error:  # ImportError: "Install gcsfs to access GCS"
-            raise ValueError(f"{self}: {printable(str(error))}") from error
+            raise ValueError(f"{self}: {self._message(error)}") from error
         try:
             yield files
         except FileNotFoundError as error:
-            raise FileNotFoundError(f"{self}: {printable(str(error))}") from error
+            raise FileNotFoundError(f"{self}: {self._message(error)}") from error
         except Exception as error:
             library = type(error).__module__.partition(".")[0]
             if isinstance(error, OSError) or library in _NETWORK_LIBRARIES:
                 raise OSError(
-                    getattr(error, "errno", None) or 5, f"{self}: {printable(str(error))}"
+                    getattr(error, "errno", None) or 5, f"{self}: {self._message(error)}"
                 ) from error
             raise
 
     @contextmanager
     def claimed(self, command: str) -> Iterator[None]:
+        """Other processes cannot be kept out."""
         yield
 
-    def tidy(self) -> None: ...
+    def tidy(self) -> None:
+        """An upload leaves no temporary file."""
 
     def listing(self) -> tuple[dict[str, int], dict[str, str]]:
+        """As :meth:`DirectoryStore.listing`."""
         sizes, irregular, folders = {}, {}, [""]
         with self._files() as files:
             while folders:

@@ -36,10 +36,7 @@ class ExampleBatch(Sequence[ExampleRow]):
     """Examples that were read together: a sequence of rows, or one tensor a key for DataLoader.
 
     DataLoader itself would make a tensor of every key of every example before it stacks them, which takes
-    longer than reading them.
-
-    Attributes:
-        arrays: by key, the example first.
+    longer than reading them. The `arrays` by key have the example first.
     """
 
     def __init__(self, arrays: dict[str, np.ndarray], room: Room) -> None:
@@ -64,9 +61,9 @@ def _collate(batch: Any, *, collate_fn_map: Any = None) -> Any:
     """Collate rows as DataLoader does by default; :meth:`ExampleBatch.tensors` if they came as one batch."""
     from torch.utils.data import default_collate
 
-    return (
-        batch.tensors() if isinstance(batch, ExampleBatch) else default_collate([dict(row) for row in batch])
-    )
+    if isinstance(batch, ExampleBatch):
+        return batch.tensors()
+    return default_collate([dict(row) for row in batch])
 
 
 def _register_with_torch() -> None:
