@@ -91,7 +91,7 @@ class Portion:
     progress: Report = ignore
 
     def batches(self, masks: bool = False) -> Iterator[ExportBatch]:
-        """The examples in order; with `masks` batches have ids: stored ones, or the same pixels drawn again."""
+        """The examples in order; with `masks` batches have ids: stored, or the same pixels drawn again."""
         s, split = self.data.settings, self.data[self.name]
         renderer = make_renderer() if masks and not s.masks else None
         size = max(1, min(_MOST, _PIXELS // (s.width * s.height)))
