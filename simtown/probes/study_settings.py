@@ -75,7 +75,7 @@ class ScorerOptions:
             model,
             device=self.device,
             dtype=self.dtype,
-            policy=self.policy or policy,  # type: ignore[arg-type]
+            policy=self.policy or policy,
             variant=self.variant,
             tokens=self.tokens,
             cache=self.cache,

@@ -8,19 +8,37 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
+
+from simtown.core.options import option
+from simtown.probes.scorers.spelling import POLICIES, Policy
 
 #: Where a context has its gap.
 BLANK = "[BLANK]"
 
 Ability = Literal["class_logprobs", "sequence_logprobs", "embed", "word_vector"]
 Pooling = Literal["mean", "first", "last"]
+Variant = Literal["original", "within_word_l2r", "whole_word"]
 
 
 class UnableError(ValueError):
     """A scorer was asked for what it cannot do; the message says which kinds can."""
+
+
+@dataclass(frozen=True)
+class ScorerSettings:
+    """How a model is run and read; logits are normalised in float32 whatever `dtype` is."""
+
+    device: str = option("auto", "auto, cpu, cuda, or another of PyTorch's names.")
+    dtype: str = option("float32", "Of the weights.", choices=("float32", "bfloat16", "float16"))
+    policy: Policy = option("left-to-right", "For words of several sub-words.", choices=POLICIES)
+    variant: Variant = option("original", "Of pseudo-log-likelihood.", choices=get_args(Variant))
+    tokens: int = option(
+        1024, "Of a batch at most, with padding; 1,024 suits a CPU, a GPU takes more.", low=1
+    )
+    progress: bool = option(False, "Whether work of seconds draws a bar on stderr.")
 
 
 @dataclass(frozen=True)

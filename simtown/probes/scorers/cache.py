@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from hashlib import blake2b, file_digest
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ import numpy as np
 
 from simtown.core.files import DamagedError
 from simtown.core.untrusted import inside
-from simtown.probes.scorers.base import Ability, Pooling, Scorer, TokenScores
+from simtown.probes.scorers.base import Pooling, Scorer, TokenScores
 
 FILE = "answers.sqlite"
 #: What decides a model's answers: weights, vocabulary, configuration.
@@ -59,24 +60,19 @@ class Cached(Scorer):
 
     def __init__(self, scorer: Scorer, identity: str = "", directory: Path | None = None) -> None:
         self._scorer, self._identity = scorer, identity
-        self.name: str = scorer.name
-        self.abilities: frozenset[Ability] = scorer.abilities
-        self.forward: bool | None = scorer.forward
+        self.name, self.abilities, self.forward = scorer.name, scorer.abilities, scorer.forward
         self._path: Path | str = ":memory:"
         if directory is not None:
             directory.mkdir(parents=True, exist_ok=True)
             self._path = inside(directory, FILE)
-        try:
+        with self._damage():
             self._store = sqlite3.connect(self._path, timeout=60.0, isolation_level=None)
             self._store.execute("PRAGMA trusted_schema = OFF")
             self._store.execute(_TABLE)
-        except sqlite3.DatabaseError as error:
-            raise self._damaged(error) from error
 
     def class_logprobs(self, contexts: Sequence[str], targets: Sequence[str | Sequence[str]]) -> np.ndarray:
         listed = [[target] if isinstance(target, str) else list(target) for target in targets]
-        keys = self._keys(["class", listed], contexts)
-        answers, new = self._known(keys)
+        keys, answers, new = self._known(["class", listed], contexts)
         if new:
             logprobs = self._scorer.class_logprobs([contexts[i] for i in new], targets)
             answers |= self._keep([keys[i] for i in new], [(row, None) for row in logprobs])
@@ -84,11 +80,10 @@ class Cached(Scorer):
         return np.array(rows, dtype=np.float64).reshape(len(contexts), len(targets))
 
     def sequence_logprobs(self, texts: Sequence[str]) -> list[TokenScores]:
-        keys = self._keys(["sequence"], texts)
-        answers, new = self._known(keys)
+        keys, answers, new = self._known(["sequence"], texts)
         if new:
             scores = self._scorer.sequence_logprobs([texts[i] for i in new])
-            answers |= self._keep([keys[i] for i in new], [(one.logprobs, one.words) for one in scores])
+            answers |= self._keep([keys[i] for i in new], [(text.logprobs, text.words) for text in scores])
         return [TokenScores(*answers[key]) for key in keys]  # type: ignore[arg-type]
 
     def embed(
@@ -98,42 +93,37 @@ class Cached(Scorer):
         layer: int = -1,
         pooling: Pooling = "mean",
     ) -> np.ndarray:
-        keys = self._keys(
-            ["embed", layer, pooling], texts if spans is None else list(zip(texts, spans, strict=True))
-        )
-        answers, new = self._known(keys)
+        requests = texts if spans is None else list(zip(texts, spans, strict=True))
+        keys, answers, new = self._known(["embed", layer, pooling], requests)
         if new:
-            chosen = None if spans is None else [spans[i] for i in new]
-            vectors = self._scorer.embed([texts[i] for i in new], chosen, layer, pooling)
+            new_spans = None if spans is None else [spans[i] for i in new]
+            vectors = self._scorer.embed([texts[i] for i in new], new_spans, layer, pooling)
             answers |= self._keep([keys[i] for i in new], [(row, None) for row in vectors])
         return np.array([answers[key][0] for key in keys], dtype=np.float32)
 
     def word_vector(self, word: str) -> np.ndarray | None:
-        """See :meth:`simtown.probes.scorers.base.Scorer.word_vector`; never cached."""
+        """The scorer's own, never kept."""
         return self._scorer.word_vector(word)
 
     def spelling(self, word: str, lead: str = " ") -> Hashable | None:
-        """See :meth:`simtown.probes.scorers.base.Scorer.spelling`; never cached."""
+        """The scorer's own, never kept."""
         return self._scorer.spelling(word, lead)
 
     def uncached(self) -> Scorer:
-        """The model itself."""
         return self._scorer
 
-    def _keys(self, what: list[Any], requests: Sequence[Any]) -> list[bytes]:
+    def _known(
+        self, what: list[Any], requests: Sequence[Any]
+    ) -> tuple[list[bytes], dict[bytes, _Answer], list[int]]:
+        """The key of every request, the answers that are kept, and the numbers of the requests that are new,
+        each distinct one once.
+        """
         common = blake2b(json.dumps([self._identity, what]).encode(), digest_size=16).digest()
-        return [
-            blake2b(json.dumps(request).encode(), digest_size=16, key=common).digest() for request in requests
-        ]
-
-    def _known(self, keys: Sequence[bytes]) -> tuple[dict[bytes, _Answer], list[int]]:
-        """The answers that are kept, and the numbers of the requests that are new, each distinct one once."""
-        first: dict[bytes, int] = {}
-        for number, key in enumerate(keys):
-            first.setdefault(key, number)
+        keys = [blake2b(json.dumps(r).encode(), digest_size=16, key=common).digest() for r in requests]
+        number_of = {key: number for number, key in reversed(list(enumerate(keys)))}
+        wanted = list(number_of)
         answers: dict[bytes, _Answer] = {}
-        try:
-            wanted = list(first)
+        with self._damage():
             for begin in range(0, len(wanted), _MANY):
                 block = wanted[begin : begin + _MANY]
                 marks = ",".join("?" * len(block))
@@ -141,26 +131,26 @@ class Cached(Scorer):
                 for key, logprobs, words in self._store.execute(query, block):
                     numbers = None if words is None else np.frombuffer(words, dtype=np.int64)
                     answers[key] = (np.frombuffer(logprobs, dtype=np.float64), numbers)
-        except (sqlite3.DatabaseError, ValueError, TypeError) as error:
-            raise self._damaged(error) from error
-        return answers, [number for key, number in first.items() if key not in answers]
+        return keys, answers, sorted(number for key, number in number_of.items() if key not in answers)
 
-    def _keep(self, keys: Sequence[bytes], answers: Sequence[_Answer]) -> Mapping[bytes, _Answer]:
+    def _keep(self, keys: Sequence[bytes], answers: Sequence[_Answer]) -> dict[bytes, _Answer]:
         """Store new answers; {key: answer}."""
         rows = [
             (key, numbers.astype(np.float64).tobytes(), None if words is None else words.tobytes())
             for key, (numbers, words) in zip(keys, answers, strict=True)
         ]
-        try:
+        with self._damage():
             self._store.execute("BEGIN")
             self._store.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?, ?)", rows)
             self._store.execute("COMMIT")
-        except sqlite3.DatabaseError as error:
-            raise self._damaged(error) from error
         return dict(zip(keys, answers, strict=True))
 
-    def _damaged(self, error: Exception) -> DamagedError:
-        return DamagedError(
-            f"the cache {self._path} is damaged or cannot be written ({error}): delete it, and the model is "
-            "asked again"
-        )
+    @contextmanager
+    def _damage(self) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.DatabaseError, ValueError, TypeError) as error:
+            raise DamagedError(
+                f"the cache {self._path} is damaged or cannot be written ({error}): delete it, and the model "
+                "is asked again"
+            ) from error

@@ -11,17 +11,10 @@ import numpy as np
 import torch
 
 from simtown.probes.quiet import quietly
-from simtown.probes.scorers.base import Ability, TokenScores
+from simtown.probes.scorers.base import Ability, ScorerSettings, TokenScores
 from simtown.probes.scorers.batching import distinct
 from simtown.probes.scorers.gap import lead_of, split_at_blank, words_of
-from simtown.probes.scorers.huggingface import (
-    ROUNDING,
-    Query,
-    ScorerSettings,
-    Transformer,
-    logprobs_of,
-    projected_at,
-)
+from simtown.probes.scorers.huggingface import ROUNDING, Query, Transformer, logprobs_of, projected_at
 from simtown.probes.scorers.spelling import Tokens, spell
 
 
@@ -67,7 +60,7 @@ class Causal(Transformer):
             chosen = [i for i, (_, other) in enumerate(unique) if other == lead]
             rows = [(self._start, *self.token_ids(unique[i][0])) for i in chosen]
             for i, row in zip(chosen, rows, strict=True):
-                self._check(len(row) + max(map(len, spelled)) - 1, unique[i][0])
+                self._check_length(len(row) + max(map(len, spelled)) - 1, unique[i][0])
             scores = np.zeros((len(rows), len(spelled)))
             first, first_of = distinct(tokens[0] for tokens in spelled)
             for batch in self._batches(rows, equal=True):
@@ -78,8 +71,7 @@ class Causal(Transformer):
                 answers = logprobs_of(logits_of(output), self.tensor(first).expand(len(batch), -1))
                 scores[batch] = answers[:, first_of]
                 state = getattr(output, "past_key_values", None)
-                for inputs, looks in self._continuations(ids, spelled, state):
-                    lines, columns, tokens, numbers = looks
+                for inputs, (lines, columns, tokens, numbers) in self._continuations(ids, spelled, state):
                     with projected_at(self.model, lines, columns) as logits_of:
                         output = self.model(**inputs)
                     answers = logprobs_of(logits_of(output), self.tensor(tokens)[:, None])[:, 0]
@@ -111,18 +103,16 @@ class Causal(Transformer):
             else:
                 rows = ids.repeat_interleave(len(block), 0)
                 inputs["input_ids"] = torch.cat([rows, inputs["input_ids"]], dim=1)
-            lines: list[int] = []
-            columns: list[int] = []
-            tokens: list[int] = []
-            numbers: list[int] = []
-            for number, stem in zip(longer, stem_of, strict=True):
-                if begin <= stem < begin + size:
-                    for at, token in enumerate(spelled[number][1:]):
-                        lines += range(stem - begin, n * len(block), len(block))
-                        columns += [at + (0 if repeatable else length)] * n
-                        tokens += [token] * n
-                        numbers.append(number)
-            yield inputs, (lines, columns, tokens, numbers)
+            looks = [
+                (number, stem - begin, at, token)
+                for number, stem in zip(longer, stem_of, strict=True)
+                if begin <= stem < begin + size
+                for at, token in enumerate(spelled[number][1:], start=0 if repeatable else length)
+            ]
+            lines = [line for _, stem, _, _ in looks for line in range(stem, n * len(block), len(block))]
+            columns = [at for _, _, at, _ in looks for _ in range(n)]
+            tokens = [token for *_, token in looks for _ in range(n)]
+            yield inputs, (lines, columns, tokens, [number for number, *_ in looks])
 
     def sequence_logprobs(self, texts: Sequence[str]) -> list[TokenScores]:
         """Log-probability of every token behind those before it. The end of a text is not counted.
@@ -137,18 +127,14 @@ class Causal(Transformer):
         looks: list[tuple[int, int]] = []
         for encoding, text in zip(encoded, unique, strict=True):
             row = (self._start, *encoding.ids)
-            self._check(len(row), text)
+            self._check_length(len(row), text)
             for at in range(len(row) - 1):
                 number = numbers.setdefault(row[: at + 1], len(queries))
                 if number == len(queries):
                     queries.append(Query(row, at, {}))
                 tokens: Any = queries[number].tokens
                 looks.append((number, tokens.setdefault(row[at + 1], len(tokens))))
-        answers: dict[int, np.ndarray] = {}
-        for batch in self.query_batches(queries):
-            with projected_at(self.model, batch.lines, batch.columns) as logits_of:
-                logits = logits_of(self.model(input_ids=batch.ids, attention_mask=batch.real))
-            answers.update(zip(batch.numbers, logprobs_of(logits, batch.wanted), strict=True))
+        answers = self.query_logprobs(queries)
         logprobs = np.array([answers[number][k] for number, k in looks])
         ends = np.cumsum([len(encoding.ids) for encoding in encoded])[:-1]
         scores = [

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from simtown.probes.scorers.base import Pooling
+from simtown.probes.scorers.base import Pooling, ScorerSettings
 from simtown.probes.scorers.batching import distinct
-from simtown.probes.scorers.huggingface import ScorerSettings, Transformer
+from simtown.probes.scorers.huggingface import Transformer
 
 
 class Encoder(Transformer):
@@ -60,12 +60,12 @@ class Encoder(Transformer):
     def _projected(self, texts: Sequence[str]) -> np.ndarray:
         unique, where = distinct(texts)
         rows = [encoding.ids for encoding in self._encoded(unique, special=True)]
-        vector_of: dict[int, np.ndarray] = {}
+        vectors: dict[int, np.ndarray] = {}
         for batch in self._batches(rows):
             ids, real = self.padded([rows[b] for b in batch])
-            vectors = self.model(input_ids=ids, attention_mask=real).text_embeds.float().cpu().numpy()
-            vector_of.update(zip(batch, vectors, strict=True))
-        return np.stack([vector_of[place] for place in where])
+            embeddings = self.model(input_ids=ids, attention_mask=real).text_embeds
+            vectors.update(zip(batch, embeddings.float().cpu().numpy(), strict=True))
+        return np.stack([vectors[place] for place in where])
 
     def word_vector(self, word: str) -> np.ndarray | None:
         """(d,) float32: the tower's vector of the word as a text; None for a word with an unknown piece."""

@@ -8,81 +8,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
 from simtown.probes.bars import metered
 from simtown.probes.quiet import quietly
-from simtown.probes.scorers.base import Ability, Pooling, Scorer
+from simtown.probes.scorers.base import Ability, Pooling, Scorer, ScorerSettings
 from simtown.probes.scorers.batching import buckets, distinct
 from simtown.probes.scorers.gap import touching
-from simtown.probes.scorers.spelling import Policy, Tokens
+from simtown.probes.scorers.spelling import Tokens
 
-Variant = Literal["original", "within_word_l2r", "whole_word"]
-VARIANTS: tuple[Variant, ...] = get_args(Variant)
 #: Most numbers that one batch's logits may hold: 1 GiB of float32.
 LOGITS = 1 << 28
 #: What rounding changes at most in a state computed in float32, as a share of its largest number or of 1.
 ROUNDING = 1e-4
 
 
-@dataclass(frozen=True)
-class ScorerSettings:
-    """How a model is run and read.
-
-    Attributes:
-        device: any name PyTorch knows.
-        dtype: of the weights, "float32", "bfloat16" or "float16"; logits are normalised in float32 whatever
-            it is.
-        policy: see :mod:`simtown.probes.scorers.spelling`.
-        variant: of pseudo-log-likelihood.
-        tokens: of a batch at most, padding included.
-        progress: whether long work draws a bar on stderr.
-    """
-
-    device: str = "cpu"
-    dtype: str = "float32"
-    policy: Policy = "left-to-right"
-    variant: Variant = "original"
-    tokens: int = 1024
-    progress: bool = False
-
-
 class Query(NamedTuple):
-    """A question to a language model.
-
-    Attributes:
-        ids: tokens of a text.
-        at: the position whose logits are asked for.
-        tokens: those whose log-probabilities are wanted there.
-    """
+    """A question to a model: how likely are `tokens` at position `at` of the text of tokens `ids`?"""
 
     ids: Tokens
     at: int
     tokens: Collection[int]
-
-
-class QueryBatch(NamedTuple):
-    """Texts that go through a model together, with r queries about them.
-
-    Attributes:
-        ids: (n, t) int64 token numbers.
-        real: (n, t) int64, 1 where they are no padding.
-        lines: (r,) the row of each query.
-        columns: (r,) its position in the row.
-        wanted: (r, w) int64, the tokens that are asked for, filled up on the right.
-        numbers: (r,) which query each is.
-    """
-
-    ids: torch.Tensor
-    real: torch.Tensor
-    lines: Sequence[int]
-    columns: Sequence[int]
-    wanted: torch.Tensor
-    numbers: Sequence[int]
 
 
 class Transformer(Scorer):
@@ -171,10 +120,10 @@ class Transformer(Scorer):
         for text, encoding in zip(texts, encodings, strict=True):
             if not text.strip():
                 raise ValueError(f"{self.name} was given an empty text")
-            self._check(len(encoding.ids), text)
+            self._check_length(len(encoding.ids), text)
         return encodings
 
-    def _check(self, tokens: int, text: str) -> None:
+    def _check_length(self, tokens: int, text: str) -> None:
         if tokens > self.longest:
             raise ValueError(
                 f"{self.name} takes at most {self.longest} tokens, and this text has {tokens}; give "
@@ -202,17 +151,25 @@ class Transformer(Scorer):
         """An int64 tensor on the device."""
         return torch.as_tensor(np.asarray(numbers, dtype=np.int64), device=self.device)
 
-    def query_batches(self, queries: Sequence[Query]) -> Iterator[QueryBatch]:
-        """The queries in batches. Each distinct text is read once, with all queries about it."""
+    def query_logprobs(self, queries: Sequence[Query]) -> list[np.ndarray]:
+        """For every query the (w,) float64 log-probabilities of its tokens.
+
+        Each distinct text is read once, for all queries about it.
+        """
         rows, where = distinct(query.ids for query in queries)
         queries_of: list[list[int]] = [[] for _ in rows]
         for number, row in enumerate(where):
             queries_of[row].append(number)
+        logprobs: list[np.ndarray] = [np.empty(0)] * len(queries)
         for batch in self._batches(rows):
             ids, real = self.padded([rows[b] for b in batch])
             lines, numbers = zip(*((i, n) for i, b in enumerate(batch) for n in queries_of[b]), strict=True)
+            with projected_at(self.model, lines, [queries[n].at for n in numbers]) as logits_of:
+                logits = logits_of(self.model(input_ids=ids, attention_mask=real))
             wanted, _ = self.padded([list(queries[n].tokens) for n in numbers])
-            yield QueryBatch(ids, real, lines, [queries[n].at for n in numbers], wanted, numbers)
+            for n, answers in zip(numbers, logprobs_of(logits, wanted), strict=True):
+                logprobs[n] = answers[: len(queries[n].tokens)]
+        return logprobs
 
     # Vectors
 
@@ -241,23 +198,21 @@ class Transformer(Scorer):
                     )
             chosen[place].append((i, tokens))
         rows = [encoding.ids for encoding in encoded]
-        vectors = np.empty((len(texts), 0), dtype=np.float32)
+        vectors: list[np.ndarray] = [np.empty(0)] * len(texts)
         for batch in self._batches(rows):
             ids, real = self.padded([rows[b] for b in batch])
             output = self.model.base_model(input_ids=ids, attention_mask=real, output_hidden_states=True)
             layers = output.hidden_states
             if not -len(layers) <= layer < len(layers):
                 raise ValueError(f"{self.name} has layers 0 to {len(layers) - 1}, not {layer}")
-            states = layers[layer].float()
-            if not vectors.size:
-                vectors = np.empty((len(texts), states.shape[-1]), dtype=np.float32)
-            for b, state in zip(batch, states, strict=True):
+            for b, state in zip(batch, layers[layer].float(), strict=True):
                 for i, tokens in chosen[b]:
                     if pooling == "mean":
-                        vectors[i] = state[self.tensor(tokens)].mean(0).cpu().numpy()
+                        pooled = state[self.tensor(tokens)].mean(0)
                     else:
-                        vectors[i] = state[tokens[0 if pooling == "first" else -1]].cpu().numpy()
-        return vectors
+                        pooled = state[tokens[0 if pooling == "first" else -1]]
+                    vectors[i] = pooled.cpu().numpy()
+        return np.array(vectors, dtype=np.float32)
 
     def word_vector(self, word: str) -> np.ndarray | None:
         """(d,) float32: mean of the input embeddings of the word's sub-words, None for an unknown word."""

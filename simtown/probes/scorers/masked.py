@@ -8,17 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from simtown.probes.scorers.base import Ability, TokenScores
+from simtown.probes.scorers.base import Ability, ScorerSettings, TokenScores, Variant
 from simtown.probes.scorers.batching import distinct
 from simtown.probes.scorers.gap import lead_of, split_at_blank, words_of
-from simtown.probes.scorers.huggingface import (
-    Query,
-    ScorerSettings,
-    Transformer,
-    Variant,
-    logprobs_of,
-    projected_at,
-)
+from simtown.probes.scorers.huggingface import Query, Transformer
 from simtown.probes.scorers.spelling import Policy, Tokens, spell
 
 
@@ -49,7 +42,6 @@ class Masked(Transformer):
         for lead in sorted({lead for *_, lead in gaps}):
             spellings = spell(targets, partial(self.spelling, lead=lead), policy)
             looks = _looks(spellings.spellings, policy)
-            numbers_of_look = list(looks.values())
             rows = [i for i, gap in enumerate(gaps) if gap[2] == lead]
             queries = []
             for i in rows:
@@ -57,16 +49,14 @@ class Masked(Transformer):
                 for (length, filled, at), numbers_of in looks.items():
                     hidden = (self._mask,) * (length - len(filled))
                     ids = before + filled + hidden + after
-                    self._check(len(ids), contexts[i])
+                    self._check_length(len(ids), contexts[i])
                     queries.append(Query(ids, len(before) + at, list(numbers_of)))
             scores = np.zeros((len(rows), len(spellings.spellings)))
-            for batch in self.query_batches(queries):
-                with projected_at(self.model, batch.lines, batch.columns) as logits_of:
-                    logits = logits_of(self.model(input_ids=batch.ids, attention_mask=batch.real))
-                for number, answers in zip(batch.numbers, logprobs_of(logits, batch.wanted), strict=True):
-                    row, look = divmod(number, len(looks))
-                    for answer, spelled in zip(answers, numbers_of_look[look].values(), strict=False):
-                        scores[row, spelled] += answer
+            answers = iter(self.query_logprobs(queries))
+            for row in range(len(rows)):
+                for numbers_of in looks.values():
+                    for answer, numbers in zip(next(answers), numbers_of.values(), strict=True):
+                        scores[row, numbers] += answer
             logprobs[rows] = spellings.totals(scores)
         return logprobs
 
@@ -100,11 +90,7 @@ class Masked(Transformer):
         unique, where = distinct(texts)
         encoded = self._encoded(unique, special=True)
         queries = [query for code in encoded for query in _masked(code, self._mask, self.settings.variant)]
-        logprobs = np.empty(len(queries))
-        for batch in self.query_batches(queries):
-            with projected_at(self.model, batch.lines, batch.columns) as logits_of:
-                logits = logits_of(self.model(input_ids=batch.ids, attention_mask=batch.real))
-            logprobs[list(batch.numbers)] = logprobs_of(logits, batch.wanted)[:, 0]
+        logprobs = np.array([answer[0] for answer in self.query_logprobs(queries)])
         scores = []
         begin = 0
         for text, encoding in zip(unique, encoded, strict=True):

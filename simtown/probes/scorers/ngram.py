@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from math import log
 from pathlib import Path
@@ -48,11 +48,8 @@ class NGram(Scorer):
         self._numbers: dict[str, int] = {}
         grams: list[Counter[Tokens]] = [Counter() for _ in range(order)]
         for sentence in sentences:
-            tokens = (
-                START,
-                *(self._numbers.setdefault(word, len(self._numbers) + 3) for word in sentence),
-                END,
-            )
+            words = (self._numbers.setdefault(word, len(self._numbers) + 3) for word in sentence)
+            tokens = (START, *words, END)
             for k, counter in enumerate(grams, start=1):
                 counter.update(zip(*(tokens[i:] for i in range(k)), strict=False))
         if not self._numbers:
@@ -70,14 +67,13 @@ class NGram(Scorer):
         """
         from simtown.probes.corpus import Corpus
 
-        with metered(name, 0, progress) as progress_bar:
+        def counted() -> Iterator[list[str]]:
+            for number, sentence in enumerate(Corpus(corpus).sentences(punctuation=True), start=1):
+                yield sentence
+                if number % 1000 == 0:
+                    report(1000)
 
-            def counted() -> Iterable[list[str]]:
-                for number, sentence in enumerate(Corpus(corpus).sentences(punctuation=True), start=1):
-                    yield sentence
-                    if number % 1000 == 0:
-                        progress_bar(1000)
-
+        with metered(name, 0, progress) as report:
             return cls(name, counted(), policy=policy)
 
     def probability(self, token: int, history: Tokens) -> float:
@@ -88,10 +84,6 @@ class NGram(Scorer):
         return p
 
     def class_logprobs(self, contexts: Sequence[str], targets: Sequence[str | Sequence[str]]) -> np.ndarray:
-        """(n, c) float64; NaN for a target with a word that the corpus has not.
-
-        See :class:`simtown.probes.scorers.base.Scorer`.
-        """
         spellings = spell(targets, self.spelling, self._policy)
         histories, where = distinct(
             tuple(self._tokens(split_at_blank(context)[0])[0])[1 - self.order :] for context in contexts
@@ -123,12 +115,10 @@ class NGram(Scorer):
 
         text = text.lower().replace("’", "'")
         matches = list(TOKEN.finditer(text))
-        return [START, *(self._numbers.get(m[0], UNKNOWN) for m in matches)], words_of(
-            text, [m.span() for m in matches]
-        )
+        tokens = [START, *(self._numbers.get(match[0], UNKNOWN) for match in matches)]
+        return tokens, words_of(text, [match.span() for match in matches])
 
     def spelling(self, word: str, lead: str = " ") -> Tokens | None:
-        """See :meth:`simtown.probes.scorers.base.Scorer.spelling`: the word's token numbers."""
         (_, *tokens), _ = self._tokens(word)
         return tuple(tokens) if tokens and UNKNOWN not in tokens else None
 

@@ -5,15 +5,16 @@ Nothing of a model's folder is executed: weights are safetensors, and transforme
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from simtown.core.files import DamagedError
+from simtown.core.options import check
 from simtown.core.untrusted import RefusedError, inside, read_json
 from simtown.probes.quiet import quietly
-from simtown.probes.scorers.base import Scorer
+from simtown.probes.scorers.base import Scorer, ScorerSettings
 from simtown.probes.scorers.cache import Cached, fingerprint
-from simtown.probes.scorers.spelling import POLICIES, Policy
 
 #: What can be opened, and by what words; besides, for tests, oracle:FILE.
 KINDS = {
@@ -24,42 +25,23 @@ KINDS = {
     "glove": "glove:FILE, word vectors as text, .gz, or .npy with its words beside it",
     "ngram": "ngram:CORPUS, a trigram model of a text file or of region_descriptions.json",
 }
-DTYPES = ("float32", "bfloat16", "float16")
 #: To be raised when a change gives other answers to the same question: those kept before are then not used.
 ANSWERS = "2"
 #: Architectures that hold a masked language model's head besides another one.
 _PRETRAINED = ("Bert", "Albert", "MobileBert", "FNet", "MegatronBert")
-#: For everything that transformers opens.
-_LOCAL: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
 #: Settings of a tokenizer that name a file to read. It finds its own files without them.
 _TOKENIZER_FILES = {"vocab", "merges", "vocab_file", "merges_file", "spm_file", "source_spm", "target_spm"}
 #: What of a model on the hub matters here.
 _PATTERNS = ["*.json", "*.txt", "*.model", "*.safetensors"]
 
 
-def open_scorer(
-    spec: str,
-    *,
-    device: str = "auto",
-    dtype: str = "float32",
-    policy: Policy = "left-to-right",
-    variant: str = "original",
-    tokens: int = 1024,
-    cache: Path | None = None,
-    progress: bool = False,
-) -> Scorer:
+def open_scorer(spec: str, *, cache: Path | None = None, **settings: Any) -> Scorer:
     """A scorer by its kind and place, such as "hf:bert-base-uncased" or "glove:vectors.txt.gz".
 
     Args:
         spec: kind and place, see :data:`KINDS`.
-        device: auto, cpu, cuda, or another of PyTorch's names.
-        dtype: of the weights: float32, bfloat16 or float16.
-        policy: for words of several sub-words: first, drop, joint or left-to-right
-            (:mod:`simtown.probes.scorers.spelling`).
-        variant: of masked models' pseudo-log-likelihood: original, within_word_l2r or whole_word.
-        tokens: of a batch at most; 1,024 suits a CPU, a GPU takes more.
         cache: a directory that keeps the answers for another time; without one they are kept in memory.
-        progress: draw a bar on stderr when something takes seconds.
+        settings: of :class:`simtown.probes.scorers.base.ScorerSettings`.
 
     Raises:
         ValueError: an unknown kind, value or device, or a model that lacks what its kind needs.
@@ -69,12 +51,13 @@ def open_scorer(
     kind, _, place = spec.partition(":")
     if kind not in (*KINDS, "oracle") or not place:
         raise ValueError(f"'{spec}' names no model: write " + "; or ".join(KINDS.values()))
-    _check_choice("policy", policy, POLICIES)
+    how = ScorerSettings(**settings)
+    check(how)
     path = Path(place)
     if kind == "glove":
         from simtown.probes.scorers.wordvectors import Vectors
 
-        return Vectors.read(spec, path, progress=progress)
+        return Vectors.read(spec, path, progress=how.progress)
     if kind == "oracle":
         from simtown.probes.scorers.oracle import Oracle
 
@@ -82,26 +65,14 @@ def open_scorer(
     if kind == "ngram":
         from simtown.probes.scorers.ngram import NGram
 
-        scorer: Scorer = NGram.read(spec, path, policy=policy, progress=progress)
-        chosen: tuple[str, ...] = (policy,)
+        scorer: Scorer = NGram.read(spec, path, policy=how.policy, progress=how.progress)
+        decisive: tuple[str, ...] = (how.policy,)
     else:
-        from simtown.probes.scorers.huggingface import VARIANTS, ScorerSettings
-
-        _check_choice("variant", variant, VARIANTS)
-        _check_choice("dtype", dtype, DTYPES)
-        if tokens < 1:
-            raise ValueError(f"`tokens` must be at least 1, not {tokens}")
         path = model_directory(place, hub=kind != "lstm")
-        settings = ScorerSettings(device_of(device), dtype, policy, variant, tokens, progress)  # type: ignore[arg-type]
-        scorer = _transformer(kind, spec, path, settings)
-        chosen = (dtype, policy, variant)
-    identity = " ".join((kind, ANSWERS, *chosen, fingerprint(path))) if cache else ""
+        scorer = _transformer(kind, spec, path, replace(how, device=device_of(how.device)))
+        decisive = (how.dtype, how.policy, how.variant)
+    identity = " ".join((kind, ANSWERS, *decisive, fingerprint(path))) if cache else ""
     return Cached(scorer, identity, cache)
-
-
-def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise ValueError(f"unknown {name} '{value}': choose {', '.join(choices)}")
 
 
 def device_of(name: str) -> str:
@@ -152,7 +123,7 @@ def model_directory(place: str, *, hub: bool) -> Path:
         ) from error
 
 
-def _transformer(kind: str, spec: str, path: Path, settings: Any) -> Scorer:
+def _transformer(kind: str, spec: str, path: Path, settings: ScorerSettings) -> Scorer:
     """The scorer of a model's directory."""
     import transformers
 
@@ -190,7 +161,7 @@ def _transformer(kind: str, spec: str, path: Path, settings: Any) -> Scorer:
     return Transformer(spec, _complete(path, transformers.AutoModel), tokenizer, settings)
 
 
-def _sentence(spec: str, path: Path, tokenizer: Any, settings: Any) -> Scorer:
+def _sentence(spec: str, path: Path, tokenizer: Any, settings: ScorerSettings) -> Scorer:
     """The tower of a sentence encoder, pooled as its files say."""
     import transformers
 
@@ -202,31 +173,23 @@ def _sentence(spec: str, path: Path, tokenizer: Any, settings: Any) -> Scorer:
             f"{path} is made of {', '.join(modules) or 'nothing'}: only a transformer, pooling and perhaps "
             "normalisation can be read; give another encoder"
         )
-    pooling = _json(path / "1_Pooling" / "config.json")
+    config = _json(path / "1_Pooling" / "config.json")
     poolings = {"mean_tokens": "mean", "cls_token": "first", "lasttoken": "last"}
-    chosen = [name for key, name in poolings.items() if pooling.get(f"pooling_mode_{key}")]
+    chosen = [pooling for key, pooling in poolings.items() if config.get(f"pooling_mode_{key}")]
     if len(chosen) != 1:
         raise ValueError(
             f"{path} pools in a way that is not known here (known: mean, first token, last token): give "
             "another encoder"
         )
-    model = _complete(path, transformers.AutoModel)
-    normalise = "Normalize" in modules
+    model, normalise = _complete(path, transformers.AutoModel), "Normalize" in modules
     scorer = Encoder(spec, model, tokenizer, settings, pooling=chosen[0], normalise=normalise)
-    limits = path / "sentence_bert_config.json"
-    if limits.is_file():
-        scorer.longest = min(scorer.longest, _json(limits).get("max_seq_length") or scorer.longest)
+    most = _json(path / "sentence_bert_config.json", {}).get("max_seq_length")
+    scorer.longest = min(scorer.longest, most or scorer.longest)
     return scorer
 
 
 def load_tokenizer(path: Path) -> Any:
-    """The tokenizer of a model's directory.
-
-    Raises:
-        FileNotFoundError: the directory holds no model.
-        RefusedError: it asks for files from elsewhere.
-        DamagedError: it cannot be loaded.
-    """
+    """The tokenizer of a model's directory; raises as :func:`load_model`."""
     import transformers
 
     return _loaded(path, transformers.AutoTokenizer)
@@ -247,18 +210,16 @@ def load_model(path: Path, auto: Any, **more: Any) -> tuple[Any, dict[str, Any]]
     """
     import torch
 
-    model, info = _loaded(
-        path, auto, use_safetensors=True, output_loading_info=True, dtype=torch.float32, **more
-    )
+    options = {"use_safetensors": True, "output_loading_info": True, "dtype": torch.float32}
+    model, info = _loaded(path, auto, **options, **more)
     return model, info
 
 
 def _complete(path: Path, auto: Any) -> Any:
     """A model all of whose weights are in the directory; poolers may be missing, since nothing uses them."""
     model, info = load_model(path, auto)
-    missing = sorted(
-        name for name in info["missing_keys"] if "pooler" not in name and "position_ids" not in name
-    )
+    unused = ("pooler", "position_ids")
+    missing = sorted(name for name in info["missing_keys"] if not any(part in name for part in unused))
     if missing:
         raise ValueError(
             f"{path} lacks {len(missing)} of the weights that its config.json names, such as {missing[0]}: "
@@ -272,7 +233,7 @@ def _loaded(path: Path, auto: Any, **options: Any) -> Any:
     _check_inside(path)
     try:
         with quietly():
-            return auto.from_pretrained(path, **_LOCAL, **options)
+            return auto.from_pretrained(path, local_files_only=True, trust_remote_code=False, **options)
     except Exception as error:  # transformers, tokenizers, safetensors and torch each raise their own
         if "trust_remote_code" in str(error):
             raise RefusedError(
@@ -289,21 +250,20 @@ def _check_inside(path: Path) -> None:
     Raises:
         RefusedError: the message names the file.
     """
-    config = _json(path / "config.json")
-    attention = [value for key, value in config.items() if "attn_implementation" in key and value]
-    named = _TOKENIZER_FILES & {
-        key for key, value in _json(path / "tokenizer_config.json", {}).items() if isinstance(value, str)
-    }
-    if set(map(str, attention)) - {"eager", "sdpa"}:
+    config, tokenizer = _json(path / "config.json"), _json(path / "tokenizer_config.json", {})
+    index = _json(path / "model.safetensors.index.json", {})
+    attention = {str(value) for key, value in config.items() if "attn_implementation" in key and value}
+    if attention - {"eager", "sdpa"}:
         raise RefusedError(f"{path / 'config.json'} names code of others for attention: delete that line")
     if (path / "adapter_config.json").exists():
         raise RefusedError(f"{path} holds an adapter of another model: merge the two and save the result")
-    if named or _json(path / "tokenizer_config.json", {}).get("init_inputs"):
+    named = [key for key in _TOKENIZER_FILES if isinstance(tokenizer.get(key), str)]
+    if named or tokenizer.get("init_inputs"):
         raise RefusedError(
             f"{path / 'tokenizer_config.json'} names a file to read ({', '.join(named) or 'init_inputs'}): "
             "delete that line"
         )
-    for name in _json(path / "model.safetensors.index.json", {}).get("weight_map", {}).values():
+    for name in index.get("weight_map", {}).values():
         if not inside(path, str(name)).name.endswith(".safetensors"):
             raise RefusedError(f"{path} has weights that are not safetensors ({name}): save the model again")
 

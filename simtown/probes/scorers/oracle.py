@@ -13,12 +13,11 @@ from simtown.core.untrusted import read_json
 from simtown.probes.scorers.base import Ability, Pooling, Scorer, TokenScores, UnableError
 from simtown.probes.scorers.gap import split_at_blank
 
-#: Which table an ability needs.
-_NEEDS: dict[Ability, str] = {
-    "class_logprobs": "classes",
-    "sequence_logprobs": "texts",
-    "embed": "vectors",
-    "word_vector": "vectors",
+#: The abilities that a table gives.
+_ABILITIES: dict[str, tuple[Ability, ...]] = {
+    "classes": ("class_logprobs",),
+    "texts": ("sequence_logprobs",),
+    "vectors": ("embed", "word_vector"),
 }
 
 
@@ -42,10 +41,9 @@ class Oracle(Scorer):
         vectors: Mapping[str, Sequence[float]] | None = None,
     ) -> None:
         self.name = name
-        self._tables: dict[str, Any] = {"classes": classes, "texts": texts, "vectors": vectors}
-        self.abilities: frozenset[Ability] = frozenset(
-            ability for ability, table in _NEEDS.items() if self._tables[table] is not None
-        )
+        tables = {"classes": classes, "texts": texts, "vectors": vectors}
+        self._tables: dict[str, Any] = {kind: table for kind, table in tables.items() if table is not None}
+        self.abilities: frozenset[Ability] = frozenset(a for kind in self._tables for a in _ABILITIES[kind])
 
     @classmethod
     def read(cls, name: str, path: Path) -> Oracle:
@@ -63,11 +61,10 @@ class Oracle(Scorer):
             ) from error
 
     def class_logprobs(self, contexts: Sequence[str], targets: Sequence[str | Sequence[str]]) -> np.ndarray:
-        """(n, c) float64 logarithms of the table's probabilities; those of synonyms add up."""
         probabilities = np.full((len(contexts), len(targets)), np.nan)
         for i, context in enumerate(contexts):
             split_at_blank(context)
-            row = self._row("class_logprobs", context)
+            row = self._row("classes", context)
             for j, target in enumerate(targets):
                 words = dict.fromkeys([target] if isinstance(target, str) else target)
                 known = [row[word] for word in words if word in row]
@@ -77,14 +74,10 @@ class Oracle(Scorer):
             return np.log(probabilities)
 
     def sequence_logprobs(self, texts: Sequence[str]) -> list[TokenScores]:
-        """A token a word.
-
-        Raises:
-            ValueError: the table has not one probability a word.
-        """
+        """A token a word. Raises ValueError if the table has not one probability a word."""
         scores = []
         for text in texts:
-            row = np.array(self._row("sequence_logprobs", text), dtype=np.float64)
+            row = np.array(self._row("texts", text), dtype=np.float64)
             if len(row) != len(text.split()):
                 raise ValueError(f"{self.name} has {len(row)} probabilities for the words of '{text}'")
             with np.errstate(divide="ignore"):
@@ -101,21 +94,20 @@ class Oracle(Scorer):
         """(n, d) float32 vectors of the texts, or of the spans in them, whatever the layer and pooling."""
         if spans is not None:
             texts = [text[a:b] for text, (a, b) in zip(texts, spans, strict=True)]
-        return np.array([self._row("embed", text) for text in texts], dtype=np.float32)
+        return np.array([self._row("vectors", text) for text in texts], dtype=np.float32)
 
     def word_vector(self, word: str) -> np.ndarray | None:
-        """(d,) float32."""
-        table = self._table("word_vector")
+        table = self._table("vectors")
         return np.array(table[word], dtype=np.float32) if word in table else None
 
-    def _table(self, ability: Ability) -> Mapping[str, Any]:
-        table = self._tables[_NEEDS[ability]]
-        if table is None:
-            raise UnableError(f"{self.name} has no table of {_NEEDS[ability]}")
+    def _table(self, kind: str) -> Mapping[str, Any]:
+        if kind not in self._tables:
+            raise UnableError(f"{self.name} has no table of {kind}")
+        table: Mapping[str, Any] = self._tables[kind]
         return table
 
-    def _row(self, ability: Ability, key: str) -> Any:
-        table = self._table(ability)
+    def _row(self, kind: str, key: str) -> Any:
+        table = self._table(kind)
         if key not in table:
             raise ValueError(f"{self.name} has no answer for '{key}': add it to the file")
         return table[key]

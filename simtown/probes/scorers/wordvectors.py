@@ -53,7 +53,7 @@ class Vectors(Scorer):
         return cls(name, words, matrix)
 
     def word_vector(self, word: str) -> np.ndarray | None:
-        """(d,) float32 of the word as it is written, or else in lower case; None if neither is there."""
+        """The vector of the word as it is written, or else in lower case."""
         row = self._rows.get(word, self._rows.get(word.lower()))
         return None if row is None else np.array(self._matrix[row], dtype=np.float32)
 
@@ -80,10 +80,8 @@ def _read_text(path: Path, progress: bool) -> tuple[list[str], np.ndarray]:
     blocks: list[np.ndarray] = []
     rows: list[np.ndarray] = []
     dimension, reported = 0, 0
-    with (
-        open(path, "rb") as disk,
-        metered(f"{path.name}, kB", path.stat().st_size // 1000, progress) as report,
-    ):
+    kilobytes = path.stat().st_size // 1000
+    with open(path, "rb") as disk, metered(f"{path.name}, kB", kilobytes, progress) as report:
         lines: IO[bytes] = disk
         if disk.read(2) == b"\x1f\x8b":
             lines = gzip.GzipFile(fileobj=disk)  # type: ignore[assignment]

@@ -1,8 +1,7 @@
 """What else the vectors and perplexities of relations say: clusters, and what perplexity depends on.
 
-Clusters are made by k-means, with the paper's k and with the k that the silhouette prefers. A relation's
-perplexity is here its geometric mean over the contexts of other relations: how little it fits where another
-one stood.
+A relation's perplexity is here its geometric mean over the contexts of other relations: how little it fits
+where another one stood.
 """
 
 from __future__ import annotations
@@ -43,11 +42,10 @@ def cluster(relations: Sequence[str], vectors: np.ndarray, k: int, seed: int = 0
     """k-means of (n, d) vectors of length 1, of which at least k must differ."""
     labels = KMeans(k, n_init=STARTS, random_state=seed).fit_predict(vectors)
     groups = [tuple(r for r, label in zip(relations, labels, strict=True) if label == c) for c in range(k)]
-    families = {name: i for i, name in enumerate(dict.fromkeys(map(simple, relations)))}
     return Clusters(
         tuple(sorted(groups, key=lambda group: (-len(group), group))),
         float(silhouette_score(vectors, labels, metric="cosine")),
-        float(adjusted_rand_score([families[simple(r)] for r in relations], labels)),
+        float(adjusted_rand_score(list(map(simple, relations)), labels)),
     )
 
 
@@ -56,12 +54,11 @@ def partitions(relations: Sequence[str], vectors: np.ndarray, seed: int = 0) -> 
     from 2 to two thirds of the relations, with the largest silhouette.
     """
     most = min(len(np.unique(vectors.round(9), axis=0)), len(vectors) - 1)
-    chosen = [
-        cluster(relations, vectors, k, seed) for k in range(2, max(2, min(most, 2 * len(relations) // 3)) + 1)
-    ]
+    largest = max(2, min(most, 2 * len(relations) // 3))
+    tried = [cluster(relations, vectors, k, seed) for k in range(2, largest + 1)]
     return {
         "paper": cluster(relations, vectors, min(PAPER, most), seed),
-        "silhouette": max(chosen, key=lambda c: c.silhouette),
+        "silhouette": max(tried, key=lambda clusters: clusters.silhouette),
     }
 
 
@@ -79,24 +76,14 @@ def frequency(perplexities: NumberTable, seen: Mapping[str, int]) -> Correlation
     return spearman(np.array([seen[w] for w in words]), np.array([means[w] for w in words]))
 
 
-@dataclass(frozen=True)
-class RelationKinds:
-    """Functional against geometric relations in other relations' contexts.
+def kinds(perplexities: NumberTable) -> dict[str, float]:
+    """Do functional relations (at, in, on, over, under) replace others more readily than geometric ones
+    (above, below, ...)?
 
-    Attributes:
-        functional: mean log2 perplexity of functional relations (at, in, on, over, under).
-        geometric: mean log2 perplexity of geometric relations (above, below, ...).
-        p: Mann and Whitney's exact.
+    Returns: the mean log2 perplexity of each elsewhere, and p of the exact Mann-Whitney test.
     """
-
-    functional: float
-    geometric: float
-    p: float
-
-
-def kinds(perplexities: NumberTable) -> RelationKinds:
-    """Are functional relations more readily put for others than geometric ones?"""
     means = elsewhere(perplexities)
     groups = [np.array([means[r] for r in names if r in means]) for names in (FUNCTIONAL, GEOMETRIC)]
-    test = stats.mannwhitneyu(*groups, method="exact")
-    return RelationKinds(float(groups[0].mean()), float(groups[1].mean()), float(test.pvalue))
+    functional, geometric = (float(group.mean()) for group in groups)
+    p = float(stats.mannwhitneyu(*groups, method="exact").pvalue)
+    return {"functional": functional, "geometric": geometric, "p": p}

@@ -48,8 +48,7 @@ class GeometryBridge:
         perplexities: the relations in each other's captions.
         words: (4, 4) cosines of P-vectors.
         templates: (4, CELLS, CELLS) of :func:`templates`.
-        space: (4, 4) correlations of templates.
-        correlation: Pearson's, of words and space over the 6 pairs.
+        correlation: Pearson's, of `words` and the templates' correlations over the 6 pairs.
         opposite: mean cosine of the two pairs of opposites.
         across: mean cosine of the four pairs of different axes.
     """
@@ -57,7 +56,6 @@ class GeometryBridge:
     perplexities: NumberTable
     words: np.ndarray
     templates: np.ndarray
-    space: np.ndarray
     correlation: float
     opposite: float
     across: float
@@ -76,25 +74,24 @@ def geometry_bridge(scorer: Scorer, captions: Related) -> GeometryBridge:
             f"{scorer.name} does not know '{unknown[0]}': train it on the captions of simtown captions"
         )
     frames = list(zip(captions.before, captions.after, strict=True))
-    cells = np.empty((len(WORDED), len(WORDED)))
+    perplexities = np.empty((len(WORDED), len(WORDED)))
     for i, relation in enumerate(WORDED):
         texts = [substitute(frame, relation) for frame in frames]
         logprobs = [scores.logprobs for scores in scorer.uncached().sequence_logprobs(texts)]
         for j in range(len(WORDED)):
             tokens = np.concatenate([logprobs[k] for k in np.flatnonzero(captions.relation == j)])
-            cells[i, j] = np.exp(-tokens.mean())
+            perplexities[i, j] = np.exp(-tokens.mean())
     grids = templates(captions)
     flat = grids.reshape(len(WORDED), -1)
     space = np.corrcoef(flat[:, np.isfinite(flat).all(axis=0)])
-    words = cosine(p_vectors(cells))
+    words = cosine(p_vectors(perplexities))
     pairs = list(combinations(range(len(WORDED)), 2))
     same_axis = np.array([RELATIONS[a].axis == RELATIONS[b].axis for a, b in pairs])
-    alike, true = (np.array([table[pair] for pair in pairs]) for table in (words, space))
+    alike, true = (np.array([similarities[pair] for pair in pairs]) for similarities in (words, space))
     return GeometryBridge(
-        NumberTable(WORDED, WORDED, cells),
+        NumberTable(WORDED, WORDED, perplexities),
         words,
         grids,
-        space,
         correlation=float(np.corrcoef(alike, true)[0, 1]),
         opposite=float(alike[same_axis].mean()),
         across=float(alike[~same_axis].mean()),

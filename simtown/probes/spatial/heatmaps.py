@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy.cluster.hierarchy import leaves_list, linkage, optimal_leaf_ordering
@@ -23,8 +23,8 @@ def ordered(vectors: np.ndarray) -> np.ndarray:
     as they can be.
     """
     distances = np.clip(pdist(vectors, "cosine"), 0, None)
-    result: np.ndarray = leaves_list(optimal_leaf_ordering(linkage(distances, "average"), distances))
-    return result
+    leaves: np.ndarray = leaves_list(optimal_leaf_ordering(linkage(distances, "average"), distances))
+    return leaves
 
 
 def heat_map(table: NumberTable, title: str, path: Path) -> None:
@@ -40,13 +40,8 @@ def heat_map(table: NumberTable, title: str, path: Path) -> None:
     values = table.block(tuple(rows), tuple(columns))
     figure = new_figure(2.6 + 0.165 * len(columns), 1.9 + 0.165 * len(rows), dpi=160)
     axes = figure.subplots()
-    image = axes.imshow(
-        values,
-        cmap="viridis",
-        norm=LogNorm(*np.quantile(values, [0.005, 0.995])),
-        aspect="equal",
-        interpolation="nearest",
-    )
+    norm = LogNorm(*np.quantile(values, [0.005, 0.995]))
+    image = axes.imshow(values, cmap="viridis", norm=norm, aspect="equal", interpolation="nearest")
     axes.set_xticks(range(len(columns)), columns, rotation=90, fontsize=7, color=INK)
     axes.set_yticks(range(len(rows)), rows, fontsize=7, color=INK)
     axes.tick_params(length=0, pad=2)
@@ -68,8 +63,7 @@ def town(words: NumberTable, grids: np.ndarray, title: str, path: Path) -> None:
     n = len(words.rows)
     distances = np.abs(1 - words.values).round(12)  # of a relation from itself exactly 0
     figure = new_figure(1.9 * n, 5.4, dpi=160)
-    halves: Any = figure.subfigures(2, 1, height_ratios=(1, 1.5))
-    upper, lower = halves
+    upper, lower = cast(Any, figure.subfigures(2, 1, height_ratios=(1, 1.5)))
     where = "where each relation holds (+: the landmark; far above, near below; white: nobody stands there)"
     upper.suptitle(where, fontsize=9, color=INK)
     panels = upper.subplots(1, n)
@@ -81,23 +75,15 @@ def town(words: NumberTable, grids: np.ndarray, title: str, path: Path) -> None:
     _style_bar(upper.colorbar(image, ax=panels, shrink=0.7, aspect=12), "share of scenes")
     axes = lower.subplots()
     image = axes.imshow(distances, cmap="viridis", vmin=0, vmax=max(LEAST, distances.max()))
-    beside = axes.inset_axes((1.06, 0.1, 0.06, 0.8))  # so that matrix and bar stand in the middle together
-    _style_bar(lower.colorbar(image, cax=beside), "1 - cosine (0: used alike)")
-    axes.set_xticks(
-        range(n), [name.replace(" the ", "\nthe ") for name in words.columns], fontsize=7, color=INK
-    )
+    bar_axes = axes.inset_axes((1.06, 0.1, 0.06, 0.8))  # so that matrix and bar are centred together
+    _style_bar(lower.colorbar(image, cax=bar_axes), "1 - cosine (0: used alike)")
+    names = [name.replace(" the ", "\nthe ") for name in words.columns]
+    axes.set_xticks(range(n), names, fontsize=7, color=INK)
     axes.set_yticks(range(n), words.rows, fontsize=7, color=INK)
     dark = image.norm(distances) < 0.5
     for i, j in np.ndindex(n, n):
-        axes.text(
-            j,
-            i,
-            f"{distances[i, j]:.2g}",
-            ha="center",
-            va="center",
-            fontsize=8,
-            color="white" if dark[i, j] else INK,
-        )
+        colour = "white" if dark[i, j] else INK
+        axes.text(j, i, f"{distances[i, j]:.2g}", ha="center", va="center", fontsize=8, color=colour)
     axes.set_title(figure_text(title), fontsize=9, color=INK)
     _save(figure, path)
 

@@ -47,9 +47,9 @@ class Rating:
     """A worker's answer.
 
     Attributes:
-        worker: the worker's name.
+        worker: a name.
         kind: "pair" of relations, or a catch trial: "self", a relation with itself, or "green".
-        words: the two words that were compared.
+        words: that were compared.
         rating: 0 (dissimilar) to 100 (similar).
     """
 

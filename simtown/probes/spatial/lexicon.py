@@ -44,17 +44,8 @@ KINDS: tuple[tuple[str, ...], ...] = (
 )
 #: Words that people judged (appendix D).
 JUDGED: tuple[str, ...] = (
-    "left",
-    "right",
-    "above",
-    "over",
-    "below",
-    "under",
-    "near",
-    "next to",
-    "away",
-    "in",
-    "on",
+    *("left", "right", "above", "over", "below", "under", "near"),
+    *("next to", "away", "in", "on"),
 )
 #: Relations that say what things do for each other, and those that only say where they are (Dobnik,
 #: Ghanimifard and Kelleher 2018).
@@ -86,18 +77,11 @@ _OTHERWISE = {
     "on to": "onto",
     "with in": "within",
     "with out": "without",
-    "parallel to": "parallel",
-    "perpendicular to": "perpendicular",
     "to the side": "side",
-    "back of": "back",
-    "left of": "left",
-    "right of": "right",
-    "north of": "north",
-    "south of": "south",
-    "east of": "east",
-    "west of": "west",
+    **{f"{word} to": word for word in ("parallel", "perpendicular")},
+    **{f"{word} of": word for word in ("back", "left", "right", "north", "south", "east", "west")},
 }
-_AT = ("at", "by", "in", "on", "to")
+_AT = tuple(f"{at}{the}" for at in ("at", "by", "in", "on", "to") for the in ("", " the"))
 
 
 @lru_cache(maxsize=1)
@@ -108,25 +92,16 @@ def lexicon() -> dict[str, str]:
     Regular forms are composed: "on the left hand side of" is left, "at above and left of" is above_left.
     """
     forms = {word: word for word in _ALONE.split()} | _OTHERWISE
-    ends = {
-        "left": ("", " side", " hand side"),
-        "right": ("", " side", " hand side"),
-        "back": ("",),
-        "front": ("",),
-        "side": ("",),
-    }
-    for word, endings in ends.items():
-        forms |= {f"{at}{the} {word}{end} of": word for at, the, end in product(_AT, ("", " the"), endings)}
     forms |= {
-        f"{at}{the} {word} of": word for at, the, word in product(_AT[:-1], ("", " the"), ("bottom", "top"))
+        f"{at} {word}{end} of": word
+        for at, word, end in product(_AT, ("left", "right"), ("", " side", " hand side"))
     }
+    forms |= {f"{at} {word} of": word for at, word in product(_AT, ("back", "front", "side"))}
+    forms |= {f"{at} {word} of": word for at, word in product(_AT[:-2], ("bottom", "top"))}
     for first, second in product(_AXES, _AXES):
         if first is not second:
             for a, b in product(first, second):
-                forms |= {
-                    f"{at}{the} {a}{both} {b} of": f"{a}_{b}"
-                    for at, the, both in product(_AT, ("", " the"), ("", " and"))
-                }
+                forms |= {f"{at} {a}{both} {b} of": f"{a}_{b}" for at, both in product(_AT, ("", " and"))}
     return forms
 
 

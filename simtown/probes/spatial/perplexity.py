@@ -8,6 +8,7 @@ model gives pseudo-log-probabilities of tokens, and what comes out is its pseudo
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
@@ -15,7 +16,7 @@ from typing import Literal
 import numpy as np
 
 from simtown.core.files import DamagedError, replacing
-from simtown.core.untrusted import inside
+from simtown.core.untrusted import RefusedError, load_array
 from simtown.probes.scorers.base import Scorer
 from simtown.probes.spatial.suites import Suites, substitute
 
@@ -50,14 +51,16 @@ def score(
         RefusedError: the file is a link.
     """
     shape = (len(suites.frames), len(relations), 2)
-    if not inside(path.parent, path.name).exists():
+    if not os.path.lexists(path):
         with replacing(path) as temporary, temporary.open("wb") as file:
             np.save(file, np.full(shape, np.nan))
     try:
-        table = np.load(path, mmap_mode="r+", allow_pickle=False)
+        table = load_array(path, follow=False, mmap_mode="r+")
         if table.shape != shape or table.dtype != np.float64:
             raise ValueError("it holds other phrases or relations")
-    except (ValueError, EOFError) as error:
+    except RefusedError:
+        raise
+    except ValueError as error:
         raise DamagedError(f"{path} is not usable ({error}): delete it and run the command again") from error
     missing = np.flatnonzero(np.isnan(table).any(axis=(1, 2)))
     progress((len(suites.frames) - len(missing)) * len(relations))
@@ -68,7 +71,7 @@ def score(
         logprobs = [scores.logprobs for scores in scorer.uncached().sequence_logprobs(texts)]
         sums = [(tokens.sum(), len(tokens)) for tokens in logprobs]
         table[rows] = np.array(sums, dtype=np.float64).reshape(len(rows), len(relations), 2)
-        table.flush()
+        table.flush()  # type: ignore[attr-defined]
         progress(len(texts))
     return np.array(table)
 
@@ -84,5 +87,4 @@ def perplexities(scores: np.ndarray, counts: np.ndarray, form: Form = "token") -
     totals = np.einsum("mf,fnk->nmk", counts.astype(np.float64), scores)
     whole = totals[..., 1] if form == "token" else counts.sum(axis=1, dtype=np.float64)
     with np.errstate(over="ignore"):
-        result: np.ndarray = np.exp(-totals[..., 0] / whole)
-    return result
+        return np.exp(-totals[..., 0] / whole)

@@ -16,11 +16,10 @@ from typing import TypeVar
 
 import numpy as np
 
-from simtown.core.files import DamagedError
-from simtown.core.untrusted import RefusedError, load_array
-from simtown.probes.release_files import ReleaseFiles, read_text
+from simtown.core.untrusted import load_array
+from simtown.probes.release_files import ReleaseFiles, parsing, read_text
 from simtown.probes.spatial.lexicon import CONTEXTS, JUDGED, RELATIONS
-from simtown.probes.spatial.spaces import NumberTable, Space, p_vectors, read_table
+from simtown.probes.spatial.spaces import NumberTable, Vectors, p_vectors, read_table
 
 _MODEL = "models/visual_genome_phrases"
 #: Where each part lies: as a table of text, and in a clone.
@@ -55,24 +54,25 @@ class SpatialRelease:
     """
 
     perplexities: NumberTable | None
-    embeddings: Space | None
-    templates: Space | None
+    embeddings: Vectors | None
+    templates: Vectors | None
     similarity: np.ndarray | None
     association: np.ndarray | None
     derived: NumberTable | None
     missing: dict[str, str]
 
-    def p_vectors(self, whole: bool = False) -> Space | None:
+    def p_vectors(self, whole: bool = False) -> Vectors | None:
         """P-vectors of Figure 3, or from all 97 by 97 perplexities (whole), where "next" stands for "next
         to".
         """
         if self.perplexities is None:
             return None
-        if not whole:
-            block = p_vectors(self.perplexities.block(RELATIONS, CONTEXTS))
-            return Space("P", dict(zip(RELATIONS, block, strict=True)))
-        space = dict(zip(self.perplexities.rows, p_vectors(self.perplexities.values), strict=True))
-        return Space("P", space | {"next to": space["next"]})
+        if whole:
+            rows, perplexities = self.perplexities.rows, self.perplexities.values
+        else:
+            rows, perplexities = RELATIONS, self.perplexities.block(RELATIONS, CONTEXTS)
+        vectors = dict(zip(rows, p_vectors(perplexities), strict=True))
+        return vectors | {"next to": vectors["next"]} if whole else vectors
 
 
 def read(folder: Path) -> SpatialRelease:
@@ -91,12 +91,8 @@ def read(folder: Path) -> SpatialRelease:
             never = "" if len(places) > 1 else " (which no clone has in a form that is read)"
             missing[name] = f"{folder} has no {' nor '.join(places)}{never}"
             return None
-        try:
+        with parsing(path):
             return load(path)
-        except RefusedError:
-            raise
-        except (ValueError, KeyError, TypeError, AttributeError, EOFError) as error:
-            raise DamagedError(f"{path} is damaged ({error}): fetch it again") from error
 
     release = SpatialRelease(
         perplexities=part("perplexities", _perplexities),
@@ -123,13 +119,13 @@ def _perplexities(path: Path) -> NumberTable:
     return NumberTable(tuple(rows), tuple(columns), values.reshape(len(rows), len(columns)).astype(float))
 
 
-def _embeddings(path: Path) -> Space:
+def _embeddings(path: Path) -> Vectors:
     if path.suffix == ".npy":
         words = load_array(path.parent / "spatial_lexicon.npy", follow=False).tolist()
         vectors = dict(zip(words, load_array(path, follow=False).astype(np.float64), strict=True))
     else:
-        vectors = dict(read_table(path, head=False).space("LM").vectors)
-    return Space("LM", vectors | ({"next to": vectors["next"]} if "next" in vectors else {}))
+        vectors = read_table(path, head=False).vectors()
+    return vectors | ({"next to": vectors["next"]} if "next" in vectors else {})
 
 
 def _judged(path: Path) -> np.ndarray:
@@ -139,7 +135,6 @@ def _judged(path: Path) -> np.ndarray:
     return NumberTable(rows, columns, table.values).block(JUDGED, JUDGED)
 
 
-def _templates(path: Path) -> Space:
-    grids = {name.replace("_", " "): grid for name, grid in json.loads(read_text(path)).items()}
-    cells = {name: np.array(grid, dtype=np.float64).reshape(7 * 7) for name, grid in grids.items()}
-    return Space("templates", {_SAID.get(name, name): grid for name, grid in cells.items()})
+def _templates(path: Path) -> Vectors:
+    grids = {name.replace("_", " "): grid for name, grid in dict(json.loads(read_text(path))).items()}
+    return {_SAID.get(name, name): np.array(grid, dtype=float).reshape(7 * 7) for name, grid in grids.items()}

@@ -7,7 +7,7 @@ by sentence; ``p-vectors.tsv`` and ``embeddings.tsv``, the vectors. The picture 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from functools import partial
 from hashlib import file_digest
@@ -38,7 +38,14 @@ from simtown.probes.spatial import (
     wordtests,
 )
 from simtown.probes.spatial.lexicon import RELATIONS
-from simtown.probes.spatial.spaces import NumberTable, Space, embedded, p_vectors, read_table, write_table
+from simtown.probes.spatial.spaces import (
+    NumberTable,
+    Vectors,
+    embedded,
+    p_vectors,
+    read_table,
+    write_table,
+)
 from simtown.probes.spatial.suites import Suites, collect
 from simtown.probes.study import Study, TaskRequest, TaskResult
 
@@ -51,7 +58,6 @@ def ask(request: TaskRequest) -> TaskResult:
         UnableError: the model has no probabilities of texts.
         DamagedError: a file of the directory, or of the corpus, is damaged.
     """
-
     settings, out = request.settings, request.out
     scorer = request.scorer()
     if "sequence_logprobs" not in scorer.abilities:
@@ -74,11 +80,10 @@ def ask(request: TaskRequest) -> TaskResult:
     write_table(out / SENTENCE, sentences)
     vectors = NumberTable(RELATIONS, suites.contexts, p_vectors(tokens.values))
     write_table(out / VECTORS, vectors)
-    spaces = [vectors.space("P")]
+    known: dict[str, Vectors] = {"P": vectors.vectors()}
     if "word_vector" in scorer.abilities:
-        embeddings = embedded(scorer, RELATIONS)
-        write_table(out / EMBEDDINGS, embeddings.table())
-        spaces.append(embeddings.table().space("LM"))
+        known["LM"] = embedded(scorer, RELATIONS)
+        write_table(out / EMBEDDINGS, NumberTable.of(known["LM"]))
     sizes = suites.counts.sum(axis=1).tolist()
     summary = {
         "suites": {
@@ -90,7 +95,13 @@ def ask(request: TaskRequest) -> TaskResult:
             "texts": len(suites.frames) * len(RELATIONS),
         },
         "unknown_relations": unknown,
-        **_known(tokens, suites.seen, spaces),
+        **_tests(known),
+        "clusters": {
+            name: asdict(partition)
+            for name, partition in analyses.partitions(RELATIONS, vectors.values).items()
+        },
+        "frequency": asdict(analyses.frequency(tokens, suites.seen)),
+        "functional": analyses.kinds(tokens),
     }
     rows = {
         "relation": np.repeat(RELATIONS, len(suites.contexts)),
@@ -103,7 +114,6 @@ def ask(request: TaskRequest) -> TaskResult:
 
 def _suites(corpus: Path, settings: SpatialSettings, bars: Callable[[str, int], Any]) -> Suites:
     """The corpus is read twice: for its words, then for its phrases."""
-
     counted = _reported(Corpus(corpus), bars("phrases counted", 0))
     common = vocabulary((tokenise(phrase) for phrase in counted), settings.rare)
     phrases = _reported(Corpus(corpus), bars("phrases sorted", 0))
@@ -111,13 +121,8 @@ def _suites(corpus: Path, settings: SpatialSettings, bars: Callable[[str, int], 
         from simtown.probes.lm.train import held_out  # PyTorch
 
         phrases = filter(held_out, phrases)
-    return collect(
-        map(tokenise, phrases),
-        common=common,
-        least=settings.least,
-        most=settings.most,
-        seed=settings.seed,
-    )
+    least, most, seed = settings.least, settings.most, settings.seed
+    return collect(map(tokenise, phrases), common=common, least=least, most=most, seed=seed)
 
 
 def _reported(phrases: Iterable[str], progress: Callable[[int], object]) -> Iterator[str]:
@@ -127,35 +132,27 @@ def _reported(phrases: Iterable[str], progress: Callable[[int], object]) -> Iter
             progress(1000)
 
 
-def _known(tokens: NumberTable, seen: dict[str, int], spaces: Sequence[Space]) -> dict[str, Any]:
-    """What the vectors know, and what perplexity depends on."""
-
+def _tests(known: Mapping[str, Vectors]) -> dict[str, Any]:
+    """What the vectors that have all words of the tests answer, and how P-vectors compare with embeddings."""
     questions, sets = wordtests.analogies(), wordtests.trios()
-    words = {w for q in questions for w in q.group} | {w for s in sets for w in (*s.group, s.odd)}
-    results: dict[str, Any] = {}
-    answers: dict[str, list[wordtests.Answers]] = {}
-    for space in spaces:
-        if not space.has(words):
-            continue
-        for test, answer in wordtests.answer_all(space, questions, sets).items():
-            answers.setdefault(test, []).append(answer)
-            results.setdefault(test, {})[space.name] = {
-                "accuracy": answer.accuracy,
-                "interval": measures.interval(wordtests.accuracies(answer)),
-            }
-    for test, pair in answers.items():
-        if len(pair) == 2:
-            results[test]["P_less_LM"] = asdict(wordtests.compare(*pair))
-    partitions = analyses.partitions(RELATIONS, spaces[0].matrix(RELATIONS))
-    return {
-        **results,
-        "clusters": {name: asdict(partition) for name, partition in partitions.items()},
-        "frequency": asdict(analyses.frequency(tokens, seen)),
-        "functional": asdict(analyses.kinds(tokens)),
+    words = {word for q in questions for word in q[:4]}.union(*sets)
+    answers = {
+        name: wordtests.answer_all(vectors, questions, sets)
+        for name, vectors in known.items()
+        if words <= vectors.keys()
     }
+    results: dict[str, Any] = {}
+    for name, tests in answers.items():
+        for test, answer in tests.items():
+            interval = measures.interval(answer.replicates())
+            results.setdefault(test, {})[name] = {"accuracy": answer.accuracy, "interval": interval}
+    if len(answers) == 2:
+        for test, result in results.items():
+            result["P_less_LM"] = asdict(wordtests.compare(answers["P"][test], answers["LM"][test]))
+    return results
 
 
-def tests(summary: Mapping[str, Any]) -> Table:
+def accuracies(summary: Mapping[str, Any]) -> Table:
     """The accuracies of the tests, for summary.csv and summary.md."""
     rows = []
     for test, chance in (("analogy", 1 / 9), ("odd_one_out_cosine", 1 / 3), ("odd_one_out_rank", 1 / 3)):
@@ -188,7 +185,7 @@ def pages(results: Results) -> dict[str, str]:
         ]
     rho = "-" if frequency["rho"] is None else f"{frequency['rho']:.3f}"
     lines += [
-        tests(summary).markdown(text_columns=2),
+        accuracies(summary).markdown(text_columns=2),
         "",
         f"Frequency and mean log-perplexity elsewhere: Spearman's ρ = {rho}, n = {frequency['n']}.",
         f"Functional relations elsewhere: {kinds['functional']:.2f} bits, geometric: "
@@ -201,7 +198,7 @@ def pages(results: Results) -> dict[str, str]:
             f"{len(part['groups'])} clusters ({name}), silhouette {part['silhouette']:.3f}: {groups}; the "
             "rest alone.",
         ]
-    return {"summary.csv": tests(summary).csv(), "summary.md": "\n".join(lines) + "\n"}
+    return {"summary.csv": accuracies(summary).csv(), "summary.md": "\n".join(lines) + "\n"}
 
 
 def draw(results: Results, task: str, corpus: Path) -> None:

@@ -1,12 +1,13 @@
-"""The paper's numbers for single words beside ours, from the released matrices; other spaces of vectors can
+"""The paper's numbers for single words beside ours, from the released matrices; vectors of other models can
 stand below. And two models of our own side by side.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,36 +15,27 @@ import numpy as np
 from simtown.probes import measures, report
 from simtown.probes.reproduce import PrintedTable
 from simtown.probes.scorers import open_scorer
-from simtown.probes.spatial import EMBEDDINGS, FORM, MATRIX, VECTORS, likeness, wordtests
+from simtown.probes.spatial import EMBEDDINGS, FORM, MATRIX, VECTORS, spaces, wordtests
 from simtown.probes.spatial.lexicon import CONTEXTS, JUDGED, RELATIONS
 from simtown.probes.spatial.released import SpatialRelease, read
-from simtown.probes.spatial.spaces import (
-    MEASURES,
-    NumberTable,
-    Space,
-    cosine,
-    embedded,
-    p_vectors,
-    random_space,
-    read_table,
-)
+from simtown.probes.spatial.spaces import MEASURES, NumberTable, Vectors, cosine, matrix, p_vectors
 from simtown.probes.spatial.wordtests import Answers
 
-#: Section 5: accuracy on analogies; on the odd one out, by measure.
-PAPER_ANALOGY = {"LM": 0.86, "P": 0.62, "random": 0.11}
-PAPER_ODD_ONE_OUT = {
+#: The paper's numbers: accuracy on analogies, and on the odd one out by measure (section 5); Spearman's
+#: correlation with people over 55 pairs of words (section 6).
+PAPER = {
+    "analogy": {"LM": 0.86, "P": 0.62, "random": 0.11},
     "cosine": {"LM": 0.87, "P": 0.72, "templates": 0.22},
     "rank": {"LM": 0.90, "P": 0.70, "templates": 1.0},
+    "similarity": {
+        "LM with association": 0.48,
+        "LM with similarity": 0.15,
+        "P with association": 0.48,
+        "P with similarity": 0.19,
+        "association with similarity": 0.33,
+    },
 }
-#: Section 6: Spearman's correlation over 55 pairs of words, with word association and with word similarity.
-PAPER_SIMILARITY = {
-    ("LM", "association"): 0.48,
-    ("LM", "similarity"): 0.15,
-    ("P", "association"): 0.48,
-    ("P", "similarity"): 0.19,
-    ("association", "similarity"): 0.33,
-}
-#: The part of the release that each space of vectors is made of.
+#: The part of the release that vectors are made of.
 _PARTS = {"LM": "embeddings", "P": "perplexities"}
 #: Draws of random vectors, and their dimension.
 DRAWS, DIMENSION = 200, 57
@@ -77,75 +69,60 @@ class Line:
         return abs(self.paper - self.here) < 0.01
 
 
-def analogy(release: SpatialRelease, others: Sequence[Space] = ()) -> list[Line]:
+def analogy(release: SpatialRelease, others: Mapping[str, Vectors]) -> list[Line]:
     """Analogies of opposites, by dot products as in the paper, and of the embeddings by cosines too."""
     questions = wordtests.analogies()
-    words = dict.fromkeys(word for q in questions for word in q.candidates)
-    lines = _tested(
-        release,
-        others,
-        PAPER_ANALOGY,
-        lambda space: wordtests.answer_analogies(space, questions),
-        list(words),
-    )
+    words = list(dict.fromkeys(word for q in questions for word in q.candidates))
+    answer = partial(wordtests.answer_analogies, questions=questions)
+    lines = _tested(release, others, PAPER["analogy"], answer, words)
     if release.embeddings is not None:
-        normalised = wordtests.answer_analogies(release.embeddings, questions, normalised=True)
-        lines.insert(1, _accuracy("LM, cosine", None, normalised))
+        lines.insert(1, _accuracy("LM, cosine", None, answer(release.embeddings, normalised=True)))
     return lines
 
 
-def odd_one_out(release: SpatialRelease, others: Sequence[Space] = ()) -> list[Line]:
+def odd_one_out(release: SpatialRelease, others: Mapping[str, Vectors]) -> list[Line]:
     """The odd one out by cosine and by rank; spatial templates on the sets that have them."""
     questions = wordtests.trios()
-    words = list(dict.fromkeys(word for q in questions for word in (q.one, q.other, q.odd)))
+    words = list(dict.fromkeys(word for q in questions for word in q))
     lines = []
     for name, measure in MEASURES.items():
-        printed = PAPER_ODD_ONE_OUT[name]
-        *each, chance = _tested(
-            release,
-            others,
-            printed,
-            lambda space, measure=measure: wordtests.answer_trios(space, questions, measure),  # type: ignore[misc]
-            words,
-        )
-        templates = release.templates
+        answer = partial(wordtests.answer_trios, questions=questions, measure=measure)
+        *tested, chance = _tested(release, others, PAPER[name], answer, words)
+        templates, paper = release.templates, PAPER[name]["templates"]
         if templates is None:
-            each.append(_lacking(release, "templates", printed["templates"], "templates"))
+            tested.append(_lacking(release, "templates", paper, "templates"))
         else:
-            drawn = [q for q in questions if templates.has((q.one, q.other, q.odd))]
-            answers = wordtests.answer_trios(templates, drawn, measure)
-            each.append(_accuracy("templates", printed["templates"], answers))
-        lines += [replace(line, name=f"{line.name}, {name}") for line in (*each, chance)]
+            drawn = [q for q in questions if set(q) <= templates.keys()]
+            tested.append(_accuracy("templates", paper, wordtests.answer_trios(templates, drawn, measure)))
+        lines += [replace(line, name=f"{line.name}, {name}") for line in (*tested, chance)]
     return lines
 
 
-def similarity(release: SpatialRelease, others: Sequence[Space] = ()) -> list[Line]:
+def similarity(release: SpatialRelease, others: Mapping[str, Vectors]) -> list[Line]:
     """Correlations with people's judgements over the 55 pairs of eleven words.
 
     P-vectors as published take "next" for "next to" in all 97 contexts.
     """
-    lm, p = release.embeddings, release.p_vectors(whole=True)
-    spaces: dict[str, Space | None] = {"LM": lm, "P": p, **{space.name: space for space in others}}
+    vectors = {"LM": release.embeddings, "P": release.p_vectors(whole=True), **others}
+    alike = {name: None if v is None else cosine(matrix(v, JUDGED)) for name, v in vectors.items()}
     people = {"association": release.association, "similarity": release.similarity}
-    lines = []
-    for name, space in spaces.items():
-        for kind, judged in people.items():
-            title, paper = f"{name} with {kind}", PAPER_SIMILARITY.get((name, kind))
-            if space is None or judged is None:
-                lines.append(_lacking(release, title, paper, _PARTS.get(name, ""), kind))
-            else:
-                lines.append(_agreed(title, paper, cosine(space.matrix(JUDGED)), judged))
+
+    def line(first: str, second: str) -> Line:
+        name, similarities = f"{first} with {second}", alike | people
+        a, b, paper = similarities[first], similarities[second], PAPER["similarity"].get(name)
+        if a is None or b is None:
+            return _lacking(release, name, paper, _PARTS.get(first, first), second)
+        return _agreed(name, paper, a, b)
+
+    lines = [line(name, kind) for name in alike for kind in people]
     for kind, judged in people.items():
+        lm, p = alike["LM"], alike["P"]
         if lm is not None and p is not None and judged is not None:
-            by_lm, by_p = cosine(lm.matrix(JUDGED)), cosine(p.matrix(JUDGED))
-            lines.append(Line(f"LM less P, with {kind}", None, *likeness.difference(by_lm, by_p, judged)))
-    title, paper = "association with similarity", PAPER_SIMILARITY["association", "similarity"]
-    if release.association is None or release.similarity is None:
-        return [*lines, _lacking(release, title, paper, *people)]
-    return [*lines, _agreed(title, paper, release.association, release.similarity)]
+            lines.append(Line(f"LM less P, with {kind}", None, *spaces.difference(lm, p, judged)))
+    return [*lines, line("association", "similarity")]
 
 
-def figure3(release: SpatialRelease, others: Sequence[tuple[str, NumberTable]] = ()) -> list[Line]:
+def figure3(release: SpatialRelease, others: Mapping[str, NumberTable]) -> list[Line]:
     """Whether the P-vectors of Figure 3 that are computed here equal the table's to 8 decimals.
 
     Both are computed from the released perplexities by the same formula: this checks that they are read
@@ -155,23 +132,25 @@ def figure3(release: SpatialRelease, others: Sequence[tuple[str, NumberTable]] =
         ValueError: the release lacks the perplexities to compare others with.
     """
     name = "P-vectors, cells equal to the table's"
-    space, matrix = release.p_vectors(), release.perplexities
-    if space is None or matrix is None or release.derived is None:
+    vectors, perplexities = release.p_vectors(), release.perplexities
+    if vectors is None or release.derived is None:
         lines = [_lacking(release, name, None, "perplexities", "P-vectors")]
     else:
-        same = np.abs(space.matrix(RELATIONS) - release.derived.block(RELATIONS, CONTEXTS)) < 1e-8
+        same = np.abs(matrix(vectors, RELATIONS) - release.derived.block(RELATIONS, CONTEXTS)) < 1e-8
         note = f"{same.sum():,} of {same.size:,} cells; the table was made by the same formula"
         lines = [Line(name, None, float(same.mean()), note=note)]
-    for other, table in others:
-        if matrix is None:
+    for other, table in others.items():
+        if perplexities is None:
             raise ValueError(
                 f"{other} cannot be compared with the released matrix: {release.missing['perplexities']}"
             )
-        lines += alike(other, table, matrix)
+        lines += matrices_alike(other, table, perplexities)
     return lines
 
 
-def alike(name: str, a: NumberTable, b: NumberTable, relations: tuple[str, ...] = RELATIONS) -> list[Line]:
+def matrices_alike(
+    name: str, a: NumberTable, b: NumberTable, relations: tuple[str, ...] = RELATIONS
+) -> list[Line]:
     """How alike two models' matrices are for some relations, over the contexts that both have.
 
     Spearman's correlations of log-perplexities, over all cells, and of the similarities of P-vectors, over
@@ -181,39 +160,39 @@ def alike(name: str, a: NumberTable, b: NumberTable, relations: tuple[str, ...] 
     block_a, block_b = a.block(relations, contexts), b.block(relations, contexts)
     rho = measures.spearman(np.log(block_a).ravel(), np.log(block_b).ravel()).rho
     note = f"{block_a.size:,} cells, {len(contexts)} contexts"
-    vectors = [cosine(p_vectors(block)) for block in (block_a, block_b)]
     return [
         Line(f"{name}, log-perplexities", None, rho, note=note),
-        _agreed(f"{name}, similarities", None, *vectors),
+        _agreed(f"{name}, similarities", None, cosine(p_vectors(block_a)), cosine(p_vectors(block_b))),
     ]
 
 
 def _tested(
     release: SpatialRelease,
-    others: Sequence[Space],
-    printed: dict[str, float],
-    answer: Callable[[Space], Answers],
+    others: Mapping[str, Vectors],
+    paper: Mapping[str, float],
+    answer: Callable[[Vectors], Answers],
     words: Sequence[str],
 ) -> list[Line]:
-    """A line a space, with how it compares with the first, and one of random vectors."""
+    """A line for each kind of vectors, with how it compares with the first, and one for random ones."""
     lines: list[Line] = []
     first: tuple[str, Answers] | None = None
-    released = {"LM": release.embeddings, "P": release.p_vectors()}
-    for name, space in {**released, **{other.name: other for other in others}}.items():
-        if space is None:
-            lines.append(_lacking(release, name, printed.get(name), _PARTS[name]))
+    for name, vectors in {"LM": release.embeddings, "P": release.p_vectors(), **others}.items():
+        if vectors is None:
+            lines.append(_lacking(release, name, paper.get(name), _PARTS[name]))
             continue
-        answers = answer(space)
-        first = first or (name, answers)
-        line = _accuracy(name, printed.get(name), answers)
-        if name != first[0]:
+        answers = answer(vectors)
+        line = _accuracy(name, paper.get(name), answers)
+        if first is None:
+            first = name, answers
+        else:
             test = wordtests.compare(answers, first[1])
             interval = f"{test.difference:+.3f} [{test.low:+.3f}, {test.high:+.3f}]"
             line = replace(line, note=f"{interval} against {first[0]}, McNemar p = {test.p:.2g}")
         lines.append(line)
-    drawn = np.array([answer(random_space(words, DIMENSION, seed)).accuracy for seed in range(DRAWS)])
+    random = (spaces.random_vectors(words, DIMENSION, seed) for seed in range(DRAWS))
+    drawn = np.array([answer(vectors).accuracy for vectors in random])
     note = f"mean and spread of {DRAWS} draws"
-    chance = Line("random", printed.get("random"), float(drawn.mean()), *measures.interval(drawn), note)
+    chance = Line("random", paper.get("random"), float(drawn.mean()), *measures.interval(drawn), note)
     return [*lines, chance]
 
 
@@ -223,11 +202,11 @@ def _lacking(release: SpatialRelease, name: str, paper: float | None, *parts: st
 
 
 def _accuracy(name: str, paper: float | None, answers: Answers) -> Line:
-    return Line(name, paper, answers.accuracy, *measures.interval(wordtests.accuracies(answers)))
+    return Line(name, paper, answers.accuracy, *measures.interval(answers.replicates()))
 
 
 def _agreed(name: str, paper: float | None, a: np.ndarray, b: np.ndarray) -> Line:
-    agreement = likeness.agreement(a, b)
+    agreement = spaces.agreement(a, b)
     p_value = "" if math.isnan(agreement.p) else f", Mantel p = {agreement.p:.2g}"
     note = f"{agreement.pairs:,} pairs{p_value}"
     return Line(name, paper, agreement.rho, agreement.low, agreement.high, note)
@@ -235,27 +214,35 @@ def _agreed(name: str, paper: float | None, a: np.ndarray, b: np.ndarray) -> Lin
 
 # As tables
 
+_TABLES: dict[str, tuple[str, Callable[[SpatialRelease, Mapping[str, Vectors]], list[Line]]]] = {
+    "spatial-analogy": ("Analogies of opposites: accuracy", analogy),
+    "spatial-odd-one-out": ("Odd one out: accuracy", odd_one_out),
+    "spatial-similarity": ("Similarity of words: Spearman's correlation", similarity),
+}
+#: Names on the command line.
+TABLES = ("spatial-figure3", *_TABLES)
+
 
 def printed_table(table: str, data: Path, runs: Sequence[Path]) -> list[PrintedTable]:
     """A table of the paper; how many of its numbers are as printed, and what the others lack."""
     release = read(data)
     if table == "spatial-figure3":
-        title, lines = "Figure 3", figure3(release, [(run.name, load(run)[0]) for run in runs])
+        title, lines = "Figure 3", figure3(release, {run.name: load(run)[0] for run in runs})
     else:
         title, compute = _TABLES[table]
-        lines = compute(release, [space for run in runs for space in _spaces_of(run)])
-    printed = [line for line in lines if line.paper is not None]
-    compared = [line.same for line in printed if line.same is not None]
-    remarks = [f"{sum(compared)} of {len(compared)} numbers are as printed"] if compared else []
-    if len(compared) < len(printed):
-        remarks.append(
-            f"{len(printed) - len(compared)} of the paper's {len(printed)} numbers cannot be computed from "
+        lines = compute(release, {name: v for run in runs for name, v in _vectors_of(run).items()})
+    shown = printed_lines(title, lines)
+    verdicts = [line.same for line in lines if line.paper is not None]
+    compared = [same for same in verdicts if same is not None]
+    if compared:
+        shown.notes.append(f"{sum(compared)} of {len(compared)} numbers are as printed")
+    if len(compared) < len(verdicts):
+        shown.notes.append(
+            f"{len(verdicts) - len(compared)} of the paper's {len(verdicts)} numbers cannot be computed from "
             "this folder:"
         )
     notes = " ".join(line.note for line in lines if math.isnan(line.here))
-    remarks += [f"no {part}: {why}" for part, why in release.missing.items() if f"no {part}" in notes]
-    shown = printed_lines(title, lines)
-    shown.notes += remarks
+    shown.notes += [f"no {part}: {why}" for part, why in release.missing.items() if f"no {part}" in notes]
     return [shown]
 
 
@@ -271,24 +258,33 @@ def printed_lines(title: str, lines: Sequence[Line]) -> PrintedTable:
     return table
 
 
-def _spaces_of(run: Path) -> list[Space]:
+def _vectors_of(run: Path) -> dict[str, Vectors]:
     """Vectors to add to a table: those of a run of probe spatial, or of a model."""
     if run.is_dir():
-        return load(run)[1]
-    return [embedded(open_scorer(str(run), progress=True), RELATIONS)]
+        return {f"{kind}, {run.name}": vectors for kind, vectors in load(run)[1].items()}
+    scorer = open_scorer(str(run), progress=True)
+    return {scorer.name: spaces.embedded(scorer, RELATIONS)}
 
 
-_TABLES: dict[str, tuple[str, Callable[[SpatialRelease, Sequence[Space]], list[Line]]]] = {
-    "spatial-analogy": ("Analogies of opposites: accuracy", analogy),
-    "spatial-odd-one-out": ("Odd one out: accuracy", odd_one_out),
-    "spatial-similarity": ("Similarity of words: Spearman's correlation", similarity),
-}
-
-#: Names on the command line.
-TABLES = ("spatial-figure3", *_TABLES)
+# Finished runs
 
 
-# Two models
+def load(directory: Path) -> tuple[NumberTable, dict[str, Vectors], list[str]]:
+    """A finished run: the perplexities by token; the vectors, P and, where the model has any, LM; and the
+    relations that the model does not know.
+
+    Raises:
+        FileNotFoundError: no finished run is there.
+        DamagedError: a table is damaged.
+    """
+    tasks = report.load(directory, FORM).tasks
+    if not tasks:
+        raise FileNotFoundError(f"{directory} holds no finished simtown probe spatial")
+    files = {"P": directory / VECTORS, "LM": directory / EMBEDDINGS}
+    vectors: dict[str, Vectors] = {
+        kind: spaces.read_table(file).vectors() for kind, file in files.items() if file.is_file()
+    }
+    return spaces.read_table(directory / MATRIX), vectors, tasks["relations"]["unknown_relations"]
 
 
 def compared(a: Path, b: Path) -> list[PrintedTable]:
@@ -302,8 +298,8 @@ def compared(a: Path, b: Path) -> list[PrintedTable]:
         DamagedError: a table is damaged.
         ValueError: no three relations are known to both models.
     """
-    (matrix_a, spaces_a), (matrix_b, spaces_b) = load(a), load(b)
-    unknown = [r for r in RELATIONS if r in {*unknown_relations(a), *unknown_relations(b)}]
+    (matrix_a, vectors_a, unknown_a), (matrix_b, vectors_b, unknown_b) = load(a), load(b)
+    unknown = [r for r in RELATIONS if r in unknown_a or r in unknown_b]
     relations = tuple(r for r in RELATIONS if r not in unknown)
     if len(relations) < 3:
         raise ValueError(
@@ -314,16 +310,17 @@ def compared(a: Path, b: Path) -> list[PrintedTable]:
     table = PrintedTable(
         f"Accuracy, A: {a}, B: {b}", ("vectors", "n", "A", "B", "A - B", "95 %", "McNemar p"), words=2
     )
-    for space_a, space_b in zip(spaces_a, spaces_b, strict=False):
-        answers_b = wordtests.answer_all(space_b, questions, sets)
-        for test, answers in wordtests.answer_all(space_a, questions, sets).items():
-            change = wordtests.compare(answers, answers_b[test])
+    for kind in (kind for kind in vectors_a if kind in vectors_b):
+        all_answers_b = wordtests.answer_all(vectors_b[kind], questions, sets)
+        for test, answers_a in wordtests.answer_all(vectors_a[kind], questions, sets).items():
+            answers_b = all_answers_b[test]
+            change = wordtests.compare(answers_a, answers_b)
             table.add(
                 test.replace("_", " "),
-                space_a.name.partition(",")[0],
-                str(len(answers.right)),
-                f"{answers.accuracy:.3f}",
-                f"{answers_b[test].accuracy:.3f}",
+                kind,
+                str(len(answers_a.right)),
+                f"{answers_a.accuracy:.3f}",
+                f"{answers_b.accuracy:.3f}",
                 f"{change.difference:+.3f}",
                 f"{change.low:+.3f} to {change.high:+.3f}",
                 f"{change.p:.2g}",
@@ -336,32 +333,5 @@ def compared(a: Path, b: Path) -> list[PrintedTable]:
             f"{len(every_question) - len(questions)} of {len(every_question)} analogies and "
             f"{len(every_set) - len(sets)} of {len(every_set)} odd ones out."
         )
-    return [table, printed_lines("Spearman's correlation", alike("A and B", matrix_a, matrix_b, relations))]
-
-
-# Directories of results
-
-
-def load(directory: Path) -> tuple[NumberTable, list[Space]]:
-    """The perplexities by token and the vectors of a finished run, P and, where the model has any, LM.
-
-    Raises:
-        FileNotFoundError: no finished run is there.
-        DamagedError: a table is damaged.
-    """
-    unknown_relations(directory)
-    spaces = [
-        read_table(directory / file).space(f"{name}, {directory.name}")
-        for name, file in (("P", VECTORS), ("LM", EMBEDDINGS))
-        if (directory / file).is_file()
-    ]
-    return read_table(directory / MATRIX), spaces
-
-
-def unknown_relations(directory: Path) -> list[str]:
-    """The relations that the model of a finished run does not know."""
-    tasks = report.load(directory, FORM).tasks
-    if not tasks:
-        raise FileNotFoundError(f"{directory} holds no finished simtown probe spatial")
-    unknown: list[str] = tasks["relations"]["unknown_relations"]
-    return unknown
+    lines = matrices_alike("A and B", matrix_a, matrix_b, relations)
+    return [table, printed_lines("Spearman's correlation", lines)]

@@ -100,11 +100,12 @@ def collect(
         seen[relation] += 1
         if relation not in bins:
             continue
-        frame, bin_ = (" ".join(tokens[: place[0]]), " ".join(tokens[place[1] :])), bins[relation]
-        if len(bin_) < most:
-            bin_.append(frame)
+        frame = " ".join(tokens[: place[0]]), " ".join(tokens[place[1] :])
+        sample = bins[relation]
+        if len(sample) < most:
+            sample.append(frame)
         elif (at := int(draws[relation].integers(seen[relation]))) < most:  # Vitter's algorithm R
-            bin_[at] = frame
+            sample[at] = frame
     chosen = tuple(c for c in contexts if seen[c] >= least)
     if len(chosen) < 2:
         raise ValueError(
@@ -113,8 +114,5 @@ def collect(
         )
     frames = tuple(sorted({frame for c in chosen for frame in bins[c]}))
     number = {frame: i for i, frame in enumerate(frames)}
-    counts = np.array(
-        [np.bincount([number[frame] for frame in bins[c]], minlength=len(frames)) for c in chosen],
-        dtype=np.int64,
-    )
-    return Suites(chosen, frames, counts, dict(seen), phrases, kept)
+    counts = [np.bincount([number[frame] for frame in bins[c]], minlength=len(frames)) for c in chosen]
+    return Suites(chosen, frames, np.array(counts, dtype=np.int64), dict(seen), phrases, kept)

@@ -1,37 +1,26 @@
 """Two tests with right answers: analogies of opposites, and the odd one out (section 5 of Ghanimifard and
 Dobnik 2019).
 
-Every question is right or wrong, so that two spaces can be compared question by question; questions about the
-same words stand and fall together, so that they are drawn together for intervals.
+Every question is right or wrong, so that two kinds of vectors can be compared question by question; questions
+about the same words stand and fall together, so that they are drawn together for intervals.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations, product
+from typing import NamedTuple
 
 import numpy as np
 
 from simtown.probes import measures
 from simtown.probes.spatial.lexicon import KINDS, OPPOSITES
-from simtown.probes.spatial.spaces import MEASURES, Measure, Space, cosine, unit
-
-#: Bootstrap replicates of an interval.
-REPLICATES = 2000
+from simtown.probes.spatial.spaces import MEASURES, REPLICATES, Measure, Vectors, cosine, matrix, unit
 
 
-@dataclass(frozen=True)
-class Analogy:
-    """A question: a1 is to a2 as b1 is to what?
-
-    Attributes:
-        a1: a word.
-        a2: its opposite.
-        b1: another word.
-        b2: the right answer, the opposite of b1.
-        candidates: the words to choose among.
-    """
+class Analogy(NamedTuple):
+    """A question: a1 is to its opposite a2 as b1 is to what? b2 is right; `candidates` are the choices."""
 
     a1: str
     a2: str
@@ -39,35 +28,18 @@ class Analogy:
     b2: str
     candidates: tuple[str, ...]
 
-    @property
-    def group(self) -> frozenset[str]:
-        """What is drawn together for intervals: the two pairs of opposites."""
-        return frozenset((self.a1, self.a2, self.b1, self.b2))
 
-
-@dataclass(frozen=True)
-class Trio:
-    """Two words of a kind and an odd one.
-
-    Attributes:
-        one: a word of the kind.
-        other: another word of the kind.
-        odd: a word of another kind.
-    """
+class Trio(NamedTuple):
+    """A question: which of the three is odd? The first two are words of a kind."""
 
     one: str
     other: str
     odd: str
 
-    @property
-    def group(self) -> frozenset[str]:
-        """What is drawn together for intervals: the two words of a kind."""
-        return frozenset((self.one, self.other))
-
 
 @dataclass(frozen=True)
 class Answers:
-    """What a space got right.
+    """What vectors got right.
 
     Attributes:
         right: (n,) bool.
@@ -77,18 +49,32 @@ class Answers:
     right: np.ndarray
     groups: np.ndarray
 
+    @classmethod
+    def of(cls, right: np.ndarray, words: Iterable[Iterable[str]]) -> Answers:
+        """Answers to questions, which are drawn together if they are about the same words."""
+        numbers: dict[frozenset[str], int] = {}
+        return cls(right, np.array([numbers.setdefault(frozenset(key), len(numbers)) for key in words]))
+
     @property
     def accuracy(self) -> float:
         return float(self.right.mean())
 
+    def replicates(self, seed: int = 0) -> np.ndarray:
+        """(REPLICATES,) accuracy where groups of questions are drawn with replacement."""
+        sizes = np.bincount(self.groups)
+        times = measures.group_draws(len(sizes), REPLICATES, seed)
+        accuracies: np.ndarray = (times @ np.bincount(self.groups, self.right)) / (times @ sizes)
+        return accuracies
+
 
 def analogies(opposites: Sequence[tuple[str, str]] = OPPOSITES) -> list[Analogy]:
     """All questions of two pairs in every order, 120 for 6 pairs; candidates are all words but the given."""
-    words = [w for pair in opposites for w in pair]
+    words = [word for pair in opposites for word in pair]
     questions = []
     for p, q in permutations(opposites, 2):
         for (a1, a2), (b1, b2) in product((p, p[::-1]), (q, q[::-1])):
-            questions.append(Analogy(a1, a2, b1, b2, tuple(w for w in words if w not in (a1, a2, b1))))
+            candidates = tuple(word for word in words if word not in (a1, a2, b1))
+            questions.append(Analogy(a1, a2, b1, b2, candidates))
     return questions
 
 
@@ -97,90 +83,68 @@ def trios(kinds: Sequence[Sequence[str]] = KINDS) -> list[Trio]:
     (528 items).
     """
     return [
-        Trio(a, b, odd)
+        Trio(one, other, odd)
         for kind in kinds
-        for a, b in combinations(kind, 2)
-        for other in kinds
-        if other is not kind
-        for odd in other
+        for one, other in combinations(kind, 2)
+        for another in kinds
+        if another is not kind
+        for odd in another
     ]
 
 
-def answer_analogies(space: Space, questions: Sequence[Analogy], normalised: bool = False) -> Answers:
+def questions_of(relations: Container[str]) -> tuple[list[Analogy], list[Trio]]:
+    """The analogies and odd ones out whose words are all among the relations."""
+    opposites = [pair for pair in OPPOSITES if all(word in relations for word in pair)]
+    return analogies(opposites), trios([[word for word in kind if word in relations] for kind in KINDS])
+
+
+def answer_analogies(vectors: Vectors, questions: Sequence[Analogy], normalised: bool = False) -> Answers:
     """A question is right if b2 has the largest dot product with a2 - a1 + b1 among the candidates.
 
     Args:
-        space: the vectors.
+        vectors: of the words.
         questions: what is asked.
         normalised: bring the candidates' vectors to length 1 first (cosines).
 
     Raises:
         ValueError: a word has no vector.
     """
-    words = list(dict.fromkeys(w for q in questions for w in (q.a1, q.a2, q.b1, *q.candidates)))
-    at, matrix = {w: i for i, w in enumerate(words)}, space.matrix(words)
-    likeness = matrix @ (unit(matrix) if normalised else matrix).T
-    correct = []
+    words = list(dict.fromkeys(word for q in questions for word in (q.a1, q.a2, q.b1, *q.candidates)))
+    number, rows = {word: i for i, word in enumerate(words)}, matrix(vectors, words)
+    products = rows @ (unit(rows) if normalised else rows).T
+    right = []
     for q in questions:
-        scores = likeness[at[q.a2]] - likeness[at[q.a1]] + likeness[at[q.b1]]
-        candidates = [at[w] for w in q.candidates]
-        correct.append(candidates[int(scores[candidates].argmax())] == at[q.b2])
-    return Answers(np.array(correct), _numbers([q.group for q in questions]))
+        scores = products[number[q.a2]] - products[number[q.a1]] + products[number[q.b1]]
+        best = scores[[number[word] for word in q.candidates]].argmax()
+        right.append(q.candidates[best] == q.b2)
+    return Answers.of(np.array(right), (q[:4] for q in questions))
 
 
-def answer_trios(space: Space, questions: Sequence[Trio], measure: Measure = cosine) -> Answers:
+def answer_trios(vectors: Vectors, questions: Sequence[Trio], measure: Measure = cosine) -> Answers:
     """A question is right if the two words of a kind are the most alike of the three.
 
     Raises:
         ValueError: a word has no vector.
     """
-    words = list(dict.fromkeys(w for q in questions for w in (q.one, q.other, q.odd)))
-    at, alike = {w: i for i, w in enumerate(words)}, measure(space.matrix(words))
-    one, other, odd = (
-        np.array([at[getattr(q, name)] for q in questions]) for name in ("one", "other", "odd")
-    )
-    correct = (alike[one, other] > alike[one, odd]) & (alike[one, other] > alike[other, odd])
-    return Answers(correct, _numbers([q.group for q in questions]))
+    words = list(dict.fromkeys(word for q in questions for word in q))
+    number, alike = {word: i for i, word in enumerate(words)}, measure(matrix(vectors, words))
+    one, other, odd = np.array([[number[word] for word in q] for q in questions]).T
+    right = (alike[one, other] > alike[one, odd]) & (alike[one, other] > alike[other, odd])
+    return Answers.of(right, (q[:2] for q in questions))
 
 
-def questions_of(relations: Container[str]) -> tuple[list[Analogy], list[Trio]]:
-    """The analogies and odd ones out whose words are all among the relations."""
-    opposites = [pair for pair in OPPOSITES if all(word in relations for word in pair)]
-    kinds = [[word for word in kind if word in relations] for kind in KINDS]
-    return analogies(opposites), trios(kinds)
-
-
-def answer_all(space: Space, questions: Sequence[Analogy], sets: Sequence[Trio]) -> dict[str, Answers]:
-    """What a space answers in every test that has a question."""
-    answers = {"analogy": answer_analogies(space, questions)} if questions else {}
+def answer_all(vectors: Vectors, questions: Sequence[Analogy], sets: Sequence[Trio]) -> dict[str, Answers]:
+    """What vectors answer in every test that has a question."""
+    answers = {"analogy": answer_analogies(vectors, questions)} if questions else {}
     if sets:
-        answers |= {f"odd_one_out_{name}": answer_trios(space, sets, m) for name, m in MEASURES.items()}
+        answers |= {f"odd_one_out_{name}": answer_trios(vectors, sets, m) for name, m in MEASURES.items()}
     return answers
-
-
-def _numbers(keys: Sequence[frozenset[str]]) -> np.ndarray:
-    places: dict[frozenset[str], int] = {}
-    return np.array([places.setdefault(key, len(places)) for key in keys])
-
-
-def accuracies(answers: Answers, seed: int = 0) -> np.ndarray:
-    """(REPLICATES,) accuracy where groups of questions are drawn with replacement."""
-    count = int(answers.groups.max()) + 1
-    times = measures.group_draws(count, REPLICATES, seed)
-    rights = np.bincount(answers.groups, answers.right, count)
-    result: np.ndarray = (times @ rights) / (times @ np.bincount(answers.groups, minlength=count))
-    return result
 
 
 @dataclass(frozen=True)
 class AccuracyDifference:
-    """Two spaces on the same questions.
-
-    Attributes:
-        difference: accuracy of the first less that of the second.
-        low: of its 95 % interval.
-        high: of its 95 % interval.
-        p: McNemar's, exact.
+    """The accuracy of one kind of vectors less another's on the same questions, its 95 % interval, and
+    McNemar's exact p.
     """
 
     difference: float
@@ -190,12 +154,12 @@ class AccuracyDifference:
 
 
 def compare(a: Answers, b: Answers) -> AccuracyDifference:
-    """Compare two spaces question by question.
+    """Compare two kinds of vectors question by question.
 
     Raises:
         ValueError: the questions differ.
     """
     if not np.array_equal(a.groups, b.groups):
-        raise ValueError("two spaces can be compared on the same questions only")
-    low, high = measures.interval(accuracies(a) - accuracies(b))
+        raise ValueError("only answers to the same questions can be compared")
+    low, high = measures.interval(a.replicates() - b.replicates())
     return AccuracyDifference(a.accuracy - b.accuracy, low, high, measures.mcnemar(a.right, b.right).exact)

@@ -1,6 +1,4 @@
-"""Batches hold every row once and fit their budget; the cache asks once; what cannot be opened is told in one
-line.
-"""
+"""Batches hold every row once and fit their budget; the cache asks once; what cannot be opened is refused."""
 
 import json
 import shutil
@@ -97,7 +95,7 @@ def test_what_was_answered_is_not_asked_again(tmp_path, kept):
         assert again.asked == ["0"]
 
 
-def test_a_damaged_cache_is_told(tmp_path):
+def test_a_damaged_cache_is_named(tmp_path):
     (tmp_path / "answers.sqlite").write_text("no database at all, but long enough to be read as one")
     with pytest.raises(DamagedError, match=r"answers\.sqlite"):
         Cached(Counting(), "m", tmp_path)
@@ -131,15 +129,15 @@ def test_a_models_answers_are_kept_by_its_content_and_settings(model, tmp_path):
 
 
 def test_answers_of_an_older_version_are_not_used(model, tmp_path, monkeypatch):
-    asked = {"contexts": ["a [BLANK] bus"], "targets": ["red"]}
+    ask = {"contexts": ["a [BLANK] bus"], "targets": ["red"]}
     monkeypatch.setattr(opening, "ANSWERS", "0")
     wrong = open_scorer(f"hf:{model('bert')}", cache=tmp_path)
     wrong.uncached().class_logprobs = lambda *_: np.array([[-1.0]])
-    assert wrong.class_logprobs(**asked) == -1
-    assert open_scorer(f"hf:{model('bert')}", cache=tmp_path).class_logprobs(**asked) == -1
+    assert wrong.class_logprobs(**ask) == -1
+    assert open_scorer(f"hf:{model('bert')}", cache=tmp_path).class_logprobs(**ask) == -1
     monkeypatch.undo()
-    now = open_scorer(f"hf:{model('bert')}", cache=tmp_path).class_logprobs(**asked)
-    np.testing.assert_array_equal(now, open_scorer(f"hf:{model('bert')}").class_logprobs(**asked))
+    now = open_scorer(f"hf:{model('bert')}", cache=tmp_path).class_logprobs(**ask)
+    np.testing.assert_array_equal(now, open_scorer(f"hf:{model('bert')}").class_logprobs(**ask))
 
 
 @pytest.mark.parametrize(

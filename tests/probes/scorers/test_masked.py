@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch", reason="needs torch: pip install '.[probes]
 transformers = pytest.importorskip("transformers", reason="needs transformers: pip install '.[probes]'")
 
 from simtown.probes.scorers import open_scorer  # noqa: E402
-from simtown.probes.scorers.huggingface import Query, logprobs_of, projected_at  # noqa: E402
+from simtown.probes.scorers.huggingface import Query  # noqa: E402
 from tests.probes.tiny import CLOSE, MASKED, MIXING  # noqa: E402
 
 CONTEXTS = [
@@ -57,25 +57,23 @@ class Naive:
 
     def target(self, context, target, policy):
         words = [target] if isinstance(target, str) else target
-        found = dict(f for f in (self.word(context, w, policy) for w in words) if f)
-        return np.log(np.exp(list(found.values())).sum()) if found else np.nan
+        logprobs = dict(filter(None, (self.word(context, word, policy) for word in words)))
+        return np.log(np.exp(list(logprobs.values())).sum()) if logprobs else np.nan
 
     def sequence(self, text, variant):
         encoded = self.tokenizer(text, return_special_tokens_mask=True)
-        ids, words, found = encoded["input_ids"], encoded.word_ids(), []
+        ids, words, logprobs = encoded["input_ids"], encoded.word_ids(), []
         for i, special in enumerate(encoded["special_tokens_mask"]):
-            if not special:
-                hidden = list(ids)
-                for j in range(len(ids)):
-                    same = words[j] == words[i]
-                    if (
-                        j == i
-                        or (variant == "whole_word" and same)
-                        or (variant == "within_word_l2r" and same and j > i)
-                    ):
-                        hidden[j] = self.tokenizer.mask_token_id
-                found.append(self.logprobs(hidden)[i, ids[i]])
-        return found
+            if special:
+                continue
+            hidden = list(ids)
+            for j in range(len(ids)):
+                in_word = words[j] == words[i]
+                later = variant == "within_word_l2r" and in_word and j > i
+                if j == i or later or (variant == "whole_word" and in_word):
+                    hidden[j] = self.tokenizer.mask_token_id
+            logprobs.append(self.logprobs(hidden)[i, ids[i]])
+        return logprobs
 
 
 @pytest.fixture(scope="module", params=(*MASKED, *MIXING))
@@ -86,38 +84,33 @@ def path(request, model):
 @pytest.mark.parametrize("policy", ["first", "drop", "joint", "left-to-right"])
 def test_classes_as_a_loop_finds_them(path, policy):
     naive = Naive(path)
-    found = open_scorer(f"hf:{path}", policy=policy, tokens=64).class_logprobs(CONTEXTS, TARGETS)
-    wanted = [[naive.target(c, t, policy) for t in TARGETS] for c in CONTEXTS]
-    np.testing.assert_allclose(found, wanted, **CLOSE)
-    assert np.isnan(found).any() == (policy == "drop")
+    logprobs = open_scorer(f"hf:{path}", policy=policy, tokens=64).class_logprobs(CONTEXTS, TARGETS)
+    expected = [[naive.target(context, target, policy) for target in TARGETS] for context in CONTEXTS]
+    np.testing.assert_allclose(logprobs, expected, **CLOSE)
+    assert np.isnan(logprobs).any() == (policy == "drop")
 
 
 @pytest.mark.parametrize("variant", ["original", "within_word_l2r", "whole_word"])
 def test_texts_as_a_loop_finds_them(path, variant):
     naive = Naive(path)
-    found = open_scorer(f"hf:{path}", variant=variant, tokens=64).sequence_logprobs(TEXTS)
-    for text, one in zip(TEXTS, found, strict=True):
-        np.testing.assert_allclose(one.logprobs, naive.sequence(text, variant), **CLOSE)
+    scores = open_scorer(f"hf:{path}", variant=variant, tokens=64).sequence_logprobs(TEXTS)
+    for text, of_text in zip(TEXTS, scores, strict=True):
+        np.testing.assert_allclose(of_text.logprobs, naive.sequence(text, variant), **CLOSE)
 
 
 @pytest.mark.parametrize("kind", MASKED)
 def test_the_variants_and_the_policies_differ_where_words_have_pieces(kind, model):
-    path = model(kind)
-
     def text(variant):
-        return (
-            open_scorer(f"hf:{path}", variant=variant)
-            .sequence_logprobs(["a turquoise bus"])[0]
-            .logprobs.sum()
-        )
+        scorer = open_scorer(f"hf:{model(kind)}", variant=variant)
+        return scorer.sequence_logprobs(["a turquoise bus"])[0].logprobs.sum()
 
     def word(policy):
-        return open_scorer(f"hf:{path}", policy=policy).class_logprobs(["a [BLANK] bus"], ["turquoise"])[0, 0]
+        scorer = open_scorer(f"hf:{model(kind)}", policy=policy)
+        return scorer.class_logprobs(["a [BLANK] bus"], ["turquoise"])[0, 0]
 
-    for values in (
-        [text(v) for v in ("original", "within_word_l2r", "whole_word")],
-        [word(p) for p in ("first", "joint", "left-to-right")],
-    ):
+    texts = [text(variant) for variant in ("original", "within_word_l2r", "whole_word")]
+    words = [word(policy) for policy in ("first", "joint", "left-to-right")]
+    for values in (texts, words):
         assert all(abs(a - b) > 0.01 for a, b in itertools.combinations(values, 2))
 
 
@@ -125,35 +118,26 @@ def test_probabilities_of_the_whole_vocabulary_sum_to_one(path):
     tokenizer = transformers.AutoTokenizer.from_pretrained(path)
     ids = tokenizer(f"the {tokenizer.mask_token} is yellow.")["input_ids"]
     query = Query(tuple(ids), ids.index(tokenizer.mask_token_id), range(len(tokenizer)))
-    scorer = open_scorer(f"hf:{path}").uncached()
-    (batch,) = scorer.query_batches([query])
-    with torch.no_grad(), projected_at(scorer.model, batch.lines, batch.columns) as logits_of:
-        logits = logits_of(scorer.model(input_ids=batch.ids, attention_mask=batch.real))
-    assert np.exp(logprobs_of(logits, batch.wanted)).sum() == pytest.approx(1, abs=1e-4)
+    (logprobs,) = open_scorer(f"hf:{path}").uncached().query_logprobs([query])
+    assert np.exp(logprobs).sum() == pytest.approx(1, abs=1e-4)
 
 
 def test_batches_budgets_order_and_company_change_nothing(path):
-    whole = open_scorer(f"hf:{path}", tokens=4096)
-    alone = open_scorer(f"hf:{path}", tokens=1)
-    classes = whole.class_logprobs(CONTEXTS, TARGETS)
+    in_one_batch, alone = (open_scorer(f"hf:{path}", tokens=tokens) for tokens in (4096, 1))
+    scorer = open_scorer(f"hf:{path}").uncached()
+    classes = in_one_batch.class_logprobs(CONTEXTS, TARGETS)
     np.testing.assert_allclose(classes, alone.class_logprobs(CONTEXTS, TARGETS), **CLOSE)
-    np.testing.assert_allclose(
-        classes[::-1], open_scorer(f"hf:{path}").class_logprobs(CONTEXTS[::-1], TARGETS), **CLOSE
-    )
-    np.testing.assert_allclose(
-        classes[:, [2]], open_scorer(f"hf:{path}").class_logprobs(CONTEXTS, TARGETS[2:3]), **CLOSE
-    )
-    for text, one in zip(TEXTS, whole.sequence_logprobs(TEXTS), strict=True):
-        np.testing.assert_allclose(
-            one.logprobs, open_scorer(f"hf:{path}").sequence_logprobs([text])[0].logprobs, **CLOSE
-        )
+    np.testing.assert_allclose(classes[::-1], scorer.class_logprobs(CONTEXTS[::-1], TARGETS), **CLOSE)
+    np.testing.assert_allclose(classes[:, [2]], scorer.class_logprobs(CONTEXTS, TARGETS[2:3]), **CLOSE)
+    for text, scores in zip(TEXTS, in_one_batch.sequence_logprobs(TEXTS), strict=True):
+        np.testing.assert_allclose(scores.logprobs, scorer.sequence_logprobs([text])[0].logprobs, **CLOSE)
 
 
 def test_unknown_words_have_no_probability(model):
     scorer = open_scorer(f"hf:{model('bert')}")
-    found = scorer.class_logprobs(["the [BLANK]"], ["東京", ["東京", "red"], "red"])[0]
-    assert np.isnan(found[0])
-    assert found[1] == pytest.approx(found[2])
+    tokyo, either, red = scorer.class_logprobs(["the [BLANK]"], ["東京", ["東京", "red"], "red"])[0]
+    assert np.isnan(tokyo)
+    assert either == pytest.approx(red)
 
 
 @pytest.mark.parametrize("takes_the_space", [True, False])
@@ -165,17 +149,12 @@ def test_what_stands_around_a_gap_is_what_stands_around_the_word(path, takes_the
         if "mask" in token["content"].lower():
             token["lstrip"] = takes_the_space
     (copy / "tokenizer.json").write_text(json.dumps(settings))
-    scorer = open_scorer(f"hf:{copy}")
+    scorer = open_scorer(f"hf:{copy}").uncached()
     for sentence, word in (("the banana is yellow.", "yellow"), ("a car stands behind the bus .", "behind")):
-        context = sentence.replace(word, "[BLANK]")
-        before, after, lead = scorer.uncached()._gaps([context])[0]
-        whole = tuple(scorer.uncached().tokenizer(sentence)["input_ids"])
-        assert (*before, *scorer.uncached().spelling(word, lead), *after) == whole
-    np.testing.assert_allclose(
-        scorer.class_logprobs(CONTEXTS, TARGETS),
-        open_scorer(f"hf:{path}").class_logprobs(CONTEXTS, TARGETS),
-        **CLOSE,
-    )
+        ((before, after, lead),) = scorer._gaps([sentence.replace(word, "[BLANK]")])
+        assert [*before, *scorer.spelling(word, lead), *after] == scorer.tokenizer(sentence)["input_ids"]
+    usual = open_scorer(f"hf:{path}").class_logprobs(CONTEXTS, TARGETS)
+    np.testing.assert_allclose(scorer.class_logprobs(CONTEXTS, TARGETS), usual, **CLOSE)
 
 
 @pytest.mark.parametrize(

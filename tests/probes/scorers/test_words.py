@@ -3,7 +3,6 @@
 import gzip
 import itertools
 import json
-import math
 
 import numpy as np
 import pytest
@@ -48,18 +47,18 @@ def test_vectors_of_every_format(tmp_path, name, header):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "named"),
     [
-        ("a 1 2 3\nb 1 2\n", "line 2: expected a word and 3 numbers"),
+        ("a 1 2 3\nb 1 2\n", "line 2"),
         ("a 1 2 3\nb 1 x 3\n", "line 2"),
-        ("", "holds no word vectors"),
+        ("", "v.txt"),
         ("word\n", "line 1"),
         ("a 1 2\n\n", "line 2"),
     ],
 )
-def test_malformed_vectors_are_told_by_line(tmp_path, text, told):
+def test_malformed_vectors_are_named_by_line(tmp_path, text, named):
     (tmp_path / "v.txt").write_text(text)
-    with pytest.raises(DamagedError, match=told):
+    with pytest.raises(DamagedError, match=named):
         open_scorer(f"glove:{tmp_path / 'v.txt'}")
 
 
@@ -67,13 +66,13 @@ def test_broken_files_of_vectors(tmp_path):
     _write(tmp_path / "v.txt.gz")
     whole = (tmp_path / "v.txt.gz").read_bytes()
     (tmp_path / "v.txt.gz").write_bytes(whole[:-9])
-    with pytest.raises(DamagedError, match="unpacking fails"):
+    with pytest.raises(DamagedError, match=r"v\.txt\.gz"):
         open_scorer(f"glove:{tmp_path / 'v.txt.gz'}")
     np.save(tmp_path / "v.npy", MATRIX)
-    with pytest.raises(FileNotFoundError, match=r"needs a file of its words.*v\.vocab"):
+    with pytest.raises(FileNotFoundError, match=r"v\.vocab"):
         open_scorer(f"glove:{tmp_path / 'v.npy'}")
     (tmp_path / "v.vocab").write_text("only\n")
-    with pytest.raises(DamagedError, match="must hold 1 rows"):
+    with pytest.raises(DamagedError, match=r"v\.npy"):
         open_scorer(f"glove:{tmp_path / 'v.npy'}")
 
 
@@ -95,22 +94,15 @@ def test_a_bigram_model_by_hand():
         "c": 0.5 * 2 / 3 * below["c"],
     }
     after_b = {"c": 0.5 / 3 + 0.5 * 2 / 3 * below["c"], "a": 0.5 * 2 / 3 * below["a"]}
-    found = model.class_logprobs(["[BLANK]", "A b [BLANK] c"], ["a", "b", "c", ["a", "c"], "b c", "d"])
-    wanted = [
-        after_start["a"],
-        after_start["b"],
-        after_start["c"],
-        after_start["a"] + after_start["c"],
-        after_start["b"] * after_b["c"],
-    ]
-    np.testing.assert_allclose(np.exp(found[0, :5]), wanted, rtol=1e-12)
-    np.testing.assert_allclose(np.exp(found[1, [0, 2]]), [after_b["a"], after_b["c"]], rtol=1e-12)
-    assert np.isnan(found[:, 5]).all()
-    one = model.sequence_logprobs(["b, c"])[0]
-    assert one.words.tolist() == [0, 0, 1]
-    assert one.logprobs[0] == pytest.approx(math.log(after_start["b"]))
-    behind_comma = below["c"]  # the comma is unknown: nothing was seen behind it
-    assert one.logprobs[2] == pytest.approx(math.log(behind_comma))
+    targets = ["a", "b", "c", ["a", "c"], "b c", "d"]
+    at_start, behind_b = model.class_logprobs(["[BLANK]", "A b [BLANK] c"], targets)
+    a, b, c = after_start.values()
+    np.testing.assert_allclose(np.exp(at_start), [a, b, c, a + c, b * after_b["c"], np.nan], rtol=1e-12)
+    np.testing.assert_allclose(np.exp(behind_b[[0, 2, 5]]), [after_b["a"], after_b["c"], np.nan], rtol=1e-12)
+    (scores,) = model.sequence_logprobs(["b, c"])
+    assert scores.words.tolist() == [0, 0, 1]
+    # the comma is unknown: nothing was seen behind it
+    np.testing.assert_allclose(np.exp(scores.logprobs[[0, 2]]), [b, below["c"]], rtol=1e-12)
 
 
 sentences = st.lists(st.lists(st.sampled_from("abcd"), min_size=1, max_size=6), min_size=1, max_size=8)
@@ -134,28 +126,20 @@ def test_a_corpus_becomes_a_trigram_model(tmp_path):
         scorer.embed(["sky"])
 
 
-def test_the_oracle_says_what_it_was_told(tmp_path):
+def test_the_oracle_answers_from_its_tables(tmp_path):
     path = tmp_path / "o.json"
-    path.write_text(
-        json.dumps(
-            {
-                "classes": {"a [BLANK]": {"x": 0.25, "y": 0.5}},
-                "texts": {"a x": [0.5, 0.25]},
-                "vectors": {"x": [1, 2]},
-            }
-        )
-    )
+    classes, texts, vectors = {"a [BLANK]": {"x": 0.25, "y": 0.5}}, {"a x": [0.5, 0.25]}, {"x": [1, 2]}
+    path.write_text(json.dumps({"classes": classes, "texts": texts, "vectors": vectors}))
     scorer = open_scorer(f"oracle:{path}")
     assert scorer.abilities == {"class_logprobs", "sequence_logprobs", "embed", "word_vector"}
-    np.testing.assert_allclose(
-        np.exp(scorer.class_logprobs(["a [BLANK]"], ["x", ["x", "y", "y"], "z"])), [[0.25, 0.75, np.nan]]
-    )
-    one = scorer.sequence_logprobs(["a x"])[0]
-    np.testing.assert_allclose(np.exp(one.logprobs), [0.5, 0.25])
-    assert one.words.tolist() == [0, 1]
+    logprobs = scorer.class_logprobs(["a [BLANK]"], ["x", ["x", "y", "y"], "z"])
+    np.testing.assert_allclose(np.exp(logprobs), [[0.25, 0.75, np.nan]])
+    (scores,) = scorer.sequence_logprobs(["a x"])
+    np.testing.assert_allclose(np.exp(scores.logprobs), [0.5, 0.25])
+    assert scores.words.tolist() == [0, 1]
     np.testing.assert_array_equal(scorer.embed(["ax"], [(1, 2)]), [[1, 2]])
     with pytest.raises(ValueError, match="has no answer for"):
         scorer.sequence_logprobs(["b"])
     path.write_text("[1]")
-    with pytest.raises(DamagedError, match=r"o\.json (is not JSON|must be a JSON object)"):
+    with pytest.raises(DamagedError, match=r"o\.json"):
         open_scorer(f"oracle:{path}")

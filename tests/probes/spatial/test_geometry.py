@@ -14,19 +14,17 @@ from simtown.probes.spatial.spaces import NumberTable
 
 
 @pytest.fixture(scope="module")
-def told(many):
+def captions(many):
     return related(open_dataset(many).test.scenes(), 0, "test")
 
 
-def test_templates_are_mirrored(told):
-    grids = geometry.templates(told)
-    left, right, front, behind = (
-        grids[WORDED.index(name)] for name in ("to the left of", "to the right of", "in front of", "behind")
-    )
-    for one, other in ((left, right), (front, behind)):
-        seen = np.isfinite(one)
-        assert (one[seen] + other[seen] <= 1).all()
-        assert np.corrcoef(one[seen], other[seen])[0, 1] < -0.5
+def test_templates_are_mirrored(captions):
+    grids = dict(zip(WORDED, geometry.templates(captions), strict=True))
+    left, behind = grids["to the left of"], grids["behind"]
+    for first, second in ((left, grids["to the right of"]), (behind, grids["in front of"])):
+        seen = np.isfinite(first)
+        assert (first[seen] + second[seen] <= 1).all()
+        assert np.corrcoef(first[seen], second[seen])[0, 1] < -0.5
     assert np.nanmean(left[:, :3]) > 0.9
     assert np.nanmean(left[:, 4:]) < 0.1
     assert np.nanmean(behind[:3]) > np.nanmean(behind[4:])
@@ -38,15 +36,13 @@ class Knowing(Scorer):
     name, abilities = "knowing", frozenset({"sequence_logprobs"})
 
     def sequence_logprobs(self, texts):
-        found = []
+        scores = []
         for text in texts:
-            r, back = (
-                next(k for k, w in enumerate(WORDED) if f" {w} " in half) for half in text.split(" and the ")
-            )
-            same_axis = RELATIONS[r].axis == RELATIONS[back].axis
-            fit = -2.0 if not same_axis else -1.0 if RELATIONS[r].sign == -RELATIONS[back].sign else -3.0
-            found.append(TokenScores(np.array([fit]), np.array([0])))
-        return found
+            halves = text.split(" and the ")
+            a, b = (RELATIONS[i] for half in halves for i, w in enumerate(WORDED) if f" {w} " in half)
+            fit = -2.0 if a.axis != b.axis else -1.0 if a.sign == -b.sign else -3.0
+            scores.append(TokenScores(np.array([fit]), np.array([0])))
+        return scores
 
 
 class Blind(Knowing):
@@ -56,8 +52,8 @@ class Blind(Knowing):
         return [TokenScores(np.array([-1.0 - 0.001 * (len(text) % 3)]), np.array([0])) for text in texts]
 
 
-def test_who_knows_space_shows_it_and_who_does_not_does_not(told):
-    knows, blind = geometry.geometry_bridge(Knowing(), told), geometry.geometry_bridge(Blind(), told)
+def test_who_knows_space_shows_it_and_who_does_not_does_not(captions):
+    knows, blind = (geometry.geometry_bridge(scorer, captions) for scorer in (Knowing(), Blind()))
     assert knows.correlation > 0.9
     assert knows.opposite < knows.across - 0.05
     assert abs(blind.opposite - blind.across) < 1e-3
@@ -67,17 +63,17 @@ def test_who_knows_space_shows_it_and_who_does_not_does_not(told):
 @pytest.mark.parametrize(
     ("distance", "shown", "top"), [(2.5e-7, "2.5e-07", "0.0010"), (0.25, "0.25", "0.25")]
 )
-def test_the_picture_says_how_far_apart_relations_are(told, tmp_path, distance, shown, top):
+def test_the_picture_says_how_far_apart_relations_are(captions, tmp_path, distance, shown, top):
     """Distances that are next to nothing are not stretched to all colours."""
     cosines = np.full((4, 4), 1 - distance)
     np.fill_diagonal(cosines, 1 + 2e-16)
     words = NumberTable(WORDED, WORDED, cosines)
-    heatmaps.town(words, geometry.templates(told), "model", tmp_path / "town.png")
+    heatmaps.town(words, geometry.templates(captions), "model", tmp_path / "town.png")
     drawn = (tmp_path / "town.svg").read_text()
     texts = re.findall(r"<text[^>]*>([^<]+)</text>", drawn)
     assert texts.count(shown) >= 12
     assert texts.count("0") == 4
-    assert {"share of scenes", "1 - cosine (0: used alike)", top} <= set(texts)
+    assert top in texts
 
 
 def test_the_command(cli, many, tmp_path):
@@ -87,14 +83,14 @@ def test_the_command(cli, many, tmp_path):
     assert "with the templates" in cli(*bridge).succeeds().out
     assert picture.read_bytes()[:4] == b"\x89PNG"
     assert "in front of" in picture.with_suffix(".svg").read_text()
-    cli(*bridge).refuses("is there already: give another file")
-    cli(*bridge[:-1], tmp_path / "nowhere" / "town.png").refuses("there is no directory")
+    cli(*bridge).refuses("town.png")
+    cli(*bridge[:-1], tmp_path / "nowhere" / "town.png").refuses("nowhere")
 
 
 def test_a_model_that_lacks_a_relation(cli, many, tmp_path):
     (tmp_path / "other.txt").write_text("a cat is behind a dog\nin front of the left house\n")
     words = ("--model", f"ngram:{tmp_path / 'other.txt'}", "--out", tmp_path / "town.png")
-    cli("probe", "spatial", "town", many, *words).refuses("does not know 'to the left of'")
+    cli("probe", "spatial", "town", many, *words).refuses("to the left of")
 
 
 def test_no_test_scenes(cli, tmp_path):
@@ -102,6 +98,5 @@ def test_no_test_scenes(cli, tmp_path):
     from simtown.datasets.settings import Settings
 
     generate(Settings(entities=5, n=4, val=0, test=0, width=32, height=32), tmp_path / "town", workers=1)
-    cli(
-        "probe", "spatial", "town", tmp_path / "town", "--model", "ngram:x", "--out", tmp_path / "x.png"
-    ).refuses("no test scenes")
+    words = ("--model", "ngram:x", "--out", tmp_path / "x.png")
+    cli("probe", "spatial", "town", tmp_path / "town", *words).refuses("no test scenes")

@@ -55,12 +55,12 @@ def test_the_cleaning_rule(kind, rating, out):
 
 def test_agreement_after_cleaning():
     careless = rate("careless", lambda kind, words: 70)
-    found = rater_agreement([*rate("a", sound), *rate("b", sound), *careless])
-    assert (found.workers, found.removed, found.ratings) == (3, ("careless",), 132)
-    assert (found.alpha, found.one_out) == (pytest.approx(1), pytest.approx(1))
+    agreement = rater_agreement([*rate("a", sound), *rate("b", sound), *careless])
+    assert (agreement.workers, agreement.removed, agreement.ratings) == (3, ("careless",), 132)
+    assert (agreement.alpha, agreement.one_out) == (pytest.approx(1), pytest.approx(1))
     i, j = WORDS.index("above"), WORDS.index("over")
-    assert found.means[i, j] == found.means[j, i] == sound("pair", ("above", "over"))
-    assert np.isnan(np.diag(found.means)).all()
+    assert agreement.means[i, j] == agreement.means[j, i] == sound("pair", ("above", "over"))
+    assert np.isnan(np.diag(agreement.means)).all()
     nobody = rater_agreement([])
     assert (nobody.workers, nobody.ratings) == (0, 0)
     assert np.isnan([nobody.alpha, nobody.one_out]).all()

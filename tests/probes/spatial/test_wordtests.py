@@ -1,4 +1,4 @@
-"""Analogies, the odd one out, and agreement with people, on spaces whose answers are known."""
+"""Analogies, the odd one out, and agreement with people, on vectors whose answers are known."""
 
 import numpy as np
 import pytest
@@ -6,26 +6,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from simtown.probes.spatial import analyses, likeness, spaces, wordtests
+from simtown.probes.spatial import analyses, spaces, wordtests
 from simtown.probes.spatial.lexicon import KINDS, OPPOSITES, RELATIONS
-from simtown.probes.spatial.spaces import MEASURES, Space
+from simtown.probes.spatial.spaces import MEASURES
 
-WORDS = [w for pair in OPPOSITES for w in pair]
+WORDS = [word for pair in OPPOSITES for word in pair]
 
 
-def perfect():
+def mirrored():
     """Opposites are mirrored along one axis and far apart along axes of their own: every analogy holds."""
-    rows = {}
-    for i, (a, b) in enumerate(OPPOSITES):
-        own = np.zeros(len(OPPOSITES) + 1)
-        own[i + 1] = 10
-        own[0] = 1
-        rows[a], rows[b] = own, own * np.r_[-1, np.ones(len(OPPOSITES))]
-    return Space("perfect", rows)
+    vectors = {}
+    for i, (first, second) in enumerate(OPPOSITES):
+        vectors[first] = np.eye(len(OPPOSITES) + 1)[i + 1] * 10
+        vectors[second] = vectors[first].copy()
+        vectors[first][0], vectors[second][0] = 1, -1
+    return vectors
 
 
 def test_counts():
-    questions, sets = wordtests.analogies(), wordtests.trios()
+    questions, sets = wordtests.questions_of(RELATIONS)
     assert len(questions) == len(set(questions)) == 120
     assert len(sets) == len(set(sets)) == 88
     assert {len(q.candidates) for q in questions} == {9}
@@ -34,8 +33,8 @@ def test_counts():
 
 def test_mirrored_opposites_solve_most_analogies():
     """a2 - a1 + b1 leads to b2 wherever a and b are mirrored the same way, to nothing else's axis."""
-    answers = wordtests.answer_analogies(perfect(), wordtests.analogies())
     questions = wordtests.analogies()
+    answers = wordtests.answer_analogies(mirrored(), questions)
     same_way = np.array([((q.a1, q.a2) in OPPOSITES) == ((q.b1, q.b2) in OPPOSITES) for q in questions])
     assert answers.right[same_way].all()
     assert len(set(answers.groups.tolist())) == 15
@@ -43,8 +42,8 @@ def test_mirrored_opposites_solve_most_analogies():
 
 def test_random_vectors_are_at_chance():
     drawn = [
-        wordtests.answer_analogies(spaces.random_space(WORDS, 40, s), wordtests.analogies()).accuracy
-        for s in range(60)
+        wordtests.answer_analogies(spaces.random_vectors(WORDS, 40, seed), wordtests.analogies()).accuracy
+        for seed in range(60)
     ]
     assert np.mean(drawn) == pytest.approx(1 / 9, abs=0.03)
 
@@ -52,28 +51,22 @@ def test_random_vectors_are_at_chance():
 @pytest.mark.parametrize("measure", MEASURES)
 def test_kinds_far_apart_leave_no_doubt(measure):
     generator = np.random.default_rng(0)
-    rows = {}
+    vectors = {}
     for kind in KINDS:
         centre = generator.standard_normal(50)
-        rows |= {w: centre + 0.05 * generator.standard_normal(50) for w in kind}
-    answers = wordtests.answer_trios(Space("kinds", rows), wordtests.trios(), MEASURES[measure])
-    assert answers.accuracy == 1.0
+        vectors |= {word: centre + 0.05 * generator.standard_normal(50) for word in kind}
+    assert wordtests.answer_trios(vectors, wordtests.trios(), MEASURES[measure]).accuracy == 1.0
 
 
-def test_a_tie_is_no_answer():
-    space = Space(
-        "flat", {w: np.ones(4) for kind in KINDS for w in kind}
-    )  # whose cosines are 1 in whatever order they are added up
-    assert wordtests.answer_trios(space, wordtests.trios()).accuracy == 0.0
-
-
-def test_a_missing_word_is_named():
-    with pytest.raises(ValueError, match="no vector of 'left'"):
-        wordtests.answer_trios(Space("none", {}), wordtests.trios())
+def test_a_tie_is_no_answer_and_a_missing_word_is_named():
+    flat = {word: np.ones(4) for kind in KINDS for word in kind}  # cosines are 1 in whatever order of sums
+    assert wordtests.answer_trios(flat, wordtests.trios()).accuracy == 0.0
+    with pytest.raises(ValueError, match="left"):
+        wordtests.answer_trios({}, wordtests.trios())
 
 
 def test_comparison_with_itself_and_with_other_questions():
-    answers = wordtests.answer_analogies(perfect(), wordtests.analogies())
+    answers = wordtests.answer_analogies(mirrored(), wordtests.analogies())
     assert wordtests.compare(answers, answers) == wordtests.AccuracyDifference(0.0, 0.0, 0.0, 1.0)
     with pytest.raises(ValueError, match="same questions"):
         wordtests.compare(answers, wordtests.Answers(answers.right[:5], answers.groups[:5]))
@@ -89,35 +82,31 @@ def test_agreement_is_spearmans_correlation_over_pairs(values, random):
     a = np.array(values, dtype=float).reshape(n, n)
     a = a + a.T
     b = a.copy()
-    b[np.triu_indices(n, 1)] = random.sample(b[np.triu_indices(n, 1)].tolist(), n * (n - 1) // 2)
-    b = np.triu(b) + np.triu(b, 1).T
-    found = likeness.agreement(a, b)
     upper = np.triu_indices(n, 1)
-    assert found.pairs == len(upper[0])
+    b[upper] = random.sample(b[upper].tolist(), n * (n - 1) // 2)
+    b = np.triu(b) + np.triu(b, 1).T
+    agreement = spaces.agreement(a, b)
+    assert agreement.pairs == len(upper[0])
     if np.ptp(a[upper]):
-        assert found.rho == pytest.approx(stats.spearmanr(a[upper], b[upper]).statistic)
-        assert 0 < found.p <= 1
+        assert agreement.rho == pytest.approx(stats.spearmanr(a[upper], b[upper]).statistic)
+        assert 0 < agreement.p <= 1
     else:
-        assert np.isnan([found.rho, found.p]).all()
+        assert np.isnan([agreement.rho, agreement.p]).all()
 
 
 def test_weighted_correlations_are_those_of_repeated_pairs():
     generator = np.random.default_rng(1)
-    x, y, times = (
-        generator.integers(0, 5, 12).astype(float),
-        generator.random(12),
-        generator.integers(0, 4, (7, 12)),
-    )
-    found = likeness._rhos(x, y, times.astype(float))
-    for rho, t in zip(found, times, strict=True):
-        assert rho == pytest.approx(stats.spearmanr(np.repeat(x, t), np.repeat(y, t)).statistic)
+    x, y = generator.integers(0, 5, 12).astype(float), generator.random(12)
+    weights = generator.integers(0, 4, (7, 12))
+    for rho, times in zip(spaces.weighted_spearman(x, y, weights.astype(float)), weights, strict=True):
+        assert rho == pytest.approx(stats.spearmanr(np.repeat(x, times), np.repeat(y, times)).statistic)
 
 
 def test_p_vectors_are_unit_and_forget_how_hard_a_context_is():
     perplexities = np.random.default_rng(0).uniform(5, 500, (6, 4))
-    found = spaces.p_vectors(perplexities)
-    assert np.allclose(np.linalg.norm(found, axis=1), 1)
-    assert np.allclose(found, spaces.p_vectors(perplexities * [3.0, 0.1, 70.0, 1.0]))
+    vectors = spaces.p_vectors(perplexities)
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1)
+    assert np.allclose(vectors, spaces.p_vectors(perplexities * [3.0, 0.1, 70.0, 1.0]))
     for bad in (0.0, -1.0, np.inf, np.nan):
         perplexities[0, 0] = bad
         with pytest.raises(ValueError, match="positive"):
@@ -135,7 +124,5 @@ def test_clusters_of_clear_groups():
     centres = spaces.unit(generator.standard_normal((5, 20)))
     labels = np.arange(len(RELATIONS)) % 5
     rows = spaces.unit(centres[labels] + 0.02 * generator.standard_normal((len(RELATIONS), 20)))
-    found = analyses.partitions(RELATIONS, rows)["silhouette"]
-    assert {frozenset(g) for g in found.groups} == {
-        frozenset(r for r, k in zip(RELATIONS, labels, strict=True) if k == c) for c in range(5)
-    }
+    clusters = analyses.partitions(RELATIONS, rows)["silhouette"]
+    assert set(map(frozenset, clusters.groups)) == {frozenset(RELATIONS[c::5]) for c in range(5)}

@@ -9,7 +9,7 @@ import numpy as np
 
 from simtown.probes.spatial import released
 from simtown.probes.spatial.lexicon import CONTEXTS, JUDGED, KINDS, OPPOSITES, RELATIONS
-from simtown.probes.spatial.spaces import NumberTable, cosine, p_vectors, write_table
+from simtown.probes.spatial.spaces import NumberTable, cosine, matrix, p_vectors, write_table
 
 #: Names of the release's tables.
 MATRIX, EMBEDDINGS, TEMPLATES, SIMILARITY, ASSOCIATION, CELLS = (
@@ -70,8 +70,8 @@ def write_clone(folder, tables):
     read = released.read(tables)
     np.save(model / "perplexity_vectors.npy", read.perplexities.values)
     np.save(model / "words_contexts.npy", (read.perplexities.rows, read.perplexities.columns))
-    words = [word for word in read.embeddings.vectors if word != "next to"]
-    np.save(model / "embeddings.npy", read.embeddings.matrix(words).astype(np.float32))
+    words = [word for word in read.embeddings if word != "next to"]
+    np.save(model / "embeddings.npy", matrix(read.embeddings, words).astype(np.float32))
     np.save(model / "spatial_lexicon.npy", words)
     for name in ("embeddings.py", "bucketing.py", "evaluate_embeddings.ipynb"):
         (folder / name).touch()
