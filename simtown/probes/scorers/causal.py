@@ -44,11 +44,7 @@ class Causal(Transformer):
         super().__init__(name, model, tokenizer, settings)
 
     def class_logprobs(self, contexts: Sequence[str], targets: Sequence[str | Sequence[str]]) -> np.ndarray:
-        """(n, c) float64 natural log-probability of each target behind what stands before the gap.
-
-        See :meth:`simtown.probes.scorers.base.Scorer.class_logprobs`. Several sub-words: by the settings'
-        policy. A beginning is read once, whatever the number of targets: what follows goes on from its state.
-        """
+        """A beginning is read once, whatever the number of targets: what follows goes on from its state."""
         beginnings = [split_at_blank(context)[0] for context in contexts]
         unique, where = distinct((text.rstrip(), lead_of(text)) for text in beginnings)
         logprobs = np.full((len(unique), len(targets)), np.nan)

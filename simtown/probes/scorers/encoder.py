@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from simtown.probes.scorers.base import Pooling, ScorerSettings
+from simtown.probes.scorers.base import Pooling
 from simtown.probes.scorers.batching import distinct
 from simtown.probes.scorers.huggingface import Transformer
 
@@ -18,22 +18,15 @@ class Encoder(Transformer):
     A text that is too long for it is cut, as its own library does.
 
     Args:
+        model: as :class:`simtown.probes.scorers.huggingface.Transformer` takes it: name, model, tokenizer,
+            settings.
         pooling: how it makes the vector: "mean" over all tokens, "first", "last", or "projection" where the
             model has its own (CLIP).
         normalise: whether to length 1.
     """
 
-    def __init__(
-        self,
-        name: str,
-        model: Any,
-        tokenizer: Any,
-        settings: ScorerSettings,
-        *,
-        pooling: str,
-        normalise: bool,
-    ) -> None:
-        super().__init__(name, model, tokenizer, settings, truncate=True)
+    def __init__(self, *model: Any, pooling: str, normalise: bool) -> None:
+        super().__init__(*model, truncate=True)
         self._pooling, self._normalise = pooling, normalise
 
     def embed(
@@ -43,9 +36,8 @@ class Encoder(Transformer):
         layer: int = -1,
         pooling: Pooling = "mean",
     ) -> np.ndarray:
-        """(n, d) float32. A whole text at the last layer is pooled and normalised as the encoder was trained.
-
-        For a span or another layer see :meth:`simtown.probes.scorers.huggingface.Transformer.embed`.
+        """A whole text at the last layer is pooled and normalised as the encoder was trained; a span or
+        another layer as of any transformer.
         """
         if spans is not None or layer != -1 or not texts:
             return super().embed(texts, spans, layer, pooling)
@@ -68,5 +60,5 @@ class Encoder(Transformer):
         return np.stack([vectors[place] for place in where])
 
     def word_vector(self, word: str) -> np.ndarray | None:
-        """(d,) float32: the tower's vector of the word as a text; None for a word with an unknown piece."""
+        """The tower's vector of the word as a text."""
         return None if self.spelling(word) is None else self.embed([word])[0]

@@ -180,10 +180,10 @@ class Transformer(Scorer):
         layer: int = -1,
         pooling: Pooling = "mean",
     ) -> np.ndarray:
-        """(n, d) float32: states of a layer (0: embeddings, -1: the last) of the tokens that touch a span.
+        """Without spans all tokens count, the special ones too, so that "first" is a BERT's [CLS].
 
-        Without spans all tokens count, the special ones too, so that "first" is a BERT's [CLS]. Raises
-        ValueError for a span that touches no token and for a layer that is not there.
+        Layer 0 is the embeddings. Raises ValueError for a span that touches no token and for a layer that is
+        not there.
         """
         unique, where = distinct(texts)
         encoded = self._encoded(unique, special=True)
@@ -215,7 +215,7 @@ class Transformer(Scorer):
         return np.array(vectors, dtype=np.float32)
 
     def word_vector(self, word: str) -> np.ndarray | None:
-        """(d,) float32: mean of the input embeddings of the word's sub-words, None for an unknown word."""
+        """The mean of the input embeddings of the word's sub-words."""
         tokens = self.spelling(word)
         if tokens is None:
             return None

@@ -31,11 +31,6 @@ class Masked(Transformer):
         self._mask: int = tokenizer.mask_token_id
 
     def class_logprobs(self, contexts: Sequence[str], targets: Sequence[str | Sequence[str]]) -> np.ndarray:
-        """(n, c) float64 natural log-probability of each target at the gap, given both sides of it.
-
-        See :meth:`simtown.probes.scorers.base.Scorer.class_logprobs`. Several sub-words: by the settings'
-        policy.
-        """
         policy = self.settings.policy
         logprobs = np.full((len(contexts), len(targets)), np.nan)
         gaps = self._gaps(contexts)
