@@ -61,8 +61,9 @@ def finished():
 def ngram(probe, corpus, finished, tmp_path_factory):
     """The directory of a finished run of an n-gram model, made once; no test changes it."""
     if not finished:
-        finished["ngram"] = tmp_path_factory.mktemp("ngram") / "out"
-        probe(f"ngram:{corpus}", finished["ngram"], *SMALL).succeeds()
+        out = tmp_path_factory.mktemp("ngram") / "out"
+        probe(f"ngram:{corpus}", out, *SMALL).succeeds()
+        finished["ngram"] = out
     return finished["ngram"]
 
 
