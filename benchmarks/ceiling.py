@@ -113,17 +113,15 @@ def main() -> None:
     for size, model, precision in product(SIZES, MODELS, PRECISIONS):
         plain, _, _ = measure(model, size, precision, "pytorch", steps)
         step, multiplying, operations = measure(model, size, precision, "ours", steps)
+        milliseconds = {"pytorch_step_ms": plain, "step_ms": step, "multiplying_ms": multiplying}
+        rates = {"gflops": operations / multiplying, "peak_gflops": peaks[precision]}
+        about = {"model": model, "size": size, "precision": precision}
         rows.append(
-            {
-                "model": model,
-                "size": size,
-                "precision": precision,
-                "pytorch_step_ms": round(plain * 1e3, 1),
-                "step_ms": round(step * 1e3, 1),
-                "multiplying_ms": round(multiplying * 1e3, 1),
+            about
+            | {
+                **{name: round(seconds * 1e3, 1) for name, seconds in milliseconds.items()},
                 "multiplying_share": round(multiplying / step, 3),
-                "gflops": round(operations / multiplying / 1e9),
-                "peak_gflops": round(peaks[precision] / 1e9),
+                **{name: round(rate / 1e9) for name, rate in rates.items()},
                 "machine": here,
             }
         )

@@ -20,14 +20,13 @@ import torch
 from machine import RESULTS, Rows, machine, options
 
 from simtown.datasets.generate import generate
-from simtown.datasets.reader import open_dataset
+from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.settings import Settings
 from simtown.language.sampler import sample
 from simtown.render.renderers import make_renderer
-from simtown.training.fit import loss_of
-from simtown.training.models import build
+from simtown.training.fit import FitSettings, loss_of, new_model
 from simtown.training.sources import FreshExamples, chunks
-from simtown.training.world import Batch, World
+from simtown.training.world import Batch
 
 
 def timed(work: Callable[[], object], steps: int, device: torch.device) -> float:
@@ -42,16 +41,13 @@ def timed(work: Callable[[], object], steps: int, device: torch.device) -> float
     return median(taken[-steps:])
 
 
-def measure(
-    name: str, settings: Settings, world: World, batch: int, steps: int, device: torch.device
-) -> dict[str, object]:
+def measure(name: str, dataset: Dataset, batch: int, steps: int, device: torch.device) -> dict[str, object]:
     """One row."""
-    stream = FreshExamples(settings, make_renderer(device.type), device)
+    stream = FreshExamples(dataset.settings, make_renderer(device.type), device)
     numbers = chunks(batch * 10 * steps, batch)
     some = sample(stream.recipe, next(numbers)).scene
     one = next(stream.batches([next(numbers)]))
-    model = build(name, world, {}).to(device, memory_format=torch.channels_last)
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, fused=True)
+    model, optimizer = new_model(FitSettings(name, device=device.type), dataset)
 
     def learn(examples: Batch) -> None:
         loss, _ = loss_of(model, examples)
@@ -64,15 +60,10 @@ def measure(
     learning = timed(lambda: learn(one), steps, device)
     fresh = stream.batches(numbers)
     whole = timed(lambda: learn(next(fresh)), steps, device)
-    return {
-        "model": name,
-        "size": settings.width,
-        "batch": batch,
-        "device": device.type,
-        "sample_ms": round(1e3 * sampling, 3),
-        "render_ms": round(1e3 * rendering, 3),
-        "learn_ms": round(1e3 * learning, 3),
-        "whole_ms": round(1e3 * whole, 3),
+    parts = {"sample": sampling, "render": rendering, "learn": learning, "whole": whole}
+    about = {"model": name, "size": dataset.settings.width, "batch": batch, "device": device.type}
+    return about | {
+        **{f"{part}_ms": round(1e3 * seconds, 3) for part, seconds in parts.items()},
         "render_share": round(rendering / (rendering + learning), 3),
         "images_per_second": round(batch / whole),
     }
@@ -88,9 +79,9 @@ def main() -> None:
         where += f", {torch.cuda.get_device_name(device)}"
     with tempfile.TemporaryDirectory() as scratch, Rows(args.out, where) as rows:
         generate(settings, Path(scratch) / "town", 1)
-        world = World.of(open_dataset(Path(scratch) / "town"))
+        dataset = open_dataset(Path(scratch) / "town")
         for name in args.models:
-            rows.add(measure(name, settings, world, args.batch, args.steps, device))
+            rows.add(measure(name, dataset, args.batch, args.steps, device))
 
 
 if __name__ == "__main__":

@@ -49,6 +49,10 @@ def _plain(dataset: Any, workers: int, shuffle: bool | None = True) -> DataLoade
     )
 
 
+def _batched(batches: Any, workers: int) -> DataLoader[Any]:
+    return DataLoader(batches, batch_size=None, num_workers=workers, persistent_workers=workers > 0)
+
+
 class Png(torch.utils.data.Dataset[Any]):
     """A folder of PNG files and a list of answers."""
 
@@ -86,73 +90,29 @@ class H5py(torch.utils.data.Dataset[Any]):
         return torch.from_numpy(file["images"][row]), bool(file["answer"][row])
 
 
-def simtown(folder: Path) -> dict[str, Loader]:
-    split = open_dataset(folder).train
-    return {
-        "simtown": lambda workers: _plain(split.torch(), workers),
-        "simtown, blocks": lambda workers: DataLoader(
-            Shuffled(split, BATCH), batch_size=None, num_workers=workers, persistent_workers=workers > 0
-        ),
-    }
-
-
-def png(folder: Path) -> dict[str, Loader]:
-    return {"png": lambda workers: _plain(Png(folder), workers)}
-
-
-def parquet(folder: Path) -> dict[str, Loader]:
+def parquet(folder: Path) -> Any:
     from datasets import Features, Value, load_dataset
     from datasets import Image as Picture
 
     files = [str(path) for path in sorted((folder / "data").glob("train-*.parquet"))]
     loaded = load_dataset("parquet", data_files=files, split="train", cache_dir=str(folder / "cache"))
-    kept = (
-        loaded.select_columns(["image", "answer"])
-        .cast(Features({"image": Picture(), "answer": Value("bool")}))
-        .with_format("torch")
-    )
-    return {"datasets": lambda workers: _plain(kept, workers)}
+    kept = loaded.select_columns(["image", "answer"])
+    return kept.cast(Features({"image": Picture(), "answer": Value("bool")})).with_format("torch")
 
 
-def tars(folder: Path) -> dict[str, Loader]:
+def tars(folder: Path, workers: int) -> Any:
     import webdataset
 
-    def load(workers: int) -> Any:
-        files = [str(path) for path in sorted(folder.glob("train-*.tar"))]
-        stages = (
-            webdataset.WebDataset(files, shardshuffle=len(files), empty_check=False)
-            .shuffle(1000)
-            .decode("torchrgb8")
-            .to_tuple("png", "cls")
-        )
-        return DataLoader(
-            stages.batched(BATCH),
-            batch_size=None,
-            num_workers=min(workers, len(files)),
-            persistent_workers=workers > 0,
-        )
-
-    return {"webdataset": load}
-
-
-def mds(folder: Path) -> dict[str, Loader]:
-    from streaming import StreamingDataset
-
-    return {
-        "streaming": lambda workers: _plain(
-            StreamingDataset(local=str(folder), batch_size=BATCH, shuffle=True), workers, None
-        )
-    }
+    files = [str(path) for path in sorted(folder.glob("train-*.tar"))]
+    examples = webdataset.WebDataset(files, shardshuffle=len(files), empty_check=False).shuffle(1000)
+    batches = examples.decode("torchrgb8").to_tuple("png", "cls").batched(BATCH)
+    return _batched(batches, min(workers, len(files)))
 
 
 def make(folder: Path, width: int, height: int, n: int) -> dict[str, Loader]:
     """The same examples in every form; the loaders by name."""
     generate(Settings(n=n, val=0, test=0, width=width, height=height), folder / "simtown")
     data = open_dataset(folder / "simtown")
-    loaders: dict[str, Loader] = {
-        **simtown(folder / "simtown"),
-        "h5py": lambda workers: _plain(H5py(folder / "simtown"), workers),
-    }
     (folder / "png" / "images").mkdir(parents=True)
     (folder / "tars").mkdir()
     answers = data.train.column("answer")
@@ -168,12 +128,18 @@ def make(folder: Path, width: int, height: int, n: int) -> dict[str, Loader]:
                     entry = tarfile.TarInfo(f"{i:07d}.{ending}")
                     entry.size = len(content)
                     tar.addfile(entry, io.BytesIO(content))
-    loaders |= png(folder / "png")
     export(data, "parquet", ["train"], folder / "parquet")
-    loaders |= parquet(folder / "parquet")
-    loaders |= tars(folder / "tars")
+    table = parquet(folder / "parquet")
+    loaders: dict[str, Loader] = {
+        "simtown": lambda workers: _plain(data.train.torch(), workers),
+        "simtown, blocks": lambda workers: _batched(Shuffled(data.train, BATCH), workers),
+        "h5py": lambda workers: _plain(H5py(folder / "simtown"), workers),
+        "png": lambda workers: _plain(Png(folder / "png"), workers),
+        "datasets": lambda workers: _plain(table, workers),
+        "webdataset": lambda workers: tars(folder / "tars", workers),
+    }
     try:
-        from streaming import MDSWriter
+        from streaming import MDSWriter, StreamingDataset
     except ImportError as error:
         print(f"streaming is left out: {error}")
     else:
@@ -181,7 +147,9 @@ def make(folder: Path, width: int, height: int, n: int) -> dict[str, Loader]:
         with MDSWriter(out=str(folder / "mds"), columns=columns) as writer:
             for i in range(n):
                 writer.write({"image": data.train.images([i])[0], "answer": int(answers[i])})
-        loaders |= mds(folder / "mds")
+        loaders["streaming"] = lambda workers: _plain(
+            StreamingDataset(local=str(folder / "mds"), batch_size=BATCH, shuffle=True), workers, None
+        )
     return loaders
 
 
@@ -236,18 +204,10 @@ def main() -> None:
                         runs[case].append(speeds)
             for (name, workers, state), measured in runs.items():
                 speeds, own = zip(*measured, strict=True)
-                rows.add(
-                    {
-                        "size": size,
-                        "loader": name,
-                        "workers": workers,
-                        "files": state,
-                        "examples_per_second": round(median(speeds)),
-                        "low": round(min(speeds)),
-                        "high": round(max(speeds)),
-                        "per_own_cpu_second": round(median(own)) if not workers else "",
-                    }
-                )
+                row = {"size": size, "loader": name, "workers": workers, "files": state}
+                row |= {"examples_per_second": round(median(speeds))}
+                row |= {"low": round(min(speeds)), "high": round(max(speeds))}
+                rows.add(row | {"per_own_cpu_second": round(median(own)) if not workers else ""})
 
 
 if __name__ == "__main__":

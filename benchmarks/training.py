@@ -46,7 +46,7 @@ from simtown.datasets.generate import generate
 from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.settings import Settings
 from simtown.training.fit import loss_of
-from simtown.training.models import build, find
+from simtown.training.models import build
 from simtown.training.models.pbn import LabelledConvolution
 from simtown.training.sources import FromDisk, Resident, chunks
 from simtown.training.world import Batch, World
@@ -163,12 +163,8 @@ def measure(path: Path, model: str, rounds: int, device: str, precision: str) ->
     for name in WAYS:
         load, step, whole = (median(rates[name, figure]) for figure in FIGURES)
         pairs = zip(rates[name, "whole"], rates["simtown", "whole"], strict=True)
-        yield {
-            "model": model,
-            "size": path.name,
-            "device": device,
-            "precision": precision,
-            "way": name,
+        about = {"model": model, "size": path.name, "device": device, "precision": precision, "way": name}
+        yield about | {
             "load": round(load),
             "step": round(step),
             "whole": round(whole),
@@ -192,30 +188,14 @@ def together(path: Path, model: str, device: str, precision: str) -> Iterator[di
             rates += [sum(answers)] if turn else []  # the first warms up
         for pipe in pipes:
             pipe.send(None)
-        yield {
-            "model": model,
-            "size": path.name,
-            "device": device,
-            "precision": precision,
-            "way": f"{count} process{'es' * (count > 1)} of {threads} thread{'s' * (threads > 1)}",
-            "images_per_second": round(median(rates)),
-        }
+        way = f"{count} process{'es' * (count > 1)} of {threads} thread{'s' * (threads > 1)}"
+        about = {"model": model, "size": path.name, "device": device, "precision": precision, "way": way}
+        yield about | {"images_per_second": round(median(rates))}
 
 
 def main() -> None:
-    args = options(
-        __doc__,
-        n=512,
-        sizes=["64x32", "128x128"],
-        models=["pbn", "cnn-lstm"],
-        rounds=2,
-        device="cpu",
-        precision="float32",
-        together=False,
-        out="",
-    )
-    for model in args.models:
-        find(model)  # before the file of the last run is opened
+    what = {"n": 512, "sizes": ["64x32", "128x128"], "models": ["pbn", "cnn-lstm"], "rounds": 2}
+    args = options(__doc__, **what, device="cpu", precision="float32", together=False, out="")
     sizes = [tuple(map(int, size.split("x"))) for size in args.sizes]
     where = f"{machine('torch', 'numpy')}, {torch.get_num_threads()} threads"
     if args.device != "cpu":
@@ -226,11 +206,10 @@ def main() -> None:
             path = Path(scratch) / f"{width}x{height}"
             generate(Settings(entities=31, n=args.n, val=0, test=0, width=width, height=height), path)
             for model in args.models:
-                measured = (
-                    together(path, model, args.device, args.precision)
-                    if args.together
-                    else measure(path, model, args.rounds, args.device, args.precision)
-                )
+                if args.together:
+                    measured = together(path, model, args.device, args.precision)
+                else:
+                    measured = measure(path, model, args.rounds, args.device, args.precision)
                 for row in measured:
                     rows.add(row)
 

@@ -343,11 +343,6 @@ def file_name(choice: str) -> str:
     return _TABLE.sub("", choice).replace("\\", "/").rstrip("/").rpartition("/")[2]
 
 
-def has_digest(choice: str) -> bool:
-    """Whether the name of a CSV file has the digest of its table."""
-    return _TABLE.search(choice) is not None
-
-
 def _of_table(choice: str, *tables: list[float]) -> str:
     """The name of a CSV file in a manifest: "counts.csv (table 3f2a61)"."""
     return f"{file_name(choice)} (table {_digest(','.join(map(str, table)) for table in tables)})"

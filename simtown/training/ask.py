@@ -75,9 +75,10 @@ def evaluate(
     allowed: Collection[str] = (),
     callback: ProgressCallback | None = None,
 ) -> dict[str, Any]:
-    """Test a run's model on the test set of a data set of its picture size and its kinds.
+    """Test a run's model on a data set of its picture size and its kinds.
 
-    Returns what "test" in run.json holds, and references.
+    Returns what "test" in run.json holds, and references. Raises SettingsError if the model cannot be asked
+    about the data set, and what :func:`open_run` raises.
 
     Args:
         directory: of the run.
@@ -85,35 +86,23 @@ def evaluate(
         device: of the model.
         allowed: as for :func:`open_run`.
         callback: receives the progress, in examples.
-
-    Raises:
-        SettingsError: a data set that the model cannot be asked about.
-        ModelError: as :func:`open_run`.
     """
     model, world, run = open_run(directory, allowed)
     dataset = open_dataset(data)
     trained = world_of(run)
-    _comparable(world, trained, dataset)
+    _require_comparable(world, trained, dataset)
     shown = replace(dataset.settings, entities=trained.entities, world_seed=trained.world_seed)
-    if not len(dataset.test):
-        raise SettingsError(f"{data} has no test examples: generate it with some")
     callback = callback or ProgressCallback()
     callback.on_begin(len(dataset.test) + len(dataset.val))
     model.to(device)
+    logits = {"val": np.zeros(0)}
     with precision(FitSettings(**run["settings"])):
-        logits = {
-            name: logits_of(
-                model, open_split(split, len(split), shown, device), len(split), callback.on_progress
-            )[0]
-            for name, split in (("test", dataset.test), ("val", dataset.val))
-            if len(split)
-        }
-    shares = measure(
-        dataset,
-        logits["test"],
-        logits.get("val", np.zeros(0)),
-        run["train_size"] if _trained_on(dataset, run) else None,
-    )
+        for name, split in (("test", dataset.test), ("val", dataset.val)):
+            if len(split):
+                source = open_split(split, len(split), shown, device)
+                logits[name], _ = logits_of(model, source, len(split), callback.on_progress)
+    train_size = run["train_size"] if _trained_on(dataset, run) else None
+    shares = measure(dataset, logits["test"], logits["val"], train_size)
     return {**shares, "references": references(dataset)}
 
 
@@ -125,25 +114,23 @@ def _trained_on(dataset: Dataset, run: dict[str, Any]) -> bool:
     return bool(dataset.train.digests([size])[size] == run["data"]["examples"]["train"])
 
 
-def _comparable(world: World, trained: Settings, dataset: Dataset) -> None:
-    """Raises SettingsError if the model cannot be asked about the data set.
-
-    Its pictures must have the size of the run's, and its kinds must be among the run's.
-    """
+def _require_comparable(world: World, trained: Settings, dataset: Dataset) -> None:
+    """Raises SettingsError if the data set has other pictures or kinds than the run, or nothing to test."""
     other = World.of(dataset)
+    if not len(dataset.test):
+        raise SettingsError(f"{dataset.path} has no test examples: generate it with some")
     if (other.width, other.height) != (world.width, world.height):
+        size = f"{world.width}x{world.height}"
         raise SettingsError(
-            f"{dataset.path} has pictures of {other.width}x{other.height}, the run was trained on "
-            f"{world.width}x{world.height}: give a data set of that size (simtown generate --size "
-            f"{world.width}x{world.height})"
+            f"{dataset.path} has pictures of {other.width}x{other.height}, the run was trained on {size}: "
+            f"give a data set of that size (simtown generate --size {size})"
         )
     if other.entities > world.entities:
         raise SettingsError(
             f"{dataset.path} has {other.entities} entities, the run knows {world.entities}: give a data set "
             f"of at most {world.entities}"
         )
-    unseen = [kind for kind in dataset.settings.kinds if kind not in trained.kinds]
-    if unseen:
+    if unseen := [kind for kind in dataset.settings.kinds if kind not in trained.kinds]:
         name = with_article(dataset.names["entities"][unseen[0]])
         raise SettingsError(
             f"{dataset.path} has kinds of vehicles that the run has not seen, such as {name}: give a data "
@@ -183,10 +170,7 @@ class ModelAnswer:
     picture: Image.Image | None = field(default=None, repr=False, compare=False)
 
     def doubts(self) -> list[str]:
-        """Reasons to doubt that the boxes hold two vehicles.
-
-        Without any, they may still be wrong.
-        """
+        """Reasons to doubt that the boxes hold two vehicles; without any, they may still be wrong."""
         if self.boxes is None:
             return []
         low = np.maximum(self.boxes[:, :2], self.frame[:2])
@@ -231,19 +215,13 @@ def framed(size: tuple[int, int], world: World) -> tuple[float, float, float, fl
 def predict(directory: Path, image: Path, question: str, allowed: Collection[str] = ()) -> ModelAnswer:
     """Ask a run's model one question about one picture.
 
-    The picture is cut (:func:`framed`) and scaled to the size that the model knows.
-
-    Args:
-        directory: of the run.
-        image: a PNG or JPEG file.
-        question: in any phrasing of data sets.
-        allowed: as for :func:`open_run`.
+    The picture, a PNG or JPEG file, is cut (:func:`framed`) and scaled to the size that the model knows. The
+    question may have any phrasing of data sets.
 
     Raises:
-        ModelError: as :func:`open_run`.
         SettingsError: the question is not understood (the message says which word), the file is not a
             picture, the picture shows less than those of the run, or the model needs the true boxes.
-        DamagedError: as :func:`open_run`.
+        Others: see :func:`open_run`.
     """
     model, world, run = open_run(directory, allowed)
     if getattr(model, "needs_true_boxes", False):
@@ -260,27 +238,26 @@ def predict(directory: Path, image: Path, question: str, allowed: Collection[str
         )
     try:
         picture = open_picture(image)
-        frame, (width, height) = framed(picture.size, world), picture.size
-    except SettingsError as error:
-        raise SettingsError(f"{image}: {error}") from None
     except (OSError, ValueError) as error:
         raise SettingsError(f"{image} cannot be read as a picture: {error}") from error
+    frame = left, top, right, bottom = framed(picture.size, world)
     small = picture.resize((world.width, world.height), Image.Resampling.BOX, box=frame)
-    pixels = as_input(torch.from_numpy(np.asarray(small).copy())[None])
-    tokens = torch.from_numpy(encode(question).astype(np.int64))[None]
-    s, r, o = (
-        torch.tensor([int(number)]) for number in (trained.ranks[subject], relation, trained.ranks[obj])
+    numbers = (trained.ranks[subject], relation, trained.ranks[obj])
+    batch = Batch(
+        as_input(torch.from_numpy(np.asarray(small).copy())[None]),
+        torch.from_numpy(encode(question).astype(np.int64))[None],
+        *(torch.tensor([int(number)]) for number in numbers),
+        boxes=torch.zeros(1, 2, 4),
+        answer=torch.zeros(1),
     )
-    batch = Batch(pixels, tokens, s, r, o, boxes=torch.zeros(1, 2, 4), answer=torch.zeros(1))
     boxes = None
     if finds_boxes(model):
         middle, extent = np.split(model.boxes(batch)[:, 0].numpy(), 2, axis=1)
         extent = np.maximum(extent, 0)  # a regression may well say otherwise
-        left, top, right, bottom = frame
         shares = np.concatenate([middle - extent / 2, middle + extent / 2], axis=1)
         boxes = shares * [right - left, bottom - top, right - left, bottom - top] + [left, top, left, top]
     yes = float(torch.sigmoid(model(batch))[0])
-    cut = (frame[2] - frame[0] + 1 <= width) or (frame[3] - frame[1] + 1 <= height)
+    cut = right - left + 1 <= picture.width or bottom - top + 1 <= picture.height
     if not np.isfinite(yes) or (boxes is not None and not np.isfinite(boxes).all()):
         raise DamagedError(
             f"{directory} holds weights that answer NaN: run simtown fit again with another directory"
@@ -290,14 +267,11 @@ def predict(directory: Path, image: Path, question: str, allowed: Collection[str
 
 
 def parse(question: str, kinds: Sequence[int]) -> tuple[int, int, int]:
-    """Numbers of subject, relation and object of a question in any of the phrasings.
+    """The subject's catalogue number, the relation's number, and the object's catalogue number.
 
     Args:
         question: in any phrasing of data sets.
         kinds: catalogue numbers of the vehicles that may be asked about.
-
-    Returns:
-        The subject's catalogue number, the relation's number, and the object's catalogue number.
 
     Raises:
         SettingsError: the question is not understood, or is about a vehicle of another kind.
@@ -329,8 +303,7 @@ def draw(picture: Image.Image, answer: ModelAnswer) -> Image.Image:
     dark = picture.point(lambda level: level // 2)
     dark.paste(picture.crop((left, top, right, bottom)), (left, top))
     pen, far = ImageDraw.Draw(dark), 2 * max(picture.size)
-    for box, colour in zip(
-        [] if answer.boxes is None else answer.boxes.clip(-far, far).tolist(), (SUBJECT, OBJECT), strict=False
-    ):
+    boxes = [] if answer.boxes is None else answer.boxes.clip(-far, far).tolist()
+    for box, colour in zip(boxes, (SUBJECT, OBJECT), strict=False):
         pen.rectangle(box, outline=colour, width=max(1, picture.width // 200))
     return dark

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf, nan
 from time import monotonic
-from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from rich.console import Group
 from rich.live import Live
@@ -36,7 +35,31 @@ _QUIET = 60.0
 _NOTES = 4
 
 
-class FitDisplay(FitCallback):
+class _Display:
+    """What is drawn live in a terminal, between entering and leaving; elsewhere nothing is."""
+
+    def __init__(self, refresh_per_second: int) -> None:
+        self._console = PlainConsole(stderr=True)
+        self._live: Live | None = None
+        if self._console.is_terminal:
+            self._live = Live(
+                console=self._console, refresh_per_second=refresh_per_second, get_renderable=self._drawn
+            )
+
+    def __enter__(self) -> Self:
+        if self._live:
+            self._live.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._live:
+            self._live.stop()
+
+    def _drawn(self) -> Group:
+        raise NotImplementedError
+
+
+class FitDisplay(_Display, FitCallback):
     """Shows the progress of a training run on stderr.
 
     The bar counts the steps up to the next validation. How long a run takes is not known: it ends when it
@@ -48,36 +71,16 @@ class FitDisplay(FitCallback):
     """
 
     def __init__(self, title: str, settings: FitSettings) -> None:
+        super().__init__(4)
         self._title, self._settings = title, settings
-        self._console = PlainConsole(stderr=True)
         self._shown = self._validated = monotonic()
         self._compared = self._steps = self._examples = 0
         self._measured = -inf
         self._lines = {"now": "", "validated": ""}
-        columns = (
-            Words("{task.description}"),
-            BarColumn(None),
-            Words("{task.fields[place]}"),
-            TimeElapsedColumn(),
-        )
+        description, place = Words("{task.description}"), Words("{task.fields[place]}")
+        columns = (description, BarColumn(None), place, TimeElapsedColumn())
         self._bar = Progress(*columns, console=self._console, expand=True)
         self._task = self._bar.add_task(title, total=None, place="")
-        self._live = (
-            Live(console=self._console, refresh_per_second=4, get_renderable=self._drawn)
-            if self._console.is_terminal
-            else None
-        )
-
-    def __enter__(self) -> FitDisplay:
-        if self._live:
-            self._live.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._live:
-            self._live.stop()
 
     def _drawn(self) -> Group:
         lines = [styled(f"  {line}") for line in self._lines.values() if line]
@@ -133,7 +136,7 @@ class FitDisplay(FitCallback):
             report(f"{self._title}: step {row['step']:,.0f}, {line}")
 
 
-class SweepDisplay:
+class SweepDisplay(_Display):
     """Shows the progress of a sweep: a table of worlds and sizes in a terminal, elsewhere a line a run.
 
     See :class:`simtown.training.sweep.SweepCallback`. An adaptive sweep's cells are unknown until they are
@@ -144,27 +147,11 @@ class SweepDisplay:
     """
 
     def __init__(self, plan: SweepPlan) -> None:
+        super().__init__(2)
         self._plan = plan
-        self._console = PlainConsole(stderr=True)
         self._begun = self._shown = monotonic()
         self._states: dict[str, tuple[SweepCell, _State]] = {}
         self._notes: list[str] = []
-        self._live = (
-            Live(console=self._console, refresh_per_second=2, get_renderable=self._table)
-            if self._console.is_terminal
-            else None
-        )
-
-    def __enter__(self) -> SweepDisplay:
-        if self._live:
-            self._live.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._live:
-            self._live.stop()
 
     def on_note(self, line: str) -> None:
         """See :class:`simtown.training.sweep.SweepCallback`."""
@@ -192,14 +179,10 @@ class SweepDisplay:
 
     def _so_far(self) -> str:
         ended = sum(state.ended for _, state in self._states.values())
-        runs = (
-            f"{ended} run{'s' * (ended != 1)}"
-            if self._plan.targets
-            else f"{ended} of {len(self._plan.cells)} runs"
-        )
-        return f"{runs} after {duration(monotonic() - self._begun)}"
+        of = "" if self._plan.targets else f" of {len(self._plan.cells)}"
+        return f"{ended}{of} runs after {duration(monotonic() - self._begun)}"
 
-    def _table(self) -> Group:
+    def _drawn(self) -> Group:
         rows: dict[tuple[str, str], dict[int, list[_State]]] = {}
         for cell, state in self._states.values():
             world = f"{cell.data.entities}{' + distractor' if cell.data.distractor else ''}"

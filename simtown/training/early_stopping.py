@@ -44,27 +44,13 @@ def least_steps(settings: FitSettings) -> int:
 
 
 def stale_after(settings: FitSettings, stale: int, better: bool, steps: int) -> int:
-    """Validations in a row that were not better and count, up to this one.
-
-    Args:
-        settings: of the run.
-        stale: the same before this validation.
-        better: whether this validation is the best so far.
-        steps: of this network; a dead one was restarted.
-    """
+    """Validations in a row that were not better and count, up to this one, after `steps` of this network."""
     uncounted = settings.protocol == "patient" and steps <= settings.min_steps
     return 0 if better or uncounted else stale + 1
 
 
 def reason_to_stop(settings: FitSettings, step: int, best: float, stale: int) -> str:
-    """Why a run stops after a validation; "" if it goes on.
-
-    Args:
-        settings: of the run.
-        step: of the whole run.
-        best: the best validation accuracy so far.
-        stale: as :func:`stale_after` returns it.
-    """
+    """Why a run stops after a validation with this best accuracy so far; "" if it goes on."""
     if settings.max_steps and step >= settings.max_steps:
         return f"reached {settings.max_steps} steps"
     if best == 1:  # no later weights can be better

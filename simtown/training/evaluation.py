@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from simtown.training.sources import BLOCK, ExampleSource, chunks
 
 #: Examples at once where nothing is learned.
 BATCH = 512
+_TRIPLE = ("subject", "relation", "object")
 
 
 @torch.inference_mode()
@@ -49,40 +50,23 @@ def share(correct: np.ndarray) -> dict[str, float] | None:
     return {"accuracy": right / n, "low": float(interval.low), "high": float(interval.high), "n": n}
 
 
-def answers(split: Split) -> np.ndarray:
-    """(n,) bool: the true answers of a split."""
-    return _gathered(split, ("answer",), lambda column: column["answer"], np.bool_)
-
-
-def _gathered(
-    split: Split, names: Sequence[str], make: Callable[[dict[str, np.ndarray]], np.ndarray], dtype: Any
-) -> np.ndarray:
-    """(n,) of `dtype`: make(columns) for all rows of a split.
-
-    The columns are read some rows at a time, and only the results are kept.
-    """
-    result = np.empty(len(split), dtype=dtype)
-    for begin, column in split.stream(names, BLOCK):
-        values = make(column)
-        result[begin : begin + len(values)] = values
-    return result
-
-
-_TRIPLE = ("subject", "relation", "object")
-
-
-def _triples(column: dict[str, np.ndarray]) -> np.ndarray:
+def _triples(subject: np.ndarray, relation: np.ndarray, obj: np.ndarray) -> np.ndarray:
     """(n,) int64, one number for each (subject, relation, object)."""
-    subject, relation, obj = (column[name].astype(np.int64) for name in _TRIPLE)
-    return (subject * 100 + relation) * 10_000 + obj
+    return (subject.astype(np.int64) * 100 + relation) * 10_000 + obj
 
 
 def triples(split: Split, n: int) -> np.ndarray:
     """The different (subject, relation, object) of a split's first n examples as ascending int64 numbers."""
     numbers = np.zeros(0, dtype=np.int64)
-    for _, column in split.stream(_TRIPLE, BLOCK, end=n):
-        numbers = np.union1d(numbers, _triples(column))
+    for _, columns in split.stream(_TRIPLE, BLOCK, end=n):
+        numbers = np.union1d(numbers, _triples(*(columns[name] for name in _TRIPLE)))
     return numbers
+
+
+def frequencies(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
+    """(entities,) training frequencies as subject and as object, by rank."""
+    resolved = dataset.manifest["settings"]
+    return np.array(resolved["subject_frequencies"]), np.array(resolved["object_frequencies"])
 
 
 def deciles(dataset: Dataset) -> np.ndarray:
@@ -90,25 +74,23 @@ def deciles(dataset: Dataset) -> np.ndarray:
 
     0 is the most frequent tenth.
     """
-    resolved = dataset.manifest["settings"]
-    frequency = (np.array(resolved["subject_frequencies"]) + np.array(resolved["object_frequencies"])) / 2
-    rank = np.argsort(np.argsort(-frequency, kind="stable"))
+    subjects, objects = frequencies(dataset)
+    rank = np.argsort(np.argsort(-(subjects + objects) / 2, kind="stable"))
     tenths: np.ndarray = rank * 10 // len(rank)
     return tenths
 
 
+def _ranks(dataset: Dataset, split: Split) -> tuple[np.ndarray, np.ndarray]:
+    """(n,) ranks of the kinds of all subjects and objects of a split."""
+    ranks = dataset.settings.ranks
+    return ranks[split.column("subject")], ranks[split.column("object")]
+
+
 def inverse_frequency(dataset: Dataset, split: Split) -> np.ndarray:
     """(n,) float64 weights of equation 1, 1 / (p(subject) p(object)) of training examples, with mean 1."""
-    resolved, ranks = dataset.manifest["settings"], dataset.settings.ranks
-    subjects, objects = (np.array(resolved[f"{role}_frequencies"]) for role in ("subject", "object"))
-
-    def weigh(column: dict[str, np.ndarray]) -> np.ndarray:
-        result: np.ndarray = 1 / np.maximum(
-            subjects[ranks[column["subject"]]] * objects[ranks[column["object"]]], 1e-12
-        )
-        return result
-
-    weights = _gathered(split, ("subject", "object"), weigh, np.float64)
+    subjects, objects = frequencies(dataset)
+    subject, obj = _ranks(dataset, split)
+    weights: np.ndarray = 1 / np.maximum(subjects[subject] * objects[obj], 1e-12)
     return weights / weights.mean()
 
 
@@ -127,24 +109,20 @@ def measure(dataset: Dataset, test: np.ndarray, val: np.ndarray, train_size: int
         object) triples; "validation" plain, and "reweighted" by inverse training frequency with its effective
         sample size.
     """
-    split, ranks, tenth = dataset.test, dataset.settings.ranks, deciles(dataset)
-    correct = (test > 0) == answers(split)
-    relation = _gathered(split, ("relation",), lambda column: column["relation"], np.uint8)
-    rarer = _gathered(
-        split,
-        ("subject", "object"),
-        lambda column: np.maximum(tenth[ranks[column["subject"]]], tenth[ranks[column["object"]]]),
-        np.int64,
-    )
+    split, tenths = dataset.test, deciles(dataset)
+    correct = (test > 0) == split.column("answer")
+    relation = split.column("relation")
+    subject, obj = _ranks(dataset, split)
+    rarer = np.maximum(tenths[subject], tenths[obj])
     out: dict[str, Any] = dict(share(correct) or {})
     out["relations"] = {RELATION_NAMES[r]: share(correct[relation == r]) for r in np.unique(relation)}
-    out["deciles"] = {str(d): share(correct[rarer == d]) for d in np.unique(rarer)}
+    out["deciles"] = {str(tenth): share(correct[rarer == tenth]) for tenth in np.unique(rarer)}
     if train_size is not None:
-        trained_on = triples(dataset.train, train_size)
-        seen = _gathered(split, _TRIPLE, lambda column: np.isin(_triples(column), trained_on), np.bool_)
+        asked = _triples(*(split.column(name) for name in _TRIPLE))
+        seen = np.isin(asked, triples(dataset.train, train_size))
         out["seen"], out["unseen"] = share(correct[seen]), share(correct[~seen])
     if len(val):
-        correct_val = (val > 0) == answers(dataset.val)
+        correct_val = (val > 0) == dataset.val.column("answer")
         weights = inverse_frequency(dataset, dataset.val)
         out["validation"] = share(correct_val)
         out["reweighted"] = {
@@ -163,43 +141,33 @@ def references(dataset: Dataset) -> dict[str, float]:
         the latent scene (1.0); "oracle_on_boxes", the same read off the true boxes: middles for left and
         right, lower edges for nearer and farther.
     """
-    answer, (no, yes) = answers(dataset.test), dataset.summary("train")["answer"]
-    predictions = {
-        "majority": np.full(len(answer), yes >= no),
-        "oracle": oracle(dataset.test),
-        "oracle_on_boxes": oracle_on_boxes(dataset.test),
-    }
+    answer, (no, yes) = dataset.test.column("answer"), dataset.summary("train")["answer"]
     return {
         "chance": 0.5,
-        **{name: float((predicted == answer).mean()) for name, predicted in predictions.items()},
+        "majority": float((answer == (yes >= no)).mean()),
+        "oracle": float((answer == oracle(dataset.test)).mean()),
+        "oracle_on_boxes": float((answer == oracle_on_boxes(dataset.test)).mean()),
     }
-
-
-def _slots(column: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    return column["subject_slot"].astype(np.int64), column["object_slot"].astype(np.int64)
 
 
 def oracle(split: Split) -> np.ndarray:
     """(n,) bool answers of every question's logical form on its latent scene."""
-
-    def evaluate(column: dict[str, np.ndarray]) -> np.ndarray:
-        scenes, relation = split.scenes_of(column), column["relation"].astype(np.int64)
-        result: np.ndarray = margins(separations(scenes.pose, scenes.camera), relation, *_slots(column)) > 0
-        return result
-
-    return _gathered(split, ("relation", "subject_slot", "object_slot", *SCENE_COLUMNS), evaluate, np.bool_)
+    answers = [np.zeros(0, dtype=bool)]
+    for _, columns in split.stream(("relation", "subject_slot", "object_slot", *SCENE_COLUMNS), BLOCK):
+        scenes = split.scenes_of(columns)
+        relation, *slots = (
+            columns[name].astype(np.int64) for name in ("relation", "subject_slot", "object_slot")
+        )
+        answers.append(margins(separations(scenes.pose, scenes.camera), relation, *slots) > 0)
+    return np.concatenate(answers)
 
 
 def oracle_on_boxes(split: Split) -> np.ndarray:
     """(n,) bool answers by the true boxes alone."""
     axes, signs = np.array([r.axis for r in RELATIONS]), np.array([r.sign for r in RELATIONS])
-
-    def evaluate(column: dict[str, np.ndarray]) -> np.ndarray:
-        boxes, rows, relation = column["boxes"], np.arange(len(column["boxes"])), column["relation"]
-        subject, obj = (boxes[rows, slot] for slot in _slots(column))
-        across = (subject[:, 0] + subject[:, 2]) - (obj[:, 0] + obj[:, 2])  # positive: subject farther right
-        deep = obj[:, 3] - subject[:, 3]  # positive: subject farther away
-        result: np.ndarray = np.where(axes[relation] == LATERAL, across, deep) * signs[relation] > 0
-        return result
-
-    return _gathered(split, ("boxes", "relation", "subject_slot", "object_slot"), evaluate, np.bool_)
+    boxes, rows, relation = split.column("boxes"), np.arange(len(split)), split.column("relation")
+    subject, obj = boxes[rows, split.column("subject_slot")], boxes[rows, split.column("object_slot")]
+    across = (subject[:, 0] + subject[:, 2]) - (obj[:, 0] + obj[:, 2])  # positive: subject farther right
+    deep = obj[:, 3] - subject[:, 3]  # positive: subject farther away
+    answers: np.ndarray = np.where(axes[relation] == LATERAL, across, deep) * signs[relation] > 0
+    return answers

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -28,7 +29,7 @@ from simtown.training.early_stopping import (
     steps_an_epoch,
     steps_to_validation,
 )
-from simtown.training.evaluation import answers, logits_of, measure, references
+from simtown.training.evaluation import logits_of, measure, references
 from simtown.training.fit_settings import FitSettings
 from simtown.training.models import build
 from simtown.training.run_directory import RunState
@@ -100,7 +101,7 @@ def fit(
     A run that is killed at any moment and called again ends with the numbers of a run that was not.
 
     Args:
-        settings: of the run.
+        settings: of the run; with a train_size of 0 it uses all training examples.
         data: the data set, or its directory.
         directory: of the run; made if need be.
         callback: receives the progress.
@@ -119,6 +120,7 @@ def fit(
         FitError: the loss became NaN, or memory does not suffice.
     """
     dataset = data if isinstance(data, Dataset) else open_dataset(data)
+    settings = replace(settings, train_size=settings.train_size or len(dataset.train))
     check(settings, dataset)
     new_model(settings, dataset)  # a wrong option of the model is refused before anything is written
     callback = callback or FitCallback()
@@ -129,9 +131,7 @@ def fit(
             try:
                 results = _train(settings, dataset, directory, callback, cache, beside)
             except (FitError, torch.OutOfMemoryError) as error:
-                memory = (
-                    f"out of memory with `batch={settings.batch}`: use a smaller batch or smaller pictures"
-                )
+                memory = f"out of memory with `batch={settings.batch}`: use smaller batches or pictures"
                 problem = error if isinstance(error, FitError) else FitError(memory)
                 save_json(directory / run_directory.RUN, {**run, "status": "failed", "error": str(problem)})
                 raise problem from None
@@ -164,7 +164,7 @@ def _train(
             dataset.train, settings.train_size, dataset.settings, device, cache, callback.on_note, beside
         )
     val = open_split(dataset.val, len(dataset.val), dataset.settings, device, cache, beside=beside)
-    val_answers = answers(dataset.val)
+    val_answers = dataset.val.column("answer")
     learn = torch.compile(loss_of) if settings.compile else loss_of
     epoch_steps = steps_an_epoch(settings)
     # sums since the last validation: objective, cross-entropy, right answers
@@ -241,7 +241,7 @@ def _train(
         test = open_split(dataset.test, len(dataset.test), dataset.settings, device, kept, beside=beside)
         logits_test, test_loss = logits_of(model, test, len(dataset.test))
         logits_val, _ = logits_of(model, val, len(dataset.val))
-    run_directory.save_test(directory, logits_test, answers(dataset.test))
+    run_directory.save_test(directory, logits_test, dataset.test.column("answer"))
     _draw_curve(directory)
     seen = None if settings.stream else settings.train_size
     return {
@@ -294,7 +294,6 @@ def _sums(loss: torch.Tensor, logits: torch.Tensor, batch: Batch) -> torch.Tenso
 
 
 def _require_number(objective: float, epoch: int, step: int, settings: FitSettings) -> None:
-    """Raises FitError if the objective is NaN or infinite."""
     if not np.isfinite(objective):
         raise FitError(
             f"the loss became NaN in epoch {epoch} (step {step}): give a smaller `learning_rate` than "

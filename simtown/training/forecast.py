@@ -39,29 +39,23 @@ def time_left(
         if finished:
             _, run = min(finished, key=lambda entry: abs(log(entry[0].fit.train_size / size)))
             seconds.append(run["seconds"] * max(least_steps(cell.fit) / run["steps"], 1))
-            continue
-        if model not in step_seconds:
-            step_seconds[model] = seconds_a_step(cell, jobs)
-        seconds.append(step_seconds[model] * least_steps(cell.fit))
+        else:
+            step_seconds[model] = step_seconds.get(model) or seconds_a_step(cell, jobs)
+            seconds.append(step_seconds[model] * least_steps(cell.fit))
     if not seconds:
         return []
     bound = "at least" if growing or step_seconds else "about"
     left = duration(max(sum(seconds) / jobs, *seconds))
-    lines = [
-        f"{bound} {left} left with {jobs} run{'s' * (jobs > 1)} at once, if the machine does nothing else"
-    ]
-    if step_seconds:
-        timed = ", ".join(f"{model} {each:.2f} s" for model, each in step_seconds.items())
-        lines.append(
-            f"(a step timed here, {timed}, times the fewest steps of each run; a run continues as long as it "
-            "gets better)"
-        )
-    elif not growing:
-        lines.append(
-            "(assuming that each run takes as long as the finished one of its model that is nearest in "
-            "training examples)"
-        )
-    return lines
+    time = f"{bound} {left} left with {jobs} run{'s' * (jobs > 1)} at once, if the machine does nothing else"
+    timed = ", ".join(f"{model} {each:.2f} s" for model, each in step_seconds.items())
+    basis = (
+        f"(a step timed here, {timed}, times the fewest steps of each run; a run continues as long as it "
+        "gets better)"
+        if step_seconds
+        else "(assuming that each run takes as long as the finished one of its model that is nearest in "
+        "training examples)"
+    )
+    return [time, basis]
 
 
 def seconds_a_step(cell: SweepCell, jobs: int) -> float:
@@ -91,17 +85,11 @@ def seconds_a_step(cell: SweepCell, jobs: int) -> float:
 
 def _noise(world: World, b: int, device: torch.device) -> Batch:
     """b examples that mean nothing."""
-
-    def below(top: int, *shape: int) -> torch.Tensor:
-        return torch.randint(top, (b, *shape), device=device)
-
-    image = torch.rand(b, 3, world.height, world.width, device=device)
-    return Batch(
-        image.contiguous(memory_format=torch.channels_last),
-        1 + below(world.words - 1, world.length),
-        below(world.entities),
-        below(world.relations),
-        below(world.entities),
-        torch.rand(b, 2, 4, device=device),
-        below(2).float(),
-    )
+    image = torch.rand(b, 3, world.height, world.width)
+    tokens = torch.randint(1, world.words, (b, world.length))
+    tops = (world.entities, world.relations, world.entities)
+    kinds = (torch.randint(top, (b,)) for top in tops)
+    columns = (image, tokens, *kinds, torch.rand(b, 2, 4), torch.randint(2, (b,)).float())
+    batch = Batch(*(column.to(device) for column in columns))
+    batch.image = batch.image.contiguous(memory_format=torch.channels_last)
+    return batch

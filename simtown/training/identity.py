@@ -14,12 +14,14 @@ from typing import Any
 from simtown.core.files import as_json
 from simtown.core.runs import changed_settings
 from simtown.datasets.reader import Dataset
-from simtown.datasets.settings import Settings, file_name, has_digest
+from simtown.datasets.settings import Settings, file_name
 from simtown.training.fit_settings import FitSettings
 
 #: Settings of a data set that do not change its training examples: how many there are, what else is stored of
 #: them, and how.
 _STORAGE = ("n", "val", "test", "masks", "depth", "shard")
+#: Settings of a data set that may name a CSV file.
+_TABLES = ("frequencies", "paint")
 #: What an error calls the examples of each split.
 _NAMES = {"train": "training", "val": "validation", "test": "test"}
 
@@ -63,12 +65,11 @@ def endless(dataset: Dataset) -> str:
 
 def of_run(run: Mapping[str, Any]) -> dict[str, Any]:
     """What a run.json says of its identity: settings, world and digests of the examples."""
-    world = {
-        name: value for name, value in run["data"].items() if name not in ("name", "examples", "test_id")
-    }
+    others = ("name", "path", "examples", "test_id")  # older versions wrote the path
+    world = {name: value for name, value in run["data"].items() if name not in others}
     return {
         **run["settings"],
-        **{f"data.{name}": value for name, value in world.items()},
+        **{f"data.{name}": value for name, value in _by_name(world).items()},
         **{f"{_NAMES[split]} examples": digest for split, digest in run["data"]["examples"].items()},
     }
 
@@ -80,20 +81,17 @@ def other_settings(
 
     `any_device`: a run on another device counts as the same.
     """
-    now = world(data)
-    recorded = {name: run["data"].get(name) for name in now}
-    before = {name: value if _same(recorded[name], value) else recorded[name] for name, value in now.items()}
+    now = _by_name(world(data))
+    before = _by_name({name: run["data"].get(name) for name in now})
     trained_with = {**run["settings"], "device": settings.device} if any_device else run["settings"]
     return changed_settings(trained_with, as_json(asdict(settings))) + [
         f"data.{change}" for change in changed_settings(before, now)
     ]
 
 
-def _same(before: Any, now: Any) -> bool:
-    """Whether two values of a setting agree. CSV files agree in their names, unless both have a digest."""
-    if isinstance(before, str) and isinstance(now, str) and not (has_digest(before) and has_digest(now)):
-        return file_name(before) == file_name(now)
-    return bool(before == now)
+def _by_name(world: dict[str, Any]) -> dict[str, Any]:
+    """The same, CSV files by their names alone: the digests of the examples tell tables apart."""
+    return world | {name: file_name(world[name]) for name in _TABLES if isinstance(world.get(name), str)}
 
 
 def other_examples(run: dict[str, Any], examples: dict[str, str]) -> str:

@@ -62,12 +62,7 @@ class _Preset(msgspec.Struct, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class SweepCell:
-    """One run of a sweep: its data set and its settings.
-
-    Attributes:
-        data: settings of its data set.
-        fit: settings of its training.
-    """
+    """One run of a sweep: the settings of its data set and of its training."""
 
     data: Settings
     fit: FitSettings
@@ -161,7 +156,10 @@ def read(
         for key, choices, known in (("data", chosen.data, _DATA), ("fit", chosen.fit, _FIT)):
             if unknown := sorted(set(choices) - known):
                 raise ValueError(f"{key}.{unknown[0]} is unknown; {key} takes {', '.join(sorted(known))}")
-        width, height = _size(chosen.size)
+        size = re.fullmatch(r"([0-9]{1,5})(?:x([0-9]{1,5}))?", str(chosen.size))
+        if not size:
+            raise ValueError(f'size = {chosen.size} is not a size of pictures: write "128" or "64x32"')
+        width, height = int(size[1]), int(size[2] or size[1])
         shared = msgspec.convert({"width": width, "height": height, **chosen.data}, Settings)
         settings = msgspec.convert({"device": device, **chosen.fit}, FitSettings)
     except FileNotFoundError:
@@ -201,24 +199,13 @@ def check_targets(targets: Sequence[float]) -> tuple[float, ...]:
     return tuple(dict.fromkeys(targets))
 
 
-def _size(text: str | int) -> tuple[int, int]:
-    """Width and height of "64x32", or of "128"."""
-    match = re.fullmatch(r"(?P<width>[0-9]{1,5})(x(?P<height>[0-9]{1,5}))?", str(text))
-    if not match:
-        raise ValueError(f'size = {text} is not a size of pictures: write "128" or "64x32"')
-    return int(match["width"]), int(match["height"] or match["width"])
-
-
 def _named(cells: Iterable[SweepCell]) -> list[SweepCell]:
     """The cells, each once. Raises RefusedError if a name cannot be that of a directory."""
     return list({check_name(cell.name, "the run"): cell for cell in cells}.values())
 
 
 def _sized(cells: list[SweepCell]) -> list[SweepCell]:
-    """The cells, each once, on data sets as large as their largest size.
-
-    The first n examples of a data set are the smaller set.
-    """
+    """The cells, each once, on data sets as large as their largest size."""
     largest: dict[Settings, int] = {}
     for cell in cells:
         largest[cell.data] = max(largest.get(cell.data, 0), cell.fit.train_size)
@@ -233,24 +220,18 @@ def _world(shared: Settings, entities: int, distractor: bool) -> Settings:
 
 
 def _cells(data_of: Callable[[int], Settings], fit: FitSettings, grid: _Grid) -> list[SweepCell]:
-    """The cells of a grid: seeds outermost, then worlds, then sizes, the largest first.
-
-    So the last runs are short.
-    """
-    models = {model: replace(fit, model=model, options=options(model, {})) for model in grid.models}
+    """The cells of a grid: seeds outermost, then worlds, then sizes, the largest first."""
+    models = [replace(fit, model=model, options=options(model, {})) for model in grid.models]
     cells = []
     for seed, entities, distractor in product(grid.seeds, grid.entities, grid.distractor):
         data = _world(data_of(seed), entities, distractor)
-        for n, model in product(sorted(grid.train_sizes, reverse=True), grid.models):
-            cells.append(SweepCell(data, replace(models[model], train_size=n, seed=seed)))
+        for n, model in product(sorted(grid.train_sizes, reverse=True), models):
+            cells.append(SweepCell(data, replace(model, train_size=n, seed=seed)))
     return cells
 
 
 def _curves(data_of: Callable[[int], Settings], fit: FitSettings, grid: _Grid) -> list[SizeCurve]:
-    """The curves of a grid, on the ladder up to its largest size.
-
-    Conditions are outermost, then worlds in the order of the list.
-    """
+    """The curves of a grid, on the ladder up to its largest size: conditions outermost, then worlds."""
     curves = []
     for distractor, entities, model in product(grid.distractor, grid.entities, grid.models):
         chosen = replace(fit, model=model, options=options(model, {}))
@@ -267,8 +248,5 @@ def _curves(data_of: Callable[[int], Settings], fit: FitSettings, grid: _Grid) -
 
 
 def _examples(n: int) -> int:
-    """Training examples of the data set for runs of n.
-
-    A function of n alone, so an interrupted sweep makes the same data sets.
-    """
+    """Training examples of the data set for runs of n: of n alone, so a sweep may be interrupted."""
     return next((size for size in _DATA_SIZES if size >= n), n)

@@ -15,62 +15,39 @@ def curve(metrics: Sequence[Mapping[str, Any]], path: Path) -> None:
     """Loss and accuracy of one run, epoch by epoch, with the epoch of best validation accuracy marked.
 
     Args:
-        metrics: rows of metrics.jsonl, with epoch, step, train_loss, train_accuracy, val_loss, val_accuracy;
-            one that is missing is a gap.
+        metrics: rows of metrics.jsonl.
         path: the PNG to write.
-
-    Raises:
-        ValueError: there are no rows.
     """
-    if not metrics:
-        raise ValueError("no metrics: the run has not finished an epoch")
 
     def column(key: str) -> np.ndarray:
-        return np.array([np.nan if row.get(key) is None else row[key] for row in metrics], dtype=float)
+        return np.array([row[key] for row in metrics])
 
-    epoch = column("epoch")
-    validation = column("val_accuracy")
+    epoch, training, validation = column("epoch"), column("train_accuracy"), column("val_accuracy")
+    best = int(validation.argmax())
     figure = new_figure(9.5, 3.6)
     loss, accuracy = figure.subplots(1, 2)
     for axes, kind in ((loss, "loss"), (accuracy, "accuracy")):
         style_axes(axes)
         for split, colour, words in (("train", "#8A8A8A", "training"), ("val", "#0072B2", "validation")):
-            axes.plot(
-                epoch,
-                column(f"{split}_{kind}"),
-                "-o",
-                color=colour,
-                linewidth=1.6,
-                markersize=2.5,
-                label=words,
-            )
+            values = column(f"{split}_{kind}")
+            axes.plot(epoch, values, "-o", color=colour, linewidth=1.6, markersize=2.5, label=words)
+        axes.axvline(epoch[best], color="#D55E00", linewidth=1, linestyle=":", zorder=1)
         axes.set_title(kind, fontsize=11, color=INK, loc="left")
         axes.set_xlabel("epoch", color=INK)
         axes.set_xlim(epoch[0] - 0.5, epoch[-1] + 0.5)
         axes.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
-    accuracy.set_ylim(
-        min(0.45, np.nanmin([column("train_accuracy"), validation, [0.5] * len(epoch)]) - 0.02), 1.02
-    )
+    accuracy.set_ylim(min(0.45, training.min() - 0.02, validation.min() - 0.02), 1.02)
     accuracy.axhline(0.5, color="#888888", linewidth=1, linestyle=(0, (4, 3)), zorder=1)
-    if np.isfinite(validation).any():
-        best = int(np.nanargmax(validation))
-        for axes in (loss, accuracy):
-            axes.axvline(epoch[best], color="#D55E00", linewidth=1, linestyle=":", zorder=1)
-        accuracy.plot(
-            epoch[best],
-            validation[best],
-            "*",
-            color="#D55E00",
-            markersize=12,
-            zorder=5,
-            markeredgecolor="white",
-            label=f"best, epoch {epoch[best]:g}: {validation[best]:.3f}",
-        )
-    figure.legend(
-        *accuracy.get_legend_handles_labels(),
-        fontsize=8.5,
-        frameon=False,
-        loc="outside lower center",
-        ncols=3,
+    accuracy.plot(
+        epoch[best],
+        validation[best],
+        "*",
+        color="#D55E00",
+        markersize=12,
+        zorder=5,
+        markeredgecolor="white",
+        label=f"best, epoch {epoch[best]:g}: {validation[best]:.3f}",
     )
+    lines, labels = accuracy.get_legend_handles_labels()
+    figure.legend(lines, labels, fontsize=8.5, frameon=False, loc="outside lower center", ncols=3)
     save_figure(figure, path)

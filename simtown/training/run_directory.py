@@ -21,12 +21,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import nn
 
-from simtown.core.files import (
-    DamagedError,
-    replacing,
-    save_bytes,
-    save_text,
-)
+from simtown.core.files import DamagedError, replacing, save_bytes, save_text
 from simtown.core.runs import RunRecord
 from simtown.core.untrusted import open_regular, read_bytes
 from simtown.core.version import __version__, versions
@@ -105,8 +100,10 @@ def opened(
     examples = identity.examples_read(dataset, [size], lambda count: compared(count, total))[size]
     if settings.stream:
         examples["train"] = identity.endless(dataset)
-    with RECORD.opened(directory, _fresh(settings, dataset, examples), identity.of_run, load) as run:
-        yield run
+    fresh = _fresh(settings, dataset, examples)
+    with RECORD.opened(directory, fresh, identity.of_run, load) as run:
+        data = {name: value for name, value in run["data"].items() if name != "path"}
+        yield {**run, "data": data | identity.world(dataset.settings)}  # older versions wrote private folders
 
 
 def _fresh(settings: FitSettings, dataset: Dataset, examples: dict[str, str]) -> dict[str, Any]:
@@ -137,13 +134,7 @@ def _fresh(settings: FitSettings, dataset: Dataset, examples: dict[str, str]) ->
 
 
 def load(directory: Path) -> dict[str, Any]:
-    """run.json of a run directory.
-
-    Raises:
-        FileNotFoundError: there is none.
-        DamagedError: it cannot be read.
-        ForeignDirectoryError: another program wrote it.
-    """
+    """run.json of a run directory; DamagedError if it lacks something, and others as of RunRecord.load."""
     run = RECORD.load(directory)
     try:
         msgspec.convert(run, _Finished if run.get("status") == "done" else _Run)
@@ -200,11 +191,7 @@ class RunState:
 
     @classmethod
     def load(cls, directory: Path) -> tuple[RunState, dict[str, torch.Tensor]]:
-        """Where a run stands, and the tensors for :func:`restore`; none if nothing was saved.
-
-        Raises:
-            DamagedError: the state cannot be read.
-        """
+        """Where a run stands, and the tensors for :func:`restore`; none if nothing was saved."""
         if not os.path.lexists(directory / STATE):
             return cls(), {}
         try:
@@ -306,11 +293,7 @@ def cut_metrics(directory: Path, epoch: int) -> None:
 
 
 def read_metrics(directory: Path) -> list[dict[str, float]]:
-    """Rows of metrics.jsonl; a last line that was cut is left out.
-
-    Raises:
-        DamagedError: a row cannot be read; the message names its line.
-    """
+    """Rows of metrics.jsonl, without a last line that was cut. Raises DamagedError."""
     path = directory / METRICS
     if not os.path.lexists(path):
         return []

@@ -5,7 +5,6 @@ Every source is a table of examples that batches are taken from by number; none 
 
 from __future__ import annotations
 
-import os
 import re
 import warnings
 from collections import deque
@@ -65,10 +64,7 @@ BLOCK = 1024
 
 
 def order(seed: int, epoch: int, n: int) -> np.ndarray:
-    """(n,) int64: the order in which an epoch visits its examples.
-
-    Making it takes 20 bytes an example, keeping it 8.
-    """
+    """(n,) int64: the order in which an epoch visits its examples."""
     draws, words = Stream(seed, "fit", "order"), np.empty(n, dtype=np.uint64)
     for numbers in chunks(n, _WORDS):
         words[numbers] = draws.bits(numbers, 1, epoch)[:, 0]
@@ -112,7 +108,7 @@ def as_input(pixels: torch.Tensor) -> torch.Tensor:
 
 
 def as_batch(column: Mapping[str, np.ndarray], settings: Settings, device: torch.device) -> Batch:
-    """Everything but the pictures, from a data set's columns (n rows each): a batch whose image is empty.
+    """A batch without its pictures, from a data set's columns (n rows each).
 
     `settings`: of the pictures, and of the world whose ranks the model knows kinds by.
     """
@@ -172,9 +168,6 @@ class FromDisk:
         return self.n
 
     def _read(self, rows: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """Pictures and columns of some examples."""
-        if len(rows) and rows.max() >= self.n:
-            raise IndexError(f"there is no example {rows.max()}: {self.n} are used, numbered from 0")
         return self.split.images(rows), self.split.rows(_COLUMNS, rows)
 
     def batches(self, numbers: Iterable[np.ndarray]) -> Iterator[Batch]:
@@ -188,11 +181,8 @@ class FromDisk:
 class FreshExamples:
     """Fresh training examples, sampled by threads and rendered one batch ahead of the model.
 
-    Nothing is written to disk.
-
-    Example i is training example i of an endless data set of these settings, whatever the batch size, so a
-    stream is the same every time, and its first examples are those of the data set on disk. `tables`: of its
-    manifest, see :meth:`Settings.recipe`.
+    Example i is training example i of an endless data set of these settings, whatever the batch size. So the
+    first examples are those of the data set on disk. `tables`: of its manifest, see :meth:`Settings.recipe`.
     """
 
     def __init__(
@@ -202,12 +192,10 @@ class FreshExamples:
         self.recipe = settings.recipe("train", tables)
 
     def _sample(self, rows: np.ndarray) -> tuple[SceneBatch, dict[str, np.ndarray]]:
-        """Scenes, and the columns that a data set has of them."""
         examples = sample(self.recipe, rows)
         return examples.scene, columns(examples, rows, self.settings)
 
-    def _finish(self, sampled: tuple[SceneBatch, dict[str, np.ndarray]]) -> Batch:
-        """The batch of sampled scenes."""
+    def _render(self, sampled: tuple[SceneBatch, dict[str, np.ndarray]]) -> Batch:
         scenes, column = sampled
         batch = as_batch(column, self.settings, self.device)
         batch.image = as_input(self.pictures(scenes))
@@ -220,13 +208,12 @@ class FreshExamples:
             pixels = torch.empty((len(scenes), height, width, 3), dtype=torch.uint8, device=self.device)
             self.renderer.draw_into(scenes, pixels)
             return pixels
-        return torch.from_numpy(self.renderer.render(scenes, width, height, geometry=False).rgb).to(
-            self.device
-        )
+        drawn = self.renderer.render(scenes, width, height, geometry=False)
+        return torch.from_numpy(drawn.rgb).to(self.device)
 
     def batches(self, numbers: Iterable[np.ndarray]) -> Iterator[Batch]:
         """See :class:`ExampleSource`."""
-        return _ahead(self._finish, _ahead(self._sample, numbers, SAMPLED_AHEAD), 1)
+        return _ahead(self._render, _ahead(self._sample, numbers, SAMPLED_AHEAD), 1)
 
 
 def _ahead(make: Callable[[Piece], Made], pieces: Iterable[Piece], threads: int) -> Iterator[Made]:
@@ -287,27 +274,19 @@ def open_split(
         )
     if needed >= _MUCH and cache is not False:
         where = "on the card" if device.type == "cuda" else "in memory"
-        if fits:
-            noted(
-                f"keeps {n:,} pictures {where}: {size(needed)} of {size(free)} free; `cache=False` reads "
-                "them from disk"
-            )
-        else:
-            noted(
-                f"reads {n:,} pictures from disk: {where} they would take {size(needed)} of {size(free)} free"
-            )
+        amount = f"{size(needed)} of {size(free)} free"
+        noted(
+            f"keeps {n:,} pictures {where}: {amount}; `cache=False` reads them from disk"
+            if fits
+            else f"reads {n:,} pictures from disk: {where} they would take {amount}"
+        )
     return (Resident if fits and cache is not False else FromDisk)(split, n, settings, device)
 
 
 def _free(device: torch.device) -> int:
-    """Bytes of memory that can be had. What Linux keeps of files that were read can be had, too."""
+    """Bytes of memory that can be had, also from what Linux keeps of files; 4 GiB where it is not known."""
     if device.type == "cuda":
         return torch.cuda.mem_get_info(device)[0]
-    if _MEMINFO.is_file() and (
-        available := re.search(r"MemAvailable: +(\d+) kB", _MEMINFO.read_text("utf-8"))
-    ):
-        return int(available[1]) * 1024
-    try:
-        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (ValueError, OSError):
-        return 2**32
+    content = _MEMINFO.read_text("utf-8") if _MEMINFO.is_file() else ""
+    available = re.search(r"MemAvailable: +(\d+) kB", content)
+    return int(available[1]) * 1024 if available else 2**32

@@ -46,20 +46,14 @@ class SweepCallback(Protocol):
 
 
 def dataset_path(out: Path, settings: Settings) -> Path:
-    """Where a sweep keeps a data set, such as data/15-distractor-seed3-60000.
-
-    Raises RefusedError if a link on the way leads elsewhere.
-    """
+    """Where a sweep keeps a data set, such as data/15-distractor-seed3-60000; RefusedError for a link."""
     third = "-distractor" if settings.distractor else ""
     world = f"-world{settings.world_seed}" if settings.world_seed != settings.seed else ""
     return inside(out, f"{DATA}/{settings.entities}{third}-seed{settings.seed}{world}-{settings.n}")
 
 
 def run_path(out: Path, cell: SweepCell) -> Path:
-    """Where a sweep keeps a run, such as runs/pbn-15-2000-seed0.
-
-    Raises RefusedError if a link on the way leads elsewhere.
-    """
+    """Where a sweep keeps a run, such as runs/pbn-15-2000-seed0; RefusedError for a link."""
     return inside(out, f"{RUNS}/{cell.name}")
 
 
@@ -82,11 +76,9 @@ def started_runs(plan: SweepPlan, out: Path, kept: Path | None = None) -> dict[s
             runs[cell.name] = run_directory.load(directory)
         if cell.name in runs:
             _require_same(cell, runs[cell.name], directory)
-        if kept is not None and cells.path_of(kept, cell.name).exists():
-            path = cells.path_of(kept, cell.name)
-            run = cells.load(path)[0]
-            # it is finished, so another device may have trained it
-            _require_same(cell, run, path, any_device=True)
+        if kept is not None and (path := cells.path_of(kept, cell.name)).exists():
+            run, _ = cells.load(path)
+            _require_same(cell, run, path, any_device=True)  # it is finished
             if not _done(runs.get(cell.name)):
                 runs[cell.name] = run
     return runs
@@ -108,9 +100,9 @@ def _done(run: Mapping[str, Any] | None) -> bool:
 
 
 class SweepData:
-    """The data sets of a sweep: each is made when a cell needs it.
+    """The data sets of a sweep: each is made when a cell needs it, and compared with the runs begun on it.
 
-    It is compared with the runs that were begun on it before.
+    `progress_of(title)` makes a context manager that gives a callback, for each data set.
 
     Args:
         begun: as :func:`started_runs` returns it.
@@ -124,16 +116,7 @@ class SweepData:
         self._ready: set[Settings] = set()
 
     def make(self, settings: Settings, progress_of: Any) -> None:
-        """Make what is missing of a data set, then compare it.
-
-        Args:
-            settings: of the data set.
-            progress_of: progress_of(title) makes a context manager that gives a callback.
-
-        Raises:
-            ForeignDirectoryError: see :meth:`compare`.
-            Others: see :func:`simtown.datasets.generate.generate`.
-        """
+        """Make what is missing of a data set, then compare it."""
         if settings not in self._ready:
             path = dataset_path(self._out, settings)
             with progress_of(f"data {path.name}") as progress:
@@ -151,10 +134,7 @@ class SweepData:
         return bool(manifest["complete"])
 
     def compare(self, settings: Settings, progress_of: Any) -> None:
-        """Raises ForeignDirectoryError if a run that was begun read other examples than a data set has.
-
-        `progress_of` as for :meth:`make`.
-        """
+        """Raises ForeignDirectoryError if a run that was begun read other examples than a data set has."""
         readers = [c for c in self._plan.cells if c.data == settings and c.name in self._begun]
         self._ready.add(settings)
         if not readers:
@@ -174,14 +154,12 @@ class SweepData:
 def begin(
     plan: SweepPlan, out: Path, progress_of: Any, cluster: Cluster | None = None, kept: Path | None = None
 ) -> tuple[dict[str, Any], SweepData]:
-    """Do everything before the first run.
-
-    Refuses what cannot continue, and compares the runs that were begun with the data sets that are there.
+    """Compare the runs that were begun with the plan and with the data sets that are there.
 
     Args:
         plan: of the sweep.
         out: its directory.
-        progress_of: progress_of(title) makes a context manager that gives a callback, for each data set.
+        progress_of: as in :class:`SweepData`.
         cluster: makes the data sets; by default this machine does.
         kept: folder of cells that were finished elsewhere.
 
@@ -193,11 +171,11 @@ def begin(
         ForeignDirectoryError: a data set or a run has other settings than the plan, or a run read other
             examples.
     """
-    runs_begun = started_runs(plan, out, kept)
-    data = SweepData(plan, out, runs_begun, cluster)
+    begun = started_runs(plan, out, kept)
+    data = SweepData(plan, out, begun, cluster)
     for settings in [settings for settings in plan.data() if data.is_complete(settings)]:
         data.compare(settings, progress_of)
-    return {name: run for name, run in runs_begun.items() if _done(run)}, data
+    return {name: run for name, run in begun.items() if _done(run)}, data
 
 
 def sweep(
@@ -212,19 +190,17 @@ def sweep(
 ) -> Outcome:
     """Run the cells of a plan that are not done; of an adaptive plan those that its targets need.
 
-    Each of `jobs` worker processes takes one cell after another; the numbers are those of running them alone.
-    A cell that fails, or whose process dies, does not stop the others, and is tried again by the next call.
-    With a `cluster` its machines take the cells instead, a processor each; all of them must reach `out` under
-    the same path.
+    The numbers are those of running the cells alone. A cell that fails, or whose process dies, does not stop
+    the others, and is tried again by the next call.
 
     Args:
         plan: of the sweep.
         out: its directory.
         done: as :func:`begin` returns it.
         data: as :func:`begin` returns it.
-        jobs: worker processes.
+        jobs: worker processes, each of which takes one cell after another.
         callback: receives the progress.
-        cluster: takes the cells instead of worker processes.
+        cluster: its machines take the cells instead, a processor each, and reach `out` under the same path.
         kept: folder to which every finished cell is added.
     """
     with claimed(out, "simtown sweep"):
@@ -304,9 +280,8 @@ class _Queue(Iterator[SweepCell]):
         for (target, curve), line in before.items():
             now = self._schedule.describe(target, curve)
             if (target, curve) not in self._open:
-                now += (
-                    f"; {self._schedule.over()} of {len(list(self._schedule.searches()))} searches are over"
-                )
+                searches = len(list(self._schedule.searches()))
+                now += f"; {self._schedule.over()} of {searches} searches are over"
             if now != line:
                 self._callback.on_note(now)
 

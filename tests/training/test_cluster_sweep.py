@@ -52,29 +52,12 @@ def test_a_sweep_on_a_cluster_ends_as_its_runs_alone(tmp_path, cli, monkeypatch,
     path = preset(tmp_path, [*own, "question-only"], [20, 10])
     allowed = [word for name in own for word in ("--allow-model", name)]
     with nodes(2) as (cluster, _, _):
-        done = cli(
-            "sweep",
-            "--preset",
-            path,
-            "--device",
-            "cpu",
-            "--engine",
-            "ray",
-            "--address",
-            cluster.address,
-            "--out",
-            "out",
-            *allowed,
-        )
+        where = ["--engine", "ray", "--address", cluster.address, "--out", "out"]
+        done = cli("sweep", "--preset", path, "--device", "cpu", *where, *allowed)
     assert done.code == 1
     assert "out: 4 of 6 runs are done, 4 of them now" in done.out
-    assert (
-        sum(
-            "a tree fell on the line" in line and line.startswith("simtown: ")
-            for line in done.err.splitlines()
-        )
-        == 2
-    )
+    errors = [line for line in done.err.splitlines() if line.startswith("simtown: ")]
+    assert sum("a tree fell on the line" in line for line in errors) == 2
     assert (tmp_path / "died").exists()
     runs = runs_of("out")
     for cell in read(str(path), "cpu", allowed=own).cells:

@@ -37,16 +37,6 @@ def test_wide_is_a_plain_layer_in_another_unit():
     torch.testing.assert_close(wide(x), plain(x))
 
 
-def test_orthogonal_layers_keep_the_signal_and_default_ones_lose_it():
-    torch.manual_seed(0)
-    x = torch.randn(512, 128)
-    spread = {
-        init: float(perceptron(128, 100, 50, 25, 25, 4, init=init)(x).detach().std(0).mean())
-        for init in ("default", "orthogonal")
-    }
-    assert spread["orthogonal"] > 5 * spread["default"]
-
-
 def dead(plain, seed, steps=60):
     """Share of the first layer's ReLU units that no longer differ between inputs, after Adam on labels that
     nothing explains.
@@ -63,9 +53,8 @@ def dead(plain, seed, steps=60):
     model = nn.Sequential(head, nn.Linear(HEAD[-1], 1))
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
     for _ in range(steps):
-        loss = nn.functional.binary_cross_entropy_with_logits(
-            model(x[torch.randint(1024, (128,))])[:, 0], torch.randint(2, (128,)).float()
-        )
+        logits, labels = model(x[torch.randint(1024, (128,))])[:, 0], torch.randint(2, (128,)).float()
+        loss = nn.functional.binary_cross_entropy_with_logits(logits, labels)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -177,18 +166,3 @@ def test_a_stage_under_a_transform_or_without_statistics_is_pytorchs_three_layer
     weights = torch.stack([stage.norm.weight.detach(), torch.full((3,), 2.0)])
     found = torch.func.vmap(torch.func.grad(total))(weights)
     torch.testing.assert_close(found[0], torch.autograd.grad(alone.sum(), stage.norm.weight)[0])
-
-
-@pytest.mark.parametrize("asked", [torch.inference_mode, torch.no_grad, torch.enable_grad])
-@pytest.mark.parametrize("kind", [torch.bfloat16, torch.float32])
-@pytest.mark.parametrize("shape", [(4, 3, 2, 2), (5, 20, 3, 7)])
-def test_a_stage_that_is_only_asked_learns_nothing(asked, kind, shape):
-    stage = Stage(shape[1], 0.5)
-    stage(3 * torch.randn(shape) + 1)
-    stage.eval()
-    before, maps = deepcopy(stage.state_dict()), torch.randn(shape).to(kind)
-    with asked():
-        found = stage(maps)
-        torch.testing.assert_close(found, torch.relu(stage.norm(maps)))
-    assert found.requires_grad == (asked is torch.enable_grad)
-    torch.testing.assert_close(stage.state_dict(), before)

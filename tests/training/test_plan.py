@@ -70,29 +70,26 @@ def test_the_papers_grid_is_the_papers():
     sizes = (250, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 30_000, 40_000, 60_000)
     seeds = {cell.fit.seed for cell in plan.cells}
     grid = set(product((5, 15, 31, 60), (False, True), ("pbn", "cnn-lstm"), sizes, seeds))
-    cells = [
-        (c.data.entities, c.data.distractor, c.fit.model, c.fit.train_size, c.fit.seed) for c in plan.cells
-    ]
+    cells = [axes(cell) for cell in plan.cells]
     assert set(cells) == grid
     assert len(cells) == len(grid) == 4 * 2 * 2 * 10 * len(seeds)
-    assert {(c.data.width, c.data.height, c.data.n, c.data.val, c.data.test) for c in plan.cells} == {
-        (128, 128, 60_000, 1_000, 2_000)
-    }
-    assert {(c.fit.batch, c.fit.learning_rate, c.fit.patience, c.fit.device) for c in plan.cells} == {
-        (128, 1e-3, 10, "cuda")
-    }
-    assert {c.data.relations for c in plan.cells} == {("left of", "right of")}
+    for data in plan.data():
+        assert (data.width, data.height, data.n, data.val, data.test) == (128, 128, 60_000, 1_000, 2_000)
+        assert data.relations == ("left of", "right of")
+    for fit in (cell.fit for cell in plan.cells):
+        assert (fit.batch, fit.learning_rate, fit.patience, fit.device) == (128, 1e-3, 10, "cuda")
     assert len(plan.data()) == 8 * len(seeds)
     assert cells[0][0] == 60, "largest worlds first"
 
 
+def axes(cell):
+    return cell.data.entities, cell.data.distractor, cell.fit.model, cell.fit.train_size, cell.fit.seed
+
+
 def test_a_grid_is_the_product_of_its_axes_and_none_twice(plan):
-    cells = [
-        (c.data.entities, c.data.distractor, c.fit.model, c.fit.train_size, c.fit.seed) for c in plan.cells
-    ]
-    wanted = set(product((5, 3), (False, True), ("pbn", "cnn-lstm"), (20, 100), (0, 4))) | {
-        (5, False, "pbn", 10, 0)
-    }
+    cells = [axes(cell) for cell in plan.cells]
+    wanted = {(5, False, "pbn", 10, 0)}
+    wanted |= set(product((5, 3), (False, True), ("pbn", "cnn-lstm"), (20, 100), (0, 4)))
     assert set(cells) == wanted
     assert len(cells) == len(wanted) == 33
 
@@ -145,35 +142,18 @@ def test_an_adaptive_plan_may_visit_every_rung_and_its_data_depend_on_the_size_a
         for size, cells in curve.sizes.items():
             for cell in cells:
                 assert names[cell.name] == cell, "the same cell in every grid"
-                assert (cell.fit.train_size, cell.fit.model, cell.data.entities) == (
-                    size,
-                    curve.model,
-                    curve.entities,
-                )
+                assert axes(cell)[2:4] == (curve.model, size)
+                assert cell.data.entities == curve.entities
                 assert cell.data.n >= size
                 assert cell.data.seed == cell.fit.seed
 
 
-def test_sizes_may_differ_from_world_to_world(tmp_path):
-    text = (
-        "version = "
-        '1\n[[grid]]\nentities=[5]\ndistractor=[false]\nmodels=["pbn"]\ntrain_sizes=[40]\nseeds=[0]\n'
-    )
-    plan = read(write(tmp_path, text + text.split("\n", 1)[1].replace("5", "3").replace("40", "10")), "cpu")
-    assert [(d.entities, d.n, d.width) for d in plan.data()] == [(5, 40, 128), (3, 10, 128)]
-
-
 def test_choices_of_fit_and_names_of_cells(plan):
-    assert {(c.fit.min_steps, c.fit.patience, c.fit.protocol, c.fit.device) for c in plan.cells} == {
-        (400, 3, "patient", "cpu")
-    }
+    for fit in (cell.fit for cell in plan.cells):
+        assert (fit.min_steps, fit.patience, fit.protocol, fit.device) == (400, 3, "patient", "cpu")
     assert plan.cells[0].name == "pbn-5-100-seed0"
     assert "cnn-lstm-3-distractor-20-seed4" in [c.name for c in plan.cells]
-    last = [
-        c.fit.train_size
-        for c in plan.cells
-        if (c.fit.seed, c.data.entities, c.data.distractor) == (4, 3, True)
-    ]
+    last = [n for *world, _, n, seed in map(axes, plan.cells) if (*world, seed) == (3, True, 4)]
     assert last == sorted(last, reverse=True), "large sets first, so that the last to run are short"
 
 
@@ -220,6 +200,7 @@ def test_a_preset_without_a_grid_or_a_file_is_one_line(tmp_path, cli, monkeypatc
     cli("sweep", "--preset", write(tmp_path, "version = 1\n[fit]\nmin_steps = 3\n")).refuses("grid")
     cli("sweep", "--preset", "huge").refuses("huge", "paper", "small", "tiny")
     cli("sweep", "--preset", tmp_path).refuses(str(tmp_path))
+    cli("sweep", "--preset", "tiny", "--jobs", 0).refuses("--jobs", "not 0")
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00version")
     cli("sweep", "--preset", "binary.toml").refuses("binary.toml")
     with pytest.raises(SettingsError, match="no preset or file"):
@@ -244,8 +225,3 @@ def test_a_plan_is_listed_and_nothing_else_happens(tmp_path, cli, monkeypatch, p
 def test_targets_that_cannot_be_are_refused(targets, words, tmp_path, cli, monkeypatch):
     monkeypatch.chdir(tmp_path)
     cli("sweep", "--preset", write(tmp_path, WHOLE), "--adaptive", targets, "--plan").refuses(*words)
-
-
-def test_no_workers_are_refused(tmp_path, cli, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    cli("sweep", "--preset", write(tmp_path, WHOLE), "--jobs", 0).refuses("--jobs", "not 0")

@@ -99,13 +99,8 @@ def test_a_sweep_that_is_stopped_ends_with_the_same_cells(plan, jobs, sittings):
 def test_models_do_not_wait_for_each_other_and_what_decides_comes_first(plan):
     schedule = Schedule(plan, {})
     taken = [schedule.take() for _ in range(5)]
-    assert [(c.fit.model, c.data.entities) for c in taken] == [
-        ("pbn", 15),
-        ("pbn", 15),
-        ("cnn-lstm", 15),
-        ("cnn-lstm", 15),
-        ("question-only", 15),
-    ]
+    models = ["pbn", "pbn", "cnn-lstm", "cnn-lstm", "question-only"]
+    assert [(c.fit.model, c.data.entities) for c in taken] == [(model, 15) for model in models]
     assert schedule.take() is None, "what follows depends on these"
     for cell in taken[:2]:
         schedule.ended(cell, accuracy(cell))

@@ -90,15 +90,7 @@ def test_no_code_is_imported_because_a_file_names_it(begun, tmp_path, monkeypatc
 
 @pytest.mark.parametrize(
     "name",
-    [
-        "metrics.jsonl",
-        "weights.safetensors",
-        "state.safetensors",
-        "test.npz",
-        "curve.png",
-        "run.json",
-        "tensorboard",
-    ],
+    ["metrics.jsonl", "weights.safetensors", "state.safetensors", "test.npz", "run.json", "tensorboard"],
 )
 def test_continuing_writes_through_no_link(name, begun, data, tmp_path):
     outside = tmp_path / "outside"

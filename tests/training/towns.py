@@ -57,17 +57,15 @@ def noise(sizes, b=8, seed=0):
 
 
 def result(directory):
-    """Everything a finished run says that must not depend on when, where and in how many sittings it was
-    made.
-    """
+    """What a finished run says that must not depend on when, where and in how many sittings it was made."""
     directory = Path(directory)
-    told = {k: v for k, v in json.loads((directory / "run.json").read_text()).items() if k not in MACHINE}
+    run = {k: v for k, v in json.loads((directory / "run.json").read_text()).items() if k not in MACHINE}
     rows = [json.loads(line) for line in (directory / "metrics.jsonl").read_text().splitlines()]
     for row in rows:
         del row["images_per_second"]
     with np.load(directory / "test.npz") as test:
         items = {name: test[name].tobytes() for name in test.files}
-    return told, rows, items, hashlib.sha256((directory / "weights.safetensors").read_bytes()).hexdigest()
+    return run, rows, items, hashlib.sha256((directory / "weights.safetensors").read_bytes()).hexdigest()
 
 
 def snapshot(directory):
@@ -107,7 +105,7 @@ class Entities(nn.Module):
 
 
 class Broken(Entities):
-    """The loss is no number after step `last`."""
+    """The loss is NaN after step `last`."""
 
     last = 1_000_000
 

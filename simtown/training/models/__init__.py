@@ -39,17 +39,9 @@ class ModelError(ValueError):
 
 
 def require_allowed(name: str, file: Path | str, allowed: Collection[str] = ()) -> None:
-    """Require that a model which a file names is one of ours, or one that the user names too.
+    """Raises ModelError if a model that a file names is neither one of ours nor one that the user allows.
 
     So no code is imported because a file says so.
-
-    Args:
-        name: what the file, such as a run or a preset, names.
-        file: for the message.
-        allowed: models that the user names, as package.module:Class.
-
-    Raises:
-        ModelError: the model is neither.
     """
     if name not in MODELS and name not in allowed:
         advice = (
@@ -92,19 +84,12 @@ def options(name: str, texts: dict[str, str]) -> dict[str, Any]:
     Raises:
         ModelError: the model does not have an option, or a value cannot be read.
     """
-    parameters = {
-        p.name: p
-        for p in list(signature(find(name)).parameters.values())[1:]
-        if p.kind is not Parameter.VAR_KEYWORD
-    }
-    result: dict[str, Any] = {
-        p.name: p.default for p in parameters.values() if p.default is not Parameter.empty
-    }
+    parameters = [p for p in signature(find(name)).parameters.values() if p.kind is not Parameter.VAR_KEYWORD]
+    names = [p.name for p in parameters[1:]]  # the first is the world
+    result: dict[str, Any] = {p.name: p.default for p in parameters if p.default is not Parameter.empty}
     for key, text in texts.items():
-        if key not in parameters:
-            raise ModelError(
-                f"the model {name} has no option '{key}': it has {', '.join(parameters) or 'none'}"
-            )
+        if key not in names:
+            raise ModelError(f"the model {name} has no option '{key}': it has {', '.join(names) or 'none'}")
         kind = type(result.get(key, text))
         try:
             result[key] = _FLAGS[text.lower()] if kind is bool else kind(text)

@@ -8,12 +8,11 @@ from torch import nn
 from simtown.training.models.layers import (
     HEAD,
     QuestionEncoder,
-    Stage,
-    convolution,
     half,
     joint_loss,
     perceptron,
     scaled,
+    stages,
 )
 from simtown.training.world import Batch, World
 
@@ -46,15 +45,10 @@ class CnnLstm(nn.Module):
         hidden: int = 128,
     ) -> None:
         super().__init__()
-        first, second, third = scaled(self.filters, width)
-        self.cnn = nn.Sequential(
-            *(convolution(3, first), Stage(first, dropout)),
-            *(convolution(first, second), Stage(second, dropout)),
-            *(convolution(second, third), Stage(third, dropout)),
-            nn.Flatten(),
-        )
+        filters = scaled(self.filters, width)
+        self.cnn = nn.Sequential(*stages(3, *filters, dropout=dropout), nn.Flatten())
         self.question = QuestionEncoder(world.words, embedding, hidden)
-        seen = third * half(world.height, 3) * half(world.width, 3)
+        seen = filters[-1] * half(world.height, 3) * half(world.width, 3)
         # four numbers, as section 6.5 has them, without ReLU: four such units die within a few hundred steps
         # at chance, and all is over
         self.decide = nn.Sequential(perceptron(seen + hidden, *HEAD, init=init), nn.Linear(HEAD[-1], 1))

@@ -8,14 +8,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from simtown.training.models.layers import (
-    QuestionEncoder,
-    Stage,
-    convolution,
-    perceptron,
-    scaled,
-    with_coordinates,
-)
+from simtown.training.models.layers import QuestionEncoder, perceptron, scaled, stages, with_coordinates
 from simtown.training.world import Batch, World
 
 
@@ -71,16 +64,13 @@ class Film(nn.Module):
         blocks: int = 3,
     ) -> None:
         super().__init__()
-        first, second, third = scaled(self.filters, width)
-        self.stem = nn.Sequential(
-            *(convolution(3, first), Stage(first, dropout)),
-            *(convolution(first, second), Stage(second, dropout)),
-            *(convolution(second, third), Stage(third, dropout)),
-        )
+        filters = scaled(self.filters, width)
+        channels = filters[-1]
+        self.stem = nn.Sequential(*stages(3, *filters, dropout=dropout))
         self.question = QuestionEncoder(world.words, embedding, hidden)
-        self.modulate = nn.Linear(hidden, blocks * 2 * third)
-        self.blocks = nn.ModuleList(FilmBlock(third) for _ in range(blocks))
-        self.last = nn.Conv2d(third + 2, self.top, 1)
+        self.modulate = nn.Linear(hidden, blocks * 2 * channels)
+        self.blocks = nn.ModuleList(FilmBlock(channels) for _ in range(blocks))
+        self.last = nn.Conv2d(channels + 2, self.top, 1)
         self.decide = perceptron(self.top, self.top, 1)
 
     def forward(self, batch: Batch) -> torch.Tensor:

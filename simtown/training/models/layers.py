@@ -54,6 +54,15 @@ def convolution(before: int, after: int) -> nn.Conv2d:
     return nn.Conv2d(before, after, 3, stride=2, padding=1, bias=False)
 
 
+def stages(*channels: int, dropout: float) -> list[nn.Module]:
+    """A convolution and what follows it for every two neighbours among these numbers of channels."""
+    return [
+        layer
+        for before, after in pairwise(channels)
+        for layer in (convolution(before, after), Stage(after, dropout))
+    ]
+
+
 #: How hidden layers of a perceptron may be initialised: PyTorch's way, whose signal shrinks by √3 a layer, or
 #: so that it stays.
 INITS = ("default", "orthogonal")

@@ -6,7 +6,16 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from simtown.training.models.layers import HEAD, Stage, convolution, half, joint_loss, perceptron, scaled
+from simtown.training.models.layers import (
+    HEAD,
+    Stage,
+    convolution,
+    half,
+    joint_loss,
+    perceptron,
+    scaled,
+    stages,
+)
 from simtown.training.models.maps import Places
 from simtown.training.models.stage import Label
 from simtown.training.world import Batch, World
@@ -69,16 +78,12 @@ class BoundingBox(nn.Module):
 
     def __init__(self, world: World, embedding: int, dropout: float, init: str, width: float) -> None:
         super().__init__()
-        first, second, third = scaled(self.filters, width)
+        filters = scaled(self.filters, width)
         self.label = nn.Embedding(world.entities, embedding)
-        self.look = LabelledConvolution(embedding, first, world.height, world.width)
-        self.cnn = nn.Sequential(
-            Stage(first, dropout),
-            *(convolution(first, second), Stage(second, dropout)),
-            *(convolution(second, third), Stage(third, dropout)),
-            nn.Flatten(),
-        )
-        self.locate = perceptron(third * half(world.height, 3) * half(world.width, 3), *HEAD, init=init)
+        self.look = LabelledConvolution(embedding, filters[0], world.height, world.width)
+        self.cnn = nn.Sequential(Stage(filters[0], dropout), *stages(*filters, dropout=dropout), nn.Flatten())
+        seen = filters[-1] * half(world.height, 3) * half(world.width, 3)
+        self.locate = perceptron(seen, *HEAD, init=init)
 
     def forward(self, image: torch.Tensor, entities: torch.Tensor) -> torch.Tensor:
         """(b, 3, h, w) pictures and (slots, b) entities → (slots, b, 4) boxes, see

@@ -8,11 +8,10 @@ from torch import nn
 
 from simtown.training.models.layers import (
     QuestionEncoder,
-    Stage,
-    convolution,
     half,
     perceptron,
     scaled,
+    stages,
     with_coordinates,
 )
 from simtown.training.world import Batch, World
@@ -62,24 +61,14 @@ class RelationNetwork(nn.Module):
         relation: int = 64,
     ) -> None:
         super().__init__()
-        first, second, third = scaled(self.filters, width)
-        stages = [
-            convolution(3, first),
-            Stage(first, dropout),
-            convolution(first, second),
-            Stage(second, dropout),
-            convolution(second, third),
-        ]
-        stages.append(Stage(third, dropout))
-        times = 3
-        while half(world.width, times) * half(world.height, times) > MOST_CELLS:
-            stages += [convolution(third, third), Stage(third, dropout)]
-            times += 1
-        self.cnn = nn.Sequential(*stages)
+        filters = [*scaled(self.filters, width)]
+        while half(world.width, len(filters)) * half(world.height, len(filters)) > MOST_CELLS:
+            filters.append(filters[-1])
+        self.cnn = nn.Sequential(*stages(3, *filters, dropout=dropout))
         self.question = QuestionEncoder(world.words, embedding, hidden)
         self.normalise = nn.LayerNorm(hidden)  # a fresh LSTM's state is a tenth as large as a cell's features
-        self.first = nn.Linear(third + 2, relation)
-        self.second = nn.Linear(third + 2, relation, bias=False)
+        self.first = nn.Linear(filters[-1] + 2, relation)
+        self.second = nn.Linear(filters[-1] + 2, relation, bias=False)
         self.asked = nn.Linear(hidden, relation, bias=False)
         self.relate = nn.Sequential(
             *(nn.ReLU(inplace=True), nn.Linear(relation, relation)),
