@@ -49,16 +49,6 @@ SAMPLED_AHEAD = 2
 Piece = TypeVar("Piece")
 Made = TypeVar("Made")
 _COLUMNS = ("tokens", "subject", "relation", "object", "subject_slot", "object_slot", "boxes", "answer")
-#: Of what is known of an example besides its picture: as what :class:`Resident` keeps it, 54 bytes in all,
-#: and as what a model gets it.
-_TYPES = {
-    "tokens": (torch.uint8, torch.int64),
-    "subject": (torch.int16, torch.int64),
-    "relation": (torch.uint8, torch.int64),
-    "object": (torch.int16, torch.int64),
-    "boxes": (torch.float32, torch.float32),
-    "answer": (torch.bool, torch.float32),
-}
 #: Examples that are read at once where all are read in order.
 BLOCK = 1024
 
@@ -126,23 +116,18 @@ def as_batch(column: Mapping[str, np.ndarray], settings: Settings, device: torch
 
 
 class Resident:
-    """The first n examples of a split, kept on the device that uses them: a batch is an index away.
-
-    Pictures are kept as bytes, everything else in the smallest type that holds it (_TYPES).
-    """
+    """The first n examples of a split, kept on the device that uses them, their pictures as bytes."""
 
     def __init__(self, split: Split, n: int, settings: Settings, device: torch.device) -> None:
         self.pixels = torch.empty((n, settings.height, settings.width, 3), dtype=torch.uint8, device=device)
-        self._columns: dict[str, torch.Tensor] = {}
+        parts = []
         for begin, column in split.stream(_COLUMNS, BLOCK, end=n):
             batch = as_batch(column, settings, device)
-            rows = slice(begin, begin + len(batch))
-            self.pixels[rows] = torch.from_numpy(split.images(np.arange(begin, rows.stop))).to(device)
-            for name, (kept_as, _) in _TYPES.items():
-                values = getattr(batch, name)
-                if name not in self._columns:
-                    self._columns[name] = torch.empty((n, *values.shape[1:]), dtype=kept_as, device=device)
-                self._columns[name][rows] = values.to(kept_as)
+            rows = np.arange(begin, begin + len(batch))
+            self.pixels[begin : begin + len(batch)] = torch.from_numpy(split.images(rows)).to(device)
+            parts.append(batch)
+        names = ("tokens", "subject", "relation", "object", "boxes", "answer")
+        self._columns = {name: torch.cat([getattr(part, name) for part in parts]) for name in names}
 
     def __len__(self) -> int:
         return len(self.pixels)
@@ -151,8 +136,8 @@ class Resident:
         """See :class:`ExampleSource`."""
         for rows in numbers:
             part = torch.from_numpy(rows).to(self.pixels.device)
-            known = {name: self._columns[name][part].to(used_as) for name, (_, used_as) in _TYPES.items()}
-            yield Batch(as_input(self.pixels[part]), **known)
+            columns = {name: values[part] for name, values in self._columns.items()}
+            yield Batch(as_input(self.pixels[part]), **columns)
 
 
 class FromDisk:

@@ -33,16 +33,10 @@ class SweepCallback(Protocol):
     """Receives the progress of a sweep."""
 
     def on_change(self, cell: SweepCell, state: str, content: dict[str, Any]) -> None:
-        """The state of a cell changed: "waiting", "running", "done" or "failed".
-
-        `content` is a row of its metrics if it is running, its run.json if it is done, and {"error": ...} if
-        it failed.
-        """
-        ...
+        """A cell is "waiting"; "running": a row of its metrics; "done": its run.json; "failed": {"error"}."""
 
     def on_note(self, line: str) -> None:
         """What the sweep does besides running cells, or what an adaptive one knows by now."""
-        ...
 
 
 def dataset_path(out: Path, settings: Settings) -> Path:

@@ -7,9 +7,7 @@ import pytest
 
 @pytest.fixture(scope="module", autouse=True)
 def one_thread():
-    """A model's numbers depend on how many threads share a sum; and one works quickest here, even beside
-    other jobs.
-    """
+    """A model's numbers depend on how many threads share a sum."""
     torch = sys.modules.get("torch")  # whoever needs it has imported it
     before = torch.get_num_threads() if torch else 1
     if torch:
@@ -21,10 +19,7 @@ def one_thread():
 
 @pytest.fixture(autouse=True)
 def same_torch(monkeypatch):
-    """Every test begins with the same random numbers, leaves none behind, and sees no graphics card:
-
-    "--device auto" is the processor.
-    """
+    """Every test begins with the same random numbers, leaves none behind, and sees no graphics card."""
     torch = sys.modules.get("torch")
     if not torch:
         yield
@@ -47,6 +42,14 @@ def same_dropout(monkeypatch):
     monkeypatch.setattr(torch.nn.functional, "dropout2d", drop)
 
 
+@pytest.fixture(scope="session")
+def data(tmp_path_factory):
+    """The directory of a small data set of three entities."""
+    from tests.training import towns
+
+    return towns.hamlet(tmp_path_factory)
+
+
 @pytest.fixture
 def undrawn(monkeypatch):
     """Runs draw no curve, which takes a third of the time of a small one."""
@@ -56,9 +59,8 @@ def undrawn(monkeypatch):
 @pytest.fixture
 def own_modules(tmp_path, monkeypatch):
     """Forgets what the test adds to the import path and what it imports from its own directory."""
-    monkeypatch.setattr(
-        sys, "path", [p for p in sys.path if p]
-    )  # "" would be the working directory, which a test changes
+    # "" would be the working directory, which a test changes
+    monkeypatch.setattr(sys, "path", [p for p in sys.path if p])
     yield
     for name, module in list(sys.modules.items()):
         if str(getattr(module, "__file__", None)).startswith(f"{tmp_path}/"):

@@ -35,11 +35,6 @@ entity = st.integers(0, len(ENTITIES) - 1)
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory):
-    return towns.hamlet(tmp_path_factory)
-
-
-@pytest.fixture(scope="module")
 def run(data, tmp_path_factory):
     """Runs by model, made once."""
     made = {}

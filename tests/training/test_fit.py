@@ -51,11 +51,6 @@ WORDS = ["--train-size", 60, "--protocol", "paper", "--batch", 16, "--max-steps"
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory):
-    return towns.hamlet(tmp_path_factory)
-
-
-@pytest.fixture(scope="module")
 def undisturbed(data, tmp_path_factory):
     """The end of a run of some settings that nobody interrupted."""
     known = {}

@@ -23,11 +23,6 @@ from tests.training.towns import result, small, snapshot  # noqa: E402
 SHORT = ["--protocol", "paper", "--batch", 16, "--max-steps", 8, "--device", "cpu"]
 
 
-@pytest.fixture(scope="module")
-def data(tmp_path_factory):
-    return towns.hamlet(tmp_path_factory)
-
-
 @pytest.fixture(autouse=True)
 def somewhere(tmp_path, monkeypatch, own_modules):
     """Every command is run in an empty directory, and what it imports from there is forgotten."""

@@ -21,11 +21,6 @@ from tests.training.towns import HERE, small  # noqa: E402
 FIT = FitSettings("pbn", 1280, protocol="paper", patience=4)  # ten steps an epoch, five epochs at least
 
 
-@pytest.fixture(scope="module")
-def data(tmp_path_factory):
-    return towns.hamlet(tmp_path_factory)
-
-
 @pytest.mark.parametrize(
     "choice",
     [

@@ -38,11 +38,6 @@ PRESET = (
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory):
-    return towns.hamlet(tmp_path_factory)
-
-
-@pytest.fixture(scope="module")
 def unfinished(data, tmp_path_factory):
     directory = tmp_path_factory.mktemp("unfinished") / "run"
     with pytest.raises(KeyboardInterrupt):
