@@ -242,11 +242,12 @@ def predict(directory: Path, image: Path, question: str, allowed: Collection[str
         raise SettingsError(f"{image} cannot be read as a picture: {error}") from error
     frame = left, top, right, bottom = framed(picture.size, world)
     small = picture.resize((world.width, world.height), Image.Resampling.BOX, box=frame)
-    numbers = (trained.ranks[subject], relation, trained.ranks[obj])
     batch = Batch(
-        as_input(torch.from_numpy(np.asarray(small).copy())[None]),
-        torch.from_numpy(encode(question).astype(np.int64))[None],
-        *(torch.tensor([int(number)]) for number in numbers),
+        image=as_input(torch.from_numpy(np.asarray(small).copy())[None]),
+        tokens=torch.from_numpy(encode(question).astype(np.int64))[None],
+        subject=torch.tensor([int(trained.ranks[subject])]),
+        relation=torch.tensor([relation]),
+        object=torch.tensor([int(trained.ranks[obj])]),
         boxes=torch.zeros(1, 2, 4),
         answer=torch.zeros(1),
     )

@@ -32,7 +32,8 @@ def time_left(
         jobs: runs at once.
         growing: whether other runs will follow.
     """
-    seconds, step_seconds = [], {}
+    seconds: list[float] = []
+    step_seconds: dict[str, float] = {}
     for cell in cells:
         model, size = cell.fit.model, cell.fit.train_size
         finished = [entry for entry in done if entry[0].fit.model == model]
