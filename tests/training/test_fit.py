@@ -591,5 +591,5 @@ def test_a_damaged_state_is_reported_and_kept(damage, begun, data):
 def test_a_model_with_tied_weights_or_nested_options_is_read_back(model, data, tmp_path):
     run = fit(small(f"{HERE}:{model}"), data, tmp_path / "run")
     assert fit(small(f"{HERE}:{model}"), data, tmp_path / "run") == run
-    run = ask.evaluate(tmp_path / "run", data, torch.device("cpu"), [f"{HERE}:{model}"])
-    assert run["accuracy"] == run["test"]["accuracy"]
+    shares = ask.evaluate(tmp_path / "run", data, torch.device("cpu"), [f"{HERE}:{model}"])
+    assert shares["accuracy"] == run["test"]["accuracy"]
