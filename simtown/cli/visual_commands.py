@@ -79,8 +79,8 @@ def mine_command(
     for relation, summary in content["relations"].items():
         classes = f"{len(summary['classes']):,} classes, {summary['counted']:,.0f} counted"
         say(f"{relation}: {summary['subjects']:,} subjects, {classes}")
-    if content["told"]["bad_records"]:
-        say(f"{content['told']['bad_records']:,} malformed records passed over")
+    if bad := content["source"]["bad_records"]:
+        say(f"{bad:,} malformed records passed over")
     say(f"Ask about it: simtown probe visual --data {out} --model MODEL --out DIR")
 
 

@@ -1,10 +1,10 @@
 """The bridge to the town: what a language model that read of its vehicles believes of their colours, as
 reporting bias grows.
 
-The town knows how each kind of vehicle is painted, and its captions leave out what is typical as often as
-they are told to. For each bias a model is trained on the captions alone, asked for the colour of every kind,
-and compared with the truth: an experiment that no natural corpus allows, for there neither the truth nor the
-bias is known.
+The town knows how each kind of vehicle is painted, and its captions omit the typical colour with a chosen
+probability. For each bias a model is trained on the captions alone, asked for the colour of every kind, and
+compared with the truth. No natural corpus allows this experiment: there neither the truth nor the bias is
+known.
 """
 
 from __future__ import annotations
@@ -17,8 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from simtown.assets.catalogue import ENTITIES, NAMED_BY_COLOUR
 from simtown.core.files import ForeignDirectoryError, claimed, replacing, save_json, save_text
@@ -32,10 +30,11 @@ from simtown.language.colours import COLOURS, by_kind, seen
 from simtown.probes import elicit, measures
 from simtown.probes.items import GROUPS, grouped
 from simtown.probes.lm.train import LMSettings, train
+from simtown.probes.report import write_rows
 from simtown.probes.scorers import open_scorer
 from simtown.probes.scorers.base import Scorer
 
-#: How captions tell a colour, and so how the model is asked.
+#: How captions name a colour, and so how the model is asked.
 TEMPLATES = ("the [X] is [Y]", "the [Y] [X]")
 NAME, FORMAT = "bridge.json", "simtown bridge"
 #: Words that the model may have: more than captions use.
@@ -49,7 +48,7 @@ BATCH = 32
 
 @dataclass(frozen=True)
 class NeutralKinds:
-    """The kinds of a data set whose names tell no colour.
+    """The kinds of a data set whose names contain no colour.
 
     Attributes:
         names: (k) of ENTITIES.
@@ -71,7 +70,7 @@ class NeutralKinds:
         ]
         if len(kept) < 2:
             raise ValueError(
-                f"{town.path} shows {len(kept)} kinds of vehicles whose names tell no colour: two are "
+                f"{town.path} shows {len(kept)} kinds of vehicles whose names contain no colour: two are "
                 "needed, give a data set made with simtown generate --entities 20"
             )
         return NeutralKinds(tuple(ENTITIES[i] for i in kept), truth[kept])
@@ -158,9 +157,7 @@ def run(
         "kinds": len(kinds.names),
         "bias": {},
     }
-    rows: dict[str, list[Any]] = {
-        name: [] for name in ("bias", "kind", "color", "truth", "said", "recovered")
-    }
+    rows: list[tuple[Any, ...]] = []
     beliefs = []
     guess = np.tile(measures.shares(kinds.truth).mean(axis=0), (len(kinds.names), 1))
     summary["prior"] = measured(kinds.truth, guess)
@@ -187,16 +184,11 @@ def run(
                 "validation_perplexity": run_summary["validation_perplexity"],
             }
             for i, kind in enumerate(kinds.names):
-                for c, colour in enumerate(COLOURS):
-                    for column, value in zip(
-                        rows,
-                        (bias, kind, colour, kinds.truth[i, c], captioned[i, c], belief[i, c]),
-                        strict=True,
-                    ):
-                        rows[column].append(value)
+                shares = zip(COLOURS, kinds.truth[i], captioned[i], belief[i], strict=True)
+                rows += [(bias, kind, *row) for row in shares]
         save_json(out / NAME, summary)
-        with replacing(out / "bridge.parquet") as temporary:
-            pq.write_table(pa.table(rows), temporary)
+        names = ("bias", "kind", "color", "truth", "said", "recovered")
+        write_rows(out / "bridge.parquet", dict(zip(names, zip(*rows, strict=True), strict=True)))
         save_text(out / "bridge.md", table(summary))
         figure(kinds, beliefs, summary, out / "bridge.png")
     return summary
@@ -224,40 +216,18 @@ def table(summary: dict[str, Any]) -> str:
         mean, low, high = (f"{times * measure[key]:.{digits}f}" for key in ("mean", "low", "high"))
         return f"{mean} [{low}, {high}]"
 
-    heads = (
-        "bias",
-        "KL, bits",
-        "captions' own",
-        *(f"KL, {t}" for t in TEMPLATES),
-        "ρ × 100",
-        "typical first, %",
-        *(f"KL, {g}" for g in GROUPS),
-    )
+    def line(name: str, measure: dict[str, Any], own: Sequence[str]) -> tuple[str, ...]:
+        by_group = (measure["divergence"].get(group, float("nan")) for group in GROUPS)
+        scores = (cell(measure["rho"], 100, 1), cell(measure["first"], 100, 0))
+        return (name, cell(measure["divergence"]), *own, *scores, *(f"{value:.2f}" for value in by_group))
+
+    heads = ("bias", "KL, bits", "captions' own", *(f"KL, {t}" for t in TEMPLATES))
+    heads += ("ρ × 100", "typical first, %", *(f"KL, {g}" for g in GROUPS))
     lines = []
     for bias, measure in summary["bias"].items():
-        model = measure["model"]
-        lines.append(
-            (
-                bias,
-                cell(model["divergence"]),
-                f"{abs(measure['captions']['divergence']['mean']):.2f}",
-                *(f"{measure['templates'][t]:.2f}" for t in TEMPLATES),
-                cell(model["rho"], 100, 1),
-                cell(model["first"], 100, 0),
-                *(f"{model['divergence'].get(g, float('nan')):.2f}" for g in GROUPS),
-            )
-        )
-    prior, blank = summary["prior"], ("",) * (1 + len(TEMPLATES))
-    lines.append(
-        (
-            "prior",
-            cell(prior["divergence"]),
-            *blank,
-            cell(prior["rho"], 100, 1),
-            cell(prior["first"], 100, 0),
-            *(f"{prior['divergence'].get(g, float('nan')):.2f}" for g in GROUPS),
-        )
-    )
+        own = [abs(measure["captions"]["divergence"]["mean"]), *(measure["templates"][t] for t in TEMPLATES)]
+        lines.append(line(bias, measure["model"], [f"{value:.2f}" for value in own]))
+    lines.append(line("prior", summary["prior"], [""] * (1 + len(TEMPLATES))))
     text = Table(heads, lines).markdown(text_columns=0)
     return (
         f"{text}\n\nThe truth against a model's belief: means over {summary['kinds']} kinds with 95 % "

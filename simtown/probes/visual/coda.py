@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import kendalltau
 
-from simtown.core.files import DamagedError
-from simtown.probes.release_files import ReleaseFiles, read_text
+from simtown.probes.release_files import ReleaseFiles, parsing, read_text
 from simtown.probes.visual.release import CODA_CLASSES
 
 FILES = ReleaseFiles("CoDa's folder projects/coda/data", {"coda": ("{}.jsonl",)})
@@ -28,20 +27,18 @@ def labels(folder: Path) -> dict[str, np.ndarray]:
 
     Raises:
         FileNotFoundError: a file is missing.
-        DamagedError: it is not what it should be.
+        DamagedError: it is not JSON.
     """
-    names, ratings = {}, defaultdict(list)
-    try:
-        for row in _rows(folder, "objects"):
-            names[row["class_id"]] = str(row["ngram"])
-        for row in _rows(folder, "annotations"):
+    objects, annotations = (
+        read_text(FILES.path(folder, "coda", name)) for name in ("objects", "annotations")
+    )
+    ratings = defaultdict(list)
+    with parsing(folder):
+        names = {row["class_id"]: str(row["ngram"]) for row in _records(objects)}
+        for row in _records(annotations):
             rating = [float(row[color]) for color in CODA_CLASSES] if row["included"] else [0.0]
-            if not all(share >= 0 for share in rating):
-                raise ValueError(f"a rating of {row['class_id']} is below 0")
             if sum(rating) > 0:
                 ratings[row["class_id"]].append(rating)
-    except (ValueError, KeyError, TypeError) as error:
-        raise DamagedError(f"CoDa's files in {folder} are damaged ({error!r}): fetch them again") from error
     return {name: agreed(np.array(ratings[number])) for number, name in names.items() if number in ratings}
 
 
@@ -64,6 +61,5 @@ def agreed(ratings: np.ndarray) -> np.ndarray:
     return result
 
 
-def _rows(folder: Path, name: str) -> list[dict[str, Any]]:
-    text = read_text(FILES.path(folder, "coda", name))
+def _records(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.split("\n") if line.strip()]

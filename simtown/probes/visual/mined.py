@@ -22,12 +22,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from simtown.core.files import DamagedError, claimed, clear_leftovers, replacing
+from simtown.core.files import claimed, clear_leftovers, replacing
 from simtown.core.runs import RunRecord, require_empty
 from simtown.core.table_files import FLAG, INTEGERS, NUMBERS, TEXT, read_table
 from simtown.core.version import __version__
 from simtown.probes.corpus import Corpus
 from simtown.probes.items import ItemSet, grouped
+from simtown.probes.release_files import parsing
 from simtown.probes.visual import MiningSettings, coda, mining
 from simtown.probes.visual.classes import COLOR, COOCCURRENCE_THRESHOLD, RELATIONS, SIZES, TEMPLATES
 from simtown.probes.visual.release import CODA_CLASSES, VisualRelease
@@ -189,13 +190,8 @@ def size_pairs(seed: int, pairs: int = 2_000) -> dict[str, list[Any]]:
 
 
 def write(out: Path, tables: Tables, origin: dict[str, Any], seed: int | None) -> dict[str, Any]:
-    """Write the directory, mined.json last; its content.
-
-    Args:
-        out: the directory.
-        tables: what was counted.
-        origin: how the counts were made.
-        seed: of the split, None as released.
+    """Write what was counted, mined.json last; returns its content. `origin` says how it was counted; `seed`
+    is that of the split.
 
     Raises:
         ForeignDirectoryError: the directory has anything in it.
@@ -204,7 +200,7 @@ def write(out: Path, tables: Tables, origin: dict[str, Any], seed: int | None) -
         clear_leftovers(out, RECORD.owned.__contains__)
         require_empty(out)
         marks = {"format": RECORD.form, "schema": RECORD.schema, "version": __version__}
-        content: dict[str, Any] = {**marks, "seed": seed, "told": origin, "relations": {}}
+        content: dict[str, Any] = {**marks, "seed": seed, "source": origin, "relations": {}}
         for relation, (classes, subjects, counts) in tables.items():
             other = others(counts, seed or 0)
             nonzero = [np.flatnonzero(row) for row in counts]
@@ -232,22 +228,15 @@ def write(out: Path, tables: Tables, origin: dict[str, Any], seed: int | None) -
 
 
 class Mined:
-    """A directory that :func:`write` made.
-
-    Raises:
-        DamagedError: the record cannot be read.
-        ForeignDirectoryError: something else made the directory.
-    """
+    """A directory that :func:`write` made; its readers raise DamagedError for a file that is damaged."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.content = RECORD.load(folder)
-        try:
+        with parsing(folder / NAME):
             self._classes = {
                 name: tuple(entry["classes"]) for name, entry in self.content["relations"].items()
             }
-        except (KeyError, TypeError, AttributeError) as error:
-            raise DamagedError(f"{folder / NAME} is damaged ({error!r}): mine again") from error
 
     def tasks(self) -> tuple[str, ...]:
         """Relations that it has, and size."""
@@ -258,24 +247,15 @@ class Mined:
         return self._counts(relation, self._rows(relation))
 
     def dataset(self, relation: str) -> ItemSet:
-        """The items of a relation.
-
-        Raises:
-            ValueError: the relation was not mined.
-            DamagedError: a file of it is damaged.
-        """
+        """The items of a relation. Raises ValueError if the relation was not mined."""
         rows = self._rows(relation)
         classes = self._classes[relation]
         number = {c: i for i, c in enumerate(classes)}
         subjects, counts = self._counts(relation, rows)
-        train = rows["train"].to_numpy()
-        try:
-            if not 0 < train.sum() < len(train):
-                raise ValueError("no subjects to train on, or none to test with")
+        with parsing(self.folder / f"{relation}.parquet"):
             gold, other = (np.array([number[c] for c in rows[n].to_pylist()]) for n in ("gold", "other"))
-            words = tuple(RELATIONS[relation].words[c] if relation in RELATIONS else (c,) for c in classes)
-        except (ValueError, KeyError) as error:
-            raise DamagedError(f"{relation} in {self.folder} is damaged ({error}): mine again") from error
+        train = rows["train"].to_numpy()
+        words = tuple(RELATIONS[relation].words[c] if relation in RELATIONS else (c,) for c in classes)
         return ItemSet(relation, classes, words, subjects, gold, other, train, counts, TEMPLATES[relation])
 
     def sizes(self) -> dict[str, tuple[str, ...]]:
@@ -290,12 +270,8 @@ class Mined:
         lengths = pc.list_value_length(rows["classes"]).to_numpy()
         column, times = (pc.list_flatten(rows[name]).to_numpy() for name in ("classes", "counts"))
         counts = np.zeros((rows.num_rows, len(self._classes[relation])))
-        try:
+        with parsing(self.folder / f"{relation}.parquet"):
             counts[np.repeat(np.arange(rows.num_rows), lengths), column] = times
-            if not np.isfinite(counts).all() or (counts < 0).any() or not counts.any(axis=1).all():
-                raise ValueError("a subject has impossible counts")
-        except (ValueError, IndexError) as error:
-            raise DamagedError(f"{relation} in {self.folder} is damaged ({error}): mine again") from error
         return tuple(rows["subject"].to_pylist()), counts
 
     def _rows(self, relation: str) -> pa.Table:

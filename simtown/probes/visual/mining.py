@@ -6,16 +6,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from simtown.probes.corpus import is_word
 from simtown.probes.visual.classes import RELATIONS, VisualRelation
 from simtown.visualgenome.clean import Lemmas, plain
+
+if TYPE_CHECKING:
+    from simtown.visualgenome.records import ImageObject
 
 #: Words behind an attribute that add nothing: "wood made" is "wood".
 _SUFFIXES = ("colored", "coloured", "color", "colour", "made", "shaped")
@@ -27,34 +29,33 @@ BLOCK = 10_000
 MOST_CELLS = 50_000_000
 
 
-class AnnotatedObject(Protocol):
-    """An annotated object: its name, and what is said of it."""
-
-    @property
-    def text(self) -> str: ...
-
-    @property
-    def attributes(self) -> list[str] | None: ...
-
-
-@dataclass
 class ClassCounts:
-    """Counts of classes by subject, subjects in the order in which they first came.
+    """Counts of a relation's classes by subject, subjects in the order in which they first came.
+
+    A class that a subject has in its name does not count: "orange", "green ball".
 
     Attributes:
         relation: whose classes are counted.
         table: {subject: (c,) int64}.
     """
 
-    relation: VisualRelation
-    table: dict[str, np.ndarray] = field(default_factory=dict)
+    def __init__(self, relation: VisualRelation) -> None:
+        self.relation = relation
+        self.table: dict[str, np.ndarray] = {}
+        self.class_of = relation.class_of()
+        self._allowed: dict[str, list[bool]] = {}
 
-    def add(self, subject: str, classes: Iterable[int]) -> None:
-        row = self.table.get(subject)
-        if row is None:
-            row = self.table[subject] = np.zeros(len(self.relation.classes), dtype=np.int64)
-        for c in classes:
-            row[c] += 1
+    def add(self, subject: str, classes: Iterable[int | None]) -> None:
+        """Count classes of a subject; None stands for no class."""
+        allowed = self._allowed.get(subject)
+        if allowed is None:
+            names = [(name, _ALSO.get(name, name)) for name in self.relation.classes]
+            allowed = [name not in subject and also not in subject for name, also in names]
+            self._allowed[subject] = allowed
+        if kept := [c for c in classes if c is not None and allowed[c]]:
+            row = self.table.setdefault(subject, np.zeros(len(allowed), dtype=np.int64))
+            for c in kept:
+                row[c] += 1
 
     def kept(self, threshold: int) -> tuple[list[str], np.ndarray]:
         """Subjects with anything above the threshold, and their (n, c) counts, cells at or under it zero."""
@@ -73,9 +74,8 @@ def noun_of(name: str) -> str:
 
 
 def class_in(attribute: str, words: dict[str, int]) -> int | None:
-    """Number of the class that an attribute names:
-
-    "Y colored" is Y, and of several words the last counts (section 3.1).
+    """Number of the class that an attribute names: "Y colored" is Y, and of several words the last counts
+    (section 3.1).
     """
     parts = plain(attribute.replace("-", " ")).split()
     while len(parts) > 1 and parts[-1] in _SUFFIXES:
@@ -83,41 +83,16 @@ def class_in(attribute: str, words: dict[str, int]) -> int | None:
     return words.get(parts[-1]) if parts else None
 
 
-def allowed(subject: str, relation: VisualRelation) -> list[bool]:
-    """For each class whether it may count for a subject: not where the subject has it in its name, as
-    "orange" or "green ball".
-    """
-    return [c not in subject and _ALSO.get(c, c) not in subject for c in relation.classes]
-
-
-class RelationCounts:
-    """Counts of every relation's classes by subject; a class that a subject's name has does not count."""
-
-    def __init__(self) -> None:
-        self.counts = {name: ClassCounts(relation) for name, relation in RELATIONS.items()}
-        self.class_of = {name: relation.class_of() for name, relation in RELATIONS.items()}
-        self._allowed: dict[tuple[str, str], list[bool]] = {}
-
-    def add(self, name: str, subject: str, classes: Iterable[int | None]) -> None:
-        """Count classes of a relation; None stands for no class."""
-        fits = self._allowed.get((name, subject))
-        if fits is None:
-            fits = self._allowed[name, subject] = allowed(subject, RELATIONS[name])
-        kept = [c for c in classes if c is not None and fits[c]]
-        if kept:
-            self.counts[name].add(subject, kept)
-
-
-def from_attributes(images: Iterable[Iterable[AnnotatedObject]]) -> dict[str, ClassCounts]:
+def from_attributes(images: Iterable[Iterable[ImageObject]]) -> dict[str, ClassCounts]:
     """{relation: counts} of annotated objects; a class counts once an object, however often it is said."""
-    counts = RelationCounts()
+    counts_of = {name: ClassCounts(relation) for name, relation in RELATIONS.items()}
     for image in images:
         for thing in image:
             subject = noun_of(thing.text)
             if subject and thing.attributes:
-                for name, words in counts.class_of.items():
-                    counts.add(name, subject, {class_in(a, words) for a in thing.attributes})
-    return counts.counts
+                for counts in counts_of.values():
+                    counts.add(subject, {class_in(a, counts.class_of) for a in thing.attributes})
+    return counts_of
 
 
 def from_text(sentences: Iterable[Sequence[str]], subjects: Collection[str]) -> dict[str, ClassCounts]:
@@ -127,24 +102,21 @@ def from_text(sentences: Iterable[Sequence[str]], subjects: Collection[str]) -> 
     X is one of the subjects, in the singular or plural, of one word or more; the longest counts. Sentences
     are lower-case tokens with marks of punctuation, across which nothing is said.
     """
-    counts = RelationCounts()
+    counts_of = {name: ClassCounts(relation) for name, relation in RELATIONS.items()}
     matcher = Matcher(subjects)
     for tokens in sentences:
         for begin, end, subject in matcher.matches(tokens):
             before, after = tokens[begin - 1] if begin else "", tokens[end : end + 4]
             linked = after[1:] if after[:1] in (["is"], ["are"]) else []
             made_of = linked[2:3] if linked[:2] == ["made", "of"] else []
-            for name, words in counts.class_of.items():
+            for name, counts in counts_of.items():
                 candidates = [before, *(made_of if name == "material" else linked[:1])]
-                for word in candidates:
-                    counts.add(name, subject, [words.get(word)])
-    return counts.counts
+                counts.add(subject, map(counts.class_of.get, candidates))
+    return counts_of
 
 
 class Matcher:
-    """Finds nouns of one or more words in sentences, none across a mark of punctuation. nouns: in the
-    singular.
-    """
+    """Finds nouns, given in the singular, in sentences: of one or more words, none across punctuation."""
 
     def __init__(self, nouns: Collection[str]) -> None:
         self._nouns = frozenset(nouns)
@@ -237,14 +209,7 @@ def windows(sentences: Iterable[Sequence[str]], nouns: Collection[str], width: i
     """
     matcher = Matcher(nouns)
     for tokens in sentences:
-        for stretch in _stretches(tokens, width):
-            seen = [noun for _, _, noun in matcher.matches(stretch)]
-            if seen:
+        begins = [i for i, token in enumerate(tokens) if is_word(token)][::width]
+        for begin, end in pairwise([*begins, len(tokens)]):
+            if seen := [noun for _, _, noun in matcher.matches(tokens[begin:end])]:
                 yield seen
-
-
-def _stretches(tokens: Sequence[str], width: int) -> Iterator[Sequence[str]]:
-    """Stretches of `width` words each, the last of fewer, with the marks between them."""
-    begins = [i for i, token in enumerate(tokens) if is_word(token)][::width]
-    for begin, end in pairwise([*begins, len(tokens)]):
-        yield tokens[begin:end]

@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from simtown.core.files import DamagedError
 from simtown.probes.items import ItemSet
-from simtown.probes.release_files import ReleaseFiles, read_text
+from simtown.probes.release_files import ReleaseFiles, parsing, read_text
 from simtown.probes.visual.classes import RELATIONS, SIZES
 
 #: CoDa's classes in the release: the colours but for silver.
@@ -76,15 +75,9 @@ class VisualRelease:
             DamagedError: the file does not hold a row of counts for each subject.
         """
         path = FILES.path(self.folder, "distributions", name)
-        try:
+        with parsing(path):
             content = json.loads(read_text(path))
             rows = np.array(list(content.values()), dtype=np.float64).reshape(len(content), -1)
-            if not rows.size or not np.isfinite(rows).all() or (rows < 0).any():
-                raise ValueError("not a row of counts for each subject")
-        except (ValueError, TypeError, AttributeError) as error:
-            raise DamagedError(
-                f"{path} must hold a list of counts for each subject ({error}): fetch it again"
-            ) from error
         return tuple(content), rows
 
     def pairs(self, *place: str) -> list[Pair]:
@@ -123,25 +116,19 @@ class VisualRelease:
         name = "cooccur" if relation == "cooccurrence" else relation
         train, test = self.pairs(name, "train"), self.pairs(name, "test")
         pairs, templates = [*train, *test], self.templates(name)
+        if relation in RELATIONS:
+            words = RELATIONS[relation].words
+            subjects, rows = self.counts(relation)
+        else:
+            objects = [*self.words(name), *(p.best for p in pairs), *(p.other for p in pairs)]
+            words = {word: (word,) for word in dict.fromkeys(objects)}
+        classes = {word: i for i, word in enumerate(words)}
         counts = None
-        try:
-            if not train or not test or not templates:
-                raise ValueError("it lacks templates, or subjects to train on or test with")
+        with parsing(self.folder):
+            gold = np.array([classes[pair.best] for pair in pairs])
             if relation in RELATIONS:
-                words = RELATIONS[relation].words
-                subjects, rows = self.counts(relation)
                 place = {subject: i for i, subject in enumerate(subjects)}
                 counts = rows[[place[pair.subject] for pair in pairs]].reshape(len(pairs), len(words))
-            else:
-                objects = [*self.words(name), *(p.best for p in pairs), *(p.other for p in pairs)]
-                words = {word: (word,) for word in dict.fromkeys(objects)}
-            classes = {word: i for i, word in enumerate(words)}
-            gold = np.array([classes[pair.best] for pair in pairs])
-        except (ValueError, KeyError) as error:
-            raise DamagedError(
-                f"the files of {relation} in {self.folder} do not fit each other "
-                f"({type(error).__name__}: {error}): fetch the release again"
-            ) from error
         return ItemSet(
             relation=relation,
             classes=tuple(classes),
@@ -160,14 +147,9 @@ class VisualRelease:
         Repeated rows count once.
         """
         rho_of: dict[tuple[str, str, bool], dict[str, float]] = {}
-        try:
+        with parsing(FILES.path(self.folder, "results", "pt_corrs")):
             for model, relation, subject, tuned, rho in self.table("pt_corrs"):
                 rho_of.setdefault((model, relation, tuned == "True"), {})[subject] = float(rho)
-        except ValueError as error:
-            path = FILES.path(self.folder, "results", "pt_corrs")
-            raise DamagedError(
-                f"{path}: each line must be model, relation, subject, True or False, ρ ({error})"
-            ) from error
         return rho_of
 
     def table(self, name: str) -> list[list[str]]:
@@ -177,12 +159,6 @@ class VisualRelease:
     def _records(self, kind: str, name: str, keys: tuple[str, ...]) -> list[tuple[Any, ...]]:
         """The texts under these keys of each line of a file of JSON lines."""
         path = FILES.path(self.folder, kind, name)
-        rows = []
-        for number, line in enumerate(read_text(path).split("\n"), start=1):
-            if line.strip():
-                try:
-                    record = json.loads(line)
-                    rows.append(tuple(str(record[key]) for key in keys))
-                except (ValueError, KeyError, TypeError) as error:
-                    raise DamagedError(f"{path} line {number} lacks {', '.join(keys)} ({error})") from error
-        return rows
+        with parsing(path):
+            records = [json.loads(line) for line in read_text(path).split("\n") if line.strip()]
+            return [tuple(str(record[key]) for key in keys) for record in records]

@@ -21,9 +21,14 @@ from simtown.probes.scorers.base import UnableError
 from simtown.probes.study import TaskRequest, TaskResult
 from simtown.probes.visual.classes import SIZES
 
+Way = Literal["larger", "smaller"]
 Direction = Literal["paper", "corrected"]
+WAYS: tuple[Way, ...] = ("larger", "smaller")
+DIRECTIONS: tuple[Direction, ...] = ("paper", "corrected")
 #: Sizes whose nouns are subjects: the others have nothing smaller, or nothing larger.
 SUBJECTS = ("small", "medium", "large")
+#: Sizes whose nouns the released program does not read: it looks for them in a file of another name.
+UNREAD = ("huge",)
 
 
 class Sizes:
@@ -50,17 +55,14 @@ class Sizes:
     @classmethod
     def of(cls, data: Any) -> Sizes:
         """The nouns of a release, or of what was mined."""
-        ways = ("larger", "smaller")
-        return cls(data.sizes(), {relation: data.templates(f"size_{relation}") for relation in ways})
+        return cls(data.sizes(), {way: data.templates(f"size_{way}") for way in WAYS})
 
     def digest(self) -> str:
         """A digest of the nouns by size."""
         return blake2b(repr(self.table).encode(), digest_size=8).hexdigest()
 
 
-def rank_partition(
-    sizes: Sizes, scores: np.ndarray, relation: Literal["larger", "smaller"], direction: Direction
-) -> np.ndarray:
+def rank_partition(sizes: Sizes, scores: np.ndarray, way: Way, direction: Direction) -> np.ndarray:
     """(s,) share of nouns that stand where they should, for every subject [X] of "[X] is larger (smaller)
     than [Y]".
 
@@ -74,11 +76,11 @@ def rank_partition(
         sizes: the nouns.
         scores: (s, c), row i of how well each noun fits as [Y] of subject i. Of equal scores, any order is
             equally likely, and the share is its expectation.
-        relation: of the sentence.
+        way: of the sentence.
         direction: the paper's text, or corrected.
     """
     shares = np.empty(len(sizes.subjects))
-    top_is_larger = (relation == "larger") == (direction == "paper")
+    top_is_larger = (way == "larger") == (direction == "paper")
     for i, (subject, row) in enumerate(zip(sizes.subjects, scores, strict=True)):
         larger, smaller = sizes.size > sizes.size[subject], sizes.size < sizes.size[subject]
         top, bottom = (larger, smaller) if top_is_larger else (smaller, larger)
@@ -103,11 +105,12 @@ def limits(table: Mapping[str, Sequence[str]], direction: Direction) -> dict[str
         larger, smaller = (sizes.size > sizes.size[subject]).mean(), (sizes.size < sizes.size[subject]).mean()
         chance.append((larger + smaller) / 2)
     by_size = np.tile(sizes.size.astype(float), (len(sizes.subjects), 1))
-    perfect = tuple(
-        float(rank_partition(sizes, sign * by_size, relation, direction).mean())  # type: ignore[arg-type]
-        for relation, sign in _WAYS
+    # the smallest first behind "larger than", the largest first behind "smaller than"
+    larger, smaller = (
+        float(rank_partition(sizes, sign * by_size, way, direction).mean())
+        for way, sign in zip(WAYS, (-1, 1), strict=True)
     )
-    return {"chance": (float(np.mean(chance)),) * 2, "perfect": (perfect[0], perfect[1])}
+    return {"chance": (float(np.mean(chance)),) * 2, "perfect": (larger, smaller)}
 
 
 def released_limits(
@@ -126,18 +129,11 @@ def released_limits(
         table: {size: nouns}, from the smallest.
         subjects: those of the test pairs of "larger", with repeats, and those of "smaller".
 
-    Raises:
-        ValueError: a subject is none of the nouns.
     """
     size_of = {noun: i for i, nouns in enumerate(table.values()) for noun in nouns}
     read = np.array([0 if size in UNREAD else len(nouns) for size, nouns in table.items()])
     bounds: dict[str, list[float]] = {"chance": [], "perfect": [], "reversed": []}
     for each in subjects:
-        unknown = [subject for subject in each if subject not in size_of]
-        if unknown:
-            raise ValueError(
-                f"'{unknown[0]}', the subject of a test pair, is in none of the lists of nouns by size"
-            )
         larger = np.array([read[size_of[subject] + 1 :].sum() for subject in each])
         smaller = np.array([read[: size_of[subject]].sum() for subject in each])
         compared = larger + smaller
@@ -147,20 +143,8 @@ def released_limits(
     return {name: (values[0], values[1]) for name, values in bounds.items()}
 
 
-#: Sizes whose nouns the released program does not read: it looks for them in a file of another name.
-UNREAD = ("huge",)
-#: A perfect ranking of [Y]: the smallest first behind "larger than", the largest first behind "smaller than".
-_WAYS = (("larger", -1.0), ("smaller", 1.0))
-
-
 def projection(vectors: np.ndarray, small: np.ndarray, large: np.ndarray) -> np.ndarray:
-    """(c,) cosine of each noun's vector with large - small (van Paridon et al. 2021).
-
-    Args:
-        vectors: (c, d).
-        small: (d,).
-        large: (d,).
-    """
+    """(c,) cosine of each noun's (c, d) vector with large - small, (d,) each (van Paridon et al. 2021)."""
     scale = (large - small).astype(np.float64)
     norm = np.linalg.norm(vectors, axis=1) * np.linalg.norm(scale)
     return np.divide(vectors @ scale, norm, out=np.full(len(vectors), np.nan), where=norm > 0)
@@ -177,64 +161,56 @@ def ask(request: TaskRequest) -> TaskResult:
     """
     settings, sizes = request.settings, request.items
     scorer = request.scorer(settings.policy)
-    table = sizes.table
-    columns: dict[str, list[Any]] = {name: [] for name in ("method", "noun", "size", "score")}
+    rows: list[tuple[str, str, str, float]] = []
     summary: dict[str, Any] = {"partition": {}, "projection": None, "notes": {}}
-    nouns, names = np.array(sizes.nouns), np.array(sizes.names)
 
-    def add(method: str, which: np.ndarray, scores: np.ndarray) -> None:
-        columns["method"] += [method] * len(which)
-        columns["noun"] += nouns[which].tolist()
-        columns["size"] += names[sizes.size[which]].tolist()
-        columns["score"] += scores.tolist()
+    def add(method: str, nouns: np.ndarray, scores: np.ndarray) -> None:
+        for i, score in zip(nouns, scores.tolist(), strict=True):
+            rows.append((method, sizes.nouns[i], sizes.names[sizes.size[i]], score))
 
     if "class_logprobs" in scorer.abilities and settings.use in (None, "prompts"):
-        ways: tuple[Literal["larger", "smaller"], ...] = ("larger", "smaller")
-        directions: tuple[Direction, ...] = ("corrected", "paper")
-        unsaid = np.zeros(len(nouns), dtype=bool)
-        for relation in ways:
-            logprobs = elicit.by_template(
-                scorer,
-                sizes.templates[relation],
-                [sizes.nouns[i] for i in sizes.subjects],
-                [(noun,) for noun in sizes.nouns],
-                settings.protocol,
-            )
+        unsaid = np.zeros(len(sizes.nouns), dtype=bool)
+        words = [(noun,) for noun in sizes.nouns]
+        subjects = [sizes.nouns[i] for i in sizes.subjects]
+        for way in WAYS:
+            logprobs = elicit.by_template(scorer, sizes.templates[way], subjects, words, settings.protocol)
             scores = elicit.averaged(logprobs, settings.protocol)
             unsaid |= ~np.isfinite(scores).any(axis=0)
-            for direction in directions:
-                partition = rank_partition(sizes, scores, relation, direction)
-                bounds = {k: v[relation == "smaller"] for k, v in limits(table, direction).items()}
+            for direction in reversed(DIRECTIONS):
+                partition = rank_partition(sizes, scores, way, direction)
                 low, high = measures.mean_interval(partition)
-                summary["partition"][f"{relation}, {direction}"] = {
+                summary["partition"][f"{way}, {direction}"] = {
                     "n": len(partition),
                     "mean": float(partition.mean()),
                     "sd": float(partition.std()),
                     "low": low,
                     "high": high,
-                    **bounds,
+                    **{
+                        name: bound[way == "smaller"]
+                        for name, bound in limits(sizes.table, direction).items()
+                    },
                 }
-                add(f"{relation}, {direction}", sizes.subjects, partition)
-        summary["notes"]["unsaid_nouns"] = nouns[unsaid].tolist()
+                add(f"{way}, {direction}", sizes.subjects, partition)
+        summary["notes"]["unsaid_nouns"] = np.array(sizes.nouns)[unsaid].tolist()
     if "word_vector" in scorer.abilities:
-        words = {word: scorer.word_vector(word) for word in (*sizes.nouns, "small", "large")}
-        with_vector = np.array(
-            [i for i, noun in enumerate(sizes.nouns) if words[noun] is not None], dtype=np.int64
+        vectors = {word: scorer.word_vector(word) for word in (*sizes.nouns, "small", "large")}
+        known = np.array(
+            [i for i, noun in enumerate(sizes.nouns) if vectors[noun] is not None], dtype=np.int64
         )
-        summary["notes"]["unknown_nouns"] = [noun for noun in sizes.nouns if words[noun] is None]
-        small, large = words["small"], words["large"]
-        if small is not None and large is not None and len(with_vector) > 2:
-            vectors = np.array([words[sizes.nouns[i]] for i in with_vector])
-            scores = projection(vectors, small, large)
-            ceiling = measures.ceiling_rows(sizes.size[with_vector][None].astype(float))[0]
-            correlation = measures.spearman(scores, sizes.size[with_vector])
+        summary["notes"]["unknown_nouns"] = [noun for noun in sizes.nouns if vectors[noun] is None]
+        small, large = vectors["small"], vectors["large"]
+        if small is not None and large is not None and len(known) > 2:
+            scores = projection(np.array([vectors[sizes.nouns[i]] for i in known]), small, large)
+            ceiling = measures.ceiling_rows(sizes.size[known][None].astype(float))[0]
+            correlation = measures.spearman(scores, sizes.size[known])
             summary["projection"] = {**asdict(correlation), "ceiling": float(ceiling)}
-            add("projection", with_vector, scores)
-    if not columns["method"]:
+            add("projection", known, scores)
+    if not rows:
         raise UnableError(
             f"{scorer.name} has neither probabilities of words nor vectors of 'small', 'large' and the nouns"
         )
-    return TaskResult(columns, summary)
+    columns = zip(("method", "noun", "size", "score"), zip(*rows, strict=True), strict=True)
+    return TaskResult({name: list(column) for name, column in columns}, summary)
 
 
 def remarks(summary: Mapping[str, Any]) -> list[str]:
@@ -248,21 +224,28 @@ def remarks(summary: Mapping[str, Any]) -> list[str]:
 
 def lines(summary: Mapping[str, Any]) -> list[dict[str, str]]:
     """A line a way of asking, by the names of columns. Numbers are times 100."""
-    rows = []
-    for name, numbers in summary["partition"].items():
-        line = {
+    rows = [
+        {
             "task": "size",
             "mode": name,
             "n": str(numbers["n"]),
             "score": mean_text(numbers, spread=True),
+            "prior": share_text(numbers["chance"]),
+            "ceiling": share_text(numbers["perfect"]),
         }
-        rows.append(
-            line | {"prior": share_text(numbers["chance"]), "ceiling": share_text(numbers["perfect"])}
-        )
+        for name, numbers in summary["partition"].items()
+    ]
     if numbers := summary.get("projection"):
-        line = {"task": "size", "mode": "projection ρ with size", "n": str(numbers["n"])}
-        line["score"] = f"{share_text(numbers['rho'])} (p = {numbers['p']:.2g})"
-        rows.append(line | {"prior": "0.0", "ceiling": share_text(numbers["ceiling"])})
+        rows.append(
+            {
+                "task": "size",
+                "mode": "projection ρ with size",
+                "n": str(numbers["n"]),
+                "score": f"{share_text(numbers['rho'])} (p = {numbers['p']:.2g})",
+                "prior": "0.0",
+                "ceiling": share_text(numbers["ceiling"]),
+            }
+        )
     return rows
 
 

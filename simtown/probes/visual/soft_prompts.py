@@ -234,8 +234,8 @@ def tune(
     """
     model = masked_of(scorer)
     spelled = spell(data.words, model.spelling, "first")
-    if any(not spelled.members[g] for g in np.unique(data.gold[data.train])):
-        unknown = [data.classes[g] for g in np.unique(data.gold[data.train]) if not spelled.members[g]]
+    unknown = [data.classes[g] for g in np.unique(data.gold[data.train]) if not spelled.members[g]]
+    if unknown:
         raise ValueError(
             f"{scorer.name} does not know the word '{unknown[0]}', the right answer for some train "
             "subjects: give another model"
@@ -253,33 +253,7 @@ def tune(
     train = np.flatnonzero(data.train)
     held_out = train[::HELD_OUT]
     learned = np.setdiff1d(train, held_out)
-    optimiser = torch.optim.Adam(mixture.offsets.parameters(), lr=LEARNING_RATE)
-    order = np.random.default_rng(seed)
-    history = [_loss(mixture, every, gold, held_out)]
-    best, since = copy.deepcopy(mixture.state_dict()), 0
-    for _ in range(EPOCHS):
-        shares: list[torch.Tensor] = []
-        for batch in np.array_split(order.permutation(learned), -(-len(learned) // BATCH)):
-            which = model.tensor(batch)
-            total, each = mixture.mixed([these.of(which) for these in every])
-            gold_of_batch = gold[which][:, None]
-            loss = -total.gather(1, gold_of_batch).mean()
-            optimiser.zero_grad()
-            loss.backward()
-            optimiser.step()
-            with torch.no_grad():
-                at = each.gather(2, gold_of_batch.expand(len(each), -1, 1))[..., 0]
-                shares.append((at - at.logsumexp(0)).exp())  # responsibilities
-        mixture.log_weights = torch.cat(shares, dim=1).mean(1).clamp_min(1e-12).log()
-        history.append(_loss(mixture, every, gold, held_out))
-        progress(1)
-        if history[-1] < min(history[:-1]):
-            best, since = copy.deepcopy(mixture.state_dict()), 0
-        else:
-            since += 1
-            if since == PATIENCE:
-                break
-    mixture.load_state_dict(best)
+    history = _learn(mixture, every, gold, learned, held_out, np.random.default_rng(seed), progress)
     if save is not None:
         with replacing(save) as temporary:
             save_file({name: tensor.cpu() for name, tensor in mixture.state_dict().items()}, temporary)
@@ -288,6 +262,44 @@ def tune(
         "weights": dict(zip(data.templates, mixture.log_weights.exp().tolist(), strict=True)),
     }
     return ItemAnswers.of(data, data.test, said(mixture, every, data.test), "tuned"), notes
+
+
+def _learn(
+    mixture: Mixture,
+    every: list[PromptRows],
+    gold: torch.Tensor,
+    learned: np.ndarray,
+    held_out: np.ndarray,
+    rng: np.random.Generator,
+    progress: Callable[[int], object],
+) -> list[float]:
+    """Tune the prompts until the held-out loss no longer falls, and keep the best; the losses by pass."""
+    optimiser = torch.optim.Adam(mixture.offsets.parameters(), lr=LEARNING_RATE)
+    history = [_loss(mixture, every, gold, held_out)]
+    best, since = copy.deepcopy(mixture.state_dict()), 0
+    for _ in range(EPOCHS):
+        responsibilities: list[torch.Tensor] = []
+        for batch in np.array_split(rng.permutation(learned), -(-len(learned) // BATCH)):
+            which = torch.as_tensor(batch, device=gold.device)
+            total, each = mixture.mixed([these.of(which) for these in every])
+            gold_of_batch = gold[which][:, None]
+            loss = -total.gather(1, gold_of_batch).mean()
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+            with torch.no_grad():
+                at = each.gather(2, gold_of_batch.expand(len(each), -1, 1))[..., 0]
+                responsibilities.append((at - at.logsumexp(0)).exp())
+        mixture.log_weights = torch.cat(responsibilities, dim=1).mean(1).clamp_min(1e-12).log()
+        history.append(_loss(mixture, every, gold, held_out))
+        progress(1)
+        since = 0 if history[-1] < min(history[:-1]) else since + 1
+        if since == 0:
+            best = copy.deepcopy(mixture.state_dict())
+        elif since == PATIENCE:
+            break
+    mixture.load_state_dict(best)
+    return history
 
 
 def said(mixture: Mixture, every: list[PromptRows], which: np.ndarray) -> np.ndarray:

@@ -12,8 +12,7 @@ from simtown.probes.items import ItemSet
 from simtown.probes.report import Results
 from simtown.probes.study import Study, TaskRequest, TaskResult
 from simtown.probes.visual import FORM, TASKS, VisualSettings, sizes
-from simtown.probes.visual.mined import NAME, Mined
-from simtown.probes.visual.release import VisualRelease
+from simtown.probes.visual.mined import open_data
 from simtown.probes.visual.sizes import Sizes
 from simtown.probes.visual.vicomte_tables import TABLES, printed
 
@@ -23,15 +22,6 @@ _EXPLAINED = (
     "mean distribution (of size: a random order); ceiling: the best that a ranking without ties can "
     "reach; choice of 2: the best class against a wrong one."
 )
-
-
-def open_data(path: Path) -> Mined | VisualRelease:
-    """What simtown mined, or the paper's release.
-
-    Raises:
-        FileNotFoundError: the folder is neither.
-    """
-    return Mined(path) if (path / NAME).is_file() else VisualRelease(path)
 
 
 def items(source: Path, settings: VisualSettings) -> dict[str, ItemSet | Sizes]:

@@ -36,8 +36,6 @@ PLACES = (
     "as always",
 )
 SMALL = {"epochs": 15, "vocabulary": 90, "batch": 16, "learning_rate": 3e-3}
-
-
 #: The LSTM is small and takes more steps; of BERT only the perplexity is judged.
 EPOCHS = {"lstm": 36, "gpt-mini": 15, "bert-mini": 4}
 
@@ -47,7 +45,7 @@ def settings_of(arch):
 
 
 class Quiet:
-    """A watcher that counts, and stops the run where it is told to."""
+    """A progress that counts, and stops the run after so many phrases."""
 
     def __init__(self, stop=None):
         self.read, self.lines, self.stop, self.total = 0, [], stop, None
@@ -95,14 +93,14 @@ def made(request, run_of):
 
 
 def test_it_learns_and_is_asked_like_any_model(made):
-    arch, directory, told = made
-    assert told["status"] == "done"
-    assert 1 < told["validation_perplexity"] < 0.3 * told["vocabulary"]
+    arch, directory, record = made
+    assert record["status"] == "done"
+    assert 1 < record["validation_perplexity"] < 0.3 * record["vocabulary"]
     scorer = open_scorer(f"{'lstm' if arch == 'lstm' else 'hf'}:{directory}")
     things, colours = list(COLOURS), list(COLOURS.values())
-    found = scorer.class_logprobs([f"the {thing} is [BLANK] here" for thing in things], colours)
+    logprobs = scorer.class_logprobs([f"the {thing} is [BLANK] here" for thing in things], colours)
     if arch != "bert-mini":  # which is asked for one token in seven, and needs more steps than a test takes
-        assert (found.argmax(1) == np.arange(len(things))).mean() >= 0.8
+        assert (logprobs.argmax(1) == np.arange(len(things))).mean() >= 0.8
     assert scorer.embed(["the sky"]).shape[0] == 1
     assert sorted(p.name for p in directory.iterdir()) == [
         "config.json",
@@ -118,7 +116,7 @@ def test_it_learns_and_is_asked_like_any_model(made):
 @pytest.mark.parametrize("arch", [name for name, one in ARCHITECTURES.items() if one.task is next_token])
 def test_its_perplexity_is_that_of_its_scores(run_of, corpus, arch):
     """Not bert-mini's, which is of masked tokens chosen at random."""
-    directory, told = run_of(arch)
+    directory, record = run_of(arch)
     phrases = [line for line in corpus.read_text().splitlines() if held_out(line)]
     model, tokenizer = open_scorer(f"hf:{directory}").uncached(), load_tokenizer(directory)
     rows = [torch.tensor([[model._start, *model.token_ids(phrase)]]) for phrase in phrases]
@@ -126,7 +124,7 @@ def test_its_perplexity_is_that_of_its_scores(run_of, corpus, arch):
     logprobs = np.concatenate(
         [one.logprobs for one in model.sequence_logprobs(phrases)] + [np.array(end, dtype=float)]
     )
-    assert np.exp(-logprobs.mean()) == pytest.approx(told["validation_perplexity"], rel=1e-4)
+    assert np.exp(-logprobs.mean()) == pytest.approx(record["validation_perplexity"], rel=1e-4)
 
 
 @pytest.mark.parametrize(("arch", "stop"), [("lstm", 150), ("lstm", 300), ("bert-mini", 250)])
@@ -150,9 +148,9 @@ def test_a_run_that_was_stopped_ends_with_the_same_weights(corpus, tmp_path, mon
 
 
 def test_a_finished_run_is_left_alone_and_another_one_refused(made, corpus, contents, tmp_path):
-    arch, directory, told = made
+    arch, directory, record = made
     before = contents(directory)
-    assert train(settings_of(arch), corpus, directory, Quiet()) == told
+    assert train(settings_of(arch), corpus, directory, Quiet()) == record
     with pytest.raises(ForeignDirectoryError, match=r"epochs \d+, now 2"):
         train(replace(settings_of(arch), epochs=2), corpus, directory, Quiet())
     other = tmp_path / "other.txt"
@@ -162,7 +160,7 @@ def test_a_finished_run_is_left_alone_and_another_one_refused(made, corpus, cont
     assert contents(directory) == before
 
 
-def test_a_damaged_run_is_told(made, corpus, tmp_path):
+def test_a_damaged_run_is_refused(made, corpus, tmp_path):
     arch, directory, _ = made
     copy = shutil.copytree(directory, tmp_path / "copy")
     (copy / "lm.json").write_text("{")
@@ -226,20 +224,11 @@ def test_what_is_to_be_predicted(made):
 def test_the_command_trains_and_says_how_to_ask(cli, corpus, tmp_path):
     words = ["--epochs", 2, "--vocabulary", 50, "--batch", 8, "--lr", 0.01, "--seed", 3, "--device", "cpu"]
     done = cli("lm", "train", corpus, "--arch", "lstm", "--out", tmp_path / "m", *words).succeeds()
-    told = json.loads((tmp_path / "m" / "lm.json").read_text())
-    assert told["settings"] == {
-        "arch": "lstm",
-        "epochs": 2,
-        "vocabulary": 50,
-        "batch": 8,
-        "learning_rate": 0.01,
-        "seed": 3,
-        "device": "cpu",
-        "rare": 1,
-        "tokenizer": None,
-        "dropout": None,
-    }
-    assert f"validation perplexity {told['validation_perplexity']:.2f}" in done.out
+    record = json.loads((tmp_path / "m" / "lm.json").read_text())
+    chosen = {"epochs": 2, "vocabulary": 50, "batch": 8, "learning_rate": 0.01, "seed": 3, "device": "cpu"}
+    usual = {"rare": 1, "tokenizer": None, "dropout": None}
+    assert record["settings"] == {"arch": "lstm", **chosen, **usual}
+    assert f"validation perplexity {record['validation_perplexity']:.2f}" in done.out
     assert f"lstm:{tmp_path / 'm'}" in done.out
     assert "validation perplexity" in done.err
     assert "model shards" not in done.err
@@ -258,8 +247,8 @@ def test_phrases_with_a_rare_word_are_dropped(cli, corpus, tmp_path):
     cli(
         "lm", "train", mixed, "--out", tmp_path / "m", "--rare", 10, "--epochs", 1, "--device", "cpu"
     ).succeeds()
-    told = json.loads((tmp_path / "m" / "lm.json").read_text())
-    assert sum(told["phrases"].values()) == len(phrases.splitlines())
+    record = json.loads((tmp_path / "m" / "lm.json").read_text())
+    assert sum(record["phrases"].values()) == len(phrases.splitlines())
     words = load_tokenizer(tmp_path / "m").get_vocab()
     assert "bus" in words
     assert "word7" not in words
@@ -286,13 +275,13 @@ def test_dropout_is_what_was_asked_for(made):
 
 
 def test_another_run_lends_its_vocabulary(cli, made, corpus, tmp_path):
-    arch, directory, told = made
+    arch, directory, record = made
     other = tmp_path / "other.txt"
     other.write_text("".join(f"a cat says word{i}\n" for i in range(60)))
     words = ["--tokenizer", directory, "--epochs", 1, "--batch", 8, "--device", "cpu"]
     cli("lm", "train", other, "--arch", arch, "--out", tmp_path / "m", *words).succeeds()
     assert load_tokenizer(tmp_path / "m").get_vocab() == load_tokenizer(directory).get_vocab()
-    assert json.loads((tmp_path / "m" / "lm.json").read_text())["vocabulary"] == told["vocabulary"]
+    assert json.loads((tmp_path / "m" / "lm.json").read_text())["vocabulary"] == record["vocabulary"]
     if arch == "lstm":
         cli("lm", "train", other, "--arch", "bert-mini", "--out", tmp_path / "n", *words).refuses(
             "has no token for a masked word", "bert-mini"
@@ -301,7 +290,7 @@ def test_another_run_lends_its_vocabulary(cli, made, corpus, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "mentions"),
     [
         (["--arch", "rnn"], ["rnn", "lstm, bert-mini, gpt-mini"]),
         (["--epochs", 0], ["--epochs", "at least 1"]),
@@ -317,8 +306,8 @@ def test_another_run_lends_its_vocabulary(cli, made, corpus, tmp_path):
         (["--tokenizer", "none", "--vocabulary", 50], ["--vocabulary", "leave one out"]),
     ],
 )
-def test_choices_that_cannot_be_are_refused(cli, corpus, tmp_path, words, told):
-    cli("lm", "train", corpus, "--out", tmp_path / "m", *words).refuses(*told)
+def test_choices_that_cannot_be_are_refused(cli, corpus, tmp_path, words, mentions):
+    cli("lm", "train", corpus, "--out", tmp_path / "m", *words).refuses(*mentions)
     assert not (tmp_path / "m").exists()
 
 

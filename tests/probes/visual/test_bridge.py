@@ -23,9 +23,14 @@ def kinds(many):
 def test_a_kind_of_an_unknown_colour_is_left_out_of_the_divergence():
     truth = np.array([[0.7, 0.2, 0.1], [0.5, 0.3, 0.2]])
     belief = np.array([[0.6, 0.3, 0.1], [0.6, 0.4, 0.0]])
-    told = bridge.measured(truth, belief)["divergence"]
-    assert told["n"] == 1
-    assert told["low"] == told["mean"] == told["high"] == pytest.approx(entropy(truth[0], belief[0], base=2))
+    summary = bridge.measured(truth, belief)["divergence"]
+    assert summary["n"] == 1
+    assert (
+        summary["low"]
+        == summary["mean"]
+        == summary["high"]
+        == pytest.approx(entropy(truth[0], belief[0], base=2))
+    )
     none = bridge.measured(truth[1:], belief[1:])["divergence"]
     assert none["n"] == 0
     assert np.isnan(none["mean"])
@@ -73,29 +78,29 @@ class Oracle(Scorer):
         return np.array([self.log[i] if i is not None else np.zeros(len(targets)) for i in rows])
 
     def sequence_logprobs(self, texts):
-        found = []
+        rows = []
         for text in texts:
             i = next(i for i, n in enumerate(self.names) if text.endswith(f" {n}"))
-            found.append(TokenScores(np.array([self.log[i, COLOURS.index(text.split()[1])]]), np.array([0])))
-        return found
+            rows.append(TokenScores(np.array([self.log[i, COLOURS.index(text.split()[1])]]), np.array([0])))
+        return rows
 
 
 def test_who_knows_the_truth_shows_it(kinds):
-    told_by = bridge.recovered(Oracle(kinds.names, kinds.truth), kinds.names)
-    for belief in told_by:
+    by_template = bridge.recovered(Oracle(kinds.names, kinds.truth), kinds.names)
+    for belief in by_template:
         assert belief == pytest.approx(kinds.truth, abs=1e-6)
-    told = bridge.measured(kinds.truth, told_by.mean(axis=0))
-    assert told["divergence"]["mean"] == pytest.approx(0, abs=1e-5)
-    assert told["first"]["mean"] == 1
+    summary = bridge.measured(kinds.truth, by_template.mean(axis=0))
+    assert summary["divergence"]["mean"] == pytest.approx(0, abs=1e-5)
+    assert summary["first"]["mean"] == 1
 
 
 def test_the_command(cli, many, tmp_path):
     out = tmp_path / "bridge"
     words = ("probe", "visual", "bridge", many, "--out", out, "--bias", "0,0.9", "--epochs", "1")
     assert "KL, bits" in cli(*words).succeeds().out
-    told = json.loads((out / "bridge.json").read_text())
-    assert told["kinds"] == 4
-    at = {bias: one["captions"]["divergence"]["mean"] for bias, one in told["bias"].items()}
+    summary = json.loads((out / "bridge.json").read_text())
+    assert summary["kinds"] == 4
+    at = {bias: one["captions"]["divergence"]["mean"] for bias, one in summary["bias"].items()}
     assert at["0"] == pytest.approx(0)
     assert at["0.9"] > 0.2
     assert (out / "bridge.png").read_bytes()[:4] == b"\x89PNG"

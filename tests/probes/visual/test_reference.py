@@ -6,66 +6,54 @@ import pytest
 from simtown.probes import measures
 from simtown.probes.items import GROUPS, grouped
 from simtown.probes.visual import coda
-from simtown.probes.visual import vicomte_tables as tables
 from simtown.probes.visual.classes import RELATIONS, SIZES
+from simtown.probes.visual.vicomte_tables import TABLES
 
 
-def _cells(made):
-    return [
+@pytest.mark.parametrize(
+    ("number", "same", "differing"),
+    [
+        (1, 12, {}),
+        (
+            2,
+            37,
+            {
+                ("VG, all", "top5 # occ"): ("64.6", "67.0"),
+                ("VG, single", "top5 # occ"): ("64.6", "67.0"),
+                ("VG, single", "ρ"): ("62.2 ± 24.0", "62.5 ± 23.6"),
+                ("VG, multi", "ρ"): ("69.3 ± 20.7", "69.5 ± 21.2"),
+                ("VG, any", "ρ"): ("58.4 ± 27.1", "58.6 ± 26.4"),
+            },
+        ),
+        (3, 48, {}),  # 40 ρ ± sd with the asterisks, and eight verdicts of Welch's test
+        (5, 21, {}),
+        (6, 50, {("multi, BERT base", "color ρ"): ("49.7 ± 21.2", "47.9 ± 21.2")}),
+        (9, 6, {}),
+    ],
+)
+def test_cells_of_a_table(reference, number, same, differing):
+    cells = [
         (name, column, cell)
-        for table in made
-        for name, cells in table.rows
-        for column, cell in zip(table.columns, cells, strict=False)
+        for table in TABLES[f"vicomte-table{number}"](reference, ())
+        for name, row in table.rows
+        for column, cell in zip(table.columns, row, strict=False)
     ]
-
-
-def _differing(made):
-    return {
-        (name, column): (cell.paper, cell.here) for name, column, cell in _cells(made) if cell.same is False
-    }
-
-
-def test_table_one(reference):
-    made = tables.table1(reference)
-    assert _differing(made) == {}
-    assert sum(cell.same is True for *_, cell in _cells(made)) == 12
-
-
-def test_table_two_but_for_groups_of_visual_genome(reference):
-    made = tables.table2(reference)
-    assert _differing(made) == {
-        ("VG, all", "top5 # occ"): ("64.6", "67.0"),
-        ("VG, single", "top5 # occ"): ("64.6", "67.0"),
-        ("VG, single", "ρ"): ("62.2 ± 24.0", "62.5 ± 23.6"),
-        ("VG, multi", "ρ"): ("69.3 ± 20.7", "69.5 ± 21.2"),
-        ("VG, any", "ρ"): ("58.4 ± 27.1", "58.6 ± 26.4"),
-    }
-    assert sum(cell.same is True for *_, cell in _cells(made)) == 37
-
-
-def test_table_three_is_all_there(reference):
-    """40 ρ ± sd with the asterisks, and all eight verdicts of Welch's test."""
-    made = tables.table3(reference)
-    assert _differing(made) == {}
-    assert sum(cell.same is True for *_, cell in _cells(made)) == 48
+    assert sum(cell.same is True for *_, cell in cells) == same
+    assert {
+        (name, column): (cell.paper, cell.here) for name, column, cell in cells if cell.same is False
+    } == differing
 
 
 def test_table_four_lies_below_chance_where_it_is_perfect(reference):
     """By the metric that printed it: tuned models are nearer to a perfect ranking than to chance."""
-    bounds = {name: [cell.here for cell in cells] for name, cells in tables.table4(reference)[0].rows}
+    bounds = {
+        name: [cell.here for cell in cells] for name, cells in TABLES["vicomte-table4"](reference, ())[0].rows
+    }
     assert bounds["chance, released metric"] == ["76.6", "67.0"]
     assert bounds["perfect, released metric"] == ["68.5", "55.3"]
     assert bounds["chance, metric of the text"] == ["37.6", "37.6"]
     assert bounds["perfect, metric of the text"] == ["9.9", "9.9"]
     assert bounds["perfect, corrected metric"] == ["100.0", "100.0"]
-
-
-def test_heads(reference):
-    assert _differing(tables.table5(reference)) == {}
-    assert _differing(tables.table6(reference)) == {
-        ("multi, BERT base", "color ρ"): ("49.7 ± 21.2", "47.9 ± 21.2")
-    }
-    assert _differing(tables.table9(reference)) == {}
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ transformers = pytest.importorskip("transformers", reason="needs transformers: p
 tokenizers = pytest.importorskip("tokenizers", reason="needs tokenizers: pip install '.[probes]'")
 
 from simtown.probes import elicit  # noqa: E402
-from simtown.probes.scorers import UnableError, open_scorer  # noqa: E402
+from simtown.probes.scorers import open_scorer  # noqa: E402
 from simtown.probes.scorers.base import BLANK  # noqa: E402
 from simtown.probes.scorers.spelling import spell  # noqa: E402
 from simtown.probes.visual import DistillSettings, distill, soft_prompts  # noqa: E402
@@ -22,22 +22,12 @@ from tests.probes.visual.world import SUBJECTS, TEMPLATES  # noqa: E402
 
 def _bert(path, seed):
     """A BERT of two layers of 32 with the small world's words, untrained."""
-    words = {w for s in SUBJECTS for w in s.split()} | {
-        w for several in TEMPLATES.values() for t in several for w in t.split()
-    }
-    words |= {w for r in RELATIONS.values() for several in r.words.values() for w in several} | {
-        "this",
-        "the",
-        "a",
-    }
-    vocabulary = [
-        "[PAD]",
-        "[UNK]",
-        "[CLS]",
-        "[SEP]",
-        "[MASK]",
-        *sorted(w for w in words if not w.startswith("[")),
-    ]
+    sentences = [*SUBJECTS, *(t for templates in TEMPLATES.values() for t in templates), "this the a"]
+    words = {word for sentence in sentences for word in sentence.split() if not word.startswith("[")}
+    words |= {word for r in RELATIONS.values() for several in r.words.values() for word in several}
+    special = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]"}
+    special |= {"sep_token": "[SEP]", "mask_token": "[MASK]"}
+    vocabulary = [*special.values(), *sorted(words)]
     made = tokenizers.Tokenizer(
         tokenizers.models.WordLevel({w: i for i, w in enumerate(vocabulary)}, unk_token="[UNK]")
     )
@@ -45,15 +35,7 @@ def _bert(path, seed):
     made.post_processor = tokenizers.processors.TemplateProcessing(
         single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
     )
-    tokenizer = transformers.PreTrainedTokenizerFast(
-        tokenizer_object=made,
-        pad_token="[PAD]",
-        unk_token="[UNK]",
-        cls_token="[CLS]",
-        sep_token="[SEP]",
-        mask_token="[MASK]",
-        model_max_length=64,
-    )
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=made, model_max_length=64, **special)
     config = transformers.BertConfig(
         vocab_size=len(vocabulary),
         hidden_size=32,
@@ -165,44 +147,14 @@ def test_tuning_learns_and_leaves_the_model_alone(bert, release, deep, tmp_path,
 
 def test_tuned_command(cli, bert, small, tmp_path):
     out = tmp_path / "out"
-    cli(
-        "probe",
-        "visual",
-        "--data",
-        small,
-        "--model",
-        f"hf:{bert}",
-        "--as",
-        "tuned",
-        "--task",
-        "shape",
-        "--out",
-        out,
-    ).succeeds()
+    words = ("probe", "visual", "--data", small, "--as", "tuned", "--task", "shape")
+    cli(*words, "--model", f"hf:{bert}", "--out", out).succeeds()
     content = json.loads((out / "summary.json").read_text())
     assert "tuned" in content["tasks"]["shape"]["modes"]
     cli("probe", "reproduce", "vicomte-table3", "--data", small, "--with", out).succeeds()
-
-
-def test_only_masked_models(tmp_path, small, cli):
     corpus = tmp_path / "c.txt"
     corpus.write_text("red round wood car\n")
-    with pytest.raises(UnableError):
-        soft_prompts.masked_of(open_scorer(f"ngram:{corpus}"))
-    cli(
-        "probe",
-        "visual",
-        "--data",
-        small,
-        "--model",
-        f"ngram:{corpus}",
-        "--as",
-        "tuned",
-        "--task",
-        "color",
-        "--out",
-        tmp_path / "o",
-    ).refuses("masked language model")
+    cli(*words, "--model", f"ngram:{corpus}", "--out", tmp_path / "o").refuses("masked language model")
 
 
 def test_divergence_is_torchs():
@@ -220,21 +172,11 @@ def test_a_student_comes_to_say_what_its_teacher_says(cli, bert, teacher, tmp_pa
     colors, rng = RELATIONS["color"].classes, np.random.default_rng(0)
     corpus.write_text("".join(f"{s} has color {colors[rng.integers(12)]} .\n" for s in SUBJECTS * 20))
     out = tmp_path / "student"
-    words = (
-        "probe",
-        "visual",
-        "distill",
-        corpus,
-        "--teacher",
-        f"hf:{teacher}",
-        "--student",
-        f"hf:{bert}",
-        "--out",
-        out,
-    )
+    words = ("probe", "visual", "distill", corpus, "--student", f"hf:{bert}", "--out", out)
+    words = (*words, "--teacher", f"hf:{teacher}")
     cli(*words, "--lr", "0.003", "--epochs", "8", "--batch", "32").succeeds()
-    told = json.loads((out / "distill.json").read_text())
-    assert told["divergence_last"] < 0.75 * told["divergence_first"]
+    content = json.loads((out / "distill.json").read_text())
+    assert content["divergence_last"] < 0.75 * content["divergence_first"]
     asked = [f"{s} has color {BLANK} ." for s in SUBJECTS]
     old, new, goal = (
         open_scorer(f"hf:{path}").class_logprobs(asked, list(colors)) for path in (bert, out, teacher)
@@ -270,17 +212,7 @@ def test_distill_refusals(cli, bert, tmp_path):
     tokenizer.save_pretrained(other)
     empty = tmp_path / "empty.txt"
     empty.write_text("\n")
-    words = (
-        "probe",
-        "visual",
-        "distill",
-        empty,
-        "--student",
-        f"hf:{bert}",
-        "--out",
-        tmp_path / "s",
-        "--teacher",
-    )
-    cli(*words, f"hf:{other}").refuses("different vocabularies")
-    cli(*words, f"hf:{bert}").refuses("no text")
-    cli(*words, f"hf:{bert}", "--epochs", "0").refuses("epochs")
+    words = ("probe", "visual", "distill", empty, "--student", f"hf:{bert}", "--out", tmp_path / "s")
+    cli(*words, "--teacher", f"hf:{other}").refuses("different vocabularies")
+    cli(*words, "--teacher", f"hf:{bert}").refuses("no text")
+    cli(*words, "--teacher", f"hf:{bert}", "--epochs", "0").refuses("epochs")

@@ -41,6 +41,12 @@ def _write(path, lines, packed=False):
     path.write_bytes(gzip.compress(text) if packed else text)
 
 
+def _summary(rho, accuracy):
+    """A cell of the released summaries, from texts such as "26.1 ± 31.0" and "11.7"."""
+    mean, deviation = (float(number) / 100 for number in rho.split(" ± "))
+    return f'"({mean:.3f}, {deviation:.3f}, {accuracy or 0.0})"'
+
+
 def write_release(folder, clone=False):
     """The files, side by side, or each in its place in a clone."""
     data = folder / "mine-data" if clone else folder
@@ -110,14 +116,14 @@ def write_release(folder, clone=False):
         ("file-cls", paper.TABLE5),
         ("file-cls-groups", paper.TABLE6),
     ):  # heads, just as the paper prints them
-        cells = (
-            [f'"({rho / 100:.3f}, {sd / 100:.3f}, {accuracy or 0.0})"' for rho, sd, accuracy in row]
+        cells = [
+            [_summary(rho, accuracy) for rho, accuracy in zip(row[::2], row[1::2], strict=True)]
             for row in printed.values()
-        )
+        ]
         _write(
             results(name, "probing"), ["heads", *(",".join([str(i), *row]) for i, row in enumerate(cells))]
         )
-    color = [row[0][0] / 100 for row in paper.TABLE9.values()]
+    color = [float(row[0].split(" ")[0]) / 100 for row in paper.TABLE9.values()]
     _write(
         results("heatmap_data", ""),
         [",coda,color,wiki-color", *(f"{i},0.{40 + i},{rho:.3f},0.3" for i, rho in enumerate(color))],
