@@ -8,7 +8,7 @@ from importlib.util import find_spec
 #: The modules of each extra without which its commands cannot work.
 _MODULES = {
     "train": ("torch", "tensorboard", "safetensors", "scipy", "matplotlib"),
-    "vg": ("msgspec", "pyarrow", "lemminflect", "spellchecker", "textblob", "matplotlib"),
+    "vg": ("pyarrow", "lemminflect", "spellchecker", "textblob", "matplotlib"),
     "probes": ("torch", "transformers", "sklearn", "scipy", "lemminflect", "pyarrow", "matplotlib"),
     "audit": ("sklearn", "scipy"),
 }

@@ -185,7 +185,7 @@ def test_a_grid_of_studies_stops_with_one_line(whom, tmp_path, gate, begun, unti
     """Each study is a command of its own: a signal to the grid alone ends it as well."""
     pytest.importorskip("torch", reason="needs torch: pip install '.[probes]'")
     (tmp_path / "grid.toml").write_text(GRID)
-    stop = gate(Moment("parent", "import", r"simtown\.probes\.runner"))
+    stop = gate(Moment("parent", "import", r"simtown\.datasets\.generate"))
     command = begun("probe", "grid", "grid.toml", "--out", "out", "--jobs", 2, cwd=tmp_path)
     until(lambda: len(stop.waiting()) == 2)
     assert command.process.pid not in stop.waiting()
@@ -298,7 +298,7 @@ def test_the_library_leaves_signals_alone(tmp_path):
 OTHERS = {
     "export": (["--to", "png", "--out", "out"], Moment("parent", "open", r"000003\.png")),
     "gallery": (["--out", "out"], Moment("parent", "open", r"train-00000\.jpg")),
-    "audit": ([], Moment("parent", "import", r"simtown\.datasets\.audit\.probes")),
+    "audit": ([], Moment("parent", "import", r"simtown\.datasets\.audit\.small_models")),
     "verify": ([], Moment("parent", "open", r"train-00000\.h5")),
     "captions": (["--out", "out"], Moment("parent", "open", r"\.out\.[0-9a-f]{16}\.tmp")),
     "preview": (["--out", "out.png"], Moment("parent", "os.rename", r"out\.png")),

@@ -20,8 +20,7 @@ import numpy as np
 from simtown.probes import measures, report
 from simtown.probes.items import GROUPS
 from simtown.probes.reproduce import PrintedNumber, PrintedTable, percent
-from simtown.probes.visual import FORM
-from simtown.probes.visual import vicomte_numbers as paper
+from simtown.probes.visual import FORM, vicomte_numbers
 from simtown.probes.visual.classes import RELATIONS
 from simtown.probes.visual.mined import Mined
 from simtown.probes.visual.release import CODA_CLASSES, VisualRelease
@@ -141,7 +140,7 @@ def table1(release: VisualRelease, runs: Sequence[Path]) -> list[PrintedTable]:
     """Classes and pairs of every relation; and what a guess and a perfect ranking get in its test."""
     _require_no_runs("Table 1", runs)
     table = PrintedTable("Table 1: the data", ("classes", "pairs"))
-    for name, printed in paper.TABLE1.items():
+    for name, printed in vicomte_numbers.TABLE1.items():
         folder = _FOLDERS.get(name, name)
         parts = ("train", "dev", "test") if folder.startswith("size") else ("train", "test")
         pairs = sum(len(release.pairs(folder, part)) for part in parts)
@@ -241,7 +240,7 @@ def table2(release: VisualRelease, runs: Sequence[Path]) -> list[PrintedTable]:
             here = [spread(rho), str(len(rho)), *(f"{mean:.1f}" for mean in means)]
             here.append(percent(source.right()[kept].mean()))
             here += [bracket(rho), spread(prior[kept]), spread(ceiling[kept])]
-            table.add(f"{name}, {group}", *_beside(paper.TABLE2.get(f"{name}, {group}", ()), here))
+            table.add(f"{name}, {group}", *_beside(vicomte_numbers.TABLE2.get(f"{name}, {group}", ()), here))
     return [table]
 
 
@@ -262,7 +261,7 @@ def table3(release: VisualRelease, runs: Sequence[Path]) -> list[PrintedTable]:
         "Table 3: between prior and ceiling",
         ("n", "ρ, 95 %", "prior ρ", "above the prior", "paired p", "ceiling ρ"),
     )
-    for row, printed in paper.TABLE3.items():
+    for row, printed in vicomte_numbers.TABLE3.items():
         model, letter = row.split(", ")
         name = f"{MODELS[model]}, {letter}"
         here = []
@@ -307,7 +306,7 @@ def _oscar_less_bert(
             change = measures.difference(a, b)
             if change.welch > 0.05:
                 equal.add(name)
-            printed = verdict[paper.TABLE3[f"bert-base, {'NY'[tuned]}"][2 * i].endswith("*")]
+            printed = verdict[vicomte_numbers.TABLE3[f"bert-base, {'NY'[tuned]}"][2 * i].endswith("*")]
             tested = (str(change.n), percent(change.mean), bracket(a - b))
             p_values = (f"{change.welch:.2g}", f"{change.paired:.2g}")
             by_welch = PrintedNumber(printed, verdict[change.welch > 0.05])
@@ -335,7 +334,7 @@ def table4(release: VisualRelease, runs: Sequence[Path]) -> list[PrintedTable]:
     Runs of our own are scored by the last two.
     """
     table = PrintedTable("Table 4: sizes by rank partition, per cent correct", WAYS)
-    for row, printed in paper.TABLE4.items():
+    for row, printed in vicomte_numbers.TABLE4.items():
         model, letter = row.split(", ")
         table.add(f"{MODELS[model]}, {letter}", *_beside(printed, ()))
     subjects = [[pair.subject for pair in release.pairs(f"size_{way}", "test")] for way in WAYS]
@@ -400,7 +399,7 @@ def table11(release: VisualRelease, runs: Sequence[Path]) -> list[PrintedTable]:
         "Table 11: named subjects and their ranks, 1 the highest of the high and the lowest of the low",
         ("BERT base, high", "Oscar base, high", "BERT base, low", "Oscar base, low"),
     )
-    for relation, columns in paper.TABLE11.items():
+    for relation, columns in vicomte_numbers.TABLE11.items():
         cells = []
         for i, names in enumerate(columns):
             by_subject = rho_of[("bert-base", "oscar-base")[i % 2], relation, False]
@@ -419,18 +418,20 @@ TABLES: dict[str, Callable[[VisualRelease, Sequence[Path]], list[PrintedTable]]]
     "vicomte-table3": table3,
     "vicomte-table4": table4,
     "vicomte-table5": partial(
-        copied_table, "Table 5: a classification head", paper.TABLE5, "file-cls", "head"
+        copied_table, "Table 5: a classification head", vicomte_numbers.TABLE5, "file-cls", "head"
     ),
     "vicomte-table6": partial(
         copied_table,
         "Table 6: a classification head, by group",
-        paper.TABLE6,
+        vicomte_numbers.TABLE6,
         "file-cls-groups",
         "head",
         columns=COLUMNS[:3],
         groups=GROUPS,
     ),
-    "vicomte-table9": partial(copied_table, "Table 9: best template", paper.TABLE9, "heatmap_data", "best"),
+    "vicomte-table9": partial(
+        copied_table, "Table 9: best template", vicomte_numbers.TABLE9, "heatmap_data", "best"
+    ),
     "vicomte-table11": table11,
 }
 
