@@ -6,10 +6,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-#: Most lines of Python.
-BUDGETS = {("simtown",): 42_000, ("tests",): 28_000, ("benchmarks", "tools"): 4_000}
-#: Whether a folder above its budget fails the test.
-HOLD = False
+#: Most lines of Python. The aim is 42,000, 28,000 and 4,000: lower a number whenever lines go.
+BUDGETS = {("simtown",): 52_600, ("tests",): 33_600, ("benchmarks", "tools"): 5_400}
 
 
 def lines(folder):
@@ -25,4 +23,4 @@ def test_the_code_stays_within_its_budget(folders):
         listed = ", ".join(f"{name} {count:,}" for name, count in parts.items() if count)
         sys.stdout.write(f"{folder} {lines(ROOT / folder):,}{f' ({listed})' if listed else ''}\n")
     total = sum(lines(ROOT / folder) for folder in folders)
-    assert total <= BUDGETS[folders] or not HOLD, f"{total:,} lines; before you raise the budget, delete some"
+    assert total <= BUDGETS[folders], f"{total:,} lines; before you raise the budget, delete some"
