@@ -7,7 +7,7 @@
         batch: int = option(128, "Examples in each step.", low=1)
         learning_rate: float = option(1e-3, "Learning rate of Adam.", above=0, below=10, flag="lr")
 
-:func:`check` validates an object; :mod:`simtown.cli.command` makes the options of a command.
+:func:`check` validates an object; `simtown.cli.command` makes the options of a command.
 """
 
 from __future__ import annotations
