@@ -192,6 +192,9 @@ def _begin(pipe: Connection, shared: tuple[Any, ...]) -> None:
         signal.signal(number, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _OF_TERMINALS)
     terminal.guard()
+    if sys.platform == "linux":  # at once: the thread below lets the process work on for a moment
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
     threading.Thread(target=_end_with, args=(multiprocessing.parent_process(),), daemon=True).start()
 
 
