@@ -216,7 +216,8 @@ def export(
     splits = export.choose_splits(data, list(parse_names(split)))
     counts = {name: len(data[name]) for name in splits}
     total = sum(counts.values())
-    with progress_of(f"export {directory}", total) as progress, workers.pool(total) as pool:
+    work = 3 * total  # an example takes three times as long to encode as to make and compare
+    with progress_of(f"export {directory}", total) as progress, workers.pool(work) as pool:
         export.export(data, to, splits, directory, progress, pool)
     say(f"{directory}: {', '.join(f'{count:,} {name}' for name, count in counts.items())} examples for {to}")
 
