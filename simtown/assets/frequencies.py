@@ -93,7 +93,7 @@ def _read(path: Path) -> np.ndarray:
     except RefusedError:
         raise
     except (ValueError, csv.Error) as error:
-        raise ValueError(f"{path} is no CSV table: it must be text with the columns {_COLUMNS}") from error
+        raise ValueError(f"{path} is not a CSV table: it must be text with the columns {_COLUMNS}") from error
     counts = []
     for number, row in enumerate(rows, start=1):
         for column in ("subject", "object"):
@@ -104,6 +104,6 @@ def _read(path: Path) -> np.ndarray:
             except (TypeError, ValueError):
                 value = (row[column] or "")[:40]
                 raise ValueError(
-                    f"{path}, entity {number}, column {column}: '{value}' is no number"
+                    f"{path}, entity {number}, column {column}: '{value}' is not a number"
                 ) from None
     return np.array(counts).reshape(-1, 2)

@@ -94,25 +94,8 @@ class SamplingPlan(NamedTuple):
 class Arrays(NamedTuple):
     """Arrays of n examples, to be filled.
 
-    Attributes:
-        entity: see :class:`~simtown.scenes.scene.SceneBatch`.
-        pose: likewise.
-        paint: likewise.
-        prop: likewise.
-        prop_pose: likewise.
-        prop_style: likewise.
-        weather: likewise.
-        intensity: likewise.
-        sun: likewise.
-        fall_seed: likewise.
-        camera: likewise.
-        answer: see :class:`~simtown.language.sampler.Examples`.
-        subject: likewise.
-        object: likewise.
-        relation: likewise.
-        phrasing: likewise.
-        margin: likewise.
-        visible: likewise.
+    The columns from `entity` to `camera` are those of :class:`~simtown.scenes.scene.SceneBatch`, the others
+    those of :class:`~simtown.language.sampler.Examples`.
     """
 
     entity: np.ndarray
@@ -142,8 +125,7 @@ class Memory(NamedTuple):
         desk: see :class:`~simtown.scenes.silhouette.Desk`. Its first image is the scene, the others are its
             mirror images.
         draft: see :class:`~simtown.scenes.street.Draft`.
-        taken: see :func:`~simtown.scenes.placement.place_beside`.
-        pieces: likewise.
+        taken, pieces: see :func:`~simtown.scenes.placement.place_beside`.
     """
 
     desk: Desk

@@ -78,8 +78,7 @@ class CardRenderer(Renderer, Protocol):
         Args:
             batch: the scenes.
             rgb: as in :class:`Frames`, with ``__cuda_array_interface__``.
-            depth: likewise, or None.
-            ids: likewise, or None.
+            depth, ids: arrays of the same kind, or None.
         """
         ...
 

@@ -47,7 +47,7 @@ def paint_frequencies(choice: str) -> np.ndarray:
             weight 0.
 
     Raises:
-        ValueError: the choice is none of these, or the file is no such table.
+        ValueError: the choice is none of these, or the file is not such a table.
         OSError: the file cannot be read.
     """
     if choice == "own":

@@ -35,7 +35,7 @@ class Vehicle:
     Attributes:
         entity: its name in the catalogue.
         x: of the middle of its footprint, to the viewer's right, metres.
-        y: likewise, away from the viewer, metres.
+        y: of the same point, away from the viewer, metres.
         yaw: radians counter-clockwise, 0 along +x.
         paint: name of its body's paint, one of PAINTS; None is the entity's own.
     """
@@ -121,14 +121,14 @@ class Scene:
 
 
 def _check_part(part: Vehicle | Prop | Weather | Camera) -> None:
-    """Raises TypeError if a name is no text, ValueError if its array cannot hold a number."""
+    """Raises TypeError if a name is not a string, ValueError if its array cannot hold a number."""
     for name, value in asdict(part).items():
         what = f"{type(part).__name__.lower()}.{name}"
         if name in ("entity", "kind", "paint"):
             if not isinstance(value, str) and not (name == "paint" and value is None):
-                raise TypeError(f"{what} is no name")
+                raise TypeError(f"{what} is not a name")
         elif not isinstance(value, int | float) or isinstance(value, bool):
-            raise TypeError(f"{what} is no number")
+            raise TypeError(f"{what} is not a number")
         elif name in _WHOLE:
             _whole(value, what)
         elif name == "focal" and not value >= LEAST_FOCAL:
@@ -147,7 +147,7 @@ def _whole(value: object, what: str) -> int:
     """The whole number of a part's attribute, such as "prop.style". Raises ValueError if it cannot be."""
     most = _WHOLE[what.partition(".")[2]] - 1
     if not (isinstance(value, int | np.integer) and 0 <= value <= most):
-        raise ValueError(f"{what} is {value!r}, no whole number from 0 to {most}")
+        raise ValueError(f"{what} is {value!r}, not a whole number from 0 to {most}")
     return int(value)
 
 
@@ -228,7 +228,7 @@ class SceneBatch:
         """A batch of the given scenes.
 
         Raises ValueError if the catalogue does not have a name, a kind cannot have a paint, or a style or
-        seed is no whole number that the arrays hold.
+        seed is not an integer that the arrays hold.
         """
         vehicles = max([1, *(len(scene.vehicles) for scene in scenes)])
         props = max([1, *(len(scene.props) for scene in scenes)])

@@ -112,7 +112,7 @@ def check(path: Path, seconds: float, fps: int, size: tuple[int, int]) -> None:
     if path.exists():
         raise TownError(f"{path} exists: give another `path`, or remove it")
     if not path.parent.is_dir():
-        raise TownError(f"{path.parent} is no directory: make it first")
+        raise TownError(f"{path.parent} is not a directory: make it first")
     picture_size(size)
     if not 0 < number(seconds, "seconds") <= LONGEST or not 1 <= whole(fps, "fps") <= FASTEST:
         raise TownError(

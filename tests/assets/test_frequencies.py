@@ -125,12 +125,12 @@ def test_vg_has_more_than_the_catalogue_and_no_more():
         (
             "entity,subject,object\na,many,1\nb,1,1\n",
             2,
-            "entity 1, column subject: 'many' is no number",
+            "entity 1, column subject: 'many' is not a number",
         ),
         (
             "entity,subject,object\nb,1,1\na,1\n",
             2,
-            "entity 2, column object: '' is no number",
+            "entity 2, column object: '' is not a number",
         ),
         ("entity,subject\na,1\nb,1\n", 2, "no column object: its columns must be entity, subject, object"),
         ("a,1,1\nb,1,1\n", 1, "no column subject"),
@@ -146,7 +146,7 @@ def test_bad_tables_say_what_is_wrong(tmp_path, text, k, message):
 def test_a_file_that_is_no_text_is_an_error(tmp_path):
     file = tmp_path / "counts.csv"
     file.write_bytes(b"\xff\xfe\x00\x01" * 10)
-    with pytest.raises(ValueError, match="no CSV table"):
+    with pytest.raises(ValueError, match="not a CSV table"):
         frequencies(str(file), 1)
 
 

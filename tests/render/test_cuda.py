@@ -221,7 +221,7 @@ def test_other_arrays_are_refused(streets):
     card = HostCard()
     drawer, (rgb, depth, ids) = engine(card), arrays(card, len(streets))
     refused = {
-        "no array on a card": (np.zeros(rgb.shape, np.uint8),),
+        "not an array on a card": (np.zeros(rgb.shape, np.uint8),),
         "rgb is uint8 .6, .* .7, ": (arrays(card, 6)[0],),
         "depth is uint8": (rgb, ids, ids),
         "both or for neither": (rgb, depth),

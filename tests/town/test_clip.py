@@ -96,7 +96,7 @@ def test_the_same_seed_is_the_same_clip(cli, tmp_path):
     ("options", "words"),
     [
         (["--out", "{}/street.avi"], ["street.avi", ".mp4 or .gif"]),
-        (["--out", "{}/nowhere/street.mp4"], ["no directory"]),
+        (["--out", "{}/nowhere/street.mp4"], ["not a directory"]),
         (["--out", "{}/there.gif"], ["there.gif exists"]),
         (["--out", "{}/a.mp4", "--seconds", "0"], ["0.0 seconds"]),
         (["--out", "{}/a.mp4", "--fps", "0"], ["0 frames"]),

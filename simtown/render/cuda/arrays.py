@@ -31,7 +31,7 @@ def target(name: str, array: Any, shape: tuple[int, ...], dtype: Any) -> Target:
     """Where an array on a card lies. It has ``__cuda_array_interface__`` or ``__dlpack__``.
 
     Raises:
-        ValueError: it is no array on a card, has another shape or type, is not in C order, or must not be
+        ValueError: it is not an array on a card, has another shape or type, is not in C order, or must not be
             written to.
     """
     if hasattr(array, "__cuda_array_interface__"):
@@ -44,7 +44,7 @@ def target(name: str, array: Any, shape: tuple[int, ...], dtype: Any) -> Target:
         stream = None
     else:
         raise ValueError(
-            f"{name} is no array on a card: give a tensor of PyTorch or CuPy, or another with __dlpack__"
+            f"{name} is not an array on a card: give a tensor of PyTorch or CuPy, or another with __dlpack__"
         )
     expected = np.dtype(dtype)
     if has[0] != shape or has[1] != expected:

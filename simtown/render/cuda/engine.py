@@ -36,8 +36,7 @@ class CardFrames:
 
     Attributes:
         rgb: as in :class:`~simtown.render.frames.Frames`.
-        depth: likewise, or None without geometry.
-        ids: likewise, or None without geometry.
+        depth, ids: as there, or None without geometry.
     """
 
     rgb: CardArray
@@ -131,11 +130,10 @@ class Cuda:
             batch: the scenes.
             rgb: shape and dtype as in :class:`Frames`, C order, with ``__cuda_array_interface__`` or
                 ``__dlpack__``, such as a tensor of PyTorch or CuPy.
-            depth: likewise; given with ids or not at all.
-            ids: likewise.
+            depth, ids: arrays of the same kind; both or neither.
 
         Raises:
-            ValueError: one of them is no such array, or depth comes without ids.
+            ValueError: an array does not fit, or depth comes without ids.
         """
         if len(rgb.shape) != 4:
             raise ValueError(f"rgb has the shape {tuple(rgb.shape)}, and (n, height, width, 3) is needed")
