@@ -31,6 +31,7 @@ __all__ = [
     "body",
     "box",
     "cabin",
+    "centred",
     "cylinder",
     "front",
     "frustum",
@@ -213,35 +214,32 @@ def block(size: Point, at: Point, paint: str, bevel: float = 0.1) -> Mesh:
 
 
 def body(stations: Sequence[tuple[float, ...]], paint: str, bevel: float = 0.08) -> Mesh:
-    """A vehicle's shell lofted along x through stations (x, half width, bottom, top[, half width at top]).
+    """A vehicle's shell lofted along x through stations (x, half width, bottom, top).
 
     The shoulder is rounded by `bevel`. List stations from tail to nose: bumper, boot, windscreen, bonnet,
     bumper.
     """
+    steps = [(i / bevel, up / bevel) for i, up in _fillet(bevel)] if bevel else [(0.0, 0.0)]
     loops = []
-    for station in stations:
-        x, w, low, high = station[:4]
-        u = station[4] if len(station) > 4 else w
+    for x, w, low, high in stations:
         c = min(bevel, 0.45 * (high - low), 0.45 * w)
-        steps = [(i / bevel, up / bevel) for i, up in _fillet(bevel)] if bevel else [(0.0, 0.0)]
-        left = [(x, w + (u - c - w) * i, high - c + c * up) for i, up in steps]
+        inner = w - c
+        left = [(x, w + (inner - w) * i, high - c + c * up) for i, up in steps]
         loops.append([(x, -w, low), (x, w, low), *left, *[(x, -y, z) for x, y, z in reversed(left)]])
     return loft(loops, paint)
 
 
 def profile(
-    outline: Sequence[Span], width: float, at: Point, paint: str, width_top: float | None = None
+    outline: Sequence[Span], width: float, paint: str, width_top: float | None = None, y: float = 0.0
 ) -> Mesh:
-    """A convex side outline of (x, z) points, `width` wide about y = 0 and `width_top` at its top."""
+    """A convex side outline of (x, z) points, `width` wide about y and `width_top` at its top."""
     low, high = min(z for _, z in outline), max(z for _, z in outline)
 
     def half(z: float) -> float:
         t = (z - low) / (high - low)
         return (width * (1 - t) + (width if width_top is None else width_top) * t) / 2
 
-    return loft([[(x, -half(z), z) for x, z in outline], [(x, half(z), z) for x, z in outline]], paint).at(
-        *at
-    )
+    return loft([[(x, s * half(z), z) for x, z in outline] for s in (-1, 1)], paint).at(y=y)
 
 
 def cylinder(
@@ -316,12 +314,19 @@ def panel(
     return Mesh(vertices, np.array([[0, 1, 2], [0, 2, 3]]), np.full(2, material(paint)))
 
 
-def side(x: Span, z: Span, y: float, paint: str, y_top: float | None = None, lift: float = 0.015) -> Mesh:
-    """The same decal on both flanks, between two x and two z, where the flanks stand at ±y (y_top above)."""
-    t = y if y_top is None else y_top
-    return panel(
-        [(x[0], -y, z[0]), (x[1], -y, z[0]), (x[1], -t, z[1]), (x[0], -t, z[1])], paint, lift=lift
-    ).both_sides()
+def side(
+    x: Span,
+    z: Span,
+    y: float,
+    paint: str,
+    y_top: float | None = None,
+    lift: float = 0.015,
+    x_top: Span | None = None,
+) -> Mesh:
+    """The same decal on both flanks at ±y (`y_top` above), between two x (`x_top` above) and two z."""
+    (a, b), (c, d), t = x, x_top or x, y if y_top is None else y_top
+    corners = [(a, -y, z[0]), (b, -y, z[0]), (d, -t, z[1]), (c, -t, z[1])]
+    return panel(corners, paint, lift=lift).both_sides()
 
 
 def front(y: Span, z: Span, x: float, paint: str, x_top: float | None = None, lift: float = 0.015) -> Mesh:
@@ -475,6 +480,13 @@ def cabin(
         [(x0, w0, z0), (x0, -w0, z0), (x1, -w1, z1), (x1, w1, z1)], glass, (0.06, 0.94), (0.08, 0.88)
     )
     return join(shell, nose, tail, [p.both_sides() for p in panes])
+
+
+def centred(*parts: Mesh | Iterable[Mesh]) -> Mesh:
+    """The parts as one mesh, moved so that its bounds are symmetric about x = y = 0."""
+    mesh = join(*parts)
+    x, y, _ = mesh.bounds.mean(axis=0)
+    return mesh.at(-float(x), -float(y))
 
 
 def beacon(

@@ -78,7 +78,7 @@ CONVEX = {
     "upright rod": rod((0.1, 0.2, 0.3), (0.1, 0.2, 1.3), 0.08, "red", 6),
     "falling rod": rod((0.1, 0.2, 1.3), (0.1, 0.2, 0.3), 0.08, "red", 5),
     "tapered rod": rod((0.0, 0.0, 0.0), (1.0, 1.0, 1.0), 0.1, "red", 6, 0.02),
-    "profile": profile([(-1.0, 0.0), (1.0, 0.0), (0.6, 0.9), (-0.8, 0.7)], 1.2, (0.0, 0.5, 0.2), "red", 0.8),
+    "profile": profile([(-1.0, 0.0), (1.0, 0.0), (0.6, 0.9), (-0.8, 0.7)], 1.2, "red", 0.8, y=0.5),
     "body": body([(-1.0, 0.7, 0.3, 1.0), (1.0, 0.7, 0.3, 1.0)], "red"),
     "ball": ball(0.5, (1.0, 2.0, 3.0), "red"),
     "dome": ball(0.5, (1.0, 2.0, 3.0), "red", low=0.0),
@@ -209,10 +209,10 @@ def test_loft_closes_to_a_line_without_degenerate_triangles():
 
 @pytest.mark.parametrize(("bevel", "points"), [(0.08, 8), (0.05, 6)])
 def test_body_follows_its_stations(bevel, points):
-    stations = [(-2.0, 0.7, 0.4, 0.9), (0.0, 0.8, 0.3, 1.4, 0.6), (2.0, 0.6, 0.4, 0.8)]
+    stations = [(-2.0, 0.7, 0.4, 0.9), (0.0, 0.8, 0.3, 1.4), (2.0, 0.6, 0.4, 0.8)]
     part = body(stations, "blue", bevel)
     assert solid(part).is_watertight
-    for x, half, low, high, *_ in stations:
+    for x, half, low, high in stations:
         ring = part.vertices[part.vertices[:, 0] == x]
         assert len(ring) == points
         assert np.ptp(ring[:, 1]) == pytest.approx(2 * half)

@@ -72,21 +72,9 @@ def rider(
     return join(parts)
 
 
-def centred(*parts: Mesh) -> Mesh:
-    """The parts as one mesh, moved so that its bounds are symmetric about x = y = 0."""
-    mesh = join(parts)
-    middle = mesh.bounds.mean(axis=0)
-    return mesh.at(-float(middle[0]), -float(middle[1]))
-
-
 def _tube(start: Spot, stop: Spot, paint: str, radius: float = 0.055, y: float = 0.0) -> Mesh:
     """A bar of a frame in the plane at y."""
     return rod((start[0], y, start[1]), (stop[0], y, stop[1]), radius, paint)
-
-
-def _plate(outline: Sequence[Spot], width: float, paint: str, width_top: float | None = None) -> Mesh:
-    """A convex side outline made `width` wide in the middle of a cycle: a tank, a fairing, a seat."""
-    return profile(outline, width, (0.0, 0.0, 0.0), paint, width_top)
 
 
 def _bar(x: float, z: float, paint: str = "dark", half: float = 0.34) -> Mesh:
@@ -267,8 +255,8 @@ def rickshaw() -> Mesh:
     bench += box((0.99, 1.09, 0.1), (-0.62, 0.0, 0.62), "gold")
     arc = [radians(a) for a in (190, 160, 130, 100, 68)]
     outer, inner = ([(-0.55 + r * cos(a), 1.15 + r * sin(a)) for a in arc] for r in (0.75, 0.67))
-    hood = [_plate([outer[i], outer[i + 1], inner[i + 1], inner[i]], 1.16, "crimson") for i in range(4)]
-    cheek = profile([(-0.55, 1.15), *inner], 0.05, (0.0, 0.55, 0.0), "crimson").both_sides()
+    hood = [profile([outer[i], outer[i + 1], inner[i + 1], inner[i]], 1.16, "crimson") for i in range(4)]
+    cheek = profile([(-0.55, 1.15), *inner], 0.05, "crimson", y=0.55).both_sides()
     guest = rider((-0.6, 0.92), (-0.25, 0.96), ((-0.1, 0.5),), "lilac", "lilac", "brown", lean=0, size=0.78)
     tall = _spoked(-0.6, 0.5, 0.64).both_sides()
     return centred(
@@ -285,19 +273,19 @@ def rickshaw() -> Mesh:
 
 def tuk_tuk() -> Mesh:
     """A three-wheeled open cab, green below a yellow roof, its driver behind a tall windscreen."""
-    tub = _plate([(-1.2, 0.28), (0.7, 0.28), (0.7, 0.48), (-1.2, 0.48)], 1.3, "green")
+    tub = profile([(-1.2, 0.28), (0.7, 0.28), (0.7, 0.48), (-1.2, 0.48)], 1.3, "green")
     nose = frustum((0.7, 1.1, 0.75), (0.3, 0.95), (0.78, 0.0, 0.3), "green", shift=-0.15) + box(
         (0.4, 0.3, 0.3), (1.08, 0.0, 0.35), "yellow"
     )
-    tail = _plate([(-1.25, 0.4), (-0.45, 0.4), (-0.55, 0.95), (-1.15, 1.05)], 1.3, "green") + side(
+    tail = profile([(-1.25, 0.4), (-0.45, 0.4), (-0.55, 0.95), (-1.15, 1.05)], 1.3, "green") + side(
         (-1.15, -0.55), (0.58, 0.74), 0.65, "yellow"
     )
-    roof = _plate([(-1.3, 1.62), (0.72, 1.62), (0.6, 1.82), (0.2, 1.9), (-1.1, 1.88)], 1.36, "yellow", 1.2)
+    roof = profile([(-1.3, 1.62), (0.72, 1.62), (0.6, 1.82), (0.2, 1.9), (-1.1, 1.88)], 1.36, "yellow", 1.2)
     posts = (
         _tube((-1.15, 0.95), (-1.2, 1.65), "green", 0.07, 0.58)
         + _tube((0.72, 1.0), (0.58, 1.65), "green", 0.06, 0.5)
     ).both_sides()
-    screen = _plate([(0.74, 1.05), (0.78, 1.05), (0.62, 1.63), (0.58, 1.63)], 0.95, "glass")
+    screen = profile([(0.74, 1.05), (0.78, 1.05), (0.62, 1.63), (0.58, 1.63)], 0.95, "glass")
     driver = rider(
         (0.05, 0.72), (0.55, 0.95), ((0.42, 0.48),), "white", "charcoal", "black", lean=6, size=0.85
     )
@@ -340,10 +328,10 @@ def _machine(paint: str, lamp: float = 0.5) -> Mesh:
         block((0.62, 0.34, 0.4), (0.02, 0.0, 0.22), "steel", 0.07)
         + _tube((-0.1, 0.26), (-0.95, 0.36), "hub", 0.075, 0.2).both_sides()
     )
-    tank = _plate(
+    tank = profile(
         [(-0.2, 0.62), (0.45, 0.72), (0.5, 0.92), (0.36, 1.0), (0.1, 1.0), (-0.2, 0.84)], 0.4, paint, 0.26
     )
-    tail = _plate([(-0.25, 0.6), (-0.2, 0.84), (-0.6, 0.84), (-1.05, 0.98), (-1.0, 0.76)], 0.34, paint)
+    tail = profile([(-0.25, 0.6), (-0.2, 0.84), (-0.6, 0.84), (-1.05, 0.98), (-1.0, 0.76)], 0.34, paint)
     guard = _mudguard(0.72, 0.38, paint, (20, 150), 0.26)
     fork = _tube((0.44, 1.06), (0.72, 0.38), "hub", 0.05, 0.15).both_sides() + _bar(0.42, 1.08, half=0.38)
     lights = cylinder(0.15, 0.14, (lamp, 0.0, 0.92), "headlamp", axis="x", sides=8) + box(
@@ -379,13 +367,13 @@ def motorcycle() -> Mesh:
         + _tube((-0.74, 0.74), (-0.94, 1.36), "hub", 0.05, 0.1).both_sides()
     )
     pipes += rod((-0.94, -0.1, 1.36), (-0.94, 0.1, 1.36), 0.05, "hub")
-    tank = _plate(
+    tank = profile(
         [(-0.3, 0.68), (0.3, 0.8), (0.48, 0.94), (0.36, 1.06), (0.1, 1.04), (-0.3, 0.82)],
         0.44,
         "crimson",
         0.26,
     )
-    seat = _plate([(-0.96, 0.62), (-0.3, 0.6), (-0.28, 0.72), (-0.6, 0.7), (-0.9, 0.84)], 0.34, "brown")
+    seat = profile([(-0.96, 0.62), (-0.3, 0.6), (-0.28, 0.72), (-0.6, 0.7), (-0.9, 0.84)], 0.34, "brown")
     guards = _mudguard(-0.76, 0.4, "crimson", (15, 175), 0.36) + _mudguard(
         1.06, 0.37, "crimson", (40, 150), 0.24
     )
@@ -417,7 +405,7 @@ def motorcycle() -> Mesh:
 
 def police_motorcycle() -> Mesh:
     """A white touring machine with fairing, panniers and flashing lights; its officer is in bright yellow."""
-    cowl = _plate([(0.36, 0.62), (0.62, 0.5), (0.84, 0.86), (0.62, 1.2), (0.4, 1.06)], 0.62, "white", 0.5)
+    cowl = profile([(0.36, 0.62), (0.62, 0.5), (0.84, 0.86), (0.62, 1.2), (0.4, 1.06)], 0.62, "white", 0.5)
     cowl += frustum((0.08, 0.56, 0.36), (0.06, 0.42), (0.58, 0.0, 1.16), "sky", -0.14) + side(
         (0.4, 0.7), (0.74, 0.88), 0.32, "blue", lift=0.0
     )
@@ -464,14 +452,14 @@ def _step_through(paint: str, accent: str, person: Mesh) -> Mesh:
     """A motor scooter: small wheels, a tall leg shield, a flat floor, a bulging tail, an upright rider."""
     tyres = _tyre(-0.64, 0.28, 0.2, "trim") + _tyre(0.74, 0.28, 0.2, "trim")
     floor = box((0.9, 0.4, 0.12), (0.1, 0.0, 0.22), paint)
-    shield = _plate([(0.46, 0.24), (0.66, 0.24), (0.58, 0.8), (0.46, 1.08), (0.34, 1.08)], 0.62, paint, 0.44)
-    tail = _plate(
+    shield = profile([(0.46, 0.24), (0.66, 0.24), (0.58, 0.8), (0.46, 1.08), (0.34, 1.08)], 0.62, paint, 0.44)
+    tail = profile(
         [(-0.14, 0.24), (-0.06, 0.68), (-0.84, 0.8), (-1.02, 0.66), (-1.02, 0.48), (-0.92, 0.36)],
         0.54,
         paint,
         0.38,
     )
-    nose = _plate([(0.5, 0.46), (1.06, 0.4), (1.0, 0.58), (0.84, 0.68), (0.55, 0.78)], 0.3, paint) + _bar(
+    nose = profile([(0.5, 0.46), (1.06, 0.4), (1.0, 0.58), (0.84, 0.68), (0.55, 0.78)], 0.3, paint) + _bar(
         0.38, 1.12, half=0.38
     )
     trims = side((-0.78, -0.3), (0.5, 0.6), 0.25, accent) + side((-0.3, 0.5), (0.24, 0.31), 0.2, accent)
@@ -506,7 +494,7 @@ def delivery_scooter() -> Mesh:
 def quad_bike() -> Mesh:
     """Four fat tyres under high lime mudguards, a bull bar, a rider astride in white."""
     tyres = wheels([-0.62, 0.62], 1.36, 0.38, 0.36, "lime")
-    hull = _plate(
+    hull = profile(
         [(-0.85, 0.46), (0.85, 0.46), (0.98, 0.68), (0.92, 0.84), (0.5, 0.94), (-0.1, 0.78), (-0.9, 0.84)],
         0.5,
         "lime",
@@ -514,8 +502,8 @@ def quad_bike() -> Mesh:
     guard = profile(
         [(-0.52, 0.72), (0.52, 0.72), (0.42, 0.86), (0.2, 0.92), (-0.2, 0.92), (-0.42, 0.86)],
         0.44,
-        (0.0, 0.46, 0.0),
         "lime",
+        y=0.46,
     )
     guards = join(guard.at(x).both_sides() for x in (-0.62, 0.62))
     racks = box((0.46, 0.74, 0.07), (-0.82, 0.0, 0.96), "dark") + box(

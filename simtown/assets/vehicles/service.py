@@ -6,7 +6,7 @@ from itertools import pairwise
 from math import cos, pi, radians, sin
 
 from simtown.assets.mesh import *
-from simtown.assets.vehicles.trucks import bed, cab, canopy, centred, chassis, crate, disc, lid
+from simtown.assets.vehicles.trucks import bed, cab, canopy, chassis, crate, disc, lid
 
 AMBER = ("beacon amber", "beacon amber")
 
@@ -69,13 +69,11 @@ def garbage_truck() -> Mesh:
         (-1.45, 2.52),
         (-1.6, 2.4),
     ]
-    load = profile(outline, 1.98, (0.0, 0.0, 0.0), "forest")
+    load = profile(outline, 1.98, "forest")
     ribs = join(side((x, x + 0.24), (1.1, 2.35), 0.99, "lime") for x in (-1.2, -0.35, 0.5)) + side(
         (-1.55, 0.92), (0.8, 1.02), 0.99, "white"
     )
-    hopper = profile(
-        [(-2.5, 0.65), (-1.6, 0.5), (-1.6, 2.4), (-2.0, 2.3), (-2.6, 1.4)], 2.0, (0.0, 0.0, 0.0), "lime"
-    )
+    hopper = profile([(-2.5, 0.65), (-1.6, 0.5), (-1.6, 2.4), (-2.0, 2.3), (-2.6, 1.4)], 2.0, "lime")
     mouth = back((-0.8, 0.8), (1.45, 2.2), -2.57, "dark", -2.05)
     bins = frustum((0.4, 0.5, 0.65), (0.55, 0.6), (-2.62, 0.0, 0.4), "orange") + box(
         (0.6, 0.64, 0.1), (-2.62, 0.0, 1.05), "charcoal"
@@ -143,12 +141,9 @@ def armoured_truck() -> Mesh:
     shell = profile(
         [(-2.3, 0.45), (1.5, 0.45), (1.5, 1.35), (1.2, 2.3), (1.0, 2.45), (-2.1, 2.45), (-2.3, 2.25)],
         1.8,
-        (0.0, 0.0, 0.0),
         "silver",
     )
-    nose = profile(
-        [(1.4, 0.45), (2.3, 0.45), (2.3, 1.0), (1.5, 1.35), (1.4, 1.35)], 1.6, (0.0, 0.0, 0.0), "silver"
-    )
+    nose = profile([(1.4, 0.45), (2.3, 0.45), (2.3, 1.0), (1.5, 1.35), (1.4, 1.35)], 1.6, "silver")
     stripe = side((-2.25, 1.45), (0.98, 1.3), 0.9, "navy") + front((-0.5, 0.5), (0.6, 0.9), 2.3, "dark")
     slits = side((0.6, 1.15), (1.6, 2.0), 0.9, "glass") + front(
         (-0.75, 0.75), (1.55, 2.05), 1.44, "glass", 1.28
@@ -215,13 +210,7 @@ def street_sweeper() -> Mesh:
     base = box((2.6, 1.74, 0.45), (-0.7, 0.0, 0.6), "orange") + box(
         (1.2, 1.6, 0.55), (1.15, 0.0, 0.38), "orange"
     )
-    tank = profile(
-        [(-2.0, 1.05), (0.55, 1.05), (0.55, 2.05), (-1.3, 2.15), (-2.0, 1.6)],
-        1.8,
-        (0.0, 0.0, 0.0),
-        "white",
-        1.6,
-    )
+    tank = profile([(-2.0, 1.05), (0.55, 1.05), (0.55, 2.05), (-1.3, 2.15), (-2.0, 1.6)], 1.8, "white", 1.6)
     face = cabin((0.6, 1.75), (0.65, 1.4), (0.95, 2.15), (1.6, 1.4), "orange", pillars=())
     brushes = cylinder(0.55, 0.4, (1.9, 0.52, 0.02), "blue", sides=10, end=0.25).both_sides()
     roller = cylinder(0.38, 1.84, (-0.25, -0.92, 0.38), "blue", "y", 10)
@@ -241,7 +230,8 @@ def snow_plough() -> Mesh:
     snow = ball((1.35, 0.95, 0.65), (-0.8, 0.0, 1.5), "white", 10, 3, 0.0)
     arms = rod((1.9, 0.4, 0.5), (2.4, 0.4, 0.5), 0.1, "dark")
     truck = chassis(-2.2, 2.0, [-1.35, 1.0], radius=0.46) + cab(2.0, "orange", roof=2.2) + hopper + snow
-    return centred(truck + (blade + arms).both_sides() + beacon(1.3, 2.2, AMBER, 1.2))
+    push = (blade + arms).both_sides().at(y=0.0)  # 0.0 in the middle, not -0.0
+    return centred(truck, push, beacon(1.3, 2.2, AMBER, 1.2))
 
 
 KINDS: dict[str, VehicleKind] = {

@@ -265,7 +265,7 @@ def caravan() -> Mesh:
         (-1.5, 2.3),
         (-1.72, 1.9),
     ]
-    home = profile(outline, 1.9, (0, 0, 0), "white") + box((0.7, 0.7, 0.14), (-0.3, 0, 2.42), "silver")
+    home = profile(outline, 1.9, "white") + box((0.7, 0.7, 0.14), (-0.3, 0, 2.42), "silver")
     home += side((-1.7, 1.6), (0.84, 1.1), 0.95, "teal") + side((-1.7, 1.36), (0.42, 0.52), 0.95, "dark")
     home += side((0.25, 1.3), (1.3, 1.95), 0.95, "glass") + side((-0.5, 0.0), (1.3, 1.95), 0.95, "glass")
     home += join(side(x, (1.3, 1.95), 0.95, "coral", lift=0.03) for x in ((0.25, 0.42), (1.13, 1.3)))

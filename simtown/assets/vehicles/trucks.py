@@ -169,13 +169,6 @@ def bed(x: Span, paint: str, z: float = 0.75, wall: float = 0.0, y: float = 0.96
     )
 
 
-def centred(*parts: Mesh) -> Mesh:
-    """The parts as one mesh, moved along x so that its ends are equally far from the origin."""
-    mesh = join(parts)
-    (low, *_), (high, *_) = mesh.bounds
-    return mesh.at(x=-float(low + high) / 2)
-
-
 def red_truck() -> Mesh:
     """Red all over: a flat-faced cab and a tall closed box, clean but for one broad white stripe."""
     load = crate((-2.4, 0.95), (0.72, 2.75), "red", 1.96, 0.16)
@@ -235,13 +228,7 @@ def semi_trailer_truck() -> Mesh:
         (0.22, 1.84, 0.34), (2.99, 0.0, 0.28), "hub"
     )
     bunk = body([(0.98, 0.86, 0.5, 2.3), (1.62, 0.86, 0.5, 2.3)], "orange", 0.12)
-    shield = profile(
-        [(0.98, 2.25), (1.95, 2.25), (1.75, 2.6), (1.3, 3.03), (0.98, 3.1)],
-        1.66,
-        (0.0, 0.0, 0.0),
-        "orange",
-        1.4,
-    )
+    shield = profile([(0.98, 2.25), (1.95, 2.25), (1.75, 2.6), (1.3, 3.03), (0.98, 3.1)], 1.66, "orange", 1.4)
     trim = side((1.02, 2.25), (0.98, 1.22), 0.9, "white", lift=0.02) + front(
         (-0.5, 0.5), (0.5, 0.94), 3.06, "hub", lift=0.02
     )
@@ -300,7 +287,7 @@ def tanker_truck() -> Mesh:
 
 def dump_truck() -> Mesh:
     """An amber tipper with its bed half up, full of earth, a lip over the cab."""
-    tub = profile([(-0.3, 0.0), (2.5, 0.0), (2.75, 1.0), (-0.55, 1.0)], 1.8, (0.0, 0.0, 0.0), "amber", 2.0)
+    tub = profile([(-0.3, 0.0), (2.5, 0.0), (2.75, 1.0), (-0.55, 1.0)], 1.8, "amber", 2.0)
     ribs = join(side((x, x + 0.16), (0.1, 0.9), 0.9, "charcoal", 1.0, 0.04) for x in (0.1, 0.9, 1.7))
     earth = ball((1.45, 0.92, 0.6), (1.1, 0.0, 0.98), "brown", 10, 3, 0.0)
     lip = box((0.9, 2.0, 0.12), (3.1, 0.0, 0.95), "amber")

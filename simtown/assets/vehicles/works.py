@@ -7,7 +7,7 @@ from itertools import pairwise
 from math import cos, pi, sin
 
 from simtown.assets.mesh import *
-from simtown.assets.vehicles.cycles import centred, rider
+from simtown.assets.vehicles.cycles import rider
 
 Spot = tuple[float, float]  # (x, z) in the middle plane of a machine
 
@@ -19,7 +19,7 @@ def _tracks(
     a, b = length / 2, height / 2
     ends = [(pi * (turn + i / 5 - 0.5), (1 - 2 * turn) * (a - b)) for turn in (0, 1) for i in range(6)]
     belt = profile(
-        [(x + b * cos(t), b + b * sin(t)) for t, x in ends], width, (0.0, gauge / 2 - width / 2, 0.0), "tyre"
+        [(x + b * cos(t), b + b * sin(t)) for t, x in ends], width, "tyre", y=gauge / 2 - width / 2
     )
     step = (length - height) / (rollers - 1)
     discs = [
@@ -48,10 +48,7 @@ def _slab(line: Sequence[Spot], thick: float, width: float, paint: str, y: float
         u, w = -(z1 - z0) / n * thick / 2, (x1 - x0) / n * thick / 2
         parts.append(
             profile(
-                [(x0 - u, z0 - w), (x1 - u, z1 - w), (x1 + u, z1 + w), (x0 + u, z0 + w)],
-                width,
-                (0.0, y, 0.0),
-                paint,
+                [(x0 - u, z0 - w), (x1 - u, z1 - w), (x1 + u, z1 + w), (x0 + u, z0 + w)], width, paint, y=y
             )
         )
     return join(parts)
@@ -70,8 +67,8 @@ def _bucket(
     cheek = profile(
         [(x + reach, z), (x, z), (x, z + height), (x + reach * 0.2, z + height)],
         0.08,
-        (0.0, width / 2 - 0.04, 0.0),
         paint,
+        y=width / 2 - 0.04,
     ).both_sides()
     heap = (
         [
@@ -159,7 +156,7 @@ def excavator() -> Mesh:
     )
     shovel = _slab([(2.9, 1.75), (3.0, 1.3), (2.75, 0.95), (2.3, 0.9)], 0.1, 0.75, "charcoal")
     cheek = profile(
-        [(2.9, 1.75), (3.0, 1.3), (2.75, 0.95), (2.3, 0.9)], 0.06, (0.0, 0.36, 0.0), "charcoal"
+        [(2.9, 1.75), (3.0, 1.3), (2.75, 0.95), (2.3, 0.9)], 0.06, "charcoal", y=0.36
     ).both_sides()
     return centred(
         _tracks(2.7, 0.68, 0.46, 1.85).at(-0.2),
@@ -325,14 +322,8 @@ def tank() -> Mesh:
 
 def ice_resurfacer() -> Mesh:
     """A tall white snow box that slopes to the nose, its driver behind it, a sledge on the ice."""
-    tub = profile([(-1.2, 0.35), (1.75, 0.35), (1.75, 0.75), (-1.2, 0.75)], 1.6, (0.0, 0.0, 0.0), "navy")
-    tank = profile(
-        [(-0.35, 0.75), (1.75, 0.75), (1.65, 1.15), (0.75, 1.75), (-0.35, 1.75)],
-        1.6,
-        (0.0, 0.0, 0.0),
-        "sky",
-        1.5,
-    )
+    tub = profile([(-1.2, 0.35), (1.75, 0.35), (1.75, 0.75), (-1.2, 0.75)], 1.6, "navy")
+    tank = profile([(-0.35, 0.75), (1.75, 0.75), (1.65, 1.15), (0.75, 1.75), (-0.35, 1.75)], 1.6, "sky", 1.5)
     snow = ball((0.52, 0.68, 0.42), (0.2, 0.0, 1.74), "white", sides=9, rings=3, low=0.0)
     wave = side((-0.35, 1.7), (0.78, 1.02), 0.8, "white", 0.785) + front(
         (-0.75, 0.75), (0.78, 1.02), 1.75, "white", 1.68
