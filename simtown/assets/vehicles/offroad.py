@@ -47,7 +47,7 @@ def _pickup(paint: str, cab: Span, lift: float, radius: float, hub: str, floor: 
 def pickup() -> Mesh:
     """Orange, a short cab and a long open bed with a blue and a teal barrel, a white stripe."""
     band = side((-0.7, 0.72), (0.42, 0.6), 0.84, "white", lift=0.02) + doors(
-        (-0.26, 0.66), (0.3, 0.92), 0.85, "dark", (0.68, 1.02), "white"
+        (-0.26, 0.66), (0.3, 0.92), 0.85, (0.68, 1.02), "white"
     )
     barrels = cylinder(0.26, 0.66, (-1.4, 0.3, 0.76), "blue", sides=10) + cylinder(
         0.26, 0.66, (-0.82, -0.3, 0.76), "teal", sides=10
@@ -107,7 +107,7 @@ def suv() -> Mesh:
         + box((1.5, 0.07, 0.1), (-0.6, 0.58, 1.98), "black").both_sides()
     )
     clad += box((0.1, 1.24, 0.08), (0.1, 0, 1.98), "black") + doors(
-        (-0.58, 0.06, 0.72), (0.66, 1.04), 0.88, "dark", (0.72, 1.2), "black"
+        (-0.58, 0.06, 0.72), (0.66, 1.04), 0.88, (0.72, 1.2), "black"
     )
     stations = hull(3.45, 0.88, (1.1, 1.16, 1.16, 1.08, 0.98), 0.85, 0.36)
     return join(

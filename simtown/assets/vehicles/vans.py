@@ -61,9 +61,7 @@ def _shell(upper: str, lower: str, rear: float, height: float) -> Mesh:
         ],
         "glass",
     )
-    return join(
-        skirt, house, screen, door.both_sides(), doors((0.11, 1.16), (0.34, 1.1), 0.9, "dark", (1.12, 1.18))
-    )
+    return join(skirt, house, screen, door.both_sides(), doors((0.11, 1.16), (0.34, 1.1), 0.9, (1.12, 1.18)))
 
 
 def plain_van(paint: str, strip: str, lower: str | None = None) -> Mesh:
@@ -209,7 +207,7 @@ def _step_van(paint: str, roof: str, height: float = 2.3) -> Mesh:
         (0.75, 1.25), (0.6, height - 0.3), 0.96, "glass"
     )
     grille = front((-0.4, 0.4), (0.5, 0.8), 2.0, "silver") + doors(
-        (0.68, 1.3), (0.36, height - 0.25), 0.96, "dark", (1.4, 1.3)
+        (0.68, 1.3), (0.36, height - 0.25), 0.96, (1.4, 1.3)
     )
     return hull + lid + nose + glass + grille + _gear(0.96)
 
