@@ -39,11 +39,12 @@ def _first(thing: dict[str, Any]) -> str:
 
 def read_simtown(path: Path, out: Path) -> dict[str, Any]:
     """Every statement's strings, numbers and box."""
-    from simtown.visualgenome import records
+    from simtown.visualgenome.records import Graph
+    from simtown.visualgenome.stream import Records
 
     n = sum(
         1
-        for graph in records.graphs(path)
+        for graph in Records(path, Graph)
         for r, s, o in graph.statements()
         if (s.text, r.predicate, o.text, s.x, s.number)
     )
@@ -88,10 +89,11 @@ def prepare_json(path: Path, out: Path) -> dict[str, Any]:
         for r in image["relationships"]
     ]
     words = Counter(word for parts in raw for part in parts for word in clean.plain(part).split())
-    cleaner = clean.Cleaner(clean.steps(words=words))
-    cleaned = [t for parts in raw if (t := cleaner(clean.Triple(*parts))) is not None]
-    predicates = Counter(t.predicate for t in cleaned)
-    Counter(t for t in cleaned if predicates[t.predicate] >= clean_settings.THRESHOLD)
+    cleaner = clean.Cleaner(counts=words)
+    cleaned = [(cleaner.entity(s), cleaner.predicate(p), cleaner.entity(o)) for s, p, o in raw]
+    whole = [triple for triple in cleaned if all(triple)]
+    predicates = Counter(predicate for _, predicate, _ in whole)
+    Counter(triple for triple in whole if predicates[triple[1]] >= clean_settings.THRESHOLD)
     return {"triples": len(raw), "check": sorted(predicates.items())}
 
 
@@ -105,10 +107,13 @@ WAYS: dict[tuple[str, str], Callable[[Path, Path], dict[str, Any]]] = {
 
 def _child(task: str, way: str, path: Path) -> None:
     """Run one way in this process and print what it took."""
-    from simtown.visualgenome import clean, prepare, records  # noqa: F401  (importing is not what is measured)
+    from simtown.visualgenome import prepare  # noqa: F401  (importing is not what is measured)
+    from simtown.visualgenome.clean import Cleaner
+    from simtown.visualgenome.records import Graph
+    from simtown.visualgenome.stream import Records
 
-    clean.Cleaner(clean.steps()).entity("warm up")
-    next(iter(records.graphs(path)))  # compile
+    Cleaner().entity("warm up")
+    next(iter(Records(path, Graph)))  # compile
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         begun = time.process_time()
         result = WAYS[task, way](path, Path(folder) / "out")

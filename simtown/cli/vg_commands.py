@@ -144,9 +144,9 @@ def _unique(counts: Statistics) -> Table:
 
 
 def _most_frequent(counts: Statistics, top: int) -> Table:
-    names = ("entity", "subject", "object", "relation")
+    names = tuple(counts.most_frequent)
     heads = ("rank", *(head for name in names for head in (name, "count")))
-    columns = (counts.entities[:top], counts.subjects[:top], counts.objects[:top], counts.relations[:top])
+    columns = (rows[:top] for rows in counts.most_frequent.values())
     table = new_table("Most frequent", heads, left=names)
     for rank, entries in enumerate(zip_longest(*columns), start=1):
         cells = (cell for entry in entries for cell in ((entry[0], f"{entry[1]:,}") if entry else ("", "")))

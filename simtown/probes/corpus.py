@@ -12,7 +12,8 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from pathlib import Path
 
 from simtown.core.packed import PackedFile
-from simtown.visualgenome import records
+from simtown.visualgenome.records import Regions
+from simtown.visualgenome.stream import Records
 
 #: A number with its inner points or commas; a word with inner apostrophes and hyphens; any other visible
 #: character by itself.
@@ -77,7 +78,7 @@ class Corpus:
                 file.restart()
                 yield from file.lines()
                 return
-        images = records.regions(self._path, skip_bad=self._skip, progress=self._progress)
+        images = Records(self._path, Regions, skip_bad=self._skip, progress=self._progress)
         for image in images:
             for region in image.regions:
                 yield region.phrase

@@ -1,6 +1,6 @@
 """The paper's preprocessing (section 6.1) of (subject, predicate, object) triples, in steps.
 
-Each step can be left out, ordered and tested alone:
+Each step can be left out:
 
 ======== ============ ===========================================================================
 number   name         what it does
@@ -27,11 +27,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cache
-from typing import Any, NamedTuple, Protocol
+from functools import cache, partial
+from typing import Any
 
 from simtown.visualgenome.clean_settings import STEPS
 
+#: Forms of "to be". Entities keep "being", which is a noun there.
 _BE = frozenset(["be", "am", "is", "are", "was", "were", "been", "isn't", "aren't", "wasn't", "weren't"])
 _DETERMINERS = frozenset({
     "a", "an", "the", "this", "that", "these", "those", "some", "any", "each", "every", "another", "all",
@@ -49,26 +50,58 @@ _PLACES = frozenset({
 })  # fmt: skip
 #: Nouns that before another noun only say which one is meant: "right hand", "front leg".
 _SIDES = frozenset({"left", "right", "front", "back", "rear", "top", "bottom", "middle"})
+#: Names that mean something else without their adjective: a hot dog is no dog.
+_WHOLE = frozenset({
+    "hot dog", "french fry", "french fries", "flip flop", "flip flops", "wet suit", "remote control",
+    "back pack",
+})  # fmt: skip
+#: A word used `_FIRM` times or more is a slip only if its neighbour is used `_TIMES` as often.
+_FIRM, _TIMES = 20, 10
 _WORD = re.compile(r"[^\W_]+(?:['’.&/-][^\W_]+)*", re.UNICODE)
 _NUMBER = re.compile(r".*\d")
 
 
-class Triple(NamedTuple):
-    """What is stated: the name of an entity, what is stated of it, and the name of another."""
+class Cleaner:
+    """The steps one after the other; what a string becomes is remembered, and "" if nothing is left of it.
 
-    subject: str
-    predicate: str
-    object: str
+    >>> cleaner = Cleaner(["be", "determiners", "lemmas", "nouns"])
+    >>> cleaner.entity("The red hydrants"), cleaner.predicate("are on the")
+    ('hydrant', 'on')
+
+    Args:
+        steps: the names of those that run, of :data:`STEPS`; "rare" needs counts and is left to the caller.
+        counts: how often the corpus uses each word; the step "spelling" then prefers common words.
+    """
+
+    def __init__(self, steps: Collection[str] = STEPS, counts: Mapping[str, int] | None = None) -> None:
+        spelling = partial(_each, cache(partial(_corrected, counts=counts or {})))
+        names = [name for name in STEPS if name in steps]
+        entity = {
+            "be": partial(_without, _BE),
+            "determiners": _without_determiners,
+            "spelling": spelling,
+            "lemmas": partial(_each, singular),
+            "nouns": _nouns,
+        }
+        predicate = {
+            "be": partial(_without, _BE | {"being"}),
+            "determiners": partial(_without, _DETERMINERS),
+            "spelling": spelling,
+            "lemmas": _lemmas_of_predicate,
+        }
+        self.entity = _remembered([entity[name] for name in names if name in entity])
+        self.predicate = _remembered([predicate[name] for name in names if name in predicate])
 
 
-class CleaningStep(Protocol):
-    """One step of the preprocessing. A text that comes back empty makes the whole triple go."""
+def _remembered(functions: Sequence[Callable[[str], str]]) -> Callable[[str], str]:
+    @cache
+    def through(text: str) -> str:
+        text = plain(text)
+        for function in functions:
+            text = text and function(text)
+        return text
 
-    name: str
-
-    def entity(self, text: str) -> str: ...
-
-    def predicate(self, text: str) -> str: ...
+    return through
 
 
 def plain(text: str) -> str:
@@ -85,51 +118,20 @@ def word_counts(strings: Iterable[tuple[str, int]]) -> Counter[str]:
     return counts
 
 
-class Be:
-    """Step 1: no form of "to be". Entities keep "being", which is a noun there."""
-
-    name = "be"
-
-    def entity(self, text: str) -> str:
-        return _without(text, _BE)
-
-    def predicate(self, text: str) -> str:
-        return _without(text, _BE | {"being"})
+def _each(function: Callable[[str], str], text: str) -> str:
+    return " ".join(map(function, text.split()))
 
 
-class Determiners:
-    """Step 2: no determiners.
-
-    A text of nothing else keeps its last word: a picture may show a letter, "a".
-    """
-
-    name = "determiners"
-
-    def entity(self, text: str) -> str:
-        return _without(text, _DETERMINERS) or text.rpartition(" ")[2]
-
-    def predicate(self, text: str) -> str:
-        return _without(text, _DETERMINERS)
-
-
-def _without(text: str, words: Collection[str]) -> str:
+def _without(words: Collection[str], text: str) -> str:
     return " ".join(word for word in text.split() if word not in words)
 
 
-class Lemmas:
-    """Step 3: words as a dictionary lists them.
+def _without_determiners(entity: str) -> str:
+    """An entity of nothing else keeps its last word: a picture may show a letter, "a"."""
+    return _without(_DETERMINERS, entity) or entity.rpartition(" ")[2]
 
-    An entity's words are nouns; a predicate's first word is a verb if it can be one.
-    """
 
-    name = "lemmas"
-
-    def entity(self, text: str) -> str:
-        return " ".join(map(_singular, text.split()))
-
-    def predicate(self, text: str) -> str:
-        words = text.split()
-        return " ".join([*map(_infinitive, words[:1]), *map(_later, words[1:])])
+# lemmas
 
 
 @cache
@@ -149,7 +151,8 @@ def _tag(word: str) -> str:
 
 
 @cache
-def _singular(word: str) -> str:
+def singular(word: str) -> str:
+    """The lemma of a word as a noun, which the words of an entity are."""
     # "graffiti", "cola": singular in use, whatever Latin says
     if "'" in word or (_tag(word) == "NN" and not word.endswith("s")):
         return word
@@ -185,63 +188,16 @@ def _later(word: str) -> str:
     tag = _tag(word)
     if tag.startswith("VB") and word.endswith(("ing", "ed", "es", "s")):
         return _infinitive(word)
-    return _singular(word) if tag.startswith("NN") or (not tag and word.endswith("s")) else word
+    return singular(word) if tag.startswith("NN") or (not tag and word.endswith("s")) else word
 
 
-class Spelling:
-    """Step 4: an unknown word becomes a known one that is one edit away, if there is one.
+def _lemmas_of_predicate(predicate: str) -> str:
+    """A predicate's first word is a verb if it can be one."""
+    first, *others = predicate.split()
+    return " ".join([_infinitive(first), *map(_later, others)])
 
-    Args:
-        counts: how often the corpus uses each word. With them, of equally likely neighbours the one that the
-            corpus uses most is taken (English at large decides where equal), and a word used FIRM times or
-            more is a slip only if that neighbour is used TIMES as often: "backsplash" is none of "backslash".
-    """
 
-    name = "spelling"
-    FIRM, TIMES = 20, 10
-
-    def __init__(self, counts: Mapping[str, int] | None = None) -> None:
-        self._counts = counts or {}
-        self._corrected = cache(self._correct)
-
-    def entity(self, text: str) -> str:
-        return " ".join(map(self._corrected, text.split()))
-
-    predicate = entity
-
-    def _correct(self, word: str) -> str:
-        # Three letters are one edit away from too much; numbers, names with an apostrophe and compounds are
-        # no slips.
-        if len(word) < 4 or not word.isascii() or not word.isalpha():
-            return word
-        dictionary = _dictionary()
-        if word in dictionary or _lemmas(word) or _tag(word):
-            return word
-        neighbours = dictionary.known(dictionary.edit_distance_1(word))
-        if not neighbours:
-            return word
-        # Two letters that changed places are the likeliest slip ("lable" is a label, not a table), a wrong
-        # first letter the unlikeliest; the alphabet comes last, so that every run says the same.
-        best = min(
-            neighbours,
-            key=lambda w: (
-                sorted(w) != sorted(word),
-                w[0] != word[0],
-                -self._used(w),
-                -dictionary.word_usage_frequency(w),
-                w,
-            ),
-        )
-        uses = self._counts.get(word, 0)
-        return word if uses >= self.FIRM and self._used(best) < self.TIMES * uses else best
-
-    def _used(self, word: str) -> int:
-        """How often the corpus uses the word, or its lemma if that is more.
-
-        Published counts hold only lemmas.
-        """
-        forms = {word, *(lemma for lemmas in _lemmas(word).values() for lemma in lemmas)}
-        return max(self._counts.get(form, 0) for form in forms)
+# spelling
 
 
 @cache
@@ -251,32 +207,57 @@ def _dictionary() -> Any:
     return SpellChecker(language="en", distance=1)
 
 
-class Nouns:
-    """Step 5: of an entity only nouns. Predicates stay as they are.
+def _corrected(word: str, counts: Mapping[str, int]) -> str:
+    """An unknown word becomes a known one that is one edit away, if there is one.
+
+    Of equally likely neighbours the one that the corpus uses most is taken, then the one that English uses
+    most.
+    """
+    # Three letters are one edit away from too much; numbers, names with an apostrophe and compounds are no
+    # slips.
+    if len(word) < 4 or not word.isascii() or not word.isalpha():
+        return word
+    dictionary = _dictionary()
+    if word in dictionary or _lemmas(word) or _tag(word):
+        return word
+    neighbours = dictionary.known(dictionary.edit_distance_1(word))
+    if not neighbours:
+        return word
+
+    def likelihood(neighbour: str) -> tuple[Any, ...]:
+        """Two letters that changed places are the likeliest slip ("lable" is a label, not a table), a wrong
+        first letter the unlikeliest; the alphabet comes last, so that every run says the same.
+        """
+        swapped, same_start = sorted(neighbour) == sorted(word), neighbour[0] == word[0]
+        common = _used(neighbour, counts), dictionary.word_usage_frequency(neighbour)
+        return not swapped, not same_start, -common[0], -common[1], neighbour
+
+    best, uses = min(neighbours, key=likelihood), counts.get(word, 0)
+    return word if uses >= _FIRM and _used(best, counts) < _TIMES * uses else best
+
+
+def _used(word: str, counts: Mapping[str, int]) -> int:
+    """How often the corpus uses the word, or its lemma if that is more: published counts hold only lemmas."""
+    forms = {word, *(lemma for lemmas in _lemmas(word).values() for lemma in lemmas)}
+    return max(counts.get(form, 0) for form in forms)
+
+
+# nouns
+
+
+def _nouns(entity: str) -> str:
+    """Only the nouns of an entity.
 
     Counts what stands before the first preposition or "and" ("leg of man" is a leg); of that the last word
     stays whatever it is ("writing", "top"), and the words before it if they usually are nouns ("stop sign"
-    and "fire hydrant", but not "red hydrant"). Names that mean something else without their adjective stay
-    whole: a hot dog is no dog.
+    and "fire hydrant", but not "red hydrant").
     """
-
-    WHOLE = frozenset({
-        "hot dog", "french fry", "french fries", "flip flop", "flip flops", "wet suit", "remote control",
-        "back pack",
-    })  # fmt: skip
-
-    name = "nouns"
-
-    def entity(self, text: str) -> str:
-        words = text.split()
-        end = next((i for i, word in enumerate(words) if i and _tag(word) in ("IN", "CC", "TO")), len(words))
-        words = words[:end]
-        if " ".join(words[-2:]) in self.WHOLE:
-            return " ".join(words[-2:])
-        return " ".join([word for word in words[:-1] if _is_noun(word)] + words[-1:])
-
-    def predicate(self, text: str) -> str:
-        return text
+    words = entity.split()
+    end = next((i for i, word in enumerate(words) if i and _tag(word) in ("IN", "CC", "TO")), len(words))
+    words = words[:end]
+    if " ".join(words[-2:]) in _WHOLE:
+        return " ".join(words[-2:])
+    return " ".join([word for word in words[:-1] if _is_noun(word)] + words[-1:])
 
 
 @cache
@@ -292,44 +273,3 @@ def _is_noun(word: str) -> bool:
         lemmas = _lemmas(word)
         return "NOUN" in lemmas or (not lemmas and not _NUMBER.match(word) and not word.endswith("ed"))
     return tag.startswith("NN")
-
-
-class Cleaner:
-    """Steps one after the other, on triples, entities or predicates; what a string becomes is remembered.
-
-    >>> clean = Cleaner([Be(), Determiners(), Lemmas(), Nouns()])
-    >>> clean(Triple("The red hydrants", "are on the", "sidewalk"))
-    Triple(subject='hydrant', predicate='on', object='sidewalk')
-    """
-
-    def __init__(self, steps: Iterable[CleaningStep]) -> None:
-        steps = tuple(steps)
-        self.entity = _remembered([step.entity for step in steps])
-        self.predicate = _remembered([step.predicate for step in steps])
-
-    def __call__(self, triple: Triple) -> Triple | None:
-        """The triple after all steps, or None if one of them left nothing of a part."""
-        subject, obj = self.entity(triple.subject), self.entity(triple.object)
-        predicate = self.predicate(triple.predicate)
-        return Triple(subject, predicate, obj) if subject and predicate and obj else None
-
-
-def _remembered(functions: Sequence[Callable[[str], str]]) -> Callable[[str], str]:
-    @cache
-    def through(text: str) -> str:
-        text = plain(text)
-        for function in functions:
-            text = text and function(text)
-        return text
-
-    return through
-
-
-def steps(names: Iterable[str] = STEPS, words: Mapping[str, int] | None = None) -> list[CleaningStep]:
-    """The steps with these names in the order in which they run, except "rare", which needs counts.
-
-    `words` goes to :class:`Spelling`.
-    """
-    wanted = set(names)
-    every: list[CleaningStep] = [Be(), Determiners(), Spelling(words), Lemmas(), Nouns()]
-    return [step for step in every if step.name in wanted]

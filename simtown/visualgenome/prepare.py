@@ -14,16 +14,15 @@ entities.parquet    entity, subject, object: how often each is stated as the one
                     frequent first
 =================== ======================================================================================
 
-The file is read once. Statements stay in memory as numbers, 76 bytes each (175 MB for all of Visual Genome),
-and each different string is cleaned once. Published counts (:mod:`simtown.visualgenome.published`) give the
-same directory without triples.parquet.
+The file is read once. Statements stay in memory as numbers, and each different string is cleaned once.
+Published counts (:mod:`simtown.visualgenome.published`) give the same directory without triples.parquet.
 """
 
 from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from hashlib import file_digest, sha256
 from pathlib import Path
@@ -31,6 +30,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from simtown.core.files import DamagedError, replacing
@@ -38,20 +38,24 @@ from simtown.core.runs import RunRecord
 from simtown.core.table_files import FLAG, INTEGER, TEXT, read_table
 from simtown.core.untrusted import open_regular
 from simtown.core.version import __version__
-from simtown.visualgenome import clean, published, records
+from simtown.visualgenome import published
+from simtown.visualgenome.clean import Cleaner, word_counts
 from simtown.visualgenome.clean_settings import STEPS, PrepareSettings
+from simtown.visualgenome.records import Attributes, Graph, ImageData, Objects, Questions, Regions
+from simtown.visualgenome.stream import Records
 
 NAME = "prepared.json"
 TRIPLES, COUNTS = "triples.parquet", "counts.parquet"
 PREDICATES, ENTITIES = "predicates.parquet", "entities.parquet"
+ROLES = ("subject", "predicate", "object")
 #: Columns of each table.
 _TABLES: dict[str, dict[str, pa.DataType]] = {
     TRIPLES: {
         **dict.fromkeys(("image", "relationship", "subject_id", "object_id"), INTEGER),
-        **dict.fromkeys(("subject", "predicate", "object"), TEXT),
+        **dict.fromkeys(ROLES, TEXT),
         **dict.fromkeys(("subject_box", "object_box"), pa.list_(pa.float32(), 4)),
     },
-    COUNTS: {**dict.fromkeys(("subject", "predicate", "object"), TEXT), "count": INTEGER},
+    COUNTS: {**dict.fromkeys(ROLES, TEXT), "count": INTEGER},
     PREDICATES: {"predicate": TEXT, "count": INTEGER, "kept": FLAG},
     ENTITIES: {"entity": TEXT, "subject": INTEGER, "object": INTEGER},
 }
@@ -65,16 +69,16 @@ RECORD = RunRecord(
 )
 #: Statements in a row group of triples.parquet.
 GROUP = 1 << 17
-#: Rows of Table 1 by the released file that holds them: name in the table, the reader, and how many a record
-#: has.
-FURTHER: dict[str, tuple[str, Callable[..., Any], Callable[[Any], int]]] = {
-    "image_data": ("images", records.image_data, lambda record: 1),
-    "region_descriptions": ("regions", records.regions, lambda record: len(record.regions)),
-    "question_answers": ("questions", records.questions, lambda record: len(record.qas)),
-    "objects": ("objects", records.objects, lambda record: len(record.objects)),
+#: Rows of Table 1 by the released file that holds them: name in the table, kind of its records, and how many
+#: each has.
+FURTHER: dict[str, tuple[str, type, Callable[[Any], int]]] = {
+    "image_data": ("images", ImageData, lambda record: 1),
+    "region_descriptions": ("regions", Regions, lambda record: len(record.regions)),
+    "question_answers": ("questions", Questions, lambda record: len(record.qas)),
+    "objects": ("objects", Objects, lambda record: len(record.objects)),
     "attributes": (
         "attributes",
-        records.attributes,
+        Attributes,
         lambda record: sum(len(thing.attributes or ()) for thing in record.attributes),
     ),
 }
@@ -115,29 +119,28 @@ def prepare(
         raise FileNotFoundError(
             f"there is no {source}: give Visual Genome's relationships.json, or a folder of published counts"
         )
+    files = list(published.tables(source).values()) if source.is_dir() else [source]
     described = {
         "name": source.name,
         "bytes": None if source.is_dir() else source.stat().st_size,
         "skip_bad": skip_bad,
         "further": {kind: [path.name, path.stat().st_size] for path, kind in counted},
-        "sha256": _digest([*_files(source), *(path for path, _ in counted)]),
+        "sha256": _digest([*files, *(path for path, _ in counted)]),
     }
-    fresh = {
-        "simtown": __version__,
-        "choices": {**asdict(settings), "steps": list(settings.steps)},
-        "source": described,
-    }
+    fresh = {"simtown": __version__, "choices": asdict(settings), "source": described}
     with RECORD.opened(directory, fresh, _requirements, save=False) as content:
         if "table1" in content:
             return content
-        more, bad, first_bad = _count_further(counted, skip_bad, progress)
         if source.is_dir():
             content |= _from_counts(source, directory, settings)
         else:
             content |= _from_file(source, directory, settings, skip_bad, progress)
-        content["table1"] |= more
-        content["bad_records"] += bad
-        content["first_bad"] = content["first_bad"] or first_bad
+        for path, kind in counted:
+            name, record, size = FURTHER[kind]
+            items = Records(path, record, skip_bad=skip_bad, progress=progress)
+            content["table1"][name] = sum(map(size, items))
+            content["bad_records"] += items.bad
+            content["first_bad"] = content["first_bad"] or items.first_bad
         RECORD.save(directory, content)  # last: a directory with this file is whole
     return content
 
@@ -162,29 +165,10 @@ def read(directory: Path, name: str, columns: list[str] | None = None) -> pa.Tab
         raise DamagedError(f"{error}: prepare again") from error
 
 
-def _requirements(content: Mapping[str, Any]) -> dict[str, str]:
-    """What has to be the same for a directory that is prepared to be taken as it is, in words."""
-    source = content["source"]
-    size = "" if source["bytes"] is None else f" of {source['bytes']} bytes"
-    further = ", ".join(f"{name} of {size} bytes" for name, size in source["further"].values())
-    return {
-        "source": f"{source['name']}{size}",
-        "`skip_bad`": str(source["skip_bad"]),
-        "`further`": further or "none",
-        "SHA-256 of the files": str(source.get("sha256")),
-        **{f"`{key}`": _in_words(value) for key, value in content["choices"].items()},
-    }
-
-
-def _in_words(choice: Any) -> str:
-    return ",".join(choice) if isinstance(choice, list) else str(choice)
-
-
-def _files(source: Path) -> list[Path]:
-    """The file, or the tables of a folder of published counts."""
-    if not source.is_dir():
-        return [source]
-    return list(published.tables(source).values())
+def _requirements(content: Mapping[str, Any]) -> dict[str, Any]:
+    """What has to be the same for a prepared directory to be taken as it is."""
+    source = {f"source {name}": value for name, value in content["source"].items()}
+    return content["choices"] | source
 
 
 def _digest(paths: Iterable[Path]) -> str:
@@ -206,19 +190,6 @@ def _kind(path: Path) -> str:
     return kind
 
 
-def _count_further(
-    further: Iterable[tuple[Path, str]], skip_bad: bool, progress: Callable[[int], object] | None
-) -> tuple[dict[str, int], int, str]:
-    """Counts for Table 1, how many records were passed over, and what was wrong with the first of them."""
-    counts, bad, first_bad = {}, 0, ""
-    for path, kind in further:
-        name, reader, size = FURTHER[kind]
-        items = reader(path, skip_bad=skip_bad, progress=progress)
-        counts[name] = sum(map(size, items))
-        bad, first_bad = bad + items.bad, first_bad or items.first_bad
-    return counts, bad, first_bad
-
-
 # from the files
 
 
@@ -237,7 +208,7 @@ def _from_file(
     skip_bad: bool,
     progress: Callable[[int], object] | None,
 ) -> dict[str, Any]:
-    graphs = records.graphs(source, skip_bad=skip_bad, progress=progress)
+    graphs = Records(source, Graph, skip_bad=skip_bad, progress=progress)
     entities, predicates = _Codes(), _Codes()
     listed = 0
     numbers, codes, boxes = array("q"), array("i"), array("f")
@@ -251,33 +222,36 @@ def _from_file(
         raise ValueError(
             f"{source} states no relationships: give Visual Genome's relationships.json or scene_graphs.json"
         )
-    ids = np.frombuffer(numbers, dtype=np.int64).reshape(-1, 4)
     raw = np.frombuffer(codes, dtype=np.int32).reshape(-1, 3)
-    corners = np.frombuffer(boxes, dtype=np.float32).reshape(-1, 8)
-    stated = len(raw)
-
-    words = clean.word_counts([*_uses(entities, raw[:, ::2]), *_uses(predicates, raw[:, 1])])
-    cleaner = clean.Cleaner(clean.steps(settings.steps, words))
-    entity_names, entity_of = _cleaned(entities, cleaner.entity)
-    predicate_names, predicate_of = _cleaned(predicates, cleaner.predicate)
-    triples = np.stack([entity_of[raw[:, 0]], predicate_of[raw[:, 1]], entity_of[raw[:, 2]]], axis=1)
-    rows = complete = np.flatnonzero((triples >= 0).all(axis=1))
-    if settings.once:
-        rows = complete[_first_of_each(ids[complete], triples[complete, 1])]
-    counts = np.bincount(triples[rows, 1], minlength=len(predicate_names))
-    kept = rows[counts[triples[rows, 1]] >= settings.least]
-
-    names = (entity_names, predicate_names, entity_names)
-    _write_triples(directory, ids[kept], triples[kept], names, corners[kept])
-    _write_counts(directory, _distinct(triples[kept], names))
-    _write_predicates(directory, dict(zip(predicate_names, counts.tolist(), strict=True)), settings.least)
+    uses = [*_uses(entities, raw[:, ::2]), *_uses(predicates, raw[:, 1])]
+    cleaner = Cleaner(settings.steps, word_counts(uses))
+    kinds = (entities, cleaner.entity), (predicates, cleaner.predicate), (entities, cleaner.entity)
+    columns = [
+        *np.frombuffer(numbers, dtype=np.int64).reshape(-1, 4).T,
+        *(_cleaned(column, *kind) for column, kind in zip(raw.T, kinds, strict=True)),
+        *(
+            pa.FixedSizeListArray.from_arrays(pa.array(box.ravel()), 4)
+            for box in np.hsplit(np.frombuffer(boxes, dtype=np.float32).reshape(-1, 8), 2)
+        ),
+    ]
+    stated = pa.table(columns, names=list(_TABLES[TRIPLES]))
+    whole = stated.drop_null()
+    rows = _first_of_each(whole) if settings.once else whole
+    counts = _counted(rows, ("predicate",))
+    frequent = [name for (name,), count in counts.items() if count >= settings.least]
+    is_frequent = pc.is_in(rows["predicate"].cast(TEXT), value_set=pa.array(frequent, TEXT))
+    kept = rows.filter(is_frequent)
+    with replacing(directory / TRIPLES) as target:
+        pq.write_table(kept, target, row_group_size=GROUP, compression="zstd")
+    _write_counts(directory, _counted(kept, ROLES))
+    _write_predicates(directory, {name: count for (name,), count in counts.items()}, settings.least)
     return {
-        "table1": {"images": graphs.good, "relationships": stated},
+        "table1": {"images": graphs.good, "relationships": len(raw)},
         "statements": {
             "stated": listed,
-            "without_an_end": listed - stated,
-            "emptied": stated - len(complete),
-            "repeated": len(complete) - len(rows),
+            "without_an_end": listed - len(raw),
+            "emptied": len(raw) - len(whole),
+            "repeated": len(whole) - len(rows),
             "rare": len(rows) - len(kept),
             "kept": len(kept),
         },
@@ -287,66 +261,42 @@ def _from_file(
     }
 
 
-def _uses(codes: Mapping[str, int], used: np.ndarray) -> Iterable[tuple[str, int]]:
+def _uses(strings: Iterable[str], codes: np.ndarray) -> Iterable[tuple[str, int]]:
     """How often each string was used."""
-    return zip(codes, np.bincount(used.ravel(), minlength=len(codes)).tolist(), strict=True)
+    return zip(strings, np.bincount(codes.ravel()).tolist(), strict=True)
 
 
-def _cleaned(codes: Mapping[str, int], function: Callable[[str], str]) -> tuple[list[str], np.ndarray]:
-    """The different clean strings, and (n,) int32: for every raw code the number of its clean string.
+def _cleaned(codes: np.ndarray, strings: Iterable[str], function: Callable[[str], str]) -> pa.Array:
+    """The clean string of each code, null where nothing is left."""
+    clean = pa.array([function(text) or None for text in strings], TEXT).dictionary_encode()
+    return pa.DictionaryArray.from_arrays(clean.indices.take(pa.array(codes)), clean.dictionary)
 
-    -1 where nothing is left.
+
+def _first_of_each(stated: pa.Table) -> pa.Table:
+    """The rows, in order, that state something of two things of an image for the first time.
+
+    Things without a number are all different.
     """
-    numbers = _Codes()
-    of = [numbers[text] if (text := function(raw)) else -1 for raw in codes]
-    return list(numbers), np.array(of, dtype=np.int32)
+    row = np.arange(len(stated))
+    subject, obj = stated["subject_id"].to_numpy(), stated["object_id"].to_numpy()
+    subject = np.where((subject < 0) | (obj < 0), -1 - row, subject)
+    names = ("image", "subject", "object", "predicate")
+    keys = pa.table([stated["image"], subject, obj, stated["predicate"], row], names=[*names, "row"])
+    first = keys.group_by(names).aggregate([("row", "min")])["row_min"].to_numpy()
+    return stated.take(np.sort(first))
 
 
-def _first_of_each(ids: np.ndarray, predicates: np.ndarray) -> np.ndarray:
-    """The rows, in order, that state something of two things of an image for the first time."""
-    image, _, subject, obj = ids.T
-    unnumbered = (subject < 0) | (obj < 0)
-    subject = np.where(unnumbered, -1 - np.arange(len(ids)), subject)  # all different
-    keys = np.stack([image, subject, obj, predicates], axis=1)
-    first: np.ndarray = np.unique(keys, axis=0, return_index=True)[1]
-    return np.sort(first)
-
-
-def _distinct(triples: np.ndarray, names: tuple[list[str], ...]) -> dict[tuple[str, str, str], int]:
-    """Distinct triples with their counts."""
-    shape = tuple(max(len(column), 1) for column in names)
-    keys, counts = np.unique(np.ravel_multi_index(tuple(triples.T), shape), return_counts=True)
-    codes = (code.tolist() for code in np.unravel_index(keys, shape))
-    subjects, predicates, objects = (
-        [column[code] for code in coded] for column, coded in zip(names, codes, strict=True)
+def _counted(stated: pa.Table, names: Sequence[str]) -> dict[tuple[str, ...], int]:
+    """How often each combination of the columns' values occurs."""
+    columns = [stated[name].combine_chunks() for name in names]
+    shape = [max(len(column.dictionary), 1) for column in columns]
+    codes = np.ravel_multi_index([column.indices.to_numpy() for column in columns], shape)
+    keys, counts = np.unique(codes, return_counts=True)
+    values = (
+        column.dictionary.take(pa.array(codes)).to_numpy(zero_copy_only=False).tolist()
+        for column, codes in zip(columns, np.unravel_index(keys, shape), strict=True)
     )
-    return dict(zip(zip(subjects, predicates, objects, strict=True), counts.tolist(), strict=True))
-
-
-def _write_triples(
-    directory: Path,
-    ids: np.ndarray,
-    triples: np.ndarray,
-    names: tuple[list[str], ...],
-    boxes: np.ndarray,
-) -> None:
-    kinds = {
-        name: pa.dictionary(pa.int32(), TEXT) if kind == TEXT else kind
-        for name, kind in _TABLES[TRIPLES].items()
-    }
-    dictionaries = [pa.array(column, TEXT) for column in names]
-    with (
-        replacing(directory / TRIPLES) as target,
-        pq.ParquetWriter(target, pa.schema(kinds), compression="zstd") as writer,
-    ):
-        for begin in range(0, len(ids), GROUP):
-            group = slice(begin, begin + GROUP)
-            columns = [pa.array(column) for column in ids[group].T]
-            for codes, dictionary in zip(triples[group].T, dictionaries, strict=True):
-                columns.append(pa.DictionaryArray.from_arrays(pa.array(codes), dictionary))
-            for box in (boxes[group, :4], boxes[group, 4:]):
-                columns.append(pa.FixedSizeListArray.from_arrays(pa.array(box.ravel()), 4))
-            writer.write_table(pa.table(columns, schema=pa.schema(kinds)))
+    return dict(zip(zip(*values, strict=True), counts.tolist(), strict=True))
 
 
 # from published counts
@@ -366,17 +316,16 @@ def _from_counts(source: Path, directory: Path, settings: PrepareSettings) -> di
     for (s, _, o), n in stated_triples.items():
         entities[s] += n
         entities[o] += n
-    words = clean.word_counts([*stated.items(), *entities.items()])
-    cleaner = clean.Cleaner(clean.steps(settings.steps, words))
+    cleaner = Cleaner(settings.steps, word_counts([*stated.items(), *entities.items()]))
     predicates: Counter[str] = Counter()
     for text, n in stated.items():
         predicates[cleaner.predicate(text)] += n
     emptied = predicates.pop("", 0)
     triples: Counter[tuple[str, str, str]] = Counter()
-    for triple, n in stated_triples.items():
-        whole = cleaner(clean.Triple(*triple))
-        if whole is not None and predicates[whole.predicate] >= settings.least:
-            triples[whole] += n
+    for (s, p, o), n in stated_triples.items():
+        triple = cleaner.entity(s), cleaner.predicate(p), cleaner.entity(o)
+        if all(triple) and predicates[triple[1]] >= settings.least:
+            triples[triple] += n
     _write_counts(directory, triples)
     _write_predicates(directory, predicates, settings.least)
     total = sum(stated.values())
@@ -412,7 +361,7 @@ def _write(directory: Path, name: str, rows: list[tuple[Any, ...]]) -> None:
         pq.write_table(pa.table(columns, schema=pa.schema(kinds)), temporary, compression="zstd")
 
 
-def _write_counts(directory: Path, triples: Mapping[tuple[str, str, str], int]) -> None:
+def _write_counts(directory: Path, triples: Mapping[tuple[str, ...], int]) -> None:
     """counts.parquet, and entities.parquet, its marginals (section 6.3)."""
     rows = sorted(triples.items(), key=lambda row: (-row[1], row[0]))
     _write(directory, COUNTS, [(*triple, n) for triple, n in rows])

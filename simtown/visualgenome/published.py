@@ -12,9 +12,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import msgspec
+import pyarrow as pa
+from pyarrow import csv
 
 from simtown.core.files import DamagedError
 from simtown.core.packed import PackedFile
@@ -42,36 +44,31 @@ def tables(directory: Path) -> dict[str, Path]:
     }
 
 
-def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[list[str]]:
+def _read(path: Path, names: tuple[str, ...], numbers: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
+    """The rows of a table of texts, then whole numbers of at least 0. Raises DamagedError."""
+    kinds = {**dict.fromkeys(names, pa.string()), **dict.fromkeys(numbers, pa.uint32())}
     with PackedFile(path, follow=False) as file:
-        lines = (line.split("\t") for line in file.lines())
-        head = next(lines, [])
-        if tuple(head) != columns:
-            raise DamagedError(
-                f"{path} must be a table of {', '.join(columns)}: it begins with "
-                f"{', '.join(head)[:100] or 'nothing'}"
-            )
-        for number, row in enumerate(lines, start=2):
-            if len(row) != len(columns):
-                raise DamagedError(
-                    f"{path} is damaged: line {number:,} has {len(row)} columns instead of {len(columns)}"
-                )
-            yield row
-
-
-def _number(path: Path, text: str) -> int:
-    if not (text.isascii() and text.isdigit()):
-        raise DamagedError(
-            f"{path} is damaged: the count '{text[:40]}' must be a whole number of at least 0; fetch it again"
+        text = file.read()
+    try:
+        table = csv.read_csv(
+            pa.BufferReader(text),
+            parse_options=csv.ParseOptions(delimiter="\t", quote_char=False),
+            convert_options=csv.ConvertOptions(
+                column_types=kinds, include_columns=list(kinds), null_values=[]
+            ),
         )
-    return int(text)
+    except (pa.ArrowException, LookupError) as error:
+        raise DamagedError(
+            f"{path} must be a table of {', '.join(kinds)} ({error}): fetch it again"
+        ) from error
+    return zip(*(column.to_pylist() for column in table.columns), strict=True)
 
 
 def counts(path: Path) -> Counter[str]:
     """{name: count} of a table with the columns name and count. Raises DamagedError."""
     result: Counter[str] = Counter()
-    for name, count in _rows(path, ("name", "count")):
-        result[name] += _number(path, count)
+    for name, count in _read(path, ("name",), ("count",)):
+        result[name] += count
     return result
 
 
@@ -92,9 +89,8 @@ def _unslipped(predicate: str) -> str:
 def triples(path: Path) -> Counter[tuple[str, str, str]]:
     """{(subject, predicate, object): train and test counts added}. Raises DamagedError."""
     result: Counter[tuple[str, str, str]] = Counter()
-    columns = ("subject", "predicate", "object", "train", "test")
-    for subject, predicate, obj, train, test in _rows(path, columns):
-        result[subject, _unslipped(predicate), obj] += _number(path, train) + _number(path, test)
+    for s, predicate, o, train, test in _read(path, ("subject", "predicate", "object"), ("train", "test")):
+        result[s, _unslipped(predicate), o] += train + test
     return result
 
 

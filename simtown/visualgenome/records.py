@@ -1,4 +1,6 @@
-"""Visual Genome's released files, record by record, in one form whatever the release (1.0, 1.2, 1.4).
+"""Records of Visual Genome's released files, in one form whatever the release (1.0, 1.2, 1.4).
+
+:class:`simtown.visualgenome.stream.Records` reads them.
 
 ======================== ==================== ============================================================
 file                     a record is          where the releases differ
@@ -19,11 +21,8 @@ picture's edge.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import msgspec
-
-from simtown.visualgenome.stream import Records
 
 _Names = list[str] | str | None
 
@@ -159,13 +158,3 @@ class ImageData(_Image, kw_only=True, gc=False):
 
     width: int
     height: int
-
-
-#: Readers of the released files, called as :class:`~simtown.visualgenome.stream.Records` without its `kind`.
-#: Objects are those of objects.json or scene_graphs.json.
-graphs = partial(Records, kind=Graph)
-objects = partial(Records, kind=Objects)
-attributes = partial(Records, kind=Attributes)
-regions = partial(Records, kind=Regions)
-questions = partial(Records, kind=Questions)
-image_data = partial(Records, kind=ImageData)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import combinations, pairwise, permutations
+from itertools import pairwise, permutations
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,8 @@ from simtown.core.files import save_text
 from simtown.core.plots import AXIS, INK, new_figure, save_figure
 from simtown.core.tables import Table
 from simtown.core.untrusted import figure_text
-from simtown.visualgenome import clean, prepare, published
+from simtown.visualgenome import prepare, published
+from simtown.visualgenome.clean import Cleaner, word_counts
 from simtown.visualgenome.clean_settings import STEPS
 from simtown.visualgenome.records import ImageObject, Relationship
 from simtown.visualgenome.stream import Records
@@ -63,20 +64,18 @@ class Sparsity:
         return _share(self.left[~np.eye(len(self.names), dtype=bool)] == 0)
 
     def lopsided(self, least: int = 9) -> list[tuple[str, str, int, int]]:
-        """(a, b, a left of b, b left of a) for every pair counted at least `least` times.
-
-        Sorted by how much rarer the first order is.
+        """(a, b, a left of b, b left of a) for every pair counted at least `least` times, the most lopsided
+        first.
 
         The measure is (b left of a + 1) / (a left of b + 1): without the ones, every pair never seen in one
         order would be as lopsided as any other. Least is 9 by default: the paper's example of 1 against 8.
         """
         rows = []
-        for i, j in combinations(range(len(self.names)), 2):
-            few, many = sorted((int(self.left[i, j]), int(self.left[j, i])))
-            if few + many >= least and few < many:
-                a, b = (i, j) if self.left[i, j] == few else (j, i)
-                rows.append((-(many + 1) / (few + 1), -many, self.names[a], self.names[b], few, many))
-        return [(a, b, few, many) for _, _, a, b, few, many in sorted(rows)]
+        for i, j in permutations(range(len(self.names)), 2):
+            few, many = int(self.left[i, j]), int(self.left[j, i])
+            if few < many and few + many >= least:
+                rows.append((self.names[i], self.names[j], few, many))
+        return sorted(rows, key=lambda row: (-(row[3] + 1) / (row[2] + 1), -row[3], row))
 
     def pair(self, a: str, b: str) -> tuple[int, int] | None:
         """(a left of b, b left of a), or None if one is not among the names."""
@@ -103,14 +102,16 @@ class _Marked(msgspec.Struct, gc=False):
         if self.objects is not None:
             return self.objects
         ends = [end for r in self.relationships or () for end in (r.subject, r.object) if end is not None]
-        return list({end.number if end.number >= 0 else -2 - i: end for i, end in enumerate(ends)}.values())
+        return _each_once(ends)
 
 
-_Image = tuple[list[str], np.ndarray]
+def _each_once(ends: Iterable[ImageObject]) -> list[ImageObject]:
+    """The different things among ends of relationships; those without a number are all different."""
+    return list({end.number if end.number >= 0 else -2 - i: end for i, end in enumerate(ends)}.values())
 
 
 class ImageSource:
-    """The names and boxes of images, which can be iterated twice.
+    """The names of things in images, and their boxes x, y, w, h in pixels, (n, 4) float64; iterated twice.
 
     They come from objects.json, scene_graphs.json or relationships.json in any packing, a directory made by
     simtown vg prepare, or a folder of published counts with its annotations.
@@ -123,59 +124,46 @@ class ImageSource:
     def __init__(
         self, path: Path, *, skip_bad: bool = False, progress: Callable[[int], object] | None = None
     ) -> None:
-        if not path.exists():
-            raise FileNotFoundError(
-                f"there is no {path}: give objects.json, or a directory made by simtown vg prepare"
-            )
         self._path, self._skip, self._progress = path, skip_bad, progress
         self._is_prepared = (path / prepare.NAME).is_file()
         self._annotations = sorted(path.glob("annotations_*.json*")) if path.is_dir() else []
-        self.bad = 0
-        self.size = 0 if path.is_dir() else path.stat().st_size
-        if path.is_dir() and not self._is_prepared and not self._annotations:
+        if not path.is_file() and not self._is_prepared and not self._annotations:
             raise FileNotFoundError(
-                f"{path} holds neither {prepare.NAME} nor annotations: give objects.json, or a prepared "
-                "directory"
+                f"{path} is neither a file nor a directory with {prepare.NAME} or annotations: give "
+                "objects.json, or a prepared directory"
             )
+        self.bad = 0
+        self.size = path.stat().st_size if path.is_file() else 0
 
-    def __iter__(self) -> Iterator[_Image]:
-        """Of every image the names, and x, y, w, h in pixels, (n, 4) float64."""
-        if self._is_prepared:
-            return self._prepared()
-        return self._published() if self._annotations else self._file()
+    def __iter__(self) -> Iterator[tuple[list[str], np.ndarray]]:
+        read = self._prepared if self._is_prepared else self._published if self._annotations else self._file
+        for things in read():
+            boxes = np.array([(t.x, t.y, t.w, t.h) for t in things], dtype=np.float64)
+            yield [t.text for t in things], boxes.reshape(-1, 4)
 
-    def _file(self) -> Iterator[_Image]:
+    def _file(self) -> Iterator[list[ImageObject]]:
         records = Records(self._path, _Marked, skip_bad=self._skip, progress=self._progress)
         for record in records:
-            yield _image(record.things())
+            yield record.things()
         self.bad = records.bad
 
-    def _published(self) -> Iterator[_Image]:
+    def _published(self) -> Iterator[list[ImageObject]]:
         classes = published.class_names(self._path)
         for path in self._annotations:
-            for things in published.marked(path, classes):
-                yield _image(things)
+            yield from published.marked(path, classes)
 
-    def _prepared(self) -> Iterator[_Image]:
-        """The ends of the statements that were kept, each thing once an image."""
+    def _prepared(self) -> Iterator[list[ImageObject]]:
+        """The ends of the statements that were kept."""
         columns = ["image", "subject_id", "object_id", "subject", "object", "subject_box", "object_box"]
         table = prepare.read(self._path, prepare.TRIPLES, columns)
-        image = table["image"].to_numpy()
-        edges = [0, *(np.flatnonzero(np.diff(image)) + 1).tolist(), len(image)]
+        edges = np.flatnonzero(np.diff(table["image"].to_numpy(), prepend=-2, append=-2)).tolist()
         for begin, end in pairwise(edges):
-            rows = table.slice(begin, end - begin).to_pydict()
-            things: dict[int, tuple[str, list[float]]] = {}
-            for role in ("subject", "object"):
-                parts = (rows[f"{role}_id"], rows[role], rows[f"{role}_box"])
-                for number, name, box in zip(*parts, strict=True):
-                    things[number if number >= 0 else -2 - len(things)] = (name, box)
-            names, boxes = zip(*things.values(), strict=True) if things else ((), ())
-            yield list(names), np.array(boxes).reshape(-1, 4)
-
-
-def _image(things: list[ImageObject]) -> _Image:
-    boxes = np.array([(t.x, t.y, t.w, t.h) for t in things], dtype=np.float64)
-    return [t.text for t in things], boxes.reshape(-1, 4)
+            yield _each_once(
+                ImageObject(object_id=row[f"{role}_id"], name=row[role], x=x, y=y, w=w, h=h)
+                for row in table.slice(begin, end - begin).to_pylist()
+                for role in ("subject", "object")
+                for x, y, w, h in [row[f"{role}_box"]]
+            )
 
 
 @kernel
@@ -220,7 +208,7 @@ def sparsity(source: ImageSource, top: int = 100, steps: Iterable[str] = STEPS) 
     for names, _ in source:
         raw.update(names)
         images += bool(names)
-    cleaner = clean.Cleaner(clean.steps(steps, clean.word_counts(raw.items())))
+    cleaner = Cleaner(tuple(steps), word_counts(raw.items()))
     counts: Counter[str] = Counter()
     for text, count in raw.items():
         counts[cleaner.entity(text)] += count

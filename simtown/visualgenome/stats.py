@@ -97,16 +97,13 @@ class Statistics:
         content: prepared.json.
         table2: our count of every entry of :data:`TABLE2`.
         unique: (threshold, predicates, share of statements): predicates with at least so many statements.
-        subjects, objects, entities, relations: (name, count), most frequent first.
+        most_frequent: {"entity", "subject", "object" or "relation": (name, count), most frequent first}.
     """
 
     content: Mapping[str, Any]
     table2: tuple[int, ...]
     unique: tuple[tuple[int, int, float], ...]
-    subjects: tuple[tuple[str, int], ...]
-    objects: tuple[tuple[str, int], ...]
-    entities: tuple[tuple[str, int], ...]
-    relations: tuple[tuple[str, int], ...]
+    most_frequent: Mapping[str, list[tuple[str, int]]]
 
 
 def statistics(directory: Path) -> Statistics:
@@ -122,24 +119,23 @@ def statistics(directory: Path) -> Statistics:
     marginals = prepare.read(directory, prepare.ENTITIES)
     entities = marginals["entity"].to_pylist()
     subject, obj = (marginals[role].to_numpy() for role in ("subject", "object"))
+    kept = table.filter(table["kept"])
     return Statistics(
         content=content,
         table2=tuple(sum(by_name.get(p, 0) for p in entry.predicates) for entry in TABLE2),
         unique=tuple(unique),
-        subjects=_ranked(entities, subject),
-        objects=_ranked(entities, obj),
-        entities=_ranked(entities, subject + obj),
-        relations=tuple(
-            (name, by_name[name])
-            for name, is_kept in zip(names, table["kept"].to_pylist(), strict=True)
-            if is_kept
-        ),
+        most_frequent={
+            "entity": _ranked(entities, subject + obj),
+            "subject": _ranked(entities, subject),
+            "object": _ranked(entities, obj),
+            "relation": _ranked(kept["predicate"].to_pylist(), kept["count"].to_numpy()),
+        },
     )
 
 
-def _ranked(names: Sequence[str], counts: np.ndarray) -> tuple[tuple[str, int], ...]:
+def _ranked(names: Sequence[str], counts: np.ndarray) -> list[tuple[str, int]]:
     rows = ((name, count) for name, count in zip(names, counts.tolist(), strict=True) if count)
-    return tuple(sorted(rows, key=lambda row: (-row[1], row[0])))
+    return sorted(rows, key=lambda row: (-row[1], row[0]))
 
 
 def frequency_table(directory: Path, top: int) -> list[tuple[str, int, int]]:

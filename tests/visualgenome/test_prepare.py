@@ -14,7 +14,8 @@ import pytest
 
 from simtown.assets.frequencies import frequencies, table
 from simtown.core.files import DamagedError
-from simtown.visualgenome import clean, prepare, published, stats
+from simtown.visualgenome import prepare, published, stats
+from simtown.visualgenome.clean import Cleaner, plain
 from simtown.visualgenome.clean_settings import THRESHOLD
 from simtown.visualgenome.prepare import PrepareSettings
 
@@ -35,18 +36,9 @@ def by_loops(content, choices):
         for r in image["relationships"]:
             numbers = image.get("image_id", image.get("id")), r.get("relationship_id", r.get("id"))
             raw.append((*numbers, first_name(r["subject"]), r["predicate"], first_name(r["object"])))
-    words = Counter(word for _, _, *parts in raw for part in parts for word in clean.plain(part).split())
-    steps = clean.steps(choices.steps, words)
-
-    def through(text, role):
-        text = clean.plain(text)
-        for step in steps:
-            text = getattr(step, role)(text) if text else text
-        return text
-
-    cleaned = [
-        (i, n, through(s, "entity"), through(p, "predicate"), through(o, "entity")) for i, n, s, p, o in raw
-    ]
+    words = Counter(word for _, _, *parts in raw for part in parts for word in plain(part).split())
+    cleaner = Cleaner(choices.steps, words)
+    cleaned = [(i, n, cleaner.entity(s), cleaner.predicate(p), cleaner.entity(o)) for i, n, s, p, o in raw]
     whole = [row for row in cleaned if all(row[2:])]
     counts = Counter(p for *_, p, _ in whole)
     return [row for row in whole if counts[row[3]] >= choices.least], counts
@@ -99,14 +91,6 @@ def test_scene_graphs_give_the_same_triples(released, tmp_path):
         for kind in ("relationships", "scene_graphs")
     )
     assert one == two
-
-
-def test_small_groups_change_nothing(released, tmp_path, monkeypatch):
-    prepare.prepare(released("relationships"), tmp_path / "one")
-    monkeypatch.setattr(prepare, "GROUP", 50)
-    prepare.prepare(released("relationships"), tmp_path / "two")
-    one, two = (prepare.read(tmp_path / name, prepare.TRIPLES) for name in ("one", "two"))
-    assert one.to_pylist() == two.to_pylist()
 
 
 def test_once(tmp_path):
@@ -196,8 +180,8 @@ def test_the_command_and_its_followers(released, cli, tmp_path, monkeypatch):
         (("frequencies", "nowhere"), "no prepared.json"),
         (("frequencies", "{vg}", "--top", "0"), "top must be at least 1"),
         (("frequencies", "{vg}", "--top", "5000"), "fewer than"),
-        (("sparsity", "nowhere.json"), "there is no nowhere.json"),
-        (("sparsity", "full"), "holds neither prepared.json nor annotations"),
+        (("sparsity", "nowhere.json"), "nowhere.json is neither"),
+        (("sparsity", "full"), "prepared.json or annotations"),
         (("sparsity", "{file}", "--out", "a.jpg"), "must end in .png"),
         (("sparsity", "{file}", "--top", "1"), "top must be at least 2"),
         (("sparsity", "{file}", "--pairs", "-1"), "--pairs"),
@@ -229,7 +213,7 @@ def test_another_source_of_the_same_name_and_size_is_refused(released, cli, tmp_
     path.write_bytes(released("relationships").read_bytes())
     prepare.prepare(path, tmp_path / "vg")
     path.write_bytes(path.read_bytes().replace(b"man", b"pan", 1))
-    cli("vg", "prepare", path, "--out", tmp_path / "vg").refuses("SHA-256", "another")
+    cli("vg", "prepare", path, "--out", tmp_path / "vg").refuses("sha256", "another")
 
 
 def test_a_killed_run_leaves_nothing_that_counts(released, tmp_path):
@@ -359,19 +343,19 @@ def test_the_shipped_table_is_made_by_the_command(counted, cli, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    "text",
     [
-        ("", "begins with nothing"),
-        ("a\tb\n", "must be a table of name, count"),
-        ("name\tcount\non\t5\t6\n", "line 2 has 3 columns"),
-        ("name\tcount\non\tx\n", "'x' must be"),
-        ("name\tcount\non\t-5\n", "'-5' must be"),
+        "",
+        "a\tb\n",
+        "name\tcount\non\t5\t6\n",
+        "name\tcount\non\tx\n",
+        "name\tcount\non\t-5\n",
     ],
 )
-def test_broken_tables_are_told(tmp_path, text, words):
+def test_broken_tables_are_told(tmp_path, text):
     path = tmp_path / "relations_count.tsv"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(DamagedError, match=words):
+    with pytest.raises(DamagedError, match="a table of name, count"):
         published.counts(path)
 
 

@@ -6,7 +6,8 @@ import pytest
 
 from benchmarks import vg_files
 from simtown.core.files import DamagedError
-from simtown.visualgenome import records
+from simtown.visualgenome.records import Attributes, Graph, ImageData, Objects, Questions, Regions
+from simtown.visualgenome.stream import Records
 
 VERSIONS, PACKINGS = vg_files.VERSIONS, ("", ".zip", ".gz")
 
@@ -35,7 +36,7 @@ def test_relationships(released, plain_json, version, packing):
             expected.append((*numbers, name(s), r["predicate"], name(o), box(s)))
     found = [
         (graph.image, r.number, o.number, s.text, r.predicate, o.text, (s.x, s.y, s.w, s.h))
-        for graph in records.graphs(path)
+        for graph in Records(path, Graph)
         for r, s, o in graph.statements()
     ]
     assert found == expected
@@ -48,7 +49,7 @@ def test_scene_graphs_say_what_relationships_say(released):
     def stated(path):
         return [
             (g.image, r.number, s.text, r.predicate, o.text, s.number)
-            for g in records.graphs(path)
+            for g in Records(path, Graph)
             for r, s, o in g.statements()
         ]
 
@@ -66,7 +67,7 @@ def test_an_end_that_is_not_there_is_left_out_and_a_merged_one_found(tmp_path):
     path.write_text(
         json.dumps([{"image_id": 5, "objects": things, "relationships": stated}]), encoding="utf-8"
     )
-    (graph,) = records.graphs(path)
+    (graph,) = Records(path, Graph)
     assert [(r.number, s.text, o.text) for r, s, o in graph.statements()] == [
         (0, "cat", "mat"),
         (1, "cat", "mat"),
@@ -76,7 +77,7 @@ def test_an_end_that_is_not_there_is_left_out_and_a_merged_one_found(tmp_path):
 @pytest.mark.parametrize("version", VERSIONS)
 def test_things(released, plain_json, version):
     path = released("objects", version)
-    for image, expected in zip(records.objects(path), plain_json(path), strict=True):
+    for image, expected in zip(Records(path, Objects), plain_json(path), strict=True):
         assert image.image == number(expected, "image_id")
         for thing, entry in zip(image.objects, expected["objects"], strict=True):
             assert (thing.number, thing.text) == (number(entry, "object_id"), name(entry))
@@ -84,20 +85,20 @@ def test_things(released, plain_json, version):
             assert thing.merged_object_ids == entry.get("merged_object_ids")
     path = released("attributes", version)
     expected = [[(name(t), t.get("attributes")) for t in image["attributes"]] for image in plain_json(path)]
-    found = [[(t.text, t.attributes) for t in image.attributes] for image in records.attributes(path)]
+    found = [[(t.text, t.attributes) for t in image.attributes] for image in Records(path, Attributes)]
     assert found == expected
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_regions_questions_and_images(released, plain_json, version):
     path = released("region_descriptions", version)
-    for image, expected in zip(records.regions(path), plain_json(path), strict=True):
+    for image, expected in zip(Records(path, Regions), plain_json(path), strict=True):
         assert [region.phrase for region in image.regions] == [r["phrase"] for r in expected["regions"]]
     path = released("question_answers", version)
-    for image, expected in zip(records.questions(path), plain_json(path), strict=True):
+    for image, expected in zip(Records(path, Questions), plain_json(path), strict=True):
         assert [entry.question for entry in image.qas] == [q["question"] for q in expected["qas"]]
     path = released("image_data", version)
-    for image, expected in zip(records.image_data(path), plain_json(path), strict=True):
+    for image, expected in zip(Records(path, ImageData), plain_json(path), strict=True):
         size = image.width, image.height
         assert (image.image, *size) == (number(expected, "image_id"), expected["width"], expected["height"])
 
@@ -117,11 +118,11 @@ def test_regions_questions_and_images(released, plain_json, version):
 def test_every_way_to_name_a_thing(tmp_path, thing, text):
     path = tmp_path / "objects.json"
     path.write_text(json.dumps([{"image_id": 1, "objects": [thing]}]), encoding="utf-8")
-    (image,) = records.objects(path)
+    (image,) = Records(path, Objects)
     assert image.objects[0].text == text
 
 
-@pytest.mark.parametrize("reader", [records.graphs, records.objects, records.attributes, records.regions])
-def test_another_kind_of_file_is_refused_at_its_first_record(released, reader):
+@pytest.mark.parametrize("kind", [Graph, Objects, Attributes, Regions])
+def test_another_kind_of_file_is_refused_at_its_first_record(released, kind):
     with pytest.raises(DamagedError, match=r"record 1, at byte 1, .* missing required field"):
-        list(reader(released("image_data")))
+        list(Records(released("image_data"), kind))

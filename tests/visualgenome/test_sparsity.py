@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from simtown.visualgenome import clean, prepare
+from simtown.visualgenome import prepare
+from simtown.visualgenome.clean import Cleaner, word_counts
 from simtown.visualgenome.prepare import PrepareSettings
 from simtown.visualgenome.sparsity import ImageSource, sparsity, write_tables
 
@@ -44,7 +45,7 @@ def check_counts(found, images):
 
 def things(content):
     names = Counter(thing["names"][0] for image in content for thing in image["objects"])
-    cleaner = clean.Cleaner(clean.steps(words=clean.word_counts(names.items())))
+    cleaner = Cleaner(counts=word_counts(names.items()))
     return [
         [(cleaner.entity(t["names"][0]), *(t[side] for side in "xywh")) for t in image["objects"]]
         for image in content

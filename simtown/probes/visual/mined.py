@@ -32,7 +32,8 @@ from simtown.probes.release_files import parsing
 from simtown.probes.visual import MiningSettings, coda, mining
 from simtown.probes.visual.classes import COLOR, COOCCURRENCE_THRESHOLD, RELATIONS, SIZES, TEMPLATES
 from simtown.probes.visual.release import CODA_CLASSES, VisualRelease
-from simtown.visualgenome import records
+from simtown.visualgenome.records import Attributes, Objects
+from simtown.visualgenome.stream import Records
 
 NAME = "mined.json"
 RECORD = RunRecord(
@@ -87,7 +88,7 @@ def mine(
     tables: Tables = {}
     bad = 0
     if settings.attributes:
-        things = records.attributes(settings.attributes, **options)
+        things = Records(settings.attributes, Attributes, **options)
         counts = mining.from_attributes(image.attributes for image in things)
         tables |= _above(counts, settings.threshold)
         bad += things.bad
@@ -96,7 +97,7 @@ def mine(
 
         def images() -> Iterable[list[str]]:
             nonlocal bad
-            read = records.objects(graphs, **options)
+            read = Records(graphs, Objects, **options)
             for image in read:
                 yield [mining.noun_of(thing.text) for thing in image.objects]
             bad = read.bad

@@ -14,7 +14,7 @@ import numpy as np
 
 from simtown.probes.corpus import is_word
 from simtown.probes.visual.classes import RELATIONS, VisualRelation
-from simtown.visualgenome.clean import Lemmas, plain
+from simtown.visualgenome.clean import plain, singular
 
 if TYPE_CHECKING:
     from simtown.visualgenome.records import ImageObject
@@ -69,8 +69,8 @@ class ClassCounts:
 @lru_cache(maxsize=1 << 18)
 def noun_of(name: str) -> str:
     """A name with its last word as a dictionary lists it, lower case: "Street Lights" is "street light"."""
-    *before, last = plain(name).split() or [""]
-    return " ".join([*before, Lemmas().entity(last)]).strip()
+    words = plain(name).split()
+    return " ".join([*words[:-1], *map(singular, words[-1:])])
 
 
 def class_in(attribute: str, words: dict[str, int]) -> int | None:
