@@ -247,7 +247,7 @@ def road_roller() -> Mesh:
     roof = box((1.75, 1.5, 0.14), (0.0, 0.0, 2.5), "white") + join(
         rod((x, 0.62, 1.4), (x, 0.62, 2.5), 0.05, "charcoal").both_sides() for x in (-0.7, 0.7)
     )
-    driver = rider((-0.25, 1.56), (0.4, 1.8), ((0.35, 1.42),), "blue", "navy", "orange", lean=2, size=0.8)
+    driver = rider((-0.25, 1.56), (0.4, 1.8), (0.35, 1.42), "blue", "navy", "orange", lean=2, size=0.8)
     return centred(ends, hull, roof, driver, lamps(1.68, -1.68, 0.5, 1.5))
 
 
@@ -279,7 +279,7 @@ def forklift() -> Mesh:
         + side((0.95, 1.77), (1.12, 1.3), 0.5, "wood")
         + front((-0.5, 0.5), (1.12, 1.3), 1.785, "wood")
     )
-    driver = rider((-0.3, 1.08), (0.35, 1.2), ((0.3, 0.62),), "blue", "navy", "yellow", lean=0, size=0.75)
+    driver = rider((-0.3, 1.08), (0.35, 1.2), (0.3, 0.62), "blue", "navy", "yellow", lean=0, size=0.75)
     tyres = wheels([0.5], 1.3, 0.34, 0.26) + wheels([-0.72], 1.25, 0.28, 0.24)
     return centred(hull, guard, mast, forks, crate, driver, tyres, lamps(0.62, -1.1, 0.42, 0.45, 0.12))
 
@@ -331,7 +331,7 @@ def ice_resurfacer() -> Mesh:
     seat = box((0.9, 1.4, 0.35), (-0.85, 0.0, 0.75), "navy") + box(
         (0.14, 0.6, 0.6), (-1.15, 0.0, 1.1), "white"
     )
-    driver = rider((-0.82, 1.3), (-0.35, 1.6), ((-0.42, 1.1),), "red", "charcoal", "red", lean=0)
+    driver = rider((-0.82, 1.3), (-0.35, 1.6), (-0.42, 1.1), "red", "charcoal", "red", lean=0)
     sledge = frustum((0.6, 1.9, 0.5), (0.4, 1.6), (-1.6, 0.0, 0.06), "charcoal", 0.1) + box(
         (0.62, 1.94, 0.1), (-1.6, 0.0, 0.02), "amber"
     )
@@ -371,7 +371,7 @@ def lawn_mower() -> Mesh:
     tiller = rod((0.2, 0.0, 0.78), (0.02, 0.0, 1.14), 0.05, "dark") + cylinder(
         0.2, 0.05, (0.02, 0.0, 1.12), "dark", sides=8
     )
-    gardener = rider((-0.4, 0.96), (0.02, 1.18), ((0.22, 0.52),), "red", "blue", "hay", lean=4, stance=0.26)
+    gardener = rider((-0.4, 0.96), (0.02, 1.18), (0.22, 0.52), "red", "blue", "hay", lean=4, stance=0.26)
     hat = cylinder(0.5, 0.05, (-0.31, 0.0, 1.74), "hay", sides=12)
     tyres = wheels([-0.5], 1.15, 0.36, 0.28, "cream") + wheels([0.72], 0.95, 0.24, 0.2, "cream")
     return centred(
@@ -411,7 +411,7 @@ def luggage_tug() -> Mesh:
         0.08,
     )
     stripe = side((2.2, 2.85), (0.5, 0.66), 0.6, "black") + side((1.5, 2.0), (0.5, 0.66), 0.6, "black")
-    driver = rider((1.65, 0.85), (2.1, 1.1), ((2.1, 0.72),), "lime", "navy", "navy", lean=0, size=0.85)
+    driver = rider((1.65, 0.85), (2.1, 1.1), (2.1, 0.72), "lime", "navy", "navy", lean=0, size=0.85)
     tiller = rod((2.3, 0.0, 0.9), (2.1, 0.0, 1.15), 0.05, "dark")
     tyres = wheels([1.7, 2.55], 1.3, 0.28, 0.22, "cream")
     carts = _luggage_cart(0.1, ("red", "blue", "purple", "orange")) + _luggage_cart(
