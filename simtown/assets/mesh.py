@@ -2,7 +2,7 @@
 
 Object frame: metres, right-handed, z up, x forward, y to the left; wheels stand on z = 0. Every part is a
 :class:`Mesh`; ``a + b`` joins two, ``mesh.at(...)`` and ``mesh.turned(...)`` move one. A new kind is a sum of
-parts.
+parts. Modules of vehicles and of the street import this vocabulary whole.
 """
 
 from __future__ import annotations
@@ -14,40 +14,9 @@ from math import cos, pi, radians, sin
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from simtown.assets.palette import MATERIALS, material
-
-#: The vocabulary that every module of vehicles imports whole.
-__all__ = [
-    "Mesh",
-    "Point",
-    "Span",
-    "VehicleKind",
-    "arches",
-    "back",
-    "ball",
-    "beacon",
-    "block",
-    "body",
-    "box",
-    "cabin",
-    "centred",
-    "cylinder",
-    "front",
-    "frustum",
-    "hub_face",
-    "join",
-    "ladder",
-    "lamps",
-    "loft",
-    "panel",
-    "profile",
-    "rod",
-    "side",
-    "top",
-    "wheel",
-    "wheels",
-]  # fmt: skip
 
 Point = tuple[float, float, float]
 #: From one coordinate to another; also two coordinates of a point in a plane.
@@ -68,6 +37,12 @@ class Mesh:
     triangles: np.ndarray
     materials: np.ndarray
 
+    @classmethod
+    def of(cls, vertices: ArrayLike, triangles: ArrayLike, paint: str) -> Mesh:
+        """A mesh of one material."""
+        faces = np.asarray(triangles)
+        return cls(np.asarray(vertices, dtype=np.float64), faces, np.full(len(faces), material(paint)))
+
     def __add__(self, other: Mesh) -> Mesh:
         return join(self, other)
 
@@ -79,11 +54,8 @@ class Mesh:
         """Turned about the x, y or z axis through the origin, counter-clockwise seen from its tip."""
         c, s = cos(radians(degrees)), sin(radians(degrees))
         a, b = {"x": (1, 2), "y": (2, 0), "z": (0, 1)}[axis]
-        v = self.vertices.copy()
-        v[:, a], v[:, b] = (
-            c * self.vertices[:, a] - s * self.vertices[:, b],
-            s * self.vertices[:, a] + c * self.vertices[:, b],
-        )
+        v, (p, q) = self.vertices.copy(), self.vertices[:, [a, b]].T
+        v[:, a], v[:, b] = c * p - s * q, s * p + c * q
         return Mesh(v, self.triangles, self.materials)
 
     def scaled(self, x: float, y: float | None = None, z: float | None = None) -> Mesh:
@@ -150,44 +122,34 @@ def loft(sections: Sequence[Sequence[Point]] | np.ndarray, paint: str, caps: boo
     if (p * normals).sum() < 0:
         triangles, normals = triangles[:, ::-1], -normals
     triangles = triangles[np.abs(normals).max(axis=1) > 2e-5]  # where loops close to a point or a line
-    return Mesh(vertices, triangles, np.full(len(triangles), material(paint)))
+    return Mesh.of(vertices, triangles, paint)
+
+
+def _level(x: Span, y: float, z: float) -> list[Point]:
+    """The corners of a level rectangle between two x and ±y."""
+    return [(x[0], -y, z), (x[1], -y, z), (x[1], y, z), (x[0], y, z)]
 
 
 def box(size: Point, at: Point, paint: str) -> Mesh:
     """A box of `size` (length, width, height); the middle of its floor is `at` a point. 12 triangles."""
-    x, y = size[0] / 2, size[1] / 2
-    floor = [(-x, -y), (x, -y), (x, y), (-x, y)]
-    return loft([[(a, b, 0.0) for a, b in floor], [(a, b, size[2]) for a, b in floor]], paint).at(*at)
+    return frustum(size, size[:2], at, paint)
 
 
 def frustum(size: Point, top: Span, at: Point, paint: str, shift: float = 0.0) -> Mesh:
-    """As :func:`box`, with a top of another (length, width), moved forward by `shift`.
-
-    A roof, a cabin, a hopper.
-    """
-    x, y, u, v = size[0] / 2, size[1] / 2, top[0] / 2, top[1] / 2
-    lower = [(-x, -y, 0.0), (x, -y, 0.0), (x, y, 0.0), (-x, y, 0.0)]
-    upper = [
-        (shift - u, -v, size[2]),
-        (shift + u, -v, size[2]),
-        (shift + u, v, size[2]),
-        (shift - u, v, size[2]),
-    ]
+    """As :func:`box`, with a top of another (length, width), moved forward by `shift`: a roof, a hopper."""
+    x, u = size[0] / 2, top[0] / 2
+    lower, upper = _level((-x, x), size[1] / 2, 0.0), _level((shift - u, shift + u), top[1] / 2, size[2])
     return loft([lower, upper], paint).at(*at)
 
 
-#: From this bevel on, metres, an edge is rounded in two steps: the silhouette of a smaller one shows no
-#: difference.
+#: From this bevel on, metres, an edge is rounded in two steps: a smaller one's silhouette is the same.
 ROUND = 0.08
 
 
 def _fillet(bevel: float) -> list[Span]:
     """(inwards, upwards) metres from the beginning of a bend to its end: an arc of one or two steps."""
-    return (
-        [(0.0, 0.0), (0.3 * bevel, 0.7 * bevel), (bevel, bevel)]
-        if bevel >= ROUND
-        else [(0.0, 0.0), (bevel, bevel)]
-    )
+    bend = [(0.3 * bevel, 0.7 * bevel)] if bevel >= ROUND else []
+    return [(0.0, 0.0), *bend, (bevel, bevel)]
 
 
 def block(size: Point, at: Point, paint: str, bevel: float = 0.1) -> Mesh:
@@ -199,16 +161,8 @@ def block(size: Point, at: Point, paint: str, bevel: float = 0.1) -> Mesh:
 
     def ring(inset: float, height: float) -> list[Point]:
         a, b = x - inset, y - inset
-        return [
-            (-a + c, -b, height),
-            (a - c, -b, height),
-            (a, -b + c, height),
-            (a, b - c, height),
-            (a - c, b, height),
-            (-a + c, b, height),
-            (-a, b - c, height),
-            (-a, -b + c, height),
-        ]
+        front = [(-a + c, -b), (a - c, -b), (a, -b + c), (a, b - c)]
+        return [(s * u, s * v, height) for s in (1, -1) for u, v in front]
 
     return loft([ring(0.0, 0.0), *[ring(inwards, z - c + up) for inwards, up in _fillet(c)]], paint).at(*at)
 
@@ -216,8 +170,7 @@ def block(size: Point, at: Point, paint: str, bevel: float = 0.1) -> Mesh:
 def body(stations: Sequence[tuple[float, ...]], paint: str, bevel: float = 0.08) -> Mesh:
     """A vehicle's shell lofted along x through stations (x, half width, bottom, top).
 
-    The shoulder is rounded by `bevel`. List stations from tail to nose: bumper, boot, windscreen, bonnet,
-    bumper.
+    The shoulder is rounded by `bevel`. List stations from tail to nose.
     """
     steps = [(i / bevel, up / bevel) for i, up in _fillet(bevel)] if bevel else [(0.0, 0.0)]
     loops = []
@@ -242,6 +195,12 @@ def profile(
     return loft([[(x, s * half(z), z) for x, z in outline] for s in (-1, 1)], paint).at(y=y)
 
 
+def polygon(sides: int) -> list[Span]:
+    """The corners of a regular polygon about the origin, at distance 1, counter-clockwise."""
+    turn = [2 * pi * (i + 0.5) / sides for i in range(sides)]
+    return [(cos(t), sin(t)) for t in turn]
+
+
 def cylinder(
     radius: float,
     length: float,
@@ -253,9 +212,8 @@ def cylinder(
 ) -> Mesh:
     """A cylinder from `at` along an axis; a cone or frustum if its `end` has another radius (0 for a tip)."""
     ends = [(0.0, radius), (length, radius if end is None else max(end, 1e-6))]
-    turn = [(cos(2 * pi * (i + 0.5) / sides), sin(2 * pi * (i + 0.5) / sides)) for i in range(sides)]
     order = {"x": (2, 0, 1), "y": (1, 2, 0), "z": (0, 1, 2)}[axis]
-    loops = np.array([[(r * c, r * s, h) for c, s in turn] for h, r in ends])[:, :, order]
+    loops = np.array([[(r * c, r * s, h) for c, s in polygon(sides)] for h, r in ends])[:, :, order]
     return loft(loops, paint).at(*at)
 
 
@@ -268,21 +226,14 @@ def rod(
     u = np.cross(along, [0.0, 0.0, 1.0] if abs(along[2]) < 0.9 else [1.0, 0.0, 0.0])
     u /= np.sqrt((u**2).sum())
     v = np.cross(along, u)
-    turn = [2 * pi * (i + 0.5) / sides for i in range(sides)]
-    radii = (radius, radius if end is None else max(end, 1e-6))
-    loops = np.array(
-        [[p + r * (cos(t) * u + sin(t) * v) for t in turn] for p, r in zip((a, b), radii, strict=True)]
-    )
-    return loft(loops, paint)
+    ends = ((a, radius), (b, radius if end is None else max(end, 1e-6)))
+    return loft(np.array([[p + r * (c * u + s * v) for c, s in polygon(sides)] for p, r in ends]), paint)
 
 
 def ball(
     radius: float | Point, at: Point, paint: str, sides: int = 8, rings: int = 4, low: float = -1.0
 ) -> Mesh:
-    """A faceted ellipsoid about `at`; `low` in [-1, 1) cuts it off below (0 leaves a dome).
-
-    `radius` may be (x, y, z).
-    """
+    """A faceted ellipsoid about `at`, of one radius or (x, y, z); `low` in [-1, 1) cuts it off below.."""
     rx, ry, rz = radius if isinstance(radius, tuple) else (radius, radius, radius)
     loops = []
     for i in range(rings + 1):
@@ -311,7 +262,7 @@ def panel(
         return (a * (1 - s) + b * s) * (1 - t) + (d * (1 - s) + c * s) * t + lift * normal
 
     vertices = np.stack([spot(u[0], v[0]), spot(u[1], v[0]), spot(u[1], v[1]), spot(u[0], v[1])])
-    return Mesh(vertices, np.array([[0, 1, 2], [0, 2, 3]]), np.full(2, material(paint)))
+    return Mesh.of(vertices, [[0, 1, 2], [0, 2, 3]], paint)
 
 
 def side(
@@ -337,8 +288,7 @@ def front(y: Span, z: Span, x: float, paint: str, x_top: float | None = None, li
 
 def back(y: Span, z: Span, x: float, paint: str, x_top: float | None = None, lift: float = 0.015) -> Mesh:
     """A decal on a tail at x (x_top above), between two y and two z."""
-    t = x if x_top is None else x_top
-    return panel([(x, y[1], z[0]), (x, y[0], z[0]), (t, y[0], z[1]), (t, y[1], z[1])], paint, lift=lift)
+    return front((y[1], y[0]), z, x, paint, x_top, lift)
 
 
 def top(x: Span, y: Span, z: float, paint: str, z_end: float | None = None, lift: float = 0.015) -> Mesh:
@@ -347,15 +297,9 @@ def top(x: Span, y: Span, z: float, paint: str, z_end: float | None = None, lift
     return panel([(x[0], y[0], z), (x[1], y[0], e), (x[1], y[1], e), (x[0], y[1], z)], paint, lift=lift)
 
 
-def _fan(ring: Sequence[Point], paint: str, tip: Point | None = None) -> Mesh:
-    """A flat convex face, or a shallow cone up to its `tip`; `ring` is counter-clockwise from outside."""
-    n = len(ring)
-    if tip is None:
-        triangles = [[0, i, i + 1] for i in range(1, n - 1)]
-    else:
-        triangles = [[i, (i + 1) % n, n] for i in range(n)]
-    vertices = np.array([*ring] if tip is None else [*ring, tip], dtype=np.float64)
-    return Mesh(vertices, np.array(triangles), np.full(len(triangles), material(paint)))
+def face(paint: str, *points: Point) -> Mesh:
+    """A flat convex polygon, its corners counter-clockwise seen from outside."""
+    return Mesh.of(points, [(0, i, i + 1) for i in range(1, len(points) - 1)], paint)
 
 
 #: A wheel smaller than this radius, metres, is plain: ten sides and no spokes.
@@ -374,11 +318,10 @@ def hub_face(radius: float, y: float, paint: str) -> Mesh:
         return [(distance * sin(t), y + lift, distance * cos(t)) for t in turns]
 
     outer, inner = ring(radius * 0.5, 0.025, 25), ring(radius * 0.22, 0.025, 5)
-    openings = (
-        [] if small else [_fan([inner[i], outer[5 * i - 1], outer[5 * i + 1]], "dark") for i in range(5)]
-    )
-    rim = _fan(ring(radius * 0.64, 0.012, 8 if small else 12), paint)
-    cap = _fan(ring(radius * 0.2, 0.025, 6), paint, (0.0, y + 0.05, 0.0))
+    openings = [face("dark", inner[i], outer[5 * i - 1], outer[5 * i + 1]) for i in range(0 if small else 5)]
+    rim = face(paint, *ring(radius * 0.64, 0.012, 8 if small else 12))
+    tip = (0.0, y + 0.05, 0.0)
+    cap = Mesh.of([*ring(radius * 0.2, 0.025, 6), tip], [(i, (i + 1) % 6, 6) for i in range(6)], paint)
     return join(rim, openings, cap)
 
 
@@ -396,9 +339,8 @@ def wheel(
     `sides` are 16 (10 of a small wheel) if not given. 81 triangles with 16.
     """
     sides = sides or (10 if radius < SMALL_WHEEL else 16)
-    whole = cylinder(radius, width, (0.0, -width / 2, 0.0), tyre, axis="y", sides=sides) + hub_face(
-        radius, width / 2, hub
-    )
+    roll = cylinder(radius, width, (0.0, -width / 2, 0.0), tyre, axis="y", sides=sides)
+    whole = roll + hub_face(radius, width / 2, hub)
     return (whole if y >= 0 else whole.mirrored()).at(x, y, radius)
 
 
@@ -414,9 +356,7 @@ def arches(xs: Sequence[float], y: float, radius: float = 0.38, paint: str = "da
     parts = []
     for x in xs:
         turn = [(x + radius * cos(pi * i / 8), z + radius * sin(pi * i / 8)) for i in range(9)]
-        vertices = np.array([(p, -y - 0.012, q) for p, q in turn])
-        triangles = np.array([[0, i, i + 1] for i in range(1, 8)])
-        parts.append(Mesh(vertices, triangles, np.full(7, material(paint))).both_sides())
+        parts.append(face(paint, *[(p, -y - 0.012, q) for p, q in turn]).both_sides())
     return join(parts)
 
 
@@ -463,9 +403,7 @@ def cabin(
         """The outline at the share t of the height, drawn in by `inset` metres."""
         rear = x0 + (x1 - x0) * t + inset
         nose = x3 + (x2 - x3) * t - inset
-        w = w0 + (w1 - w0) * t - inset
-        z = z0 + (z1 - z0) * t
-        return [(rear, -w, z), (nose, -w, z), (nose, w, z), (rear, w, z)]
+        return _level((rear, nose), w0 + (w1 - w0) * t - inset, z0 + (z1 - z0) * t)
 
     # Windows end at 0.88 of the height; above them the roof's edge is rounded in two steps.
     edge = min(0.16 * (z1 - z0), 0.3 * (x2 - x1))
@@ -473,13 +411,10 @@ def cabin(
     flank = [(x0, -w0, z0), (x3, -w0, z0), (x2, -w1, z1), (x1, -w1, z1)]
     edges = [0.04, *pillars, 0.96]
     panes = [panel(flank, glass, (a + 0.025, b - 0.025), (0.1, 0.85)) for a, b in itertools.pairwise(edges)]
-    nose = panel(
-        [(x3, -w0, z0), (x3, w0, z0), (x2, w1, z1), (x2, -w1, z1)], glass, (0.06, 0.94), (0.08, 0.88)
-    )
-    tail = panel(
-        [(x0, w0, z0), (x0, -w0, z0), (x1, -w1, z1), (x1, w1, z1)], glass, (0.06, 0.94), (0.08, 0.88)
-    )
-    return join(shell, nose, tail, [p.both_sides() for p in panes])
+    nose = [(x3, -w0, z0), (x3, w0, z0), (x2, w1, z1), (x2, -w1, z1)]
+    tail = [(x0, w0, z0), (x0, -w0, z0), (x1, -w1, z1), (x1, w1, z1)]
+    ends = [panel(corners, glass, (0.06, 0.94), (0.08, 0.88)) for corners in (nose, tail)]
+    return join(shell, ends, [p.both_sides() for p in panes])
 
 
 def centred(*parts: Mesh | Iterable[Mesh]) -> Mesh:
@@ -494,6 +429,8 @@ def beacon(
 ) -> Mesh:
     """A bar of two coloured lights across a roof."""
     bar = box((0.24, width, 0.06), (x, 0.0, z), "dark")
-    left = box((0.2, width * 0.4, 0.16), (x, width * 0.26, z + 0.06), colours[0])
-    right = box((0.2, width * 0.4, 0.16), (x, -width * 0.26, z + 0.06), colours[1])
-    return bar + left + right
+    places = (width * 0.26, -width * 0.26)
+    lights = [
+        box((0.2, width * 0.4, 0.16), (x, y, z + 0.06), c) for y, c in zip(places, colours, strict=True)
+    ]
+    return join(bar, lights)

@@ -87,8 +87,7 @@ def test_the_packaged_table_is_a_template(tmp_path):
 
     file = tmp_path / "mine.csv"
     file.write_text(
-        files("simtown.assets").joinpath("entities150.csv").read_text(encoding="utf-8"),
-        encoding="utf-8",
+        files("simtown.assets").joinpath("entities150.csv").read_text(encoding="utf-8"), encoding="utf-8"
     )
     assert np.array_equal(frequencies(str(file), 10)[0], frequencies("vg", 10)[0])
 
@@ -122,16 +121,8 @@ def test_vg_has_more_than_the_catalogue_and_no_more():
         ("entity,subject,object\na,0,1\nb,0,1\n", 2, "not all zero"),
         ("entity,subject,object\na,nan,1\nb,1,1\n", 2, "finite"),
         ("entity,subject,object\na,inf,1\nb,1,1\n", 2, "finite"),
-        (
-            "entity,subject,object\na,many,1\nb,1,1\n",
-            2,
-            "entity 1, column subject: 'many' is not a number",
-        ),
-        (
-            "entity,subject,object\nb,1,1\na,1\n",
-            2,
-            "entity 2, column object: '' is not a number",
-        ),
+        ("entity,subject,object\na,many,1\nb,1,1\n", 2, "entity 1, column subject: 'many' is not a number"),
+        ("entity,subject,object\nb,1,1\na,1\n", 2, "entity 2, column object: '' is not a number"),
         ("entity,subject\na,1\nb,1\n", 2, "no column object: its columns must be entity, subject, object"),
         ("a,1,1\nb,1,1\n", 1, "no column subject"),
     ],

@@ -75,12 +75,7 @@ def test_mass_is_a_box_without_a_back():
     assert [
         len(mass((0, 1), (0, 1), "red", **k).triangles)
         for k in ({}, {"lid": False}, {"ends": False}, {"floor": True})
-    ] == [
-        8,
-        6,
-        4,
-        10,
-    ]
+    ] == [8, 6, 4, 10]
 
 
 @pytest.mark.parametrize("sides", [4, 6, 9])

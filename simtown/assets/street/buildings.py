@@ -10,21 +10,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from math import cos, pi, sin
 
-from simtown.assets.mesh import Mesh, cylinder, join
-from simtown.assets.street.shapes import (
-    Span,
-    arch,
-    blob,
-    bunting,
-    disc,
-    face,
-    lathe,
-    letters,
-    mass,
-    patch,
-    roadside,
-    shape,
-)
+from simtown.assets.mesh import *
+from simtown.assets.street.shapes import *
 
 STOREY = 2.7
 

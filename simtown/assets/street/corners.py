@@ -10,8 +10,8 @@ from collections.abc import Callable
 from itertools import pairwise
 from math import cos, pi, sin
 
-from simtown.assets.mesh import Mesh, Point, box, join
-from simtown.assets.street.shapes import Span, blob, disc, face, lathe, letters, limb, mass, patch, roadside
+from simtown.assets.mesh import *
+from simtown.assets.street.shapes import *
 
 
 def _flat(x: Span, y: Span, paint: str, z: float = 0.03) -> Mesh:

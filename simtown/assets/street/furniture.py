@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from math import cos, pi, sin
 
-from simtown.assets.mesh import Mesh, block, box, cylinder, frustum, join, loft
-from simtown.assets.street.shapes import blob, bunting, disc, face, lathe, letters, patch, shape
+from simtown.assets.mesh import *
+from simtown.assets.street.shapes import *
 
 
 def _pole(height: float, radius: float = 0.075, paint: str = "steel", sides: int = 5) -> Mesh:

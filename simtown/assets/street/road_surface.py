@@ -11,9 +11,9 @@ from math import cos, pi, sin
 
 import numpy as np
 
-from simtown.assets.mesh import Mesh, ball, join
+from simtown.assets.mesh import *
 from simtown.assets.palette import material
-from simtown.assets.street.shapes import face
+from simtown.assets.street.shapes import *
 
 #: Half the width of the two lanes, which is also the far kerb, and the far edge of the far pavement, metres.
 ROAD_EDGE, PAVEMENT_EDGE = 3.7, 6.6

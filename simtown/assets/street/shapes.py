@@ -1,19 +1,19 @@
 """Parts that the street's things share: flat faces, open boxes without a back, turned shapes and lettering.
 
-Street frame: the front faces -y (the road and the viewer), x runs to the right, ground at z = 0.
+Street frame: the front faces -y (the road and the viewer), x runs to the right, ground at z = 0. Where a part
+takes a `Width`, it is the span from its left to its right, or half of it if it stands in the middle (x = 0).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import cos, pi, sin
 
 import numpy as np
 
-from simtown.assets.mesh import Mesh, Point, join, loft
-from simtown.assets.palette import material
+from simtown.assets.mesh import Mesh, Point, Span, face, join, loft, polygon
 
-Span = tuple[float, float]
+Width = Span | float
 
 #: Faces turned away from the road by more than this (y of their unit normal) cannot be seen from it.
 _AWAY = 0.5
@@ -30,11 +30,20 @@ _STROKES = {
 }  # fmt: skip
 
 
-def face(paint: str, *points: Point) -> Mesh:
-    """A flat convex polygon, its corners counter-clockwise seen from outside."""
-    n = len(points)
-    triangles = np.array([(0, i, i + 1) for i in range(1, n - 1)])
-    return Mesh(np.array(points, dtype=np.float64), triangles, np.full(n - 2, material(paint)))
+def about(x: float, half: float) -> Span:
+    """From `half` to the left of x to `half` to its right."""
+    return x - half, x + half
+
+
+def wider(x: Width, by: float) -> Span:
+    """A span that reaches so much farther on either side."""
+    left, right = x if isinstance(x, tuple) else (-x, x)
+    return left - by, right + by
+
+
+def kinds(*makers: Callable[[], Mesh]) -> dict[str, Callable[[], Mesh]]:
+    """Kinds by name, which is that of the function that makes one."""
+    return {make.__name__.replace("_", " "): make for make in makers}
 
 
 def shape(points: Sequence[Span], paint: str, y: float = 0.0, lift: float = 0.02) -> Mesh:
@@ -42,32 +51,48 @@ def shape(points: Sequence[Span], paint: str, y: float = 0.0, lift: float = 0.02
     return face(paint, *[(x, y - lift, z) for x, z in points])
 
 
-def patch(x: Span, z: Span, paint: str, y: float = 0.0, lift: float = 0.02) -> Mesh:
+def patch(x: Width, z: Span, paint: str, y: float = 0.0, lift: float = 0.02) -> Mesh:
     """A rectangle on a front. 2 triangles."""
-    return shape([(x[0], z[0]), (x[1], z[0]), (x[1], z[1]), (x[0], z[1])], paint, y, lift)
+    (left, right), (low, high) = wider(x, 0.0), z
+    return shape([(left, low), (right, low), (right, high), (left, high)], paint, y, lift)
+
+
+def patches(
+    xs: Iterable[float], half: float, z: Span, paint: str, y: float = 0.0, lift: float = 0.02
+) -> Mesh:
+    """The same rectangle about each x: bars, panes, stripes."""
+    return join(patch(about(x, half), z, paint, y, lift) for x in xs)
 
 
 def disc(
     x: float, z: float, radius: float, paint: str, y: float = 0.0, lift: float = 0.02, sides: int = 8
 ) -> Mesh:
     """A regular polygon on a front."""
-    turn = [2 * pi * (i + 0.5) / sides for i in range(sides)]
-    return shape([(x + radius * cos(t), z + radius * sin(t)) for t in turn], paint, y, lift)
+    return shape([(x + radius * c, z + radius * s) for c, s in polygon(sides)], paint, y, lift)
 
 
-def arch(x: Span, z: Span, paint: str, y: float = 0.0, lift: float = 0.02, steps: int = 6) -> Mesh:
+def level(x: Width, y: Span, paint: str, z: float = 0.0) -> Mesh:
+    """A level rectangle."""
+    (left, right), (near, far) = wider(x, 0.0), y
+    return face(paint, (left, near, z), (right, near, z), (right, far, z), (left, far, z))
+
+
+def pool(x: float, y: float, radius: Span, paint: str, z: float, sides: int = 10) -> Mesh:
+    """A level ellipse."""
+    return face(paint, *[(x + radius[0] * c, y + radius[1] * s, z) for c, s in polygon(sides)])
+
+
+def arch(x: Width, z: Span, paint: str, y: float = 0.0, lift: float = 0.02, steps: int = 6) -> Mesh:
     """An opening on a front with a half-round head; `z` is the sill and the crown."""
-    middle, radius = (x[0] + x[1]) / 2, (x[1] - x[0]) / 2
-    spring = z[1] - radius
-    curve = [
-        (middle + radius * cos(pi * i / steps), spring + radius * sin(pi * i / steps))
-        for i in range(steps + 1)
-    ]
-    return shape([(x[0], z[0]), (x[1], z[0]), *curve], paint, y, lift)
+    left, right = wider(x, 0.0)
+    middle, radius = (left + right) / 2, (right - left) / 2
+    spring, turn = z[1] - radius, [pi * i / steps for i in range(steps + 1)]
+    curve = [(middle + radius * cos(t), spring + radius * sin(t)) for t in turn]
+    return shape([(left, z[0]), (right, z[0]), *curve], paint, y, lift)
 
 
 def mass(
-    x: Span,
+    x: Width,
     z: Span,
     paint: str,
     y: Span = (0.0, 5.0),
@@ -76,16 +101,22 @@ def mass(
     floor: bool = False,
 ) -> Mesh:
     """A box without a back: front, both ends, lid, and the floor if it juts out overhead. 8 triangles."""
-    (x0, x1), (y0, y1), (z0, z1) = x, y, z
-    parts = [face(paint, (x0, y0, z0), (x1, y0, z0), (x1, y0, z1), (x0, y0, z1))]
+    (left, right), (near, far) = wider(x, 0.0), y
+    plan = ((left, near), (right, near), (right, far), (left, far))
+    (a, b, c, d), (e, f, g, h) = ([(p, q, height) for p, q in plan] for height in z)
+    quads = [(a, b, f, e)]
     if ends:
-        parts.append(face(paint, (x1, y0, z0), (x1, y1, z0), (x1, y1, z1), (x1, y0, z1)))
-        parts.append(face(paint, (x0, y1, z0), (x0, y0, z0), (x0, y0, z1), (x0, y1, z1)))
+        quads += [(b, c, g, f), (d, a, e, h)]
     if lid:
-        parts.append(face(paint, (x0, y0, z1), (x1, y0, z1), (x1, y1, z1), (x0, y1, z1)))
+        quads.append((e, f, g, h))
     if floor:
-        parts.append(face(paint, (x0, y1, z0), (x1, y1, z0), (x1, y0, z0), (x0, y0, z0)))
-    return join(parts)
+        quads.append((d, c, b, a))
+    return join(face(paint, *quad) for quad in quads)
+
+
+def posts(xs: Iterable[float], half: float, z: Span, paint: str, y: Span) -> Mesh:
+    """A square post about each x, without a lid."""
+    return join(mass(about(x, half), z, paint, y, lid=False) for x in xs)
 
 
 def lathe(
@@ -102,8 +133,7 @@ def lathe(
     points, n = [], len(rings)
     for z, r, *rest in rings:
         ry, cx, cy = [*rest, *[r, 0.0, 0.0][len(rest) :]]
-        turn = [2 * pi * (i + 0.5) / sides for i in range(sides)]
-        points += [(cx + r * cos(t), cy + ry * sin(t), z) for t in turn]
+        points += [(cx + r * c, cy + ry * s, z) for c, s in polygon(sides)]
     faces = []
     for i in range(n - 1):
         for j in range(sides):
@@ -112,10 +142,9 @@ def lathe(
             faces += [(a, b + sides, a + sides)] if rings[i + 1][1] > 0 else []
     if caps:
         last = (n - 1) * sides
-        faces += [(0, j + 1, j) for j in range(1, sides - 1)] + [
-            (last, last + j, last + j + 1) for j in range(1, sides - 1)
-        ]
-    return Mesh(np.array(points), np.array(faces), np.full(len(faces), material(paint))).at(*at)
+        faces += [(0, j + 1, j) for j in range(1, sides - 1)]
+        faces += [(last, last + j, last + j + 1) for j in range(1, sides - 1)]
+    return Mesh.of(points, faces, paint).at(*at)
 
 
 def blob(radius: float | Point, at: Point, paint: str, sides: int = 7, rings: int = 3) -> Mesh:
@@ -134,20 +163,16 @@ def limb(
     start: Point, stop: Point, radius: float, paint: str, end: float | None = None, sides: int = 4
 ) -> Mesh:
     """An open tapering tube from one point to another: arms, legs, branches (a tip where `end` is 0)."""
-    rings = [
-        (start[2], radius, radius, start[0], start[1]),
-        (stop[2], *[radius if end is None else end] * 2, stop[0], stop[1]),
-    ]
-    rings = rings if stop[2] > start[2] else rings[::-1]
+    tip = radius if end is None else end
     if abs(stop[2] - start[2]) > 0.35 * abs(stop[0] - start[0]) + 0.35 * abs(stop[1] - start[1]):
-        return lathe(rings, paint, sides=sides)
+        rings = [(z, r, r, x, y) for (x, y, z), r in ((start, radius), (stop, tip))]
+        return lathe(sorted(rings), paint, sides=sides)
     a, b = np.array(start), np.array(stop)  # too level for level rings: a strut with upright rings instead
     along = (b - a) / np.sqrt(((b - a) ** 2).sum())
     u = np.array([-along[1], along[0], 0.0]) / np.hypot(along[0], along[1])
     v = np.cross(along, u)
-    turn = [2 * pi * (i + 0.5) / sides for i in range(sides)]
-    ends = ((-(b - a) / 2, radius), ((b - a) / 2, radius if end is None else end))
-    loops = [[tuple(p + r * (cos(t) * u + sin(t) * v)) for t in turn] for p, r in ends]
+    ends = ((-(b - a) / 2, radius), ((b - a) / 2, tip))
+    loops = np.array([[p + r * (c * u + s * v) for c, s in polygon(sides)] for p, r in ends])
     return loft(loops, paint, caps=False).at(*((a + b) / 2))
 
 
@@ -163,12 +188,8 @@ def letters(
             x0, z0, x1, z1 = (float(c) * unit for c in stroke)
             length = float(np.hypot(x1 - x0, z1 - z0))
             dx, dz = half * (x1 - x0) / length, half * (z1 - z0) / length
-            corners = [
-                (x0 - dx + dz, z0 - dz - dx),
-                (x1 + dx + dz, z1 + dz - dx),
-                (x1 + dx - dz, z1 + dz + dx),
-                (x0 - dx - dz, z0 - dz + dx),
-            ]
+            corners = [(x0 - dx + dz, z0 - dz - dx), (x1 + dx + dz, z1 + dz - dx)]
+            corners += [(x1 + dx - dz, z1 + dz + dx), (x0 - dx - dz, z0 - dz + dx)]
             offset = left + 3.2 * unit * i
             parts.append(shape([(offset + a, z + b) for a, b in corners], paint, y, lift))
     return join(parts)
@@ -176,7 +197,7 @@ def letters(
 
 def bunting(xs: Sequence[float], z: Span, paints: Sequence[str], y: float = 0.0, lift: float = 0.05) -> Mesh:
     """Things on show side by side on a front, one a place: loaves, books, fruit, posters."""
-    step = xs[1] - xs[0] if len(xs) > 1 else 0.5
+    step = xs[1] - xs[0]
     tall = [z[1] - (i * 7 % 3) * 0.12 * (z[1] - z[0]) for i in range(len(xs))]
     return join(
         patch((a - 0.38 * step, a + 0.38 * step), (z[0], t), paints[i % len(paints)], y, lift)

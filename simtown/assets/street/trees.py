@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import cos, pi, sin
 
-from simtown.assets.mesh import Mesh, Point, block, join, loft
-from simtown.assets.street.shapes import blob, lathe, limb
+from simtown.assets.mesh import *
+from simtown.assets.street.shapes import *
 
 Lump = tuple[Point, Point | float, str]
 
