@@ -86,7 +86,7 @@ class Way:
         dataset, kind = open_dataset(path), WAYS[name]
         self.device, self.precision = torch.device(device), precision
         torch.manual_seed(0)
-        self.model = build(model, World.of(dataset), {}).to(self.device)
+        self.model = build(model, World.of(dataset.settings), {}).to(self.device)
         ours = not isinstance(kind, int)
         if isinstance(kind, int):
             self.batches = plain_batches(dataset, kind, self.device)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import torch
 from PIL import Image, ImageDraw
@@ -33,8 +34,8 @@ from simtown.training.sources import as_input, open_split
 from simtown.training.world import Batch, World
 
 
-def open_run(directory: Path, allowed: Collection[str] = ()) -> tuple[nn.Module, World, dict[str, Any]]:
-    """The trained model of a run, in evaluation mode on the CPU; its world; its run.json.
+def open_run(directory: Path, allowed: Collection[str] = ()) -> tuple[nn.Module, Settings, dict[str, Any]]:
+    """The trained model of a run, in evaluation mode on the CPU; the settings of its data; its run.json.
 
     Args:
         directory: of the run.
@@ -46,26 +47,15 @@ def open_run(directory: Path, allowed: Collection[str] = ()) -> tuple[nn.Module,
         DamagedError: a file of the run is damaged.
         ForeignDirectoryError: another program wrote it.
         ModelError: it names a model that is not allowed, or that cannot be made.
+        SettingsError: its world is impossible.
     """
     run = run_directory.load(directory)
-    settings = FitSettings(**run["settings"])
+    settings, trained = FitSettings(**run["settings"]), msgspec.convert(run["data"], Settings)
+    trained.check_apart_from_frequencies()
     require_allowed(settings.model, directory / run_directory.RUN, allowed)
-    world = World.made_with(world_of(run))
-    model = build(settings.model, world, settings.options)
+    model = build(settings.model, World.of(trained), settings.options)
     run_directory.load_weights(model, directory)
-    return model.eval(), world, run
-
-
-def world_of(run: dict[str, Any]) -> Settings:
-    """Settings with the kinds, the picture size and the words of a run's world, as its run.json has them.
-
-    The other settings have their defaults. Raises SettingsError if a value is out of range.
-    """
-    names = ("entities", "width", "height", "phrasing", "catalogue", "world_seed")
-    relations = tuple(run["data"]["relations"])
-    settings = Settings(relations=relations, **{name: run["data"][name] for name in names})
-    settings.check()
-    return settings
+    return model.eval(), trained, run
 
 
 def evaluate(
@@ -87,10 +77,9 @@ def evaluate(
         allowed: as for :func:`open_run`.
         callback: receives the progress, in examples.
     """
-    model, world, run = open_run(directory, allowed)
+    model, trained, run = open_run(directory, allowed)
     dataset = open_dataset(data)
-    trained = world_of(run)
-    _require_comparable(world, trained, dataset)
+    _require_comparable(trained, dataset)
     shown = replace(dataset.settings, entities=trained.entities, world_seed=trained.world_seed)
     callback = callback or ProgressCallback()
     callback.on_begin(len(dataset.test) + len(dataset.val))
@@ -101,40 +90,29 @@ def evaluate(
             if len(split):
                 source = open_split(split, len(split), shown, device)
                 logits[name], _ = logits_of(model, source, len(split), callback.on_progress)
-    train_size = run["train_size"] if _trained_on(dataset, run) else None
-    shares = measure(dataset, logits["test"], logits["val"], train_size)
+    size, digest = run["train_size"], run["data"].get("examples", {}).get("train")
+    held = not run["settings"]["stream"] and size <= len(dataset.train)
+    trained_on = held and dataset.train.digests([size])[size] == digest
+    shares = measure(dataset, logits["test"], logits["val"], size if trained_on else None)
     return {**shares, "references": references(dataset)}
 
 
-def _trained_on(dataset: Dataset, run: dict[str, Any]) -> bool:
-    """Whether the run's training examples are the first ones of this data set."""
-    size = run["train_size"]
-    if run["settings"]["stream"] or len(dataset.train) < size:
-        return False
-    return bool(dataset.train.digests([size])[size] == run["data"]["examples"]["train"])
-
-
-def _require_comparable(world: World, trained: Settings, dataset: Dataset) -> None:
+def _require_comparable(trained: Settings, dataset: Dataset) -> None:
     """Raises SettingsError if the data set has other pictures or kinds than the run, or nothing to test."""
-    other = World.of(dataset)
+    other = dataset.settings
     if not len(dataset.test):
         raise SettingsError(f"{dataset.path} has no test examples: generate it with some")
-    if (other.width, other.height) != (world.width, world.height):
-        size = f"{world.width}x{world.height}"
+    if (other.width, other.height) != (trained.width, trained.height):
+        size = f"{trained.width}x{trained.height}"
         raise SettingsError(
             f"{dataset.path} has pictures of {other.width}x{other.height}, the run was trained on {size}: "
             f"give a data set of that size (simtown generate --size {size})"
         )
-    if other.entities > world.entities:
+    if unseen := [kind for kind in other.kinds if kind not in trained.kinds]:
         raise SettingsError(
-            f"{dataset.path} has {other.entities} entities, the run knows {world.entities}: give a data set "
-            f"of at most {world.entities}"
-        )
-    if unseen := [kind for kind in dataset.settings.kinds if kind not in trained.kinds]:
-        name = with_article(dataset.names["entities"][unseen[0]])
-        raise SettingsError(
-            f"{dataset.path} has kinds of vehicles that the run has not seen, such as {name}: give a data "
-            f"set of the run's world (simtown generate --world-seed {trained.world_seed})"
+            f"{dataset.path} has kinds of vehicles that the run has not seen, such as "
+            f"{with_article(ENTITIES[unseen[0]])}: give a data set of the run's world (simtown generate "
+            f"--entities {trained.entities} --world-seed {trained.world_seed})"
         )
 
 
@@ -188,24 +166,24 @@ class ModelAnswer:
         return doubts
 
 
-def framed(size: tuple[int, int], world: World) -> tuple[float, float, float, float]:
-    """The part of a picture that shows what the pictures of a world show: x0, y0, x1, y1 in pixels.
+def framed(size: tuple[int, int], trained: Settings) -> tuple[float, float, float, float]:
+    """The part of a picture that shows what the pictures of a run show: x0, y0, x1, y1 in pixels.
 
     The camera anchors a picture's lower edge and the width of the road (:mod:`simtown.scenes.camera`), so a
     taller picture shows more sky and one wider than 16:9 more street at both sides. What is more is cut off.
 
     Raises:
-        SettingsError: the picture shows less than those of the world.
+        SettingsError: the picture shows less than those of the trained.
     """
     width, height = size
-    scale = min(width, WIDEST * height) / min(world.width, WIDEST * world.height)
-    seen = world.width * scale, world.height * scale
+    scale = min(width, WIDEST * height) / min(trained.width, WIDEST * trained.height)
+    seen = trained.width * scale, trained.height * scale
     if seen[0] > width + 1 or seen[1] > height + 1:
-        less, times = "street" if seen[0] > width + 1 else "sky", max(1, round(width / world.width))
+        less, times = "street" if seen[0] > width + 1 else "sky", max(1, round(width / trained.width))
         raise SettingsError(
             f"the picture has {width}x{height} pixels and shows less {less} than the run's pictures of "
-            f"{world.width}x{world.height}: draw it in their shape, such as with simtown render --size "
-            f"{times * world.width}x{times * world.height}"
+            f"{trained.width}x{trained.height}: draw it in their shape, such as with simtown render --size "
+            f"{times * trained.width}x{times * trained.height}"
         )
     left, top = max((width - seen[0]) / 2, 0), max(height - seen[1], 0)
     return left, top, min(left + seen[0], width), height
@@ -223,13 +201,12 @@ def predict(directory: Path, image: Path, question: str, allowed: Collection[str
             picture, the picture shows less than those of the run, or the model needs the true boxes.
         Others: see :func:`open_run`.
     """
-    model, world, run = open_run(directory, allowed)
+    model, trained, run = open_run(directory, allowed)
     if getattr(model, "needs_true_boxes", False):
         raise SettingsError(
             f"{directory}: the model {run['model']} needs the true boxes, which no picture holds: ask "
             "another run"
         )
-    trained = world_of(run)
     subject, relation, obj = parse(question, trained.kinds)
     if RELATION_NAMES[relation] not in trained.relations:
         raise SettingsError(
@@ -240,8 +217,8 @@ def predict(directory: Path, image: Path, question: str, allowed: Collection[str
         picture = open_picture(image)
     except (OSError, ValueError) as error:
         raise SettingsError(f"{image} cannot be read as a picture: {error}") from error
-    frame = left, top, right, bottom = framed(picture.size, world)
-    small = picture.resize((world.width, world.height), Image.Resampling.BOX, box=frame)
+    frame = left, top, right, bottom = framed(picture.size, trained)
+    small = picture.resize((trained.width, trained.height), Image.Resampling.BOX, box=frame)
     batch = Batch(
         image=as_input(torch.from_numpy(np.asarray(small).copy())[None]),
         tokens=torch.from_numpy(encode(question).astype(np.int64))[None],

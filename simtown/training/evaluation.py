@@ -11,13 +11,12 @@ from scipy.stats import binomtest
 from torch import nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from simtown.datasets.reader import SCENE_COLUMNS, Dataset, Split
+from simtown.datasets.reader import Dataset, Split
 from simtown.language.relations import LATERAL, RELATION_NAMES, RELATIONS, margins, separations
-from simtown.training.sources import BLOCK, ExampleSource, chunks
+from simtown.training.sources import ExampleSource, chunks
 
 #: Examples at once where nothing is learned.
 BATCH = 512
-_TRIPLE = ("subject", "relation", "object")
 
 
 @torch.inference_mode()
@@ -50,20 +49,15 @@ def share(correct: np.ndarray) -> dict[str, float] | None:
     return {"accuracy": right / n, "low": float(interval.low), "high": float(interval.high), "n": n}
 
 
-def _triples(subject: np.ndarray, relation: np.ndarray, obj: np.ndarray) -> np.ndarray:
-    """(n,) int64, one number for each (subject, relation, object)."""
-    return (subject.astype(np.int64) * 100 + relation) * 10_000 + obj
-
-
-def triples(split: Split, n: int) -> np.ndarray:
-    """The different (subject, relation, object) of a split's first n examples as ascending int64 numbers."""
-    numbers = np.zeros(0, dtype=np.int64)
-    for _, columns in split.stream(_TRIPLE, BLOCK, end=n):
-        numbers = np.union1d(numbers, _triples(*(columns[name] for name in _TRIPLE)))
+def _triples(split: Split, n: int) -> np.ndarray:
+    """(n,) int64, one number for each (subject, relation, object) of a split's first n examples."""
+    columns = split.rows(("subject", "relation", "object"), np.arange(n))
+    subject, relation, obj = (column.astype(np.int64) for column in columns.values())
+    numbers: np.ndarray = (subject * 100 + relation) * 10_000 + obj
     return numbers
 
 
-def frequencies(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
+def _frequencies(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
     """(entities,) training frequencies as subject and as object, by rank."""
     resolved = dataset.manifest["settings"]
     return np.array(resolved["subject_frequencies"]), np.array(resolved["object_frequencies"])
@@ -74,7 +68,7 @@ def deciles(dataset: Dataset) -> np.ndarray:
 
     0 is the most frequent tenth.
     """
-    subjects, objects = frequencies(dataset)
+    subjects, objects = _frequencies(dataset)
     rank = np.argsort(np.argsort(-(subjects + objects) / 2, kind="stable"))
     tenths: np.ndarray = rank * 10 // len(rank)
     return tenths
@@ -88,7 +82,7 @@ def _ranks(dataset: Dataset, split: Split) -> tuple[np.ndarray, np.ndarray]:
 
 def inverse_frequency(dataset: Dataset, split: Split) -> np.ndarray:
     """(n,) float64 weights of equation 1, 1 / (p(subject) p(object)) of training examples, with mean 1."""
-    subjects, objects = frequencies(dataset)
+    subjects, objects = _frequencies(dataset)
     subject, obj = _ranks(dataset, split)
     weights: np.ndarray = 1 / np.maximum(subjects[subject] * objects[obj], 1e-12)
     return weights / weights.mean()
@@ -118,8 +112,7 @@ def measure(dataset: Dataset, test: np.ndarray, val: np.ndarray, train_size: int
     out["relations"] = {RELATION_NAMES[r]: share(correct[relation == r]) for r in np.unique(relation)}
     out["deciles"] = {str(tenth): share(correct[rarer == tenth]) for tenth in np.unique(rarer)}
     if train_size is not None:
-        asked = _triples(*(split.column(name) for name in _TRIPLE))
-        seen = np.isin(asked, triples(dataset.train, train_size))
+        seen = np.isin(_triples(split, len(split)), _triples(dataset.train, train_size))
         out["seen"], out["unseen"] = share(correct[seen]), share(correct[~seen])
     if len(val):
         correct_val = (val > 0) == dataset.val.column("answer")
@@ -152,14 +145,11 @@ def references(dataset: Dataset) -> dict[str, float]:
 
 def oracle(split: Split) -> np.ndarray:
     """(n,) bool answers of every question's logical form on its latent scene."""
-    answers = [np.zeros(0, dtype=bool)]
-    for _, columns in split.stream(("relation", "subject_slot", "object_slot", *SCENE_COLUMNS), BLOCK):
-        scenes = split.scenes_of(columns)
-        relation, *slots = (
-            columns[name].astype(np.int64) for name in ("relation", "subject_slot", "object_slot")
-        )
-        answers.append(margins(separations(scenes.pose, scenes.camera), relation, *slots) > 0)
-    return np.concatenate(answers)
+    scenes = split.scenes()
+    names = ("relation", "subject_slot", "object_slot")
+    relation, subject, obj = (split.column(name).astype(np.int64) for name in names)
+    answers: np.ndarray = margins(separations(scenes.pose, scenes.camera), relation, subject, obj) > 0
+    return answers
 
 
 def oracle_on_boxes(split: Split) -> np.ndarray:

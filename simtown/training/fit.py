@@ -264,7 +264,7 @@ def new_model(
     """A model with initial weights, other ones after every restart, and its optimiser."""
     device = torch.device(settings.device)
     with seeded(settings.seed, "weights", restarts, device):
-        model = build(settings.model, World.of(dataset), settings.options)
+        model = build(settings.model, World.of(dataset.settings), settings.options)
     model = model.to(device, memory_format=torch.channels_last)
     return model, torch.optim.Adam(model.parameters(), lr=settings.learning_rate, fused=True)
 

@@ -61,7 +61,7 @@ def time_left(
 
 def seconds_a_step(cell: SweepCell, jobs: int) -> float:
     """Seconds that a training step of a cell takes in one of `jobs` processes, timed on noise."""
-    settings, world, threads = cell.fit, World.made_with(cell.data), torch.get_num_threads()
+    settings, world, threads = cell.fit, World.of(cell.data), torch.get_num_threads()
     device = torch.device(settings.device)
     torch.set_num_threads(max(1, default_workers() // jobs))
     try:

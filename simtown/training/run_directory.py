@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -26,6 +26,7 @@ from simtown.core.runs import RunRecord
 from simtown.core.untrusted import open_regular, read_bytes
 from simtown.core.version import __version__, versions
 from simtown.datasets.reader import Dataset
+from simtown.datasets.settings import Settings
 from simtown.training import identity
 from simtown.training.fit_settings import FitSettings
 
@@ -35,17 +36,7 @@ METRICS, TEST, CURVE = "metrics.jsonl", "test.npz", "curve.png"
 STATE, WEIGHTS = "state.safetensors", "weights.safetensors"
 
 
-class _Data(msgspec.Struct):
-    """What is read of a run's data set."""
-
-    entities: int
-    width: int
-    height: int
-    relations: list[str]
-    phrasing: str
-    catalogue: int
-    world_seed: int
-    examples: dict[str, str]
+# run.json
 
 
 class _Run(msgspec.Struct):
@@ -56,7 +47,7 @@ class _Run(msgspec.Struct):
     train_size: int
     seed: int
     settings: FitSettings
-    data: _Data
+    data: Settings
     seconds: float
 
 
@@ -71,16 +62,12 @@ class _Finished(_Run):
     references: dict[str, float]
 
 
-# run.json
-
-
-@contextmanager
 def opened(
     directory: Path,
     settings: FitSettings,
     dataset: Dataset,
     compared: Callable[[int, int], object] = lambda count, total: None,
-) -> Iterator[dict[str, Any]]:
+) -> AbstractContextManager[dict[str, Any]]:
     """The run.json to continue with: a new one in an empty directory, or that of the same run.
 
     Other processes of the command cannot write there meanwhile.
@@ -100,17 +87,9 @@ def opened(
     examples = identity.examples_read(dataset, [size], lambda count: compared(count, total))[size]
     if settings.stream:
         examples["train"] = identity.endless(dataset)
-    fresh = _fresh(settings, dataset, examples)
-    with RECORD.opened(directory, fresh, identity.of_run, load) as run:
-        data = {name: value for name, value in run["data"].items() if name != "path"}
-        yield {**run, "data": data | identity.world(dataset.settings)}  # older versions wrote private folders
-
-
-def _fresh(settings: FitSettings, dataset: Dataset, examples: dict[str, str]) -> dict[str, Any]:
-    """run.json of a run that begins; `examples`: the digest of each split."""
     device = torch.device(settings.device)
     card = torch.cuda.get_device_name(device) if device.type == "cuda" else ""
-    return {
+    fresh = {
         "status": "running",
         "model": settings.model,
         "train_size": settings.train_size,
@@ -131,6 +110,7 @@ def _fresh(settings: FitSettings, dataset: Dataset, examples: dict[str, str]) ->
         },
         "seconds": 0.0,
     }
+    return RECORD.opened(directory, fresh, identity.of_run, load)
 
 
 def load(directory: Path) -> dict[str, Any]:
@@ -198,30 +178,32 @@ class RunState:
             open_regular(directory / STATE, follow=False).close()
             with safe_open(directory / STATE, "pt") as file:
                 tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-                place = json.loads(file.metadata()["place"])
-            return cls(**{entry.name: place[entry.name] for entry in fields(cls)}), tensors
+                return cls(**json.loads(file.metadata()["place"])), tensors
         except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
-            raise _damaged_state(directory, error) from error
+            raise _damaged(directory / STATE, error) from error
 
 
 def restore(
     directory: Path, saved: dict[str, torch.Tensor], model: nn.Module, optimizer: torch.optim.Optimizer
 ) -> None:
-    """Put weights and the optimiser's moments back, and take them out of `saved`. Raises DamagedError."""
-    weights = {name: saved.pop(name) for name in list(saved) if name.startswith("model.")}
+    """Put weights and the optimiser's moments back. Raises DamagedError."""
+
+    def named(prefix: str) -> dict[str, torch.Tensor]:
+        return {name.removeprefix(prefix): value for name, value in saved.items() if name.startswith(prefix)}
+
     state: dict[int, dict[str, torch.Tensor]] = {}
     try:
-        model.load_state_dict({name.removeprefix("model."): value for name, value in weights.items()})
+        model.load_state_dict(named("model."))
         for number, parameter in enumerate(model.parameters()):
-            step, *moments = (f"optimizer.{number}.{name}" for name in ("step", "exp_avg", "exp_avg_sq"))
-            if step in saved:
-                state[number] = {"step": saved.pop(step)}
-                for name in moments:  # in the parameter's memory layout, as the fused step needs them
-                    moment = torch.empty_like(parameter, requires_grad=False).copy_(saved.pop(name))
-                    state[number][name.rpartition(".")[2]] = moment
+            if moments := named(f"optimizer.{number}."):
+                # in the parameter's memory layout, as the fused step needs them
+                state[number] = {
+                    name: value if name == "step" else torch.empty_like(parameter).copy_(value)
+                    for name, value in moments.items()
+                }
         optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
     except (KeyError, RuntimeError, ValueError) as error:
-        raise _damaged_state(directory, error) from error
+        raise _damaged(directory / STATE, error) from error
 
 
 def restore_random(saved: dict[str, torch.Tensor], device: torch.device) -> None:
@@ -229,14 +211,6 @@ def restore_random(saved: dict[str, torch.Tensor], device: torch.device) -> None
     torch.set_rng_state(saved["random.cpu"])
     if device.type == "cuda":
         torch.cuda.set_rng_state(saved["random.cuda"], device)
-
-
-def _damaged_state(directory: Path, error: Exception) -> DamagedError:
-    what = str(error).partition("\n")[0]
-    return DamagedError(
-        f"{directory / STATE} is damaged or of another model ({what}): delete it to train again from the "
-        "start"
-    )
 
 
 # Weights
@@ -257,23 +231,23 @@ def load_weights(model: nn.Module, directory: Path) -> None:
     try:
         model.load_state_dict(safetensors.torch.load(read_bytes(path, follow=False)))
     except (ValueError, RuntimeError, SafetensorError) as error:
-        what = str(error).partition("\n")[0]  # PyTorch's have many lines
-        raise DamagedError(
-            f"{path} is damaged or of another model ({what}): run simtown fit again with another --out"
-        ) from error
+        raise _damaged(path, error) from error
 
 
 def _save_tensors(path: Path, tensors: dict[str, torch.Tensor], **texts: str) -> None:
     """Write tensors, and texts by name, as a safetensors file that is whole or absent."""
-    own: dict[str, torch.Tensor] = {}
-    places: set[int] = set()
-    for name, tensor in tensors.items():
-        place = tensor.untyped_storage().data_ptr()
-        # safetensors takes no memory twice: weights that are tied, or parts of one tensor
-        own[name] = tensor.clone() if place in places else tensor.contiguous()
-        places.add(place)
+    # a memory of its own each: safetensors takes none twice, such as that of weights that are tied
+    own = {name: value.clone(memory_format=torch.contiguous_format) for name, value in tensors.items()}
     # not save_file: it hides why it failed, and lets nobody else read the file
     save_bytes(path, safetensors.torch.save(own, texts or None))
+
+
+def _damaged(path: Path, error: Exception) -> DamagedError:
+    what = str(error).partition("\n")[0]  # PyTorch's have many lines
+    remedy = "delete it to train again from the start"
+    if path.name == WEIGHTS:
+        remedy = "run simtown fit again with another --out"
+    return DamagedError(f"{path} is damaged or of another model ({what}): {remedy}")
 
 
 # Metrics and the test
@@ -281,8 +255,7 @@ def _save_tensors(path: Path, tensors: dict[str, torch.Tensor], **texts: str) ->
 
 def append_metrics(directory: Path, row: dict[str, float]) -> None:
     """Add a row to metrics.jsonl."""
-    handle = os.open(directory / METRICS, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o666)
-    with os.fdopen(handle, "a", encoding="utf-8") as file:
+    with open(directory / METRICS, "a", encoding="utf-8") as file:
         file.write(json.dumps(row) + "\n")
 
 
@@ -298,8 +271,7 @@ def read_metrics(directory: Path) -> list[dict[str, float]]:
     if not os.path.lexists(path):
         return []
     rows: list[dict[str, float]] = []
-    with open_regular(path, follow=False) as file:
-        lines = file.read().split(b"\n")
+    lines = read_bytes(path, follow=False).split(b"\n")
     for number, line in enumerate(lines[:-1], 1):  # behind the last newline stands nothing, or half a row
         try:
             row = json.loads(line)

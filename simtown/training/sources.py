@@ -11,8 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import partial
-from itertools import islice
+from itertools import islice, starmap
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -37,8 +36,6 @@ from simtown.training.world import Batch
 #: Examples of the largest epoch whose order is drawn example by example. That of a larger one is a
 #: BlockOrder: its examples lie in too many places for the reader to keep what it knows of them all.
 LARGEST_SORTED = 3_500_000
-#: Random words of an order that are drawn at once.
-_WORDS = 1 << 16
 #: Share of the memory now free that pictures may take before they are read from disk batch by batch.
 MEMORY_SHARE = 0.6
 #: Bytes of pictures from which on it is said where they are kept.
@@ -46,37 +43,32 @@ _MUCH = 1 << 28
 _MEMINFO = Path("/proc/meminfo")
 #: Batches of a stream that are sampled at once, each by a thread, ahead of the one that is rendered.
 SAMPLED_AHEAD = 2
+_COLUMNS = ("tokens", "subject", "relation", "object", "subject_slot", "object_slot", "boxes", "answer")
+#: Pictures that are read at once where all are read in order.
+_BLOCK = 1024
 Piece = TypeVar("Piece")
 Made = TypeVar("Made")
-_COLUMNS = ("tokens", "subject", "relation", "object", "subject_slot", "object_slot", "boxes", "answer")
-#: Examples that are read at once where all are read in order.
-BLOCK = 1024
 
 
 def order(seed: int, epoch: int, n: int) -> np.ndarray:
     """(n,) int64: the order in which an epoch visits its examples."""
-    draws, words = Stream(seed, "fit", "order"), np.empty(n, dtype=np.uint64)
-    for numbers in chunks(n, _WORDS):
-        words[numbers] = draws.bits(numbers, 1, epoch)[:, 0]
+    words = Stream(seed, "fit", "order").bits(np.arange(n), 1, epoch)[:, 0]
     return np.argsort(words, kind="stable")
 
 
-def chunks_of_epoch(settings: FitSettings, epoch: int, first: int, last: int) -> Iterator[np.ndarray]:
+def chunks_of_epoch(settings: FitSettings, epoch: int, first: int, last: int) -> Iterable[np.ndarray]:
     """The numbers of the examples in each batch, from the step `first` of an epoch up to `last` - 1, or to
     its end.
     """
     n, size = settings.train_size, settings.batch
-    take: Callable[[int, int], np.ndarray]
+    places = ((begin, min(begin + size, n)) for begin in range(first * size, min(last * size, n), size))
     if settings.stream:
-        take = partial(np.arange, dtype=np.int64)
-    elif n > LARGEST_SORTED:
-        take = BlockOrder(n, settings.seed, epoch).rows
-    else:
-        shuffled = order(settings.seed, epoch, n)
-        take = lambda begin, end: shuffled[begin:end]  # noqa: E731
-    before = (epoch - 1) * n if settings.stream else 0
-    for begin in range(first * size, min(last * size, n), size):
-        yield take(before + begin, before + min(begin + size, n))
+        before = (epoch - 1) * n
+        return (np.arange(before + begin, before + end) for begin, end in places)
+    if n > LARGEST_SORTED:
+        return starmap(BlockOrder(n, settings.seed, epoch).rows, places)
+    shuffled = order(settings.seed, epoch, n)
+    return (shuffled[begin:end] for begin, end in places)
 
 
 def chunks(n: int, size: int) -> Iterator[np.ndarray]:
@@ -97,8 +89,10 @@ def as_input(pixels: torch.Tensor) -> torch.Tensor:
     return pixels.to(torch.float32).div_(127.5).sub_(1.0).permute(0, 3, 1, 2)
 
 
-def as_batch(column: Mapping[str, np.ndarray], settings: Settings, device: torch.device) -> Batch:
-    """A batch without its pictures, from a data set's columns (n rows each).
+def _facts(
+    column: Mapping[str, np.ndarray], settings: Settings, device: torch.device
+) -> dict[str, torch.Tensor]:
+    """What a batch holds besides its pictures, from a data set's columns (n rows each).
 
     `settings`: of the pictures, and of the world whose ranks the model knows kinds by.
     """
@@ -106,13 +100,10 @@ def as_batch(column: Mapping[str, np.ndarray], settings: Settings, device: torch
     corners = np.take_along_axis(column["boxes"], slots[:, :, None], axis=1)
     low, high = corners[..., :2], corners[..., 2:]
     boxes = np.concatenate([(low + high) / 2, high - low], axis=-1) / ([settings.width, settings.height] * 2)
-    numbers = {name: column[name].astype(np.int64) for name in ("tokens", "subject", "relation", "object")}
-    numbers |= {role: settings.ranks[numbers[role]] for role in ("subject", "object")}
-    whole = {name: torch.from_numpy(values).to(device) for name, values in numbers.items()}
-    answer = torch.from_numpy(column["answer"].astype(np.float32)).to(device)
-    return Batch(
-        torch.empty(0), boxes=torch.from_numpy(boxes.astype(np.float32)).to(device), answer=answer, **whole
-    )
+    facts = {name: column[name].astype(np.int64) for name in ("tokens", "relation")}
+    facts |= {role: settings.ranks[column[role].astype(np.int64)] for role in ("subject", "object")}
+    facts |= {"boxes": boxes.astype(np.float32), "answer": column["answer"].astype(np.float32)}
+    return {name: torch.from_numpy(values).to(device) for name, values in facts.items()}
 
 
 class Resident:
@@ -120,14 +111,9 @@ class Resident:
 
     def __init__(self, split: Split, n: int, settings: Settings, device: torch.device) -> None:
         self.pixels = torch.empty((n, settings.height, settings.width, 3), dtype=torch.uint8, device=device)
-        parts = []
-        for begin, column in split.stream(_COLUMNS, BLOCK, end=n):
-            batch = as_batch(column, settings, device)
-            rows = np.arange(begin, begin + len(batch))
-            self.pixels[begin : begin + len(batch)] = torch.from_numpy(split.images(rows)).to(device)
-            parts.append(batch)
-        names = ("tokens", "subject", "relation", "object", "boxes", "answer")
-        self._columns = {name: torch.cat([getattr(part, name) for part in parts]) for name in names}
+        for rows in chunks(n, _BLOCK):
+            self.pixels[rows[0] : rows[-1] + 1] = torch.from_numpy(split.images(rows)).to(device)
+        self._facts = _facts(split.rows(_COLUMNS, np.arange(n)), settings, device)
 
     def __len__(self) -> int:
         return len(self.pixels)
@@ -136,8 +122,8 @@ class Resident:
         """See :class:`ExampleSource`."""
         for rows in numbers:
             part = torch.from_numpy(rows).to(self.pixels.device)
-            columns = {name: values[part] for name, values in self._columns.items()}
-            yield Batch(as_input(self.pixels[part]), **columns)
+            facts = {name: values[part] for name, values in self._facts.items()}
+            yield Batch(as_input(self.pixels[part]), **facts)
 
 
 class FromDisk:
@@ -158,9 +144,8 @@ class FromDisk:
     def batches(self, numbers: Iterable[np.ndarray]) -> Iterator[Batch]:
         """See :class:`ExampleSource`."""
         for images, column in _ahead(self._read, numbers, 1):
-            batch = as_batch(column, self.settings, self.device)
-            batch.image = as_input(torch.from_numpy(images).to(self.device))
-            yield batch
+            image = as_input(torch.from_numpy(images).to(self.device))
+            yield Batch(image, **_facts(column, self.settings, self.device))
 
 
 class FreshExamples:
@@ -182,9 +167,7 @@ class FreshExamples:
 
     def _render(self, sampled: tuple[SceneBatch, dict[str, np.ndarray]]) -> Batch:
         scenes, column = sampled
-        batch = as_batch(column, self.settings, self.device)
-        batch.image = as_input(self.pictures(scenes))
-        return batch
+        return Batch(as_input(self.pictures(scenes)), **_facts(column, self.settings, self.device))
 
     def pictures(self, scenes: SceneBatch) -> torch.Tensor:
         """(n, h, w, 3) uint8 on the device: drawn there, without a copy, where the renderer can."""
@@ -232,7 +215,7 @@ def open_split(
     settings: Settings,
     device: torch.device,
     cache: bool | None = None,
-    noted: Callable[[str], object] = lambda line: None,
+    note: Callable[[str], object] = lambda line: None,
     beside: int = 1,
 ) -> Resident | FromDisk:
     """The first n examples of a split, in memory (on a GPU: in its memory) if they fit there.
@@ -243,7 +226,7 @@ def open_split(
         settings: of the data set.
         device: of the model.
         cache: True to insist on it, False to read from disk batch by batch.
-        noted: called, before much memory is taken, with a sentence about it.
+        note: receives a sentence before much memory is taken.
         beside: runs that share what is free, this one among them.
 
     Raises:
@@ -251,21 +234,21 @@ def open_split(
     """
     needed, free = n * settings.width * settings.height * 3, _free(device)
     usable = int(MEMORY_SHARE * free / beside)
-    fits = needed < usable
-    if cache and not fits:
+    if cache and needed >= usable:
         raise SettingsError(
             f"`cache=True`: {n} pictures take {size(needed)}, and {size(usable)} on {device} may be used: "
             "leave it out, or train on fewer (`train_size`)"
         )
+    resident = cache is not False and needed < usable
     if needed >= _MUCH and cache is not False:
         where = "on the card" if device.type == "cuda" else "in memory"
         amount = f"{size(needed)} of {size(free)} free"
-        noted(
+        note(
             f"keeps {n:,} pictures {where}: {amount}; `cache=False` reads them from disk"
-            if fits
+            if resident
             else f"reads {n:,} pictures from disk: {where} they would take {amount}"
         )
-    return (Resident if fits and cache is not False else FromDisk)(split, n, settings, device)
+    return (Resident if resident else FromDisk)(split, n, settings, device)
 
 
 def _free(device: torch.device) -> int:

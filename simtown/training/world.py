@@ -12,7 +12,6 @@ from simtown.language.relations import RELATION_NAMES
 if TYPE_CHECKING:
     import torch
 
-    from simtown.datasets.reader import Dataset
     from simtown.datasets.settings import Settings
 
 
@@ -22,11 +21,11 @@ class World:
 
     Attributes:
         entities: kinds of vehicles.
-        relations: all relations there are.
+        width: of a picture, pixels.
+        height: of a picture, pixels.
         words: tokens of the vocabulary, padding (0) included.
+        relations: all relations there are.
         length: tokens of a question.
-        width: pixels.
-        height: pixels.
     """
 
     entities: int
@@ -37,17 +36,10 @@ class World:
     length: int = LENGTH
 
     @classmethod
-    def made_with(cls, settings: Settings) -> World:
+    def of(cls, settings: Settings) -> World:
         """The world of the data sets of these settings."""
         words = len(vocabulary_for(settings.phrasing, settings.relations))
         relations = len(names(settings)["relations"])
-        return cls(settings.entities, settings.width, settings.height, words, relations)
-
-    @classmethod
-    def of(cls, dataset: Dataset) -> World:
-        """The world of a data set."""
-        settings = dataset.settings
-        words, relations = len(dataset.vocabulary), len(dataset.names["relations"])
         return cls(settings.entities, settings.width, settings.height, words, relations)
 
 

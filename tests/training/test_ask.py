@@ -274,7 +274,7 @@ def test_evaluation_refuses_what_cannot_be_compared(cli, run, plain, many, tmp_p
     directory = run("pbn")
     before = snapshot(directory)
     cli("evaluate", directory, plain).refuses("48x48", "32x32")
-    cli("evaluate", directory, many).refuses("5 entities", "knows 3")
+    cli("evaluate", directory, many).refuses("has not seen", "--entities 3")
     generate(replace(towns.TOWN, n=2, val=2, test=0), tmp_path / "untested", workers=1)
     cli("evaluate", directory, tmp_path / "untested").refuses("no test examples")
     cli("evaluate", tmp_path / "nothing", many).refuses("holds no run")

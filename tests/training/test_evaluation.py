@@ -186,7 +186,7 @@ def test_references_are_what_does_not_learn(town):
 @pytest.mark.parametrize("name", ["pbn", "cnn-lstm"])
 def test_logits_do_not_depend_on_how_many_are_asked_at_once(name, town, monkeypatch):
     torch.manual_seed(0)
-    model = build(name, World.of(town), {}).train()
+    model = build(name, World.of(town.settings), {}).train()
     source, found = Resident(town.val, 100, town.settings, torch.device("cpu")), {}
     before = {k: v.clone() for k, v in model.state_dict().items()}
     for size in (1, 7, 512):
