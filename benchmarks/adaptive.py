@@ -110,7 +110,7 @@ def need(sizes: dict[int, list[SweepCell]], correct: dict[str, np.ndarray], targ
 def rows(grid: Grid, name: str, targets: list[float]) -> Iterator[dict[str, Any]]:
     """A row for each curve and target."""
     schedule, visited = Schedule(SweepPlan(name, [], tuple(targets), grid.curves), {}), set()
-    while (cell := schedule.take()) is not None:
+    for cell in schedule:
         schedule.ended(cell, float(grid.correct[cell.name].mean()))
         visited.add(cell.name)
     for curve, target in product(grid.curves, targets):

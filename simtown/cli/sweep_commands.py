@@ -20,6 +20,7 @@ from simtown.core.untrusted import inside
 
 if TYPE_CHECKING:
     from simtown.training.plan import SweepCell, SweepPlan
+    from simtown.training.sweep import Sweep
 
 
 JOBS = "Runs at once, each in a process; by default one for each processor, or 4 on a GPU."
@@ -66,9 +67,9 @@ def sweep(
     """
     need("train")
     from simtown.core.processes import default_workers
-    from simtown.training import sweep
     from simtown.training.display import SweepDisplay
     from simtown.training.plan import read
+    from simtown.training.sweep import Sweep
 
     kind = chosen_device(device)
     targets = parse_numbers(adaptive, "--adaptive", "0.9 or 0.9,0.75") if adaptive else None
@@ -77,27 +78,27 @@ def sweep(
     workers = jobs or (4 if kind == "cuda" else default_workers())
     if resume_from is not None:
         resume_from = local_directory(resume_from, "--resume-from")
+    runs = Sweep(grid, directory, resume_from)
     if plan:
-        _list(grid, sweep.started_runs(grid, directory, resume_from), workers)
+        _list(runs, workers)
         return
     with where.cluster(jobs) as cluster:
-        done, data = sweep.begin(grid, directory, Progress, cluster, resume_from)
+        runs.compare(Progress)
         with SweepDisplay(grid) as display:
-            outcome = sweep.sweep(grid, directory, done, data, workers, display, cluster, resume_from)
+            outcome = runs.run(workers, display, cluster)
     report_grid(outcome, directory, "runs")
     say(f"Now: simtown complexity {resume_from or directory}")
 
 
-def _list(plan: SweepPlan, runs: dict[str, dict[str, Any]], jobs: int) -> None:
-    """Print what a sweep would do and how long that takes; `runs` holds run.json of every started run."""
+def _list(sweep: Sweep, jobs: int) -> None:
+    """Print what a sweep would do and how long that takes."""
     from simtown.training.forecast import time_left
-    from simtown.training.plan import datasets
 
-    done = {name: run for name, run in runs.items() if run["status"] == "done"}
+    plan, done = sweep.plan, sweep.done
     cells = _list_searches(plan, done) if plan.targets else plan.cells
     for cell in cells:
-        say(f"{cell.name} {runs[cell.name]['status']}" if cell.name in runs else cell.name)
-    data = datasets(cells)
+        say(f"{cell.name} {sweep.begun[cell.name]['status']}" if cell.name in sweep.begun else cell.name)
+    data = {cell.data for cell in cells}
     total = sum(settings.n for settings in data)
     examples = f"on {len(data)} data sets of {total:,} training examples in all"
     if plan.targets:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, fields, replace
 from importlib.resources import files
 from itertools import product
@@ -117,12 +117,7 @@ class SweepPlan:
 
     def data(self) -> list[Settings]:
         """The data sets of all cells, each once."""
-        return datasets(self.cells)
-
-
-def datasets(cells: Iterable[SweepCell]) -> list[Settings]:
-    """The data sets that cells read, each once."""
-    return list(dict.fromkeys(cell.data for cell in cells))
+        return list(dict.fromkeys(cell.data for cell in self.cells))
 
 
 def read(
@@ -144,12 +139,61 @@ def read(
 
     Raises:
         ModelError: the preset names another model.
+        RefusedError: the name of a cell cannot be that of a directory.
         SettingsError: it cannot be read; the message names the line or key.
     """
-    folder = files("simtown.training") / "presets"
+    chosen, shared, settings = _parse(preset, device)
+    models = dict.fromkeys(model for grid in chosen.grid for model in grid.models)
+    for model in models:
+        require_allowed(model, preset, allowed)
+    targets = tuple(dict.fromkeys(chosen.adaptive if targets is None else targets))
+    for target in targets:
+        if not 0.5 < target < 1:
+            raise SettingsError(
+                f"a target accuracy lies above 0.5, which is chance, and below 1: {target} does not"
+            )
+    fits = {model: replace(settings, model=model, options=options(model, {})) for model in models}
+
+    def cell(seed: int, entities: int, distractor: bool, n: int, model: str) -> SweepCell:
+        data = replace(shared, entities=entities, distractor=distractor)
+        if not (same_data or chosen.same_data):
+            world_seed = shared.world_seed if chosen.same_world else seed
+            data = replace(data, seed=seed, world_seed=world_seed, test_seed=shared.seed)
+        return SweepCell(data, replace(fits[model], train_size=n, seed=seed))
+
+    cells: list[SweepCell] = []
+    curves: list[SizeCurve] = []
+    for grid in chosen.grid:
+        if targets:  # conditions outermost, then worlds; every size that a search may visit
+            for third, entities, model in product(grid.distractor, grid.entities, grid.models):
+                sizes = {
+                    n: [_on(_examples(n), cell(seed, entities, third, n, model)) for seed in grid.seeds]
+                    for n in ladder(max(grid.train_sizes))
+                }
+                curves.append(SizeCurve(model, entities, third, sizes))
+                cells += [cell for of_size in sizes.values() for cell in of_size]
+        else:  # seeds outermost, then worlds, then sizes, the largest first
+            largest_first = sorted(grid.train_sizes, reverse=True)
+            axes = product(grid.seeds, grid.entities, grid.distractor, largest_first, grid.models)
+            cells += [cell(*axis) for axis in axes]
+    if not targets:  # a data set is as large as the largest size of its cells
+        largest: dict[Settings, int] = {}
+        for each in cells:
+            largest[each.data] = max(largest.get(each.data, 0), each.fit.train_size)
+        cells = [_on(largest[each.data], each) for each in cells]
+    named = {check_name(each.name, "the run"): each for each in cells}
+    plan = SweepPlan(preset, list(named.values()), targets, curves)
+    for data in plan.data():
+        data.check()
+    return plan
+
+
+def _parse(preset: str, device: str) -> tuple[_Preset, Settings, FitSettings]:
+    """A preset, and what it says of all data sets and of all runs."""
     try:
         if preset in PRESETS:
-            content = tomllib.loads((folder / f"{preset}.toml").read_text(encoding="utf-8"))
+            builtin = files("simtown.training") / "presets" / f"{preset}.toml"
+            content = tomllib.loads(builtin.read_text(encoding="utf-8"))
         else:
             content = read_toml(Path(preset))
         chosen = msgspec.convert(content, _Preset)
@@ -168,83 +212,14 @@ def read(
         ) from None
     except (OSError, ValueError) as error:
         raise SettingsError(f"{preset} cannot be read as a preset: {error}") from error
-    for model in (model for grid in chosen.grid for model in grid.models):
-        require_allowed(model, preset, allowed)
     if shared.table_from_file:  # a file from elsewhere must not become part of a data set
         shared = replace(shared, frequencies=str(inside(Path(preset).parent, shared.frequencies)))
-
-    def data_of(seed: int) -> Settings:
-        if same_data or chosen.same_data:
-            return shared
-        world_seed = shared.world_seed if chosen.same_world else seed
-        return replace(shared, seed=seed, world_seed=world_seed, test_seed=shared.seed)
-
-    settings = replace(settings, precision=precision_of(settings.precision, device))
-    accuracies = check_targets(chosen.adaptive if targets is None else targets)
-    if accuracies:
-        curves = [curve for grid in chosen.grid for curve in _curves(data_of, settings, grid)]
-        all_cells = (cell for curve in curves for of_size in curve.sizes.values() for cell in of_size)
-        return SweepPlan(preset, _named(all_cells), accuracies, curves)
-    cells = [cell for grid in chosen.grid for cell in _cells(data_of, settings, grid)]
-    return SweepPlan(preset, _sized(cells))
+    return chosen, shared, replace(settings, precision=precision_of(settings.precision, device))
 
 
-def check_targets(targets: Sequence[float]) -> tuple[float, ...]:
-    """Target accuracies, each once. Raises SettingsError for one that is not between 0.5 and 1."""
-    for target in targets:
-        if not 0.5 < target < 1:
-            raise SettingsError(
-                f"a target accuracy lies above 0.5, which is chance, and below 1: {target} does not"
-            )
-    return tuple(dict.fromkeys(targets))
-
-
-def _named(cells: Iterable[SweepCell]) -> list[SweepCell]:
-    """The cells, each once. Raises RefusedError if a name cannot be that of a directory."""
-    return list({check_name(cell.name, "the run"): cell for cell in cells}.values())
-
-
-def _sized(cells: list[SweepCell]) -> list[SweepCell]:
-    """The cells, each once, on data sets as large as their largest size."""
-    largest: dict[Settings, int] = {}
-    for cell in cells:
-        largest[cell.data] = max(largest.get(cell.data, 0), cell.fit.train_size)
-    return _named(replace(cell, data=replace(cell.data, n=largest[cell.data])) for cell in cells)
-
-
-def _world(shared: Settings, entities: int, distractor: bool) -> Settings:
-    """The settings of a data set. Raises SettingsError if they cannot be."""
-    settings = replace(shared, entities=entities, distractor=distractor)
-    settings.check()
-    return settings
-
-
-def _cells(data_of: Callable[[int], Settings], fit: FitSettings, grid: _Grid) -> list[SweepCell]:
-    """The cells of a grid: seeds outermost, then worlds, then sizes, the largest first."""
-    models = [replace(fit, model=model, options=options(model, {})) for model in grid.models]
-    cells = []
-    for seed, entities, distractor in product(grid.seeds, grid.entities, grid.distractor):
-        data = _world(data_of(seed), entities, distractor)
-        for n, model in product(sorted(grid.train_sizes, reverse=True), models):
-            cells.append(SweepCell(data, replace(model, train_size=n, seed=seed)))
-    return cells
-
-
-def _curves(data_of: Callable[[int], Settings], fit: FitSettings, grid: _Grid) -> list[SizeCurve]:
-    """The curves of a grid, on the ladder up to its largest size: conditions outermost, then worlds."""
-    curves = []
-    for distractor, entities, model in product(grid.distractor, grid.entities, grid.models):
-        chosen = replace(fit, model=model, options=options(model, {}))
-        worlds = {seed: _world(data_of(seed), entities, distractor) for seed in grid.seeds}
-        sizes = {
-            n: [
-                SweepCell(replace(world, n=_examples(n)), replace(chosen, train_size=n, seed=seed))
-                for seed, world in worlds.items()
-            ]
-            for n in ladder(max(grid.train_sizes))
-        }
-        curves.append(SizeCurve(model, entities, distractor, sizes))
-    return curves
+def _on(examples: int, cell: SweepCell) -> SweepCell:
+    """The cell on a data set of so many training examples."""
+    return replace(cell, data=replace(cell.data, n=examples))
 
 
 def _examples(n: int) -> int:

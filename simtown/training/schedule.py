@@ -9,13 +9,16 @@ that it would have run anyway.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import product
 
 from simtown.complexity import size_search
 from simtown.training.plan import SizeCurve, SweepCell, SweepPlan
 
 
-class Schedule:
+class Schedule(Iterator[SweepCell]):
     """The cells of a plan in the order in which they begin.
+
+    It may have no cell to run now, and one again when a running cell has ended.
 
     Args:
         accuracy: test accuracy of the cells that are done, by name.
@@ -23,34 +26,23 @@ class Schedule:
 
     def __init__(self, plan: SweepPlan, accuracy: Mapping[str, float]) -> None:
         self.plan = plan
-        self._accuracy = dict(accuracy)
+        self._accuracy: dict[str, float | None] = dict(accuracy)
         self._taken: set[str] = set()
-        self._failed: set[str] = set()
+        self._open = self._open_in_words()
 
-    def take(self) -> SweepCell | None:
-        """A cell to run now; None while there is none, which may change when a running one ends."""
-        cell = next(self._ready(), None)
-        if cell is not None:
-            self._taken.add(cell.name)
+    def __next__(self) -> SweepCell:
+        groups = (cells for _, _, cells in self.open_searches()) if self.plan.targets else [self.plan.cells]
+        cell = next(cell for cells in groups for cell in self._left(cells) if cell.name not in self._taken)
+        self._taken.add(cell.name)
         return cell
 
     def ended(self, cell: SweepCell, accuracy: float | None) -> None:
         """A cell ended with this test accuracy; None: it failed, and is not tried again by this schedule."""
-        if accuracy is None:
-            self._failed.add(cell.name)
-        else:
-            self._accuracy[cell.name] = accuracy
+        self._accuracy[cell.name] = accuracy
 
-    def _ready(self) -> Iterator[SweepCell]:
-        groups = (
-            (cells for _, _, cells in self.open_searches())
-            if self.plan.targets
-            else iter([self._unfinished(self.plan.cells)])
-        )
-        return (cell for cells in groups for cell in cells if cell.name not in self._taken)
-
-    def _unfinished(self, cells: list[SweepCell]) -> list[SweepCell]:
-        return [cell for cell in cells if cell.name not in self._accuracy and cell.name not in self._failed]
+    def _left(self, cells: list[SweepCell]) -> list[SweepCell]:
+        """The cells that have not ended."""
+        return [cell for cell in cells if cell.name not in self._accuracy]
 
     def open_searches(self) -> Iterator[tuple[float, SizeCurve, list[SweepCell]]]:
         """Of every model the first search that needs more runs: target, curve, and these runs.
@@ -62,13 +54,13 @@ class Schedule:
             if curve.model in busy:
                 continue
             size = self.next_size(target, curve)
-            if size is not None and (cells := self._unfinished(curve.sizes[size])):
+            if size is not None and (cells := self._left(curve.sizes[size])):
                 busy.add(curve.model)
                 yield target, curve, cells
 
     def searches(self) -> Iterator[tuple[float, SizeCurve]]:
         """All searches in their order."""
-        return ((target, curve) for target in self.plan.targets for curve in self.plan.curves)
+        return product(self.plan.targets, self.plan.curves)
 
     def accuracies(self, curve: SizeCurve, all_seeds: bool = True) -> dict[int, float]:
         """Mean accuracy of a curve by size, over all seeds, or over those that are done.
@@ -77,9 +69,10 @@ class Schedule:
         """
         result = {}
         for size, cells in curve.sizes.items():
-            accuracies = [self._accuracy[cell.name] for cell in cells if cell.name in self._accuracy]
-            if accuracies and (len(accuracies) == len(cells) or not all_seeds):
-                result[size] = sum(accuracies) / len(accuracies)
+            ended = [self._accuracy.get(cell.name) for cell in cells]
+            known = [accuracy for accuracy in ended if accuracy is not None]
+            if known and (len(known) == len(cells) or not all_seeds):
+                result[size] = sum(known) / len(known)
         return result
 
     def next_size(self, target: float, curve: SizeCurve) -> int | None:
@@ -100,24 +93,30 @@ class Schedule:
         }
         return size_search.first_size(curve.entities, curve.distractor, needs)
 
-    def over(self) -> int:
-        """Searches that need no more runs."""
-        return sum(self.next_size(target, curve) is None for target, curve in self.searches())
-
     def describe(self, target: float, curve: SizeCurve) -> str:
         """A search in words, such as "pbn, 15 entities, 90 %: between 1,400 (0.881) and 2,000 (0.915)"."""
         known, size = self.accuracies(curve), self.next_size(target, curve)
         low, high = size_search.crossing(known, target)
-
-        def at(n: int) -> str:
-            return f"{n:,} ({known[n]:.3f})"
-
+        words = "nothing known yet"
+        if low is not None:
+            words = f"more than {low:,} ({known[low]:.3f})"
+        if high is not None:
+            words = f"at most {high:,} ({known[high]:.3f})"
         if low is not None and high is not None:
-            words = f"between {at(low)} and {at(high)}"
-        elif low is not None:
-            words = f"more than {at(low)}"
-        else:
-            words = f"at most {at(high)}" if high is not None else "nothing known yet"
-        return f"{curve.name}, {target:.4g}: {words}" + (
-            f", next {size:,}" if known and size is not None else ""
-        )
+            words = f"between {low:,} ({known[low]:.3f}) and {high:,} ({known[high]:.3f})"
+        following = f", next {size:,}" if known and size is not None else ""
+        return f"{curve.name}, {target:.4g}: {words}{following}"
+
+    def news(self) -> Iterator[str]:
+        """The searches that have come nearer to their ends since the last time, in words."""
+        before, self._open = self._open, self._open_in_words()
+        for (target, curve), line in before.items():
+            now = self.describe(target, curve)
+            if (target, curve) not in self._open:
+                over = [self.next_size(*search) is None for search in self.searches()]
+                now += f"; {sum(over)} of {len(over)} searches are over"
+            if now != line:
+                yield now
+
+    def _open_in_words(self) -> dict[tuple[float, SizeCurve], str]:
+        return {(target, curve): self.describe(target, curve) for target, curve, _ in self.open_searches()}

@@ -157,7 +157,7 @@ def test_a_kept_cell_of_other_settings_or_examples_is_refused_before_anything_st
     other = path.read_text().replace(train, "0" * 64)
     path.write_text(other)
     sweep("--resume-from", "kept", seeds=[0, 1, 2]).refuses(
-        "question-only-3-10-seed1", "other training examples", "3-seed1-10"
+        "question-only-3-10-seed1", "other train examples", "3-seed1-10"
     )
     changed = {name for name, content in snapshot(".").items() if before.get(name) != content}
     assert changed == {path, Path("grid.toml")}

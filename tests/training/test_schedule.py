@@ -2,6 +2,8 @@
 anyway.
 """
 
+from unittest.mock import Mock
+
 import pytest
 
 pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
@@ -9,7 +11,7 @@ pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simtown.training import sweep as sweeps
+from simtown.training import sweep
 from simtown.training.plan import SizeCurve, SweepPlan, read
 from simtown.training.schedule import Schedule
 
@@ -62,7 +64,7 @@ def run(plan, known, jobs, limit=10_000):
     """
     schedule, running, known = Schedule(plan, known), [], dict(known)
     while limit:
-        while len(running) < jobs and (cell := schedule.take()) is not None:
+        while len(running) < jobs and (cell := next(schedule, None)) is not None:
             assert cell.name not in known
             running.append(cell)
         if not running:
@@ -77,8 +79,9 @@ def run(plan, known, jobs, limit=10_000):
 def test_every_search_ends_and_the_first_target_comes_first(plan):
     known = run(plan, {}, 1)
     schedule = Schedule(plan, known)
-    assert schedule.take() is None
-    assert schedule.over() == len(list(schedule.searches())) == 2 * len(plan.curves)
+    assert next(schedule, None) is None
+    searches = list(schedule.searches())
+    assert [schedule.next_size(*search) for search in searches] == [None] * 2 * len(plan.curves)
     assert len(known) < len(plan.cells) / 2
     first = SweepPlan(plan.preset, plan.cells, plan.targets[:1], plan.curves)
     only = run(first, {}, 1)
@@ -98,19 +101,19 @@ def test_a_sweep_that_is_stopped_ends_with_the_same_cells(plan, jobs, sittings):
 
 def test_models_do_not_wait_for_each_other_and_what_decides_comes_first(plan):
     schedule = Schedule(plan, {})
-    taken = [schedule.take() for _ in range(5)]
+    taken = [next(schedule, None) for _ in range(5)]
     models = ["pbn", "pbn", "cnn-lstm", "cnn-lstm", "question-only"]
     assert [(c.fit.model, c.data.entities) for c in taken] == [(model, 15) for model in models]
-    assert schedule.take() is None, "what follows depends on these"
+    assert next(schedule, None) is None, "what follows depends on these"
     for cell in taken[:2]:
         schedule.ended(cell, accuracy(cell))
-    assert schedule.take().fit.model == "pbn"
+    assert next(schedule).fit.model == "pbn"
 
 
 def test_a_search_whose_run_failed_is_passed_over_until_the_next_time(plan):
     schedule, broken = Schedule(plan, {}), None
     known = {}
-    while (cell := schedule.take()) is not None:
+    for cell in schedule:
         if cell.fit.model == "cnn-lstm" and broken is None:
             broken = cell
             schedule.ended(cell, None)
@@ -121,15 +124,15 @@ def test_a_search_whose_run_failed_is_passed_over_until_the_next_time(plan):
         (curve.model, curve.entities) for _, curve in schedule.searches() if schedule.accuracies(curve)
     }
     assert ("cnn-lstm", 5) in searched, "the model's other worlds go on"
-    assert Schedule(plan, known).take() == broken
+    assert next(Schedule(plan, known)) == broken
 
 
 def test_a_fixed_grid_runs_in_its_order():
     plan = read("tiny", "cpu")
     schedule = Schedule(plan, {plan.cells[1].name: 0.5})
     left = [cell for cell in plan.cells if cell != plan.cells[1]]
-    assert [schedule.take() for _ in left] == left
-    assert schedule.take() is None
+    assert [next(schedule, None) for _ in left] == left
+    assert next(schedule, None) is None
 
 
 def test_a_curve_is_known_where_all_its_seeds_are(plan):
@@ -160,19 +163,10 @@ class InstantCluster:
             yield cell, {"test": {"accuracy": accuracy(cell)}}
 
 
-class Nothing:
-    """Data that need not be made, and a callback that does nothing."""
-
-    def make(self, settings, watcher): ...
-
-    def on_change(self, cell, state, content): ...
-
-    def on_note(self, line): ...
-
-
-def test_a_cluster_gets_all_cells_that_can_begin_and_ends_with_the_same_cells(plan, tmp_path):
+def test_a_cluster_gets_all_cells_that_can_begin_and_ends_with_the_same_cells(plan, tmp_path, monkeypatch):
+    monkeypatch.setattr(sweep, "generate", lambda *_, **more: None)
     cluster = InstantCluster()
-    outcome = sweeps.sweep(plan, tmp_path, {}, Nothing(), 1, Nothing(), cluster)
+    outcome = sweep.Sweep(plan, tmp_path).run(1, Mock(), cluster)
     assert len(cluster.taken[0]) == 5, "every model's first size with every seed"
     assert len(set(cluster.ended)) == len(cluster.ended) == outcome.now
     assert outcome.failed == {}
