@@ -47,7 +47,7 @@ def measure(name: str, dataset: Dataset, batch: int, steps: int, device: torch.d
     numbers = chunks(batch * 10 * steps, batch)
     some = sample(stream.recipe, next(numbers)).scene
     one = next(stream.batches([next(numbers)]))
-    model, optimizer = new_model(FitSettings(name, device=device.type), dataset)
+    model, optimizer = new_model(FitSettings(name, device=device.type), dataset.settings)
 
     def learn(examples: Batch) -> None:
         loss, _ = loss_of(model, examples)

@@ -21,6 +21,7 @@ from simtown.core.processes import keep_memory
 from simtown.core.streams import Stream
 from simtown.core.untrusted import RefusedError, folder
 from simtown.datasets.reader import Dataset, open_dataset
+from simtown.datasets.settings import Settings
 from simtown.training import run_directory
 from simtown.training.early_stopping import (
     examples_in,
@@ -122,7 +123,7 @@ def fit(
     dataset = data if isinstance(data, Dataset) else open_dataset(data)
     settings = replace(settings, train_size=settings.train_size or len(dataset.train))
     check(settings, dataset)
-    new_model(settings, dataset)  # a wrong option of the model is refused before anything is written
+    new_model(settings, dataset.settings)  # a wrong option of the model is refused before anything is written
     callback = callback or FitCallback()
     if settings.device == "cpu":
         keep_memory()
@@ -152,7 +153,7 @@ def _train(
     """Train from where the run stands until it is time to stop, then test once: what run.json says of it."""
     device = torch.device(settings.device)
     state, saved = RunState.load(directory)
-    model, optimizer = new_model(settings, dataset, state.restarts)
+    model, optimizer = new_model(settings, dataset.settings, state.restarts)
     if saved:
         run_directory.restore(directory, saved, model, optimizer)
         callback.on_note(f"continues after step {state.step + state.new_steps:,}")
@@ -225,7 +226,7 @@ def _train(
             state.stale = stale_after(settings, state.stale, better, step - state.restarted_at)
             if settings.protocol == "patient" and state.restarts < RESTARTS and np.ptp(logits_val) < 1e-6:
                 state.restarts, state.restarted_at, state.stale = state.restarts + 1, step, 0
-                model, optimizer = new_model(settings, dataset, state.restarts)
+                model, optimizer = new_model(settings, dataset.settings, state.restarts)
             run_directory.append_metrics(directory, row)
             state.seconds += perf_counter() - entered
             state.epoch, state.step, state.new_steps, state.new_seconds = epoch, step, 0, 0.0
@@ -259,12 +260,12 @@ def _train(
 
 
 def new_model(
-    settings: FitSettings, dataset: Dataset, restarts: int = 0
+    settings: FitSettings, data: Settings, restarts: int = 0
 ) -> tuple[nn.Module, torch.optim.Optimizer]:
     """A model with initial weights, other ones after every restart, and its optimiser."""
     device = torch.device(settings.device)
     with seeded(settings.seed, "weights", restarts, device):
-        model = build(settings.model, World.of(dataset.settings), settings.options)
+        model = build(settings.model, World.of(data), settings.options)
     model = model.to(device, memory_format=torch.channels_last)
     return model, torch.optim.Adam(model.parameters(), lr=settings.learning_rate, fused=True)
 

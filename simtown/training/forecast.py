@@ -7,15 +7,16 @@ from math import log
 from time import perf_counter
 from typing import Any
 
+import numpy as np
 import torch
 
 from simtown.core.amounts import duration
 from simtown.core.processes import default_workers
+from simtown.render.renderers import make_renderer
 from simtown.training.early_stopping import least_steps
-from simtown.training.fit import autocast, loss_of, precision, seeded
-from simtown.training.models import build
+from simtown.training.fit import autocast, loss_of, new_model, precision
 from simtown.training.plan import SweepCell
-from simtown.training.world import Batch, World
+from simtown.training.sources import FreshExamples
 
 #: Steps that :func:`seconds_a_step` takes before it times any, and that it times.
 _WARM, _TIMED = 2, 3
@@ -60,16 +61,14 @@ def time_left(
 
 
 def seconds_a_step(cell: SweepCell, jobs: int) -> float:
-    """Seconds that a training step of a cell takes in one of `jobs` processes, timed on noise."""
-    settings, world, threads = cell.fit, World.of(cell.data), torch.get_num_threads()
-    device = torch.device(settings.device)
+    """Seconds that a training step of a cell takes in one of `jobs` processes."""
+    settings, threads = cell.fit, torch.get_num_threads()
+    examples = FreshExamples(cell.data, make_renderer(), torch.device(settings.device))
+    (batch,) = examples.batches([np.arange(min(settings.batch, settings.train_size))])
+    model, optimizer = new_model(settings, cell.data)
     torch.set_num_threads(max(1, default_workers() // jobs))
     try:
-        with precision(settings), seeded(0, "timing", 0, device):
-            model = build(settings.model, world, settings.options)
-            model = model.to(device, memory_format=torch.channels_last)
-            optimizer = torch.optim.Adam(model.parameters(), fused=True)
-            batch = _noise(world, min(settings.batch, settings.train_size), device)
+        with precision(settings):
             for step in range(_WARM + _TIMED):
                 if step == _WARM:
                     entered = perf_counter()
@@ -82,15 +81,3 @@ def seconds_a_step(cell: SweepCell, jobs: int) -> float:
             return (perf_counter() - entered) / _TIMED
     finally:
         torch.set_num_threads(threads)
-
-
-def _noise(world: World, b: int, device: torch.device) -> Batch:
-    """b examples that mean nothing."""
-    image = torch.rand(b, 3, world.height, world.width)
-    tokens = torch.randint(1, world.words, (b, world.length))
-    tops = (world.entities, world.relations, world.entities)
-    kinds = (torch.randint(top, (b,)) for top in tops)
-    columns = (image, tokens, *kinds, torch.rand(b, 2, 4), torch.randint(2, (b,)).float())
-    batch = Batch(*(column.to(device) for column in columns))
-    batch.image = batch.image.contiguous(memory_format=torch.channels_last)
-    return batch
