@@ -224,18 +224,18 @@ def describe(data: ItemSet, answers: ItemAnswers) -> dict[str, Any]:
         numbers: dict[str, Any] = {
             "n": int(kept.sum()),
             "unanswered": int((~answers.answered[kept]).sum()),
-            "accuracy": _mean(answers.right[kept]),
+            "accuracy": mean_of(answers.right[kept]),
             "prior_accuracy": float(prior_right[kept].mean()),
         }
         if data.choices is not None:
             if answers.mode != "best":  # it may answer a question differently, by template
                 numbers["ceiling_accuracy"] = attainable(data, items[kept])
             numbers["chance_accuracy"] = float((1 / data.choices[items][kept].sum(axis=1)).mean())
-        numbers["choice"] = _mean(preferred[kept])
+        numbers["choice"] = mean_of(preferred[kept])
         if data.counts is not None:
-            numbers["rho"] = _mean(answers.rho[kept])
-            numbers["prior_rho"] = _mean(prior_rho[kept])["mean"]
-            numbers["ceiling_rho"] = _mean(ceiling[kept])["mean"]
+            numbers["rho"] = mean_of(answers.rho[kept])
+            numbers["prior_rho"] = mean_of(prior_rho[kept])["mean"]
+            numbers["ceiling_rho"] = mean_of(ceiling[kept])["mean"]
             above = measures.difference(answers.rho[kept], prior_rho[kept])
             numbers["above_prior"] = {"mean": above.mean, "paired_p": above.paired, "welch_p": above.welch}
         summary["groups"][group] = numbers
@@ -245,9 +245,9 @@ def describe(data: ItemSet, answers: ItemAnswers) -> dict[str, Any]:
             if kept.any():
                 summary["classes"][name] = {
                     "n": int(kept.sum()),
-                    "rho": _mean(answers.rho[kept]),
-                    "accuracy": _mean(answers.right[kept]),
-                    "prior_rho": _mean(prior_rho[kept])["mean"],
+                    "rho": mean_of(answers.rho[kept]),
+                    "accuracy": mean_of(answers.right[kept]),
+                    "prior_rho": mean_of(prior_rho[kept])["mean"],
                 }
         order = np.argsort(-np.where(np.isnan(answers.rho), -2, answers.rho), kind="stable")
         named = [data.subjects[i] for i in items[order]]
@@ -264,7 +264,7 @@ def _against_other(data: ItemSet, answers: ItemAnswers) -> np.ndarray:
     return np.where(other < 0, np.nan, np.where(right == wrong, 0.5, (right > wrong).astype(float)))
 
 
-def _mean(values: np.ndarray) -> dict[str, float]:
+def mean_of(values: np.ndarray) -> dict[str, float]:
     """Mean, deviation and interval of the values that are finite; NaN without any."""
     kept = values[np.isfinite(values)]
     low, high = measures.mean_interval(kept)

@@ -10,11 +10,12 @@ from hashlib import blake2b
 from typing import Any, Literal
 
 import numpy as np
+from scipy.spatial.distance import cdist
 from scipy.stats import rankdata
 
 from simtown.core.plots import INK, PALETTE, save_figure
 from simtown.core.untrusted import figure_text
-from simtown.probes import elicit, figures, measures
+from simtown.probes import elicit, figures, item_study, measures
 from simtown.probes.item_study import mean_text, share_text
 from simtown.probes.report import Results
 from simtown.probes.scorers.base import UnableError
@@ -35,12 +36,12 @@ class Sizes:
     """Nouns with their sizes.
 
     Attributes:
-        names: of the sizes, from the smallest.
+        table: {size: nouns}, from the smallest.
+        templates: {"larger" or "smaller": sentences}.
+        names: of the sizes.
         nouns: (c) names.
         size: (c,) int64, each noun's size, from 0.
         subjects: (s,) int64 numbers of the nouns that are asked about.
-        table: {size: nouns}.
-        templates: {"larger" or "smaller": sentences}.
     """
 
     def __init__(
@@ -52,14 +53,14 @@ class Sizes:
         self.size = np.repeat(np.arange(len(table)), [len(nouns) for nouns in table.values()])
         self.subjects = np.flatnonzero(np.isin(np.array(self.names)[self.size], SUBJECTS))
 
-    @classmethod
-    def of(cls, data: Any) -> Sizes:
-        """The nouns of a release, or of what was mined."""
-        return cls(data.sizes(), {way: data.templates(f"size_{way}") for way in WAYS})
-
     def digest(self) -> str:
         """A digest of the nouns by size."""
         return blake2b(repr(self.table).encode(), digest_size=8).hexdigest()
+
+    def larger_and_smaller(self) -> tuple[np.ndarray, np.ndarray]:
+        """(s, c) bool twice: the nouns that are larger than each subject, and the smaller ones."""
+        own = self.size[self.subjects][:, None]
+        return self.size > own, self.size < own
 
 
 def rank_partition(sizes: Sizes, scores: np.ndarray, way: Way, direction: Direction) -> np.ndarray:
@@ -79,43 +80,35 @@ def rank_partition(sizes: Sizes, scores: np.ndarray, way: Way, direction: Direct
         way: of the sentence.
         direction: the paper's text, or corrected.
     """
-    shares = np.empty(len(sizes.subjects))
-    top_is_larger = (way == "larger") == (direction == "paper")
-    for i, (subject, row) in enumerate(zip(sizes.subjects, scores, strict=True)):
-        larger, smaller = sizes.size > sizes.size[subject], sizes.size < sizes.size[subject]
-        top, bottom = (larger, smaller) if top_is_larger else (smaller, larger)
-        above, below = (rankdata(x, method="min") - 1 for x in (-row, row))
-        equal = len(row) - above - below
-        # each noun's probability to stand among the first, and among the last
-        first, last = (
-            np.clip((many - before) / equal, 0, 1)
-            for many, before in ((top.sum(), above), (bottom.sum(), below))
-        )
-        shares[i] = (first[top].mean() + last[bottom].mean()) / 2
+    larger, smaller = sizes.larger_and_smaller()
+    top, bottom = (larger, smaller) if (way == "larger") == (direction == "paper") else (smaller, larger)
+    above, below = (rankdata(x, method="min", axis=1) - 1 for x in (-scores, scores))
+    equal = scores.shape[1] - above - below
+    # each noun's probability to stand among the first, and among the last
+    first = np.clip((top.sum(axis=1, keepdims=True) - above) / equal, 0, 1)
+    last = np.clip((bottom.sum(axis=1, keepdims=True) - below) / equal, 0, 1)
+    shares: np.ndarray = (first.mean(axis=1, where=top) + last.mean(axis=1, where=bottom)) / 2
     return shares
 
 
-def limits(table: Mapping[str, Sequence[str]], direction: Direction) -> dict[str, tuple[float, float]]:
+def limits(sizes: Sizes, direction: Direction) -> dict[str, tuple[float, float]]:
     """{"chance", "perfect"}: (larger, smaller) rank partition of a random order (its expectation), and of one
     that knows all sizes.
     """
-    sizes = Sizes(table)
-    chance = []
-    for subject in sizes.subjects:
-        larger, smaller = (sizes.size > sizes.size[subject]).mean(), (sizes.size < sizes.size[subject]).mean()
-        chance.append((larger + smaller) / 2)
+    larger, smaller = sizes.larger_and_smaller()
+    chance = float((larger | smaller).mean() / 2)
     by_size = np.tile(sizes.size.astype(float), (len(sizes.subjects), 1))
     # the smallest first behind "larger than", the largest first behind "smaller than"
-    larger, smaller = (
-        float(rank_partition(sizes, sign * by_size, way, direction).mean())
-        for way, sign in zip(WAYS, (-1, 1), strict=True)
+    perfect = (
+        float(rank_partition(sizes, -by_size, "larger", direction).mean()),
+        float(rank_partition(sizes, by_size, "smaller", direction).mean()),
     )
-    return {"chance": (float(np.mean(chance)),) * 2, "perfect": (larger, smaller)}
+    return {"chance": (chance, chance), "perfect": perfect}
 
 
 def released_limits(
     table: Mapping[str, Sequence[str]], subjects: Sequence[Sequence[str]]
-) -> dict[str, tuple[float, float]]:
+) -> dict[str, tuple[float, ...]]:
     """{"chance", "perfect", "reversed"}: bounds of the metric that the released program computes, which Table
     4 prints.
 
@@ -128,29 +121,24 @@ def released_limits(
     Args:
         table: {size: nouns}, from the smallest.
         subjects: those of the test pairs of "larger", with repeats, and those of "smaller".
-
     """
     size_of = {noun: i for i, nouns in enumerate(table.values()) for noun in nouns}
     read = np.array([0 if size in UNREAD else len(nouns) for size, nouns in table.items()])
-    bounds: dict[str, list[float]] = {"chance": [], "perfect": [], "reversed": []}
-    for each in subjects:
-        larger = np.array([read[size_of[subject] + 1 :].sum() for subject in each])
-        smaller = np.array([read[: size_of[subject]].sum() for subject in each])
-        compared = larger + smaller
-        bounds["chance"].append(float(((larger**2 + smaller**2) / compared**2).mean()))
-        bounds["perfect"].append(float((abs(larger - smaller) / compared).mean()))
-        bounds["reversed"].append(1.0)
-    return {name: (values[0], values[1]) for name, values in bounds.items()}
+    smaller_than = np.cumsum(read) - read
+    larger_than = read.sum() - np.cumsum(read)
+    chance, perfect = [], []
+    for asked in subjects:
+        number = [size_of[subject] for subject in asked]
+        n, m = larger_than[number], smaller_than[number]
+        chance.append(float(((n**2 + m**2) / (n + m) ** 2).mean()))
+        perfect.append(float((abs(n - m) / (n + m)).mean()))
+    return {"chance": tuple(chance), "perfect": tuple(perfect), "reversed": (1.0, 1.0)}
 
 
 def projection(vectors: np.ndarray, small: np.ndarray, large: np.ndarray) -> np.ndarray:
     """(c,) cosine of each noun's (c, d) vector with large - small, (d,) each (van Paridon et al. 2021)."""
-    scale = (large - small).astype(np.float64)
-    norm = np.linalg.norm(vectors, axis=1) * np.linalg.norm(scale)
-    return np.divide(vectors @ scale, norm, out=np.full(len(vectors), np.nan), where=norm > 0)
-
-
-# The task
+    cosines: np.ndarray = 1 - cdist(vectors, (large - small)[None], "cosine")[:, 0]
+    return cosines
 
 
 def ask(request: TaskRequest) -> TaskResult:
@@ -161,12 +149,14 @@ def ask(request: TaskRequest) -> TaskResult:
     """
     settings, sizes = request.settings, request.items
     scorer = request.scorer(settings.policy)
-    rows: list[tuple[str, str, str, float]] = []
+    rows: dict[str, list[Any]] = {"method": [], "noun": [], "size": [], "score": []}
     summary: dict[str, Any] = {"partition": {}, "projection": None, "notes": {}}
 
     def add(method: str, nouns: np.ndarray, scores: np.ndarray) -> None:
-        for i, score in zip(nouns, scores.tolist(), strict=True):
-            rows.append((method, sizes.nouns[i], sizes.names[sizes.size[i]], score))
+        rows["method"] += [method] * len(nouns)
+        rows["noun"] += [sizes.nouns[i] for i in nouns]
+        rows["size"] += [sizes.names[sizes.size[i]] for i in nouns]
+        rows["score"] += scores.tolist()
 
     if "class_logprobs" in scorer.abilities and settings.use in (None, "prompts"):
         unsaid = np.zeros(len(sizes.nouns), dtype=bool)
@@ -178,25 +168,14 @@ def ask(request: TaskRequest) -> TaskResult:
             unsaid |= ~np.isfinite(scores).any(axis=0)
             for direction in reversed(DIRECTIONS):
                 partition = rank_partition(sizes, scores, way, direction)
-                low, high = measures.mean_interval(partition)
-                summary["partition"][f"{way}, {direction}"] = {
-                    "n": len(partition),
-                    "mean": float(partition.mean()),
-                    "sd": float(partition.std()),
-                    "low": low,
-                    "high": high,
-                    **{
-                        name: bound[way == "smaller"]
-                        for name, bound in limits(sizes.table, direction).items()
-                    },
-                }
+                bounds = {name: b[WAYS.index(way)] for name, b in limits(sizes, direction).items()}
+                mean = {"n": len(partition), **item_study.mean_of(partition)}
+                summary["partition"][f"{way}, {direction}"] = mean | bounds
                 add(f"{way}, {direction}", sizes.subjects, partition)
         summary["notes"]["unsaid_nouns"] = np.array(sizes.nouns)[unsaid].tolist()
     if "word_vector" in scorer.abilities:
         vectors = {word: scorer.word_vector(word) for word in (*sizes.nouns, "small", "large")}
-        known = np.array(
-            [i for i, noun in enumerate(sizes.nouns) if vectors[noun] is not None], dtype=np.int64
-        )
+        known = np.flatnonzero([vectors[noun] is not None for noun in sizes.nouns])
         summary["notes"]["unknown_nouns"] = [noun for noun in sizes.nouns if vectors[noun] is None]
         small, large = vectors["small"], vectors["large"]
         if small is not None and large is not None and len(known) > 2:
@@ -205,12 +184,11 @@ def ask(request: TaskRequest) -> TaskResult:
             correlation = measures.spearman(scores, sizes.size[known])
             summary["projection"] = {**asdict(correlation), "ceiling": float(ceiling)}
             add("projection", known, scores)
-    if not rows:
+    if not rows["noun"]:
         raise UnableError(
             f"{scorer.name} has neither probabilities of words nor vectors of 'small', 'large' and the nouns"
         )
-    columns = zip(("method", "noun", "size", "score"), zip(*rows, strict=True), strict=True)
-    return TaskResult({name: list(column) for name, column in columns}, summary)
+    return TaskResult(rows, summary)
 
 
 def remarks(summary: Mapping[str, Any]) -> list[str]:
@@ -224,29 +202,17 @@ def remarks(summary: Mapping[str, Any]) -> list[str]:
 
 def lines(summary: Mapping[str, Any]) -> list[dict[str, str]]:
     """A line a way of asking, by the names of columns. Numbers are times 100."""
-    rows = [
-        {
-            "task": "size",
-            "mode": name,
-            "n": str(numbers["n"]),
-            "score": mean_text(numbers, spread=True),
-            "prior": share_text(numbers["chance"]),
-            "ceiling": share_text(numbers["perfect"]),
-        }
-        for name, numbers in summary["partition"].items()
-    ]
+    rows = []
+    for name, numbers in summary["partition"].items():
+        bounds = share_text(numbers["chance"]), share_text(numbers["perfect"])
+        rows.append((name, str(numbers["n"]), mean_text(numbers, spread=True), *bounds))
     if numbers := summary.get("projection"):
+        score = f"{share_text(numbers['rho'])} (p = {numbers['p']:.2g})"
         rows.append(
-            {
-                "task": "size",
-                "mode": "projection ρ with size",
-                "n": str(numbers["n"]),
-                "score": f"{share_text(numbers['rho'])} (p = {numbers['p']:.2g})",
-                "prior": "0.0",
-                "ceiling": share_text(numbers["ceiling"]),
-            }
+            ("projection ρ with size", str(numbers["n"]), score, "0.0", share_text(numbers["ceiling"]))
         )
-    return rows
+    columns = ("task", "mode", "n", "score", "prior", "ceiling")
+    return [dict(zip(columns, ("size", *row), strict=True)) for row in rows]
 
 
 def boxes(panel: Any, groups: dict[str, list[float]]) -> None:

@@ -120,7 +120,7 @@ def apart(values: Sequence[float], least: float) -> list[float]:
 def _coda_figure(source: str, name: str, release: VisualRelease, path: Path) -> None:
     """The three subjects with the lowest and highest ρ between a source's colours and CoDa's."""
     colours = against_coda(release, *release.counts(source))
-    rho, shares = colours.rho(), measures.shares(colours.counts)
+    rho, shares = colours.rho, measures.shares(colours.counts)
     order = np.argsort(rho, kind="stable")
     figure, panels = canvas(6, 16.0, 2.9)
     for panel, i in zip(panels, [*order[:3], *order[::-1][:3]], strict=True):

@@ -13,7 +13,7 @@ from simtown.probes.report import Results
 from simtown.probes.study import Study, TaskRequest, TaskResult
 from simtown.probes.visual import FORM, TASKS, VisualSettings, sizes
 from simtown.probes.visual.mined import open_data
-from simtown.probes.visual.sizes import Sizes
+from simtown.probes.visual.sizes import WAYS, Sizes
 from simtown.probes.visual.vicomte_tables import TABLES, printed
 
 _EXPLAINED = (
@@ -28,7 +28,8 @@ def items(source: Path, settings: VisualSettings) -> dict[str, ItemSet | Sizes]:
     """The items of the tasks that the settings name and the data has."""
     data = open_data(source)
     tasks = settings.task_names if settings.task != "all" else [t for t in TASKS if t in data.tasks()]
-    return {task: Sizes.of(data) if task == "size" else data.dataset(task) for task in tasks}
+    templates = {way: data.templates(f"size_{way}") for way in WAYS} if "size" in tasks else {}
+    return {t: Sizes(data.sizes(), templates) if t == "size" else data.dataset(t) for t in tasks}
 
 
 def ask(request: TaskRequest) -> TaskResult:

@@ -68,7 +68,7 @@ def test_rank_partition_of_a_perfect_and_of_random_rankings():
     sizes = Sizes(SIZES)
     rng = np.random.default_rng(0)
     for direction in ("paper", "corrected"):
-        bound = limits(SIZES, direction)
+        bound = limits(Sizes(SIZES), direction)
         for relation, place in (("larger", 0), ("smaller", 1)):
             drawn = [
                 rank_partition(
@@ -78,7 +78,7 @@ def test_rank_partition_of_a_perfect_and_of_random_rankings():
             ]
             assert bound["chance"][place] == pytest.approx(np.mean(drawn), abs=4 * np.std(drawn) / 10)
         assert (bound["perfect"] == (1.0, 1.0)) == (direction == "corrected")
-    assert limits(SIZES, "paper")["perfect"][0] < limits(SIZES, "paper")["chance"][0]
+    assert limits(Sizes(SIZES), "paper")["perfect"][0] < limits(Sizes(SIZES), "paper")["chance"][0]
 
 
 def test_bounds_of_the_released_metric_are_a_loop():
@@ -139,7 +139,7 @@ def test_equal_scores_favour_no_direction():
         return (len(first) / len(top) + len(last) / len(bottom)) / 2
 
     for direction in ("paper", "corrected"):
-        chance = limits(table, direction)["chance"][0]
+        chance = limits(sizes, direction)["chance"][0]
         for relation in ("larger", "smaller"):
             top_is_larger = (relation == "larger") == (direction == "paper")
             expected = [
