@@ -69,13 +69,13 @@ def mine_command(
     a table a relation.
     """
     need()
-    from simtown.probes.visual.mined import mine, work
+    from simtown.probes.visual.mined import mine
 
     settings.check()
-    amount, unit = work(settings)
-    with Progress(f"mine {out}, {'kB' if unit == 'bytes' else unit}") as progress:
-        progress.on_begin(amount // 1000 if unit == "bytes" else amount)
-        content = mine(settings, out, progress.kilobytes() if unit == "bytes" else progress.on_progress)
+    with Progress(f"mine {out}, {'sentences' if settings.text else 'kB'}") as progress:
+        read = ((settings.attributes, 1), (settings.graphs, 2))
+        progress.on_begin(sum(times * path.stat().st_size for path, times in read if path) // 1000)
+        content = mine(settings, out, progress.on_progress if settings.text else progress.kilobytes())
     for relation, summary in content["relations"].items():
         classes = f"{len(summary['classes']):,} classes, {summary['counted']:,.0f} counted"
         say(f"{relation}: {summary['subjects']:,} subjects, {classes}")

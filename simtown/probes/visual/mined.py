@@ -5,9 +5,8 @@ study (``simtown probe visual mine``).
 file          content
 ============= ===========================================================================================
 mined.json    where it was counted and how, the classes of each relation, versions
-TASK.parquet  one row a subject: subject, train (bool), gold and other (class names), group_paper,
-              group_release; classes and counts (lists: numbers of classes that were seen, how often)
-size.parquet  relation (larger, smaller), subject, object, train: pairs of the nouns of Table 8
+TASK.parquet  one row a subject: subject, train (bool), gold and other (class names); classes and counts
+              (lists: numbers of classes that were seen, how often)
 ============= ===========================================================================================
 """
 
@@ -22,12 +21,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from simtown.core.files import claimed, clear_leftovers, replacing
-from simtown.core.runs import RunRecord, require_empty
+from simtown.core.files import whole
+from simtown.core.runs import RunRecord
 from simtown.core.table_files import FLAG, INTEGERS, NUMBERS, TEXT, read_table
 from simtown.core.version import __version__
 from simtown.probes.corpus import Corpus
-from simtown.probes.items import ItemSet, grouped
+from simtown.probes.items import ItemSet
 from simtown.probes.release_files import parsing
 from simtown.probes.visual import MiningSettings, coda, mining
 from simtown.probes.visual.classes import COLOR, COOCCURRENCE_THRESHOLD, RELATIONS, SIZES, TEMPLATES
@@ -37,37 +36,12 @@ from simtown.visualgenome.stream import Records
 
 NAME = "mined.json"
 RECORD = RunRecord(
-    NAME,
-    "simtown mined visual commonsense",
-    "simtown probe visual mine",
-    frozenset({NAME, "size.parquet", *(f"{relation}.parquet" for relation in (*RELATIONS, "cooccurrence"))}),
-    schema=1,
-    what="mined data",
+    NAME, "simtown mined visual commonsense", "simtown probe visual mine", frozenset(), 1, "mined data"
 )
-#: Times that text is read: for attributes, for nouns, for their pairs.
-_PASSES = 3
 #: {relation: (classes, subjects, (n, c) counts)}.
 Tables = dict[str, tuple[Sequence[str], Sequence[str], np.ndarray]]
-_COLUMNS = {
-    "subject": TEXT,
-    "train": FLAG,
-    "gold": TEXT,
-    "other": TEXT,
-    "classes": INTEGERS,
-    "counts": NUMBERS,
-}
-
-
-def work(settings: MiningSettings) -> tuple[int, str]:
-    """How much `progress` receives in all, and in what: bytes of annotations, or sentences of text.
-
-    A text is read once for this.
-    """
-    if settings.text:
-        corpus = Corpus(settings.text, skip_bad=settings.skip_bad)
-        return _PASSES * sum(1 for _ in corpus.sentences(punctuation=True)), "sentences"
-    read = ((settings.attributes, 1), (settings.graphs, 2))
-    return sum(times * path.stat().st_size for path, times in read if path), "bytes"
+_COLUMNS = {"subject": TEXT, "train": FLAG, "gold": TEXT, "other": TEXT}
+_COLUMNS |= {"classes": INTEGERS, "counts": NUMBERS}
 
 
 def mine(
@@ -75,15 +49,17 @@ def mine(
 ) -> dict[str, Any]:
     """Count, and write the directory; the content of mined.json.
 
+    Args:
+        settings: what is counted, and how.
+        out: the directory, which must be new or empty.
+        progress: receives numbers of bytes of annotations, or of sentences of text (which is read 3 times).
+
     Raises:
         ValueError: sources that do not go together, or nothing above the thresholds.
         DamagedError: a malformed record; it is named.
         ForeignDirectoryError: the directory has anything in it.
     """
     settings.check()
-    origin = {
-        name: value.name if isinstance(value, Path) else value for name, value in vars(settings).items()
-    }
     options: Any = {"skip_bad": settings.skip_bad, "progress": progress}
     tables: Tables = {}
     bad = 0
@@ -92,17 +68,15 @@ def mine(
         counts = mining.from_attributes(image.attributes for image in things)
         tables |= _above(counts, settings.threshold)
         bad += things.bad
-    if settings.graphs:
-        graphs = settings.graphs
+    if graphs := settings.graphs:
+        readers = []
 
         def images() -> Iterable[list[str]]:
-            nonlocal bad
-            read = Records(graphs, Objects, **options)
-            for image in read:
-                yield [mining.noun_of(thing.text) for thing in image.objects]
-            bad = read.bad
+            readers.append(Records(graphs, Objects, **options))
+            return ([mining.noun_of(thing.text) for thing in image.objects] for image in readers[-1])
 
         tables |= _together(images, settings)
+        bad += readers[-1].bad
     if settings.text and settings.subjects:
         corpus = Corpus(settings.text, skip_bad=settings.skip_bad)
         nouns = _subjects(settings.subjects)
@@ -122,7 +96,10 @@ def mine(
         tables["color"] = (COLOR.classes, list(labels), shares)
     if not tables:
         raise ValueError("nothing is above the thresholds: give more text or records, or a lower `threshold`")
-    return write(out, tables, {**origin, "bad_records": bad}, settings.seed)
+    origin = {
+        name: value.name if isinstance(value, Path) else value for name, value in vars(settings).items()
+    }
+    return _write(out, tables, {**origin, "bad_records": bad}, settings.seed)
 
 
 def _above(counts_of: dict[str, mining.ClassCounts], threshold: int | None) -> Tables:
@@ -146,14 +123,10 @@ def _together(images: Callable[[], Iterable[Sequence[str]]], settings: MiningSet
 def _subjects(folder: Path) -> set[str]:
     """Nouns of all relations of a release or a mined directory."""
     data = open_data(folder)
-    names = [name for name in data.tasks() if name in RELATIONS]
-    nouns = {subject for name in names for subject in data.counts(name)[0]}
-    if isinstance(data, VisualRelease):
-        return nouns | {pair.subject for part in ("train", "test") for pair in data.pairs("cooccur", part)}
-    return nouns | set(data.counts("cooccurrence")[0] if "cooccurrence" in data.tasks() else ())
-
-
-# The directory
+    if isinstance(data, Mined):
+        return {subject for name in data.tasks() if name != "size" for subject in data.counts(name)[0]}
+    pairs = [pair for part in ("train", "test") for pair in data.pairs("cooccur", part)]
+    return {subject for name in RELATIONS for subject in data.counts(name)[0]} | {p.subject for p in pairs}
 
 
 def split(n: int, seed: int | None) -> np.ndarray:
@@ -176,68 +149,37 @@ def others(counts: np.ndarray, seed: int) -> np.ndarray:
     return weight.argmax(axis=1)
 
 
-def size_pairs(seed: int, pairs: int = 2_000) -> dict[str, list[Any]]:
-    """Pairs of nouns of different sizes (section 3.1), drawn without repeats, half the rows a relation."""
-    nouns = [(noun, i) for i, names in enumerate(SIZES.values()) for noun in names]
-    all_pairs = [(a, b) for a, i in nouns for b, j in nouns if i > j]  # a is larger than b
-    drawn = [all_pairs[i] for i in np.random.default_rng(seed).permutation(len(all_pairs))[:pairs]]
-    larger, smaller = [a for a, _ in drawn], [b for _, b in drawn]
-    return {
-        "relation": ["larger"] * len(drawn) + ["smaller"] * len(drawn),
-        "subject": larger + smaller,
-        "object": smaller + larger,
-        "train": split(len(drawn), seed).tolist() * 2,
-    }
-
-
-def write(out: Path, tables: Tables, origin: dict[str, Any], seed: int | None) -> dict[str, Any]:
-    """Write what was counted, mined.json last; returns its content. `origin` says how it was counted; `seed`
-    is that of the split.
-
-    Raises:
-        ForeignDirectoryError: the directory has anything in it.
-    """
-    with claimed(out, RECORD.command):
-        clear_leftovers(out, RECORD.owned.__contains__)
-        require_empty(out)
-        marks = {"format": RECORD.form, "schema": RECORD.schema, "version": __version__}
-        content: dict[str, Any] = {**marks, "seed": seed, "source": origin, "relations": {}}
+def _write(out: Path, tables: Tables, origin: dict[str, Any], seed: int | None) -> dict[str, Any]:
+    """Write what was counted; the content of mined.json. `origin` says how it was counted."""
+    marks = {"format": RECORD.form, "schema": RECORD.schema, "version": __version__}
+    content: dict[str, Any] = {**marks, "seed": seed, "source": origin, "relations": {}}
+    with whole(out, RECORD.command) as directory:
         for relation, (classes, subjects, counts) in tables.items():
-            other = others(counts, seed or 0)
-            nonzero = [np.flatnonzero(row) for row in counts]
+            seen = [np.flatnonzero(row) for row in counts]
             rows = {
                 "subject": list(subjects),
                 "train": split(len(subjects), seed),
                 "gold": [classes[i] for i in counts.argmax(axis=1)],
-                "other": [classes[i] for i in other],
-                "group_paper": grouped(counts, "paper"),
-                "group_release": grouped(counts, "release"),
-                "classes": nonzero,
-                "counts": [row[i] for row, i in zip(counts, nonzero, strict=True)],
+                "other": [classes[i] for i in others(counts, seed or 0)],
+                "classes": seen,
+                "counts": [row[i] for row, i in zip(counts, seen, strict=True)],
             }
-            with replacing(out / f"{relation}.parquet") as temporary:
-                pq.write_table(pa.table(rows), temporary)
-            content["relations"][relation] = {
-                "classes": list(classes),
-                "subjects": len(subjects),
-                "counted": float(counts.sum()),
-            }
-        with replacing(out / "size.parquet") as temporary:
-            pq.write_table(pa.table(size_pairs(seed or 0)), temporary)
-        RECORD.save(out, content)
-        return content
+            pq.write_table(pa.table(rows), directory / f"{relation}.parquet")
+            total = float(counts.sum())
+            summary = {"classes": list(classes), "subjects": len(subjects), "counted": total}
+            content["relations"][relation] = summary
+        RECORD.save(directory, content)
+    return content
 
 
 class Mined:
-    """A directory that :func:`write` made; its readers raise DamagedError for a file that is damaged."""
+    """A directory that :func:`mine` made; its readers raise DamagedError for a file that is damaged."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.content = RECORD.load(folder)
+        relations = RECORD.load(folder).get("relations")
         with parsing(folder / NAME):
-            self._classes = {
-                name: tuple(entry["classes"]) for name, entry in self.content["relations"].items()
-            }
+            self._classes = {name: tuple(entry["classes"]) for name, entry in relations.items()}
 
     def tasks(self) -> tuple[str, ...]:
         """Relations that it has, and size."""
@@ -245,18 +187,25 @@ class Mined:
 
     def counts(self, relation: str) -> tuple[tuple[str, ...], np.ndarray]:
         """Subjects and their (n, c) float64 counts."""
-        return self._counts(relation, self._rows(relation))
+        data = self.dataset(relation)
+        assert data.counts is not None
+        return data.subjects, data.counts
 
     def dataset(self, relation: str) -> ItemSet:
         """The items of a relation. Raises ValueError if the relation was not mined."""
-        rows = self._rows(relation)
-        classes = self._classes[relation]
+        if relation not in self._classes:
+            raise ValueError(f"{self.folder} has no {relation}: it has {', '.join(self.tasks())}")
+        path = self.folder / f"{relation}.parquet"
+        rows, classes = read_table(path, _COLUMNS), self._classes[relation]
         number = {c: i for i, c in enumerate(classes)}
-        subjects, counts = self._counts(relation, rows)
-        with parsing(self.folder / f"{relation}.parquet"):
+        counts = np.zeros((rows.num_rows, len(classes)))
+        lengths = pc.list_value_length(rows["classes"]).to_numpy()
+        seen, times = (pc.list_flatten(rows[name]).to_numpy() for name in ("classes", "counts"))
+        with parsing(path):
+            counts[np.repeat(np.arange(rows.num_rows), lengths), seen] = times
             gold, other = (np.array([number[c] for c in rows[n].to_pylist()]) for n in ("gold", "other"))
-        train = rows["train"].to_numpy()
         words = tuple(RELATIONS[relation].words[c] if relation in RELATIONS else (c,) for c in classes)
+        subjects, train = tuple(rows["subject"].to_pylist()), rows["train"].to_numpy()
         return ItemSet(relation, classes, words, subjects, gold, other, train, counts, TEMPLATES[relation])
 
     def sizes(self) -> dict[str, tuple[str, ...]]:
@@ -266,19 +215,6 @@ class Mined:
     def templates(self, relation: str) -> tuple[str, ...]:
         """Our own."""
         return TEMPLATES[relation]
-
-    def _counts(self, relation: str, rows: pa.Table) -> tuple[tuple[str, ...], np.ndarray]:
-        lengths = pc.list_value_length(rows["classes"]).to_numpy()
-        column, times = (pc.list_flatten(rows[name]).to_numpy() for name in ("classes", "counts"))
-        counts = np.zeros((rows.num_rows, len(self._classes[relation])))
-        with parsing(self.folder / f"{relation}.parquet"):
-            counts[np.repeat(np.arange(rows.num_rows), lengths), column] = times
-        return tuple(rows["subject"].to_pylist()), counts
-
-    def _rows(self, relation: str) -> pa.Table:
-        if relation not in self._classes:
-            raise ValueError(f"{self.folder} has no {relation}: it has {', '.join(self.tasks())}")
-        return read_table(self.folder / f"{relation}.parquet", _COLUMNS)
 
 
 def open_data(folder: Path) -> Mined | VisualRelease:

@@ -7,10 +7,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy import sparse
 
 from simtown.probes.corpus import is_word
 from simtown.probes.visual.classes import RELATIONS, VisualRelation
@@ -30,40 +31,41 @@ MOST_CELLS = 50_000_000
 
 
 class ClassCounts:
-    """Counts of a relation's classes by subject, subjects in the order in which they first came.
-
-    A class that a subject has in its name does not count: "orange", "green ball".
+    """Counts of a relation's classes by subject.
 
     Attributes:
         relation: whose classes are counted.
-        table: {subject: (c,) int64}.
+        class_of: {word: number of its class}.
+        times: {(subject, number of a class): how often}.
     """
 
     def __init__(self, relation: VisualRelation) -> None:
-        self.relation = relation
-        self.table: dict[str, np.ndarray] = {}
-        self.class_of = relation.class_of()
-        self._allowed: dict[str, list[bool]] = {}
+        self.relation, self.class_of = relation, relation.class_of()
+        self.times: Counter[tuple[str, int]] = Counter()
 
     def add(self, subject: str, classes: Iterable[int | None]) -> None:
         """Count classes of a subject; None stands for no class."""
-        allowed = self._allowed.get(subject)
-        if allowed is None:
-            names = [(name, _ALSO.get(name, name)) for name in self.relation.classes]
-            allowed = [name not in subject and also not in subject for name, also in names]
-            self._allowed[subject] = allowed
-        if kept := [c for c in classes if c is not None and allowed[c]]:
-            row = self.table.setdefault(subject, np.zeros(len(allowed), dtype=np.int64))
-            for c in kept:
-                row[c] += 1
+        self.times.update((subject, c) for c in classes if c is not None)
 
     def kept(self, threshold: int) -> tuple[list[str], np.ndarray]:
-        """Subjects with anything above the threshold, and their (n, c) counts, cells at or under it zero."""
-        counts = np.array(list(self.table.values())).reshape(-1, len(self.relation.classes))
-        counts[counts <= threshold] = 0
-        rows = np.flatnonzero(counts.any(axis=1))
-        subjects = list(self.table)
-        return [subjects[i] for i in rows], counts[rows]
+        """Subjects with anything above the threshold, and their (n, c) int64 counts, cells at or under it
+        zero; in the order in which they first came.
+
+        A class that a subject has in its name does not count: "orange", "green ball".
+        """
+        spelled = [(name, _ALSO.get(name, name)) for name in self.relation.classes]
+        counted = {
+            (subject, c): n
+            for (subject, c), n in self.times.items()
+            if not any(name in subject for name in spelled[c])
+        }
+        row = {subject: i for i, subject in enumerate(dict.fromkeys(subject for subject, _ in counted))}
+        counts = np.zeros((len(row), len(spelled)), dtype=np.int64)
+        for (subject, c), n in counted.items():
+            counts[row[subject], c] = n if n > threshold else 0
+        above = np.flatnonzero(counts.any(axis=1))
+        subjects = list(row)
+        return [subjects[i] for i in above], counts[above]
 
 
 @lru_cache(maxsize=1 << 18)
@@ -162,45 +164,31 @@ def cooccurrence(
         seen.update(set(nouns))
     frequent = [noun for noun, n in seen.items() if n > threshold and noun]
     number = {noun: i for i, noun in enumerate(frequent)}
-    n = max(len(frequent), 1)
-    codes, counts = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-    for block in _pair_codes(images(), number, ordered):
-        codes, where = np.unique(np.concatenate([codes, block]), return_inverse=True)
-        weights = np.concatenate([counts, np.ones(len(block), dtype=np.int64)])
-        counts = np.bincount(where, weights=weights, minlength=len(codes)).astype(np.int64)
-    kept = counts > threshold
-    a, b, times = codes[kept] // n, codes[kept] % n, counts[kept]
-    used = np.unique(np.concatenate([a, b]))
+    shape = (len(frequent), len(frequent))
+    counts = sparse.csr_array(shape, dtype=np.int64)
+    read = iter(images())
+    while block := list(islice(read, BLOCK)):
+        pairs = [_pairs([number[noun] for noun in dict.fromkeys(nouns) if noun in number]) for nouns in block]
+        first, second = np.concatenate(pairs, axis=1)
+        ones = np.ones(len(first), dtype=np.int64)
+        counts = counts + sparse.coo_array((ones, (first, second)), shape).tocsr()
+    if not ordered:
+        counts = counts + counts.T
+    counts.data[counts.data <= threshold] = 0
+    counts.eliminate_zeros()
+    used = np.unique(np.concatenate(counts.nonzero()))
     if len(used) ** 2 > MOST_CELLS:
         raise ValueError(
             f"{len(used):,} nouns are seen together more often than the threshold, too many for a table: "
             "raise `threshold`"
         )
-    table = np.zeros((len(used), len(used)), dtype=np.int64)
-    rows, columns = np.searchsorted(used, a), np.searchsorted(used, b)
-    table[rows, columns] = times
-    if not ordered:
-        table[columns, rows] = times
-    return [frequent[i] for i in used], table
+    return [frequent[i] for i in used], counts[used][:, used].toarray()
 
 
-def _pair_codes(
-    images: Iterable[Sequence[str]], number: dict[str, int], ordered: bool
-) -> Iterator[np.ndarray]:
-    """Pairs of nouns that are seen together, coded as a * n + b, in blocks of BLOCK images."""
-    pending: list[np.ndarray] = []
-    for nouns in images:
-        here = np.array([number[noun] for noun in dict.fromkeys(nouns) if noun in number], dtype=np.int64)
-        i, j = np.triu_indices(len(here), 1)
-        a, b = here[i], here[j]
-        if not ordered:
-            a, b = np.minimum(a, b), np.maximum(a, b)
-        pending.append(a * max(len(number), 1) + b)
-        if len(pending) >= BLOCK:
-            yield np.concatenate(pending)
-            pending = []
-    if pending:
-        yield np.concatenate(pending)
+def _pairs(nouns: list[int]) -> np.ndarray:
+    """(2, pairs) int64: every two of the nouns, in their order."""
+    pairs: np.ndarray = np.array(nouns, dtype=np.int64)[np.array(np.triu_indices(len(nouns), 1))]
+    return pairs
 
 
 def windows(sentences: Iterable[Sequence[str]], nouns: Collection[str], width: int) -> Iterator[list[str]]:
