@@ -11,11 +11,10 @@ after each pass a template's weight is its mean responsibility.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -52,9 +51,8 @@ def masked_of(scorer: Scorer) -> Masked:
     return inner
 
 
-@dataclass(frozen=True)
-class PromptRows:
-    """Subjects in one template.
+class PromptRows(NamedTuple):
+    """Subjects in one template, as int64 tensors.
 
     Attributes:
         ids: (n, t) token numbers.
@@ -68,26 +66,16 @@ class PromptRows:
     gap: torch.Tensor
     own: torch.Tensor
 
-    def of(self, which: torch.Tensor, length: int | None = None) -> PromptRows:
-        """Some of the rows, of so many tokens."""
-        return PromptRows(
-            self.ids[which, :length], self.real[which, :length], self.gap[which], self.own[which]
-        )
 
-
-def rows(scorer: Masked, template: str, subjects: list[str]) -> PromptRows:
+def rows(scorer: Masked, template: str, subjects: Sequence[str]) -> PromptRows:
     """Token numbers of a template filled with each subject and a mask."""
-    mask = int(scorer.tokenizer.mask_token_id)
     enclosed = scorer.tokenizer(scorer.tokenizer.mask_token)["input_ids"]
+    mask = int(scorer.tokenizer.mask_token_id)
     at = enclosed.index(mask)
     parts = template.replace("[X]", "\0X\0").replace("[Y]", "\0Y\0").split("\0")
-    ids: list[list[int]] = []
-    gaps: list[int] = []
-    own: list[list[int]] = []
+    lines, gaps, own = [], [], []
     for subject in subjects:
-        line = list(enclosed[:at])
-        mine: list[int] = []
-        gap = 0
+        line, of_template, gap = list(enclosed[:at]), [], 0
         for before, part in zip(["", *parts], parts, strict=False):
             if part == "Y":
                 gap = len(line)
@@ -96,19 +84,13 @@ def rows(scorer: Masked, template: str, subjects: list[str]) -> PromptRows:
                 line += scorer.piece_ids(subject, lead_of(before))
             else:
                 tokens = scorer.token_ids(part.rstrip())
-                mine += range(len(line), len(line) + len(tokens))
+                of_template += range(len(line), len(line) + len(tokens))
                 line += tokens
-        line += enclosed[at + 1 :]
-        ids.append(line)
+        lines.append(line + enclosed[at + 1 :])
         gaps.append(gap)
-        own.append(mine)
-    padded, real = scorer.padded(ids)
-    return PromptRows(
-        padded,
-        real,
-        scorer.tensor(gaps),
-        scorer.tensor(np.array(own, dtype=np.int64).reshape(len(subjects), -1)),
-    )
+        own.append(of_template)
+    places = np.array(own, dtype=np.int64).reshape(len(subjects), -1)
+    return PromptRows(*scorer.padded(lines), scorer.tensor(gaps), scorer.tensor(places))
 
 
 def _layers(model: Any) -> list[Any]:
@@ -117,12 +99,10 @@ def _layers(model: Any) -> list[Any]:
     Raises:
         UnableError: they are not found, or are one module used again and again.
     """
-    for path in ("encoder.layer", "transformer.layer"):
-        module = model.base_model
-        for name in path.split("."):
-            module = getattr(module, name, None)
-        if module is not None:
-            return list(module)
+    for part in ("encoder", "transformer"):
+        layers = getattr(getattr(model.base_model, part, None), "layer", None)
+        if layers is not None:
+            return list(layers)
     raise UnableError(
         "this model shares weights between its layers, or has layers of an unknown kind: give "
         "`use=tuned-embeddings`"
@@ -130,83 +110,74 @@ def _layers(model: Any) -> list[Any]:
 
 
 class Mixture(torch.nn.Module):
-    """Soft prompts of one relation. words: for each class the token numbers that count for it, made of first
-    sub-words.
+    """Soft prompts of one relation.
 
     Attributes:
+        members: for each class the numbers of its words' spellings, made of first sub-words.
+        rows: the subjects in each of the t templates.
         offsets: a parameter a template, (layers or 1, its own tokens, d).
         log_weights: (t,) of the mixture.
     """
 
-    def __init__(
-        self,
-        scorer: Masked,
-        templates: tuple[str, ...],
-        own: list[int],
-        members: list[list[int]],
-        tokens: list[int],
-        deep: bool,
-    ):
+    def __init__(self, scorer: Masked, data: ItemSet, deep: bool):
         super().__init__()
-        self._scorer, self._members, self.templates = scorer, members, templates
-        self._tokens = scorer.tensor(tokens)
+        spelled = spell(data.words, scorer.spelling, "first")
+        self._scorer, self.members = scorer, spelled.members
+        self._tokens = scorer.tensor([tokens[0] for tokens in spelled.spellings])
         self._layers = _layers(scorer.model) if deep else []
-        size = scorer.model.get_input_embeddings().embedding_dim
+        self.rows = [rows(scorer, template, data.subjects) for template in data.templates]
+        layers, size = max(len(self._layers), 1), scorer.model.get_input_embeddings().embedding_dim
         self.offsets = torch.nn.ParameterList(
-            [torch.zeros(max(len(self._layers), 1), n, size, device=scorer.device) for n in own]
+            [torch.zeros(layers, these.own.shape[1], size, device=scorer.device) for these in self.rows]
         )
-        self.register_buffer(
-            "log_weights", torch.full((len(templates),), -float(np.log(len(templates))), device=scorer.device)
-        )
+        weights = torch.full((len(self.rows),), -float(np.log(len(self.rows))), device=scorer.device)
+        self.register_buffer("log_weights", weights)
 
-    def forward(self, number: int, these: PromptRows) -> torch.Tensor:
-        """(n, c) log-probability over the whole vocabulary of the classes at the gap of template `number`."""
-        if not self._scorer.sees_padding:
-            return self._together(number, these)
-        lengths = these.real.sum(1).cpu().numpy()
-        parts = together(lengths, equal=True)
-        logprobs = [
-            self._together(number, these.of(self._scorer.tensor(rows), lengths[rows[0]])) for rows in parts
-        ]
-        return torch.cat(logprobs)[self._scorer.tensor(np.argsort(np.concatenate(parts)))]
-
-    def _together(self, number: int, these: PromptRows) -> torch.Tensor:
-        """(n, c) as of :meth:`forward`, in one batch."""
-        offsets = self.offsets[number]
-        embedded = self._scorer.model.get_input_embeddings()(these.ids)
-        embedded = self._add(embedded, offsets[0], these.own)
-        at_gap = projected_at(self._scorer.model, range(len(these.gap)), these.gap.tolist())
-        with self._perturbed(offsets, these.own), at_gap as logits_of:
-            logits = logits_of(self._scorer.model(inputs_embeds=embedded, attention_mask=these.real))
-        logprobs = (logits - logits.logsumexp(1, keepdim=True))[:, self._tokens]
-        floor = torch.full((len(logprobs),), -torch.inf, device=logprobs.device)
-        return torch.stack([logprobs[:, m].logsumexp(1) if m else floor for m in self._members], dim=1)
-
-    def mixed(self, every: list[PromptRows]) -> tuple[torch.Tensor, torch.Tensor]:
-        """(n, c) log-probability of the mixture, and (t, n, c) of each template with its weight."""
-        each = torch.stack([self(t, these) + self.log_weights[t] for t, these in enumerate(every)])
+    def forward(self, which: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
+        """(n, c) log-probability of the mixture about some subjects, and (t, n, c) of each template with its
+        weight.
+        """
+        by_template = []
+        for number, these in enumerate(self.rows):
+            lengths = these.real[which].sum(1).cpu().numpy()
+            parts = together(lengths, equal=self._scorer.sees_padding)
+            logprobs = torch.cat([self._at_gap(number, which[part], lengths[part].max()) for part in parts])
+            by_template.append(logprobs[np.argsort(np.concatenate(parts))])
+        each = torch.stack(by_template) + self.log_weights[:, None, None]
         return each.logsumexp(0), each
 
-    @staticmethod
-    def _add(hidden: torch.Tensor, offset: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
-        index = places[..., None].expand(-1, -1, hidden.shape[-1])
-        return hidden.scatter_add(1, index, offset.expand(len(hidden), -1, -1).to(hidden.dtype))
+    def _at_gap(self, number: int, which: np.ndarray, length: int) -> torch.Tensor:
+        """(n, c) log-probability, over the whole vocabulary, of the classes at the gap of one template."""
+        ids, real, gap, own = (part[which] for part in self.rows[number])
+        embedded = self._scorer.model.get_input_embeddings()(ids[:, :length])
+        embedded = _add(embedded, self.offsets[number][0], own)
+        at_gap = projected_at(self._scorer.model, range(len(gap)), gap.tolist())
+        with self._perturbed(self.offsets[number], own), at_gap as logits_of:
+            logits = logits_of(self._scorer.model(inputs_embeds=embedded, attention_mask=real[:, :length]))
+        logprobs = (logits - logits.logsumexp(1, keepdim=True))[:, self._tokens]
+        floor = torch.full((len(logprobs),), -torch.inf, device=logprobs.device)
+        return torch.stack([logprobs[:, m].logsumexp(1) if m else floor for m in self.members], dim=1)
 
     @contextmanager
     def _perturbed(self, offsets: torch.Tensor, places: torch.Tensor) -> Iterator[None]:
         """Offsets of the layers after the first, whose input is the embeddings with theirs."""
 
         def hook(offset: torch.Tensor) -> Callable[[Any, Any], Any]:
-            return lambda module, given: (self._add(given[0], offset, places), *given[1:])
+            return lambda module, inputs: (_add(inputs[0], offset, places), *inputs[1:])
 
-        handles = [
-            layer.register_forward_pre_hook(hook(offsets[i])) for i, layer in enumerate(self._layers) if i
-        ]
+        layers = list(zip(self._layers, offsets, strict=False))[1:]
+        handles = [layer.register_forward_pre_hook(hook(offset)) for layer, offset in layers]
         try:
             yield
         finally:
             for handle in handles:
                 handle.remove()
+
+
+def _add(hidden: torch.Tensor, offset: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
+    """(n, t, d) hidden states with (w, d) offsets at (n, w) places."""
+    index = places[..., None].expand(-1, -1, hidden.shape[-1])
+    return hidden.scatter_add(1, index, offset.expand(len(hidden), -1, -1).to(hidden.dtype))
 
 
 def tune(
@@ -225,73 +196,53 @@ def tune(
         data: the items.
         seed: of the order of train subjects.
         deep: offsets at every layer, or at the embeddings alone.
-        save: a .safetensors file for the prompts, in a folder that is there.
+        save: a .safetensors file for the prompts.
         progress: takes the number of newly finished passes.
 
     Raises:
         UnableError: the scorer is no masked language model.
         ValueError: it does not know a class that is right for a train subject.
     """
-    model = masked_of(scorer)
-    spelled = spell(data.words, model.spelling, "first")
-    unknown = [data.classes[g] for g in np.unique(data.gold[data.train]) if not spelled.members[g]]
+    mixture = Mixture(masked_of(scorer), data, deep)
+    unknown = [data.classes[g] for g in np.unique(data.gold[data.train]) if not mixture.members[g]]
     if unknown:
         raise ValueError(
             f"{scorer.name} does not know the word '{unknown[0]}', the right answer for some train "
             "subjects: give another model"
         )
-    every = [rows(model, template, list(data.subjects)) for template in data.templates]
-    mixture = Mixture(
-        model,
-        data.templates,
-        [these.own.shape[1] for these in every],
-        spelled.members,
-        [s[0] for s in spelled.spellings],
-        deep,
-    )
-    gold = model.tensor(data.gold)
-    train = np.flatnonzero(data.train)
-    held_out = train[::HELD_OUT]
-    learned = np.setdiff1d(train, held_out)
-    history = _learn(mixture, every, gold, learned, held_out, np.random.default_rng(seed), progress)
+    history = _learn(mixture, data, np.random.default_rng(seed), progress)
     if save is not None:
         with replacing(save) as temporary:
             save_file({name: tensor.cpu() for name, tensor in mixture.state_dict().items()}, temporary)
-    notes = {
-        "held_out_loss": history,
-        "weights": dict(zip(data.templates, mixture.log_weights.exp().tolist(), strict=True)),
-    }
-    return ItemAnswers.of(data, data.test, said(mixture, every, data.test), "tuned"), notes
+    weights = dict(zip(data.templates, mixture.log_weights.exp().tolist(), strict=True))
+    answers = ItemAnswers.of(data, data.test, said(mixture, data.test), "tuned")
+    return answers, {"held_out_loss": history, "weights": weights}
 
 
 def _learn(
-    mixture: Mixture,
-    every: list[PromptRows],
-    gold: torch.Tensor,
-    learned: np.ndarray,
-    held_out: np.ndarray,
-    rng: np.random.Generator,
-    progress: Callable[[int], object],
+    mixture: Mixture, data: ItemSet, rng: np.random.Generator, progress: Callable[[int], object]
 ) -> list[float]:
     """Tune the prompts until the held-out loss no longer falls, and keep the best; the losses by pass."""
+    train = np.flatnonzero(data.train)
+    held_out = train[::HELD_OUT]
+    learned = np.setdiff1d(train, held_out)
     optimiser = torch.optim.Adam(mixture.offsets.parameters(), lr=LEARNING_RATE)
-    history = [_loss(mixture, every, gold, held_out)]
+    history = [_loss(mixture, data, held_out)]
     best, since = copy.deepcopy(mixture.state_dict()), 0
     for _ in range(EPOCHS):
         responsibilities: list[torch.Tensor] = []
         for batch in np.array_split(rng.permutation(learned), -(-len(learned) // BATCH)):
-            which = torch.as_tensor(batch, device=gold.device)
-            total, each = mixture.mixed([these.of(which) for these in every])
-            gold_of_batch = gold[which][:, None]
-            loss = -total.gather(1, gold_of_batch).mean()
+            total, each = mixture(batch)
+            gold = torch.as_tensor(data.gold[batch], device=total.device)[:, None]
+            loss = -total.gather(1, gold).mean()
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()
             with torch.no_grad():
-                at = each.gather(2, gold_of_batch.expand(len(each), -1, 1))[..., 0]
+                at = each.gather(2, gold.expand(len(each), -1, 1))[..., 0]
                 responsibilities.append((at - at.logsumexp(0)).exp())
         mixture.log_weights = torch.cat(responsibilities, dim=1).mean(1).clamp_min(1e-12).log()
-        history.append(_loss(mixture, every, gold, held_out))
+        history.append(_loss(mixture, data, held_out))
         progress(1)
         since = 0 if history[-1] < min(history[:-1]) else since + 1
         if since == 0:
@@ -302,16 +253,12 @@ def _learn(
     return history
 
 
-def said(mixture: Mixture, every: list[PromptRows], which: np.ndarray) -> np.ndarray:
-    """(m, c) float64 log-probabilities of the mixture."""
-    logprobs = []
+def said(mixture: Mixture, which: np.ndarray) -> np.ndarray:
+    """(m, c) float64 log-probabilities of the mixture about some subjects."""
     with torch.no_grad():
-        for batch in np.array_split(which, -(-len(which) // 64)):
-            place = torch.as_tensor(batch, device=every[0].ids.device)
-            logprobs.append(mixture.mixed([these.of(place) for these in every])[0].double().cpu().numpy())
-    return np.concatenate(logprobs)
+        batches = np.array_split(which, -(-len(which) // 64))
+        return np.concatenate([mixture(batch)[0].double().cpu().numpy() for batch in batches])
 
 
-def _loss(mixture: Mixture, every: list[PromptRows], gold: torch.Tensor, which: np.ndarray) -> float:
-    scores = said(mixture, every, which)
-    return float(-scores[np.arange(len(which)), gold.cpu().numpy()[which]].mean())
+def _loss(mixture: Mixture, data: ItemSet, which: np.ndarray) -> float:
+    return float(-said(mixture, which)[np.arange(len(which)), data.gold[which]].mean())
