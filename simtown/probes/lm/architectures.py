@@ -46,18 +46,14 @@ class Architecture:
         model: untrained, for a tokenizer; with a share that dropout drops, or None for the architecture's
             own.
         task: what is predicted.
-        epochs: what the command takes by default.
-        vocabulary: the same.
-        batch: the same.
-        learning_rate: the same.
+        vocabulary: entries at most, by default.
+        learning_rate: the default.
     """
 
     tokenizer: Callable[[Iterable[str], int], PreTrainedTokenizerFast]
     model: Callable[[Any, float | None], Any]
     task: Task
-    epochs: int
     vocabulary: int
-    batch: int
     learning_rate: float
 
     @staticmethod
@@ -200,13 +196,7 @@ def load_tokenizer(directory: Path) -> Any:
 
 
 ARCHITECTURES = {
-    "lstm": Architecture(
-        _words, _lstm, next_token, epochs=1, vocabulary=5_000, batch=128, learning_rate=3e-3
-    ),
-    "bert-mini": Architecture(
-        _pieces, _bert, masked_token, epochs=1, vocabulary=8_000, batch=128, learning_rate=1e-3
-    ),
-    "gpt-mini": Architecture(
-        _pieces, _gpt, next_token, epochs=1, vocabulary=5_000, batch=128, learning_rate=1e-3
-    ),
+    "lstm": Architecture(_words, _lstm, next_token, vocabulary=5_000, learning_rate=3e-3),
+    "bert-mini": Architecture(_pieces, _bert, masked_token, vocabulary=8_000, learning_rate=1e-3),
+    "gpt-mini": Architecture(_pieces, _gpt, next_token, vocabulary=5_000, learning_rate=1e-3),
 }

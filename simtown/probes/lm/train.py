@@ -12,7 +12,7 @@ import math
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, replace
 from hashlib import blake2b, file_digest
 from pathlib import Path
 from time import perf_counter
@@ -23,7 +23,7 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from simtown.core.files import DamagedError, replacing, save_json, save_text
-from simtown.core.options import SettingsError, check, option
+from simtown.core.options import SettingsError
 from simtown.core.processes import keep_memory
 from simtown.core.progress import Progress
 from simtown.core.runs import RunRecord
@@ -31,6 +31,7 @@ from simtown.core.streams import Stream
 from simtown.core.untrusted import inside, open_regular
 from simtown.core.version import __version__
 from simtown.probes.corpus import Corpus, tokenise, vocabulary
+from simtown.probes.lm import LMSettings
 from simtown.probes.lm.architectures import ARCHITECTURES, load_tokenizer, masked_token
 from simtown.probes.quiet import quietly
 
@@ -38,18 +39,9 @@ RUN, METRICS, STATE = "lm.json", "metrics.jsonl", "state.pt"
 #: The file that is there once a directory's tokenizer is whole.
 TOKENIZER = "tokenizer_config.json"
 #: The directory of a run: besides its own files it holds those of save_pretrained.
-RECORD = RunRecord(
-    RUN,
-    "simtown-lm",
-    "simtown lm train",
-    frozenset(
-        {
-            *(RUN, METRICS, STATE, TOKENIZER, "model.safetensors", "config.json", "tokenizer.json"),
-            *("special_tokens_map.json", "generation_config.json"),
-        }
-    ),
-    what="a run",
-)
+_FILES = (RUN, METRICS, STATE, TOKENIZER, "model.safetensors", "config.json", "tokenizer.json")
+_OTHERS = ("special_tokens_map.json", "generation_config.json")
+RECORD = RunRecord(RUN, "simtown-lm", "simtown lm train", frozenset(_FILES + _OTHERS), what="a run")
 #: One phrase in so many is held out; at most so many of them are read at each validation but the last.
 HELD_OUT, LOOKED_AT = 20, 4_000
 #: Steps between two saved states. Batches are sorted by length within pools of so many.
@@ -58,53 +50,31 @@ ROUND, POOL = 200, 50
 LONGEST = 64
 
 
-@dataclass(frozen=True)
-class LMSettings:
-    """Every choice that decides a run's numbers, besides the corpus."""
+def resolved(settings: LMSettings) -> LMSettings:
+    """The settings with the defaults of their architecture and of this machine.
 
-    arch: str = option(help="lstm, bert-mini or gpt-mini.", choices=tuple(ARCHITECTURES))
-    epochs: int = option(help="Times that the corpus is read.", low=1)
-    vocabulary: int = option(help="Words (lstm) or byte pairs at most.", low=10)
-    batch: int = option(help="Phrases a step.", low=1)
-    learning_rate: float = option(
-        help="Highest learning rate: it rises over a twentieth of the steps, and falls to 0.",
-        above=0,
-        below=10,
-        flag="lr",
+    Raises SettingsError if a value is impossible.
+    """
+    settings.check()
+    usual, device = ARCHITECTURES[settings.arch], settings.device
+    if device == "cuda" and not torch.cuda.is_available():
+        raise SettingsError("`cuda` is impossible: PyTorch sees no CUDA device here", "device")
+    if settings.tokenizer is not None:
+        if not (settings.tokenizer / TOKENIZER).is_file():
+            problem = f"{settings.tokenizer} holds no tokenizer: give a directory made by simtown lm train"
+            raise SettingsError(problem, "tokenizer")
+        if usual.task is masked_token and load_tokenizer(settings.tokenizer).mask_token_id is None:
+            raise SettingsError(
+                f"{settings.tokenizer} has no token for a masked word, which {settings.arch} needs: give the "
+                "directory of a bert-mini",
+                "tokenizer",
+            )
+    return replace(
+        settings,
+        vocabulary=settings.vocabulary or usual.vocabulary,
+        learning_rate=settings.learning_rate or usual.learning_rate,
+        device=("cuda" if torch.cuda.is_available() else "cpu") if device == "auto" else device,
     )
-    seed: int = option(0, "Seed of the initial weights, the order of phrases, dropout and masks.")
-    device: str = option("cpu", "cpu or cuda.", choices=("cpu", "cuda"))
-    rare: int = option(1, "Phrases with a word that the corpus has less often are dropped.", low=1)
-    tokenizer: str | None = option(None, "A model made by this command whose vocabulary to take.")
-    dropout: float | None = option(
-        None, "Share dropped while training, by default the architecture's own.", low=0, below=1
-    )
-
-    def check(self) -> None:
-        """Raises SettingsError if a value is impossible."""
-        check(self)
-        for name in ("learning_rate", "dropout"):
-            if math.isnan(getattr(self, name) or 0):
-                raise SettingsError("must be a number, not NaN", name)
-        if self.device == "cuda" and not torch.cuda.is_available():
-            raise SettingsError("`cuda` is impossible: PyTorch sees no CUDA device here", "device")
-        if self.tokenizer is not None:
-            if not (Path(self.tokenizer) / TOKENIZER).is_file():
-                raise SettingsError(
-                    f"{self.tokenizer} holds no tokenizer: give a directory made by simtown lm train",
-                    "tokenizer",
-                )
-            masked = ARCHITECTURES[self.arch].task is masked_token
-            if masked and load_tokenizer(Path(self.tokenizer)).mask_token_id is None:
-                raise SettingsError(
-                    f"{self.tokenizer} has no token for a masked word, which {self.arch} needs: give the "
-                    "directory of a bert-mini",
-                    "tokenizer",
-                )
-
-    def record(self) -> dict[str, Any]:
-        """The settings as lm.json holds them: of a tokenizer's directory the name alone."""
-        return {**asdict(self), "tokenizer": self.tokenizer and Path(self.tokenizer).name}
 
 
 class TrainingError(ValueError):
@@ -122,19 +92,19 @@ def train(settings: LMSettings, corpus: Path, directory: Path, progress: Progres
         ForeignDirectoryError: the directory holds another run, or something else.
         TrainingError: the loss became NaN.
     """
-    settings.check()
+    settings = resolved(settings)
     with open_regular(corpus) as file:
         digest = file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
     fresh = {
         "status": "running",
-        "settings": settings.record(),
+        "settings": {**asdict(settings), "tokenizer": settings.tokenizer and settings.tokenizer.name},
         "corpus": {"name": corpus.name, "sha256": digest},
         "simtown": __version__,
         "torch": torch.__version__,
     }
     # a corpus without enough text is refused before the directory is begun
     phrases = None if (directory / RUN).exists() else _phrases(corpus, settings.rare)
-    with RECORD.opened(directory, fresh, _settings_of) as run:
+    with RECORD.opened(directory, fresh, _decisive) as run:
         if run["status"] == "done":
             return run
         if settings.device == "cpu":
@@ -183,12 +153,9 @@ def train(settings: LMSettings, corpus: Path, directory: Path, progress: Progres
         return run
 
 
-def _settings_of(run: Mapping[str, Any]) -> dict[str, Any]:
-    """What decides a run's weights, from what lm.json says."""
-    try:
-        return {**run["settings"], "corpus": run["corpus"]["sha256"][:12]}
-    except (KeyError, TypeError) as error:
-        raise DamagedError(f"{RUN} is damaged ({error}): give another `directory`") from error
+def _decisive(run: Mapping[str, Any]) -> dict[str, Any]:
+    """What decides a run's weights, from its record."""
+    return {**run["settings"], "corpus": run["corpus"]["sha256"][:12]}
 
 
 class Learner:
@@ -201,7 +168,7 @@ class Learner:
         self.settings, self.directory = settings, directory
         self.architecture = ARCHITECTURES[settings.arch]
         self.tokenizer = self._tokenizer(train)
-        self.train, self.val = (Texts.of(self.tokenizer, phrases) for phrases in (train, val))
+        self.train, self.val = (Texts.of(self.tokenizer, phrases, LONGEST) for phrases in (train, val))
         self.device = torch.device(settings.device)
         self.per_epoch = -(-len(self.train) // settings.batch)
         self.total = settings.epochs * self.per_epoch
@@ -217,12 +184,10 @@ class Learner:
     def _tokenizer(self, phrases: list[str]) -> Any:
         """The run's own tokenizer; at first another run's, or a new one trained on the phrases."""
         if not inside(self.directory, TOKENIZER).is_file():
-            other = self.settings.tokenizer
-            new = (
-                self.architecture.tokenizer(phrases, self.settings.vocabulary)
-                if other is None
-                else load_tokenizer(Path(other))
-            )
+            if self.settings.tokenizer is None:
+                new = self.architecture.tokenizer(phrases, self.settings.vocabulary)
+            else:
+                new = load_tokenizer(self.settings.tokenizer)
             _save_pretrained(new, self.directory, last=TOKENIZER)
         return load_tokenizer(self.directory)
 
@@ -346,10 +311,10 @@ class Texts:
         self.tokens = np.fromiter(every, dtype=np.int32, count=int(self.starts[-1]))
 
     @staticmethod
-    def of(tokenizer: Any, phrases: list[str]) -> Texts:
-        """The phrases, each of at most LONGEST tokens."""
+    def of(tokenizer: Any, phrases: list[str], longest: int) -> Texts:
+        """The phrases, each of at most `longest` tokens."""
         rows: list[list[int]] = []
-        options = {"truncation": True, "max_length": LONGEST, "return_attention_mask": False}
+        options = {"truncation": True, "max_length": longest, "return_attention_mask": False}
         for begin in range(0, len(phrases), 10_000):
             rows += tokenizer(phrases[begin : begin + 10_000], **options)["input_ids"]
         return Texts(rows)

@@ -29,7 +29,8 @@ from simtown.datasets.reader import Dataset
 from simtown.language.colours import COLOURS, by_kind, seen
 from simtown.probes import elicit, measures
 from simtown.probes.items import GROUPS, grouped
-from simtown.probes.lm.train import LMSettings, train
+from simtown.probes.lm import LMSettings
+from simtown.probes.lm.train import train
 from simtown.probes.report import write_rows
 from simtown.probes.scorers import open_scorer
 from simtown.probes.scorers.base import Scorer
@@ -149,7 +150,7 @@ def run(
             "`biases` lists probabilities from 0 to below 1, with commas between, such as 0,0.5,0.95"
         )
     kinds = NeutralKinds.of(town)
-    settings = LMSettings("lstm", epochs, VOCABULARY, BATCH, 0.003, 0)
+    settings = LMSettings(epochs=epochs, vocabulary=VOCABULARY, batch=BATCH, device="cpu")
     summary: dict[str, Any] = {
         "format": FORMAT,
         "town": town.name,

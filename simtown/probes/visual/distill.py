@@ -16,16 +16,17 @@ from typing import Any
 import numpy as np
 import torch
 
-from simtown.core.files import as_json, claimed, save_json
+from simtown.core.files import as_json, save_json, whole
 from simtown.core.options import check
 from simtown.core.progress import Progress
-from simtown.core.runs import require_empty
 from simtown.core.version import __version__
 from simtown.probes.corpus import Corpus
+from simtown.probes.lm.train import Texts
 from simtown.probes.model_names import without_folders
 from simtown.probes.quiet import quietly
 from simtown.probes.scorers.base import Scorer
 from simtown.probes.scorers.batching import together
+from simtown.probes.scorers.masked import Masked
 from simtown.probes.visual import DistillSettings
 from simtown.probes.visual.soft_prompts import masked_of
 
@@ -59,24 +60,19 @@ def distill(
             f"{teacher.name} and {student.name} have different vocabularies: their distributions cannot be "
             "compared"
         )
-    with claimed(out, "simtown probe visual distill"):
-        require_empty(out)
-        texts = [
-            ids
-            for sentence in Corpus(corpus)
-            if len(ids := b.tokenizer(sentence, truncation=True, max_length=LONGEST)["input_ids"]) > 2
-        ]
-        if not texts:
-            raise ValueError(f"{corpus} holds no text")
+    texts = Texts.of(b.tokenizer, list(Corpus(corpus)), LONGEST)
+    if not len(texts):
+        raise ValueError(f"{corpus} holds no text")
+    with whole(out, "simtown probe visual distill") as directory:
         started = perf_counter()
-        losses = _train(a, b, texts, settings, out)
+        losses = _train(a, b, texts, settings, f"distill {out}, steps")
         with quietly():
-            b.model.save_pretrained(out)
-        b.tokenizer.save_pretrained(out)
-        models = {"teacher": without_folders(teacher.name), "student": without_folders(student.name)}
+            b.model.save_pretrained(directory)
+        b.tokenizer.save_pretrained(directory)
         content = {
             "version": __version__,
-            **models,
+            "teacher": without_folders(teacher.name),
+            "student": without_folders(student.name),
             "corpus": corpus.name,
             **asdict(settings),
             "texts": len(texts),
@@ -84,35 +80,34 @@ def distill(
             "divergence_last": float(np.mean(losses[-20:])),
             "seconds": perf_counter() - started,
         }
-        save_json(out / NAME, as_json(content))
+        save_json(directory / NAME, as_json(content))
     return content
 
 
 def _train(
-    teacher: Any, student: Any, texts: list[list[int]], settings: DistillSettings, out: Path
+    teacher: Masked, student: Masked, texts: Texts, settings: DistillSettings, title: str
 ) -> list[float]:
     """The divergence of every batch."""
-    rng = np.random.default_rng(settings.seed)
+    generator = torch.Generator().manual_seed(settings.seed)
     model = student.model.requires_grad_(True).train()
     optimiser = torch.optim.AdamW(model.parameters(), lr=settings.learning_rate, weight_decay=DECAY)
     steps = settings.epochs * -(-len(texts) // settings.batch)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda i: max(0.0, 1 - i / steps))
     losses: list[float] = []
-    with Progress(f"distill {out}, steps") as bar, torch.random.fork_rng():
+    with Progress(title) as bar, torch.random.fork_rng():
         torch.manual_seed(settings.seed)  # dropout
         bar.on_begin(steps)
-        for ids, real in _batches(student, texts, settings, rng):
+        for ids, real in _batches(student.tokenizer, texts, settings, generator):
             optimiser.zero_grad()
             losses.append(0.0)
-            lengths = real.sum(1).cpu().numpy()
+            lengths = real.sum(1).numpy()
             for rows in together(lengths, equal=teacher.sees_padding or student.sees_padding):
-                cells = (student.tensor(rows), slice(lengths[rows].max()))
-                inputs = {"input_ids": ids[cells], "attention_mask": real[cells]}
+                cells = (rows, slice(lengths[rows].max()))
+                shown, mask = ids[cells].to(student.device), real[cells].to(student.device)
                 with torch.no_grad():
-                    teacher_logits = teacher.model(**inputs).logits.float()
-                student_logits = model(**inputs).logits.float()
-                share = len(rows) / len(ids)
-                loss = share * divergence(teacher_logits, student_logits, real[cells])
+                    teacher_logits = teacher.model(input_ids=shown, attention_mask=mask).logits.float()
+                student_logits = model(input_ids=shown, attention_mask=mask).logits.float()
+                loss = divergence(teacher_logits, student_logits, mask) * len(rows) / len(ids)
                 loss.backward()
                 losses[-1] += float(loss.detach())
             optimiser.step()
@@ -123,20 +118,14 @@ def _train(
 
 
 def _batches(
-    scorer: Any, texts: list[list[int]], settings: DistillSettings, rng: np.random.Generator
+    tokenizer: Any, texts: Texts, settings: DistillSettings, generator: torch.Generator
 ) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-    """Padded batches with some tokens masked, at least one a sentence; special tokens never."""
-    mask, special = scorer.tokenizer.mask_token_id, set(scorer.tokenizer.all_special_ids)
+    """Padded batches with some tokens masked, special ones never; and 1 where a token is real."""
+    special = torch.tensor(tokenizer.all_special_ids)
     for _ in range(settings.epochs):
-        order = rng.permutation(len(texts))
-        for batch in np.array_split(order, -(-len(texts) // settings.batch)):
-            shown = []
-            for i in batch:
-                free = [k for k, token in enumerate(texts[i]) if token not in special]
-                hidden = (
-                    {free[k] for k in rng.permutation(len(free))[: max(1, round(MASKED * len(free)))]}
-                    if free
-                    else set()
-                )
-                shown.append([mask if k in hidden else token for k, token in enumerate(texts[i])])
-            yield scorer.padded(shown)
+        order = torch.randperm(len(texts), generator=generator).numpy()
+        for rows in np.array_split(order, -(-len(texts) // settings.batch)):
+            ids = texts.batch(rows, tokenizer.pad_token_id)
+            hidden = (torch.rand(ids.shape, generator=generator) < MASKED) & ~torch.isin(ids, special)
+            real = (ids != tokenizer.pad_token_id).long()
+            yield torch.where(hidden, tokenizer.mask_token_id, ids), real

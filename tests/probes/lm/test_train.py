@@ -18,9 +18,10 @@ pytest.importorskip("msgspec", reason="needs msgspec: pip install '.[vg]'")
 from safetensors.torch import load_file  # noqa: E402
 
 from simtown.core.files import DamagedError, ForeignDirectoryError  # noqa: E402
+from simtown.probes.lm import LMSettings  # noqa: E402
 from simtown.probes.lm import train as training  # noqa: E402
 from simtown.probes.lm.architectures import ARCHITECTURES, load_tokenizer, masked_token, next_token  # noqa: E402
-from simtown.probes.lm.train import LMSettings, Texts, held_out, train  # noqa: E402
+from simtown.probes.lm.train import Texts, held_out, train  # noqa: E402
 from simtown.probes.scorers import open_scorer  # noqa: E402
 from tests.probes.tiny import redrawn  # noqa: E402
 
