@@ -7,6 +7,7 @@ sentences; temperature 1.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -88,7 +89,7 @@ def _train(
     teacher: Masked, student: Masked, texts: Texts, settings: DistillSettings, title: str
 ) -> list[float]:
     """The divergence of every batch."""
-    generator = torch.Generator().manual_seed(settings.seed)
+    rng = np.random.default_rng(settings.seed)
     model = student.model.requires_grad_(True).train()
     optimiser = torch.optim.AdamW(model.parameters(), lr=settings.learning_rate, weight_decay=DECAY)
     steps = settings.epochs * -(-len(texts) // settings.batch)
@@ -97,7 +98,7 @@ def _train(
     with Progress(title) as bar, torch.random.fork_rng():
         torch.manual_seed(settings.seed)  # dropout
         bar.on_begin(steps)
-        for ids, real in _batches(student.tokenizer, texts, settings, generator):
+        for ids, real in _batches(student.tokenizer, texts, settings, rng):
             optimiser.zero_grad()
             losses.append(0.0)
             lengths = real.sum(1).numpy()
@@ -118,14 +119,14 @@ def _train(
 
 
 def _batches(
-    tokenizer: Any, texts: Texts, settings: DistillSettings, generator: torch.Generator
+    tokenizer: Any, texts: Texts, settings: DistillSettings, rng: np.random.Generator
 ) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
     """Padded batches with some tokens masked, special ones never; and 1 where a token is real."""
-    special = torch.tensor(tokenizer.all_special_ids)
+    special = np.isin(texts.tokens, tokenizer.all_special_ids)
     for _ in range(settings.epochs):
-        order = torch.randperm(len(texts), generator=generator).numpy()
+        order, masked = rng.permutation(len(texts)), copy.copy(texts)
+        hidden = (rng.random(len(texts.tokens)) < MASKED) & ~special
+        masked.tokens = np.where(hidden, tokenizer.mask_token_id, texts.tokens)
         for rows in np.array_split(order, -(-len(texts) // settings.batch)):
-            ids = texts.batch(rows, tokenizer.pad_token_id)
-            hidden = (torch.rand(ids.shape, generator=generator) < MASKED) & ~torch.isin(ids, special)
-            real = (ids != tokenizer.pad_token_id).long()
-            yield torch.where(hidden, tokenizer.mask_token_id, ids), real
+            ids = masked.batch(rows, tokenizer.pad_token_id)
+            yield ids, (ids != tokenizer.pad_token_id).long()
