@@ -285,9 +285,8 @@ def sidecar_motorcycle() -> Mesh:
     car = loft([[(x, r * cos(t), 0.56 + r * sin(t)) for t in turns] for x, r in ends], "yellow")
     car += frustum((0.08, 0.7, 0.42), (0.06, 0.5), (0.86, 0.0, 0.84), "sky", -0.14)
     car += side((-0.2, 0.65), (0.5, 0.64), 0.37, "crimson")
-    car += rider(
-        (0.34, 0.76), (0.66, 0.96), (0.6, 0.4), "green", "green", "sky", lean=2, size=0.9, stance=0.1
-    )
+    hip, hand, foot = (0.34, 0.76), (0.66, 0.96), (0.6, 0.4)
+    car += rider(hip, hand, foot, "green", "green", "sky", lean=2, size=0.9, stance=0.1)
     car += _tyre(-0.15, 0.3, 0.16, "hub", -0.46) + box((0.6, 0.2, 0.06), (-0.15, -0.46, 0.62), "crimson")
     car += rod((0.0, 0.0, 0.4), (0.0, 0.9, 0.4), 0.06, "dark")
     return centred(_machine("yellow"), _motorcyclist("brown", "charcoal", "cream"), car.at(0.0, -0.82))
