@@ -1,9 +1,10 @@
 """Objects, properties and affordances: the study of Forbes, Holtzman and Choi (2019), ``simtown probe
 physical``.
 
-:mod:`~simtown.probes.physical.physical_release` reads the released data, ``decisions`` makes tasks of it,
+:mod:`~simtown.probes.physical.physical_release` reads the released data and makes yes/no decisions of it,
 ``sentences`` and ``inputs`` turn pairs into text and vectors, ``heads`` and ``finetune`` learn from them,
-``scores`` measures, ``physical_study`` is the study, ``paper_tables`` prints the paper's tables beside ours.
+``baselines`` do not, ``scores`` measures, ``physical_study`` is the study, ``paper_tables`` has the paper's
+tables.
 """
 
 from __future__ import annotations

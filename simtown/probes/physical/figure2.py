@@ -9,8 +9,7 @@ import numpy as np
 
 from simtown.core.plots import INK, new_figure, save_figure, style_axes
 from simtown.core.untrusted import figure_text
-from simtown.probes.physical.decisions import PhysicalTask
-from simtown.probes.physical.physical_release import CATEGORIES, PhysicalRelease
+from simtown.probes.physical.physical_release import CATEGORIES, PhysicalRelease, PhysicalTask
 from simtown.probes.physical.scores import frequency_correlation
 from simtown.probes.report import Results
 

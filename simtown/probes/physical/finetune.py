@@ -42,82 +42,87 @@ class FineTuning:
         """Optimiser steps on so many training rows."""
         return self.epochs * -(-rows // self.batch)
 
+    def fit(
+        self,
+        place: str,
+        texts: list[str],
+        pair: np.ndarray,
+        label: np.ndarray,
+        seed: int,
+        progress: Callable[[int], object],
+        device: str = "auto",
+    ) -> np.ndarray:
+        """Train the model of a hub id or directory, and give (u,) float64 probability of yes for every text.
 
-def fit(
-    place: str,
-    texts: list[str],
-    pair: np.ndarray,
-    label: np.ndarray,
-    settings: FineTuning,
-    seed: int,
-    progress: Callable[[int], object],
-    device: str = "auto",
-) -> np.ndarray:
-    """Train on rows and give (u,) float64 probability of yes for every text.
+        Args:
+            place: hub id or local directory of the pretrained model.
+            texts: (u,) a sentence a pair.
+            pair: (n,) int64, the text of each training row.
+            label: (n,) bool.
+            seed: of new weights, dropout and the order of rows.
+            progress: takes the number of newly finished steps.
+            device: auto, cpu, cuda, or another of PyTorch's names.
 
-    Args:
-        place: hub id or local directory of the pretrained model.
-        texts: (u,) a sentence a pair.
-        pair: (n,) int64, the text of each training row.
-        label: (n,) bool.
-        settings: hyperparameters.
-        seed: of new weights, dropout and the order of rows.
-        progress: takes the number of newly finished steps.
-        device: auto, cpu, cuda, or another of PyTorch's names.
+        Raises:
+            ValueError: there is no such device.
+            FileNotFoundError: no such model, here or on the hub.
+            DamagedError: it cannot be loaded.
+        """
+        import torch
+        import torch.nn.functional as F
+        import transformers
 
-    Raises:
-        ValueError: there is no such device.
-        FileNotFoundError: no such model, here or on the hub.
-        DamagedError: it cannot be loaded.
-    """
-    import torch
-    import torch.nn.functional as F
+        device = opening.device_of(device)
+        torch.manual_seed(seed)
+        path = opening.model_directory(place, hub=True)
+        tokenizer = opening.load_tokenizer(path)
+        if tokenizer.pad_token is None:
+            tokenizer.pad_token = tokenizer.eos_token
+        squared = self.loss == "squared"
+        kind = transformers.AutoModelForSequenceClassification
+        model, _ = opening.load_model(path, kind, num_labels=1 if squared else 2)
+        model.config.pad_token_id = tokenizer.pad_token_id
+        codes = tokenizer(texts, truncation=True, max_length=self.length)["input_ids"]
+        lengths = np.array([len(code) for code in codes])
+        equal = _sees_padding(tokenizer, model, codes[0])
+        model.to(device).train()
+        optimiser = torch.optim.AdamW(model.parameters(), lr=self.learning_rate, weight_decay=0.01)
+        total = self.steps(len(pair))
+        warm = max(1, round(self.warm_up * total))
+        schedule = torch.optim.lr_scheduler.LambdaLR(
+            optimiser, lambda s: min((s + 1) / warm, (total - s) / max(1, total - warm))
+        )
 
-    device = opening.device_of(device)
-    torch.manual_seed(seed)
-    tokenizer, model = _load(place, 1 if settings.loss == "squared" else 2)
-    codes = tokenizer(texts, truncation=True, max_length=settings.length)["input_ids"]
-    equal = _sees_padding(tokenizer, model, codes[0])
-    model.to(device).train()
-    optimiser = torch.optim.AdamW(model.parameters(), lr=settings.learning_rate, weight_decay=0.01)
-    total = settings.steps(len(pair))
-    warm = max(1, round(settings.warm_up * total))
-    schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimiser, lambda s: min((s + 1) / warm, (total - s) / max(1, total - warm))
-    )
-    lengths = np.array([len(code) for code in codes])
+        def logits(chosen: np.ndarray) -> Any:
+            parts = together(lengths[chosen], equal=equal)
+            batches = [{"input_ids": [codes[i] for i in chosen[rows]]} for rows in parts]
+            each = [model(**tokenizer.pad(batch, return_tensors="pt").to(device)).logits for batch in batches]
+            return torch.cat(each)[np.argsort(np.concatenate(parts))]
 
-    def logits(chosen: np.ndarray) -> Any:
-        parts = together(lengths[chosen], equal=equal)
-        batches = [{"input_ids": [codes[i] for i in chosen[rows]]} for rows in parts]
-        each = [model(**tokenizer.pad(batch, return_tensors="pt").to(device)).logits for batch in batches]
-        return torch.cat(each)[np.argsort(np.concatenate(parts))]
-
-    random = np.random.default_rng(seed)
-    for _ in range(settings.epochs):
-        order = random.permutation(len(pair))
-        for start in range(0, len(order), settings.batch):
-            rows = order[start : start + settings.batch]
-            target = torch.from_numpy(label[rows]).to(device)
-            out = logits(pair[rows])
-            if settings.loss == "squared":
-                loss = F.mse_loss(torch.sigmoid(out[:, 0]), target.float())
-            else:
-                loss = F.cross_entropy(out, target.long())
-            optimiser.zero_grad()
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimiser.step()
-            schedule.step()
-            progress(1)
-    model.eval()
-    result = np.empty(len(texts))
-    with torch.inference_mode():
-        for start in range(0, len(texts), 256):
-            out = logits(np.arange(start, min(start + 256, len(texts)))).double()
-            yes = torch.sigmoid(out[:, 0]) if settings.loss == "squared" else out.softmax(-1)[:, 1]
-            result[start : start + 256] = yes.cpu().numpy()
-    return result
+        random = np.random.default_rng(seed)
+        for _ in range(self.epochs):
+            order = random.permutation(len(pair))
+            for start in range(0, len(order), self.batch):
+                rows = order[start : start + self.batch]
+                target = torch.from_numpy(label[rows]).to(device)
+                out = logits(pair[rows])
+                if squared:
+                    loss = F.mse_loss(torch.sigmoid(out[:, 0]), target.float())
+                else:
+                    loss = F.cross_entropy(out, target.long())
+                optimiser.zero_grad()
+                loss.backward()
+                torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+                optimiser.step()
+                schedule.step()
+                progress(1)
+        model.eval()
+        with torch.inference_mode():
+            every = np.arange(len(texts))
+            out = torch.cat([logits(every[start : start + 256]) for start in range(0, len(texts), 256)])
+            yes = torch.sigmoid(out.double()[:, 0]) if squared else out.double().softmax(-1)[:, 1]
+        result: np.ndarray = yes.cpu().numpy()
+        return result
 
 
 def _sees_padding(tokenizer: Any, model: Any, code: list[int]) -> bool:
@@ -126,26 +131,9 @@ def _sees_padding(tokenizer: Any, model: Any, code: list[int]) -> bool:
     """
     import torch
 
-    code = code[:8]  # the same with padding is not too long for a model
+    texts = {"input_ids": [code[:8]]}  # the same with padding is not too long for a model
+    lengths = len(code[:8]), 2 * len(code[:8])
+    padded = [tokenizer.pad(texts, padding="max_length", max_length=n, return_tensors="pt") for n in lengths]
     with torch.inference_mode():
-        alone, padded = (
-            model.eval()(
-                **tokenizer.pad(
-                    {"input_ids": [code]}, padding="max_length", max_length=length, return_tensors="pt"
-                )
-            ).logits
-            for length in (len(code), 2 * len(code))
-        )
-    return not torch.allclose(alone, padded, rtol=1e-4, atol=1e-5)
-
-
-def _load(place: str, outputs: int) -> tuple[Any, Any]:
-    import transformers
-
-    path = opening.model_directory(place, hub=True)
-    tokenizer = opening.load_tokenizer(path)
-    model, _ = opening.load_model(path, transformers.AutoModelForSequenceClassification, num_labels=outputs)
-    if tokenizer.pad_token is None:
-        tokenizer.pad_token = tokenizer.eos_token
-    model.config.pad_token_id = tokenizer.pad_token_id
-    return tokenizer, model
+        alone, beside = (model.eval()(**batch).logits for batch in padded)
+    return not torch.allclose(alone, beside, rtol=1e-4, atol=1e-5)

@@ -1,19 +1,19 @@
 """What is trained on fixed vectors: the paper's perceptron, and logistic regression (section "Finetuning").
 
-A head is a frozen dataclass of its hyperparameters with one method, `fit`, from :class:`Inputs` and counts of
-training rows to the probability of yes for every pair.
+A head is a frozen dataclass of its hyperparameters. Its method `fit` takes :class:`Inputs`, the pair of each
+training row (n,) and the row's label (n,), and gives (u,) float64 the probability of yes for every pair.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 
-from simtown.probes.physical.decisions import DecisionRows
 from simtown.probes.physical.inputs import Inputs
+from simtown.probes.physical.physical_release import Decisions
 from simtown.probes.physical.scores import scores
 
 #: Takes the number of newly finished steps.
@@ -21,27 +21,6 @@ ProgressCallback = Callable[[int], object]
 Folds = Literal["rows", "objects"]
 #: Folds of cross-validation.
 K = 5
-
-
-class Head(Protocol):
-    """Anything that learns from vectors."""
-
-    @property
-    def steps(self) -> int:
-        """How many steps `fit` reports."""
-        ...
-
-    def candidates(self) -> tuple[Head, ...]:
-        """What tuning chooses among, this head's own hyperparameters included."""
-        ...
-
-    def fit(
-        self, inputs: Inputs, counts: np.ndarray, positives: np.ndarray, seed: int, progress: ProgressCallback
-    ) -> np.ndarray:
-        """(u,) float64 probability of yes for every pair, which stands in (u,) `counts` training rows, in
-        `positives` of them as yes.
-        """
-        ...
 
 
 @dataclass(frozen=True)
@@ -70,20 +49,23 @@ class Perceptron:
 
     @property
     def steps(self) -> int:
+        """How many steps `fit` reports."""
         return self.epochs
 
     def candidates(self) -> tuple[Perceptron, ...]:
-        """Weight decays around the released one; at 0.1 and 0.001 it learns nothing (F1 = 0), as the paper's
-        authors report.
+        """What tuning chooses among: weight decays around the released one.
+
+        At 0.1 and 0.001 it learns nothing (F1 = 0), as the paper's authors report.
         """
         return tuple(replace(self, weight_decay=w) for w in (0.003, 0.01, 0.03))
 
     def fit(
-        self, inputs: Inputs, counts: np.ndarray, positives: np.ndarray, seed: int, progress: ProgressCallback
+        self, inputs: Inputs, pair: np.ndarray, label: np.ndarray, seed: int, progress: ProgressCallback
     ) -> np.ndarray:
-        """See :class:`Head`. Weights begin from N(0, 1), biases at 0.01."""
+        """Train. Weights begin from N(0, 1), biases at 0.01."""
         import torch
 
+        counts, positives = inputs.counted(pair, label)
         inputs = inputs.standardised(counts)
         random = torch.Generator().manual_seed(seed)
         tables = [torch.from_numpy(table) for table in inputs.tables]
@@ -139,23 +121,27 @@ class Logistic:
 
     @property
     def steps(self) -> int:
+        """How many steps `fit` reports."""
         return 1
 
     def candidates(self) -> tuple[Logistic, ...]:
+        """What tuning chooses among."""
         return tuple(replace(self, C=c) for c in (0.1, 0.316, 1.0, 3.16, 10.0))
 
     def fit(
-        self, inputs: Inputs, counts: np.ndarray, positives: np.ndarray, seed: int, progress: ProgressCallback
+        self, inputs: Inputs, pair: np.ndarray, label: np.ndarray, seed: int, progress: ProgressCallback
     ) -> np.ndarray:
-        """See :class:`Head`."""
-        if inputs.separate:
-            vectors = inputs.matrix(slice(-1))
-            result = np.ones(len(inputs.right))
-            for item in np.unique(inputs.right):
-                rows = inputs.right == item
-                result[rows] = self._regress(vectors[rows], counts[rows], positives[rows], seed)
-        else:
+        """Train one regression or, with word vectors, one for each right-hand item."""
+        counts, positives = inputs.counted(pair, label)
+        if not inputs.words:
             result = self._regress(inputs.standardised(counts).matrix(), counts, positives, seed)
+        else:
+            left, right = inputs.index
+            result = np.ones(len(right))
+            for item in np.unique(right):
+                pairs = right == item
+                vectors = inputs.tables[0][left[pairs]]
+                result[pairs] = self._regress(vectors, counts[pairs], positives[pairs], seed)
         progress(1)
         return result
 
@@ -177,13 +163,14 @@ class Logistic:
         return result
 
 
+Head = Perceptron | Logistic
 HEADS: dict[str, Head] = {"mlp": Perceptron(), "logistic": Logistic()}
 
 
 # k-fold cross-validation over the training rows (section "Finetuning", k = 5)
 
 
-def folds(rows: DecisionRows, kind: Folds, seed: int, k: int = K) -> list[np.ndarray]:
+def folds(rows: Decisions, kind: Folds, seed: int, k: int = K) -> list[np.ndarray]:
     """k masks (n,) of the rows that are held out: every row in one of them.
 
     The release draws folds over rows, so that an object's other rows stand in the training part: its score is
@@ -192,7 +179,7 @@ def folds(rows: DecisionRows, kind: Folds, seed: int, k: int = K) -> list[np.nda
     Raises:
         ValueError: there are fewer rows or objects than folds.
     """
-    units = np.arange(len(rows)) if kind == "rows" else np.unique(rows.group, return_inverse=True)[1]
+    units = np.arange(len(rows)) if kind == "rows" else np.unique(rows.object, return_inverse=True)[1]
     count = int(units.max()) + 1
     if count < k:
         raise ValueError(f"{k} folds need at least {k} {kind}, not {count}")
@@ -201,33 +188,18 @@ def folds(rows: DecisionRows, kind: Folds, seed: int, k: int = K) -> list[np.nda
     return [fold[units] == i for i in range(k)]
 
 
-def tune(
-    heads: Sequence[Head],
+def cross_validate(
+    head: Head,
     inputs: Inputs,
-    rows: DecisionRows,
+    rows: Decisions,
     pair: np.ndarray,
     kind: Folds,
     seed: int,
     progress: ProgressCallback,
-) -> list[tuple[float, Head]]:
-    """Every candidate's mean micro F1 over the held-out folds, the best first.
-
-    Args:
-        heads: the candidates.
-        inputs: vectors of pairs.
-        rows: the training rows.
-        pair: (n,) the pair of each.
-        kind: what folds keep together.
-        seed: of folds and heads.
-        progress: takes the number of newly finished steps.
-    """
-    tried = []
-    masks = folds(rows, kind, seed)
-    for head in heads:
-        micro = []
-        for held_out in masks:
-            counted = inputs.counted(rows.where(~held_out), pair[~held_out])
-            score = head.fit(inputs, *counted, seed, progress)
-            micro.append(scores(rows.where(held_out), score[pair[held_out]] > 0.5).micro)
-        tried.append((float(np.mean(micro)), head))
-    return sorted(tried, key=lambda entry: -entry[0])
+) -> float:
+    """A head's mean micro F1 over the folds that are held out."""
+    micro = []
+    for held_out in folds(rows, kind, seed):
+        score = head.fit(inputs, pair[~held_out], rows.label[~held_out], seed, progress)
+        micro.append(scores(rows.where(held_out), score[pair[held_out]] > 0.5)["micro"])
+    return float(np.mean(micro))

@@ -10,9 +10,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from simtown.probes.physical.decisions import DecisionRows, Kind, PhysicalTask
-from simtown.probes.physical.physical_release import PhysicalRelease
-from simtown.probes.physical.sentences import English, sentence
+from simtown.probes.physical.physical_release import Kind, PhysicalRelease, PhysicalTask, numbered
+from simtown.probes.physical.sentences import Sentence
 from simtown.probes.scorers.base import Pooling, Scorer, UnableError
 
 StandIn = Literal["zeros", "random"]
@@ -22,19 +21,16 @@ StandIn = Literal["zeros", "random"]
 class Inputs:
     """Vectors of pairs, in parts that stand side by side.
 
-    Word vectors have two parts with a row a word; a sentence's vector is one part with a row a pair.
-
     Attributes:
         tables: of each part, (k, d) float32.
         index: of each part, (u,): part i of pair u is row ``index[i][u]`` of ``tables[i]``.
-        right: (u,) number of the pair's right-hand item, for heads that are trained for each.
-        separate: whether the last part tells nothing but that item.
+        words: whether the two parts are vectors of words, a row a word, so that the last part says nothing
+            but which word stands right. If not, each part has a row a pair.
     """
 
     tables: tuple[np.ndarray, ...]
     index: tuple[np.ndarray, ...]
-    right: np.ndarray
-    separate: bool
+    words: bool = False
 
     def standardised(self, counts: np.ndarray) -> Inputs:
         """Every coordinate with mean 0 and standard deviation 1 over the training rows, of which each pair
@@ -46,20 +42,19 @@ class Inputs:
             mean = weight @ table
             deviation = np.sqrt(weight @ (table - mean) ** 2)
             tables.append(((table - mean) / np.where(deviation > 1e-8, deviation, np.inf)).astype(np.float32))
-        return Inputs(tuple(tables), self.index, self.right, self.separate)
+        return Inputs(tuple(tables), self.index, self.words)
 
-    def matrix(self, parts: slice = slice(None)) -> np.ndarray:
+    def matrix(self) -> np.ndarray:
         """(u, d) float32: the parts of every pair side by side."""
-        return np.concatenate(
-            [t[i] for t, i in zip(self.tables[parts], self.index[parts], strict=True)], axis=1
-        )
+        return np.concatenate([t[i] for t, i in zip(self.tables, self.index, strict=True)], axis=1)
 
-    def counted(self, rows: DecisionRows, pair: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(u,) float64 how many of some rows each pair has, and how many of them are yes; `pair` is that of
-        each row.
+    def counted(self, pair: np.ndarray, label: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(u,) float64 how many rows each pair has, and how many of them are yes, given each row's pair and
+        label.
         """
-        counts = np.bincount(pair, minlength=len(self.right)).astype(np.float64)
-        return counts, np.bincount(pair, weights=rows.label, minlength=len(self.right))
+        count = len(self.index[0])
+        rows = np.bincount(pair, minlength=count).astype(np.float64)
+        return rows, np.bincount(pair, weights=label, minlength=count)
 
 
 def of_words(task: PhysicalTask, scorer: Scorer, stand_in: StandIn) -> tuple[Inputs, dict[str, Any]]:
@@ -75,25 +70,24 @@ def of_words(task: PhysicalTask, scorer: Scorer, stand_in: StandIn) -> tuple[Inp
     """
     if "word_vector" not in scorer.abilities:
         raise UnableError(f"{scorer.name} has no vectors of single words: give glove:PATH, or another `use`")
-    sides = [
-        [word_of(task.release, kind, name) for name in names]
-        for kind, names in zip(task.kinds, (task.lefts, task.rights), strict=True)
-    ]
-    vectors = {word: scorer.word_vector(word) for side in sides for word in side}
+    sides = [numbered(task.pairs.left), numbered(task.pairs.right)]
+    words = {
+        kind: [word_of(task.release, kind, name) for name in names.tolist()]
+        for kind, (names, _) in zip(task.kinds, sides, strict=True)
+    }
+    vectors = {word: scorer.word_vector(word) for side in words.values() for word in side}
     known = [vector for vector in vectors.values() if vector is not None]
     if not known:
         raise ValueError(f"{scorer.name} knows none of the {len(vectors)} words of {task.title}")
     scale = float(np.std(known)) if stand_in == "random" else 0.0
     unknown = {word for word, vector in vectors.items() if vector is None}
-    for word in vectors:
-        if word in unknown:  # the same for a word in every task and run
-            seed = int.from_bytes(blake2b(word.encode(), digest_size=8).digest(), "little")
-            vectors[word] = scale * np.random.default_rng(seed).standard_normal(len(known[0]))
-    tables = tuple(np.array([vectors[word] for word in side], dtype=np.float32) for side in sides)
-    pairs = task.pairs
-    return Inputs(tables, (pairs.left, pairs.right), pairs.right, separate=True), {
+    for word in unknown:  # the same for a word in every task and run
+        seed = int.from_bytes(blake2b(word.encode(), digest_size=8).digest(), "little")
+        vectors[word] = scale * np.random.default_rng(seed).standard_normal(len(known[0]))
+    tables = tuple(np.array([vectors[word] for word in side], dtype=np.float32) for side in words.values())
+    return Inputs(tables, tuple(index for _, index in sides), words=True), {
         kind: {"of": len(side), "words": [word for word in dict.fromkeys(side) if word in unknown]}
-        for kind, side in zip(task.kinds, sides, strict=True)
+        for kind, side in words.items()
     }
 
 
@@ -106,28 +100,17 @@ def word_of(release: PhysicalRelease, kind: Kind, name: str) -> str:
     return release.properties[name].word if kind == "property" else name
 
 
-def of_tokens(task: PhysicalTask, scorer: Scorer, english: English) -> Inputs:
-    """The last layer at the two words of each pair's sentence, a word of several tokens as their mean."""
-    sentences = [sentence(task, pair, english) for pair in task.named_pairs]
-    spans = [s.left for s in sentences] + [s.right for s in sentences]
-    # in one request, so that each text is read once
-    embedded = _embedded(scorer, 2 * [s.text for s in sentences], spans, "mean")
-    every = np.arange(len(sentences))
-    return Inputs(tuple(np.split(embedded, 2)), (every, every), task.pairs.right, separate=False)
-
-
-def of_sentences(task: PhysicalTask, scorer: Scorer, english: English, pooling: Pooling) -> Inputs:
-    """One vector of each pair's sentence: the last layer's mean over tokens, or its first token."""
-    texts = [sentence(task, pair, english).text for pair in task.named_pairs]
-    embedded = _embedded(scorer, texts, None, pooling)
-    return Inputs((embedded,), (np.arange(len(texts)),), task.pairs.right, separate=False)
-
-
-def _embedded(
-    scorer: Scorer, texts: list[str], spans: list[tuple[int, int]] | None, pooling: Pooling
-) -> np.ndarray:
+def of_sentences(scorer: Scorer, sentences: list[Sentence], pooling: Pooling | None) -> Inputs:
+    """The last layer of each pair's sentence: its mean over tokens or its first token; with no pooling at the
+    two words, a word of several tokens as their mean.
+    """
     if "embed" not in scorer.abilities:
         raise UnableError(
             f"{scorer.name} gives no vectors of text: give hf:, lstm: or sentence:, or another `use`"
         )
-    return np.asarray(scorer.embed(texts, spans, pooling=pooling), dtype=np.float32)
+    texts, every = [s.text for s in sentences], np.arange(len(sentences))
+    if pooling is not None:
+        return Inputs((np.asarray(scorer.embed(texts, pooling=pooling), dtype=np.float32),), (every,))
+    spans = [s.left for s in sentences] + [s.right for s in sentences]
+    vectors = scorer.embed(2 * texts, spans)  # in one request, so that each text is read once
+    return Inputs(tuple(np.split(np.asarray(vectors, dtype=np.float32), 2)), (every, every))

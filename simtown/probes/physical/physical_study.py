@@ -7,9 +7,7 @@ a language model outright.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +16,15 @@ import numpy as np
 from simtown.core.options import SettingsError
 from simtown.core.tables import Table
 from simtown.probes import measures, report
-from simtown.probes.physical import FORM, TASKS, PhysicalSettings, finetune, inputs, paper_tables
-from simtown.probes.physical.decisions import DecidedItems, DecisionRows, PhysicalTask, build
+from simtown.probes.physical import FORM, TASKS, PhysicalSettings, inputs, paper_tables
+from simtown.probes.physical.baselines import BASELINES
 from simtown.probes.physical.figure2 import figure2
-from simtown.probes.physical.heads import HEADS, Folds, K, tune
-from simtown.probes.physical.inputs import Inputs, StandIn
-from simtown.probes.physical.physical_release import read
-from simtown.probes.physical.scores import compare, describe, rows_of, scores, short_columns
-from simtown.probes.physical.sentences import English, question, sentence
+from simtown.probes.physical.finetune import FineTuning, Loss
+from simtown.probes.physical.heads import HEADS, Folds, K, cross_validate
+from simtown.probes.physical.inputs import StandIn
+from simtown.probes.physical.physical_release import PhysicalTask, read
+from simtown.probes.physical.scores import COLUMNS, compare, describe, scores, short_columns
+from simtown.probes.physical.sentences import English, question, sentences
 from simtown.probes.report import Results
 from simtown.probes.scorers.base import BLANK, Pooling, Scorer, UnableError
 from simtown.probes.study import Study, TaskRequest, TaskResult
@@ -45,7 +44,7 @@ class Protocol:
 
     english: English
     folds: Folds
-    loss: finetune.Loss
+    loss: Loss
     unknown: StandIn
     pooling: Pooling
 
@@ -64,77 +63,28 @@ def ask(request: TaskRequest) -> TaskResult:
         UnableError: the model cannot be used so.
         ValueError: it knows no word, or cannot be fine-tuned.
     """
-    task: PhysicalTask = request.items
-    settings: PhysicalSettings = request.settings
+    task, settings = request.items, request.settings
+    notes: dict[str, Any] = {}
     if settings.model in BASELINES:
-        decided = BASELINES[settings.model](task, settings.seed)
-    elif settings.use == "finetune":
-        decided = _by_fine_tuning(request)
+        rows, said = BASELINES[settings.model](task, settings.seed)
+        score = said.astype(np.float64)
     else:
-        scorer = request.scorer()
-        use = settings.use or usual_use(scorer)
-        if use == "yes-no":
-            odds = log_odds(task, scorer)
-            cut = threshold(odds[task.pairs.train], task.train.label)
-            said = odds[task.pairs.test]
-            notes = {"threshold": cut, "micro_f1_at_0": scores(task.test, said > 0).micro}
-            decided = of_test(task, said > cut, said, {"as": use, **notes})
+        if settings.use == "finetune":
+            of_pairs, cut = _by_fine_tuning(request, notes), 0.5
         else:
-            decided = _by_head(request, scorer, use)
-    return TaskResult(rows_of(decided), describe(decided, task.release))
-
-
-def of_test(
-    task: PhysicalTask,
-    said: np.ndarray,
-    score: np.ndarray | None = None,
-    notes: Mapping[str, Any] | None = None,
-) -> DecidedItems:
-    """Decisions about the test items of a task."""
-    score = said.astype(np.float64) if score is None else score
-    return DecidedItems(
-        task.kinds, task.lefts, task.rights, task.groups, task.test, said, score, dict(notes or {})
-    )
-
-
-# Baselines, which read no text (section "Baselines")
-
-
-def majority(task: PhysicalTask, seed: int = 0) -> DecidedItems:
-    """The label that the right-hand item has most often in train; the one seen first in a tie, yes if never
-    seen.
-    """
-    items, train = len(task.rights), task.train
-    yes = np.bincount(train.right, weights=train.label, minlength=items)
-    no = np.bincount(train.right, weights=~train.label, minlength=items)
-    first = np.ones(items, dtype=bool)
-    first[train.right[::-1]] = train.label[::-1]  # written from the back: the first label stays
-    answer = np.where(yes == no, first, yes > no)
-    return of_test(task, answer[task.test.right])
-
-
-def random(task: PhysicalTask, seed: int) -> DecidedItems:
-    """A fair coin for every test decision."""
-    return of_test(task, np.random.default_rng(seed).random(len(task.test)) < 0.5)
-
-
-def human(task: PhysicalTask, seed: int = 0) -> DecidedItems:
-    """The expert's answers. Those to AP do not name the object, so its groups are the affordances."""
-    answers = task.release.answers[task.title]
-    names = [tuple(dict.fromkeys(getattr(a, side) for a in answers)) for side in ("left", "right")]
-    left, right = (
-        np.array([n.index(getattr(a, side)) for a in answers])
-        for n, side in zip(names, ("left", "right"), strict=True)
-    )
-    rows = DecisionRows(left, right, np.array([a.label for a in answers]), left)
-    said = np.array([a.said for a in answers])
-    return DecidedItems(task.kinds, names[0], names[1], names[0], rows, said, said.astype(np.float64))
-
-
-BASELINES = {"majority": majority, "random": random, "human": human}
-
-
-# Training
+            scorer = request.scorer()
+            notes["as"] = settings.use or usual_use(scorer)
+            if notes["as"] == "yes-no":
+                of_pairs = log_odds(task, scorer)
+                cut = threshold(of_pairs[task.pairs.train], task.train.label)
+                at_0 = scores(task.test, of_pairs[task.pairs.test] > 0)
+                notes |= {"threshold": cut, "micro_f1_at_0": at_0["micro"]}
+            else:
+                of_pairs, cut = _by_head(request, scorer, notes), 0.5
+        rows, score = task.test, of_pairs[task.pairs.test]
+        said = score > cut
+    columns = (rows.left, rows.right, rows.object, rows.label, said, score)
+    return TaskResult(dict(zip(COLUMNS, columns, strict=True)), describe(task, rows, said) | notes)
 
 
 def usual_use(scorer: Scorer) -> str:
@@ -146,55 +96,50 @@ def usual_use(scorer: Scorer) -> str:
     return "sentence" if scorer.name.startswith(("sentence:", "clip:")) else "tokens"
 
 
-def _by_head(request: TaskRequest, scorer: Scorer, use: str) -> DecidedItems:
+def _by_head(request: TaskRequest, scorer: Scorer, notes: dict[str, Any]) -> np.ndarray:
+    """(u,) probability of yes for every pair, from a head on vectors."""
     task, settings, protocol = request.items, request.settings, PROTOCOLS[request.settings.protocol]
-    notes: dict[str, Any] = {"as": use}
-    vectors: Inputs
-    if use == "words":
+    if notes["as"] == "words":
         vectors, notes["unknown"] = inputs.of_words(task, scorer, protocol.unknown)
-    elif use == "tokens":
-        vectors = inputs.of_tokens(task, scorer, protocol.english)
     else:
         pooling = "mean" if usual_use(scorer) == "sentence" else protocol.pooling
-        vectors = inputs.of_sentences(task, scorer, protocol.english, pooling)
-    head, pairs = HEADS[settings.head], task.pairs
+        texts = sentences(task, protocol.english)
+        vectors = inputs.of_sentences(scorer, texts, pooling if notes["as"] == "sentence" else None)
+    head, rows, pair = HEADS[settings.head], task.train, task.pairs.train
     candidates = head.candidates() if settings.tune else ()
     progress = request.bars(f"{task.title}, steps", head.steps * (1 + 2 * K * len(candidates)))
-    if settings.tune:
+    if candidates:
+        notes["tuning"] = {}
         kinds: tuple[Folds, ...] = ("rows", "objects")
-        tried = {
-            kind: tune(candidates, vectors, task.train, pairs.train, kind, settings.seed, progress)
-            for kind in kinds
-        }
-        head = tried[protocol.folds][0][1]
-        notes["tuning"] = {
-            kind: [{"head": asdict(each), "micro_f1": micro} for micro, each in ranked]  # type: ignore[call-overload]
-            for kind, ranked in tried.items()
-        }
-    notes["head"] = asdict(head)  # type: ignore[call-overload]
-    score = head.fit(vectors, *vectors.counted(task.train, pairs.train), settings.seed, progress)[pairs.test]
-    return of_test(task, score > 0.5, score, notes)
+        for kind in kinds:
+            tried = [
+                (cross_validate(each, vectors, rows, pair, kind, settings.seed, progress), each)
+                for each in candidates
+            ]
+            ranked = sorted(tried, key=lambda entry: -entry[0])
+            notes["tuning"][kind] = [{"head": asdict(each), "micro_f1": f1} for f1, each in ranked]
+            if kind == protocol.folds:
+                head = ranked[0][1]
+    notes["head"] = asdict(head)
+    return head.fit(vectors, pair, rows.label, settings.seed, progress)
 
 
-def _by_fine_tuning(request: TaskRequest) -> DecidedItems:
+def _by_fine_tuning(request: TaskRequest, notes: dict[str, Any]) -> np.ndarray:
+    """(u,) probability of yes for every pair, from a model that is trained on the sentences."""
     task, settings, protocol = request.items, request.settings, PROTOCOLS[request.settings.protocol]
     if request.options.dtype != "float32":
         raise SettingsError(f"must be float32 for fine-tuning, not {request.options.dtype}", "dtype")
-    tuning = finetune.FineTuning(protocol.loss, epochs=1 if task.name == "AP" else 5)
-    score = finetune.fit(
+    tuning = FineTuning(protocol.loss, epochs=1 if task.title.endswith("AP") else 5)
+    notes["head"] = asdict(tuning)
+    return tuning.fit(
         settings.model.partition(":")[2],
-        [sentence(task, pair, protocol.english).text for pair in task.named_pairs],
+        [sentence.text for sentence in sentences(task, protocol.english)],
         task.pairs.train,
         task.train.label,
-        tuning,
         settings.seed,
         request.bars(f"{task.title}, steps", tuning.steps(len(task.train))),
         request.options.device,
-    )[task.pairs.test]
-    return of_test(task, score > 0.5, score, {"head": asdict(tuning)})
-
-
-# Asking outright
+    )
 
 
 def log_odds(task: PhysicalTask, scorer: Scorer) -> np.ndarray:
@@ -208,7 +153,7 @@ def log_odds(task: PhysicalTask, scorer: Scorer) -> np.ndarray:
             f"{scorer.name} cannot fill a gap, so it answers no question: give a masked or causal language "
             "model"
         )
-    contexts = [f"Question: {question(task, pair)} Answer: {BLANK}" for pair in task.named_pairs]
+    contexts = [f"Question: {question(task, *pair)} Answer: {BLANK}" for pair in task.pairs.names()]
     logprobs = scorer.class_logprobs(contexts, ["yes", "no"])
     if not np.isfinite(logprobs).all():
         raise UnableError(f"{scorer.name} gives no probability to yes or no: its vocabulary lacks the words")
@@ -229,8 +174,6 @@ def threshold(odds: np.ndarray, label: np.ndarray) -> float:
         return float(np.nextafter(ranked[-1], -np.inf))
     return float((ranked[best] + ranked[best + 1]) / 2)
 
-
-# The study
 
 _COLUMNS = (
     "task",
@@ -280,7 +223,7 @@ def pages(results: Results) -> dict[str, str]:
 def tasks(source: Path, settings: PhysicalSettings) -> dict[str, PhysicalTask]:
     """The tasks that the settings name."""
     release = read(source)
-    return {title: build(release, title) for title in settings.tasks}
+    return {title: release.task(title) for title in settings.tasks}
 
 
 PHYSICAL = Study(
@@ -293,7 +236,7 @@ PHYSICAL = Study(
     pages=pages,
     draw=figure2,
     compare=compare,
-    printed={"forbes-table1": paper_tables.table1, "forbes-table2": partial(paper_tables.table2, BASELINES)},
+    printed={"forbes-table1": paper_tables.table1, "forbes-table2": paper_tables.table2},
     files=("summary.tex",),
     form=FORM,
 )

@@ -7,38 +7,21 @@ and property: "If you can lift something, then it is squishy."
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from simtown.probes.physical.decisions import PhysicalTask
-from simtown.probes.physical.physical_release import Object, Property
+from simtown.probes.physical.physical_release import Object, PhysicalTask, Property
 
 #: As released, with "An unicycle", "A scissors is a tool" and "A ball squishy", or correct English.
 English = Literal["released", "corrected"]
 
+_RELEASED = """
+burn/burnt cheerlead/cheerled chisel/chiselled dive/dove feed/feed fuel/fuelled gnaw/gnawn heave/hove
+lean/leant pay/payed rid/ridded shovel/shovelled signal/signalled sing/sung smell/smelt spill/spilt spit/spit
+spoil/spoilt wet/wet
+"""
 #: Past tenses of the released sentences that lemminflect gives otherwise.
-_RELEASED_PAST = {
-    "burn": "burnt",
-    "cheerlead": "cheerled",
-    "chisel": "chiselled",
-    "dive": "dove",
-    "feed": "feed",
-    "fuel": "fuelled",
-    "gnaw": "gnawn",
-    "heave": "hove",
-    "lean": "leant",
-    "pay": "payed",
-    "rid": "ridded",
-    "shovel": "shovelled",
-    "signal": "signalled",
-    "sing": "sung",
-    "smell": "smelt",
-    "spill": "spilt",
-    "spit": "spit",
-    "spoil": "spoilt",
-    "wet": "wet",
-}
+_RELEASED_PAST = dict(pair.split("/") for pair in _RELEASED.split())
 #: Verbs that lemminflect does not know as irregular.
 _PAST = {"cheerlead": "cheerled", "wet": "wet"}
 #: Objects without an article. No inflection table says what is a mass noun.
@@ -50,15 +33,8 @@ _MASS = {
 _PLURAL_ONLY = frozenset(("jeans", "pajamas", "pliers", "scissors"))
 
 
-@dataclass(frozen=True)
-class Sentence:
-    """A text, and where its two words stand.
-
-    Attributes:
-        text: the sentence.
-        left: characters (start, end) of the left word.
-        right: characters (start, end) of the right word.
-    """
+class Sentence(NamedTuple):
+    """A text, and where its two words stand: characters (start, end)."""
 
     text: str
     left: tuple[int, int]
@@ -109,85 +85,70 @@ def plural_phrase(phrase: str) -> str:
     return f"{'are' if first == 'is' else _lemma(first, 'VERB')} {rest.replace(' on it', ' on them')}"
 
 
-def _phrase(of: Property, english: English) -> str:
+def _phrase(has: Property, english: English) -> str:
     """The one phrase without a verb, "squishy", gets its "is" back."""
-    return of.phrase if english == "released" or " " in of.phrase else f"is {of.phrase}"
+    return has.phrase if english == "released" or " " in has.phrase else f"is {has.phrase}"
 
 
-def _sentence(text: str, left: tuple[int, int], right: str) -> Sentence:
-    """The right word stands after the left one, as it is or with an s ("are tools")."""
-    match = re.compile(rf"\b{re.escape(right)}s?\b").search(text, left[1])
-    if match is None:
-        raise ValueError(f"'{right}' is not in '{text}'")
-    return Sentence(text, left, match.span())
-
-
-def object_property(of: Object, has: Property, english: English = "corrected") -> Sentence:
+def statement(of: Object, has: Property, english: English = "corrected") -> str:
     """ "An accordion is squishy." """
     phrase = _phrase(has, english)
     if english == "corrected" and is_plural(of.name):
-        text = f"{of.name.capitalize()} {plural_phrase(phrase)}."
-    elif english == "corrected" and of.name in _MASS:
-        text = f"{of.name.capitalize()} {phrase}."
+        return f"{of.name.capitalize()} {plural_phrase(phrase)}."
+    if english == "corrected" and of.name in _MASS:
+        return f"{of.name.capitalize()} {phrase}."
+    return f"{article(of.name, english)} {of.name} {phrase}."
+
+
+def sentences(task: PhysicalTask, english: English = "corrected") -> list[Sentence]:
+    """The sentence of each of a task's pairs."""
+    return [sentence(task, left, right, english) for left, right in task.pairs.names()]
+
+
+def sentence(task: PhysicalTask, left: str, right: str, english: English = "corrected") -> Sentence:
+    """The sentence of a pair. The words stand where they are used, in OA the object's after the verb."""
+    objects, properties = task.release.objects, task.release.properties
+    if task.kinds == ("object", "affordance"):
+        of, done = objects[left], past(right, english)
+        text = f"He {done} the {of.name}."
+        start = text.rindex(of.context)
+        return Sentence(text, (start, start + len(of.context)), (3, 3 + len(done)))
+    has = properties[right]
+    if task.kinds[0] == "object":
+        of = objects[left]
+        text, word = statement(of, has, english), of.context
+        start = text.lower().index(of.name) + of.name.rindex(word)
     else:
-        text = f"{article(of.name, english)} {of.name} {phrase}."
-    start = text.lower().index(of.name) + of.name.rindex(of.context)
-    return _sentence(text, (start, start + len(of.context)), has.context)
+        text, word = f"If you can {left} something, then it {_phrase(has, english)}.", left
+        start = len("If you can ")
+    end = start + len(word)
+    match = re.compile(rf"\b{re.escape(has.context)}s?\b").search(text, end)  # "are tools"
+    if match is None:
+        raise ValueError(f"'{has.context}' is not in '{text}'")
+    return Sentence(text, (start, end), match.span())
 
 
-def object_affordance(of: Object, verb: str, english: English = "corrected") -> Sentence:
-    """ "He lifted the accordion." The left word is the object's, though it stands last."""
-    done = past(verb, english)
-    text = f"He {done} the {of.name}."
-    start = text.rindex(of.context)
-    return Sentence(text, (start, start + len(of.context)), (3, 3 + len(done)))
-
-
-def affordance_property(verb: str, has: Property, english: English = "corrected") -> Sentence:
-    """ "If you can lift something, then it is squishy." """
-    start = len("If you can ")
-    return _sentence(
-        f"If you can {verb} something, then it {_phrase(has, english)}.",
-        (start, start + len(verb)),
-        has.context,
-    )
-
-
-def sentence(task: PhysicalTask, pair: tuple[str, str], english: English = "corrected") -> Sentence:
-    """The sentence of a pair of a task."""
-    left, right = pair
-    release = task.release
-    if task.name == "OP":
-        return object_property(release.objects[left], release.properties[right], english)
-    if task.name == "OA":
-        return object_affordance(release.objects[left], right, english)
-    return affordance_property(left, release.properties[right], english)
-
-
-def question(task: PhysicalTask, pair: tuple[str, str]) -> str:
+def question(task: PhysicalTask, left: str, right: str) -> str:
     """The pair as a yes/no question, always in correct English: "Is an accordion squishy?", "Can you lift an
     accordion?"
     """
-    left, right = pair
-    release = task.release
-    if task.name == "AP":
-        what = _asked("it", _phrase(release.properties[right], "corrected"), False, inside=True)
-        return f"If you can {left} something, {what}?"
-    of = release.objects[left]
-    several = is_plural(of.name)
-    name = of.name if several or of.name in _MASS else f"{article(of.name).lower()} {of.name}"
-    if task.name == "OA":
+    properties = task.release.properties
+    if task.kinds[0] != "object":
+        return f"If you can {left} something, {_asked('it', _phrase(properties[right], 'corrected'), False)}?"
+    name = task.release.objects[left].name
+    several = is_plural(name)
+    if not several and name not in _MASS:
+        name = f"{article(name).lower()} {name}"
+    if task.kinds[1] == "affordance":
         return f"Can you {right} {name}?"
-    return f"{_asked(name, _phrase(release.properties[right], 'corrected'), several)}?"
+    asked = _asked(name, _phrase(properties[right], "corrected"), several)
+    return f"{asked[0].upper()}{asked[1:]}?"
 
 
-def _asked(name: str, phrase: str, several: bool, inside: bool = False) -> str:
+def _asked(name: str, phrase: str, several: bool) -> str:
     first, _, rest = phrase.partition(" ")
     if several and first != "can":
         rest = plural_phrase(phrase).partition(" ")[2]
     if first in ("is", "can"):
-        verb = "are" if several and first == "is" else first
-        text = f"{verb} {name} {rest}"
-    else:
-        text = f"{'do' if several else 'does'} {name} {_lemma(first, 'VERB')} {rest}"
-    return text if inside else text[0].upper() + text[1:]
+        return f"{'are' if several and first == 'is' else first} {name} {rest}"
+    return f"{'do' if several else 'does'} {name} {_lemma(first, 'VERB')} {rest}"

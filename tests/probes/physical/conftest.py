@@ -7,7 +7,6 @@ pytest.importorskip("sklearn", reason="needs scikit-learn: pip install '.[probes
 pytest.importorskip("pyarrow", reason="needs pyarrow: pip install '.[probes]'")
 
 from simtown.probes.physical import TASKS, physical_release
-from simtown.probes.physical.decisions import build
 from tests.probes.physical.world import write_release
 
 
@@ -31,7 +30,7 @@ def release(small):
 @pytest.fixture(scope="session")
 def tasks(release):
     """The tasks of the small release, by title."""
-    return {title: build(release, title) for title in TASKS}
+    return {title: release.task(title) for title in TASKS}
 
 
 @pytest.fixture(scope="session")

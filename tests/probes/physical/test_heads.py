@@ -4,41 +4,47 @@ import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="needs torch: pip install '.[probes]'")
+linear_model = pytest.importorskip("sklearn.linear_model", reason="needs '.[probes]'")
+preprocessing = pytest.importorskip("sklearn.preprocessing", reason="needs '.[probes]'")
 
-from simtown.probes.physical.heads import K, Logistic, Perceptron, folds, tune  # noqa: E402
+from simtown.probes.physical.heads import K, Logistic, Perceptron, cross_validate, folds  # noqa: E402
 from simtown.probes.physical.inputs import Inputs  # noqa: E402
+from simtown.probes.physical.physical_release import numbered  # noqa: E402
 
 
-def _silent(more):
+def silent(more):
     pass
 
 
-def _case(task, separate=True):
-    pairs = task.pairs
-    random = np.random.default_rng(3)
-    if separate:
-        tables = tuple(
-            random.normal(size=(len(names), 6)).astype(np.float32) for names in (task.lefts, task.rights)
-        )
-        inputs = Inputs(tables, (pairs.left, pairs.right), pairs.right, separate=True)
-    else:
-        inputs = Inputs(
-            (random.normal(size=(len(pairs.left), 9)).astype(np.float32),),
-            (np.arange(len(pairs.left)),),
-            pairs.right,
-            False,
-        )
-    return pairs, inputs, inputs.counted(task.train, pairs.train)
+def vectors(task, words=True):
+    """Random vectors of a task's words, or of its sentences."""
+    pairs, random = task.pairs, np.random.default_rng(3)
+    if words:
+        (lefts, left), (rights, right) = numbered(pairs.left), numbered(pairs.right)
+        tables = (random.normal(size=(len(names), 6)).astype(np.float32) for names in (lefts, rights))
+        return Inputs(tuple(tables), (left, right), words=True)
+    every = np.arange(len(pairs.left))
+    return Inputs((random.normal(size=(len(every), 9)).astype(np.float32),), (every,))
 
 
-@pytest.mark.parametrize(("name", "separate"), [("OP", True), ("AP", True), ("OA", False)])
-def test_the_perceptron_is_plain_gradient_descent_on_the_rows(tasks, name, separate):
+def test_standardised_inputs_are_scikit_learns(tasks):
+    task = tasks["situated-AP"]
+    inputs, pair = vectors(task), task.pairs.train
+    inputs.tables[0][:, 2] = 1.5
+    rows = inputs.matrix()[pair].astype(np.float64)
+    counts, _ = inputs.counted(pair, task.train.label)
+    ours = inputs.standardised(counts).matrix()[pair]
+    assert ours == pytest.approx(preprocessing.StandardScaler().fit_transform(rows), abs=1e-4)
+
+
+@pytest.mark.parametrize(("name", "words"), [("OP", True), ("AP", True), ("OA", False)])
+def test_the_perceptron_is_plain_gradient_descent_on_the_rows(tasks, name, words):
     """Against a network of two torch layers that sees every row, with the same first weights."""
     task = tasks[f"situated-{name}"]
-    pairs, inputs, train = _case(task, separate)
+    inputs, pair = vectors(task, words), task.pairs.train
     head = Perceptron(hidden=16, epochs=70, learning_rate=0.1)
-    ours = head.fit(inputs, *train, 5, _silent)
-    X = inputs.matrix()[pairs.train].astype(np.float64)
+    ours = head.fit(inputs, pair, task.train.label, 5, silent)
+    X = inputs.matrix()[pair].astype(np.float64)
     mean, deviation = X.mean(axis=0), X.std(axis=0)
     x, every = (torch.from_numpy(((m - mean) / deviation).astype(np.float32)) for m in (X, inputs.matrix()))
     random = torch.Generator().manual_seed(5)
@@ -63,33 +69,31 @@ def test_the_perceptron_is_plain_gradient_descent_on_the_rows(tasks, name, separ
 
 
 def test_seeds_decide(tasks):
-    _, inputs, train = _case(tasks["situated-OP"])
-    head = Perceptron(epochs=5)
-    a, b, c = (head.fit(inputs, *train, seed, _silent) for seed in (0, 0, 1))
+    task, head = tasks["situated-OP"], Perceptron(epochs=5)
+    a, b, c = (
+        head.fit(vectors(task), task.pairs.train, task.train.label, seed, silent) for seed in (0, 0, 1)
+    )
     assert np.array_equal(a, b)
     assert not np.allclose(a, c)
 
 
 def test_logistic_regression_on_counts_is_on_rows(tasks):
-    linear_model = pytest.importorskip(
-        "sklearn.linear_model", reason="needs scikit-learn: pip install '.[probes]'"
-    )
     task = tasks["situated-AP"]
-    pairs, inputs, train = _case(task, separate=False)
-    rows = inputs.standardised(train[0]).matrix()
-    model = linear_model.LogisticRegression(max_iter=1000).fit(rows[pairs.train], task.train.label)
-    assert Logistic().fit(inputs, *train, 0, _silent) == pytest.approx(
-        model.predict_proba(rows)[:, 1], abs=1e-3
-    )
+    inputs, pair, label = vectors(task, words=False), task.pairs.train, task.train.label
+    rows = inputs.standardised(inputs.counted(pair, label)[0]).matrix()
+    model = linear_model.LogisticRegression(max_iter=1000).fit(rows[pair], label)
+    ours = Logistic().fit(inputs, pair, label, 0, silent)
+    assert ours == pytest.approx(model.predict_proba(rows)[:, 1], abs=1e-3)
 
 
 def test_one_regression_an_item_sees_only_the_left_word(tasks):
     task = tasks["abstract-OP"]
-    pairs, inputs, train = _case(task)
-    said = Logistic().fit(inputs, *train, 0, _silent)
-    turned = Inputs((inputs.tables[0], -inputs.tables[1]), inputs.index, inputs.right, separate=True)
-    assert np.array_equal(said, Logistic().fit(turned, *train, 0, _silent))
-    assert set(pairs.right) == set(range(len(task.rights)))
+    inputs = vectors(task)
+    turned = Inputs((inputs.tables[0], -inputs.tables[1]), inputs.index, words=True)
+    said, again = (
+        Logistic().fit(each, task.pairs.train, task.train.label, 0, silent) for each in (inputs, turned)
+    )
+    assert np.array_equal(said, again)
 
 
 @pytest.mark.parametrize("kind", ["rows", "objects"])
@@ -97,7 +101,7 @@ def test_folds_hold_every_row_out_once(tasks, kind):
     task = tasks["situated-AP"]
     held = folds(task.train, kind, seed=1)
     assert (np.sum(held, axis=0) == 1).all()
-    shared = [set(task.train.group[h]) & set(task.train.group[~h]) for h in held]
+    shared = [set(task.train.object[h]) & set(task.train.object[~h]) for h in held]
     assert not any(shared) if kind == "objects" else any(shared)
 
 
@@ -107,22 +111,15 @@ def test_more_folds_than_objects(tasks):
 
 
 def test_tuning_finds_the_head_that_learns(tasks):
-    """The label in the vector: without iterations, or held at zero, nothing is learned."""
+    """The label in the vector: without strength, nothing is learned."""
     task = tasks["situated-OP"]
-    pairs, inputs, _ = _case(task, separate=False)
-    label = np.zeros(len(inputs.right))
-    label[pairs.train] = task.train.label
-    inputs = Inputs((label[:, None].astype(np.float32),), inputs.index, inputs.right, False)
-    progress = []
-    tried = tune(
-        [Logistic(C=1e-9), Logistic(C=1.0)],
-        inputs,
-        task.train,
-        pairs.train,
-        "objects",
-        0,
-        progress.append,
+    pair, label = task.pairs.train, np.zeros(len(task.pairs.left), dtype=np.float32)
+    label[pair] = task.train.label
+    inputs = Inputs((label[:, None],), (np.arange(len(label)),))
+    steps = []
+    weak, strong = (
+        cross_validate(head, inputs, task.train, pair, "objects", 0, steps.append)
+        for head in (Logistic(C=1e-9), Logistic(C=1.0))
     )
-    assert tried[0] == (1.0, Logistic(C=1.0))
-    assert tried[1][0] < 1
-    assert sum(progress) == 2 * K
+    assert (strong, sum(steps)) == (1, 2 * K)
+    assert weak < 1

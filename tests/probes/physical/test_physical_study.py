@@ -15,17 +15,11 @@ from PIL import Image  # noqa: E402
 
 from simtown.core.files import DamagedError  # noqa: E402
 from simtown.core.options import SettingsError  # noqa: E402
-from simtown.probes.physical import (  # noqa: E402
-    TASKS,
-    PhysicalSettings,
-    figure2,
-    finetune,
-    inputs,
-    paper_tables,
-    physical_study,
-)
-from simtown.probes.physical.physical_study import PHYSICAL, majority, random  # noqa: E402
-from simtown.probes.physical.scores import compare, decisions_of, scores  # noqa: E402
+from simtown.probes.physical import TASKS, PhysicalSettings, figure2, inputs, paper_tables  # noqa: E402
+from simtown.probes.physical.baselines import majority, random  # noqa: E402
+from simtown.probes.physical.finetune import FineTuning  # noqa: E402
+from simtown.probes.physical.physical_study import PHYSICAL, PROTOCOLS, threshold  # noqa: E402
+from simtown.probes.physical.scores import answers_of, compare, scores  # noqa: E402
 from simtown.probes.report import load  # noqa: E402
 from simtown.probes.scorers.base import UnableError  # noqa: E402
 from simtown.probes.study import TaskRequest  # noqa: E402
@@ -44,17 +38,9 @@ class Asked:
             self.steps = [total]
             return self.steps.append
 
-        chosen = PhysicalSettings(*settings, **more)
-        request = TaskRequest(
-            self.task.title,
-            self.task,
-            chosen,
-            self.out,
-            lambda: self.scorer,
-            bars,
-            options or ScorerOptions(),
-        )
-        return PHYSICAL.ask(request)
+        chosen, how = PhysicalSettings(*settings, **more), options or ScorerOptions()
+        scorer = lambda: self.scorer  # noqa: E731
+        return PHYSICAL.ask(TaskRequest(self.task.title, self.task, chosen, self.out, scorer, bars, how))
 
 
 @pytest.fixture
@@ -76,28 +62,24 @@ def test_tokens_are_looked_up_where_they_stand(asked):
     assert {"bat", "scissors", "ate", "fed"} <= set(scorer.spans)
 
 
-def test_unknown_words_are_counted_and_stood_in_for(asked, tasks):
-    task, scorer = tasks["situated-OP"], Truthful(("bat", "tool", "edible"))
-    for protocol in ("release", "corrected"):
-        summary = asked("situated-OP", scorer)("glove:x", "words", "logistic", protocol).summary
-        assert summary["unknown"] == {
-            "object": {"of": 12, "words": ["bat"]},
-            "property": {"of": 6, "words": ["tool", "edible"]},
-        }
-        vectors, _ = inputs.of_words(task, scorer, physical_study.PROTOCOLS[protocol].unknown)
-        tool, edible = (vectors.tables[1][task.rights.index(p)] for p in ("a_tool", "edible"))
-        assert np.array_equal(tool, edible) is (protocol == "release")
-        assert (not tool.any()) is (protocol == "release")
-
-
-def test_a_stand_in_is_the_same_in_every_task(tasks):
-    found = []
-    for name in ("OP", "OA"):
-        task = tasks[f"situated-{name}"]
-        vectors, _ = inputs.of_words(task, Truthful(("bat",)), "random")
-        vector = vectors.tables[0][task.lefts.index("baseball_bat")]
-        found.append(vector / np.linalg.norm(vector))
-    assert found[0] == pytest.approx(found[1], abs=1e-6)
+@pytest.mark.parametrize("protocol", ["release", "corrected"])
+def test_unknown_words_are_counted_and_stood_in_for(asked, tasks, protocol):
+    scorer, vectors = Truthful(("bat", "tool", "edible")), {}
+    summary = asked("situated-OP", scorer)("glove:x", "words", "logistic", protocol).summary
+    assert summary["unknown"] == {
+        "object": {"of": 12, "words": ["bat"]},
+        "property": {"of": 6, "words": ["tool", "edible"]},
+    }
+    for title in ("situated-OP", "situated-OA"):
+        task = tasks[title]
+        made, _ = inputs.of_words(task, scorer, PROTOCOLS[protocol].unknown)
+        for names, table, index in zip(task.pairs[:2], made.tables, made.index, strict=True):
+            vectors |= {(title, name): table[i] for name, i in zip(names.tolist(), index, strict=True)}
+    tool, edible = (vectors["situated-OP", name] for name in ("a_tool", "edible"))
+    assert np.array_equal(tool, edible) is (protocol == "release")
+    assert (not tool.any()) is (protocol == "release")
+    bats = [vectors[title, "baseball_bat"] for title in ("situated-OP", "situated-OA")]
+    assert np.argmax(bats[0]) == np.argmax(bats[1])  # the same in every task, but for its length
 
 
 class Mute(Truthful):
@@ -132,19 +114,16 @@ def test_what_a_model_cannot_do_is_said(asked, use, scorer, error):
 
 
 def test_the_threshold_is_the_best_of_all():
+    def f1(odds, label, cut):
+        said = odds > cut
+        return 2 * (said & label).sum() / max(said.sum() + label.sum(), 1)
+
     generator = np.random.default_rng(0)
     for _ in range(30):
-        label = generator.random(20) < 0.4
+        label = np.append(generator.random(19) < 0.4, True)
         odds = np.round(generator.normal(size=20) + label, 1)
-        if not label.any():
-            continue
-
-        def value(c, odds=odds, label=label):
-            said = odds > c
-            return 2 * (said & label).sum() / max(said.sum() + label.sum(), 1)
-
-        cut = physical_study.threshold(odds, label)
-        assert value(cut) == pytest.approx(max(value(c) for c in [*(odds - 0.05), odds.max() + 1]))
+        best = max(f1(odds, label, cut) for cut in odds - 0.05)
+        assert f1(odds, label, threshold(odds, label)) == pytest.approx(best)
 
 
 def test_tuning_is_noted_with_both_kinds_of_folds(asked):
@@ -187,12 +166,12 @@ def test_fine_tuning_runs_where_it_is_told(asked, tiny, monkeypatch):
     """Without computing: what fine-tuning receives."""
     received, ask = [], asked("situated-OP")
 
-    def fit(place, texts, pair, label, settings, seed, progress, device):
+    def fit(self, place, texts, pair, label, seed, progress, device):
         received.append(device)
         return np.zeros(len(texts))
 
     with monkeypatch.context() as patch:
-        patch.setattr(finetune, "fit", fit)
+        patch.setattr(FineTuning, "fit", fit)
         for device in ("cpu", "cuda"):
             ask(f"hf:{tiny}", "finetune", options=ScorerOptions(device=device))
     assert received == ["cpu", "cuda"]
@@ -205,11 +184,11 @@ def test_fine_tuning_runs_where_it_is_told(asked, tiny, monkeypatch):
 
 def test_fine_tuning_does_not_see_padding(model):
     texts = ["the sky is blue", "the grass is green and the sky is blue", "a bus"]
-    settings, nothing = finetune.FineTuning(epochs=0), np.zeros(0, dtype=np.int64)
+    nothing = np.zeros(0, dtype=np.int64)
 
     def said(chosen):
-        place = str(model("fnet"))
-        return finetune.fit(place, chosen, nothing, nothing == 1, settings, 0, lambda more: None, "cpu")
+        tuning = FineTuning(epochs=0)
+        return tuning.fit(str(model("fnet")), chosen, nothing, nothing == 1, 0, lambda more: None, "cpu")
 
     assert said(texts) == pytest.approx([said([text])[0] for text in texts], abs=1e-5)
 
@@ -218,8 +197,8 @@ def test_fine_tuning_learns(tiny):
     """The same few sentences with opposite labels end up on opposite sides."""
     texts = ["a lemon is edible.", "a kettle is edible.", "a dog flies."]
     pair, label = np.tile([0, 1, 2], 64), np.tile([True, False, False], 64)
-    settings = finetune.FineTuning(epochs=30, learning_rate=5e-3)
-    said = finetune.fit(str(tiny), texts, pair, label, settings, 0, lambda more: None)
+    tuning = FineTuning(epochs=30, learning_rate=5e-3)
+    said = tuning.fit(str(tiny), texts, pair, label, 0, lambda more: None)
     assert (said > 0.5).tolist() == [True, False, False]
 
 
@@ -270,15 +249,14 @@ def test_everything_is_written(made, glove, tasks):
     page = (out / "summary.md").read_text()
     for title, task in tasks.items():
         rows = pq.read_table(out / f"{title}.parquet").to_pydict()
-        assert rows["left"] == [task.lefts[i] for i in task.test.left]
-        assert rows["right"] == [task.rights[i] for i in task.test.right]
-        assert rows["object"] == [task.groups[i] for i in task.test.group]
-        assert rows["label"] == task.test.label.tolist()
+        assert {name: rows[name] for name in vars(task.test)} == {
+            name: column.tolist() for name, column in vars(task.test).items()
+        }
         expected, summary = scores(task.test, np.array(rows["said"])), content["tasks"][title]
         low, high = summary["intervals"]["micro"]
         assert low <= summary["scores"]["micro"] <= high
-        assert summary["scores"]["micro"] == pytest.approx(expected.micro)
-        assert float(table[title]["macro_f1_left"]) == pytest.approx(expected.left)
+        assert summary["scores"] == pytest.approx(expected)
+        assert float(table[title]["macro_f1_left"]) == pytest.approx(expected["left"])
         assert f"| {title} |" in page
         with Image.open(out / f"{title}.png") as image:
             image.verify()
@@ -302,7 +280,7 @@ def test_tasks_are_added_and_nothing_is_done_twice(made, contents):
     assert set(json.loads((out / "summary.json").read_text())["tasks"]) == set(TASKS)
     (out / "abstract-OP.parquet").unlink()
     made("random")
-    assert decisions_of(load(out), "abstract-OP").said.size
+    assert answers_of(load(out), "abstract-OP")[1].size
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -328,17 +306,11 @@ def test_other_settings_data_or_weights_are_refused_by_name(cli, made, files, gl
 
 BAD = [
     (("--model", "majority", "--task", "OA", "--set", "abstract"), "--set"),
-    (("--model", "majority", "--task", "PO"), "--task"),
-    (("--model", "majority", "--set", "imagined"), "--set"),
     (("--model", "wisdom"), "majority"),
     (("--model", "oracle9:x"), "oracle9:x"),
     (("--model", "majority", "--as", "words"), "baseline"),
-    (("--model", "majority", "--head", "svm"), "--head"),
-    (("--model", "majority", "--protocol", "mine"), "--protocol"),
-    (("--model", "majority", "--seed", "-1"), "--seed"),
     (("--model", "glove:GLOVE", "--as", "dreams"), "--as"),
     (("--model", "glove:GLOVE", "--as", "yes-no", "--tune"), "--tune"),
-    (("--model", "glove:/nowhere/vectors.txt"), "/nowhere/vectors.txt"),
     (("--model", "hf:/nowhere/model", "--as", "finetune"), "/nowhere/model"),
     (("--model", "lstm:DATA", "--as", "finetune"), "finetune"),
     (("--model", "hf:"), "hf:"),
@@ -365,7 +337,7 @@ def test_compare(made, cli, tasks):
     assert [name for name, _ in tests.rows] == list(TASKS)
     for name, cells in tests.rows:
         task = tasks[name]
-        right = [decided.said == task.test.label for decided in (majority(task), random(task, 0))]
+        right = [said == task.test.label for _, said in (majority(task, 0), random(task, 0))]
         only = (int((right[0] & ~right[1]).sum()), int((~right[0] & right[1]).sum()))
         assert [cell.here for cell in cells[:2]] == [f"{count:,}" for count in only]
     for _, (_, f1_a, f1_b, difference, _) in differences.rows:

@@ -1,32 +1,18 @@
 """The gate: what the released data decides of the paper's tables comes out exactly."""
 
-import pytest
-
 from simtown.probes.physical import TASKS, paper_tables, physical_release
-from simtown.probes.physical.decisions import build
 from simtown.probes.physical.physical_study import PHYSICAL
 
 
-@pytest.fixture(scope="module")
-def rows(reference):
-    """{name of a row: the cells of all tasks}."""
+def test_the_rows_that_the_data_decides_and_the_coin(reference):
+    """12 cells of each row: as printed, or within the noise of a coin."""
     cells = {}
     for table in PHYSICAL.printed["forbes-table2"](reference, ()):
         for name, row in table.rows:
             cells.setdefault(name, []).extend(row[:3])
-    return cells
-
-
-@pytest.mark.parametrize("name", ["Majority", "Human"])
-def test_the_rows_that_the_data_decides(rows, name):
-    """12 cells each, as printed."""
-    assert len(rows[name]) == 12
-    assert [cell.here for cell in rows[name]] == [cell.paper for cell in rows[name]]
-
-
-def test_the_coin_is_within_its_noise(rows):
-    assert len(rows["Random"]) == 12
-    assert all(cell.same and cell.spread < 0.03 for cell in rows["Random"])
+    assert all(len(cells[name]) == 12 for name in ("Majority", "Human", "Random"))
+    assert all(cell.here == cell.paper for cell in cells["Majority"] + cells["Human"])
+    assert all(cell.same and cell.spread < 0.03 for cell in cells["Random"])
 
 
 def test_table_one_but_for_what_the_release_has_more_of(reference):
@@ -43,8 +29,10 @@ def test_table_one_but_for_what_the_release_has_more_of(reference):
 
 def test_task_sizes(reference):
     release = physical_release.read(reference)
-    built = [build(release, title) for title in TASKS]
-    sizes = [(len(task.train), len(task.test)) for task in built]
+    assert len(release.frequencies["affordance"]) == 504
+    assert {len(said) for _, said in release.answers.values()} == {50}
+    tasks = [release.task(title) for title in TASKS]
+    sizes = [(len(task.train), len(task.test)) for task in tasks]
     assert sizes == [(20550, 5150), (40900, 11100), (4908, 1332), (122700, 33300)]
-    assert [round(float(task.train.label.mean()), 3) for task in built] == [0.165, 0.151, 0.5, 0.151]
-    assert [round(float(task.test.label.mean()), 3) for task in built] == [0.167, 0.149, 0.5, 0.149]
+    assert [round(float(task.train.label.mean()), 3) for task in tasks] == [0.165, 0.151, 0.5, 0.151]
+    assert [round(float(task.test.label.mean()), 3) for task in tasks] == [0.167, 0.149, 0.5, 0.149]

@@ -5,66 +5,46 @@ import pytest
 
 from simtown.probes import measures
 from simtown.probes.physical import TASKS, scores
-from simtown.probes.physical.decisions import DecisionRows
+from simtown.probes.physical.physical_release import Decisions
 
 
-def _said(task, seed=0):
-    return task.test.label ^ (np.random.default_rng(seed).random(len(task.test)) < 0.3)
+def _said(task):
+    return task.test.label ^ (np.random.default_rng(0).random(len(task.test)) < 0.3)
 
 
 @pytest.mark.parametrize("title", TASKS)
 def test_a_replicate_is_the_score_of_the_drawn_rows(tasks, title, monkeypatch):
     monkeypatch.setattr(scores, "REPLICATES", 40)
-    task = tasks[title]
-    said = _said(task)
-    found = scores.replicator(task.test, task.kinds[0] == "object")(said)
-    present = np.unique(task.test.group)
+    task, rows = tasks[title], tasks[title].test
+    said, objects = _said(task), task.kinds[0] == "object"
+    replicates = scores.replicator(rows, objects)(said)
+    present = np.unique(rows.object)
     for i, draw in enumerate(measures.group_draws(len(present), 40, seed=0)):
-        rows = np.concatenate(
-            [
-                np.flatnonzero(task.test.group == g)
-                for g, n in zip(present, draw, strict=True)
-                for _ in range(n)
-            ]
-        )
-        copy = np.concatenate(
-            [
-                np.full((task.test.group == g).sum(), k)
-                for g, n in zip(present, draw, strict=True)
-                for k in range(n)
-            ]
-        )
-        drawn = task.test.where(rows)
-        left = (
-            drawn.left * 100 + copy if task.kinds[0] == "object" else drawn.left
-        )  # a copy of an object is an object
-        scored = scores.scores(DecisionRows(left, drawn.right, drawn.label, drawn.group), said[rows])
-        assert (found["left"][i], found["right"][i], found["micro"][i]) == pytest.approx(
-            (scored.left, scored.right, scored.micro)
-        )
+        copies = [(name, copy) for name, times in zip(present, draw, strict=True) for copy in range(times)]
+        drawn = np.concatenate([np.flatnonzero(rows.object == name) for name, _ in copies])
+        chosen = rows.where(drawn)
+        left = chosen.left
+        if objects:  # a copy of an object is an object
+            left = np.concatenate([[f"{name} {copy}"] * (rows.object == name).sum() for name, copy in copies])
+        expected = scores.scores(Decisions(left, chosen.right, chosen.object, chosen.label), said[drawn])
+        for part in ("left", "right", "micro"):
+            assert replicates[part][i] == pytest.approx(expected[part])
 
 
 def test_perfect_and_opposite(tasks):
-    task = tasks["situated-OP"]
-    perfect, opposite = (scores.scores(task.test, said) for said in (task.test.label, ~task.test.label))
-    assert (perfect.left, perfect.right, perfect.micro, perfect.left_mean, perfect.accuracy) == (
-        1,
-        1,
-        1,
-        1,
-        1,
-    )
-    assert (opposite.left, opposite.right, opposite.micro, opposite.accuracy) == (0, 0, 0, 0)
+    rows = tasks["situated-OP"].test
+    assert set(scores.scores(rows, rows.label).values()) == {1}
+    assert set(scores.scores(rows, ~rows.label).values()) == {0}
 
 
 def test_by_item(tasks):
     task = tasks["situated-OP"]
     said, rows = _said(task), task.test
-    f1 = scores.f1_by_item(rows.right, rows.label, said, task.rights)
-    accuracy = scores.accuracy_by_item(rows.right, rows.label, said, task.rights)
-    for i, name in enumerate(task.rights):
-        y, z = rows.label[rows.right == i], said[rows.right == i]
-        assert accuracy[name] == pytest.approx((y == z).mean())
-        assert (name in f1) is bool(y.any())
+    summary = scores.describe(task, rows, said)
+    for name in task.release.properties:
+        y, z = rows.label[rows.right == name], said[rows.right == name]
+        assert summary["accuracy"][name] == pytest.approx((y == z).mean())
+        assert (name in summary["f1"]["property"]) is bool(y.any())
         if y.any():
-            assert f1[name] == pytest.approx(2 * (y & z).sum() / (y.sum() + z.sum()))
+            expected = 2 * (y & z).sum() / (y.sum() + z.sum())
+            assert summary["f1"]["property"][name] == pytest.approx(expected)
