@@ -10,16 +10,18 @@ import os
 import platform
 from collections.abc import Callable, Iterator
 from dataclasses import astuple, dataclass, fields
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from statistics import median
+from time import perf_counter
 
 import numpy as np
 
 from simtown.assets.atlas import atlas
 from simtown.bench.engines import ABSENT, Engine, engines_of, the_scenes
-from simtown.core.files import replacing, save_text
+from simtown.core.files import save_text
+from simtown.core.plots import new_figure, save_figure, set_log_ticks, style_axes
 from simtown.core.tables import Table
+from simtown.core.version import versions
 from simtown.render.instances import instances
 from simtown.scenes.scene import SceneBatch
 
@@ -40,8 +42,6 @@ class EngineTiming:
         fps_high: most of frames/s.
         triangles_per_second: of the scenes, whether they face the camera or not.
         milliseconds: for a frame.
-        stages: share of each stage, in words.
-        megabytes: of memory in use, of the card for an engine on it.
     """
 
     engine: str
@@ -52,8 +52,6 @@ class EngineTiming:
     fps_high: float
     triangles_per_second: float
     milliseconds: float
-    stages: str
-    megabytes: int
 
 
 def measure(
@@ -77,82 +75,61 @@ def measure(
     scenes = the_scenes(max(counts))
     missing: set[str] = set()
     for size in sizes:
-        engines: list[Engine] = []
+        engines: dict[str, Engine] = {}
         for name, make in engines_of(device).items():
             try:
-                engines.append(make(size))
+                engines[name] = make(size)
             except ABSENT as error:
                 if name not in missing:
                     report(f"without {name}: {' '.join(str(error).split())[:160]}")
                 missing.add(name)
-        rows = []
-        slow: dict[str, float] = {}
+        rows: list[EngineTiming] = []
         for count in sorted(counts):
-            quick_enough = [e for e in engines if slow.get(e.name, 0.0) * count < PATIENCE]
-            rows += _rows(quick_enough, scenes[np.arange(count)], size, repeats, slow)
+            slow = {row.engine for row in rows if row.milliseconds * count > 1e3 * PATIENCE}
+            quick = {name: engine for name, engine in engines.items() if name not in slow}
+            rows += _rows(quick, scenes[np.arange(count)], size, repeats)
             progress(1)
         yield rows
 
 
-def _rows(
-    engines: list[Engine], scenes: SceneBatch, size: int, repeats: int, slow: dict[str, float]
-) -> list[EngineTiming]:
-    """The timing of each engine on one batch; `slow` receives each engine's seconds a frame."""
+def _rows(engines: dict[str, Engine], scenes: SceneBatch, size: int, repeats: int) -> Iterator[EngineTiming]:
+    """The timing of each engine on one batch."""
     n = len(scenes)
     triangles = np.append(np.diff(atlas().triangle_start), 0)[instances(scenes)[0]].sum() / n
-    seconds: dict[str, list[float]] = {engine.name: [] for engine in engines}
+    seconds: dict[str, list[float]] = {name: [] for name in engines}
     for turn in range(repeats + 1):  # the first warms up
-        for engine in engines:
-            if turn == 1:
-                engine.stages.clear()
-            elapsed = engine.draw(scenes)
+        for name, draw in engines.items():
+            start = perf_counter()
+            draw(scenes)
             if turn:
-                seconds[engine.name].append(elapsed)
-    rows = []
-    for engine in engines:
-        times = sorted(seconds[engine.name])
+                seconds[name].append(perf_counter() - start)
+    for name, times in seconds.items():
         middle = median(times)
-        slow[engine.name] = middle / n
-        row = EngineTiming(
-            engine=engine.name,
+        yield EngineTiming(
+            engine=name,
             size=size,
             scenes=n,
             fps=round(n / middle, 1),
-            fps_low=round(n / times[-1], 1),
-            fps_high=round(n / times[0], 1),
+            fps_low=round(n / max(times), 1),
+            fps_high=round(n / min(times), 1),
             triangles_per_second=round(n / middle * triangles),
             milliseconds=round(1e3 * middle / n, 5),
-            stages=_shares(engine.stages),
-            megabytes=engine.memory() >> 20,
         )
-        rows.append(row)
-    return rows
-
-
-def _shares(stages: dict[str, float]) -> str:
-    """ "draw 80% copy back 20%"."""
-    total = sum(stages.values())
-    return " ".join(f"{name} {seconds / total:.0%}" for name, seconds in stages.items()) if total else ""
 
 
 def machine(device: str) -> str:
     """Processor, card if one may be used, and versions, in one line."""
     info = Path("/proc/cpuinfo")
     lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
-    cpu = next(
-        (line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.processor()
-    )
-    facts = [f"{cpu}, {os.cpu_count()} cores", f"{platform.system()}, Python {platform.python_version()}"]
+    models = [line.split(":")[1].strip() for line in lines if line.startswith("model name")]
+    facts = [f"{(models or [platform.processor()])[0]}, {os.cpu_count()} cores", platform.system()]
     if device != "cpu":
         from simtown.render.cuda.card import Card
 
         facts.insert(0, Card().name)
-    for name in ("simtown", "numpy", "numba", "cuda-core", "pyrender", "pybullet"):
-        try:
-            facts.append(f"{name} {version(name)}")
-        except PackageNotFoundError:
-            continue
-    return ", ".join(facts)
+    libraries = versions("simtown", "numpy", "numba", "cuda-core", "pyrender", "pybullet")
+    known = [f"{name} {version}" for name, version in libraries.items() if version != "unknown"]
+    return ", ".join([*facts, f"Python {platform.python_version()}", *known])
 
 
 def save(rows: list[EngineTiming], where: str, path: Path) -> None:
@@ -163,35 +140,26 @@ def save(rows: list[EngineTiming], where: str, path: Path) -> None:
 
 def plot(rows: list[EngineTiming], where: str, path: Path) -> None:
     """A figure of frames/s by picture size, each with the largest batch, and by batch at the first size."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 4.6), sharey=True, layout="constrained")
+    figure = new_figure(11, 4.6)
+    left, right = figure.subplots(1, 2, sharey=True)
     first = rows[0].size
     for name in dict.fromkeys(row.engine for row in rows):
-        own = [row for row in rows if row.engine == name]
-        most = {
-            size: max((r for r in own if r.size == size), key=lambda r: r.scenes)
-            for size in sorted({r.size for r in own})
-        }
-        batches = sorted((r for r in own if r.size == first), key=lambda r: r.scenes)
+        own = sorted((row for row in rows if row.engine == name), key=lambda row: row.scenes)
+        most = {row.size: row for row in own}
+        batches = [row for row in own if row.size == first]
         for axes, points, at in ((left, list(most.values()), "size"), (right, batches, "scenes")):
-            spread = [[r.fps - r.fps_low for r in points], [r.fps_high - r.fps for r in points]]
-            style = {"marker": "o", "markersize": 4, "capsize": 2, "label": name}
-            axes.errorbar([getattr(r, at) for r in points], [r.fps for r in points], yerr=spread, **style)
+            points.sort(key=lambda row: getattr(row, at))
+            spread = [[row.fps - row.fps_low for row in points], [row.fps_high - row.fps for row in points]]
+            x, y = [getattr(row, at) for row in points], [row.fps for row in points]
+            axes.errorbar(x, y, yerr=spread, marker="o", markersize=4, capsize=2, label=name)
     for axes, label, ticks in (
-        (left, "picture, pixels each way", sorted({r.size for r in rows})),
-        (right, f"scenes drawn at once, at {first} x {first}", sorted({r.scenes for r in rows})),
+        (left, "picture, pixels each way", {row.size for row in rows}),
+        (right, f"scenes drawn at once, at {first} x {first}", {row.scenes for row in rows}),
     ):
+        style_axes(axes)
         axes.set(xscale="log", yscale="log", xlabel=label)
-        axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
-        axes.set_xticks([], minor=True)
-        axes.grid(alpha=0.3)
+        set_log_ticks(axes.xaxis, sorted(ticks), lambda tick, _: f"{tick:,.0f}")
     left.set_ylabel("frames/s: colour, depth and ids")
     right.legend(frameon=False, loc="best")
     figure.suptitle(where, fontsize=7)
-    with replacing(path) as temporary:
-        figure.savefig(temporary, format="png", dpi=130)
-    pyplot.close(figure)
+    save_figure(figure, path)

@@ -16,17 +16,7 @@ from simtown.core.terminal import say
 
 bench = typer.Typer(help="Measure speed on this machine.", no_args_is_help=True, rich_markup_mode=None)
 
-HEADS = [
-    "engine",
-    "size",
-    "scenes",
-    "frames/s",
-    "lowest to highest",
-    "million triangles/s",
-    "µs a frame",
-    "stages",
-    "MB",
-]
+HEADS = ["engine", "size", "scenes", "frames/s", "lowest to highest", "million triangles/s", "µs a frame"]
 
 
 def _numbers(option: str, text: str) -> list[int]:
@@ -79,8 +69,8 @@ def bench_render(
     for row in rows:
         spread = f"{row.fps_low:,.0f} to {row.fps_high:,.0f}"
         speed = (f"{row.fps:,.0f}", spread, f"{row.triangles_per_second / 1e6:,.1f}")
-        about = (f"{row.milliseconds * 1e3:,.1f}", row.stages, f"{row.megabytes:,}")
-        table.add_row(row.engine, str(row.size), f"{row.scenes:,}", *speed, *about)
+        time = f"{row.milliseconds * 1e3:,.1f}"
+        table.add_row(row.engine, str(row.size), f"{row.scenes:,}", *speed, time)
     with page(160) as console:
         console.print(table)
     picture = out.with_suffix(".png")
