@@ -19,7 +19,7 @@ from simtown.training.models import MODELS, ModelError, build, find, finds_boxes
 from simtown.training.models.film import FilmBlock  # noqa: E402
 from simtown.training.models.layers import Stage, half, with_coordinates  # noqa: E402
 from simtown.training.models.pbn import LabelledConvolution  # noqa: E402
-from simtown.training.models.token_encoder import transformer  # noqa: E402
+from simtown.training.models.transformer import transformer  # noqa: E402
 from simtown.training.world import Batch  # noqa: E402
 from tests.training.towns import noise, world  # noqa: E402
 

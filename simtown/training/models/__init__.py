@@ -27,9 +27,9 @@ MODELS: dict[str, str] = {
     "cnn-lstm-boxes": "simtown.training.models.cnn_lstm:CnnLstmBoxes",
     "film": "simtown.training.models.film:Film",
     "relation-network": "simtown.training.models.relation_network:RelationNetwork",
-    "vit": "simtown.training.models.vit:VisionTransformer",
-    "true-boxes": "simtown.training.models.true_boxes:TrueBoxes",
-    "question-only": "simtown.training.models.question_only:QuestionOnly",
+    "vit": "simtown.training.models.transformer:VisionTransformer",
+    "true-boxes": "simtown.training.models.transformer:TrueBoxes",
+    "question-only": "simtown.training.models.cnn_lstm:QuestionOnly",
 }
 _FLAGS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 

@@ -1,4 +1,4 @@
-"""The unstructured baseline: CNN-LSTM (Figure 2, sections 3 and 6.5), and the same with box supervision."""
+"""The unstructured baseline: CNN-LSTM (Figure 2, section 6.5), also with boxes, and without a picture."""
 
 from __future__ import annotations
 
@@ -109,3 +109,17 @@ class CnnLstmBoxes(CnnLstm):
         """The joint loss, and the logits."""
         boxes, logits = self.places_and_logits(batch)
         return joint_loss(logits, boxes, batch, self.box_weight), logits
+
+
+class QuestionOnly(nn.Module):
+    """The CNN-LSTM without its picture: if it is above chance, the words give a hint."""
+
+    def __init__(self, world: World, embedding: int = 64, hidden: int = 128) -> None:
+        super().__init__()
+        self.question = QuestionEncoder(world.words, embedding, hidden)
+        self.decide = nn.Sequential(perceptron(hidden, *HEAD), nn.Linear(HEAD[-1], 1))
+
+    def forward(self, batch: Batch) -> torch.Tensor:
+        """(b,) logits."""
+        logits: torch.Tensor = self.decide(self.question(batch.tokens)).squeeze(1)
+        return logits

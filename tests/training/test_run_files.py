@@ -1,4 +1,4 @@
-"""Runs, presets and pictures from elsewhere: nothing is executed, written outside or read outside."""
+"""Files of a run that are damaged, or that lead elsewhere: beyond what tests/hostile shows of all readers."""
 
 import contextlib
 import json
@@ -18,17 +18,14 @@ from simtown.core.files import DamagedError  # noqa: E402
 from simtown.core.options import SettingsError  # noqa: E402
 from simtown.core.untrusted import RefusedError  # noqa: E402
 from simtown.datasets.generate import generate  # noqa: E402
-from simtown.training import run_directory  # noqa: E402
 from simtown.training.ask import open_run, predict  # noqa: E402
 from simtown.training.fit import fit  # noqa: E402
-from simtown.training.models import ModelError  # noqa: E402
 from simtown.training.plan import read  # noqa: E402
 from tests.training import towns  # noqa: E402
 from tests.training.towns import Interrupter, small  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 SETTINGS = small("question-only", max_steps=8)
-QUESTION = "Is a sedan left of a school bus?"
 PRESET = (
     'version = 1\nsize = "32"\n[fit]\nprotocol = "paper"\nbatch = 16\nmax_steps = 2\n'
     "[data]\nval = 4\ntest = 4\n"
@@ -50,36 +47,14 @@ def begun(unfinished, tmp_path):
     return shutil.copytree(unfinished, tmp_path / "run")
 
 
-def changed(directory, change):
-    """run.json with one change."""
-    content = json.loads((directory / "run.json").read_text())
-    change(content)
-    (directory / "run.json").write_text(json.dumps(content))
-
-
-def test_no_pickle_is_read(begun, data, tmp_path):
+def test_a_state_is_not_unpickled(begun, data, tmp_path):
     class Evil:
         def __reduce__(self):
             return os.mkdir, (str(tmp_path / "marker"),)
 
-    torch.save({"correct": Evil()}, begun / "weights.safetensors")
-    with pytest.raises(DamagedError):
-        open_run(begun)
     torch.save({"epoch": Evil()}, begun / "state.safetensors")
     with pytest.raises(DamagedError):
         fit(SETTINGS, data, begun)
-    assert not (tmp_path / "marker").exists()
-
-
-def test_no_code_is_imported_because_a_file_names_it(begun, tmp_path, monkeypatch):
-    (tmp_path / "evil.py").write_text("open('marker', 'w')\n")
-    monkeypatch.chdir(tmp_path)
-    changed(begun, lambda run: run["settings"].update(model="evil:Net"))
-    with pytest.raises(ModelError, match="evil:Net"):
-        open_run(begun)
-    (tmp_path / "p.toml").write_text(PRESET.replace("question-only", "evil:Net"))
-    with pytest.raises(ModelError, match="evil:Net"):
-        read("p.toml", "cpu")
     assert not (tmp_path / "marker").exists()
 
 
@@ -108,15 +83,6 @@ def test_logs_are_written_through_no_link(begun, data, tmp_path):
     assert not (tmp_path / "outside").exists()
 
 
-@pytest.mark.parametrize("name", ["weights.safetensors", "metrics.jsonl"])
-def test_nothing_outside_the_folder_is_read(name, begun, tmp_path):
-    readers = {"weights.safetensors": open_run, "metrics.jsonl": run_directory.read_metrics}
-    (begun / name).rename(tmp_path / "elsewhere")
-    (begun / name).symlink_to(tmp_path / "elsewhere")
-    with pytest.raises((RefusedError, DamagedError), match="symbolic link"):
-        readers[name](begun)
-
-
 def test_a_stream_reads_no_table_that_a_data_set_names(tmp_path):
     """A manifest may name any file of this machine; it holds the frequencies of the examples."""
     table = tmp_path / "table.csv"
@@ -128,29 +94,22 @@ def test_a_stream_reads_no_table_that_a_data_set_names(tmp_path):
     assert fit(settings, tmp_path / "set", tmp_path / "run")["status"] == "done"
 
 
-@pytest.mark.parametrize("kind", ["outside", "absolute", "link", "pipe"])
-def test_a_preset_names_a_table_beside_it_or_none(kind, tmp_path):
+def test_a_preset_names_a_table_beside_it_or_none(tmp_path):
     """A file from elsewhere must not become part of a data set."""
-    table = "entity,subject,object\n" + "a,1,1\n" * 9
-    folder = tmp_path / "mine"
-    folder.mkdir()
-    (tmp_path / "secret.csv").write_text(table)
-    names = {"outside": "../secret.csv", "absolute": str(tmp_path / "secret.csv"), "link": "link.csv"}
-    (folder / "link.csv").symlink_to("../secret.csv")
-    os.mkfifo(folder / "pipe.csv")
-    text = PRESET.replace("[data]", '[data]\nfrequencies = "TABLE"')
-    (folder / "p.toml").write_text(text.replace("TABLE", names.get(kind, "pipe.csv")))
-    with pytest.raises(ValueError, match=r"inside|link|frequencies"):
-        read(str(folder / "p.toml"), "cpu")
-    (folder / "own.csv").write_text(table)
-    (folder / "p.toml").write_text(text.replace("TABLE", "own.csv"))
-    (settings,) = read(str(folder / "p.toml"), "cpu").data()
-    assert settings.frequencies == str(folder / "own.csv")
+    (tmp_path / "own.csv").write_text("entity,subject,object\n" + "a,1,1\n" * 9)
+    (tmp_path / "link.csv").symlink_to("own.csv")
+    path = tmp_path / "p.toml"
+    for name in ("link.csv", str(tmp_path / "own.csv")):
+        path.write_text(PRESET.replace("[data]", f'[data]\nfrequencies = "{name}"'))
+        with pytest.raises(RefusedError, match=r"inside|link"):
+            read(str(path), "cpu")
+    path.write_text(PRESET.replace("[data]", '[data]\nfrequencies = "own.csv"'))
+    (settings,) = read(str(path), "cpu").data()
+    assert settings.frequencies == str(tmp_path / "own.csv")
 
 
 @pytest.mark.parametrize(
-    "place",
-    ["out/data", "out/runs", "out/runs/question-only-3-10-seed0", "out/data/3-seed0-10", "sweep-p", "kept/*"],
+    "place", ["out/data", "out/runs/question-only-3-10-seed0", "out/data/3-seed0-10", "sweep-p", "kept/*"]
 )
 def test_a_sweep_writes_through_no_link(place, tmp_path, cli, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -175,25 +134,21 @@ def test_a_run_is_written_through_no_link_that_nobody_named(data, tmp_path, cli,
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("change", "error"),
     [
-        lambda run: run.pop("settings"),
-        lambda run: run["settings"].update(stream="yes"),
-        lambda run: run["settings"].update(elsewhere=1, batch=[]),
-        lambda run: run.update(seed="zero"),
-        lambda run: run.update(status="done"),
+        (lambda run: run.pop("settings"), DamagedError),
+        (lambda run: run["settings"].update(batch=[]), DamagedError),
+        (lambda run: run.update(status="done"), DamagedError),
+        (lambda run: run["data"].update(entities="three"), DamagedError),
+        (lambda run: run["data"].update(entities=900), SettingsError),
+        (lambda run: run["data"].update(width=3), SettingsError),
     ],
 )
-def test_a_damaged_run_json_is_refused(change, begun):
-    changed(begun, change)
-    with pytest.raises(DamagedError, match=r"run\.json"):
-        run_directory.load(begun)
-
-
-@pytest.mark.parametrize("change", [{"entities": 900}, {"catalogue": 1}, {"width": 3}])
-def test_an_impossible_world_is_refused(change, begun):
-    changed(begun, lambda run: run["data"].update(change))
-    with pytest.raises(SettingsError, match=next(iter(change)) if "width" not in change else "size"):
+def test_a_damaged_run_json_is_refused(change, error, begun):
+    content = json.loads((begun / "run.json").read_text())
+    change(content)
+    (begun / "run.json").write_text(json.dumps(content))
+    with pytest.raises(error, match=r"run\.json|entities|size"):
         open_run(begun)
 
 
@@ -213,22 +168,16 @@ def test_weights_are_those_of_the_model_or_refused(change, begun):
         open_run(begun)
 
 
-@pytest.mark.parametrize(
-    "text", ["[]\n", "3\n", '{"epoch": 1}\n', '{"epoch": "one", "step": 1}\n', "{\n{}\n"]
-)
+@pytest.mark.parametrize("text", ["[]\n", '{"epoch": "one", "step": 1}\n', "{\n{}\n"])
 def test_damaged_metrics_are_refused(text, begun, data):
     (begun / "metrics.jsonl").write_text(text)
     with pytest.raises(DamagedError, match=r"metrics\.jsonl.* line 1"):
         fit(SETTINGS, data, begun)
 
 
-@pytest.mark.parametrize("form", ["GIF", "TIFF", "PDF", "half"])
+@pytest.mark.parametrize("form", ["GIF", "PDF"])
 def test_only_a_png_or_jpeg_is_a_picture(form, begun, tmp_path):
     path = tmp_path / "x.png"
-    Image.fromarray(np.arange(64 * 64 * 3, dtype=np.uint8).reshape(64, 64, 3)).save(
-        path, "PNG" if form == "half" else form
-    )
-    if form == "half":
-        path.write_bytes(path.read_bytes()[:-30])
+    Image.fromarray(np.arange(64 * 64 * 3, dtype=np.uint8).reshape(64, 64, 3)).save(path, form)
     with pytest.raises(SettingsError, match=r"x\.png"):
-        predict(begun, path, QUESTION)
+        predict(begun, path, "Is a sedan left of a school bus?")
