@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b, file_digest
 from pathlib import Path
@@ -23,11 +23,7 @@ from simtown.probes.scorers.base import Pooling, Scorer, TokenScores
 FILE = "answers.sqlite"
 #: What decides a model's answers: weights, vocabulary, configuration.
 _CONTENT = (".safetensors", ".json", ".txt", ".model")
-#: Rows asked for in one statement.
-_MANY = 500
 _TABLE = "CREATE TABLE IF NOT EXISTS answers (key BLOB PRIMARY KEY, logprobs BLOB, words BLOB) WITHOUT ROWID"
-#: Numbers, and for texts the words of their tokens.
-_Answer = tuple[np.ndarray, np.ndarray | None]
 
 
 def fingerprint(path: Path) -> str:
@@ -74,17 +70,16 @@ class Cached(Scorer):
         listed = [[target] if isinstance(target, str) else list(target) for target in targets]
         keys, answers, new = self._known(["class", listed], contexts)
         if new:
-            logprobs = self._scorer.class_logprobs([contexts[i] for i in new], targets)
-            answers |= self._keep([keys[i] for i in new], [(row, None) for row in logprobs])
-        rows = [answers[key][0] for key in keys]
-        return np.array(rows, dtype=np.float64).reshape(len(contexts), len(targets))
+            rows = self._scorer.class_logprobs([contexts[i] for i in new], targets)
+            answers |= self._keep([keys[i] for i in new], rows)
+        return np.array([answers[key].logprobs for key in keys]).reshape(len(contexts), len(targets))
 
     def sequence_logprobs(self, texts: Sequence[str]) -> list[TokenScores]:
         keys, answers, new = self._known(["sequence"], texts)
         if new:
             scores = self._scorer.sequence_logprobs([texts[i] for i in new])
-            answers |= self._keep([keys[i] for i in new], [(text.logprobs, text.words) for text in scores])
-        return [TokenScores(*answers[key]) for key in keys]  # type: ignore[arg-type]
+            answers |= self._keep([keys[i] for i in new], scores)
+        return [answers[key] for key in keys]
 
     def embed(
         self,
@@ -98,8 +93,8 @@ class Cached(Scorer):
         if new:
             new_spans = None if spans is None else [spans[i] for i in new]
             vectors = self._scorer.embed([texts[i] for i in new], new_spans, layer, pooling)
-            answers |= self._keep([keys[i] for i in new], [(row, None) for row in vectors])
-        return np.array([answers[key][0] for key in keys], dtype=np.float32)
+            answers |= self._keep([keys[i] for i in new], vectors)
+        return np.array([answers[key].logprobs for key in keys], dtype=np.float32)
 
     def word_vector(self, word: str) -> np.ndarray | None:
         """The scorer's own, never kept."""
@@ -114,36 +109,37 @@ class Cached(Scorer):
 
     def _known(
         self, what: list[Any], requests: Sequence[Any]
-    ) -> tuple[list[bytes], dict[bytes, _Answer], list[int]]:
+    ) -> tuple[list[bytes], dict[bytes, TokenScores], list[int]]:
         """The key of every request, the answers that are kept, and the numbers of the requests that are new,
         each distinct one once.
         """
         common = blake2b(json.dumps([self._identity, what]).encode(), digest_size=16).digest()
         keys = [blake2b(json.dumps(r).encode(), digest_size=16, key=common).digest() for r in requests]
         number_of = {key: number for number, key in reversed(list(enumerate(keys)))}
-        wanted = list(number_of)
-        answers: dict[bytes, _Answer] = {}
+        answers = {}
         with self._damage():
-            for begin in range(0, len(wanted), _MANY):
-                block = wanted[begin : begin + _MANY]
-                marks = ",".join("?" * len(block))
-                query = f"SELECT key, logprobs, words FROM answers WHERE key IN ({marks})"
-                for key, logprobs, words in self._store.execute(query, block):
-                    numbers = None if words is None else np.frombuffer(words, dtype=np.int64)
-                    answers[key] = (np.frombuffer(logprobs, dtype=np.float64), numbers)
+            for key in number_of:
+                query = self._store.execute("SELECT logprobs, words FROM answers WHERE key = ?", (key,))
+                if row := query.fetchone():
+                    logprobs, words = np.frombuffer(row[0]), np.frombuffer(row[1] or b"", dtype=np.int64)
+                    answers[key] = TokenScores(logprobs, words)
         return keys, answers, sorted(number for key, number in number_of.items() if key not in answers)
 
-    def _keep(self, keys: Sequence[bytes], answers: Sequence[_Answer]) -> dict[bytes, _Answer]:
-        """Store new answers; {key: answer}."""
-        rows = [
-            (key, numbers.astype(np.float64).tobytes(), None if words is None else words.tobytes())
-            for key, (numbers, words) in zip(keys, answers, strict=True)
-        ]
+    def _keep(
+        self, keys: Sequence[bytes], answers: Iterable[TokenScores | np.ndarray]
+    ) -> dict[bytes, TokenScores]:
+        """Store new answers; {key: answer}. A row of numbers is kept as log-probabilities without words."""
+        none = np.empty(0, dtype=np.int64)
+        kept = {
+            key: answer if isinstance(answer, TokenScores) else TokenScores(answer.astype(np.float64), none)
+            for key, answer in zip(keys, answers, strict=True)
+        }
+        rows = [(key, answer.logprobs.tobytes(), answer.words.tobytes()) for key, answer in kept.items()]
         with self._damage():
             self._store.execute("BEGIN")
             self._store.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?, ?)", rows)
             self._store.execute("COMMIT")
-        return dict(zip(keys, answers, strict=True))
+        return kept
 
     @contextmanager
     def _damage(self) -> Iterator[None]:

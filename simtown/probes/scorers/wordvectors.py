@@ -1,24 +1,19 @@
 """Static word vectors, as GloVe and word2vec are released.
 
-A file is text (plain, .gz, with or without word2vec's first line), or .npy with its words beside it.
+A file is text (plain or packed, with or without word2vec's first line), or .npy with its words beside it.
 """
 
 from __future__ import annotations
 
-import gzip
-import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 
 from simtown.core.files import DamagedError
+from simtown.core.packed import PackedFile
 from simtown.probes.bars import metered
 from simtown.probes.scorers.base import Ability, Scorer
-
-#: Vectors read before they are put together.
-BLOCK = 10_000
 
 
 class Vectors(Scorer):
@@ -77,46 +72,35 @@ def _read_npy(path: Path) -> tuple[list[str], np.ndarray]:
 def _read_text(path: Path, progress: bool) -> tuple[list[str], np.ndarray]:
     """A word and its numbers a line, separated by single spaces; GloVe-840B has words with spaces."""
     words: list[str] = []
-    blocks: list[np.ndarray] = []
-    rows: list[np.ndarray] = []
-    dimension, reported = 0, 0
-    kilobytes = path.stat().st_size // 1000
-    with open(path, "rb") as disk, metered(f"{path.name}, kB", kilobytes, progress) as report:
-        lines: IO[bytes] = disk
-        if disk.read(2) == b"\x1f\x8b":
-            lines = gzip.GzipFile(fileobj=disk)  # type: ignore[assignment]
-        disk.seek(0)
-        try:
-            for number, line in enumerate(lines, start=1):
-                if number == 1:
-                    first = line.split()
-                    dimension = len(first) - 1
-                    if dimension == 1 and all(map(bytes.isdigit, first)):  # word2vec: words, numbers
-                        dimension = int(first[1])
-                        continue
-                word, row = _parsed(line, dimension, f"{path} line {number}")
+    with PackedFile(path) as file, metered(f"{path.name}, kB", file.size // 1000, progress) as report:
+        first = next(file.lines(), "").split()
+        dimension = len(first) - 1
+        skipped = int(dimension == 1 and all(map(str.isdigit, first)))  # word2vec: words, numbers
+        if skipped:
+            dimension = int(first[1])
+        file.restart()
+
+        def rows() -> Iterator[np.ndarray]:
+            reported = 0
+            for number, line in enumerate(file.lines(), start=1):
+                if number <= skipped:
+                    continue
+                word, *numbers = line.rstrip().rsplit(" ", max(dimension, 1))
+                try:
+                    row = np.array(numbers, dtype=np.float32)
+                except ValueError:
+                    row = np.empty(0)
+                if len(row) != dimension or not dimension or not np.isfinite(row).all():
+                    raise DamagedError(
+                        f"{path} line {number}: expected a word and {dimension or 'some'} numbers, not "
+                        f"'{line[:40]}…'"
+                    )
                 words.append(word)
-                rows.append(row)
-                if len(rows) == BLOCK:
-                    blocks.append(np.stack(rows))
-                    rows.clear()
-                    report(disk.tell() // 1000 - reported)
-                    reported = disk.tell() // 1000
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise DamagedError(f"{path} is damaged: unpacking fails ({error})") from error
+                yield row
+                report(file.position // 1000 - reported)
+                reported = file.position // 1000
+
+        matrix = np.fromiter(rows(), dtype=(np.float32, max(dimension, 1)))
     if not words:
         raise DamagedError(f"{path} holds no word vectors")
-    return words, np.concatenate([*blocks, *([np.stack(rows)] if rows else [])])
-
-
-def _parsed(line: bytes, dimension: int, place: str) -> tuple[str, np.ndarray]:
-    try:
-        word, *numbers = line.rstrip().rsplit(b" ", dimension)
-        row = np.array(numbers, dtype=np.float32)
-        if len(row) != dimension or not dimension or not np.isfinite(row).all():
-            raise ValueError
-        return word.decode(), row
-    except ValueError:
-        raise DamagedError(
-            f"{place}: expected a word and {dimension or 'some'} numbers, not '{line[:40]!r}…'"
-        ) from None
+    return words, matrix
