@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 
 from simtown.probes.quiet import quietly
-from simtown.probes.scorers.base import Ability, ScorerSettings, TokenScores
+from simtown.probes.scorers.base import ScorerSettings
 from simtown.probes.scorers.batching import distinct
-from simtown.probes.scorers.gap import lead_of, split_at_blank, words_of
-from simtown.probes.scorers.huggingface import ROUNDING, Query, Transformer, logprobs_of, projected_at
-from simtown.probes.scorers.spelling import Tokens, spell
+from simtown.probes.scorers.gap import split_at_blank
+from simtown.probes.scorers.huggingface import ROUNDING, LanguageModel, logprobs_of, projected_at
+from simtown.probes.scorers.spelling import Tokens
 
 
-class Causal(Transformer):
+class Causal(LanguageModel):
     """A causal language model.
 
-    A text stands behind the token that begins texts (or ends them), so that its first word too is scored.
+    A text stands behind the token that begins texts (or ends them), so that its first word too is scored. The
+    end of a text is not counted.
     """
 
-    abilities: frozenset[Ability] = frozenset({"class_logprobs", "sequence_logprobs", "embed", "word_vector"})
     forward = True
 
     def __init__(self, name: str, model: Any, tokenizer: Any, settings: ScorerSettings) -> None:
@@ -43,38 +42,28 @@ class Causal(Transformer):
             )
         super().__init__(name, model, tokenizer, settings)
 
-    def class_logprobs(self, contexts: Sequence[str], targets: Sequence[str | Sequence[str]]) -> np.ndarray:
-        """A beginning is read once, whatever the number of targets: what follows goes on from its state."""
-        beginnings = [split_at_blank(context)[0] for context in contexts]
-        unique, where = distinct((text.rstrip(), lead_of(text)) for text in beginnings)
-        logprobs = np.full((len(unique), len(targets)), np.nan)
-        for lead in sorted({lead for _, lead in unique}):
-            spellings = spell(targets, partial(self.spelling, lead=lead), self.settings.policy)
-            spelled = spellings.spellings
-            if not spelled:
-                continue
-            chosen = [i for i, (_, other) in enumerate(unique) if other == lead]
-            rows = [(self._start, *self.token_ids(unique[i][0])) for i in chosen]
-            for i, row in zip(chosen, rows, strict=True):
-                self._check_length(len(row) + max(map(len, spelled)) - 1, unique[i][0])
-            scores = np.zeros((len(rows), len(spelled)))
-            first, first_of = distinct(tokens[0] for tokens in spelled)
-            for batch in self._batches(rows, equal=True):
-                ids = self.tensor([rows[b] for b in batch])
-                last = [ids.shape[1] - 1] * len(batch)
-                with projected_at(self.model, range(len(batch)), last) as logits_of:
-                    output = self.model(input_ids=ids, use_cache=True)
-                answers = logprobs_of(logits_of(output), self.tensor(first).expand(len(batch), -1))
-                scores[batch] = answers[:, first_of]
-                state = getattr(output, "past_key_values", None)
-                for inputs, (lines, columns, tokens, numbers) in self._continuations(ids, spelled, state):
-                    with projected_at(self.model, lines, columns) as logits_of:
-                        output = self.model(**inputs)
-                    answers = logprobs_of(logits_of(output), self.tensor(tokens)[:, None])[:, 0]
-                    for number, answer in zip(numbers, answers.reshape(len(numbers), -1), strict=True):
-                        scores[batch, number] += answer
-            logprobs[chosen] = spellings.totals(scores)
-        return logprobs[where]
+    def _at_gaps(self, contexts: Sequence[str], spellings: Sequence[Tokens]) -> np.ndarray:
+        """A beginning is read once, whatever the number of spellings: what follows goes on from its state."""
+        unique, where = distinct(split_at_blank(context)[0].rstrip() for context in contexts)
+        rows = [(self._start, *self.token_ids(text)) for text in unique]
+        for text, row in zip(unique, rows, strict=True):
+            self._check_length(len(row) + max(map(len, spellings)) - 1, text)
+        scores = np.zeros((len(rows), len(spellings)))
+        first, first_of = distinct(tokens[0] for tokens in spellings)
+        for batch in self._batches(rows, equal=True):
+            ids = self.tensor([rows[b] for b in batch])
+            with projected_at(self.model, range(len(batch)), [ids.shape[1] - 1] * len(batch)) as logits_of:
+                output = self.model(input_ids=ids, use_cache=True)
+            answers = logprobs_of(logits_of(output), self.tensor(first).expand(len(batch), -1))
+            scores[batch] = answers[:, first_of]
+            state = getattr(output, "past_key_values", None)
+            for inputs, (lines, columns, tokens, numbers) in self._continuations(ids, spellings, state):
+                with projected_at(self.model, lines, columns) as logits_of:
+                    output = self.model(**inputs)
+                answers = logprobs_of(logits_of(output), self.tensor(tokens)[:, None])[:, 0]
+                for number, answer in zip(numbers, answers.reshape(len(numbers), -1), strict=True):
+                    scores[batch, number] += answer
+        return scores[where]
 
     def _continuations(
         self, ids: torch.Tensor, spelled: Sequence[Tokens], state: Any
@@ -110,34 +99,10 @@ class Causal(Transformer):
             tokens = [token for *_, token in looks for _ in range(n)]
             yield inputs, (lines, columns, tokens, [number for number, *_ in looks])
 
-    def sequence_logprobs(self, texts: Sequence[str]) -> list[TokenScores]:
-        """Log-probability of every token behind those before it. The end of a text is not counted.
-
-        Texts that begin alike share the projection to the vocabulary, the dearest part of a small model: each
-        distinct beginning is asked once for all the tokens that follow it somewhere.
-        """
-        unique, where = distinct(texts)
-        encoded = self._encoded(unique, special=False)
-        numbers: dict[Tokens, int] = {}  # of the queries, one for each distinct beginning
-        queries: list[Query] = []
-        looks: list[tuple[int, int]] = []
-        for encoding, text in zip(encoded, unique, strict=True):
-            row = (self._start, *encoding.ids)
-            self._check_length(len(row), text)
-            for at in range(len(row) - 1):
-                number = numbers.setdefault(row[: at + 1], len(queries))
-                if number == len(queries):
-                    queries.append(Query(row, at, {}))
-                tokens: Any = queries[number].tokens
-                looks.append((number, tokens.setdefault(row[at + 1], len(tokens))))
-        answers = self.query_logprobs(queries)
-        logprobs = np.array([answers[number][k] for number, k in looks])
-        ends = np.cumsum([len(encoding.ids) for encoding in encoded])[:-1]
-        scores = [
-            TokenScores(row, words_of(text, encoding.offsets))
-            for row, text, encoding in zip(np.split(logprobs, ends), unique, encoded, strict=True)
-        ]
-        return [scores[place] for place in where]
+    def _looks(self, encoding: Any, text: str) -> Iterator[tuple[Tokens, int, int]]:
+        row = (self._start, *encoding.ids)
+        self._check_length(len(row), text)
+        return ((row, at, token) for at, token in enumerate(row[1:]))
 
 
 def _looks_ahead(model: Any, start: int) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,10 +16,10 @@ import torch
 
 from simtown.probes.bars import metered
 from simtown.probes.quiet import quietly
-from simtown.probes.scorers.base import Ability, Pooling, Scorer, ScorerSettings
+from simtown.probes.scorers.base import Ability, Pooling, Scorer, ScorerSettings, TokenScores
 from simtown.probes.scorers.batching import buckets, distinct
-from simtown.probes.scorers.gap import touching
-from simtown.probes.scorers.spelling import Tokens
+from simtown.probes.scorers.gap import lead_of, split_at_blank, touching, words_of
+from simtown.probes.scorers.spelling import Tokens, spell
 
 #: Most numbers that one batch's logits may hold: 1 GiB of float32.
 LOGITS = 1 << 28
@@ -151,26 +152,6 @@ class Transformer(Scorer):
         """An int64 tensor on the device."""
         return torch.as_tensor(np.asarray(numbers, dtype=np.int64), device=self.device)
 
-    def query_logprobs(self, queries: Sequence[Query]) -> list[np.ndarray]:
-        """For every query the (w,) float64 log-probabilities of its tokens.
-
-        Each distinct text is read once, for all queries about it.
-        """
-        rows, where = distinct(query.ids for query in queries)
-        queries_of: list[list[int]] = [[] for _ in rows]
-        for number, row in enumerate(where):
-            queries_of[row].append(number)
-        logprobs: list[np.ndarray] = [np.empty(0)] * len(queries)
-        for batch in self._batches(rows):
-            ids, real = self.padded([rows[b] for b in batch])
-            lines, numbers = zip(*((i, n) for i, b in enumerate(batch) for n in queries_of[b]), strict=True)
-            with projected_at(self.model, lines, [queries[n].at for n in numbers]) as logits_of:
-                logits = logits_of(self.model(input_ids=ids, attention_mask=real))
-            wanted, _ = self.padded([list(queries[n].tokens) for n in numbers])
-            for n, answers in zip(numbers, logprobs_of(logits, wanted), strict=True):
-                logprobs[n] = answers[: len(queries[n].tokens)]
-        return logprobs
-
     # Vectors
 
     def embed(
@@ -221,6 +202,75 @@ class Transformer(Scorer):
             return None
         with torch.inference_mode():
             return self.model.get_input_embeddings()(self.tensor(tokens)).float().mean(0).cpu().numpy()
+
+
+class LanguageModel(Transformer):
+    """A tower with the head of a language model: what masked and causal ones share."""
+
+    abilities: frozenset[Ability] = frozenset({"class_logprobs", "sequence_logprobs", "embed", "word_vector"})
+
+    def class_logprobs(self, contexts: Sequence[str], targets: Sequence[str | Sequence[str]]) -> np.ndarray:
+        logprobs = np.full((len(contexts), len(targets)), np.nan)
+        leads = [lead_of(split_at_blank(context)[0]) for context in contexts]
+        for lead in sorted(set(leads)):
+            spelled = spell(targets, partial(self.spelling, lead=lead), self.settings.policy)
+            rows = [i for i, other in enumerate(leads) if other == lead]
+            if spelled.spellings:
+                scores = self._at_gaps([contexts[i] for i in rows], spelled.spellings)
+                logprobs[rows] = spelled.totals(scores)
+        return logprobs
+
+    def _at_gaps(self, contexts: Sequence[str], spellings: Sequence[Tokens]) -> np.ndarray:
+        """(n, s) log-probabilities of the spellings at the gap of each context."""
+        raise NotImplementedError
+
+    def sequence_logprobs(self, texts: Sequence[str]) -> list[TokenScores]:
+        """Texts that begin alike share the projection to the vocabulary, the dearest part of a small model,
+        where the model reads only forward: each distinct beginning is asked once for all that follows it.
+        """
+        unique, where = distinct(texts)
+        encoded = self._encoded(unique, special=not self.forward)
+        tokens_at: dict[tuple[Tokens, int], dict[int, int]] = {}
+        looks = []
+        for encoding, text in zip(encoded, unique, strict=True):
+            for ids, at, token in self._looks(encoding, text):
+                place = (ids[: at + 1] if self.forward else ids, at)
+                columns = tokens_at.setdefault(place, {})
+                looks.append((place, columns.setdefault(token, len(columns))))
+        queries = [Query(ids, at, list(columns)) for (ids, at), columns in tokens_at.items()]
+        answers = dict(zip(tokens_at, self.query_logprobs(queries), strict=True))
+        logprobs = np.array([answers[place][column] for place, column in looks])
+        scores, begin = [], 0
+        for text, encoding in zip(unique, encoded, strict=True):
+            mask = zip(encoding.offsets, encoding.special_tokens_mask, strict=True)
+            words = words_of(text, [offsets for offsets, special in mask if not special])
+            scores.append(TokenScores(logprobs[begin : begin + len(words)], words))
+            begin += len(words)
+        return [scores[place] for place in where]
+
+    def _looks(self, encoding: Any, text: str) -> Iterator[tuple[Tokens, int, int]]:
+        """For every token of an encoded text: what the model reads, where it is looked at, and the token."""
+        raise NotImplementedError
+
+    def query_logprobs(self, queries: Sequence[Query]) -> list[np.ndarray]:
+        """For every query the (w,) float64 log-probabilities of its tokens.
+
+        Each distinct text is read once, for all queries about it.
+        """
+        rows, where = distinct(query.ids for query in queries)
+        queries_of: list[list[int]] = [[] for _ in rows]
+        for number, row in enumerate(where):
+            queries_of[row].append(number)
+        logprobs: list[np.ndarray] = [np.empty(0)] * len(queries)
+        for batch in self._batches(rows):
+            ids, real = self.padded([rows[b] for b in batch])
+            lines, numbers = zip(*((i, n) for i, b in enumerate(batch) for n in queries_of[b]), strict=True)
+            with projected_at(self.model, lines, [queries[n].at for n in numbers]) as logits_of:
+                logits = logits_of(self.model(input_ids=ids, attention_mask=real))
+            wanted, _ = self.padded([list(queries[n].tokens) for n in numbers])
+            for n, answers in zip(numbers, logprobs_of(logits, wanted), strict=True):
+                logprobs[n] = answers[: len(queries[n].tokens)]
+        return logprobs
 
 
 @contextmanager

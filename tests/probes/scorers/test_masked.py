@@ -151,8 +151,8 @@ def test_what_stands_around_a_gap_is_what_stands_around_the_word(path, takes_the
     (copy / "tokenizer.json").write_text(json.dumps(settings))
     scorer = open_scorer(f"hf:{copy}").uncached()
     for sentence, word in (("the banana is yellow.", "yellow"), ("a car stands behind the bus .", "behind")):
-        ((before, after, lead),) = scorer._gaps([sentence.replace(word, "[BLANK]")])
-        assert [*before, *scorer.spelling(word, lead), *after] == scorer.tokenizer(sentence)["input_ids"]
+        ((before, after),) = scorer._gaps([sentence.replace(word, "[BLANK]")])
+        assert [*before, *scorer.spelling(word), *after] == scorer.tokenizer(sentence)["input_ids"]
     usual = open_scorer(f"hf:{path}").class_logprobs(CONTEXTS, TARGETS)
     np.testing.assert_allclose(scorer.class_logprobs(CONTEXTS, TARGETS), usual, **CLOSE)
 

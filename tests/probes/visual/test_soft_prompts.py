@@ -80,7 +80,7 @@ def test_prompts_are_the_texts_that_are_asked(kind, template, model):
     subjects = ["banana", "red bus", "worn-out coat", "bus 東京"]
     these = soft_prompts.rows(scorer, template, subjects)
     gaps = scorer._gaps([elicit.fill(template, subject, BLANK) for subject in subjects])
-    for ids, real, at, (before, after, _) in zip(these.ids, these.real, these.gap, gaps, strict=True):
+    for ids, real, at, (before, after) in zip(these.ids, these.real, these.gap, gaps, strict=True):
         assert ids[real.bool()].tolist() == [*before, scorer.tokenizer.mask_token_id, *after]
         assert int(at) == len(before)
 
