@@ -80,7 +80,7 @@ class FineTuning:
             tokenizer.pad_token = tokenizer.eos_token
         squared = self.loss == "squared"
         kind = transformers.AutoModelForSequenceClassification
-        model, _ = opening.load_model(path, kind, num_labels=1 if squared else 2)
+        model = opening.load_model(path, kind, complete=False, num_labels=1 if squared else 2)
         model.config.pad_token_id = tokenizer.pad_token_id
         codes = tokenizer(texts, truncation=True, max_length=self.length)["input_ids"]
         lengths = np.array([len(code) for code in codes])

@@ -125,13 +125,16 @@ def model_directory(place: str, *, hub: bool) -> Path:
 
 def _transformer(kind: str, spec: str, path: Path, settings: ScorerSettings) -> Scorer:
     """The scorer of a model's directory."""
-    import transformers
+    import transformers as tf
+
+    from simtown.probes.scorers import causal, encoder, huggingface, masked
 
     config = _json(path / "config.json")
     head, family = str((config.get("architectures") or [""])[0]), str(config.get("model_type", ""))
+    is_clip = family in ("clip", "clip_text_model")
     if kind == "lstm" and family != "simtown-lstm":
         raise ValueError(f"{path} holds no LSTM made by simtown lm train: open it as hf:{path}")
-    if kind == "clip" and family not in ("clip", "clip_text_model"):
+    if kind == "clip" and not is_clip:
         raise ValueError(f"{path} holds no CLIP ({family or 'unknown kind'}): open it as hf:{path}")
     if config.get("is_encoder_decoder"):
         raise ValueError(
@@ -143,22 +146,14 @@ def _transformer(kind: str, spec: str, path: Path, settings: ScorerSettings) -> 
     tokenizer = load_tokenizer(path)
     if kind == "sentence":
         return _sentence(spec, path, tokenizer, settings)
-    if family in ("clip", "clip_text_model"):
-        from simtown.probes.scorers.encoder import Encoder
-
-        model = _complete(path, transformers.CLIPTextModelWithProjection)
-        return Encoder(spec, model, tokenizer, settings, pooling="projection", normalise=True)
+    if is_clip:
+        model = load_model(path, tf.CLIPTextModelWithProjection)
+        return encoder.Encoder(spec, model, tokenizer, settings, pooling="projection", normalise=True)
     if head.endswith("ForMaskedLM") or head.removesuffix("ForPreTraining") in _PRETRAINED:
-        from simtown.probes.scorers.masked import Masked
-
-        return Masked(spec, _complete(path, transformers.AutoModelForMaskedLM), tokenizer, settings)
+        return masked.Masked(spec, load_model(path, tf.AutoModelForMaskedLM), tokenizer, settings)
     if head.endswith(("ForCausalLM", "LMHeadModel")):
-        from simtown.probes.scorers.causal import Causal
-
-        return Causal(spec, _complete(path, transformers.AutoModelForCausalLM), tokenizer, settings)
-    from simtown.probes.scorers.huggingface import Transformer
-
-    return Transformer(spec, _complete(path, transformers.AutoModel), tokenizer, settings)
+        return causal.Causal(spec, load_model(path, tf.AutoModelForCausalLM), tokenizer, settings)
+    return huggingface.Transformer(spec, load_model(path, tf.AutoModel), tokenizer, settings)
 
 
 def _sentence(spec: str, path: Path, tokenizer: Any, settings: ScorerSettings) -> Scorer:
@@ -181,7 +176,7 @@ def _sentence(spec: str, path: Path, tokenizer: Any, settings: ScorerSettings) -
             f"{path} pools in a way that is not known here (known: mean, first token, last token): give "
             "another encoder"
         )
-    model, normalise = _complete(path, transformers.AutoModel), "Normalize" in modules
+    model, normalise = load_model(path, transformers.AutoModel), "Normalize" in modules
     scorer = Encoder(spec, model, tokenizer, settings, pooling=chosen[0], normalise=normalise)
     most = _json(path / "sentence_bert_config.json", {}).get("max_seq_length")
     scorer.longest = min(scorer.longest, most or scorer.longest)
@@ -195,32 +190,27 @@ def load_tokenizer(path: Path) -> Any:
     return _loaded(path, transformers.AutoTokenizer)
 
 
-def load_model(path: Path, auto: Any, **more: Any) -> tuple[Any, dict[str, Any]]:
-    """A model in float32 from a directory's safetensors, and what transformers says about their names.
+def load_model(path: Path, auto: Any, *, complete: bool = True, **more: Any) -> Any:
+    """A model in float32 from a directory's safetensors.
 
     Args:
         path: the directory.
         auto: a class of transformers that has `from_pretrained`.
+        complete: whether all weights must be there, but for poolers, which nothing uses.
         more: for the model's configuration.
 
     Raises:
         FileNotFoundError: the directory holds no model.
         RefusedError: it asks for code or files from elsewhere.
         DamagedError: it cannot be loaded.
+        ValueError: it is not complete.
     """
     import torch
 
     options = {"use_safetensors": True, "output_loading_info": True, "dtype": torch.float32}
     model, info = _loaded(path, auto, **options, **more)
-    return model, info
-
-
-def _complete(path: Path, auto: Any) -> Any:
-    """A model all of whose weights are in the directory; poolers may be missing, since nothing uses them."""
-    model, info = load_model(path, auto)
-    unused = ("pooler", "position_ids")
-    missing = sorted(name for name in info["missing_keys"] if not any(part in name for part in unused))
-    if missing:
+    missing = sorted(n for n in info["missing_keys"] if "pooler" not in n and "position_ids" not in n)
+    if complete and missing:
         raise ValueError(
             f"{path} lacks {len(missing)} of the weights that its config.json names, such as {missing[0]}: "
             "give a model that was saved with its language-modelling head"
@@ -245,13 +235,8 @@ def _loaded(path: Path, auto: Any, **options: Any) -> Any:
 
 
 def _check_inside(path: Path) -> None:
-    """Refuse a directory that has transformers read or fetch anything outside it.
-
-    Raises:
-        RefusedError: the message names the file.
-    """
+    """Raises RefusedError for a directory that has transformers read or fetch anything outside it."""
     config, tokenizer = _json(path / "config.json"), _json(path / "tokenizer_config.json", {})
-    index = _json(path / "model.safetensors.index.json", {})
     attention = {str(value) for key, value in config.items() if "attn_implementation" in key and value}
     if attention - {"eager", "sdpa"}:
         raise RefusedError(f"{path / 'config.json'} names code of others for attention: delete that line")
@@ -263,7 +248,7 @@ def _check_inside(path: Path) -> None:
             f"{path / 'tokenizer_config.json'} names a file to read ({', '.join(named) or 'init_inputs'}): "
             "delete that line"
         )
-    for name in index.get("weight_map", {}).values():
+    for name in _json(path / "model.safetensors.index.json", {}).get("weight_map", {}).values():
         if not inside(path, str(name)).name.endswith(".safetensors"):
             raise RefusedError(f"{path} has weights that are not safetensors ({name}): save the model again")
 

@@ -47,12 +47,7 @@ class Oracle(Scorer):
 
     @classmethod
     def read(cls, name: str, path: Path) -> Oracle:
-        """Tables of a JSON file: an object with any of "classes", "texts" and "vectors".
-
-        Raises:
-            FileNotFoundError: no such file.
-            DamagedError: the file holds something else.
-        """
+        """Tables of a JSON file: an object with any of "classes", "texts" and "vectors"."""
         try:
             return cls(name, **read_json(path, follow=True))
         except (ValueError, TypeError) as error:
@@ -67,8 +62,7 @@ class Oracle(Scorer):
             row = self._row("classes", context)
             for j, target in enumerate(targets):
                 words = dict.fromkeys([target] if isinstance(target, str) else target)
-                known = [row[word] for word in words if word in row]
-                if known:
+                if known := [row[word] for word in words if word in row]:
                     probabilities[i, j] = sum(known)
         with np.errstate(divide="ignore"):
             return np.log(probabilities)
@@ -97,17 +91,14 @@ class Oracle(Scorer):
         return np.array([self._row("vectors", text) for text in texts], dtype=np.float32)
 
     def word_vector(self, word: str) -> np.ndarray | None:
-        table = self._table("vectors")
-        return np.array(table[word], dtype=np.float32) if word in table else None
-
-    def _table(self, kind: str) -> Mapping[str, Any]:
-        if kind not in self._tables:
-            raise UnableError(f"{self.name} has no table of {kind}")
-        table: Mapping[str, Any] = self._tables[kind]
-        return table
+        if "vectors" not in self._tables:
+            raise UnableError(f"{self.name} has no table of vectors")
+        vector = self._tables["vectors"].get(word)
+        return None if vector is None else np.array(vector, dtype=np.float32)
 
     def _row(self, kind: str, key: str) -> Any:
-        table = self._table(kind)
-        if key not in table:
+        if kind not in self._tables:
+            raise UnableError(f"{self.name} has no table of {kind}")
+        if key not in self._tables[kind]:
             raise ValueError(f"{self.name} has no answer for '{key}': add it to the file")
-        return table[key]
+        return self._tables[kind][key]
