@@ -103,7 +103,7 @@ class RaterAgreement:
     """How far workers agree about pairs, after cleaning.
 
     Attributes:
-        workers: who answered anything.
+        workers: how many answered anything.
         removed: the workers whom the rule removes.
         ratings: of pairs that are kept.
         alpha: Krippendorff's for interval data: 1 perfect, 0 chance, NaN where no pair has two ratings.
@@ -124,16 +124,16 @@ def rater_agreement(ratings: Sequence[Rating]) -> RaterAgreement:
     removed = disbelieved(ratings)
     workers = sorted({r.worker for r in ratings})
     kept = [worker for worker in workers if worker not in removed]
-    pairs = [frozenset(pair) for pair in combinations(WORDS, 2)]
+    pairs = {frozenset(pair): i for i, pair in enumerate(combinations(WORDS, 2))}
     table = np.full((len(kept), len(pairs)), np.nan)
     for r in ratings:
         if r.worker in kept and r.kind == "pair":
-            table[kept.index(r.worker), pairs.index(r.words)] = r.rating
+            table[kept.index(r.worker), pairs[r.words]] = r.rating
     rated = np.isfinite(table).sum(axis=0)
-    sums = np.nansum(table, axis=0)
     means = np.full((len(WORDS), len(WORDS)), np.nan)
     i, j = np.triu_indices(len(WORDS), 1)
-    means[i, j] = means[j, i] = np.divide(sums, rated, out=np.full(len(pairs), np.nan), where=rated > 0)
+    mean = np.divide(np.nansum(table, axis=0), rated, out=np.full(len(pairs), np.nan), where=rated > 0)
+    means[i, j] = means[j, i] = mean
     alpha, one_out = krippendorff(table), _one_out(table)
     return RaterAgreement(len(workers), tuple(sorted(removed)), int(rated.sum()), alpha, one_out, means)
 

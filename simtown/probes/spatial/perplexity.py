@@ -34,7 +34,7 @@ def score(
     path: Path,
     progress: Callable[[int], object] = lambda texts: None,
 ) -> np.ndarray:
-    """Log-probabilities of every frame with every relation.
+    """(f, n, 2) float64: natural log-probability of every frame with every relation, and its tokens.
 
     Args:
         scorer: the language model.
@@ -43,10 +43,7 @@ def score(
         path: a .npy file that keeps them; what it holds already is not asked again.
         progress: takes the number of newly scored texts.
 
-    Returns: (f, n, 2) float64: natural log-probability of the phrase, and its tokens.
-
     Raises:
-        UnableError: the scorer has no probabilities of texts.
         DamagedError: the file is not of these suites and relations.
         RefusedError: the file is a link.
     """

@@ -212,4 +212,4 @@ def _weighted_pearson(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.n
 
 def _interval(values: np.ndarray) -> tuple[float, float]:
     finite = values[np.isfinite(values)]
-    return measures.interval(finite) if len(finite) else (float("nan"), float("nan"))
+    return measures.interval(finite) if len(finite) else (np.nan, np.nan)

@@ -7,7 +7,7 @@ by sentence; ``p-vectors.tsv`` and ``embeddings.tsv``, the vectors. The picture 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from functools import partial
 from hashlib import file_digest
@@ -18,34 +18,13 @@ import numpy as np
 
 from simtown.core.tables import Table
 from simtown.core.untrusted import markdown, open_regular
-from simtown.probes import measures
+from simtown.probes import measures, spatial
 from simtown.probes.corpus import Corpus, tokenise, vocabulary
 from simtown.probes.report import Results
 from simtown.probes.scorers.base import UnableError
-from simtown.probes.spatial import (
-    EMBEDDINGS,
-    FILES,
-    FORM,
-    MATRIX,
-    SCORES,
-    SENTENCE,
-    VECTORS,
-    SpatialSettings,
-    analyses,
-    heatmaps,
-    perplexity,
-    spatial_tables,
-    wordtests,
-)
+from simtown.probes.spatial import SpatialSettings, analyses, heatmaps, perplexity, spatial_tables, wordtests
 from simtown.probes.spatial.lexicon import RELATIONS
-from simtown.probes.spatial.spaces import (
-    NumberTable,
-    Vectors,
-    embedded,
-    p_vectors,
-    read_table,
-    write_table,
-)
+from simtown.probes.spatial.spaces import NumberTable, Vectors, embedded, p_vectors, read_table, write_table
 from simtown.probes.spatial.suites import Suites, collect
 from simtown.probes.study import Study, TaskRequest, TaskResult
 
@@ -71,19 +50,19 @@ def ask(request: TaskRequest) -> TaskResult:
         )
     suites = _suites(request.items, settings, request.bars)
     progress = request.bars("phrases scored", len(suites.frames) * len(RELATIONS))
-    scores = perplexity.score(scorer, suites, RELATIONS, out / SCORES, progress)
+    scores = perplexity.score(scorer, suites, RELATIONS, out / spatial.SCORES, progress)
     tokens, sentences = (
         NumberTable(RELATIONS, suites.contexts, perplexity.perplexities(scores, suites.counts, form))
         for form in ("token", "sentence")
     )
-    write_table(out / MATRIX, tokens)
-    write_table(out / SENTENCE, sentences)
     vectors = NumberTable(RELATIONS, suites.contexts, p_vectors(tokens.values))
-    write_table(out / VECTORS, vectors)
+    write_table(out / spatial.MATRIX, tokens)
+    write_table(out / spatial.SENTENCE, sentences)
+    write_table(out / spatial.VECTORS, vectors)
     known: dict[str, Vectors] = {"P": vectors.vectors()}
     if "word_vector" in scorer.abilities:
         known["LM"] = embedded(scorer, RELATIONS)
-        write_table(out / EMBEDDINGS, NumberTable.of(known["LM"]))
+        write_table(out / spatial.EMBEDDINGS, NumberTable.of(known["LM"]))
     sizes = suites.counts.sum(axis=1).tolist()
     summary = {
         "suites": {
@@ -114,9 +93,8 @@ def ask(request: TaskRequest) -> TaskResult:
 
 def _suites(corpus: Path, settings: SpatialSettings, bars: Callable[[str, int], Any]) -> Suites:
     """The corpus is read twice: for its words, then for its phrases."""
-    counted = _reported(Corpus(corpus), bars("phrases counted", 0))
-    common = vocabulary((tokenise(phrase) for phrase in counted), settings.rare)
-    phrases = _reported(Corpus(corpus), bars("phrases sorted", 0))
+    common = vocabulary(map(tokenise, _reported(corpus, bars("phrases counted", 0))), settings.rare)
+    phrases = _reported(corpus, bars("phrases sorted", 0))
     if settings.held_out:
         from simtown.probes.lm.train import held_out  # PyTorch
 
@@ -125,8 +103,8 @@ def _suites(corpus: Path, settings: SpatialSettings, bars: Callable[[str, int], 
     return collect(map(tokenise, phrases), common=common, least=least, most=most, seed=seed)
 
 
-def _reported(phrases: Iterable[str], progress: Callable[[int], object]) -> Iterator[str]:
-    for number, phrase in enumerate(phrases, start=1):
+def _reported(corpus: Path, progress: Callable[[int], object]) -> Iterator[str]:
+    for number, phrase in enumerate(Corpus(corpus), start=1):
         yield phrase
         if number % 1000 == 0:
             progress(1000)
@@ -169,41 +147,37 @@ def pages(results: Results) -> dict[str, str]:
     """summary.csv and summary.md."""
     summary = results.tasks["relations"]
     counts, frequency, kinds = summary["suites"], summary["frequency"], summary["functional"]
+    unknown = summary["unknown_relations"]
+    rho = "-" if frequency["rho"] is None else f"{frequency['rho']:.3f}"
     lines = [
         f"# Spatial relations: {markdown(results.model)}",
-        "",
         f"{len(RELATIONS)} relations in {len(counts['contexts'])} contexts; {counts['with_relation']:,} of "
         f"{counts['phrases']:,} phrases hold a relation; {sum(counts['contexts'].values()):,} phrases "
         f"sampled, {counts['frames']:,} frames, {counts['texts']:,} texts scored.",
-        "",
-    ]
-    if unknown := summary["unknown_relations"]:
-        lines += [
-            f"The model does not know {len(unknown)} relations, and says of them what it says of unknown "
-            f"words: {', '.join(unknown)}.",
-            "",
-        ]
-    rho = "-" if frequency["rho"] is None else f"{frequency['rho']:.3f}"
-    lines += [
+        f"The model does not know {len(unknown)} relations, and says of them what it says of unknown words: "
+        f"{', '.join(unknown)}."
+        if unknown
+        else "",
         accuracies(summary).markdown(text_columns=2),
-        "",
-        f"Frequency and mean log-perplexity elsewhere: Spearman's ρ = {rho}, n = {frequency['n']}.",
+        f"Frequency and mean log-perplexity elsewhere: Spearman's ρ = {rho}, n = {frequency['n']}.\n"
         f"Functional relations elsewhere: {kinds['functional']:.2f} bits, geometric: "
         f"{kinds['geometric']:.2f} bits (exact Mann-Whitney p = {kinds['p']:.2g}).",
     ]
     for name, part in summary["clusters"].items():
         groups = "; ".join(", ".join(group) for group in part["groups"] if len(group) > 1)
-        lines += [
-            "",
+        lines.append(
             f"{len(part['groups'])} clusters ({name}), silhouette {part['silhouette']:.3f}: {groups}; the "
-            "rest alone.",
-        ]
-    return {"summary.csv": accuracies(summary).csv(), "summary.md": "\n".join(lines) + "\n"}
+            "rest alone."
+        )
+    page = "\n\n".join(filter(None, lines))
+    return {"summary.csv": accuracies(summary).csv(), "summary.md": f"{page}\n"}
 
 
 def draw(results: Results, task: str, corpus: Path) -> None:
     """Draw the heat map of the P-vectors, as relations.png and relations.svg."""
-    heatmaps.heat_map(read_table(results.path / VECTORS), f"P-vectors: {results.model}", results.path / task)
+    heatmaps.heat_map(
+        read_table(results.path / spatial.VECTORS), f"P-vectors: {results.model}", results.path / task
+    )
 
 
 def digest(corpus: Path) -> str:
@@ -223,7 +197,7 @@ SPATIAL = Study(
     draw=draw,
     compare=lambda a, b: spatial_tables.compared(a.path, b.path),
     printed={name: partial(spatial_tables.printed_table, name) for name in spatial_tables.TABLES},
-    files=FILES,
-    form=FORM,
+    files=spatial.FILES,
+    form=spatial.FORM,
     source="corpus",
 )

@@ -5,10 +5,10 @@ stand below. And two models of our own side by side.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -41,8 +41,7 @@ _PARTS = {"LM": "embeddings", "P": "perplexities"}
 DRAWS, DIMENSION = 200, 57
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """A number of the paper beside ours.
 
     Attributes:
@@ -72,7 +71,7 @@ class Line:
 def analogy(release: SpatialRelease, others: Mapping[str, Vectors]) -> list[Line]:
     """Analogies of opposites, by dot products as in the paper, and of the embeddings by cosines too."""
     questions = wordtests.analogies()
-    words = list(dict.fromkeys(word for q in questions for word in q.candidates))
+    words = dict.fromkeys(word for q in questions for word in q.candidates)
     answer = partial(wordtests.answer_analogies, questions=questions)
     lines = _tested(release, others, PAPER["analogy"], answer, words)
     if release.embeddings is not None:
@@ -83,7 +82,7 @@ def analogy(release: SpatialRelease, others: Mapping[str, Vectors]) -> list[Line
 def odd_one_out(release: SpatialRelease, others: Mapping[str, Vectors]) -> list[Line]:
     """The odd one out by cosine and by rank; spatial templates on the sets that have them."""
     questions = wordtests.trios()
-    words = list(dict.fromkeys(word for q in questions for word in q))
+    words = dict.fromkeys(word for q in questions for word in q)
     lines = []
     for name, measure in MEASURES.items():
         answer = partial(wordtests.answer_trios, questions=questions, measure=measure)
@@ -94,7 +93,7 @@ def odd_one_out(release: SpatialRelease, others: Mapping[str, Vectors]) -> list[
         else:
             drawn = [q for q in questions if set(q) <= templates.keys()]
             tested.append(_accuracy("templates", paper, wordtests.answer_trios(templates, drawn, measure)))
-        lines += [replace(line, name=f"{line.name}, {name}") for line in (*tested, chance)]
+        lines += [line._replace(name=f"{line.name}, {name}") for line in (*tested, chance)]
     return lines
 
 
@@ -106,20 +105,22 @@ def similarity(release: SpatialRelease, others: Mapping[str, Vectors]) -> list[L
     vectors = {"LM": release.embeddings, "P": release.p_vectors(whole=True), **others}
     alike = {name: None if v is None else cosine(matrix(v, JUDGED)) for name, v in vectors.items()}
     people = {"association": release.association, "similarity": release.similarity}
-
-    def line(first: str, second: str) -> Line:
+    lines = []
+    for first, second in (*((name, kind) for name in alike for kind in people), tuple(people)):
         name, similarities = f"{first} with {second}", alike | people
         a, b, paper = similarities[first], similarities[second], PAPER["similarity"].get(name)
         if a is None or b is None:
-            return _lacking(release, name, paper, _PARTS.get(first, first), second)
-        return _agreed(name, paper, a, b)
-
-    lines = [line(name, kind) for name in alike for kind in people]
-    for kind, judged in people.items():
-        lm, p = alike["LM"], alike["P"]
-        if lm is not None and p is not None and judged is not None:
-            lines.append(Line(f"LM less P, with {kind}", None, *spaces.difference(lm, p, judged)))
-    return [*lines, line("association", "similarity")]
+            lines.append(_lacking(release, name, paper, _PARTS.get(first, first), second))
+        else:
+            lines.append(_agreed(name, paper, a, b))
+    lm, p = alike["LM"], alike["P"]
+    if lm is not None and p is not None:
+        lines[-1:-1] = [
+            Line(f"LM less P, with {kind}", None, *spaces.difference(lm, p, judged))
+            for kind, judged in people.items()
+            if judged is not None
+        ]
+    return lines
 
 
 def figure3(release: SpatialRelease, others: Mapping[str, NumberTable]) -> list[Line]:
@@ -171,7 +172,7 @@ def _tested(
     others: Mapping[str, Vectors],
     paper: Mapping[str, float],
     answer: Callable[[Vectors], Answers],
-    words: Sequence[str],
+    words: Iterable[str],
 ) -> list[Line]:
     """A line for each kind of vectors, with how it compares with the first, and one for random ones."""
     lines: list[Line] = []
@@ -187,7 +188,7 @@ def _tested(
         else:
             test = wordtests.compare(answers, first[1])
             interval = f"{test.difference:+.3f} [{test.low:+.3f}, {test.high:+.3f}]"
-            line = replace(line, note=f"{interval} against {first[0]}, McNemar p = {test.p:.2g}")
+            line = line._replace(note=f"{interval} against {first[0]}, McNemar p = {test.p:.2g}")
         lines.append(line)
     random = (spaces.random_vectors(words, DIMENSION, seed) for seed in range(DRAWS))
     drawn = np.array([answer(vectors).accuracy for vectors in random])
@@ -294,9 +295,7 @@ def compared(a: Path, b: Path) -> list[PrintedTable]:
     unknown words.
 
     Raises:
-        FileNotFoundError: a directory holds no finished study.
-        DamagedError: a table is damaged.
-        ValueError: no three relations are known to both models.
+        ValueError: no three relations are known to both models. Others as :func:`load`.
     """
     (matrix_a, vectors_a, unknown_a), (matrix_b, vectors_b, unknown_b) = load(a), load(b)
     unknown = [r for r in RELATIONS if r in unknown_a or r in unknown_b]
@@ -307,24 +306,18 @@ def compared(a: Path, b: Path) -> list[PrintedTable]:
             "relations, and a correlation needs 3"
         )
     questions, sets = wordtests.questions_of(relations)
-    table = PrintedTable(
-        f"Accuracy, A: {a}, B: {b}", ("vectors", "n", "A", "B", "A - B", "95 %", "McNemar p"), words=2
-    )
+    columns = ("vectors", "n", "A", "B", "A - B", "95 %", "McNemar p")
+    table = PrintedTable(f"Accuracy, A: {a}, B: {b}", columns, words=2)
     for kind in (kind for kind in vectors_a if kind in vectors_b):
-        all_answers_b = wordtests.answer_all(vectors_b[kind], questions, sets)
-        for test, answers_a in wordtests.answer_all(vectors_a[kind], questions, sets).items():
-            answers_b = all_answers_b[test]
-            change = wordtests.compare(answers_a, answers_b)
-            table.add(
-                test.replace("_", " "),
-                kind,
-                str(len(answers_a.right)),
-                f"{answers_a.accuracy:.3f}",
-                f"{answers_b.accuracy:.3f}",
-                f"{change.difference:+.3f}",
-                f"{change.low:+.3f} to {change.high:+.3f}",
-                f"{change.p:.2g}",
-            )
+        answers_a, answers_b = (
+            wordtests.answer_all(v[kind], questions, sets) for v in (vectors_a, vectors_b)
+        )
+        for test in answers_a:
+            change = wordtests.compare(answers_a[test], answers_b[test])
+            accuracies = [f"{answers[test].accuracy:.3f}" for answers in (answers_a, answers_b)]
+            interval = f"{change.low:+.3f} to {change.high:+.3f}"
+            cells = (str(len(answers_a[test].right)), *accuracies, f"{change.difference:+.3f}", interval)
+            table.add(test.replace("_", " "), kind, *cells, f"{change.p:.2g}")
     if unknown:
         every_question, every_set = wordtests.questions_of(RELATIONS)
         table.notes.append(
