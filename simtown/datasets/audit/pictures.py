@@ -7,7 +7,7 @@ square: a correlation of 1 - SAME² / 2 = 0.995), and nowhere by PEAK. Noise, an
 change a picture a little everywhere. In dense fog nothing but two vehicles is seen, so pictures of other
 scenes may differ by less than 0.1; but what has moved changes a few cells much: among 60,000 examples of
 32 × 32 pixels with five kinds of vehicles, more than 50 cm apart, by 0.37 at least, by 0.30 if all of them
-stand in fog. benchmarks/copies.py measures this, and how many altered copies are found.
+stand in fog. docs/audit.md says how this was measured, and how many altered copies are found.
 
 All pictures are compared with all, or, of a split of more, with REFERENCES of it. What is kept of each is
 where it lies along the directions in which pictures differ most; those that lie within REACH of each other
@@ -45,7 +45,7 @@ _FLOOR = 2.0
 #: many places those lie.
 _DIRECTIONS, _LEARNED_FROM, _PLACES = 16, 1_000, 20
 #: Distance in these directions within which two pictures are candidates, and candidates of each. No disguised
-#: picture of benchmarks/copies.py moved that far if it stayed the same by SAME and PEAK.
+#: picture of docs/audit.md moved that far if it stayed the same by SAME and PEAK.
 REACH, _CANDIDATES = 0.8, 4
 #: Pictures of a split that every picture is compared with at most, at equal distances over the split: how
 #: long it takes to find candidates grows with their number. Equal pictures are found among all.
