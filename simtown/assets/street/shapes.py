@@ -14,6 +14,11 @@ import numpy as np
 from simtown.assets.mesh import Mesh, Point, Span, face, join, loft, polygon
 
 Width = Span | float
+#: The x of several alike parts.
+Places = Sequence[float]
+
+#: From a building's front to its back (y, metres).
+DEEP = (0.0, 5.0)
 
 #: Faces turned away from the road by more than this (y of their unit normal) cannot be seen from it.
 _AWAY = 0.5
@@ -57,9 +62,7 @@ def patch(x: Width, z: Span, paint: str, y: float = 0.0, lift: float = 0.02) -> 
     return shape([(left, low), (right, low), (right, high), (left, high)], paint, y, lift)
 
 
-def patches(
-    xs: Iterable[float], half: float, z: Span, paint: str, y: float = 0.0, lift: float = 0.02
-) -> Mesh:
+def patches(xs: Places, half: float, z: Span, paint: str, y: float = 0.0, lift: float = 0.02) -> Mesh:
     """The same rectangle about each x: bars, panes, stripes."""
     return join(patch(about(x, half), z, paint, y, lift) for x in xs)
 
@@ -92,13 +95,7 @@ def arch(x: Width, z: Span, paint: str, y: float = 0.0, lift: float = 0.02, step
 
 
 def mass(
-    x: Width,
-    z: Span,
-    paint: str,
-    y: Span = (0.0, 5.0),
-    lid: bool = True,
-    ends: bool = True,
-    floor: bool = False,
+    x: Width, z: Span, paint: str, y: Span = DEEP, lid: bool = True, ends: bool = True, floor: bool = False
 ) -> Mesh:
     """A box without a back: front, both ends, lid, and the floor if it juts out overhead. 8 triangles."""
     (left, right), (near, far) = wider(x, 0.0), y
@@ -114,7 +111,7 @@ def mass(
     return join(face(paint, *quad) for quad in quads)
 
 
-def posts(xs: Iterable[float], half: float, z: Span, paint: str, y: Span) -> Mesh:
+def posts(xs: Places, half: float, z: Span, paint: str, y: Span) -> Mesh:
     """A square post about each x, without a lid."""
     return join(mass(about(x, half), z, paint, y, lid=False) for x in xs)
 
@@ -195,7 +192,7 @@ def letters(
     return join(parts)
 
 
-def bunting(xs: Sequence[float], z: Span, paints: Sequence[str], y: float = 0.0, lift: float = 0.05) -> Mesh:
+def bunting(xs: Places, z: Span, paints: Sequence[str], y: float = 0.0, lift: float = 0.05) -> Mesh:
     """Things on show side by side on a front, one a place: loaves, books, fruit, posters."""
     step = xs[1] - xs[0]
     tall = [z[1] - (i * 7 % 3) * 0.12 * (z[1] - z[0]) for i in range(len(xs))]
@@ -205,9 +202,9 @@ def bunting(xs: Sequence[float], z: Span, paints: Sequence[str], y: float = 0.0,
     )
 
 
-def roadside(parts: Sequence[Mesh]) -> Mesh:
+def roadside(*parts: Mesh | Iterable[Mesh]) -> Mesh:
     """One mesh of those faces of the parts that can be seen from the road."""
-    mesh = join(parts)
+    mesh = join(*parts)
     a, b, c = mesh.vertices[mesh.triangles].transpose(1, 0, 2)
     normal = np.cross(b - a, c - a)
     kept = normal[:, 1] < _AWAY * np.sqrt((normal**2).sum(axis=1))
