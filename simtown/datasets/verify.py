@@ -85,39 +85,36 @@ def verify(
         tables = manifests.tables_of(manifest, settings)
     except ValueError as error:
         return VerifyReport(_lines([*beside, Problem(manifests.NAME, f"'settings' cannot be: {error}")]), "")
-    chosen = _chosen_pictures(manifest, sum(settings.counts().values()), pictures)
+    total = sum(settings.counts().values())
+    chosen = _chosen_pictures(manifest, total, pictures)
     pieces, first = [], 0
     for task in shards:
-        drawn = None
-        if chosen is not None:
-            drawn = chosen[(chosen >= first) & (chosen < first + task.count)] - first
-        pieces.append(ShardPiece(task, sizes.get(task.name), manifest["shards"].get(task.name), drawn))
+        drawn = chosen[(chosen >= first) & (chosen < first + task.count)] - first
+        if task.name in irregular:
+            progress(task.count)
+        else:
+            pieces.append(ShardPiece(task, sizes.get(task.name), manifest["shards"].get(task.name), drawn))
         first += task.count
-    expected = Expected(store, settings, tables, summaries.lengths(manifest["names"]), quick, renderer)
-    checks: dict[str, ShardCheck] = {}
-    readable = [piece for piece in pieces if piece.task.name not in irregular]
-    progress(sum(piece.task.count for piece in pieces if piece.task.name in irregular))
-    with closing((pool or Processes()).map(check_shard, readable, (expected,), progress)) as results:
-        for piece, check in results:
-            checks[piece.task.name] = check
+    expected = Expected(store, settings, tables, quick, renderer)
+    with closing((pool or Processes()).map(check_shard, pieces, (expected,), progress)) as results:
+        checks = {piece.task.name: check for piece, check in results}
     with store.reading(manifests.NAME) as path:
         content = read_bytes(path, follow=False)
     problems = [*_manifest_problems(content, manifest, settings, tables, checks), *beside]
-    for task in shards:
-        problems += checks[task.name].problems if task.name in checks else []
+    problems += [problem for piece in pieces if (problem := checks[piece.task.name].problem)]
     if problems:
         return VerifyReport(_lines(problems), "")
     drawn_again = sum(check.drawn for check in checks.values())
     return VerifyReport([], _summary(manifest, settings, drawn_again, quick))
 
 
-def _chosen_pictures(manifest: dict[str, Any], total: int, count: int | None) -> np.ndarray | None:
-    """(count,) int64 numbers of examples, one of each of `count` equal stretches of the set; None for all.
+def _chosen_pictures(manifest: dict[str, Any], total: int, count: int | None) -> np.ndarray:
+    """(k,) int64 numbers of examples: all, or one of each of `count` equal stretches of the set.
 
     The manifest's checksum chooses them.
     """
     if count is None or count >= total:
-        return None
+        return np.arange(total)
     bounds = np.arange(count + 1) * total // max(count, 1)
     stream = Stream(int(manifest[manifests.SEAL], 16), "verify", "pictures")
     within = stream.uniform(np.arange(count), 1)[:, 0] * np.diff(bounds)
@@ -143,7 +140,7 @@ def _directory_problems(
     """Everything in the directory that does not belong there, or is not a regular file."""
     folders = {folder.as_posix() for name in shards for folder in PurePosixPath(name).parents}
     foreign_folders: set[str] = set()
-    for name in sorted({*sizes, *irregular}):
+    for name in sorted(sizes):
         if name in folders and irregular.get(name) == "a directory":
             continue
         if not foreign_folders.isdisjoint(folder.as_posix() for folder in PurePosixPath(name).parents):
@@ -159,6 +156,7 @@ def _directory_problems(
 
 
 def _summary(manifest: dict[str, Any], settings: Settings, drawn: int, quick: bool) -> str:
+    """What is proven, and what a correct manifest says that cannot be proven."""
     total = sum(settings.counts().values())
     pictures = "no picture was drawn again"
     if drawn:
@@ -169,25 +167,18 @@ def _summary(manifest: dict[str, Any], settings: Settings, drawn: int, quick: bo
             f"{total:,} examples agree with themselves; {pictures} from the stored scenes; it is not proven "
             "that these settings make them: leave out `quick`"
         )
-    about = f"{settings.entities} entities, {settings.seeds}: {proven}"
-    return "; ".join([about, *_unproven(manifest, settings)])
-
-
-def _unproven(manifest: dict[str, Any], settings: Settings) -> Iterator[str]:
-    """What a correct manifest says that cannot be proven, each as a clause of a sentence."""
+    clauses = [f"{settings.entities} entities, {settings.seeds}: {proven}"]
     for things, from_file, name in (
         ("entities", settings.table_from_file, settings.frequencies),
         ("paints", settings.paint_from_file, settings.paint),
     ):
         if from_file:
-            yield f"{things} are as frequent as in the manifest's own table, said to be of {name}"
+            clauses.append(f"{things} are as frequent as in the manifest's own table, said to be of {name}")
     ours = manifests.fresh(Settings())
     if any(manifest[key] != ours[key] for key in ("simtown", "libraries")):
         libraries = ", ".join(f"{name} {version}" for name, version in manifest["libraries"].items())
-        yield f"that simtown {manifest['simtown']} made them with {libraries} cannot be proven"
-
-
-# The manifest
+        clauses.append(f"that simtown {manifest['simtown']} made them with {libraries} cannot be proven")
+    return "; ".join(clauses)
 
 
 def _manifest_problems(
@@ -198,18 +189,18 @@ def _manifest_problems(
     checks: Mapping[str, ShardCheck],
 ) -> Iterator[Problem]:
     """Differences of a manifest from the one that the settings and the shards make."""
+    sentences = []
     if content != json_text(manifest).encode():
-        yield Problem(manifests.NAME, "simtown writes the same content in other bytes: put back a copy of it")
+        sentences.append("simtown writes the same content in other bytes: put back a copy of it")
     if not manifest["complete"]:
-        yield Problem(
-            manifests.NAME,
-            "the data set is unfinished: run the same simtown generate again, which makes the rest",
+        sentences.append(
+            "the data set is unfinished: run the same simtown generate again, which makes the rest"
         )
     for name, version in {"simtown": manifest["simtown"], **manifest["libraries"]}.items():
-        if not isinstance(version, str) or not _VERSION.fullmatch(version):
-            yield Problem(manifests.NAME, f"the version of {name} is '{version}', which is not a version")
-    for difference in _differences(manifest, _expected_manifest(manifest, settings, tables, checks)):
-        yield Problem(manifests.NAME, difference)
+        if not _VERSION.fullmatch(version):
+            sentences.append(f"the version of {name} is '{version}', which is not a version")
+    sentences += _differences(manifest, _expected_manifest(manifest, settings, tables, checks))
+    return (Problem(manifests.NAME, sentence) for sentence in sentences)
 
 
 def _expected_manifest(
@@ -220,41 +211,36 @@ def _expected_manifest(
     What cannot be proven, or was not counted since a shard has a problem, is the manifest's own.
     """
     expected = manifests.fresh(settings, tables)
+    expected |= {key: manifest[key] for key in (manifests.SEAL, "simtown", "complete")}
+    for name in expected["libraries"].keys() & manifest["libraries"].keys():
+        expected["libraries"][name] = manifest["libraries"][name]
     for key, from_file in (("frequencies", settings.table_from_file), ("paint", settings.paint_from_file)):
         if from_file:
             expected["settings"][key] = manifest["settings"][key]
     for name, entry in manifest["shards"].items():
-        made = checks[name].tried if name in checks else None
-        tried = {loop: list(counts) for loop, counts in (made or entry["tried"]).items()}
-        kept = {key: entry[key] for key in ("sha256", "bytes", "examples")}
-        expected["shards"][name] = kept | {"tried": tried}
+        tried = (checks[name].tried if name in checks else None) or entry["tried"]
+        expected["shards"][name] = {key: entry[key] for key in ("sha256", "bytes", "examples")}
+        expected["shards"][name]["tried"] = {loop: list(counts) for loop, counts in tried.items()}
     if manifest["complete"]:
         expected["acceptance"] = manifests.acceptance(manifest["shards"])
     elif "acceptance" in manifest:  # the data set was complete before a shard was lost
         expected["acceptance"] = manifest["acceptance"]
-    counts = summaries.lengths(manifest["names"])
     for split in settings.counts():
         names = [name for name in manifest["shards"] if PurePosixPath(name).name.startswith(f"{split}-")]
-        parts = [checks[name].summary for name in names if name in checks]
-        counted = [part for part in parts if part is not None]
-        if names and len(counted) == len(names):
-            expected["summary"][split] = summaries.total(counted, counts)
+        counted = [checks[name].summary for name in names if name in checks]
+        parts = [part for part in counted if part is not None]
+        if names and len(parts) == len(names):
+            sizes = summaries.lengths(expected["names"])
+            expected["summary"][split] = summaries.total(parts, sizes)
         elif names and split in manifest["summary"]:
             expected["summary"][split] = manifest["summary"][split]
-    libraries = expected["libraries"]
-    libraries |= {name: version for name, version in manifest["libraries"].items() if name in libraries}
-    return {
-        **expected,
-        "simtown": manifest["simtown"],
-        "libraries": libraries,
-        "complete": manifest["complete"],
-    }
+    return expected
 
 
 def _differences(stored: Any, wanted: Any, name: str = "") -> Iterator[str]:
     """Where two JSON values differ, each in words."""
     if isinstance(stored, dict) and isinstance(wanted, dict):
-        for key in sorted({*stored, *wanted} - ({manifests.SEAL} if not name else set())):
+        for key in sorted({*stored, *wanted}):
             path = f"{name}.{key}".lstrip(".")
             if key not in wanted:
                 yield f"it holds '{path}', which does not belong there"

@@ -1,13 +1,14 @@
-"""Verifying one shard: its bytes, its layout, and every row against the row that the settings make.
+"""Verifying one shard: its bytes, its layout, and every row against the row that should be there.
 
-The first difference is reported: the example, the column and both values.
+That is the row that the settings make, or, if `quick`, the row that belongs to the stored scene. The first
+difference is reported: the example, the column and both values.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,12 @@ from simtown.assets.catalogue import ENTITIES, PROPS
 from simtown.assets.palette import PAINTS
 from simtown.core.pool import Report, require_shared
 from simtown.datasets import summaries
-from simtown.datasets.consistency import contradictions, stored_scenes
+from simtown.datasets.names import names
 from simtown.datasets.remote import DirectoryStore, Remote
 from simtown.datasets.settings import Settings, Tables
 from simtown.datasets.shard_file import FormError, Shard, open_array
 from simtown.datasets.shards import (
+    COLUMNS,
     FRAMES,
     ShardTask,
     Tried,
@@ -34,15 +36,19 @@ from simtown.datasets.shards import (
     layout,
 )
 from simtown.datasets.summaries import Summary
-from simtown.language.relations import RELATION_NAMES
-from simtown.language.sampler import ImpossibleError, sample
+from simtown.language.questions import PHRASINGS
+from simtown.language.relations import RELATION_NAMES, RELATIONS, margins, separations, truths
+from simtown.language.sampler import Examples, ImpossibleError, sample
 from simtown.render.frames import Renderer
-from simtown.scenes.scene import SceneBatch
+from simtown.scenes.placement import LEAST_VISIBLE, apart
+from simtown.scenes.scene import SceneBatch, plausible
+from simtown.scenes.silhouette import visibility
 from simtown.scenes.weather import WEATHERS
 
 #: Columns that each example draws for itself: where all of them differ, the whole example is another one.
 _OWN = ("scene/pose", "scene/prop_pose", "scene/fall_seed", "scene/sun")
-_FOREIGN = "none of its examples is what these settings make"
+#: How much a measure may differ from that of the stored scene, whose numbers are rounded.
+_TOLERANCE = 1e-6
 #: Names of the numbers in a column.
 _NAMES: dict[str, tuple[str, ...]] = {
     "answer": ("no", "yes"),
@@ -75,13 +81,13 @@ class ShardPiece:
         task: its examples.
         size: bytes of its file, None if there is none.
         entry: its entry in the manifest, None if there is none.
-        drawn: (k,) int64 rows whose pictures are drawn again, None for all.
+        drawn: (k,) int64 rows whose pictures are drawn again.
     """
 
     task: ShardTask
     size: int | None
     entry: Mapping[str, Any] | None
-    drawn: np.ndarray | None
+    drawn: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -92,15 +98,13 @@ class Expected:
         store: where the shards are.
         settings: of the data set.
         tables: frequencies of train and val.
-        counts: how many counts each list of a summary has.
-        quick: whether rows are only compared with themselves.
+        quick: whether rows are compared with their own scenes, and not sampled again.
         renderer: draws pictures again; None draws none.
     """
 
     store: DirectoryStore | Remote
     settings: Settings
     tables: Tables
-    counts: Mapping[str, int]
     quick: bool
     renderer: Renderer | None
 
@@ -110,13 +114,13 @@ class ShardCheck:
     """The result of checking a shard.
 
     Attributes:
-        problems: of the shard.
+        problem: of the shard, None if there is none.
         tried: counts of the rejection loops as the settings make them; None if they were not made.
         summary: of the examples; None if they were not counted.
         drawn: how many pictures were drawn again.
     """
 
-    problems: list[Problem] = field(default_factory=list)
+    problem: Problem | None = None
     tried: Tried | None = None
     summary: Summary | None = None
     drawn: int = 0
@@ -134,50 +138,47 @@ def check_shard(piece: ShardPiece, report: Report, expected: Expected) -> ShardC
         report(n)
 
     try:
-        problem = _file_problem(piece)
-        if problem is None:
-            with expected.store.reading(task.name) as path:
-                return _check_file(path, piece, expected, progress)
+        if piece.size is None:
+            raise FormError("it is missing: run the same simtown generate again, which makes it")
+        if piece.entry is None:
+            raise FormError(
+                "the manifest does not list it: run the same simtown generate again, which enters it"
+            )
+        if piece.size != piece.entry["bytes"]:
+            sizes = f": it has {piece.size:,} bytes, the manifest says {piece.entry['bytes']:,}"
+            raise FormError("it was cut short or written over", sizes)
+        with expected.store.reading(task.name) as path:
+            return _check_file(path, task, piece.entry, piece.drawn, expected, progress)
     except FormError as error:
-        problem = Problem(task.name, str(error))
+        return ShardCheck(Problem(task.name, *error.args))
     except ImpossibleError as error:
-        problem = Problem(task.name, f"its settings make no such examples: {error}")
+        return ShardCheck(Problem(task.name, f"its settings make no such examples: {error}"))
     except (OSError, LookupError, ValueError, TypeError, RuntimeError) as error:
-        problem = Problem(task.name, "it cannot be read", f": {error}")
+        return ShardCheck(Problem(task.name, "it cannot be read", f": {error}"))
     finally:
         report(task.count - done)
-    return ShardCheck([problem])
-
-
-def _file_problem(piece: ShardPiece) -> Problem | None:
-    if piece.size is None:
-        return Problem(piece.task.name, "it is missing: run the same simtown generate again, which makes it")
-    if piece.entry is None:
-        remedy = "the manifest does not list it: run the same simtown generate again, which enters it"
-        return Problem(piece.task.name, remedy)
-    if piece.size != piece.entry["bytes"]:
-        sizes = f": it has {piece.size:,} bytes, the manifest says {piece.entry['bytes']:,}"
-        return Problem(piece.task.name, "it was cut short or written over", sizes)
-    return None
 
 
 def _check_file(
-    path: Path, piece: ShardPiece, expected: Expected, progress: Callable[[int], None]
+    path: Path,
+    task: ShardTask,
+    entry: Mapping[str, Any],
+    drawn: np.ndarray,
+    expected: Expected,
+    progress: Callable[[int], None],
 ) -> ShardCheck:
     """Check the bytes, the layout, the rows and the attributes of a shard. Raises FormError."""
-    task, settings = piece.task, expected.settings
-    assert piece.entry is not None  # or the shard is not checked
-    if checksum(path) != piece.entry["sha256"]:
-        return ShardCheck([Problem(task.name, "it does not match its checksum: a byte of it was changed")])
-    with closing(Shard(path, layout(settings), task.count)) as shard:
-        _require_layout(shard.file, path, settings, task)
-        check = _check_rows(shard, piece, expected, progress)
-        for name, value in attributes(task, check.tried or piece.entry["tried"], check.summary or {}).items():
+    if checksum(path) != entry["sha256"]:
+        raise FormError("it does not match its checksum: a byte of it was changed")
+    with closing(Shard(path, layout(expected.settings), task.count)) as shard:
+        _require_layout(shard.file, path, expected.settings, task)
+        check = _check_rows(shard, task, drawn, expected, progress)
+        for name, value in attributes(task, check.tried or entry["tried"], check.summary or {}).items():
             stored = shard.file.attrs[name]
             unknown = name == "summary" and check.summary is None
             if not unknown and (type(stored) not in (str, np.int64) or stored != value):
                 detail = f" is {brief(stored)}, these settings make {brief(value)}"
-                check.problems.append(Problem(task.name, f"its attribute '{name}'", detail))
+                check.problem = check.problem or Problem(task.name, f"its attribute '{name}'", detail)
     return check
 
 
@@ -190,7 +191,7 @@ def _require_layout(file: h5py.File, path: Path, settings: Settings, task: Shard
         raise FormError("bytes that do not belong there stand before or after its data")
     links: dict[str, object] = {}
     file.visititems_links(links.__setitem__)
-    arrays = layout(settings)
+    arrays, named = layout(settings), attributes(task, {}, {})
     for name in links:
         if name not in arrays and not any(array.startswith(f"{name}/") for array in arrays):
             raise FormError(f"it holds '{name}', which does not belong there")
@@ -198,131 +199,149 @@ def _require_layout(file: h5py.File, path: Path, settings: Settings, task: Shard
         open_array(file, name, (task.count, *shape), kind)
     for name in ("/", *links):
         for attribute in file[name].attrs:
-            if name != "/" or attribute not in attributes(task, {}, {}):
+            if name != "/" or attribute not in named:
                 raise FormError(f"'{name}' has an attribute '{attribute}', which does not belong there")
-    for attribute in attributes(task, {}, {}):
-        if attribute not in file.attrs:
-            raise FormError(f"it lacks the attribute '{attribute}'")
+    for attribute in named.keys() - file.attrs.keys():
+        raise FormError(f"it lacks the attribute '{attribute}'")
 
 
 def _check_rows(
-    shard: Shard, piece: ShardPiece, expected: Expected, progress: Callable[[int], None]
+    shard: Shard,
+    task: ShardTask,
+    drawn: np.ndarray,
+    expected: Expected,
+    progress: Callable[[int], None],
 ) -> ShardCheck:
-    """Compare rows with those sampled again (if `quick`, with themselves), and draw some pictures again."""
-    task, settings, check = piece.task, expected.settings, ShardCheck()
-    difference = _Difference(task)
-    contradiction: Problem | None = None
+    """Compare all columns with those that should be there, and some pictures with those drawn again.
+
+    Raises FormError for a row that no settings make, and for a shard of other examples altogether.
+    """
+    settings, check, difference = expected.settings, ShardCheck(), _Difference(task)
+    sizes = summaries.lengths(names(settings))
+    recipe = settings.recipe(task.split, expected.tables)
+    pictures = [name for name in FRAMES if name in shard.arrays]
     tried: list[Tried] = []
     counted: list[Summary] = []
-    recipe = settings.recipe(task.split, expected.tables)
-    drawn = np.arange(task.count) if piece.drawn is None else piece.drawn
     for begin, end in batches(settings, task.count):
-        if expected.quick:
-            contradiction = contradiction or _contradiction(shard, settings, task, begin, end)
-            if contradiction:
-                break
-            scenes = stored_scenes(shard, begin, end)
-            wanted = {name: shard.read(name, slice(begin, end)) for name in summaries.COLUMNS}
-        else:
-            index = np.arange(task.start + begin, task.start + end)
-            examples = sample(recipe, index)
-            scenes, wanted = examples.scene, columns(examples, index, settings)
-            difference.add(begin, {name: shard.read(name, slice(begin, end)) for name in wanted}, wanted)
-            tried.append(examples.tried)
-        counted.append(summaries.count(wanted, expected.counts))
+        index = np.arange(task.start + begin, task.start + end)
+        stored = {name: shard.read(name, slice(begin, end)) for name in COLUMNS}
+        examples = implied(stored, index, settings) if expected.quick else sample(recipe, index)
+        wanted = columns(examples, index, settings)
+        difference.add(index, stored, wanted)
+        tried.append(examples.tried)
+        counted.append(summaries.count(wanted, sizes))
         rows = drawn[(drawn >= begin) & (drawn < end)]
         if expected.renderer is not None and len(rows):
-            stored, pictures = _pictures(shard, scenes, rows, begin, settings, expected.renderer)
-            difference.add_pictures(rows, stored, pictures)
+            frames = expected.renderer.render(
+                examples.scene[rows - begin], settings.width, settings.height, geometry=len(pictures) > 1
+            )
+            difference.add(
+                task.start + rows,
+                {name: shard.read(name, rows) for name in pictures},
+                {name: getattr(frames, FRAMES[name]) for name in pictures},
+            )
             check.drawn += len(rows)
         progress(end - begin)
-    problem = contradiction or difference.problem()
-    check.problems = [problem] if problem else []
-    if not contradiction and not difference.all_other:
-        check.summary = summaries.total(counted, expected.counts)
-        check.tried = add_tried(tried) if tried else None
+    if difference.others == task.count:
+        raise FormError(
+            "none of its examples is what these settings make",
+            ": they are of another seed, place or version of simtown",
+        )
+    check.problem = difference.problem()
+    check.summary = summaries.total(counted, sizes)
+    check.tried = None if expected.quick else add_tried(tried)
     return check
 
 
-def _contradiction(shard: Shard, settings: Settings, task: ShardTask, begin: int, end: int) -> Problem | None:
-    """The first contradiction in some rows."""
-    for sentence, numbers in contradictions(shard, settings, task, begin, end):
-        more = f" and {len(numbers) - 1:,} more" if len(numbers) > 1 else ""
-        return Problem(task.name, sentence, f" (example {numbers[0]}{more})")
-    return None
+def implied(stored: Mapping[str, np.ndarray], index: np.ndarray, settings: Settings) -> Examples:
+    """The examples that belong to stored scenes and their questions; measures that are rounded as stored.
+
+    Raises FormError for what no settings make: unknown kinds, questions too close to call, vehicles that
+    overlap or that are hidden, and neighbours with the same answer.
+    """
+    scene = SceneBatch(**{f.name: stored[f"scene/{f.name}"] for f in fields(SceneBatch)})
+    subject, obj, relation, phrasing = (
+        stored[name].astype(np.int64) for name in ("subject_slot", "object_slot", "relation", "phrasing")
+    )
+    _refuse(
+        index,
+        "a number stands for something that does not exist",  # and would be an index out of range
+        ~plausible(scene)
+        | ~np.isin(scene.entity, settings.kinds).all(axis=1)
+        | (np.maximum(subject, obj) >= 2)
+        | (subject == obj)
+        | (relation >= len(RELATIONS))
+        | (phrasing >= len(PHRASINGS)),
+    )
+    margin = margins(separations(scene.pose, scene.camera), relation, subject, obj)
+    visible = visibility(scene.entity, scene.pose, scene.camera)
+    truth = truths(margin, relation)
+    _refuse(index, "the question is too close to call", truth == 0)
+    _refuse(index, "two neighbours do not have opposite answers", (truth[::2] == truth[1::2]).repeat(2))
+    _refuse(index, "vehicles overlap", ~apart(scene.entity.astype(np.int64), scene.pose))
+    _refuse(index, "a vehicle is hidden", (visible < LEAST_VISIBLE).any(axis=1))
+    return Examples(
+        scene=scene,
+        answer=truth > 0,
+        subject=subject,
+        object=obj,
+        relation=relation,
+        phrasing=phrasing,
+        margin=_rounded_as(stored["margin"], margin),
+        visible=_rounded_as(stored["visible"], visible),
+    )
 
 
-def _pictures(
-    shard: Shard, scenes: SceneBatch, rows: np.ndarray, begin: int, settings: Settings, renderer: Renderer
-) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """Pictures, masks and depth of rows of a shard: as they are stored, and drawn again."""
-    names = [name for name in FRAMES if name in layout(settings)]
-    frames = renderer.render(scenes[rows - begin], settings.width, settings.height, geometry=len(names) > 1)
-    stored = {name: shard.read(name, rows) for name in names}
-    return stored, {name: getattr(frames, FRAMES[name]) for name in names}
+def _refuse(index: np.ndarray, sentence: str, wrong: np.ndarray) -> None:
+    """Raises FormError, which names the first of the `wrong` examples."""
+    if wrong.any():
+        more = f" and {wrong.sum() - 1:,} more" if wrong.sum() > 1 else ""
+        raise FormError(sentence, f" (example {index[wrong][0]}{more})")
+
+
+def _rounded_as(stored: np.ndarray, measured: np.ndarray) -> np.ndarray:
+    """The stored measures where they differ by rounding alone, otherwise those that were measured."""
+    return np.where(np.abs(stored - measured) <= _TOLERANCE, stored, measured).astype(stored.dtype)
 
 
 class _Difference:
-    """The first difference between the rows of a shard and those that the settings make.
+    """How the rows of a shard differ from those that should be there.
 
     Attributes:
-        wrong: (n,) bool, rows that differ.
-        other: (n,) bool, rows that are other examples altogether.
+        others: rows that are other examples altogether.
     """
 
     def __init__(self, task: ShardTask) -> None:
-        self.task = task
-        self.wrong, self.other = np.zeros(task.count, dtype=bool), np.zeros(task.count, dtype=bool)
-        self._first: tuple[int, str, str] | None = None
+        self.task, self.others = task, 0
+        self._wrong = np.zeros(task.count, dtype=bool)
+        self._first = ("", "")
 
-    @property
-    def all_other(self) -> bool:
-        """Whether no row is what the settings make."""
-        return bool(self.other.all())
-
-    def add(self, begin: int, stored: Mapping[str, np.ndarray], wanted: Mapping[str, np.ndarray]) -> None:
-        """Compare the columns of the rows from `begin` on."""
+    def add(
+        self, numbers: np.ndarray, stored: Mapping[str, np.ndarray], wanted: Mapping[str, np.ndarray]
+    ) -> None:
+        """Compare columns or pictures of the examples with these numbers."""
         differs = {name: _differing(stored[name], wanted[name]) for name in wanted}
-        rows = begin + np.arange(len(stored["index"]))
-        self.other[rows] = np.all([differs[name] for name in _OWN], axis=0)
-        self._note(rows, differs, stored, wanted)
-
-    def add_pictures(
-        self, rows: np.ndarray, stored: Mapping[str, np.ndarray], wanted: Mapping[str, np.ndarray]
-    ) -> None:
-        """Compare the pictures of some rows."""
-        self._note(rows, {name: _differing(stored[name], wanted[name]) for name in wanted}, {}, {})
-
-    def _note(
-        self,
-        rows: np.ndarray,
-        differs: Mapping[str, np.ndarray],
-        stored: Mapping[str, np.ndarray],
-        wanted: Mapping[str, np.ndarray],
-    ) -> None:
+        if differs.keys() >= set(_OWN):
+            self.others += int(np.all([differs[name] for name in _OWN], axis=0).sum())
         wrong = np.any(list(differs.values()), axis=0)
-        self.wrong[rows] |= wrong
-        if self._first is None and wrong.any():
+        if wrong.any() and not self._wrong.any():
             i = int(wrong.argmax())
             name = next(name for name, column in differs.items() if column[i])
             values = "is not the one that is drawn again"
-            if name in stored:
-                pair = _unlike(name, stored[name][i], wanted[name][i])
-                values = f"is {pair[0]}, these settings make {pair[1]}"
-            self._first = int(rows[i]), name, values
+            if name not in FRAMES:
+                own, other = _unlike(name, stored[name][i], wanted[name][i])
+                values = f"is {own}, these settings make {other}"
+            self._first = f"wrong {name}", f" of example {numbers[i]}: it {values}"
+        self._wrong[numbers - self.task.start] |= wrong
 
     def problem(self) -> Problem | None:
-        """What to report."""
-        if self.all_other:
-            return Problem(
-                self.task.name, _FOREIGN, ": they are of another seed, place or version of simtown"
-            )
-        if self._first is None:
+        """The first difference, with the number of examples that differ."""
+        count = int(self._wrong.sum())
+        if not count:
             return None
-        row, name, values = self._first
-        number, more = self.task.start + row, int(self.wrong.sum()) - 1
-        others = f"; {more:,} more examples differ" if more else ""
-        return Problem(self.task.name, f"wrong {name}", f" of example {number}: it {values}{others}")
+        kind, detail = self._first
+        more = f"; {count - 1:,} more examples differ" if count > 1 else ""
+        return Problem(self.task.name, kind, detail + more)
 
 
 def _differing(stored: np.ndarray, wanted: np.ndarray) -> np.ndarray:
@@ -336,9 +355,9 @@ def _unlike(name: str, stored: np.ndarray, wanted: np.ndarray) -> list[str]:
     """The first two values of a row of a column that differ, by their names if they have any."""
     flat = [np.atleast_1d(row).reshape(-1).astype(stored.dtype) for row in (stored, wanted)]
     place = int(_differing(*flat).argmax())
-    names = _NAMES.get(name, ())
+    named = _NAMES.get(name, ())
     pair = [values[place].item() for values in flat]
-    return [names[value] if names and 0 <= value < len(names) else repr(value) for value in pair]
+    return [named[value] if named and 0 <= value < len(named) else repr(value) for value in pair]
 
 
 def brief(value: Any) -> str:

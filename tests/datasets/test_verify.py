@@ -350,11 +350,11 @@ def put(name, row, value):
     [
         (flip(3), "answer"),
         (flip(2, 3), "answer"),
-        (put("question", 4, b"Is a bus left of a taxi?"), "words"),
+        (put("question", 4, b"Is a bus left of a taxi?"), "question"),
         (put("boxes", 3, lambda row: row + 1), "boxes"),
         (put("visible", 3, lambda row: row * 0.5), "visible"),
         (put("margin", 2, lambda row: row + 3), "margin"),
-        (put("index", 0, 7), "order"),
+        (put("index", 0, 7), "index"),
         (put("images", 3, lambda row: row ^ 1), "images"),
         (put("masks", 3, lambda row: row + 1), "masks"),
         (put("depth", 0, lambda row: row + 1), "depth"),

@@ -2,7 +2,6 @@
 what they leave alone.
 """
 
-from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
@@ -10,14 +9,14 @@ import pytest
 
 from simtown.assets.catalogue import ENTITIES, SIZES, VERSION
 from simtown.datasets import manifests
-from simtown.datasets.consistency import contradictions
 from simtown.datasets.generate import generate
 from simtown.datasets.marginals import goodness, marginals
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings, SettingsError
-from simtown.datasets.shard_file import Shard
-from simtown.datasets.shards import layout, tasks
+from simtown.datasets.shard_file import FormError
+from simtown.datasets.shards import COLUMNS
 from simtown.datasets.verify import verify
+from simtown.datasets.verify_shard import implied
 from simtown.render.raster import Raster
 from tests.language.parts import draw_entities
 
@@ -141,11 +140,10 @@ def test_a_manifest_of_other_kinds_than_its_seeds_is_found(kinds, elsewhere, cop
 
 
 def test_a_vehicle_of_no_kind_of_the_world_is_found(elsewhere):
-    task = tasks(ELSEWHERE)[0]
-    with closing(Shard(elsewhere / task.name, layout(ELSEWHERE), task.count)) as shard:
-        assert list(contradictions(shard, ELSEWHERE, task, 0, 20)) == []
-        others = list(contradictions(shard, replace(ELSEWHERE, world_seed=4), task, 0, 20))
-    assert [sentence for sentence, _ in others] == ["a number stands for something that does not exist"]
+    stored, index = open_dataset(elsewhere).train.rows(COLUMNS, range(20)), np.arange(20)
+    implied(stored, index, ELSEWHERE)
+    with pytest.raises(FormError, match="does not exist"):
+        implied(stored, index, replace(ELSEWHERE, world_seed=4))
 
 
 def test_generate_makes_it_and_refuses_what_is_no_seed(tmp_path, cli, contents, elsewhere):
