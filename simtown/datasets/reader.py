@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, fields
 from functools import lru_cache, partial
 from hashlib import sha256
 from io import FileIO
-from itertools import pairwise
 from operator import index
 from pathlib import Path
 from typing import Any
@@ -32,30 +31,17 @@ from simtown.scenes.scene import Scene, SceneBatch, plausible
 
 #: The columns that hold a latent scene.
 SCENE_COLUMNS: tuple[str, ...] = tuple(f"scene/{f.name}" for f in fields(SceneBatch))
-#: The other columns of an :class:`Example`.
+#: The columns of an :class:`Example`.
 _EXAMPLE_COLUMNS = (
     "question", "tokens", "answer", "subject", "relation", "object", "subject_slot", "object_slot", "boxes",
-    "visible", "margin",
+    "visible", "margin", *SCENE_COLUMNS,
 )  # fmt: skip
+_FIRST = np.zeros(1, dtype=np.int64)
 #: Most files of a split that HDF5 has open, and most that pictures are read from: there are three splits, and
 #: macOS allows 256 open files.
 _OPEN = 16
 #: Bytes of memory for the places of pictures (16 a picture), and for columns that are read row by row.
 _PLACES, _TABLES = 1 << 27, 1 << 28
-
-
-def _row_numbers(rows: Any, n: int) -> np.ndarray:
-    """(k,) int64 numbers of examples of a split of n; of (n,) bool, those of the examples that are True."""
-    numbers = np.asarray(rows)
-    if numbers.dtype == bool:
-        return np.arange(n)[numbers]
-    return numbers.astype(np.int64, casting="same_kind" if numbers.size else "unsafe")
-
-
-def _require_columns(names: Iterable[str]) -> None:
-    for name in names:
-        if name not in COLUMNS:
-            raise KeyError(f"there is no column '{name}': one of {', '.join(COLUMNS)}")
 
 
 # not compared by value: arrays have no single truth
@@ -105,15 +91,15 @@ class Example:
 class Split(Sequence[Example]):
     """Examples of one split: ``split[i]``, ``len(split)``, columns, batches of images, and :meth:`torch`.
 
-    Whatever reads a shard raises DamagedError if it cannot be read.
+    Whatever reads a shard raises DamagedError if it cannot be read. Rows are given as numbers of examples, in
+    any order, or as a bool for each example of the split.
     """
 
     def __init__(
         self, paths: list[Path], counts: list[int], arrays: Arrays, cache: ShardCache | None = None
     ) -> None:
-        self._paths, self._cache = paths, cache
+        self._paths, self._cache, self._arrays = paths, cache, arrays
         self._starts = np.cumsum([0, *counts], dtype=np.int64)
-        self._arrays = arrays
         # A file that is dropped is closed when its last reader has finished.
         self._files: LRUCache[int, Shard] = LRUCache(_OPEN)
         self._handles: LRUCache[int, FileIO] = LRUCache(_OPEN)
@@ -123,6 +109,31 @@ class Split(Sequence[Example]):
 
     def __len__(self) -> int:
         return int(self._starts[-1])
+
+    # Shards
+
+    def _number(self, rows: Any) -> Any:
+        """The shards of some rows, by number."""
+        return np.searchsorted(self._starts, rows, side="right") - 1
+
+    def _row_numbers(self, rows: Any) -> np.ndarray:
+        """(k,) int64 numbers of examples. Raises IndexError if there is no such example."""
+        numbers = np.asarray(rows)
+        if numbers.dtype == bool:
+            numbers = np.arange(len(self))[numbers]
+        numbers = numbers.astype(np.int64, casting="same_kind" if numbers.size else "unsafe")
+        if len(numbers) and not 0 <= numbers.min() <= numbers.max() < len(self):
+            wrong = numbers.min() if numbers.min() < 0 else numbers.max()
+            raise IndexError(f"there is no example {wrong}: the split holds {len(self)}, numbered from 0")
+        return numbers
+
+    def _by_shard(self, rows: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+        """Group examples by shard: its number, their places in `rows`, and their rows in the shard."""
+        numbers = self._number(rows)
+        order = np.argsort(numbers, kind="stable")
+        for places in np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1) if len(rows) else ():
+            number = int(numbers[places[0]])
+            yield number, places, rows[places] - self._starts[number]
 
     def _open(self, number: int, opener: Callable[[Path], Any]) -> Any:
         """Open a shard's file, which is fetched first if it is behind a URL."""
@@ -134,15 +145,70 @@ class Split(Sequence[Example]):
         return opener(path)
 
     def _file(self, number: int) -> Shard:
-        opener = partial(Shard, arrays=self._arrays, count=self._count(number))
-        return self._files.get(number, partial(self._open, number, opener))
+        count = int(self._starts[number + 1] - self._starts[number])
+        opener = partial(Shard, arrays=self._arrays, count=count)
+        return self._files.get(number, lambda: self._open(number, opener))
 
-    def _count(self, number: int) -> int:
-        return int(self._starts[number + 1] - self._starts[number])
+    def _reading(self, number: int) -> AbstractContextManager[None]:
+        return reading(self._paths[number], "run simtown verify on its data set")
 
-    def _number(self, rows: Any) -> Any:
-        """The shards of some rows, by number."""
-        return np.searchsorted(self._starts, rows, side="right") - 1
+    def _read(self, number: int, name: str, rows: slice) -> np.ndarray:
+        with self._reading(number):
+            return self._file(number).read(name, rows)
+
+    def _read_pictures(
+        self, number: int, name: str, rows: np.ndarray, out: np.ndarray, places: np.ndarray
+    ) -> None:
+        """Read pictures of a shard into places of `out`."""
+        with self._reading(number):
+            if name in UNPACKED_HERE:
+                packed = self._places.get((number, name), lambda: self._file(number).places(name))
+                file = self._handles.get(number, lambda: self._open(number, FileIO))
+                packed.read(file.fileno(), rows, out, places)
+            else:
+                out[places] = self._file(number).read(name, rows)
+
+    def _table(self, number: int, names: tuple[str, ...]) -> np.ndarray:
+        """Columns of a shard side by side, so that a row is one piece of memory."""
+
+        def make() -> np.ndarray:
+            count = self._starts[number + 1] - self._starts[number]
+            table = np.empty(count, dtype=self._row_type(names))
+            for name in names:
+                table[name] = self._read(number, name, slice(None))
+            return table
+
+        return self._tables.get((number, names), make)
+
+    def _row_type(self, names: Iterable[str]) -> np.dtype[Any]:
+        return np.dtype([(name, self._arrays[name][1], self._arrays[name][0]) for name in names])
+
+    def address(self, i: int) -> tuple[Path, int]:
+        """The file of example i (from 0 on), and its row there; a remote file is fetched."""
+        number = int(self._number(i))
+        if self._cache:
+            self._cache.fetch(self._paths[number])
+        return self._paths[number], i - int(self._starts[number])
+
+    def parts(self, most: int) -> list[tuple[int, int]]:
+        """The split in runs of at most `most` rows: the first row, and the row after the last one.
+
+        Runs end where shards end. Several shards make one run only as long as their sum is less than a
+        sixteenth of `most`.
+        """
+        runs: list[tuple[int, int]] = []
+        first = 0
+        for end in self._starts[1:].tolist():
+            if 16 * (end - first) >= most or end == len(self):
+                runs += [(begin, min(begin + most, end)) for begin in range(first, end, most)]
+                first = end
+        return runs
+
+    def first_rows(self, begin: int, end: int) -> list[int]:
+        """The first row of every shard whose first row is one of `begin` to `end` - 1."""
+        starts = self._starts[:-1]
+        rows: list[int] = starts[(starts >= begin) & (starts < end)].tolist()
+        return rows
 
     def fetch_ahead(self, rows: np.ndarray) -> None:
         """Fetch the shards of some rows in the background, in their order, if they are behind a URL."""
@@ -150,12 +216,12 @@ class Split(Sequence[Example]):
             numbers = dict.fromkeys(self._number(rows).tolist())
             self._cache.fetch_ahead([self._paths[number] for number in numbers])
 
+    # Columns
+
     def column(self, name: str) -> np.ndarray:
         """A whole column such as "answer", "tokens" or "scene/pose", the example first; kept in memory.
 
-        It is read-only: the next call gives the same array.
-
-        Raises KeyError if there is no such column.
+        It is read-only: the next call gives the same array. Raises KeyError if there is no such column.
         """
         _require_columns([name])
         if name not in self._columns:
@@ -165,12 +231,17 @@ class Split(Sequence[Example]):
             self._columns[name] = column
         return self._columns[name]
 
-    def _reading(self, number: int) -> AbstractContextManager[None]:
-        return reading(self._paths[number], "run simtown verify on its data set")
+    def rows(self, names: Sequence[str], rows: Sequence[int] | np.ndarray) -> dict[str, np.ndarray]:
+        """Some rows of some columns, the example first. Memory does not grow with the split.
 
-    def _read(self, number: int, name: str, rows: slice) -> np.ndarray:
-        with self._reading(number):
-            return self._file(number).read(name, rows)
+        Raises IndexError if there is no such example, KeyError if there is no such column.
+        """
+        _require_columns(names)
+        rows = self._row_numbers(rows)
+        out = np.empty(len(rows), dtype=self._row_type(names))
+        for number, places, own in self._by_shard(rows):
+            _bytes_of(out)[places] = _bytes_of(self._table(number, tuple(names)))[own]
+        return {name: np.ascontiguousarray(out[name]) for name in names}
 
     def stream(
         self, names: Sequence[str], size: int, begin: int = 0, end: int | None = None
@@ -199,26 +270,6 @@ class Split(Sequence[Example]):
                 yield start + first, {name: self._read(number, name, rows) for name in names}
             self._files.drop(number)
 
-    def parts(self, most: int) -> list[tuple[int, int]]:
-        """The split in runs of at most `most` rows: the first row, and the row after the last one.
-
-        Runs end where shards end. Several shards make one run only as long as their sum is less than a
-        sixteenth of `most`.
-        """
-        runs: list[tuple[int, int]] = []
-        first = 0
-        for end in self._starts[1:].tolist():
-            if 16 * (end - first) >= most or end == len(self):
-                runs += [(begin, min(begin + most, end)) for begin in range(first, end, most)]
-                first = end
-        return runs
-
-    def first_rows(self, begin: int, end: int) -> list[int]:
-        """The first row of every shard whose first row is one of `begin` to `end` - 1."""
-        starts = self._starts[:-1]
-        rows: list[int] = starts[(starts >= begin) & (starts < end)].tolist()
-        return rows
-
     def digests(
         self, sizes: Iterable[int], progress: Callable[[int], object] = lambda examples: None
     ) -> dict[int, str]:
@@ -246,11 +297,11 @@ class Split(Sequence[Example]):
         return result
 
     def scenes(self, rows: slice | np.ndarray = slice(None)) -> SceneBatch:
-        """Latent scenes of some rows, ready for a renderer; a slice, or rows as in :meth:`rows`."""
+        """Latent scenes of some rows, ready for a renderer."""
         numbers = np.arange(len(self))[rows] if isinstance(rows, slice) else rows
         return self.scenes_of(self.rows(SCENE_COLUMNS, numbers))
 
-    def scenes_of(self, columns: dict[str, np.ndarray]) -> SceneBatch:
+    def scenes_of(self, columns: Mapping[str, np.ndarray]) -> SceneBatch:
         """The scenes of some rows of SCENE_COLUMNS.
 
         Raises DamagedError if a number stands for nothing.
@@ -263,57 +314,7 @@ class Split(Sequence[Example]):
             )
         return scenes
 
-    def address(self, i: int) -> tuple[Path, int]:
-        """The file of example i (from 0 on), and its row there; a remote file is fetched."""
-        number = int(self._number(i))
-        if self._cache:
-            self._cache.fetch(self._paths[number])
-        return self._paths[number], i - int(self._starts[number])
-
-    def _by_shard(self, rows: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-        """Group examples by shard: its number, their places in `rows`, and their rows in the shard.
-
-        Raises IndexError if there is no such example.
-        """
-        if len(rows) and not 0 <= rows.min() <= rows.max() < len(self):
-            wrong = rows.min() if rows.min() < 0 else rows.max()
-            raise IndexError(f"there is no example {wrong}: the split holds {len(self)}, numbered from 0")
-        numbers = self._number(rows)
-        order = np.argsort(numbers, kind="stable")
-        bounds = [0, *(np.flatnonzero(np.diff(numbers[order])) + 1).tolist(), len(rows)]
-        for begin, end in pairwise(bounds):
-            if begin < end:
-                places = order[begin:end]
-                number = int(numbers[places[0]])
-                yield number, places, rows[places] - self._starts[number]
-
-    def rows(self, names: Sequence[str], rows: Sequence[int] | np.ndarray) -> dict[str, np.ndarray]:
-        """Some rows of some columns, in any order, the example first. Memory does not grow with the split.
-
-        Args:
-            names: of columns, see :meth:`column`.
-            rows: numbers of examples, or a bool for each example of the split.
-
-        Raises:
-            IndexError: there is no such example.
-            KeyError: there is no such column.
-        """
-        _require_columns(names)
-        rows = _row_numbers(rows, len(self))
-        columns = [(name, self._arrays[name][1], self._arrays[name][0]) for name in names]
-        out = np.empty(len(rows), dtype=columns)
-        for number, places, own in self._by_shard(rows):
-            table = self._tables.get((number, tuple(names)), partial(self._table, number, out.dtype))
-            _bytes_of(out)[places] = _bytes_of(table)[own]
-        return {name: np.ascontiguousarray(out[name]) for name in names}
-
-    def _table(self, number: int, columns: np.dtype[Any]) -> np.ndarray:
-        """Columns of a shard side by side, so that a row is one piece of memory."""
-        parts = {name: self._read(number, name, slice(None)) for name in columns.names or ()}
-        table = np.empty(self._count(number), dtype=columns)
-        for name, part in parts.items():
-            table[name] = part
-        return table
+    # Pictures and examples
 
     def form(self, name: str) -> tuple[tuple[int, ...], Any]:
         """Shape and type of pictures, masks or depth maps. Raises DamagedError if they are not stored."""
@@ -327,27 +328,17 @@ class Split(Sequence[Example]):
     def images(
         self, rows: Sequence[int] | np.ndarray, name: str = "images", out: np.ndarray | None = None
     ) -> np.ndarray:
-        """(len(rows), h, w, 3) uint8 pictures, in any order; or masks or depth maps, by `name`.
+        """(len(rows), h, w, 3) uint8 pictures; or masks or depth maps, by `name`.
 
-        `rows` as in :meth:`rows`. If `out` is given, they are written there.
+        If `out` is given, they are written there.
         """
         shape, kind = self.form(name)
-        rows = _row_numbers(rows, len(self))
+        rows = self._row_numbers(rows)
         if out is None:
             out = np.empty((len(rows), *shape), dtype=kind)
         for number, places, own in self._by_shard(rows):
-            with self._reading(number):
-                if name in UNPACKED_HERE:
-                    packed = self._places.get((number, name), partial(self._packed_rows, number, name))
-                    file = self._handles.get(number, partial(self._open, number, FileIO))
-                    packed.read(file.fileno(), own, out, places.tolist())
-                else:
-                    for place, row in zip(places.tolist(), own.tolist(), strict=True):
-                        self._file(number).read_into(out[place : place + 1], name, row)
+            self._read_pictures(number, name, own, out, places)
         return out
-
-    def _packed_rows(self, number: int, name: str) -> PackedRows:
-        return self._file(number).places(name)
 
     def __getitem__(self, i: Any) -> Any:
         if isinstance(i, slice):
@@ -356,11 +347,15 @@ class Split(Sequence[Example]):
         i = given + len(self) * (given < 0)
         if not 0 <= i < len(self):
             raise IndexError(f"there is no example {given}: the split holds {len(self)}, numbered from 0")
-        columns = self.rows((*_EXAMPLE_COLUMNS, *SCENE_COLUMNS), [i])
-        batch = self.scenes_of(columns)
-        row = {name: columns[name][0] for name in _EXAMPLE_COLUMNS}
+        number = int(self._number(i))
+        own = np.array([i - self._starts[number]])
+        columns = self._table(number, _EXAMPLE_COLUMNS)[own]
+        pictures = {}
+        for name in self._arrays.keys() & PICTURES:
+            pictures[name] = np.empty(*self.form(name))
+            self._read_pictures(number, name, own, pictures[name][None], _FIRST)
+        row, batch = columns[0], self.scenes_of(columns)
         vehicle_ids, prop_ids = batch.ids(0)
-        pictures = {name: self.images([i], name)[0] for name in PICTURES if name in self._arrays}
         return Example(
             image=pictures["images"],
             question=row["question"].decode(),
@@ -391,6 +386,12 @@ class Split(Sequence[Example]):
         :class:`simtown.datasets.shuffled.Shuffled`.
         """
         return TorchView(self)
+
+
+def _require_columns(names: Iterable[str]) -> None:
+    for name in names:
+        if name not in COLUMNS:
+            raise KeyError(f"there is no column '{name}': one of {', '.join(COLUMNS)}")
 
 
 def _bytes_of(table: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -90,21 +90,13 @@ class PackedRows:
         """Bytes of memory that this takes."""
         return self.offsets.nbytes + self.sizes.nbytes
 
-    def read(self, handle: int, rows: np.ndarray, out: np.ndarray, places: Iterable[int]) -> None:
-        """Unpack some rows into an array.
+    def read(self, handle: int, rows: np.ndarray, out: np.ndarray, places: np.ndarray) -> None:
+        """Unpack (k,) rows of an open file into (k,) places of an array (m, *shape), C-contiguous.
 
-        Args:
-            handle: of the open file.
-            rows: (k,) numbers of the rows.
-            out: (m, *shape), C-contiguous.
-            places: k places in `out`.
-
-        Raises:
-            FormError: a chunk is cut short, or holds another number of bytes than a row has.
+        Raises FormError if a chunk is cut short, or holds another number of bytes than a row has.
         """
-        for place, offset, size in zip(
-            places, self.offsets[rows].tolist(), self.sizes[rows].tolist(), strict=True
-        ):
+        chunks = zip(places.tolist(), self.offsets[rows].tolist(), self.sizes[rows].tolist(), strict=True)
+        for place, offset, size in chunks:
             _unpack(os.pread(handle, size, offset), out[place])
 
 
@@ -226,24 +218,16 @@ class Shard:
         Raises FormError, OSError or KeyError if the array is missing or damaged.
         """
         shape, kind = self.arrays[name]
-        if isinstance(rows, np.ndarray):
-            out = np.zeros((len(rows), *shape), dtype=kind)
-            for place, row in enumerate(rows.tolist()):
-                self.read_into(out[place : place + 1], name, row)
-            return out
-        begin, end, _ = rows.indices(self.count)
-        out = np.zeros((max(end - begin, 0), *shape), dtype=kind)
-        self.read_into(out, name, begin)
-        return out
-
-    def read_into(self, out: np.ndarray, name: str, begin: int) -> None:
-        """Read rows from `begin` on into `out`, as many as it has; `out` is contiguous in memory."""
-        if not len(out):
-            return
+        numbers = np.arange(self.count)[rows]
+        out = np.zeros((len(numbers), *shape), dtype=kind)
         if name in UNPACKED_HERE:
-            self.places(name).read(self._handle, np.arange(begin, begin + len(out)), out, range(len(out)))
+            self.places(name).read(self._handle, numbers, out, np.arange(len(numbers)))
+        elif isinstance(rows, slice) and len(out):
+            self._array(name).read_direct(out, np.s_[numbers[0] : numbers[-1] + 1])
         else:
-            self._array(name).read_direct(out, np.s_[begin : begin + len(out)])
+            for place, row in enumerate(numbers.tolist()):
+                self._array(name).read_direct(out[place : place + 1], np.s_[row : row + 1])
+        return out
 
     def places(self, name: str) -> PackedRows:
         """The places of the rows of an array of :data:`UNPACKED_HERE`.
