@@ -9,9 +9,10 @@ import numpy as np
 from rich.table import Table
 
 from simtown.assets.catalogue import ENTITIES
-from simtown.core.console import page, styled
+from simtown.core.console import new_table, page, styled
 from simtown.datasets.locate import find
 from simtown.datasets.manifests import TIMINGS
+from simtown.datasets.marginals import ROLES, targets_of
 from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.remote import DirectoryStore, Remote, store_of
 from simtown.datasets.settings import SPLITS
@@ -22,7 +23,6 @@ from simtown.scenes.scene import Scene
 
 #: Characters of a bar: two of them and the longest word of the catalogue fit into 80 columns.
 _BAR = 18
-_ROLES = ("subject", "object")
 
 
 def show(place: str | Path) -> None:
@@ -47,17 +47,9 @@ def show(place: str | Path) -> None:
         console.print(_frequencies(dataset))
 
 
-def _table(title: str, left: tuple[str, ...], right: tuple[str, ...]) -> Table:
-    """A table with these heads of columns; the first ones are words, the others numbers."""
-    table = Table(title=title, title_justify="left")
-    for head in (*left, *right):
-        table.add_column(head, justify="right" if head in right else "left")
-    return table
-
-
 def _splits(dataset: Dataset) -> Table:
     splits = {name: dataset.summary(name) for name in SPLITS if len(dataset[name])}
-    table = _table("Examples", ("",), tuple(splits))
+    table = new_table("Examples", ("", *splits), left=("",))
 
     def add_shares(label: str, counted: str, number: int) -> None:
         shares = [counts[counted][number] / sum(counts[counted]) for counts in splits.values()]
@@ -75,15 +67,16 @@ def _splits(dataset: Dataset) -> Table:
 
 
 def _acceptance(dataset: Dataset) -> Table:
-    table = _table("Rejection sampling", ("loop",), ("proposed", "accepted", "rate"))
-    for loop, total in dataset.manifest["acceptance"].items():
-        table.add_row(loop, f"{total['proposed']:,}", f"{total['accepted']:,}", f"{total['rate']:.1%}")
-    return table
+    rows = [
+        (loop, f"{total['proposed']:,}", f"{total['accepted']:,}", f"{total['rate']:.1%}")
+        for loop, total in dataset.manifest["acceptance"].items()
+    ]
+    return new_table("Rejection sampling", ("loop", "proposed", "accepted", "rate"), rows, left=("loop",))
 
 
 def _timings(store: DirectoryStore | Remote) -> Table | None:
     heads = ("made", "s", "workers", "per s", *STAGES)
-    table = _table("How it was made, and the share of each stage", (), heads)
+    table = new_table("How it was made, and the share of each stage", heads)
     try:
         for run in store.load_json(TIMINGS)["runs"]:
             examples, seconds, workers = (run[key] for key in ("examples", "wall_seconds", "workers"))
@@ -100,18 +93,14 @@ def _frequencies(dataset: Dataset) -> Table:
 
     The bar marks its target (equation 4).
     """
-    target = {}
-    for role, other in (_ROLES, _ROLES[::-1]):
-        own, theirs = (np.array(dataset.manifest["settings"][f"{r}_frequencies"]) for r in (role, other))
-        different = own * (1 - theirs)
-        target[role] = different / different.sum()
-    shares = {role: np.array(dataset.summary("train")[role]) / len(dataset.train) for role in _ROLES}
+    target, summary = targets_of(dataset, "train"), dataset.summary("train")
+    shares = {role: np.array(summary[role]) / len(dataset.train) for role in ROLES}
     top = max(array.max() for array in (*target.values(), *shares.values()))
     table = Table(title="Entities in the training questions, | marks the target", title_justify="left")
     for head in ("entity", "subject", "", "object", ""):
-        table.add_column(head, justify="right" if head in _ROLES else "left", no_wrap=not head)
+        table.add_column(head, justify="right" if head in ROLES else "left", no_wrap=not head)
     for rank, e in enumerate(dataset.settings.kinds):
-        cells = [(f"{shares[r][e]:.2%}", _bar(shares[r][e], target[r][rank], top)) for r in _ROLES]
+        cells = [(f"{shares[r][e]:.2%}", _bar(shares[r][e], target[r][rank], top)) for r in ROLES]
         table.add_row(dataset.names["entities"][e], *cells[0], *cells[1])
     return table
 
@@ -142,7 +131,7 @@ def _name(names: tuple[str, ...], number: int) -> str:
 
 
 def _question(row: dict[str, np.ndarray], scene: Scene) -> Table:
-    subject, obj = (_name(ENTITIES, int(row[role])) for role in _ROLES)
+    subject, obj = (_name(ENTITIES, int(row[role])) for role in ROLES)
     margin, camera, weather = float(row["margin"]), scene.camera, scene.weather
     yaw = np.degrees(camera.yaw) + 0.0
     counts = sorted(Counter(prop.kind for prop in scene.props).items())
@@ -164,9 +153,10 @@ def _question(row: dict[str, np.ndarray], scene: Scene) -> Table:
 
 def _vehicles(row: dict[str, np.ndarray], scene: Scene) -> Table:
     title = "Vehicles: x and y in metres, heading in degrees, box (x0 y0 x1 y1) in pixels"
-    table = _table(title, ("vehicle", "asked as"), ("x", "y", "heading", "visible", "box"))
+    heads = ("vehicle", "asked as", "x", "y", "heading", "visible", "box")
+    table = new_table(title, heads, left=heads[:2])
     for slot, vehicle in enumerate(scene.vehicles):
-        roles = ", ".join(role for role in _ROLES if int(row[f"{role}_slot"]) == slot) or "-"
+        roles = ", ".join(role for role in ROLES if int(row[f"{role}_slot"]) == slot) or "-"
         place = (f"{vehicle.x:.2f}", f"{vehicle.y:.2f}", f"{np.degrees(vehicle.yaw):.1f}")
         box = " ".join(f"{x:.0f}" for x in row["boxes"][slot])
         table.add_row(vehicle.entity, roles, *place, f"{row['visible'][slot]:.0%}", box)

@@ -89,23 +89,19 @@ def goodness(counts: np.ndarray, target: np.ndarray) -> GoodnessOfFit:
     if counts[target == 0].any():
         return GoodnessOfFit(float("inf"), int(np.count_nonzero(target)), 0.0)
     order = np.argsort(-target, kind="stable")
-    expected, observed = target[order] * counts.sum(), counts[order].astype(np.float64)
-    cells: list[list[float]] = []
-    for e, o in zip(expected.tolist(), observed.tolist(), strict=True):
-        if cells and (cells[-1][0] < LEAST or e == 0):
-            cells[-1][0] += e
-            cells[-1][1] += o
-        else:
-            cells.append([e, o])
-    if len(cells) > 1 and cells[-1][0] < LEAST:
-        e, o = cells.pop()
-        cells[-1][0] += e
-        cells[-1][1] += o
-    dof = len(cells) - 1
-    if dof < 1:
+    starts, pooled = [0], 0.0
+    for place, expected in enumerate((target[order] * counts.sum()).tolist()):
+        if pooled >= LEAST:
+            starts.append(place)
+            pooled = 0.0
+        pooled += expected
+    if len(starts) > 1 and pooled < LEAST:
+        starts.pop()
+    if len(starts) == 1:
         return GoodnessOfFit(0.0, 0, float("nan"))
-    value = sum((o - e) ** 2 / e for e, o in cells)
-    return GoodnessOfFit(value, dof, float(chi2.sf(value, dof)))
+    wanted = np.add.reduceat(target[order] * counts.sum(), starts)
+    value = float(((np.add.reduceat(counts[order], starts) - wanted) ** 2 / wanted).sum())
+    return GoodnessOfFit(value, len(starts) - 1, float(chi2.sf(value, len(starts) - 1)))
 
 
 def targets_of(dataset: Dataset, name: str) -> dict[str, np.ndarray]:
