@@ -17,18 +17,15 @@ from sklearn.metrics import mutual_info_score
 from simtown.core.pool import Processes, ignore
 from simtown.datasets import manifests
 from simtown.datasets.audit import (
-    counts,
     features,
-    neighbourhoods,
     pictures,
     repeats,
     run,
     small_models,
     statistics,
-    survey,
 )
 from simtown.datasets.audit.findings import LEVEL, Finding, judge, wilson
-from simtown.datasets.audit.rows import DatasetRows
+from simtown.datasets.audit.rows import DatasetRows, Grid
 from simtown.datasets.generate import generate
 from simtown.datasets.reader import Handle, open_dataset
 from simtown.datasets.settings import Settings
@@ -169,7 +166,7 @@ def test_answers_that_depend_on_something_are_found(change, checks, silent, feat
 
 def columns_of(split):
     """All that is counted of a split, at once."""
-    read = split.rows(counts.COLUMNS, np.arange(len(split)))
+    read = split.rows(features.COLUMNS, np.arange(len(split)))
     return read | {features.THINGS: (read["scene/prop"] >= 0).sum(axis=1)}
 
 
@@ -247,7 +244,7 @@ class Backwards:
 def repetitions(directory, pool):
     """Findings about repeated scenes and pictures, and the numbers of neighbourhoods of both."""
     rows, read = DatasetRows(open_dataset(directory)), []
-    with survey.surveyed(rows, pool, read.append) as seen:
+    with run.surveyed(rows, pool, read.append) as seen:
         found = [
             *repeats.repeated_scenes(seen.scenes, seen.counts, seen.samples, rows, pool, read.append),
             pictures.repeated_pictures(seen.pictures, rows, pool, read.append),
@@ -261,8 +258,8 @@ def test_what_repeats_is_found_however_space_is_cut_and_whoever_works(clean, cop
     whole, *one = repetitions(directory, Processes())
     monkeypatch.setattr(repeats, "_TOGETHER", 250)
     monkeypatch.setattr(pictures, "_TOGETHER", 100)
-    monkeypatch.setattr(survey, "_PIECE", 300)
-    monkeypatch.setattr(survey, "_BLOCK", 70)
+    monkeypatch.setattr(run, "_PIECE", 300)
+    monkeypatch.setattr(run, "_BLOCK", 70)
     parts, *many = repetitions(directory, Backwards())
     assert one == [1, 1]
     assert many[0] == 9
@@ -304,7 +301,7 @@ def test_of_a_split_of_many_pictures_some_are_compared_with_all_and_equal_ones_a
 )
 def test_near_rows_meet_at_home(places, parts, reach):
     places = np.array(places)
-    grid = neighbourhoods.Grid.by(places, [parts, 2], reach)
+    grid = Grid.by(places, [parts, 2], reach)
     row, number, home = grid.assign(places)
     assert row[home].tolist() == list(range(len(places)))
     assert number.min() >= 0
@@ -316,13 +313,13 @@ def test_near_rows_meet_at_home(places, parts, reach):
 
 
 def test_statistics_of_a_large_split_are_of_pairs_spread_over_it(clean, copy, monkeypatch):
-    monkeypatch.setattr(counts, "SAMPLE", 400)
-    rows = counts.sample_rows(1_600)
+    monkeypatch.setattr(features, "SAMPLE", 400)
+    rows = features.sample_rows(1_600)
     assert len(np.unique(rows)) == 400
     assert (rows[0::2] % 2 == 0).all()
     assert (np.diff(rows.reshape(-1, 2)) == 1).all()
     assert np.bincount(rows * 4 // 1_600).tolist() == [100] * 4
-    assert counts.sample_rows(399).tolist() == list(range(399))
+    assert features.sample_rows(399).tolist() == list(range(399))
     information = finding(plant(copy(clean), by_weather, splits=("train",)), "information", "train")
     assert information.figure.endswith("; of 400 examples")
     assert information.details["n"] == 400
@@ -392,7 +389,7 @@ def statistics_anew(data, seed):
     for name in ("train", "val", "test"):
         read = columns_of(data[name])
         (read["answer"],) = statistics.null_answers(read["answer"], 1, seed)
-        counted = counts.SplitCounts.of(read, data.settings)
+        counted = features.SplitCounts.of(read, data.settings)
         found += statistics.findings(counted, read, data.settings, name)
     return judge(found)
 

@@ -1,14 +1,17 @@
-"""The features that an answer must not depend on: columns of some examples as small numbers."""
+"""The features that an answer must not depend on, as small numbers; and what is counted of all examples."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
 from simtown.assets.catalogue import ENTITIES
 from simtown.datasets.settings import Settings
 from simtown.language.relations import RELATION_NAMES, RELATIONS, relation_numbers
+from simtown.scenes.placement import LEAST_VISIBLE
 
 #: Columns of n examples by name (:data:`simtown.datasets.shards.LAYOUT`).
 Columns = Mapping[str, np.ndarray]
@@ -18,6 +21,19 @@ GRID = (8, 4)
 THINGS = "things"
 #: How many questions there are about a subject, a relation and an object.
 TRIPLES = len(ENTITIES) * len(RELATIONS) * len(ENTITIES)
+
+#: Examples of a split that statistics which need whole columns are computed from at most.
+SAMPLE = 200_000
+#: The columns that are read of every example.
+COLUMNS = (
+    "answer", "subject", "object", "relation", "phrasing", "subject_slot", "object_slot", "margin", "boxes",
+    "visible", "scene/entity", "scene/pose", "scene/camera", "scene/weather", "scene/intensity", "scene/sun",
+    "scene/prop",
+)  # fmt: skip
+#: Metres beyond a relation's own margin within which a question is close.
+CLOSE = 0.25
+#: Visible share below which a vehicle counts as hidden in good part.
+HIDDEN = 0.6
 
 
 def mirrored(settings: Settings) -> bool:
@@ -34,9 +50,14 @@ def roles(settings: Settings) -> tuple[str, str]:
     return ("subject", "object") if mirrored(settings) else ("first vehicle", "second vehicle")
 
 
+def question_slots(columns: Columns) -> np.ndarray:
+    """(n, 2) int64: slots of subject and object."""
+    return np.stack([columns["subject_slot"], columns["object_slot"]], axis=1).astype(np.int64)
+
+
 def role_slots(columns: Columns, settings: Settings) -> np.ndarray:
     """(n, 2) int64: slots of the two vehicles asked about, in the order of :func:`roles`."""
-    slots = np.stack([columns["subject_slot"], columns["object_slot"]], axis=1).astype(np.int64)
+    slots = question_slots(columns)
     return slots if mirrored(settings) else np.tile([0, 1], (len(slots), 1))
 
 
@@ -49,8 +70,7 @@ def role_boxes(columns: Columns, settings: Settings) -> np.ndarray:
 def headings(columns: Columns, settings: Settings) -> np.ndarray:
     """(n, 2) float64: yaw in [0, 2π) of the two vehicles asked about, in the order of :func:`roles`."""
     yaw = np.take_along_axis(columns["scene/pose"][..., 2], role_slots(columns, settings), axis=1)
-    turned: np.ndarray = np.mod(yaw.astype(np.float64), 2 * np.pi)
-    return turned
+    return np.asarray(np.mod(yaw.astype(np.float64), 2 * np.pi))
 
 
 def group_names(settings: Settings) -> dict[str, list[str]]:
@@ -62,12 +82,8 @@ def group_names(settings: Settings) -> dict[str, list[str]]:
         for column in range(across)
     ]
     positions = {f"{role}'s position": cells for role in roles(settings)}
-    return {
-        "relation": list(RELATION_NAMES),
-        "subject": list(ENTITIES),
-        "object": list(ENTITIES),
-        **positions,
-    }
+    kinds = list(ENTITIES)
+    return {"relation": list(RELATION_NAMES), "subject": kinds, "object": kinds, **positions}
 
 
 def groups(columns: Columns, settings: Settings) -> dict[str, np.ndarray]:
@@ -76,9 +92,7 @@ def groups(columns: Columns, settings: Settings) -> dict[str, np.ndarray]:
     middle = (boxes[..., :2] + boxes[..., 2:]) / 2
     column, row = np.moveaxis(np.clip((middle * GRID).astype(np.int64), 0, np.array(GRID) - 1), -1, 0)
     numbers = [columns["relation"], columns["subject"], columns["object"], *(row * GRID[0] + column).T]
-    return {
-        what: number.astype(np.int64) for what, number in zip(group_names(settings), numbers, strict=True)
-    }
+    return dict(zip(group_names(settings), (n.astype(np.int64) for n in numbers), strict=True))
 
 
 def features(columns: Columns, rows: np.ndarray, length: int, settings: Settings) -> dict[str, np.ndarray]:
@@ -127,3 +141,71 @@ def tenths(values: np.ndarray) -> np.ndarray:
     """(n,) int64: the tenth of the sorted values that each is in; equal values are in one tenth."""
     edges = np.quantile(values, np.linspace(0.1, 0.9, 9))
     return np.searchsorted(edges, values, side="left").astype(np.int64)
+
+
+@dataclass
+class SplitCounts:
+    """Counts of the examples of a split.
+
+    Attributes:
+        examples: how many there are.
+        answers: by the keys of :func:`group_names`, (groups, 2) int64: examples answered no, and yes.
+        triples: (TRIPLES,) int64 examples that ask each question.
+        kinds: scenes that show each set of kinds of vehicles; a set is a sorted tuple, -1 for an empty slot.
+        ambiguous: questions nearer than the relation's margin.
+        close: questions less than CLOSE beyond it.
+        unseen: questions about a vehicle less than LEAST_VISIBLE visible.
+        hidden: questions about a vehicle less than HIDDEN visible.
+        least: the least visible share of a vehicle that is asked about.
+    """
+
+    examples: int
+    answers: dict[str, np.ndarray]
+    triples: np.ndarray
+    kinds: Counter[tuple[int, ...]]
+    ambiguous: int
+    close: int
+    unseen: int
+    hidden: int
+    least: float
+
+    @classmethod
+    def of(cls, columns: Columns, settings: Settings) -> SplitCounts:
+        """Those of n > 0 examples."""
+        answer, names = columns["answer"].astype(np.int64), group_names(settings)
+        visible = np.take_along_axis(columns["visible"], question_slots(columns), axis=1).min(axis=1)
+        distance = np.abs(columns["margin"].astype(np.float64))
+        margin = np.array([relation.margin for relation in RELATIONS])[columns["relation"]]
+        return cls(
+            examples=len(answer),
+            answers={
+                what: np.bincount(2 * numbers + answer, minlength=2 * len(names[what])).reshape(-1, 2)
+                for what, numbers in groups(columns, settings).items()
+            },
+            triples=np.bincount(triples(columns), minlength=TRIPLES),
+            kinds=Counter(map(tuple, np.sort(columns["scene/entity"], axis=1).tolist())),
+            ambiguous=int((distance < margin - 1e-6).sum()),
+            close=int((distance < margin + CLOSE).sum()),
+            unseen=int((visible < LEAST_VISIBLE - 1e-6).sum()),
+            hidden=int((visible < HIDDEN).sum()),
+            least=float(visible.min()),
+        )
+
+    def add(self, other: SplitCounts) -> None:
+        """Add those of other examples to these."""
+        for what, counts in other.answers.items():
+            self.answers[what] += counts
+        for name in ("examples", "triples", "ambiguous", "close", "unseen", "hidden"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.kinds.update(other.kinds)
+        self.least = min(self.least, other.least)
+
+
+def sample_rows(length: int) -> np.ndarray:
+    """(m,) int64: the examples of a split that are kept, m ≤ SAMPLE: all, or pairs of neighbours at equal
+    distances over the split.
+    """
+    if length <= SAMPLE:
+        return np.arange(length)
+    first = np.arange(SAMPLE // 2) * (length // 2) // (SAMPLE // 2)
+    return (2 * first[:, None] + [0, 1]).ravel()

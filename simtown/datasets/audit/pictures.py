@@ -24,9 +24,8 @@ import numpy as np
 
 from simtown.core.pool import Pool, Report
 from simtown.datasets.audit.findings import Finding
-from simtown.datasets.audit.neighbourhoods import Grid
 from simtown.datasets.audit.repeats import SCENE, scene_points
-from simtown.datasets.audit.rows import DatasetRows, hashes
+from simtown.datasets.audit.rows import DatasetRows, Grid, hashes
 from simtown.datasets.reader import Handle
 from simtown.datasets.settings import Settings
 
@@ -122,11 +121,8 @@ def repeated_pictures(
 ) -> Finding:
     """The finding about pictures that belong to two or more different scenes, in one split or in two.
 
-    Args:
-        pictures: records of all pictures by neighbourhood.
-        rows: of the data set.
-        pool: does the work.
-        progress: called with the number of pictures compared since the last call.
+    `pictures` are their records by neighbourhood. `progress` is called with the number compared since the
+    last call.
     """
     with closing(pool.map(same_pictures, pictures, (Handle(rows.dataset),), progress)) as results:
         pairs = np.unique(np.concatenate([part for _, part in results]), axis=0)

@@ -17,11 +17,9 @@ from typing import Any
 import numpy as np
 
 from simtown.core.pool import Pool, Report
-from simtown.datasets.audit.counts import SplitCounts
-from simtown.datasets.audit.features import Columns
+from simtown.datasets.audit.features import Columns, SplitCounts
 from simtown.datasets.audit.findings import Finding
-from simtown.datasets.audit.neighbourhoods import Grid
-from simtown.datasets.audit.rows import DatasetRows, hashes
+from simtown.datasets.audit.rows import DatasetRows, Grid, hashes
 from simtown.datasets.reader import Handle
 from simtown.datasets.settings import SPLITS
 
@@ -77,13 +75,9 @@ def scene_record(slots: int) -> np.dtype[np.void]:
 
     It holds the number among all rows, a hash of SCENE, whether the neighbourhood is its home, and SCENE.
     """
+    scene = [("<i2", (slots,)), ("<f4", (slots, 3)), ("<f4", (7,))]
     about = [("row", "<i8"), ("hash", "<u8"), ("home", "?")]
-    scene = [
-        ("scene/entity", "<i2", (slots,)),
-        ("scene/pose", "<f4", (slots, 3)),
-        ("scene/camera", "<f4", (7,)),
-    ]
-    return np.dtype([*about, *scene])
+    return np.dtype([*about, *((name, *form) for name, form in zip(SCENE, scene, strict=True))])
 
 
 def scene_grid(rows: DatasetRows) -> Grid:
@@ -112,15 +106,10 @@ def repeated_scenes(
     pool: Pool,
     progress: Report,
 ) -> list[Finding]:
-    """Every finding about scenes that occur again.
+    """Every finding about scenes that occur again, by their records of all neighbourhoods.
 
-    Args:
-        scenes: records of all scenes by neighbourhood.
-        counts: by split, of the splits that have examples.
-        samples: columns of a part of their examples.
-        rows: of the data set.
-        pool: does the work.
-        progress: called with the number of scenes compared since the last call.
+    `counts` and `samples`, columns of a part of the examples, are of the splits that have examples.
+    `progress` is called with the number of scenes compared since the last call.
     """
     parts = defaultdict(list)
     with closing(pool.map(repeats, scenes, (Handle(rows.dataset),), progress)) as results:
@@ -147,9 +136,8 @@ def repeats(neighbourhood: tuple[int, np.ndarray], report: Report, handle: Handl
         begin, end = np.searchsorted(records["row"], rows.starts[name] + np.array([0, rows.lengths[name]]))
         own = records[begin:end]
         _, first, group = np.unique(own["hash"], return_index=True, return_inverse=True)
-        original = first[group]
-        copies = np.flatnonzero((original != np.arange(len(own))) & own["home"])
-        pairs["exact", name, name] = _pairs(own["row"][copies], own["row"][original[copies]])
+        copies = np.flatnonzero((first[group] != np.arange(len(own))) & own["home"])
+        pairs["exact", name, name] = _pairs(own["row"][copies], own["row"][first[group[copies]]])
         distinct = own[np.sort(first)]  # exact copies are another finding
         pairs["near", name, name] = _near(distinct[distinct["home"]], distinct, same=True)
         if name == "train":
@@ -191,8 +179,8 @@ def _near(mine: np.ndarray, others: np.ndarray, same: bool) -> np.ndarray:
 
 def _duplicates(pairs: np.ndarray, rows: DatasetRows, name: str) -> Finding:
     """Scenes that occur twice within a split."""
-    n = rows.lengths[name]
-    first = (_first(pairs)[:, :2] - rows.starts[name]).astype(int).tolist()
+    n, pairs = rows.lengths[name], pairs[np.argsort(pairs[:, 0], kind="stable")]
+    first = (pairs[:_SHOWN, :2] - rows.starts[name]).astype(int).tolist()
     example = f"; first: {name} {first[0][0]} repeats {name} {first[0][1]}" if first else ""
     return Finding.of_count(
         "duplicate scenes",
@@ -212,7 +200,7 @@ def _seen_in_training(
 ) -> Iterator[Finding]:
     """Scenes of another split that are training scenes, and questions that training asks too."""
     seen, n = pairs["exact", name, "train"], rows.lengths[name]
-    first = (_first(seen)[:, 0] - rows.starts[name]).astype(int).tolist()
+    first = np.sort(seen[:, 0] - rows.starts[name])[:_SHOWN].astype(int).tolist()
     example = f"; first: {name} {first[0]}" if first else ""
     yield Finding.of_count(
         "scenes seen in training",
@@ -234,11 +222,6 @@ def _seen_in_training(
         status="note",
         details={"seen": asked, "n": n, "triples": int((triples > 0).sum())},
     )
-
-
-def _first(pairs: np.ndarray) -> np.ndarray:
-    """The first few pairs by row."""
-    return pairs[np.argsort(pairs[:, 0], kind="stable")[:_SHOWN]]
 
 
 def _nearly_repeated(
@@ -266,15 +249,18 @@ def _nearly_repeated(
     shown = np.flatnonzero(distances <= RADII[best])[:_SHOWN]
     first = [[int(mine[i]) - rows.starts[name], int(theirs[i]) - rows.starts[other]] for i in shown]
     example = f"; first: {name} {first[0][0]} is like {other} {first[0][1]}" if first else ""
-    among = "another" if same else f"one of {other}"
+    check, among = "near copies of training scenes", f"one of {other}"
     remedy = (
-        "Remove the copies, or generate the data set again: they count as more examples than they are."
-        if same
-        else f"Generate the {name} examples again with another seed, or remove these from training: accuracy "
+        f"Generate the {name} examples again with another seed, or remove these from training: accuracy "
         "there is remembered."
     )
+    if same:
+        check, among = "nearly repeated scenes", "another"
+        remedy = (
+            "Remove the copies, or generate the data set again: they count as more examples than they are."
+        )
     return Finding(
-        "nearly repeated scenes" if same else "near copies of training scenes",
+        check,
         name,
         f"{within[best]:,} of {n:,} repeat {among} within {100 * RADII[best]:g} cm; chance gives up to "
         f"{expected[best]:.2g}{example}",
@@ -297,16 +283,14 @@ def nearest_pairs(pairs: np.ndarray, same: bool) -> np.ndarray:
     row, other, distance = pairs.T
     pairs = pairs[np.lexsort((distance, row, other) if same else (other, distance, row))]
     kept = np.unique(pairs[:, 1::-1] if same else pairs[:, 0], axis=0, return_index=True)[1]
-    result: np.ndarray = pairs[np.sort(kept)]
-    return result
+    return np.asarray(pairs[np.sort(kept)])
 
 
 def chances(sample: Columns, other: Columns | None) -> tuple[np.ndarray, float]:
     """How often two vehicles of a kind, of different scenes, are near, and how much they depend on the rest.
 
-    Args:
-        sample: columns of some scenes.
-        other: of some scenes of another split; None compares the scenes of one split with each other.
+    `sample` has columns of some scenes, `other` of some of another split; None compares those of one split
+    with each other.
 
     Returns:
         (kinds + 1, len(RADII)) float64: the share of pairs of vehicles that are near; the last row, for no
@@ -343,10 +327,8 @@ def expected_pairs(
 ) -> np.ndarray:
     """(len(RADII),) float64: expected pairs of near scenes if vehicles were independent of each other.
 
-    Args:
-        share: of :func:`chances`.
-        mine: scenes of a split with each set of kinds.
-        other: of the split that it is compared with; None for itself.
+    `share` is that of :func:`chances`; the others count the scenes of a split with each set of kinds, and
+    those of the split that it is compared with, None for itself.
     """
     sets = sorted(mine) if other is None else sorted(mine.keys() & other.keys())
     if not sets:
@@ -355,8 +337,7 @@ def expected_pairs(
     pairs = scenes * (scenes - 1) / 2 if other is None else scenes * [other[kinds] for kinds in sets]
     groups = np.array(sets)
     kind_rows = np.where((groups >= 0) & (groups < len(share) - 1), groups, len(share) - 1)
-    expected: np.ndarray = (pairs[:, None] * share[kind_rows].prod(axis=1)).sum(axis=0)
-    return expected
+    return np.asarray((pairs[:, None] * share[kind_rows].prod(axis=1)).sum(axis=0))
 
 
 def _by_kinds(kinds: np.ndarray, places: np.ndarray) -> dict[tuple[int, ...], np.ndarray]:

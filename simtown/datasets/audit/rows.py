@@ -1,10 +1,19 @@
-"""All rows of a data set, numbered in one sequence: training, then validation, then test."""
+"""All rows of a data set, numbered in one sequence: training, then validation, then test; and by where they
+lie, so that those that lie near each other meet in memory, a neighbourhood at a time.
+
+Space is cut along its first directions. A row lies in a neighbourhood, its home, and is a guest in those that
+are less than `reach` away. So whatever is nearer to a row than that, in every direction, is in the row's
+home.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
-from itertools import accumulate
+from itertools import accumulate, product
+from tempfile import TemporaryFile
+from typing import Any
 
 import numpy as np
 
@@ -41,11 +50,10 @@ class DatasetRows:
 
     def columns(self, names: Sequence[str], numbers: np.ndarray) -> dict[str, np.ndarray]:
         """Columns of (n,) rows, n > 0, by name."""
-        parts = [
-            (places, self.dataset[name].rows(names, own)) for name, places, own in self.by_split(numbers)
-        ]
-        order = np.argsort(np.concatenate([places for places, _ in parts]))
-        return {name: np.concatenate([columns[name] for _, columns in parts])[order] for name in names}
+        parts = list(self.by_split(numbers))
+        order = np.argsort(np.concatenate([places for _, places, _ in parts]))
+        read = [self.dataset[name].rows(names, own) for name, _, own in parts]
+        return {name: np.concatenate([columns[name] for columns in read])[order] for name in names}
 
     def spread(self, count: int, places: int) -> np.ndarray:
         """Numbers of about `count` rows, in runs that begin at `places` places at equal distances.
@@ -67,3 +75,88 @@ def hashes(rows: np.ndarray) -> np.ndarray:
     content = np.ascontiguousarray(rows).reshape(len(rows), -1).view(np.uint8)
     digests = b"".join(blake2b(row.tobytes(), digest_size=8).digest() for row in content)
     return np.frombuffer(digests, dtype="<u8").copy()
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Where space is cut.
+
+    Attributes:
+        edges: for each direction that is cut, its ascending places.
+        reach: rows that are nearer than this in every direction meet in the homes of both.
+    """
+
+    edges: tuple[np.ndarray, ...]
+    reach: float
+
+    @classmethod
+    def by(cls, places: np.ndarray, parts: Sequence[int], reach: float) -> Grid:
+        """Cut direction i into parts[i] parts that hold as many of the (n, d) `places` each; into fewer where
+        they would be too narrow.
+        """
+        edges = []
+        for i, count in enumerate(parts):
+            kept: list[float] = []
+            for edge in np.quantile(places[:, i], np.arange(1, count) / count).tolist():
+                if not kept or edge > kept[-1] + reach:
+                    kept.append(edge)
+            edges.append(np.array(kept))
+        return cls(tuple(edges), reach)
+
+    def __len__(self) -> int:
+        """Neighbourhoods."""
+        return int(np.prod([len(edges) + 1 for edges in self.edges]))
+
+    def assign(self, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Where the rows of (n, d) `places` belong: numbers of rows, their neighbourhoods, and whether these
+        are their homes.
+        """
+        home, guests = self._numbers(places, np.zeros(len(self.edges))), []
+        for shift in product((-self.reach, 0.0, self.reach), repeat=len(self.edges)):
+            number = self._numbers(places, np.array(shift))
+            away = np.flatnonzero(number != home)
+            guests.append(away * len(self) + number[away])
+        row, number = np.divmod(np.unique(np.concatenate(guests)), len(self))
+        every = np.concatenate([np.arange(len(places)), row])
+        return every, np.concatenate([home, number]), np.arange(len(every)) < len(places)
+
+    def _numbers(self, places: np.ndarray, shift: np.ndarray) -> np.ndarray:
+        """(n,) int64: the neighbourhood of each place, moved by `shift`."""
+        shifted = places[:, : len(self.edges)] + shift
+        number = np.zeros(len(places), dtype=np.int64)
+        for i, edges in enumerate(self.edges):
+            number = number * (len(edges) + 1) + np.searchsorted(edges, shifted[:, i], side="right")
+        return number
+
+
+class Neighbourhoods(Sequence[tuple[int, np.ndarray]]):
+    """Records of rows by neighbourhood, in a temporary file without a name.
+
+    Each is its number, and its records in the order of their field "row".
+    """
+
+    def __init__(self, count: int, dtype: np.dtype[Any]) -> None:
+        self._dtype, self._file = dtype, TemporaryFile()  # noqa: SIM115  (closed by close)
+        self._runs: list[list[tuple[int, int]]] = [[] for _ in range(count)]
+
+    def add(self, numbers: np.ndarray, records: np.ndarray) -> None:
+        """Add (n,) records to their neighbourhoods, (n,) int64."""
+        for number in np.unique(numbers).tolist():
+            own = records[numbers == number]
+            self._runs[number].append((self._file.seek(0, 2), len(own)))
+            self._file.write(own.tobytes())
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    def __getitem__(self, number: Any) -> Any:
+        parts = [np.zeros(0, dtype=self._dtype)]
+        for begin, count in self._runs[number]:  # IndexError beyond the last one, which ends an iteration
+            self._file.seek(begin)
+            parts.append(np.frombuffer(self._file.read(count * self._dtype.itemsize), dtype=self._dtype))
+        records = np.concatenate(parts)
+        return number, records[np.argsort(records["row"], kind="stable")]
+
+    def close(self) -> None:
+        """Remove the temporary file."""
+        self._file.close()

@@ -1,18 +1,27 @@
-"""The whole audit: every check of every split."""
+"""The whole audit: every example is read once and counted, then scenes and pictures are compared."""
 
 from __future__ import annotations
 
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from simtown.core.pool import Pool, Processes, Report, ignore
-from simtown.datasets.audit import pictures, repeats, small_models, statistics, survey
+from simtown.datasets.audit import pictures, repeats, small_models, statistics
+from simtown.datasets.audit.features import COLUMNS, THINGS, SplitCounts, sample_rows
 from simtown.datasets.audit.findings import LEVEL, Finding, judge
-from simtown.datasets.audit.rows import DatasetRows
+from simtown.datasets.audit.rows import DatasetRows, Grid, Neighbourhoods
 from simtown.datasets.reader import Dataset, Handle
+from simtown.datasets.settings import SPLITS
+from simtown.datasets.shards import checksum
 
 #: How often every example is examined: it is read, its scene is compared with others, and its picture is.
 PASSES = 3
+#: Examples of a piece, which one worker looks at, and those that are read at once.
+_PIECE, _BLOCK = 65_536, 2_048
 #: All checks, in the order of a report.
 _CHECKS = (
     "answers", "information", "question only", "picture only", "position only", "duplicate scenes",
@@ -20,6 +29,8 @@ _CHECKS = (
     "near copies of training scenes", "questions seen in training", "ambiguous margins", "occlusion",
     "changed files",
 )  # fmt: skip
+#: A split's name, the first row of a piece of it, and the row after its last one.
+Piece = tuple[str, int, int]
 
 
 def audit(dataset: Dataset, pool: Pool | None = None, progress: Report = ignore) -> list[Finding]:
@@ -43,10 +54,10 @@ def audit(dataset: Dataset, pool: Pool | None = None, progress: Report = ignore)
     with closing(pool.map(small_models.probe, list(small_models.MODELS), (Handle(dataset),))) as results:
         for _, found_by_model in results:
             findings += found_by_model
-    with survey.surveyed(rows, pool, progress) as seen:
+    with surveyed(rows, pool, progress) as seen:
         for name, counts in seen.counts.items():
             findings += statistics.findings(counts, seen.samples[name], dataset.settings, name)
-        findings.append(survey.changed_files(seen.changed, len(dataset.manifest["shards"])))
+        findings.append(_changed_files(seen.changed, len(dataset.manifest["shards"])))
         findings += repeats.repeated_scenes(seen.scenes, seen.counts, seen.samples, rows, pool, progress)
         seen.samples.clear()  # tens of megabytes that the last check does not need
         findings.append(pictures.repeated_pictures(seen.pictures, rows, pool, progress))
@@ -64,3 +75,105 @@ def report(data: str, findings: list[Finding]) -> dict[str, Any]:
         "level": LEVEL,
         "findings": [finding.to_json() for finding in findings],
     }
+
+
+@dataclass
+class Survey:
+    """What is kept of all examples.
+
+    Attributes:
+        counts: by split, of those that have examples.
+        samples: columns of the examples of :func:`~simtown.datasets.audit.features.sample_rows`, by split.
+        scenes: a record of each scene, by neighbourhood.
+        pictures: a record of each picture, by neighbourhood.
+        changed: names of shards whose bytes are not those that the manifest names, in order.
+    """
+
+    counts: dict[str, SplitCounts]
+    samples: dict[str, dict[str, np.ndarray]]
+    scenes: Sequence[tuple[int, np.ndarray]]
+    pictures: Sequence[tuple[int, np.ndarray]]
+    changed: list[str]
+
+
+@contextmanager
+def surveyed(rows: DatasetRows, pool: Pool, progress: Report) -> Iterator[Survey]:
+    """Survey every example, piece by piece. What is kept is there until the block ends.
+
+    Raises DamagedError if a shard cannot be read.
+    """
+    dataset, grid, places = rows.dataset, repeats.scene_grid(rows), pictures.PicturePlaces(rows)
+    pieces = [(name, *run) for name in SPLITS for run in dataset[name].parts(_PIECE)]
+    counts: dict[str, SplitCounts] = {}
+    samples: dict[Piece, dict[str, np.ndarray]] = {}
+    changed: list[str] = []
+    with (
+        closing(Neighbourhoods(len(grid), repeats.scene_record(dataset.settings.vehicles))) as scenes,
+        closing(Neighbourhoods(len(places.grid), pictures.PICTURE)) as shown,
+        closing(pool.map(_survey, pieces, (Handle(dataset), grid, places), progress)) as results,
+    ):
+        for piece, (counted, samples[piece], scene_part, picture_part, changed_files) in results:
+            if piece[0] in counts:
+                counts[piece[0]].add(counted)
+            else:
+                counts[piece[0]] = counted
+            scenes.add(*scene_part)
+            shown.add(*picture_part)
+            changed += changed_files
+        yield Survey(
+            {name: counts[name] for name in SPLITS if name in counts},
+            {name: _joined([samples.pop(piece) for piece in pieces if piece[0] == name]) for name in counts},
+            scenes,
+            shown,
+            sorted(changed),
+        )
+
+
+def _survey(piece: Piece, report: Report, handle: Handle, grid: Grid, places: pictures.PicturePlaces) -> Any:
+    """A piece of work: read and count some examples; reports how many were read.
+
+    Returns:
+        Their counts, columns of those in the split's sample, records of scenes and of pictures with their
+        neighbourhoods, and names of changed shards that begin in this piece.
+    """
+    (name, begin, end), dataset = piece, handle.open()
+    split, rows = dataset[name], DatasetRows(dataset)
+    in_sample = sample_rows(len(split))
+    counts, sample, scenes, shown = [], [], [], []
+    for first, columns in split.stream(COLUMNS, _BLOCK, begin=begin, end=end):
+        columns[THINGS] = (columns.pop("scene/prop") >= 0).sum(axis=1).astype(np.uint8)
+        after = first + len(columns["answer"])
+        numbers = rows.starts[name] + np.arange(first, after)
+        counts.append(SplitCounts.of(columns, dataset.settings))
+        scenes.append(repeats.scene_records(grid, numbers, columns))
+        shown.append(places.records(rows, numbers, pictures.cell_brightness(rows, numbers)))
+        kept = in_sample[slice(*np.searchsorted(in_sample, [first, after]))] - first
+        sample.append({column: values[kept] for column, values in columns.items()})
+        report(after - first)
+    for more in counts[1:]:
+        counts[0].add(more)
+    records = [tuple(map(np.concatenate, zip(*part, strict=True))) for part in (scenes, shown)]
+    paths = [split.address(row)[0] for row in split.first_rows(begin, end)]
+    shards = {path.relative_to(dataset.path).as_posix(): path for path in paths}
+    listed = dataset.manifest["shards"]
+    changed = [shard for shard, path in shards.items() if checksum(path) != listed[shard]["sha256"]]
+    return counts[0], _joined(sample), *records, changed
+
+
+def _joined(blocks: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    return {column: np.concatenate([block[column] for block in blocks]) for column in blocks[0]}
+
+
+def _changed_files(changed: list[str], files: int) -> Finding:
+    """Shards that are not what the manifest names, of so many files."""
+    example = f": {', '.join(changed[:3])}{' ...' if len(changed) > 3 else ''}" if changed else ""
+    return Finding.of_count(
+        "changed files",
+        "all",
+        len(changed),
+        f"{len(changed):,} of {files:,} files differ from their checksum in the manifest{example}",
+        "Somebody changed these files after simtown made them: run simtown verify to see what is wrong, or "
+        "generate the data set again.",
+        changed=changed,
+        files=files,
+    )

@@ -104,23 +104,15 @@ def probe(name: str, report: Report, handle: Handle) -> list[Finding]:
         right, count = int((trained.predict(shown) == truth).sum()), len(truth)
         chance = float(max(truth.mean(), 1 - truth.mean()))
         low, high = wilson(right, count)
-        findings.append(
-            Finding(
-                f"{name} only",
-                where,
-                f"{right / count:.1%} right (95 %: {low:.1%} to {high:.1%}) of {count:,}; chance "
-                f"{chance:.1%}",
-                f"A small model that sees nothing but the {name} beats chance: find what gives the answer "
-                "away and generate the data set again.",
-                float(binom.sf(right - 1, count, chance)),
-                details={
-                    "right": right,
-                    "n": count,
-                    "low": low,
-                    "high": high,
-                    "chance": chance,
-                    "learned_from": cut,
-                },
-            )
+        details = {"right": right, "n": count, "low": low, "high": high, "chance": chance}
+        finding = Finding(
+            f"{name} only",
+            where,
+            f"{right / count:.1%} right (95 %: {low:.1%} to {high:.1%}) of {count:,}; chance {chance:.1%}",
+            f"A small model that sees nothing but the {name} beats chance: find what gives the answer away "
+            "and generate the data set again.",
+            float(binom.sf(right - 1, count, chance)),
+            details={**details, "learned_from": cut},
         )
+        findings.append(finding)
     return findings

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from simtown.datasets.audit.counts import CLOSE, HIDDEN, SplitCounts, sample_rows
-from simtown.datasets.audit.features import Columns, features, group_names
+from simtown.datasets.audit import features
+from simtown.datasets.audit.features import CLOSE, HIDDEN, Columns, SplitCounts
 from simtown.datasets.audit.findings import Finding, wilson
 from simtown.datasets.settings import Settings
 from simtown.scenes.placement import LEAST_VISIBLE
@@ -23,15 +23,15 @@ _SURE = 1e-9
 
 
 def findings(counts: SplitCounts, sample: Columns, settings: Settings, name: str) -> Iterator[Finding]:
-    """All findings of the split `name`; `sample` has columns of its :func:`sample_rows`."""
-    yield overall(counts, name)
-    yield from by_group(counts, settings, name)
-    yield information(sample, counts.examples, settings, name)
-    yield margins(counts, sample, name)
-    yield occlusion(counts, name)
+    """All findings of the split `name`; `sample` has columns of its `sample_rows`."""
+    yield _overall(counts, name)
+    yield from _by_group(counts, settings, name)
+    yield _information(sample, counts.examples, settings, name)
+    yield _margins(counts, sample, name)
+    yield _occlusion(counts, name)
 
 
-def overall(counts: SplitCounts, name: str) -> Finding:
+def _overall(counts: SplitCounts, name: str) -> Finding:
     """The share of "yes" in a split against one half."""
     from scipy.stats import binomtest
 
@@ -48,14 +48,14 @@ def overall(counts: SplitCounts, name: str) -> Finding:
     )
 
 
-def by_group(counts: SplitCounts, settings: Settings, name: str) -> Iterator[Finding]:
+def _by_group(counts: SplitCounts, settings: Settings, name: str) -> Iterator[Finding]:
     """The share of "yes" in every group (relation, entity, position) against one half.
 
     The level of the intervals holds for all groups at once.
     """
     from scipy.stats import binom
 
-    for what, names in group_names(settings).items():
+    for what, names in features.group_names(settings).items():
         n = counts.answers[what].sum(axis=1)
         occurring = np.flatnonzero(n)
         n, yes = n[occurring], counts.answers[what][occurring, 1]
@@ -81,22 +81,16 @@ def by_group(counts: SplitCounts, settings: Settings, name: str) -> Iterator[Fin
         )
 
 
-def information(sample: Columns, length: int, settings: Settings, name: str) -> Finding:
+def _information(sample: Columns, length: int, settings: Settings, name: str) -> Finding:
     """Mutual information of the answer with every feature that it must not depend on, beyond chance.
 
     The null distribution is that of the data set's own design (:func:`null_answers`). Its tail is a gamma
-    distribution with the mean and variance of DRAWS draws.
-
-    Args:
-        sample: columns of the :func:`sample_rows` of the split.
-        length: of the split.
-        settings: of the data set.
-        name: of the split.
+    distribution with the mean and variance of DRAWS draws. `length` is that of the split.
     """
     from scipy.stats import gamma
 
-    rows, answer = sample_rows(length), sample["answer"].astype(bool)
-    table = features(sample, rows, length, settings)
+    rows, answer = features.sample_rows(length), sample["answer"].astype(bool)
+    table = features.features(sample, rows, length, settings)
     drawn = itertools.chain([answer], null_answers(answer, DRAWS, seed=0))
     estimates = mutual_information(list(table.values()), drawn)
     measures: list[dict[str, Any]] = []
@@ -149,22 +143,17 @@ def null_answers(answer: np.ndarray, draws: int, seed: int) -> Iterator[np.ndarr
         yield answer ^ np.repeat(rng.random(n // 2) < 0.5, 2) if paired else rng.permutation(answer)
 
 
-def mutual_information(features: Sequence[np.ndarray], answers: Iterable[np.ndarray]) -> np.ndarray:
-    """Plug-in estimates in bits of I(feature; answer).
+def mutual_information(numbered: Sequence[np.ndarray], answers: Iterable[np.ndarray]) -> np.ndarray:
+    """(answers, features) float64: plug-in estimates in bits of I(feature; answer).
 
-    Args:
-        features: each (n,) int64, where every number from 0 up to the largest occurs.
-        answers: each (n,) bool.
-
-    Returns:
-        (answers, features) float64.
+    A feature is (n,) int64, where every number from 0 up to the largest occurs; answers are (n,) bool.
     """
-    totals = [np.bincount(numbers) for numbers in features]
+    totals = [np.bincount(numbers) for numbers in numbered]
     total, starts = np.concatenate(totals), np.cumsum([0, *map(len, totals[:-1])])
     estimates = []
     for answer in answers:
         yes = np.concatenate(
-            [np.bincount(f[answer], minlength=len(t)) for f, t in zip(features, totals, strict=True)]
+            [np.bincount(f[answer], minlength=len(t)) for f, t in zip(numbered, totals, strict=True)]
         )
         joint = np.stack([total - yes, yes], axis=1).astype(np.float64)
         expected = total[:, None] * np.array([1 - answer.mean(), answer.mean()])
@@ -173,7 +162,7 @@ def mutual_information(features: Sequence[np.ndarray], answers: Iterable[np.ndar
     return np.array(estimates)
 
 
-def margins(counts: SplitCounts, sample: Columns, name: str) -> Finding:
+def _margins(counts: SplitCounts, sample: Columns, name: str) -> Finding:
     """Questions whose relation is nearly undefined; the median is that of the `sample`."""
     close = counts.close / counts.examples
     median = float(np.median(np.abs(sample["margin"].astype(np.float64))))
@@ -191,17 +180,17 @@ def margins(counts: SplitCounts, sample: Columns, name: str) -> Finding:
     )
 
 
-def occlusion(counts: SplitCounts, name: str) -> Finding:
+def _occlusion(counts: SplitCounts, name: str) -> Finding:
     """Vehicles asked about that another vehicle hides."""
-    under, hidden = counts.unseen, counts.hidden / counts.examples
+    hidden = counts.hidden / counts.examples
     return Finding.of_count(
         "occlusion",
         name,
-        under,
-        f"{under:,} of {counts.examples:,} ask about a vehicle under {LEAST_VISIBLE:.0%} visible, "
+        counts.unseen,
+        f"{counts.unseen:,} of {counts.examples:,} ask about a vehicle under {LEAST_VISIBLE:.0%} visible, "
         f"{hidden:.1%} under {HIDDEN:.0%}; least {counts.least:.0%}",
         f"Remove questions about vehicles of which less than {LEAST_VISIBLE:.0%} can be seen.",
-        under=under,
+        under=counts.unseen,
         hidden=hidden,
         least=counts.least,
     )
