@@ -37,10 +37,7 @@ def write_captions(
 ) -> tuple[int, str]:
     """Write the captions of a split, a line each, to a file that is written whole or not at all.
 
-    Arguments and errors are those of :func:`caption_blocks`.
-
-    Returns:
-        The number of captions, and one of them.
+    Arguments and errors are those of :func:`caption_blocks`. Returns the number of captions, and one of them.
     """
     count, example = 0, ""
     with replacing(path) as temporary, open(temporary, "wb") as file:
@@ -58,12 +55,9 @@ def caption_blocks(
 ) -> Iterator[tuple[int, bytes]]:
     """The captions of a split, block by block: their number, and their text in UTF-8, a line each.
 
-    Args:
-        dataset: the data set.
-        name: of the split.
-        bias: reporting bias; unless it is 0, scenes are read twice, first for each kind's typical colour.
-        pool: does the work; by default this process.
-        progress: called with the number of scenes read since the last call, :func:`scenes_to_read` in all.
+    With a reporting bias, scenes are read twice, first for each kind's typical colour. `pool` does the work,
+    by default this process. `progress` is called with the number of scenes read since the last call,
+    :func:`scenes_to_read` in all.
 
     Raises:
         ValueError: `bias` is not in [0, 1].
@@ -104,8 +98,7 @@ def _scenes(dataset: Dataset, block: Block, report: Report) -> Iterator[tuple[in
 def _add_colours(block: Block, report: Report, handle: Handle) -> np.ndarray:
     """A piece of work: (entities, c) int64 of :func:`simtown.language.colours.colour_sums`."""
     parts = [colour_sums(scenes.entity, seen(scenes)) for _, scenes in _scenes(handle.open(), block, report)]
-    total: np.ndarray = np.sum(parts, axis=0)
-    return total
+    return np.asarray(np.sum(parts, axis=0))
 
 
 def _caption_block(

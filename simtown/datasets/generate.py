@@ -41,7 +41,7 @@ def generate(
     device: str = "cpu",
     pool: Pool | None = None,
 ) -> dict[str, Any]:
-    """Make a data set, or what is missing of it.
+    """Make a data set, or what is missing of it. Returns its manifest.
 
     Args:
         settings: what the data set is made of.
@@ -50,9 +50,6 @@ def generate(
         callback: receives the number of examples that are made, and the time of each stage.
         device: what draws the pictures, "cpu" or "cuda".
         pool: makes the shards; by default processes of this machine. All its machines must reach `directory`.
-
-    Returns:
-        The manifest.
 
     Raises:
         SettingsError: a setting is out of range.
@@ -118,13 +115,13 @@ def begun(store: DirectoryStore | Remote, settings: Settings) -> dict[str, Any] 
         if store.path.exists():
             raise ForeignDirectoryError(f"{store} is a file: give another `directory`")
         return None
-    sizes = {name: size for name, size in store.listing()[0].items() if not is_leftover(name)}
-    if manifests.NAME not in sizes:
-        if sizes:
-            raise ForeignDirectoryError(
-                f"{store} holds other files ({min(sizes)}) and no simtown data set: give another `directory`"
-            )
+    names = {name for name in store.listing()[0] if not is_leftover(name)}
+    if not names:
         return None
+    if manifests.NAME not in names:
+        raise ForeignDirectoryError(
+            f"{store} holds other files ({min(names)}) and no simtown data set: give another `directory`"
+        )
     manifest = store.load_manifest()
     manifests.require_settings(str(store), manifest, settings)
     made_by, this = manifest["simtown"], manifests.fresh(settings)["simtown"]
@@ -199,13 +196,13 @@ def _note_timings(
     store: DirectoryStore | Remote, clock: Clock, wall: float, workers: int, examples: int
 ) -> None:
     """Append this run to timings.json."""
-    busy = sum(clock.seconds.values())
+    busy = sum(clock.seconds.values()) or 1.0
     run = {
         "examples": examples,
         "wall_seconds": wall,
         "workers": workers,
         "stage_seconds": clock.seconds,
-        "stage_shares": {stage: clock.seconds[stage] / busy if busy else 0.0 for stage in STAGES},
+        "stage_shares": {stage: seconds / busy for stage, seconds in clock.seconds.items()},
     }
     try:
         runs = list(store.load_json(manifests.TIMINGS)["runs"])

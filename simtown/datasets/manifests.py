@@ -25,7 +25,7 @@ from simtown.core.version import __version__, versions
 from simtown.datasets import summaries
 from simtown.datasets.names import names
 from simtown.datasets.settings import SCHEMA, Settings, Tables, in_words
-from simtown.datasets.shards import ShardTask, add_tried, each_task, task_of
+from simtown.datasets.shards import ShardTask, add_tried, tasks
 from simtown.language.questions import vocabulary_for
 
 NAME, TIMINGS = "manifest.json", "timings.json"
@@ -57,11 +57,7 @@ class _Manifest(msgspec.Struct):
 
 
 def require_settings(place: str, manifest: Mapping[str, Any], settings: Settings) -> None:
-    """Refuse to continue a data set with other settings.
-
-    Raises:
-        ForeignDirectoryError: a setting differs; the message names each with its old and its new value.
-    """
+    """Raises ForeignDirectoryError, which names each setting that differs with its old and its new value."""
     before, now = (
         {f"`{name}`": text for name, text in in_words(resolved).items()}
         for resolved in (manifest["settings"], as_json(settings.resolved()))
@@ -86,14 +82,9 @@ def fresh(settings: Settings, tables: Tables | None = None) -> dict[str, Any]:
 
 
 def enter(manifest: dict[str, Any], task: ShardTask, shard_entry: Mapping[str, Any]) -> None:
-    """Enter a shard: add its entry, and add its summary to that of its split.
+    """Enter a shard into a manifest, by its :func:`simtown.datasets.shard_file.read_entry`.
 
-    A shard that was listed, lost and made again is in the summary already.
-
-    Args:
-        manifest: is changed.
-        task: the shard's examples.
-        shard_entry: of :func:`simtown.datasets.shard_file.read_entry`.
+    Its summary is added to that of its split, which has it already if the shard was lost and made again.
     """
     sizes, summary = summaries.lengths(manifest["names"]), shard_entry["summary"]
     if {name: len(counts) for name, counts in summary.items()} != sizes:
@@ -130,19 +121,16 @@ def missing(place: str) -> str:
 def load(directory: Path, place: str = "") -> dict[str, Any]:
     """Read the manifest of a data set.
 
-    Args:
-        directory: that holds it.
-        place: what messages call the directory, by default its path.
+    Messages call the directory `place`, by default its path.
 
     Raises:
         FileNotFoundError: there is none.
         DamagedError: it cannot be read, was changed, or is of another version of simtown.
         ForeignDirectoryError: it is not a manifest of a data set.
     """
-    place = place or str(directory)
-    path = f"{place}/{NAME}"
+    path = f"{place or directory}/{NAME}"
     if not (directory / NAME).is_file():
-        raise FileNotFoundError(missing(place))
+        raise FileNotFoundError(missing(place or str(directory)))
     try:
         manifest = read_json(directory / NAME)
     except RefusedError:
@@ -164,17 +152,14 @@ def load(directory: Path, place: str = "") -> dict[str, Any]:
         if manifest[SEAL] != sealed(manifest)[SEAL]:
             raise ValueError("it does not match its own checksum, so something in it was changed")
         _check(msgspec.convert(manifest, _Manifest))
-    except KeyError as error:
-        raise DamagedError(f"{path} is damaged: it lacks {error}; {_RESTORE}") from error
-    except (TypeError, ValueError, OverflowError, msgspec.ValidationError) as error:
-        raise DamagedError(f"{path} is damaged: {error}; {_RESTORE}") from error
+    except (LookupError, TypeError, ValueError, OverflowError) as error:
+        raise DamagedError(f"{path} is damaged: {error!r}; {_RESTORE}") from error
     return manifest
 
 
 def _check(manifest: _Manifest) -> None:
-    """Raises KeyError, TypeError or ValueError for settings that cannot be, or shards that they do not make.
-
-    Whether it says what its settings make is for :func:`simtown.datasets.verify.verify`.
+    """Raises LookupError, TypeError or ValueError for what readers could not use: settings that cannot be,
+    or shards and counts that they do not make.
     """
     settings = Settings.from_resolved(manifest.settings)
     settings.check_apart_from_frequencies()
@@ -183,18 +168,18 @@ def _check(manifest: _Manifest) -> None:
         key = f"{table}_frequencies"
         if len(msgspec.convert(manifest.settings[key], list[float])) != count:
             raise ValueError(f"settings.{key} is not a list of {count} numbers")
+    counts = {task.name: task.count for task in tasks(settings)}
     for name, entry in manifest.shards.items():
-        task = task_of(settings, name)
-        if task is None or entry.examples != task.count:
+        if entry.examples != counts.get(name):
             raise ValueError(f"these settings make no shard {name!r} of {entry.examples} examples")
-    absent = next((task.name for task in each_task(settings) if task.name not in manifest.shards), "")
-    if manifest.complete and absent:
+    if manifest.complete and len(manifest.shards) < len(counts):
+        absent = min(counts.keys() - manifest.shards.keys())
         raise ValueError(f"it is called complete but does not list the shard {absent}")
     if len(manifest.names["entities"]) <= max(settings.kinds):
         raise ValueError("names.entities does not name all kinds of vehicles")
     sizes = summaries.lengths(manifest.names)
-    for split, counts in manifest.summary.items():
-        if {name: len(numbers) for name, numbers in counts.items()} != sizes:
+    for split, summary in manifest.summary.items():
+        if {name: len(numbers) for name, numbers in summary.items()} != sizes:
             raise ValueError(f"summary.{split} has other lists of counts than the names say")
     for split, count in settings.counts().items():
         if manifest.complete and count and sum(manifest.summary[split]["answer"]) != count:

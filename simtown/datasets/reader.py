@@ -172,10 +172,10 @@ class Split(Sequence[Example]):
         """Columns of a shard side by side, so that a row is one piece of memory."""
 
         def make() -> np.ndarray:
-            count = self._starts[number + 1] - self._starts[number]
-            table = np.empty(count, dtype=self._row_type(names))
-            for name in names:
-                table[name] = self._read(number, name, slice(None))
+            parts = {name: self._read(number, name, slice(None)) for name in names}
+            table = np.empty(self._starts[number + 1] - self._starts[number], dtype=self._row_type(names))
+            for name, part in parts.items():
+                table[name] = part
             return table
 
         return self._tables.get((number, names), make)

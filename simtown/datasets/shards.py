@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
@@ -44,8 +43,6 @@ Tried = dict[str, tuple[int, int]]
 _PIXELS = 8_000_000
 #: Shards in a folder, if a split has more than this.
 FOLDER = 1_000
-#: The name of a shard; its folders follow from the settings.
-_NAME = re.compile(r"([a-z]+/[0-9]{5,9}/)?(?P<split>train|val|test)-(?P<number>[0-9]{5,9})\.h5")
 #: Least bytes of an example in a shard: with pictures of 32 x 32 pixels it has some 500.
 LEAST_BYTES = 100
 #: Rows in a chunk of every array that holds no pictures.
@@ -80,30 +77,14 @@ class ShardTask:
         return f"{folder}{self.split}-{self.number:05d}.h5"
 
 
-def each_task(settings: Settings) -> Iterator[ShardTask]:
-    """All shards of a data set, in order."""
-    size = settings.shard_size
-    for split, count in settings.counts().items():
-        for number in range(-(-count // size)):
-            yield _task(size, count, split, number)
-
-
 def tasks(settings: Settings) -> list[ShardTask]:
     """All shards of a data set, in order."""
-    return list(each_task(settings))
-
-
-def task_of(settings: Settings, name: str) -> ShardTask | None:
-    """The shard of this name; None if data sets of these settings do not have it."""
-    match = _NAME.fullmatch(name)
-    if not match:
-        return None
-    task = _task(settings.shard_size, settings.counts()[match["split"]], match["split"], int(match["number"]))
-    return task if task.count > 0 and task.name == name else None
-
-
-def _task(size: int, count: int, split: str, number: int) -> ShardTask:
-    return ShardTask(split, number, number * size, min(size, count - number * size), -(-count // size))
+    size = settings.shard_size
+    return [
+        ShardTask(split, number, number * size, min(size, count - number * size), -(-count // size))
+        for split, count in settings.counts().items()
+        for number in range(-(-count // size))
+    ]
 
 
 @dataclass
@@ -239,17 +220,9 @@ def write_shard(
     """Sample, draw and write one shard.
 
     Signals wait while HDF5 writes, since a signal in between could leave a file that looks whole.
+    `progress` is called with the number of examples of every batch.
 
-    Args:
-        directory: of the shards.
-        settings: of the data set.
-        task: the examples of the shard.
-        renderer: draws the pictures.
-        clock: counts the seconds of each stage.
-        progress: called with the number of examples of every batch.
-
-    Raises:
-        OSError: the shard cannot be written; no file is left.
+    Raises OSError if the shard cannot be written; no file is left.
     """
     recipe, sizes = settings.recipe(task.split), summaries.lengths(names(settings))
     parts: list[dict[str, np.ndarray]] = []

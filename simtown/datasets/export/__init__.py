@@ -13,8 +13,7 @@ from pathlib import Path
 from simtown.core.files import whole
 from simtown.core.pool import Pool, Processes, Report, ignore, require_shared
 from simtown.core.room import require_room
-from simtown.datasets.export.parts import FOLDER
-from simtown.datasets.export.portion import Format, Portion
+from simtown.datasets.export.portion import FOLDER, Format, Portion
 from simtown.datasets.reader import Dataset, Handle
 from simtown.datasets.settings import SPLITS
 
@@ -61,18 +60,12 @@ def export(
     progress: Report = ignore,
     pool: Pool | None = None,
 ) -> None:
-    """Write splits of a data set in the format `name`.
+    """Write splits of a data set, by default all that have examples, in a format of FORMATS.
 
-    The same data set gives the same bytes with any pool. Memory does not grow with the number of examples. On
-    a cluster, all machines must reach the data set, and the directory of `out`, under the same names.
-
-    Args:
-        data: the data set.
-        name: a key of FORMATS.
-        splits: names of splits; none for all that have examples.
-        out: the directory to write, whole or not at all.
-        progress: called with the number of examples written since the last call.
-        pool: does the work; by default this process.
+    The directory `out` appears whole or not at all. The same data set gives the same bytes with any pool, by
+    default this process. Memory does not grow with the number of examples. On a cluster, all machines must
+    reach the data set, and the directory of `out`, under the same names. `progress` is called with the number
+    of examples written since the last call.
 
     Raises:
         ValueError: there is no such format or split.

@@ -13,8 +13,16 @@ import numpy as np
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES
 from simtown.core.exact import cos, sin
-from simtown.datasets.export.parts import joined, part, write_listing
-from simtown.datasets.export.portion import ANSWERS, ExportBatch, Format, Portion, plain
+from simtown.datasets.export.portion import (
+    ANSWERS,
+    ExportBatch,
+    Format,
+    Portion,
+    joined,
+    part,
+    plain,
+    write_listing,
+)
 from simtown.datasets.reader import Dataset
 from simtown.language.relations import RELATIONS, margins, separations, truths
 from simtown.scenes.camera import views

@@ -6,8 +6,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from simtown.datasets.export.parts import joined, part, write_listing
-from simtown.datasets.export.portion import ExportBatch, Format, Portion, plain, record
+from simtown.datasets.export.portion import (
+    ExportBatch,
+    Format,
+    Portion,
+    joined,
+    part,
+    plain,
+    record,
+    write_listing,
+)
 from simtown.datasets.reader import Dataset
 from simtown.render.masks import compressed_run_lengths, mask_and_box
 

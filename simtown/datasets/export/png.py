@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from simtown.datasets.export.parts import joined, part
-from simtown.datasets.export.portion import Format, Portion, png, record
+from simtown.datasets.export.portion import Format, Portion, joined, part, png, record
 from simtown.datasets.reader import Dataset
 
 

@@ -1,8 +1,14 @@
-"""What a format is, and what it receives: a split as a stream of batches, and an example in words."""
+"""What a format is, and what it receives: a split as a stream of batches, and an example in words.
+
+Long lists are written by many pieces of work. Each writes its own part, with a line of JSON for each entry;
+in the end the parts are joined in order.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +27,8 @@ from simtown.scenes.scene import SceneBatch
 from simtown.scenes.weather import WEATHERS
 
 ANSWERS = ("no", "yes")
+#: The folder of an export's parts, which is removed before the export appears.
+FOLDER = ".parts"
 #: Most pixels, and most examples, of a batch.
 _PIXELS, _MOST = 8_000_000, 256
 _COLUMNS = (
@@ -104,17 +112,12 @@ class Portion:
             self.progress(len(scenes))
 
 
-def no_more(data: Dataset, splits: Sequence[str], directory: Path) -> None:
-    """Write no files beside the splits."""
-
-
 @dataclass(frozen=True)
 class Format:
-    """A format writes pieces of a split, in any process and in any order, each into its own files.
+    """A format writes portions of a split, in any process and in any order, each into its own files.
 
     Attributes:
-        write: writes a portion into the export's directory. If a worker dies, the portion is written again to
-            the same files.
+        write: writes a portion into the export's directory; again, if a worker dies.
         finish: joins the files of portions, and writes the files beside the splits.
         folders: that it writes into; "{split}" stands for each split.
         multiple: a portion has as many examples as a shard, but a multiple of this. It does not depend on the
@@ -122,7 +125,7 @@ class Format:
     """
 
     write: Callable[[Portion, Path], None]
-    finish: Callable[[Dataset, Sequence[str], Path], None] = no_more
+    finish: Callable[[Dataset, Sequence[str], Path], None] = lambda data, splits, directory: None
     folders: tuple[str, ...] = ()
     multiple: int = 1
 
@@ -166,3 +169,31 @@ def record(batch: ExportBatch, row: int, number: int) -> dict[str, Any]:
         "intensity": plain(scenes.intensity[row]),
         "vehicles": vehicles,
     }
+
+
+@contextmanager
+def part(directory: Path, portion: Portion, name: str) -> Iterator[Callable[[Any], None]]:
+    """A function that adds an entry to the portion's part of the list `name` of its split."""
+    path = directory / FOLDER / f"{portion.name}-{name}-{portion.number:06d}"
+    with open(path, "w", encoding="utf-8") as file:
+        yield lambda entry: file.writelines((json.dumps(entry), "\n"))
+
+
+def joined(directory: Path, split: str, name: str) -> Iterator[str]:
+    """The entries of a split's list in order, as JSON. Each part is removed when it has been read."""
+    for path in sorted((directory / FOLDER).glob(f"{split}-{name}-*")):
+        with open(path, encoding="utf-8") as file:
+            yield from (line.rstrip("\n") for line in file)
+        path.unlink()
+
+
+def write_listing(path: Path, head: dict[str, Any], lists: Mapping[str, Iterable[str]]) -> None:
+    """Write a JSON file with the keys of `head`, then those of `lists`, whose entries are JSON already."""
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("{\n" + ",\n".join(f"{json.dumps(key)}: {json.dumps(head[key])}" for key in head))
+        for key, entries in lists.items():
+            file.write(f",\n{json.dumps(key)}: [")
+            for number, entry in enumerate(entries):
+                file.write((",\n" if number else "\n") + entry)
+            file.write("\n]")
+        file.write("\n}\n")

@@ -12,7 +12,7 @@ import pytest
 
 from simtown.core.files import DamagedError, whole
 from simtown.datasets.export import FORMATS, export, png
-from simtown.datasets.export.parts import write_listing
+from simtown.datasets.export.portion import write_listing
 from simtown.datasets.export.yaml import yaml
 from simtown.datasets.generate import generate
 from simtown.datasets.reader import open_dataset
