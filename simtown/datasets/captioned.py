@@ -14,7 +14,7 @@ import numpy as np
 
 from simtown.core.files import replacing
 from simtown.core.pool import Pool, Processes, Report, ignore
-from simtown.datasets.reader import SCENE_COLUMNS, Dataset, Handle
+from simtown.datasets.reader import SCENE_COLUMNS, Dataset, runs
 from simtown.language.captions import captions, check_bias
 from simtown.language.colours import colour_sums, seen
 from simtown.scenes.scene import SceneBatch
@@ -65,14 +65,14 @@ def caption_blocks(
     """
     check_bias(bias)
     pool, typical = pool or Processes(), None
-    blocks = [(name, begin, end) for begin, end in dataset[name].parts(BLOCK)]
+    blocks = [(name, begin, end) for begin, end in runs(len(dataset[name]), BLOCK)]
     if bias:
-        with closing(pool.map(_add_colours, blocks, (Handle(dataset),), progress)) as results:
+        with closing(pool.map(_add_colours, blocks, (dataset,), progress)) as results:
             typical = np.sum([sums for _, sums in results], axis=0).argmax(axis=1)
     early: dict[Block, tuple[int, bytes]] = {}
     remaining = iter(blocks)
     wanted = next(remaining, None)
-    with closing(pool.map(_caption_block, blocks, (Handle(dataset), bias, typical), progress)) as results:
+    with closing(pool.map(_caption_block, blocks, (dataset, bias, typical), progress)) as results:
         for block, result in results:
             early[block] = result
             while wanted in early:
@@ -95,17 +95,16 @@ def _scenes(dataset: Dataset, block: Block, report: Report) -> Iterator[tuple[in
         report(len(scenes))
 
 
-def _add_colours(block: Block, report: Report, handle: Handle) -> np.ndarray:
+def _add_colours(block: Block, report: Report, dataset: Dataset) -> np.ndarray:
     """A piece of work: (entities, c) int64 of :func:`simtown.language.colours.colour_sums`."""
-    parts = [colour_sums(scenes.entity, seen(scenes)) for _, scenes in _scenes(handle.open(), block, report)]
+    parts = [colour_sums(scenes.entity, seen(scenes)) for _, scenes in _scenes(dataset, block, report)]
     return np.asarray(np.sum(parts, axis=0))
 
 
 def _caption_block(
-    block: Block, report: Report, handle: Handle, bias: float, typical: np.ndarray | None
+    block: Block, report: Report, dataset: Dataset, bias: float, typical: np.ndarray | None
 ) -> tuple[int, bytes]:
     """A piece of work: the number of captions, and their text."""
-    dataset = handle.open()
     lines: list[str] = []
     for start, scenes in _scenes(dataset, block, report):
         lines += captions(scenes, dataset.settings.seed, block[0], bias, start, typical)

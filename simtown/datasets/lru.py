@@ -11,33 +11,23 @@ Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 
-def one(value: Any) -> int:
-    """The weight of a value if the number of values is limited."""
-    return 1
-
-
-def nbytes(value: Any) -> int:
-    """The weight of an array if memory is limited."""
-    return int(value.nbytes)
-
-
 class LRUCache(Generic[Key, Value]):
-    """Values by key, made on demand. It keeps the values used last, up to a limit of their total weight.
+    """Values by key, made on demand. It keeps the values used last, up to a limit.
 
-    A copy in another process is empty at first. Threads may share a cache.
-
-    Args:
-        limit: of the total weight; a heavier value is kept alone.
-        weigh: a value's weight.
+    That is a limit of their number, or of their `nbytes` if `in_bytes`; a larger value is kept alone. A copy
+    in another process is empty at first. Threads may share a cache.
     """
 
-    def __init__(self, limit: int, weigh: Callable[[Value], int] = one) -> None:
-        self._limit, self._weigh, self._weight = limit, weigh, 0
+    def __init__(self, limit: int, in_bytes: bool = False) -> None:
+        self._limit, self._in_bytes, self._weight = limit, in_bytes, 0
         self._values: OrderedDict[Key, Value] = OrderedDict()
         self._lock = Lock()
 
     def __reduce__(self) -> Any:
-        return LRUCache, (self._limit, self._weigh)
+        return LRUCache, (self._limit, self._in_bytes)
+
+    def _weigh(self, value: Any) -> int:
+        return int(value.nbytes) if self._in_bytes else 1
 
     def __len__(self) -> int:
         return len(self._values)

@@ -152,13 +152,15 @@ def load(directory: Path, place: str = "") -> dict[str, Any]:
         if manifest[SEAL] != sealed(manifest)[SEAL]:
             raise ValueError("it does not match its own checksum, so something in it was changed")
         _check(msgspec.convert(manifest, _Manifest))
-    except (LookupError, TypeError, ValueError, OverflowError) as error:
-        raise DamagedError(f"{path} is damaged: {error!r}; {_RESTORE}") from error
+    except KeyError as error:
+        raise DamagedError(f"{path} is damaged: it lacks {error}; {_RESTORE}") from error
+    except (TypeError, ValueError, OverflowError, msgspec.ValidationError) as error:
+        raise DamagedError(f"{path} is damaged: {error}; {_RESTORE}") from error
     return manifest
 
 
 def _check(manifest: _Manifest) -> None:
-    """Raises LookupError, TypeError or ValueError for what readers could not use: settings that cannot be,
+    """Raises KeyError, TypeError or ValueError for what readers could not use: settings that cannot be,
     or shards and counts that they do not make.
     """
     settings = Settings.from_resolved(manifest.settings)

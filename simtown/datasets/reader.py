@@ -19,7 +19,7 @@ from simtown.assets.catalogue import ENTITIES
 from simtown.core.files import DamagedError
 from simtown.core.pool import require_shared
 from simtown.datasets import summaries
-from simtown.datasets.lru import LRUCache, nbytes
+from simtown.datasets.lru import LRUCache
 from simtown.datasets.manifests import SEAL
 from simtown.datasets.remote import AHEAD, DirectoryStore, Remote, ShardCache, name_of, store_of, url_of
 from simtown.datasets.settings import SPLITS, Settings
@@ -103,8 +103,8 @@ class Split(Sequence[Example]):
         # A file that is dropped is closed when its last reader has finished.
         self._files: LRUCache[int, Shard] = LRUCache(_OPEN)
         self._handles: LRUCache[int, FileIO] = LRUCache(_OPEN)
-        self._places: LRUCache[tuple[int, str], PackedRows] = LRUCache(_PLACES, nbytes)
-        self._tables: LRUCache[tuple[int, tuple[str, ...]], np.ndarray] = LRUCache(_TABLES, nbytes)
+        self._places: LRUCache[tuple[int, str], PackedRows] = LRUCache(_PLACES, in_bytes=True)
+        self._tables: LRUCache[tuple[int, tuple[str, ...]], np.ndarray] = LRUCache(_TABLES, in_bytes=True)
         self._columns: dict[str, np.ndarray] = {}
 
     def __len__(self) -> int:
@@ -190,25 +190,9 @@ class Split(Sequence[Example]):
             self._cache.fetch(self._paths[number])
         return self._paths[number], i - int(self._starts[number])
 
-    def parts(self, most: int) -> list[tuple[int, int]]:
-        """The split in runs of at most `most` rows: the first row, and the row after the last one.
-
-        Runs end where shards end. Several shards make one run only as long as their sum is less than a
-        sixteenth of `most`.
-        """
-        runs: list[tuple[int, int]] = []
-        first = 0
-        for end in self._starts[1:].tolist():
-            if 16 * (end - first) >= most or end == len(self):
-                runs += [(begin, min(begin + most, end)) for begin in range(first, end, most)]
-                first = end
-        return runs
-
-    def first_rows(self, begin: int, end: int) -> list[int]:
-        """The first row of every shard whose first row is one of `begin` to `end` - 1."""
-        starts = self._starts[:-1]
-        rows: list[int] = starts[(starts >= begin) & (starts < end)].tolist()
-        return rows
+    def shards(self, begin: int, end: int) -> list[Path]:
+        """The files of the shards whose first row is one of `begin` to `end` - 1; remote ones are fetched."""
+        return [self.address(row)[0] for row in self._starts[:-1].tolist() if begin <= row < end]
 
     def fetch_ahead(self, rows: np.ndarray) -> None:
         """Fetch the shards of some rows in the background, in their order, if they are behind a URL."""
@@ -388,6 +372,11 @@ class Split(Sequence[Example]):
         return TorchView(self)
 
 
+def runs(count: int, most: int) -> list[tuple[int, int]]:
+    """All rows of `count` in runs of at most `most`: the first row, and the row after the last one."""
+    return [(begin, min(begin + most, count)) for begin in range(0, count, most)]
+
+
 def _require_columns(names: Iterable[str]) -> None:
     for name in names:
         if name not in COLUMNS:
@@ -401,6 +390,8 @@ def _bytes_of(table: np.ndarray) -> np.ndarray:
 
 class Dataset:
     """A data set on disk: ``dataset.train``, ``dataset.val``, ``dataset.test``, or ``dataset["train"]``.
+
+    A copy in another process opens it there.
 
     Attributes:
         path: its directory, or the cache of a remote data set.
@@ -436,6 +427,9 @@ class Dataset:
             return Split([path / task.name for task in own], [task.count for task in own], arrays, cache)
 
         self.train, self.val, self.test = (of_name(split) for split in SPLITS)
+
+    def __reduce__(self) -> Any:
+        return _open_once, (self.source, self.manifest[SEAL])
 
     def __getitem__(self, split: str) -> Split:
         """A split by name. Raises KeyError if there is no such split."""
@@ -480,23 +474,12 @@ def open_dataset(place: str | Path) -> Dataset:
     return data
 
 
-class Handle:
-    """Names a data set. A copy in another process opens it once, and keeps it for the next piece of work."""
-
-    def __init__(self, data: Dataset) -> None:
-        self._data: Dataset | None = data
-        self._source, self._seal = data.source, data.manifest[SEAL]
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_data": None}
-
-    def open(self) -> Dataset:
-        """The data set. Raises DamagedError if another one lies there now, as seen from this machine."""
-        return self._data or _open_once(self._source, self._seal)
-
-
 @lru_cache(maxsize=1)
 def _open_once(source: str, seal: str) -> Dataset:
+    """A data set in another process, which keeps it for the next piece of work.
+
+    Raises DamagedError if another one lies there now, as seen from this machine.
+    """
     if url_of(source) is None:
         require_shared(source)
     data = open_dataset(source)

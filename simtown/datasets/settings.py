@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from math import sqrt
@@ -48,12 +47,8 @@ _TABLE = re.compile(r" \(table [0-9a-f]{6}\)$")
 
 
 class Tables(NamedTuple):
-    """Resolved frequencies.
-
-    Attributes:
-        subject: (entities,) float64 of train and val, in the order of :attr:`Settings.kinds`.
-        object: likewise.
-        paint: (36,) float64 of every split; (0,) if every kind keeps its own.
+    """Resolved frequencies, float64: of the subjects and objects of train and val, in the order of
+    :attr:`Settings.kinds`, and of the paints of every split, empty if every kind keeps its own.
     """
 
     subject: np.ndarray
@@ -63,15 +58,7 @@ class Tables(NamedTuple):
 
 @dataclass(frozen=True)
 class Settings:
-    """Every choice that decides the bytes of a data set.
-
-    The fields say what each means; :attr:`kinds` and :attr:`shard_size` say more.
-
-    Attributes:
-        width: of a picture, pixels.
-        height: of a picture, pixels.
-        catalogue: version of the world.
-    """
+    """Every choice that decides the bytes of a data set; `catalogue` is the version of the world."""
 
     entities: int = option(
         60,
@@ -199,17 +186,15 @@ class Settings:
     def seeds(self) -> str:
         """All seeds in words, such as "seed 3, test seed 0, world seed 3", without those at their default."""
         own = self.canonical
-        others = {name: getattr(own, name) for name in LEFT_OUT if getattr(own, name) != LEFT_OUT[name]}
-        seeds = {"seed": self.seed, **others}
-        return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in seeds.items())
+        named = [name for name in LEFT_OUT if getattr(own, name) != LEFT_OUT[name]]
+        return ", ".join(f"{name.replace('_', ' ')} {getattr(own, name)}" for name in ("seed", *named))
 
     @property
     def example_bytes(self) -> float:
         """About how many bytes an example takes in a shard."""
         pixels = self.width * self.height
         parts = ((True, _EXAMPLE_BYTES), (self.masks, _MASK_BYTES), (self.depth, _DEPTH_BYTES))
-        stored = [by for kept, by in parts if kept]
-        return sum(per_side * sqrt(pixels) + per_pixel * pixels for per_side, per_pixel in stored)
+        return sum(by_side * sqrt(pixels) + by_pixel * pixels for kept, (by_side, by_pixel) in parts if kept)
 
     @property
     def shard_size(self) -> int:
@@ -280,21 +265,18 @@ class Settings:
         The kinds of a world seed are written out too. Of a CSV file only the name and a digest are kept,
         since its folders are private. `tables` takes the place of :meth:`tables`, as for :meth:`recipe`.
         """
-        tables = tables or self.tables()
-        choices = {**asdict(self.canonical), "shard": self.shard_size}
+        subject, obj, paint = (table.tolist() for table in tables or self.tables())
         resolved = {
             name: list(value) if isinstance(value, tuple) else value
-            for name, value in choices.items()
+            for name, value in asdict(self.canonical).items()
             if name not in LEFT_OUT or value != LEFT_OUT[name]
         }
-        for role, table in tables._asdict().items():
-            resolved[f"{role}_frequencies"] = [float(p) for p in table]
+        resolved["shard"] = self.shard_size
+        resolved |= {"subject_frequencies": subject, "object_frequencies": obj, "paint_frequencies": paint}
         if self.table_from_file:
-            resolved["frequencies"] = _of_table(
-                self.frequencies, resolved["subject_frequencies"], resolved["object_frequencies"]
-            )
+            resolved["frequencies"] = _named_table(self.frequencies, subject, obj)
         if self.paint_from_file:
-            resolved["paint"] = _of_table(self.paint, resolved["paint_frequencies"])
+            resolved["paint"] = _named_table(self.paint, paint)
         if self.world_seed:
             resolved[KINDS] = list(self.kinds)
         return resolved
@@ -302,12 +284,9 @@ class Settings:
     @classmethod
     def from_resolved(cls, resolved: dict[str, Any]) -> Settings:
         """Inverse of :meth:`resolved`, which leaves out the frequencies and the kinds."""
-        own: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value
-            for name, value in resolved.items()
-            if name != KINDS and not name.endswith("_frequencies")
-        }
-        return cls(**own)
+        own = {name: value for name, value in resolved.items() if not name.endswith("_frequencies")}
+        own.pop(KINDS, None)
+        return cls(**{name: tuple(v) if isinstance(v, list) else v for name, v in own.items()})
 
     @property
     def vehicles(self) -> int:
@@ -343,25 +322,19 @@ def file_name(choice: str) -> str:
     return _TABLE.sub("", choice).replace("\\", "/").rstrip("/").rpartition("/")[2]
 
 
-def _of_table(choice: str, *tables: list[float]) -> str:
-    """The name of a CSV file in a manifest: "counts.csv (table 3f2a61)"."""
-    return f"{file_name(choice)} (table {_digest(','.join(map(str, table)) for table in tables)})"
-
-
-def _digest(tables: Iterable[str]) -> str:
-    return hashlib.sha256("".join(tables).encode()).hexdigest()[:6]
+def _named_table(choice: str, *tables: list[float]) -> str:
+    """The name of a table of frequencies with a digest: "counts.csv (table 3f2a61)"."""
+    text = "".join(",".join(map(str, table)) for table in tables)
+    return f"{file_name(choice)} (table {hashlib.sha256(text.encode()).hexdigest()[:6]})"
 
 
 def in_words(resolved: dict[str, Any]) -> dict[str, str]:
     """Resolved settings as people compare them: each as a text, tables as digests."""
-    texts = {
-        name: ",".join(map(str, value)) if isinstance(value, list) else str(value)
-        for name, value in {**LEFT_OUT, **resolved}.items()
-        if name != KINDS  # the kinds follow from the seed
-    }
-    size = f"{texts.pop('width', '?')}x{texts.pop('height', '?')}"
-    tables = _digest(texts.pop(f"{role}_frequencies", "") for role in ("subject", "object"))
-    frequencies = f"{file_name(texts.pop('frequencies', '?'))} (table {tables})"
-    paints = texts.pop("paint_frequencies", "")
-    paint = file_name(texts.pop("paint", "own")) + (f" (table {_digest([paints])})" if paints else "")
-    return {**texts, "size": size, "frequencies": frequencies, "paint": paint}
+    s = {**LEFT_OUT, **resolved}
+    s.pop(KINDS, None)  # they follow from the seed
+    subject, obj, paint = (s.pop(f"{role}_frequencies") for role in Tables._fields)
+    s["frequencies"] = _named_table(s["frequencies"], subject, obj)
+    s["paint"] = _named_table(s["paint"], paint) if paint else s["paint"]
+    s["size"] = f"{s.pop('width')}x{s.pop('height')}"
+    texts = {name: ",".join(map(str, value)) for name, value in s.items() if isinstance(value, list)}
+    return {name: texts.get(name, str(value)) for name, value in s.items()}

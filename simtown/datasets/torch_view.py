@@ -6,26 +6,17 @@ PyTorch is imported when a batch is collated, not before.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from simtown.datasets.handover import Room
 
+if TYPE_CHECKING:
+    from simtown.datasets.reader import Split
+
 #: Columns that a view reads besides the pictures.
 _COLUMNS = ("tokens", "answer", "subject", "relation", "object", "subject_slot", "object_slot", "boxes")
-
-
-class RowReader(Protocol):
-    """What this module needs of a split (:class:`simtown.datasets.reader.Split`)."""
-
-    def __len__(self) -> int: ...
-
-    def form(self, name: str) -> tuple[tuple[int, ...], Any]: ...
-
-    def rows(self, names: Sequence[str], rows: np.ndarray) -> dict[str, np.ndarray]: ...
-
-    def images(self, rows: np.ndarray, *, out: np.ndarray) -> np.ndarray: ...
 
 
 class ExampleRow(dict[str, Any]):
@@ -66,14 +57,7 @@ def _collate(batch: Any, *, collate_fn_map: Any = None) -> Any:
     return default_collate([dict(row) for row in batch])
 
 
-def _register_with_torch() -> None:
-    """Register :class:`ExampleRow` with DataLoader's default collation, in this process."""
-    from torch.utils.data._utils.collate import default_collate_fn_map
-
-    default_collate_fn_map[ExampleRow] = _collate
-
-
-def read(split: RowReader, rows: np.ndarray) -> ExampleBatch:
+def read(split: Split, rows: np.ndarray) -> ExampleBatch:
     """Read some examples, by number ((n,) int64), in any order.
 
     The keys of the batch are:
@@ -113,7 +97,7 @@ class TorchView:
     An example is a dict with the keys of :func:`read`.
     """
 
-    def __init__(self, split: RowReader) -> None:
+    def __init__(self, split: Split) -> None:
         self.split = split
 
     def __len__(self) -> int:
@@ -124,6 +108,8 @@ class TorchView:
         return {**row, "image": np.ascontiguousarray(row["image"])}
 
     def __getitems__(self, numbers: Sequence[int]) -> ExampleBatch:
-        """Examples by their numbers; DataLoader reads a batch by this method."""
-        _register_with_torch()
+        """Examples by their numbers; DataLoader reads a batch by this method, and collates it as we do."""
+        from torch.utils.data._utils.collate import default_collate_fn_map
+
+        default_collate_fn_map[ExampleRow] = _collate
         return read(self.split, np.asarray(numbers, dtype=np.int64))

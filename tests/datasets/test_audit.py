@@ -3,6 +3,7 @@
 import json
 from math import comb, sqrt
 
+import cv2
 import h5py
 import hdf5plugin  # noqa: F401
 import numpy as np
@@ -27,7 +28,7 @@ from simtown.datasets.audit import (
 from simtown.datasets.audit.findings import LEVEL, Finding, judge, wilson
 from simtown.datasets.audit.rows import DatasetRows, Grid
 from simtown.datasets.generate import generate
-from simtown.datasets.reader import Handle, open_dataset
+from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings
 from simtown.datasets.shards import checksum
 from simtown.language.relations import RELATION_NAMES
@@ -88,13 +89,13 @@ def test_a_clean_data_set_passes(clean, cli, tmp_path):
     assert content == json.loads(json.dumps(run.report("town", run.audit(open_dataset(clean)))))
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_other_clean_worlds_pass(seed, tmp_path):
-    world = {"entities": 5 * seed, "n": 400, "val": 0, "test": 200, "width": 32, "height": 32, "seed": seed}
-    one_sided = (
-        {"relations": ("left of",)} if seed == 2 else {"relations": RELATION_NAMES, "phrasing": "varied"}
-    )
-    generate(Settings(**world, **one_sided, distractor=seed == 3), tmp_path / "town", workers=1)
+@pytest.mark.parametrize(
+    "more",
+    [{"relations": ("left of",)}, {"relations": RELATION_NAMES, "phrasing": "varied", "distractor": True}],
+)
+def test_other_clean_worlds_pass(more, tmp_path):
+    world = {"entities": 10, "n": 400, "val": 0, "test": 200, "width": 32, "height": 32, "seed": 2}
+    generate(Settings(**world, **more), tmp_path / "town", workers=1)
     assert not warned(tmp_path / "town")
 
 
@@ -172,10 +173,8 @@ def columns_of(split):
 
 @pytest.mark.parametrize("one_sided", [False, True])
 def test_headings_are_those_of_the_vehicles_asked_about(one_sided, plain):
-    split, settings = (
-        open_dataset(plain).train,
-        Settings(relations=("left of",) if one_sided else ("left of", "right of")),
-    )
+    split = open_dataset(plain).train
+    settings = Settings(relations=("left of",) if one_sided else ("left of", "right of"))
     for i, example in enumerate(split):
         slots = (0, 1) if one_sided else (example.subject_slot, example.object_slot)
         expected = [example.scene.vehicles[slot].yaw % (2 * np.pi) for slot in slots]
@@ -192,7 +191,6 @@ def nudge(rng, pose):
 @pytest.mark.parametrize(
     ("world", "radius"),
     [
-        ({"entities": 2}, 0.025),
         ({"entities": 2, "relations": RELATION_NAMES}, 0.025),
         ({"entities": 3, "distractor": True}, 0.05),
     ],
@@ -213,32 +211,19 @@ def test_scenes_are_near_by_chance_as_often_as_expected(world, radius, tmp_path,
 
 def repeat_in_all_ways(directory):
     """Scenes and pictures that occur again within a split and in another, exactly and nearly."""
-    with (
-        h5py.File(directory / "train-00000.h5", "r+") as first,
-        h5py.File(directory / "train-00001.h5", "r+") as train,
-    ):
-        for name in ("scene/entity", "scene/pose", "scene/camera"):
+    names = ("train-00000.h5", "train-00001.h5", "test-00000.h5")
+    first, train, test = (h5py.File(directory / name, "r+") for name in names)
+    with first, train, test:
+        for name in repeats.SCENE:
             train[name][:5] = first[name][20:25]
+            test[name][:3] = train[name][60:63]
         train["scene/entity"][10:16] = first["scene/entity"][30:36][:, ::-1]  # in other slots
         train["scene/pose"][10:16] = nudge(np.random.default_rng(0), first["scene/pose"][30:36])[:, ::-1]
         train["images"][40] = first["images"][40]
-        with h5py.File(directory / "test-00000.h5", "r+") as test:
-            for name in ("scene/entity", "scene/pose", "scene/camera"):
-                test[name][:3] = train[name][60:63]
-            test["scene/entity"][10:14] = first["scene/entity"][70:74]
-            test["scene/pose"][10:14] = nudge(np.random.default_rng(1), first["scene/pose"][70:74])
-            test["images"][80] = np.clip(first["images"][90].astype(int) + 3, 0, 255)
+        test["scene/entity"][10:14] = first["scene/entity"][70:74]
+        test["scene/pose"][10:14] = nudge(np.random.default_rng(1), first["scene/pose"][70:74])
+        test["images"][80] = np.clip(first["images"][90].astype(int) + 3, 0, 255)
     return seal(directory)
-
-
-class Backwards:
-    """A pool whose pieces end in the wrong order."""
-
-    workers = 2
-
-    def map(self, function, pieces, shared=(), progress=ignore, card=False):
-        for piece in reversed(list(pieces)):
-            yield piece, function(piece, progress, *shared)
 
 
 def repetitions(directory, pool):
@@ -253,14 +238,14 @@ def repetitions(directory, pool):
         return {(f.check, f.where): f for f in judge(found)}, len(seen.scenes), len(seen.pictures)
 
 
-def test_what_repeats_is_found_however_space_is_cut_and_whoever_works(clean, copy, monkeypatch):
+def test_what_repeats_is_found_however_space_is_cut_and_whoever_works(clean, copy, monkeypatch, scattered):
     directory = repeat_in_all_ways(copy(clean))
     whole, *one = repetitions(directory, Processes())
     monkeypatch.setattr(repeats, "_TOGETHER", 250)
     monkeypatch.setattr(pictures, "_TOGETHER", 100)
     monkeypatch.setattr(run, "_PIECE", 300)
     monkeypatch.setattr(run, "_BLOCK", 70)
-    parts, *many = repetitions(directory, Backwards())
+    parts, *many = repetitions(directory, scattered)
     assert one == [1, 1]
     assert many[0] == 9
     assert many[1] > 20
@@ -326,24 +311,19 @@ def test_statistics_of_a_large_split_are_of_pairs_spread_over_it(clean, copy, mo
     assert information.details["features"][0]["feature"] == "weather"
 
 
-@pytest.mark.parametrize("change", ["none", "brightness", "noise", "JPEG"])
+DISGUISES = {
+    "none": lambda image: image,
+    "brightness": lambda image: np.clip(image * 0.9 + 12, 0, 255).astype(np.uint8),
+    "noise": lambda image: np.clip(image + np.random.default_rng(0).normal(0, 3, image.shape), 0, 255),
+    "JPEG": lambda image: cv2.imdecode(cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, 90])[1], -1),
+}
+
+
+@pytest.mark.parametrize("change", DISGUISES)
 def test_a_picture_under_another_scene_is_found(change, clean, copy):
-    cv2 = pytest.importorskip("cv2")
-
-    def disguise(image, rng):
-        if change == "brightness":
-            return np.clip(image * 0.9 + 12, 0, 255).astype(np.uint8)
-        if change == "noise":
-            return np.clip(image + rng.normal(0, 3, image.shape), 0, 255).astype(np.uint8)
-        return (
-            cv2.imdecode(cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, 90])[1], -1)
-            if change == "JPEG"
-            else image
-        )
-
     exchanged = copy(clean)
     with h5py.File(clean / "train-00001.h5") as train, h5py.File(exchanged / "test-00000.h5", "r+") as test:
-        test["images"][17] = disguise(train["images"][4], np.random.default_rng(0))
+        test["images"][17] = DISGUISES[change](train["images"][4])
     (warning,) = (f for f in run.audit(open_dataset(seal(exchanged))) if f.status == "warn")
     assert warning.check == "repeated pictures"
     assert warning.details == {"repeated": 1, "n": 2_240, "first": [["test 17", "train 804"]]}
@@ -451,15 +431,7 @@ def test_the_null_keeps_the_design(clean):
     assert all(drawn.sum() == 30 for drawn in statistics.null_answers(lopsided, 3, 0))
 
 
-def test_where_the_subject_stands_counts_only_if_opposites_are_asked():
-    assert features.mirrored(Settings())
-    assert features.mirrored(Settings(relations=("in front of", "behind")))
-    assert not features.mirrored(Settings(relations=("left of", "behind")))
-
-
 def test_too_few_examples_are_said_to_be_too_few(plain):
-    handle = Handle(open_dataset(plain))
-    findings = [
-        finding for name in small_models.MODELS for finding in small_models.probe(name, ignore, handle)
-    ]
-    assert {finding.status for finding in findings} == {"note"}
+    for name in small_models.MODELS:
+        (finding,) = small_models.probe(name, ignore, open_dataset(plain))
+        assert finding.status == "note"

@@ -48,40 +48,23 @@ def test_the_default_directory_names_whatever_differs(name):
     ("changes", "words"),
     [
         ({"catalogue": 3}, "^catalogue must be 2"),
-        ({"entities": 1}, "^entities must be"),
         ({"entities": 103}, "^entities must be"),
         ({"entities": 2, "distractor": True}, "`distractor=True`"),
-        ({"n": 0}, "^n must be"),
         ({"n": 7}, "^n must be"),
-        ({"val": -2}, "^val must be"),
-        ({"test": 3}, "^test must be"),
         ({"shard": 0}, "^shard must be"),
-        ({"shard": 5}, "^shard must be"),
-        ({"jitter": 2.01}, "^jitter must be"),
         ({"jitter": float("nan")}, "^jitter must be"),
         ({"width": 31}, "31x128"),
         ({"height": 4097}, "128x4097"),
-        ({"phrasing": "x"}, "^phrasing x"),
         ({"weathers": ()}, "^weathers"),
         ({"weathers": ("x",)}, "^weathers x"),
-        ({"relations": ()}, "^relations"),
-        ({"relations": ("above",)}, "above"),
         ({"frequencies": "x"}, "frequencies"),
         ({"paint": "x"}, "unknown paint 'x'"),
-        ({"entities": 103, "world_seed": 1}, "^entities must be"),
     ],
 )
 def test_what_cannot_be_is_refused(changes, words):
     with pytest.raises(SettingsError, match=words) as error:
         replace(Settings(), **changes).check()
     assert "\n" not in str(error.value)
-
-
-@pytest.fixture
-def table(tmp_path):
-    path = tmp_path / "kinds.csv"
-    path.write_text("entity,subject,object\na,6,1\nb,3,2\nc,1,7\n")
-    return path
 
 
 def test_a_data_set_outlives_its_table_of_paints(tmp_path):
@@ -101,13 +84,8 @@ def test_a_data_set_outlives_its_table_of_paints(tmp_path):
     assert "paints are as frequent as in the manifest's own table" in report.summary
 
 
-SIZES = [(32, 32), (64, 32), (64, 64), (128, 128), (256, 128), (512, 512), (1024, 1024)]
-
-
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize(
-    "more", [{}, {"masks": True}, {"depth": True}, {"masks": True, "depth": True}], ids=repr
-)
+@pytest.mark.parametrize("size", [(32, 32), (64, 32), (128, 128), (1024, 1024)])
+@pytest.mark.parametrize("more", [{}, {"masks": True, "depth": True}], ids=repr)
 def test_a_chosen_number_of_examples_a_shard_is_even_and_round(size, more):
     sizes = [
         Settings(n=n, width=size[0], height=size[1], **more).shard_size

@@ -11,15 +11,17 @@ import sys
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from simtown.datasets.lru import LRUCache, nbytes
+from simtown.datasets.lru import LRUCache
 from simtown.datasets.reader import open_dataset
 
 torch = pytest.importorskip("torch", reason="needs torch: pip install '.[train]'")
 
 from torch.utils.data import DataLoader, default_collate  # noqa: E402
 
-from simtown.datasets.shuffled import Shuffled  # noqa: E402
+from simtown.datasets.shuffled import BLOCK, POOL, BlockOrder, Shuffled  # noqa: E402
 
 
 def same(one, other):
@@ -88,6 +90,33 @@ def test_ranks_share_an_epoch_and_a_restart_goes_on(rich):
     assert all(same(one, other) for one, other in zip(DataLoader(again, batch_size=None), every, strict=True))
 
 
+@given(
+    st.one_of(st.integers(0, 40_000), st.sampled_from([BLOCK, BLOCK * POOL, BLOCK * POOL + 1])),
+    st.integers(0, 3),
+    st.data(),
+)
+def test_every_number_once_whatever_part_is_asked_for(count, epoch, data):
+    order = BlockOrder(count, 7, epoch)
+    rows = order.rows(0, count)
+    assert np.array_equal(np.sort(rows), np.arange(count))
+    begin = data.draw(st.integers(0, count))
+    end = data.draw(st.integers(begin, count))
+    assert np.array_equal(BlockOrder(count, 7, epoch).rows(begin, end), rows[begin:end])
+
+
+def test_seeds_and_epochs_have_orders_of_their_own():
+    orders = [BlockOrder(1000, seed, epoch).rows(0, 1000) for seed in (0, 1) for epoch in (0, 1)]
+    for i, first in enumerate(orders):
+        for second in orders[:i]:
+            assert (first == second).mean() < 0.02
+
+
+def test_two_examples_of_a_batch_are_of_one_block_as_often_as_it_says():
+    rows = BlockOrder(400_000, 0, 0).rows(0, 20 * BLOCK * POOL).reshape(-1, 128) // BLOCK
+    same = np.mean([(batch[:, None] == batch).sum() - 128 for batch in rows[:200]]) / (128 * 127)
+    assert same == pytest.approx((BLOCK - 1) / (BLOCK * POOL - 1), rel=0.1)
+
+
 def test_rows_are_those_of_whole_columns(rich):
     split = open_dataset(rich).train
     names = ("answer", "boxes", "question", "scene/pose")
@@ -107,7 +136,7 @@ def test_kept_values_weigh_no_more_than_they_may():
         made.append(key)
         return np.zeros(key, dtype=np.uint8)
 
-    kept = LRUCache(10, nbytes)
+    kept = LRUCache(10, in_bytes=True)
     for key in (4, 5, 4, 3, 5, 20, 4):
         assert len(kept.get(key, lambda key=key: value(key))) == key
     assert made == [4, 5, 3, 5, 20, 4], "4 was used again before 3 came, so 5 went"

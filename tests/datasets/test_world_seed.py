@@ -23,7 +23,7 @@ from tests.language.parts import draw_entities
 #: A small world of kinds from all over the catalogue.
 ELSEWHERE = Settings(entities=6, n=60, val=10, test=40, width=32, height=32, seed=3, world_seed=3, shard=20)
 NAMES = [ENTITIES[kind] for kind in ELSEWHERE.kinds]
-SEEDS = (*range(1, 12), -1, 2**80)
+SEEDS = (1, 2, 3, -1, 2**80)
 
 
 @pytest.fixture(scope="module")
@@ -31,9 +31,6 @@ def elsewhere(tmp_path_factory):
     directory = tmp_path_factory.mktemp("elsewhere") / "town"
     generate(ELSEWHERE, directory, workers=1)
     return directory
-
-
-# Kinds
 
 
 def test_every_other_seed_permutes_the_catalogue_and_its_worlds_are_nested():
@@ -53,9 +50,6 @@ def test_a_world_stays_what_it_is():
     assert SIZES[VERSION] == len(ENTITIES), "a larger catalogue is another version of the world: see SIZES"
     assert VERSION == 2
     assert Settings(entities=6, world_seed=1).kinds == (90, 5, 57, 81, 7, 99)
-
-
-# Examples
 
 
 @pytest.mark.parametrize("distractor", [False, True])
@@ -86,16 +80,6 @@ def test_only_kinds_of_the_world_are_stored_and_named(elsewhere):
     assert counted.counts["subject"].tolist() == np.bincount(first, minlength=6).tolist()
 
 
-def test_a_smaller_set_is_the_beginning_of_a_larger_one_whoever_makes_it(elsewhere, tmp_path):
-    generate(replace(ELSEWHERE, n=40, val=0, shard=40), tmp_path / "town", workers=2)
-    small, large = open_dataset(tmp_path / "town"), open_dataset(elsewhere)
-    assert small.train.digests([40])[40] == large.train.digests([40])[40]
-    assert small.test.digests([40])[40] == large.test.digests([40])[40]
-
-
-# A test split of its own seed
-
-
 def test_data_sets_of_two_seeds_with_one_test_seed_share_the_test_split_alone(elsewhere, tmp_path):
     generate(replace(ELSEWHERE, seed=8, test_seed=3, n=20, val=2), tmp_path / "town", workers=1)
     one, other = open_dataset(elsewhere), open_dataset(tmp_path / "town")
@@ -113,9 +97,6 @@ def test_a_test_seed_that_is_the_seed_makes_no_other_data_set():
     assert Settings(seed=4, test_seed=4).seeds == "seed 4"
     assert Settings(seed=4, test_seed=0, world_seed=-2).seeds == "seed 4, test seed 0, world seed -2"
     assert Settings(seed=4, test_seed=0).resolved() != plain
-
-
-# Those who read it
 
 
 def test_a_world_of_other_kinds_proves_itself(elsewhere):

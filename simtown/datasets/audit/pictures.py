@@ -26,7 +26,6 @@ from simtown.core.pool import Pool, Report
 from simtown.datasets.audit.findings import Finding
 from simtown.datasets.audit.repeats import SCENE, scene_points
 from simtown.datasets.audit.rows import DatasetRows, Grid, hashes
-from simtown.datasets.reader import Handle
 from simtown.datasets.settings import Settings
 
 #: Cells along each side of a fingerprint, and the differences from which two pictures are different: of all
@@ -124,7 +123,7 @@ def repeated_pictures(
     `pictures` are their records by neighbourhood. `progress` is called with the number compared since the
     last call.
     """
-    with closing(pool.map(same_pictures, pictures, (Handle(rows.dataset),), progress)) as results:
+    with closing(pool.map(same_pictures, pictures, (rows,), progress)) as results:
         pairs = np.unique(np.concatenate([part for _, part in results]), axis=0)
     copies, place = np.unique(pairs[:, 0], return_index=True)
     first = [[rows.address(row), rows.address(original)] for row, original in pairs[place[:10]].tolist()]
@@ -150,11 +149,11 @@ def too_long(settings: Settings) -> bool:
     return max(sides) > _LONGEST * min(sides)
 
 
-def same_pictures(neighbourhood: tuple[int, np.ndarray], report: Report, handle: Handle) -> np.ndarray:
+def same_pictures(neighbourhood: tuple[int, np.ndarray], report: Report, rows: DatasetRows) -> np.ndarray:
     """A piece of work: (k, 2) int64 rows of pictures of different scenes that are one, each with an earlier
     one, in a neighbourhood.
     """
-    rows, records = DatasetRows(handle.open()), neighbourhood[1]
+    records = neighbourhood[1]
     home, references = records[records["home"]], records[records["reference"]]
     _, first, group = np.unique(home["hash"], return_index=True, return_inverse=True)
     copies = np.flatnonzero(first[group] != np.arange(len(home)))

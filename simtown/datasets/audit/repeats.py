@@ -20,7 +20,6 @@ from simtown.core.pool import Pool, Report
 from simtown.datasets.audit.features import Columns, SplitCounts
 from simtown.datasets.audit.findings import Finding
 from simtown.datasets.audit.rows import DatasetRows, Grid, hashes
-from simtown.datasets.reader import Handle
 from simtown.datasets.settings import SPLITS
 
 #: The columns by which scenes are the same, whatever the light and the street.
@@ -112,7 +111,7 @@ def repeated_scenes(
     `progress` is called with the number of scenes compared since the last call.
     """
     parts = defaultdict(list)
-    with closing(pool.map(repeats, scenes, (Handle(rows.dataset),), progress)) as results:
+    with closing(pool.map(repeats, scenes, (rows,), progress)) as results:
         for _, found in results:
             for key, pairs in found.items():
                 parts[key].append(pairs)
@@ -128,10 +127,9 @@ def repeated_scenes(
     ]
 
 
-def repeats(neighbourhood: tuple[int, np.ndarray], report: Report, handle: Handle) -> Pairs:
+def repeats(neighbourhood: tuple[int, np.ndarray], report: Report, rows: DatasetRows) -> Pairs:
     """A piece of work: what repeats among the records of a neighbourhood (:func:`scene_record`)."""
-    rows, records = DatasetRows(handle.open()), neighbourhood[1]
-    pairs: Pairs = {}
+    records, pairs = neighbourhood[1], {}
     for name in SPLITS:
         begin, end = np.searchsorted(records["row"], rows.starts[name] + np.array([0, rows.lengths[name]]))
         own = records[begin:end]

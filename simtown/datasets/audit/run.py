@@ -14,7 +14,7 @@ from simtown.datasets.audit import pictures, repeats, small_models, statistics
 from simtown.datasets.audit.features import COLUMNS, THINGS, SplitCounts, sample_rows
 from simtown.datasets.audit.findings import LEVEL, Finding, judge
 from simtown.datasets.audit.rows import DatasetRows, Grid, Neighbourhoods
-from simtown.datasets.reader import Dataset, Handle
+from simtown.datasets.reader import Dataset, runs
 from simtown.datasets.settings import SPLITS
 from simtown.datasets.shards import checksum
 
@@ -51,7 +51,7 @@ def audit(dataset: Dataset, pool: Pool | None = None, progress: Report = ignore)
         OSError: there is no room for the temporary file.
     """
     pool, rows, findings = pool or Processes(), DatasetRows(dataset), []
-    with closing(pool.map(small_models.probe, list(small_models.MODELS), (Handle(dataset),))) as results:
+    with closing(pool.map(small_models.probe, list(small_models.MODELS), (dataset,))) as results:
         for _, found_by_model in results:
             findings += found_by_model
     with surveyed(rows, pool, progress) as seen:
@@ -103,14 +103,14 @@ def surveyed(rows: DatasetRows, pool: Pool, progress: Report) -> Iterator[Survey
     Raises DamagedError if a shard cannot be read.
     """
     dataset, grid, places = rows.dataset, repeats.scene_grid(rows), pictures.PicturePlaces(rows)
-    pieces = [(name, *run) for name in SPLITS for run in dataset[name].parts(_PIECE)]
+    pieces = [(name, *run) for name in SPLITS for run in runs(rows.lengths[name], _PIECE)]
     counts: dict[str, SplitCounts] = {}
     samples: dict[Piece, dict[str, np.ndarray]] = {}
     changed: list[str] = []
     with (
         closing(Neighbourhoods(len(grid), repeats.scene_record(dataset.settings.vehicles))) as scenes,
         closing(Neighbourhoods(len(places.grid), pictures.PICTURE)) as shown,
-        closing(pool.map(_survey, pieces, (Handle(dataset), grid, places), progress)) as results,
+        closing(pool.map(_survey, pieces, (rows, grid, places), progress)) as results,
     ):
         for piece, (counted, samples[piece], scene_part, picture_part, changed_files) in results:
             if piece[0] in counts:
@@ -129,15 +129,17 @@ def surveyed(rows: DatasetRows, pool: Pool, progress: Report) -> Iterator[Survey
         )
 
 
-def _survey(piece: Piece, report: Report, handle: Handle, grid: Grid, places: pictures.PicturePlaces) -> Any:
+def _survey(
+    piece: Piece, report: Report, rows: DatasetRows, grid: Grid, places: pictures.PicturePlaces
+) -> Any:
     """A piece of work: read and count some examples; reports how many were read.
 
     Returns:
         Their counts, columns of those in the split's sample, records of scenes and of pictures with their
         neighbourhoods, and names of changed shards that begin in this piece.
     """
-    (name, begin, end), dataset = piece, handle.open()
-    split, rows = dataset[name], DatasetRows(dataset)
+    (name, begin, end), dataset = piece, rows.dataset
+    split = dataset[name]
     in_sample = sample_rows(len(split))
     counts, sample, scenes, shown = [], [], [], []
     for first, columns in split.stream(COLUMNS, _BLOCK, begin=begin, end=end):
@@ -153,8 +155,7 @@ def _survey(piece: Piece, report: Report, handle: Handle, grid: Grid, places: pi
     for more in counts[1:]:
         counts[0].add(more)
     records = [tuple(map(np.concatenate, zip(*part, strict=True))) for part in (scenes, shown)]
-    paths = [split.address(row)[0] for row in split.first_rows(begin, end)]
-    shards = {path.relative_to(dataset.path).as_posix(): path for path in paths}
+    shards = {path.relative_to(dataset.path).as_posix(): path for path in split.shards(begin, end)}
     listed = dataset.manifest["shards"]
     changed = [shard for shard, path in shards.items() if checksum(path) != listed[shard]["sha256"]]
     return counts[0], _joined(sample), *records, changed

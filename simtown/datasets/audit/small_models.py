@@ -11,7 +11,7 @@ import numpy as np
 from simtown.core.pool import Report
 from simtown.datasets.audit.features import role_boxes, triples
 from simtown.datasets.audit.findings import Finding, wilson
-from simtown.datasets.reader import Handle, Split
+from simtown.datasets.reader import Dataset, Split
 from simtown.datasets.settings import Settings
 
 #: Examples a model learns from at most; fewer than LEAST teach it nothing. Its pictures have SIDE × SIDE
@@ -74,7 +74,7 @@ MODELS: dict[str, tuple[Callable[[Split, np.ndarray, Settings], np.ndarray], Cal
 }
 
 
-def probe(name: str, report: Report, handle: Handle) -> list[Finding]:
+def probe(name: str, report: Report, dataset: Dataset) -> list[Finding]:
     """A piece of work: train the model of this name on four fifths of the first MOST training examples.
 
     It is tested on the last fifth, and on the test split.
@@ -82,8 +82,8 @@ def probe(name: str, report: Report, handle: Handle) -> list[Finding]:
     from scipy.stats import binom
     from threadpoolctl import threadpool_limits
 
-    (see, model), dataset = MODELS[name], handle.open()
-    train, test, n = dataset.train, dataset.test, min(len(dataset.train), MOST) // 10 * 10
+    (see, model), train, test = MODELS[name], dataset.train, dataset.test
+    n = min(len(dataset.train), MOST) // 10 * 10
     if n < LEAST:
         few = f"not tested: {len(train):,} training examples, {LEAST} are needed"
         return [Finding(f"{name} only", "train", few, status="note")]

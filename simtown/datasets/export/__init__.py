@@ -14,7 +14,7 @@ from simtown.core.files import whole
 from simtown.core.pool import Pool, Processes, Report, ignore, require_shared
 from simtown.core.room import require_room
 from simtown.datasets.export.portion import FOLDER, Format, Portion
-from simtown.datasets.reader import Dataset, Handle
+from simtown.datasets.reader import Dataset
 from simtown.datasets.settings import SPLITS
 
 #: Every format, with a description.
@@ -88,7 +88,7 @@ def export(
     with whole(out, "simtown export") as directory:
         for folder in (FOLDER, *(folder.format(split=split) for folder in form.folders for split in chosen)):
             (directory / folder).mkdir(parents=True, exist_ok=True)
-        shared = (Handle(data), name, directory)
+        shared = (data, name, directory)
         with closing((pool or Processes()).map(_write, pieces, shared, progress)) as written:
             for _ in written:
                 pass
@@ -96,7 +96,7 @@ def export(
         shutil.rmtree(directory / FOLDER)
 
 
-def _write(piece: tuple[str, range, int], report: Report, handle: Handle, name: str, directory: Path) -> None:
+def _write(piece: tuple[str, range, int], report: Report, data: Dataset, name: str, directory: Path) -> None:
     """Write a piece: the examples of a split, and their portion's number. Reports numbers of examples."""
     require_shared(directory)
-    find_format(name).write(Portion(handle.open(), *piece, report), directory)
+    find_format(name).write(Portion(data, *piece, report), directory)

@@ -143,25 +143,3 @@ def test_the_same_bytes_and_never_over_anything(made, contents, cli, tmp_path, r
     cli("gallery", rich, "--out", tmp_path / "again").refuses("is there already")
     cli("gallery", tmp_path, "--out", tmp_path / "other").refuses("holds no simtown data set")
     assert not (tmp_path / "other").exists()
-
-
-def luminance(colour):
-    linear = [
-        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4
-        for c in (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
-    ]
-    return np.dot([0.2126, 0.7152, 0.0722], linear)
-
-
-@pytest.mark.parametrize("theme", [":root", ':root[data-theme="dark"]'])
-def test_words_are_legible(theme, made):
-    """Contrast of at least 4.5 (WCAG AA) of every colour of words against what is under them."""
-    style = (made[0] / "index.html").read_text().split("<style>")[1]
-    colours = dict(
-        re.findall(r"--([\w-]+): (#[0-9a-f]{6})\b", style[style.index(f"{theme} {{") :].split("}")[0])
-    )
-    for ink in ("ink", "soft", "yes", "no", "subject", "object", "other", "accent"):
-        for ground in ("card", "paper"):
-            least = 3 if ink in ("subject", "object", "other") else 4.5  # marks and large words
-            light, dark = sorted((luminance(colours[ink]), luminance(colours[ground])), reverse=True)
-            assert (light + 0.05) / (dark + 0.05) >= least, (ink, ground)

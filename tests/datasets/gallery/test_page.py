@@ -138,21 +138,16 @@ def test_filters_count_as_numpy_does(large):
     assert page.js("document.querySelectorAll('#facets :checked').length") == 0
 
 
-@pytest.mark.parametrize("role", ["any", "subject", "object"])
-def test_an_entity_is_found_in_its_role(role, small):
+@pytest.mark.parametrize(("role", "column"), [("any", "scene/entity"), ("subject",) * 2, ("object",) * 2])
+def test_an_entity_is_found_in_its_role(role, column, small):
     page, data = small
     page.open(f"entity=taxi&role={role}")
-    taxi = ENTITIES.index("taxi")
-    there = {
-        "any": (together(data, "scene/entity") == taxi).any(axis=1),
-        "subject": together(data, "subject") == taxi,
-        "object": together(data, "object") == taxi,
-    }[role]
-    assert page.found() == there.sum()
+    taxis = together(data, column) == ENTITIES.index("taxi")
+    assert page.found() == (taxis.any(axis=1) if role == "any" else taxis).sum()
     assert page.js("document.querySelector('[name=role]:checked').value") == role
 
 
-@pytest.mark.parametrize("typed", ["tacsi", "taxx", "TAXY", "axi"])
+@pytest.mark.parametrize("typed", ["tacsi", "TAXY"])
 def test_an_entity_that_does_not_exist_is_named_with_those_like_it(typed, small):
     """Also where the address names it; what was typed stays, and one of the names can be chosen instead."""
     page, data = small
@@ -169,9 +164,6 @@ def test_an_entity_that_does_not_exist_is_named_with_those_like_it(typed, small)
     assert page.js("document.getElementById('entity').value") == "taxi"
 
 
-SIZES = {"phone": (390, 844), "small phone": (320, 640), "tablet": (768, 1024), "laptop": (1280, 800)}
-
-
 @pytest.fixture
 def screen(browser):
     """screen(width, height): a window of so many pixels, also below those that Chromium opens."""
@@ -184,42 +176,35 @@ def screen(browser):
     browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
-@pytest.mark.parametrize("size", SIZES)
+OUTSIDE = """[...document.querySelectorAll(
+    'button, a, input, section, table, svg, .cell, #found, h1, #inspector code, #grid, #charts, #filters')]
+  .filter((e) => {
+    const r = e.getBoundingClientRect();
+    const cut = e.id && e.scrollWidth > e.clientWidth && e.clientWidth;
+    return r.width && (r.left < -0.5 || r.right > innerWidth + 0.5 || cut);
+  }).map((e) => e.outerHTML.slice(0, 80))"""
+
+
+@pytest.mark.parametrize("size", [(320, 640), (390, 844), (768, 1024), (1280, 800)])
 @pytest.mark.parametrize("hash", ["", "charts=1", "at=val:3&open=1&boxes=1&masks=1"])
 def test_everything_lies_inside_the_window(size, hash, small, screen):
     page, _ = small
-    screen(*SIZES[size])
+    screen(*size)
     page.open(hash)
     if "open" in hash:
         page.wait("document.querySelector('#inspector table')")
-    width = SIZES[size][0]
-    assert page.js("innerWidth") == page.js("document.documentElement.scrollWidth") == width
-    outside = page.js(
-        "[...document.querySelectorAll('button, a, input, section, table, svg, .cell, #found, h1, #inspector "
-        "code')].filter((e) => {"
-        "const r = e.getBoundingClientRect(); return r.width && (r.left < -0.5 || r.right > innerWidth + "
-        "0.5); })"
-        ".map((e) => e.outerHTML.slice(0, 80))"
-    )
-    assert outside == []
-    for part in ("grid", "charts", "inspector", "filters"):
-        assert page.js(f"((e) => e.scrollWidth - e.clientWidth)(document.getElementById('{part}'))") <= 0, (
-            part
-        )
+    assert page.js("innerWidth") == page.js("document.documentElement.scrollWidth") == size[0]
+    assert page.js(OUTSIDE) == []
 
 
-@pytest.mark.parametrize("size", ["phone", "small phone"])
-def test_on_a_phone_the_examples_have_the_screen(size, small, screen):
+def test_on_a_phone_the_examples_have_the_screen(small, screen):
     """What does not scroll away is small, and the filters come when they are asked for."""
     page, data = small
-    width, height = SIZES[size]
-    screen(width, height)
+    screen(320, 640)
     page.open()
     assert page.js("document.querySelector('header').getBoundingClientRect().height") < 100
-    assert page.js(
-        "(({width, bottom}) => [width, bottom])(document.getElementById('grid').getBoundingClientRect())"
-    ) == [width, height]
-    assert page.js("new Set([...document.querySelectorAll('.cell')].map((c) => c.style.left)).size") == 2
+    grid = "document.getElementById('grid').getBoundingClientRect()"
+    assert page.js(f"(({{width, bottom}}) => [width, bottom])({grid})") == [320, 640]
     shown = "getComputedStyle(document.getElementById('filters')).display !== 'none'"
     assert not page.js(shown)
     page.click("#show-filters")
@@ -230,10 +215,6 @@ def test_on_a_phone_the_examples_have_the_screen(size, small, screen):
     page.click("#leave-filters")
     assert not page.js(shown)
     assert page.text("#show-filters").split() == ["Filters", str(yes)]
-    page.keys("/")
-    assert page.js(shown)
-    page.click("#show-charts")
-    assert not page.js(shown)
 
 
 def test_cells_show_their_examples(small):
@@ -386,20 +367,23 @@ def test_an_address_brings_everything_back(small):
     assert page.js("document.getElementById('boxes').getAttribute('aria-pressed')") == "true"
 
 
-#: What could get into the page from a name, were one not escaped, or from the script of a piece; and which
-#: part of the policy refuses it.
+#: What could get into the page from a name, were one not escaped, and what the policy refuses of it.
 INTRUDERS = {
     "<img src=x onerror='window.evil = 1'>": "script-src-attr",
     "<p style='color: red'>": "style-src-attr",
-    "<style>p { color: red }</style>": "style-src-elem",
     "<img src='http://127.0.0.1:9/x.png'>": "img-src",
     "<iframe src='http://127.0.0.1:9/'></iframe>": "frame-src",
     "<base href='http://127.0.0.1:9/'>": "base-uri",
-    "<object data='http://127.0.0.1:9/'></object>": "object-src",
-    "script: window.evil = 1": "script-src-elem",
-    "source: http://127.0.0.1:9/x.js": "script-src-elem",
-    "source: data:text/javascript,window.evil=1": "script-src-elem",
-    "fetch: http://127.0.0.1:9/": "connect-src",
+}
+#: What a script of a piece could do, as code.
+DEEDS = {
+    "document.head.append(Object.assign(document.createElement('script'), {text: 'window.evil = 1'}))": (
+        "script-src-elem"
+    ),
+    "document.head.append(Object.assign(document.createElement('script'), {src: 'http://127.0.0.1:9/'}))": (
+        "script-src-elem"
+    ),
+    "fetch('http://127.0.0.1:9/').catch(() => 0)": "connect-src",
 }
 
 
@@ -409,20 +393,12 @@ def test_nothing_but_its_own_script_runs_and_nothing_leaves(small):
     page.driver.execute_script(
         "window.refused = []; document.onsecuritypolicyviolation = (e) => refused.push(e.effectiveDirective)"
     )
-    for words, directive in INTRUDERS.items():
-        kind, _, rest = words.partition(": ")
-        if kind == "fetch":
-            code = "fetch(arguments[0]).catch(() => 0)"
-        elif kind in ("script", "source"):
-            code = (
-                "const s = document.createElement('script'); s[arguments[1]] = arguments[0]; "
-                "document.head.append(s)"
-            )
-        else:
-            code, rest = "document.body.insertAdjacentHTML('beforeend', arguments[0])", words
-        page.driver.execute_script(
-            f"refused.length = 0; {code}", rest, {"script": "text", "source": "src"}.get(kind)
-        )
+    insert = "document.body.insertAdjacentHTML('beforeend', arguments[0])"
+    for code, markup, directive in [
+        *((insert, markup, directive) for markup, directive in INTRUDERS.items()),
+        *((code, None, directive) for code, directive in DEEDS.items()),
+    ]:
+        page.driver.execute_script(f"refused.length = 0; {code}", markup)
         page.wait(f"refused.includes('{directive}')")
     assert page.js("window.evil") is None
     page.driver.get_log("browser")  # which has them all
@@ -446,15 +422,6 @@ def test_names_are_text(small, tmp_path):
     bad.keys("d")
     assert bad.js("document.querySelectorAll('#charts img, #inspector img, h1 b').length") == 0
     assert bad.js("window.evil") is None
-
-
-def test_a_page_without_its_folder_says_so(small, tmp_path):
-    page, _ = small
-    (tmp_path / "index.html").write_bytes((page.path / "index.html").read_bytes())
-    page.driver.get(f"file://{tmp_path}/index.html")
-    page.wait("document.getElementById('broken')")
-    assert "data/ is missing" in page.js("document.body.innerText")
-    page.driver.get_log("browser")
 
 
 @pytest.fixture(scope="module")
