@@ -149,11 +149,9 @@ class DirectoryStore(Store):
                 )
 
     def listing(self) -> tuple[dict[str, int], dict[str, str]]:
-        """Everything at the top and in the folders for shards, by name; other folders are not read.
+        """Bytes of everything at the top and in the folders for shards, by name; other folders are not read.
 
-        Returns:
-            Bytes of each, and what is not a regular file: "a directory", "a symbolic link" or "a special
-            file".
+        And what is not a regular file: "a directory", "a symbolic link" or "a special file".
         """
         sizes, irregular, folders = {}, {}, [""]
         while folders:
@@ -291,13 +289,8 @@ class ShardCache:
     """The shards of a remote data set in a directory of this machine, fetched when they are first read.
 
     All processes of a machine share the directory. It belongs to one state of the data set: another manifest
-    behind the same URL has another one. When the shards of all data sets exceed the limit, those that were
-    used longest ago are removed; a process that has one open reads on.
-
-    Attributes:
-        path: the directory.
-        manifest: of the data set.
-        limit: bytes of shards that the caches of all data sets hold at most; None for the default.
+    behind the same URL has another one. When the shards of all data sets exceed `limit` bytes, those that
+    were used longest ago are removed; a process that has one open reads on.
     """
 
     def __init__(self, remote: Remote) -> None:
@@ -340,18 +333,18 @@ class ShardCache:
                 return
             clear_leftovers(path.parent, lambda leftover: leftover == path.name)  # of a killed process
             self._make_room(self.manifest["shards"][name]["bytes"])
+            remedy = "run the same simtown generate again"
             with replacing(path) as temporary:
-                self._download(name, temporary)
-
-    def _download(self, name: str, target: Path) -> None:
-        """Download a shard to a file, and check its checksum."""
-        remedy = "run the same simtown generate again"
-        try:
-            self.remote.get(name, target)
-        except FileNotFoundError as error:
-            raise DamagedError(f"{self.remote} lacks its shard {name}: {remedy}, which makes it") from error
-        if checksum(target) != self.manifest["shards"][name]["sha256"]:
-            raise DamagedError(f"{self.remote}/{name} does not match its checksum: remove it and {remedy}")
+                try:
+                    self.remote.get(name, temporary)
+                except FileNotFoundError:
+                    raise DamagedError(
+                        f"{self.remote} lacks its shard {name}: {remedy}, which makes it"
+                    ) from None
+                if checksum(temporary) != self.manifest["shards"][name]["sha256"]:
+                    raise DamagedError(
+                        f"{self.remote}/{name} does not match its checksum: remove it and {remedy}"
+                    )
 
     def _make_room(self, needed: int) -> None:
         """Remove the shards that were used longest ago, until `needed` bytes fit into the limit."""

@@ -284,9 +284,12 @@ class Settings:
     @classmethod
     def from_resolved(cls, resolved: dict[str, Any]) -> Settings:
         """Inverse of :meth:`resolved`, which leaves out the frequencies and the kinds."""
-        own = {name: value for name, value in resolved.items() if not name.endswith("_frequencies")}
-        own.pop(KINDS, None)
-        return cls(**{name: tuple(v) if isinstance(v, list) else v for name, v in own.items()})
+        own: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in resolved.items()
+            if name != KINDS and not name.endswith("_frequencies")
+        }
+        return cls(**own)
 
     @property
     def vehicles(self) -> int:

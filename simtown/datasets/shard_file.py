@@ -64,16 +64,10 @@ def reading(path: Path, remedy: str) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class PackedRows:
-    """Where the rows of an array are in its file. Each row is a chunk that is packed with LZ4 alone.
+    """Where the rows of an array are in its file, each a chunk that is packed with LZ4 alone: (n,) int64
+    bytes from the file's beginning, and packed; and the shape of a row and the type of its values.
 
-    Attributes:
-        offsets: (n,) int64 bytes from the file's beginning.
-        sizes: (n,) int64 bytes, packed.
-        shape: of a row.
-        dtype: of its values.
-
-    Raises:
-        FormError: a chunk is larger than any row.
+    Raises FormError if a chunk is larger than any row.
     """
 
     offsets: np.ndarray
@@ -87,7 +81,6 @@ class PackedRows:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory that this takes."""
         return self.offsets.nbytes + self.sizes.nbytes
 
     def read(self, handle: int, rows: np.ndarray, out: np.ndarray, places: np.ndarray) -> None:
@@ -182,12 +175,7 @@ def read_entry(path: Path, task: ShardTask) -> Entry:
 
 
 class Shard:
-    """An open shard.
-
-    Args:
-        path: its file.
-        arrays: that the shard must have.
-        count: its examples.
+    """An open shard, which must have these arrays of so many examples.
 
     Raises:
         FormError: the file is too small for so many examples.
@@ -208,7 +196,6 @@ class Shard:
             raise FormError(f"it has {size:,} bytes, too few for {count:,} examples")
 
     def close(self) -> None:
-        """Close the file."""
         self._pictures.clear()
         self.file.close()
 
@@ -241,10 +228,8 @@ class Shard:
             rows = [chunk.chunk_offset[0] for chunk in chunks]
             if rows != list(range(self.count)) or any(chunk.filter_mask for chunk in chunks):
                 raise FormError(f"the array '{name}' is not stored whole")
-            offsets, sizes = (
-                np.array([getattr(chunk, field) for chunk in chunks], dtype=np.uint64).astype(np.int64)
-                for field in ("byte_offset", "size")
-            )
+            places = np.array([(chunk.byte_offset, chunk.size) for chunk in chunks], dtype=np.uint64)
+            offsets, sizes = places.astype(np.int64).T
             self._places[name] = PackedRows(offsets, sizes, *self.arrays[name])
         return self._places[name]
 

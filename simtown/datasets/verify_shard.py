@@ -75,13 +75,8 @@ class Problem:
 
 @dataclass(frozen=True)
 class ShardPiece:
-    """A shard to check.
-
-    Attributes:
-        task: its examples.
-        size: bytes of its file, None if there is none.
-        entry: its entry in the manifest, None if there is none.
-        drawn: (k,) int64 rows whose pictures are drawn again.
+    """A shard to check: bytes of its file, its entry in the manifest (each None if there is none), and the
+    (k,) int64 rows whose pictures are drawn again.
     """
 
     task: ShardTask
@@ -94,12 +89,8 @@ class ShardPiece:
 class Expected:
     """What all shards of a data set are compared with.
 
-    Attributes:
-        store: where the shards are.
-        settings: of the data set.
-        tables: frequencies of train and val.
-        quick: whether rows are compared with their own scenes, and not sampled again.
-        renderer: draws pictures again; None draws none.
+    If `quick`, rows are compared with their own scenes, and not sampled again. Without a renderer no picture
+    is drawn again.
     """
 
     store: DirectoryStore | Remote
@@ -111,13 +102,8 @@ class Expected:
 
 @dataclass
 class ShardCheck:
-    """The result of checking a shard.
-
-    Attributes:
-        problem: of the shard, None if there is none.
-        tried: counts of the rejection loops as the settings make them; None if they were not made.
-        summary: of the examples; None if they were not counted.
-        drawn: how many pictures were drawn again.
+    """The result of checking a shard: its problem, the counts of its rejection loops and of its examples, if
+    they were made, and how many pictures were drawn again.
     """
 
     problem: Problem | None = None
@@ -292,7 +278,7 @@ def implied(stored: Mapping[str, np.ndarray], index: np.ndarray, settings: Setti
     )
 
 
-def _refuse(index: np.ndarray, sentence: str, wrong: np.ndarray) -> None:
+def _refuse(index: np.ndarray, sentence: str, wrong: Any) -> None:
     """Raises FormError, which names the first of the `wrong` examples."""
     if wrong.any():
         more = f" and {wrong.sum() - 1:,} more" if wrong.sum() > 1 else ""

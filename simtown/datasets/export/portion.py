@@ -39,12 +39,10 @@ _COLUMNS = (
 
 @dataclass(frozen=True)
 class ExportBatch:
-    """n consecutive examples of a split.
+    """n consecutive examples of a split, from number `start` on.
 
     Attributes:
-        start: the first one's number.
         columns: by name, as :data:`simtown.datasets.shards.LAYOUT` has them.
-        scenes: the latent state.
         paints: (n, v) uint8 of PAINTS, what every body shows.
         ids: (n, h, w) uint8 instance ids as in :class:`~simtown.render.frames.Frames`, or None.
     """
@@ -82,14 +80,10 @@ class ExportBatch:
 
 @dataclass(frozen=True)
 class Portion:
-    """Consecutive examples of one split on their way out.
+    """Consecutive examples of the split `name` on their way out.
 
-    Attributes:
-        data: the data set.
-        name: of the split.
-        rows: the numbers of the examples.
-        number: of this portion among those that the split is divided into, from 0 on.
-        progress: called with the number of examples that have been used since the last call.
+    `number` is that of this portion among those of the split, from 0 on. `progress` is called with the number
+    of examples that have been used since the last call.
     """
 
     data: Dataset

@@ -66,13 +66,10 @@ def gallery_sample(count: int, everything: bool = False) -> list[range]:
 
 
 def gallery(data: Dataset, out: Path, progress: Report = ignore, everything: bool = False) -> None:
-    """Write the page of a data set, whole or not at all.
+    """Write the page of a data set into the directory `out`, whole or not at all.
 
-    Args:
-        data: the data set.
-        out: the directory to write.
-        progress: called with the number of examples written since the last call.
-        everything: whether to show all examples, not a sample. Memory grows by 60 bytes an example.
+    It shows a sample, or `everything`; memory grows by 60 bytes an example. `progress` is called with the
+    number of examples written since the last call.
 
     Raises:
         ForeignDirectoryError: `out` is not empty.
@@ -99,11 +96,8 @@ def page(title: str) -> str:
         (files(__name__) / name).read_text(encoding="utf-8") for name in ("page.html", "style.css", "app.js")
     )
     filled = _filled(markup, style=style, script=script)
-    return _filled(
-        filled,
-        policy=page_policy(filled, script="'self' file:", img="'self' file: data:"),
-        title=html.escape(printable(title)),
-    )
+    policy = page_policy(filled, script="'self' file:", img="'self' file: data:")
+    return _filled(filled, policy=policy, title=html.escape(printable(title)))
 
 
 def _filled(markup: str, **parts: str) -> str:
@@ -131,7 +125,7 @@ def _about(data: Dataset, splits: dict[str, list[range]]) -> dict[str, Any]:
         "entities": [data.names["entities"][kind] for kind in s.kinds],
         "footprints": [[plain(2 * x) for x in outlines[kind]] for kind in s.kinds if kind < len(outlines)],
         "relations": [
-            {"name": relation.name, "axis": relation.axis, "sign": relation.sign, "margin": relation.margin}
+            {name: getattr(relation, name) for name in ("name", "axis", "sign", "margin")}
             for relation in RELATIONS[: len(data.names["relations"])]
         ],
         "asked": s.relations,
