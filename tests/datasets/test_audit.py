@@ -171,16 +171,6 @@ def columns_of(split):
     return read | {features.THINGS: (read["scene/prop"] >= 0).sum(axis=1)}
 
 
-@pytest.mark.parametrize("one_sided", [False, True])
-def test_headings_are_those_of_the_vehicles_asked_about(one_sided, plain):
-    split = open_dataset(plain).train
-    settings = Settings(relations=("left of",) if one_sided else ("left of", "right of"))
-    for i, example in enumerate(split):
-        slots = (0, 1) if one_sided else (example.subject_slot, example.object_slot)
-        expected = [example.scene.vehicles[slot].yaw % (2 * np.pi) for slot in slots]
-        assert features.headings(columns_of(split), settings)[i] == pytest.approx(expected)
-
-
 def nudge(rng, pose):
     """Poses (n, v, 3) with every vehicle up to 1 cm from its place along and across the road."""
     nudged = pose.copy()

@@ -5,9 +5,6 @@ restarts do not change.
 from __future__ import annotations
 
 import pickle
-import resource
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -145,44 +142,3 @@ def test_kept_values_weigh_no_more_than_they_may():
     kept.drop(4)
     kept.drop(4)
     assert len(kept) == 0
-
-
-MANY = """
-import sys
-import numpy as np
-from simtown.datasets.reader import open_dataset
-data = open_dataset(sys.argv[1])
-rows = np.random.default_rng(0).permutation(len(data.train))
-pictures = data.train.images(rows)
-assert np.array_equal(data.train.rows(("answer",), rows)["answer"], data.train.column("answer")[rows])
-assert len(data.train[1].scene.vehicles) == 2
-assert pictures.any()
-"""
-
-
-@pytest.mark.slow
-def test_two_thousand_shards_with_256_open_files(tmp_path):
-    """macOS opens no more by default."""
-
-    def few():
-        resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
-
-    made = "generate --entities 5 --n 4000 --val 2 --test 2 --size 32 --shard 2 --out town"
-    commands = [
-        made,
-        "info town",
-        "preview town",
-        "verify town --quick --pictures 0",
-        "audit town",
-        "captions town --out captions.txt",
-        "export town --to png --split train --out png",
-        "gallery town",
-        "render town/train:3999",
-        "fit town --train-size 64 --max-steps 2 --batch 32",
-        made,
-    ]
-    words = [[sys.executable, "-m", "simtown", *command.split()] for command in commands]
-    words.insert(1, [sys.executable, "-c", MANY, "town"])
-    for command in words:
-        done = subprocess.run(command, cwd=tmp_path, preexec_fn=few, capture_output=True, text=True)
-        assert done.returncode == 0, f"{command[3:]}: {done.stderr[-500:]}"
