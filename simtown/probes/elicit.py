@@ -11,8 +11,7 @@ import numpy as np
 
 from simtown.probes.items import ItemAnswers, ItemSet
 from simtown.probes.scorers.base import BLANK, Scorer, UnableError
-from simtown.probes.scorers.batching import distinct
-from simtown.probes.scorers.gap import lead_of, split_at_blank
+from simtown.probes.scorers.gap import lead_of
 
 #: Rules where paper, released code and good practice differ: see docs/reproduce/visual-commonsense.md.
 Protocol = Literal["paper", "release", "corrected"]
@@ -44,7 +43,7 @@ def by_template(
     logprobs = np.empty((len(templates), len(subjects), len(words)))
     for i, template in enumerate(templates):
         contexts = [fill(template, subject, BLANK) for subject in subjects]
-        if protocol == "corrected" and _tells_behind(template) and is_blind(scorer, contexts, words):
+        if protocol == "corrected" and scorer.forward and _tells_behind(template):
             logprobs[i] = _sentences(scorer, template, subjects, words)
         else:
             logprobs[i] = scorer.class_logprobs(contexts, words)
@@ -55,27 +54,6 @@ def _tells_behind(template: str) -> bool:
     """Whether the subject, or any word of a sentence without a subject, stands behind the gap."""
     behind = template.partition("[Y]")[2]
     return "[X]" in behind if "[X]" in template else any(letter.isalnum() for letter in behind)
-
-
-def is_blind(scorer: Scorer, contexts: Sequence[str], words: Words) -> bool:
-    """Whether a model does not see what stands behind a gap, as causal ones do not.
-
-    If the scorer does not declare it, its answers tell: to contexts that differ behind the gap alone they are
-    the same.
-
-    Args:
-        scorer: the language model.
-        contexts: (n) with a gap.
-        words: of each class.
-    """
-    if scorer.forward is not None:
-        return scorer.forward
-    unique, _ = distinct(contexts)
-    _, beginning = distinct(split_at_blank(context)[0] for context in unique)
-    logprobs = scorer.class_logprobs(unique, words)
-    first = logprobs[[beginning.index(place) for place in beginning]]
-    comparable = len(set(beginning)) < len(unique) and np.isfinite(logprobs).any()
-    return bool(comparable and np.array_equal(logprobs, first, equal_nan=True))
 
 
 def _sentences(scorer: Scorer, template: str, subjects: Sequence[str], words: Words) -> np.ndarray:

@@ -20,11 +20,11 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import file_digest, sha256
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from simtown.core.cluster import Cluster
 from simtown.core.files import claimed, clear_leftovers, save_json
@@ -34,38 +34,28 @@ from simtown.core.processes import Outcome, default_workers, ending
 from simtown.core.runs import load_json
 from simtown.core.untrusted import RefusedError, check_name, folder, open_regular, read_toml
 from simtown.probes.studies import STUDIES
+from simtown.probes.study import Study
 from simtown.probes.study_settings import ScorerOptions
 
 NAME, FORMAT, VERSION = "grid.json", "simtown probe grid", 1
 
 
-def _options(flags: bool) -> dict[str, frozenset[str]]:
-    """{study: the options of its command that a grid may set}: those that take a value, or the flags.
-
-    None of them names where something is written.
-    """
-    options = {}
-    for study in STUDIES.values():
-        entries = options_of(study.settings) | options_of(ScorerOptions)
-        names = {
-            about.flag or name.replace("_", "-")
-            for name, (kind, about) in entries.items()
-            if (kind is bool) == flags and name != "cache"
-        }
-        options[study.name] = frozenset(names if flags else names | {study.source})
-    return options
-
-
-#: Options that a grid may set, by study: those with a value, and those without.
-OPTIONS, FLAGS = _options(flags=False), _options(flags=True)
+def _options(study: Study) -> dict[str, bool]:
+    """{option of a study's command that a grid may set: whether it is a flag}; none says where to write."""
+    entries = options_of(study.settings) | options_of(ScorerOptions)
+    flags = {
+        about.flag or name.replace("_", "-"): kind is bool
+        for name, (kind, about) in entries.items()
+        if name != "cache"
+    }
+    return flags | {study.source: False}
 
 
 class GridError(ValueError):
     """A file does not describe a grid; the message names the file and the key."""
 
 
-@dataclass(frozen=True)
-class GridCell:
+class GridCell(NamedTuple):
     """One study of one model.
 
     Attributes:
@@ -97,47 +87,44 @@ def read(path: Path) -> list[GridCell]:
     if content != {"version": VERSION, "grid": tables} or not isinstance(tables, list):
         raise GridError(f"{path} must have version = {VERSION} and [[grid]] tables, and nothing else")
     cells: dict[str, GridCell] = {}
-    for table in tables:
-        for cell in _cells(path, table):
-            if any(set(cell.words) == set(other.words) for other in cells.values()):
-                raise GridError(f"{path}: two cells have the same settings, {cell.name}: remove one")
-            if cell.name in cells:  # of another table, which differs in what a name does not tell
-                cell = replace(cell, name=f"{cell.name}-{_hash(cell.words)[:8]}")
-            cells[check_name(cell.name, f"{path}: the cell")] = cell
+    for cell in (cell for table in tables for cell in _cells(path, table)):
+        if any(set(cell.words) == set(other.words) for other in cells.values()):
+            raise GridError(f"{path}: two cells have the same settings, {cell.name}: remove one")
+        if cell.name in cells:  # of another table, which differs in what a name does not tell
+            cell = cell._replace(name=f"{cell.name}-{_hash(cell.words)[:8]}")
+        cells[check_name(cell.name, f"{path}: the cell")] = cell
     return list(cells.values())
 
 
 def _cells(path: Path, table: dict[str, Any]) -> Iterator[GridCell]:
     """The cells of a table."""
     name = table.get("study")
-    if name not in OPTIONS:
-        raise GridError(f"{path}: study must be {', '.join(OPTIONS)}, not {name!r}")
-    study, possible = STUDIES[name], OPTIONS[name] | FLAGS[name]
+    if name not in STUDIES:
+        raise GridError(f"{path}: study must be {', '.join(STUDIES)}, not {name!r}")
+    study, flags = STUDIES[name], _options(STUDIES[name])
     axes = {
         key: value if isinstance(value, list) else [value] for key, value in table.items() if key != "study"
     }
     for key, values in axes.items():
-        kind = bool if key in FLAGS[name] else (str, int, float)
-        if key not in possible or not values or not all(isinstance(value, kind) for value in values):
+        kind = bool if flags.get(key) else (str, int, float)
+        if key not in flags or not values or not all(isinstance(value, kind) for value in values):
             raise GridError(
                 f"{path}: '{key}' must be an option of simtown probe {name} without its dashes "
-                f"({', '.join(sorted(possible))}), and its value a text, a number, true for what takes none, "
-                "or a list of these"
+                f"({', '.join(sorted(flags))}), and its value a text, a number, true for what takes none, or "
+                "a list of these"
             )
     for chosen in product(*axes.values()):
         options = {key: value for key, value in zip(axes, chosen, strict=True) if value is not False}
-        words = [name]
-        for key, value in options.items():
-            if key == study.source and study.positional:
-                words.append(f"./{value}" if str(value).startswith("-") else str(value))
-            else:
-                words.append(f"--{key}" if value is True else f"--{key}={value}")
+        data = str(options.get(study.source, ""))
+        words = [f"--{key}" if value is True else f"--{key}={value}" for key, value in options.items()]
+        if study.positional:
+            place = data if not data.startswith("-") else f"./{data}"
+            words = [place if word == f"--{study.source}={data}" else word for word in words]
         differ = [name, *(str(options.get(key)) for key in axes if key == "model" or len(axes[key]) > 1)]
-        files = (str(options.get(study.source, "")), str(options.get("model", "")).partition(":")[2])
         yield GridCell(
             "-".join(re.sub(r"[^\w.]+", ".", part).strip(".")[-60:] for part in differ),
-            tuple(words),
-            tuple(filter(None, files)),
+            (name, *words),
+            tuple(filter(None, (data, str(options.get("model", "")).partition(":")[2]))),
         )
 
 
@@ -171,21 +158,21 @@ def run(
         content = {file: _content(Path(file)) for file in {file for cell in cells for file in cell.files}}
         digests = {cell.name: _hash((*cell.words, *(content[file] for file in cell.files))) for cell in cells}
         missing = [cell for cell in cells if done.get(cell.name) != digests[cell.name]]
-        before, failed = len(cells) - len(missing), dict[str, str]()
+        outcome = Outcome(len(cells) - len(missing), 0, {})
         save_json(out / NAME, {"format": FORMAT, "done": done})
         pool = cluster or Processes(max(1, min(jobs, len(missing))))
         shared = (str(out.resolve()), os.getcwd(), 1 if cluster else max(1, default_workers() // jobs))
         with closing(pool.outcomes(_study, missing, shared)) as ended:
-            for cell, outcome in ended:
-                failure = isinstance(outcome, Exception)
-                error = f"{type(outcome).__name__}: {outcome}" if failure else outcome
+            for cell, error in ended:
+                if isinstance(error, Exception):
+                    error = f"{type(error).__name__}: {error}"
                 if error:
-                    failed[cell.name] = error
+                    outcome.failed[cell.name] = error
                 else:
                     done[cell.name] = digests[cell.name]
                     save_json(out / NAME, {"format": FORMAT, "done": done})
                 on_end(cell, error)
-        return Outcome(before, len(missing) - len(failed), failed)
+        return replace(outcome, now=len(missing) - len(outcome.failed))
 
 
 def _hash(words: Iterable[str]) -> str:
@@ -194,18 +181,19 @@ def _hash(words: Iterable[str]) -> str:
 
 
 def _content(path: Path) -> str:
-    """A digest of a file, or of the names and contents of a folder's files, without hidden ones and linked
-    folders; "" for what cannot be read, of which the study tells more.
+    """A digest of a file, or of the names and contents of the files below a folder, without hidden ones and
+    linked folders; "" for what cannot be read, of which the study tells more.
     """
+    words = []
     try:
-        if not path.is_dir():
-            with open_regular(path) as file:
-                return file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
-        entries = [entry for entry in path.iterdir() if not (entry.is_symlink() and entry.is_dir())]
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            name = file.relative_to(path)
+            if not any(part.startswith(".") for part in name.parts) and not file.is_dir():
+                with open_regular(file) as content:
+                    words += [str(name), file_digest(content, "sha256").hexdigest()]  # type: ignore[arg-type]
     except (OSError, RefusedError):
         return ""
-    names = sorted(entry.name for entry in entries if not entry.name.startswith("."))
-    return _hash(word for name in names for word in (name, _content(path / name)))
+    return _hash(words)
 
 
 def _study(cell: GridCell, report: Report, out: str, home: str, threads: int) -> str:
@@ -215,13 +203,11 @@ def _study(cell: GridCell, report: Report, out: str, home: str, threads: int) ->
     except (OSError, RefusedError) as error:
         return str(error)
     words = [sys.executable, "-P", "-m", "simtown", "probe", *cell.words, "--out", str(place)]
-    environment = {
-        **os.environ,
-        "OMP_NUM_THREADS": str(threads),
-        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
-    }
+    path = os.pathsep.join(filter(None, sys.path))
+    environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "PYTHONPATH": path}
+    nowhere, pipe = subprocess.DEVNULL, subprocess.PIPE
     with subprocess.Popen(
-        words, cwd=home, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        words, cwd=home, env=environment, stdout=nowhere, stderr=pipe, text=True
     ) as process:
         try:
             err = process.communicate()[1]

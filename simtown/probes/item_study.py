@@ -146,29 +146,28 @@ def task_result(
 
 def _rows(data: ItemSet, results: Sequence[ItemAnswers]) -> dict[str, list[Any]]:
     prior_rho, prior_right, ceiling = bounds(data)
-    group = data.group_of()
-    rows = []
+    subjects, classes, group = np.array(data.subjects), np.array(data.classes), data.group_of()
+    columns: dict[str, list[Any]] = {}
     for answers in results:
-        top = answers.scores == answers.scores.max(axis=1, keepdims=True)
-        for row, i in enumerate(answers.items):
-            # classes with the same score stand side by side: the model does not decide between them
-            best = "|".join(data.classes[c] for c in np.flatnonzero(top[row]))
-            rows.append(
-                {
-                    "mode": answers.mode,
-                    "subject": data.subjects[i],
-                    "group": str(group[i]),
-                    "gold": data.classes[data.gold[i]],
-                    "said": best if answers.answered[row] else None,
-                    "right": float(answers.right[row]),
-                    "rho": float(answers.rho[row]),
-                    "prior_rho": float(prior_rho[i]),
-                    "prior_right": float(prior_right[i]),
-                    "ceiling_rho": float(ceiling[i]),
-                    "logprob": answers.scores[row].astype(np.float32),
-                }
-            )
-    return {name: [row[name] for row in rows] for name in rows[0]}
+        items, scores = answers.items, answers.scores
+        # classes with the same score stand side by side: the model does not decide between them
+        top = (scores == scores.max(axis=1, keepdims=True)) & np.isfinite(scores)
+        part = {
+            "mode": [answers.mode] * len(items),
+            "subject": subjects[items],
+            "group": group[items],
+            "gold": classes[data.gold[items]],
+            "said": ["|".join(classes[highest]) or None for highest in top],
+            "right": answers.right,
+            "rho": answers.rho,
+            "prior_rho": prior_rho[items],
+            "prior_right": prior_right[items],
+            "ceiling_rho": ceiling[items],
+            "logprob": scores.astype(np.float32),
+        }
+        for name, values in part.items():
+            columns.setdefault(name, []).extend(values)
+    return columns
 
 
 # Measures
@@ -377,46 +376,37 @@ def compare_items(a: Results, b: Results) -> list[PrintedTable]:
     pairs = [pair for task in report.shared_tasks(a, b) if task != "size" for pair in _paired(task, a, b)]
     if not pairs:
         raise ValueError(f"{a.path} and {b.path} have no task, mode and subject in common")
-    rho = [measures.difference(rho_a, rho_b) for _, rho_a, rho_b, _, _ in pairs]
-    adjusted = measures.benjamini_hochberg([difference.paired for difference in rho])
-    for (name, rho_a, rho_b, right_a, right_b), difference, p in zip(pairs, rho, adjusted, strict=True):
-        cells = [str(len(right_a)), *[""] * 5]
+    tests = [measures.difference(x[:, 0], y[:, 0]) for _, x, y in pairs]
+    adjusted = measures.benjamini_hochberg([difference.paired for difference in tests])
+    for (name, x, y), difference, p in zip(pairs, tests, adjusted, strict=True):
+        cells = [str(len(x)), *[""] * 5]
         if difference.n:
-            interval = measures.mean_interval(rho_a - rho_b)
-            p_values = (difference.paired, p, difference.welch)
-            cells = [
-                str(difference.n),
-                percent(difference.mean),
-                _bracket(interval),
-                *(f"{x:.2g}" for x in p_values),
-            ]
-        test = measures.mcnemar(right_a == 1, right_b == 1)
+            p_values = (f"{value:.2g}" for value in (difference.paired, p, difference.welch))
+            cells = [str(difference.n), percent(difference.mean), _bracket(x[:, 0] - y[:, 0]), *p_values]
+        right_a, right_b = x[:, 1], y[:, 1]
         shares = (percent(float(right.mean())) for right in (right_a, right_b))
-        interval = measures.mean_interval(right_a - right_b)
-        table.add(name, *cells, *shares, _bracket(interval), f"{test.exact:.2g}")
+        test = measures.mcnemar(right_a == 1, right_b == 1)
+        table.add(name, *cells, *shares, _bracket(right_a - right_b), f"{test.exact:.2g}")
     return [table]
 
 
-def _paired(
-    task: str, a: Results, b: Results
-) -> Iterable[tuple[str, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
-    """For every mode and group of a task its name, and ρ and right answers of both models on the subjects
-    that both have, (n,) each.
+def _paired(task: str, a: Results, b: Results) -> Iterable[tuple[str, np.ndarray, np.ndarray]]:
+    """For every mode and group of a task its name, and of both models the (n, 2) ρ and share right of each
+    subject that both have.
     """
     modes_a, modes_b = (_by_mode(results, task) for results in (a, b))
     for mode, ours in modes_a.items():
         theirs = modes_b.get(mode) or (next(iter(modes_b.values())) if len(modes_b) == 1 else {})
         subjects = [subject for subject in ours if subject in theirs]
-        group = np.array([ours[subject][0] for subject in subjects])
-        numbers = [np.array([side[s][1:] for s in subjects], dtype=float) for side in (ours, theirs)]
-        for name in ("all", *(name for name in dict.fromkeys(group.tolist()) if name)) if subjects else ():
-            kept = np.ones(len(subjects), dtype=bool) if name == "all" else group == name
-            (rho_a, right_a), (rho_b, right_b) = (side[kept].T for side in numbers)
-            yield f"{task}, {mode}, {name}", rho_a, rho_b, right_a, right_b
+        groups = [ours[subject][0] for subject in subjects]
+        for name in ("all", *filter(None, dict.fromkeys(groups))) if subjects else ():
+            kept = [s for s, group in zip(subjects, groups, strict=True) if name in ("all", group)]
+            x, y = (np.array([side[s][1:] for s in kept], dtype=float) for side in (ours, theirs))
+            yield f"{task}, {mode}, {name}", x, y
 
 
 def _by_mode(results: Results, task: str) -> dict[str, dict[tuple[str, int], tuple[Any, ...]]]:
-    """{mode: {(subject, how often it stood above): (group, ρ, right)}}."""
+    """{mode: {(subject, how often it stood above): (group, ρ, share right)}}."""
     rows = results.rows(task, ("mode", "subject", "group", "rho", "right"))
     modes: dict[str, dict[tuple[str, int], tuple[Any, ...]]] = {}
     times: Counter[tuple[str, str]] = Counter()
@@ -426,9 +416,10 @@ def _by_mode(results: Results, task: str) -> dict[str, dict[tuple[str, int], tup
     return modes
 
 
-def _bracket(interval: tuple[float, float]) -> str:
-    """An interval of shares, times 100."""
-    return f"[{percent(interval[0])}, {percent(interval[1])}]"
+def _bracket(differences: np.ndarray) -> str:
+    """The 95 % interval of the mean of (n,) shares, times 100."""
+    low, high = measures.mean_interval(differences)
+    return f"[{percent(low)}, {percent(high)}]"
 
 
 # A table of your own: ``simtown probe ask ITEMS.csv``

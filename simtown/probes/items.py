@@ -25,7 +25,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -38,8 +38,9 @@ Thresholds = Literal["paper", "release"]
 #: Share of the commonest class that makes a subject Single; how many classes and which share of them make it
 #: Multi (section 3.2 of Zhang et al. 2022).
 _GROUPING: dict[Thresholds, tuple[float, int, float]] = {"paper": (0.80, 4, 0.90), "release": (0.85, 3, 0.90)}
-#: Columns of a table of items: those that it must have, and those that it may have.
-REQUIRED, OPTIONAL = ("subject", "gold"), ("classes", "template", "group", "train")
+#: Columns that a table of items must have, and all that it may have.
+REQUIRED = ("subject", "gold")
+COLUMNS = (*REQUIRED, "classes", "template", "group", "train")
 
 
 class ItemsError(ValueError):
@@ -172,7 +173,7 @@ def make_items(
     Args:
         name: of the set.
         subjects: the nouns that replace [X].
-        gold: for each subject the right class, or how often each class was seen ("yellow=8|green=2").
+        gold: for each subject the right class, or how often each class was seen ("yellow=2|green=1").
         templates: sentences with [X] and [Y].
         classes: those to choose among, such as "grey=gray"; by default all that `gold` names.
     """
@@ -201,123 +202,116 @@ def read_items(path: Path, templates: Sequence[str] = (), classes: Sequence[str]
         raise ItemsError(f"{path} cannot be read as CSV ({error})") from error
     if missing := [column for column in REQUIRED if column not in columns]:
         raise ItemsError(f"{path} has no column '{missing[0]}': its first line names the columns")
-    known = (*REQUIRED, *OPTIONAL)
-    if wrong := [column for column in columns if column not in known or columns.count(column) > 1]:
+    if wrong := [column for column in columns if column not in COLUMNS or columns.count(column) > 1]:
         raise ItemsError(
             f"{path} has a column '{wrong[0]}' that is unknown or stands there twice: the columns are "
-            f"{', '.join(known)}"
+            f"{', '.join(COLUMNS)}"
         )
-    for number, row in enumerate(rows, start=2):
-        if None in row or None in row.values():
-            raise ItemsError(f"{path} line {number} must have {len(columns)} cells, as the first line has")
     return _items("items", str(path), rows, templates, classes)
 
 
+class _Row(NamedTuple):
+    """What a line states of its item."""
+
+    subject: str
+    gold: dict[str, float]
+    classes: dict[str, tuple[str, ...]]
+    template: str
+    group: str
+    train: bool
+
+
 def _items(
-    name: str, place: str, rows: Sequence[Mapping[str, str]], templates: Sequence[str], classes: Sequence[str]
+    name: str,
+    place: str,
+    lines: Sequence[Mapping[str, str]],
+    templates: Sequence[str],
+    classes: Sequence[str],
 ) -> ItemSet:
-    if not rows:
-        raise ItemsError(f"{place} holds no items: add a line for each")
-    lines = [f"{place} line {number}" for number in range(2, len(rows) + 2)]
-    shares = [_shares(line, row) for line, row in zip(lines, rows, strict=True)]
-    usual = _words(place, classes) or {gold: (gold,) for share in shares for gold in share}
-    choices = [
-        _words(line, row.get("classes", "").split("|")) or usual
-        for line, row in zip(lines, rows, strict=True)
-    ]
-    words: dict[str, tuple[str, ...]] = {}
-    for line, own, share in zip(lines, choices, shares, strict=True):
-        if strange := [gold for gold in share if gold not in own]:
-            raise ItemsError(f"{line}: gold '{strange[0]}' is none of the classes {', '.join(own)}")
-        if len(own) < 2:
-            raise ItemsError(f"{line} has one class, '{next(iter(own))}': name others with `classes`")
-        for class_name, spellings in own.items():
-            if words.setdefault(class_name, spellings) != spellings:
-                raise ItemsError(f"{line}: the class '{class_name}' has other spellings than above")
-    counts = np.array([[share.get(class_name, 0.0) for class_name in words] for share in shares])
-    shared, own_templates = _templates(place, lines, rows, templates)
+    for template in templates:
+        _check_template(template, subjects=1)
+    golds = [part.partition("=")[0].strip() for line in lines for part in (line["gold"] or "").split("|")]
+    usual = _words(classes) or {gold: (gold,) for gold in golds}
+    rows, words = [], dict[str, tuple[str, ...]]()
+    for number, line in enumerate(lines, start=2):
+        try:
+            rows.append(_row(line, usual, templates))
+        except ItemsError as error:
+            raise ItemsError(f"{place} line {number}: {error}") from None
+        for class_name, spellings in rows[-1].classes.items():
+            words[class_name] = tuple(dict.fromkeys(words.get(class_name, ()) + spellings))
+    if all(row.train for row in rows):
+        raise ItemsError(f"{place} has no item with train 0: nothing is left to ask about")
+    counts = np.array([[row.gold.get(class_name, 0.0) for class_name in words] for row in rows])
     return ItemSet(
         relation=name,
         classes=tuple(words),
         words=tuple(words.values()),
-        subjects=tuple(row["subject"] for row in rows),
+        subjects=tuple(row.subject for row in rows),
         gold=counts.argmax(axis=1),
         other=np.full(len(rows), -1),
-        train=_train(place, lines, rows),
-        counts=counts if any(len(share) > 1 for share in shares) else None,
-        templates=shared,
-        own_templates=own_templates,
-        choices=np.array([[class_name in own for class_name in words] for own in choices]),
-        groups=_groups(lines, rows),
+        train=np.array([row.train for row in rows]),
+        counts=counts if any(len(row.gold) > 1 for row in rows) else None,
+        templates=tuple(templates),
+        own_templates=() if templates else tuple(row.template for row in rows),
+        choices=np.array([[class_name in row.classes for class_name in words] for row in rows]),
+        groups=tuple(row.group for row in rows) if "group" in lines[0] else (),
     )
 
 
-def _shares(line: str, row: Mapping[str, str]) -> dict[str, float]:
+def _row(line: Mapping[str, str], usual: dict[str, tuple[str, ...]], templates: Sequence[str]) -> _Row:
+    """A line of a table, whose item has the usual classes if it names none."""
+    if None in line or None in line.values():
+        raise ItemsError("it must have as many cells as the first line")
+    cells = {column: line.get(column, "").strip() for column in COLUMNS}
+    if empty := [column for column in REQUIRED if not cells[column]]:
+        raise ItemsError(f"there is nothing in the column '{empty[0]}': fill it in")
+    gold, classes = _gold(cells["gold"]), _words(cells["classes"].split("|")) or usual
+    if unknown := [right for right in gold if right not in classes]:
+        raise ItemsError(f"gold '{unknown[0]}' is none of the classes {', '.join(classes)}")
+    if len(classes) < 2:
+        raise ItemsError(f"there is one class, '{next(iter(classes))}': name others with `classes`")
+    if bool(cells["template"]) == bool(templates):
+        raise ItemsError("give either a column 'template' or `template`, such as 'a [X] is [Y] .'")
+    if cells["template"]:
+        _check_template(cells["template"])
+    if cells["group"] == "all":
+        raise ItemsError("'all' stands for all items: give the group another name")
+    if cells["train"] not in ("", "0", "1"):
+        raise ItemsError(f"train is '{cells['train']}': write 1 to learn from the item, 0 to test it")
+    train = cells["train"] == "1"
+    return _Row(line["subject"], gold, classes, cells["template"], cells["group"] or "none", train)
+
+
+def _gold(cell: str) -> dict[str, float]:
     """{class: how often it was seen} of "yellow=8|green=2", or 1 of "yellow"."""
-    if empty := [column for column in REQUIRED if not row[column].strip()]:
-        raise ItemsError(f"{line} has nothing in the column '{empty[0]}': fill it in")
-    shares: dict[str, float] = {}
-    for part in row["gold"].split("|"):
+    gold: dict[str, float] = {}
+    for part in cell.split("|"):
         name, equals, times = (piece.strip() for piece in part.partition("="))
         try:
-            shares[name] = float(times) if equals else 1.0
+            gold[name] = float(times) if equals else 1.0
         except ValueError:
-            shares[name] = -1.0
-        if not name or not 0 <= shares[name] < 1e15:
-            raise ItemsError(f"{line}: gold '{part}' is neither a class nor a count such as yellow=8")
-    if not any(shares.values()):
-        raise ItemsError(f"{line}: gold '{row['gold']}' counts nothing: give one class a count above 0")
-    return shares
+            gold[name] = -1.0
+        if not name or not 0 <= gold[name] < 1e15:
+            raise ItemsError(f"gold '{part}' is neither a class nor a count such as yellow=8")
+    if not any(gold.values()):
+        raise ItemsError(f"gold '{cell}' counts nothing: give one class a count above 0")
+    return gold
 
 
-def _words(line: str, classes: Sequence[str]) -> dict[str, tuple[str, ...]]:
+def _words(classes: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """{class: the words that count for it} of ("yellow", "grey=gray"); {} of nothing."""
     words: dict[str, tuple[str, ...]] = {}
     for part in classes if any(classes) else ():
         spellings = tuple(piece.strip() for piece in part.split("="))
         if not all(spellings) or spellings[0] in words:
-            raise ItemsError(f"{line}: a class is empty or named twice among {', '.join(classes)[:80]}")
+            raise ItemsError(f"a class is empty or named twice among {', '.join(classes)[:80]}")
         words[spellings[0]] = spellings
     return words
 
 
-def _train(place: str, lines: Sequence[str], rows: Sequence[Mapping[str, str]]) -> np.ndarray:
-    """(n,) bool of the column train."""
-    flags = [row.get("train", "").strip() or "0" for row in rows]
-    for line, flag in zip(lines, flags, strict=True):
-        if flag not in ("0", "1"):
-            raise ItemsError(f"{line}: train is '{flag}': write 1 for an item to learn from, 0 for the test")
-    if "0" not in flags:
-        raise ItemsError(f"{place} has no item with train 0: nothing is left to ask about")
-    return np.array([flag == "1" for flag in flags])
-
-
-def _groups(lines: Sequence[str], rows: Sequence[Mapping[str, str]]) -> tuple[str, ...]:
-    """The column group, or () without one."""
-    if "group" not in rows[0]:
-        return ()
-    groups = tuple(row["group"].strip() or "none" for row in rows)
-    if "all" in groups:
-        line = lines[groups.index("all")]
-        raise ItemsError(f"{line}: 'all' stands for all items: give the group another name")
-    return groups
-
-
-def _templates(
-    place: str, lines: Sequence[str], rows: Sequence[Mapping[str, str]], shared: Sequence[str]
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The templates that all items share, and every item's own: one of the two is ()."""
-    own = tuple(row.get("template", "").strip() for row in rows)
-    if any(own) == bool(shared):
-        raise ItemsError(f"{place} needs either a column 'template' or `template`, such as 'a [X] is [Y] .'")
-    for line, template in zip(lines, own, strict=True) if any(own) else ():
-        if template.count("[Y]") != 1 or template.count("[X]") > 1:
-            raise ItemsError(
-                f"{line}: the template '{template}' must hold [Y], the class, once, and [X] at most once"
-            )
-    for template in shared:
-        if template.count("[Y]") != 1 or template.count("[X]") != 1:
-            raise ItemsError(
-                f"template '{template}' must hold [X], the subject, and [Y], the class, once each"
-            )
-    return tuple(shared), own if any(own) else ()
+def _check_template(template: str, subjects: int = 0) -> None:
+    if template.count("[Y]") != 1 or not subjects <= template.count("[X]") <= 1:
+        raise ItemsError(
+            f"the template '{template}' must hold [X], the subject, and [Y], the class, once each"
+        )

@@ -20,9 +20,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from simtown.core.files import DamagedError, ForeignDirectoryError, replacing
+from simtown.core.files import DamagedError, replacing
+from simtown.core.runs import RunRecord
 from simtown.core.tables import Table
-from simtown.core.untrusted import inside, markdown, read_json
+from simtown.core.untrusted import inside, markdown
 from simtown.probes.model_names import title_of
 
 #: The file that says what a directory of results is, and the version of its format.
@@ -61,41 +62,17 @@ class Results:
         """
         path = inside(self.path, f"{task}.parquet")
         try:
-            rows = pq.read_table(path, columns=list(columns)).to_pydict()
-            return {column: rows[column] for column in columns}
+            rows = pq.read_table(path, columns=list(columns))
+            return {column: rows[column].to_pylist() for column in columns}
         except (pa.ArrowException, OSError, KeyError) as error:
             raise DamagedError(f"{path} is damaged ({error}): delete it and run the study again") from error
 
 
-def load(path: Path, form: str = "") -> Results:
-    """Open a directory of results.
-
-    Args:
-        path: of the directory.
-        form: the format that its summary.json must name, see :class:`simtown.probes.study.Study`.
-
-    Raises:
-        FileNotFoundError: it holds no results.
-        DamagedError: its summary.json cannot be read.
-        ForeignDirectoryError: something else, or another version, made it.
+def load(path: Path, form: str) -> Results:
+    """Open a directory of results whose summary.json names a format, see
+    :class:`simtown.probes.study.Study`; raises as :meth:`simtown.core.runs.RunRecord.load`.
     """
-    summary = path / SUMMARY
-    if not summary.is_file():
-        raise FileNotFoundError(f"{path} holds no results (no {SUMMARY}): make them with simtown probe")
-    try:
-        content = read_json(summary)
-        found = content["format"], content.get("schema")
-    except (ValueError, KeyError, TypeError) as error:
-        raise DamagedError(
-            f"{summary} is damaged ({error}): delete the directory and make it again"
-        ) from error
-    if found[1] != SCHEMA or (form and found[0] != form):
-        raise ForeignDirectoryError(f"{summary} was not made by this study, or by another version of it")
-    tasks = content.get("tasks")
-    if not isinstance(tasks, dict) or not isinstance(content.get("settings"), dict):
-        raise DamagedError(f"{summary} is damaged (no tasks or settings): run the study in another directory")
-    content.setdefault("data", {task: summary.get("data") for task, summary in tasks.items()})
-    return Results(path, content)
+    return Results(path, RunRecord(SUMMARY, form, "simtown probe", frozenset(), SCHEMA).load(path))
 
 
 def shared_tasks(a: Results, b: Results) -> list[str]:
@@ -107,12 +84,11 @@ def shared_tasks(a: Results, b: Results) -> list[str]:
     shared = [task for task in a.tasks if task in b.tasks]
     if not shared:
         raise ValueError(f"{a.path} and {b.path} have no task in common")
-    for task in shared:
-        if a.content["data"].get(task) != b.content["data"].get(task):
-            raise ValueError(
-                f"{a.path} and {b.path} hold answers to different questions about {task}: give two "
-                "directories made with the same subjects, classes, right answers and templates"
-            )
+    if other := [task for task in shared if a.content["data"][task] != b.content["data"][task]]:
+        raise ValueError(
+            f"{a.path} and {b.path} hold answers to different questions about {other[0]}: give two "
+            "directories made with the same subjects, classes, right answers and templates"
+        )
     return shared
 
 

@@ -5,10 +5,10 @@ A study of your own is added with ``STUDIES[study.name] = study``.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from simtown.core.files import ForeignDirectoryError
-from simtown.probes import report
 from simtown.probes.item_study import ASK
 from simtown.probes.physical.physical_study import PHYSICAL
 from simtown.probes.report import Results
@@ -26,10 +26,9 @@ def open_results(path: Path) -> tuple[Study, Results]:
     Raises:
         FileNotFoundError: it holds no results.
         DamagedError: its summary.json cannot be read.
-        ForeignDirectoryError: something else made it.
+        ForeignDirectoryError: something else, or another version, made it.
     """
-    results = report.load(path)
     for study in STUDIES.values():
-        if study.record.form == results.content["format"]:
-            return study, results
-    raise ForeignDirectoryError(f"{path} was not made by simtown probe")
+        with suppress(ForeignDirectoryError):
+            return study, Results(path, study.record.load(path))
+    raise ForeignDirectoryError(f"{path} was not made by simtown probe, or by another version of it")

@@ -148,7 +148,7 @@ def run(
 
     fresh: dict[str, Any] = {"version": __version__, "settings": kept, "tasks": {}, "data": {}}
     record = study.record
-    with record.opened(out, fresh, load=lambda path: report.load(path, record.form).content) as content:
+    with record.opened(out, fresh) as content:
         results = Results(out, content)
         try:
             for task, asked in items.items():

@@ -61,14 +61,10 @@ def test_directories_that_cannot_be_compared(cli, tmp_path):
     cli("probe", "compare", spatial, spatial).refuses("holds no finished simtown probe spatial")
 
 
-@pytest.mark.parametrize(
-    ("content", "code"),
-    [("{", 1), ("[]", 1), ({"status": 1}, 1), ({"format": "other"}, 2), ({"format": []}, 2)],
-)
+@pytest.mark.parametrize(("content", "code"), [("{", 1), ("[]", 2), ({"format": "other"}, 2)])
 def test_what_is_no_study(cli, tmp_path, content, code):
-    cli("probe", "compare", *[make(tmp_path / "a", "summary.json", content)] * 2).refuses(
-        "summary.json", code=code
-    )
+    words = ("probe", "compare", *[make(tmp_path / "a", "summary.json", content)] * 2)
+    cli(*words).refuses(str(tmp_path / "a"), code=code)
 
 
 def test_every_study_is_known_by_the_name_and_format_of_its_record():
@@ -194,8 +190,8 @@ def test_word_vectors_learn_from_the_rows_to_train_on(cli, tmp_path):
         ("subject\nsnow\n", ("no column 'gold'",)),
         ("subject,gold,color\nsnow,white,a\n", ("column 'color'",)),
         ("subject,gold,gold\nsnow,white,a\n", ("column 'gold'",)),
-        ("subject,gold\n", ("holds no items",)),
-        ("subject,gold\nsnow\n", ("line 2", "2 cells")),
+        ("subject,gold\n", ("train 0",)),
+        ("subject,gold\nsnow\n", ("line 2", "cells")),
         ("subject,gold\nsnow,white\n,red\n", ("line 3", "'subject'")),
         ("subject,gold\nsnow,white\n", ("one class",)),
         ("subject,gold\nsnow,white=x\n", ("line 2", "white=x")),
@@ -204,7 +200,6 @@ def test_word_vectors_learn_from_the_rows_to_train_on(cli, tmp_path):
         ("subject,gold\nsnow,white=0|red=0\n", ("counts nothing",)),
         ("subject,gold,classes\nsnow,white,red|green\n", ("none of the classes red, green",)),
         ("subject,gold,classes\nsnow,white,white\nrose,red,red\n", ("line 2", "one class")),
-        ("subject,gold,classes\na,grey,grey=gray|red\nb,grey,grey|red\n", ("line 3", "other spellings")),
         ("subject,gold,train\nsnow,white,2\nrose,red,0\n", ("line 2", "train")),
         ("subject,gold,train\nsnow,white,1\nrose,red,1\n", ("no item with train 0",)),
         (

@@ -62,13 +62,13 @@ class Scorer:
     Attributes:
         name: how reports call it: "glove:vectors.txt", "hf:bert-base-uncased".
         abilities: the methods that answer; the others raise UnableError.
-        forward: whether it fills a gap by what stands before it alone; None if it does not say.
+        forward: whether it fills a gap by what stands before it alone, as causal models do.
         limitation: what it cannot do, and which models can; for the message of UnableError.
     """
 
     name: str = ""
     abilities: frozenset[Ability] = frozenset()
-    forward: bool | None = None
+    forward: bool = False
     limitation: str = "cannot do this: give another model"
 
     def class_logprobs(self, contexts: Sequence[str], targets: Sequence[str | Sequence[str]]) -> np.ndarray:

@@ -22,8 +22,6 @@ class Masked(LanguageModel):
     takes for one: "mat." is two.
     """
 
-    forward = False
-
     def __init__(self, name: str, model: Any, tokenizer: Any, settings: ScorerSettings) -> None:
         super().__init__(name, model, tokenizer, settings)
         if tokenizer.mask_token_id is None:

@@ -30,8 +30,6 @@ class Oracle(Scorer):
         vectors: {word or text: numbers}.
     """
 
-    forward = False
-
     def __init__(
         self,
         name: str = "oracle",

@@ -15,7 +15,7 @@ from PIL import Image  # noqa: E402
 
 from simtown.core.files import DamagedError  # noqa: E402
 from simtown.core.options import SettingsError  # noqa: E402
-from simtown.probes.physical import TASKS, PhysicalSettings, figure2, inputs, paper_tables  # noqa: E402
+from simtown.probes.physical import FORM, TASKS, PhysicalSettings, figure2, inputs, paper_tables  # noqa: E402
 from simtown.probes.physical.baselines import majority, random  # noqa: E402
 from simtown.probes.physical.finetune import FineTuning  # noqa: E402
 from simtown.probes.physical.physical_study import PHYSICAL, PROTOCOLS, threshold  # noqa: E402
@@ -280,7 +280,7 @@ def test_tasks_are_added_and_nothing_is_done_twice(made, contents):
     assert set(json.loads((out / "summary.json").read_text())["tasks"]) == set(TASKS)
     (out / "abstract-OP.parquet").unlink()
     made("random")
-    assert answers_of(load(out), "abstract-OP")[1].size
+    assert answers_of(load(out, FORM), "abstract-OP")[1].size
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -333,7 +333,7 @@ def test_where_the_data_is_had(cli, tmp_path):
 @pytest.mark.usefixtures("undrawn")
 def test_compare(made, cli, tasks):
     a, b = made("majority", out="a"), made("random", out="b")
-    differences, tests = compare(load(a), load(b))
+    differences, tests = compare(load(a, FORM), load(b, FORM))
     assert [name for name, _ in tests.rows] == list(TASKS)
     for name, cells in tests.rows:
         task = tasks[name]
@@ -344,7 +344,7 @@ def test_compare(made, cli, tasks):
         expected = float(f1_a.here) - float(f1_b.here)
         assert float(difference.here) == pytest.approx(expected, abs=0.0015)
     assert "situated-AP" in cli("probe", "compare", a, b).succeeds().out
-    same, tests = compare(load(a), load(a))
+    same, tests = compare(load(a, FORM), load(a, FORM))
     assert {cells[3].here for _, cells in same.rows} == {"+0.000"}
     assert {cells[4].here for _, cells in tests.rows} == {"1"}
 
@@ -358,7 +358,7 @@ def test_what_cannot_be_compared(cli, made):
     cli("probe", "compare", one, abstract).refuses("no task in common")
     (a / "situated-OP.parquet").write_bytes(b"no")
     with pytest.raises(DamagedError, match=r"situated-OP\.parquet"):
-        compare(load(a), load(a))
+        compare(load(a, FORM), load(a, FORM))
 
 
 @pytest.mark.usefixtures("undrawn")

@@ -16,9 +16,10 @@ from simtown.probes import elicit, item_study  # noqa: E402
 from simtown.probes.items import ItemAnswers  # noqa: E402
 from simtown.probes.report import load  # noqa: E402
 from simtown.probes.scorers import open_scorer  # noqa: E402
-from simtown.probes.scorers.base import BLANK, Scorer  # noqa: E402
+from simtown.probes.scorers.base import BLANK  # noqa: E402
 from simtown.probes.scorers.ngram import NGram  # noqa: E402
 from simtown.probes.scorers.oracle import Oracle  # noqa: E402
+from simtown.probes.visual import FORM  # noqa: E402
 from simtown.probes.visual.classes import RELATIONS, SIZES  # noqa: E402
 from simtown.probes.visual.release import VisualRelease  # noqa: E402
 from simtown.probes.visual.vicomte_figures import apart  # noqa: E402
@@ -138,29 +139,15 @@ def test_words_that_cannot_be_said_have_no_share_behind_a_gap_either(kind, model
     assert plain == pytest.approx(np.array(one_by_one), rel=1e-4)
 
 
-class Undeclared(Scorer):
-    """A scorer of one's own in front of another one: it does not tell what it sees."""
-
-    abilities = frozenset({"class_logprobs", "sequence_logprobs"})
-
-    def __init__(self, other):
-        self.class_logprobs, self.sequence_logprobs = other.class_logprobs, other.sequence_logprobs
-
-
 @pytest.mark.parametrize(
     ("kind", "blind"), [("bert", False), ("roberta", False), ("gpt2", True), ("lstm", True)]
 )
-def test_a_model_sees_behind_a_gap_whatever_words_it_knows(kind, blind, model):
-    """Words of the study tell, not words of ours; a single subject, or an unknown class, tells nothing."""
+def test_a_model_that_does_not_see_behind_a_gap_reads_the_sentences(kind, blind, model):
     scorer = open_scorer(f"hf:{model(kind)}")
-    template, subjects = "the [Y] [X] .", ["bus", "banana"]
-    contexts = [elicit.fill(template, s, BLANK) for s in subjects]
-    words = (("yellow",), ("blue",))
-    for asked, classes in ((contexts, words), (contexts[:1], words), (contexts, (("東京",),))):
-        assert elicit.is_blind(scorer, asked, classes) == blind
-    assert elicit.is_blind(Undeclared(scorer), contexts, words) == blind
+    template, subjects, words = "the [Y] [X] .", ["bus", "banana"], (("yellow",), ("blue",))
     said = elicit.by_template(scorer, [template], subjects, words, "corrected")[0]
-    at_gap = scorer.class_logprobs(contexts, words)
+    at_gap = scorer.class_logprobs([elicit.fill(template, s, BLANK) for s in subjects], words)
+    assert (at_gap[0] == at_gap[1]).all() == blind
     assert (said == at_gap).all() == (not blind)
 
 
@@ -313,7 +300,7 @@ def test_compare_command(cli, small, glove, corpus, tmp_path):
     cli(*words, "--model", f"glove:{glove}", "--out", a, "--task", "color,cooccurrence").succeeds()
     cli(*words, "--model", f"ngram:{corpus}", "--out", b, "--task", "color").succeeds()
     cli("probe", "compare", b, a).succeeds()
-    (table,) = item_study.compare_items(load(b), load(a))
+    (table,) = item_study.compare_items(load(b, FORM), load(a, FORM))
     p_values = {name: cells[3].here for name, cells in table.rows if name.endswith(", all")}
     assert set(p_values) == {"color, best, all", "color, average, all"}
     rho = {
