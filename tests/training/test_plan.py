@@ -8,7 +8,6 @@ import pytest
 pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
 
 from simtown.complexity.size_search import ladder
-from simtown.datasets.settings import SettingsError
 from simtown.training.models import options
 from simtown.training.plan import PRESETS, read
 from simtown.training.sweep import dataset_path
@@ -161,26 +160,18 @@ def test_choices_of_fit_and_names_of_cells(plan):
     ("old", "new", "word"),
     [
         ("version = 1", "version = 2", "version"),
-        ("version = 1", "", "version"),
         ("version = 1", "version = ", "line 2"),
-        ("seeds = [0, 4]", "", "seeds"),
         ("seeds = [0, 4]", "seeds = []", "seeds"),
         ("seeds = [0, 4]", 'seeds = ["0/../../../outside"]', "seeds"),
         ("seeds = [0, 4]", "seeds = [0]\nsizes = [3]", "sizes"),
         ("[fit]", "[fit]\nstream = true", "fit.stream"),
-        ("[fit]", "[fit]\ntrain_size = 7", "fit.train_size"),
         ("patience = 3", 'patience = "ten"', "patience"),
-        ("min_steps = 400", "min_steps = 4.5", "min_steps"),
-        ("[data]", "[data]\nn = 100", "data.n"),
         ("[data]", "[data]\nweather = 1", "data.weather"),
-        ("[fit]", "[fits]", "fits"),
         ("version = 1", "version = 1\nsame_world = 1", "same_world"),
-        ("version = 1", "version = 1\nadaptive = 0.9", "adaptive"),
         ("version = 1", "version = 1\nadaptive = [0.9, 1.0]", "1.0"),
         ("entities = [5, 3]", "entities = [1]", "entities"),
         ("entities = [5, 3]", "entities = [2]", "distractor"),
         ("val = 50", "val = 51", "val"),
-        ('"left of", "behind"', '"under"', "under"),
         ('"64x32"', '"64x32x3"', "64x32x3"),
         ('"64x32"', '"2"', "2x2"),
         ('"pbn", "cnn-lstm"', '"gpt"', "gpt"),
@@ -201,10 +192,6 @@ def test_a_preset_without_a_grid_or_a_file_is_one_line(tmp_path, cli, monkeypatc
     cli("sweep", "--preset", "huge").refuses("huge", "paper", "small", "tiny")
     cli("sweep", "--preset", tmp_path).refuses(str(tmp_path))
     cli("sweep", "--preset", "tiny", "--jobs", 0).refuses("--jobs")
-    (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00version")
-    cli("sweep", "--preset", "binary.toml").refuses("binary.toml")
-    with pytest.raises(SettingsError, match="no preset or file"):
-        read("nowhere.toml", "cpu")
 
 
 def test_a_plan_is_listed_and_nothing_else_happens(tmp_path, cli, monkeypatch, plan):

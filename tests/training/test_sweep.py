@@ -150,16 +150,6 @@ def test_what_fails_or_dies_is_told_harms_nobody_and_is_tried_again(tmp_path, cl
     assert snapshot("out/runs") | snapshot("out/data") == before
 
 
-@pytest.mark.slow
-def test_a_sweep_makes_its_data_once_and_runs_its_cells_as_if_alone(tmp_path, cli):
-    path = preset(tmp_path, ["pbn", "cnn-lstm"], [40, 20])
-    done = cli("sweep", "--preset", path, "--device", "cpu").succeeds()
-    assert "4 of 4 runs are done, 4 of them now" in done.out
-    assert "simtown complexity sweep-mine" in done.out
-    assert [p.name for p in Path("sweep-mine/data").iterdir()] == ["3-seed0-40"]
-    as_if_alone(path, "sweep-mine", tmp_path)
-
-
 @pytest.mark.parametrize(
     ("state", "content", "word"),
     [("done", {"test": {"accuracy": 0.75}}, "0.750"), ("failed", {"error": "a tree fell"}, "a tree fell")],
