@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from math import inf, isnan, nan
+from collections import deque
+from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Self
 
 from rich.console import Group
 from rich.live import Live
 from rich.progress import BarColumn, Progress, TimeElapsedColumn
-from rich.text import Text
 
 from simtown.core.amounts import duration
-from simtown.core.console import PlainConsole, Words, new_table, styled
+from simtown.core.console import PlainConsole, Words, styled
 from simtown.core.progress import EVERY, report
 from simtown.core.untrusted import printable
 from simtown.training.early_stopping import between_validations
@@ -29,11 +29,8 @@ if TYPE_CHECKING:
 _MEASURE_EVERY = 1.0
 #: Seconds after which a sweep without a terminal says how it goes, though no run has ended.
 _QUIET = 60.0
-#: Lines above the table of a sweep: what it did last, or found.
-_NOTES = 4
-#: A run of a sweep: its state, and the accuracy reached so far, NaN if there is none.
-_State = tuple[str, float]
-_ENDED = ("done", "failed")
+#: Lines above the running cells of a sweep: what it did last, or found.
+_NOTES = 8
 
 
 class _Display:
@@ -133,10 +130,9 @@ class FitDisplay(_Display, FitCallback):
 
 
 class SweepDisplay(_Display):
-    """Shows the progress of a sweep: a table of worlds and sizes in a terminal, elsewhere a line a run.
+    """Shows the progress of a sweep: in a terminal its running cells and what happened last; elsewhere lines.
 
-    See :class:`simtown.training.sweep.SweepCallback`. An adaptive sweep's cells are unknown until they are
-    waiting to run.
+    See :class:`simtown.training.sweep.SweepCallback`. How many cells an adaptive sweep runs is not known.
 
     Args:
         plan: of the sweep.
@@ -145,63 +141,36 @@ class SweepDisplay(_Display):
     def __init__(self, plan: SweepPlan) -> None:
         super().__init__()
         self._plan, self._begun = plan, monotonic()
-        self._states: dict[str, tuple[SweepCell, _State]] = {}
-        self._notes: list[str] = []
+        self._ended: set[str] = set()
+        self._running: dict[str, str] = {}
+        self._notes: deque[str] = deque(maxlen=_NOTES)
 
     def on_note(self, line: str) -> None:
         """See :class:`simtown.training.sweep.SweepCallback`."""
-        self._notes = [*self._notes, line][-_NOTES:]
+        self._notes.append(line)
         self._report(line)
 
     def on_change(self, cell: SweepCell, state: str, content: dict[str, Any]) -> None:
         """See :class:`simtown.training.sweep.SweepCallback`."""
-        first = cell.name not in self._states
-        accuracy = content["test"]["accuracy"] if state == "done" else content.get("best", nan)
-        self._states[cell.name] = cell, (state, accuracy)
-        if first:
+        if state == "waiting":
             return
-        words = {
-            "done": f"test accuracy {accuracy:.3f}",
-            "failed": f"failed: {content.get('error')}",
-            "running": f"at step {content.get('step', 0):.0f}, best validation accuracy {accuracy:.3f}",
-        }
-        every = _QUIET if state == "running" else 0.0
-        self._report(f"{self._so_far()}: {cell.name} {words[state]}", every)
+        if state == "running":
+            step, best = f"{content['step']:,.0f}", f"{content['best']:.3f}"
+            self._running[cell.name] = f"{cell.name} at step {step}, best validation accuracy {best}"
+            self._report(f"{self._so_far()}: {self._running[cell.name]}", _QUIET)
+            return
+        self._ended.add(cell.name)
+        if self._running.pop(cell.name, None) or state == "failed":  # not what was done before this sweep
+            failed = state == "failed"
+            words = content["error"] if failed else f"test accuracy {content['test']['accuracy']:.3f}"
+            line = f"{cell.name} {'failed: ' * failed}{words}"
+            self._notes.append(line)
+            self._report(f"{self._so_far()}: {line}")
 
     def _so_far(self) -> str:
-        ended = sum(state in _ENDED for _, (state, _) in self._states.values())
         of = "" if self._plan.targets else f" of {len(self._plan.cells)}"
-        return f"{ended}{of} runs after {duration(monotonic() - self._begun)}"
+        return f"{len(self._ended)}{of} runs after {duration(monotonic() - self._begun)}"
 
     def _drawn(self) -> Group:
-        rows: dict[tuple[str, str], dict[int, list[_State]]] = {}
-        for cell, state in self._states.values():
-            world = f"{cell.data.entities}{' + distractor' if cell.data.distractor else ''}"
-            rows.setdefault((world, cell.fit.model), {}).setdefault(cell.fit.train_size, []).append(state)
-        if self._plan.targets:  # too many for a terminal: those that are being searched
-            rows = {
-                name: row
-                for name, row in rows.items()
-                if any(state not in _ENDED for states in row.values() for state, _ in states)
-            }
-        sizes = sorted({n for row in rows.values() for n in row})
-        table = new_table("", ["world", "model", *(f"{n:,}" for n in sizes)], left=("world", "model"))
-        for column in table.columns:
-            column.no_wrap = True
-        for (world, model), row in rows.items():
-            table.add_row(world, model, *(_brief(row[n]) if n in row else "" for n in sizes))
-        title = f"{self._plan.preset}: {self._so_far()}"
-        return Group(title, *map(styled, self._notes), table)
-
-
-def _brief(states: list[_State]) -> Text:
-    """The runs of all seeds in a table's cell: their mean accuracy, dimmed while some still run.
-
-    With how many have ended, unless all have.
-    """
-    reached = [accuracy for _, accuracy in states if not isnan(accuracy)]
-    ended, failed = (sum(state in some for state, _ in states) for some in (_ENDED, ("failed",)))
-    mean = f"{sum(reached) / len(reached):.2f}" if reached else "·"
-    text = styled(mean, "bold") if ended == len(states) else styled(f"{mean}{'…' if reached else ''}", "dim")
-    count = f" {ended}/{len(states)}" if 0 < ended < len(states) else ""
-    return text + count + styled(f" {failed} failed" if failed else "", "red")
+        lines = [f"{self._plan.preset}: {self._so_far()}", *self._notes, *self._running.values()]
+        return Group(*map(styled, lines))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
@@ -33,6 +33,7 @@ from simtown.training.early_stopping import (
 from simtown.training.evaluation import logits_of, measure, references
 from simtown.training.fit_settings import FitSettings
 from simtown.training.models import build
+from simtown.training.run_curve import curve
 from simtown.training.run_directory import RunState
 from simtown.training.sources import ExampleSource, chunks_of_epoch, open_split, open_stream
 from simtown.training.world import Batch, World
@@ -243,7 +244,7 @@ def _train(
         logits_test, test_loss = logits_of(model, test, len(dataset.test))
         logits_val, _ = logits_of(model, val, len(dataset.val))
     run_directory.save_test(directory, logits_test, dataset.test.column("answer"))
-    _draw_curve(directory)
+    curve(run_directory.read_metrics(directory), directory / run_directory.CURVE)
     seen = None if settings.stream else settings.train_size
     return {
         "status": "done",
@@ -312,11 +313,9 @@ def _save(
     return left + max(SAVE_EVERY, (left - entered) / SAVING_SHARE)
 
 
-def autocast(settings: FitSettings) -> AbstractContextManager[Any]:
+def autocast(settings: FitSettings) -> torch.autocast:
     """Mixed precision in the block, if the settings say bf16."""
-    if settings.precision != "bf16":
-        return nullcontext()
-    return torch.autocast(settings.device, dtype=torch.bfloat16)
+    return torch.autocast(settings.device, torch.bfloat16, settings.precision == "bf16")
 
 
 @contextmanager
@@ -330,21 +329,10 @@ def precision(settings: FitSettings) -> Iterator[None]:
         torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32 = matmul, conv
 
 
-@contextmanager
-def _tensorboard(directory: Path, step: int) -> Iterator[Any]:
+def _tensorboard(directory: Path, step: int) -> Any:
     from torch.utils.tensorboard import SummaryWriter
 
     logs = folder(directory, "tensorboard")
     if links := [path for path in logs.iterdir() if path.is_symlink()]:
         raise RefusedError(f"{links[0]} is a symbolic link, and logs would be written elsewhere: delete it")
-    board = SummaryWriter(str(logs), purge_step=step + 1 if step else None)
-    try:
-        yield board
-    finally:
-        board.close()
-
-
-def _draw_curve(directory: Path) -> None:
-    from simtown.training.run_curve import curve
-
-    curve(run_directory.read_metrics(directory), directory / run_directory.CURVE)
+    return SummaryWriter(str(logs), purge_step=step + 1 if step else None)

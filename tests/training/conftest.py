@@ -53,7 +53,7 @@ def data(tmp_path_factory):
 @pytest.fixture
 def undrawn(monkeypatch):
     """Runs draw no curve, which takes a third of the time of a small one."""
-    monkeypatch.setattr("simtown.training.fit._draw_curve", lambda directory: None)
+    monkeypatch.setattr("simtown.training.fit.curve", lambda metrics, path: None)
 
 
 @pytest.fixture

@@ -37,7 +37,7 @@ from tests.training.towns import HERE, Interrupter, result, small, snapshot  # n
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 #: What draws a run's curve; the others do without.
-DRAW = module._draw_curve
+DRAW = module.curve
 WITH_DROPOUT = {"pbn": {"dropout": 0.3, "box_weight": 30.0}, "cnn-lstm": {"dropout": 0.3}}
 CHOICES = {name: small(name, options=given) for name, given in WITH_DROPOUT.items()} | {
     "stream": small("question-only", stream=True),
@@ -353,7 +353,7 @@ def test_what_run_json_says_of_the_test_follows_from_the_weights(name, data, und
 
 
 def test_a_run_directory_holds_what_is_promised(data, tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "_draw_curve", DRAW)
+    monkeypatch.setattr(module, "curve", DRAW)
     directory = tmp_path / "run"
     fit(CHOICES["pbn"], data, directory)
     run, rows, _, _ = result(directory)

@@ -164,7 +164,7 @@ def test_a_run_that_ends_is_a_line_of_progress_where_there_is_no_terminal(
     (cell,) = plan.cells
     with display.SweepDisplay(plan) as sweep_display:
         sweep_display.on_change(cell, "waiting", {})
-        sweep_display.on_change(cell, "running", {"best": 0.5})
+        sweep_display.on_change(cell, "running", {"step": 4, "best": 0.5})
         sweep_display.on_change(cell, state, content)
     (line,) = lines
     assert all(part in line for part in ("1 of 1 runs", cell.name, word))
