@@ -37,10 +37,7 @@ from simtown.training.world import Batch, World
 def open_run(directory: Path, allowed: Collection[str] = ()) -> tuple[nn.Module, Settings, dict[str, Any]]:
     """The trained model of a run, in evaluation mode on the CPU; the settings of its data; its run.json.
 
-    Args:
-        directory: of the run.
-        allowed: models besides simtown's own that the run may name, as package.module:Class. Their code is
-            run.
+    Of models besides simtown's own it runs the code of those in `allowed` only (package.module:Class).
 
     Raises:
         FileNotFoundError: it holds no run or no weights.
@@ -67,15 +64,8 @@ def evaluate(
 ) -> dict[str, Any]:
     """Test a run's model on a data set of its picture size and its kinds.
 
-    Returns what "test" in run.json holds, and references. Raises SettingsError if the model cannot be asked
-    about the data set, and what :func:`open_run` raises.
-
-    Args:
-        directory: of the run.
-        data: directory of the data set.
-        device: of the model.
-        allowed: as for :func:`open_run`.
-        callback: receives the progress, in examples.
+    Returns what "test" in run.json holds, and references; `callback` counts examples. Raises SettingsError if
+    the model cannot be asked about the data set, and what :func:`open_run` raises.
     """
     model, trained, run = open_run(directory, allowed)
     dataset = open_dataset(data)
@@ -173,7 +163,7 @@ def framed(size: tuple[int, int], trained: Settings) -> tuple[float, float, floa
     taller picture shows more sky and one wider than 16:9 more street at both sides. What is more is cut off.
 
     Raises:
-        SettingsError: the picture shows less than those of the trained.
+        SettingsError: the picture shows less than those of the run.
     """
     width, height = size
     scale = min(width, WIDEST * height) / min(trained.width, WIDEST * trained.height)
@@ -247,15 +237,9 @@ def predict(directory: Path, image: Path, question: str, allowed: Collection[str
 def parse(question: str, kinds: Sequence[int]) -> tuple[int, int, int]:
     """The subject's catalogue number, the relation's number, and the object's catalogue number.
 
-    Args:
-        question: in any phrasing of data sets.
-        kinds: catalogue numbers of the vehicles that may be asked about.
-
-    Raises:
-        SettingsError: the question is not understood, or is about a vehicle of another kind.
+    Raises SettingsError if the question is in no phrasing of data sets, or about a vehicle besides `kinds`.
     """
-    unknown = [word for word in words(question) if word not in vocabulary()]
-    if unknown:
+    if unknown := [word for word in words(question) if word not in vocabulary()]:
         raise SettingsError(f"the question's word '{unknown[0]}' is unknown: {_LIKE}")
     names = {name.lower(): i for i, name in enumerate(ENTITIES)}
     slots = {"{s}": any_of(names, "s"), "{o}": any_of(names, "o"), "{r}": any_of(RELATION_NAMES, "r")}

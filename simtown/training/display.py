@@ -67,10 +67,6 @@ class FitDisplay(_Display, FitCallback):
 
     The bar counts the steps up to the next validation. How long a run takes is not known: it ends when it
     stops getting better.
-
-    Args:
-        title: of its lines.
-        settings: of the run.
     """
 
     def __init__(self, title: str, settings: FitSettings) -> None:
@@ -133,9 +129,6 @@ class SweepDisplay(_Display):
     """Shows the progress of a sweep: in a terminal its running cells and what happened last; elsewhere lines.
 
     See :class:`simtown.training.sweep.SweepCallback`. How many cells an adaptive sweep runs is not known.
-
-    Args:
-        plan: of the sweep.
     """
 
     def __init__(self, plan: SweepPlan) -> None:

@@ -93,8 +93,8 @@ def measure(dataset: Dataset, test: np.ndarray, val: np.ndarray, train_size: int
 
     Args:
         dataset: that the run is tested on.
-        test: (n,) float logits of the whole test split.
-        val: (n,) float logits of the whole validation split.
+        test: logits of the whole test split.
+        val: logits of the whole validation split.
         train_size: training examples seen (None for an endless stream).
 
     Returns:

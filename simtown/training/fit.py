@@ -103,7 +103,7 @@ def fit(
     A run that is killed at any moment and called again ends with the numbers of a run that was not.
 
     Args:
-        settings: of the run; with a train_size of 0 it uses all training examples.
+        settings: with a train_size of 0, all training examples are used.
         data: the data set, or its directory.
         directory: of the run; made if need be.
         callback: receives the progress.

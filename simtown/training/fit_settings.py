@@ -59,10 +59,6 @@ def precision_of(choice: str, device: str) -> str:
 
     A run records the result, not "auto": a run in bfloat16 is another run, and must not stand in one table
     with those in float32.
-
-    Args:
-        choice: "auto" or one of :data:`PRECISIONS`.
-        device: "cpu" or "cuda".
     """
     if choice != "auto":
         return choice

@@ -25,13 +25,9 @@ _WARM, _TIMED = 2, 3
 def time_left(
     cells: Sequence[SweepCell], done: Sequence[tuple[SweepCell, dict[str, Any]]], jobs: int, growing: bool
 ) -> list[str]:
-    """The time that cells still take, in words, and how it is known.
+    """The time that cells still take, `jobs` at once, in words, and how it is known.
 
-    Args:
-        cells: of a plan, not done.
-        done: finished cells, each with its run.json.
-        jobs: runs at once.
-        growing: whether other runs will follow.
+    `done` are finished cells, each with its run.json; `growing` says whether other runs will follow.
     """
     seconds: list[float] = []
     step_seconds: dict[str, float] = {}

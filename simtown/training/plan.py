@@ -129,13 +129,8 @@ def read(
 ) -> SweepPlan:
     """The plan of a preset by its name, or of a TOML file.
 
-    Args:
-        preset: its name, or the path of a TOML file.
-        device: "cpu" or "cuda".
-        same_data: all seeds share data and world, whatever the preset says.
-        targets: take the place of the preset's `adaptive`.
-        allowed: models besides simtown's own that the preset may name, as package.module:Class. Their code is
-            run.
+    `same_data` and `targets` (`adaptive`) take the place of what the preset says. Of models besides simtown's
+    own it may name those in `allowed` only (package.module:Class), whose code is run.
 
     Raises:
         ModelError: the preset names another model.

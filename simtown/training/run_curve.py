@@ -12,12 +12,7 @@ from simtown.core.plots import INK, new_figure, save_figure, style_axes
 
 
 def curve(metrics: Sequence[Mapping[str, Any]], path: Path) -> None:
-    """Loss and accuracy of one run, epoch by epoch, with the epoch of best validation accuracy marked.
-
-    Args:
-        metrics: rows of metrics.jsonl.
-        path: the PNG to write.
-    """
+    """Loss and accuracy of one run by epoch, a PNG; the epoch of best validation accuracy is marked."""
 
     def column(key: str) -> np.ndarray:
         return np.array([row[key] for row in metrics])

@@ -70,13 +70,8 @@ def opened(
 ) -> AbstractContextManager[dict[str, Any]]:
     """The run.json to continue with: a new one in an empty directory, or that of the same run.
 
-    Other processes of the command cannot write there meanwhile.
-
-    Args:
-        directory: of the run; made if need be.
-        settings: of the run.
-        dataset: to train on.
-        compared: receives how many more examples were read for their digests, and of how many.
+    Other processes of the command cannot write there meanwhile. `compared` receives how many more examples
+    were read for their digests, and of how many.
 
     Raises:
         ForeignDirectoryError: the directory holds something else, or a run with other settings or examples.

@@ -220,17 +220,10 @@ def open_split(
 ) -> Resident | FromDisk:
     """The first n examples of a split, in memory (on a GPU: in its memory) if they fit there.
 
-    Args:
-        split: of a data set.
-        n: number of examples.
-        settings: of the data set.
-        device: of the model.
-        cache: True to insist on it, False to read from disk batch by batch.
-        note: receives a sentence before much memory is taken.
-        beside: runs that share what is free, this one among them.
+    `cache` insists on it (True) or reads them from disk batch by batch (False). `note` receives a sentence
+    before much memory is taken. `beside` runs share what is free, this one among them.
 
-    Raises:
-        SettingsError: insisted, and they do not fit.
+    Raises SettingsError if `cache` insists and they do not fit.
     """
     needed, free = n * settings.width * settings.height * 3, _free(device)
     usable = int(MEMORY_SHARE * free / beside)

@@ -55,10 +55,7 @@ def run_path(out: Path, cell: SweepCell) -> Path:
 class Sweep:
     """The runs of a plan in a directory. Cells and data sets that were begun with other settings are refused.
 
-    Args:
-        plan: which runs.
-        out: the directory.
-        kept: folder of cells that were finished elsewhere; every finished cell is added to it.
+    `kept` is a folder of cells that were finished elsewhere; every finished cell is added to it.
 
     Attributes:
         begun: run.json of the cells that were begun, by name. A run that cannot be read is not among them: it
@@ -133,13 +130,9 @@ class Sweep:
         """Run the cells that are not done; of an adaptive plan those that its targets need.
 
         The numbers are those of running the cells alone. A cell that fails, or whose process dies, does not
-        stop the others, and is tried again by the next call.
-
-        Args:
-            jobs: worker processes, each of which takes one cell after another.
-            callback: receives the progress.
-            cluster: its machines make the data and take the cells instead, a processor each, and reach the
-                directory under the same path.
+        stop the others, and is tried again by the next call. Each of `jobs` worker processes takes one cell
+        after another; or the machines of a cluster do, a processor each, and make the data. They reach the
+        directory under the same path.
         """
         plan, done = self.plan, self.done
 

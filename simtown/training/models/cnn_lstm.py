@@ -25,7 +25,6 @@ class CnnLstm(nn.Module):
     and one logit.
 
     Args:
-        world: sizes.
         embedding: size of a word's embedding.
         dropout: share of channels dropped after each convolution.
         init: see :data:`simtown.training.models.layers.INITS`.

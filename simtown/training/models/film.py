@@ -43,7 +43,6 @@ class Film(nn.Module):
     after it; no weight decay; dropout of whole channels after the first convolutions.
 
     Args:
-        world: sizes.
         embedding: size of a word's embedding.
         dropout: share of channels dropped after each convolution of stride 2.
         width: size of the convolutional network; the numbers of filters are multiplied by it.

@@ -27,12 +27,6 @@ class LabelledConvolution(nn.Module):
     The label's channels are the same everywhere, so what they add is the same at all places that have the
     same of the kernel's nine taps: a (b, kinds, filters) product instead of a convolution, and the picture is
     convolved once for any number of labels. Equal to the plain form (:meth:`plain`) up to rounding.
-
-    Args:
-        embedding: size of a label's embedding.
-        filters: output channels.
-        height: of the picture, pixels.
-        width: of the picture, pixels.
     """
 
     kinds: torch.Tensor
@@ -103,7 +97,6 @@ class PlaceBinder(nn.Module):
     loss = binary cross-entropy + box_weight × smooth L1 of the two boxes.
 
     Args:
-        world: sizes.
         embedding: size of an entity's embedding.
         predicate: size of a relation's embedding.
         dropout: share of channels dropped after each convolution.

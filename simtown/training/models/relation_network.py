@@ -41,7 +41,6 @@ class RelationNetwork(nn.Module):
     chance.
 
     Args:
-        world: sizes.
         embedding: size of a word's embedding.
         dropout: share of channels dropped after each convolution, and of units before the last layer.
         width: size of the convolutional network; the numbers of filters are multiplied by it.

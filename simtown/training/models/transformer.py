@@ -33,12 +33,7 @@ def token_size(size: int, width: float) -> int:
 
 
 class Reader(nn.Module):
-    """The tokens of a transformer: one that decides, those of what is seen, the question's words in order.
-
-    Args:
-        world: sizes.
-        size: of a token.
-    """
+    """The tokens of a transformer: one that decides, those of what is seen, the question's words in order."""
 
     def __init__(self, world: World, size: int) -> None:
         super().__init__()
@@ -48,11 +43,8 @@ class Reader(nn.Module):
         self.decider = spread(1, 1, size)
 
     def forward(self, words: torch.Tensor, seen: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """(b, length) int64 words padded with 0, and (b, n, size) tokens of what is seen.
-
-        Returns:
-            (b, 1 + n + length, size) tokens, the first of which decides, and (b, 1 + n + length) bool:
-            padding, which nothing attends to.
+        """(b, length) int64 words padded with 0 and (b, n, size) tokens of what is seen → (b, 1 + n + length,
+        size) tokens, the first of which decides, and bool: padding, which nothing attends to.
         """
         question = self.embed(words) + self.position
         tokens = torch.cat([self.decider.expand(len(words), -1, -1), seen, question], dim=1)
@@ -99,7 +91,6 @@ class VisionTransformer(nn.Module):
     in the other models. A picture whose sides are no multiples of 8 is padded with grey.
 
     Args:
-        world: sizes.
         dropout: share of units dropped after attention and inside each layer.
         width: units of a token are 96 times this, rounded to a multiple of the four attention heads.
         layers: of the transformer.
@@ -134,7 +125,6 @@ class TrueBoxes(nn.Module):
     there are no pictures to learn by heart.
 
     Args:
-        world: sizes.
         dropout: share of units dropped after attention and inside each layer.
         width: units of a token are 96 times this, rounded to a multiple of the four attention heads.
         layers: of the transformer.
