@@ -95,7 +95,7 @@ def _gable(x: Width, z: float, rise: float, over: float = 0.35, depth: float = 5
     (a, b), eave, crown = wider(x, over), z - rise / middle * over, z + rise
     roof = face("roof", (a, -over, eave), (b, -over, eave), (b, middle, crown), (a, middle, crown))
     parts = [roof, patch((a, b), (eave - 0.22, eave), "trim", -over, 0.0)]
-    for end, board, way in zip(wider(x, 0.0), (a, b), (-1, 1), strict=True):
+    for end, board, way in zip(span(x), (a, b), (-1, 1), strict=True):
         ridge, keel = (board, middle, crown), (board, middle, crown - 0.22)
         gable = [(end, 0.0, z), (end, depth, z), (end, middle, crown)]
         front = [(board, -over, eave - 0.22), keel, ridge, (board, -over, eave)]
@@ -117,7 +117,7 @@ def _gable_front(
     rake: float = 0.22,
 ) -> Mesh:
     """A roof whose gable faces the street."""
-    (left, right), (a, b), fore = wider(x, 0.0), wider(x, over), y[0] - over
+    (left, right), (a, b), fore = span(x), wider(x, over), y[0] - over
     middle, eave, crown = (left + right) / 2, z - rise / ((right - left) / 2) * over, z + rise
     ridge, back, keel = (middle, fore, crown), (middle, y[1], crown), (middle, fore, crown - rake)
     return join(
@@ -145,7 +145,7 @@ def _hip(x: Width, z: float, rise: float, inset: float = 2.5, over: float = 0.35
 
 def _spire(x: Width, z: float, rise: float, y: Span, over: float = 0.25) -> Mesh:
     """A pyramid on a tower, with a gold ball."""
-    (left, right), (a, b), (c, d) = wider(x, 0.0), wider(x, over), wider(y, over)
+    (left, right), (a, b), (c, d) = span(x), wider(x, over), wider(y, over)
     tip = ((left + right) / 2, (y[0] + y[1]) / 2, z + rise)
     eaves = (((a, c), (b, c)), ((b, c), (b, d)), ((a, d), (a, c)))
     slopes = [face("roof", (*start, z), (*stop, z), tip) for start, stop in eaves]
@@ -171,7 +171,7 @@ def _awning(
     x: Width, z: float, paints: tuple[str, str], out: float = 1.1, drop: float = 0.75, stripes: int = 7
 ) -> Mesh:
     """A striped awning with a hanging scalloped edge, its top at z."""
-    left, right = wider(x, 0.0)
+    left, right = span(x)
     step, low, parts = (right - left) / stripes, z - drop, []
     for i in range(stripes):
         a, b, paint = left + i * step, left + (i + 1) * step, paints[i % 2]

@@ -172,13 +172,12 @@ def _man(pose: _Pose, skin: str = "skin", hair: str = "brown") -> Mesh:
 
 def _newspaper_reader() -> Mesh:
     """The man with black hair on a bench."""
-    span = (0.72, 1.12)
-    lines = [
-        patch((x, x + 0.22), (z, z + 0.06), "grey", -0.46, 0.015) for x in (-0.28, 0.06) for z in (0.8, 0.98)
-    ]
-    back = patch(0.34, span, "cream").turned(180).at(0.0, -0.46)
+    spots = [(x, z) for x in (-0.28, 0.06) for z in (0.8, 0.98)]
+    lines = [patch((x, x + 0.22), (z, z + 0.06), "grey", -0.46, 0.015) for x, z in spots]
+    front = patch(0.34, (0.72, 1.12), "white", -0.46, 0.0)
+    back = patch(0.34, (0.72, 1.12), "cream").turned(180).at(0.0, -0.46)
     pose = _SIT.reaching((-0.3, -0.38, 0.86), (0.3, -0.38, 0.86), 6.0)
-    return join(_man(pose, *_DARK), patch(0.34, span, "white", -0.46, 0.0), back, lines, _bench())
+    return join(_man(pose, *_DARK), front, back, lines, _bench())
 
 
 def _child(pose: _Pose) -> Mesh:

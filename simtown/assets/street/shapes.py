@@ -40,9 +40,14 @@ def about(x: float, half: float) -> Span:
     return x - half, x + half
 
 
+def span(x: Width) -> Span:
+    """From left to right."""
+    return x if isinstance(x, tuple) else (-x, x)
+
+
 def wider(x: Width, by: float) -> Span:
     """A span that reaches so much farther on either side."""
-    left, right = x if isinstance(x, tuple) else (-x, x)
+    left, right = span(x)
     return left - by, right + by
 
 
@@ -58,7 +63,7 @@ def shape(points: Sequence[Span], paint: str, y: float = 0.0, lift: float = 0.02
 
 def patch(x: Width, z: Span, paint: str, y: float = 0.0, lift: float = 0.02) -> Mesh:
     """A rectangle on a front. 2 triangles."""
-    (left, right), (low, high) = wider(x, 0.0), z
+    (left, right), (low, high) = span(x), z
     return shape([(left, low), (right, low), (right, high), (left, high)], paint, y, lift)
 
 
@@ -76,7 +81,7 @@ def disc(
 
 def level(x: Width, y: Span, paint: str, z: float = 0.0) -> Mesh:
     """A level rectangle."""
-    (left, right), (near, far) = wider(x, 0.0), y
+    (left, right), (near, far) = span(x), y
     return face(paint, (left, near, z), (right, near, z), (right, far, z), (left, far, z))
 
 
@@ -87,7 +92,7 @@ def pool(x: float, y: float, radius: Span, paint: str, z: float, sides: int = 10
 
 def arch(x: Width, z: Span, paint: str, y: float = 0.0, lift: float = 0.02, steps: int = 6) -> Mesh:
     """An opening on a front with a half-round head; `z` is the sill and the crown."""
-    left, right = wider(x, 0.0)
+    left, right = span(x)
     middle, radius = (left + right) / 2, (right - left) / 2
     spring, turn = z[1] - radius, [pi * i / steps for i in range(steps + 1)]
     curve = [(middle + radius * cos(t), spring + radius * sin(t)) for t in turn]
@@ -98,7 +103,7 @@ def mass(
     x: Width, z: Span, paint: str, y: Span = DEEP, lid: bool = True, ends: bool = True, floor: bool = False
 ) -> Mesh:
     """A box without a back: front, both ends, lid, and the floor if it juts out overhead. 8 triangles."""
-    (left, right), (near, far) = wider(x, 0.0), y
+    (left, right), (near, far) = span(x), y
     plan = ((left, near), (right, near), (right, far), (left, far))
     (a, b, c, d), (e, f, g, h) = ([(p, q, height) for p, q in plan] for height in z)
     quads = [(a, b, f, e)]
