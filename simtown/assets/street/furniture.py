@@ -20,10 +20,8 @@ def _pole(height: float, radius: float = 0.075, paint: str = "steel") -> Mesh:
 def _plate(radius: float, z: float, rim: str, paint: str, sides: int) -> Mesh:
     """A round or angled sign: rim, face and grey back."""
     behind = face("steel", *[(-radius * c, -0.1 + 0.02, z + radius * s) for c, s in polygon(sides)])
-    front = disc(0.0, z, radius, rim, -0.1, 0.0, sides) + disc(
-        0.0, z, 0.84 * radius, paint, -0.1, 0.02, sides
-    )
-    return front + behind
+    front = disc(0.0, z, radius, rim, -0.1, 0.0, sides)
+    return join(front, disc(0.0, z, 0.84 * radius, paint, -0.1, 0.02, sides), behind)
 
 
 def _pane(x: Width, z: Span, paint: str) -> Mesh:
@@ -222,10 +220,9 @@ def traffic_light() -> Mesh:
     for i, paint in enumerate(("beacon red", "amber", "green")):
         lenses.append(disc(0.0, 2.98 - 0.36 * i, 0.14, paint, -0.2, 0.03))
         hoods.append(box((0.34, 0.16, 0.04), (0.0, -0.27, 3.12 - 0.36 * i), "black"))
-    head = box((0.46, 0.36, 1.2), (0.0, -0.02, 2.05), "black") + box(
-        (0.6, 0.04, 1.34), (0.0, 0.18, 1.98), "amber"
-    )
-    return join(_pole(2.1, 0.08, "charcoal"), head, lenses, hoods)
+    head = box((0.46, 0.36, 1.2), (0.0, -0.02, 2.05), "black")
+    board = box((0.6, 0.04, 1.34), (0.0, 0.18, 1.98), "amber")
+    return join(_pole(2.1, 0.08, "charcoal"), head, board, lenses, hoods)
 
 
 def bus_shelter() -> Mesh:

@@ -133,9 +133,8 @@ def _bench() -> Mesh:
     """What somebody sits on: slats, a rest and two legs."""
     seat = [box((1.35, 0.19, 0.06), (0.0, y, _SEAT - 0.06), "wood") for y in (-0.16, 0.07)]
     rest = box((1.35, 0.06, 0.22), (0.0, 0.24, 0.72), "wood")
-    leg = box((0.08, 0.42, _SEAT - 0.06), (0.0, -0.03, 0.0), "dark") + box(
-        (0.08, 0.06, 0.55), (0.0, 0.21, 0.38), "dark"
-    )
+    leg = box((0.08, 0.42, _SEAT - 0.06), (0.0, -0.03, 0.0), "dark")
+    leg += box((0.08, 0.06, 0.55), (0.0, 0.21, 0.38), "dark")
     return join(seat, rest, leg.at(-0.52), leg.at(0.52))
 
 
@@ -281,9 +280,8 @@ def _pram_parent(pose: _Pose) -> Mesh:
 
 def _postman(pose: _Pose, letter: Point, bag: Point = (0.34, 0.0, 0.5)) -> Mesh:
     """In a blue uniform and cap, with a satchel and a letter; their lower middles are at two points."""
-    cap = lathe(
-        [(1.55, 0.3, 0.3, 0.0, 0.02), (1.76, 0.26, 0.25, 0.0, 0.04), (1.78, 0.0, 0.0)], "navy", sides=7
-    )
+    crown = [(1.55, 0.3, 0.3, 0.0, 0.02), (1.76, 0.26, 0.25, 0.0, 0.04), (1.78, 0.0, 0.0)]
+    cap = lathe(crown, "navy", sides=7)
     cap += lathe([(1.55, 0.2, 0.14, 0.0, -0.26), (1.58, 0.18, 0.12, 0.0, -0.22)], "black", caps=True)
     buckle = patch(0.14, (0.1, 0.2), "brown").turned(90).at(bag[0] + 0.08, *bag[1:])
     strap = shape([(0.2, 0.7), (0.28, 0.72), (-0.1, 1.22), (-0.18, 1.2)], "tan", -0.2)
