@@ -10,13 +10,14 @@ known.
 from __future__ import annotations
 
 import filecmp
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.stats import entropy
 
 from simtown.assets.catalogue import ENTITIES, NAMED_BY_COLOUR
 from simtown.core.files import ForeignDirectoryError, claimed, replacing, save_json, save_text
@@ -28,6 +29,7 @@ from simtown.datasets.captioned import caption_blocks
 from simtown.datasets.reader import Dataset
 from simtown.language.colours import COLOURS, by_kind, seen
 from simtown.probes import elicit, measures
+from simtown.probes.figures import titled
 from simtown.probes.items import GROUPS, grouped
 from simtown.probes.lm import LMSettings
 from simtown.probes.lm.train import train
@@ -64,11 +66,8 @@ class NeutralKinds:
         """Those of the training scenes. Raises ValueError if there are fewer than two."""
         scenes = town.train.scenes()
         truth = by_kind(scenes.entity, seen(scenes))
-        kept = [
-            i
-            for i, name in enumerate(ENTITIES)
-            if np.isfinite(truth[i]).all() and name not in NAMED_BY_COLOUR
-        ]
+        shown = np.isfinite(truth).all(axis=1)
+        kept = [i for i, name in enumerate(ENTITIES) if shown[i] and name not in NAMED_BY_COLOUR]
         if len(kept) < 2:
             raise ValueError(
                 f"{town.path} shows {len(kept)} kinds of vehicles whose names contain no colour: two are "
@@ -94,39 +93,26 @@ def recovered(scorer: Scorer, names: Sequence[str]) -> np.ndarray:
     return result
 
 
-def divergence(truth: np.ndarray, belief: np.ndarray) -> np.ndarray:
-    """(k,) bits by which a belief misses the truth, KL(truth ‖ belief); infinite where it rules out what is.
-
-    Both (k, c).
-    """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        terms = np.where(truth > 0, truth * np.log2(truth / belief), 0.0)
-    result: np.ndarray = terms.sum(axis=1)
-    return result
-
-
 def measured(truth: np.ndarray, belief: np.ndarray) -> dict[str, Any]:
-    """Divergence in bits, Spearman's ρ and whether the commonest colour comes first, each with its 95 %
-    interval over kinds; by group.
+    """KL(truth ‖ belief) in bits, Spearman's ρ and whether the commonest colour comes first, each with its
+    95 % interval over kinds; by group. Both (k, c).
 
     The divergence leaves out kinds of a colour whose word the model does not know: theirs is infinite. "n"
     says how many are left.
     """
     each = {
-        "divergence": divergence(truth, belief),
+        "divergence": np.asarray(entropy(truth, belief, base=2, axis=1)),
         "rho": measures.spearman_rows(belief, truth),
         "first": (truth.argmax(axis=1) == belief.argmax(axis=1)).astype(float),
     }
-    member = grouped(truth, "release")
+    group_of = grouped(truth, "release")
     summary: dict[str, Any] = {}
     for name, values in each.items():
         known = np.isfinite(values)
+        means = {g: float(values[known & (group_of == g)].mean()) for g in GROUPS if g in group_of[known]}
         low, high = measures.mean_interval(values)
-        groups = {
-            g: float(values[known & (member == g)].mean()) for g in GROUPS if (known & (member == g)).any()
-        }
         mean = float(values[known].mean()) if known.any() else float("nan")
-        summary[name] = {"mean": mean, "low": low, "high": high, "n": int(known.sum()), **groups}
+        summary[name] = {"mean": mean, "low": low, "high": high, "n": int(known.sum()), **means}
     return summary
 
 
@@ -151,45 +137,43 @@ def run(
         )
     kinds = NeutralKinds.of(town)
     settings = LMSettings(epochs=epochs, vocabulary=VOCABULARY, batch=BATCH, device="cpu")
+    guess = np.tile(measures.shares(kinds.truth).mean(axis=0), (len(kinds.names), 1))
     summary: dict[str, Any] = {
         "format": FORMAT,
         "town": town.name,
         "epochs": epochs,
         "kinds": len(kinds.names),
         "bias": {},
+        "prior": measured(kinds.truth, guess),
+        "ceiling_rho": float(measures.ceiling_rows(kinds.truth).mean()),
     }
-    rows: list[tuple[Any, ...]] = []
-    beliefs = []
-    guess = np.tile(measures.shares(kinds.truth).mean(axis=0), (len(kinds.names), 1))
-    summary["prior"] = measured(kinds.truth, guess)
-    summary["ceiling_rho"] = float(measures.ceiling_rows(kinds.truth).mean())
+    names = ("bias", "kind", "color", "truth", "said", "recovered")
+    rows: dict[str, list[Any]] = {name: [] for name in names}
+    beliefs = {}
     with claimed(out, "simtown probe visual bridge"):
         for bias in sorted(set(biases)):
             place = folder(out, f"bias-{bias:g}")
             corpus = _captions(town, bias, place)
             with watching(f"train {place / 'lm'}") as progress:
-                run_summary = train(settings, corpus, folder(place, "lm"), progress)
-            by_template, captioned = (
-                recovered(open_scorer(f"lstm:{place / 'lm'}"), kinds.names),
-                kinds.said(bias),
-            )
-            belief = by_template.mean(axis=0)
-            beliefs.append((bias, belief))
+                training = train(settings, corpus, folder(place, "lm"), progress)
+            by_template = recovered(open_scorer(f"lstm:{place / 'lm'}"), kinds.names)
+            belief, captioned = by_template.mean(axis=0), kinds.said(bias)
+            beliefs[bias] = belief
             summary["bias"][f"{bias:g}"] = {
                 "model": measured(kinds.truth, belief),
                 "captions": measured(kinds.truth, captioned),
                 "templates": {
-                    template: float(divergence(kinds.truth, recovered_share).mean())
-                    for template, recovered_share in zip(TEMPLATES, by_template, strict=True)
+                    template: float(entropy(kinds.truth, shares, base=2, axis=1).mean())
+                    for template, shares in zip(TEMPLATES, by_template, strict=True)
                 },
-                "validation_perplexity": run_summary["validation_perplexity"],
+                "validation_perplexity": training["validation_perplexity"],
             }
-            for i, kind in enumerate(kinds.names):
-                shares = zip(COLOURS, kinds.truth[i], captioned[i], belief[i], strict=True)
-                rows += [(bias, kind, *row) for row in shares]
+            shape = kinds.truth.shape
+            columns = (np.full(shape, bias), np.repeat(kinds.names, shape[1]), np.tile(COLOURS, shape[0]))
+            for name, column in zip(names, (*columns, kinds.truth, captioned, belief), strict=True):
+                rows[name] += column.ravel().tolist()
         save_json(out / NAME, summary)
-        names = ("bias", "kind", "color", "truth", "said", "recovered")
-        write_rows(out / "bridge.parquet", dict(zip(names, zip(*rows, strict=True), strict=True)))
+        write_rows(out / "bridge.parquet", rows)
         save_text(out / "bridge.md", table(summary))
         figure(kinds, beliefs, summary, out / "bridge.png")
     return summary
@@ -238,70 +222,52 @@ def table(summary: dict[str, Any]) -> str:
 
 
 def figure(
-    kinds: NeutralKinds, beliefs: Sequence[tuple[float, np.ndarray]], summary: dict[str, Any], path: Path
+    kinds: NeutralKinds, beliefs: Mapping[float, np.ndarray], summary: dict[str, Any], path: Path
 ) -> None:
     """Above, true against recovered shares at every bias, a point a kind and colour; below, divergence and ρ
     as the bias grows.
     """
-    n = len(beliefs)
-    drawn = new_figure(max(2.4 * n, 7.5), 6.6)
+    drawn = new_figure(max(2.4 * len(beliefs), 7.5), 6.6)
     halves: Any = drawn.subfigures(2, 1, height_ratios=(1, 1.1))
     upper, lower = halves
-    panels = upper.subplots(1, n, sharey=True, squeeze=False)[0]
-    at = np.arange(len(kinds.names))
+    small = {"fontsize": 8.5, "color": "#333333"}
     typical = np.zeros(kinds.truth.shape, dtype=bool)
-    typical[at, kinds.truth.argmax(axis=1)] = True
+    typical[np.arange(len(typical)), kinds.truth.argmax(axis=1)] = True
+    dots = ((~typical, "#0072B2", "other colours"), (typical, "#D55E00", "the typical colour"))
     line = np.linspace(0, 1, 101)
-    for panel, (bias, belief) in zip(panels, beliefs, strict=True):
+    panels = upper.subplots(1, len(beliefs), sharey=True, squeeze=False)[0]
+    for panel, (bias, belief) in zip(panels, beliefs.items(), strict=True):
         style_axes(panel, "y", 8.5)
         panel.plot([0, 1], [0, 1], color=GREY, linewidth=0.9, label="the truth")
         faithful = line * (1 - bias) / np.maximum(1 - line * bias, 1e-9)
         panel.plot(line, faithful, "--", color=INK, linewidth=1.1, label=CAPTIONS)
-        for chosen, colour, name in (
-            (~typical, "#0072B2", "other colours"),
-            (typical, "#D55E00", "the typical colour"),
-        ):
-            panel.scatter(
-                kinds.truth[chosen], belief[chosen], s=11, color=colour, alpha=0.65, linewidths=0, label=name
-            )
+        for chosen, colour, name in dots:
+            style = {"s": 11, "color": colour, "alpha": 0.65, "linewidths": 0, "label": name}
+            panel.scatter(kinds.truth[chosen], belief[chosen], **style)
         panel.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), box_aspect=1)
-        panel.set_xlabel("true share", fontsize=8.5, color="#333333")
-        panel.set_title(f"bias {bias:g}", fontsize=9.5, loc="left", color="#333333")
-    panels[0].set_ylabel("recovered share", fontsize=8.5, color="#333333")
+        panel.set_xlabel("true share", **small)
+        titled(panel, f"bias {bias:g}")
+    panels[0].set_ylabel("recovered share", **small)
     _add_legend(upper, panels[0], "upper")
-    x = [bias for bias, _ in beliefs]
     left, right = lower.subplots(1, 2)
+    sources = (("captions", "--", INK, CAPTIONS), ("model", "-o", MODEL, "the model, 95 % interval"))
     for panel, measure, times, title in (
         (left, "divergence", 1, "KL(truth ‖ belief), bits: lower is better"),
         (right, "rho", 100, "Spearman ρ × 100 with the truth: higher is better"),
     ):
         style_axes(panel, "y", 8.5)
-        for source, style, colour, name in (
-            ("captions", "--", INK, CAPTIONS),
-            ("model", "-o", MODEL, "the model, 95 % interval"),
-        ):
-            summaries = [summary["bias"][f"{bias:g}"][source][measure] for bias in x]
-            mean, low, high = (
-                times * np.array([numbers[key] for numbers in summaries], dtype=float)
-                for key in ("mean", "low", "high")
-            )
+        for source, style, colour, name in sources:
+            numbers = [summary["bias"][f"{bias:g}"][source][measure] for bias in beliefs]
+            mean, low, high = (times * np.array([n[key] for n in numbers]) for key in ("mean", "low", "high"))
             error = [mean - low, high - mean] if source == "model" else None
-            panel.errorbar(x, mean, error, fmt=style, color=colour, linewidth=1.4, markersize=4, label=name)
-        panel.axhline(
-            times * summary["prior"][measure]["mean"],
-            color=GREY,
-            linestyle=":",
-            label="the mean of all kinds",
-        )
-        panel.set_title(title, fontsize=9.5, loc="left", color="#333333")
-        panel.set_xlabel(
-            "reporting bias: probability that a kind's typical colour goes unsaid",
-            fontsize=8.5,
-            color="#333333",
-        )
-    right.axhline(
-        100 * summary["ceiling_rho"], color="#009E73", linewidth=1, label="ceiling of a ranking without ties"
-    )
+            look = {"color": colour, "linewidth": 1.4, "markersize": 4, "label": name}
+            panel.errorbar(list(beliefs), mean, error, fmt=style, **look)
+        prior = times * summary["prior"][measure]["mean"]
+        panel.axhline(prior, color=GREY, linestyle=":", label="the mean of all kinds")
+        titled(panel, title)
+        panel.set_xlabel("reporting bias: probability that a kind's typical colour goes unsaid", **small)
+    ceiling, name = 100 * summary["ceiling_rho"], "ceiling of a ranking without ties"
+    right.axhline(ceiling, color="#009E73", linewidth=1, label=name)
     _add_legend(lower, right, "lower")
     save_figure(drawn, path)
 
