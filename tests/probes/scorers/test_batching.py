@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from simtown.core.files import DamagedError
 from simtown.core.untrusted import RefusedError
-from simtown.probes.scorers import open_scorer, opening
+from simtown.probes.scorers import open_scorer
 from simtown.probes.scorers.batching import buckets, distinct
-from simtown.probes.scorers.cache import Cached, fingerprint
+from simtown.probes.scorers.cache import Cached
 from simtown.probes.scorers.oracle import Oracle
 
 rows = st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=9).map(tuple), max_size=30)
@@ -101,16 +101,6 @@ def test_a_damaged_cache_is_named(tmp_path):
         Cached(Counting(), "m", tmp_path)
 
 
-def test_the_fingerprint_is_of_the_content(tmp_path):
-    for name in ("a", "b"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "config.json").write_text("{}")
-        (tmp_path / name / "notes.md").write_text(name)
-    assert fingerprint(tmp_path / "a") == fingerprint(tmp_path / "b")
-    (tmp_path / "b" / "config.json").write_text("{ }")
-    assert fingerprint(tmp_path / "a") != fingerprint(tmp_path / "b")
-
-
 def test_a_models_answers_are_kept_by_its_content_and_settings(model, tmp_path):
     copy = Path(shutil.copytree(model("bert"), tmp_path / "copy"))
     ask = {"contexts": ["a [BLANK] bus"], "targets": ["turquoise"]}
@@ -126,18 +116,6 @@ def test_a_models_answers_are_kept_by_its_content_and_settings(model, tmp_path):
     assert kept() == 1
     open_scorer(f"hf:{copy}", cache=tmp_path / "cache", policy="joint").class_logprobs(**ask)
     assert kept() == 2
-
-
-def test_answers_of_an_older_version_are_not_used(model, tmp_path, monkeypatch):
-    ask = {"contexts": ["a [BLANK] bus"], "targets": ["red"]}
-    monkeypatch.setattr(opening, "ANSWERS", "0")
-    wrong = open_scorer(f"hf:{model('bert')}", cache=tmp_path)
-    wrong.uncached().class_logprobs = lambda *_: np.array([[-1.0]])
-    assert wrong.class_logprobs(**ask) == -1
-    assert open_scorer(f"hf:{model('bert')}", cache=tmp_path).class_logprobs(**ask) == -1
-    monkeypatch.undo()
-    now = open_scorer(f"hf:{model('bert')}", cache=tmp_path).class_logprobs(**ask)
-    np.testing.assert_array_equal(now, open_scorer(f"hf:{model('bert')}").class_logprobs(**ask))
 
 
 @pytest.mark.parametrize(

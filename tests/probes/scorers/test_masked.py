@@ -1,6 +1,5 @@
 """Masked models against loops that ask transformers one text at a time and look at all logits."""
 
-import itertools
 import json
 import shutil
 from pathlib import Path
@@ -98,22 +97,6 @@ def test_texts_as_a_loop_finds_them(path, variant):
         np.testing.assert_allclose(of_text.logprobs, naive.sequence(text, variant), **CLOSE)
 
 
-@pytest.mark.parametrize("kind", MASKED)
-def test_the_variants_and_the_policies_differ_where_words_have_pieces(kind, model):
-    def text(variant):
-        scorer = open_scorer(f"hf:{model(kind)}", variant=variant)
-        return scorer.sequence_logprobs(["a turquoise bus"])[0].logprobs.sum()
-
-    def word(policy):
-        scorer = open_scorer(f"hf:{model(kind)}", policy=policy)
-        return scorer.class_logprobs(["a [BLANK] bus"], ["turquoise"])[0, 0]
-
-    texts = [text(variant) for variant in ("original", "within_word_l2r", "whole_word")]
-    words = [word(policy) for policy in ("first", "joint", "left-to-right")]
-    for values in (texts, words):
-        assert all(abs(a - b) > 0.01 for a, b in itertools.combinations(values, 2))
-
-
 def test_probabilities_of_the_whole_vocabulary_sum_to_one(path):
     tokenizer = transformers.AutoTokenizer.from_pretrained(path)
     ids = tokenizer(f"the {tokenizer.mask_token} is yellow.")["input_ids"]
@@ -188,14 +171,6 @@ def test_a_text_as_long_as_the_model_is_read_and_a_longer_one_refused(path, tmp_
     for asked in (scorer.sequence_logprobs, scorer.embed):
         with pytest.raises(ValueError, match=f"takes at most {most} tokens"):
             asked([f"{longest} the"])
-
-
-def test_nothing_asked_nothing_answered(model):
-    scorer = open_scorer(f"hf:{model('bert')}")
-    assert scorer.class_logprobs([], ["red"]).shape == (0, 1)
-    assert scorer.class_logprobs(["[BLANK]"], []).shape == (1, 0)
-    assert scorer.sequence_logprobs([]) == []
-    assert len(scorer.embed([])) == 0
 
 
 def test_minicons_agrees(model):

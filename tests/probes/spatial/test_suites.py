@@ -1,6 +1,6 @@
 """Bins, frames and the matrix, against slow and obvious versions of themselves."""
 
-from itertools import combinations, islice, product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ from simtown.probes.scorers.masked import Masked
 from simtown.probes.scorers.ngram import NGram
 from simtown.probes.spatial import perplexity, suites
 from simtown.probes.spatial.lexicon import lexicon
-from tests.probes.tiny import CLOSE, redrawn
+from tests.probes.tiny import redrawn
 
 FORMS = {tuple(form.split()) for form in lexicon()}
 LONGEST = max(map(len, FORMS))
@@ -104,15 +104,6 @@ def test_the_matrix_is_the_naive_loop(bins, scorer, form, tmp_path):
         assert perplexities[i, j] == pytest.approx(np.exp(-total / count), rel=1e-4), (relation, context)
 
 
-def test_shared_beginnings_change_nothing(scorer):
-    texts = [*CORPUS, "cat", CORPUS[0]]
-    together = scorer.uncached().sequence_logprobs(texts)
-    for text, scores in zip(texts, together, strict=True):
-        (alone,) = scorer.uncached().sequence_logprobs([text])
-        np.testing.assert_allclose(scores.logprobs, alone.logprobs, **CLOSE)
-        assert scores.words.tolist() == alone.words.tolist()
-
-
 class Once(Scorer):
     """A scorer that is stopped after so many requests, and counts texts."""
 
@@ -148,9 +139,3 @@ def test_scores_that_are_damaged_or_of_other_suites(bins, tmp_path, content):
     np.save(path, content) if isinstance(content, np.ndarray) else path.write_bytes(content)
     with pytest.raises(DamagedError, match=r"scores\.npy"):
         perplexity.score(NGram("n", [["a"]]), bins, RELATIONS, path)
-
-
-def test_the_corpus_is_a_stream():
-    """collect reads its sentences once, and keeps no more than the sample."""
-    stream = (["cat", relation, "mat"] for relation in islice(iter(("on", "under") * 50), 100))
-    assert suites.collect(stream, contexts=("on", "under"), most=5).counts.sum() == 10

@@ -20,22 +20,6 @@ def kinds(many):
     return bridge.NeutralKinds.of(open_dataset(many))
 
 
-def test_a_kind_of_an_unknown_colour_is_left_out_of_the_divergence():
-    truth = np.array([[0.7, 0.2, 0.1], [0.5, 0.3, 0.2]])
-    belief = np.array([[0.6, 0.3, 0.1], [0.6, 0.4, 0.0]])
-    summary = bridge.measured(truth, belief)["divergence"]
-    assert summary["n"] == 1
-    assert (
-        summary["low"]
-        == summary["mean"]
-        == summary["high"]
-        == pytest.approx(entropy(truth[0], belief[0], base=2))
-    )
-    none = bridge.measured(truth[1:], belief[1:])["divergence"]
-    assert none["n"] == 0
-    assert np.isnan(none["mean"])
-
-
 def test_the_towns_colours_are_the_studys():
     assert set(COLOURS) == set(COLOR.classes)
 
@@ -124,7 +108,16 @@ def test_legends_of_the_picture_are_outside_its_panels(kinds, tmp_path, monkeypa
         assert not any(legend.get_window_extent().overlaps(panel.bbox) for panel in panels)
 
 
-@pytest.mark.parametrize("bias", ["1", "-0.1", "x", ""])
-def test_what_is_no_bias(cli, many, tmp_path, bias):
-    cli("probe", "visual", "bridge", many, "--out", tmp_path / "b", "--bias", bias).refuses("bias")
+def test_what_cannot_be(cli, many, tmp_path):
+    for bias in ("1", "-0.1", "x", ""):
+        cli("probe", "visual", "bridge", many, "--out", tmp_path / "b", "--bias", bias).refuses("bias")
     assert not (tmp_path / "b").exists()
+
+
+def test_a_kind_of_an_unknown_colour_is_left_out_of_the_divergence():
+    truth = np.array([[0.7, 0.2, 0.1], [0.5, 0.3, 0.2]])
+    belief = np.array([[0.6, 0.3, 0.1], [0.6, 0.4, 0.0]])
+    summary = bridge.measured(truth, belief)["divergence"]
+    assert summary["n"] == 1
+    assert summary["low"] == summary["mean"] == pytest.approx(entropy(truth[0], belief[0], base=2))
+    assert np.isnan(bridge.measured(truth[1:], belief[1:])["divergence"]["mean"])

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from itertools import product
 
 import numpy as np
 
@@ -51,93 +52,62 @@ def write_release(folder, clone=False):
     """The files, side by side, or each in its place in a clone."""
     data = folder / "mine-data" if clone else folder
     prompts = folder / "soft-prompts/prompts/vl" if clone else folder / "prompts"
+    colors = counts_of("color")
+    coda = np.delete(colors, RELATIONS["color"].classes.index("silver"), axis=1)
+    tables = {name: counts_of(name) for name in RELATIONS}
+    others = {"wiki-color": colors[::-1], "coda": coda / coda.sum(axis=1, keepdims=True).clip(1)}
 
-    def results(name, place):
-        return folder / (place if clone else "reference-results") / f"{name}.csv"
+    def results(name, place, head, lines):
+        _write(folder / (place if clone else "reference-results") / f"{name}.csv", [head, *lines])
+
+    def pairs(place, rows):
+        lines = [dict(zip(("sub", "obj", "alt"), row, strict=True)) for row in rows]
+        _write(data / f"db/{place}.jsonl", lines)
 
     for relation, templates in TEMPLATES.items():
         _write(prompts / f"{relation}.jsonl", [{"template": t} for t in templates])
+    for name, table in (tables | others).items():
+        packed = name in tables and not clone
+        path = data / f"distributions/{name}-dist.json{'.gz' if packed else 'l'}"
+        _write(path, [dict(zip(SUBJECTS, table.tolist(), strict=True))], packed)
     for name, relation in RELATIONS.items():
-        table = counts_of(name)
-        _write(
-            data / f"distributions/{name}-dist.json{'l' if clone else '.gz'}",
-            [dict(zip(SUBJECTS, table.tolist(), strict=True))],
-            packed=not clone,
+        words = [w if w == c else f"{w}: {c}" for c, several in relation.words.items() for w in several]
+        _write(data / f"words/{name}-words.txt", words)
+        best, worst = (
+            [relation.classes[i] for i in pick(tables[name], axis=1)] for pick in (np.argmax, np.argmin)
         )
-        _write(
-            data / f"words/{name}-words.txt",
-            [w if w == c else f"{w}: {c}" for c, ws in relation.words.items() for w in ws],
-        )
-        rows = [
-            {"sub": s, "obj": relation.classes[row.argmax()], "alt": relation.classes[row.argmin()]}
-            for s, row in zip(SUBJECTS, table, strict=True)
-        ]
-        for group in ("single", "multi", "any"):
-            for part in ("train", "test"):
-                _write(data / f"db/{name}/{group}/{part}.jsonl", [])
-        _write(data / f"db/{name}/train.jsonl", [r for i, r in enumerate(rows) if i % 10 < 8])
-        _write(data / f"db/{name}/test.jsonl", [r for i, r in enumerate(rows) if i % 10 >= 8])
-    colors = counts_of("color")
-    coda = np.delete(colors, RELATIONS["color"].classes.index("silver"), axis=1)
-    _write(
-        data / "distributions/wiki-color-dist.jsonl",
-        [dict(zip(SUBJECTS, colors[::-1].tolist(), strict=True))],
-    )
-    _write(
-        data / "distributions/coda-dist.jsonl",
-        [dict(zip(SUBJECTS, (coda / coda.sum(axis=1, keepdims=True).clip(1)).tolist(), strict=True))],
-    )
-    for group, members in (("single", SUBJECTS[::3]), ("multi", SUBJECTS[1::3]), ("any", SUBJECTS[2::3])):
+        rows = list(zip(SUBJECTS, best, worst, strict=True))
+        pairs(f"{name}/train", [row for i, row in enumerate(rows) if i % 10 < 8])
+        pairs(f"{name}/test", [row for i, row in enumerate(rows) if i % 10 >= 8])
+    for g, group in enumerate(("single", "multi", "any")):
         for k, part in enumerate(("train", "dev", "test")):
-            _write(
-                data / f"db/coda/{group}/{part}.jsonl",
-                [{"sub": s, "obj": "red", "alt": "blue"} for s in members[k::3]],
-            )
+            pairs(f"coda/{group}/{part}", [(s, "red", "blue") for s in SUBJECTS[g::3][k::3]])
     nouns = ["wheel", "road", "sock", "tree", "cloud"]
     _write(data / "words/cooccur-words.txt", nouns)
-    pairs = [{"sub": s, "obj": nouns[i % 3], "alt": nouns[3 + i % 2]} for i, s in enumerate(SUBJECTS)]
-    _write(data / "db/cooccur/train.jsonl", pairs[:16])
-    _write(data / "db/cooccur/test.jsonl", pairs[16:])
+    rows = [(s, nouns[i % 3], nouns[3 + i % 2]) for i, s in enumerate(SUBJECTS)]
+    pairs("cooccur/train", rows[:16])
+    pairs("cooccur/test", rows[16:])
     for size, names in SIZES.items():
         _write(data / f"size_db/{size}-words.txt", names)
-    for way in ("larger", "smaller"):
-        for part in ("train", "dev", "test"):
-            _write(data / f"db/size_{way}/{part}.jsonl", [{"sub": "dog", "obj": "bee", "alt": "sky"}])
-    rho = [
-        f"{model},{relation},{s},{tuned},{0.1 * (i % 7) + 0.05 * tuned}"
-        for model in ("bert-base", "oscar-base", "distil_bert-base", "bert-large", "oscar-large")
-        for relation in ("color", "shape", "material", "cooccur")
-        for tuned in (False, True)
-        for i, s in enumerate(SUBJECTS)
-        if i % 10 >= 8
-    ]
-    _write(results("pt_corrs", "soft-prompts"), rho * 2)
-    for name, printed in (
-        ("file-cls", paper.TABLE5),
-        ("file-cls-groups", paper.TABLE6),
-    ):  # heads, just as the paper prints them
-        cells = [
-            [_summary(rho, accuracy) for rho, accuracy in zip(row[::2], row[1::2], strict=True)]
-            for row in printed.values()
-        ]
-        _write(
-            results(name, "probing"), ["heads", *(",".join([str(i), *row]) for i, row in enumerate(cells))]
-        )
+    for way, part in product(("larger", "smaller"), ("train", "dev", "test")):
+        pairs(f"size_{way}/{part}", [("dog", "bee", "sky")])
+    models = ("bert-base", "oscar-base", "distil_bert-base", "bert-large", "oscar-large")
+    asked = product(models, ("color", "shape", "material", "cooccur"), (False, True), enumerate(SUBJECTS))
+    rho = [f"{m},{r},{s},{t},{0.1 * (i % 7) + 0.05 * t}" for m, r, t, (i, s) in asked if i % 10 >= 8]
+    results("pt_corrs", "soft-prompts", rho[0], rho * 2)
+    # heads, just as the paper prints them
+    for name, printed in (("file-cls", paper.TABLE5), ("file-cls-groups", paper.TABLE6)):
+        cells = [map(_summary, row[::2], row[1::2]) for row in printed.values()]
+        results(name, "probing", "heads", [",".join([str(i), *row]) for i, row in enumerate(cells)])
     color = [float(row[0].split(" ")[0]) / 100 for row in paper.TABLE9.values()]
-    _write(
-        results("heatmap_data", ""),
-        [",coda,color,wiki-color", *(f"{i},0.{40 + i},{rho:.3f},0.3" for i, rho in enumerate(color))],
-    )
+    lines = [f"{i},0.{40 + i},{value:.3f},0.3" for i, value in enumerate(color)]
+    results("heatmap_data", "", ",coda,color,wiki-color", lines)
     sizes = [
-        (model, size, 0.1 * i + 0.01 * k)
-        for model in ("bert", "oscar")
-        for i, (size, names) in enumerate(SIZES.items())
+        f"{m}-{size}-{k},{m},{size},{0.1 * i + 0.01 * k:.3f}"
+        for m, (i, (size, names)) in product(("bert", "oscar"), enumerate(SIZES.items()))
         for k in range(len(names))
     ]
-    _write(
-        results("size_sims", "probing"),
-        [",model,group,cos_sim", *(f"{i},{m},{size},{x:.3f}" for i, (m, size, x) in enumerate(sizes))],
-    )
+    results("size_sims", "probing", ",model,group,cos_sim", sizes)
     return folder
 
 
