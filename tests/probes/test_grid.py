@@ -59,33 +59,29 @@ def test_cells_are_the_product_of_lists_in_their_order(plan, small):
 def test_true_is_a_flag_and_false_is_none(tmp_path):
     path = tmp_path / "grid.toml"
     path.write_text('version = 1\n[[grid]]\nstudy = "physical"\nmodel = "m"\ntune = [true, false]\n')
-    assert [c.words for c in read(path)] == [
-        ("physical", "--model=m", "--tune"),
-        ("physical", "--model=m"),
-    ]
+    words = ("physical", "--model=m")
+    assert [cell.words for cell in read(path)] == [(*words, "--tune"), words]
+
+
+STUDY = "version = 1\n[[grid]]\nstudy = "
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "words"),
     [
         ("version = 2", "version = 1"),
-        ("version = 1\n[[grid]]\nstudy = 'chemical'", "study must be"),
-        ("version = 1\n[[grid]]\nstudy = 'physical'\nout = 'x'", "'out' must be"),
-        ("version = 1\n[[grid]]\nstudy = 'physical'\nmodel = []", "'model' must be"),
-        ("version = 1\n[[grid]]\nstudy = 'physical'\nmodel = {a = 1}", "'model' must be"),
-        (
-            "version = 1\n[[grid]]\nstudy = 'physical'\nmodel = ['a', 'a']",
-            "two cells have the same settings, physical-a",
-        ),
+        (f"{STUDY}'chemical'", "study must be"),
+        (f"{STUDY}'physical'\nout = 'x'", "'out' must be"),
+        (f"{STUDY}'physical'\nmodel = []", "'model' must be"),
+        (f"{STUDY}'physical'\nmodel = {{a = 1}}", "'model' must be"),
+        (f"{STUDY}'physical'\nmodel = ['a', 'a']", "two cells have the same settings, physical-a"),
         ("version = ", "cannot be read as TOML"),
     ],
 )
-def test_a_grid_that_cannot_be_is_refused(text, says, tmp_path, cli):
+def test_a_grid_that_cannot_be_is_refused(text, words, tmp_path, cli):
     path = tmp_path / "grid.toml"
     path.write_text(text)
-    with pytest.raises(GridError, match=says.replace("[", r"\[")):
-        read(path)
-    cli("probe", "grid", path, "--out", tmp_path / "out").refuses(says)
+    cli("probe", "grid", path, "--out", tmp_path / "out").refuses(words)
     assert not (tmp_path / "out").exists()
 
 
@@ -95,20 +91,14 @@ def test_a_grid_is_its_commands_and_goes_on(plan, tmp_path, cli, small, monkeypa
     assert done.code == 1
     assert "2 of 4 cells are done, 2 of them now" in done.out
     failed = [line for line in done.err.splitlines() if line.startswith("simtown: ")]
-    assert len(failed) == 2
-    assert all("missing.txt" in line for line in failed)
-    for task in ("OP", "OA"):
-        words = ("--model", "majority", "--task", task, "--set", "situated", "--seed", 3)
-        cli("probe", "physical", "--data", small, *words, "--out", tmp_path / task).succeeds()
-        for name in ("summary.json", f"situated-{task}.parquet"):
-            assert (out / f"physical-majority-{task}" / name).read_bytes() == (
-                tmp_path / task / name
-            ).read_bytes()
-    monkeypatch.setattr(subprocess, "run", lambda *_, **__: pytest.fail("what is done was run again"))
-    assert (
-        "2 of 2 cells are done, 0 of them now"
-        in cli("probe", "grid", plan(["majority"]), "--out", out).succeeds().out
-    )
+    assert ["missing.txt" in line for line in failed] == [True, True]
+    words = ("--model", "majority", "--task", "OP", "--set", "situated", "--seed", 3)
+    cli("probe", "physical", "--data", small, *words, "--out", tmp_path / "OP").succeeds()
+    for name in ("summary.json", "situated-OP.parquet"):
+        assert (out / "physical-majority-OP" / name).read_bytes() == (tmp_path / "OP" / name).read_bytes()
+    monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: pytest.fail("what is done was run again"))
+    again = cli("probe", "grid", plan(["majority"]), "--out", out).succeeds()
+    assert "2 of 2 cells are done, 0 of them now" in again.out
 
 
 ASK = """
@@ -123,18 +113,14 @@ model = "oracle:{answers}"
 @pytest.fixture
 def tables(tmp_path):
     """Two tables that differ in what is right, and answers to both."""
+    answers = tmp_path / "answers.json"
+    answers.write_text('{"classes": {"it is [BLANK] .": {"yes": 0.2, "no": 0.1}}}')
+    text = "version = 1\n"
     for name, gold in (("a.csv", "yes"), ("b.csv", "no")):
         (tmp_path / name).write_text(f"subject,gold,classes\nit,{gold},yes|no\n")
-    (tmp_path / "answers.json").write_text('{"classes": {"it is [BLANK] .": {"yes": 0.2, "no": 0.1}}}')
-    file = tmp_path / "tables.toml"
-    file.write_text(
-        "version = 1\n"
-        + "".join(
-            ASK.format(items=tmp_path / name, answers=tmp_path / "answers.json")
-            for name in ("a.csv", "b.csv")
-        )
-    )
-    return file
+        text += ASK.format(items=tmp_path / name, answers=answers)
+    (tmp_path / "tables.toml").write_text(text)
+    return tmp_path / "tables.toml"
 
 
 def test_cells_of_other_data_have_other_names(tables, tmp_path):
@@ -173,14 +159,9 @@ def test_folders_are_known_by_what_they_hold(tmp_path):
     assert grid._content(tmp_path / "none") == ""
 
 
-def test_the_plan_is_told_and_nothing_is_done(plan, tmp_path, cli):
-    told = (
-        cli("probe", "grid", plan(["majority"]), "--out", tmp_path / "out", "--plan")
-        .succeeds()
-        .out.splitlines()
-    )
-    assert len(told) == 2
-    assert told[0].startswith("simtown probe physical --data=")
+def test_the_plan_is_listed_and_nothing_is_done(plan, tmp_path, cli):
+    listed = cli("probe", "grid", plan(["majority"]), "--out", tmp_path / "out", "--plan").succeeds()
+    assert listed.out.count("simtown probe physical --data=") == 2
     assert not (tmp_path / "out").exists()
 
 
@@ -202,17 +183,8 @@ def test_a_cluster_gives_the_same(plan, tmp_path, cli):
     file = plan(["majority", "random"])
     cli("probe", "grid", file, "--out", tmp_path / "here").succeeds()
     with nodes(2) as (cluster, _, _):
-        done = cli(
-            "probe",
-            "grid",
-            file,
-            "--out",
-            tmp_path / "there",
-            "--engine",
-            "ray",
-            "--address",
-            cluster.address,
-        )
+        words = ("--out", tmp_path / "there", "--engine", "ray", "--address", cluster.address)
+        done = cli("probe", "grid", file, *words)
     assert "4 of 4 cells are done, 4 of them now" in done.succeeds().out
     for cell in read(file):
         here, there = (tmp_path / place / cell.name for place in ("here", "there"))

@@ -100,22 +100,6 @@ def test_the_prior_does_not_know_the_items_own_answer(data):
             assert rho[i] == pytest.approx(spearmanr(guess[among], data.counts[i, among]).statistic)
 
 
-@pytest.mark.parametrize(
-    ("gold", "choices", "accuracy"),
-    [
-        (["yes"] * 5 + ["no"] * 5, [], 0.5),
-        (["yes"] * 6 + ["no"] * 4, [], 0.6),
-        (["a", "b", "c"], [], 1 / 3),
-        (["a", "b", "c"], ["a|d", "b|e", "c|f"], 0.5),  # nothing tells which of the two is right
-    ],
-)
-def test_the_prior_of_items_without_a_training_part(tmp_path, gold, choices, accuracy):
-    lines = [f"s,{right},{own}\n" for right, own in zip(gold, choices or [""] * len(gold), strict=True)]
-    (tmp_path / "items.csv").write_text("subject,gold,classes\n" + "".join(lines))
-    data = read_items(tmp_path / "items.csv", ["the [X] is [Y] ."])
-    assert item_study.bounds(data)[1].mean() == pytest.approx(accuracy)
-
-
 @given(item_sets(), st.integers(0, 10_000))
 def test_no_answers_are_above_the_ceiling(data, seed):
     """Whatever a model says of a question, it says it each time; in every group."""
@@ -151,23 +135,12 @@ def test_the_best_template_is_right_where_any_is_and_says_so(data, seed):
         assert (measures.share_right(best.scores, data.gold[data.test]) == best.right).all()
 
 
-def test_a_head_chooses_among_an_items_classes():
+def test_a_head_chooses_among_an_items_classes(tmp_path):
     pytest.importorskip("sklearn", reason="needs scikit-learn: pip install '.[probes]'")
-    n = 40
-    gold = np.arange(n) % 4
-    data = ItemSet(
-        relation="letters",
-        classes=tuple("abcd"),
-        words=tuple((letter,) for letter in "abcd"),
-        subjects=tuple(f"w{i}" for i in range(n)),
-        gold=gold,
-        other=np.full(n, -1),
-        train=np.arange(n) < 28,
-        counts=None,
-        templates=("[X] is [Y]",),
-        choices=np.array([[1, 1, 0, 0] if g < 2 else [0, 0, 1, 1] for g in gold], dtype=bool),
-    )
-    vectors = np.random.default_rng(0).normal(size=(n, 4)).astype(np.float32)
+    lines = [f"w{i},{'abcd'[i % 4]},{'a|b' if i % 4 < 2 else 'c|d'},{int(i < 28)}\n" for i in range(40)]
+    (tmp_path / "items.csv").write_text("subject,gold,classes,train\n" + "".join(lines))
+    data = read_items(tmp_path / "items.csv", ["[X] is [Y]"])
+    vectors = np.random.default_rng(0).normal(size=(40, 4)).astype(np.float32)
 
     class Vectors:
         name, abilities = "vectors", frozenset({"word_vector"})

@@ -58,13 +58,13 @@ def test_an_item_that_counts_twice_is_two_items(rows, times):
 def test_mcnemar_by_hand():
     right_a = np.repeat([True, True, False, False], [50, 15, 5, 30])
     right_b = np.repeat([True, False, True, False], [50, 15, 5, 30])
-    found = measures.mcnemar(right_a, right_b)
-    assert (found.only_a, found.only_b) == (15, 5)
-    assert found.plain == pytest.approx(
+    ours = measures.mcnemar(right_a, right_b)
+    assert (ours.only_a, ours.only_b) == (15, 5)
+    assert ours.plain == pytest.approx(
         math.erfc(math.sqrt(100 / 20 / 2))
     )  # chi-squared with one degree of freedom
-    assert found.corrected == pytest.approx(math.erfc(math.sqrt(81 / 20 / 2)))
-    assert found.exact == pytest.approx(2 * sum(math.comb(20, k) for k in range(6)) / 2**20)
+    assert ours.corrected == pytest.approx(math.erfc(math.sqrt(81 / 20 / 2)))
+    assert ours.exact == pytest.approx(2 * sum(math.comb(20, k) for k in range(6)) / 2**20)
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=50))
@@ -90,16 +90,8 @@ def test_benjamini_hochberg_is_its_definition(p):
 
 
 def test_nan_is_no_test():
-    found = measures.benjamini_hochberg([0.01, math.nan, 0.04])
-    assert found[[0, 2]] == pytest.approx([0.02, 0.04])
-    assert math.isnan(found[1])
-
-
-def test_draws_are_as_many_as_the_groups():
-    draws = measures.group_draws(7, 500, seed=0)
-    assert (draws.sum(axis=1) == 7).all()
-    assert draws.mean(axis=0) == pytest.approx(np.ones(7), abs=0.2)
-    assert np.array_equal(draws, measures.group_draws(7, 500, seed=0))
+    adjusted = measures.benjamini_hochberg([0.01, math.nan, 0.04])
+    assert adjusted == pytest.approx([0.02, math.nan, 0.04], nan_ok=True)
 
 
 @given(st.lists(st.floats(-1, 1) | st.just(math.nan), max_size=9), st.integers(1, 30))
@@ -108,14 +100,14 @@ def test_an_interval_does_not_depend_on_how_many_are_drawn_at_once(values, block
     kept = values[~np.isnan(values)]
     before, measures.BLOCK = measures.BLOCK, block
     try:
-        found = measures.mean_interval(values, replicates=50, seed=3)
+        ours = measures.mean_interval(values, replicates=50, seed=3)
     finally:
         measures.BLOCK = before
     if not len(kept):
-        assert np.isnan(found).all()
+        assert np.isnan(ours).all()
         return
     means = measures.group_draws(len(kept), 50, 3) @ kept / len(kept)
-    assert found == pytest.approx(np.quantile(means, [0.025, 0.975]))
+    assert ours == pytest.approx(np.quantile(means, [0.025, 0.975]))
 
 
 def test_an_interval_of_many_values_takes_little_memory():

@@ -77,75 +77,59 @@ def test_every_study_is_known_by_the_name_and_format_of_its_record():
 
 # A table of one's own
 
+TEMPLATES = ("--template", "the [X] is [Y] .", "--template", "[X] is [Y] .")
 
-def test_a_table_is_asked_continued_and_compared(cli, table, model, tmp_path, contents):
-    words = (
-        "probe",
-        "ask",
-        table,
-        "--model",
-        model,
-        "--template",
-        "the [X] is [Y] .",
-        "--template",
-        "[X] is [Y] .",
-    )
+
+@pytest.fixture
+def ask(cli, table, model, tmp_path):
+    """ask(*options, out="out", table=..., model=...): the command on the table, and what it wrote."""
+
+    def run(*options, out="out", table=table, model=model):
+        return cli("probe", "ask", table, "--model", model, "--out", tmp_path / out, *options)
+
+    return run
+
+
+def written(out):
+    """The modes of summary.json, and the rows."""
+    summary = json.loads((out / "summary.json").read_text())["tasks"]["items"]
+    return summary["modes"], pq.read_table(out / "items.parquet").to_pylist()
+
+
+def test_a_table_is_asked_continued_and_compared(ask, cli, table, tmp_path, contents):
     out = tmp_path / "out"
-    told = cli(*words, "--out", out).succeeds().out
-    assert "Everything is in" in told
+    assert "Everything is in" in ask(*TEMPLATES).succeeds().out
     assert {path.name for path in out.iterdir()} == {
         *("summary.json", "summary.csv", "summary.md"),
         *("items.parquet", "items.png"),
     }
-    summary = json.loads((out / "summary.json").read_text())["tasks"]["items"]
-    groups = summary["modes"]["average"]["groups"]
+    modes, rows = written(out)
+    groups = modes["average"]["groups"]
     assert set(groups) == {"all", "fruit", "plant", "other"}
     for numbers in groups.values():
         assert numbers["rho"]["low"] <= numbers["rho"]["mean"] <= numbers["ceiling_rho"] + 1e-9
-        assert (
-            0 <= numbers["accuracy"]["low"] <= numbers["accuracy"]["mean"] <= numbers["accuracy"]["high"] <= 1
-        )
+        accuracy = numbers["accuracy"]
+        assert 0 <= accuracy["low"] <= accuracy["mean"] <= accuracy["high"] <= 1
     assert groups["all"]["prior_accuracy"] == 2 / 5  # yellow is the one class that two items have
-    rows = pq.read_table(out / "items.parquet").to_pylist()
-    assert [row["subject"] for row in rows if row["mode"] == "average"] == [
-        "lemon",
-        "banana",
-        "grass",
-        "apple",
-        "snow",
-    ]
-    assert sum(row["right"] for row in rows if row["mode"] == "average") == round(
-        5 * groups["all"]["accuracy"]["mean"]
-    )
+    rows = [row for row in rows if row["mode"] == "average"]
+    assert [row["subject"] for row in rows] == ["lemon", "banana", "grass", "apple", "snow"]
+    assert sum(row["right"] for row in rows) == pytest.approx(5 * groups["all"]["accuracy"]["mean"])
     before = contents(out)
-    cli(*words, "--out", out).succeeds()
+    ask(*TEMPLATES).succeeds()
     assert contents(out) == before
-    cli(*words, "--out", out, "--classes", "yellow,green,red,white,blue").refuses("classes", "another")
+    ask(*TEMPLATES, "--classes", "yellow,green,red,white,blue").refuses("classes", "another")
     table.write_text(TABLE.replace("snow,white", "coal,red"))
-    cli(*words, "--out", out).refuses("other items data")
-    assert contents(out) == before
+    ask(*TEMPLATES).refuses("other items data")
     table.write_text(TABLE)
-    other = tmp_path / "other"
-    cli(*words, "--out", other, "--protocol", "paper").succeeds()
-    assert "items, average, fruit" in cli("probe", "compare", out, other).succeeds().out
-
-
-@pytest.mark.parametrize("seed", ["-1", "4294967296"])
-def test_a_seed_that_no_solver_takes(cli, table, model, tmp_path, seed):
-    words = ("--model", model, "--template", "[X] is [Y] .", "--out", tmp_path / "out", "--seed", seed)
-    cli("probe", "ask", table, *words).refuses("--seed")
-
-
-def test_another_model_at_the_same_path_is_refused(cli, table, model, tmp_path, contents):
-    words = ("probe", "ask", table, "--model", model, "--template", "[X] is [Y] .", "--out", tmp_path / "out")
-    cli(*words).succeeds()
-    before = contents(tmp_path / "out")
     (tmp_path / "corpus.txt").write_text(TEXT.replace("yellow", "green"))
-    cli(*words).refuses("weights ", "another")
-    assert contents(tmp_path / "out") == before
+    ask(*TEMPLATES).refuses("weights ", "another")
+    assert contents(out) == before
+    (tmp_path / "corpus.txt").write_text(TEXT)
+    ask(*TEMPLATES, "--protocol", "paper", out="other").succeeds()
+    assert "items, average, fruit" in cli("probe", "compare", out, tmp_path / "other").succeeds().out
 
 
-def test_items_may_have_sentences_and_classes_of_their_own(cli, model, tmp_path):
+def test_items_may_have_sentences_and_classes_of_their_own(ask, cli, tmp_path):
     table = tmp_path / "own.csv"
     table.write_text(
         "subject,gold,classes,template\n"
@@ -153,75 +137,54 @@ def test_items_may_have_sentences_and_classes_of_their_own(cli, model, tmp_path)
         "grass,green,yellow|green|grey=gray,the [X] is [Y] .\n"
         "grass,yellow,yellow|green|grey=gray,the [X] is [Y] .\n"
     )
-    cli("probe", "ask", table, "--model", model, "--out", tmp_path / "out").succeeds()
-    summary = json.loads((tmp_path / "out" / "summary.json").read_text())["tasks"]["items"]
-    numbers = summary["modes"]["average"]["groups"]["all"]
+    ask(table=table).succeeds()
+    modes, rows = written(tmp_path / "out")
+    numbers = modes["average"]["groups"]["all"]
     assert "rho" not in numbers
     assert numbers["ceiling_accuracy"] == pytest.approx(2 / 3)  # one question has two answers
     assert numbers["chance_accuracy"] == pytest.approx((1 / 2 + 1 / 3 + 1 / 3) / 3)
-    rows = pq.read_table(tmp_path / "out" / "items.parquet").to_pylist()
     assert all(set(row["said"].split("|")) <= {"yellow", "green", "grey"} for row in rows)
     assert np.isneginf(rows[0]["logprob"][2])
-    again = tmp_path / "again"
-    cli("probe", "ask", table, "--model", model, "--out", again).succeeds()
-    assert "[0.0, 0.0]" in cli("probe", "compare", tmp_path / "out", again).succeeds().out
+    assert "[0.0, 0.0]" in cli("probe", "compare", *[tmp_path / "out"] * 2).succeeds().out
 
 
-def test_word_vectors_learn_from_the_rows_to_train_on(cli, tmp_path):
+def test_word_vectors_learn_from_the_rows_to_train_on(ask, tmp_path):
     table, vectors = tmp_path / "sizes.csv", tmp_path / "vectors.txt"
     names = [f"{size}{i}" for i in range(8) for size in ("small", "large")]
-    table.write_text(
-        "subject,gold,train\n" + "".join(f"{n},{n[:5]},{int(i < 12)}\n" for i, n in enumerate(names))
-    )
+    rows = [f"{name},{name[:5]},{int(i < 12)}\n" for i, name in enumerate(names)]
+    table.write_text("subject,gold,train\n" + "".join(rows))
     vectors.write_text("".join(f"{n} {1 if n[0] == 's' else -1} {i / 9}\n" for i, n in enumerate(names)))
-    words = ("probe", "ask", table, "--model", f"glove:{vectors}", "--template", "[X] is [Y]")
-    cli(*words, "--out", tmp_path / "out").succeeds()
-    numbers = json.loads((tmp_path / "out" / "summary.json").read_text())["tasks"]["items"]["modes"]["head"]
-    assert numbers["groups"]["all"]["n"] == 4
-    assert numbers["groups"]["all"]["accuracy"]["mean"] == 1
+    how = {"table": table, "model": f"glove:{vectors}"}
+    ask("--template", "[X] is [Y]", **how).succeeds()
+    numbers = written(tmp_path / "out")[0]["head"]["groups"]["all"]
+    assert (numbers["n"], numbers["accuracy"]["mean"]) == (4, 1)
     table.write_text(table.read_text().replace(",1\n", ",0\n"))
-    cli(*words, "--out", tmp_path / "none").refuses("items to learn from")
+    ask("--template", "[X] is [Y]", out="none", **how).refuses("items to learn from")
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
         ("", ("no column 'subject'",)),
-        ("subject\nsnow\n", ("no column 'gold'",)),
         ("subject,gold,color\nsnow,white,a\n", ("column 'color'",)),
         ("subject,gold,gold\nsnow,white,a\n", ("column 'gold'",)),
         ("subject,gold\n", ("train 0",)),
         ("subject,gold\nsnow\n", ("line 2", "cells")),
-        ("subject,gold\nsnow,white\n,red\n", ("line 3", "'subject'")),
+        ("subject,gold\nsnow,white\nrose,red\n,red\n", ("line 4", "'subject'")),
         ("subject,gold\nsnow,white\n", ("one class",)),
         ("subject,gold\nsnow,white=x\n", ("line 2", "white=x")),
-        ("subject,gold\nsnow,white=-1\n", ("line 2",)),
         ("subject,gold\nsnow,white=nan\n", ("line 2",)),
         ("subject,gold\nsnow,white=0|red=0\n", ("counts nothing",)),
         ("subject,gold,classes\nsnow,white,red|green\n", ("none of the classes red, green",)),
-        ("subject,gold,classes\nsnow,white,white\nrose,red,red\n", ("line 2", "one class")),
         ("subject,gold,train\nsnow,white,2\nrose,red,0\n", ("line 2", "train")),
         ("subject,gold,train\nsnow,white,1\nrose,red,1\n", ("no item with train 0",)),
-        (
-            "subject,gold,template\nsnow,white,it is\nrose,red,[Y]\n",
-            ("column 'template'", "template"),
-        ),
+        ("subject,gold,template\nsnow,white,it is\nrose,red,[Y]\n", ("line 2", "column 'template'")),
         ("subject,gold,group\nsnow,white,all\nrose,red,a\n", ("line 2", "'all'")),
     ],
 )
-def test_tables_that_cannot_be_asked(cli, tmp_path, text, words):
-    (tmp_path / "items.csv").write_text(text)
-    cli(
-        "probe",
-        "ask",
-        tmp_path / "items.csv",
-        "--model",
-        "oracle:x",
-        "--template",
-        "[X] is [Y]",
-        "--out",
-        tmp_path / "out",
-    ).refuses("items.csv", *words)
+def test_tables_that_cannot_be_asked(ask, table, tmp_path, text, words):
+    table.write_text(text)
+    ask("--template", "[X] is [Y]", model="oracle:x").refuses(table.name, *words)
     assert not (tmp_path / "out").exists()
 
 
@@ -244,38 +207,34 @@ def test_templates_that_cannot_be_filled(table, templates):
         read_items(table, templates)
 
 
-def test_a_better_command_may_have_the_directory_of_a_failed_one(cli, table, tmp_path):
-    cli(
-        "probe", "ask", table, "--model", "oracle:none", "--template", "[X] [Y]", "--out", tmp_path / "out"
-    ).refuses("none")
+def test_a_better_command_may_have_the_directory_of_a_failed_one(ask, tmp_path):
+    ask("--template", "[X] [Y]", model="oracle:none").refuses("none")
     assert not list((tmp_path / "out").iterdir())
 
 
-def test_answers_to_different_questions_are_not_compared(cli, table, model, tmp_path):
+def test_answers_to_different_questions_are_not_compared(ask, cli, table, tmp_path):
     """Another right answer, or another sentence, makes another question of the same subject."""
-    words = ("probe", "ask", table, "--model", model, "--template")
-    cli(*words, "[X] is [Y] .", "--out", tmp_path / "a").succeeds()
-    cli(*words, "the [X] is [Y] .", "--out", tmp_path / "b").succeeds()
+    ask("--template", "[X] is [Y] .", out="a").succeeds()
+    ask("--template", "the [X] is [Y] .", out="b").succeeds()
     table.write_text(TABLE.replace("grass,green", "grass,yellow"))
-    cli(*words, "[X] is [Y] .", "--out", tmp_path / "c").succeeds()
+    ask("--template", "[X] is [Y] .", out="c").succeeds()
     for other in "bc":
         compared = cli("probe", "compare", tmp_path / "a", tmp_path / other)
         compared.refuses("different questions about items", "right answers")
 
 
-def test_items_without_an_answer_are_wrong_and_counted(cli, tmp_path):
+def test_items_without_an_answer_are_wrong_and_counted(ask, cli, tmp_path):
     """A model that knows no class of some items says nothing of them; of equal classes it says all."""
     table = tmp_path / "known.csv"
     table.write_text("subject,gold,classes\na,yes,yes|no\nb,red,red|blue\nc,red,red|blue\n")
     answers = {"b is [BLANK] .": {"red": 0.2, "blue": 0.2}, "c is [BLANK] .": {"red": 0.3, "blue": 0.2}}
     (tmp_path / "answers.json").write_text(json.dumps({"classes": {"a is [BLANK] .": {}, **answers}}))
     out = tmp_path / "out"
-    words = ("--model", f"oracle:{tmp_path / 'answers.json'}", "--template", "[X] is [Y] .", "--out", out)
-    assert "no answer to 1 of 3 items" in cli("probe", "ask", table, *words).succeeds().out
-    numbers = json.loads((out / "summary.json").read_text())["tasks"]["items"]["modes"]["average"]
-    assert numbers["groups"]["all"]["unanswered"] == 1
-    assert numbers["groups"]["all"]["accuracy"]["mean"] == pytest.approx(1.5 / 3)
-    rows = pq.read_table(out / "items.parquet").to_pylist()
+    asked = ask("--template", "[X] is [Y] .", table=table, model=f"oracle:{tmp_path / 'answers.json'}")
+    assert "no answer to 1 of 3 items" in asked.succeeds().out
+    modes, rows = written(out)
+    numbers = modes["average"]["groups"]["all"]
+    assert (numbers["unanswered"], numbers["accuracy"]["mean"]) == (1, pytest.approx(1.5 / 3))
     assert [(row["said"], row["right"]) for row in rows] == [(None, 0), ("red|blue", 0.5), ("red", 1)]
     assert "50.0" in cli("probe", "compare", out, out).succeeds().out
 
@@ -293,12 +252,7 @@ def test_a_study_in_python(tmp_path):
     said = "the cow says moo .\nthe dog says bark .\nthe cat says meow .\n"
     (tmp_path / "corpus.txt").write_text(f"{said * 2}a cow sleeps .\n")
     study, settings = sounds(), ItemSettings(f"ngram:{tmp_path / 'corpus.txt'}")
-    reported = []
-
-    def bars(title, total):
-        return reported.append
-
-    results = run(study, tmp_path, settings, tmp_path / "out", bars=bars)
+    results = run(study, tmp_path, settings, tmp_path / "out")
     numbers = results.tasks["animals"]["modes"]["average"]["groups"]["all"]
     assert numbers["accuracy"]["mean"] == 1
     assert numbers["prior_accuracy"] == pytest.approx(1 / 3)  # no two animals say the same
@@ -333,17 +287,17 @@ def test_a_registered_study_is_recognised(tmp_path, monkeypatch):
 
 
 def test_options_that_move_numbers_are_part_of_the_settings(table, model, tmp_path):
-    ask = STUDIES["ask"]
-    settings = ask.settings(model, template=("the [X] is [Y] .",))
+    study = STUDIES["ask"]
+    settings = study.settings(model, template=("the [X] is [Y] .",))
     out = tmp_path / "out"
-    run(ask, table, settings, out, ScorerOptions(tokens=7, cache=tmp_path / "cache"))
+    run(study, table, settings, out, ScorerOptions(tokens=7, cache=tmp_path / "cache"))
     assert "tokens" not in json.loads((out / "summary.json").read_text())["settings"]
-    run(ask, table, settings, out, ScorerOptions(tokens=9))
+    run(study, table, settings, out, ScorerOptions(tokens=9))
     with pytest.raises(ForeignDirectoryError, match="policy null, now first"):
-        run(ask, table, settings, out, ScorerOptions(policy="first"))
+        run(study, table, settings, out, ScorerOptions(policy="first"))
 
 
-def test_six_frames_lie_between_the_command_and_a_log_probability(cli, table, model, tmp_path, monkeypatch):
+def test_six_frames_lie_between_the_command_and_a_log_probability(ask, monkeypatch):
     """The command, run, ask_items, by_template, the cache, the model."""
     depths = []
 
@@ -354,6 +308,5 @@ def test_six_frames_lie_between_the_command_and_a_log_probability(cli, table, mo
         return np.zeros((len(contexts), len(targets)))
 
     monkeypatch.setattr(NGram, "class_logprobs", class_logprobs)
-    words = ("--model", model, "--template", "the [X] is [Y] .", "--out", tmp_path / "out")
-    cli("probe", "ask", table, *words).succeeds()
+    ask("--template", "the [X] is [Y] .").succeeds()
     assert depths[0] <= 6

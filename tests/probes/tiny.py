@@ -16,7 +16,8 @@ from tokenizers import (
     trainers,
 )
 
-from simtown.probes.lm.lstm import LSTMConfig, LSTMForCausalLM
+from simtown.probes.lm.architectures import ARCHITECTURES
+from simtown.probes.lm.lstm import LSTMForCausalLM
 
 SENTENCES = [
     "the banana is yellow.",
@@ -44,33 +45,18 @@ INSIDE = ("ish", "happi", "est", "quoise", "or")
 
 
 def _wordpiece() -> tf.PreTrainedTokenizerFast:
-    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    special = {name: f"[{name.upper()}]" for name in ("pad", "unk", "cls", "sep", "mask")}
     letters = sorted(set("".join(SENTENCES)) - {" "})
-    pieces = dict.fromkeys(
-        [
-            *special,
-            *letters,
-            *(f"##{letter}" for letter in letters),
-            *WHOLE,
-            *(f"##{piece}" for piece in INSIDE),
-        ]
-    )
-    tokenizer = Tokenizer(
-        models.WordPiece({piece: number for number, piece in enumerate(pieces)}, unk_token="[UNK]")
-    )
+    inside, parts = ([f"##{piece}" for piece in pieces] for pieces in (letters, INSIDE))
+    pieces = dict.fromkeys([*special.values(), *letters, *inside, *WHOLE, *parts])
+    vocabulary = {piece: number for number, piece in enumerate(pieces)}
+    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.decoder = decoders.WordPiece()
     tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
-    return tf.PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer,
-        pad_token="[PAD]",
-        unk_token="[UNK]",
-        cls_token="[CLS]",
-        sep_token="[SEP]",
-        mask_token="[MASK]",
-        model_max_length=40,
-    )
+    tokens = {f"{name}_token": token for name, token in special.items()}
+    return tf.PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=40, **tokens)
 
 
 def _bytes(*, masked: bool) -> tf.PreTrainedTokenizerFast:
@@ -87,140 +73,86 @@ def _bytes(*, masked: bool) -> tf.PreTrainedTokenizerFast:
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
     )
     tokenizer.train_from_iterator(SENTENCES, trainer)
-    if not masked:
-        return tf.PreTrainedTokenizerFast(
-            tokenizer_object=tokenizer,
-            bos_token="<|endoftext|>",
-            eos_token="<|endoftext|>",
-            model_max_length=40,
+    tokens = dict.fromkeys(("bos_token", "eos_token"), "<|endoftext|>")
+    if masked:
+        tokenizer.post_processor = processors.RobertaProcessing(
+            ("</s>", 2), ("<s>", 0), add_prefix_space=False
         )
-    tokenizer.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0), add_prefix_space=False)
-    return tf.PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer,
-        bos_token="<s>",
-        pad_token="<pad>",
-        eos_token="</s>",
-        cls_token="<s>",
-        sep_token="</s>",
-        unk_token="<unk>",
-        mask_token=mask,
-        model_max_length=36,
-    )
+        names = ("cls_token", "pad_token", "sep_token", "unk_token", "mask_token")
+        tokens = dict(zip(names, special, strict=True), bos_token="<s>", eos_token="</s>")
+    longest = 36 if masked else 40
+    return tf.PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=longest, **tokens)
 
 
-def _words() -> tf.PreTrainedTokenizerFast:
-    from simtown.probes.lm.architectures import ARCHITECTURES
-
-    return ARCHITECTURES["lstm"].tokenizer(SENTENCES, 60)
+#: The models' classes and the settings of their configurations; numbers of tokens are added.
+_ZERO = {"bos_token_id": 0, "eos_token_id": 0}
+_DECODER = {"max_position_embeddings": 40, "pad_token_id": 0, **_ZERO}
+_SIXTEEN = ("d_model", "d_latents", "qk_channels", "v_channels")
+_KINDS: dict[str, tuple[type, dict[str, object]]] = {
+    "bert": (tf.BertForMaskedLM, SMALL),
+    "roberta": (tf.RobertaForMaskedLM, {**SMALL, "pad_token_id": 1, "bos_token_id": 0}),
+    # it mixes all positions, padding too
+    "fnet": (tf.FNetForMaskedLM, {**{k: v for k, v in SMALL.items() if "heads" not in k}, "pad_token_id": 0}),
+    # its embeddings are made of three neighbours
+    "mobilebert": (
+        tf.MobileBertForMaskedLM,
+        {**SMALL, "embedding_size": 16, "intra_bottleneck_size": 16, "true_hidden_size": 16},
+    ),
+    # it has states of its own, none of the tokens
+    "perceiver": (
+        tf.PerceiverForMaskedLM,
+        {
+            **dict.fromkeys(_SIXTEEN, 16),
+            **dict.fromkeys(("num_blocks", "num_self_attends_per_block"), 1),
+            **dict.fromkeys(("num_self_attention_heads", "num_cross_attention_heads"), 2),
+            "num_latents": 4,
+            "max_position_embeddings": 40,
+        },
+    ),
+    "distilbert": (tf.DistilBertForMaskedLM, {"dim": 16, "hidden_dim": 24, "n_layers": 2, "n_heads": 2}),
+    "albert": (tf.AlbertForMaskedLM, {**SMALL, "embedding_size": 8}),
+    "gpt2": (tf.GPT2LMHeadModel, {"n_embd": 16, "n_layer": 2, "n_head": 2, "n_positions": 40, **_ZERO}),
+    "llama": (tf.LlamaForCausalLM, {**SMALL, "num_key_value_heads": 1, **_ZERO}),
+    # it calls a part of its tower, as BART's decoder does
+    "opt": (
+        tf.OPTForCausalLM,
+        {
+            **dict.fromkeys(("hidden_size", "word_embed_proj_dim"), 16),
+            **dict.fromkeys(("num_hidden_layers", "num_attention_heads"), 2),
+            "ffn_dim": 24,
+            **_DECODER,
+        },
+    ),
+    "bart": (
+        tf.BartForCausalLM,
+        {
+            "d_model": 16,
+            **dict.fromkeys(("decoder_layers", "decoder_attention_heads"), 2),
+            "decoder_ffn_dim": 24,
+            **_DECODER,
+        },
+    ),
+    "lstm": (LSTMForCausalLM, {"embedding_size": 12, "hidden_size": 14, "num_hidden_layers": 2}),
+    # BERT's head for a causal model, but not is_decoder
+    "looking ahead": (tf.BertLMHeadModel, SMALL),
+    "xlm": (
+        tf.XLMWithLMHeadModel,
+        {"emb_dim": 16, "n_layers": 2, "n_heads": 2, "pad_index": 0, "mask_index": 4},
+    ),
+    "xlnet": (tf.XLNetLMHeadModel, _XLNET := {"d_model": 16, "n_layer": 2, "n_head": 2, "d_inner": 24}),
+    "xlnet encoder": (tf.XLNetModel, _XLNET),
+    "encoder": (tf.BertModel, SMALL),
+}
 
 
 def _model(kind: str, size: int) -> torch.nn.Module:
-    if kind == "bert":
-        return tf.BertForMaskedLM(tf.BertConfig(vocab_size=size, **SMALL))
-    if kind == "roberta":
-        return tf.RobertaForMaskedLM(
-            tf.RobertaConfig(vocab_size=size, pad_token_id=1, bos_token_id=0, eos_token_id=2, **SMALL)
-        )
-    if kind == "fnet":  # it mixes all positions, padding too
-        return tf.FNetForMaskedLM(
-            tf.FNetConfig(vocab_size=size, pad_token_id=0, **{k: SMALL[k] for k in SMALL if "heads" not in k})
-        )
-    if kind == "mobilebert":  # its embeddings are made of three neighbours
-        sizes = dict.fromkeys(("embedding_size", "intra_bottleneck_size", "true_hidden_size"), 16)
-        return tf.MobileBertForMaskedLM(tf.MobileBertConfig(vocab_size=size, **sizes, **SMALL))
-    if kind == "perceiver":  # it has states of its own, none of the tokens
-        sizes = dict.fromkeys(("d_model", "d_latents", "qk_channels", "v_channels"), 16)
-        return tf.PerceiverForMaskedLM(
-            tf.PerceiverConfig(
-                vocab_size=size,
-                num_latents=4,
-                num_blocks=1,
-                num_self_attends_per_block=1,
-                num_self_attention_heads=2,
-                num_cross_attention_heads=2,
-                max_position_embeddings=40,
-                **sizes,
-            )
-        )
-    if kind == "distilbert":
-        return tf.DistilBertForMaskedLM(
-            tf.DistilBertConfig(vocab_size=size, dim=16, hidden_dim=24, n_layers=2, n_heads=2)
-        )
-    if kind == "albert":
-        return tf.AlbertForMaskedLM(tf.AlbertConfig(vocab_size=size, embedding_size=8, **SMALL))
-    if kind == "gpt2":
-        return tf.GPT2LMHeadModel(
-            tf.GPT2Config(
-                vocab_size=size,
-                n_embd=16,
-                n_layer=2,
-                n_head=2,
-                n_positions=40,
-                bos_token_id=0,
-                eos_token_id=0,
-            )
-        )
-    if kind == "llama":
-        small = {**SMALL, "num_key_value_heads": 1}
-        return tf.LlamaForCausalLM(tf.LlamaConfig(vocab_size=size, bos_token_id=0, eos_token_id=0, **small))
-    tokens = {"vocab_size": size, "bos_token_id": 0, "eos_token_id": 0, "pad_token_id": 0}
-    if kind == "opt":  # it calls a part of its tower, as BART's decoder does
-        return tf.OPTForCausalLM(
-            tf.OPTConfig(
-                hidden_size=16,
-                word_embed_proj_dim=16,
-                num_hidden_layers=2,
-                num_attention_heads=2,
-                ffn_dim=24,
-                max_position_embeddings=40,
-                **tokens,
-            )
-        )
-    if kind == "bart":
-        return tf.BartForCausalLM(
-            tf.BartConfig(
-                d_model=16,
-                decoder_layers=2,
-                decoder_attention_heads=2,
-                decoder_ffn_dim=24,
-                max_position_embeddings=40,
-                **tokens,
-            )
-        )
-    if kind == "lstm":
-        return LSTMForCausalLM(
-            LSTMConfig(vocab_size=size, embedding_size=12, hidden_size=14, num_hidden_layers=2)
-        )
-    if kind == "looking ahead":  # BERT's head for a causal model, but not is_decoder
-        return tf.BertLMHeadModel(tf.BertConfig(vocab_size=size, **SMALL))
-    if kind == "xlm":
-        return tf.XLMWithLMHeadModel(
-            tf.XLMConfig(vocab_size=size, emb_dim=16, n_layers=2, n_heads=2, pad_index=0, mask_index=4)
-        )
-    if kind in ("xlnet", "xlnet encoder"):
-        sizes = {"d_model": 16, "n_layer": 2, "n_head": 2, "d_inner": 24}
-        made = tf.XLNetLMHeadModel if kind == "xlnet" else tf.XLNetModel
-        return made(tf.XLNetConfig(vocab_size=size, **sizes))
-    if kind == "encoder":
-        return tf.BertModel(tf.BertConfig(vocab_size=size, **SMALL))
-    assert kind == "clip"
-    text = {
-        **SMALL,
-        "vocab_size": size,
-        "projection_dim": 10,
-        "bos_token_id": 2,
-        "eos_token_id": 3,
-        "pad_token_id": 0,
-    }
-    picture = {
-        "hidden_size": 16,
-        "intermediate_size": 24,
-        "num_hidden_layers": 1,
-        "num_attention_heads": 2,
-        "image_size": 8,
-        "patch_size": 4,
-    }
-    return tf.CLIPModel(tf.CLIPConfig(text_config=text, vision_config=picture, projection_dim=10))
+    if kind == "clip":
+        tokens = {"bos_token_id": 2, "eos_token_id": 3, "pad_token_id": 0}
+        text = {**SMALL, **tokens, "vocab_size": size, "projection_dim": 10}
+        picture = {**SMALL, "num_hidden_layers": 1, "image_size": 8, "patch_size": 4}
+        return tf.CLIPModel(tf.CLIPConfig(text_config=text, vision_config=picture, projection_dim=10))
+    made, settings = _KINDS[kind]
+    return made(made.config_class(vocab_size=size, **settings))
 
 
 def redrawn(model: torch.nn.Module, seed: int, deviation: float) -> torch.nn.Module:
@@ -252,7 +184,7 @@ def build(kind: str, directory: Path) -> Path:
     if kind in ("gpt2", "llama", "opt", "bart", "roberta"):
         tokenizer = _bytes(masked=kind == "roberta")
     else:
-        tokenizer = _words() if kind == "lstm" else _wordpiece()
+        tokenizer = ARCHITECTURES["lstm"].tokenizer(SENTENCES, 60) if kind == "lstm" else _wordpiece()
     with torch.random.fork_rng():
         torch.manual_seed(1)
         model = redrawn(_model(kind, len(tokenizer)), 1, 0.3)

@@ -4,22 +4,9 @@ import csv
 
 import numpy as np
 
+from simtown.probes.physical import TASKS
 from simtown.probes.physical.sentences import past
 
-OBJECTS = (
-    "accordion",
-    "baseball_bat",
-    "boots",
-    "carrot",
-    "dog",
-    "eagle",
-    "kettle",
-    "lemon",
-    "scissors",
-    "unicycle",
-    "violin",
-    "whale",
-)
 PROPERTIES = {
     "a_tool": ("is a tool", "tool", "tool", "functional"),
     "edible": ("is edible", "edible", "edible", "functional"),
@@ -44,6 +31,7 @@ TRUTH = {
     "violin": (("a_tool",), ("play", "carry", "hit")),
     "whale": (("an_animal", "squishy"), ("feed", "ride", "wash")),
 }
+OBJECTS = tuple(TRUTH)
 TEST = ("dog", "lemon", "violin")
 
 
@@ -53,81 +41,49 @@ def _write(path, rows, delimiter=","):
         csv.writer(file, delimiter=delimiter, lineterminator="\n").writerows(rows)
 
 
+#: What the expert was asked: left, right, label, and the answer, if there was one.
+ASKED = {
+    "OP": ["dog an_animal 1 1", "dog edible 0 1", "lemon edible 1 0", "violin a_tool 1"],
+    "OA": ["dog feed 1 1", "lemon ride 0 0", "violin play 1 1", "dog play 0"],
+    "AP": ["eat edible 1 1", "feed edible 0 1", "play a_tool 1 1", "ride pairs 0"],
+}
+
+
 def write_release(folder):
     """The files, in `folder`: twelve objects, each also in two photographs."""
     pc = folder / "pc"
     words = [o.rpartition("_")[2] for o in OBJECTS]
-    _write(
-        pc / "objects.tsv",
-        [("uid", "original", "mturk", "word-embedding", "pc", "ctx")]
-        + [(o, o.replace("_", " "), o, w, w, w) for o, w in zip(OBJECTS, words, strict=True)],
-        "\t",
-    )
-    _write(
-        pc / "properties.tsv",
-        [("uid", "sentence", "word-embedding", "ctx", "categorization")]
-        + [(uid, *p) for uid, p in PROPERTIES.items()],
-        "\t",
-    )
-    cells = {o: [int(p in TRUTH[o][0]) for p in PROPERTIES] for o in OBJECTS}
-    abstract = [[o, *cells[o]] for o in OBJECTS]
+    objects = [(o, o.replace("_", " "), o, w, w, w) for o, w in zip(OBJECTS, words, strict=True)]
+    head = ("uid", "original", "mturk", "word-embedding", "pc", "ctx")
+    _write(pc / "objects.tsv", [head, *objects], "\t")
+    head = ("uid", "sentence", "word-embedding", "ctx", "categorization")
+    _write(pc / "properties.tsv", [head, *((uid, *p) for uid, p in PROPERTIES.items())], "\t")
+    abstract = [[o, *(int(p in TRUTH[o][0]) for p in PROPERTIES)] for o in OBJECTS]
     abstract[0][-1], abstract[1][-1] = -2, -1
     _write(pc / "abstract.csv", [("objectUID", *PROPERTIES), *abstract])
     turned = list(reversed(PROPERTIES))  # the release, too, orders the columns of the two sets differently
     shown = [(str(100 + i % 5), str(1000 + i), o) for i, o in enumerate(OBJECTS * 2)]
-    _write(
-        pc / "situated-properties.csv",
-        [("cocoImgID", "cocoAnnID", "objectUID", *turned)]
-        + [(*s, *(int(p in TRUTH[s[2]][0]) for p in turned)) for s in shown],
-    )
+    situated = [(*s, *(int(p in TRUTH[s[2]][0]) for p in turned)) for s in shown]
+    _write(pc / "situated-properties.csv", [("cocoImgID", "cocoAnnID", "objectUID", *turned), *situated])
     head = ("affordancesNo", "affordancesYes", "cocoAnnID", "cocoImgID", "objectHuman", "objectUID")
     never = {o: [v for v in VERBS if v not in TRUTH[o][1]][:3] for o in OBJECTS}
-    _write(
-        pc / "situated-affordances-sampled.csv",
-        [head, *((",".join(never[o]), ",".join(TRUTH[o][1]), ann, img, o, o) for img, ann, o in shown)],
-    )
+    sampled = [(",".join(never[o]), ",".join(TRUTH[o][1]), ann, img, o, o) for img, ann, o in shown]
+    _write(pc / "situated-affordances-sampled.csv", [head, *sampled])
     for which in ("abstract", "situated"):
-        (pc / f"{which}-test-object-uids.txt").write_text("\n".join(TEST) + "\n")
-        (pc / f"{which}-train-object-uids.txt").write_text(
-            "\n".join(o for o in OBJECTS if o not in TEST) + "\n"
-        )
-    asked = {
-        "OP": [
-            ("dog", "an_animal", 1, 1),
-            ("dog", "edible", 0, 1),
-            ("lemon", "edible", 1, 0),
-            ("violin", "a_tool", 1, ""),
-        ],
-        "OA": [
-            ("dog", "feed", 1, 1),
-            ("lemon", "ride", 0, 0),
-            ("violin", "play", 1, 1),
-            ("dog", "play", 0, ""),
-        ],
-        "AP": [
-            ("eat", "edible", 1, 1),
-            ("feed", "edible", 0, 1),
-            ("play", "a_tool", 1, 1),
-            ("ride", "pairs", 0, ""),
-        ],
-    }
-    for name in ("abstract-OP", "situated-OP", "situated-OA", "situated-AP"):
-        items = asked[name[-2:]]
-        _write(
-            folder / "human" / f"{name}-round1-annotations-first50.csv",
-            [("left/right", "label (0 = false, 1 = true)"), *((f"{a}/{b}", said) for a, b, _, said in items)],
-        )
-        (folder / "human" / f"{name}-round1-gold.txt").write_text(
-            "".join(f"{gold}\n" for _, _, gold, _ in items)
-        )
-    _write(
-        folder / "nl" / "prop-freqs-nl.csv",
-        [("word", "freq"), *((p[1], 10.0**-i) for i, p in enumerate(PROPERTIES.values(), 3))],
-    )
-    _write(
-        folder / "nl" / "aff-freqs-nl.csv",
-        [("word", "freq"), *((v, 2.0**-i) for i, v in enumerate(VERBS, 10))],
-    )
+        for part, is_test in (("test", True), ("train", False)):
+            uids = [o for o in OBJECTS if (o in TEST) is is_test]
+            (pc / f"{which}-{part}-object-uids.txt").write_text("\n".join(uids) + "\n")
+    for title in TASKS:
+        asked = [(*line.split(), "")[:4] for line in ASKED[title[-2:]]]
+        said = [(f"{left}/{right}", answer) for left, right, _, answer in asked]
+        head = ("left/right", "label (0 = false, 1 = true)")
+        _write(folder / "human" / f"{title}-round1-annotations-first50.csv", [head, *said])
+        gold = "".join(f"{label}\n" for _, _, label, _ in asked)
+        (folder / "human" / f"{title}-round1-gold.txt").write_text(gold)
+    properties = [(p[1], 10.0**-i) for i, p in enumerate(PROPERTIES.values(), 3)]
+    _write(folder / "nl" / "prop-freqs-nl.csv", [("word", "freq"), *properties])
+    verbs = [(v, 2.0**-i) for i, v in enumerate(VERBS, 10)]
+    _write(folder / "nl" / "aff-freqs-nl.csv", [("word", "freq"), *verbs])
     return folder
 
 
@@ -153,9 +109,8 @@ class Truthful:
         return np.array([[2.0 * self.holds(text) - 1, 1.0] for text in texts], dtype=np.float32)
 
     def class_logprobs(self, contexts, targets):
-        yes = np.array(
-            [0.9 if self.holds(c) else 0.4 for c in contexts]
-        )  # leans towards yes: 0 is no place to cut
+        # leans towards yes: 0 is no place to cut
+        yes = np.array([0.9 if self.holds(c) else 0.4 for c in contexts])
         return np.log(np.stack([yes, np.full_like(yes, 0.3)], axis=1))
 
     @staticmethod
