@@ -58,10 +58,10 @@ fi
 
 if [[ $rehearse ]]; then
     learns=cpu scenes=7 sizes=32 size=32 resolutions=32,48 launched=8 launches=4 seconds=0.01 examples=40 workers=2 steps=2
-    trained=64 batch=8 learned=256 precision=float32 pictures=32x32 beside=32x32
+    trained=64 batch=8 learned=256 precision=float32 pictures=32x32 beside=32x32 stream_size=32x32
 else
     learns=cuda scenes=500 sizes=64,97x64,128,256 size=128 resolutions=128,256,64,512 launched=8192 launches=64,128,256,512,1024 seconds=2 examples=200000 workers=$(env -u OMP_NUM_THREADS nproc) steps=50
-    trained=12800 batch=128 learned=8192 precision=bf16 pictures=64x32,128x128 beside=64x32
+    trained=12800 batch=128 learned=8192 precision=bf16 pictures=64x32,128x128 beside=64x32 stream_size=128x128
 fi
 grids=(paper paper-rule)
 if [[ $rehearse ]]; then
@@ -191,7 +191,7 @@ step card 240 "$python" benchmarks/card.py --scenes $launched --sizes ${resoluti
 step generate 240 "$python" benchmarks/generate.py --device cuda --n $examples --sizes $size --workers "$workers" --repeats 1 --out "$out/generate.csv"
 step stream 180 bash "$scratch/function" stream
 step bytes 180 bash "$scratch/function" bytes
-step streaming 120 "$python" benchmarks/fit_stream.py --device $learns --batch $batch --steps $steps --out "$out/streaming.csv"
+step streaming 120 "$python" benchmarks/training.py --stream --device $learns --batch $batch --n $((batch * steps)) --sizes $stream_size --out "$out/streaming.csv"
 step sanitizer 180 bash "$scratch/function" sanitizer
 step profile 120 bash "$scratch/function" profile
 step training 240 "$python" benchmarks/training.py --device $learns --precision $precision --n $learned --sizes $pictures --out "$out/training.csv"

@@ -1,4 +1,4 @@
-"""What the benchmarks share: options, the machine in one line, timing, and rows that are written at once."""
+"""What the benchmarks share: options, the machine in one line, timing, processes, and rows written at once."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import argparse
 import csv
 import os
 import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ProcessPoolExecutor
 from importlib.metadata import version
+from multiprocessing import get_context
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -20,10 +22,10 @@ def machine(*libraries: str) -> str:
     info = Path("/proc/cpuinfo")
     lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
     fields = (line.partition(":") for line in reversed(lines))  # so that the first processor's stay
-    said = {name.strip(): value.strip() for name, _, value in fields}
-    cpu = said.get("model name", platform.processor())
-    if not any(letter.isdigit() for letter in cpu) and "cpu family" in said:
-        cpu += f" (family {said['cpu family']})"  # virtual machines name whole generations "AMD EPYC"
+    facts = {name.strip(): value.strip() for name, _, value in fields}
+    cpu = facts.get("model name", platform.processor())
+    if not any(letter.isdigit() for letter in cpu) and "cpu family" in facts:
+        cpu += f" (family {facts['cpu family']})"  # virtual machines name whole generations "AMD EPYC"
     versions = "".join(f", {name} {version(name)}" for name in libraries)
     return f"{cpu}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}{versions}"
 
@@ -37,21 +39,21 @@ def options(description: str | None, *positional: str, **defaults: Any) -> argpa
         defaults: of the options, which also give their types. A list is written with commas between its
             items; False stands for a flag.
     """
-    parser = argparse.ArgumentParser(
-        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    layout = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=description, formatter_class=layout)
     for name in positional:
         parser.add_argument(name, type=Path)
     for name, default in defaults.items():
         if default is False:
             parser.add_argument(f"--{name}", action="store_true")
-        elif isinstance(default, list):
-            kind = type(default[0])
+            continue
+        parse = type(default[0] if isinstance(default, list) else default)
+        if isinstance(default, list):
             parser.add_argument(
-                f"--{name}", default=default, type=lambda s, kind=kind: [kind(x) for x in s.split(",")]
+                f"--{name}", default=default, type=lambda s, parse=parse: list(map(parse, s.split(",")))
             )
         else:
-            parser.add_argument(f"--{name}", default=default, type=type(default))
+            parser.add_argument(f"--{name}", default=default, type=parse)
     return parser.parse_args()
 
 
@@ -66,7 +68,43 @@ def timed(draw: Callable[[], object], seconds: float) -> list[float]:
     return sorted(taken)
 
 
-def read_rows(path: Path) -> list[dict[str, str]]:
+class Apart:
+    """An object in a process of its own: its methods are called by name.
+
+    Args:
+        make: makes the object there, from `arguments`.
+        environment: variables of that process, set before.
+    """
+
+    def __init__(self, make: Callable[..., object], *arguments: object, **environment: str) -> None:
+        self._pool = ProcessPoolExecutor(1, get_context("spawn"))
+        self._pool.submit(_make, make, arguments, environment).result()
+
+    def submit(self, method: str, *arguments: object) -> Future[Any]:
+        """Begin a call; the result comes later."""
+        return self._pool.submit(_call, method, arguments)
+
+    def call(self, method: str, *arguments: object) -> Any:
+        return self.submit(method, *arguments).result()
+
+    def end(self) -> None:
+        self._pool.shutdown()
+
+
+#: In the process of an Apart: its object.
+_objects: list[object] = []
+
+
+def _make(make: Callable[..., object], arguments: tuple[object, ...], environment: dict[str, str]) -> None:
+    os.environ.update(environment)
+    _objects.append(make(*arguments))
+
+
+def _call(method: str, arguments: tuple[object, ...]) -> Any:
+    return getattr(_objects[0], method)(*arguments)
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
     """The rows of a CSV file without its comments; none if there is no file."""
     if not path.exists():
         return []
@@ -74,46 +112,33 @@ def read_rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(line for line in file if not line.startswith("#")))
 
 
-def replace_rows(path: Path, rows: Sequence[Mapping[str, object]], *key: str, comment: str = "") -> None:
-    """Write rows to a CSV file in the place of its rows that have the same values in the columns `key`."""
-    old: dict[tuple[str, ...], list[Mapping[str, object]]] = {}
-    new: dict[tuple[str, ...], list[Mapping[str, object]]] = {}
-    for groups, listed in ((old, read_rows(path)), (new, rows)):
-        for row in listed:
-            groups.setdefault(tuple(str(row[name]) for name in key), []).append(row)
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        file.write(f"# {comment}\n" * bool(comment))
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        for group in (old | new).values():
-            writer.writerows(group)
-
-
 class Rows:
-    """A CSV file whose first line is a comment.
+    """A CSV file whose first line is a comment, if there is one.
 
-    Every row is written and printed at once: a run that is cut short keeps what it has.
+    Every row is written and printed at once: a run that is cut short keeps what it has. With the names of
+    columns in `key`, rows of earlier runs stay, but for those that have the values of a new one there.
     """
 
-    def __init__(self, path: Path, where: str) -> None:
-        self._path, self._where = path, where
-
-    def __enter__(self) -> Rows:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = open(self._path, "w", newline="", encoding="utf-8")
-        self._file.write(f"# {self._where}\n")
-        self._writer: Any = None
-        print(self._where, flush=True)
-        return self
+    def __init__(self, path: Path, comment: str, *key: str) -> None:
+        self._path, self._comment, self._key = path, comment, key
+        self._groups: dict[tuple[str, ...], list[Mapping[str, object]]] = {}
+        for row in read_rows(path) if key else ():
+            self._groups.setdefault(tuple(row[name] for name in key), []).append(row)
+        self._begun: set[tuple[str, ...]] = set()
+        print(comment, flush=True)
 
     def add(self, row: Mapping[str, object]) -> None:
         """One more row; all have the same columns."""
-        if self._writer is None:
-            self._writer = csv.DictWriter(self._file, list(row), lineterminator="\n")
-            self._writer.writeheader()
-        self._writer.writerow(row)
-        self._file.flush()
+        group = tuple(str(row[name]) for name in self._key)
+        if group not in self._begun:
+            self._begun.add(group)
+            self._groups[group] = []
+        self._groups[group].append(row)
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with open(self._path, "w", newline="", encoding="utf-8") as file:
+            file.write(f"# {self._comment}\n" * bool(self._comment))
+            writer = csv.DictWriter(file, list(row), lineterminator="\n")
+            writer.writeheader()
+            for rows in self._groups.values():
+                writer.writerows(rows)
         print(*(f"{name} {value}" for name, value in row.items()), sep=", ", flush=True)
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()

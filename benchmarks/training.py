@@ -1,10 +1,9 @@
 """Images per second of training, pictures in memory or on disk, against the plain PyTorch way.
 
-    python benchmarks/training.py [--n 512] [--sizes 64x32,128x128] [--models pbn,cnn-lstm] [--rounds 2]
-        [--device cpu] [--precision float32] [--together] [--out FILE]
+    python benchmarks/training.py [--n 512] [--batch 128] [--sizes 64x32,128x128] [--models pbn,cnn-lstm]
+        [--rounds 2] [--device cpu] [--precision float32] [--stream | --together] [--out FILE]
 
-All ways train the same network (same layers, same batches of 128 in the same order, Adam at 1e-3) for an
-epoch:
+All ways train the same network (same layers, same batches in the same order, Adam at 1e-3) for an epoch:
 
 plain     a DataLoader over the data set's torch view with 0 or 2 workers, pictures as (3, h, w) floats in
           default memory order, the label's embedding concatenated to the picture as channels for either
@@ -21,37 +20,40 @@ they take turns in rounds, so that a slow minute of the machine hits all alike. 
 `ratio_to_cached` the median over rounds of a way's `whole` to that of pictures in memory. Writes
 benchmarks/results/training.csv.
 
+--stream trains on new examples, as `simtown fit --stream` does, drawn where the model learns: milliseconds of
+a batch for sampling, rendering and learning alone, and for all of it, one batch ahead. `render_share` is
+rendering over rendering and learning. Writes benchmarks/results/fit_stream.csv.
+
 --together times several runs of a grid at once instead: worker processes of one thread against one of all
 threads (on a card: 1, 4, 8 and 16 processes). Writes benchmarks/results/together.csv.
 """
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import sys
 import tempfile
+from collections import defaultdict
 from collections.abc import Callable, Iterator
-from multiprocessing.connection import Connection
+from itertools import product
 from pathlib import Path
 from statistics import median
 from time import perf_counter
 
 import torch
-from machine import RESULTS, Rows, machine, options
+from machine import RESULTS, Apart, Rows, machine, options
 from torch.utils.data import DataLoader, Subset
 
 from simtown.core.processes import keep_memory
 from simtown.datasets.generate import generate
 from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.settings import Settings
-from simtown.training.fit import loss_of
+from simtown.language.sampler import sample
+from simtown.training.fit import FitSettings, autocast, loss_of, new_model
 from simtown.training.models import build
 from simtown.training.models.pbn import LabelledConvolution
-from simtown.training.sources import FromDisk, Resident, chunks
+from simtown.training.sources import ExampleSource, FromDisk, Resident, chunks, open_stream
 from simtown.training.world import Batch, World
 
-SIZE = 128
 #: Workers of DataLoader, or a source of ours.
 WAYS: dict[str, int | type[Resident] | type[FromDisk]] = {
     "plain, 0 workers": 0,
@@ -59,14 +61,15 @@ WAYS: dict[str, int | type[Resident] | type[FromDisk]] = {
     "simtown": Resident,
     "simtown, from disk": FromDisk,
 }
-FIGURES = ("load", "step", "whole")
+#: Turns of an epoch that count with --together; one before them warms up.
+TURNS = 5
 Batches = Callable[[], Iterator[Batch]]
 
 
-def plain_batches(dataset: Dataset, workers: int, device: torch.device) -> Batches:
+def plain_batches(dataset: Dataset, size: int, workers: int, device: torch.device) -> Batches:
     """The way of the tutorials: a DataLoader, pictures turned into floats, boxes into middles and sizes."""
-    view = Subset(dataset.train.torch(), range(len(dataset.train) // SIZE * SIZE))
-    loader = DataLoader(view, SIZE, num_workers=workers, persistent_workers=workers > 0)
+    view = Subset(dataset.train.torch(), range(len(dataset.train) // size * size))
+    loader = DataLoader(view, size, num_workers=workers, persistent_workers=workers > 0)
 
     def batches() -> Iterator[Batch]:
         for b in loader:
@@ -82,29 +85,35 @@ def plain_batches(dataset: Dataset, workers: int, device: torch.device) -> Batch
 class Way:
     """One way of training one model on one data set; each figure is a method that returns examples."""
 
-    def __init__(self, name: str, path: str, model: str, device: str, precision: str) -> None:
-        dataset, kind = open_dataset(path), WAYS[name]
-        self.device, self.precision = torch.device(device), precision
-        torch.manual_seed(0)
-        self.model = build(model, World.of(dataset.settings), {}).to(self.device)
-        ours = not isinstance(kind, int)
+    def __init__(self, name: str, path: Path, settings: FitSettings, threads: int = 0) -> None:
+        if threads:
+            torch.set_num_threads(threads)
+        dataset, self.settings, self.device = open_dataset(path), settings, torch.device(settings.device)
+        n = len(dataset.train) // settings.batch * settings.batch
+        kind = WAYS.get(name)
         if isinstance(kind, int):
-            self.batches = plain_batches(dataset, kind, self.device)
+            self.batches = plain_batches(dataset, settings.batch, kind, self.device)
+            torch.manual_seed(0)
+            self.model = build(settings.model, World.of(dataset.settings), {}).to(self.device)
             for part in self.model.modules():
                 if isinstance(part, LabelledConvolution):  # in its plain form, which leaves nothing to add
                     part.forward = lambda *inputs, part=part: (part.plain(*inputs), None)  # type: ignore[method-assign]
+            self.optimizer: torch.optim.Optimizer = torch.optim.Adam(self.model.parameters(), lr=1e-3)
         else:
-            n = len(dataset.train) // SIZE * SIZE
-            source = kind(dataset.train, n, dataset.settings, self.device)
-            self.batches = lambda: source.batches(chunks(n, SIZE))
-            self.model = self.model.to(memory_format=torch.channels_last)
-            if device == "cpu":
+            self.numbers = list(chunks(n, settings.batch))
+            if kind:
+                source: ExampleSource = kind(dataset.train, n, dataset.settings, self.device)
+            else:
+                source = self.stream = open_stream(dataset, n, self.device)
+                self.scenes = sample(self.stream.recipe, self.numbers[0]).scene
+            self.batches = lambda: source.batches(self.numbers)
+            self.model, self.optimizer = new_model(settings, dataset)
+            if settings.device == "cpu":
                 keep_memory()
-        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=1e-3, fused=ours or None)
         self.one = next(self.batches())
 
     def learn(self, batch: Batch) -> int:
-        with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=self.precision == "bf16"):
+        with autocast(self.settings):
             loss, _ = loss_of(self.model, batch)
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()
@@ -127,44 +136,37 @@ class Way:
     def whole(self) -> int:
         return sum(self.learn(batch) for batch in self.batches())
 
+    def sample(self) -> int:
+        return sum(len(sample(self.stream.recipe, rows).scene) for rows in self.numbers)
 
-def serve(pipe: Connection, threads: int, *way: str) -> None:
-    """A process of one way: asked for a figure, it answers images/s."""
-    if threads:
-        torch.set_num_threads(threads)
-    made = Way(*way)
-    while figure := pipe.recv():
-        pipe.send(made.rate(figure))
+    def render(self) -> int:
+        return sum(len(self.stream.pictures(self.scenes)) for _ in range(4))
 
 
-def start(threads: int, *way: str) -> Connection:
-    """Start a process of one way; it ends when it is sent None."""
-    context = multiprocessing.get_context("spawn")
-    pipe, other = context.Pipe()
-    context.Process(target=serve, args=(other, threads, *way)).start()
-    return pipe
+def rates(
+    names: list[str], figures: list[str], path: Path, settings: FitSettings, rounds: int
+) -> dict[str, dict[str, list[float]]]:
+    """Examples a second by way and figure, one in each round; the ways take turns."""
+    ways = {name: Apart(Way, name, path, settings) for name in names}
+    measured: dict[str, dict[str, list[float]]] = {name: defaultdict(list) for name in names}
+    for turn, (name, way), figure in product(range(rounds + 1), ways.items(), figures):
+        rate = way.call("rate", figure)
+        if turn:  # the first warms up
+            measured[name][figure].append(rate)
+    for way in ways.values():
+        way.end()
+    return measured
 
 
-def measure(path: Path, model: str, rounds: int, device: str, precision: str) -> Iterator[dict[str, object]]:
+def compared(path: Path, settings: FitSettings, rounds: int) -> Iterator[dict[str, object]]:
     """A row of medians for each way."""
-    pipes = {name: start(0, name, str(path), model, device, precision) for name in WAYS}
-    rates: dict[tuple[str, str], list[float]] = {}
-    for turn in range(rounds + 1):  # the first warms up
-        print(f"{model} {path.name}, round {turn} of {rounds}", file=sys.stderr)
-        for name, pipe in pipes.items():
-            for figure in FIGURES:
-                pipe.send(figure)
-                rate = pipe.recv()
-                if turn:
-                    rates.setdefault((name, figure), []).append(rate)
-    for pipe in pipes.values():
-        pipe.send(None)
-    best = max(median(rates[name, "whole"]) for name, kind in WAYS.items() if isinstance(kind, int))
-    for name in WAYS:
-        load, step, whole = (median(rates[name, figure]) for figure in FIGURES)
-        pairs = zip(rates[name, "whole"], rates["simtown", "whole"], strict=True)
-        about = {"model": model, "size": path.name, "device": device, "precision": precision, "way": name}
-        yield about | {
+    measured = rates(list(WAYS), ["load", "step", "whole"], path, settings, rounds)
+    best = max(median(measured[name]["whole"]) for name, kind in WAYS.items() if isinstance(kind, int))
+    for name, by_figure in measured.items():
+        load, step, whole = map(median, by_figure.values())
+        pairs = zip(by_figure["whole"], measured["simtown"]["whole"], strict=True)
+        yield {
+            "way": name,
             "load": round(load),
             "step": round(step),
             "whole": round(whole),
@@ -174,44 +176,61 @@ def measure(path: Path, model: str, rounds: int, device: str, precision: str) ->
         }
 
 
-def together(path: Path, model: str, device: str, precision: str) -> Iterator[dict[str, object]]:
+def streamed(path: Path, settings: FitSettings, rounds: int) -> Iterator[dict[str, object]]:
+    """One row: what the parts of a step take, and all of it."""
+    figures = ["sample", "render", "step", "whole"]
+    by_figure = rates(["stream"], figures, path, settings, rounds)["stream"]
+    sampling, rendering, learning, whole = (1e3 * settings.batch / median(by_figure[f]) for f in figures)
+    yield {
+        "batch": settings.batch,
+        "sample_ms": round(sampling, 3),
+        "render_ms": round(rendering, 3),
+        "learn_ms": round(learning, 3),
+        "whole_ms": round(whole, 3),
+        "render_share": round(rendering / (rendering + learning), 3),
+        "images_per_second": round(1e3 * settings.batch / whole),
+    }
+
+
+def together(path: Path, settings: FitSettings, rounds: int) -> Iterator[dict[str, object]]:
     """A row for each number of processes that train models of one data set at once, an epoch each time."""
     cores = os.cpu_count() or 1
-    cases = [(1, cores), (cores, 1)] if device == "cpu" else [(1, 1), (4, 1), (8, 1), (16, 1)]
+    cases = [(1, cores), (cores, 1)] if settings.device == "cpu" else [(1, 1), (4, 1), (8, 1), (16, 1)]
     for count, threads in cases:
-        pipes = [start(threads, "simtown", str(path), model, device, precision) for _ in range(count)]
-        rates: list[float] = []
-        for turn in range(6):
-            for pipe in pipes:
-                pipe.send("whole")
-            answers = [pipe.recv() for pipe in pipes]
-            rates += [sum(answers)] if turn else []  # the first warms up
-        for pipe in pipes:
-            pipe.send(None)
+        runs = [Apart(Way, "simtown", path, settings, threads) for _ in range(count)]
+        sums = []
+        for _ in range(1 + TURNS):
+            answers = [run.submit("rate", "whole") for run in runs]
+            sums.append(sum(answer.result() for answer in answers))
+        for run in runs:
+            run.end()
         way = f"{count} process{'es' * (count > 1)} of {threads} thread{'s' * (threads > 1)}"
-        about = {"model": model, "size": path.name, "device": device, "precision": precision, "way": way}
-        yield about | {"images_per_second": round(median(rates))}
+        yield {"way": way, "images_per_second": round(median(sums[1:]))}
 
 
 def main() -> None:
-    what = {"n": 512, "sizes": ["64x32", "128x128"], "models": ["pbn", "cnn-lstm"], "rounds": 2}
-    args = options(__doc__, **what, device="cpu", precision="float32", together=False, out="")
-    sizes = [tuple(map(int, size.split("x"))) for size in args.sizes]
+    what = {"n": 512, "batch": 128, "sizes": ["64x32", "128x128"], "models": ["pbn", "cnn-lstm"], "rounds": 2}
+    how = {"device": "cpu", "precision": "float32", "stream": False, "together": False}
+    args = options(__doc__, **what, **how, out="")
     where = f"{machine('torch', 'numpy')}, {torch.get_num_threads()} threads"
     if args.device != "cpu":
         where = f"{torch.cuda.get_device_name(args.device)}, {where}"
-    out = Path(args.out or RESULTS / f"{'together' if args.together else 'training'}.csv")
-    with tempfile.TemporaryDirectory() as scratch, Rows(out, where) as rows:
-        for width, height in sizes:
-            path = Path(scratch) / f"{width}x{height}"
+    name, measure = "training.csv", compared
+    if args.stream:
+        name, measure = "fit_stream.csv", streamed
+    if args.together:
+        name, measure = "together.csv", together
+    rows = Rows(Path(args.out or RESULTS / name), where)
+    for size in args.sizes:
+        width, height = map(int, size.split("x"))
+        with tempfile.TemporaryDirectory() as scratch:
+            path = Path(scratch) / size
             generate(Settings(entities=31, n=args.n, val=0, test=0, width=width, height=height), path)
             for model in args.models:
-                if args.together:
-                    measured = together(path, model, args.device, args.precision)
-                else:
-                    measured = measure(path, model, args.rounds, args.device, args.precision)
-                for row in measured:
-                    rows.add(row)
+                fit = FitSettings(model, batch=args.batch, device=args.device, precision=args.precision)
+                about = {"model": model, "size": size, "device": args.device, "precision": args.precision}
+                for row in measure(path, fit, args.rounds):
+                    rows.add(about | row)
 
 
 if __name__ == "__main__":
