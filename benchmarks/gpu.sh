@@ -105,16 +105,9 @@ machine() { # what this is, and whether the card answers
     nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.max.sm,power.limit --format=csv,noheader 2>/dev/null || echo "no nvidia-smi"
     "$python" - <<'PY'
 import sys
-from importlib.metadata import PackageNotFoundError, version
 sys.path.append("benchmarks")
 from machine import machine
-told = [machine()]
-for name in ("numpy", "numba", "cuda-core", "cuda-bindings", "nvidia-cuda-nvrtc", "torch", "h5py", "hdf5plugin"):
-    try:
-        told.append(f"{name} {version(name)}")
-    except PackageNotFoundError:
-        told.append(f"no {name}")
-print(", ".join(told))
+print(machine("numpy", "numba", "cuda-core", "cuda-bindings", "nvidia-cuda-nvrtc", "torch", "h5py", "hdf5plugin"))
 PY
 }
 

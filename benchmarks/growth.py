@@ -5,8 +5,8 @@
 Makes data sets of pictures of 64 x 32 with 20 entities, 1,000 examples each to validate and to test, and runs
 every command on them, each in processes of its own, with as many workers as it takes by default. Memory is
 the largest sum over all processes of a command at one time, looked at five times a second; pages that several
-processes share count once (Linux's proportional set size). What a command wrote is deleted when it has ended,
-the data set when all have. Rows of benchmarks/results/growth.csv that are not measured again stay.
+processes share count once (Linux's proportional set size). The data set lies in a temporary directory, of DIR
+if one is named. Rows of benchmarks/results/growth.csv that are not measured again stay.
 """
 
 from __future__ import annotations
@@ -17,26 +17,29 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
-from machine import RESULTS, machine, options, replace_rows
+from machine import RESULTS, Rows, machine, options
 
 SIZES = [10_000, 100_000, 1_000_000, 2_000_000]
 #: Seconds between two looks at the memory of a command.
 LOOK = 0.2
-#: Python with simtown's library, for what has no command.
-OPEN = """
+#: Python with simtown's library, for what has no command: opening a data set, and an epoch over it.
+LIBRARY = {
+    "open": """
 import sys
 from simtown.datasets.reader import open_dataset
 open_dataset(sys.argv[1]).train[0]
-"""
-EPOCH = """
+""",
+    "epoch": """
 import sys
 from torch.utils.data import DataLoader
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.shuffled import Shuffled
 for batch in DataLoader(Shuffled(open_dataset(sys.argv[1]).train, 128), batch_size=None): pass
-"""
+""",
+}
 FORMATS = ("png", "coco", "clevr", "yolo", "webdataset", "parquet")
 #: By name: the arguments of simtown behind which the data set stands, those behind it, and what is written.
 COMMANDS = {
@@ -66,11 +69,11 @@ def processes(process: int) -> list[int]:
 
 def memory(process: int) -> int:
     """Bytes of memory of a process; 0 of one that has ended."""
-    try:
-        lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
-    except OSError:
-        return 0
-    return next((1024 * int(line.split()[1]) for line in lines if line.startswith("Pss:")), 0)
+    with contextlib.suppress(OSError):
+        for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                return 1024 * int(line.split()[1])
+    return 0
 
 
 def measured(arguments: list[str]) -> tuple[float, int]:
@@ -91,49 +94,42 @@ def measured(arguments: list[str]) -> tuple[float, int]:
     return seconds, largest
 
 
-def measure(n: int, folder: Path, names: list[str]) -> None:
-    """Measure these commands, or all, on a data set of so many examples, which is made if it is missing."""
-    town = folder / f"town-{n}"
-
-    def row(name: str, arguments: list[str], out: Path) -> None:
-        seconds, largest = measured(arguments)
-        written = sum(p.stat().st_size for p in (out, *out.rglob("*")) if p.is_file())
-        measured_row = {
-            "examples": n,
-            "command": name,
-            "seconds": f"{seconds:.1f}",
-            "microseconds_per_example": f"{1e6 * seconds / n:.1f}",
-            "megabytes": f"{largest / 1e6:.0f}",
-            "written_megabytes": f"{written / 1e6:.1f}",
-        }
-        print(*measured_row.values(), sep="\t", flush=True)
-        comment = machine("numpy", "h5py", "torch")
-        replace_rows(RESULTS / "growth.csv", [measured_row], "examples", "command", comment=comment)
-
-    existed = town.exists()
-    if not existed:
-        world = ["--entities", "20", "--val", "1000", "--test", "1000", "--size", "64x32"]
-        row("generate", ["-m", "simtown", "generate", *world, "--n", str(n), "--out", str(town)], town)
-    for name, code in (("open", OPEN), ("epoch", EPOCH)):
-        if not names or name in names:
-            row(name, ["-c", code, str(town)], folder / "nothing")
+def commands(n: int, scratch: Path) -> Iterator[tuple[str, list[str], Path]]:
+    """Names, arguments of Python and what is written of everything that is measured."""
+    town, nothing = str(scratch / "town"), scratch / "nothing"
+    world = ["--entities", "20", "--val", "1000", "--test", "1000", "--size", "64x32"]
+    yield "generate", ["-m", "simtown", "generate", *world, "--n", str(n), "--out", town], scratch / "town"
+    for name, code in LIBRARY.items():
+        yield name, ["-c", code, town], nothing
     for name, (command, rest, output) in COMMANDS.items():
-        if not names or name in names:
-            out = folder / (output or "nothing")
-            words = [command, str(town), *rest.split(), *(["--out", str(out)] if output else [])]
-            row(name, ["-m", "simtown", *words], out)
-            if out.is_dir():
-                shutil.rmtree(out)
-            out.unlink(missing_ok=True)
-    if not existed:
-        shutil.rmtree(town)
+        out = scratch / output if output else nothing
+        words = [command, town, *rest.split(), *(["--out", str(out)] if output else [])]
+        yield name, ["-m", "simtown", *words], out
 
 
 def main() -> None:
-    args = options(__doc__, sizes=SIZES, commands="", folder="")
-    with tempfile.TemporaryDirectory() as scratch:
-        for n in args.sizes:
-            measure(n, Path(args.folder or scratch), args.commands.split(",") if args.commands else [])
+    args = options(__doc__, sizes=SIZES, commands="", folder="", out=RESULTS / "growth.csv")
+    rows = Rows(args.out, machine("numpy", "h5py", "torch"), "examples", "command")
+    wanted = args.commands.split(",") if args.commands else []
+    for n in args.sizes:
+        with tempfile.TemporaryDirectory(dir=args.folder or None) as scratch:
+            for name, arguments, out in commands(n, Path(scratch)):
+                if wanted and name not in ("generate", *wanted):
+                    continue
+                seconds, largest = measured(arguments)
+                written = sum(p.stat().st_size for p in (out, *out.rglob("*")) if p.is_file())
+                rows.add(
+                    {
+                        "examples": n,
+                        "command": name,
+                        "seconds": f"{seconds:.1f}",
+                        "microseconds_per_example": f"{1e6 * seconds / n:.1f}",
+                        "megabytes": f"{largest / 1e6:.0f}",
+                        "written_megabytes": f"{written / 1e6:.1f}",
+                    }
+                )
+                if name != "generate" and out.is_dir():
+                    shutil.rmtree(out)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What the benchmarks share: options, the machine in one line, timing, processes, and rows written at once."""
+"""What benchmarks share: options, the machine in one line, timing, processes, and rows written at once."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import os
 import platform
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from multiprocessing import get_context
 from pathlib import Path
 from time import perf_counter
@@ -26,8 +26,13 @@ def machine(*libraries: str) -> str:
     cpu = facts.get("model name", platform.processor())
     if not any(letter.isdigit() for letter in cpu) and "cpu family" in facts:
         cpu += f" (family {facts['cpu family']})"  # virtual machines name whole generations "AMD EPYC"
-    versions = "".join(f", {name} {version(name)}" for name in libraries)
-    return f"{cpu}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}{versions}"
+    here = [cpu, f"{os.cpu_count()} cores", platform.system(), f"Python {platform.python_version()}"]
+    for name in libraries:
+        try:
+            here.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            here.append(f"no {name}")
+    return ", ".join(here)
 
 
 def options(description: str | None, *positional: str, **defaults: Any) -> argparse.Namespace:

@@ -13,11 +13,11 @@ kernel was asked to forget all files before that epoch; warm: they were read onc
 
 from __future__ import annotations
 
-import io
 import os
-import tarfile
 import tempfile
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import product
 from pathlib import Path
 from statistics import median
@@ -43,22 +43,17 @@ BATCH = 128
 Loader = Callable[[int], Any]
 
 
-def _plain(dataset: Any, workers: int, shuffle: bool | None = True) -> DataLoader[Any]:
-    return DataLoader(
-        dataset, batch_size=BATCH, shuffle=shuffle, num_workers=workers, persistent_workers=workers > 0
-    )
-
-
-def _batched(batches: Any, workers: int) -> DataLoader[Any]:
-    return DataLoader(batches, batch_size=None, num_workers=workers, persistent_workers=workers > 0)
+def _loader(dataset: Any, workers: int, batch: int | None = BATCH, shuffle: bool | None = True) -> Any:
+    """A DataLoader that keeps its workers; a data set that makes whole batches has a `batch` of None."""
+    shuffle = shuffle if batch else None
+    return DataLoader(dataset, batch, shuffle, num_workers=workers, persistent_workers=workers > 0)
 
 
 class Png(torch.utils.data.Dataset[Any]):
     """A folder of PNG files and a list of answers."""
 
-    def __init__(self, folder: Path) -> None:
-        self.paths = sorted((folder / "images").rglob("*.png"))
-        self.answers = np.load(folder / "answers.npy")
+    def __init__(self, folder: Path, answers: np.ndarray) -> None:
+        self.paths, self.answers = sorted(folder.rglob("*.png")), answers
 
     def __len__(self) -> int:
         return len(self.paths)
@@ -68,25 +63,17 @@ class Png(torch.utils.data.Dataset[Any]):
 
 
 class H5py(torch.utils.data.Dataset[Any]):
-    """simtown's shards read a row at a time by h5py."""
+    """simtown's shards read a row at a time by h5py, each opened once in a process."""
 
-    def __init__(self, folder: Path) -> None:
-        self.paths = sorted(folder.rglob("train-*.h5"))
-        counts = []
-        for path in self.paths:
-            with h5py.File(path) as file:
-                counts.append(len(file["answer"]))
-        self.starts = np.cumsum([0, *counts])
-        self.files: dict[int, Any] = {}
+    def __init__(self, folder: Path, settings: Settings) -> None:
+        self.paths, self.settings, self.open = sorted(folder.rglob("train-*.h5")), settings, cache(h5py.File)
 
     def __len__(self) -> int:
-        return int(self.starts[-1])
+        return self.settings.n
 
     def __getitem__(self, i: int) -> tuple[torch.Tensor, bool]:
-        number = int(np.searchsorted(self.starts, i, side="right")) - 1
-        if number not in self.files:
-            self.files[number] = h5py.File(self.paths[number])
-        file, row = self.files[number], i - int(self.starts[number])
+        number, row = divmod(i, self.settings.shard)
+        file = self.open(self.paths[number])
         return torch.from_numpy(file["images"][row]), bool(file["answer"][row])
 
 
@@ -106,51 +93,40 @@ def tars(folder: Path, workers: int) -> Any:
     files = [str(path) for path in sorted(folder.glob("train-*.tar"))]
     examples = webdataset.WebDataset(files, shardshuffle=len(files), empty_check=False).shuffle(1000)
     batches = examples.decode("torchrgb8").to_tuple("png", "cls").batched(BATCH)
-    return _batched(batches, min(workers, len(files)))
+    return _loader(batches, min(workers, len(files)), None)
 
 
 def make(folder: Path, width: int, height: int, n: int) -> dict[str, Loader]:
     """The same examples in every form; the loaders by name."""
     generate(Settings(n=n, val=0, test=0, width=width, height=height), folder / "simtown")
     data = open_dataset(folder / "simtown")
-    (folder / "png" / "images").mkdir(parents=True)
-    (folder / "tars").mkdir()
-    answers = data.train.column("answer")
-    np.save(folder / "png" / "answers.npy", answers)
-    for number, first in enumerate(range(0, n, 1500)):
-        rows = np.arange(first, min(first + 1500, n))
-        with tarfile.open(folder / "tars" / f"train-{number:05d}.tar", "w") as tar:
-            for i, picture in zip(rows, data.train.images(rows), strict=True):
-                packed = io.BytesIO()
-                Image.fromarray(picture).save(packed, format="PNG")
-                (folder / "png" / "images" / f"{i:07d}.png").write_bytes(packed.getvalue())
-                for ending, content in (("png", packed.getvalue()), ("cls", str(int(answers[i])).encode())):
-                    entry = tarfile.TarInfo(f"{i:07d}.{ending}")
-                    entry.size = len(content)
-                    tar.addfile(entry, io.BytesIO(content))
-    export(data, "parquet", ["train"], folder / "parquet")
-    table = parquet(folder / "parquet")
+    for form in ("png", "webdataset", "parquet"):
+        export(data, form, ["train"], folder / form)
+    answers, table = data.train.column("answer"), parquet(folder / "parquet")
     loaders: dict[str, Loader] = {
-        "simtown": lambda workers: _plain(data.train.torch(), workers),
-        "simtown, blocks": lambda workers: _batched(Shuffled(data.train, BATCH), workers),
-        "h5py": lambda workers: _plain(H5py(folder / "simtown"), workers),
-        "png": lambda workers: _plain(Png(folder / "png"), workers),
-        "datasets": lambda workers: _plain(table, workers),
-        "webdataset": lambda workers: tars(folder / "tars", workers),
+        "simtown": lambda workers: _loader(data.train.torch(), workers),
+        "simtown, blocks": lambda workers: _loader(Shuffled(data.train, BATCH), workers, None),
+        "h5py": lambda workers: _loader(H5py(folder / "simtown", data.settings), workers),
+        "png": lambda workers: _loader(Png(folder / "png", answers), workers),
+        "datasets": lambda workers: _loader(table, workers),
+        "webdataset": lambda workers: tars(folder / "webdataset", workers),
     }
     try:
         from streaming import MDSWriter, StreamingDataset
     except ImportError as error:
         print(f"streaming is left out: {error}")
-    else:
-        columns = {"image": f"ndarray:uint8:{height},{width},3", "answer": "int"}
-        with MDSWriter(out=str(folder / "mds"), columns=columns) as writer:
-            for i in range(n):
-                writer.write({"image": data.train.images([i])[0], "answer": int(answers[i])})
-        loaders["streaming"] = lambda workers: _plain(
-            StreamingDataset(local=str(folder / "mds"), batch_size=BATCH, shuffle=True), workers, None
-        )
-    return loaders
+        return loaders
+    place = str(folder / "mds")
+    columns = {"image": f"ndarray:uint8:{height},{width},3", "answer": "int"}
+    with MDSWriter(out=place, columns=columns) as writer:
+        for i in range(n):
+            writer.write({"image": data.train.images([i])[0], "answer": int(answers[i])})
+
+    def mds(workers: int) -> Any:
+        shuffled = StreamingDataset(local=place, batch_size=BATCH, shuffle=True)
+        return _loader(shuffled, workers, shuffle=None)
+
+    return loaders | {"streaming": mds}
 
 
 def forget(folder: Path) -> None:
@@ -168,11 +144,8 @@ def recall(folder: Path) -> None:
         path.read_bytes()
 
 
-def one_run(loader: Any, between: Callable[[Path], None], folder: Path) -> tuple[float, float]:
-    """Examples/s of the second epoch, and of this process's own processor time.
-
-    `between` is called before it.
-    """
+def second_epoch(loader: Any, between: Callable[[Path], None], folder: Path) -> tuple[float, float]:
+    """Examples/s of an epoch, and of this process's own processor time; `between` is called before it."""
     for _ in loader:
         pass
     between(folder)
@@ -182,32 +155,40 @@ def one_run(loader: Any, between: Callable[[Path], None], folder: Path) -> tuple
     return count / (perf_counter() - begun), count / max(process_time() - used, 1e-9)
 
 
+def measure(size: str, n: int, counts: list[int], rounds: int) -> Iterator[dict[str, object]]:
+    """A row for each loader, number of workers, and state of the files."""
+    width, height = (int(side) for side in (size.split("x") * 2)[:2])
+    with tempfile.TemporaryDirectory() as scratch:
+        folder, runs = Path(scratch), defaultdict(list)
+        loaders = make(folder, width, height, n)
+        states = {"warm": recall, "cold": forget}
+        for _, name, workers, state in product(range(rounds + 1), loaders, counts, states):
+            speeds = second_epoch(loaders[name](workers), states[state], folder)
+            runs[name, workers, state].append(speeds)
+    for (name, workers, state), measured in runs.items():
+        speeds, own = zip(*measured[1:], strict=True)  # the first round only warms up
+        yield {
+            "size": size,
+            "loader": name,
+            "workers": workers,
+            "files": state,
+            "examples_per_second": round(median(speeds)),
+            "low": round(min(speeds)),
+            "high": round(max(speeds)),
+            "per_own_cpu_second": "" if workers else round(median(own)),
+        }
+
+
 def main() -> None:
-    args = options(
-        __doc__, n=6000, sizes=["64x32", "128", "256"], workers=[0, 2], repeats=3, out=RESULTS / "reading.csv"
-    )
+    what = {"n": 6000, "sizes": ["64x32", "128", "256"], "workers": [0, 2], "repeats": 3}
+    args = options(__doc__, **what, out=RESULTS / "reading.csv")
     torch.set_num_threads(1)
     libraries = ("torch", "numpy", "h5py", "hdf5plugin", "cramjam", "pillow", "datasets", "webdataset")
     where = f"{machine(*libraries)}; {args.n} examples, batches of {BATCH}, {args.repeats} rounds, medians"
-    with Rows(args.out, where) as rows:
-        for size in args.sizes:
-            width, height = int(size.split("x")[0]), int(size.split("x")[-1])
-            with tempfile.TemporaryDirectory() as scratch:
-                folder = Path(scratch)
-                loaders = make(folder, width, height, args.n)
-                cases = list(product(loaders, args.workers, ("warm", "cold")))
-                runs: dict[Any, list[tuple[float, float]]] = {case: [] for case in cases}
-                for number, case in product(range(args.repeats + 1), cases):
-                    name, workers, state = case
-                    speeds = one_run(loaders[name](workers), forget if state == "cold" else recall, folder)
-                    if number:  # the first round only warms up
-                        runs[case].append(speeds)
-            for (name, workers, state), measured in runs.items():
-                speeds, own = zip(*measured, strict=True)
-                row = {"size": size, "loader": name, "workers": workers, "files": state}
-                row |= {"examples_per_second": round(median(speeds))}
-                row |= {"low": round(min(speeds)), "high": round(max(speeds))}
-                rows.add(row | {"per_own_cpu_second": round(median(own)) if not workers else ""})
+    rows = Rows(args.out, where)
+    for size in args.sizes:
+        for row in measure(size, args.n, args.workers, args.repeats):
+            rows.add(row)
 
 
 if __name__ == "__main__":

@@ -14,16 +14,14 @@ clock's: on a machine that others use too it is the steadier figure. Writes benc
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from statistics import median
 from time import perf_counter, process_time
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from machine import RESULTS, Rows, machine, options
+from machine import RESULTS, Apart, Rows, machine, options
 
 from simtown.assets.atlas import atlas
 from simtown.bench.engines import the_scenes
@@ -46,8 +44,8 @@ class Engine(Protocol):
         ...
 
 
-class RasterEngine:
-    def __init__(self, batch: SceneBatch, size: int, threads: int) -> None:
+class Rasteriser:
+    def __init__(self, batch: SceneBatch, size: int, threads: int = 1) -> None:
         self._batch, self._size, self._raster = batch, size, Raster(threads)
 
     def draw(self, first: int, count: int) -> Images:
@@ -69,14 +67,12 @@ class Pyrender:
         self._scene = pyrender.Scene(bg_color=[*SKY, 1.0], ambient_light=(0.5, 0.5, 0.5))
         view = self._placed.views[0]
         pose = np.linalg.inv(to_camera(view))
-        self._scene.add(
-            pyrender.IntrinsicsCamera(view[12], view[12], view[13], view[14], NEAR, FAR), pose=pose
-        )
+        lens = pyrender.IntrinsicsCamera(view[12], view[12], view[13], view[14], NEAR, FAR)
+        self._scene.add(lens, pose=pose)
         self._scene.add(pyrender.DirectionalLight(intensity=3.0), pose=pose)
         self._screen = pyrender.OffscreenRenderer(size, size)
-        self._meshes = {
-            int(m): self._mesh(pyrender, int(m)) for m in np.unique(self._placed.meshes) if m >= 0
-        }
+        meshes = np.unique(self._placed.meshes[self._placed.meshes >= 0]).tolist()
+        self._meshes = {mesh: self._mesh(pyrender, mesh) for mesh in meshes}
         nodes = [self._scene.add(mesh) for mesh in self._meshes.values()]
         self._screen.render(self._scene)
         for node in nodes:
@@ -84,19 +80,16 @@ class Pyrender:
         # what is not in the scene would be dropped, and uploaded anew when it comes back
         self._screen._renderer._update_context = lambda *_: None
         self._none = pyrender.Mesh([], is_visible=False)
-        self._slots = [
-            self._scene.add(self._meshes[int(self._placed.meshes[0, 0])]) for _ in self._placed.ids
-        ]
+        first = self._meshes[int(self._placed.meshes[0, 0])]
+        self._slots = [self._scene.add(first) for _ in self._placed.ids]
 
     @staticmethod
     def _mesh(pyrender: Any, mesh: int) -> Any:
         spots, normals, materials = corners(mesh)
-        paint = pyrender.MetallicRoughnessMaterial(
-            alphaMode="OPAQUE", metallicFactor=0.0, roughnessFactor=1.0
-        )
-        return pyrender.Mesh(
-            [pyrender.Primitive(spots, normals=normals, color_0=PALETTE[materials], material=paint)]
-        )
+        paint = pyrender.MetallicRoughnessMaterial(alphaMode="OPAQUE", metallicFactor=0.0)
+        colours = PALETTE[materials]
+        part = pyrender.Primitive(spots, normals=normals, color_0=colours, material=paint)
+        return pyrender.Mesh([part])
 
     def draw(self, first: int, count: int) -> Images:
         for n in range(first, first + count):
@@ -192,43 +185,32 @@ class ModernGL:
         normals, paints = np.zeros((len(source), 3), np.float32), np.zeros((len(source), 4), np.uint8)
         normals[triangles[:, 2]] = a.normals[:, :3]
         paints[triangles[:, 2], :3] = (PALETTE[a.materials] * 255).round()
-        looks = ctx.buffer(
-            np.concatenate(
-                [a.vertices[source].view(np.uint8), normals.view(np.uint8), paints], axis=1
-            ).tobytes()
-        )
+        looks = np.concatenate([a.vertices[source].view(np.uint8), normals.view(np.uint8), paints], axis=1)
         self._places = ctx.buffer(reserve=len(self._placed.ids) * 52)
         self._orders = ctx.buffer(reserve=len(self._placed.ids) * 20)
-        painter, namer = ctx.program(_VERTEX, _FRAGMENT), ctx.program(_VERTEX_IDS, _FRAGMENT_IDS)
-        per_instance = (self._places, "4f 4f 4f 4x/i", "row0", "row1", "row2")
-        parts: list[Any] = [(looks, "3f 3f 3f1 1x1", "spot", "normal", "paint"), per_instance]
-        self._paint = ctx.vertex_array(
-            painter, parts, index_buffer=ctx.buffer(triangles.astype(np.uint32).tobytes())
-        )
-        parts = [
-            (ctx.buffer(a.vertices.tobytes()), "3f", "spot"),
-            (self._places, "4f 4f 4f 1i/i", "row0", "row1", "row2", "name"),
-        ]
-        self._name = ctx.vertex_array(
-            namer, parts, index_buffer=ctx.buffer(a.triangles.astype(np.uint32).tobytes())
-        )
+
+        def array(vertex: str, fragment: str, faces: np.ndarray, *parts: tuple[Any, ...]) -> Any:
+            indices = ctx.buffer(faces.astype(np.uint32).tobytes())
+            return ctx.vertex_array(ctx.program(vertex, fragment), list(parts), index_buffer=indices)
+
+        corner = (ctx.buffer(looks.tobytes()), "3f 3f 3f1 1x1", "spot", "normal", "paint")
+        place = (self._places, "4f 4f 4f 4x/i", "row0", "row1", "row2")
+        self._paint = array(_VERTEX, _FRAGMENT, triangles, corner, place)
+        corner = (ctx.buffer(a.vertices.tobytes()), "3f", "spot")
+        place = (self._places, "4f 4f 4f 1i/i", "row0", "row1", "row2", "name")
+        self._name = array(_VERTEX_IDS, _FRAGMENT_IDS, a.triangles, corner, place)
         shape = (size, size)
-        self._dense = ctx.framebuffer(
-            ctx.renderbuffer(shape, 4, samples=4), ctx.depth_renderbuffer(shape, samples=4)
-        )
-        self._plain = ctx.framebuffer(ctx.renderbuffer(shape, 4))
-        targets = [ctx.renderbuffer(shape, 1, dtype="u1"), ctx.renderbuffer(shape, 1, dtype="f4")]
-        self._names = ctx.framebuffer(targets, ctx.depth_renderbuffer(shape))
+        buffer, depth = ctx.renderbuffer, ctx.depth_renderbuffer
+        self._dense = ctx.framebuffer(buffer(shape, 4, samples=4), depth(shape, samples=4))
+        self._plain = ctx.framebuffer(buffer(shape, 4))
+        targets = [buffer(shape, 1, dtype="u1"), buffer(shape, 1, dtype="f4")]
+        self._names = ctx.framebuffer(targets, depth(shape))
         ctx.enable(moderngl.DEPTH_TEST | moderngl.CULL_FACE)
-        self._cameras = np.stack([(projection(v, size) @ to_camera(v)).T for v in self._placed.views]).astype(
-            np.float32
-        )
+        cameras = [(projection(view, size) @ to_camera(view)).T for view in self._placed.views]
+        self._cameras = np.stack(cameras).astype(np.float32)
         self._instance = np.dtype([("rows", np.float32, 12), ("name", np.int32)])
-        self._buffers = (
-            np.zeros((size, size, 3), np.uint8),
-            np.zeros((size, size), np.float32),
-            np.zeros((size, size), np.uint8),
-        )
+        kinds = (((size, size, 3), np.uint8), (shape, np.float32), (shape, np.uint8))
+        self._buffers = tuple(np.zeros(*kind) for kind in kinds)
 
     def _place(self, row: int) -> int:
         """Upload a scene's instances, by mesh, and its drawing orders; how many orders."""
@@ -266,103 +248,89 @@ class ModernGL:
 
 
 class Contender(NamedTuple):
-    """An engine's name, what it draws, how it is made, and the environment its process needs."""
+    """An engine's name, what it draws, its class, and what else the class is given."""
 
     name: str
     draws: str
-    make: Callable[[SceneBatch, int], Engine]
-    environment: tuple[tuple[str, str], ...] = ()
-
-
-def raster_one(batch: SceneBatch, size: int) -> Engine:
-    return RasterEngine(batch, size, 1)
-
-
-def raster_two(batch: SceneBatch, size: int) -> Engine:
-    return RasterEngine(batch, size, 2)
+    kind: Callable[..., Engine]
+    more: tuple[int, ...] = ()
 
 
 ALL = "anti-aliased, shadows, weather"
 LIT = "4 samples, one light, no shadows"
 CONTENDERS = [
-    Contender("simtown raster, 1 thread", ALL, raster_one),
-    Contender("simtown raster, 2 threads", ALL, raster_two),
-    Contender("pyrender, EGL", LIT, Pyrender, (("PYOPENGL_PLATFORM", "egl"),)),
+    Contender("simtown raster, 1 thread", ALL, Rasteriser),
+    Contender("simtown raster, 2 threads", ALL, Rasteriser, (2,)),
+    Contender("pyrender, EGL", LIT, Pyrender),
     Contender("pybullet TinyRenderer", "1 sample, one light, shadows", Tiny),
     Contender("moderngl, EGL, instanced", LIT, ModernGL),
 ]
 
 
-#: In a process of its own, an engine and how many frames it has drawn.
-_state: dict[str, Any] = {}
+class Drawing:
+    """An engine and how many frames it has drawn."""
 
+    def __init__(self, number: int, scenes: int, size: int) -> None:
+        contender = CONTENDERS[number]
+        self._engine, self._drawn = contender.kind(the_scenes(scenes), size, *contender.more), 0
 
-def make(number: int, scenes: int, size: int) -> np.ndarray:
-    """Make an engine in this process; its ids of the first scenes."""
-    contender = CONTENDERS[number]
-    os.environ.update({"LP_NUM_THREADS": "1", **dict(contender.environment)})
-    engine = contender.make(the_scenes(scenes), size)
-    _state.update(engine=engine, drawn=0)
-    return np.stack([np.array(engine.draw(i, 1)[2]) for i in range(CHECKED)])
+    def ids(self) -> np.ndarray:
+        """Of the first scenes."""
+        return np.stack([np.array(self._engine.draw(i, 1)[2]) for i in range(CHECKED)])
 
-
-def draw(frames: int) -> tuple[float, float]:
-    """Seconds of clock and of processor for so many further frames of this process's engine."""
-    clock, busy = perf_counter(), process_time()
-    _state["engine"].draw(_state["drawn"], frames)
-    _state["drawn"] += frames
-    return perf_counter() - clock, process_time() - busy
+    def draw(self, frames: int) -> np.ndarray:
+        """Frames a second of the clock and of the processor."""
+        clock, busy = perf_counter(), process_time()
+        self._engine.draw(self._drawn, frames)
+        self._drawn += frames
+        return frames / np.array([perf_counter() - clock, process_time() - busy])
 
 
 def measure(size: int, scenes: int, rounds: int, seconds: float) -> Iterator[dict[str, Any]]:
     """One row an engine, of `rounds` rounds of about `seconds` each."""
-    pools: dict[str, ProcessPoolExecutor] = {}
+    engines: dict[Contender, Apart] = {}
     ids, frames = {}, {}
     for number, contender in enumerate(CONTENDERS):
-        pool = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"))
         try:
-            ids[contender.name] = pool.submit(make, number, scenes, size).result()
+            engine = Apart(Drawing, number, scenes, size, LP_NUM_THREADS="1", PYOPENGL_PLATFORM="egl")
         except Exception as error:  # a missing library or driver: this engine is left out
             print(f"left out at {size}: {contender.name}: {' '.join(str(error).split())[:200]}")
-            pool.shutdown()
             continue
-        pools[contender.name] = pool
-        pool.submit(draw, 8).result()  # the first frames compile shaders
-        frames[contender.name] = max(8, int(seconds * 24 / pool.submit(draw, 24).result()[0]))
-    runs: dict[str, list[tuple[float, float]]] = {name: [] for name in pools}
+        engines[contender], ids[contender] = engine, engine.call("ids")
+        engine.call("draw", 8)  # the first frames compile shaders
+        frames[contender] = max(8, int(seconds * engine.call("draw", 24)[0]))
+    runs = {contender: [] for contender in engines}
     for _ in range(rounds):
-        for name, pool in pools.items():
-            clock, busy = pool.submit(draw, frames[name]).result()
-            runs[name].append((frames[name] / clock, frames[name] / busy))
-    for pool in pools.values():
-        pool.shutdown()
-    ours_fps, ours_per_core = np.array(runs[CONTENDERS[0].name]).T
-    for contender in CONTENDERS:
-        if contender.name in runs:
-            fps, per_core = np.array(runs[contender.name]).T
-            yield {
-                "size": size,
-                "engine": contender.name,
-                "draws": contender.draws,
-                "fps": round(median(fps), 1),
-                "fps_low": round(min(fps), 1),
-                "fps_high": round(max(fps), 1),
-                "fps_per_core": round(median(per_core), 1),
-                "raster_is_faster": round(median(ours_fps / fps), 2),
-                "raster_is_faster_per_core": round(median(ours_per_core / per_core), 2),
-                "ids_equal": round(float((ids[contender.name] == ids[CONTENDERS[0].name]).mean()), 5),
-                "rounds": rounds,
-                "frames_a_round": frames[contender.name],
-            }
+        for contender, engine in engines.items():
+            runs[contender].append(engine.call("draw", frames[contender]))
+    ours = CONTENDERS[0]
+    for contender, engine in engines.items():
+        engine.end()
+        fps, per_core = np.transpose(runs[contender])
+        faster, faster_per_core = np.median(np.divide(runs[ours], runs[contender]), axis=0)
+        yield {
+            "size": size,
+            "engine": contender.name,
+            "draws": contender.draws,
+            "fps": round(median(fps), 1),
+            "fps_low": round(min(fps), 1),
+            "fps_high": round(max(fps), 1),
+            "fps_per_core": round(median(per_core), 1),
+            "raster_is_faster": round(faster, 2),
+            "raster_is_faster_per_core": round(faster_per_core, 2),
+            "ids_equal": round(float((ids[contender] == ids[ours]).mean()), 5),
+            "rounds": rounds,
+            "frames_a_round": frames[contender],
+        }
 
 
 def main() -> None:
     args = options(__doc__, scenes=256, sizes=[128, 256], rounds=5, seconds=2.0, out=RESULTS / "render.csv")
     here = machine("numpy", "numba", "pyrender", "PyOpenGL", "pybullet", "moderngl")
-    with Rows(args.out, f"{here}; load average {os.getloadavg()[0]:.1f}; LP_NUM_THREADS=1") as rows:
-        for size in args.sizes:
-            for row in measure(size, args.scenes, args.rounds, args.seconds):
-                rows.add({**row, "scenes": args.scenes})
+    rows = Rows(args.out, f"{here}; load average {os.getloadavg()[0]:.1f}; LP_NUM_THREADS=1")
+    for size in args.sizes:
+        for row in measure(size, args.scenes, args.rounds, args.seconds):
+            rows.add({**row, "scenes": args.scenes})
 
 
 if __name__ == "__main__":
