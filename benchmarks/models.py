@@ -10,17 +10,15 @@ PyTorch; what is done number by number (activations, normalisation) is left out.
 benchmarks/results/models.csv and prints the table of docs/models.md; a minute or two.
 """
 
-from statistics import median
 from time import process_time
 
 import numpy as np
 import torch
-from machine import RESULTS, machine, options
+from machine import RESULTS, Rows, machine, options
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from simtown.core.processes import keep_memory
-from simtown.core.tables import Table
 from simtown.language.questions import LENGTH, ask, vocabulary
 from simtown.training.fit import loss_of
 from simtown.training.models import MODELS, build
@@ -66,43 +64,39 @@ class Contestant:
         torch.manual_seed(0)
         self.model = build(name, world, {}).to(memory_format=torch.channels_last)
         self.operations = operations(self.model, world)
+        self.parameters = sum(parameter.numel() for parameter in self.model.parameters())
         self.model.train()
         self.optimizer = torch.optim.Adam(self.model.parameters(), fused=True)
         self.batch = examples(world, BATCH)
-        self.rates: list[float] = []
 
-    def step(self) -> None:
-        """One step, timed."""
+    def rate(self) -> float:
+        """Images a second of one step."""
         begun = process_time()
         loss, _ = loss_of(self.model, self.batch)
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()
         self.optimizer.step()
-        self.rates.append(BATCH / (process_time() - begun))
+        return BATCH / (process_time() - begun)
 
 
 def main() -> None:
-    rounds = options(__doc__, rounds=5).rounds
+    args = options(__doc__, rounds=5, out=RESULTS / "models.csv")
     torch.set_num_threads(1)
     keep_memory()
-    rows: list[list[object]] = []
-    where = machine("torch")
+    table, rows, where = {name: f"| `{name}` |" for name in MODELS}, Rows(args.out, ""), machine("torch")
     for width, height in SIZES:
         world = World(ENTITIES, width, height, len(vocabulary()))
         contestants = {name: Contestant(name, world) for name in MODELS}
-        for _ in range(1 + rounds):  # the first warms up
-            for contestant in contestants.values():
-                contestant.step()
-        for name, contestant in contestants.items():
-            parameters = sum(p.numel() for p in contestant.model.parameters())
-            rate = round(median(contestant.rates[1:]))
-            rows.append([name, f"{width}x{height}", parameters, contestant.operations, rate, where])
-    columns = ("model", "size", "parameters", "operations", "images_per_second", "machine")
-    (RESULTS / "models.csv").write_text(Table(columns, rows).csv(), encoding="utf-8")
-    for small, large in zip(rows[: len(MODELS)], rows[len(MODELS) :], strict=True):
-        name, _, parameters, count, rate, _ = small
-        millions = int(str(count)) / 1e6
-        print(f"| `{name}` | {parameters:,} | {millions:.1f} | {rate:,} | {large[4]:,} |")
+        rounds = [[model.rate() for model in contestants.values()] for _ in range(1 + args.rounds)]
+        rates = np.median(rounds[1:], axis=0).round().astype(int)  # the first warms up
+        for (name, model), rate in zip(contestants.items(), rates, strict=True):
+            costs = {"parameters": model.parameters, "operations": model.operations}
+            size = f"{width}x{height}"
+            rows.add({"model": name, "size": size, **costs, "images_per_second": rate, "machine": where})
+            if (width, height) == SIZES[0]:
+                table[name] += f" {model.parameters:,} | {model.operations / 1e6:.1f} |"
+            table[name] += f" {rate:,} |"
+    print(*table.values(), sep="\n")
 
 
 if __name__ == "__main__":

@@ -13,149 +13,114 @@ replaces the rows of an earlier one with the same size.
 
 from __future__ import annotations
 
-import argparse
-import csv
 import json
-import resource
-import subprocess
-import sys
 import tempfile
-import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
+from resource import RUSAGE_SELF, getrusage
+from time import process_time
 from typing import Any
 
 import vg_files
-from machine import machine
+from machine import RESULTS, Apart, Rows, machine, options
 
-RESULTS = Path(__file__).parent / "results" / "visualgenome.csv"
+from simtown.visualgenome.clean import Cleaner, plain
+from simtown.visualgenome.clean_settings import THRESHOLD
+from simtown.visualgenome.prepare import PREDICATES, prepare, read
+from simtown.visualgenome.records import Graph
+from simtown.visualgenome.stream import Records
+
+
+def _triples(path: Path) -> Iterator[tuple[str, str, str]]:
+    """Strings of every statement, by json.load."""
+    with open(path, encoding="utf-8") as file:
+        images = json.load(file)
+    for image in images:
+        for r in image["relationships"]:
+            yield _first(r["subject"]), r["predicate"], _first(r["object"])
 
 
 def _first(thing: dict[str, Any]) -> str:
-    said = thing.get("names") or thing.get("name")
-    return said[0] if isinstance(said, list) else said
+    names = thing.get("names") or thing.get("name")
+    return names[0] if isinstance(names, list) else names
 
 
-def read_simtown(path: Path, out: Path) -> dict[str, Any]:
-    """Every statement's strings, numbers and box."""
-    from simtown.visualgenome.records import Graph
-    from simtown.visualgenome.stream import Records
-
-    n = sum(
-        1
-        for graph in Records(path, Graph)
-        for r, s, o in graph.statements()
-        if (s.text, r.predicate, o.text, s.x, s.number)
-    )
-    return {"triples": n}
-
-
-def read_json(path: Path, out: Path) -> dict[str, Any]:
-    """The same by json.load."""
-    with open(path, encoding="utf-8") as file:
-        images = json.load(file)
-    n = 0
-    for image in images:
-        for r in image["relationships"]:
-            s, o = r["subject"], r["object"]
-            n += bool((_first(s), r["predicate"], _first(o), s["x"], s["object_id"]))
-    return {"triples": n}
-
-
-def prepare_simtown(path: Path, out: Path) -> dict[str, Any]:
-    """simtown vg prepare, without the command line."""
-    from simtown.visualgenome.prepare import PREDICATES, prepare, read
-
-    content = prepare(path, out)
-    kept = read(out, PREDICATES).to_pylist()
-    return {
-        "triples": content["statements"]["stated"],
-        "check": sorted((r["predicate"], r["count"]) for r in kept),
-    }
-
-
-def prepare_json(path: Path, out: Path) -> dict[str, Any]:
-    """json.load, then all steps on every statement in turn, each string's result remembered; counts, but no
-    Parquet.
+class Ways:
+    """What is measured, of a file in the released format; each method returns the number of statements, and
+    counts of predicates.
     """
-    from simtown.visualgenome import clean, clean_settings
 
-    with open(path, encoding="utf-8") as file:
-        images = json.load(file)
-    raw = [
-        (_first(r["subject"]), r["predicate"], _first(r["object"]))
-        for image in images
-        for r in image["relationships"]
-    ]
-    words = Counter(word for parts in raw for part in parts for word in clean.plain(part).split())
-    cleaner = clean.Cleaner(counts=words)
-    cleaned = [(cleaner.entity(s), cleaner.predicate(p), cleaner.entity(o)) for s, p, o in raw]
-    whole = [triple for triple in cleaned if all(triple)]
-    predicates = Counter(predicate for _, predicate, _ in whole)
-    Counter(triple for triple in whole if predicates[triple[1]] >= clean_settings.THRESHOLD)
-    return {"triples": len(raw), "check": sorted(predicates.items())}
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        Cleaner().entity("warm up")
+        next(iter(Records(path, Graph)))  # compile
 
+    def read_simtown(self) -> tuple[int, Any]:
+        """Every statement's strings, numbers and box."""
+        statements = (parts for graph in Records(self.path, Graph) for parts in graph.statements())
+        return sum(bool((s.text, r.predicate, o.text, s.x, s.number)) for r, s, o in statements), None
 
-WAYS: dict[tuple[str, str], Callable[[Path, Path], dict[str, Any]]] = {
-    ("read", "simtown"): read_simtown,
-    ("read", "json.load and loops"): read_json,
-    ("prepare", "simtown"): prepare_simtown,
-    ("prepare", "json.load and loops"): prepare_json,
-}
+    def read_json(self) -> tuple[int, Any]:
+        """The same by json.load."""
+        return sum(1 for _ in _triples(self.path)), None
 
+    def prepare_simtown(self) -> tuple[int, Any]:
+        """simtown vg prepare, without the command line."""
+        with tempfile.TemporaryDirectory(dir=self.path.parent) as folder:
+            stated = prepare(self.path, Path(folder) / "out")["statements"]["stated"]
+            kept = read(Path(folder) / "out", PREDICATES).to_pylist()
+        return stated, sorted((r["predicate"], r["count"]) for r in kept)
 
-def _child(task: str, way: str, path: Path) -> None:
-    """Run one way in this process and print what it took."""
-    from simtown.visualgenome import prepare  # noqa: F401  (importing is not what is measured)
-    from simtown.visualgenome.clean import Cleaner
-    from simtown.visualgenome.records import Graph
-    from simtown.visualgenome.stream import Records
+    def prepare_json(self) -> tuple[int, Any]:
+        """json.load, then all steps on every statement in turn, each string's result remembered; counts, but
+        no Parquet.
+        """
+        raw = list(_triples(self.path))
+        cleaner = Cleaner(
+            counts=Counter(word for parts in raw for part in parts for word in plain(part).split())
+        )
+        cleaned = [(cleaner.entity(s), cleaner.predicate(p), cleaner.entity(o)) for s, p, o in raw]
+        whole = [triple for triple in cleaned if all(triple)]
+        predicates = Counter(predicate for _, predicate, _ in whole)
+        Counter(triple for triple in whole if predicates[triple[1]] >= THRESHOLD)
+        return len(raw), sorted(predicates.items())
 
-    Cleaner().entity("warm up")
-    next(iter(Records(path, Graph)))  # compile
-    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        begun = time.process_time()
-        result = WAYS[task, way](path, Path(folder) / "out")
-        result["seconds"] = time.process_time() - begun
-    result["peak"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(json.dumps(result))
+    def measure(self, method: str) -> tuple[int, Any, float, float]:
+        """The result of a method, its seconds, and the process's peak of memory, MB."""
+        begun = process_time()
+        result = getattr(self, method)()
+        return *result, process_time() - begun, getrusage(RUSAGE_SELF).ru_maxrss / 1024
 
 
 def main() -> None:
     """Make the file, run every way, print and keep the table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--size", type=int, default=500, help="megabytes of JSON")
-    parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.child:
-        task, way, path = given.child
-        _child(task, way, Path(path))
-        return
-    rows, checks = [], []
+    args = options(__doc__, size=500, out=RESULTS / "visualgenome.csv")  # megabytes of JSON
+    rows, counts = Rows(args.out, "", "megabytes", "task", "way"), []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "relationships.json"
-        vg_files.write(path, "relationships", size=given.size * 1_000_000)
-        size, where = path.stat().st_size / 1e6, machine("msgspec", "pyarrow")
-        for task, way in WAYS:
-            command = [sys.executable, __file__, "--child", task, way, str(path)]
-            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-            result = json.loads(done.stdout.splitlines()[-1])
-            seconds, triples = result["seconds"], result["triples"]
-            row = [given.size, task, way, f"{seconds:.1f}", f"{size / seconds:.0f}", triples]
-            row += [f"{triples / seconds:.0f}", f"{result['peak']:.0f}", where]
-            print(*row, sep=",", flush=True)
-            rows.append(list(map(str, row)))
-            checks += [result["check"]] if "check" in result else []
-    print("counts of predicates: " + ("the same" if checks[0] == checks[1] else "DIFFERENT"))
-    with open(RESULTS, encoding="utf-8", newline="") as file:
-        header, *old = csv.reader(file)
-    new = {tuple(row[:3]) for row in rows}
-    with open(RESULTS, "w", encoding="utf-8", newline="") as file:
-        kept = [row for row in old if tuple(row[:3]) not in new]
-        csv.writer(file, lineterminator="\n").writerows([header, *kept, *rows])
+        vg_files.write(path, "relationships", size=args.size * 1_000_000)
+        megabytes, where = path.stat().st_size / 1e6, machine("msgspec", "pyarrow")
+        for task in ("read", "prepare"):
+            for way, name in (("simtown", "simtown"), ("json", "json.load and loops")):
+                process = Apart(Ways, path)
+                triples, check, seconds, peak = process.call("measure", f"{task}_{way}")
+                process.end()
+                counts.append(check)
+                rows.add(
+                    {
+                        "megabytes": args.size,
+                        "task": task,
+                        "way": name,
+                        "seconds": f"{seconds:.1f}",
+                        "mb_per_s": f"{megabytes / seconds:.0f}",
+                        "triples": triples,
+                        "triples_per_s": f"{triples / seconds:.0f}",
+                        "peak_mb": f"{peak:.0f}",
+                        "machine": where,
+                    }
+                )
+    print("counts of predicates: " + ("the same" if counts[2] == counts[3] else "DIFFERENT"))
 
 
 if __name__ == "__main__":
