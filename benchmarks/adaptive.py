@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from machine import RESULTS, options, replace_rows
+from machine import RESULTS, Rows, options
 from visible import settings_of
 
 from simtown.complexity import cells
@@ -115,6 +115,7 @@ def rows(grid: Grid, name: str, targets: list[float]) -> Iterator[dict[str, Any]
         visited.add(cell.name)
     for curve, target in product(grid.curves, targets):
         some = {n: own for n, own in curve.sizes.items() if visited.issuperset(cell.name for cell in own)}
+        fixed, adaptive = (need(sizes, grid.correct, target) for sizes in (curve.sizes, some))
         row: dict[str, Any] = {
             "grid": name,
             "model": curve.model,
@@ -124,7 +125,6 @@ def rows(grid: Grid, name: str, targets: list[float]) -> Iterator[dict[str, Any]
             "sizes": len(curve.sizes),
             "visited": len(some),
         }
-        fixed, adaptive = (need(sizes, grid.correct, target) for sizes in (curve.sizes, some))
         for way, needs in (("fixed", fixed), ("adaptive", adaptive)):
             texts = [{0.0: "below", np.inf: "above"}.get(float(n), f"{n:.0f}") for n in needs]
             row |= dict(zip((way, f"{way}_low", f"{way}_high"), texts, strict=True))
@@ -134,21 +134,25 @@ def rows(grid: Grid, name: str, targets: list[float]) -> Iterator[dict[str, Any]
         yield row
 
 
+def simulated(repeats: int) -> Iterator[tuple[str, Grid]]:
+    """Grids whose truth is known, with their names."""
+    shapes = product((ladder(60_000), PAPER), (1.0, 1.6, 3.0), (0.1, 0.3), range(repeats))
+    for sizes, slope, scatter, seed in shapes:
+        name = f"{len(sizes)} sizes, slope {slope:g}, scatter {scatter:g}, grid {seed}"
+        yield name, synthetic(slope, scatter, sizes, seed)
+
+
 def main() -> None:
-    args = options(__doc__, folder="", targets=[0.9], repeats=3)
-    new: list[dict[str, Any]] = []
-    if args.folder:
-        folder = Path(args.folder).resolve()
-        new += rows(kept(folder), folder.name, args.targets)
-    else:
-        for sizes, slope, scatter in product((ladder(60_000), PAPER), (1.0, 1.6, 3.0), (0.1, 0.3)):
-            for seed in range(args.repeats):
-                name = f"{len(sizes)} sizes, slope {slope:g}, scatter {scatter:g}, grid {seed}"
-                new += rows(synthetic(slope, scatter, sizes, seed), name, args.targets)
+    args = options(__doc__, folder="", targets=[0.9], repeats=3, out=RESULTS / "adaptive.csv")
+    folder = Path(args.folder).resolve()
+    table, new = Rows(args.out, "", "grid"), []
+    for name, grid in [(folder.name, kept(folder))] if args.folder else simulated(args.repeats):
+        for row in rows(grid, name, args.targets):
+            table.add(row)
+            new.append(row)
     share = sum(row["time"] for row in new) / sum(row["fixed_time"] for row in new)
     within = sum(row["within"] == "yes" for row in new)
     print(f"{share:.0%} of the fixed grid's time, {within} of {len(new)} needs within its interval")
-    replace_rows(RESULTS / "adaptive.csv", new, "grid")
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -82,10 +83,8 @@ class Scenario:
 
     def sizes(self, need: float, world: int) -> list[int]:
         low, high = need / 4, need * 4
-        if self.censored and world == self.worlds[0]:
-            low, high = need * 1.15, need * 6
-        if self.censored and world == self.worlds[-1]:
-            low, high = need / 6, need / 1.15
+        if self.censored and world in (self.worlds[0], self.worlds[-1]):
+            low, high = (need * 1.15, need * 6) if world == self.worlds[0] else (need / 6, need / 1.15)
         return [int(n) for n in LADDER if low < n < high]
 
 
@@ -208,11 +207,10 @@ def table(lines: list[dict[str, str]]) -> str:
 def main() -> None:
     args = options(__doc__, experiments=200, replicates=250, out="coverage.csv")
     where = f"{args.experiments} experiments of {args.replicates} replicates each"
-    with Rows(Path(args.out), f"{where}; {machine('numpy', 'scipy')}") as rows:
-        for scenario in SCENARIOS:
-            for seeds in SEEDS:
-                for line in measure(scenario, seeds, args.experiments, args.replicates):
-                    rows.add(line)
+    rows = Rows(Path(args.out), f"{where}; {machine('numpy', 'scipy')}")
+    for scenario, seeds in product(SCENARIOS, SEEDS):
+        for line in measure(scenario, seeds, args.experiments, args.replicates):
+            rows.add(line)
     print(table(read_rows(Path(args.out))))
 
 
