@@ -25,13 +25,15 @@ In benchmarks/results/legibility.csv a run replaces the rows of the same weather
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from functools import partial
+from itertools import product
 from math import ceil, log
+from typing import NamedTuple
 
 import numpy as np
-from machine import RESULTS, machine, options, replace_rows
+from machine import RESULTS, Rows, machine, options
 from scipy import stats
 
 from simtown.assets.catalogue import ENTITIES
@@ -45,10 +47,6 @@ from simtown.scenes.silhouette import unclipped_boxes
 from simtown.scenes.street import draw_street
 from simtown.scenes.weather import WEATHERS, draw_weather
 
-COLUMNS = (
-    *("weather", "size", "seen", "part", "name", "right", "of", "percent"),
-    *("low95", "high95", "settings", "machine"),
-)
 LANE_NAMES = ("near lane, heading right", "far lane, heading left")
 #: What the judge has seen of the kinds.
 SEEN = ("weather", "daylight")
@@ -65,16 +63,15 @@ ODD = 16
 LISTED = 12
 
 
-@dataclass
-class Place:
+class Place(NamedTuple):
     """One place on the road.
 
     Attributes:
-        address: of its streets in the world's randomness, with the seed. `seed`: of everything random.
+        address: of its streets in the world's randomness, with the seed.
+        seed: of everything random.
         pose: (3,) float32 x, y (metres), yaw (radians).
         size: sides of the pictures, pixels.
-        window: x0, y0, x1, y1 pixels; holds every kind that is asked about, at this place, and a margin for
-            shifts.
+        window: x0, y0, x1, y1 pixels; holds every kind that is asked about, and a margin for shifts.
         margin: shifts tried to each side, pixels: along x, along y.
     """
 
@@ -96,10 +93,9 @@ def find_place(seed: int, lane: int, weather: str, kinds: list[int], size: int) 
     depth = float(pose[1]) - camera.y
     along = ASTRAY * camera.focal * size / depth  # pixels
     margin = (ceil(along), ceil(along * camera.z / depth))
-    cameras = np.tile(camera.row(), (len(kinds), 1))
-    box = unclipped_boxes(np.array(kinds)[:, None], np.tile(pose, (len(kinds), 1, 1)), cameras, size, size)[
-        :, 0
-    ]
+    n = len(kinds)
+    scenes = np.array(kinds)[:, None], np.tile(pose, (n, 1, 1)), np.tile(camera.row(), (n, 1))
+    box = unclipped_boxes(*scenes, size, size)[:, 0]
     x0, y0 = np.maximum(np.floor(box[:, :2].min(axis=0)).astype(int) - margin, 0)
     x1, y1 = np.minimum(np.ceil(box[:, 2:].max(axis=0)).astype(int) + margin, size)
     return Place(address, seed, pose, size, (int(x0), int(y0), int(x1), int(y1)), margin)
@@ -107,14 +103,13 @@ def find_place(seed: int, lane: int, weather: str, kinds: list[int], size: int) 
 
 def streets(place: Place, role: str, count: int, weather: str, intensity: float = 1.0) -> SceneBatch:
     """Streets in one weather, each with room for a vehicle at the place; those of another role are others."""
-    index, split = np.arange(count), f"{place.address}, {role}"
+    index, stream = np.arange(count), partial(Stream, place.seed, f"{place.address}, {role}")
     batch = empty_batch(count, 1, 1)
-    drawn = draw_weather(Stream(place.seed, split, "weather"), index, (weather,))
+    drawn = draw_weather(stream("weather"), index, (weather,))
     batch.weather, batch.sun, batch.fall_seed = drawn.weather, drawn.sun, drawn.fall_seed
     batch.intensity[:] = intensity
-    batch.prop, batch.prop_pose, batch.prop_style = draw_street(
-        Stream(place.seed, split, "street"), index, batch.weather
-    )
+    street = draw_street(stream("street"), index, batch.weather)
+    batch.prop, batch.prop_pose, batch.prop_style = street
     batch.pose[:, 0] = place.pose
     return batch
 
@@ -138,23 +133,20 @@ def windows(raster: Raster, batch: SceneBatch, place: Place) -> tuple[np.ndarray
 
 
 def queries(raster: Raster, place: Place, kinds: list[int], weather: str, vehicle: bool = True) -> np.ndarray:
-    """Windows of one picture of each kind, each in a street of its own; without `vehicle`, of the street
-    alone.
-    """
+    """Windows of a picture of each kind, each in a street of its own; or of the streets alone."""
     batch = streets(place, "asked", len(kinds), weather)
     batch.entity[:, 0] = kinds if vehicle else -1
     stray(batch, place, "asked", ASTRAY)
     return windows(raster, batch, place)[0]
 
 
-@dataclass
-class Known:
-    """What the judge knows of each kind at a place.
+class Known(NamedTuple):
+    """What the judge knows of each kind at a place, and last of the street without a vehicle.
 
     Attributes:
-        middle, deviation: (kinds + 1, 3 * rows, columns) float32, of every colour value; the last is the
-            street without a vehicle.
-        vehicle: (kinds + 1, 3 * rows, columns) bool, where the vehicle shows.
+        middle: (kinds + 1, 3 * rows, columns) float32, median of every colour value.
+        deviation: of the same shape, how far streets stray from it.
+        vehicle: of the same shape, bool, where the vehicle shows.
     """
 
     middle: np.ndarray
@@ -163,7 +155,7 @@ class Known:
 
 
 def known(raster: Raster, place: Place, kinds: list[int], weather: str, intensity: float = 1.0) -> Known:
-    """What pictures in one weather tell of the kinds, and last of the street without a vehicle."""
+    """What pictures in one weather tell of the kinds."""
     batch = streets(place, "known", REFERENCES, weather, intensity)
     stray(batch, place, "known", 0.5 * ASTRAY / max(place.margin))  # half a pixel: shifts are whole ones
     middle, deviation, vehicle = [], [], []
@@ -177,9 +169,7 @@ def known(raster: Raster, place: Place, kinds: list[int], weather: str, intensit
 
 
 def by_daylight(day: Known, seen: Known) -> Known:
-    """What a judge expects that knows the kinds from `day`, and of `seen` the street and a map of colours
-    from one to the other.
-    """
+    """The kinds as they were on `day`, and the street and one map of colours of `seen`."""
 
     def colours(picture: np.ndarray) -> np.ndarray:
         return picture.reshape(len(picture), 3, -1).transpose(0, 2, 1)  # (kinds, pixels, 3)
@@ -241,14 +231,14 @@ def judge(seen: np.ndarray, kinds: Known, margin: tuple[int, int]) -> np.ndarray
     return out
 
 
-@dataclass
-class Verdicts:
+class Verdicts(NamedTuple):
     """What the judge said of one weather at one size, having seen one of SEEN.
 
     Attributes:
-        kind: (n,) position in the list of kinds of what stands in each picture. `lane`: (n,) index of LANES.
-        cost: (n, kinds + 1) float32, of each picture as each kind and as the bare street. `empty`: the same
-            with the vehicle left out.
+        kind: (n,) position in the list of kinds of what stands in each picture.
+        lane: (n,) index of LANES.
+        cost: (n, kinds + 1) float32, of each picture as each kind and as the bare street.
+        empty: the same with the vehicle left out.
     """
 
     kind: np.ndarray
@@ -256,46 +246,32 @@ class Verdicts:
     cost: np.ndarray
     empty: np.ndarray
 
-    @staticmethod
-    def named(cost: np.ndarray) -> np.ndarray:
-        """(n,) the kind that the judge names: the cheapest."""
-        return cost[:, :-1].argmin(axis=1)
-
 
 def examine(kinds: list[int], weather: str, size: int, seeds: int, threads: int = 1) -> dict[str, Verdicts]:
     """Ask the judge about every kind, at `seeds` places in each lane, for each of SEEN."""
 
-    def at(address: tuple[int, int]) -> dict[str, tuple[np.ndarray, ...]]:
-        seed, lane = address
-        raster = Raster()
-        place = find_place(seed, lane, weather, kinds, size)
+    def at(address: tuple[int, int]) -> list[tuple[np.ndarray, ...]]:
+        raster, place = Raster(), find_place(*address, weather, kinds, size)
         pictures = [queries(raster, place, kinds, weather, vehicle) for vehicle in (True, False)]
         seen = known(raster, place, kinds, weather)
-        both = dict(
-            zip(SEEN, (seen, by_daylight(known(raster, place, kinds, "clear", 0.5), seen)), strict=True)
-        )
-        which = np.arange(len(kinds)), np.full(len(kinds), lane)
-        return {
-            name: (*which, *(judge(asked, knows, place.margin) for asked in pictures))
-            for name, knows in both.items()
-        }
+        daylight = by_daylight(known(raster, place, kinds, "clear", 0.5), seen)
+        which = np.arange(len(kinds)), np.full(len(kinds), address[1])
+        return [
+            (*which, *(judge(asked, knows, place.margin) for asked in pictures)) for knows in (seen, daylight)
+        ]
 
     with ThreadPoolExecutor(threads) as pool:
-        parts = list(pool.map(at, [(seed, lane) for seed in range(seeds) for lane in range(len(LANES))]))
-    return {
-        name: Verdicts(
-            *(np.concatenate(columns) for columns in zip(*(part[name] for part in parts), strict=True))
-        )
-        for name in SEEN
-    }
+        parts = list(pool.map(at, product(range(seeds), range(len(LANES)))))
+    both = (Verdicts(*map(np.concatenate, zip(*part, strict=True))) for part in zip(*parts, strict=True))
+    return dict(zip(SEEN, both, strict=True))
 
 
 def report(names: list[str], verdicts: Verdicts) -> Iterator[tuple[str, str, int | None, int | None, float]]:
     """(part, name, right, of, percent): the whole, lanes, control, kinds that are not always told, confused
     and nearest pairs.
     """
-    kind, cost, answer = verdicts.kind, verdicts.cost, Verdicts.named(verdicts.cost)
-    fine = kind == answer
+    kind, cost, answers = verdicts.kind, verdicts.cost, verdicts.cost[:, :-1].argmin(axis=1)
+    fine = kind == answers
 
     def share(part: str, name: str, of: np.ndarray) -> tuple[str, str, int, int, float]:
         return part, name, int(of.sum()), len(of), 100 * float(of.mean())
@@ -303,14 +279,13 @@ def report(names: list[str], verdicts: Verdicts) -> Iterator[tuple[str, str, int
     yield share("overall", "right", fine)
     for lane, name in enumerate(LANE_NAMES):
         yield share("lane", name, fine[verdicts.lane == lane])
-    yield share("control", "vehicle left out", Verdicts.named(verdicts.empty) == kind)
-    told = [share("kind", name, fine[kind == k]) for k, name in enumerate(names)]
-    yield from sorted((row for row in told if row[4] < 100), key=lambda row: row[4])
-    pairs, counts = np.unique(np.stack([kind, answer])[:, ~fine], axis=1, return_counts=True)
+    yield share("control", "vehicle left out", verdicts.empty[:, :-1].argmin(axis=1) == kind)
+    shares = [share("kind", name, fine[kind == k]) for k, name in enumerate(names)]
+    yield from sorted((row for row in shares if row[4] < 100), key=lambda row: row[4])
+    pairs, counts = np.unique(np.stack([kind, answers])[:, ~fine], axis=1, return_counts=True)
     for i in np.argsort(-counts, kind="stable")[:LISTED]:
-        a, b = pairs[:, i]
-        of = int((kind == a).sum())
-        yield "pair", f"{names[a]} > {names[b]}", int(counts[i]), of, 100 * int(counts[i]) / of
+        (a, b), count, of = pairs[:, i], int(counts[i]), int((kind == pairs[0, i]).sum())
+        yield "pair", f"{names[a]} > {names[b]}", count, of, 100 * count / of
     own = np.take_along_axis(cost, kind[:, None], axis=1)
     worse = 100 * (cost[:, :-1] - own) / (cost[:, -1:] - own)
     ahead = np.stack([np.median(worse[kind == k], axis=0) for k in range(len(names))])
@@ -320,42 +295,26 @@ def report(names: list[str], verdicts: Verdicts) -> Iterator[tuple[str, str, int
         yield "nearest", f"{names[a]} > {names[b]}", None, None, float(ahead[a, b])
 
 
-def named(text: str, among: Sequence[str]) -> list[str]:
-    """The names in a list with commas between, or all."""
-    names = list(among) if text == "all" else text.split(",")
-    unknown = set(names) - set(among)
-    if unknown:
-        raise SystemExit(f"legibility: there is no {', '.join(sorted(unknown))} among {', '.join(among)}")
-    return names
-
-
 def main() -> None:
     """Examine, print, and write the results of all kinds."""
-    args = options(
-        __doc__, kinds="all", weather="all", size=0, seeds=5, threads=2, out=RESULTS / "legibility.csv"
-    )
-    names, weathers = named(args.kinds, ENTITIES), named(args.weather, WEATHERS)
-    kinds = [ENTITIES.index(name) for name in names]
-    cases = [(weather, args.size or 128) for weather in weathers]
-    if not args.size and "clear" in weathers:
+    what = {"kinds": list(ENTITIES), "weather": list(WEATHERS), "size": 0}
+    args = options(__doc__, **what, seeds=5, threads=2, out=RESULTS / "legibility.csv")
+    kinds = [ENTITIES.index(name) for name in args.kinds]
+    cases = [(weather, args.size or 128) for weather in args.weather]
+    if not args.size and "clear" in args.weather:
         cases.append(("clear", 64))
-    settings = f"intensity 1, seeds 0-{args.seeds - 1}, {len(names)} kinds"
+    settings = f"intensity 1, seeds 0-{args.seeds - 1}, {len(kinds)} kinds"
+    out = args.out if args.kinds == list(ENTITIES) else None
+    rows, where = Rows(out, "", "weather", "size"), machine("numpy", "numba")
     for weather, size in cases:
-        verdicts = examine(kinds, weather, size, args.seeds, args.threads)
-        rows: list[dict[str, object]] = []
-        for seen in SEEN:
-            print(f"\n{weather}, {size} pixels, kinds seen in {seen}")
-            for part, name, right, of, percent in report(names, verdicts[seen]):
-                low, high = ("", "")
+        for seen, verdicts in examine(kinds, weather, size, args.seeds, args.threads).items():
+            for part, name, right, of, percent in report(args.kinds, verdicts):
+                row = {"weather": weather, "size": size, "seen": seen, "part": part, "name": name}
+                row |= {"right": right, "of": of, "percent": f"{percent:.2f}", "low95": "", "high95": ""}
                 if right is not None and of is not None:
                     ends = stats.binomtest(right, of).proportion_ci(method="wilson")
-                    low, high = (f"{100 * end:.2f}" for end in ends)
-                print(f"  {part:8} {name:45} {right or ''} / {of or ''}: {percent:.2f} % ({low} to {high})")
-                figures = right, of, f"{percent:.2f}", low, high
-                row = weather, size, seen, part, name, *figures, settings, machine("numpy", "numba")
-                rows.append(dict(zip(COLUMNS, row, strict=True)))
-        if args.kinds == "all":
-            replace_rows(args.out, rows, "weather", "size")
+                    row["low95"], row["high95"] = (f"{100 * end:.2f}" for end in ends)
+                rows.add(row | {"settings": settings, "machine": where})
 
 
 if __name__ == "__main__":

@@ -120,20 +120,24 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
 class Rows:
     """A CSV file whose first line is a comment, if there is one.
 
-    Every row is written and printed at once: a run that is cut short keeps what it has. With the names of
+    Every row is printed and written at once: a run that is cut short keeps what it has. With the names of
     columns in `key`, rows of earlier runs stay, but for those that have the values of a new one there.
+    Without a path, rows are only printed.
     """
 
-    def __init__(self, path: Path, comment: str, *key: str) -> None:
+    def __init__(self, path: Path | None, comment: str, *key: str) -> None:
         self._path, self._comment, self._key = path, comment, key
         self._groups: dict[tuple[str, ...], list[Mapping[str, object]]] = {}
-        for row in read_rows(path) if key else ():
+        for row in read_rows(path) if path and key else ():
             self._groups.setdefault(tuple(row[name] for name in key), []).append(row)
         self._begun: set[tuple[str, ...]] = set()
         print(comment, flush=True)
 
     def add(self, row: Mapping[str, object]) -> None:
         """One more row; all have the same columns."""
+        print(*(f"{name} {value}" for name, value in row.items()), sep=", ", flush=True)
+        if self._path is None:
+            return
         group = tuple(str(row[name]) for name in self._key)
         if group not in self._begun:
             self._begun.add(group)
@@ -146,4 +150,3 @@ class Rows:
             writer.writeheader()
             for rows in self._groups.values():
                 writer.writerows(rows)
-        print(*(f"{name} {value}" for name, value in row.items()), sep=", ", flush=True)

@@ -15,7 +15,6 @@ that are there already stay.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -34,9 +33,7 @@ RULE = ("protocol", "min_steps", "patience")
 MOST_EXAMPLES = 10_000
 
 
-def end_of(
-    settings: FitSettings, steps: Sequence[int], accuracies: Sequence[float]
-) -> tuple[int, str] | None:
+def end_of(settings: FitSettings, steps: list[int], accuracies: list[float]) -> tuple[int, str] | None:
     """After how many of these validations a run with these settings stops, and why.
 
     None if it would go on, or validates at other steps. The run was never restarted, and accuracies are so
@@ -89,18 +86,17 @@ def take(preset: str, source: Path, target: Path, device: str = "cpu") -> tuple[
         path, new = cells.path_of(source, cell.name), cells.path_of(target, cell.name)
         if new.exists() or not path.exists():
             continue
-        if (content := shared(cell, path)) is None:
+        if content := shared(cell, path):
+            save_text(new, cells.text_of(content))
+            taken += 1
+        else:
             left += 1
-            continue
-        save_text(new, cells.text_of(content))
-        taken += 1
     return taken, left
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    layout = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=layout)
     parser.add_argument("preset", help="a preset of simtown sweep, or its TOML file: the rule that is wanted")
     parser.add_argument("source", type=Path, help="folder of kept cells that another rule ended")
     parser.add_argument("target", type=Path, help="folder to which the cells of both rules are added")
