@@ -79,11 +79,8 @@ def trial(model: str, number: int) -> Trial:
 def train(model: str, dataset: Dataset, number: int, seed: int) -> dict[str, Any]:
     """The row of a trial, which is trained unless its run is finished."""
     rate, choices = trial(model, number)
-    length = {"min_steps": STEPS, "max_steps": STEPS}
-    everything = options(model, {}) | choices
-    settings = FitSettings(
-        model, TRAIN_SIZE, seed, everything, learning_rate=rate, precision="bf16", **length
-    )
+    how = {"learning_rate": rate, "min_steps": STEPS, "max_steps": STEPS, "precision": "bf16"}
+    settings = FitSettings(model, TRAIN_SIZE, seed, options(model, {}) | choices, **how)
     run = fit(settings, dataset, dataset.path.parent / f"{model}-{STEPS}-trial{number}-seed{seed}")
     return {
         "trial": number,
