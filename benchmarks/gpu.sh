@@ -155,14 +155,12 @@ profile() { # where the cycles of a launch go, by Nsight Compute
 }
 
 grid() { # the paper's grid, then the same under its stopping rule, for the time that is left; the next call goes on from the finished runs
-    local preset kept before= left code failed=0
+    local preset kept left code failed=0
     [[ ! -e $out/grid.tgz ]] || tar xzf "$out/grid.tgz" -C "$scratch" || return 1
     for preset in "${grids[@]}"; do
         kept=$scratch/grid/$(basename "$preset" .toml)
         mkdir -p "$kept"
-        # runs of both rules are trained once
-        [[ ! $before ]] || "$python" benchmarks/stopping.py "$preset" "$before" "$kept" --device $learns || failed=1
-        before=$kept left=$((end - EPOCHSECONDS - 20))
+        left=$((end - EPOCHSECONDS - 20))
         timeout --signal=INT --kill-after=30 $((left > 1 ? left : 1)) "${simtown[@]}" sweep --preset "$preset" --device $learns \
             --out "$kept-sweep" --resume-from "$kept"
         code=$?

@@ -98,7 +98,6 @@ def test_the_grid_is_rehearsed_under_both_rules_and_goes_on(tmp_path):
     pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
     printed = rehearse(tmp_path / "out", "grid")
     assert "patient-sweep: 2 of 2 runs are done, 2 of them now" in printed
-    assert "runs are those of both rules" in printed
     assert "paper-sweep: 2 of 2 runs are done" in printed
     again = rehearse(tmp_path / "out", "grid")
     assert "patient-sweep: 2 of 2 runs are done, 0 of them now" in again

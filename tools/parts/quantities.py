@@ -84,7 +84,7 @@ def _gap(results: Results, _: str, measure: str) -> str:
 
 
 def _replays(results: Results, _: str, grids: str, what: str) -> str:
-    """What benchmarks/adaptive.py found: needs and time of adaptive sizes against fixed ones."""
+    """What benchmarks/results/adaptive.csv says: needs and time of adaptive sizes against fixed ones."""
     rows = [row for row in results.csv("adaptive.csv") if ("slope" in row["grid"]) == (grids == "simulated")]
     times = np.array([(row["time"], row["fixed_time"]) for row in rows], dtype=float)
     shares = times[:, 0] / times[:, 1]
@@ -96,7 +96,7 @@ def _replays(results: Results, _: str, grids: str, what: str) -> str:
 
 
 def _shared(results: Results, _: str) -> str:
-    """How many runs of the paper's rule were trained under the other one (benchmarks/stopping.py)."""
+    """How many runs of the paper's rule were trained under the other one."""
     runs = [run for run, _ in results.cells(LITERAL)]
     return f"{sum('trained_with' in run for run in runs)} of {len(runs)}"
 
