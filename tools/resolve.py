@@ -1,5 +1,4 @@
-"""Which extras install where: every one is resolved, and nothing installed, for each Python and platform that
-simtown supports.
+"""Whether simtown with all extras resolves for each Python and platform that it supports; installs nothing.
 
     python tools/resolve.py            # resolve with and without constraints.txt; exit code 1 on failure
     python tools/resolve.py --write    # update constraints.txt, then write requirements/
@@ -27,7 +26,6 @@ from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
-from packaging.requirements import Requirement
 from uv import find_uv_bin
 
 UV = find_uv_bin()
@@ -36,12 +34,11 @@ CONSTRAINTS = ROOT / "constraints.txt"
 HASHED = ROOT / "requirements"
 #: Debian 12's own Python is 3.11.2: some packages want 3.11.4.
 PYTHONS = ("3.11.2", "3.12", "3.13", "3.14")
-#: uv's name of a platform, and what markers see there.
 PLATFORMS = {
-    "Linux x86-64": ("x86_64-manylinux_2_28", {"sys_platform": "linux", "platform_machine": "x86_64"}),
-    "Linux aarch64": ("aarch64-manylinux_2_28", {"sys_platform": "linux", "platform_machine": "aarch64"}),
-    "macOS arm64": ("aarch64-apple-darwin", {"sys_platform": "darwin", "platform_machine": "arm64"}),
-    "Windows x86-64": ("x86_64-pc-windows-msvc", {"sys_platform": "win32", "platform_machine": "AMD64"}),
+    "Linux x86-64": "x86_64-manylinux_2_28",
+    "Linux aarch64": "aarch64-manylinux_2_28",
+    "macOS arm64": "aarch64-apple-darwin",
+    "Windows x86-64": "x86_64-pc-windows-msvc",
 }
 #: uv's options for one answer that fits all of these.
 EVERYWHERE = ("--universal", "--fork-strategy", "fewest", "--python-version", PYTHONS[0])
@@ -96,22 +93,20 @@ class UnresolvableError(Exception):
     """uv's reason, in its own words."""
 
 
-def compile_requirements(
-    *options: str, extras: Sequence[str] | None = (), packages: Sequence[str] = ()
-) -> str:
-    """Resolve the core with these extras (None: nothing of simtown) and these packages.
+def compile_requirements(*options: str, extras: Sequence[str] | None, packages: Sequence[str] = ()) -> str:
+    """Versions of the core with these extras (None: nothing of simtown) and of these packages.
 
     Returns:
-        The versions, as lines of a requirements file.
+        Lines of a requirements file.
 
     Raises:
-        UnresolvableError: if there is no solution
+        UnresolvableError: there is no solution.
     """
     sources = [] if extras is None else [str(ROOT / "pyproject.toml")]
-    words = [UV, "pip", "compile", *sources, "-", "--no-config", "--quiet", "--no-annotate", "--no-header",
-             "--index-url", "https://pypi.org/simple", "--only-binary", ":all:",
-             *(word for name in SOURCE_ONLY for word in ("--no-binary", name)),
-             *(word for name in extras or () for word in ("--extra", name)), *options]  # fmt: skip
+    words = [UV, "pip", "compile", *sources, "-", "--no-config", "--quiet", "--no-annotate", "--no-header"]
+    words += ["--index-url", "https://pypi.org/simple", "--only-binary", ":all:", *options]
+    words += [word for name in SOURCE_ONLY for word in ("--no-binary", name)]
+    words += [word for name in extras or () for word in ("--extra", name)]
     environment = {
         name: value
         for name, value in os.environ.items()
@@ -125,8 +120,8 @@ def compile_requirements(
 
 
 def resolve(extras: Sequence[str], python: str, platform: str, constrained: bool) -> str:
-    """The reason why these extras do not resolve there, or "" if they do."""
-    target = ("--python-version", python, "--python-platform", PLATFORMS[platform][0])
+    """The reason why these extras do not resolve together there, or "" if they do."""
+    target = ("--python-version", python, "--python-platform", PLATFORMS[platform])
     constraints = ("--constraints", str(CONSTRAINTS)) if constrained else ()
     try:
         compile_requirements(*target, *constraints, extras=extras)
@@ -135,63 +130,19 @@ def resolve(extras: Sequence[str], python: str, platform: str, constrained: bool
     return ""
 
 
-def is_empty(name: str, extras: dict[str, list[str]], python: str, platform: str) -> bool:
-    """Whether markers leave nothing of an extra there."""
-    target = {
-        "python_version": ".".join(python.split(".")[:2]),
-        "python_full_version": python,
-        **PLATFORMS[platform][1],
-    }
-    markers = [Requirement(line).marker for line in extras[name]]
-    return not any(marker is None or marker.evaluate(target) for marker in markers)
-
-
-def failures(extras: dict[str, list[str]], python: str, platform: str, constrained: bool) -> dict[str, str]:
-    """The extras that do not resolve there ("" is the core), with the reason.
-
-    If all resolve together, each resolves alone: only if they do not are they tried one by one.
-    """
-    together = resolve(tuple(extras), python, platform, constrained)
-    if not together:
-        return {}
-    reasons = {
-        name: resolve((name,) if name else (), python, platform, constrained) for name in ("", *extras)
-    }
-    return {name: reason for name, reason in reasons.items() if reason} or {"all extras together": together}
-
-
-def check(extras: dict[str, list[str]]) -> int:
-    """Resolve everything everywhere, print a line for each extra, and return how many do not resolve."""
-    cells = list(product(PYTHONS, PLATFORMS, (True, False)))
-    print(
-        f"Resolving the core and {len(extras)} extras {len(cells)} times over; minutes at first.", flush=True
-    )
+def check(extras: Sequence[str]) -> int:
+    """Resolve everything everywhere, print a line for each case, and return how many do not resolve."""
+    cases = list(product(PYTHONS, PLATFORMS, (True, False)))
+    print(f"Resolving {len(extras)} extras {len(cases)} times over; minutes at first.", flush=True)
     with ThreadPoolExecutor(4) as pool:
-        outcomes = dict(zip(cells, pool.map(lambda cell: failures(extras, *cell), cells), strict=True))
-    width = max(map(len, extras)) + 2
-    versions = " ".join(".".join(python.split(".")[:2]) for python in PYTHONS)
-    print(" " * width + "".join(f"{platform:<24}" for platform in PLATFORMS))
-    print(" " * width + f"{versions:<24}" * len(PLATFORMS))
-
-    def mark(name: str, python: str, platform: str) -> str:
-        if any(name in outcomes[python, platform, constrained] for constrained in (True, False)):
-            return "NO"
-        return "-" if name and is_empty(name, extras, python, platform) else "yes"
-
-    for name in ("", *extras):
-        rows = (
-            " ".join(f"{mark(name, python, platform):<4}" for python in PYTHONS) for platform in PLATFORMS
-        )
-        print(f"{name or 'core':{width}}" + "".join(f"{row:<24}" for row in rows))
-    print("yes: its wheels are on PyPI; -: there is none, and the extra installs nothing there.")
-    for (python, platform, constrained), reasons in outcomes.items():
+        reasons = list(pool.map(lambda case: resolve(extras, *case), cases))
+    for (python, platform, constrained), reason in zip(cases, reasons, strict=True):
         which = f"Python {python}, {platform}, {'with' if constrained else 'without'} constraints.txt"
-        for name, reason in reasons.items():
-            print(f"\n{name or 'core'}, {which}:\n  {reason[:1000]}")
-    return sum(map(len, outcomes.values()))
+        print(f"{which}: {reason[:1000] or 'all extras resolve'}")
+    return sum(map(bool, reasons))
 
 
-def write_constraints(extras: dict[str, list[str]]) -> None:
+def write_constraints(extras: Sequence[str]) -> None:
     """Write constraints.txt: one version of each package, which fits every Python and platform; torch stays
     at its pin.
     """
@@ -199,23 +150,16 @@ def write_constraints(extras: dict[str, list[str]]) -> None:
     packages = sorted({name for file in FILES.values() for name in file.packages})
     with tempfile.TemporaryDirectory() as folder:
         draft, kept = Path(folder, "draft.txt"), Path(folder, "torch.txt")
-        draft.write_text(pins, encoding="utf-8")
+        draft.write_text(pins, encoding="utf-8")  # uv keeps the pins of the output file
         kept.write_text(next(line + "\n" for line in pins.splitlines() if line.startswith("torch==")))
-        files = (
-            "--constraints",
-            str(kept),
-            "--output-file",
-            str(draft),
-        )  # uv keeps the pins of the output file
-        compile_requirements(*EVERYWHERE, *files, extras=tuple(extras), packages=packages)
+        files = ("--constraints", str(kept), "--output-file", str(draft))
+        compile_requirements(*EVERYWHERE, *files, extras=extras, packages=packages)
         lines = [line.split(" ;")[0].strip() for line in draft.read_text(encoding="utf-8").splitlines()]
     lines = sorted({line for line in lines if "==" in line}, key=str.lower)
     versions = Counter(line.split("==")[0] for line in lines)
     if twice := sorted(name for name, count in versions.items() if count > 1):
-        raise UnresolvableError(
-            f"constraints.txt: no one version of {', '.join(twice)} fits everywhere: delete these lines and "
-            "try again"
-        )
+        cure = "delete these lines of constraints.txt and try again"
+        raise UnresolvableError(f"no one version of {', '.join(twice)} fits everywhere: {cure}")
     CONSTRAINTS.write_text(HEAD + "\n".join(lines) + "\n", encoding="utf-8")
 
 
@@ -236,14 +180,12 @@ def write_hashed(name: str) -> None:
 
 def main() -> int:
     """Resolve or write; returns the exit code."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument(
-        "--write", action="store_true", help="bring constraints.txt and requirements/ up to date instead"
-    )
+    layout = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=layout)
+    about = "bring constraints.txt and requirements/ up to date instead"
+    parser.add_argument("--write", action="store_true", help=about)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    extras = project["optional-dependencies"]
+    extras = list(project["optional-dependencies"])
     if not parser.parse_args().write:
         return min(check(extras), 1)
     try:

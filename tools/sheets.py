@@ -26,7 +26,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -47,6 +47,7 @@ from simtown.scenes.silhouette import boxes
 from simtown.scenes.street import FRONT, draw_street
 from simtown.scenes.weather import WEATHERS
 
+LANE_NAMES = ("near", "far")
 INTENSITIES = (0.1, 0.5, 1.0)
 GROUPS = tuple(group for group in STREET if group != "cloud")
 SUBJECTS = ("kinds", "weathers", "streets", *GROUPS)
@@ -86,10 +87,8 @@ def dress(batch: SceneBatch, weathers: list[str], intensity: float, seed: int) -
     batch.intensity[:] = intensity
     batch.sun[:, 1] = np.where(batch.weather == WEATHERS.index("dusk"), 0.42, 0.9)
     batch.fall_seed[:] = seed
-    number = np.full(len(batch), seed)
-    batch.prop, batch.prop_pose, batch.prop_style = draw_street(
-        Stream(0, "sheet", "street"), number, batch.weather
-    )
+    street = draw_street(Stream(0, "sheet", "street"), np.full(len(batch), seed), batch.weather)
+    batch.prop, batch.prop_pose, batch.prop_style = street
 
 
 def kinds(names: list[str], weathers: list[str], lane: int, size: int, seed: int) -> Iterator[Named]:
@@ -148,7 +147,7 @@ def things(group: str, size: int) -> Iterator[Named]:
 def drawn(args: argparse.Namespace) -> list[Named]:
     """The pictures that were asked for, in order, with their names."""
     if args.subject == "kinds":
-        return list(kinds(args.kinds, args.weather, args.lane, args.size, args.seed))
+        return list(kinds(args.kinds, args.weather, LANE_NAMES.index(args.lane), args.size, args.seed))
     if args.subject == "weathers":
         return list(weathers(args.weather, args.size, args.seed))
     if args.subject == "streets":
@@ -156,26 +155,18 @@ def drawn(args: argparse.Namespace) -> list[Named]:
     return list(things(args.subject, args.size))
 
 
-def drawn_by(checkout: Path, words: list[str]) -> dict[str, np.ndarray]:
-    """The same pictures drawn by the simtown of another checkout."""
+def with_before(checkout: Path, words: list[str], pictures: list[Named]) -> list[Named]:
+    """Each picture under the one that another checkout draws; nothing above what is new."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "pictures.npz"
         command = [sys.executable, str(Path(__file__).resolve()), *words, "--arrays", str(out)]
-        done = subprocess.run(
-            command, env={**os.environ, "PYTHONPATH": str(checkout.resolve())}, capture_output=True, text=True
-        )
-        if done.returncode:
-            sys.exit(f"sheets: {checkout} could not draw the pictures: {done.stderr.strip()[-200:]}")
+        subprocess.run(command, env=os.environ | {"PYTHONPATH": str(checkout.resolve())}, check=True)
         with np.load(out) as arrays:
-            return dict(zip(arrays["names"].tolist(), arrays["pictures"], strict=True))
-
-
-def beside(before: dict[str, np.ndarray], after: list[Named]) -> list[Named]:
-    """Each picture under the one of the same name from before; nothing above what is new."""
+            before = dict(zip(arrays["names"].tolist(), arrays["pictures"], strict=True))
     pairs = []
-    for name, picture in after:
-        old = before.get(name, np.full_like(picture, _WHITE))
+    for name, picture in pictures:
         line = np.full((LINE, *picture.shape[1:]), _WHITE, dtype=np.uint8)
+        old = before.get(name, np.full_like(picture, _WHITE))
         pairs.append((name, np.concatenate([old, line, picture])))
     return pairs
 
@@ -194,26 +185,28 @@ def save(pictures: list[Named], columns: int | None, path: Path) -> None:
     print(f"{path}: {len(cells)} pictures, {sheet.width} x {sheet.height} pixels, {kilobytes} kB")
 
 
-def names_in(text: str, among: tuple[str, ...], what: str) -> list[str]:
-    """A list with commas between, or all. Exits with one line for an unknown name."""
-    names = list(among) if text == "all" else text.split(",")
-    for name in names:
-        if name not in among:
-            sys.exit(f"sheets: there is no {what} '{name}': choose among {', '.join(among)}")
-    return names
+def names_among(every: Sequence[str]) -> Callable[[str], list[str]]:
+    """Reads a list with commas between; argparse refuses a name that is not among these."""
+
+    def parse(text: str) -> list[str]:
+        names = text.split(",")
+        if unknown := [name for name in names if name not in every]:
+            raise argparse.ArgumentTypeError(f"'{unknown[0]}' is not among {', '.join(every)}")
+        return names
+
+    return parse
 
 
 def parse(words: list[str]) -> argparse.Namespace:
-    """The settings of one sheet. Exits with one line for words that cannot be."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    """The settings of one sheet."""
+    layout = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(prog="sheets", description=__doc__, formatter_class=layout)
     add = parser.add_argument
     add("subject", choices=(*SUBJECTS, "gallery"))
     add("--size", type=int, default=128, help="sides of the pictures, pixels")
-    add("--kinds", default="all", help="kinds with commas between, of a sheet of kinds")
-    add("--weather", help="weathers with commas between (default: clear,night,fog of kinds, all of weathers)")
-    add("--lane", choices=["near", "far"], default="near", help="of a sheet of kinds")
+    add("--kinds", type=names_among(ENTITIES), default=list(ENTITIES), help="of a sheet of kinds")
+    add("--weather", type=names_among(WEATHERS), help="default: clear,night,fog of kinds, all of weathers")
+    add("--lane", choices=LANE_NAMES, default="near", help="of a sheet of kinds")
     add("--count", type=int, default=12, help="how many streets")
     add("--seed", type=int, default=0, help="which street, or which streets")
     add("--columns", type=int, help=f"pictures beside each other (default: as many as fit {WIDTH} pixels)")
@@ -221,12 +214,9 @@ def parse(words: list[str]) -> argparse.Namespace:
     add("--out", type=Path, default=Path("sheet.png"), help="the file; of the gallery its folder")
     add("--arrays", type=Path, help=argparse.SUPPRESS)
     args = parser.parse_args(words)
-    usual = "clear,night,fog" if args.subject == "kinds" else "all"
-    args.kinds = names_in(args.kinds, ENTITIES, "kind")
-    args.weather = names_in(args.weather or usual, WEATHERS, "weather")
-    args.lane = ("near", "far").index(args.lane)
+    args.weather = args.weather or (["clear", "night", "fog"] if args.subject == "kinds" else list(WEATHERS))
     if args.before and not (args.before / "simtown").is_dir():
-        sys.exit(f"sheets: {args.before} is no checkout of simtown: it holds no folder simtown")
+        parser.error(f"{args.before} is not a checkout of simtown: it holds no folder simtown")
     return args
 
 
@@ -244,7 +234,7 @@ def make(words: list[str]) -> None:
         np.savez(args.arrays, names=[name for name, _ in pictures], pictures=[rgb for _, rgb in pictures])
         return
     if args.before:
-        pictures = beside(drawn_by(args.before, words), pictures)
+        pictures = with_before(args.before, words, pictures)
     columns = args.columns or (len(args.weather) if args.subject == "weathers" else None)
     save(pictures, columns, args.out)
 
