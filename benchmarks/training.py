@@ -107,7 +107,7 @@ class Way:
                 source = self.stream = open_stream(dataset, n, self.device)
                 self.scenes = sample(self.stream.recipe, self.numbers[0]).scene
             self.batches = lambda: source.batches(self.numbers)
-            self.model, self.optimizer = new_model(settings, dataset)
+            self.model, self.optimizer = new_model(settings, dataset.settings)
             if settings.device == "cpu":
                 keep_memory()
         self.one = next(self.batches())
