@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 
 import numpy as np
 
@@ -20,21 +21,10 @@ from simtown.assets.street.road_surface import ground
 GRID = 4096.0
 #: `own_paint` of a mesh without a body.
 NO_PAINT = 255
-#: The number of every window of a vehicle, whose style is 0: one that is lit, so that all of a bus's windows
-#: are.
+#: The number of every window of a vehicle, whose style is 0: one that is lit, so that all of a bus's are.
 SALOON = 1
-#: Directions whose extreme vertices stand for a mesh when its shadow is cast: the faces and corners of a
-#: cube.
-_DIRECTIONS = np.array(
-    [
-        (x, y, z)
-        for x in (-1, 0, 1)
-        for y in (-1, 0, 1)
-        for z in (-1, 0, 1)
-        if abs(x) + abs(y) + abs(z) in (1, 3)
-    ],
-    dtype=np.float64,
-)
+#: Directions whose extreme vertices stand for a mesh when its shadow is cast: a cube's faces and corners.
+_DIRECTIONS = np.array([d for d in product((-1.0, 0.0, 1.0), repeat=3) if np.abs(d).sum() in (1, 3)])
 
 
 @dataclass(frozen=True)
@@ -92,21 +82,18 @@ class Atlas:
         return Mesh(self.vertices[v].astype(np.float64), triangles, self.materials[t].astype(np.int64))
 
 
+def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Products of rows of three, summed in one order on every processor."""
+    return a[..., 0] * b[..., 0] + a[..., 1] * b[..., 1] + a[..., 2] * b[..., 2]
+
+
 def _normals(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+    """(t, 4) unit outward normals and distance of each plane; NaN for slivers that rounding has closed."""
     p, q, r = (vertices[triangles[:, k]] for k in range(3))
-    a, b = q - p, r - p
-    cross = np.stack(
-        [
-            a[:, 1] * b[:, 2] - a[:, 2] * b[:, 1],
-            a[:, 2] * b[:, 0] - a[:, 0] * b[:, 2],
-            a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0],
-        ],
-        -1,
-    )
-    length = np.sqrt(cross[:, 0] * cross[:, 0] + cross[:, 1] * cross[:, 1] + cross[:, 2] * cross[:, 2])
+    cross = np.cross(q - p, r - p)
+    length = np.sqrt(_dot(cross, cross))
     unit = cross / np.where(length > 0, length, np.nan)[:, None]
-    offset = unit[:, 0] * p[:, 0] + unit[:, 1] * p[:, 1] + unit[:, 2] * p[:, 2]
-    return np.concatenate([unit, offset[:, None]], axis=1)
+    return np.concatenate([unit, _dot(unit, p)[:, None]], axis=1)
 
 
 def _begins(triangles: np.ndarray, chosen: np.ndarray) -> np.ndarray:
@@ -120,13 +107,11 @@ def _begins(triangles: np.ndarray, chosen: np.ndarray) -> np.ndarray:
 
 
 def _lamps(
-    vertices: np.ndarray, triangles: np.ndarray, materials: np.ndarray, normals: np.ndarray, kinds: np.ndarray
+    vertices: np.ndarray, triangles: np.ndarray, materials: np.ndarray, kinds: np.ndarray
 ) -> np.ndarray:
     """One row a lamp: triangles of one lamp material whose middles lie within half a metre are one lamp."""
     rows: list[np.ndarray] = []
-    for m in np.unique(materials):
-        if kinds[m] not in (HEADLAMP, TAILLAMP, GLOW):
-            continue
+    for m in np.unique(materials[np.isin(kinds[materials], (HEADLAMP, TAILLAMP, GLOW))]):
         own = np.flatnonzero(materials == m)
         middles = (vertices[triangles[own]].min(axis=1) + vertices[triangles[own]].max(axis=1)) / 2
         left = np.ones(len(own), dtype=bool)
@@ -146,53 +131,40 @@ def atlas() -> Atlas:
     kinds = np.array([m.kind for m in MATERIALS])
     own_paint = [material(BODIES[n]) for n in ENTITIES] + [NO_PAINT] * (len(STREET_MESHES) + 1)
     meshes = [entity_mesh(n) for n in ENTITIES] + [prop_mesh(*each) for each in STREET_MESHES] + [ground()]
-    vertices, triangles, normals, materials, parts, body, hulls, lamps, bounds, radius = (
-        [] for _ in range(10)
-    )
+    rows: list[dict[str, np.ndarray]] = []
     offset = 0
     for mesh, paint in zip(meshes, own_paint, strict=True):
         v = np.floor(mesh.vertices * GRID + 0.5) / GRID
-        n = _normals(v, mesh.triangles)
-        solid = np.isfinite(n[:, 0])  # slivers that rounding has closed have no normal
-        tri, mat, n = mesh.triangles[solid], mesh.materials[solid], n[solid]
-        is_window = kinds[mat] == WINDOW
-        extreme = (
-            v[:, 0, None] * _DIRECTIONS[:, 0]
-            + v[:, 1, None] * _DIRECTIONS[:, 1]
-            + v[:, 2, None] * _DIRECTIONS[:, 2]
-        )
-        vertices.append(v)
-        triangles.append(tri + offset)
-        normals.append(n)
-        materials.append(mat)
-        parts.append(
-            np.where(is_window, SALOON if paint != NO_PAINT else np.cumsum(_begins(tri, is_window)) % 256, 0)
-        )
-        body.append(mat == paint)
-        hulls.append(v[np.unique(extreme.argmax(axis=0))])
-        lamps.append(_lamps(v, tri, mat, n, kinds))
-        bounds.append(np.stack([v.min(axis=0), v.max(axis=0)]))
-        radius.append(np.sqrt((v[:, 0] * v[:, 0] + v[:, 1] * v[:, 1] + v[:, 2] * v[:, 2]).max()))
+        normals = _normals(v, mesh.triangles)
+        solid = np.isfinite(normals[:, 0])
+        triangles, materials, normals = mesh.triangles[solid], mesh.materials[solid], normals[solid]
+        window = kinds[materials] == WINDOW
+        panes = np.cumsum(_begins(triangles, window)) % 256 if paint == NO_PAINT else SALOON
+        row = {
+            "vertices": v.astype(np.float32),
+            "triangles": (triangles + offset).astype(np.int32),
+            "normals": normals.astype(np.float32),
+            "materials": materials.astype(np.uint8),
+            "parts": np.where(window, panes, 0).astype(np.uint8),
+            "body": materials == paint,
+            "own_paint": np.array([paint], dtype=np.uint8),
+            "hull": v[np.unique(_dot(v[:, None], _DIRECTIONS).argmax(axis=0))].astype(np.float32),
+            "lamps": _lamps(v, triangles, materials, kinds).astype(np.float32),
+            "bounds": np.array([[v.min(axis=0), v.max(axis=0)]], dtype=np.float32),
+            "radius": np.sqrt(_dot(v, v).max(keepdims=True)).astype(np.float32),
+        }
+        rows.append(row)
         offset += len(v)
 
-    def starts(groups: list[np.ndarray]) -> np.ndarray:
-        return np.cumsum([0] + [len(g) for g in groups]).astype(np.int64)
+    def starts(name: str) -> np.ndarray:
+        return np.cumsum([0, *[len(row[name]) for row in rows]])
 
+    whole = {name: np.concatenate([row[name] for row in rows]) for name in rows[0]}
     return Atlas(
-        vertices=np.concatenate(vertices).astype(np.float32),
-        columns=np.ascontiguousarray(np.concatenate(vertices).T, dtype=np.float32),
-        vertex_start=starts(vertices),
-        triangles=np.concatenate(triangles).astype(np.int32),
-        triangle_start=starts(triangles),
-        normals=np.concatenate(normals).astype(np.float32),
-        materials=np.concatenate(materials).astype(np.uint8),
-        parts=np.concatenate(parts).astype(np.uint8),
-        body=np.concatenate(body),
-        own_paint=np.array(own_paint, dtype=np.uint8),
-        hull=np.concatenate(hulls).astype(np.float32),
-        hull_start=starts(hulls),
-        lamps=np.concatenate(lamps).astype(np.float32),
-        lamp_start=starts(lamps),
-        bounds=np.stack(bounds).astype(np.float32),
-        radius=np.array(radius, dtype=np.float32),
+        **whole,
+        columns=np.ascontiguousarray(whole["vertices"].T),
+        vertex_start=starts("vertices"),
+        triangle_start=starts("triangles"),
+        hull_start=starts("hull"),
+        lamp_start=starts("lamps"),
     )

@@ -17,8 +17,7 @@ from simtown.assets.street import buildings, corners, furniture, people, road_su
 from simtown.assets.vehicles import buses, cars, cycles, farm, offroad, service, showcars, trucks, vans, works
 
 VERSION = 2
-#: How many kinds of vehicles a version of the world has, the first of ENTITIES: those that `simtown generate
-#: --world-seed` draws from.
+#: {version of the world: how many kinds of vehicles `simtown generate --world-seed` draws from}.
 SIZES = {2: 102}
 
 #: Every entity, most common first.
@@ -46,9 +45,7 @@ for _module in (cars, showcars, offroad, trucks, service, buses, vans, works, fa
 BODIES = {name: kind.body for name, kind in VEHICLES.items()}
 
 #: Entities whose name has a colour in it, such as "red truck": they keep their own paint.
-NAMED_BY_COLOUR: frozenset[str] = frozenset(
-    name for name in ENTITIES if set(name.split()) & set(COLOUR_WORDS)
-)
+NAMED_BY_COLOUR = frozenset(name for name in ENTITIES if set(name.split()) & set(COLOUR_WORDS))
 
 #: Kinds of things beside the road, by group; each group's order is fixed.
 STREET: dict[str, tuple[str, ...]] = {
@@ -58,25 +55,18 @@ STREET: dict[str, tuple[str, ...]] = {
     "person": tuple(people.KINDS),
     "cloud": tuple(road_surface.KINDS),
 }
-_STREET = (
-    buildings.KINDS
-    | trees.KINDS
-    | furniture.KINDS
-    | people.KINDS
-    | road_surface.KINDS
-    | buildings.NEWER
-    | corners.KINDS
-)
+_FIRST_STREET = buildings.KINDS | trees.KINDS | furniture.KINDS | people.KINDS | road_surface.KINDS
+_STREET = _FIRST_STREET | buildings.NEWER | corners.KINDS
 
 #: Every street kind in order; a scene stores an index into this tuple.
 PROPS: tuple[str, ...] = tuple(_STREET)
 
 #: In how many ways people stand; the first is anything else's only one.
 POSES = 3
-#: Every street mesh in order: the kind, and the pose it stands in. Those of PROPS in their first pose come
-#: first.
-STREET_MESHES: tuple[tuple[str, int], ...] = tuple((name, 0) for name in PROPS) + tuple(
-    (name, pose) for name in STREET["person"] for pose in range(1, POSES)
+#: Every street mesh in order: the kind, and the pose it stands in; all kinds in their first pose come first.
+STREET_MESHES: tuple[tuple[str, int], ...] = (
+    *((name, 0) for name in PROPS),
+    *((name, pose) for name in STREET["person"] for pose in range(1, POSES)),
 )
 
 

@@ -1,6 +1,4 @@
-"""How often each entity is a subject and an object: the marginals that a data set's vehicles follow
-(equations 2 to 5).
-"""
+"""How often each entity is a subject and an object: the marginals of a data set's vehicles (equations 2-5)."""
 
 from __future__ import annotations
 
@@ -18,10 +16,8 @@ from simtown.core.untrusted import RefusedError, read_text
 def table() -> tuple[tuple[str, int, int], ...]:
     """Visual Genome's 150 most common entities, most common first: (name, count as subject, as object)."""
     lines = files("simtown.assets").joinpath("entities150.csv").read_text(encoding="utf-8").splitlines()
-    return tuple(
-        (name, int(s), int(o))
-        for name, s, o in csv.reader(line for line in lines[1:] if not line.startswith("#"))
-    )
+    rows = csv.reader(line for line in lines[1:] if not line.startswith("#"))
+    return tuple((name, int(s), int(o)) for name, s, o in rows)
 
 
 def frequencies(choice: str, k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -78,9 +74,8 @@ def _zipf(power: str, k: int) -> np.ndarray:
         s = float("nan")
     if not 0 <= s <= 10:
         raise ValueError(f"zipf:{power} is not a power between 0 and 10, such as zipf:1")
-    return np.array(
-        [round(rank**-s, 12) for rank in range(1, k + 1)]
-    )  # rounded: powers differ in the last bit between processors
+    # rounded, as powers differ in the last bit between processors
+    return np.array([round(rank**-s, 12) for rank in range(1, k + 1)])
 
 
 _COLUMNS = "entity, subject, object"
@@ -102,8 +97,6 @@ def _read(path: Path) -> np.ndarray:
             except KeyError:
                 raise ValueError(f"{path} has no column {column}: its columns must be {_COLUMNS}") from None
             except (TypeError, ValueError):
-                value = (row[column] or "")[:40]
-                raise ValueError(
-                    f"{path}, entity {number}, column {column}: '{value}' is not a number"
-                ) from None
+                where, value = f"{path}, entity {number}, column {column}", (row[column] or "")[:40]
+                raise ValueError(f"{where}: '{value}' is not a number") from None
     return np.array(counts).reshape(-1, 2)

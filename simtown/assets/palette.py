@@ -11,32 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 
 #: How a material answers to light and weather (column ``kind`` of the renderer's material table).
-(
-    MATTE,
-    GLASS,
-    WINDOW,
-    HEADLAMP,
-    TAILLAMP,
-    GLOW,
-    TINT_WALL,
-    TINT_ROOF,
-    LEAF,
-    GROUND,
-    ROAD,
-    TINT_CLOTH,
-    CLOUD,
-) = range(13)
+MATTE, GLASS, WINDOW, HEADLAMP, TAILLAMP, GLOW, TINT_WALL, TINT_ROOF = range(8)
+LEAF, GROUND, ROAD, TINT_CLOTH, CLOUD = range(8, 13)
 
 
 @dataclass(frozen=True)
 class Material:
-    """One entry of the palette: sRGB colour as ``0xRRGGBB`` and the lighting kind.
-
-    Attributes:
-        name: of the palette.
-        rgb: sRGB as ``0xRRGGBB``.
-        kind: how light treats it, such as MATTE.
-    """
+    """One entry of the palette: its sRGB colour as ``0xRRGGBB`` and how light treats it, such as MATTE."""
 
     name: str
     rgb: int
@@ -118,43 +99,15 @@ COLOUR_WORDS: dict[str, tuple[str, ...]] = {
 
 _INDEX = {m.name: i for i, m in enumerate(MATERIALS)}
 
+
+def _colours(text: str) -> tuple[int, ...]:
+    return tuple(int(colour, 16) for colour in text.split())
+
+
 #: Colours an instance's ``tint`` chooses among, by slot: walls, roofs, clothes.
-WALL_TINTS = (
-    0xF3D9B1,
-    0xE9B7A0,
-    0xBFD8D2,
-    0xF0E6D2,
-    0xD7A98C,
-    0xAFC4DE,
-    0xE8C8D8,
-    0xC9D6A3,
-    0xC77B5F,
-    0xDDD3C4,
-)
-ROOF_TINTS = (
-    0xB5523F,
-    0x6C4A45,
-    0x59697A,
-    0x8A5A44,
-    0x4F6E66,
-    0x9C6B58,
-    0x74606E,
-    0x5B5F66,
-    0xA4473C,
-    0x7A7468,
-)
-CLOTH_TINTS = (
-    0xD8483E,
-    0x2F6FD0,
-    0xF5B82E,
-    0x3FA34D,
-    0x7E4FB0,
-    0xF4F1EA,
-    0x1F9C94,
-    0xF29BBE,
-    0x4A4F58,
-    0xF08A24,
-)
+WALL_TINTS = _colours("F3D9B1 E9B7A0 BFD8D2 F0E6D2 D7A98C AFC4DE E8C8D8 C9D6A3 C77B5F DDD3C4")
+ROOF_TINTS = _colours("B5523F 6C4A45 59697A 8A5A44 4F6E66 9C6B58 74606E 5B5F66 A4473C 7A7468")
+CLOTH_TINTS = _colours("D8483E 2F6FD0 F5B82E 3FA34D 7E4FB0 F4F1EA 1F9C94 F29BBE 4A4F58 F08A24")
 #: How many tints there are; an instance's tint is an integer below this.
 TINTS = len(WALL_TINTS)
 

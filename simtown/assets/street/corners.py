@@ -99,9 +99,8 @@ def _duck(x: float, y: float, z: float) -> Mesh:
 def park() -> Mesh:
     """A lawn with a bandstand, a pond with ducks, a winding path, firs, roses and a bench."""
     path, beds, roses = [], [], []
-    for (a, b, y), (c, d, farther) in pairwise(
-        ((-0.3, 0.9, 0.0), (0.2, 1.4, 1.3), (1.1, 2.3, 2.6), (1.5, 2.7, 4.2))
-    ):
+    bends = ((-0.3, 0.9, 0.0), (0.2, 1.4, 1.3), (1.1, 2.3, 2.6), (1.5, 2.7, 4.2))  # left, right and y
+    for (a, b, y), (c, d, farther) in pairwise(bends):
         path.append(face("sand", (a, y, 0.05), (b, y, 0.05), (d, farther, 0.05), (c, farther, 0.05)))
     for x, y, paint in ((3.9, 0.9, "red"), (-0.9, 4.6, "pink")):
         beds.append(lathe([(0.03, 1.1, 0.5), (0.3, 0.9, 0.36), (0.42, 0.0)], "leaf dark", (x, y, 0.0), 7))
@@ -118,9 +117,8 @@ def park() -> Mesh:
 def _pump(x: float, y: float, paint: str) -> Mesh:
     """A petrol pump: a body with a dial, a hose and a round lamp."""
     front = y - 0.275
-    dial = patch(about(x, 0.28), (1.05, 1.5), "white", front) + patch(
-        about(x, 0.2), (1.25, 1.42), "black", front, 0.04
-    )
+    dial = patch(about(x, 0.28), (1.05, 1.5), "white", front)
+    dial += patch(about(x, 0.2), (1.25, 1.42), "black", front, 0.04)
     hose = limb((x + 0.45, y - 0.1, 0.5), (x + 0.45, y - 0.1, 1.35), 0.05, "black", sides=3)
     lamp = disc(x, 1.95, 0.3, "lamp glow", y - 0.1, 0.0)
     plate = patch(about(x, 0.28), (0.35, 0.85), "trim", front)
