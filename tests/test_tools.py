@@ -26,10 +26,12 @@ command(option(128, "what --help says is left out"))
 '''
 LISTED = [
     ("REASONS", "the disk is full: remove something"),
-    ("DamagedError", "{path} is damaged: make it again"),
+    ("DamagedError", "{path} is damaged:"),
+    ("DamagedError", "make it again"),
     ("print", "done"),
     ("append", "{count} examples are {'right' if count else 'wrong'}"),
-    ("reason", "nothing was written / {path} is empty now"),
+    ("reason", "nothing was written"),
+    ("reason", "{path} is empty now"),
     ("yield", "{path} has {count} bytes too many"),
 ]
 

@@ -2,10 +2,10 @@
 
 With --write, the list goes to tests/messages.txt: read what changed there before you commit it.
 
-A message is the text of an error, of a warning or of a printed line; or any other text of three words and
-more, since many are put together before they are shown. Left out are docstrings and the help of options,
-which --help shows. Before each stands where it goes: the name of the function or error that takes it, or of
-the variable, or return or yield. Values stand in braces. What pages say in JavaScript is not listed.
+A message is a text in an error, a warning or a printed line; or any other text of three words and more, since
+many are put together before they are shown. Left out are docstrings and the help of options, which --help
+shows. Before each stands where it goes: the name of the function or error that takes it, or of the variable,
+or return or yield. Values stand in braces. What pages say in JavaScript is not listed.
 """
 
 from __future__ import annotations
@@ -24,28 +24,12 @@ SHOWN += ("Error", "Warning", "Exit", "Finding")
 
 
 def text_of(node: ast.AST) -> str:
-    """The words of a string, an f-string, a sum or a choice of them, with values in braces; "" for anything
-    else.
-    """
+    """The words of a string or an f-string, with values in braces; "" for anything else."""
     match node:
         case ast.Constant(value=str() as text):
             return text
         case ast.JoinedStr(values=parts):
-            return "".join(text_of(part) for part in parts)
-        case ast.FormattedValue(value=value):
-            return "{" + ast.unparse(value) + "}"
-        case ast.BinOp(left=left, op=ast.Add(), right=right):
-            texts = [text_of(left), text_of(right)]
-            return (
-                "".join(
-                    text or "{" + ast.unparse(side) + "}"
-                    for text, side in zip(texts, (left, right), strict=True)
-                )
-                if any(texts)
-                else ""
-            )
-        case ast.IfExp(body=body, orelse=orelse):
-            return " / ".join(filter(None, (text_of(body), text_of(orelse))))
+            return "".join(text_of(part) or "{" + ast.unparse(part.value) + "}" for part in parts)
     return ""
 
 
