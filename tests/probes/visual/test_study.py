@@ -16,11 +16,7 @@ from simtown.probes import elicit, item_study  # noqa: E402
 from simtown.probes.items import ItemAnswers  # noqa: E402
 from simtown.probes.report import load  # noqa: E402
 from simtown.probes.scorers import open_scorer  # noqa: E402
-<<<<<<< HEAD
 from simtown.probes.scorers.base import BLANK  # noqa: E402
-=======
-from simtown.probes.scorers.base import Scorer  # noqa: E402
->>>>>>> 451bce9 (tests of probes: one test a behaviour (3,677 -> 3,396))
 from simtown.probes.scorers.ngram import NGram  # noqa: E402
 from simtown.probes.scorers.oracle import Oracle  # noqa: E402
 from simtown.probes.visual import FORM  # noqa: E402
@@ -125,7 +121,6 @@ def test_words_that_cannot_be_said_have_no_share_behind_a_gap_either(kind, model
     assert plain == pytest.approx(np.array(one_by_one), rel=1e-4)
 
 
-<<<<<<< HEAD
 @pytest.mark.parametrize(
     ("kind", "blind"), [("bert", False), ("roberta", False), ("gpt2", True), ("lstm", True)]
 )
@@ -138,8 +133,6 @@ def test_a_model_that_does_not_see_behind_a_gap_reads_the_sentences(kind, blind,
     assert (said == at_gap).all() == (not blind)
 
 
-=======
->>>>>>> 451bce9 (tests of probes: one test a behaviour (3,677 -> 3,396))
 def test_tables_of_answers_are_answers_at_the_gap():
     """They need no contexts but the study's."""
     table = {"a [BLANK] lemon": {"yellow": 0.5, "blue": 0.1}, "a [BLANK] sky": {"yellow": 0.1, "blue": 0.3}}
