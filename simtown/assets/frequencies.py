@@ -1,4 +1,4 @@
-"""How often each entity is a subject and an object: the marginals of a data set's vehicles (equations 2-5)."""
+"""How often each entity is a subject and an object: the marginals of a data set's vehicles."""
 
 from __future__ import annotations
 
@@ -97,6 +97,8 @@ def _read(path: Path) -> np.ndarray:
             except KeyError:
                 raise ValueError(f"{path} has no column {column}: its columns must be {_COLUMNS}") from None
             except (TypeError, ValueError):
-                where, value = f"{path}, entity {number}, column {column}", (row[column] or "")[:40]
-                raise ValueError(f"{where}: '{value}' is not a number") from None
+                value = (row[column] or "")[:40]
+                raise ValueError(
+                    f"{path}, entity {number}, column {column}: '{value}' is not a number"
+                ) from None
     return np.array(counts).reshape(-1, 2)
