@@ -2,6 +2,7 @@
 
 from collections import Counter
 from functools import cache
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -140,27 +141,18 @@ def test_atlas_coordinates_lie_on_the_grid(name):
 def test_neighbouring_triangles_wind_alike(name):
     """No edge is run through twice in the same direction."""
     for _, merged in pieces(drawn(name)):
-        directed = np.concatenate([merged[:, [0, 1]], merged[:, [1, 2]], merged[:, [2, 0]]])
-        assert max(Counter(map(tuple, directed.tolist())).values(), default=1) == 1
+        directed = Counter((t[k - 1], t[k]) for t in merged.tolist() for k in range(3))
+        assert max(directed.values(), default=1) == 1
 
 
 @for_every(MESHES)
 def test_closed_parts_wind_outwards(name):
     mesh = drawn(name)
     for triangles, merged in pieces(mesh):
-        edges = set(
-            map(tuple, np.concatenate([merged[:, [0, 1]], merged[:, [1, 2]], merged[:, [2, 0]]]).tolist())
-        )
+        edges = {(t[k - 1], t[k]) for t in merged.tolist() for k in range(3)}
         if all((b, a) in edges for a, b in edges):
-            p, q, r = (mesh.vertices[triangles] - mesh.vertices[triangles].mean(axis=(0, 1))).transpose(
-                1, 0, 2
-            )
-            assert np.einsum("ij,ij->", p, np.cross(q, r)) / 6 > 1e-7
-
-
-@for_every(ENTITIES)
-def test_vehicle_stands_on_the_road(name):
-    assert abs(entity_mesh(name).bounds[0, 2]) <= 0.02
+            points = mesh.vertices[triangles] - mesh.vertices[triangles].mean(axis=(0, 1))
+            assert np.linalg.det(points).sum() / 6 > 1e-7
 
 
 @for_every(ENTITIES)
@@ -181,12 +173,11 @@ def test_vehicle_is_centred(name):
 
 
 @for_every(ENTITIES)
-def test_vehicle_stands_on_something_at_either_end(name):
-    """Its lowest points carry it: their spread covers a good part of the length, or it would seem to fall
-    over.
-    """
+def test_vehicle_stands_on_the_road_at_either_end(name):
+    """The spread of its lowest points covers a good part of the length, or it would seem to fall over."""
     mesh = entity_mesh(name)
     low = mesh.vertices[mesh.vertices[:, 2] < mesh.bounds[0, 2] + 0.12]
+    assert abs(mesh.bounds[0, 2]) <= 0.02
     assert np.ptp(low[:, 0]) > 0.3 * np.ptp(mesh.vertices[:, 0])
 
 
@@ -315,15 +306,12 @@ def test_no_two_vehicles_look_nearly_the_same():
     for name in ENTITIES:
         mesh = entity_mesh(name)
         p, q, r = corners(mesh).transpose(1, 0, 2)
-        normals = np.cross(q - p, r - p) / 2
+        area = np.cross(q - p, r - p) / 2
         profile = np.zeros((len(MATERIALS), 6))
-        for axis in range(3):
-            np.add.at(profile[:, 2 * axis], mesh.materials, np.maximum(normals[:, axis], 0))
-            np.add.at(profile[:, 2 * axis + 1], mesh.materials, np.maximum(-normals[:, axis], 0))
-        profiles.append(profile.ravel())
-    for i, a in enumerate(profiles):
-        for j, b in enumerate(profiles[:i]):
-            assert np.abs(a - b).sum() > 0.1 * max(a.sum(), b.sum()), (ENTITIES[i], ENTITIES[j])
+        np.add.at(profile, mesh.materials, np.maximum(np.concatenate([area, -area], axis=1), 0))
+        profiles.append(profile)
+    for (i, a), (j, b) in combinations(enumerate(profiles), 2):
+        assert np.abs(a - b).sum() > 0.1 * max(a.sum(), b.sum()), (ENTITIES[i], ENTITIES[j])
 
 
 def test_vans_of_a_colour_share_a_mesh():
