@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from simtown.cli.command import DAMAGED, RefusalError
-from simtown.core.extras import need
 from simtown.core.files import replacing
 from simtown.core.options import option
 from simtown.core.progress import Progress, report
@@ -62,7 +61,6 @@ class ClusterSettings:
         if self.engine == "local":
             yield None
             return
-        need("cluster", modules=("ray",), what="--engine ray")
         with Cluster(self.address, workers) as cluster:
             yield cluster
 

@@ -25,6 +25,8 @@ from simtown.core.version import __version__
 
 #: Seconds to wait for an address to answer.
 ANSWER = 5.0
+#: Seconds between looks for calls that have ended, so that Ctrl-C is noticed.
+LOOK = 0.1
 #: Seconds that processes of a Ray that was shut down may take to let go of its files.
 LINGER = 10.0
 #: Share of a card that a piece of work gets: as many of them draw or train on one as keep it busy.
@@ -49,34 +51,32 @@ class Cluster(Pool):
     """
 
     def __init__(self, address: str | None = None, workers: int | None = None) -> None:
-        if workers is not None and workers < 1:
-            raise ClusterError(f"the number of workers must be at least 1, not {workers}")
         self.address, self._most = address, workers
         self._files = contextlib.ExitStack()
 
     def __enter__(self) -> Cluster:
         with self._files:
-            self._connect()
+            self._ray = self._connect()
             self._files = self._files.pop_all()  # kept until the end
         return self
 
-    def _connect(self) -> None:
+    def _connect(self) -> Any:
         try:
             import ray
         except ImportError:
             raise ClusterError(f"a Ray cluster needs the package ray: {how_to_install('cluster')}") from None
-        self._ray = ray
+        chosen: dict[str, Any] = {"address": self.address or "local"}
         if self.address is not None:
             _knock(self.address)
-        chosen: dict[str, Any] = {"address": self.address or "local"}
-        if self.address is None:
+        else:
             chosen |= {"num_cpus": self._most or default_workers(), "include_dashboard": False}
             # where Ray keeps its files otherwise, everybody on the machine may write
             if "RAY_TMPDIR" not in os.environ:
                 chosen["_temp_dir"] = self._files.enter_context(_directory())
         # there the driver runs on the cluster's machine, in that machine's directory
         if not chosen["address"].startswith("ray://"):
-            chosen["job_config"] = _job(ray)
+            chosen["job_config"] = ray.job_config.JobConfig()
+            chosen["job_config"]._py_driver_sys_path = _Path()
         try:
             with stopping.restored(), contextlib.nullcontext() if self.address else _on_the_loopback(ray):
                 ray.init(**chosen, logging_level="error", log_to_driver=False)
@@ -92,6 +92,7 @@ class Cluster(Pool):
                 "cluster asks for a token, set RAY_AUTH_MODE and the token here as on its machines, or use "
                 "`address=auto` on one of them"
             ) from error
+        return ray
 
     def __exit__(self, *_: object) -> None:
         with self._files:
@@ -119,48 +120,51 @@ class _RayExecutor(Executor):
         self._task = ray.remote(_work).options(
             num_cpus=1, num_gpus=CARD_SHARE if card else 0, max_retries=retries, retry_exceptions=False
         )
-        self._references: dict[Future[Any], Any] = {}
+        self._left: dict[Any, tuple[Future[Any], Callable[[Any], object]]] = {}
 
+    @property
     def room(self) -> int:
-        """Pieces in work or waiting at once at most."""
+        """Calls in work or waiting at once at most."""
         return self._cluster._most or 2 * self._cluster.workers
 
-    def submit(self, function: Callable[..., Any], /, *pieces: Any, **_: Any) -> Future[Any]:
-        """See :meth:`concurrent.futures.Executor.submit`; there is one piece."""
-        reference = self._task.remote(function, __version__, os.getcwd(), *pieces, *self._shared)
-        future: Future[Any] = reference.future()
-        self._references[future] = reference
+    def submit(self, function: Callable[..., Any], /, *arguments: Any, **_: Any) -> Future[Any]:
+        """See :meth:`simtown.core.processes.LocalExecutor.submit`."""
+        piece, report = arguments
+        reference = self._task.remote(function, __version__, os.getcwd(), piece, *self._shared)
+        future = Future[Any]()
+        self._left[reference] = future, report
         return future
 
-    def reports(self, future: Future[Any]) -> Iterator[Any]:
-        """What the function reported; nothing before it has ended."""
-        if future.done() and not future.exception():
-            yield from future.result()[1]
-
-    def outcome(self, future: Future[Any]) -> Any:
-        """The result of a finished task, or its exception."""
-        del self._references[future]
-        error, errors = future.exception(), self._ray.exceptions
-        if error is None:
-            return future.result()[0]
-        if isinstance(error, errors.RayTaskError):
-            return error.cause if isinstance(error.cause, Exception) else WorkerError(_first(error))
-        if isinstance(error, errors.RayError):
-            return WorkerError(
-                f"Ray gave a task up after its worker died {self._retries + 1} times "
-                f"({type(error).__name__}; is there too little memory?): run the same command again to "
-                "continue"
-            )
-        return error
+    def work(self) -> None:
+        """Wait a moment for calls that end; their reports come with their results."""
+        errors = self._ray.exceptions
+        for reference in self._ray.wait([*self._left], timeout=LOOK)[0]:
+            future, report = self._left.pop(reference)
+            try:
+                result, reports = self._ray.get(reference)
+            except errors.RayTaskError as error:
+                known = isinstance(error.cause, Exception)
+                future.set_exception(error.cause if known else WorkerError(_first(error)))
+            except errors.RayError as error:
+                future.set_exception(
+                    WorkerError(
+                        f"Ray gave a task up after its worker died {self._retries + 1} times "
+                        f"({type(error).__name__}; is there too little memory?): run the same command again "
+                        "to continue"
+                    )
+                )
+            else:
+                for content in reports:
+                    report(content)
+                future.set_result(result)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Cancel what is left; nothing is written any more when this returns."""
-        left = list(self._references.values())
-        if left:
-            with contextlib.suppress(Exception):
-                for reference in left:
-                    self._ray.cancel(reference, force=True)
-                self._ray.wait(left, num_returns=len(left), timeout=ANSWER)
+        with contextlib.suppress(Exception):
+            for reference in self._left:
+                self._ray.cancel(reference, force=True)
+            if self._left:
+                self._ray.wait([*self._left], num_returns=len(self._left), timeout=ANSWER)
 
 
 class _Path(list[str]):
@@ -169,12 +173,6 @@ class _Path(list[str]):
     def extend(self, folders: Iterable[str]) -> None:
         """Leave out the working directory, which Ray adds, unless simtown itself is imported from there."""
         super().extend(folder for folder in folders if os.path.realpath(folder) == str(_HOME))
-
-
-def _job(ray: Any) -> Any:
-    job = ray.job_config.JobConfig()
-    job._py_driver_sys_path = _Path()
-    return job
 
 
 @contextlib.contextmanager

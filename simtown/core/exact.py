@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
+from stat import S_ISDIR
 
 import numpy as np
 from numba import config, njit, vectorize
@@ -34,12 +35,8 @@ def _keeps_compiled() -> bool:
             status = folder.lstat()
         except OSError:
             return False
-        if (
-            not folder.is_dir()
-            or folder.is_symlink()
-            or status.st_uid != os.getuid()
-            or status.st_mode & 0o077
-        ):
+        mine = S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o077
+        if not mine:
             return False
         os.environ["NUMBA_CACHE_DIR"] = str(folder)
         config.reload_config()
@@ -59,14 +56,8 @@ inner_kernel = njit(cache=KEPT, nogil=True, error_model="numpy", _nrt=False)
 part_of_kernel = njit(cache=KEPT, nogil=True, error_model="numpy", inline="always", _nrt=False)
 #: A kernel that LLVM puts into its callers, where nothing is counted then; unlike a part of a kernel it is
 #: typed on its own.
-inlined_kernel = njit(
-    cache=KEPT,
-    nogil=True,
-    error_model="numpy",
-    forceinline=True,
-    no_cpython_wrapper=True,
-    no_cfunc_wrapper=True,
-)
+_ONLY_CALLED = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+inlined_kernel = njit(cache=KEPT, nogil=True, error_model="numpy", **_ONLY_CALLED)
 
 _TWO_OVER_PI = 0.6366197723675814
 _HALF_PI_HIGH = 1.5707963267341256
@@ -79,38 +70,21 @@ def sincos(x):  # type: ignore[no-untyped-def]
     k = np.floor(x * _TWO_OVER_PI + 0.5)
     r = (x - k * _HALF_PI_HIGH) - k * _HALF_PI_LOW
     t = r * r
-    s = r * (
-        1
-        + t
-        * (
-            -1 / 6
-            + t
-            * (
-                1 / 120
-                + t
-                * (
-                    -1 / 5040
-                    + t * (1 / 362880 + t * (-1 / 39916800 + t * (1 / 6227020800 - t / 1307674368000)))
-                )
-            )
-        )
-    )
-    c = 1 + t * (
-        -1 / 2
-        + t
-        * (
-            1 / 24
-            + t
-            * (
-                -1 / 720
-                + t
-                * (
-                    1 / 40320
-                    + t * (-1 / 3628800 + t * (1 / 479001600 + t * (-1 / 87178291200 + t / 20922789888000)))
-                )
-            )
-        )
-    )
+    s = 1 / 6227020800 - t / 1307674368000
+    s = -1 / 39916800 + t * s
+    s = 1 / 362880 + t * s
+    s = -1 / 5040 + t * s
+    s = 1 / 120 + t * s
+    s = -1 / 6 + t * s
+    s = r * (1 + t * s)
+    c = -1 / 87178291200 + t / 20922789888000
+    c = 1 / 479001600 + t * c
+    c = -1 / 3628800 + t * c
+    c = 1 / 40320 + t * c
+    c = -1 / 720 + t * c
+    c = 1 / 24 + t * c
+    c = -1 / 2 + t * c
+    c = 1 + t * c
     quadrant = int(k) & 3
     if quadrant == 0:
         return s, c

@@ -9,19 +9,18 @@ from __future__ import annotations
 import os
 import socket
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from collections.abc import Callable, Generator, Iterable, Sequence
+from concurrent.futures import Future
 from contextlib import closing
+from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from simtown.core.processes import LocalExecutor
 
 Piece = TypeVar("Piece")
 #: Receives what a function reports of its piece while it works.
 Report = Callable[[Any], None]
-#: Seconds between looks at reports.
-LOOK = 0.1
 #: How often a cluster works again on a piece whose machine died.
 RETRIES = 16
 
@@ -32,22 +31,6 @@ def ignore(content: Any) -> None:
 
 class ClusterError(ValueError):
     """There is no cluster to work on; the message says why and what to do."""
-
-
-class PieceExecutor(Protocol):
-    """An executor (:class:`concurrent.futures.Executor`) whose functions can report while they work."""
-
-    def room(self) -> int:
-        """Pieces in work at once at most."""
-
-    def submit(self, function: Callable[..., Any], /, *pieces: Any) -> Future[Any]:
-        """Call function(piece, report, *shared) somewhere."""
-
-    def reports(self, future: Future[Any]) -> Iterator[Any]:
-        """What a call has reported since the last time."""
-
-    def outcome(self, future: Future[Any]) -> Any:
-        """The result of a finished call, or its exception."""
 
 
 class Pool(ABC):
@@ -63,7 +46,7 @@ class Pool(ABC):
 
     @abstractmethod
     def _executor(self, shared: tuple[Any, ...], card: bool, retries: int) -> Any:
-        """A :class:`PieceExecutor` that ends all calls when its `with` block ends."""
+        """A :class:`concurrent.futures.Executor` as :class:`simtown.core.processes.LocalExecutor` is one."""
 
     def outcomes(
         self,
@@ -92,19 +75,15 @@ class Pool(ABC):
         """
         waiting = iter(pieces)
         running: dict[Future[Any], Piece] = {}
-        executor: PieceExecutor
         with self._executor(shared, card, retries) as executor:
             while True:
-                while len(running) < executor.room() and (piece := next(waiting, None)) is not None:
-                    running[executor.submit(function, piece)] = piece
+                while len(running) < executor.room and (piece := next(waiting, None)) is not None:
+                    running[executor.submit(function, piece, partial(progress, piece))] = piece
                 if not running:
                     return
-                done, _ = wait(running, LOOK, FIRST_COMPLETED)
-                for future, piece in running.items():
-                    for report in executor.reports(future):
-                        progress(piece, report)
-                for future in done:
-                    yield running.pop(future), executor.outcome(future)
+                executor.work()
+                for future in [future for future in running if future.done()]:
+                    yield running.pop(future), future.exception() or future.result()
 
     def map(
         self,
@@ -144,7 +123,7 @@ class Processes(Pool):
             raise ValueError(f"workers must be at least 1, not {workers}")
         self.workers = workers
 
-    def _executor(self, shared: tuple[Any, ...], card: bool, retries: int) -> Executor:
+    def _executor(self, shared: tuple[Any, ...], card: bool, retries: int) -> LocalExecutor:
         return LocalExecutor(self.workers, shared)
 
 

@@ -12,12 +12,12 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from multiprocessing import resource_tracker
-from multiprocessing.connection import Connection
-from typing import Any
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from typing import Any, NamedTuple
 
 from simtown.core import stopping, terminal
 from simtown.core.files import DamagedError
@@ -72,122 +72,103 @@ def environment(**values: str) -> Iterator[None]:
 
 
 class LocalExecutor(Executor):
-    """Calls function(piece, report, *shared) in worker processes.
+    """Calls function(piece, report, *shared) in worker processes; a process that dies ends one call alone.
 
     Args:
-        workers: processes at most. Each is an executor of its own, so that a death ends one piece alone.
+        room: calls at once at most.
         shared: the further arguments, sent once to each process.
     """
 
-    def __init__(self, workers: int, shared: tuple[Any, ...]) -> None:
-        self._most, self._shared = workers, shared
-        self._workers: dict[Future[Any], _Worker] = {}
+    def __init__(self, room: int, shared: tuple[Any, ...]) -> None:
+        self.room, self._shared = room, shared
         self._idle: list[_Worker] = []
+        self._busy: dict[Connection, tuple[_Worker, Future[Any], Callable[[Any], object]]] = {}
 
-    def room(self) -> int:
-        """Pieces in work at once at most."""
-        return self._most
-
-    def submit(self, function: Callable[..., Any], /, *pieces: Any, **_: Any) -> Future[Any]:
-        """See :meth:`concurrent.futures.Executor.submit`; there is one piece."""
-        worker = self._idle.pop() if self._idle else _Worker(self._shared)
-        future = worker.submit(function, *pieces)
-        self._workers[future] = worker
+    def submit(self, function: Callable[..., Any], /, *arguments: Any, **_: Any) -> Future[Any]:
+        """See :meth:`concurrent.futures.Executor.submit`; the arguments are a piece, and what receives its
+        reports. :meth:`work` ends the call.
+        """
+        piece, report = arguments
+        if not self._idle:
+            self._start()
+        worker, future = self._idle.pop(), Future[Any]()
+        self._busy[worker.pipe] = worker, future, report
+        with contextlib.suppress(OSError):  # of a process that has died, as `work` will see
+            worker.pipe.send((function, piece))
         return future
 
-    def reports(self, future: Future[Any]) -> Iterator[Any]:
-        """What the function has reported since the last call."""
-        with contextlib.suppress(EOFError, OSError):
-            while self._workers[future].pipe.poll():
-                yield self._workers[future].pipe.recv()
-
-    def outcome(self, future: Future[Any]) -> Any:
-        """The result of a finished call, or its exception."""
-        worker = self._workers.pop(future)
-        error = future.exception()
-        if isinstance(error, BrokenProcessPool):
-            worker.stop()
-            return WorkerError(f"a worker process {ending(worker.exit_code())}: run the same command again")
-        self._idle.append(worker)
-        return error or future.result()
+    def work(self) -> None:
+        """Wait until processes send something: hand reports on, and let calls end."""
+        for pipe in wait([*self._busy]):
+            assert isinstance(pipe, Connection)
+            worker, future, report = self._busy[pipe]
+            try:
+                has_ended, content = pipe.recv()
+            except (EOFError, OSError):
+                del self._busy[pipe]
+                worker.stop()
+                end = ending(worker.process.exitcode or 0)
+                future.set_exception(WorkerError(f"a worker process {end}: run the same command again"))
+                continue
+            if not has_ended:
+                report(content)
+                continue
+            del self._busy[pipe]
+            self._idle.append(worker)
+            if isinstance(content, Exception):
+                future.set_exception(content)
+            else:
+                future.set_result(content)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End all workers at once; those that work remove their temporary files first."""
-        workers = [*self._idle, *self._workers.values()]
+        """End all processes at once; those that work remove their temporary files first."""
+        workers = [*self._idle, *(worker for worker, _, _ in self._busy.values())]
         for worker in workers:
-            worker.terminate()
+            worker.process.terminate()
         for worker in workers:
             worker.stop()
 
+    def _start(self) -> None:
+        """Start a process without the signals of terminals, which this one gets when it has started.
 
-class _Worker:
-    """A worker process: an executor with one process, and a pipe for its reports."""
-
-    def __init__(self, shared: tuple[Any, ...]) -> None:
-        with _starting():
-            context = multiprocessing.get_context("spawn")
-            self.pipe, self._theirs = context.Pipe(duplex=False)
-            self._executor = ProcessPoolExecutor(
-                1, mp_context=context, initializer=_begin, initargs=(self._theirs, shared)
-            )
-        self._process: Any = None
-
-    def submit(self, function: Callable[..., Any], piece: Any) -> Future[Any]:
-        if self._process:
-            return self._executor.submit(_work, function, piece)
-        with _starting():
+        It starts with a safe path: it would import modules from the working directory otherwise, until it has
+        received its parent's path.
+        """
+        context = multiprocessing.get_context("spawn")
+        with stopping.delayed(), environment(PYTHONSAFEPATH="1"):
+            before = signal.pthread_sigmask(signal.SIG_BLOCK, _OF_TERMINALS)
             try:
-                future = self._executor.submit(_work, function, piece)
-            except BrokenPipeError:
-                raise WorkerError(
-                    "a worker process ended while it was starting: run the same command again to continue"
-                ) from None
-        (self._process,) = self._executor._processes.values()
-        self._theirs.close()
-        return future
+                resource_tracker.ensure_running()  # first of all: starting it unblocks SIGINT again
+                signal.pthread_sigmask(signal.SIG_BLOCK, _OF_TERMINALS)
+                pipe, theirs = context.Pipe()
+                process = context.Process(target=_serve, args=(theirs, self._shared))
+                process.start()
+                theirs.close()
+                self._idle.append(_Worker(process, pipe))
+            finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
-    def terminate(self) -> None:
-        if self._process:
-            self._process.terminate()
 
-    def exit_code(self) -> int:
-        return self._process.exitcode or 0
+class _Worker(NamedTuple):
+    """A worker process, and the pipe to it."""
+
+    process: BaseProcess
+    pipe: Connection
 
     def stop(self) -> None:
-        if self._process:
-            self._process.join(GRACE)
-            self._process.kill()
-        self._executor.shutdown()
+        """Wait for its end; it is killed if it takes long."""
+        self.process.join(GRACE)
+        self.process.kill()
+        self.process.join()
         self.pipe.close()
 
 
-@contextlib.contextmanager
-def _starting() -> Iterator[None]:
-    """Keep signals of terminals from processes that start in the block. This process gets them when it ends.
+def _serve(pipe: Connection, shared: tuple[Any, ...]) -> None:
+    """What a worker process does: call what it receives until its parent ends it.
 
-    A new process starts with a safe path: it would import modules from the working directory otherwise, until
-    it has received its parent's path.
+    It ignores the signals of terminals, which the parent handles. SIGTERM ends it after a function has tidied
+    up.
     """
-    with stopping.delayed(), environment(PYTHONSAFEPATH="1"):
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, _OF_TERMINALS)
-        try:
-            resource_tracker.ensure_running()  # first of all: starting it unblocks SIGINT again
-            signal.pthread_sigmask(signal.SIG_BLOCK, _OF_TERMINALS)
-            yield
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-# In a worker process
-
-_pipe: Connection
-_shared: tuple[Any, ...]
-
-
-def _begin(pipe: Connection, shared: tuple[Any, ...]) -> None:
-    """Ignore the signals of terminals, which the parent handles, and end with the parent."""
-    global _pipe, _shared
-    _pipe, _shared = pipe, shared
     for number in _OF_TERMINALS:
         signal.signal(number, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _OF_TERMINALS)
@@ -196,25 +177,26 @@ def _begin(pipe: Connection, shared: tuple[Any, ...]) -> None:
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
     threading.Thread(target=_end_with, args=(multiprocessing.parent_process(),), daemon=True).start()
+    try:
+        while True:
+            function, piece = pipe.recv()
+            stopping.catch_signals([signal.SIGTERM])
+            try:
+                content = function(piece, lambda report: pipe.send((False, report)), *shared)
+            except Exception as error:
+                content = portable(error)
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            pipe.send((True, content))
+    except stopping.Stopped:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGTERM)
+    except (EOFError, BrokenPipeError):
+        """The parent has ended."""
 
 
 def _end_with(parent: Any) -> None:
     parent.join()
     os._exit(1)
-
-
-def _work(function: Callable[..., Any], piece: Any) -> Any:
-    """Call the function. SIGTERM ends the process after the function has tidied up."""
-    stopping.catch_signals([signal.SIGTERM])
-    try:
-        return function(piece, _pipe.send, *_shared)
-    except stopping.Stopped:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        os.kill(os.getpid(), signal.SIGTERM)
-    except Exception as error:
-        raise portable(error) from None
-    finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def portable(error: Exception) -> Exception:
