@@ -41,7 +41,9 @@ def show(place: str | Path) -> None:
             kinds = ", ".join(dataset.names["entities"][e] for e in s.kinds)
             console.print(styled(f"Its kinds of vehicles, the most frequent first: {kinds}."))
         console.print(_splits(dataset))
-        console.print(_acceptance(dataset))
+        heads, acceptance = ("loop", "proposed", "accepted", "rate"), dataset.manifest["acceptance"].items()
+        rates = [(n, f"{t['proposed']:,}", f"{t['accepted']:,}", f"{t['rate']:.1%}") for n, t in acceptance]
+        console.print(new_table("Rejection sampling", heads, rates, left=("loop",)))
         if timings := _timings(store):
             console.print(timings)
         console.print(_frequencies(dataset))
@@ -64,14 +66,6 @@ def _splits(dataset: Dataset) -> Table:
     table.add_row("median |margin|, m", *(f"{median_margin(counts):.1f}" for counts in splits.values()))
     add_shares("hidden in part", "hidden", 1)
     return table
-
-
-def _acceptance(dataset: Dataset) -> Table:
-    rows = [
-        (loop, f"{total['proposed']:,}", f"{total['accepted']:,}", f"{total['rate']:.1%}")
-        for loop, total in dataset.manifest["acceptance"].items()
-    ]
-    return new_table("Rejection sampling", ("loop", "proposed", "accepted", "rate"), rows, left=("loop",))
 
 
 def _timings(store: DirectoryStore | Remote) -> Table | None:

@@ -89,11 +89,6 @@ def _pieces() -> _Pieces:
     return _here
 
 
-def _in_worker() -> bool:
-    loading = sys.modules.get("torch.utils.data")
-    return loading is not None and loading.get_worker_info() is not None
-
-
 class Room:
     """Memory for the arrays of a batch: shared in a worker process of DataLoader, ordinary elsewhere.
 
@@ -109,7 +104,9 @@ class Room:
         for name, (shape, dtype) in forms.items():
             offsets[name] = size
             size += -(-prod(shape) * np.dtype(dtype).itemsize // _ALIGNED) * _ALIGNED
-        self.taken = _pieces().take(size) if _in_worker() else None
+        loading = sys.modules.get("torch.utils.data")
+        in_worker = loading is not None and loading.get_worker_info() is not None
+        self.taken = _pieces().take(size) if in_worker else None
         self.arrays: dict[str, np.ndarray] = {}
         for name, (shape, dtype) in forms.items():
             if self.taken is None:

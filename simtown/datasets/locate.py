@@ -60,17 +60,13 @@ def find(where: str) -> Address:
     if path.name in SPLITS and not path.is_file():  # the shards of a split may lie in a folder of its name
         split = open_dataset(path.parent)[path.name]
     elif path.is_file():
-        split = _shard_alone(path.resolve())
+        shard = path.resolve()
+        with reading(shard, "run simtown verify on its data set"):
+            arrays, count = form_of(shard)
+        split = Split([shard], [count], arrays)
     else:
         raise FileNotFoundError(f"there is no shard {path}: {_HOW}")
     if index >= len(split):
         content = f"holds examples 0 to {len(split) - 1}" if len(split) else "holds no example"
         raise ValueError(f"{path} {content}, so there is no example {index}")
     return Address(split, index, f"{path.stem}-{index}")
-
-
-def _shard_alone(path: Path) -> Split:
-    """A shard without its data set, as a split. Raises DamagedError if it cannot be read."""
-    with reading(path, "run simtown verify on its data set"):
-        arrays, count = form_of(path)
-    return Split([path], [count], arrays)

@@ -147,7 +147,10 @@ def plot(results: Mapping[str, Marginals], frequencies: str, path: Path) -> None
         for name in shown:
             label = wanted if name == "train" else "uniform"
             _plot_split(axes, name, results[name], role, order, floor, label)
-        fits = "\n".join(_in_words(name, results[name].fit[role]) for name in shown)
+        fits = "\n".join(
+            f"{name}: χ² = {fit.chi2:.1f}, {fit.dof} d.o.f., p = {fit.p:.2g}"
+            for name, fit in ((name, results[name].fit[role]) for name in shown)
+        )
         kind = "asked for and generated" if row == 0 else "training and test"
         axes.set_title(f"{role.capitalize()}s: {kind}\n{fits}", fontsize=10, color=INK)
         axes.set_xscale("log")
@@ -188,7 +191,3 @@ def _plot_split(
         hollow = {"color": colour, "markersize": 4, "markerfacecolor": "none"}
         never = np.full(len(order) - seen.sum(), floor)
         axes.plot(rank[~seen], never, "v", label=f"{name}: never", **hollow)
-
-
-def _in_words(name: str, fit: GoodnessOfFit) -> str:
-    return f"{name}: χ² = {fit.chi2:.1f}, {fit.dof} d.o.f., p = {fit.p:.2g}"

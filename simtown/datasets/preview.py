@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 import numpy as np
 from PIL import Image
 
@@ -9,9 +12,8 @@ from simtown.assets.catalogue import ENTITIES
 from simtown.core.streams import Stream
 from simtown.datasets.reader import Dataset
 from simtown.datasets.settings import Settings
-from simtown.language.questions import text
-from simtown.language.relations import RELATION_NAMES
-from simtown.language.sampler import Examples, sample
+from simtown.datasets.shards import columns
+from simtown.language.sampler import sample
 from simtown.render.frames import Renderer
 from simtown.render.sheet import SheetCell, contact_sheet
 from simtown.scenes.placement import LANES
@@ -23,18 +25,15 @@ from simtown.scenes.weather import WEATHERS
 SUBJECT, OBJECT, YES, NO = (38, 110, 220), (226, 110, 20), (30, 128, 60), (186, 40, 40)
 
 
-def _cells(
-    images: np.ndarray, questions: list[str], answers: np.ndarray, boxes: np.ndarray, slots: np.ndarray
-) -> list[SheetCell]:
-    """A cell an example; boxes (n, v, 4), and slots (n, 2) of subject and object."""
-    return [
-        SheetCell(
-            image,
-            [(question, None), ("yes", YES) if answer else ("no", NO)],
-            [(tuple(box[s].tolist()), SUBJECT), (tuple(box[o].tolist()), OBJECT)],
-        )
-        for image, question, answer, box, (s, o) in zip(images, questions, answers, boxes, slots, strict=True)
-    ]
+def _sheet(columns: Mapping[str, np.ndarray], images: np.ndarray, boxes: np.ndarray) -> Image.Image:
+    """A cell an example, by its columns, with (n, v, 4) boxes of its vehicles in its picture."""
+    cells = []
+    for i, (image, box) in enumerate(zip(images, boxes, strict=True)):
+        subject, obj = (tuple(box[columns[role][i]].tolist()) for role in ("subject_slot", "object_slot"))
+        question = columns["question"][i].decode()
+        answer = ("yes", YES) if columns["answer"][i] else ("no", NO)
+        cells.append(SheetCell(image, [(question, None), answer], [(subject, SUBJECT), (obj, OBJECT)]))
+    return contact_sheet(cells, columns=max(1, 1280 // images.shape[2]))
 
 
 def dataset_sheet(
@@ -53,26 +52,16 @@ def dataset_sheet(
         h, w = min(images.shape[1] * scale, 1024), min(images.shape[2] * scale, 1024)
         scenes = examples.scenes(rows)
         images, box = renderer.render(scenes, w, h, geometry=False).rgb, boxes(scenes, w, h)
-    questions = [question.decode() for question in columns["question"]]
-    slots = np.stack([columns["subject_slot"], columns["object_slot"]], axis=1)
-    cells = _cells(images, questions, columns["answer"], box, slots)
-    return contact_sheet(cells, columns=max(1, 1280 // images.shape[2]))
+    return _sheet(columns, images, box)
 
 
 def random_sheet(settings: Settings, renderer: Renderer, count: int, width: int, height: int) -> Image.Image:
     """New examples of these settings, without a data set, as :func:`dataset_sheet` shows them."""
-    examples: Examples = sample(settings.recipe("train"), np.arange(count + count % 2))
-    scene = examples.scene[slice(0, count)]
-    images, box = renderer.render(scene, width, height, geometry=False).rgb, boxes(scene, width, height)
-    slots = np.stack([examples.subject, examples.object], axis=1)[:count]
-    entities = np.take_along_axis(scene.entity, slots, axis=1)
-    questions = [
-        text(ENTITIES[subject], RELATION_NAMES[examples.relation[i]], ENTITIES[obj], examples.phrasing[i])
-        for i, (subject, obj) in enumerate(entities)
-    ]
-    return contact_sheet(
-        _cells(images, questions, examples.answer[:count], box, slots), columns=max(1, 1280 // width)
-    )
+    index = np.arange(count + count % 2)
+    examples = sample(settings.recipe("train"), index)
+    made = columns(examples, index, replace(settings, width=width, height=height))
+    images = renderer.render(examples.scene[slice(count)], width, height, geometry=False).rgb
+    return _sheet(made, images, made["boxes"][:count])
 
 
 def _portraits(entities: list[int], weather: str) -> SceneBatch:

@@ -294,7 +294,12 @@ class ShardCache:
     """
 
     def __init__(self, remote: Remote) -> None:
-        self.remote, self.limit = remote, _limit()
+        text = os.environ.get(LIMIT)
+        if text and not (re.fullmatch(r"\d*\.?\d+", text) and float(text)):
+            raise ValueError(
+                f"{LIMIT}={text} is not a number of gigabytes: write one greater than 0, such as {LIMIT}=50"
+            )
+        self.remote, self.limit = remote, float(text) * _GB if text else None
         self.manifest = remote.load_manifest()
         own = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "simtown"
         home = Path(os.environ.get(CACHE) or own)
@@ -385,19 +390,6 @@ class ShardCache:
             with suppress(Exception):
                 self.fetch(path)
             self._asked.discard(path)
-
-
-def _limit() -> float | None:
-    """Bytes that the environment variable allows, None if it is not set.
-
-    Raises ValueError if it is not a number of gigabytes.
-    """
-    text = os.environ.get(LIMIT)
-    if text and not (re.fullmatch(r"\d*\.?\d+", text) and float(text)):
-        raise ValueError(
-            f"{LIMIT}={text} is not a number of gigabytes: write one greater than 0, such as {LIMIT}=50"
-        )
-    return float(text) * _GB if text else None
 
 
 @contextmanager

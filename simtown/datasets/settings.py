@@ -39,6 +39,8 @@ _SHARD_BYTES = 160e6
 #: Bytes of an example for each pixel of a side (outlines), and for each pixel of the area, measured from
 #: 32 x 32 to 1024 x 1024.
 _EXAMPLE_BYTES, _MASK_BYTES, _DEPTH_BYTES = (145.0, 0.16), (18.0, 0.015), (110.0, 0.6)
+#: Pixels of all pictures that are drawn or read at once, which limits the memory of a worker.
+_PIXELS = 8_000_000
 #: The least number of shards, so that workers share a small set and a stopped job continues; but no shard has
 #: fewer examples than this.
 _LEAST_SHARDS, _LEAST_SHARD = 4, 500
@@ -195,6 +197,10 @@ class Settings:
         pixels = self.width * self.height
         parts = ((True, _EXAMPLE_BYTES), (self.masks, _MASK_BYTES), (self.depth, _DEPTH_BYTES))
         return sum(by_side * sqrt(pixels) + by_pixel * pixels for kept, (by_side, by_pixel) in parts if kept)
+
+    def at_once(self, most: int) -> int:
+        """Pictures that are in memory at once: `most`, but no more than have 8 million pixels."""
+        return max(1, min(most, _PIXELS // (self.width * self.height)))
 
     @property
     def shard_size(self) -> int:

@@ -39,8 +39,12 @@ from simtown.scenes.street import SLOTS
 STAGES = ("sample", "question", "render", "encode", "write")
 #: (proposed, accepted) counts of rejection loops, by name.
 Tried = dict[str, tuple[int, int]]
-#: Pixels that are drawn at once, which limits the memory of a worker for every picture size.
-_PIXELS = 8_000_000
+#: How pictures are packed.
+_FILTERS = {
+    "images": hdf5plugin.LZ4(),
+    "masks": hdf5plugin.LZ4(),
+    "depth": hdf5plugin.Bitshuffle(cname="lz4"),
+}
 #: Shards in a folder, if a split has more than this.
 FOLDER = 1_000
 #: Least bytes of an example in a shard: with pictures of 32 x 32 pixels it has some 500.
@@ -230,7 +234,13 @@ def write_shard(
     with replacing(directory / task.name) as temporary, _Target(temporary) as target:
         with _open_for_writing(target, clock) as file:
             with delayed():
-                pictures = _create_pictures(file, settings, task.count)
+                pictures = {
+                    name: file.create_dataset(
+                        name, (task.count, *shape), kind, chunks=(1, *shape), **_FILTERS[name]
+                    )
+                    for name, (shape, kind) in layout(settings).items()
+                    if name in PICTURES
+                }
             for begin, end in batches(settings, task.count):
                 index = np.arange(task.start + begin, task.start + end)
                 with clock.stage("sample"):
@@ -273,20 +283,6 @@ def _open_for_writing(target: _Target, clock: Clock) -> Iterator[h5py.File]:
             file.close()
 
 
-def _create_pictures(file: h5py.File, settings: Settings, n: int) -> dict[str, h5py.Dataset]:
-    """The arrays of pictures, by name, not filled."""
-    filters = {
-        "images": hdf5plugin.LZ4(),
-        "masks": hdf5plugin.LZ4(),
-        "depth": hdf5plugin.Bitshuffle(cname="lz4"),
-    }
-    return {
-        name: file.create_dataset(name, (n, *shape), kind, chunks=(1, *shape), **filters[name])
-        for name, (shape, kind) in layout(settings).items()
-        if name in PICTURES
-    }
-
-
 def attributes(task: ShardTask, tried: Tried, summary: Summary) -> dict[str, int | str]:
     """The attributes of a shard's file."""
     return {
@@ -301,7 +297,7 @@ def attributes(task: ShardTask, tried: Tried, summary: Summary) -> dict[str, int
 
 def batches(settings: Settings, count: int) -> Iterator[tuple[int, int]]:
     """(begin, end) of the rows of each batch of a shard: they are sampled and drawn at once."""
-    size = max(2, min(512, _PIXELS // (settings.width * settings.height)))
+    size = max(2, settings.at_once(512))
     return ((begin, min(begin + size, count)) for begin in range(0, count, size))
 
 

@@ -1,6 +1,7 @@
 """The audit finds planted biases by the check they belong to; a clean set passes at the rate it promises."""
 
 import json
+from contextlib import closing
 from math import comb, sqrt
 
 import cv2
@@ -26,7 +27,7 @@ from simtown.datasets.audit import (
     statistics,
 )
 from simtown.datasets.audit.findings import LEVEL, Finding, judge, wilson
-from simtown.datasets.audit.rows import DatasetRows, Grid
+from simtown.datasets.audit.rows import DatasetRows, Neighbourhoods
 from simtown.datasets.generate import generate
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings
@@ -276,15 +277,16 @@ def test_of_a_split_of_many_pictures_some_are_compared_with_all_and_equal_ones_a
 )
 def test_near_rows_meet_at_home(places, parts, reach):
     places = np.array(places)
-    grid = Grid.by(places, [parts, 2], reach)
-    row, number, home = grid.assign(places)
-    assert row[home].tolist() == list(range(len(places)))
-    assert number.min() >= 0
-    assert number.max() < len(grid)
-    members = {own: set(number[row == own].tolist()) for own in range(len(places))}
-    homes = number[home]
+    records = np.zeros(len(places), dtype=[("row", "<i8"), ("home", "?")])
+    records["row"] = np.arange(len(places))
+    with closing(Neighbourhoods(places, [parts, 2], reach, records.dtype)) as neighbourhoods:
+        neighbourhoods.add(records, places)
+        homes = [own["row"][own["home"]].tolist() for _, own in neighbourhoods]
+        members = [set(own["row"].tolist()) for _, own in neighbourhoods]
+    assert sorted(row for rows in homes for row in rows) == list(range(len(places)))
     near = np.abs(places[:, None] - places).max(axis=2) < 0.999 * reach
-    assert all(homes[a] in members[b] for a, b in np.argwhere(near).tolist())
+    for residents, all_rows in zip(homes, members, strict=True):
+        assert all(set(np.flatnonzero(near[row]).tolist()) <= all_rows for row in residents)
 
 
 def test_statistics_of_a_large_split_are_of_pairs_spread_over_it(clean, copy, monkeypatch):

@@ -361,6 +361,11 @@ def test_the_quick_check_finds_what_contradicts_itself(edit, word, town):
     assert_reported(town, SHARD, word, quick=True)
 
 
+def test_the_quick_check_of_large_pictures_reads_an_odd_number_at_once(whole, monkeypatch):
+    monkeypatch.setattr(Settings, "at_once", lambda settings, most: 3)
+    assert problems(whole, quick=True) == []
+
+
 def test_the_quick_check_says_what_it_did_not_prove(foreign, copy, cli):
     """A set of another seed agrees with itself."""
     town = copy(foreign)

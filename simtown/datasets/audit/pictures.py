@@ -25,7 +25,7 @@ import numpy as np
 from simtown.core.pool import Pool, Report
 from simtown.datasets.audit.findings import Finding
 from simtown.datasets.audit.repeats import SCENE, scene_points
-from simtown.datasets.audit.rows import DatasetRows, Grid, hashes
+from simtown.datasets.audit.rows import DatasetRows, Neighbourhoods, hashes
 from simtown.datasets.settings import Settings
 
 #: Cells along each side of a fingerprint, and the differences from which two pictures are different: of all
@@ -51,8 +51,8 @@ REFERENCES = 1_000_000
 #: Pictures in a neighbourhood, about, the parts that a direction is cut into, and directions that are cut at
 #: most.
 _TOGETHER, _PARTS, _CUTS = 50_000, 4, 3
-#: Pixels that are read at once, and pairs that are compared at once.
-_PIXELS, _PAIRS = 8_000_000, 4_096
+#: Pairs that are compared at once.
+_PAIRS = 4_096
 #: What is kept of a picture: its number among all rows, a hash of its cells, whether the neighbourhood is its
 #: home, whether others are compared with it, and where it lies.
 PICTURE = np.dtype(
@@ -60,44 +60,36 @@ PICTURE = np.dtype(
 )
 
 
-class PicturePlaces:
-    """Where the pictures of a data set lie.
+def directions(rows: DatasetRows) -> np.ndarray:
+    """(SIDE * SIDE, _DIRECTIONS) float32: those in which the pictures vary most."""
+    learned = fingerprints(cell_brightness(rows, rows.spread(_LEARNED_FROM, _PLACES)))
+    found = np.linalg.svd(learned - learned.mean(axis=0), full_matrices=False)[2][:_DIRECTIONS].T
+    result = np.zeros((SIDE * SIDE, _DIRECTIONS), dtype=np.float32)
+    result[:, : found.shape[1]] = found  # fewer pictures than that have fewer
+    return result
 
-    Attributes:
-        directions: (SIDE * SIDE, _DIRECTIONS) float32, those of greatest variation.
-        grid: neighbourhoods of places.
-    """
 
-    def __init__(self, rows: DatasetRows) -> None:
-        learned = fingerprints(cell_brightness(rows, rows.spread(_LEARNED_FROM, _PLACES)))
-        directions = np.linalg.svd(learned - learned.mean(axis=0), full_matrices=False)[2][:_DIRECTIONS].T
-        self.directions = np.zeros((SIDE * SIDE, _DIRECTIONS), dtype=np.float32)
-        self.directions[:, : directions.shape[1]] = directions  # fewer pictures than that have fewer
-        cuts = next((cuts for cuts in range(_CUTS) if len(rows) <= _TOGETHER * _PARTS**cuts), _CUTS)
-        self.grid = Grid.by(learned @ self.directions, [_PARTS] * cuts, REACH)
+def neighbourhoods(rows: DatasetRows, directions: np.ndarray) -> Neighbourhoods:
+    """Neighbourhoods of pictures, without any as yet."""
+    learned = picture_records(rows, rows.spread(_LEARNED_FROM, _PLACES), directions)["place"]
+    cuts = next((cuts for cuts in range(_CUTS) if len(rows) <= _TOGETHER * _PARTS**cuts), _CUTS)
+    return Neighbourhoods(learned.astype(np.float32), [_PARTS] * cuts, REACH, PICTURE)
 
-    def records(
-        self, rows: DatasetRows, numbers: np.ndarray, cells: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Neighbourhoods (m,) int64 and records (m,) of the pictures with these numbers among all rows, by
-        their cells (n, SIDE * SIDE) uint8.
-        """
-        place, reference = fingerprints(cells) @ self.directions, np.zeros(len(numbers), dtype=bool)
-        for name, places, own in rows.by_split(numbers):
-            reference[places] = own % -(-rows.lengths[name] // REFERENCES) == 0
-        row, neighbourhood, home = self.grid.assign(place)
-        used = home | reference[row]
-        row, neighbourhood, home = row[used], neighbourhood[used], home[used]
-        records = np.zeros(len(row), dtype=PICTURE)
-        records["row"], records["hash"], records["home"] = numbers[row], hashes(cells)[row], home
-        records["reference"], records["place"] = reference[row], place[row]
-        return neighbourhood, records
+
+def picture_records(rows: DatasetRows, numbers: np.ndarray, directions: np.ndarray) -> np.ndarray:
+    """(n,) records of the pictures with these numbers among all rows."""
+    cells, records = cell_brightness(rows, numbers), np.zeros(len(numbers), dtype=PICTURE)
+    records["row"], records["hash"] = numbers, hashes(cells)
+    records["place"] = fingerprints(cells) @ directions
+    for name, places, own in rows.by_split(numbers):
+        records["reference"][places] = own % -(-rows.lengths[name] // REFERENCES) == 0
+    return records
 
 
 def cell_brightness(rows: DatasetRows, numbers: np.ndarray) -> np.ndarray:
     """(n, SIDE * SIDE) uint8: mean brightness of the cells of pictures, by their numbers among all rows."""
     settings, cells = rows.dataset.settings, np.empty((len(numbers), SIDE, SIDE), dtype=np.uint8)
-    size = max(1, min(256, _PIXELS // (settings.width * settings.height)))
+    size = settings.at_once(256)
     for name, places, own in rows.by_split(numbers):
         for begin in range(0, len(own), size):
             pictures = rows.dataset[name].images(own[begin : begin + size])

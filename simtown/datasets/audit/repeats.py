@@ -19,7 +19,7 @@ import numpy as np
 from simtown.core.pool import Pool, Report
 from simtown.datasets.audit.features import Columns, SplitCounts
 from simtown.datasets.audit.findings import Finding
-from simtown.datasets.audit.rows import DatasetRows, Grid, hashes
+from simtown.datasets.audit.rows import DatasetRows, Neighbourhoods, hashes
 from simtown.datasets.settings import SPLITS
 
 #: The columns by which scenes are the same, whatever the light and the street.
@@ -47,7 +47,7 @@ _SHOWN = 10
 Pairs = dict[tuple[str, str, str], np.ndarray]
 
 
-def vehicles(columns: Columns) -> tuple[np.ndarray, np.ndarray]:
+def vehicles(columns: Columns | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Kinds (n, v) int64 in ascending order, and places (n, v, 4) float64 in the same order.
 
     A place is x and y in metres, and the heading's cosine and sine.
@@ -64,7 +64,7 @@ def scene_points(columns: Columns | np.ndarray) -> np.ndarray:
 
     Scenes of other kinds are far apart.
     """
-    kinds, places = vehicles(columns)  # type: ignore[arg-type]
+    kinds, places = vehicles(columns)
     camera = columns["scene/camera"].astype(np.float64)
     return np.concatenate([kinds * _APART, places.reshape(len(kinds), -1), camera], axis=1)
 
@@ -79,22 +79,26 @@ def scene_record(slots: int) -> np.dtype[np.void]:
     return np.dtype([*about, *((name, *form) for name, form in zip(SCENE, scene, strict=True))])
 
 
-def scene_grid(rows: DatasetRows) -> Grid:
-    """Neighbourhoods of scenes, by the place of the first vehicle along the road."""
-    learned = rows.columns(SCENE, rows.spread(_LEARNED_FROM, _RUNS))
-    return Grid.by(vehicles(learned)[1][:, 0, :1], [max(1, -(-len(rows) // _TOGETHER))], float(RADII[-1]))
+def neighbourhoods(rows: DatasetRows) -> Neighbourhoods:
+    """Neighbourhoods of scenes, by the place of the first vehicle along the road; without any as yet."""
+    learned = first_places(rows.columns(SCENE, rows.spread(_LEARNED_FROM, _RUNS)))
+    record = scene_record(rows.dataset.settings.vehicles)
+    return Neighbourhoods(learned, [max(1, -(-len(rows) // _TOGETHER))], float(RADII[-1]), record)
 
 
-def scene_records(grid: Grid, numbers: np.ndarray, columns: Columns) -> tuple[np.ndarray, np.ndarray]:
-    """Neighbourhoods (m,) int64 and records (m,) of the (n,) scenes with these numbers among all rows."""
-    row, neighbourhood, home = grid.assign(vehicles(columns)[1][:, 0, :1])
-    records = np.zeros(len(row), dtype=scene_record(columns["scene/entity"].shape[1]))
+def first_places(columns: Columns | np.ndarray) -> np.ndarray:
+    """(n, 1) float64: where the first vehicle of each scene stands along the road."""
+    return vehicles(columns)[1][:, 0, :1]
+
+
+def scene_records(numbers: np.ndarray, columns: Columns) -> np.ndarray:
+    """(n,) records of the scenes with these numbers among all rows."""
+    records = np.zeros(len(numbers), dtype=scene_record(columns["scene/entity"].shape[1]))
     content = [np.ascontiguousarray(columns[name]).reshape(len(numbers), -1).view(np.uint8) for name in SCENE]
-    records["row"], records["home"] = numbers[row], home
-    records["hash"] = hashes(np.concatenate(content, axis=1))[row]
+    records["row"], records["hash"] = numbers, hashes(np.concatenate(content, axis=1))
     for name in SCENE:
-        records[name] = columns[name][row]
-    return neighbourhood, records
+        records[name] = columns[name]
+    return records
 
 
 def repeated_scenes(

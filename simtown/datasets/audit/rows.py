@@ -9,9 +9,9 @@ home.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import accumulate, product
+from math import prod
 from tempfile import TemporaryFile
 from typing import Any
 
@@ -77,74 +77,47 @@ def hashes(rows: np.ndarray) -> np.ndarray:
     return np.frombuffer(digests, dtype="<u8").copy()
 
 
-@dataclass(frozen=True)
-class Grid:
-    """Where space is cut.
+class Neighbourhoods(Sequence[tuple[int, np.ndarray]]):
+    """Records of rows by where they lie, in a temporary file without a name.
 
-    Attributes:
-        edges: for each direction that is cut, its ascending places.
-        reach: rows that are nearer than this in every direction meet in the homes of both.
+    Direction i of space is cut into parts[i] parts that hold as many of the (n, d) `learned` places each, or
+    into fewer where they would be narrower than `reach`. Each neighbourhood is its number, and its records in
+    the order of their field "row"; the field "home" says whether it is their home.
     """
 
-    edges: tuple[np.ndarray, ...]
-    reach: float
-
-    @classmethod
-    def by(cls, places: np.ndarray, parts: Sequence[int], reach: float) -> Grid:
-        """Cut direction i into parts[i] parts that hold as many of the (n, d) `places` each; into fewer where
-        they would be too narrow.
-        """
-        edges = []
+    def __init__(self, learned: np.ndarray, parts: Sequence[int], reach: float, dtype: np.dtype[Any]) -> None:
+        self._edges: list[np.ndarray] = []
         for i, count in enumerate(parts):
             kept: list[float] = []
-            for edge in np.quantile(places[:, i], np.arange(1, count) / count).tolist():
+            for edge in np.quantile(learned[:, i], np.arange(1, count) / count).tolist():
                 if not kept or edge > kept[-1] + reach:
                     kept.append(edge)
-            edges.append(np.array(kept))
-        return cls(tuple(edges), reach)
+            self._edges.append(np.array(kept))
+        self._reach, self._dtype, self._file = reach, dtype, TemporaryFile()  # noqa: SIM115  (closed by close)
+        self._runs: list[list[tuple[int, int]]] = [[] for _ in range(prod(len(e) + 1 for e in self._edges))]
 
-    def __len__(self) -> int:
-        """Neighbourhoods."""
-        return int(np.prod([len(edges) + 1 for edges in self.edges]))
-
-    def assign(self, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Where the rows of (n, d) `places` belong: numbers of rows, their neighbourhoods, and whether these
-        are their homes.
-        """
-        home, guests = self._numbers(places, np.zeros(len(self.edges))), []
-        for shift in product((-self.reach, 0.0, self.reach), repeat=len(self.edges)):
+    def add(self, records: np.ndarray, places: np.ndarray) -> None:
+        """Add (n,) records to their homes, and wherever they are guests, by their (n, d) places."""
+        home = self._numbers(places, np.zeros(len(self._edges)))
+        members = [np.arange(len(records)) * len(self) + home]
+        for shift in product((-self._reach, 0.0, self._reach), repeat=len(self._edges)):
             number = self._numbers(places, np.array(shift))
             away = np.flatnonzero(number != home)
-            guests.append(away * len(self) + number[away])
-        row, number = np.divmod(np.unique(np.concatenate(guests)), len(self))
-        every = np.concatenate([np.arange(len(places)), row])
-        return every, np.concatenate([home, number]), np.arange(len(every)) < len(places)
+            members.append(away * len(self) + number[away])
+        row, number = np.divmod(np.unique(np.concatenate(members)), len(self))
+        records = records[row]
+        records["home"] = number == home[row]
+        for own_number in np.unique(number).tolist():
+            own = records[number == own_number]
+            self._runs[own_number].append((self._file.seek(0, 2), len(own)))
+            self._file.write(own.tobytes())
 
     def _numbers(self, places: np.ndarray, shift: np.ndarray) -> np.ndarray:
         """(n,) int64: the neighbourhood of each place, moved by `shift`."""
-        shifted = places[:, : len(self.edges)] + shift
         number = np.zeros(len(places), dtype=np.int64)
-        for i, edges in enumerate(self.edges):
-            number = number * (len(edges) + 1) + np.searchsorted(edges, shifted[:, i], side="right")
+        for i, edges in enumerate(self._edges):
+            number = number * (len(edges) + 1) + np.searchsorted(edges, places[:, i] + shift[i], side="right")
         return number
-
-
-class Neighbourhoods(Sequence[tuple[int, np.ndarray]]):
-    """Records of rows by neighbourhood, in a temporary file without a name.
-
-    Each is its number, and its records in the order of their field "row".
-    """
-
-    def __init__(self, count: int, dtype: np.dtype[Any]) -> None:
-        self._dtype, self._file = dtype, TemporaryFile()  # noqa: SIM115  (closed by close)
-        self._runs: list[list[tuple[int, int]]] = [[] for _ in range(count)]
-
-    def add(self, numbers: np.ndarray, records: np.ndarray) -> None:
-        """Add (n,) records to their neighbourhoods, (n,) int64."""
-        for number in np.unique(numbers).tolist():
-            own = records[numbers == number]
-            self._runs[number].append((self._file.seek(0, 2), len(own)))
-            self._file.write(own.tobytes())
 
     def __len__(self) -> int:
         return len(self._runs)

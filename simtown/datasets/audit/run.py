@@ -13,7 +13,7 @@ from simtown.core.pool import Pool, Processes, Report, ignore
 from simtown.datasets.audit import pictures, repeats, small_models, statistics
 from simtown.datasets.audit.features import COLUMNS, THINGS, SplitCounts, sample_rows
 from simtown.datasets.audit.findings import LEVEL, Finding, judge
-from simtown.datasets.audit.rows import DatasetRows, Grid, Neighbourhoods
+from simtown.datasets.audit.rows import DatasetRows
 from simtown.datasets.reader import Dataset, runs
 from simtown.datasets.settings import SPLITS
 from simtown.datasets.shards import checksum
@@ -57,7 +57,20 @@ def audit(dataset: Dataset, pool: Pool | None = None, progress: Report = ignore)
     with surveyed(rows, pool, progress) as seen:
         for name, counts in seen.counts.items():
             findings += statistics.findings(counts, seen.samples[name], dataset.settings, name)
-        findings.append(_changed_files(seen.changed, len(dataset.manifest["shards"])))
+        files, names = len(dataset.manifest["shards"]), ", ".join(seen.changed[:3])
+        first = f": {names}{' ...' if len(seen.changed) > 3 else ''}" if seen.changed else ""
+        findings.append(
+            Finding.of_count(
+                "changed files",
+                "all",
+                len(seen.changed),
+                f"{len(seen.changed):,} of {files:,} files differ from their checksum in the manifest{first}",
+                "Somebody changed these files after simtown made them: run simtown verify to see what is "
+                "wrong, or generate the data set again.",
+                changed=seen.changed,
+                files=files,
+            )
+        )
         findings += repeats.repeated_scenes(seen.scenes, seen.counts, seen.samples, rows, pool, progress)
         seen.samples.clear()  # tens of megabytes that the last check does not need
         findings.append(pictures.repeated_pictures(seen.pictures, rows, pool, progress))
@@ -102,23 +115,23 @@ def surveyed(rows: DatasetRows, pool: Pool, progress: Report) -> Iterator[Survey
 
     Raises DamagedError if a shard cannot be read.
     """
-    dataset, grid, places = rows.dataset, repeats.scene_grid(rows), pictures.PicturePlaces(rows)
     pieces = [(name, *run) for name in SPLITS for run in runs(rows.lengths[name], _PIECE)]
+    directions = pictures.directions(rows)
     counts: dict[str, SplitCounts] = {}
     samples: dict[Piece, dict[str, np.ndarray]] = {}
     changed: list[str] = []
     with (
-        closing(Neighbourhoods(len(grid), repeats.scene_record(dataset.settings.vehicles))) as scenes,
-        closing(Neighbourhoods(len(places.grid), pictures.PICTURE)) as shown,
-        closing(pool.map(_survey, pieces, (rows, grid, places), progress)) as results,
+        closing(repeats.neighbourhoods(rows)) as scenes,
+        closing(pictures.neighbourhoods(rows, directions)) as shown,
+        closing(pool.map(_survey, pieces, (rows, directions), progress)) as results,
     ):
         for piece, (counted, samples[piece], scene_part, picture_part, changed_files) in results:
             if piece[0] in counts:
                 counts[piece[0]].add(counted)
             else:
                 counts[piece[0]] = counted
-            scenes.add(*scene_part)
-            shown.add(*picture_part)
+            scenes.add(scene_part, repeats.first_places(scene_part))
+            shown.add(picture_part, picture_part["place"])
             changed += changed_files
         yield Survey(
             {name: counts[name] for name in SPLITS if name in counts},
@@ -129,14 +142,12 @@ def surveyed(rows: DatasetRows, pool: Pool, progress: Report) -> Iterator[Survey
         )
 
 
-def _survey(
-    piece: Piece, report: Report, rows: DatasetRows, grid: Grid, places: pictures.PicturePlaces
-) -> Any:
+def _survey(piece: Piece, report: Report, rows: DatasetRows, directions: np.ndarray) -> Any:
     """A piece of work: read and count some examples; reports how many were read.
 
     Returns:
-        Their counts, columns of those in the split's sample, records of scenes and of pictures with their
-        neighbourhoods, and names of changed shards that begin in this piece.
+        Their counts, columns of those in the split's sample, records of scenes and of pictures, and names of
+        changed shards that begin in this piece.
     """
     (name, begin, end), dataset = piece, rows.dataset
     split = dataset[name]
@@ -147,34 +158,18 @@ def _survey(
         after = first + len(columns["answer"])
         numbers = rows.starts[name] + np.arange(first, after)
         counts.append(SplitCounts.of(columns, dataset.settings))
-        scenes.append(repeats.scene_records(grid, numbers, columns))
-        shown.append(places.records(rows, numbers, pictures.cell_brightness(rows, numbers)))
+        scenes.append(repeats.scene_records(numbers, columns))
+        shown.append(pictures.picture_records(rows, numbers, directions))
         kept = in_sample[slice(*np.searchsorted(in_sample, [first, after]))] - first
         sample.append({column: values[kept] for column, values in columns.items()})
         report(after - first)
     for more in counts[1:]:
         counts[0].add(more)
-    records = [tuple(map(np.concatenate, zip(*part, strict=True))) for part in (scenes, shown)]
-    shards = {path.relative_to(dataset.path).as_posix(): path for path in split.shards(begin, end)}
     listed = dataset.manifest["shards"]
+    shards = {path.relative_to(dataset.path).as_posix(): path for path in split.shards(begin, end)}
     changed = [shard for shard, path in shards.items() if checksum(path) != listed[shard]["sha256"]]
-    return counts[0], _joined(sample), *records, changed
+    return counts[0], _joined(sample), np.concatenate(scenes), np.concatenate(shown), changed
 
 
 def _joined(blocks: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
     return {column: np.concatenate([block[column] for block in blocks]) for column in blocks[0]}
-
-
-def _changed_files(changed: list[str], files: int) -> Finding:
-    """Shards that are not what the manifest names, of so many files."""
-    example = f": {', '.join(changed[:3])}{' ...' if len(changed) > 3 else ''}" if changed else ""
-    return Finding.of_count(
-        "changed files",
-        "all",
-        len(changed),
-        f"{len(changed):,} of {files:,} files differ from their checksum in the manifest{example}",
-        "Somebody changed these files after simtown made them: run simtown verify to see what is wrong, or "
-        "generate the data set again.",
-        changed=changed,
-        files=files,
-    )

@@ -17,8 +17,6 @@ from simtown.datasets.settings import Settings
 #: Examples a model learns from at most; fewer than LEAST teach it nothing. Its pictures have SIDE × SIDE
 #: pixels.
 MOST, LEAST, SIDE = 12_000, 200, 10
-#: Pixels that are read at once.
-_PIXELS = 8_000_000
 
 
 def question(split: Split, rows: np.ndarray, settings: Settings) -> np.ndarray:
@@ -31,10 +29,9 @@ def question(split: Split, rows: np.ndarray, settings: Settings) -> np.ndarray:
 
 def picture(split: Split, rows: np.ndarray, settings: Settings) -> np.ndarray:
     """(n, SIDE * SIDE * 3) float32: the picture, very small."""
-    at_once = max(1, min(500, _PIXELS // (settings.width * settings.height)))
     small = [
         cv2.resize(image, (SIDE, SIDE), interpolation=cv2.INTER_AREA)
-        for part in np.array_split(rows, len(rows) // at_once + 1)
+        for part in np.array_split(rows, len(rows) // settings.at_once(500) + 1)
         for image in split.images(part)
     ]
     return np.stack(small).reshape(len(rows), -1).astype(np.float32)

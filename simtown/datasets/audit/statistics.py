@@ -109,26 +109,20 @@ def _information(sample: Columns, length: int, settings: Settings, name: str) ->
     sure = [row for row in measures if row["p"] < 1e-4]
     telling = ", ".join(f"{row['feature']} ({row['bits']:.3f} bits)" for row in sure) or first["feature"]
     among = f"; of {len(rows):,} examples" if len(rows) < length else ""
+    numbers = table[first["feature"]]
+    n, yes = np.bincount(numbers), np.bincount(numbers, weights=answer)
+    value = int(np.argmax(np.abs(yes - n / 2) / np.sqrt(n)))  # whose answers are furthest from half
+    examples = ", ".join(map(str, rows[np.flatnonzero(numbers == value)[:3]]))
     return Finding(
         "information",
         name,
         f"{first['feature']} tells most about the answer: {first['bits']:+.4f} of 1 bit beyond chance (p "
         f"{first['p']:.2g}){among}",
         f"The answer can be guessed from {telling} without understanding the picture: find out "
-        f"why, and generate the data set again. {_most_lopsided(table[first['feature']], answer, rows)}",
+        f"why, and generate the data set again. Look at examples {examples}: of the {n[value]:,} that agree "
+        f"with them in this, {yes[value] / n[value]:.0%} are answered yes.",
         min(1.0, first["p"] * len(measures)),
         details={"features": measures, "n": len(rows)},
-    )
-
-
-def _most_lopsided(numbers: np.ndarray, answer: np.ndarray, rows: np.ndarray) -> str:
-    """Where to look: examples with the value of a feature whose answers are furthest from half."""
-    n, yes = np.bincount(numbers), np.bincount(numbers, weights=answer)
-    value = int(np.argmax(np.abs(yes - n / 2) / np.sqrt(n)))  # every value occurs
-    examples = ", ".join(map(str, rows[np.flatnonzero(numbers == value)[:3]]))
-    return (
-        f"Look at examples {examples}: of the {n[value]:,} that agree with them in this, "
-        f"{yes[value] / n[value]:.0%} are answered yes."
     )
 
 

@@ -29,8 +29,6 @@ from simtown.scenes.weather import WEATHERS
 ANSWERS = ("no", "yes")
 #: The folder of an export's parts, which is removed before the export appears.
 FOLDER = ".parts"
-#: Most pixels, and most examples, of a batch.
-_PIXELS, _MOST = 8_000_000, 256
 _COLUMNS = (
     "images", "question", "answer", "subject", "relation", "object", "subject_slot", "object_slot",
     "phrasing", "margin", "boxes", "visible", *SCENE_COLUMNS,
@@ -96,9 +94,8 @@ class Portion:
         """The examples in order; with `masks` batches have ids: stored, or the same pixels drawn again."""
         s, split = self.data.settings, self.data[self.name]
         renderer = make_renderer() if masks and not s.masks else None
-        size = max(1, min(_MOST, _PIXELS // (s.width * s.height)))
         names = (*_COLUMNS, "masks") if s.masks else _COLUMNS
-        for start, columns in split.stream(names, size, self.rows.start, self.rows.stop):
+        for start, columns in split.stream(names, s.at_once(256), self.rows.start, self.rows.stop):
             scenes = split.scenes_of(columns)
             drawn = renderer.render(scenes, s.width, s.height).ids if renderer else None
             paints = body_paints(scenes.entity, scenes.paint)

@@ -16,14 +16,13 @@ def yaml(value: Any, indent: int = 0) -> str:
         if isinstance(item, dict) and item:
             out += f"{margin}{name}:\n{yaml(item, indent + 2)}"
         elif isinstance(item, list) and item:
-            out += f"{margin}{name}:\n" + "".join(f"{margin}- {_entry(entry, indent + 2)}" for entry in item)
+            out += f"{margin}{name}:\n"
+            for entry in item:
+                lines = yaml(entry, indent + 2).lstrip() if isinstance(entry, dict) else f"{_scalar(entry)}\n"
+                out += f"{margin}- {lines}"
         else:
             out += f"{margin}{name}: {_scalar(item)}\n"
     return out
-
-
-def _entry(item: Any, indent: int) -> str:
-    return yaml(item, indent)[indent:] if isinstance(item, dict) else f"{_scalar(item)}\n"
 
 
 def _scalar(item: Any) -> str:

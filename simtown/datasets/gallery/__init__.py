@@ -80,7 +80,10 @@ def gallery(data: Dataset, out: Path, progress: Report = ignore, everything: boo
         pieces = directory / "data"
         pieces.mkdir()
         index = [_write_split(data, name, sample, pieces, progress) for name, sample in splits.items()]
-        columns = {name: _base64(np.concatenate([part[name] for part in index])) for name in INDEX}
+        columns = {
+            name: base64.b64encode(np.concatenate([part[name] for part in index]).tobytes()).decode("ascii")
+            for name in INDEX
+        }
         _write_script(pieces / "index.js", "begin", {**_about(data, splits), "columns": columns})
         (directory / "index.html").write_text(page(data.name), encoding="utf-8")
 
@@ -236,7 +239,3 @@ def _write_script(path: Path, function: str, *values: Any) -> None:
     """A script that calls a function of the page."""
     words = ", ".join(json.dumps(value, separators=(",", ":")) for value in values)
     path.write_text(f"simtown.{function}({words})\n", encoding="utf-8")
-
-
-def _base64(column: np.ndarray) -> str:
-    return base64.b64encode(column.tobytes()).decode("ascii")
