@@ -263,18 +263,3 @@ def test_refusals(cli, files, glove, tmp_path):
     cli("probe", "visual", "figure", 4, "--data", files, "--out", tmp_path / "f.png").refuses("no figure 4")
     (files / "distributions/shape-dist.json.gz").write_bytes(b"\x1f\x8bxx")
     cli(*study, files, "--task", "shape").refuses("shape-dist", code=1)
-
-
-@pytest.mark.parametrize(
-    ("kind", "blind"), [("bert", False), ("roberta", False), ("gpt2", True), ("lstm", True)]
-)
-def test_a_model_sees_behind_a_gap_whatever_words_it_knows(kind, blind, model):
-    """Words of the study tell; a single subject, or an unknown class, tells nothing."""
-    scorer, undeclared = open_scorer(f"hf:{model(kind)}"), Scorer()
-    undeclared.class_logprobs = scorer.class_logprobs  # a scorer of one's own does not say what it sees
-    contexts, words = ["the [BLANK] bus .", "the [BLANK] banana ."], (("yellow",), ("blue",))
-    for asked, classes in ((contexts, words), (contexts[:1], words), (contexts, (("東京",),))):
-        assert elicit.is_blind(scorer, asked, classes) == blind
-    assert elicit.is_blind(undeclared, contexts, words) == blind
-    said = elicit.by_template(scorer, ["the [Y] [X] ."], ["bus", "banana"], words, "corrected")[0]
-    assert (said == scorer.class_logprobs(contexts, words)).all() == (not blind)
