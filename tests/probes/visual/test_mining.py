@@ -75,22 +75,12 @@ def test_threshold_is_of_cells_and_strict():
 
 
 def test_text_templates():
-    sentences = [
-        s.split()
-        for s in (
-            "the red car",
-            "cars are blue",
-            "a street light is black",
-            "a table is made of wood",
-            "wooden tables",
-            "the light is white",
-            "a car is made of red",
-            "the car was green",
-            "car is a red",
-            "round tables",
-        )
-    ]
-    counted = mining.from_text(sentences, {"car", "street light", "light", "table"})
+    sentences = (
+        "the red car, cars are blue, a street light is black, a table is made of wood, wooden tables, "
+        "the light is white, a car is made of red, the car was green, car is a red, round tables"
+    )
+    subjects = {"car", "street light", "light", "table"}
+    counted = mining.from_text([s.split() for s in sentences.split(", ")], subjects)
     colors = {"car": {"red": 1, "blue": 1}, "street light": {"black": 1}, "light": {"white": 1}}
     assert said(counted["color"]) == colors
     assert said(counted["material"])["table"] == {"wood": 2}
@@ -110,9 +100,8 @@ def test_nothing_is_said_across_marks_of_punctuation():
     ]
     subjects = {"banana", "car", "street light", "light", "table"}
     whole = mining.from_text([tokenise(text, punctuation=True) for text in texts], subjects)
-    pieces = mining.from_text(
-        [piece.split() for text in texts for piece in re.split(r"[.,;:()]", text)], subjects
-    )
+    parts = [piece.split() for text in texts for piece in re.split(r"[.,;:()]", text)]
+    pieces = mining.from_text(parts, subjects)
     for name, counts in whole.items():
         assert said(counts) == said(pieces[name])
     colors = {subject: list(row) for subject, row in said(whole["color"]).items()}
@@ -164,84 +153,72 @@ def test_split_and_wrong_classes(n, seed):
 
 @pytest.fixture
 def genome(tmp_path):
-    """attributes.json and scene_graphs.json of forty images."""
+    """attributes.json and scene_graphs.json of 200 images."""
     rng = np.random.default_rng(0)
-    nouns, colors = (
-        ("car", "bus", "tree", "wall", "sock", "sky", "dog", "cup", "door", "kite", "sign"),
-        ("red", "green", "white", "black"),
-    )
+    nouns = ["car", "bus", "tree", "wall", "sock", "sky", "dog", "cup", "door", "kite", "sign"]
+    colors = ("red", "green", "white", "black")
     images = []
     for i in range(200):
-        names = rng.choice(nouns, 4, replace=False).tolist()
         objects = []
-        for k, name in enumerate(names):
+        for k, name in enumerate(rng.choice(nouns, 4, replace=False).tolist()):
             colour = colors[(nouns.index(name) + int(rng.random() < 0.3)) % 4]
             box = {"object_id": 10 * i + k, "x": 1, "y": 1, "w": 5, "h": 5}
             objects.append({**box, "names": [name], "attributes": [colour]})
         images.append({"image_id": i, "attributes": objects})
     (tmp_path / "attributes.json").write_text(json.dumps(images))
-    graphs = [
-        {"image_id": image["image_id"], "objects": image["attributes"], "relationships": []}
-        for image in images
-    ]
+    graphs = [{"image_id": i, "objects": images[i]["attributes"], "relationships": []} for i in range(200)]
     (tmp_path / "scene_graphs.json").write_text(json.dumps(graphs))
     return tmp_path
 
 
 def test_mine_and_study(cli, genome, tmp_path):
-    out = tmp_path / "mined"
+    def mine(out, *words):
+        return cli("probe", "visual", "mine", "--out", tmp_path / out, *words)
+
+    def colors(out):
+        subjects, counts = mined.Mined(tmp_path / out).counts("color")
+        return {
+            (s, COLOR.classes[j]): int(counts[i, j])
+            for i, s in enumerate(subjects)
+            for j in counts[i].nonzero()[0]
+        }
+
     sources = ("--attributes", genome / "attributes.json", "--graphs", genome / "scene_graphs.json")
-    words = ("probe", "visual", "mine", *sources, "--out", out)
-    assert "cooccurrence: 11 subjects" in cli(*words).succeeds().out
-    source = mined.Mined(out)
-    subjects, counts = source.counts("color")
-    assert len(subjects) == 11
-    brute = Counter()
-    for image in json.loads((genome / "attributes.json").read_text()):
-        for one in image["attributes"]:
-            brute[one["names"][0], one["attributes"][0]] += 1
-    expected = {pair: n for pair, n in brute.items() if n > 5}
-    assert {
-        (s, COLOR.classes[j]): int(counts[i, j])
-        for i, s in enumerate(subjects)
-        for j in counts[i].nonzero()[0]
-    } == expected
-    cli(*words).refuses("another")
+    assert "cooccurrence: 11 subjects" in mine("mined", *sources).succeeds().out
+    objects = [
+        o for image in json.loads((genome / "attributes.json").read_text()) for o in image["attributes"]
+    ]
+    brute = Counter((o["names"][0], o["attributes"][0]) for o in objects)
+    assert colors("mined") == {pair: n for pair, n in brute.items() if n > 5}
+    mine("mined", *sources).refuses("another")
     corpus = tmp_path / "corpus.txt"
-    corpus.write_text(
-        "the red car and the green bus\na white tree\na black wall beside the sky\nthe dog is red\n" * 20
-    )
-    words = ("probe", "visual", "--data", out, "--model", f"ngram:{corpus}", "--task", "color,cooccurrence")
-    done = cli(*words, "--out", tmp_path / "r").succeeds()
+    lines = "the red car and the green bus\na white tree\na black wall beside the sky\nthe dog is red\n"
+    corpus.write_text(lines * 20)
+    study = ("probe", "visual", "--data", tmp_path / "mined", "--model", f"ngram:{corpus}")
+    done = cli(*study, "--task", "color,cooccurrence", "--out", tmp_path / "r").succeeds()
     assert "cooccurrence" in done.out
-    text = tmp_path / "text"
-    cli("probe", "visual", "mine", "--text", corpus, "--subjects", out, "--out", text, "--seed", 3).succeeds()
-    assert {"car", "bus", "tree", "wall", "dog"} <= set(mined.Mined(text).counts("color")[0])
-    assert set(mined.Mined(text).tasks()) == {"color", "cooccurrence", "size"}
+    of_text = ("--text", corpus, "--subjects", tmp_path / "mined", "--seed", 3)
+    mine("text", *of_text).succeeds()
+    assert {"car", "bus", "tree", "wall", "dog"} <= {subject for subject, _ in colors("text")}
+    assert set(mined.Mined(tmp_path / "text").tasks()) == {"color", "cooccurrence", "size"}
     corpus.write_text("The dog was green. Cars are red.\n" * 9 + "a white wall, bus and a black dog\n" * 9)
-    marked = tmp_path / "marked"
-    cli(
-        "probe", "visual", "mine", "--text", corpus, "--subjects", out, "--out", marked, "--seed", 3
-    ).succeeds()
-    subjects, counts = mined.Mined(marked).counts("color")
-    said = {s: {COLOR.classes[i] for i in row.nonzero()[0]} for s, row in zip(subjects, counts, strict=True)}
-    assert said == {"car": {"red"}, "wall": {"white"}, "dog": {"black"}}
+    mine("marked", *of_text).succeeds()
+    assert set(colors("marked")) == {("car", "red"), ("wall", "white"), ("dog", "black")}
 
 
 def test_refusals(cli, genome, tmp_path):
-    out = ("--out", tmp_path / "o")
-    cli("probe", "visual", "mine", *out).refuses("attributes")
-    cli("probe", "visual", "mine", "--text", genome / "attributes.json", *out).refuses("subjects")
-    cli("probe", "visual", "mine", "--graphs", tmp_path / "none.json", *out).refuses("none.json")
-    cli("probe", "visual", "mine", "--coda", tmp_path, *out).refuses("objects.jsonl")
-    cli(
-        "probe", "visual", "mine", "--attributes", genome / "attributes.json", "--threshold", 9999, *out
-    ).refuses("above the thresholds")
-    text = (genome / "attributes.json").read_text()
-    (genome / "attributes.json").write_text(text[: len(text) // 2])
-    cli("probe", "visual", "mine", "--attributes", genome / "attributes.json", *out).refuses(
-        "attributes.json", code=1
-    )
-    (tmp_path / "m").mkdir()
-    (tmp_path / "m" / "mined.json").write_text("{")
-    cli("probe", "visual", "--data", tmp_path / "m", "--model", "ngram:x", *out).refuses("mined.json", code=1)
+    def mine(*words):
+        return cli("probe", "visual", "mine", "--out", tmp_path / "o", *words)
+
+    attributes = genome / "attributes.json"
+    mine().refuses("attributes")
+    mine("--text", attributes).refuses("subjects")
+    mine("--graphs", tmp_path / "none.json").refuses("none.json")
+    mine("--coda", tmp_path).refuses("objects.jsonl")
+    mine("--attributes", attributes, "--threshold", 9999).refuses("above the thresholds")
+    text = attributes.read_text()
+    attributes.write_text(text[: len(text) // 2])
+    mine("--attributes", attributes).refuses("attributes.json", code=1)
+    (tmp_path / "mined.json").write_text("{")
+    words = ("--data", tmp_path, "--model", "ngram:x", "--out", tmp_path / "o")
+    cli("probe", "visual", *words).refuses("mined.json", code=1)

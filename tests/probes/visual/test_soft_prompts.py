@@ -1,6 +1,7 @@
 """Soft prompts and distillation on tiny models."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -15,6 +16,7 @@ from simtown.probes.scorers import open_scorer  # noqa: E402
 from simtown.probes.scorers.base import BLANK  # noqa: E402
 from simtown.probes.visual import DistillSettings, distill, soft_prompts  # noqa: E402
 from simtown.probes.visual.classes import RELATIONS  # noqa: E402
+from tests.probes import tiny  # noqa: E402
 from tests.probes.tiny import MASKED, MIXING, redrawn  # noqa: E402
 from tests.probes.visual.world import SUBJECTS, TEMPLATES  # noqa: E402
 
@@ -24,26 +26,15 @@ def _bert(path, seed):
     sentences = [*SUBJECTS, *(t for templates in TEMPLATES.values() for t in templates), "this the a"]
     words = {word for sentence in sentences for word in sentence.split() if not word.startswith("[")}
     words |= {word for r in RELATIONS.values() for several in r.words.values() for word in several}
-    special = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]"}
-    special |= {"sep_token": "[SEP]", "mask_token": "[MASK]"}
-    vocabulary = [*special.values(), *sorted(words)]
-    made = tokenizers.Tokenizer(
-        tokenizers.models.WordLevel({w: i for i, w in enumerate(vocabulary)}, unk_token="[UNK]")
-    )
+    names = ("pad", "unk", "cls", "sep", "mask")
+    special = {f"{name}_token": f"[{name.upper()}]" for name in names}
+    vocabulary = {word: i for i, word in enumerate([*special.values(), *sorted(words)])}
+    made = tokenizers.Tokenizer(tokenizers.models.WordLevel(vocabulary, unk_token="[UNK]"))
     made.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
-    made.post_processor = tokenizers.processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
-    )
+    made.post_processor = tokenizers.processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
     tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=made, model_max_length=64, **special)
-    config = transformers.BertConfig(
-        vocab_size=len(vocabulary),
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=64,
-        max_position_embeddings=64,
-    )
-    redrawn(transformers.BertForMaskedLM(config), seed, 0.2).save_pretrained(path)
+    config = transformers.BertConfig(vocab_size=len(vocabulary), **{**tiny.SMALL, "hidden_size": 32})
+    tiny.redrawn(transformers.BertForMaskedLM(config), seed, 0.2).save_pretrained(path)
     tokenizer.save_pretrained(path)
     return path
 
@@ -80,9 +71,11 @@ def test_prompts_are_the_texts_that_are_asked(kind, template, model):
     subjects = ["banana", "red bus", "worn-out coat", "bus 東京"]
     these = soft_prompts.rows(scorer, template, subjects)
     gaps = scorer._gaps([elicit.fill(template, subject, BLANK) for subject in subjects])
-    for ids, real, at, (before, after) in zip(these.ids, these.real, these.gap, gaps, strict=True):
+    for ids, real, at, own, (before, after) in zip(*these, gaps, strict=True):
         assert ids[real.bool()].tolist() == [*before, scorer.tokenizer.mask_token_id, *after]
         assert int(at) == len(before)
+        of_template = scorer.tokenizer.decode(ids[own])  # offsets stand at the template's words alone
+        assert re.sub(r"\W", "", of_template) == re.sub(r"\[.\]|\W", "", template)
 
 
 @pytest.mark.parametrize("kind", MIXING)
@@ -95,16 +88,6 @@ def test_prompts_do_not_see_each_others_padding(kind, deep, model, release):
     together = soft_prompts.said(mixture, np.arange(3))
     alone = [soft_prompts.said(mixture, np.array([i]))[0] for i in range(3)]
     assert together == pytest.approx(np.array(alone), abs=1e-4)
-
-
-def test_offsets_stand_at_the_templates_words_alone(bert):
-    model = soft_prompts.masked_of(open_scorer(f"hf:{bert}"))
-    these = soft_prompts.rows(model, "[X] has color [Y] .", ["fire engine", "snow"])
-    tokens = model.tokenizer.convert_ids_to_tokens
-    for i in range(2):
-        assert tokens(these.ids[i][these.own[i]].tolist()) == ["has", "color", "."]
-        assert tokens([int(these.ids[i][these.gap[i]])]) == ["[MASK]"]
-    assert model.tokenizer.decode(these.ids[1][these.real[1].bool()]) == "[CLS] snow has color [MASK] . [SEP]"
 
 
 @pytest.mark.parametrize("deep", [False, True])
