@@ -135,16 +135,16 @@ def benjamini_hochberg(p: Sequence[float]) -> np.ndarray:
     return result
 
 
-def group_draws(groups: int, replicates: int, seed: int) -> np.ndarray:
+def group_draws(groups: int, replicates: int, seed: int | np.random.Generator) -> np.ndarray:
     """(replicates, groups) int64: how often each group is in each bootstrap replicate, drawn with
     replacement.
     """
     return np.random.default_rng(seed).multinomial(groups, np.full(groups, 1 / groups), size=replicates)
 
 
-def interval(replicates: np.ndarray, level: float = 0.95) -> tuple[float, float]:
-    """Percentile interval of a statistic's replicates."""
-    low, high = np.quantile(replicates, [(1 - level) / 2, (1 + level) / 2])
+def interval(replicates: np.ndarray) -> tuple[float, float]:
+    """95 % percentile interval of a statistic's replicates."""
+    low, high = np.quantile(replicates, [0.025, 0.975])
     return float(low), float(high)
 
 
@@ -165,19 +165,15 @@ def spearman(x: np.ndarray, y: np.ndarray) -> Correlation:
     return Correlation(len(x), float(correlation.statistic), float(correlation.pvalue))
 
 
-def mean_interval(
-    values: np.ndarray, level: float = 0.95, replicates: int = 2_000, seed: int = 0
-) -> tuple[float, float]:
-    """Bootstrap percentile interval of the mean of (n,) values, without those that are NaN."""
+def mean_interval(values: np.ndarray, replicates: int = 2_000, seed: int = 0) -> tuple[float, float]:
+    """95 % bootstrap interval of the mean of (n,) values, without those that are NaN."""
     kept = values[np.isfinite(values)]
     n = len(kept)
     if not n:
         return float("nan"), float("nan")
-    # the numbers of group_draws, a few replicates at a time
-    generator, chances, block = np.random.default_rng(seed), np.full(n, 1 / n), max(1, BLOCK // n)
+    generator, block = np.random.default_rng(seed), max(1, BLOCK // n)
     sizes = [min(block, replicates - begin) for begin in range(0, replicates, block)]
-    means = [generator.multinomial(n, chances, size=size) @ kept / n for size in sizes]
-    return interval(np.concatenate(means), level)
+    return interval(np.concatenate([group_draws(n, size, generator) @ kept / n for size in sizes]))
 
 
 @dataclass(frozen=True)

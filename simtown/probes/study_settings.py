@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,10 +29,6 @@ class StudySettings:
     def check(self) -> None:
         """Raises SettingsError if a value is impossible."""
         options.check(self)
-
-    def needs_model(self) -> bool:
-        """Whether a scorer has to be opened."""
-        return True
 
 
 @dataclass(frozen=True)
@@ -71,16 +67,7 @@ class ScorerOptions:
         """The scorer of a model, with a progress bar on stderr; `policy` is that of the study."""
         from simtown.probes.scorers import open_scorer
 
-        return open_scorer(
-            model,
-            device=self.device,
-            dtype=self.dtype,
-            policy=self.policy or policy,
-            variant=self.variant,
-            tokens=self.tokens,
-            cache=self.cache,
-            progress=True,
-        )
+        return open_scorer(model, progress=True, **(asdict(self) | {"policy": self.policy or policy}))
 
 
 @dataclass(frozen=True)

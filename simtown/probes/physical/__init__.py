@@ -94,7 +94,3 @@ class PhysicalSettings(StudySettings):
             for title in TASKS
             if self.set_name in (title.partition("-")[0], "all") and self.task in (title[-2:], "all")
         )
-
-    def needs_model(self) -> bool:
-        """Whether a scorer has to be opened."""
-        return self.model not in BASELINES and self.use != "finetune"

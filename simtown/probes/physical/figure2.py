@@ -10,7 +10,6 @@ import numpy as np
 from simtown.core.plots import INK, new_figure, save_figure, style_axes
 from simtown.core.untrusted import figure_text
 from simtown.probes.physical.physical_release import CATEGORIES, PhysicalRelease, PhysicalTask
-from simtown.probes.physical.scores import frequency_correlation
 from simtown.probes.report import Results
 
 #: Of kinds of properties, and of items.
@@ -32,9 +31,9 @@ def figure2(results: Results, title: str, task: PhysicalTask) -> None:
     if accuracy:
         panels["b"] = lambda axes: _by_category(axes, accuracy, release)
     if "property" in f1:
-        panels["c"] = lambda axes: _by_frequency(axes, "property", f1["property"], release)
+        panels["c"] = lambda axes: _by_frequency(axes, "property", summary, release)
     if "affordance" in f1:
-        panels["d"] = lambda axes: _by_frequency(axes, "affordance", f1["affordance"], release)
+        panels["d"] = lambda axes: _by_frequency(axes, "affordance", summary, release)
     rows, across = (2, 2) if len(panels) == 4 else (1, len(panels))
     figure = new_figure(5.25 * across, 0.6 + 4.1 * rows)
     for axes, (letter, panel) in zip(figure.subplots(rows, across).ravel(), panels.items(), strict=True):
@@ -96,11 +95,11 @@ def _by_category(axes: Any, accuracy: dict[str, float], release: PhysicalRelease
     return "accuracy by kind of property; boxes: quartiles"
 
 
-def _by_frequency(axes: Any, kind: str, f1: dict[str, float], release: PhysicalRelease) -> str:
+def _by_frequency(axes: Any, kind: str, summary: dict[str, Any], release: PhysicalRelease) -> str:
     """(c), (d): F1 against relative frequency, with the least-squares line over the logarithm and one
     standard deviation around it.
     """
-    frequencies = release.frequencies[kind]
+    frequencies, f1, correlation = release.frequencies[kind], summary["f1"][kind], summary["frequency"][kind]
     names = [n for n in f1 if frequencies.get(n, 0) > 0]
     x, y = np.log10([frequencies[n] for n in names]), np.array([f1[n] for n in names])
     colours = (
@@ -116,12 +115,12 @@ def _by_frequency(axes: Any, kind: str, f1: dict[str, float], release: PhysicalR
         axes.fill_between(10**ends, line - deviation, line + deviation, color=INK, alpha=0.08, linewidth=0)
     words = [release.properties[n].word for n in names] if kind == "property" else names
     _label(axes, words, x, y)
-    correlation = frequency_correlation(f1, frequencies)
     axes.set_xscale("log")
     axes.set_ylim(-0.04, 1.04)
     axes.set_xlabel("relative frequency in text", fontsize=9, color=INK)
     axes.set_ylabel("F1", fontsize=9, color=INK)
-    return f"F1 of {_PLURAL[kind]} by frequency; ρ = {correlation.rho:.2f}, p = {correlation.p:.2g}"
+    rho, p = (float("nan") if correlation[name] is None else correlation[name] for name in ("rho", "p"))
+    return f"F1 of {_PLURAL[kind]} by frequency; ρ = {rho:.2f}, p = {p:.2g}"
 
 
 def _label(axes: Any, words: Sequence[str], x: np.ndarray, y: np.ndarray) -> None:
@@ -129,31 +128,12 @@ def _label(axes: Any, words: Sequence[str], x: np.ndarray, y: np.ndarray) -> Non
 
     Left out where they would hide something.
     """
-    if not len(words):
-        return
-    across = (x - x.min()) / max(float(np.ptp(x)), 1e-9)
-    boxes: list[tuple[float, float, float]] = []
-
-    def free(low: float, high: float, at: float, own: int) -> bool:
-        hidden = (across > low) & (across < high) & (np.abs(y - at) < 0.03)
-        hidden[own] = False
-        written = any(low < h and high > lo and abs(at - b) < 0.05 for lo, h, b in boxes)
-        return low > -0.03 and high < 1.03 and not hidden.any() and not written
-
+    across = (x - x.min(initial=0)) / max(float(np.ptp(x)), 1e-9) if len(x) else x
     for i in dict.fromkeys([*np.argsort(x)[:3], *np.argsort(-x)[:3], *np.argsort(-y, kind="stable")[:4]]):
-        wide = 0.035 + 0.0165 * len(words[i])
-        for low, high, side, offset in (
-            (across[i], across[i] + wide, "left", 5),
-            (across[i] - wide, across[i], "right", -5),
-        ):
-            if free(low, high, y[i], i):
-                boxes.append((low, high, y[i]))
-                look = {"va": "center", "ha": side, "fontsize": 7.5, "color": "#666666"}
-                axes.annotate(
-                    figure_text(words[i]),
-                    (10 ** x[i], y[i]),
-                    xytext=(offset, 0),
-                    textcoords="offset points",
-                    **look,
-                )
-                break
+        inwards = 1 if across[i] < 0.5 else -1
+        distance = (across - across[i]) * inwards
+        hidden = (distance > 0) & (distance < 0.05 + 0.0165 * len(words[i])) & (np.abs(y - y[i]) < 0.04)
+        if not hidden.any():
+            side = {"ha": "left" if inwards > 0 else "right", "va": "center", "textcoords": "offset points"}
+            look = {"xytext": (5 * inwards, 0), "fontsize": 7.5, "color": "#666666"}
+            axes.annotate(figure_text(words[i]), (10 ** x[i], y[i]), **side, **look)

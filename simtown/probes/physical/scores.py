@@ -4,7 +4,6 @@ two models on the same decisions.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
@@ -51,69 +50,56 @@ def scores(rows: Decisions, said: np.ndarray) -> dict[str, float]:
     }
 
 
-def replicator(rows: Decisions, objects: bool) -> Callable[[np.ndarray], dict[str, np.ndarray]]:
-    """Scores of bootstrap replicates over the objects of some rows, which are the test's.
+def replicates(rows: Decisions, said: np.ndarray) -> dict[str, np.ndarray]:
+    """{"left", "right", "micro": (r,) F1 of bootstrap replicates over the rows' objects}.
 
-    Gives a function from (n,) bool decisions to {"left", "right", "micro": (r,) F1}. All of its calls use the
-    same draws, so that two models can be compared on each.
-
-    Args:
-        rows: the decisions' rows.
-        objects: whether left items are the objects themselves. Then an object that is drawn twice is two
-            items.
+    All calls use the same draws, so that two models can be compared on each. Where left items are the objects
+    themselves, an object that is drawn twice is two items.
     """
+    objects = np.array_equal(rows.left, rows.object)
     present, group = np.unique(rows.object, return_inverse=True)
     draws = measures.group_draws(len(present), REPLICATES, seed=0)
 
-    def counted(items: np.ndarray, said: np.ndarray) -> Confusion:
+    def counted(items: np.ndarray) -> Confusion:
         names, item = np.unique(items, return_inverse=True)
         each = Confusion.per_item(group * len(names) + item, rows.label, said, len(present) * len(names))
         shape = len(present), len(names)
         return Confusion(*(draws @ c.reshape(shape) for c in (each.tp, each.fp, each.fn, each.tn)))
 
-    def replicate(said: np.ndarray) -> dict[str, np.ndarray]:
-        left, right = counted(rows.object if objects else rows.left, said), counted(rows.right, said)
-        return {
-            "left": measures.macro_f1_of_means(left, draws if objects else 1.0),
-            "right": measures.macro_f1_of_means(right),
-            "micro": measures.micro_f1(right),
-        }
-
-    return replicate
-
-
-def frequency_correlation(f1: dict[str, float], frequencies: dict[str, float]) -> measures.Correlation:
-    """Spearman's correlation of items' F1 with how often they are written about (Figure 2 c, d)."""
-    names = [name for name in f1 if name in frequencies]
-    return measures.spearman(np.array([frequencies[n] for n in names]), np.array([f1[n] for n in names]))
+    left, right = counted(rows.left), counted(rows.right)
+    return {
+        "left": measures.macro_f1_of_means(left, draws if objects else 1.0),
+        "right": measures.macro_f1_of_means(right),
+        "micro": measures.micro_f1(right),
+    }
 
 
 def describe(task: PhysicalTask, rows: Decisions, said: np.ndarray) -> dict[str, Any]:
     """The summary of one task: scores, 95 % intervals over objects, F1 by item with a positive label,
     accuracy by property, correlations with frequency.
     """
-    release, replicates = task.release, replicator(rows, task.kinds[0] == "object")(said)
-    f1, accuracy = {}, {}
+    f1, frequency, accuracy = {}, {}, dict[str, float]()
     for kind, items in zip(task.kinds, (rows.left, rows.right), strict=True):
         names, counts = by_item(items, rows.label, said)
         each, positive = measures.f1(counts.tp, counts.fp, counts.fn), counts.tp + counts.fn > 0
         f1[kind] = {name: float(each[i]) for i, name in enumerate(names) if positive[i]}
+        if kind != "object":  # do F1s depend on how often an item is written about (Figure 2 c, d)?
+            frequency_of = task.release.frequencies[kind]
+            known = [name for name in f1[kind] if name in frequency_of]
+            sides = (np.array([numbers[name] for name in known]) for numbers in (frequency_of, f1[kind]))
+            frequency[kind] = asdict(measures.spearman(*sides))
         if kind == "property":
             right = counts.tp + counts.tn
             accuracy = dict(zip(names, (right / (right + counts.fp + counts.fn)).tolist(), strict=True))
     summary: dict[str, Any] = {
         "decisions": len(rows),
         "scores": scores(rows, said),
-        "intervals": {name: measures.interval(values) for name, values in replicates.items()},
+        "intervals": {name: measures.interval(values) for name, values in replicates(rows, said).items()},
         "f1": f1,
-        "frequency": {
-            kind: asdict(frequency_correlation(each, release.frequencies[kind]))
-            for kind, each in f1.items()
-            if kind != "object"
-        },
+        "frequency": frequency,
     }
     if accuracy:
-        category_of = {uid: release.properties[uid].category for uid in accuracy}
+        category_of = {uid: task.release.properties[uid].category for uid in accuracy}
         by_category = {c: [accuracy[uid] for uid in accuracy if category_of[uid] == c] for c in CATEGORIES}
         summary["accuracy"] = accuracy
         summary["accuracy_by_category"] = {c: float(np.mean(a)) for c, a in by_category.items() if a}
@@ -153,8 +139,7 @@ def compare(a: Results, b: Results) -> list[PrintedTable]:
                 "they cannot be compared"
             )
         tests.append(measures.mcnemar(said_a == rows.label, said_b == rows.label))
-        replicate = replicator(rows, KINDS[title[-2:]][0] == "object")
-        drawn_a, drawn_b = replicate(said_a), replicate(said_b)
+        drawn_a, drawn_b = replicates(rows, said_a), replicates(rows, said_b)
         f1_a, f1_b = scores(rows, said_a), scores(rows, said_b)
         for part, name in zip(drawn_a, short_columns(title), strict=True):
             low, high = measures.interval(drawn_a[part] - drawn_b[part])

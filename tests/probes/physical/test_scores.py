@@ -17,7 +17,7 @@ def test_a_replicate_is_the_score_of_the_drawn_rows(tasks, title, monkeypatch):
     monkeypatch.setattr(scores, "REPLICATES", 40)
     task, rows = tasks[title], tasks[title].test
     said, objects = _said(task), task.kinds[0] == "object"
-    replicates = scores.replicator(rows, objects)(said)
+    replicates = scores.replicates(rows, said)
     present = np.unique(rows.object)
     for i, draw in enumerate(measures.group_draws(len(present), 40, seed=0)):
         copies = [(name, copy) for name, times in zip(present, draw, strict=True) for copy in range(times)]
