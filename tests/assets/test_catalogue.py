@@ -17,7 +17,6 @@ from simtown.assets.catalogue import (
     pose_of,
 )
 
-
 #: Golden: the first so many names, and their digest. Append a kind, never insert, rename or move one.
 ORDERS = [
     (ENTITIES, 60, "a897f548c84d432b"),
