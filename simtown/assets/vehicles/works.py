@@ -43,8 +43,8 @@ def _slab(line: Sequence[Span], thick: float, width: float, paint: str, y: float
 
 def _bucket(x: float, z: float, reach: float, height: float, width: float) -> Mesh:
     """A loader's shovel with its back at x, opening forward."""
-    back = [(x - 0.1 * reach, z + height * 0.5), (x + 0.1 * reach, z + height)]
-    shell = _slab([(x + reach, z), (x, z), *back], 0.1, width, "charcoal")
+    spine = [(x - 0.1 * reach, z + height * 0.5), (x + 0.1 * reach, z + height)]
+    shell = _slab([(x + reach, z), (x, z), *spine], 0.1, width, "charcoal")
     cheek = [(x + reach, z), (x, z), (x, z + height), (x + reach * 0.2, z + height)]
     return shell + profile(cheek, 0.08, "charcoal", y=width / 2 - 0.04).both_sides()
 
