@@ -76,36 +76,13 @@ def state_of(path):
 # The end is the same
 
 
-@pytest.mark.parametrize(
-    ("name", "moments"),
-    [
-        ("pbn", [{"steps": 1}, {"steps": 6}, {"validations": 2}, {"steps": 3}]),
-        ("cnn-lstm", [{"steps": 3}, {"validations": 5}]),
-        ("stream", [{"steps": 2}, {"validations": 2}, {"steps": 5}]),
-        ("patient", [{"validations": 1}, {"steps": 40}, {"validations": 1}]),
-    ],
-)
-def test_an_interrupted_run_ends_as_one_that_was_not(name, moments, data, tmp_path, undisturbed):
-    for seed, moment in enumerate(moments):
-        torch.manual_seed(seed)
-        with pytest.raises(KeyboardInterrupt):
-            fit(CHOICES[name], data, tmp_path / "run", Interrupter(**moment))
-        assert json.loads((tmp_path / "run" / "run.json").read_text())["status"] == "running"
-    done = fit(CHOICES[name], data, tmp_path / "run")
-    assert result(tmp_path / "run") == undisturbed(name)
-    assert not (tmp_path / "run" / "state.safetensors").exists()
-    before = snapshot(tmp_path / "run")
-    assert fit(CHOICES[name], data, tmp_path / "run", Interrupter(1, 1)) == done
-    assert snapshot(tmp_path / "run") == before
-
-
 class Clock(Interrupter):
     """Has the training state kept every two or three steps, by a clock that goes on with the steps; presses
     Ctrl-C like its parent.
     """
 
-    def __init__(self, patch, steps=None):
-        super().__init__(steps)
+    def __init__(self, patch, **moment):
+        super().__init__(**moment)
         self.time = 0.0
         patch.setattr(module, "perf_counter", lambda: self.time)
         patch.setattr(module, "SAVE_EVERY", 1.5)
@@ -121,20 +98,31 @@ def middle_of(directory):
 
 
 @pytest.mark.parametrize(
-    ("name", "moments"),  # killed after so many steps
-    [("pbn", [3, 8]), ("cnn-lstm", [7, 4]), ("stream", [15]), ("patient", [37]), ("cut", [5, 13])],
+    ("name", "moments"),
+    [
+        ("pbn", [{"steps": 3}, {"steps": 8}, {"validations": 1}]),
+        ("pbn", [{"validations": 5}]),
+        ("cnn-lstm", [{"steps": 7}, {"steps": 4}, {"validations": 1}]),
+        ("stream", [{"steps": 15}, {"validations": 1}]),
+        ("patient", [{"steps": 37}, {"validations": 1}]),
+        ("cut", [{"steps": 5}, {"steps": 13}]),
+    ],
 )
-def test_a_run_killed_between_two_validations_goes_on_from_there(
-    name, moments, data, tmp_path, undisturbed, monkeypatch
-):
-    """Its random numbers, its order and the metrics of the whole epoch are those of a run that was not."""
-    for seed, steps in enumerate(moments):
+def test_an_interrupted_run_ends_as_one_that_was_not(name, moments, data, tmp_path, undisturbed, monkeypatch):
+    """Within an epoch too: random numbers, order and metrics are those of a run that was not."""
+    directory = tmp_path / "run"
+    for seed, moment in enumerate(moments):
         torch.manual_seed(seed)
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-            fit(CHOICES[name], data, tmp_path / "run", Clock(patch, steps))
-        assert middle_of(tmp_path / "run") > 0
-    fit(CHOICES[name], data, tmp_path / "run")
-    assert result(tmp_path / "run") == undisturbed(name)
+            fit(CHOICES[name], data, directory, Clock(patch, **moment))
+        assert (middle_of(directory) > 0) == ("steps" in moment)
+    assert json.loads((directory / "run.json").read_text())["status"] == "running"
+    done = fit(CHOICES[name], data, directory)
+    assert result(directory) == undisturbed(name)
+    assert not (directory / "state.safetensors").exists()
+    before = snapshot(directory)
+    assert fit(CHOICES[name], data, directory, Interrupter(1, 1)) == done
+    assert snapshot(directory) == before
 
 
 def test_a_run_too_large_for_one_order_of_all_goes_on_from_between_two_validations(
@@ -143,7 +131,7 @@ def test_a_run_too_large_for_one_order_of_all_goes_on_from_between_two_validatio
     monkeypatch.setattr(sources, "LARGEST_SORTED", 59)
     fit(CHOICES["pbn"], data, tmp_path / "whole", cache=False)
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        fit(CHOICES["pbn"], data, tmp_path / "run", Clock(patch, 8), cache=False)
+        fit(CHOICES["pbn"], data, tmp_path / "run", Clock(patch, steps=8), cache=False)
     assert middle_of(tmp_path / "run") > 0
     fit(CHOICES["pbn"], data, tmp_path / "run")
     assert result(tmp_path / "run") == result(tmp_path / "whole")
@@ -262,58 +250,34 @@ def test_pictures_read_from_disk_train_the_same(data, tmp_path, undisturbed):
 # When it stops, and what is tested
 
 
-def scripted(script, data, directory, monkeypatch, **changes):
-    monkeypatch.setattr(towns.Scripted, "script", script)
-    return fit(small(f"{HERE}:Scripted", max_steps=0, **changes), data, directory)
-
-
 @pytest.mark.parametrize(
-    ("script", "patience", "best", "last"),
+    ("script", "rule", "best", "steps"),
     [
-        ((0.5, 0.6, 0.7, 0.7, 0.65, 0.7, 0.9), 3, 3, 6),
-        ((0.9, 0.5, 1.0), 1, 1, 2),
-        ((0.5, 0.4, 0.6, 0.4, 0.7, 0.4, 0.4, 0.9), 2, 5, 7),
-        ((0.0, 0.0, 0.0), 2, 1, 3),
+        ((0.5, 0.6, 0.7, 0.7, 0.65, 0.7, 0.9), {"patience": 3}, 3, 4 * 6),
+        ((0.9, 0.5, 1.0), {"patience": 1}, 1, 4 * 2),
+        ((0.5, 0.4, 0.6, 0.4, 0.7, 0.4, 0.4, 0.9), {"patience": 2}, 5, 4 * 7),
+        ((0.0, 0.0, 0.0), {"patience": 2}, 1, 4 * 3),
+        ((0.5, 1.0, 0.5), {"patience": 5}, 2, 4 * 2),  # no weights can be better
+        ((0.5, 1.0, 0.5), {"patience": 5, "protocol": "patient"}, 2, 64),
+        # validations at 128 and 160 are the first two after 100 steps
+        ((0.5,) * 9, {"patience": 2, "min_steps": 100, "protocol": "patient"}, 1, 160),
+        # the validation at step 128 itself does not count
+        ((0.5,) * 9, {"patience": 3, "min_steps": 128, "protocol": "patient"}, 1, 224),
+        ((*(0.5,) * 4, 0.9, 0.5, 0.5), {"patience": 2, "min_steps": 100, "protocol": "patient"}, 5, 224),
     ],
 )
-def test_the_papers_protocol_stops_patience_epochs_after_the_best(
-    script, patience, best, last, data, tmp_path, monkeypatch
+def test_a_run_stops_when_its_rule_says_and_keeps_the_best_weights(
+    script, rule, best, steps, data, tmp_path, monkeypatch
 ):
-    run = scripted(script, data, tmp_path / "run", monkeypatch, patience=patience)
-    assert (run["best"]["epoch"], run["epochs"], run["steps"]) == (best, last, 4 * last)
+    """An epoch has four steps; the patient rule validates after 32."""
+    monkeypatch.setattr(towns.Scripted, "script", script)
+    run = fit(small(f"{HERE}:Scripted", max_steps=0, **rule), data, tmp_path / "run")
+    rows = run_directory.read_metrics(tmp_path / "run")
+    assert [r["val_accuracy"] for r in rows] == pytest.approx(list(script[: len(rows)]))
+    assert run["steps"] == rows[-1]["step"] == 4 * run["epochs"] == steps
+    assert run["best"]["step"] == rows[best - 1]["step"]
     assert run["best"]["val_accuracy"] == pytest.approx(script[best - 1])
     assert load_file(tmp_path / "run" / "weights.safetensors")["asked"] == best
-    assert str(patience) in run["stopped"]
-    rows = run_directory.read_metrics(tmp_path / "run")
-    assert [r["epoch"] for r in rows] == list(range(1, last + 1))
-    assert [r["val_accuracy"] for r in rows] == pytest.approx(list(script[:last]))
-
-
-@pytest.mark.parametrize(
-    ("script", "patience", "steps", "last"),
-    [
-        ((0.5,) * 9, 2, 100, 160),  # validations at 128 and 160 are the first two after 100 steps
-        ((0.5,) * 9, 3, 128, 224),  # the validation at step 128 itself does not count
-        ((0.5, 0.5, 0.5, 0.5, 0.9, 0.5, 0.5), 2, 100, 224),  # better at 160
-    ],
-)
-def test_the_patient_protocol_counts_only_after_the_least_steps(
-    script, patience, steps, last, data, tmp_path, monkeypatch
-):
-    monkeypatch.setattr(early_stopping, "CLOSEST", 32)
-    choice = {"patience": patience, "min_steps": steps, "protocol": "patient"}
-    run = scripted(script, data, tmp_path / "run", monkeypatch, **choice)
-    assert run["steps"] == last >= steps
-    assert run["epochs"] == last // 4
-
-
-@pytest.mark.parametrize("protocol", ["paper", "patient"])
-def test_a_perfect_validation_is_the_last(protocol, data, tmp_path, monkeypatch):
-    run = scripted((0.5, 1.0, 0.5), data, tmp_path / "run", monkeypatch, patience=5, protocol=protocol)
-    rows = run_directory.read_metrics(tmp_path / "run")
-    assert [r["val_accuracy"] for r in rows] == [0.5, 1.0]
-    assert run["best"]["step"] == run["steps"] == rows[-1]["step"]
-    assert load_file(tmp_path / "run" / "weights.safetensors")["asked"] == 2
 
 
 def test_the_most_steps_end_a_run_within_an_epoch(data, tmp_path):

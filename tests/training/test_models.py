@@ -2,8 +2,6 @@
 gradients.
 """
 
-from copy import deepcopy
-
 import numpy as np
 import pytest
 
@@ -17,7 +15,7 @@ from simtown.language.questions import vocabulary  # noqa: E402
 from simtown.training.fit import loss_of  # noqa: E402
 from simtown.training.models import MODELS, ModelError, build, find, finds_boxes, options  # noqa: E402
 from simtown.training.models.film import FilmBlock  # noqa: E402
-from simtown.training.models.layers import Stage, half, with_coordinates  # noqa: E402
+from simtown.training.models.layers import with_coordinates  # noqa: E402
 from simtown.training.models.pbn import LabelledConvolution  # noqa: E402
 from simtown.training.models.transformer import transformer  # noqa: E402
 from simtown.training.world import Batch  # noqa: E402
@@ -63,12 +61,6 @@ def differ(one, other):
 # The labelled convolution
 
 
-def short_form(look, image, labels):
-    """What the labelled convolution gives, the labels' part added."""
-    seen, label = look(image, labels)
-    return label.add_to(seen)
-
-
 @quick
 @given(
     height=st.integers(1, 13),
@@ -86,7 +78,8 @@ def test_the_short_form_is_the_plain_one_in_value_and_gradient(
     look = LabelledConvolution(embedding, filters, height, width).double()
     image = torch.randn(b, 3, height, width, dtype=torch.float64, requires_grad=True)
     labels = torch.randn(slots, b, embedding, dtype=torch.float64, requires_grad=True)
-    short, plain = short_form(look, image, labels), look.plain(image, labels)
+    (seen, label), plain = look(image, labels), look.plain(image, labels)
+    short = label.add_to(seen)
     assert short.shape == (slots * b, filters, (height + 1) // 2, (width + 1) // 2)
     torch.testing.assert_close(short, plain)
     pull = torch.randn_like(plain)
@@ -95,45 +88,6 @@ def test_the_short_form_is_the_plain_one_in_value_and_gradient(
         torch.autograd.grad(short, wanted, pull), torch.autograd.grad(plain, wanted, pull), strict=True
     ):
         torch.testing.assert_close(ours, theirs)
-
-
-@pytest.mark.parametrize(("height", "width"), [(1, 1), (1, 5), (2, 2), (3, 8), (13, 7), (16, 32)])
-@pytest.mark.parametrize(("slots", "b", "filters"), [(1, 2, 1), (2, 3, 4), (3, 2, 20)])
-@pytest.mark.parametrize("rate", [0.0, 0.3])
-@pytest.mark.parametrize("learns", [True, False])
-@pytest.mark.parametrize(("kind", "error"), [(torch.float32, 1e-5), (torch.bfloat16, 2**-6)])
-def test_on_one_thread_a_stage_adds_labels_as_pytorchs_layers_do_up_to_rounding(
-    height, width, slots, b, filters, rate, learns, kind, error, same_dropout
-):
-    torch.manual_seed(height + width)
-    look, stage = LabelledConvolution(5, filters, height, width), Stage(filters, rate).train(learns)
-    stage.norm.running_mean.uniform_(-1, 1)
-    seen, label = look(torch.randn(b, 3, height, width), 3 * torch.randn(slots, b, 5))
-    maps = seen.detach().to(kind).requires_grad_()
-    added = label.added.detach().to(kind).requires_grad_()
-    exact = maps.detach().double().requires_grad_(), added.detach().double().requires_grad_()
-    plain = deepcopy(stage).double()
-    with torch.set_grad_enabled(learns):
-        torch.manual_seed(2)
-        found = stage(maps, label._replace(added=added))
-        torch.manual_seed(2)
-        wanted = plain(exact[0], label._replace(added=exact[1]))
-    assert found.dtype == kind
-    assert found.shape == (slots * b, filters, half(height, 1), half(width, 1))
-    pairs = [(found, wanted)]
-    if learns:
-        assert type(found.grad_fn).__name__ != "MulBackward0"  # which is the last of PyTorch's three
-        pull = torch.randn(found.shape).to(kind)
-        pairs += zip(
-            torch.autograd.grad(found, (maps, added, *stage.parameters()), pull),
-            torch.autograd.grad(wanted, (*exact, *plain.parameters()), pull.double()),
-            strict=True,
-        )
-    for ours, theirs in pairs:
-        largest = max(1.0, float(theirs.detach().abs().max()))
-        assert float((ours.detach() - theirs.detach()).abs().max()) <= error * largest
-    for ours, theirs in zip(stage.buffers(), plain.buffers(), strict=True):
-        torch.testing.assert_close(ours.double(), theirs.double(), rtol=1e-4, atol=1e-5)
 
 
 # Attention
