@@ -139,21 +139,20 @@ def test_a_question_counts_for_the_decile_of_its_rarer_entity(skewed):
     assert not {"validation", "reweighted"} & set(shares)
 
 
-def test_weights_are_the_inverse_of_both_frequencies(town, guesses):
-    resolved = town.manifest["settings"]
-    p, q = resolved["subject_frequencies"], resolved["object_frequencies"]
-    pairs = zip(town.val.column("subject"), town.val.column("object"), strict=True)
-    raw = [1 / (p[s] * q[o]) for s, o in pairs]
-    mean = sum(raw) / len(raw)
-    np.testing.assert_allclose(inverse_frequency(town, town.val), [w / mean for w in raw])
+@pytest.mark.parametrize("which", ["town", "skewed"])
+def test_weights_are_the_inverse_of_both_frequencies(which, request):
+    data = request.getfixturevalue(which)
+    resolved, names = data.manifest["settings"], [ENTITIES[kind] for kind in data.settings.kinds]
+    p, q = (dict(zip(names, resolved[f"{role}_frequencies"], strict=True)) for role in ("subject", "object"))
+    raw = np.array([1 / (p[example.subject] * q[example.object]) for example in data.val])
+    np.testing.assert_allclose(inverse_frequency(data, data.val), raw / raw.mean())
     assert max(raw) > 2 * min(raw)
-    shares, flags = measure(town, *guesses, TRAIN)["reweighted"], right(town.val, guesses[1])
-    assert shares["accuracy"] == pytest.approx(
-        sum(w for w, flag in zip(raw, flags, strict=True) if flag) / sum(raw)
-    )
-    assert shares["effective_n"] == pytest.approx(sum(raw) ** 2 / sum(w * w for w in raw))
-    assert shares["n"] == len(flags)
-    assert shares["effective_n"] < 0.95 * shares["n"]
+    logits = np.random.default_rng(0).normal(size=len(data.val))
+    flags = np.array(right(data.val, logits))
+    shares = measure(data, np.zeros(len(data.test)), logits, None)["reweighted"]
+    assert shares["accuracy"] == pytest.approx(raw[flags].sum() / raw.sum())
+    assert shares["effective_n"] == pytest.approx(raw.sum() ** 2 / (raw**2).sum())
+    assert shares["n"] == len(flags) > shares["effective_n"]
 
 
 @pytest.mark.parametrize("which", ["town", "skewed"])

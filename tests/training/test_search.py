@@ -33,13 +33,9 @@ def test_every_search_is_over_options_that_the_model_has(search):
 
 
 def test_trials_are_drawn_from_their_number_and_the_first_is_the_default(search):
-    low, high = search.LEARNING_RATES
     trials = [search.trial("pbn", number) for number in range(40)]
     assert trials == [search.trial("pbn", number) for number in range(40)]
     assert trials[0].choices.items() <= options("pbn", {}).items()
-    assert all(low * 0.99 <= each.learning_rate <= high * 1.01 for each in trials)
-    for name, values in search.SPACE["pbn"].items():
-        assert {each.choices[name] for each in trials} == set(values)
 
 
 @pytest.mark.parametrize(

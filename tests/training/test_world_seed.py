@@ -17,7 +17,6 @@ from simtown.datasets.settings import Settings  # noqa: E402
 from simtown.render.raster import Raster  # noqa: E402
 from simtown.training import identity  # noqa: E402
 from simtown.training.ask import open_run  # noqa: E402
-from simtown.training.evaluation import inverse_frequency  # noqa: E402
 from simtown.training.fit import fit  # noqa: E402
 from simtown.training.sources import FreshExamples, Resident  # noqa: E402
 from tests.training import towns  # noqa: E402
@@ -56,16 +55,6 @@ def test_batches_hold_ranks_from_disk_and_from_the_stream(elsewhere):
         examples = data.train[:12]
         assert [NAMES[rank] for rank in batch.subject] == [example.subject for example in examples]
         assert [NAMES[rank] for rank in batch.object] == [example.object for example in examples]
-
-
-def test_weights_are_those_of_the_kinds_asked_about(elsewhere):
-    data = open_dataset(elsewhere)
-    told = data.manifest["settings"]
-    subject, obj = (
-        dict(zip(NAMES, told[f"{role}_frequencies"], strict=True)) for role in ("subject", "object")
-    )
-    wanted = np.array([1 / (subject[example.subject] * obj[example.object]) for example in data.val])
-    np.testing.assert_allclose(inverse_frequency(data, data.val), wanted / wanted.mean())
 
 
 def test_a_run_tells_its_world_and_is_evaluated_on_it(run, elsewhere, cli, tmp_path):
