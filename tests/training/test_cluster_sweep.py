@@ -13,8 +13,8 @@ from simtown.training.fit import fit  # noqa: E402
 from simtown.training.plan import read  # noqa: E402
 from simtown.training.sweep import dataset_path  # noqa: E402
 from tests.datasets.test_cluster import nodes  # noqa: E402
-from tests.training.test_sweep import preset, runs_of  # noqa: E402
-from tests.training.towns import result  # noqa: E402
+from tests.training.test_sweep import runs_of  # noqa: E402
+from tests.training.towns import preset, result  # noqa: E402
 
 #: Dies with its worker once, the first time that anyone trains it.
 ONCE = """
@@ -49,7 +49,7 @@ def test_a_sweep_on_a_cluster_ends_as_its_runs_alone(tmp_path, cli, monkeypatch,
     monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / "towns_once.py").write_text(ONCE)
     own = ("towns_once:Once", "towns_once:Failing")
-    path = preset(tmp_path, [*own, "question-only"], [20, 10])
+    path = preset(tmp_path / "mine.toml", [*own, "question-only"], sizes=[20, 10])
     allowed = [word for name in own for word in ("--allow-model", name)]
     with nodes(2) as (cluster, _, _):
         where = ["--engine", "ray", "--address", cluster.address, "--out", "out"]
@@ -68,5 +68,5 @@ def test_a_sweep_on_a_cluster_ends_as_its_runs_alone(tmp_path, cli, monkeypatch,
 
 
 def test_runs_do_not_go_behind_a_url(tmp_path, cli):
-    path = preset(tmp_path, ["question-only"], [2])
+    path = preset(tmp_path / "mine.toml", sizes=[2])
     cli("sweep", "--preset", path, "--device", "cpu", "--out", "s3://bucket/sweep").refuses("is a URL")

@@ -16,7 +16,7 @@ from simtown.training.fit_settings import FitSettings  # noqa: E402
 from simtown.training.forecast import seconds_a_step, time_left  # noqa: E402
 from simtown.training.plan import SweepCell  # noqa: E402
 from tests.training import towns  # noqa: E402
-from tests.training.towns import HERE, small  # noqa: E402
+from tests.training.towns import HERE, preset, small  # noqa: E402
 
 FIT = FitSettings("pbn", 1280, protocol="paper", patience=4)  # ten steps an epoch, five epochs at least
 
@@ -58,17 +58,13 @@ def test_a_step_is_timed():
 
 def test_a_plan_tells_what_is_done_and_how_long_the_rest_takes(cli, data, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    Path("mine.toml").write_text(
-        'version = 1\nsame_data = true\nsize = "32"\n'
-        '[[grid]]\nentities = [3]\ndistractor = [false]\nmodels = ["question-only"]\ntrain_sizes = [60]\n'
-        'seeds = [0, 1]\n[data]\nval = 40\ntest = 40\n[fit]\nprotocol = "paper"\nbatch = 16\nmax_steps = 8\n'
-    )
-    fit(small("question-only", max_steps=8), data, Path("out/runs/question-only-3-60-seed0"))
+    preset(Path("mine.toml"), sizes=[60], seeds=[0, 1], top="same_data = true")
+    fit(small("question-only", max_steps=4), data, Path("out/runs/question-only-3-60-seed0"))
     words = ["sweep", "--preset", "mine.toml", "--device", "cpu", "--out", "out", "--plan"]
     lines = cli(*words).succeeds().out.splitlines()
     assert lines[:2] == ["question-only-3-60-seed0 done", "question-only-3-60-seed1"]
     assert "2 runs, 1 of them done" in lines[2]
     assert lines[3].startswith("about ")
     assert "nearest in training examples" in lines[4]
-    fit(small("question-only", max_steps=8, seed=1), data, Path("out/runs/question-only-3-60-seed1"))
+    fit(small("question-only", max_steps=4, seed=1), data, Path("out/runs/question-only-3-60-seed1"))
     assert "2 runs, 2 of them done" in cli(*words).succeeds().out.splitlines()[-1]

@@ -14,27 +14,7 @@ torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train
 
 from simtown.complexity import cells  # noqa: E402
 from simtown.core.pool import Processes  # noqa: E402
-from tests.training.towns import snapshot  # noqa: E402
-
-PRESET = """
-version = 1
-size = "32"
-[[grid]]
-entities = {entities}
-distractor = [false]
-models = ["question-only"]
-train_sizes = {sizes}
-seeds = {seeds}
-[data]
-val = 20
-test = 20
-{data}
-[fit]
-protocol = "paper"
-batch = 16
-max_steps = 4
-{fit}
-"""
+from tests.training.towns import preset, snapshot  # noqa: E402
 
 
 @pytest.fixture
@@ -50,9 +30,8 @@ def sweep(tmp_path, cli, monkeypatch, undrawn):
     monkeypatch.setattr("simtown.datasets.generate.default_workers", lambda: 1)
     monkeypatch.chdir(tmp_path)
 
-    def run(*more, entities=(3,), sizes=(10,), seeds=(0,), data="", fit=""):
-        axes = {"entities": list(entities), "sizes": list(sizes), "seeds": list(seeds)}
-        Path("grid.toml").write_text(PRESET.format(**axes, data=data, fit=fit))
+    def run(*more, **grid):
+        preset(Path("grid.toml"), **grid)
         return cli("sweep", "--preset", "grid.toml", "--device", "cpu", "--jobs", 1, "--out", "out", *more)
 
     return run

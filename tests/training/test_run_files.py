@@ -22,16 +22,10 @@ from simtown.training.ask import open_run, predict  # noqa: E402
 from simtown.training.fit import fit  # noqa: E402
 from simtown.training.plan import read  # noqa: E402
 from tests.training import towns  # noqa: E402
-from tests.training.towns import Interrupter, small  # noqa: E402
+from tests.training.towns import Interrupter, preset, small  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 SETTINGS = small("question-only", max_steps=8)
-PRESET = (
-    'version = 1\nsize = "32"\n[fit]\nprotocol = "paper"\nbatch = 16\nmax_steps = 2\n'
-    "[data]\nval = 4\ntest = 4\n"
-    '[[grid]]\nentities = [3]\ndistractor = [false]\nmodels = ["question-only"]\ntrain_sizes = [10]\n'
-    "seeds = [0]\n"
-)
 
 
 @pytest.fixture(scope="module")
@@ -100,10 +94,10 @@ def test_a_preset_names_a_table_beside_it_or_none(tmp_path):
     (tmp_path / "link.csv").symlink_to("own.csv")
     path = tmp_path / "p.toml"
     for name in ("link.csv", str(tmp_path / "own.csv")):
-        path.write_text(PRESET.replace("[data]", f'[data]\nfrequencies = "{name}"'))
+        preset(path, data=f'frequencies = "{name}"')
         with pytest.raises(RefusedError, match=r"inside|link"):
             read(str(path), "cpu")
-    path.write_text(PRESET.replace("[data]", '[data]\nfrequencies = "own.csv"'))
+    preset(path, data='frequencies = "own.csv"')
     (settings,) = read(str(path), "cpu").data()
     assert settings.frequencies == str(tmp_path / "own.csv")
 
@@ -114,7 +108,7 @@ def test_a_preset_names_a_table_beside_it_or_none(tmp_path):
 def test_a_sweep_writes_through_no_link(place, tmp_path, cli, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "outside").mkdir()
-    (tmp_path / "p.toml").write_text(PRESET)
+    preset(tmp_path / "p.toml")
     link = tmp_path / place.replace("*", "question-only-3-10-seed0.json")
     link.parent.mkdir(parents=True, exist_ok=True)
     link.symlink_to(tmp_path / "outside")

@@ -15,25 +15,8 @@ from simtown.training import display  # noqa: E402
 from simtown.training.fit import fit  # noqa: E402
 from simtown.training.plan import read  # noqa: E402
 from simtown.training.sweep import dataset_path  # noqa: E402
-from tests.training.towns import result, snapshot  # noqa: E402
+from tests.training.towns import preset, result, snapshot  # noqa: E402
 
-PRESET = """
-version = 1
-size = "32"
-[[grid]]
-entities = [3]
-distractor = [false]
-models = [{models}]
-train_sizes = [{sizes}]
-seeds = [0]
-[data]
-val = 20
-test = 20
-[fit]
-protocol = "paper"
-batch = 16
-max_steps = 6
-"""
 #: Models that fail or take their process with them while a file lies beside them.
 WILD = """
 import os, signal
@@ -69,14 +52,6 @@ class Dying(Good):
 
 #: The person allows these by name: a preset may not name them otherwise.
 ALLOWED = ("towns_wild:Failing", "towns_wild:Dying")
-
-
-def preset(tmp_path, models, sizes):
-    path = tmp_path / "mine.toml"
-    path.write_text(
-        PRESET.format(models=", ".join(f'"{m}"' for m in models), sizes=", ".join(map(str, sizes)))
-    )
-    return path
 
 
 @pytest.fixture(autouse=True)
@@ -116,7 +91,7 @@ def as_if_alone(path, out, tmp_path):
 def test_what_fails_or_dies_is_told_harms_nobody_and_is_tried_again(tmp_path, cli):
     (tmp_path / "towns_wild.py").write_text(WILD)
     (tmp_path / "storm").touch()
-    path = preset(tmp_path, ["towns_wild:Failing", "towns_wild:Dying", "pbn"], [20])
+    path = preset(tmp_path / "mine.toml", [*ALLOWED, "pbn"], sizes=[20])
     words = ["sweep", "--preset", path, "--device", "cpu", "--jobs", 2, "--out", "out"]
     words += [word for name in ALLOWED for word in ("--allow-model", name)]
     made(path, "out")
@@ -143,8 +118,7 @@ def test_what_fails_or_dies_is_told_harms_nobody_and_is_tried_again(tmp_path, cl
     again = cli(*words).succeeds()
     assert "3 of 3 runs are done, 0 of them now" in again.out
     assert snapshot("out/runs") | snapshot("out/data") == before
-    other = preset(tmp_path, ["pbn"], [20])
-    other.write_text(other.read_text().replace("[fit]", "[fit]\npatience = 7"))
+    preset(path, ["pbn"], sizes=[20], fit="patience = 7")
     changed = cli(*words)
     changed.refuses("patience 10, now 7", "pbn-3-20-seed0")
     assert snapshot("out/runs") | snapshot("out/data") == before
@@ -160,7 +134,7 @@ def test_a_run_that_ends_is_a_line_of_progress_where_there_is_no_terminal(
     lines = []
     monkeypatch.setattr(display, "report", lines.append)
     monkeypatch.setattr(display.PlainConsole, "is_terminal", False)
-    plan = read(str(preset(tmp_path, ["pbn"], [20])), "cpu")
+    plan = read(str(preset(tmp_path / "mine.toml")), "cpu")
     (cell,) = plan.cells
     with display.SweepDisplay(plan) as sweep_display:
         sweep_display.on_change(cell, "waiting", {})
@@ -171,7 +145,7 @@ def test_a_run_that_ends_is_a_line_of_progress_where_there_is_no_terminal(
 
 
 def test_two_sweeps_do_not_write_one_directory(tmp_path, cli):
-    path = preset(tmp_path, ["question-only"], [2])
+    path = preset(tmp_path / "mine.toml", sizes=[2])
     made(path, "out")
     with claimed(tmp_path / "out", "simtown sweep"):
         refused = cli("sweep", "--preset", path, "--device", "cpu", "--out", "out")

@@ -73,6 +73,23 @@ def snapshot(directory):
     return {p: (p.read_bytes(), p.stat().st_mtime_ns) for p in Path(directory).rglob("*") if p.is_file()}
 
 
+def preset(path, models=("question-only",), entities=(3,), sizes=(10,), seeds=(0,), top="", data="", fit=""):
+    """Write a preset of runs of four steps; `top`, `data` and `fit` are further lines."""
+    axes = {
+        "entities": entities,
+        "distractor": [False],
+        "models": models,
+        "train_sizes": sizes,
+        "seeds": seeds,
+    }
+    grid = "\n".join(f"{name} = {json.dumps(list(values))}" for name, values in axes.items())
+    path.write_text(
+        f'version = 1\nsize = "32"\n{top}\n[[grid]]\n{grid}\n[data]\nval = 40\ntest = 40\n{data}\n'
+        f'[fit]\nprotocol = "paper"\nbatch = 16\nmax_steps = 4\n{fit}\n'
+    )
+    return path
+
+
 class Interrupter(FitCallback):
     """Presses Ctrl-C after so many steps, or so many validations."""
 
