@@ -5,6 +5,7 @@ training, or by a classification head on its frozen vectors.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -135,23 +136,18 @@ def by_head(
     candidates, merits = [], []
     for template in templates:
         x = head_inputs(scorer, template, data.subjects)
-        answers = ItemAnswers.of(data, test, _fit(x, data, train, test, seed), "head")
-        if protocol != "corrected":
-            merits.append(float(answers.right.mean()))
-        elif choosing:
-            tried = ItemAnswers.of(data, held_out, _fit(x, data, rest, held_out, seed), "head")
-            merits.append(float(tried.right.mean()))
-        else:
-            merits.append(0.0)
-        candidates.append(answers)
+        candidates.append(ItemAnswers.of(data, test, _fit(x, data, train, test, seed), "head"))
+        judged = candidates[-1]
+        if protocol == "corrected" and choosing:
+            judged = ItemAnswers.of(data, held_out, _fit(x, data, rest, held_out, seed), "head")
+        merits.append(judged.right.mean() if protocol != "corrected" or choosing else 0.0)
         progress(1)
     best = int(np.argmax(merits))
     chosen, notes = candidates[best], {"template": templates[best]}
     if protocol == "release" and data.counts is not None:
         by_rho = int(np.argmax([np.nanmean(answers.rho) for answers in candidates]))
         notes["template_of_rho"] = templates[by_rho]
-        ranked = candidates[by_rho]
-        chosen = ItemAnswers("head", test, ranked.scores, ranked.rho, chosen.right)
+        chosen = replace(candidates[by_rho], right=chosen.right)
     return chosen, notes
 
 

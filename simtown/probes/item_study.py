@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -27,21 +28,6 @@ from simtown.probes.study_settings import AskSettings, ItemSettings
 
 #: Ways of asking, in the order of tables.
 MODES = ("best", "average", "head", "tuned")
-COLUMNS = (
-    "task",
-    "mode",
-    "group",
-    "n",
-    "score",
-    "prior",
-    "ceiling",
-    "above prior",
-    "paired p",
-    "Welch p",
-    "Acc@1",
-    "prior Acc@1",
-    "choice of 2",
-)
 _EXPLAINED = (
     "score: mean Spearman ρ over subjects ± sd, times 100; Acc@1: share of items whose right class came "
     "first, per cent, 1/k where k classes share the first place; in brackets 95 % bootstrap intervals over "
@@ -214,10 +200,10 @@ def describe(data: ItemSet, answers: ItemAnswers) -> dict[str, Any]:
     items = answers.items
     prior_rho, prior_right, ceiling = (x[items] for x in bounds(data))
     group_of = data.group_of()[items]
-    groups = {"all": np.ones(len(items), dtype=bool)} | {g: group_of == g for g in data.group_names()}
     summary: dict[str, Any] = {"groups": {}, "classes": {}}
     preferred = _against_other(data, answers)
-    for group, kept in groups.items():
+    for group in ("all", *data.group_names()):
+        kept = np.isin(group_of, group) | (group == "all")
         if not kept.any():
             continue
         numbers: dict[str, Any] = {
@@ -248,9 +234,6 @@ def describe(data: ItemSet, answers: ItemAnswers) -> dict[str, Any]:
                     "accuracy": mean_of(answers.right[kept]),
                     "prior_rho": mean_of(prior_rho[kept])["mean"],
                 }
-        order = np.argsort(-np.where(np.isnan(answers.rho), -2, answers.rho), kind="stable")
-        named = [data.subjects[i] for i in items[order]]
-        summary["highest"], summary["lowest"] = named[:3], named[::-1][:3]
     return summary
 
 
@@ -296,34 +279,37 @@ def item_pages(results: Results) -> dict[str, str]:
 
 
 def score_pages(results: Results, lines: Sequence[Mapping[str, str]], notes: Sequence[str]) -> dict[str, str]:
-    """summary.csv and summary.md of lines by :data:`COLUMNS`; columns without any number are left out."""
-    columns = [column for column in COLUMNS if any(line.get(column) for line in lines)]
+    """summary.csv and summary.md of lines by column; columns without any number are left out."""
+    columns = [name for name in dict.fromkeys(chain(*lines)) if any(line.get(name) for line in lines)]
     table = Table(columns, [[line.get(column, "") for column in columns] for line in lines])
     return report.pages(results, table, notes)
 
 
 def table_lines(task: str, summary: Mapping[str, Any]) -> list[dict[str, str]]:
-    """A line a mode and group, by :data:`COLUMNS`. Numbers are times 100."""
+    """A line a mode and group, by column. Numbers are times 100."""
     lines = []
     for mode, asked in in_order(summary).items():
         for group, numbers in asked["groups"].items():
             above = numbers.get("above_prior") or {}
             ceiling = "ceiling_rho" if "rho" in numbers else "ceiling_accuracy"
-            cells = (
-                task,
-                mode,
-                group,
-                str(numbers["n"]),
-                mean_text(numbers.get("rho"), spread=True),
-                share_text(numbers.get("prior_rho")),
-                share_text(numbers.get(ceiling)),
-                share_text(above.get("mean")),
-                *("" if above.get(p) is None else f"{above[p]:.2g}" for p in ("paired_p", "welch_p")),
-                mean_text(numbers["accuracy"]),
-                share_text(numbers["prior_accuracy"]),
-                mean_text(numbers["choice"]),
+            p_values = ["" if above.get(p) is None else f"{above[p]:.2g}" for p in ("paired_p", "welch_p")]
+            lines.append(
+                {
+                    "task": task,
+                    "mode": mode,
+                    "group": group,
+                    "n": str(numbers["n"]),
+                    "score": mean_text(numbers.get("rho"), spread=True),
+                    "prior": share_text(numbers.get("prior_rho")),
+                    "ceiling": share_text(numbers.get(ceiling)),
+                    "above prior": share_text(above.get("mean")),
+                    "paired p": p_values[0],
+                    "Welch p": p_values[1],
+                    "Acc@1": mean_text(numbers["accuracy"]),
+                    "prior Acc@1": share_text(numbers["prior_accuracy"]),
+                    "choice of 2": mean_text(numbers["choice"]),
+                }
             )
-            lines.append(dict(zip(COLUMNS, cells, strict=True)))
     return lines
 
 

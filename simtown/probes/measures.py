@@ -36,12 +36,14 @@ class Confusion:
         )
 
 
-def f1(tp: np.ndarray | float, fp: np.ndarray | float, fn: np.ndarray | float) -> np.ndarray:
+def _ratio(part: np.ndarray, whole: np.ndarray, otherwise: float = 0.0) -> np.ndarray:
+    """part / whole, and `otherwise` where the whole is 0."""
+    return np.divide(part, whole, out=np.full(np.shape(whole), otherwise), where=np.asarray(whole) > 0)
+
+
+def f1(tp: np.ndarray, fp: np.ndarray, fn: np.ndarray) -> np.ndarray:
     """2 tp / (2 tp + fp + fn), 0 where nothing is positive on either side."""
-    tp, fp, fn = (np.asarray(x, dtype=np.float64) for x in (tp, fp, fn))
-    whole = 2 * tp + fp + fn
-    result: np.ndarray = np.divide(2 * tp, whole, out=np.zeros_like(whole), where=whole > 0)
-    return result
+    return _ratio(2 * tp, 2 * tp + fp + fn)
 
 
 def micro_f1(counts: Confusion) -> np.ndarray:
@@ -66,19 +68,15 @@ def macro_f1_of_means(counts: Confusion, times: np.ndarray | float = 1.0) -> np.
     Items without a positive label are left out; precision is 1 where nothing was said to be positive. See
     :func:`macro_f1` for `times`.
     """
-    positive, predicted = counts.tp + counts.fn, counts.tp + counts.fp
-    precision = np.divide(counts.tp, predicted, out=np.ones_like(predicted), where=predicted > 0)
-    recall = np.divide(counts.tp, positive, out=np.zeros_like(positive), where=positive > 0)
+    positive = counts.tp + counts.fn
+    precision, recall = _ratio(counts.tp, counts.tp + counts.fp, 1.0), _ratio(counts.tp, positive)
     p, r = (_mean(x, times, positive > 0) for x in (precision, recall))
-    whole = p + r
-    result: np.ndarray = np.divide(2 * p * r, whole, out=np.zeros_like(whole), where=whole > 0)
-    return result
+    return _ratio(2 * p * r, p + r)
 
 
 def _mean(values: np.ndarray, times: np.ndarray | float, kept: np.ndarray) -> np.ndarray:
     weight = kept * np.broadcast_to(times, values.shape)
-    whole = weight.sum(-1, dtype=np.float64)
-    return np.divide((values * weight).sum(-1), whole, out=np.zeros_like(whole), where=whole > 0)
+    return _ratio((values * weight).sum(-1), weight.sum(-1, dtype=np.float64))
 
 
 @dataclass(frozen=True)
@@ -109,13 +107,8 @@ def mcnemar(right_a: np.ndarray, right_b: np.ndarray) -> McNemar:
         return McNemar(0, 0, 1.0, 1.0, 1.0)
     plain = (b - c) ** 2 / (b + c)
     corrected = max(abs(b - c) - 1, 0) ** 2 / (b + c)
-    return McNemar(
-        b,
-        c,
-        float(stats.chi2.sf(plain, 1)),
-        float(stats.chi2.sf(corrected, 1)),
-        float(stats.binomtest(b, b + c).pvalue),
-    )
+    plain, corrected = (float(stats.chi2.sf(statistic, 1)) for statistic in (plain, corrected))
+    return McNemar(b, c, plain, corrected, float(stats.binomtest(b, b + c).pvalue))
 
 
 def stars(p: float) -> str:
@@ -194,14 +187,13 @@ def difference(a: np.ndarray, b: np.ndarray) -> PairedDifference:
     a, b = a[kept], b[kept]
     if not len(a):
         return PairedDifference(0, float("nan"), float("nan"), float("nan"))
-    if len(a) < 2 or (np.ptp(a - b) == 0 and a[0] == b[0]):
-        return PairedDifference(len(a), float((a - b).mean()), 1.0, 1.0)
+    mean, constant = float((a - b).mean()), np.ptp(a - b) == 0
+    if len(a) < 2 or (constant and mean == 0):
+        return PairedDifference(len(a), mean, 1.0, 1.0)
     with np.errstate(invalid="ignore", divide="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # nearly equal differences
-        paired = 0.0 if np.ptp(a - b) == 0 else float(stats.ttest_rel(a, b).pvalue)
-        return PairedDifference(
-            len(a), float((a - b).mean()), paired, float(stats.ttest_ind(a, b, equal_var=False).pvalue)
-        )
+        paired = 0.0 if constant else float(stats.ttest_rel(a, b).pvalue)
+        return PairedDifference(len(a), mean, paired, float(stats.ttest_ind(a, b, equal_var=False).pvalue))
 
 
 # Answers about items, row by row (section 3.5 of Zhang et al. 2022)
@@ -221,8 +213,7 @@ def spearman_rows(a: np.ndarray, b: np.ndarray, among: np.ndarray | None = None)
         r = stats.rankdata(np.where(ranked, x, np.nan), axis=1, nan_policy="omit")
         ranks.append(np.where(ranked, r - r.mean(axis=1, keepdims=True, where=ranked), 0.0))
     ra, rb = ranks
-    norm = np.sqrt((ra**2).sum(axis=1) * (rb**2).sum(axis=1))
-    return np.divide((ra * rb).sum(axis=1), norm, out=np.full(len(norm), np.nan), where=norm > 0)
+    return _ratio((ra * rb).sum(axis=1), np.sqrt((ra**2).sum(axis=1) * (rb**2).sum(axis=1)), np.nan)
 
 
 def ceiling_rows(counts: np.ndarray, among: np.ndarray | None = None) -> np.ndarray:
