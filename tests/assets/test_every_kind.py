@@ -9,6 +9,7 @@ import pytest
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
+from simtown.assets import palette
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import (
     BODIES,
@@ -22,25 +23,15 @@ from simtown.assets.catalogue import (
     prop_mesh,
 )
 from simtown.assets.mesh import Mesh
-from simtown.assets.palette import (
-    CLOUD,
-    GROUND,
-    MATERIALS,
-    PAINTS,
-    ROAD,
-    TINT_CLOTH,
-    TINT_ROOF,
-    TINT_WALL,
-    material,
-)
+from simtown.assets.palette import MATERIALS, PAINTS, material
 from simtown.assets.vehicles import buses
 from simtown.render.raster import Raster
 from simtown.scenes.scene import Scene, SceneBatch, Vehicle, Weather
+from tests.assets.geometry import areas, corners
 from tests.every import for_every
 
 VEHICLE_TRIANGLES, STREET_TRIANGLES = 1500, 450
 LONGEST, WIDEST, HIGHEST = 6.2, 2.25, 3.63
-KINDS = [MATERIALS[i].kind for i in range(len(MATERIALS))]
 #: A name for every mesh of the atlas but the ground's, in its order.
 MESHES = (*ENTITIES, *PROPS, *(f"{kind}, pose {pose}" for kind, pose in STREET_MESHES[len(PROPS) :]))
 
@@ -62,17 +53,11 @@ def drawn(name) -> Mesh:
     return atlas().mesh(MESHES.index(name))
 
 
-def corners(mesh):
-    return mesh.vertices[mesh.triangles]
-
-
 def pieces(mesh):
     """The mesh's connected parts, each as triangles of point numbers, where points that coincide are one."""
     edges = (mesh.triangles.ravel(), np.roll(mesh.triangles, 1, axis=1).ravel())
-    count = len(mesh.vertices)
-    label = connected_components(
-        coo_matrix((np.ones(len(edges[0])), edges), shape=(count, count)), directed=False
-    )[1]
+    graph = coo_matrix((np.ones(len(edges[0])), edges), shape=[len(mesh.vertices)] * 2)
+    label = connected_components(graph, directed=False)[1]
     points = np.unique(mesh.vertices, axis=0, return_inverse=True)[1].reshape(-1)
     for part in np.unique(label[mesh.triangles]):
         triangles = mesh.triangles[label[mesh.triangles[:, 0]] == part]
@@ -113,20 +98,14 @@ def test_made_alike_every_time(name):
 
 @for_every(MESHES)
 def test_no_triangle_of_the_atlas_is_degenerate(name):
-    p, q, r = corners(drawn(name)).transpose(1, 0, 2)
-    assert (np.linalg.norm(np.cross(q - p, r - p), axis=1) / 2 > 1e-6).all()
+    assert (areas(drawn(name)) > 1e-6).all()
 
 
 @for_every(MESHES)
 def test_the_atlas_drops_slivers_only(name):
     """Rounding to the grid may close a sliver; it must not eat visible faces."""
-
-    def area(mesh):
-        p, q, r = corners(mesh).transpose(1, 0, 2)
-        return np.linalg.norm(np.cross(q - p, r - p), axis=1).sum() / 2
-
     before, after = mesh_of(name), drawn(name)
-    assert area(after) == pytest.approx(area(before), rel=2e-3)
+    assert areas(after).sum() == pytest.approx(areas(before).sum(), rel=2e-3)
     assert len(after.triangles) >= 0.97 * len(before.triangles)
 
 
@@ -184,8 +163,9 @@ def test_vehicle_stands_on_the_road_at_either_end(name):
 @for_every(ENTITIES)
 def test_vehicle_wears_no_street_material(name):
     """Tints are drawn for street kinds only; road and ground take snow and water differently."""
-    used = {KINDS[m] for m in mesh_of(name).materials}
-    assert not used & {TINT_WALL, TINT_ROOF, TINT_CLOTH, GROUND, ROAD, CLOUD}
+    street = {palette.TINT_WALL, palette.TINT_ROOF, palette.TINT_CLOTH}
+    street |= {palette.GROUND, palette.ROAD, palette.CLOUD}
+    assert not street & {MATERIALS[m].kind for m in mesh_of(name).materials}
 
 
 def seen_from_the_side(mesh, x, z):
@@ -242,9 +222,7 @@ def test_prop_stands_on_the_ground(name):
 
 @for_every(STREET["person"])
 def test_poses_are_told_apart_at_a_glance(name):
-    """Outlines seen from the road, or from beside for those who look along it, differ by a good part of a
-    person's area.
-    """
+    """Outlines seen from the road, or from beside, differ by a good part of a person's area."""
     x, z = np.arange(-1.6, 1.6, 0.04), np.arange(0.02, 2.6, 0.04)
     views = [(prop_mesh(name, pose), prop_mesh(name, pose).turned(70.0)) for pose in range(POSES)]
     outlines = [[seen_from_the_side(view, x, z) >= 0 for view in pair] for pair in views]
@@ -277,9 +255,7 @@ def test_all_meshes_differ():
 
 
 def test_no_two_vehicles_look_nearly_the_same():
-    """Area by colour and direction, compared pairwise: a kind that nobody can tell from another makes
-    unanswerable questions.
-    """
+    """By area of each colour in each direction: questions about kinds that look alike have no answer."""
     profiles = []
     for name in ENTITIES:
         mesh = mesh_of(name)

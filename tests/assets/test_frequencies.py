@@ -1,5 +1,7 @@
 """The marginals: Visual Genome's counts, other choices, and errors that say what to do."""
 
+from importlib.resources import files
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -26,10 +28,8 @@ def test_the_table_never_changes():
     assert table()[:3] == (("man", 95357, 21344), ("window", 42339, 13119), ("person", 39819, 11133))
     assert table()[99] == ("bottle", 4240, 1130)
     assert (sum(s for _, s, _ in table()[:100]), sum(o for _, _, o in table()[:100])) == (755586, 775689)
-    assert (sum(s for _, s, _ in table()), sum(o for _, _, o in table())) == (
-        862490,
-        862490,
-    )  # all triples of the split: 821,166 + 41,324
+    # all triples of the split: 821,166 + 41,324
+    assert sum(s for _, s, _ in table()) == sum(o for _, _, o in table()) == 862490
 
 
 @quick
@@ -64,32 +64,35 @@ def test_zipf(power):
     assert np.array_equal(subject, obj)
 
 
-def test_a_table_of_ones_own(tmp_path):
-    file = tmp_path / "counts.csv"
-    file.write_text('entity,subject,object\nbus,3,0\ncar,1.5,2\n"van, white",0.5,2\n', encoding="utf-8")
-    subject, obj = frequencies(str(file), 3)
-    assert subject.tolist() == [0.6, 0.3, 0.1]
-    assert obj.tolist() == [0, 0.5, 0.5]
-    assert frequencies(str(file), 2)[0].tolist() == pytest.approx([2 / 3, 1 / 3])
+@pytest.fixture
+def written(tmp_path):
+    """Writes a table and returns its name."""
+
+    def write(content):
+        file = tmp_path / "counts.csv"
+        file.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return str(file)
+
+    return write
 
 
-def test_columns_may_stand_in_any_order(tmp_path):
-    file = tmp_path / "counts.csv"
-    file.write_text("object,note,subject\n1,x,3\n3,y,1\n", encoding="utf-8")
-    subject, obj = frequencies(str(file), 2)
-    assert subject.tolist() == [0.75, 0.25]
-    assert obj.tolist() == [0.25, 0.75]
+@pytest.mark.parametrize(
+    ("text", "subject", "obj"),
+    [
+        ('entity,subject,object\nbus,3,0\ncar,1.5,2\n"van, white",0.5,2\n', [0.6, 0.3, 0.1], [0, 0.5, 0.5]),
+        ("object,note,subject\n1,x,3\n3,y,1\n", [0.75, 0.25], [0.25, 0.75]),  # columns in any order
+        ("entity,subject,object\na,1,1\nb,1,3\nc,5,5\n", [0.5, 0.5], [0.25, 0.75]),  # rows beyond the second
+    ],
+)
+def test_a_table_of_ones_own(written, text, subject, obj):
+    rows = frequencies(written(text), len(subject))
+    assert [row.tolist() for row in rows] == [subject, obj]
 
 
-def test_the_packaged_table_is_a_template(tmp_path):
+def test_the_packaged_table_is_a_template(written):
     """Who copies it to change it gets what it says."""
-    from importlib.resources import files
-
-    file = tmp_path / "mine.csv"
-    file.write_text(
-        files("simtown.assets").joinpath("entities150.csv").read_text(encoding="utf-8"), encoding="utf-8"
-    )
-    assert np.array_equal(frequencies(str(file), 10)[0], frequencies("vg", 10)[0])
+    text = files("simtown.assets").joinpath("entities150.csv").read_text(encoding="utf-8")
+    assert np.array_equal(frequencies(written(text), 10)[0], frequencies("vg", 10)[0])
 
 
 @pytest.mark.parametrize("choice", ["", "VG", "visual genome", "zipf", "missing.csv", "zipf-1", "."])
@@ -111,37 +114,20 @@ def test_vg_has_more_than_the_catalogue_and_no_more():
 
 
 @pytest.mark.parametrize(
-    ("text", "k", "message"),
+    ("rows", "message"),
     [
-        ("entity,subject,object\na,1,1\n", 2, "lists 1 entities, fewer than `entities=2`"),
-        ("entity,subject,object\n", 1, "lists 0 entities"),
-        ("", 1, "lists 0 entities"),
-        ("entity,subject,object\na,-1,1\nb,3,1\n", 2, "not negative"),
-        ("entity,subject,object\na,1,1\nb,3,-0.5\n", 2, "not negative"),
-        ("entity,subject,object\na,0,1\nb,0,1\n", 2, "not all zero"),
-        ("entity,subject,object\na,nan,1\nb,1,1\n", 2, "finite"),
-        ("entity,subject,object\na,inf,1\nb,1,1\n", 2, "finite"),
-        ("entity,subject,object\na,many,1\nb,1,1\n", 2, "entity 1, column subject: 'many' is not a number"),
-        ("entity,subject,object\nb,1,1\na,1\n", 2, "entity 2, column object: '' is not a number"),
-        ("entity,subject\na,1\nb,1\n", 2, "no column object: its columns must be entity, subject, object"),
-        ("a,1,1\nb,1,1\n", 1, "no column subject"),
+        ("entity,subject,object|a,1,1", "lists 1 entities, fewer than `entities=2`"),
+        ("", "lists 0 entities"),
+        ("entity,subject,object|a,1,1|b,3,-0.5", "not negative"),
+        ("entity,subject,object|a,0,1|b,0,1", "not all zero"),
+        ("entity,subject,object|a,nan,1|b,1,1", "finite"),
+        ("entity,subject,object|a,inf,1|b,1,1", "finite"),
+        ("entity,subject,object|a,many,1|b,1,1", "entity 1, column subject: 'many' is not a number"),
+        ("entity,subject,object|b,1,1|a,1", "entity 2, column object: '' is not a number"),
+        ("entity,subject|a,1|b,1", "no column object: its columns must be entity, subject, object"),
+        (b"\xff\xfe\x00\x01" * 10, "not a CSV table"),
     ],
 )
-def test_bad_tables_say_what_is_wrong(tmp_path, text, k, message):
-    file = tmp_path / "counts.csv"
-    file.write_text(text, encoding="utf-8")
+def test_bad_tables_say_what_is_wrong(written, rows, message):
     with pytest.raises(ValueError, match=message):
-        frequencies(str(file), k)
-
-
-def test_a_file_that_is_no_text_is_an_error(tmp_path):
-    file = tmp_path / "counts.csv"
-    file.write_bytes(b"\xff\xfe\x00\x01" * 10)
-    with pytest.raises(ValueError, match="not a CSV table"):
-        frequencies(str(file), 1)
-
-
-def test_extra_rows_are_left_out(tmp_path):
-    file = tmp_path / "counts.csv"
-    file.write_text("entity,subject,object\na,1,1\nb,1,3\nc,5,5\n", encoding="utf-8")
-    assert frequencies(str(file), 2)[1].tolist() == [0.25, 0.75]
+        frequencies(written(rows if isinstance(rows, bytes) else rows.replace("|", "\n")), 2)

@@ -8,35 +8,9 @@ import pytest
 import trimesh
 
 from simtown.assets.palette import MATERIALS
-from simtown.assets.street.shapes import (
-    _STROKES,
-    arch,
-    blob,
-    bunting,
-    disc,
-    face,
-    lathe,
-    letters,
-    limb,
-    mass,
-    patch,
-    roadside,
-    shape,
-)
-
-
-def solid(mesh):
-    part = trimesh.Trimesh(mesh.vertices, mesh.triangles, process=False)
-    part.merge_vertices(digits_vertex=6)
-    part.update_faces(part.nondegenerate_faces())
-    return part
-
-
-def normals(mesh):
-    p, q, r = mesh.vertices[mesh.triangles].transpose(1, 0, 2)
-    cross = np.cross(q - p, r - p)
-    return cross / np.linalg.norm(cross, axis=1)[:, None]
-
+from simtown.assets.street.shapes import *
+from simtown.assets.street.shapes import _STROKES
+from tests.assets.geometry import normals, solid
 
 FLAT = {
     "shape": (shape([(0, 0), (1, 0), (0.5, 1)], "red", 2.0, 0.05), 0.5, 1.95),
@@ -69,31 +43,27 @@ def test_mass_is_a_box_without_a_back():
     assert np.allclose(part.bounds, closed.bounds)
     assert solid(part).area == pytest.approx(closed.area - 3.0)
     assert solid(part).is_winding_consistent
-    assert (
-        np.einsum("ij,ij->i", normals(part), part.vertices[part.triangles].mean(axis=1) - [0.5, 2.2, 1.0]) > 0
-    ).all()
-    assert [
-        len(mass((0, 1), (0, 1), "red", **k).triangles)
-        for k in ({}, {"lid": False}, {"ends": False}, {"floor": True})
-    ] == [8, 6, 4, 10]
+    outwards = part.vertices[part.triangles].mean(axis=1) - [0.5, 2.2, 1.0]
+    assert (np.einsum("ij,ij->i", normals(part), outwards) > 0).all()
+    options = ({}, {"lid": False}, {"ends": False}, {"floor": True})
+    assert [len(mass((0, 1), (0, 1), "red", **k).triangles) for k in options] == [8, 6, 4, 10]
 
 
 @pytest.mark.parametrize("sides", [4, 6, 9])
 def test_lathe_with_caps_is_a_stack_of_frustums(sides):
     rings = [(0.0, 0.5), (0.6, 0.3), (1.0, 0.4)]
     part = lathe(rings, "red", (1.0, 2.0, 3.0), sides, caps=True)
-    polygon = sides / 2 * sin(2 * pi / sides)
-    expected = sum(
-        polygon * (b[0] - a[0]) / 3 * (a[1] ** 2 + a[1] * b[1] + b[1] ** 2) for a, b in pairwise(rings)
-    )
+    frustums = [(h - g) / 3 * (r**2 + r * s + s**2) for (g, r), (h, s) in pairwise(rings)]
+    expected = sides / 2 * sin(2 * pi / sides) * sum(frustums)
     assert solid(part).is_watertight
     assert solid(part).volume == pytest.approx(expected)
     assert np.allclose(part.bounds[:, 2], [3.0, 4.0])
 
 
-@pytest.mark.parametrize(
-    "rings", [[(0.0, 0.5), (1.0, 0.0)], [(0.0, 0.5), (0.5, 0.5)], [(0.0, 0.3, 0.1, 0.5, 0.2), (2.0, 0.2)]]
-)
+OUTLINES = [[(0.0, 0.5), (1.0, 0.0)], [(0.0, 0.5), (0.5, 0.5)], [(0.0, 0.3, 0.1, 0.5, 0.2), (2.0, 0.2)]]
+
+
+@pytest.mark.parametrize("rings", OUTLINES)
 def test_the_outer_side_of_a_lathe_is_right_of_its_outline(rings):
     """Upwards is the outside of a tube, downwards its inside."""
     for outline, sign in ((rings, 1), (rings[::-1], -1)):
@@ -129,11 +99,9 @@ def test_blob_is_a_closed_ellipsoid(radius):
 def test_limb_runs_from_point_to_point_facing_outwards(stop, sides):
     start = np.array([0.3, 0.2, 1.5])
     part = limb(tuple(start), tuple(start + stop), 0.08, "skin", 0.05, sides)
-    ends = [
-        part.vertices[np.linalg.norm(part.vertices - p, axis=1) < 0.1].mean(axis=0)
-        for p in (start, start + stop)
-    ]
-    assert np.allclose(ends, [start, start + stop], atol=1e-9)
+    for end in (start, start + stop):
+        ring = part.vertices[np.linalg.norm(part.vertices - end, axis=1) < 0.1]
+        assert np.allclose(ring.mean(axis=0), end, atol=1e-9)
     along = np.array(stop) / np.linalg.norm(stop)
     middles = part.vertices[part.triangles].mean(axis=1) - start
     away = middles - (middles @ along)[:, None] * along
