@@ -21,21 +21,12 @@ from simtown.core.files import DamagedError, ForeignDirectoryError  # noqa: E402
 from simtown.probes.lm import LMSettings  # noqa: E402
 from simtown.probes.lm import train as training  # noqa: E402
 from simtown.probes.lm.architectures import ARCHITECTURES, load_tokenizer, masked_token, next_token  # noqa: E402
-from simtown.probes.lm.train import Texts, held_out, train  # noqa: E402
+from simtown.probes.lm.train import held_out, train  # noqa: E402
 from simtown.probes.scorers import open_scorer  # noqa: E402
 from tests.probes.tiny import redrawn  # noqa: E402
 
 COLOURS = {"banana": "yellow", "sky": "blue", "grass": "green", "bus": "red", "snow": "white"}
-PLACES = (
-    "in the town",
-    "behind the wall",
-    "near the street",
-    "on the left",
-    "over there",
-    "today",
-    "here",
-    "as always",
-)
+_PLACES = "in the town, behind the wall, near the street, on the left, over there, today, here, as always"
 SMALL = {"epochs": 15, "vocabulary": 90, "batch": 16, "learning_rate": 3e-3}
 #: The LSTM is small and takes more steps; of BERT only the perplexity is judged.
 EPOCHS = {"lstm": 36, "gpt-mini": 15, "bert-mini": 4}
@@ -67,11 +58,9 @@ class Quiet:
 def corpus(tmp_path_factory):
     """Things have one colour each."""
     path = tmp_path_factory.mktemp("corpus") / "phrases.txt"
-    phrases = [
-        f"the {thing} is {colour} {place}"
-        for (thing, colour), place in itertools.product(COLOURS.items(), PLACES)
-    ]
-    path.write_text("\n".join(phrases * 3) + "\n")
+    pairs = itertools.product(COLOURS.items(), _PLACES.split(", "))
+    phrases = [f"the {thing} is {colour} {place}\n" for (thing, colour), place in pairs]
+    path.write_text("".join(phrases * 3))
     return path
 
 
@@ -148,25 +137,20 @@ def test_a_run_that_was_stopped_ends_with_the_same_weights(corpus, tmp_path, mon
     ).read_text()
 
 
-def test_a_finished_run_is_left_alone_and_another_one_refused(made, corpus, contents, tmp_path):
-    arch, directory, record = made
-    before = contents(directory)
-    assert train(settings_of(arch), corpus, directory, Quiet()) == record
+def test_a_finished_run_is_left_alone_and_another_one_refused(run_of, corpus, contents, tmp_path):
+    directory, record = run_of("lstm")
+    before, other = contents(directory), tmp_path / "other.txt"
+    assert train(settings_of("lstm"), corpus, directory, Quiet()) == record
     with pytest.raises(ForeignDirectoryError, match=r"epochs \d+, now 2"):
-        train(replace(settings_of(arch), epochs=2), corpus, directory, Quiet())
-    other = tmp_path / "other.txt"
+        train(replace(settings_of("lstm"), epochs=2), corpus, directory, Quiet())
     other.write_text(corpus.read_text() + "more\n")
     with pytest.raises(ForeignDirectoryError, match="corpus"):
-        train(settings_of(arch), other, directory, Quiet())
+        train(settings_of("lstm"), other, directory, Quiet())
     assert contents(directory) == before
-
-
-def test_a_damaged_run_is_refused(made, corpus, tmp_path):
-    arch, directory, _ = made
     copy = shutil.copytree(directory, tmp_path / "copy")
     (copy / "lm.json").write_text("{")
     with pytest.raises(DamagedError, match=r"lm\.json is damaged"):
-        train(settings_of(arch), corpus, copy, Quiet())
+        train(settings_of("lstm"), corpus, copy, Quiet())
 
 
 def test_phrases_are_held_out_by_their_letters():
@@ -174,17 +158,6 @@ def test_phrases_are_held_out_by_their_letters():
     share = np.mean([held_out(p) for p in phrases])
     assert 0.03 < share < 0.07
     assert all(held_out(p) == held_out(f" {p.upper()} ") for p in phrases)
-
-
-def test_batches_hold_every_text_once_and_keep_its_tokens():
-    texts = [list(range(5, 5 + n)) for n in (3, 1, 7, 2, 2, 5, 1)]
-    packed = Texts(texts)
-    generator = torch.Generator().manual_seed(0)
-    batches = packed.batches(np.arange(len(texts)), 2, generator)
-    assert sorted(np.concatenate(batches).tolist()) == list(range(len(texts)))
-    for rows in batches:
-        for row, line in zip(rows, packed.batch(rows, 0), strict=True):
-            assert [t for t in line.tolist() if t] == texts[row]
 
 
 def test_a_mask_stands_where_a_word_stood(run_of):

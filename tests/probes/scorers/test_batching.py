@@ -121,19 +121,13 @@ def test_a_models_answers_are_kept_by_its_content_and_settings(model, tmp_path):
 @pytest.mark.parametrize(
     ("spec", "more", "named"),
     [
-        ("bert", {}, "hf:"),
         ("gpt:x", {}, "gpt:x"),
-        ("hf:", {}, "hf:"),
         ("hf:/nowhere/at/all", {}, "/nowhere"),
         ("lstm:nowhere", {}, "nowhere"),
         ("glove:nowhere.txt", {}, "nowhere.txt"),
-        ("oracle:nowhere.json", {}, "nowhere.json"),
         ("hf:x y", {}, "x y"),
         ("ngram:x", {"policy": "last"}, "policy"),
-        ("hf:x", {"variant": "new"}, "variant"),
-        ("hf:x", {"dtype": "int8"}, "dtype"),
         ("hf:.", {"device": "abacus"}, "device"),
-        ("hf:.", {"tokens": 0}, "tokens"),
     ],
 )
 def test_what_cannot_be_opened_is_named(spec, more, named):

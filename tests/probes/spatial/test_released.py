@@ -9,11 +9,11 @@ import pytest
 from scipy import stats
 
 from simtown.core.files import DamagedError
-from simtown.probes.spatial import released, wordtests
+from simtown.probes.spatial import released
 from simtown.probes.spatial import spatial_tables as tables
 from simtown.probes.spatial.lexicon import CONTEXTS, JUDGED, KINDS, OPPOSITES, RELATIONS
 from simtown.probes.spatial.spaces import NumberTable, read_table
-from tests.probes.spatial.world import CELLS, SIMILARITY, embeddings, write_clone, write_release
+from tests.probes.spatial.world import CELLS, SIMILARITY, write_clone, write_release
 
 
 @pytest.fixture(scope="module")
@@ -38,18 +38,6 @@ def test_cells_that_come_out_are_counted(release, small):
     changed = replace(release, derived=NumberTable(cells.rows, cells.columns, wrong))
     share = 1 - 5 / (len(RELATIONS) * len(CONTEXTS))
     assert tables.figure3(changed, {})[0].here == pytest.approx(share)
-
-
-def test_analogies_are_a_loop(release):
-    vectors = embeddings()
-    right = []
-    for q in wordtests.analogies():
-        target = vectors[q.a2] - vectors[q.a1] + vectors[q.b1]
-        right.append(max(q.candidates, key=lambda word, target=target: vectors[word] @ target) == q.b2)
-    lines = lines_of(tables.analogy, release)
-    assert lines["LM"].here == pytest.approx(np.mean(right))
-    assert list(lines) == ["LM", "LM, cosine", "P", "random"]
-    assert lines_of(tables.analogy, release) == lines  # chance too
 
 
 def test_the_odd_one_out_of_clear_kinds(release):
@@ -110,13 +98,6 @@ def test_vectors_can_stand_beside(cli, small, tmp_path):
     assert "glove:" in cli(*command).succeeds().out
     file.write_text("left 1 2\nright 2 1\n")
     cli(*command).refuses("no vector of 'above'")
-
-
-def test_a_table_and_data_that_are_missing(cli, small, tmp_path):
-    cli("probe", "reproduce", "spatial-dance", "--data", small).refuses("spatial-dance")
-    reproduce = ("probe", "reproduce", "spatial-analogy", "--data")
-    cli(*reproduce, tmp_path).refuses("spatial_relations_vectors_sltc2018")
-    cli(*reproduce, tmp_path / "none").refuses("none")
 
 
 @pytest.mark.parametrize("damage", ["above\t1\t2\n", "above\tnan\n", "above\tx\n", ""])

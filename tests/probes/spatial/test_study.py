@@ -8,7 +8,7 @@ import pytest
 from simtown.probes.lm.architectures import ARCHITECTURES
 from simtown.probes.spatial import EMBEDDINGS, MATRIX, VECTORS, heatmaps, wordtests
 from simtown.probes.spatial.lexicon import CONTEXTS, RELATIONS
-from simtown.probes.spatial.spaces import NumberTable, p_vectors, read_table, write_table
+from simtown.probes.spatial.spaces import p_vectors, read_table
 from simtown.probes.spatial.spatial_tables import compared
 from tests.probes.spatial.world import write_release
 from tests.probes.tiny import redrawn
@@ -163,21 +163,6 @@ def test_what_is_refused(cli, probe, corpus, tmp_path):
     (out / "mine.txt").write_text("precious")
     probe(model, out).refuses("mine.txt")
     assert (out / "mine.txt").read_text() == "precious"
-
-
-def test_other_settings_and_damage(probe, corpus, ngram, copy):
-    out = copy(ngram, "out")
-    probe(f"ngram:{corpus}", out, *SMALL, "--seed", "1").refuses("seed 0, now 1")
-    (out / "summary.json").write_text("{")
-    probe(f"ngram:{corpus}", out, *SMALL).refuses("summary.json", code=1)
-
-
-def test_tables_come_back(tmp_path):
-    table = NumberTable(("on", "in front of"), ("a b", "c"), np.array([[1.5, 2e-9], [3e20, 4.0]]))
-    write_table(tmp_path / "t.tsv", table)
-    again = read_table(tmp_path / "t.tsv")
-    assert (again.rows, again.columns) == (table.rows, table.columns)
-    assert np.allclose(again.values, table.values)
 
 
 def test_like_rows_stand_together():

@@ -54,13 +54,6 @@ def test_a_tie_is_no_answer_and_a_missing_word_is_named():
         wordtests.answer_trios({}, wordtests.trios())
 
 
-def test_comparison_with_itself_and_with_other_questions():
-    answers = wordtests.answer_analogies(mirrored(), wordtests.analogies())
-    assert wordtests.compare(answers, answers) == wordtests.AccuracyDifference(0.0, 0.0, 0.0, 1.0)
-    with pytest.raises(ValueError, match="same questions"):
-        wordtests.compare(answers, wordtests.Answers(answers.right[:5], answers.groups[:5]))
-
-
 matrices = st.integers(4, 8).flatmap(lambda n: st.lists(st.integers(0, 6), min_size=n * n, max_size=n * n))
 
 
