@@ -7,9 +7,9 @@ parts. Modules of vehicles and of the street import this vocabulary whole.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import cos, pi, radians, sin
 from typing import NamedTuple
 
@@ -21,6 +21,8 @@ from simtown.assets.palette import MATERIALS, material
 Point = tuple[float, float, float]
 #: From one coordinate to another; also two coordinates of a point in a plane.
 Span = tuple[float, float]
+
+ORIGIN: Point = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -233,7 +235,7 @@ def rod(
 def ball(
     radius: float | Point, at: Point, paint: str, sides: int = 8, rings: int = 4, low: float = -1.0
 ) -> Mesh:
-    """A faceted ellipsoid about `at`, of one radius or (x, y, z); `low` in [-1, 1) cuts it off below.."""
+    """A faceted ellipsoid about `at`, of one radius or (x, y, z); `low` in [-1, 1) cuts it off below."""
     rx, ry, rz = radius if isinstance(radius, tuple) else (radius, radius, radius)
     loops = []
     for i in range(rings + 1):
@@ -384,13 +386,7 @@ def ladder(
 
 
 def cabin(
-    base: Span,
-    roof: Span,
-    z: Span,
-    width: Span,
-    paint: str,
-    pillars: Sequence[float] = (0.5,),
-    glass: str = "glass",
+    base: Span, roof: Span, z: Span, width: Span, paint: str, pillars: Sequence[float] = (0.5,)
 ) -> Mesh:
     """A glasshouse: sloping windscreens and side windows under a painted roof.
 
@@ -409,11 +405,11 @@ def cabin(
     edge = min(0.16 * (z1 - z0), 0.3 * (x2 - x1))
     shell = loft([ring(0.0, 0.0), ring(0.89, 0.0), ring(0.96, 0.35 * edge), ring(1.0, 1.25 * edge)], paint)
     flank = [(x0, -w0, z0), (x3, -w0, z0), (x2, -w1, z1), (x1, -w1, z1)]
-    edges = [0.04, *pillars, 0.96]
-    panes = [panel(flank, glass, (a + 0.025, b - 0.025), (0.1, 0.85)) for a, b in itertools.pairwise(edges)]
+    edges = pairwise([0.04, *pillars, 0.96])
+    panes = [panel(flank, "glass", (a + 0.025, b - 0.025), (0.1, 0.85)) for a, b in edges]
     nose = [(x3, -w0, z0), (x3, w0, z0), (x2, w1, z1), (x2, -w1, z1)]
     tail = [(x0, w0, z0), (x0, -w0, z0), (x1, -w1, z1), (x1, w1, z1)]
-    ends = [panel(corners, glass, (0.06, 0.94), (0.08, 0.88)) for corners in (nose, tail)]
+    ends = [panel(corners, "glass", (0.06, 0.94), (0.08, 0.88)) for corners in (nose, tail)]
     return join(shell, ends, [p.both_sides() for p in panes])
 
 

@@ -108,24 +108,18 @@ def _gable(x: Width, z: float, rise: float, over: float = 0.35, depth: float = 5
 
 
 def _gable_front(
-    x: Width,
-    z: float,
-    rise: float,
-    y: Span = DEEP,
-    over: float = 0.35,
-    wall: str = "wall",
-    rake: float = 0.22,
+    x: Width, z: float, rise: float, y: Span = DEEP, over: float = 0.35, wall: str = "wall", lip: float = 0.22
 ) -> Mesh:
     """A roof whose gable faces the street."""
     (left, right), (a, b), fore = span(x), wider(x, over), y[0] - over
     middle, eave, crown = (left + right) / 2, z - rise / ((right - left) / 2) * over, z + rise
-    ridge, back, keel = (middle, fore, crown), (middle, y[1], crown), (middle, fore, crown - rake)
+    ridge, back, keel = (middle, fore, crown), (middle, y[1], crown), (middle, fore, crown - lip)
     return join(
         face(wall, (left, y[0], z), (right, y[0], z), (middle, y[0], crown)),
         face("roof", (b, fore, eave), (b, y[1], eave), back, ridge),
         face("roof", ridge, back, (a, y[1], eave), (a, fore, eave)),
-        face("trim", (a, fore, eave - rake), keel, ridge, (a, fore, eave)),
-        face("trim", keel, (b, fore, eave - rake), (b, fore, eave), ridge),
+        face("trim", (a, fore, eave - lip), keel, ridge, (a, fore, eave)),
+        face("trim", keel, (b, fore, eave - lip), (b, fore, eave), ridge),
     )
 
 
@@ -134,11 +128,11 @@ def _hip(x: Width, z: float, rise: float, inset: float = 2.5, over: float = 0.35
     (a, b), (fore, back) = wider(x, over), wider(DEEP, over)
     run, crown = inset + over, z + rise
     (u, v), near, far = (a + run, b - run), fore + run, max(back - run, fore + run)
-    p, q, r, s = (a, fore, z), (b, fore, z), (b, back, z), (a, back, z)
-    t, w, m, n = (u, near, crown), (v, near, crown), (v, far, crown), (u, far, crown)
-    slopes = [(p, q, w, t), (q, r, m), (s, p, t)]
+    p, q, r, s = (a, fore, z), (b, fore, z), (b, back, z), (a, back, z)  # the eaves
+    i, j, k, m = (u, near, crown), (v, near, crown), (v, far, crown), (u, far, crown)  # the crown above them
+    slopes = [(p, q, j, i), (q, r, k), (s, p, i)]
     if far >= near + 0.01:
-        slopes += [(q, m, w), (s, t, n), (t, w, m, n)]
+        slopes += [(q, k, j), (s, i, m), (i, j, k, m)]
     eaves = mass((a, b), (z - 0.25, z), "trim", (fore, back), lid=False, floor=True)
     return join([face("roof", *slope) for slope in slopes], eaves)
 
@@ -157,7 +151,7 @@ def _dormer(x: float, y: float, z: float, depth: float = 2.0) -> Mesh:
     """A window with a gable of its own, standing out of a roof at height z."""
     w, h, sides = 1.4, 1.1, about(x, 0.7)
     walls = mass(sides, (z, z + h), "wall", (y, y + depth), lid=False)
-    roof = _gable_front(sides, z + h, 0.6, (y, y + depth), 0.15, rake=0.13)
+    roof = _gable_front(sides, z + h, 0.6, (y, y + depth), 0.15, lip=0.13)
     return join(walls, roof, _window(x, z + 0.15, w - 0.55, h - 0.25, y, bars=False))
 
 

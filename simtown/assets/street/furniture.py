@@ -83,7 +83,7 @@ def bench() -> Mesh:
     """Wooden slats on iron legs."""
     seat = [box((1.7, 0.16, 0.06), (0.0, y, 0.45), "wood") for y in (-0.25, -0.03)]
     rest = [box((1.7, 0.06, 0.15), (0.0, 0.16 + 0.03 * i, 0.6 + 0.22 * i), "wood") for i in range(2)]
-    leg = box((0.08, 0.55, 0.45), (0.0, 0.0, 0.0), "dark") + box((0.08, 0.07, 0.6), (0.0, 0.22, 0.4), "dark")
+    leg = box((0.08, 0.55, 0.45), ORIGIN, "dark") + box((0.08, 0.07, 0.6), (0.0, 0.22, 0.4), "dark")
     return join(seat, rest, leg.at(-0.65), leg.at(0.65))
 
 
@@ -113,7 +113,7 @@ def phone_box() -> Mesh:
         box((1.0, 1.0, 2.2), (0.0, 0.0, 0.05), "red"),
         frustum((1.1, 1.1, 0.2), (0.5, 0.5), (0.0, 0.0, 2.25), "red"),
         [_pane(about(x, 0.14), (z, z + 0.4), "window") for x in (-0.2, 0.2) for z in (0.45, 0.93, 1.41)],
-        _pane(0.4, (1.95, 2.15), "white") + box((1.1, 1.1, 0.1), (0.0, 0.0, 0.0), "dark"),
+        _pane(0.4, (1.95, 2.15), "white") + box((1.1, 1.1, 0.1), ORIGIN, "dark"),
     )
 
 
@@ -159,7 +159,7 @@ def parking_meter() -> Mesh:
 
 def planter(flowers: Sequence[str] = ("pink", "yellow", "red")) -> Mesh:
     """A stone trough full of flowers."""
-    tub = frustum((1.3, 0.5, 0.5), (1.5, 0.62), (0.0, 0.0, 0.0), "stone")
+    tub = frustum((1.3, 0.5, 0.5), (1.5, 0.62), ORIGIN, "stone")
     rim = box((1.6, 0.72, 0.1), (0.0, 0.0, 0.46), "concrete")
     lumps = [blob((0.28, 0.3, 0.24), (x, 0.0, 0.62), "leaf dark", 5, 1) for x in (-0.5, 0.0, 0.5)]
     spots = [(-0.6 + 0.24 * i, -0.16 + 0.14 * (i % 3), 0.78 + 0.1 * (i % 2)) for i in range(6)]
@@ -190,7 +190,7 @@ def news_kiosk() -> Mesh:
     """A green kiosk with a striped roof edge and rows of magazines."""
     xs, paints = [-0.75 + 0.3 * i for i in range(6)], ("lilac", "white", "coral", "lime")
     return join(
-        box((2.0, 1.2, 2.1), (0.0, 0.0, 0.0), "forest"),
+        box((2.0, 1.2, 2.1), ORIGIN, "forest"),
         lathe([(2.1, 1.6, 1.1), (2.75, 0.25, 0.2), (2.95, 0.0, 0.0)], "teal", sides=4),
         patch(0.85, (1.12, 1.75), "window", -0.6),
         bunting(xs, (0.25, 0.25 + 0.36), ("red", "sky", "amber"), -0.6, 0.03),

@@ -11,7 +11,7 @@ from math import cos, pi, sin
 
 import numpy as np
 
-from simtown.assets.mesh import Mesh, Point, Span, face, join, loft, polygon
+from simtown.assets.mesh import ORIGIN, Mesh, Point, Span, face, join, loft, polygon
 
 Width = Span | float
 #: The x of several alike parts.
@@ -122,11 +122,7 @@ def posts(xs: Places, half: float, z: Span, paint: str, y: Span) -> Mesh:
 
 
 def lathe(
-    rings: Sequence[tuple[float, ...]],
-    paint: str,
-    at: Point = (0.0, 0.0, 0.0),
-    sides: int = 6,
-    caps: bool = False,
+    rings: Sequence[tuple[float, ...]], paint: str, at: Point = ORIGIN, sides: int = 6, caps: bool = False
 ) -> Mesh:
     """Level rings (z, radius[, radius in y[, x, y of the middle]]) joined one to the next; radius 0 is a tip.
 

@@ -11,7 +11,6 @@ from simtown.assets.street.shapes import *
 Lump = tuple[Point, Point, str]  # its middle, its radii and its material
 
 _TURN = 2.4  # radians from a branch to the next: the golden angle, so that none hides another
-_GROUND = (0.0, 0.0, 0.0)
 
 
 def _trunk(height: float, radius: float, paint: str = "bark", lean: float = 0.0) -> Mesh:
@@ -163,12 +162,12 @@ def bush() -> Mesh:
 def hedge() -> Mesh:
     """A clipped block, 2.4 m long."""
     lumps = [blob((0.5, 0.36, 0.2), (0.75 * i, 0.0, 0.95), "leaf", 6, 2) for i in (-1, 0, 1)]
-    return join(block((2.4, 0.7, 1.0), _GROUND, "leaf dark", 0.14), lumps)
+    return join(block((2.4, 0.7, 1.0), ORIGIN, "leaf dark", 0.14), lumps)
 
 
 def bush_bare() -> Mesh:
     """Boughs from the ground up."""
-    return _branches(0.0, 0.35, 0.8, 0.75, 7, 0.07) + limb(_GROUND, (0.0, 0.0, 0.9), 0.08, "bark", 0.0, 3)
+    return _branches(0.0, 0.35, 0.8, 0.75, 7, 0.07) + limb(ORIGIN, (0.0, 0.0, 0.9), 0.08, "bark", 0.0, 3)
 
 
 def hedge_bare() -> Mesh:
