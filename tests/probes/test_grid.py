@@ -145,20 +145,6 @@ def test_a_cell_of_edited_files_is_not_done(tables, tmp_path, cli):
     assert cli(*words).err.count("weights ") == 2
 
 
-def test_folders_are_known_by_what_they_hold(tmp_path):
-    for name in ("a", "b"):
-        (tmp_path / name / "in").mkdir(parents=True)
-        (tmp_path / name / "in" / "x.csv").write_text("1")
-    (tmp_path / "b" / ".git").mkdir()
-    for name in ("in", "out"):  # a folder that holds itself, twice
-        (tmp_path / "b" / "in" / name).symlink_to(tmp_path / "b")
-    digests = grid._content(tmp_path / "a"), grid._content(tmp_path / "b")
-    assert digests[0] == digests[1]
-    (tmp_path / "b" / "in" / "x.csv").write_text("2")
-    assert grid._content(tmp_path / "b") != digests[0]
-    assert grid._content(tmp_path / "none") == ""
-
-
 def test_the_plan_is_listed_and_nothing_is_done(plan, tmp_path, cli):
     listed = cli("probe", "grid", plan(["majority"]), "--out", tmp_path / "out", "--plan").succeeds()
     assert listed.out.count("simtown probe physical --data=") == 2
