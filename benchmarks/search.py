@@ -17,10 +17,9 @@ order of the examples, the same data). A trial's accuracy is its best on the 1,0
 test set has no say. If the second seed is called for, the program trains it.
 
 Every trial is a line of benchmarks/results/search/MODEL.csv, and none is ever taken out. Its run lies beside
-the data set. Stopped and called again, the program goes on where it was.
+the data set: stopped and called again, the program takes finished runs as they are and goes on.
 """
 
-import csv
 import sys
 from hashlib import sha256
 from pathlib import Path
@@ -29,11 +28,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from simtown.core.files import replacing
+from simtown.core.files import save_text
+from simtown.core.tables import Table
 from simtown.datasets.reader import Dataset, open_dataset
 from simtown.training.fit import fit
 from simtown.training.fit_settings import FitSettings
-from simtown.training.identity import examples_read
 from simtown.training.models import options
 
 TRIALS, STEPS, TRAIN_SIZE = 6, 3_000, 20_000
@@ -82,6 +81,7 @@ def train(model: str, dataset: Dataset, number: int, seed: int) -> dict[str, Any
     how = {"learning_rate": rate, "min_steps": STEPS, "max_steps": STEPS, "precision": "bf16"}
     settings = FitSettings(model, TRAIN_SIZE, seed, options(model, {}) | choices, **how)
     run = fit(settings, dataset, dataset.path.parent / f"{model}-{STEPS}-trial{number}-seed{seed}")
+    examples = run["data"]["examples"]
     return {
         "trial": number,
         "seed": seed,
@@ -95,15 +95,8 @@ def train(model: str, dataset: Dataset, number: int, seed: int) -> dict[str, Any
         "seconds": round(run["seconds"]),
         "budget": STEPS,
         "train_size": TRAIN_SIZE,
-        "data": digest(run["data"]["examples"]),
+        "data": sha256((examples["train"] + examples["val"]).encode()).hexdigest()[:16],
     }
-
-
-def digest(examples: dict[str, str]) -> str:
-    """What tells one data set's training and validation examples from another's, from the digests in
-    run.json.
-    """
-    return sha256((examples["train"] + examples["val"]).encode()).hexdigest()[:16]
 
 
 def challenger(rows: list[dict[str, Any]], seed: int) -> int | None:
@@ -115,23 +108,11 @@ def challenger(rows: list[dict[str, Any]], seed: int) -> int | None:
 
 def main(model: str, data: Path) -> None:
     torch.set_num_threads(1)
-    dataset, path = open_dataset(data), RESULTS / f"{model}.csv"
-    rows: list[dict[str, Any]] = []
-    if path.exists():
-        with open(path, newline="", encoding="utf-8") as file:
-            rows += csv.DictReader(file)
-    examples = digest(examples_read(dataset, [TRAIN_SIZE])[TRAIN_SIZE])
-    if any(row["data"] != examples or int(row["budget"]) != STEPS for row in rows):
-        sys.exit(f"{path} holds trials on other data or of another budget: this search cannot go on")
+    dataset, rows = open_dataset(data), []
 
     def run(number: int, seed: int) -> None:
-        if any((int(row["trial"]), int(row["seed"])) == (number, seed) for row in rows):
-            return
         rows.append(train(model, dataset, number, seed))
-        with replacing(path) as temporary, open(temporary, "w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(sorted(rows, key=lambda row: (int(row["seed"]), int(row["trial"]))))
+        save_text(RESULTS / f"{model}.csv", Table.of_records(rows).csv())
         print(rows[-1], flush=True)
 
     for number in range(TRIALS):
@@ -140,7 +121,7 @@ def main(model: str, data: Path) -> None:
     if best is not None:
         for number in (0, best):
             run(number, 1)
-        best = challenger([row for row in rows if int(row["trial"]) in (0, best)], 1)
+        best = challenger(rows, 1)
     print("the default choices stay" if best is None else f"trial {best} replaces the default choices")
 
 
