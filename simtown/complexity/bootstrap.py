@@ -17,7 +17,7 @@ from hashlib import blake2b
 import numpy as np
 from scipy import stats
 
-from simtown.complexity.curves import ABOVE, BELOW, ROUNDING, RULES
+from simtown.complexity.curves import ABOVE, ROUNDING, RULES
 from simtown.complexity.finished_runs import Run
 
 #: Share of the replicates inside an interval.
@@ -37,7 +37,6 @@ class BootstrapCurve:
         high: (S,) upper ends.
         interval_over: what varied among the runs, as :func:`interval_over` says it.
         samples: N* by rule, (targets, 1 + replicates).
-        medians: (targets,) Kaplan-Meier median over seeds, by rule.
         reached: (targets,) number of seeds that reached the target, by rule.
     """
 
@@ -53,7 +52,6 @@ class BootstrapCurve:
     high: np.ndarray
     interval_over: str
     samples: dict[str, np.ndarray] = field(repr=False)
-    medians: dict[str, np.ndarray] = field(repr=False)
     reached: dict[str, np.ndarray] = field(repr=False)
 
     @property
@@ -194,7 +192,6 @@ def curve_of(runs: Sequence[Run], accuracies: np.ndarray, targets: np.ndarray, s
         counts = zip(mean[0], answers[:, 0].tolist(), strict=True)
         wilson = [stats.binomtest(round(p * n), n).proportion_ci(LEVEL, "wilson") for p, n in counts]
         low, high = np.array([[ci.low, ci.high] for ci in wilson]).T
-    each = _each_seed(sizes, by_seed, answers, targets)
     return BootstrapCurve(
         model=runs[0].model,
         entities=runs[0].entities,
@@ -208,11 +205,7 @@ def curve_of(runs: Sequence[Run], accuracies: np.ndarray, targets: np.ndarray, s
         high=high,
         interval_over=interval_over(runs),
         samples={name: rule(sizes, mean, weight, targets) for name, rule in RULES.items()},
-        medians={
-            name: np.array([median(row, sizes[0], limits) for row in needs])
-            for name, (needs, limits) in each.items()
-        },
-        reached={name: (needs < ABOVE).sum(axis=1) for name, (needs, _) in each.items()},
+        reached=_seeds_reached(sizes, by_seed, answers, targets),
     )
 
 
@@ -265,21 +258,18 @@ def _shared_by_items(clusters: Sequence[Sequence[Run]]) -> float:
     return float(np.clip(1 - own / total, 0, 1)) if total > 0 else 0.0
 
 
-def _each_seed(
+def _seeds_reached(
     sizes: np.ndarray, accuracy: np.ndarray, answers: np.ndarray, targets: np.ndarray
-) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """By rule: N* (targets, K) of every seed's own curve, and the largest size (K,) it was trained on."""
+) -> dict[str, np.ndarray]:
+    """By rule: (targets,) number of seeds whose own curve reaches each target."""
+    trained = [answers[:, s] > 0 for s in range(answers.shape[1])]
     result = {}
     for name, rule in RULES.items():
-        columns, limits = [], []
-        for s in range(accuracy.shape[1]):
-            own = answers[:, s] > 0
-            n = rule(sizes[own], accuracy[own, s][None], answers[own, s].astype(float), targets)[:, 0]
-            # Reached at once by a seed that was not trained on the smallest size: no more is known than that
-            # it got there.
-            columns.append(np.where((n == BELOW) & (sizes[own][0] > sizes[0]), sizes[own][0], n))
-            limits.append(sizes[own][-1])
-        result[name] = np.stack(columns, axis=1), np.array(limits)
+        needs = [
+            rule(sizes[own], accuracy[own, s][None], answers[own, s].astype(float), targets)[:, 0]
+            for s, own in enumerate(trained)
+        ]
+        result[name] = (np.stack(needs) < ABOVE).sum(axis=0)
     return result
 
 
@@ -293,24 +283,3 @@ def interval(values: np.ndarray) -> tuple[float, float]:
     low = np.sort(np.where(np.isnan(values), -np.inf, values))[outside]
     high = np.sort(np.where(np.isnan(values), np.inf, values))[-1 - outside]
     return float(low), float(high)
-
-
-def median(samples: np.ndarray, smallest: float, limits: np.ndarray) -> float:
-    """Kaplan-Meier median of N* (K,) over seeds.
-
-    That is where the share of seeds that have not reached the target falls to one half. `limits` (K,) are the
-    largest sizes of the seeds, where they are right-censored.
-    """
-    late = samples == ABOVE
-    if late.all():
-        return ABOVE
-    # Nothing lies below the smallest size, so being left-censored is the same as an event there.
-    data = stats.CensoredData(
-        uncensored=np.maximum(samples[~late], smallest), right=np.asarray(limits, dtype=float)[late]
-    )
-    survival = stats.ecdf(data).sf
-    half = survival.probabilities <= 0.5 + ROUNDING
-    if not half.any():
-        return ABOVE
-    value = float(survival.quantiles[half.argmax()])
-    return BELOW if value <= smallest else value

@@ -24,7 +24,7 @@ from simtown.complexity.bootstrap import (
 )
 from simtown.complexity.curves import ABOVE, ROUNDING, RULES
 from simtown.complexity.finished_runs import Run, model_order, world_name
-from simtown.complexity.growth import WorldNeeds, additions, ratios
+from simtown.complexity.growth import WorldNeeds, contrast
 from simtown.complexity.needs import Accuracies, Addition, BothReach, Exponent, Findings, Need, Ratio
 
 TARGETS = (0.75, 0.85, 0.90, 0.95)
@@ -112,7 +112,6 @@ def _rows(curve: BootstrapCurve, targets: np.ndarray) -> Iterator[Need]:
                 low=low,
                 high=high,
                 interval_over=curve.interval_over,
-                median=float(curve.medians[rule][t]),
                 seeds_reached=int(curve.reached[rule][t]),
                 seeds=len(curve.seeds),
                 seeds_fewest=curve.fewest,
@@ -241,11 +240,10 @@ def _ratios(curves: Sequence[BootstrapCurve], targets: np.ndarray, reference: st
         other = references.get((curve.entities, curve.distractor))
         if other is None or curve is other:
             continue
-        over = narrowest(curve.interval_over, other.interval_over)
+        case = curve.model, other.model, curve.entities, curve.distractor
         for t, target in enumerate(targets):
-            ends = ratios(curve.samples[rule][t], curve.sizes, other.samples[rule][t], other.sizes)
-            case = curve.entities, curve.distractor, float(target), rule
-            yield Ratio(curve.model, other.model, *case, *_extent(*ends), over)
+            *ends, over = contrast((1, -1), (curve, other), rule, t, log=True)
+            yield Ratio(*case, float(target), rule, *map(float, np.exp(ends)), over)
 
 
 def _additions(curves: Sequence[BootstrapCurve], targets: np.ndarray, reference: str) -> Iterator[Addition]:
@@ -259,25 +257,13 @@ def _additions(curves: Sequence[BootstrapCurve], targets: np.ndarray, reference:
             if len(own) < 2:
                 continue
             case = distractor, float(target), rule, own[0].entities, own[-1].entities
-            (a, b), over = _added(own, rule, t)
-            yield Addition(model, *case, *_extent(a, b), over)
+            few, many = own[0], own[-1]
+            yield Addition(model, *case, *contrast((-1, 1), (few, many), rule, t))
             if reference in models and model != reference:
-                (c, d), other = _added(theirs, rule, t)
-                over, extent = narrowest(over, other), _extent(a - d, b - c)
-                verdict = _verdict([extent[2:]], over)
-                yield Addition(f"{model} - {reference}", *case, *extent, over, verdict)
-
-
-def _added(worlds: Sequence[BootstrapCurve], rule: str, t: int) -> tuple[tuple[np.ndarray, np.ndarray], str]:
-    """Least and greatest additional data (1 + replicates,) of a model, and what its interval holds."""
-    few, many = worlds[0], worlds[-1]
-    ends = additions(few.samples[rule][t], few.sizes, many.samples[rule][t], many.sizes)
-    return ends, narrowest(few.interval_over, many.interval_over)
-
-
-def _extent(least: np.ndarray, most: np.ndarray) -> tuple[float, float, float, float]:
-    """What the data leave open, and the interval of it."""
-    return float(least[0]), float(most[0]), interval(least[1:])[0], interval(most[1:])[1]
+                worlds = few, many, theirs[0], theirs[-1]
+                *ends, over = contrast((-1, 1, 1, -1), worlds, rule, t)
+                verdict = _verdict([(ends[2], ends[3])], over)
+                yield Addition(f"{model} - {reference}", *case, *ends, over, verdict)
 
 
 def _both_reach(curves: Sequence[BootstrapCurve], targets: np.ndarray, reference: str) -> Iterator[BothReach]:

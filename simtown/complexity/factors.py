@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simtown.complexity.bootstrap import BootstrapCurve, interval, narrowest
-from simtown.complexity.growth import bounds
+from simtown.complexity.bootstrap import BootstrapCurve
+from simtown.complexity.growth import contrast
 from simtown.complexity.needs import factor_text
 
 #: The four models: unstructured without and with boxes, structured without and with boxes.
@@ -75,40 +75,12 @@ def effects(curves: Sequence[BootstrapCurve], targets: Sequence[float]) -> list[
     result = []
     for (distractor, entities), curve_of in sorted(worlds.items()):
         for t, target in enumerate(targets):
-            for name, contrast in EFFECTS.items():
-                models = {model: c for model, c in zip(DESIGN, contrast, strict=True) if c}
+            for name, coefficients in EFFECTS.items():
+                models = {model: c for model, c in zip(DESIGN, coefficients, strict=True) if c}
                 if models.keys() <= curve_of.keys():
                     own = [curve_of[model] for model in models]
-                    ends, over = compared(list(models.values()), own, t)
+                    *ends, over = contrast(list(models.values()), own, "isotonic", t, log=True)
                     seeds = min(curve.fewest for curve in own)
-                    least, most, low, high = map(float, np.exp(ends))
-                    case = entities, distractor, float(target)
-                    result.append(Effect(name, *case, least, most, low, high, seeds, over))
+                    factors = map(float, np.exp(ends))
+                    result.append(Effect(name, entities, distractor, float(target), *factors, seeds, over))
     return result
-
-
-def compared(
-    coefficients: Sequence[float], curves: Sequence[BootstrapCurve], t: int
-) -> tuple[tuple[float, float, float, float], str]:
-    """Least and greatest sum of coefficients times log N*, the ends of its interval, and what that holds."""
-    pairs = [log_bounds(curve.samples["isotonic"][t], curve.sizes) for curve in curves]
-    least, most = contrasted(coefficients, pairs)
-    ends = float(least[0]), float(most[0]), interval(least[1:])[0], interval(most[1:])[1]
-    return ends, narrowest(*(curve.interval_over for curve in curves))
-
-
-def log_bounds(samples: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Least and greatest log N* (R,) that needs (R,) leave open."""
-    with np.errstate(divide="ignore"):
-        low, high = np.log(bounds(samples, sizes))
-    return low, high
-
-
-def contrasted(
-    coefficients: Sequence[float], pairs: Sequence[tuple[np.ndarray, np.ndarray]]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Least and greatest sum of coefficients times values between bounds; no coefficient is 0."""
-    signed = [(c, pair if c > 0 else pair[::-1]) for c, pair in zip(coefficients, pairs, strict=True)]
-    least = sum((c * low for c, (low, _) in signed), start=np.zeros(1))
-    most = sum((c * high for c, (_, high) in signed), start=np.zeros(1))
-    return least, most

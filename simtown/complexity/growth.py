@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import log_ndtr
 
+from simtown.complexity.bootstrap import BootstrapCurve, interval, narrowest
 from simtown.complexity.curves import ABOVE, BELOW
 
 #: Least scatter of log N* about a line that the exponent's likelihood allows, 5 %: with none, worlds exactly
@@ -96,21 +98,25 @@ def bounds(samples: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return np.where(samples == ABOVE, sizes[-1], samples), np.where(samples == BELOW, sizes[0], samples)
 
 
-def ratios(
-    upper: np.ndarray, upper_sizes: np.ndarray, lower: np.ndarray, lower_sizes: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Least and greatest ratio upper / lower of two N* (R,) that their censoring leaves open."""
-    (a, b), (c, d) = bounds(upper, upper_sizes), bounds(lower, lower_sizes)
-    with np.errstate(divide="ignore"):
-        return a / d, b / c
+def contrast(
+    coefficients: Sequence[float], curves: Sequence[BootstrapCurve], rule: str, t: int, log: bool = False
+) -> tuple[float, float, float, float, str]:
+    """The sum of coefficients, of which none is 0, times the N* of curves for target number t, or their logs.
 
-
-def additions(
-    few: np.ndarray, few_sizes: np.ndarray, many: np.ndarray, many_sizes: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Least and greatest difference N* (R,) in a world of many less N* in a world of few."""
-    (a, b), (c, d) = bounds(few, few_sizes), bounds(many, many_sizes)
-    return c - b, d - a
+    Returns:
+        The least and the greatest value that censoring leaves open, the ends of the interval, and what that
+        holds.
+    """
+    least = most = np.zeros(1)
+    for coefficient, curve in zip(coefficients, curves, strict=True):
+        ends = bounds(curve.samples[rule][t], curve.sizes)
+        if log:
+            with np.errstate(divide="ignore"):
+                ends = np.log(ends[0]), np.log(ends[1])
+        low, high = ends if coefficient > 0 else ends[::-1]
+        least, most = least + coefficient * low, most + coefficient * high
+    over = narrowest(*(curve.interval_over for curve in curves))
+    return float(least[0]), float(most[0]), interval(least[1:])[0], interval(most[1:])[1], over
 
 
 @dataclass(frozen=True)

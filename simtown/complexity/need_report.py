@@ -69,7 +69,7 @@ def write_tables(report: Findings, out: Path) -> None:
     Each file is whole, or the old one stays.
     """
     kinds = {"exponents": Exponent, "ratios": Ratio, "additions": Addition, "accuracies": Accuracies}
-    rows = [_plain(row, ("samples", "low", "high", "median")) for row in report.rows]
+    rows = [_plain(row, ("samples", "low", "high")) for row in report.rows]
     lists = {name: [_plain(entry) for entry in getattr(report, name)] for name in kinds}
     content = {
         "format": "simtown-complexity",
@@ -224,7 +224,6 @@ def _needs(report: Findings, rule: str) -> str:
             "low": row.text(row.low),
             "high": row.text(row.high),
             "interval over": marked(row.interval_over),
-            "median over seeds": row.text(row.median),
             "reached by": f"{row.seeds_reached} of {row.seeds} seeds",
         }
         for row in report.rows

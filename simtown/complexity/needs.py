@@ -28,7 +28,6 @@ class Need:
     """N* of one model in one world for one target by one rule; `samples` and ends may be BELOW or ABOVE.
 
     Attributes:
-        median: Kaplan-Meier, over seeds.
         seeds_reached: seeds that reach the target.
         seeds_fewest: seeds of the size that has fewest.
         items: test items of a run.
@@ -45,7 +44,6 @@ class Need:
     low: float
     high: float
     interval_over: str
-    median: float
     seeds_reached: int
     seeds: int
     seeds_fewest: int

@@ -14,7 +14,6 @@ from simtown.complexity.bootstrap import (
     interval,
     interval_over,
     marked,
-    median,
     narrowest,
     resampled_accuracies,
     too_narrow,
@@ -22,18 +21,6 @@ from simtown.complexity.bootstrap import (
 from simtown.complexity.curves import ABOVE, BELOW
 from simtown.complexity.estimate import estimate
 from simtown.complexity.finished_runs import Run
-
-
-def test_kaplan_meier_by_hand():
-    limits = np.full(5, 20000.0)
-    assert median(np.array([1000, 2000, 3000, 4000, 5000.0]), 500, limits) == 3000
-    assert median(np.array([1000, 2000, ABOVE, ABOVE, ABOVE]), 500, limits) == ABOVE  # 3 of 5 never
-    # Two seeds were trained up to 1,500 only: survival 4/5 at 1,000, then 4/5 · 1/2 at 3,000, then 0.
-    early = np.array([20000, 1500, 1500, 20000, 20000.0])
-    assert median(np.array([1000, ABOVE, ABOVE, 3000, 8000]), 500, early) == 3000
-    assert median(np.array([BELOW, BELOW, BELOW, 3000, ABOVE]), 500, limits) == BELOW
-    assert median(np.array([ABOVE] * 5), 500, limits) == ABOVE
-    assert median(np.array([700.0]), 500, limits[:1]) == 700
 
 
 def test_interval_ends_are_replicates_and_may_be_censored():

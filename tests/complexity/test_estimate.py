@@ -20,7 +20,6 @@ def test_share_of_seeds_that_reached_the_target(exact):
     ]
     rows = {(r.target, r.rule): r for r in estimate(runs, replicates=40).rows}
     assert rows[0.9, "smallest"].seeds_reached == 2
-    assert rows[0.9, "smallest"].median == 5000
     assert rows[0.75, "smallest"].seeds_reached == rows[0.75, "smallest"].seeds == 3
 
 
@@ -49,7 +48,7 @@ def test_censored_on_both_sides(sizes, exact):
     beyond = [x for x in found.ratios if x.target > 0.65]
     assert len(beyond) == 2 * 2
     for x in beyond:
-        assert (x.at_least, x.at_most, x.low, x.high) == (40, np.inf, 40, np.inf)
+        assert (x.at_least, x.at_most, x.low, x.high) == pytest.approx((40, np.inf, 40, np.inf))
         assert str(x) == "> 40 (from 40)"
     assert all("1 world" in e.reason and not e.known for e in found.exponents)
     assert not found.notes

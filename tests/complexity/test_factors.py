@@ -4,12 +4,9 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from simtown.complexity.curves import ABOVE, BELOW
 from simtown.complexity.estimate import estimate
-from simtown.complexity.factors import DESIGN, EFFECTS, contrasted, effects, log_bounds
+from simtown.complexity.factors import DESIGN, EFFECTS, effects
 from simtown.complexity.finished_runs import Run
 
 SIZES = (20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000)
@@ -77,17 +74,3 @@ def test_with_models_missing_the_effects_of_the_others_are_left():
         estimate(runs_of({"cnn-lstm": 6000, "pbn": 300, "film": 1000}), targets=[0.9], replicates=60)
     )
     assert found.keys() == {"lead"}
-
-
-NEEDS = st.lists(st.sampled_from([BELOW, ABOVE, 30.0, 400.0, 9000.0]), min_size=4, max_size=4)
-
-
-@given(NEEDS, st.lists(st.floats(0.01, 1), min_size=4, max_size=4), st.sampled_from(sorted(EFFECTS)))
-def test_bounds_hold_every_value_that_the_needs_allow(needs, shares, name):
-    sizes = np.array(SIZES)
-    allowed = {BELOW: lambda u: SIZES[0] * u, ABOVE: lambda u: SIZES[-1] / u}
-    actual = [np.log(allowed.get(n, lambda u, n=n: n)(u)) for n, u in zip(needs, shares, strict=True)]
-    used = [(c, y, n) for c, y, n in zip(EFFECTS[name], actual, needs, strict=True) if c]
-    least, most = contrasted([c for c, _, _ in used], [log_bounds(np.array([n]), sizes) for _, _, n in used])
-    value = sum(c * y for c, y, _ in used)
-    assert least[0] - 1e-9 <= value <= most[0] + 1e-9

@@ -1,6 +1,7 @@
 """Slopes over worlds and ratios of models, where some of them are censored."""
 
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,7 +10,8 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 
 from simtown.complexity.curves import ABOVE, BELOW
-from simtown.complexity.growth import LEAST_SCATTER, WorldNeeds, additions, ratios, slopes
+from simtown.complexity.factors import EFFECTS
+from simtown.complexity.growth import LEAST_SCATTER, WorldNeeds, contrast, slopes
 
 
 def test_slope_without_censoring_is_least_squares():
@@ -86,30 +88,32 @@ def test_slope_of_two_worlds_on_a_line_with_a_third_beyond():
     assert found[3] > np.log(4 / 3) / np.log(4)
 
 
-needs = st.one_of(st.just(BELOW), st.just(ABOVE), st.floats(100, 9000))
+def known(need):
+    """A curve of a model that needs so many; sizes from 20 to 20,000."""
+    samples = {"isotonic": np.full((1, 41), need)}
+    return SimpleNamespace(samples=samples, sizes=np.array([20, 20000]), interval_over="items only")
+
+
+NEEDS = st.lists(st.sampled_from([BELOW, ABOVE, 30.0, 400.0, 9000.0]), min_size=4, max_size=4)
+CONTRASTS = [*EFFECTS.values(), (-1, 1, 1, -1), (-1, 1, 0, 0)]
 
 
 @settings(max_examples=100)
-@given(needs, needs, needs)
-def test_bounds_hold_what_censoring_leaves_open(few, many, truth):
-    """Whatever the needs are that censoring hides, ratio and additional data lie within their bounds."""
-    few_sizes, many_sizes = np.array([100, 5000]), np.array([100, 9000])
-    hidden = truth if BELOW < truth < ABOVE else 4000.0
-
-    def known(n, sizes):
-        """A need that is censored as n is."""
-        if n == BELOW:
-            return min(hidden, sizes[0]) / 2
-        return max(hidden, sizes[-1]) * 2 if n == ABOVE else n
-
-    a, b = known(few, few_sizes), known(many, many_sizes)
-    pair = np.array([few]), few_sizes, np.array([many]), many_sizes
-    (least,), (most,) = additions(*pair)
-    assert least <= b - a <= most
-    assert (least == most) == (BELOW < few < ABOVE and BELOW < many < ABOVE)
-    (least,), (most,) = ratios(*pair)
-    assert least <= a / b * (1 + 1e-9)
-    assert a / b <= most * (1 + 1e-9)
+@given(NEEDS, st.lists(st.floats(0.01, 1), min_size=4, max_size=4), st.sampled_from(CONTRASTS), st.booleans())
+def test_bounds_hold_what_censoring_leaves_open(needs, shares, coefficients, log):
+    """Whatever the needs are that censoring hides, ratios and additional data lie within their bounds."""
+    hidden = {BELOW: lambda share: 20 * share, ABOVE: lambda share: 20000 / share}
+    value, used = 0.0, []
+    for coefficient, need, share in zip(coefficients, needs, shares, strict=True):
+        if coefficient:
+            actual = hidden.get(need, lambda share, need=need: need)(share)
+            value += coefficient * (np.log(actual) if log else actual)
+            used.append((coefficient, need))
+    numbers, uses = zip(*used, strict=True)
+    least, most, low, high, over = contrast(numbers, [known(n) for n in uses], "isotonic", 0, log=log)
+    assert least - 1e-6 <= value <= most + 1e-6
+    assert (least == most) == (not {BELOW, ABOVE} & set(uses))
+    assert (low, high, over) == (least, most, "items only")
 
 
 def test_every_censored_world_is_treated_otherwise():

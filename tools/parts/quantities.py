@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from simtown.complexity.factors import compared
+from simtown.complexity.growth import contrast
 from simtown.complexity.needs import factor_text
 from tools.parts.results import FIXED, LITERAL, MAIN, MAIN_GRID, UNSTRUCTURED, Results, main, percent
 
@@ -70,7 +70,8 @@ def _harder(results: Results, grid: str, model: str, entities: str) -> str:
     """By which factor a distractor raises a model's need, in one world."""
     report = results.report(grid)
     curves = {c.distractor: c for c in report.curves if (c.model, c.entities) == (model, int(entities))}
-    ends, _ = compared([1, -1], [curves[True], curves[False]], report.targets.index(MAIN))
+    t = report.targets.index(MAIN)
+    *ends, _ = contrast((1, -1), (curves[True], curves[False]), "isotonic", t, log=True)
     return factor_text(*map(float, np.exp(ends)))
 
 
