@@ -111,7 +111,7 @@ class SweepPlan:
     """
 
     preset: str
-    cells: list[SweepCell] = field(default_factory=list)
+    cells: list[SweepCell]
     targets: tuple[float, ...] = ()
     curves: list[SizeCurve] = field(default_factory=list)
 

@@ -40,26 +40,13 @@ STATE, WEIGHTS = "state.safetensors", "weights.safetensors"
 
 
 class _Run(msgspec.Struct):
-    """What is read of every run.json."""
+    """What is checked of a run.json."""
 
     status: Literal["running", "failed", "done"]
-    model: str
     train_size: int
-    seed: int
+    seconds: float
     settings: FitSettings
     data: Settings
-    seconds: float
-
-
-class _Finished(_Run):
-    """What is read of the run.json of a finished run."""
-
-    epochs: int
-    steps: int
-    stopped: str
-    best: dict[str, float]
-    test: dict[str, Any]
-    references: dict[str, float]
 
 
 def opened(
@@ -112,7 +99,7 @@ def load(directory: Path) -> dict[str, Any]:
     """run.json of a run directory; DamagedError if it lacks something, and others as of RunRecord.load."""
     run = RECORD.load(directory)
     try:
-        msgspec.convert(run, _Finished if run.get("status") == "done" else _Run)
+        msgspec.convert(run, _Run)
     except msgspec.ValidationError as error:
         raise DamagedError(
             f"{directory / RUN} is damaged ({error}): put back a copy of it, or run simtown fit again with "

@@ -12,13 +12,13 @@ from torch import nn  # noqa: E402
 from simtown.training.models.layers import (  # noqa: E402
     HEAD,
     QuestionEncoder,
-    Stage,
     Wide,
     half,
     perceptron,
     with_coordinates,
 )
 from simtown.training.models.pbn import LabelledConvolution  # noqa: E402
+from simtown.training.models.stage import Stage  # noqa: E402
 
 
 @pytest.mark.parametrize("size", range(1, 40))

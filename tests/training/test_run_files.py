@@ -132,7 +132,6 @@ def test_a_run_is_written_through_no_link_that_nobody_named(data, tmp_path, cli,
     [
         (lambda run: run.pop("settings"), DamagedError),
         (lambda run: run["settings"].update(batch=[]), DamagedError),
-        (lambda run: run.update(status="done"), DamagedError),
         (lambda run: run["data"].update(entities="three"), DamagedError),
         (lambda run: run["data"].update(entities=900), SettingsError),
         (lambda run: run["data"].update(width=3), SettingsError),

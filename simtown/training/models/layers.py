@@ -8,32 +8,11 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from simtown.training.models.stage import Label, applies, norm_relu, norm_relu_drop
+from simtown.training.models.stage import Stage
 from simtown.training.world import Batch
 
 #: Hidden sizes of the multilayer perceptron that tops a convolutional network (section 6.5).
 HEAD = (128, 100, 50, 25, 25, 4)
-
-
-class Stage(nn.Module):
-    """What follows a convolution: batch norm, ReLU, dropout of whole channels.
-
-    With labels, what they add to the maps comes first.
-    """
-
-    def __init__(self, channels: int, dropout: float) -> None:
-        super().__init__()
-        self.norm, self.drop = nn.BatchNorm2d(channels), nn.Dropout2d(dropout)
-
-    def forward(self, x: torch.Tensor, label: Label | None = None) -> torch.Tensor:
-        if applies(x, self.norm):
-            if self.training:
-                return norm_relu_drop(x, self.norm, self.drop.p, label)
-            if not torch.is_grad_enabled():
-                return norm_relu(x, self.norm, label)
-        if label is not None:
-            x = label.add_to(x)
-        return self.drop(torch.relu_(self.norm(x)))
 
 
 def half(size: int, times: int) -> int:

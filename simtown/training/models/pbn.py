@@ -8,7 +8,6 @@ from torch import nn
 
 from simtown.training.models.layers import (
     HEAD,
-    Stage,
     convolution,
     half,
     joint_loss,
@@ -17,7 +16,7 @@ from simtown.training.models.layers import (
     stages,
 )
 from simtown.training.models.maps import Places
-from simtown.training.models.stage import Label
+from simtown.training.models.stage import Label, Stage
 from simtown.training.world import Batch, World
 
 

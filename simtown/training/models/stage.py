@@ -202,7 +202,10 @@ class _Source:
 
 
 class _NormReluDrop(torch.autograd.Function):
-    """See :func:`norm_relu_drop`."""
+    """Batch norm, ReLU and dropout of whole channels in training.
+
+    `maps` are (b, channels, h, w) float32 or bfloat16; `norm` has float32 parameters and running statistics.
+    """
 
     @staticmethod
     def forward(
@@ -263,42 +266,42 @@ class _NormReluDrop(torch.autograd.Function):
         return of_x.permute(0, 3, 1, 2), of_added, *of_parameters, None, None, None
 
 
-def applies(maps: torch.Tensor, norm: nn.BatchNorm2d) -> bool:
-    """Whether :func:`norm_relu_drop` and :func:`norm_relu` serve these maps and this norm."""
-    return serves(maps) and norm.running_mean is not None
-
-
-def norm_relu_drop(
-    maps: torch.Tensor, norm: nn.BatchNorm2d, rate: float, label: Label | None = None
+def _norm_relu(
+    maps: torch.Tensor, added: torch.Tensor | None, norm: nn.BatchNorm2d, places: Places | None
 ) -> torch.Tensor:
-    """Batch norm, ReLU and dropout of whole channels in training, as PyTorch's three layers have it.
-
-    The random numbers are the same too. The norm's running statistics move on.
-
-    Args:
-        maps: (b, channels, h, w) float32 or bfloat16 on a processor, where one thread computes.
-        norm: a batch norm with float32 parameters, momentum and running statistics.
-        rate: share of channels dropped.
-        label: added to the maps first, if given.
-
-    Returns:
-        (b, channels, h, w) of the same kind, channels last; (slots · b, channels, h, w) with a label.
-    """
-    added, places = (None, None) if label is None else (label.added, label.places)
-    result: torch.Tensor = _NormReluDrop.apply(maps, added, norm.weight, norm.bias, norm, rate, places)
-    return result
-
-
-def norm_relu(maps: torch.Tensor, norm: nn.BatchNorm2d, label: Label | None = None) -> torch.Tensor:
-    """Batch norm by the running statistics, and ReLU, where nothing is learned.
-
-    Arguments and result as of :func:`norm_relu_drop`. No gradient comes back.
-    """
+    """Batch norm by the running statistics, and ReLU, where nothing is learned."""
     x = channels_last(maps)
-    source = _Source(x, *((None, None) if label is None else (label.added, label.places)))
+    source = _Source(x, added, places)
     y = x.new_empty(source.results, *x.shape[1:])
     scale, keep = norm.weight * (norm.running_var + norm.eps).rsqrt(), torch.ones(len(y), x.shape[3])
     known = source.places.lanes(*(each.detach().numpy() for each in (scale, norm.bias, keep)))
     centre = norm.running_mean.detach().float().numpy()
     _results(source.all, centre, *known, source.places.of(y))
     return y.permute(0, 3, 1, 2)
+
+
+class Stage(nn.Module):
+    """What follows a convolution: batch norm, ReLU, dropout of whole channels, as PyTorch has them.
+
+    With labels, what they add comes first: (b, channels, h, w) maps become (slots · b, channels, h, w).
+    The random numbers and the running statistics are PyTorch's too.
+    """
+
+    def __init__(self, channels: int, dropout: float) -> None:
+        super().__init__()
+        self.norm, self.drop = nn.BatchNorm2d(channels), nn.Dropout2d(dropout)
+
+    def forward(self, x: torch.Tensor, label: Label | None = None) -> torch.Tensor:
+        if serves(x) and self.norm.running_mean is not None:
+            added, places = (None, None) if label is None else (label.added, label.places)
+            if self.training:
+                norm = self.norm
+                y: torch.Tensor = _NormReluDrop.apply(
+                    x, added, norm.weight, norm.bias, norm, self.drop.p, places
+                )
+                return y
+            if not torch.is_grad_enabled():
+                return _norm_relu(x, added, self.norm, places)
+        if label is not None:
+            x = label.add_to(x)
+        return self.drop(torch.relu_(self.norm(x)))
