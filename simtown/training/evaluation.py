@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from simtown.training.sources import ExampleSource, chunks
 
 #: Examples at once where nothing is learned.
 BATCH = 512
+_TRIPLE = ("subject", "relation", "object")
 
 
 @torch.inference_mode()
@@ -49,10 +50,9 @@ def share(correct: np.ndarray) -> dict[str, float] | None:
     return {"accuracy": right / n, "low": float(interval.low), "high": float(interval.high), "n": n}
 
 
-def _triples(split: Split, n: int) -> np.ndarray:
-    """(n,) int64, one number for each (subject, relation, object) of a split's first n examples."""
-    columns = split.rows(("subject", "relation", "object"), np.arange(n))
-    subject, relation, obj = (column.astype(np.int64) for column in columns.values())
+def _triples(columns: Mapping[str, np.ndarray]) -> np.ndarray:
+    """(n,) int64, one number for each (subject, relation, object)."""
+    subject, relation, obj = (columns[name].astype(np.int64) for name in _TRIPLE)
     numbers: np.ndarray = (subject * 100 + relation) * 10_000 + obj
     return numbers
 
@@ -112,7 +112,10 @@ def measure(dataset: Dataset, test: np.ndarray, val: np.ndarray, train_size: int
     out["relations"] = {RELATION_NAMES[r]: share(correct[relation == r]) for r in np.unique(relation)}
     out["deciles"] = {str(tenth): share(correct[rarer == tenth]) for tenth in np.unique(rarer)}
     if train_size is not None:
-        seen = np.isin(_triples(split, len(split)), _triples(dataset.train, train_size))
+        known = np.zeros(0, dtype=np.int64)
+        for _, columns in dataset.train.stream(_TRIPLE, 1024, end=train_size):
+            known = np.union1d(known, _triples(columns))
+        seen = np.isin(_triples({name: split.column(name) for name in _TRIPLE}), known)
         out["seen"], out["unseen"] = share(correct[seen]), share(correct[~seen])
     if len(val):
         correct_val = (val > 0) == dataset.val.column("answer")
