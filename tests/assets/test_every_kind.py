@@ -36,15 +36,13 @@ LONGEST, WIDEST, HIGHEST = 6.2, 2.25, 3.63
 MESHES = (*ENTITIES, *PROPS, *(f"{kind}, pose {pose}" for kind, pose in STREET_MESHES[len(PROPS) :]))
 
 
-@cache
-def mesh_of(name) -> Mesh:
-    return made(name)
-
-
 def made(name) -> Mesh:
     """The mesh of a name, made anew."""
     number = MESHES.index(name)
     return entity_mesh(name) if number < len(ENTITIES) else prop_mesh(*STREET_MESHES[number - len(ENTITIES)])
+
+
+mesh_of = cache(made)
 
 
 @cache
