@@ -29,35 +29,71 @@ def titled(panel: Any, title: str) -> None:
     panel.set_title(title, fontsize=9.5, loc="left", color=INK)
 
 
+def bar(
+    panel: Any, x: float, numbers: Mapping[str, Any], width: float, colour: str, sd: bool = False, **more: Any
+) -> None:
+    """A mean of shares, times 100, with its 95 % interval, or ± its standard deviation."""
+    mean, low, high, deviation = (100 * (numbers.get(name) or 0.0) for name in ("mean", "low", "high", "sd"))
+    error = [[deviation]] * 2 if sd else [[max(mean - low, 0)], [max(high - mean, 0)]]
+    look = {"ecolor": "#555555", "elinewidth": 0.9}
+    panel.bar(x, mean, width, yerr=error, color=colour, error_kw=look, **more)
+
+
+def level(panel: Any, x: float, share: float | None, style: str = "--", label: str | None = None) -> None:
+    """A line across a column, at a share times 100; none where there is no share."""
+    if share is not None:
+        ends, height = [x - 0.45, x + 0.45], [100 * share] * 2
+        panel.plot(ends, height, style, color=INK, linewidth=1.2, label=label)
+
+
+def swarm(values: np.ndarray, step: float, width: float) -> np.ndarray:
+    """Sideways places (n,) that keep near-equal values apart: rows of points centred on 0, no wider than
+    `width`.
+    """
+    _, row, counts = np.unique(np.round(values / step), return_inverse=True, return_counts=True)
+    places = np.zeros(len(values))
+    for i, count in enumerate(counts):
+        inside = np.flatnonzero(row == i)
+        places[inside[np.argsort(values[inside], kind="stable")]] = np.arange(count) - (count - 1) / 2
+    return places * min(0.055, width / counts.max(initial=1))
+
+
+def boxes(
+    panel: Any, groups: Mapping[str, Sequence[float]], colours: Mapping[str, str] | None = None
+) -> None:
+    """Quartiles with every point, a column a group."""
+    for x, (group, values) in enumerate(groups.items()):
+        if not len(values):
+            continue
+        colour = (colours or {}).get(group, PALETTE[0])
+        low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
+        panel.bar(x, high - low, bottom=low, width=0.62, color=colour, alpha=0.18)
+        panel.plot([x - 0.31, x + 0.31], [middle] * 2, color=colour, linewidth=2)
+        sideways = swarm(np.array(values), float(np.ptp(values)) / 40 or 1.0, 0.5)
+        panel.scatter(x + sideways, values, s=16, color=colour, alpha=0.8, linewidths=0)
+    panel.set_xticks(range(len(groups)), [figure_text(f"{g}\n({len(v)})") for g, v in groups.items()])
+
+
 def rank_correlations(path: Path, modes: Mapping[str, Any], title: str) -> None:
     """Draw ρ by group, a bar a mode, with interval, prior and ceiling; and ρ ± sd by best class."""
     first = next(iter(modes.values()))
-    classes = first["classes"]
-    groups = first["groups"]
+    groups, classes = first["groups"], first["classes"]
     figure, (left, right) = canvas(2, 11.5, 4.4, (4, 7))
     width = 0.8 / len(modes)
-    for m, (mode, numbers_of) in enumerate(modes.items()):
+    for m, (mode, numbers) in enumerate(modes.items()):
         shift = (m - (len(modes) - 1) / 2) * width
         for panel, order, entries in (
-            (left, list(groups), numbers_of["groups"]),
-            (right, list(classes), numbers_of["classes"]),
+            (left, groups, numbers["groups"]),
+            (right, classes, numbers["classes"]),
         ):
-            x = np.array([order.index(name) for name in entries]) + shift
-            rho = [{key: 100 * (value or 0.0) for key, value in e["rho"].items()} for e in entries.values()]
-            mean = np.array([r["mean"] for r in rho])
-            if panel is left:
-                bounds = [[r["mean"] - r["low"] for r in rho], [r["high"] - r["mean"] for r in rho]]
-                error = np.array(bounds).clip(0)
-            else:
-                error = np.array([r["sd"] for r in rho])
-            look = {"ecolor": "#555555", "elinewidth": 0.9}
-            panel.bar(x, mean, width * 0.92, yerr=error, color=PALETTE[m], error_kw=look, label=mode)
+            for name, entry in entries.items():
+                x, label = list(order).index(name) + shift, mode if name == "all" else None
+                bar(panel, x, entry["rho"], width * 0.92, PALETTE[m], sd=panel is right, label=label)
     for i, numbers in enumerate(groups.values()):
-        for key, style, label in (("prior_rho", "--", "prior"), ("ceiling_rho", "-", "ceiling")):
-            ends, height = [i - 0.45, i + 0.45], [_percent(numbers[key])] * 2
-            left.plot(ends, height, style, color=INK, linewidth=1.3, label=label if i == 0 else None)
+        level(left, i, numbers["prior_rho"], "--", None if i else "prior")
+        level(left, i, numbers["ceiling_rho"], "-", None if i else "ceiling")
     for i, numbers in enumerate(classes.values()):
-        right.plot([i - 0.45, i + 0.45], [_percent(numbers["prior_rho"])] * 2, "--", color=INK, linewidth=1.1)
+        level(right, i, numbers["prior_rho"])
     left.set_xticks(range(len(groups)), [figure_text(f"{g}\n({e['n']})") for g, e in groups.items()])
     labels = [figure_text(f"{c}\n({e['n']})") for c, e in classes.items()]
     right.set_xticks(range(len(classes)), labels, fontsize=7.5, rotation=45 if len(classes) > 12 else 0)
@@ -70,11 +106,6 @@ def rank_correlations(path: Path, modes: Mapping[str, Any], title: str) -> None:
     save_figure(figure, path)
 
 
-def _percent(share: float | None) -> float:
-    """A share times 100; NaN, which is not drawn, where there is none."""
-    return float("nan") if share is None else 100 * share
-
-
 def accuracies(path: Path, modes: Mapping[str, Any], title: str) -> None:
     """Draw the share of subjects whose best class came first, and was preferred to a wrong one."""
     panels = [("accuracy", "best of all; dashed: prior")]
@@ -84,11 +115,8 @@ def accuracies(path: Path, modes: Mapping[str, Any], title: str) -> None:
     for panel, (key, head) in zip(axes, panels, strict=True):
         for m, mode in enumerate(modes.values()):
             numbers = mode["groups"]["all"]
-            mean, low, high = (100 * (numbers[key][k] or 0) for k in ("mean", "low", "high"))
-            error = [[max(mean - low, 0)], [max(high - mean, 0)]]
-            panel.bar(m, mean, 0.6, yerr=error, color=PALETTE[m], error_kw={"ecolor": "#555555"})
-            line = 50 if key == "choice" else 100 * numbers["prior_accuracy"]
-            panel.plot([m - 0.4, m + 0.4], [line] * 2, "--", color=INK, linewidth=1.2)
+            bar(panel, m, numbers[key], 0.6, PALETTE[m])
+            level(panel, m, 0.5 if key == "choice" else numbers["prior_accuracy"])
         panel.set_xticks(range(len(modes)), list(modes))
         panel.set_xlim(-1, len(modes))
         titled(panel, head)

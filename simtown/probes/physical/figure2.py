@@ -9,6 +9,7 @@ import numpy as np
 
 from simtown.core.plots import INK, new_figure, save_figure, style_axes
 from simtown.core.untrusted import figure_text
+from simtown.probes.figures import boxes, swarm
 from simtown.probes.physical.physical_release import CATEGORIES, PhysicalRelease, PhysicalTask
 from simtown.probes.report import Results
 
@@ -44,28 +45,13 @@ def figure2(results: Results, title: str, task: PhysicalTask) -> None:
     save_figure(figure, results.path / f"{title}.png")
 
 
-def _swarm(values: np.ndarray, step: float, width: float) -> np.ndarray:
-    """Sideways places (n,) that keep near-equal values apart: rows of points centred on 0, no wider than
-    `width`.
-    """
-    places = np.zeros(len(values))
-    bins = np.round(values / step).astype(int)
-    widest = max(int(np.bincount(bins - bins.min()).max()), 1)
-    gap = min(0.055, width / widest)
-    for b in np.unique(bins):
-        inside = np.flatnonzero(bins == b)
-        inside = inside[np.argsort(values[inside], kind="stable")]
-        places[inside] = (np.arange(len(inside)) - (len(inside) - 1) / 2) * gap
-    return places
-
-
 def _by_item(axes: Any, f1: dict[str, dict[str, float]]) -> str:
     """(a): every item's F1, a column a kind; the line is the mean."""
     f1 = {kind: f1[kind] for kind in _KINDS if kind in f1}
     for x, (kind, each) in enumerate(f1.items()):
         values = np.array(list(each.values()))
         axes.scatter(
-            x + _swarm(values, 0.025, 0.8), values, s=16, color=_KINDS[kind], alpha=0.65, linewidths=0
+            x + swarm(values, 0.025, 0.8), values, s=16, color=_KINDS[kind], alpha=0.65, linewidths=0
         )
         axes.plot([x - 0.42, x + 0.42], [values.mean()] * 2, color=INK, linewidth=1.2)
         axes.annotate(f"{values.mean():.2f}", (x + 0.44, values.mean()), va="center", fontsize=8.5, color=INK)
@@ -79,18 +65,10 @@ def _by_item(axes: Any, f1: dict[str, dict[str, float]]) -> str:
 def _by_category(axes: Any, accuracy: dict[str, float], release: PhysicalRelease) -> str:
     """(b): every property's accuracy by category, with the quartiles behind."""
     groups = {
-        c: np.array([a for uid, a in accuracy.items() if release.properties[uid].category == c])
-        for c in CATEGORIES
+        c: [a for uid, a in accuracy.items() if release.properties[uid].category == c] for c in CATEGORIES
     }
-    groups = {c: v for c, v in groups.items() if len(v)}
-    for x, (category, values) in enumerate(groups.items()):
-        low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
-        axes.bar(x, high - low, bottom=low, width=0.62, color=_COLOURS[category], alpha=0.18)
-        axes.plot([x - 0.31, x + 0.31], [middle] * 2, color=_COLOURS[category], linewidth=2)
-        axes.scatter(x + _swarm(values, 0.012, 0.5), values, s=18, color=_COLOURS[category], linewidths=0)
-    axes.set_xticks(range(len(groups)), [f"{c}\n({len(v)})" for c, v in groups.items()])
-    lowest = min(v.min() for v in groups.values())
-    axes.set_ylim(max(0.0, lowest - 0.05), 1.02)
+    boxes(axes, {category: values for category, values in groups.items() if values}, _COLOURS)
+    axes.set_ylim(max(0.0, min(accuracy.values()) - 0.05), 1.02)
     axes.set_ylabel("accuracy", fontsize=9, color=INK)
     return "accuracy by kind of property; boxes: quartiles"
 

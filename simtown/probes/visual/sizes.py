@@ -28,6 +28,8 @@ WAYS: tuple[Way, ...] = ("larger", "smaller")
 DIRECTIONS: tuple[Direction, ...] = ("paper", "corrected")
 #: Sizes whose nouns are subjects: the others have nothing smaller, or nothing larger.
 SUBJECTS = ("small", "medium", "large")
+#: What projections are.
+PROJECTED = "cosine with large − small"
 #: Sizes whose nouns the released program does not read: it looks for them in a file of another name.
 UNREAD = ("huge",)
 
@@ -215,19 +217,6 @@ def lines(summary: Mapping[str, Any]) -> list[dict[str, str]]:
     return [dict(zip(columns, ("size", *row), strict=True)) for row in rows]
 
 
-def boxes(panel: Any, groups: dict[str, list[float]]) -> None:
-    """Quartiles with every point, a column a group."""
-    for i, values in enumerate(groups.values()):
-        if values:
-            low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
-            panel.bar(i, high - low, bottom=low, width=0.6, color=PALETTE[0], alpha=0.18)
-            panel.plot([i - 0.3, i + 0.3], [middle] * 2, color=PALETTE[0], linewidth=2)
-            spread = (np.arange(len(values)) % 7 - 3) * 0.06
-            panel.scatter(i + spread, values, s=9, color=PALETTE[0], alpha=0.7, linewidths=0)
-    panel.set_xticks(range(len(groups)), list(map(figure_text, groups)))
-    panel.set_ylabel("cosine with large − small", fontsize=9, color=INK)
-
-
 def draw(results: Results) -> None:
     """Left: rank partition both ways, chance and perfect (Table 4). Right: projections by size (Figure 3)."""
     summary = results.tasks["size"]
@@ -236,14 +225,9 @@ def draw(results: Results) -> None:
     if partition:
         panel = places.pop(0)
         for i, (name, numbers) in enumerate(partition.items()):
-            error = [[100 * (numbers["mean"] - numbers["low"])], [100 * (numbers["high"] - numbers["mean"])]]
-            colour = PALETTE["corrected" not in name]
-            panel.bar(
-                i, 100 * numbers["mean"], 0.62, yerr=error, color=colour, error_kw={"ecolor": "#555555"}
-            )
-            for key, style in (("chance", "--"), ("perfect", "-")):
-                ends, height = [i - 0.4, i + 0.4], [100 * numbers[key]] * 2
-                panel.plot(ends, height, style, color=INK, linewidth=1.3, label=key if i == 0 else None)
+            figures.bar(panel, i, numbers, 0.62, PALETTE["corrected" not in name])
+            figures.level(panel, i, numbers["chance"], "--", None if i else "chance")
+            figures.level(panel, i, numbers["perfect"], "-", None if i else "perfect")
         panel.set_xticks(range(len(partition)), [n.replace(", ", "\n") for n in partition])
         panel.set_ylabel("rank partition, %", fontsize=9, color=INK)
         panel.set_ylim(0, 112)
@@ -253,7 +237,8 @@ def draw(results: Results) -> None:
         entries = zip(rows["method"], rows["size"], rows["score"], strict=True)
         scores = [(size, score) for method, size, score in entries if method == "projection"]
         rho, p = summary["projection"]["rho"], summary["projection"]["p"]
-        boxes(places[0], {size: [score for s, score in scores if s == size] for size in SIZES})
+        figures.boxes(places[0], {size: [score for s, score in scores if s == size] for size in SIZES})
+        places[0].set_ylabel(PROJECTED, fontsize=9, color=INK)
         figures.titled(places[0], f"adjective projection; ρ = {rho:.2f}, p = {p:.2g}")
     figure.suptitle(f"size, {figure_text(results.model)}", fontsize=11, color=INK)
     save_figure(figure, results.path / "size.png")

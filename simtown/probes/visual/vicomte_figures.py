@@ -11,9 +11,9 @@ import numpy as np
 from simtown.core.plots import GREY, INK, PALETTE, save_figure
 from simtown.core.untrusted import figure_text
 from simtown.probes import measures
-from simtown.probes.figures import canvas, titled
+from simtown.probes.figures import boxes, canvas, titled
 from simtown.probes.visual.release import CODA_CLASSES, VisualRelease
-from simtown.probes.visual.sizes import boxes
+from simtown.probes.visual.sizes import PROJECTED
 from simtown.probes.visual.vicomte_numbers import COLUMNS, TABLE9
 from simtown.probes.visual.vicomte_tables import against_coda
 
@@ -49,6 +49,7 @@ def figure3(release: VisualRelease, path: Path) -> None:
     figure, panels = canvas(len(projections), 4.4 * len(projections), 3.8)
     for panel, (model, groups) in zip(panels, projections.items(), strict=True):
         boxes(panel, groups)
+        panel.set_ylabel(PROJECTED, fontsize=9, color=INK)
         sizes = np.repeat(np.arange(len(groups)), [len(v) for v in groups.values()])
         rho = measures.spearman(np.concatenate([np.array(v) for v in groups.values()]), sizes).rho
         titled(panel, f"{figure_text(model)}; ρ with size {rho:.2f}")
