@@ -323,9 +323,42 @@ def _each(make: Callable[..., Mesh], *poses: _Pose | tuple[Any, ...]) -> tuple[M
 
 
 _DARK = ("skin dark", "black")
-_HANDLE = ((-0.18, -0.36, 1.0), (0.18, -0.36, 1.0))
+_HOLD_STRING = _STAND.reaching(left=(0.4, -0.12, 1.2))
+_SKIP = _WALK.reaching((-0.36, 0.28, 0.82), (0.38, -0.2, 1.15))
+_ARMS_UP = _STAND.reaching((-0.52, -0.08, 1.48), (0.52, -0.08, 1.48))
+_JUMP = replace(_ARMS_UP, ankles=((-0.3, 0.0, 0.06), (0.3, 0.0, 0.06)))
+_LEAN = _STAND.reaching((-0.36, -0.22, 0.82))
+_SMALL_STEPS = _Pose(
+    ankles=((-0.11, 0.24, 0.1), (0.11, -0.24, 0.06)),
+    knees=((-0.11, 0.06, 0.36), (0.11, -0.14, 0.38)),
+    hands=((-0.36, -0.34, 0.84), (0.34, 0.16, 0.72)),
+    hips=0.68,
+)
+_HANDS_ON_CANE = _SIT.reaching((-0.05, -0.5, 0.74), (0.08, -0.5, 0.74))
+_KNIT = _SIT.reaching(nod=10.0)
+_BREATHE = _STAND.reaching((-0.4, 0.02, 0.84), (0.4, 0.02, 0.84))
+_RUN = _Pose(
+    ankles=((-0.11, -0.44, 0.08), (0.11, 0.48, 0.42)),
+    knees=((-0.11, -0.32, 0.44), (0.11, 0.12, 0.38)),
+    hands=((-0.3, 0.26, 0.92), (0.28, -0.34, 1.06)),
+)
+_STRETCH = _Pose(
+    ankles=((-0.11, -0.4, 0.06), (0.11, 0.52, 0.1)),
+    knees=((-0.11, -0.36, 0.44), (0.11, 0.2, 0.34)),
+    hands=((-0.4, 0.06, 1.56), (0.4, 0.06, 1.56)),
+    hips=0.68,
+)
+_HOLD_LEAD = _STAND.reaching((-0.3, -0.25, 0.85))
+_FOLLOW_DOG = _WALK.reaching((-0.3, -0.25, 0.85), (0.32, 0.2, 0.75))
+_HOLD_BISCUIT = _STAND.reaching((-0.16, -0.62, 1.3), (0.4, 0.0, 0.84), 10.0)
 _UMBRELLA = (0.25, -0.25, 0.98)
-_WAVING = _WAVE.hands[0]
+_UNDER_UMBRELLA = _STAND.reaching(left=_UMBRELLA), _WALK.reaching((-0.34, 0.22, 0.76), _UMBRELLA)
+_HANDLE = ((-0.18, -0.36, 1.0), (0.18, -0.36, 1.0))
+_BESIDE_PRAM = _SIT.reaching((-0.2, -0.3, 0.84), (0.42, -0.22, 1.0))
+_READ_ADDRESS = _STAND.reaching((-0.38, -0.38, 1.0), (0.36, -0.05, 0.75), 8.0)
+_DELIVER = _WALK.reaching((-0.34, -0.34, 0.94), (0.34, 0.2, 0.76))
+_LETTER_UP = _STAND.reaching((-0.46, -0.1, 1.5), (0.36, -0.05, 0.75))
+_CANS = _watering_can().at(-0.4, -0.06, 0.35), _watering_can().at(0.4, -0.28, 0.42)
 
 #: Of every kind of person: standing, walking, and something else.
 POSES: dict[str, tuple[Make, ...]] = {
@@ -333,85 +366,29 @@ POSES: dict[str, tuple[Make, ...]] = {
     "woman with black hair": _each(_woman, (_STAND, *_DARK), (_WALK, *_DARK), (_READ, *_DARK)),
     "man": _each(_man, _STAND, _WALK, _READ),
     "man with black hair": (*_each(_man, (_STAND, *_DARK), (_WALK, *_DARK)), _newspaper_reader),
-    "child": _each(
-        _child,
-        _STAND.reaching(left=(0.4, -0.12, 1.2)),
-        _WALK.reaching((-0.36, 0.28, 0.82), (0.38, -0.2, 1.15)),  # skips along
-        replace(  # jumps, arms up and feet apart
-            _STAND.reaching((-0.52, -0.08, 1.48), (0.52, -0.08, 1.48)),
-            ankles=((-0.3, 0.0, 0.06), (0.3, 0.0, 0.06)),
-        ),
-    ),
-    "elder with cane": _each(
-        _elder,
-        (_STAND.reaching((-0.36, -0.22, 0.82)), -0.3),
-        (  # takes small steps
-            _Pose(
-                ankles=((-0.11, 0.24, 0.1), (0.11, -0.24, 0.06)),
-                knees=((-0.11, 0.06, 0.36), (0.11, -0.14, 0.38)),
-                hands=((-0.36, -0.34, 0.84), (0.34, 0.16, 0.72)),
-                hips=0.68,
-            ),
-            -0.46,
-        ),
-        (_SIT.reaching((-0.05, -0.5, 0.74), (0.08, -0.5, 0.74)), -0.56),  # both hands on the cane
-    ),
+    "child": _each(_child, _HOLD_STRING, _SKIP, _JUMP),
+    "elder with cane": _each(_elder, (_LEAN, -0.3), (_SMALL_STEPS, -0.46), (_HANDS_ON_CANE, -0.56)),
     "grandmother": _each(
         _grandmother,
         (_STAND, (0.42, -0.1, 0.4)),
         (_WALK, (0.43, -0.3, 0.46)),
-        (_SIT.reaching(nod=10.0), (0.5, 0.0, _SEAT * 1.05)),
+        (_KNIT, (0.5, 0.0, _SEAT * 1.05)),
     ),
-    "jogger": _each(
-        _jogger,
-        _STAND.reaching((-0.4, 0.02, 0.84), (0.4, 0.02, 0.84)),  # catches his breath, hands on his hips
-        _Pose(  # at full speed
-            ankles=((-0.11, -0.44, 0.08), (0.11, 0.48, 0.42)),
-            knees=((-0.11, -0.32, 0.44), (0.11, 0.12, 0.38)),
-            hands=((-0.3, 0.26, 0.92), (0.28, -0.34, 1.06)),
-        ),
-        _Pose(  # stretches: a long step and both arms up
-            ankles=((-0.11, -0.4, 0.06), (0.11, 0.52, 0.1)),
-            knees=((-0.11, -0.36, 0.44), (0.11, 0.2, 0.34)),
-            hands=((-0.4, 0.06, 1.56), (0.4, 0.06, 1.56)),
-            hips=0.68,
-        ),
-    ),
+    "jogger": _each(_jogger, _BREATHE, _RUN, _STRETCH),
     "person with dog": _each(
-        _dog_owner,
-        (_STAND.reaching((-0.3, -0.25, 0.85)), "sits"),
-        (_WALK.reaching((-0.3, -0.25, 0.85), (0.32, 0.2, 0.75)), "walks"),
-        (_STAND.reaching((-0.16, -0.62, 1.3), (0.4, 0.0, 0.84), 10.0), "begs"),
+        _dog_owner, (_HOLD_LEAD, "sits"), (_FOLLOW_DOG, "walks"), (_HOLD_BISCUIT, "begs")
     ),
-    "person with umbrella": _each(
-        _umbrella_person,
-        _STAND.reaching(left=_UMBRELLA),
-        _WALK.reaching((-0.34, 0.22, 0.76), _UMBRELLA),
-        (_WAVE.reaching(left=_UMBRELLA), 28.0),  # leans it on a shoulder and waves
-    ),
+    "person with umbrella": _each(_umbrella_person, *_UNDER_UMBRELLA, (_WAVE.reaching(left=_UMBRELLA), 28.0)),
     "person with pram": _each(
-        _pram_parent,
-        _STAND.reaching(*_HANDLE),
-        _WALK.reaching(*_HANDLE),
-        _SIT.reaching((-0.2, -0.3, 0.84), (0.42, -0.22, 1.0)),
+        _pram_parent, _STAND.reaching(*_HANDLE), _WALK.reaching(*_HANDLE), _BESIDE_PRAM
     ),
     "postman": _each(
         _postman,
-        (
-            _STAND.reaching((-0.38, -0.38, 1.0), (0.36, -0.05, 0.75), 8.0),
-            (-0.41, -0.46, 0.95),
-        ),  # reads an address
-        (_WALK.reaching((-0.34, -0.34, 0.94), (0.34, 0.2, 0.76)), (-0.36, -0.43, 0.9), (0.36, 0.06, 0.48)),
-        (_STAND.reaching((-0.46, -0.1, 1.5), (0.36, -0.05, 0.75)), (-0.53, -0.14, 1.58)),  # holds up a letter
+        (_READ_ADDRESS, (-0.41, -0.46, 0.95)),
+        (_DELIVER, (-0.36, -0.43, 0.9), (0.36, 0.06, 0.48)),
+        (_LETTER_UP, (-0.53, -0.14, 1.58)),
     ),
-    "gardener": (
-        *_each(
-            _gardener,
-            (_STAND, _watering_can().at(-0.4, -0.06, 0.35)),
-            (_WALK, _watering_can().at(0.4, -0.28, 0.42)),
-        ),
-        _gardener_watering,
-    ),
+    "gardener": (*_each(_gardener, (_STAND, _CANS[0]), (_WALK, _CANS[1])), _gardener_watering),
 }
 KINDS: dict[str, Make] = {name: poses[0] for name, poses in POSES.items()}
 #: Kinds that look along +x; the others look towards -y.
