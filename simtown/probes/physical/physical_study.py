@@ -20,7 +20,7 @@ from simtown.probes.physical import FORM, TASKS, PhysicalSettings, inputs, paper
 from simtown.probes.physical.baselines import BASELINES
 from simtown.probes.physical.figure2 import figure2
 from simtown.probes.physical.finetune import FineTuning, Loss
-from simtown.probes.physical.heads import HEADS, Folds, K, cross_validate
+from simtown.probes.physical.heads import CANDIDATES, HEADS, Folds, K, cross_validate
 from simtown.probes.physical.inputs import StandIn
 from simtown.probes.physical.physical_release import PhysicalTask, read
 from simtown.probes.physical.scores import COLUMNS, compare, describe, scores, short_columns
@@ -106,7 +106,7 @@ def _by_head(request: TaskRequest, scorer: Scorer, notes: dict[str, Any]) -> np.
         texts = sentences(task, protocol.english)
         vectors = inputs.of_sentences(scorer, texts, pooling if notes["as"] == "sentence" else None)
     head, rows, pair = HEADS[settings.head], task.train, task.pairs.train
-    candidates = head.candidates() if settings.tune else ()
+    candidates = CANDIDATES[settings.head] if settings.tune else []
     progress = request.bars(f"{task.title}, steps", head.steps * (1 + 2 * K * len(candidates)))
     if candidates:
         notes["tuning"] = {}
