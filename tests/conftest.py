@@ -210,7 +210,9 @@ _SEVERAL = """
 import contextlib, io, json, sys
 place, (without, calls) = sys.argv[1], json.load(sys.stdin)
 sys.modules.update(dict.fromkeys(without))
+import functools, typer.main
 from simtown.cli import main
+typer.main.get_params_from_function = functools.cache(typer.main.get_params_from_function)
 for words in calls:
     out, err, sys.argv = io.StringIO(), io.StringIO(), ["simtown", *words]
     try:
@@ -222,17 +224,17 @@ for words in calls:
 """
 
 
-@pytest.fixture
-def together(tmp_path):
+@pytest.fixture(scope="session")
+def together(tmp_path_factory):
     """Run several commands, lists of words, one after the other in one process of their own, in which some
     modules cannot be imported.
     """
 
-    def run(*calls, without=()):
-        place = tmp_path / "outcomes"
+    def run(*calls, without=(), cwd=None):
+        place = tmp_path_factory.mktemp("together") / "outcomes"
         given = json.dumps([without, [[str(word) for word in words] for words in calls]])
         command = [sys.executable, "-c", _SEVERAL, place]
-        done = subprocess.run(command, input=given, capture_output=True, text=True, timeout=HANGS)
+        done = subprocess.run(command, input=given, capture_output=True, text=True, timeout=HANGS, cwd=cwd)
         outcomes = [Outcome(*json.loads(line)) for line in place.read_text().splitlines()]
         ended = f"ended with {done.returncode} at command {len(outcomes)}: {done.stderr}"
         assert (done.returncode, len(outcomes)) == (0, len(calls)), ended

@@ -2,11 +2,8 @@
 exit code.
 """
 
-import contextlib
-import importlib.metadata
 import json
 import os
-import re
 import subprocess
 import sys
 from inspect import signature
@@ -62,43 +59,23 @@ def test_every_command_has_help_for_every_option(cli):
 
 
 def test_help_loads_nothing_heavy():
-    """The list of commands appears quickly: it loads Typer, rich, what they need, and our commands."""
+    """The list of commands appears quickly."""
     script = """
 import sys
-before = set(sys.modules)
 sys.argv = ["simtown", "--help"]
 from simtown.cli import main
 try:
     main()
 except SystemExit:
     pass
-import importlib.metadata, json
-packages = importlib.metadata.packages_distributions()
-loaded = {name.split(".")[0] for name in set(sys.modules) - before}
-print(json.dumps(sorted({made.lower() for name in loaded for made in packages.get(name, [])})))
-print(json.dumps(sorted(name for name in sys.modules if name.startswith("simtown."))))
+print(*sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    packages, own = (json.loads(line) for line in done.stdout.splitlines()[-2:])
-    assert set(packages) <= {"simtown", *needed_by("typer"), *needed_by("rich")}
+    loaded = done.stdout.splitlines()[-1].split()
+    assert not {"numpy", "h5py", "numba", "torch", "PIL", "cv2", "scipy", "pyarrow"} & set(loaded)
     light = {"command", "options", "program", "stopping", "terminal", "untrusted", "version"}
-    assert {name.rpartition(".")[2] for name in own} <= {"cli", "core", *light}
-
-
-def needed_by(package):
-    """The names of a package and of all that it requires, as they are installed here."""
-    names, waiting = set(), [package]
-    while waiting:
-        name = waiting.pop().lower()
-        if name not in names:
-            names.add(name)
-            with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-                waiting += [
-                    re.match(r"[\w.-]+", line)[0]
-                    for line in importlib.metadata.requires(name) or []
-                    if "extra ==" not in line
-                ]
-    return names
+    own = {name.rpartition(".")[2] for name in loaded if name.startswith("simtown.")}
+    assert own <= {"cli", "core", *light}
 
 
 def test_the_version(cli):
@@ -109,14 +86,6 @@ def test_without_words_it_shows_its_help(cli):
     outcome = cli()
     assert outcome.code == 2
     assert "Usage:" in outcome.out + outcome.err
-
-
-def test_commands_work_as_processes(rich, shell, tmp_path):
-    """The rest of this file calls the same entry point without a process; here are exit codes and streams as
-    a shell sees them.
-    """
-    assert "40 entities" in shell("info", rich).succeeds().out
-    shell("info", tmp_path / "nowhere").refuses("nowhere")
 
 
 def test_the_package_runs_as_a_module(tmp_path):
@@ -177,18 +146,17 @@ def test_generate_passes_every_option_on(here, cli):
     assert dataset.train[0].depth.shape == (32, 48)
 
 
-def test_all_means_all(here, cli):
-    cli("generate", *SMALL, "--relations", "all", "--weather", "all", "--out", "x").succeeds()
-    s = open_dataset(here / "x").settings
-    assert s.relations == ("left of", "right of", "in front of", "behind")
-    assert s.weathers == WEATHERS
-
-
-@pytest.mark.parametrize("relations", ["left of,right of", "left of,behind"])
-@pytest.mark.parametrize("distractor", [False, True])
-def test_generate_says_that_words_hint_at_depth_beside_a_distractor(relations, distractor, here, cli):
-    outcome = cli("generate", *SMALL, "--relations", relations, *["--distractor"] * distractor).succeeds()
-    assert ("note: beside a distractor" in outcome.err) == (distractor and "behind" in relations)
+@pytest.mark.parametrize(
+    ("relations", "distractor", "hints"),
+    [("left of,right of", True, False), ("all", False, False), ("all", True, True)],
+)
+def test_generate_says_that_words_hint_at_depth_beside_a_distractor(relations, distractor, hints, here, cli):
+    words = ["--relations", relations, "--weather", "all", "--out", "x", *["--distractor"] * distractor]
+    outcome = cli("generate", *SMALL, *words).succeeds()
+    assert ("note: beside a distractor" in outcome.err) == hints
+    settings = open_dataset(here / "x").settings
+    assert settings.weathers == WEATHERS
+    assert len(settings.relations) == (4 if relations == "all" else 2)
 
 
 # preview
@@ -343,12 +311,10 @@ def test_info_tells_what_is_in_it(rich, cli):
 
 def test_info_without_timings_or_some_splits(here, cli):
     cli("generate", *SMALL, "--test", 0, "--out", "x").succeeds()
+    (here / "x" / "timings.json").write_text('{"runs": [{}]}')
+    cli("info", "x").succeeds()
     (here / "x" / "timings.json").unlink()
-    out = cli("info", "x").succeeds().out
-    assert "How it was made" not in out
-    for text in ("{", "[]", '{"runs": []}', '{"runs": [{}]}', "\xff"):
-        (here / "x" / "timings.json").write_bytes(text.encode("latin-1"))
-        cli("info", "x").succeeds()
+    assert "How it was made" not in cli("info", "x").succeeds().out
 
 
 # whatever is wrong
@@ -466,16 +432,6 @@ def test_damaged_shards_are_named(damage, littered, cli):
         if damage != "no answers" or words[0] != "render":  # a picture drawn again shows no answer
             cli(*words).refuses("train-00000.h5", code=1)
     cli("info", "town").succeeds()  # what a whole set holds stands in its manifest
-
-
-def test_a_damaged_picture_is_named(littered, cli):
-    path = littered / "town" / "train-00000.h5"
-    with h5py.File(path, "r") as file:
-        chunk = file["images"].id.get_chunk_info(1)
-    data = bytearray(path.read_bytes())
-    data[chunk.byte_offset + 16 : chunk.byte_offset + chunk.size] = bytes(chunk.size - 16)
-    path.write_bytes(data)
-    cli("preview", "town").refuses("train-00000.h5", code=1)
 
 
 def test_the_shell_completes_commands(shell):

@@ -104,10 +104,6 @@ def installed(name):
         return None
 
 
-def test_every_file_of_requirements_is_one_that_make_constraints_writes():
-    assert {path.name for path in resolve.HASHED.iterdir()} == {f"{name}.txt" for name in resolve.FILES}
-
-
 @pytest.mark.parametrize("name", resolve.FILES)
 def test_packages_that_make_and_ci_install_have_hashes_and_the_versions_of_constraints(name):
     versions = {canonicalize_name(package): version for package, version in pins()}
@@ -175,12 +171,6 @@ def test_workflows_may_read_the_sources_and_no_more(path):
             assert "${{" not in step.get("run", "")  # what a stranger names a branch is no part of a command
             if step.get("uses", "").startswith("actions/checkout@"):
                 assert step["with"]["persist-credentials"] is False
-
-
-def test_ci_audits_every_pin():
-    text = (ROOT / ".github" / "workflows" / "audit.yml").read_text(encoding="utf-8")
-    assert "--require-hashes --no-deps --only-binary :all: -r requirements/audit.txt" in text
-    assert "pip-audit --requirement constraints.txt --no-deps --disable-pip --strict" in text
 
 
 def test_no_extra_of_all_is_missing_on_linux():

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from simtown.cli.command import RefusalError, command
+from simtown.cli.command import command, parse_numbers
 from simtown.cli.places import local_file, require_suffix
 from simtown.core.console import new_table, page
 from simtown.core.extras import need
@@ -17,14 +17,6 @@ from simtown.core.terminal import say
 bench = typer.Typer(help="Measure speed on this machine.", no_args_is_help=True, rich_markup_mode=None)
 
 HEADS = ["engine", "size", "scenes", "frames/s", "lowest to highest", "million triangles/s", "µs a frame"]
-
-
-def _numbers(option: str, text: str) -> list[int]:
-    """The whole numbers of "64,128", each once."""
-    parts = [part.strip() for part in text.split(",")]
-    if not all(part.isascii() and part.isdigit() and int(part) for part in parts):
-        raise RefusalError(f"{option} {text} is not a list of whole numbers from 1 up: write 64,128")
-    return list(dict.fromkeys(map(int, parts)))
 
 
 @bench.command("render", short_help="Frames a second of every engine.")
@@ -51,7 +43,8 @@ def bench_render(
     from simtown.render.frames import check_size
     from simtown.render.renderers import choose_device
 
-    sizes, counts = _numbers("--size", size), _numbers("--scenes", scenes)
+    sizes = parse_numbers(size, "--size", "64,128", int, 1)
+    counts = parse_numbers(scenes, "--scenes", "1,16", int, 1)
     for side in sizes:
         check_size(side, side)
     require_suffix(out, ".csv")

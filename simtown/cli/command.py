@@ -135,18 +135,21 @@ def parse_names(text: str, everything: tuple[str, ...] = ()) -> tuple[str, ...]:
     return everything if text == "all" else tuple(filter(None, map(str.strip, text.split(","))))
 
 
-def parse_numbers(text: str, flag: str, example: str) -> list[float]:
-    """The numbers of "0.9,0.75".
+def parse_numbers(
+    text: str, flag: str, example: str, kind: Callable[[str], Any] = float, low: float = 0
+) -> list[Any]:
+    """The numbers of "0.9,0.75", each at least `low`.
 
     Raises:
         RefusalError: something else is written; the message shows the example.
     """
     try:
-        return [float(part) for part in text.split(",")]
+        numbers = [kind(part) for part in text.split(",")]
+        if min(numbers) >= low:
+            return numbers
     except ValueError:
-        raise RefusalError(
-            f"{flag} {text} cannot be read as numbers with commas between: write {example}"
-        ) from None
+        pass
+    raise RefusalError(f"{flag} {text} cannot be read as numbers with commas between: write {example}")
 
 
 def parse_size(text: str) -> tuple[int, int]:

@@ -89,11 +89,8 @@ def default_name(settings: Settings) -> str:
         if getattr(settings, seed) != getattr(usual, seed):
             name += f"-{word}{getattr(settings, seed)}"
     values = {field.name: getattr(settings, field.name) for field in fields(settings)}
-    changed = [
-        f"{key}={value}"
-        for key, value in values.items()
-        if key not in _SHOWN and value != getattr(usual, key)
-    ]
+    others = {name: value for name, value in values.items() if name not in _SHOWN}
+    changed = [f"{name}={value}" for name, value in others.items() if value != getattr(usual, name)]
     if changed:
         name += f"-{sha256(';'.join(changed).encode()).hexdigest()[:6]}"
     return name
@@ -105,8 +102,8 @@ class PreviewOptions:
 
     random: bool = option(False, "Show new examples, without a data set.")
     entity: str | None = option(None, "Show the catalogue: all, or names separated by commas.")
-    weather: str | None = option(
-        None, "Show one street in these weathers: all, or names separated by commas."
+    weather: tuple[str, ...] = option(
+        (), "Show one street in these weathers: all, or names separated by commas.", choices=WEATHERS
     )
     split: str = option("train", "train, val or test.", choices=SPLITS)
     count: int = option(24, "Number of examples.", low=1, flag="n")
@@ -158,14 +155,8 @@ def preview(
         numbers = [_entity(name) for name in parse_names(show.entity, ENTITIES) or [show.entity]]
         sheet = preview.entity_sheet(ready_renderer(show.renderer), numbers, 384 if show.large else 192)
     else:
-        weathers = list(parse_names(show.weather or "", WEATHERS))
-        unknown = [name for name in weathers if name not in WEATHERS]
-        if unknown or not weathers:
-            raise RefusalError(
-                f"unknown weather '{', '.join(unknown)}': choose among all, {', '.join(WEATHERS)}"
-            )
         side = 512 if show.large else 256
-        sheet = preview.weather_sheet(settings, ready_renderer(show.renderer), weathers, side)
+        sheet = preview.weather_sheet(settings, ready_renderer(show.renderer), list(show.weather), side)
     save_picture(sheet, path)
     say(f"{path}: {sheet.width} x {sheet.height} pixels")
 

@@ -44,8 +44,7 @@ def ask(
     from simtown.probes.study import run
 
     with one_bar() as bars:
-        results = run(STUDIES["ask"], items, settings, out, scorer, bars)
-    show_results(results)
+        show_results(run(STUDIES["ask"], items, settings, out, scorer, bars))
 
 
 @probe.command(short_help="Objects, properties, affordances: run a model on the tasks.")
@@ -69,8 +68,7 @@ def physical(
     from simtown.probes.study import run
 
     with one_bar() as bars:
-        results = run(STUDIES["physical"], data, settings, out, scorer, bars)
-    show_results(results)
+        show_results(run(STUDIES["physical"], data, settings, out, scorer, bars))
 
 
 @probe.command(short_help="Two models on the same questions: tests and intervals.")

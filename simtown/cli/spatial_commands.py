@@ -48,8 +48,7 @@ def _study(
     from simtown.probes.study import run
 
     with one_bar() as bars:
-        results = run(STUDIES["spatial"], corpus, settings, out, scorer, bars)
-    show_results(results)
+        show_results(run(STUDIES["spatial"], corpus, settings, out, scorer, bars))
 
 
 spatial.callback(invoke_without_command=True)(command(_study, optional=True))

@@ -51,8 +51,7 @@ def _study(
     from simtown.probes.study import run
 
     with one_bar() as bars:
-        results = run(STUDIES["visual"], data, settings, out, scorer, bars)
-    show_results(results)
+        show_results(run(STUDIES["visual"], data, settings, out, scorer, bars))
 
 
 visual.callback(invoke_without_command=True)(command(_study, optional=True))

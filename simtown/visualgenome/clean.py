@@ -76,14 +76,14 @@ class Cleaner:
     def __init__(self, steps: Collection[str] = STEPS, counts: Mapping[str, int] | None = None) -> None:
         spelling = partial(_each, cache(partial(_corrected, counts=counts or {})))
         names = [name for name in STEPS if name in steps]
-        entity = {
+        entity: dict[str, Callable[[str], str]] = {
             "be": partial(_without, _BE),
             "determiners": _without_determiners,
             "spelling": spelling,
             "lemmas": partial(_each, singular),
             "nouns": _nouns,
         }
-        predicate = {
+        predicate: dict[str, Callable[[str], str]] = {
             "be": partial(_without, _BE | {"being"}),
             "determiners": partial(_without, _DETERMINERS),
             "spelling": spelling,

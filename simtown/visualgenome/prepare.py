@@ -137,7 +137,7 @@ def prepare(
             content |= _from_file(source, directory, settings, skip_bad, progress)
         for path, kind in counted:
             name, record, size = FURTHER[kind]
-            items = Records(path, record, skip_bad=skip_bad, progress=progress)
+            items: Records[Any] = Records(path, record, skip_bad=skip_bad, progress=progress)
             content["table1"][name] = sum(map(size, items))
             content["bad_records"] += items.bad
             content["first_bad"] = content["first_bad"] or items.first_bad
@@ -321,7 +321,7 @@ def _from_counts(source: Path, directory: Path, settings: PrepareSettings) -> di
     for text, n in stated.items():
         predicates[cleaner.predicate(text)] += n
     emptied = predicates.pop("", 0)
-    triples: Counter[tuple[str, str, str]] = Counter()
+    triples: Counter[tuple[str, ...]] = Counter()
     for (s, p, o), n in stated_triples.items():
         triple = cleaner.entity(s), cleaner.predicate(p), cleaner.entity(o)
         if all(triple) and predicates[triple[1]] >= settings.least:

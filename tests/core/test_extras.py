@@ -1,15 +1,11 @@
 """With the core alone installed, every command works or says in one line which extra it wants."""
 
-import json
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 
-from simtown.core.progress import PREFIX
-from tests.conftest import HANGS, every_command
+from tests.conftest import every_command
 
 #: Modules of the extras' packages whose names differ from the packages'.
 MODULES = {
@@ -72,30 +68,11 @@ CALLS = {
         "generate --out s3": ["--out", "s3://bucket/town"],
     },
 }
-RUN = """
-import contextlib, functools, io, json, sys
-modules, calls = json.load(sys.stdin)
-sys.modules.update(dict.fromkeys(modules))
-import typer.main
-from simtown.cli import main
-typer.main.get_params_from_function = functools.cache(typer.main.get_params_from_function)
-for words in calls:
-    out, err = io.StringIO(), io.StringIO()
-    sys.argv, code = ["simtown", *map(str, words)], None
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        try:
-            main()
-        except SystemExit as end:
-            code = end.code or 0
-    print(json.dumps([code, err.getvalue()]))
-"""
 
 
 @pytest.fixture(scope="module")
-def endings(tmp_path_factory, plain):
-    """(name, extra, exit code, stderr without progress) of every call, where no module of an extra can be
-    imported.
-    """
+def endings(tmp_path_factory, plain, together):
+    """(name, extra, outcome) of every call, where no module of an extra can be imported."""
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
 
     def package(requirement):
@@ -112,26 +89,10 @@ def endings(tmp_path_factory, plain):
         'version = 1\n[[grid]]\nstudy = "physical"\ndata = "data"\nmodel = "ngram:words.txt"\n'
     )
     # what stands behind an option's name only tells a call from another of the same command
-    named = [
-        (name, extra, [*name.split(" --")[0].split(), *arguments])
-        for extra, calls in CALLS.items()
-        for name, arguments in calls.items()
-    ]
-    done = subprocess.run(
-        [sys.executable, "-c", RUN],
-        input=json.dumps([modules, [words for _, _, words in named]]),
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=HANGS,
-    )
-    assert done.returncode == 0, done.stderr
-    ends = []
-    for (name, extra, _), line in zip(named, done.stdout.splitlines(), strict=True):
-        code, err = json.loads(line)
-        lines = [line for line in err.splitlines() if not line.startswith(PREFIX)]
-        ends.append((name, extra, code, "\n".join(lines)))
-    return ends
+    named = [(extra, name, arguments) for extra, calls in CALLS.items() for name, arguments in calls.items()]
+    calls = [[*name.split(" --")[0].split(), *arguments] for _, name, arguments in named]
+    outcomes = together(*calls, without=modules, cwd=folder)
+    return [(name, extra, end) for (extra, name, _), end in zip(named, outcomes, strict=True)]
 
 
 def test_every_command_is_tried():
@@ -144,13 +105,13 @@ def test_every_command_is_tried():
 
 
 def test_the_core_is_enough_for_the_town(endings):
-    assert [(name, err) for name, extra, code, err in endings if extra == PLAIN and code != 0] == []
+    assert [(name, end.err) for name, extra, end in endings if extra == PLAIN and end.code != 0] == []
 
 
 def test_what_an_extra_is_wanted_for_says_which(endings):
-    for name, extra, code, err in endings:
+    for name, extra, end in endings:
         if extra != PLAIN:
-            assert code == 2, (name, err)
-            assert "Traceback" not in err, name
-            assert "pip install '.[" in err.splitlines()[-1], (name, err)
-            assert extra in err.split("pip install '.[")[1].split("]")[0].split(","), (name, err)
+            assert end.code == 2, (name, end.err)
+            assert "Traceback" not in end.err, name
+            wanted = end.messages[-1].partition("pip install '.[")[2]
+            assert extra in wanted.split("]")[0].split(","), (name, end.err)

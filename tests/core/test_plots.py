@@ -31,19 +31,6 @@ def test_a_figure_has_the_same_bytes_each_time(ending, tmp_path):
     assert first.startswith(b"\x89PNG" if ending.lower() == "png" else b"<?xml")
 
 
-def test_a_footnote_is_broken_to_the_width_of_its_figure():
-    lines = figure().get_supxlabel().splitlines()
-    assert len(lines) > 1
-    assert max(map(len, lines)) <= 13 * 4
-
-
-@pytest.mark.parametrize(
-    ("value", "label"), [(250, "250"), (1000, "1k"), (2500, "2.5k"), (60_000, "60k"), (1e6, "1M")]
-)
-def test_numbers_on_axes_are_short(value, label):
-    assert plots.short_number(value) == label
-
-
 def test_values_on_an_axis_are_round_and_few():
     assert plots.round_values(2, 100) == [2, 5, 10, 20, 50, 100]
     assert plots.round_values(1, 10**6) == [10**e for e in range(7)]

@@ -76,7 +76,9 @@ def test_a_text_adds_no_cell_and_no_markup_to_a_markdown_table():
 
 
 def test_a_latex_table_escapes_its_cells():
-    table = Table(["model", "μF1"], [["a_b & c", "0.5"], ["d", 1]]).latex("lr", [("", 1), ("OP", 1)])
+    table = Table(["model", "μF1"], [["a_b & c", "0.5"], ["\\input{/etc/passwd}", 1]]).latex(
+        "lr", [("", 1), ("OP", 1)]
+    )
     assert table.splitlines() == [
         r"\begin{tabular}{lr}",
         r"\hline",
@@ -84,7 +86,7 @@ def test_a_latex_table_escapes_its_cells():
         r"model & $\mu$F1 \\",
         r"\hline",
         r"a\_b \& c & 0.5 \\",
-        r"d & 1 \\",
+        r"\textbackslash{}input\{/etc/passwd\} & 1 \\",
         r"\hline",
         r"\end{tabular}",
     ]

@@ -109,16 +109,6 @@ def test_warnings_and_logs_of_libraries_are_filtered(capsys):
     assert harmless(capsys.readouterr().err)
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
-def test_no_character_is_too_much_for_a_terminal(encoding, monkeypatch):
-    stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
-    monkeypatch.setattr(sys, "stdout", stream)
-    guard()
-    say("3 × 4 – 85 %", EVIL)
-    stream.flush()
-    assert b"\\u2013" in stream.buffer.getvalue()
-
-
 def test_help_on_a_terminal_without_unicode(monkeypatch):
     """Of main as a process calls it: the help has signs that such a terminal lacks, which are no reason for a
     traceback.

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from simtown.core import untrusted
-from simtown.core.untrusted import RefusedError, figure_text, latex, markdown, printable
+from simtown.core.untrusted import RefusedError, figure_text, markdown, printable
 
 
 def test_only_regular_files_are_opened(tmp_path):
@@ -114,14 +114,6 @@ def test_markdown_holds_no_markup_of_a_text(text):
     escaped = markdown(text)
     assert not {"|", "\n", "\x1b"} & set(escaped)
     assert not any(part in escaped for part in ("](", "<img", "</"))
-
-
-def test_latex_sets_every_character():
-    assert (
-        latex("a_b & 5 % #1 $x$ {y} ^ ~")
-        == r"a\_b \& 5 \% \#1 \$x\$ \{y\} \textasciicircum{} \textasciitilde{}"
-    )
-    assert latex("\\input{/etc/passwd}") == r"\textbackslash{}input\{/etc/passwd\}"
 
 
 @given(st.text())

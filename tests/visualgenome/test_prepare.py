@@ -216,17 +216,6 @@ def test_another_source_of_the_same_name_and_size_is_refused(released, cli, tmp_
     cli("vg", "prepare", path, "--out", tmp_path / "vg").refuses("sha256", "another")
 
 
-def test_a_killed_run_leaves_nothing_that_counts(released, tmp_path):
-    """Tables without prepared.json, and temporary files, are leftovers."""
-    prepare.prepare(released("relationships"), tmp_path / "vg")
-    (tmp_path / "vg" / prepare.NAME).unlink()
-    (tmp_path / "vg" / ".counts.parquet.0123456789abcdef.tmp").write_bytes(b"half")
-    prepare.prepare(released("relationships"), tmp_path / "vg")
-    assert sorted(p.name for p in (tmp_path / "vg").iterdir()) == sorted(
-        [prepare.NAME, prepare.TRIPLES, prepare.COUNTS, prepare.PREDICATES, prepare.ENTITIES]
-    )
-
-
 # the published counts
 
 

@@ -132,15 +132,6 @@ def test_the_command(released, cli, tmp_path):
     assert len(rows) == 380
 
 
-def test_bad_records_are_told(released, cli, tmp_path):
-    whole = released("objects").read_bytes()
-    path = tmp_path / "objects.json"
-    path.write_bytes(whole[: len(whole) // 2])
-    cli("vg", "sparsity", path, "--out", tmp_path / "a.png").refuses("is damaged", "at byte", code=1)
-    outcome = cli("vg", "sparsity", path, "--out", tmp_path / "a.png", "--skip-bad").succeeds()
-    assert "1 malformed records skipped" in outcome.out
-
-
 def test_annotations_of_others_against_plain_loops(released, plain_json, tmp_path):
     """The same boxes in the published form, an image without any among them, say what objects.json says."""
     images = things(plain_json(released("objects")))
