@@ -48,10 +48,6 @@ class ClusterSettings:
     def __post_init__(self) -> None:
         if self.engine == "local" and self.address is not None:
             raise RefusalError("--address is where a Ray cluster answers: give --engine ray with it")
-        if self.address is not None:
-            from simtown.core.cluster import parse_address
-
-            parse_address(self.address)
 
     @contextmanager
     def cluster(self, workers: int | None) -> Iterator[Cluster | None]:

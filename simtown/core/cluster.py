@@ -229,23 +229,15 @@ def _work(
         raise portable(error) from None
 
 
-def parse_address(address: str) -> tuple[str, int] | None:
-    """Host and port of a cluster's address; None of "auto". Raises ClusterError."""
+def _knock(address: str) -> None:
+    """Raises ClusterError unless something listens at the address: Ray itself would try for minutes."""
     if address == "auto":
-        return None
+        return
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdigit():
         raise ClusterError(f"`address` {address} cannot be read: write HOST:PORT, ray://HOST:PORT, or auto")
-    return host, int(port)
-
-
-def _knock(address: str) -> None:
-    """Raises ClusterError unless something listens at the address: Ray itself would try for minutes."""
-    place = parse_address(address)
-    if place is None:
-        return
     try:
-        socket.create_connection(place, timeout=ANSWER).close()
+        socket.create_connection((host, int(port)), timeout=ANSWER).close()
     except (OSError, OverflowError) as error:
         raise ClusterError(
             f"no Ray cluster answers at {address} ({error}): start one with ray start --head, or give "

@@ -215,5 +215,5 @@ def test_without_an_answer_there_is_one_line(tmp_path, cli):
 def test_without_ray_there_is_one_line_and_local_work_does_not_import_it(tmp_path, together):
     words = ["generate", *WORDS, "--workers", 1, "--out", tmp_path / "town", "--engine"]
     refused, fine = together([*words, "ray"], [*words, "local"], without=["ray"])
-    refused.refuses("--engine ray needs ray: pip install '.[cluster]'")
+    refused.refuses("the package ray: pip install '.[cluster]'")
     fine.succeeds()
