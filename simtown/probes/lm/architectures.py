@@ -4,7 +4,7 @@ predict.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,11 +21,11 @@ from tokenizers import (
     processors,
     trainers,
 )
-from transformers import BertConfig, BertForMaskedLM, GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
+from transformers import BertForMaskedLM, GPT2LMHeadModel, PreTrainedTokenizerFast
 
 from simtown.core.files import DamagedError
 from simtown.probes.corpus import TOKEN
-from simtown.probes.lm.lstm import LSTMConfig, LSTMForCausalLM
+from simtown.probes.lm.lstm import LSTMForCausalLM
 
 #: Positions that the transformers have.
 POSITIONS = 128
@@ -43,18 +43,28 @@ class Architecture:
 
     Attributes:
         tokenizer: trains one on phrases, with at most so many entries.
-        model: untrained, for a tokenizer; with a share that dropout drops, or None for the architecture's
-            own.
+        kind: transformers' class of the model.
         task: what is predicted.
         vocabulary: entries at most, by default.
         learning_rate: the default.
+        sizes: of the model, where they are not its own.
+        dropouts: names of its shares of dropout.
     """
 
     tokenizer: Callable[[Iterable[str], int], PreTrainedTokenizerFast]
-    model: Callable[[Any, float | None], Any]
+    kind: Any
     task: Task
     vocabulary: int
     learning_rate: float
+    sizes: Mapping[str, int]
+    dropouts: tuple[str, ...]
+
+    def model(self, tokenizer: Any, dropout: float | None = None) -> Any:
+        """An untrained model for a tokenizer; without a share of dropout it keeps its own."""
+        names = ("pad_token_id", "bos_token_id", "eos_token_id")
+        special = {name: getattr(tokenizer, name) for name in names}
+        shares = {} if dropout is None else dict.fromkeys(self.dropouts, dropout)
+        return self.kind(self.kind.config_class(vocab_size=len(tokenizer), **special, **self.sizes, **shares))
 
     @staticmethod
     def logits(model: Any, ids: torch.Tensor, real: torch.Tensor, at: torch.Tensor) -> torch.Tensor:
@@ -70,13 +80,9 @@ def _words(phrases: Iterable[str], size: int) -> PreTrainedTokenizerFast:
     tokenizer.normalizer = normalizers.Sequence([normalizers.Lowercase(), normalizers.Replace("’", "'")])
     tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(TOKEN.pattern), behavior="removed", invert=True)
     special = ["<pad>", "<unk>", "<s>", "</s>"]
-    tokenizer.train_from_iterator(
-        phrases, trainers.WordLevelTrainer(vocab_size=size, special_tokens=special, show_progress=False)
-    )
-    _enclose(tokenizer, "<s>", "</s>")
-    return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, pad_token="<pad>", unk_token="<unk>", bos_token="<s>", eos_token="</s>"
-    )
+    trainer = trainers.WordLevelTrainer(vocab_size=size, special_tokens=special, show_progress=False)
+    tokenizer.train_from_iterator(phrases, trainer)
+    return _enclosing(tokenizer, unk_token="<unk>")
 
 
 def _pieces(phrases: Iterable[str], size: int) -> PreTrainedTokenizerFast:
@@ -90,69 +96,21 @@ def _pieces(phrases: Iterable[str], size: int) -> PreTrainedTokenizerFast:
     # It takes the space before it along, as a word's first piece does. The trainer has to know:
     # a tokenizer ignores a token that it has.
     mask = AddedToken("<mask>", lstrip=True, special=True)
+    special, alphabet = ["<pad>", "<s>", "</s>", mask], pre_tokenizers.ByteLevel.alphabet()
     trainer = trainers.BpeTrainer(
-        vocab_size=size,
-        special_tokens=["<pad>", "<s>", "</s>", mask],
-        show_progress=False,
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        vocab_size=size, special_tokens=special, show_progress=False, initial_alphabet=alphabet
     )
     tokenizer.train_from_iterator(phrases, trainer)
-    _enclose(tokenizer, "<s>", "</s>")
-    return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer,
-        pad_token="<pad>",
-        bos_token="<s>",
-        eos_token="</s>",
-        cls_token="<s>",
-        sep_token="</s>",
-        mask_token=mask,
-        model_max_length=POSITIONS,
-    )
+    own = {"cls_token": "<s>", "sep_token": "</s>", "mask_token": mask, "model_max_length": POSITIONS}
+    return _enclosing(tokenizer, **own)
 
 
-def _enclose(tokenizer: Tokenizer, first: str, last: str) -> None:
-    """Let every text stand between two special tokens."""
-    special = [(token, tokenizer.token_to_id(token)) for token in (first, last)]
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single=f"{first} $A {last}", special_tokens=special
-    )
-
-
-def _lstm(tokenizer: Any, dropout: float | None = None) -> Any:
-    return LSTMForCausalLM(
-        LSTMConfig(vocab_size=len(tokenizer), **_special(tokenizer), **_shares(dropout, "dropout"))
-    )
-
-
-def _bert(tokenizer: Any, dropout: float | None = None) -> Any:
-    more = _special(tokenizer) | _shares(dropout, "hidden_dropout_prob", "attention_probs_dropout_prob")
-    return BertForMaskedLM(
-        BertConfig(
-            vocab_size=len(tokenizer),
-            hidden_size=192,
-            num_hidden_layers=4,
-            num_attention_heads=3,
-            intermediate_size=768,
-            max_position_embeddings=POSITIONS,
-            **more,
-        )
-    )
-
-
-def _gpt(tokenizer: Any, dropout: float | None = None) -> Any:
-    more = _special(tokenizer) | _shares(dropout, "resid_pdrop", "embd_pdrop", "attn_pdrop")
-    return GPT2LMHeadModel(
-        GPT2Config(vocab_size=len(tokenizer), n_embd=192, n_layer=4, n_head=3, n_positions=POSITIONS, **more)
-    )
-
-
-def _shares(dropout: float | None, *names: str) -> dict[str, Any]:
-    """A configuration's entries for dropout; none where it is to keep its own."""
-    return {} if dropout is None else dict.fromkeys(names, dropout)
-
-
-def _special(tokenizer: Any) -> dict[str, Any]:
-    return {f"{name}_token_id": getattr(tokenizer, f"{name}_token_id") for name in ("pad", "bos", "eos")}
+def _enclosing(tokenizer: Tokenizer, **own: Any) -> PreTrainedTokenizerFast:
+    """A tokenizer of transformers that puts every text between <s> and </s>."""
+    special = [(token, tokenizer.token_to_id(token)) for token in ("<s>", "</s>")]
+    tokenizer.post_processor = processors.TemplateProcessing(single="<s> $A </s>", special_tokens=special)
+    shared = {"pad_token": "<pad>", "bos_token": "<s>", "eos_token": "</s>"}
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **shared, **own)
 
 
 def next_token(
@@ -195,8 +153,13 @@ def load_tokenizer(directory: Path) -> Any:
         ) from error
 
 
+_BERT = {"hidden_size": 192, "num_hidden_layers": 4, "num_attention_heads": 3, "intermediate_size": 768}
+_BERT |= {"max_position_embeddings": POSITIONS}
+_GPT = {"n_embd": 192, "n_layer": 4, "n_head": 3, "n_positions": POSITIONS}
+_BERT_DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob")
+_GPT_DROPOUTS = ("resid_pdrop", "embd_pdrop", "attn_pdrop")
 ARCHITECTURES = {
-    "lstm": Architecture(_words, _lstm, next_token, vocabulary=5_000, learning_rate=3e-3),
-    "bert-mini": Architecture(_pieces, _bert, masked_token, vocabulary=8_000, learning_rate=1e-3),
-    "gpt-mini": Architecture(_pieces, _gpt, next_token, vocabulary=5_000, learning_rate=1e-3),
+    "lstm": Architecture(_words, LSTMForCausalLM, next_token, 5_000, 3e-3, {}, ("dropout",)),
+    "bert-mini": Architecture(_pieces, BertForMaskedLM, masked_token, 8_000, 1e-3, _BERT, _BERT_DROPOUTS),
+    "gpt-mini": Architecture(_pieces, GPT2LMHeadModel, next_token, 5_000, 1e-3, _GPT, _GPT_DROPOUTS),
 }

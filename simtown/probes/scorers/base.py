@@ -55,13 +55,14 @@ class TokenScores:
 
 
 class Scorer:
-    """The interface to a language model. A subclass overrides what it can do, and says so in `abilities`.
+    """The interface to a language model. A subclass overrides what it can do, and says so in `abilities`: the
+    other methods raise UnableError.
 
     Batched answers equal one-by-one answers within 1e-5; the order of requests does not matter.
 
     Attributes:
         name: how reports call it: "glove:vectors.txt", "hf:bert-base-uncased".
-        abilities: the methods that answer; the others raise UnableError.
+        abilities: the methods that answer.
         forward: whether it fills a gap by what stands before it alone, as causal models do.
         limitation: what it cannot do, and which models can; for the message of UnableError.
     """
@@ -81,18 +82,11 @@ class Scorer:
         Args:
             contexts: (n) texts with one gap each.
             targets: (c) words; or several synonyms, whose probabilities add up.
-
-        Raises:
-            UnableError: the scorer cannot do this.
-            ValueError: a context has not exactly one gap.
         """
         raise UnableError(f"{self.name} {self.limitation}")
 
     def sequence_logprobs(self, texts: Sequence[str]) -> list[TokenScores]:
-        """Log-probabilities of every token of every text.
-
-        They are conditional for causal models, and pseudo-log-likelihoods for masked ones.
-        """
+        """Of every text's tokens: conditional ones of causal models, pseudo-likelihoods of masked ones."""
         raise UnableError(f"{self.name} {self.limitation}")
 
     def embed(
@@ -117,13 +111,8 @@ class Scorer:
         raise UnableError(f"{self.name} {self.limitation}")
 
     def spelling(self, word: str, lead: str = " ") -> Hashable | None:
-        """What the model reads a word as, None for a word that it does not know.
-
-        Words that it cannot tell apart have the same spelling.
-
-        Args:
-            word: one word, or several that stand for one.
-            lead: a space, or "" where the word is first in a text.
+        """What the model reads a word as, the same for words that it cannot tell apart; None for a word that
+        it does not know. `lead` is a space, or "" where the word is first in a text.
         """
         return word
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from simtown.probes.scorers.base import Pooling
-from simtown.probes.scorers.batching import distinct
 from simtown.probes.scorers.huggingface import Transformer
 
 
@@ -25,7 +24,7 @@ class Encoder(Transformer):
         normalise: whether to length 1.
     """
 
-    def __init__(self, *model: Any, pooling: str, normalise: bool) -> None:
+    def __init__(self, *model: Any, pooling: Pooling | Literal["projection"], normalise: bool) -> None:
         super().__init__(*model, truncate=True)
         self._pooling, self._normalise = pooling, normalise
 
@@ -41,23 +40,10 @@ class Encoder(Transformer):
         """
         if spans is not None or layer != -1 or not texts:
             return super().embed(texts, spans, layer, pooling)
-        if self._pooling == "projection":
-            vectors = self._projected(texts)
-        else:
-            vectors = super().embed(texts, None, -1, self._pooling)  # type: ignore[arg-type]
+        vectors = super().embed(texts, None, -1, self._pooling)  # type: ignore[arg-type]
         if self._normalise:
             vectors /= np.linalg.norm(vectors, axis=1, keepdims=True).clip(1e-12)
         return vectors
-
-    def _projected(self, texts: Sequence[str]) -> np.ndarray:
-        unique, where = distinct(texts)
-        rows = [encoding.ids for encoding in self._encoded(unique, special=True)]
-        vectors: dict[int, np.ndarray] = {}
-        for batch in self._batches(rows):
-            ids, real = self.padded([rows[b] for b in batch])
-            embeddings = self.model(input_ids=ids, attention_mask=real).text_embeds
-            vectors.update(zip(batch, embeddings.float().cpu().numpy(), strict=True))
-        return np.stack([vectors[place] for place in where])
 
     def word_vector(self, word: str) -> np.ndarray | None:
         """The tower's vector of the word as a text."""

@@ -109,11 +109,7 @@ class Transformer(Scorer):
         return None if not tokens or self.tokenizer.unk_token_id in tokens else tokens
 
     def _encoded(self, texts: Sequence[str], *, special: bool) -> list[Any]:
-        """`tokenizers.Encoding` of every text.
-
-        Raises:
-            ValueError: a text is too long, or empty.
-        """
+        """`tokenizers.Encoding` of every text, none too long or empty."""
         if not texts:
             return []
         more = {"truncation": True, "max_length": self.longest} if self.truncate else {"verbose": False}
@@ -161,10 +157,8 @@ class Transformer(Scorer):
         layer: int = -1,
         pooling: Pooling = "mean",
     ) -> np.ndarray:
-        """Without spans all tokens count, the special ones too, so that "first" is a BERT's [CLS].
-
-        Layer 0 is the embeddings. Raises ValueError for a span that touches no token and for a layer that is
-        not there.
+        """Without spans all tokens count, the special ones too, so that "first" is a BERT's [CLS]. Layer 0 is
+        the embeddings.
         """
         unique, where = distinct(texts)
         encoded = self._encoded(unique, special=True)
@@ -182,6 +176,12 @@ class Transformer(Scorer):
         vectors: list[np.ndarray] = [np.empty(0)] * len(texts)
         for batch in self._batches(rows):
             ids, real = self.padded([rows[b] for b in batch])
+            if pooling == "projection":  # CLIP's own, of whole texts
+                whole = self.model(input_ids=ids, attention_mask=real).text_embeds.float().cpu().numpy()
+                for b, vector in zip(batch, whole, strict=True):
+                    for i, _ in chosen[b]:
+                        vectors[i] = vector
+                continue
             output = self.model.base_model(input_ids=ids, attention_mask=real, output_hidden_states=True)
             layers = output.hidden_states
             if not -len(layers) <= layer < len(layers):

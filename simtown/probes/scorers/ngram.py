@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from simtown.probes.bars import metered
+from simtown.probes.corpus import TOKEN, Corpus
 from simtown.probes.scorers.base import Ability, Scorer, TokenScores
 from simtown.probes.scorers.batching import distinct
 from simtown.probes.scorers.gap import split_at_blank, words_of
@@ -62,10 +63,7 @@ class NGram(Scorer):
     def read(
         cls, name: str, corpus: Path, *, policy: Policy = "left-to-right", progress: bool = False
     ) -> NGram:
-        """A trigram model of a corpus (see :class:`simtown.probes.corpus.Corpus`, which says what is
-        raised).
-        """
-        from simtown.probes.corpus import Corpus
+        """A trigram model of a corpus, see :class:`simtown.probes.corpus.Corpus`."""
 
         def counted() -> Iterator[list[str]]:
             for number, sentence in enumerate(Corpus(corpus).sentences(punctuation=True), start=1):
@@ -111,8 +109,6 @@ class NGram(Scorer):
 
     def _tokens(self, text: str) -> tuple[list[int], np.ndarray]:
         """START and the token numbers of a text, and the words to which these belong."""
-        from simtown.probes.corpus import TOKEN
-
         text = text.lower().replace("’", "'")
         matches = list(TOKEN.finditer(text))
         tokens = [START, *(self._numbers.get(match[0], UNKNOWN) for match in matches)]

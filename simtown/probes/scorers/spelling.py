@@ -53,15 +53,12 @@ class Spellings:
 def spell(
     targets: Sequence[str | Sequence[str]], tokens_of: Callable[[str], Tokens | None], policy: Policy
 ) -> Spellings:
-    """Targets under a policy.
+    """Targets, words or several synonyms each, under a policy for words of several sub-words.
 
     Args:
-        targets: words, or several synonyms each.
+        targets: none may be empty.
         tokens_of: gives a word's token numbers, None if the model does not know it.
-        policy: for words of several sub-words.
-
-    Raises:
-        ValueError: a target has no word.
+        policy: see the module.
     """
     numbers: dict[Tokens, int] = {}
     members = []

@@ -83,7 +83,7 @@ def read(path: Path) -> list[Rating]:
 
 
 def _kind(first: str, second: str) -> str:
-    """The kind of a trial. Raises ValueError if a word is unknown."""
+    """The kind of a trial with words that the page has."""
     if {first, second} - {*WORDS, GREEN} or first == second == GREEN:
         raise ValueError
     return "self" if first == second else "green" if GREEN in (first, second) else "pair"

@@ -76,12 +76,7 @@ class SpatialRelease:
 
 
 def read(folder: Path) -> SpatialRelease:
-    """Read what the folder has of the release.
-
-    Raises:
-        FileNotFoundError: it has nothing of it.
-        DamagedError: a file is not what it should be.
-    """
+    """Read what the folder has of the release; FileNotFoundError if it has nothing."""
     missing: dict[str, str] = {}
 
     def part(name: str, load: Callable[[Path], Part]) -> Part | None:

@@ -30,13 +30,7 @@ from simtown.probes.study import Study, TaskRequest, TaskResult
 
 
 def ask(request: TaskRequest) -> TaskResult:
-    """Score the test suites of a corpus, write the matrices and vectors, and sum up what they know.
-
-    Raises:
-        ValueError: the corpus has too few relations, or the model knows none of them.
-        UnableError: the model has no probabilities of texts.
-        DamagedError: a file of the directory, or of the corpus, is damaged.
-    """
+    """Score the test suites of a corpus, write the matrices and vectors, and sum up what they know."""
     settings, out = request.settings, request.out
     scorer = request.scorer()
     if "sequence_logprobs" not in scorer.abilities:

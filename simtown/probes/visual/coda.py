@@ -24,10 +24,6 @@ def labels(folder: Path) -> dict[str, np.ndarray]:
 
     Every rating is divided by its sum. While the rating that agrees least with an object's mean has a Kendall
     τ below 0 with it, it is left out. The mean of the others is the label.
-
-    Raises:
-        FileNotFoundError: a file is missing.
-        DamagedError: it is not JSON.
     """
     objects, annotations = (
         read_text(FILES.path(folder, "coda", name)) for name in ("objects", "annotations")
@@ -43,11 +39,7 @@ def labels(folder: Path) -> dict[str, np.ndarray]:
 
 
 def agreed(ratings: np.ndarray) -> np.ndarray:
-    """(c,) mean of the ratings without those that contradict it.
-
-    Args:
-        ratings: (r, c) floats, each row with something in it.
-    """
+    """(c,) mean of (r, c) ratings, each with something in it, without those that contradict it."""
     kept = ratings / ratings.sum(axis=1, keepdims=True)
     while len(kept) > 1:
         mean = kept.mean(axis=0)

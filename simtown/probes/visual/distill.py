@@ -47,13 +47,7 @@ def divergence(teacher: torch.Tensor, student: torch.Tensor, real: torch.Tensor)
 def distill(
     teacher: Scorer, student: Scorer, corpus: Path, out: Path, settings: DistillSettings
 ) -> dict[str, Any]:
-    """Train the student, and write it in Hugging Face's layout; the content of distill.json.
-
-    Raises:
-        UnableError: one is no masked model.
-        ValueError: their vocabularies differ, or the corpus has no text.
-        ForeignDirectoryError: `out` has anything in it.
-    """
+    """Train the student, and write it in Hugging Face's layout; the content of distill.json."""
     check(settings)
     a, b = masked_of(teacher), masked_of(student)
     if a.tokenizer.get_vocab() != b.tokenizer.get_vocab():

@@ -218,9 +218,5 @@ class Mined:
 
 
 def open_data(folder: Path) -> Mined | VisualRelease:
-    """What simtown mined, or the paper's release.
-
-    Raises:
-        FileNotFoundError: the folder is neither.
-    """
+    """What simtown mined, or the paper's release."""
     return Mined(folder) if (folder / NAME).is_file() else VisualRelease(folder)

@@ -115,31 +115,24 @@ class VisualRelease:
         """
         name = "cooccur" if relation == "cooccurrence" else relation
         train, test = self.pairs(name, "train"), self.pairs(name, "test")
-        pairs, templates = [*train, *test], self.templates(name)
-        if relation in RELATIONS:
-            words = RELATIONS[relation].words
-            subjects, rows = self.counts(relation)
-        else:
-            objects = [*self.words(name), *(p.best for p in pairs), *(p.other for p in pairs)]
-            words = {word: (word,) for word in dict.fromkeys(objects)}
-        classes = {word: i for i, word in enumerate(words)}
+        pairs = [*train, *test]
         counts = None
         with parsing(self.folder):
-            gold = np.array([classes[pair.best] for pair in pairs])
             if relation in RELATIONS:
+                words = RELATIONS[relation].words
+                subjects, rows = self.counts(relation)
                 place = {subject: i for i, subject in enumerate(subjects)}
                 counts = rows[[place[pair.subject] for pair in pairs]].reshape(len(pairs), len(words))
-        return ItemSet(
-            relation=relation,
-            classes=tuple(classes),
-            words=tuple(words.values()),
-            subjects=tuple(pair.subject for pair in pairs),
-            gold=gold,
-            other=np.array([classes.get(pair.other, -1) for pair in pairs]),
-            train=np.arange(len(pairs)) < len(train),
-            counts=counts,
-            templates=templates,
-        )
+            else:
+                objects = [*self.words(name), *(p.best for p in pairs), *(p.other for p in pairs)]
+                words = {word: (word,) for word in objects}
+            number = {word: i for i, word in enumerate(words)}
+            gold = np.array([number[pair.best] for pair in pairs])
+        other = np.array([number.get(pair.other, -1) for pair in pairs])
+        learned = np.arange(len(pairs)) < len(train)
+        classes, names = tuple(words), tuple(pair.subject for pair in pairs)
+        several = tuple(words.values())
+        return ItemSet(relation, classes, several, names, gold, other, learned, counts, self.templates(name))
 
     def by_subject(self) -> dict[tuple[str, str, bool], dict[str, float]]:
         """The paper's ρ of its models by subject, average template: {(model, relation, tuned): {subject: ρ}}.
