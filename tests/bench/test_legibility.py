@@ -1,7 +1,6 @@
 """The judge of benchmarks/legibility.py: it measures what it says."""
 
 import importlib
-import sys
 from math import log
 from pathlib import Path
 
@@ -85,12 +84,3 @@ def test_a_place_says_nothing_about_the_kind(legibility, lane):
         x0, y0, x1, y1 = place.window
         ids = Raster().render(batch[:1], SIZE, SIZE).ids[0]
         assert (ids == 1).sum() == (ids[y0:y1, x0:x1] == 1).sum() > 0
-
-
-def test_some_kinds_are_printed_and_not_kept(legibility, monkeypatch, capsys, tmp_path):
-    path = tmp_path / "kept.csv"
-    words = ["--kinds", "sedan,tram", "--weather", "fog", "--size", "64", "--seeds", "1", "--out"]
-    monkeypatch.setattr(sys, "argv", ["legibility.py", *words, str(path)])
-    legibility.main()
-    assert "sedan > tram" in capsys.readouterr().out
-    assert not path.exists()
