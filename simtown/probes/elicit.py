@@ -114,13 +114,6 @@ def by_head(
     whichever template. The corrected protocol takes the one whose head is best on a fifth of the train
     subjects that it did not learn from.
 
-    Args:
-        scorer: the frozen model.
-        data: the items.
-        protocol: how the template is chosen.
-        seed: of the solver.
-        progress: takes the number of newly finished templates.
-
     Raises:
         ValueError: the train subjects are none, or all have one class.
     """

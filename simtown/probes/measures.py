@@ -200,12 +200,9 @@ def difference(a: np.ndarray, b: np.ndarray) -> PairedDifference:
 
 
 def spearman_rows(a: np.ndarray, b: np.ndarray, among: np.ndarray | None = None) -> np.ndarray:
-    """(n,) Spearman's ρ of each row of a with that of b, average ranks for ties; NaN where a row is constant.
+    """(n,) Spearman's ρ of each row of a with that of b, (n, c) both; NaN where a row is constant.
 
-    Args:
-        a: (n, c).
-        b: (n, c).
-        among: (n, c) bool, the columns that are ranked in each row; None: all.
+    Ties have average ranks. `among` (n, c) bool are the columns that are ranked in each row; None: all.
     """
     ranked = np.ones(a.shape, dtype=bool) if among is None else among
     ranks = []
@@ -225,12 +222,8 @@ def ceiling_rows(counts: np.ndarray, among: np.ndarray | None = None) -> np.ndar
 
 
 def share_right(scores: np.ndarray, gold: np.ndarray) -> np.ndarray:
-    """(n,) 1 where the right class has the highest score, 1/k where it shares that score with k - 1 others, 0
-    elsewhere and where no score is finite.
-
-    Args:
-        scores: (n, c).
-        gold: (n,) int64, the right class.
+    """(n,) 1 where the right class (n,) has the highest of the (n, c) scores, 1/k where it shares that score
+    with k - 1 others, 0 elsewhere and where no score is finite.
     """
     highest = scores.max(axis=1, keepdims=True)
     top = (scores == highest) & np.isfinite(highest)
@@ -247,18 +240,13 @@ def shares(counts: np.ndarray) -> np.ndarray:
 
 
 def shares_of_others(shares: np.ndarray, gold: np.ndarray) -> np.ndarray:
-    """(n, c) for each row the sum of the other rows, less an average row of every other class.
+    """(n, c) for each row the sum of the other rows, less an average row of every other class; `gold` (n,) is
+    each row's class.
 
     Less the row alone, its own class alone would become rarer: of as many "yes" as "no", every guess would be
     wrong.
-
-    Args:
-        shares: (n, c).
-        gold: (n,) int64, each row's class.
     """
-    _, class_of, sizes = np.unique(gold, return_inverse=True, return_counts=True)
-    means = np.zeros((len(sizes), shares.shape[1]))
-    np.add.at(means, class_of, shares)
-    means /= sizes[:, None]
+    classes, class_of = np.unique(gold, return_inverse=True)
+    means = np.array([shares[gold == c].mean(axis=0) for c in classes])
     left = shares.sum(axis=0) - means.sum(axis=0)  # all rows but one of each class
     return np.round(left + means[class_of] - shares, 12)  # so that rounding breaks no tie

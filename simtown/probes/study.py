@@ -36,7 +36,7 @@ class TaskRequest:
         settings: of the study.
         out: the directory of results.
         scorer: gives the model with a policy for words of several sub-words, unless the user chose one or it
-            is `forced`; the same model twice is opened once.
+            is `forced`; a model is opened once.
         bars: opens a progress bar.
         options: how the model is run, for a study that opens it itself.
     """
@@ -117,15 +117,7 @@ def run(
     options: ScorerOptions | None = None,
     bars: Bars = no_bars,
 ) -> Results:
-    """Ask about every task that the directory lacks, and write everything.
-
-    Args:
-        study: what is run.
-        source: the study's data.
-        settings: of the study.
-        out: the directory of results, made or continued.
-        options: how the model is run.
-        bars: opens a progress bar.
+    """Ask about every task of the data `source` that the directory `out` lacks, and write everything.
 
     Raises:
         SettingsError: a setting is impossible.

@@ -56,6 +56,13 @@ PROTOCOLS = {
 }
 
 
+_EXPLAINED = (
+    "macro_f1: harmonic mean of mean precision and mean recall, as the paper prints it; mean_f1: the usual "
+    "mean of F1s; left, right: over the first and the second of the task's two kinds; low, high: 95 % "
+    "bootstrap interval over test objects."
+)
+
+
 def ask(request: TaskRequest) -> TaskResult:
     """Decide the test items of one task.
 
@@ -175,48 +182,35 @@ def threshold(odds: np.ndarray, label: np.ndarray) -> float:
     return float((ranked[best] + ranked[best + 1]) / 2)
 
 
-_COLUMNS = (
-    "task",
-    "decisions",
-    "macro_f1_left",
-    "macro_f1_right",
-    "micro_f1",
-    "micro_f1_low",
-    "micro_f1_high",
-    "mean_f1_left",
-    "mean_f1_right",
-    "accuracy",
-)
-
-
 def pages(results: Results) -> dict[str, str]:
     """summary.csv and summary.md, a row a task; summary.tex, the model's row of Table 2."""
-    titles = [title for title in TASKS if title in results.tasks]
-    rows, tex = [], [results.model]
-    for title in titles:
-        summary = results.tasks[title]
-        s = summary["scores"]
-        f1 = (s["left"], s["right"], s["micro"])
-        interval = summary["intervals"]["micro"]
-        rows.append(
-            (title, summary["decisions"], *f1, *interval, s["left_mean"], s["right_mean"], s["accuracy"])
+    tasks = {title: results.tasks[title] for title in TASKS if title in results.tasks}
+    records, tex, notes = [], [results.model], [_EXPLAINED]
+    for title, summary in tasks.items():
+        f1, (low, high) = summary["scores"], summary["intervals"]["micro"]
+        records.append(
+            {
+                "task": title,
+                "decisions": summary["decisions"],
+                "macro_f1_left": f1["left"],
+                "macro_f1_right": f1["right"],
+                "micro_f1": f1["micro"],
+                "micro_f1_low": low,
+                "micro_f1_high": high,
+                "mean_f1_left": f1["left_mean"],
+                "mean_f1_right": f1["right_mean"],
+                "accuracy": f1["accuracy"],
+            }
         )
-        tex += [paper_tables.rounded(value).removeprefix("0") for value in f1]
-    notes = [
-        "macro_f1: harmonic mean of mean precision and mean recall, as the paper prints it; mean_f1: the "
-        "usual mean of F1s; left, right: over the first and the second of the task's two kinds; low, high: "
-        "95 % bootstrap interval over test objects."
-    ]
-    for title in titles:
-        for kind, unknown in results.tasks[title].get("unknown", {}).items():
+        tex += [paper_tables.rounded(f1[part]).removeprefix("0") for part in ("left", "right", "micro")]
+        for kind, unknown in summary.get("unknown", {}).items():
             if words := unknown["words"]:
                 some = ", ".join(words[:5]) + (", …" if len(words) > 5 else "")
                 notes.append(f"{title}: {len(words)} of {unknown['of']} {kind} names are unknown: {some}")
-    table2 = Table(["", *(name for title in titles for name in short_columns(title))], [tex])
-    groups = [("", 1), *((title, 3) for title in titles)]
+    table2 = Table(["", *(name for title in tasks for name in short_columns(title))], [tex])
     return {
-        **report.pages(results, Table(_COLUMNS, rows), notes, text_columns=1),
-        "summary.tex": table2.latex("l" + "rrr" * len(titles), groups),
+        **report.pages(results, Table.of_records(records), notes, text_columns=1),
+        "summary.tex": table2.latex("l" + "rrr" * len(tasks), [("", 1), *((title, 3) for title in tasks)]),
     }
 
 
