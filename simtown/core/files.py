@@ -33,8 +33,8 @@ class DamagedError(RuntimeError):
 
 
 @contextlib.contextmanager
-def scratch(path: Path, ending: str = "") -> Iterator[Path]:
-    """A new, empty file beside `path` to write to, which is deleted when the block ends.
+def replacing(path: Path, ending: str = "") -> Iterator[Path]:
+    """A new, empty file beside `path` to write to, which replaces `path` if the block ends well.
 
     If the process is killed, it is left over; :func:`becoming` knows it by its name.
 
@@ -46,16 +46,9 @@ def scratch(path: Path, ending: str = "") -> Iterator[Path]:
     os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666))
     try:
         yield temporary
+        os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
-
-
-@contextlib.contextmanager
-def replacing(path: Path, ending: str = "") -> Iterator[Path]:
-    """A file as :func:`scratch` makes it, which replaces `path` if the block ends well."""
-    with scratch(path, ending) as temporary:
-        yield temporary
-        os.replace(temporary, path)
 
 
 def becoming(name: str) -> str | None:

@@ -80,12 +80,6 @@ def require_same_settings(
         )
 
 
-def require_empty(directory: Path) -> None:
-    """Check that a directory is empty. Raises ForeignDirectoryError, which names the first file."""
-    if names := sorted(path.name for path in directory.iterdir()):
-        raise ForeignDirectoryError(f"{directory} holds {names[0]}: give another `directory`, or delete it")
-
-
 @dataclass(frozen=True)
 class RunRecord:
     """The JSON file that says what a run directory is.

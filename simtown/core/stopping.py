@@ -60,17 +60,6 @@ def requested() -> int:
     return _State.number
 
 
-def resume() -> None:
-    """Continue after a Ctrl-C that ended only a part of the command. Called where Stopped was caught.
-
-    Raises:
-        Stopped: it was another signal.
-    """
-    if _State.number not in (0, signal.SIGINT):
-        raise Stopped
-    _State.number, _State.since = 0, None
-
-
 def finish() -> int:
     """Ignore signals from now on: the work is over and the process is about to end.
 

@@ -72,27 +72,6 @@ def test_prepared_is_what_plain_loops_find(released, plain_json, tmp_path, versi
     assert told["stated"] == told["emptied"] + told["repeated"] + told["rare"] + told["kept"]
 
 
-def test_boxes_are_those_of_the_file(released, plain_json, tmp_path):
-    path = released("relationships")
-    prepare.prepare(path, tmp_path / "vg", PrepareSettings(steps=()))
-    rows = pq.read_table(tmp_path / "vg" / prepare.TRIPLES).to_pylist()
-    stated = [r for image in plain_json(path) for r in image["relationships"]]
-    for role in ("subject", "object"):
-        assert [r[f"{role}_box"] for r in rows] == [[r[role][side] for side in "xywh"] for r in stated]
-        assert [r[f"{role}_id"] for r in rows] == [r[role]["object_id"] for r in stated]
-
-
-def test_scene_graphs_give_the_same_triples(released, tmp_path):
-    for kind in ("relationships", "scene_graphs"):
-        prepare.prepare(released(kind), tmp_path / kind)
-    columns = ["image", "relationship", "subject", "predicate", "object", "subject_box"]
-    one, two = (
-        prepare.read(tmp_path / kind, prepare.TRIPLES, columns).to_pylist()
-        for kind in ("relationships", "scene_graphs")
-    )
-    assert one == two
-
-
 def test_once(tmp_path):
     """What is said twice of two things of an image counts once; things without a number all differ."""
 
