@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 from simtown.assets.catalogue import ENTITIES
-from simtown.cli.command import RefusalError, command, parse_names, parse_size
+from simtown.cli.command import RefusalError, command, parse_size
 from simtown.cli.places import local, name_of, png_file
 from simtown.cli.sharing import PoolSettings, progress_of, ready_renderer, save_picture
 from simtown.core.options import option
@@ -101,7 +101,9 @@ class PreviewOptions:
     """What a contact sheet shows."""
 
     random: bool = option(False, "Show new examples, without a data set.")
-    entity: str | None = option(None, "Show the catalogue: all, or names separated by commas.")
+    entity: tuple[str, ...] = option(
+        (), "Show the catalogue: all, or names separated by commas.", choices=ENTITIES
+    )
     weather: tuple[str, ...] = option(
         (), "Show one street in these weathers: all, or names separated by commas.", choices=WEATHERS
     )
@@ -151,24 +153,14 @@ def preview(
     elif show.random:
         side = 512 if show.large else 160
         sheet = preview.random_sheet(settings, ready_renderer(show.renderer), show.count, side, side)
-    elif show.entity is not None:
-        numbers = [_entity(name) for name in parse_names(show.entity, ENTITIES) or [show.entity]]
+    elif show.entity:
+        numbers = [ENTITIES.index(name) for name in show.entity]
         sheet = preview.entity_sheet(ready_renderer(show.renderer), numbers, 384 if show.large else 192)
     else:
         side = 512 if show.large else 256
         sheet = preview.weather_sheet(settings, ready_renderer(show.renderer), list(show.weather), side)
     save_picture(sheet, path)
     say(f"{path}: {sheet.width} x {sheet.height} pixels")
-
-
-def _entity(name: str) -> int:
-    if name not in ENTITIES:
-        from difflib import get_close_matches
-
-        similar = " or ".join(get_close_matches(name, ENTITIES, 3))
-        advice = f"did you mean {similar}?" if similar else "see simtown preview --entity all"
-        raise RefusalError(f"unknown entity '{name}': {advice}")
-    return ENTITIES.index(name)
 
 
 @dataclass(frozen=True)

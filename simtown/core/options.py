@@ -13,7 +13,11 @@
 from __future__ import annotations
 
 from dataclasses import MISSING, dataclass, field, fields
+from difflib import get_close_matches
 from typing import Any, get_type_hints
+
+#: Of more choices than these, a message names only those that are like what was given.
+_MANY = 20
 
 
 class SettingsError(ValueError):
@@ -101,7 +105,8 @@ def _problem(value: Any, about: Option) -> str:
         entries = value if isinstance(value, tuple) else (value,)
         unknown = [entry for entry in entries if entry not in about.choices]
         if unknown:
-            return f"{unknown[0]} is unknown: choose among {', '.join(about.choices)}"
+            similar = get_close_matches(unknown[0], about.choices) if len(about.choices) > _MANY else ()
+            return f"{unknown[0]} is unknown: choose among {', '.join(similar or about.choices)}"
     if isinstance(value, tuple):
         return "names nothing" if len(value) < (about.low or 0) else ""
     possible = (
