@@ -78,7 +78,8 @@ class CardRenderer(Renderer, Protocol):
         Args:
             batch: the scenes.
             rgb: as in :class:`Frames`, with ``__cuda_array_interface__``.
-            depth, ids: arrays of the same kind, or None.
+            depth: an array of the same kind, or None.
+            ids: an array of the same kind, or None.
         """
         ...
 

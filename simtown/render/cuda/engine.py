@@ -130,7 +130,8 @@ class Cuda:
             batch: the scenes.
             rgb: shape and dtype as in :class:`Frames`, C order, with ``__cuda_array_interface__`` or
                 ``__dlpack__``, such as a tensor of PyTorch or CuPy.
-            depth, ids: arrays of the same kind; both or neither.
+            depth: an array of the same kind, with ids or not at all.
+            ids: an array of the same kind, with depth or not at all.
 
         Raises:
             ValueError: an array does not fit, or depth comes without ids.
