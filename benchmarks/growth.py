@@ -17,7 +17,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 from machine import RESULTS, Rows, machine, options
@@ -41,19 +40,22 @@ for batch in DataLoader(Shuffled(open_dataset(sys.argv[1]).train, 128), batch_si
 """,
 }
 FORMATS = ("png", "coco", "clevr", "yolo", "webdataset", "parquet")
-#: By name: the arguments of simtown behind which the data set stands, those behind it, and what is written.
+#: By name: arguments of simtown, in which N, TOWN, OUT, PNG and TXT stand for the size and for places.
 COMMANDS = {
-    "info": ("info", "", ""),
-    "preview": ("preview", "", "out.png"),
-    "verify --quick": ("verify", "--quick", ""),
-    "verify": ("verify", "", ""),
-    "audit": ("audit", "", ""),
-    "captions": ("captions", "", "out.txt"),
-    "gallery": ("gallery", "", "out"),
-    "gallery --all": ("gallery", "--all", "out"),
-    **{f"export {to}": ("export", f"--to {to}", "out") for to in FORMATS},
-    "fit --no-cache": ("fit", "--model pbn --max-steps 100 --no-cache", "out"),
-    "fit": ("fit", "--model pbn --max-steps 100", "out"),
+    "generate": "generate --entities 20 --n N --val 1000 --test 1000 --size 64x32 --out TOWN",
+    "open": "",
+    "epoch": "",
+    "info": "info TOWN",
+    "preview": "preview TOWN --out PNG",
+    "verify --quick": "verify TOWN --quick",
+    "verify": "verify TOWN",
+    "audit": "audit TOWN",
+    "captions": "captions TOWN --out TXT",
+    "gallery": "gallery TOWN --out OUT",
+    "gallery --all": "gallery TOWN --all --out OUT",
+    **{f"export {form}": f"export TOWN --to {form} --out OUT" for form in FORMATS},
+    "fit --no-cache": "fit TOWN --model pbn --max-steps 100 --no-cache --out OUT",
+    "fit": "fit TOWN --model pbn --max-steps 100 --out OUT",
 }
 
 
@@ -94,30 +96,20 @@ def measured(arguments: list[str]) -> tuple[float, int]:
     return seconds, largest
 
 
-def commands(n: int, scratch: Path) -> Iterator[tuple[str, list[str], Path]]:
-    """Names, arguments of Python and what is written of everything that is measured."""
-    town, nothing = str(scratch / "town"), scratch / "nothing"
-    world = ["--entities", "20", "--val", "1000", "--test", "1000", "--size", "64x32"]
-    yield "generate", ["-m", "simtown", "generate", *world, "--n", str(n), "--out", town], scratch / "town"
-    for name, code in LIBRARY.items():
-        yield name, ["-c", code, town], nothing
-    for name, (command, rest, output) in COMMANDS.items():
-        out = scratch / output if output else nothing
-        words = [command, town, *rest.split(), *(["--out", str(out)] if output else [])]
-        yield name, ["-m", "simtown", *words], out
-
-
 def main() -> None:
     args = options(__doc__, sizes=SIZES, commands="", folder="", out=RESULTS / "growth.csv")
     rows = Rows(args.out, machine("numpy", "h5py", "torch"), "examples", "command")
-    wanted = args.commands.split(",") if args.commands else []
+    wanted = {"generate", *args.commands.split(",")} if args.commands else set(COMMANDS)
     for n in args.sizes:
         with tempfile.TemporaryDirectory(dir=args.folder or None) as scratch:
-            for name, arguments, out in commands(n, Path(scratch)):
-                if wanted and name not in ("generate", *wanted):
-                    continue
-                seconds, largest = measured(arguments)
-                written = sum(p.stat().st_size for p in (out, *out.rglob("*")) if p.is_file())
+            town, made = Path(scratch, "town"), Path(scratch, "made")
+            words = {"N": n, "TOWN": town, "OUT": made / "a", "PNG": made / "a.png", "TXT": made / "a.txt"}
+            for name in (name for name in COMMANDS if name in wanted):
+                made.mkdir()
+                command = ["-m", "simtown", *(str(words.get(word, word)) for word in COMMANDS[name].split())]
+                seconds, largest = measured(["-c", LIBRARY[name], str(town)] if name in LIBRARY else command)
+                place = town if name == "generate" else made
+                written = sum(path.stat().st_size for path in place.rglob("*") if path.is_file())
                 rows.add(
                     {
                         "examples": n,
@@ -128,8 +120,7 @@ def main() -> None:
                         "written_megabytes": f"{written / 1e6:.1f}",
                     }
                 )
-                if name != "generate" and out.is_dir():
-                    shutil.rmtree(out)
+                shutil.rmtree(made)
 
 
 if __name__ == "__main__":

@@ -40,31 +40,22 @@ LADDER = np.array([m * 10**e for e in range(1, 6) for m in (1, 1.4, 2, 3, 5, 7)]
 
 @dataclass(frozen=True)
 class Scenario:
-    """What is true of a simulated experiment; spreads are standard deviations in log n, of one run's seed.
-
-    Attributes:
-        shape: "sigmoid", "steep" or "power".
-        needs: {model: (need with 5 entities, exponent)}.
-        worlds: entities of each.
-        weights, data, kinds: spread of a curve along log n by initial weights and order, by training
-            examples, and by which kinds make up the world (its own for each model).
-        run: the same of a single run.
-        ceiling: spread of the ceiling by weights.
-        shared_data, shared_world: whether all seeds have one data set, one world.
-        censored: whether the smallest world's sets all lie above its need and the largest world's below.
-    """
+    """What is true of a simulated experiment; spreads are standard deviations in log n."""
 
     name: str
-    shape: str = "sigmoid"
+    shape: str = "sigmoid"  # or "steep", "power"
+    #: Models, their needs with 5 entities, and exponents.
     needs: tuple[tuple[str, float, float], ...] = (("cnn-lstm", 4_000.0, 0.9), ("pbn", 500.0, 0.5))
-    worlds: tuple[int, ...] = (5, 15, 31)
+    worlds: tuple[int, ...] = (5, 15, 31)  # entities
+    #: Spreads of a curve by weights and order, training examples, and the kinds of the world; and of a run.
     weights: float = 0.12
     data: float = 0.09
     kinds: float = 0.0
     run: float = 0.03
-    ceiling: float = 0.005
-    shared_data: bool = False
+    ceiling: float = 0.005  # spread of the ceiling by weights
+    shared_data: bool = False  # by all seeds
     shared_world: bool = False
+    #: Whether the smallest world's sets all lie above its need and the largest world's below.
     censored: bool = False
 
     def curve(self, x: np.ndarray) -> np.ndarray:

@@ -64,23 +64,15 @@ LISTED = 12
 
 
 class Place(NamedTuple):
-    """One place on the road.
+    """One place on the road."""
 
-    Attributes:
-        address: of its streets in the world's randomness, with the seed.
-        seed: of everything random.
-        pose: (3,) float32 x, y (metres), yaw (radians).
-        size: sides of the pictures, pixels.
-        window: x0, y0, x1, y1 pixels; holds every kind that is asked about, and a margin for shifts.
-        margin: shifts tried to each side, pixels: along x, along y.
-    """
-
-    address: str
-    seed: int
-    pose: np.ndarray
-    size: int
+    address: str  # of its streets in the world's randomness, with the seed
+    seed: int  # of everything random
+    pose: np.ndarray  # (3,) float32 x, y (metres), yaw (radians)
+    size: int  # sides of the pictures, pixels
+    #: x0, y0, x1, y1 pixels; holds every kind that is asked about, and a margin for shifts.
     window: tuple[int, int, int, int]
-    margin: tuple[int, int]
+    margin: tuple[int, int]  # shifts tried to each side, pixels: along x, along y
 
 
 def find_place(seed: int, lane: int, weather: str, kinds: list[int], size: int) -> Place:
@@ -121,10 +113,8 @@ def stray(batch: SceneBatch, place: Place, role: str, metres: float) -> None:
 
 
 def windows(raster: Raster, batch: SceneBatch, place: Place) -> tuple[np.ndarray, np.ndarray]:
-    """The place's window of each picture, and where its middle of pixels shows the vehicle.
-
-    Returns:
-        (n, 3 * rows, columns) float32, a colour's rows under the other's; (n, rows, columns) bool.
+    """The place's window of each picture, (n, 3 * rows, columns) float32, a colour's rows under the other's;
+    and where it shows the vehicle, (n, rows, columns) bool.
     """
     x0, y0, x1, y1 = place.window
     frames = raster.render(batch, place.size, place.size)
@@ -143,15 +133,12 @@ def queries(raster: Raster, place: Place, kinds: list[int], weather: str, vehicl
 class Known(NamedTuple):
     """What the judge knows of each kind at a place, and last of the street without a vehicle.
 
-    Attributes:
-        middle: (kinds + 1, 3 * rows, columns) float32, median of every colour value.
-        deviation: of the same shape, how far streets stray from it.
-        vehicle: of the same shape, bool, where the vehicle shows.
+    All are (kinds + 1, 3 * rows, columns).
     """
 
-    middle: np.ndarray
-    deviation: np.ndarray
-    vehicle: np.ndarray
+    middle: np.ndarray  # float32, median of every colour value
+    deviation: np.ndarray  # float32, how far streets stray from it
+    vehicle: np.ndarray  # bool, where the vehicle shows
 
 
 def known(raster: Raster, place: Place, kinds: list[int], weather: str, intensity: float = 1.0) -> Known:
@@ -232,19 +219,12 @@ def judge(seen: np.ndarray, kinds: Known, margin: tuple[int, int]) -> np.ndarray
 
 
 class Verdicts(NamedTuple):
-    """What the judge said of one weather at one size, having seen one of SEEN.
+    """What the judge said of one weather at one size, having seen one of SEEN."""
 
-    Attributes:
-        kind: (n,) position in the list of kinds of what stands in each picture.
-        lane: (n,) index of LANES.
-        cost: (n, kinds + 1) float32, of each picture as each kind and as the bare street.
-        empty: the same with the vehicle left out.
-    """
-
-    kind: np.ndarray
-    lane: np.ndarray
-    cost: np.ndarray
-    empty: np.ndarray
+    kind: np.ndarray  # (n,) position in the list of kinds of what stands in each picture
+    lane: np.ndarray  # (n,) index of LANES
+    cost: np.ndarray  # (n, kinds + 1) float32, of each picture as each kind and as the bare street
+    empty: np.ndarray  # the same with the vehicle left out
 
 
 def examine(kinds: list[int], weather: str, size: int, seeds: int, threads: int = 1) -> dict[str, Verdicts]:

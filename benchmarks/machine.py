@@ -8,6 +8,7 @@ import os
 import platform
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from multiprocessing import get_context
 from pathlib import Path
@@ -52,14 +53,14 @@ def options(description: str | None, *positional: str, **defaults: Any) -> argpa
         if default is False:
             parser.add_argument(f"--{name}", action="store_true")
             continue
-        parse = type(default[0] if isinstance(default, list) else default)
-        if isinstance(default, list):
-            parser.add_argument(
-                f"--{name}", default=default, type=lambda s, parse=parse: list(map(parse, s.split(",")))
-            )
-        else:
-            parser.add_argument(f"--{name}", default=default, type=parse)
+        kind = type(default[0] if isinstance(default, list) else default)
+        parse = partial(_items, kind) if isinstance(default, list) else kind
+        parser.add_argument(f"--{name}", default=default, type=parse)
     return parser.parse_args()
+
+
+def _items(kind: Callable[[str], Any], text: str) -> list[Any]:
+    return [kind(item) for item in text.split(",")]
 
 
 def timed(draw: Callable[[], object], seconds: float) -> list[float]:

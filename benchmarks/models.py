@@ -19,9 +19,12 @@ from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from simtown.core.processes import keep_memory
-from simtown.language.questions import LENGTH, ask, vocabulary
+from simtown.datasets.settings import Settings
+from simtown.language.questions import LENGTH, vocabulary
+from simtown.render.raster import Raster
 from simtown.training.fit import loss_of
 from simtown.training.models import MODELS, build
+from simtown.training.sources import FreshExamples
 from simtown.training.world import Batch, World
 
 ENTITIES, BATCH = 31, 128
@@ -29,15 +32,11 @@ SIZES = ((64, 32), (128, 128))
 
 
 def examples(world: World, b: int) -> Batch:
-    """b questions at random about pictures of noise."""
-    generator = np.random.default_rng(0)
-    subject, obj = generator.integers(0, world.entities, (2, b))
-    relation = generator.integers(0, 2, b)
-    tokens = ask(subject, relation, obj, np.zeros(b, dtype=np.int64))[1].astype(np.int64)
-    image = torch.rand(b, 3, world.height, world.width).mul(2).sub(1)
-    image = image.contiguous(memory_format=torch.channels_last)
-    columns = (torch.from_numpy(column) for column in (tokens, subject, relation, obj))
-    return Batch(image, *columns, torch.rand(b, 2, 4), torch.arange(b).remainder(2).float())
+    """The first training examples of a world like this."""
+    size = {"width": world.width, "height": world.height}
+    settings = Settings(entities=world.entities, frequencies="uniform", **size)
+    stream = FreshExamples(settings, Raster(), torch.device("cpu"))
+    return next(stream.batches([np.arange(b)]))
 
 
 @torch.no_grad()

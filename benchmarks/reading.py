@@ -2,13 +2,12 @@
 
     python benchmarks/reading.py [--n 6000] [--sizes 64x32,128,256] [--workers 0,2] [--repeats 3] [--out FILE]
 
-One simtown data set of each size is made, and from it what the others read: PNG files (Pillow), Parquet with
-PNG inside (datasets), tar files with PNG inside (webdataset, its shuffle buffer 1,000) and MDS files with raw
-pixels (MosaicML's streaming, where it is installed). All feed PyTorch's DataLoader with batches of 128 of a
-uint8 tensor of pictures and one of answers. "h5py" is simtown's file read a row at a time by h5py, as any
-program can. A run is the second epoch of a DataLoader that keeps its workers, so processes and files are open
-by then. Runs go in rounds over all loaders, so that a slow minute of the machine hits all alike. Cold: the
-kernel was asked to forget all files before that epoch; warm: they were read once.
+A data set of each size is exported to what the others read: PNG files (Pillow), Parquet with PNG inside
+(datasets) and tar files with PNG inside (webdataset, its shuffle buffer 1,000). All feed PyTorch's DataLoader
+with batches of 128 of a uint8 tensor of pictures and one of answers. A run is the second epoch, of the same
+workers, so processes and files are open by then. Runs go in rounds over all loaders, so that a
+slow minute of the machine hits all alike. Cold: the kernel was asked to forget all files before that epoch;
+warm: they were read once.
 """
 
 from __future__ import annotations
@@ -17,15 +16,12 @@ import os
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from functools import cache
 from itertools import product
 from pathlib import Path
 from statistics import median
 from time import perf_counter, process_time
 from typing import Any
 
-import h5py
-import hdf5plugin  # noqa: F401  (registers the filters)
 import numpy as np
 import torch
 from machine import RESULTS, Rows, machine, options
@@ -43,10 +39,10 @@ BATCH = 128
 Loader = Callable[[int], Any]
 
 
-def _loader(dataset: Any, workers: int, batch: int | None = BATCH, shuffle: bool | None = True) -> Any:
+def _loader(dataset: Any, workers: int, batch: int | None = BATCH) -> Any:
     """A DataLoader that keeps its workers; a data set that makes whole batches has a `batch` of None."""
-    shuffle = shuffle if batch else None
-    return DataLoader(dataset, batch, shuffle, num_workers=workers, persistent_workers=workers > 0)
+    kept, shuffle = workers > 0, True if batch else None
+    return DataLoader(dataset, batch, shuffle, num_workers=workers, persistent_workers=kept)
 
 
 class Png(torch.utils.data.Dataset[Any]):
@@ -60,21 +56,6 @@ class Png(torch.utils.data.Dataset[Any]):
 
     def __getitem__(self, i: int) -> tuple[torch.Tensor, int]:
         return torch.from_numpy(np.array(Image.open(self.paths[i]))), int(self.answers[i])
-
-
-class H5py(torch.utils.data.Dataset[Any]):
-    """simtown's shards read a row at a time by h5py, each opened once in a process."""
-
-    def __init__(self, folder: Path, settings: Settings) -> None:
-        self.paths, self.settings, self.open = sorted(folder.rglob("train-*.h5")), settings, cache(h5py.File)
-
-    def __len__(self) -> int:
-        return self.settings.n
-
-    def __getitem__(self, i: int) -> tuple[torch.Tensor, bool]:
-        number, row = divmod(i, self.settings.shard)
-        file = self.open(self.paths[number])
-        return torch.from_numpy(file["images"][row]), bool(file["answer"][row])
 
 
 def parquet(folder: Path) -> Any:
@@ -103,30 +84,13 @@ def make(folder: Path, width: int, height: int, n: int) -> dict[str, Loader]:
     for form in ("png", "webdataset", "parquet"):
         export(data, form, ["train"], folder / form)
     answers, table = data.train.column("answer"), parquet(folder / "parquet")
-    loaders: dict[str, Loader] = {
+    return {
         "simtown": lambda workers: _loader(data.train.torch(), workers),
         "simtown, blocks": lambda workers: _loader(Shuffled(data.train, BATCH), workers, None),
-        "h5py": lambda workers: _loader(H5py(folder / "simtown", data.settings), workers),
         "png": lambda workers: _loader(Png(folder / "png", answers), workers),
         "datasets": lambda workers: _loader(table, workers),
         "webdataset": lambda workers: tars(folder / "webdataset", workers),
     }
-    try:
-        from streaming import MDSWriter, StreamingDataset
-    except ImportError as error:
-        print(f"streaming is left out: {error}")
-        return loaders
-    place = str(folder / "mds")
-    columns = {"image": f"ndarray:uint8:{height},{width},3", "answer": "int"}
-    with MDSWriter(out=place, columns=columns) as writer:
-        for i in range(n):
-            writer.write({"image": data.train.images([i])[0], "answer": int(answers[i])})
-
-    def mds(workers: int) -> Any:
-        shuffled = StreamingDataset(local=place, batch_size=BATCH, shuffle=True)
-        return _loader(shuffled, workers, shuffle=None)
-
-    return loaders | {"streaming": mds}
 
 
 def forget(folder: Path) -> None:

@@ -18,7 +18,7 @@ import os
 from collections.abc import Callable, Iterator
 from statistics import median
 from time import perf_counter, process_time
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from machine import RESULTS, Apart, Rows, machine, options
@@ -36,15 +36,11 @@ SKY = (0.6, 0.8, 0.95)
 CHECKED = 4
 
 
-class Engine(Protocol):
-    """Something that draws the scenes of one batch at one size."""
-
-    def draw(self, first: int, count: int) -> Images:
-        """Draw `count` scenes, from number `first` and round again after the last; the last one's images."""
-        ...
-
-
 class Rasteriser:
+    """Like every engine here it draws the scenes of one batch at one size: `count` of them, from number
+    `first` and round again after the last; it returns the images of the last one.
+    """
+
     def __init__(self, batch: SceneBatch, size: int, threads: int = 1) -> None:
         self._batch, self._size, self._raster = batch, size, Raster(threads)
 
@@ -252,7 +248,7 @@ class Contender(NamedTuple):
 
     name: str
     draws: str
-    kind: Callable[..., Engine]
+    kind: Callable[..., Any]
     more: tuple[int, ...] = ()
 
 

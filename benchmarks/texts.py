@@ -1,17 +1,18 @@
 """Two texts of as many words: captions of pictures, and an encyclopedia (docs/reproduce/visual-commonsense).
 
-    python benchmarks/texts.py --captions captions.txt --descriptions region_descriptions.txt
-        --encyclopedia wiki.valid.tokens --encyclopedia wiki.test.tokens --out texts
+    python benchmarks/texts.py captions.txt region_descriptions.txt texts
+        --encyclopedia wiki.valid.tokens,wiki.test.tokens
 
-Files have one phrase (or, of the encyclopedia, one paragraph) a line. Writes encyclopedia.txt, all sentences
-without headings, and captions.txt: captions until they have half as many words, then descriptions until they
-have as many.
+Files have one phrase (or, of the encyclopedia, one paragraph) a line. Writes texts/encyclopedia.txt, all
+sentences without headings, and texts/captions.txt: captions until they have half as many words, then
+descriptions until they have as many.
 """
 
-import argparse
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+
+from machine import options
 
 
 def lines(path: Path) -> Iterator[str]:
@@ -29,19 +30,14 @@ def until(phrases: Iterable[str], words: int) -> Iterator[str]:
         yield phrase
 
 
-parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("--captions", type=Path, required=True)
-parser.add_argument("--descriptions", type=Path, required=True)
-parser.add_argument("--encyclopedia", type=Path, required=True, action="append")
-parser.add_argument("--out", type=Path, required=True, help="the folder to write into")
-options = parser.parse_args()
-paragraphs = (line for path in options.encyclopedia for line in lines(path) if not line.startswith("="))
+args = options(__doc__, "captions", "descriptions", "out", encyclopedia=[Path("wiki.valid.tokens")])
+paragraphs = (line for path in args.encyclopedia for line in lines(path) if not line.startswith("="))
 written = [sentence for paragraph in paragraphs for sentence in re.split(r"(?<= [.!?]) ", paragraph)]
 words = sum(len(phrase.split()) for phrase in written)
-seen = list(until(lines(options.captions), words // 2))
-seen += until(lines(options.descriptions), words - sum(len(phrase.split()) for phrase in seen))
-options.out.mkdir(parents=True, exist_ok=True)
+seen = list(until(lines(args.captions), words // 2))
+seen += until(lines(args.descriptions), words - sum(len(phrase.split()) for phrase in seen))
+args.out.mkdir(parents=True, exist_ok=True)
 for name, phrases in (("encyclopedia", written), ("captions", seen)):
     text = "".join(f"{phrase}\n" for phrase in phrases)
-    (options.out / f"{name}.txt").write_text(text, encoding="utf-8")
+    (args.out / f"{name}.txt").write_text(text, encoding="utf-8")
     print(f"{name}.txt: {len(phrases):,} phrases, {len(text.split()):,} words")

@@ -61,8 +61,6 @@ WAYS: dict[str, int | type[Resident] | type[FromDisk]] = {
     "simtown": Resident,
     "simtown, from disk": FromDisk,
 }
-#: Turns of an epoch that count with --together; one before them warms up.
-TURNS = 5
 Batches = Callable[[], Iterator[Batch]]
 
 
@@ -199,7 +197,7 @@ def together(path: Path, settings: FitSettings, rounds: int) -> Iterator[dict[st
     for count, threads in cases:
         runs = [Apart(Way, "simtown", path, settings, threads) for _ in range(count)]
         sums = []
-        for _ in range(1 + TURNS):
+        for _ in range(6):  # the first warms up
             answers = [run.submit("rate", "whole") for run in runs]
             sums.append(sum(answer.result() for answer in answers))
         for run in runs:

@@ -81,10 +81,8 @@ def record(kind: str, version: str, number: int, draw: random.Random) -> dict[st
     image = {"id" if old else "image_id": number}
     width, height = draw.choice([(800, 600), (500, 375), (640, 480), (375, 500)])
     names = draw.choices(ENTITIES, cum_weights=ENTITY_WEIGHTS, k=draw.randint(8, 62))
-    things = [
-        _thing(draw, 1_000_000 + 64 * number + i, name, width, height, version)
-        for i, name in enumerate(names)
-    ]
+    numbered = enumerate(names, 1_000_000 + 64 * number)
+    things = [_thing(draw, i, name, width, height, version) for i, name in numbered]
     predicates = draw.choices(PREDICATES, cum_weights=PREDICATE_WEIGHTS, k=draw.randint(2, 40))
     relations = [
         (15_000_000 + 64 * number + j, _slip(draw, predicate, 0.004), *draw.sample(things, 2))
@@ -118,28 +116,17 @@ def record(kind: str, version: str, number: int, draw: random.Random) -> dict[st
         return {"relationships": stated, **image}
     texts = [(i, s, s["names"][0], p, o["names"][0]) for i, p, s, o in relations]
     if kind == "region_descriptions":
-        keys = ("id", "image") if old else ("region_id", "image_id")
-        regions = [
-            {
-                **dict(zip(keys, (i, number), strict=True)),
-                "width": s["w"],
-                "height": s["h"],
-                "x": s["x"],
-                "y": s["y"],
-                "phrase": f"the {subject} is {predicate} the {obj}",
-            }
-            for i, s, subject, predicate, obj in texts
-        ]
+        number_key, image_key = ("id", "image") if old else ("region_id", "image_id")
+        regions = []
+        for i, s, subject, predicate, obj in texts:
+            box = {"width": s["w"], "height": s["h"], "x": s["x"], "y": s["y"]}
+            phrase = f"the {subject} is {predicate} the {obj}"
+            regions.append({number_key: i, image_key: number, **box, "phrase": phrase})
         return {"regions": regions, "id": number}
-    questions = [
-        {
-            "id" if old else "qa_id": i,
-            "question": f"What is {predicate} the {obj}?",
-            "answer": f"{subject}.",
-            "image_id": number,
-        }
-        for i, _, subject, predicate, obj in texts
-    ]
+    questions = []
+    for i, _, subject, predicate, obj in texts:
+        words = {"question": f"What is {predicate} the {obj}?", "answer": f"{subject}."}
+        questions.append({"id" if old else "qa_id": i, **words, "image_id": number})
     return {"qas": questions, "id": number}
 
 
@@ -158,13 +145,8 @@ def _thing(
     if version == "1.0":
         return {"id": number, "names": [name], **box}
     merged = {"merged_object_ids": [number + 7] if number % 5 == 0 else []} if version == "1.4" else {}
-    return {
-        "synsets": [f"{name.split()[-1].lower()}.n.01"],
-        "object_id": number,
-        **merged,
-        "names": [name],
-        **box,
-    }
+    kind = {"synsets": [f"{name.split()[-1].lower()}.n.01"], "object_id": number}
+    return {**kind, **merged, "names": [name], **box}
 
 
 def _with_one_name(thing: dict[str, Any]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from simtown.complexity import cells
@@ -27,16 +28,10 @@ RESULTS = Path(__file__).parent / "results"
 COLUMNS = ("test_id", "entities", "percent")
 
 
-def settings_of(data: dict[str, Any]) -> Settings:
-    """The settings of a cell's data set, from the cell's record."""
-    known = {name: value for name, value in data.items() if name in Settings.__dataclass_fields__}
-    return Settings(**{name: tuple(x) if isinstance(x, list) else x for name, x in known.items()})
-
-
 def made_again(test_id: str, data: dict[str, Any]) -> dict[str, object]:
     """The line of a test set. Raises ValueError if this simtown draws other examples."""
     with tempfile.TemporaryDirectory() as folder:
-        generate(settings_of(data | {"n": 2, "val": 2}), folder)  # no more others than must be
+        generate(msgspec.convert(data | {"n": 2, "val": 2}, Settings), folder)  # no more others than must be
         test = open_dataset(folder).test
         if test.digests([len(test)])[len(test)] != test_id:
             raise ValueError(f"this simtown draws other test examples than those of {test_id}")

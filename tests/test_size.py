@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 #: Most lines of Python. The aim is 42,000, 28,000 and 4,000: lower a number whenever lines go.
-BUDGETS = {("simtown",): 52_600, ("tests",): 33_600, ("benchmarks", "tools"): 5_400}
+BUDGETS = {("simtown",): 52_600, ("tests",): 33_600, ("benchmarks", "tools"): 4_000}
 
 
 def lines(folder):

@@ -26,7 +26,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -185,18 +185,6 @@ def save(pictures: list[Named], columns: int | None, path: Path) -> None:
     print(f"{path}: {len(cells)} pictures, {sheet.width} x {sheet.height} pixels, {kilobytes} kB")
 
 
-def names_among(every: Sequence[str]) -> Callable[[str], list[str]]:
-    """Reads a list with commas between; argparse refuses a name that is not among these."""
-
-    def parse(text: str) -> list[str]:
-        names = text.split(",")
-        if unknown := [name for name in names if name not in every]:
-            raise argparse.ArgumentTypeError(f"'{unknown[0]}' is not among {', '.join(every)}")
-        return names
-
-    return parse
-
-
 def parse(words: list[str]) -> argparse.Namespace:
     """The settings of one sheet."""
     layout = argparse.RawDescriptionHelpFormatter
@@ -204,8 +192,8 @@ def parse(words: list[str]) -> argparse.Namespace:
     add = parser.add_argument
     add("subject", choices=(*SUBJECTS, "gallery"))
     add("--size", type=int, default=128, help="sides of the pictures, pixels")
-    add("--kinds", type=names_among(ENTITIES), default=list(ENTITIES), help="of a sheet of kinds")
-    add("--weather", type=names_among(WEATHERS), help="default: clear,night,fog of kinds, all of weathers")
+    add("--kinds", default=",".join(ENTITIES), help="with commas between, of a sheet of kinds")
+    add("--weather", help="with commas between; default: clear,night,fog of kinds, all of weathers")
     add("--lane", choices=LANE_NAMES, default="near", help="of a sheet of kinds")
     add("--count", type=int, default=12, help="how many streets")
     add("--seed", type=int, default=0, help="which street, or which streets")
@@ -214,7 +202,10 @@ def parse(words: list[str]) -> argparse.Namespace:
     add("--out", type=Path, default=Path("sheet.png"), help="the file; of the gallery its folder")
     add("--arrays", type=Path, help=argparse.SUPPRESS)
     args = parser.parse_args(words)
-    args.weather = args.weather or (["clear", "night", "fog"] if args.subject == "kinds" else list(WEATHERS))
+    usual = "clear,night,fog" if args.subject == "kinds" else ",".join(WEATHERS)
+    args.kinds, args.weather = args.kinds.split(","), (args.weather or usual).split(",")
+    for name in {*args.kinds, *args.weather} - {*ENTITIES, *WEATHERS}:
+        parser.error(f"there is no kind or weather '{name}'")
     if args.before and not (args.before / "simtown").is_dir():
         parser.error(f"{args.before} is not a checkout of simtown: it holds no folder simtown")
     return args

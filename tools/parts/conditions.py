@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -40,14 +41,11 @@ def seen(least: int, most: int) -> Condition:
     """
 
     def runs(results: Results, model: str) -> list[Run]:
-        percents = {
-            line["test_id"]: np.frombuffer(bytes.fromhex(line["percent"]), dtype=np.uint8)
-            for line in results.csv("visible.csv")
-        }
+        lines = {line["test_id"]: bytes.fromhex(line["percent"]) for line in results.csv("visible.csv")}
         chosen = []
         for run in results.runs(MAIN_GRID):
-            if run.model == model and not run.distractor and run.test_id in percents:
-                percent = percents[run.test_id]
+            if run.model == model and not run.distractor and run.test_id in lines:
+                percent = np.frombuffer(lines[run.test_id], dtype=np.uint8)
                 asked = (least <= percent) & (percent <= most)
                 items = run.test_id if asked.all() else f"{run.test_id}, {least} to {most} %"
                 chosen.append(replace(run, correct=run.correct[asked], test_id=items))
@@ -74,8 +72,8 @@ class Comparison:
         """
         runs = []
         for name, runs_of in self.conditions.items():
-            seeds: dict[int, set[int]] = defaultdict(set)
             own = whole(runs_of(results, self.model))
+            seeds = defaultdict(set)
             for run in own:
                 seeds[run.entities].add(run.seed)
             runs += [replace(run, model=name) for run in own if seeds[run.entities] >= set(SEEDS)]
@@ -145,22 +143,21 @@ def axes(results: Results) -> str:
 
     On the sizes that every compared seed has in both.
     """
-    accuracies: dict[tuple[int, int], dict[tuple[str, str], dict[int, float]]] = {}
+    accuracies: dict[Any, Any] = defaultdict(lambda: defaultdict(dict))
     for folder in (MAIN_GRID, TWO_AXES):
         for run, _ in results.cells(folder):
             data, measured = run["data"], run["test"]["relations"]
             if run["model"] != STRUCTURED or run["seed"] not in SEEDS or data["distractor"]:
                 continue
             for axis, relations in AXES.items():
-                parts = [measured[name] for name in relations if name in measured]
-                if parts:
+                if parts := [measured[name] for name in relations if name in measured]:
                     right = sum(part["n"] * part["accuracy"] for part in parts) / sum(p["n"] for p in parts)
-                    columns = accuracies.setdefault((data["entities"], run["train_size"]), {})
-                    columns.setdefault((folder, axis), {})[run["seed"]] = right
+                    columns = accuracies[data["entities"], run["train_size"]]
+                    columns[folder, axis][run["seed"]] = right
     shown = [(MAIN_GRID, "left and right"), *((TWO_AXES, axis) for axis in AXES)]
     lines = []
     for (entities, size), columns in sorted(accuracies.items()):
-        if all(columns.get(column, {}).keys() == set(SEEDS) for column in shown):
+        if all(columns[column].keys() == set(SEEDS) for column in shown):
             means = [f"{sum(columns[column].values()) / len(SEEDS):.3f}" for column in shown]
             lines.append([entities, f"{size:,}", *means])
     head = ["entities", "examples", "one axis", *(f"two axes: {axis}" for axis in AXES)]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from simtown.complexity.finished_runs import model_order
 from simtown.complexity.model_looks import name_of
-from simtown.complexity.needs import Accuracies, Findings, yes
+from simtown.complexity.needs import Accuracies, Addition, Findings, yes
 from simtown.core.tables import Table
 from tools.parts.results import (
     BY_CHANCE,
@@ -49,56 +51,50 @@ def needs(results: Results, folder: str = MAIN_GRID) -> str:
     """A table for each condition and rule."""
     report = results.report(folder)
     parts = []
-    for distractor in sorted({curve.distractor for curve in report.curves}):
-        for rule, text in RULES.items():
-            rows = [row for row in report.rows if (row.distractor, row.rule) == (distractor, rule)]
-            table = _by_target(
-                report,
-                rows,
-                lambda x: {"model": name_of(x.model), "entities": x.entities, "seeds": x.seeds_fewest},
-                str if rule == "isotonic" else lambda x: x.text(x.samples),
-            )
-            condition = f"With{'' if distractor else 'out'} a distractor"
-            parts += [f"{condition}, {text}:", table.markdown(1)]
+    for distractor, (rule, text) in product(sorted({c.distractor for c in report.curves}), RULES.items()):
+        rows = [row for row in report.rows if (row.distractor, row.rule) == (distractor, rule)]
+        table = _by_target(
+            report,
+            rows,
+            lambda x: {"model": name_of(x.model), "entities": x.entities, "seeds": x.seeds_fewest},
+            str if rule == "isotonic" else lambda x: x.text(x.samples),
+        )
+        parts += [f"With{'' if distractor else 'out'} a distractor, {text}:", table.markdown(1)]
     return "\n\n".join(parts)
 
 
 def ratios(results: Results, folder: str = MAIN_GRID) -> str:
     """How many times as many examples each model needs as the Place-Binder Network."""
     report = results.report(folder)
-
-    def case(x: Any) -> dict[str, Any]:
-        return {"model": name_of(x.upper), "distractor": yes(x.distractor), "entities": x.entities}
-
-    return _by_target(report, isotonic(report.ratios), case, str).markdown(2)
+    return _by_target(report, isotonic(report.ratios), _case, str).markdown(2)
 
 
 def additional(results: Results) -> str:
     """Samples needed in the largest world less those in the smallest, by model."""
     report = results.report(MAIN_GRID)
+    return _by_target(
+        report, isotonic(report.additions), _case, lambda x: f"{x}, {x.verdict}" if x.verdict else str(x)
+    ).markdown(3)
 
-    def case(x: Any) -> dict[str, Any]:
-        worlds = f"{x.few} to {x.many}"
-        return {"model": _difference(x.model), "distractor": yes(x.distractor), "entities": worlds}
 
-    def text(x: Any) -> str:
-        return f"{x}, {x.verdict}" if x.verdict else str(x)
-
-    return _by_target(report, isotonic(report.additions), case, text).markdown(3)
+def _case(x: Any) -> dict[str, Any]:
+    """The first cells of the line of a ratio or an addition."""
+    model, world = (x.model, f"{x.few} to {x.many}") if isinstance(x, Addition) else (x.upper, x.entities)
+    return {"model": _difference(model), "distractor": yes(x.distractor), "entities": world}
 
 
 def exponents(results: Results) -> str:
     """Exponents by both rules, their sensitivity to bounded worlds, and the verdict on differences."""
-    cases: dict[tuple[bool, float, str], dict[str, Any]] = {}
+    cases: dict[tuple[bool, float, str], dict[str, Any]] = defaultdict(dict)
     for x in results.report(MAIN_GRID).exponents:
         if x.known:
-            cases.setdefault((x.distractor, x.target, x.model), {})[x.rule] = x
+            cases[x.distractor, x.target, x.model][x.rule] = x
     lines = []
     for (distractor, target, model), by_rule in cases.items():
         x = by_rule.get("isotonic") or by_rule["smallest"]
-        by_rules = [str(by_rule.get(rule, "–")) for rule in RULES]
         excludes = {"decided": "yes", "": ""}.get(x.verdict, "no")
         case = [_difference(model), yes(distractor), percent(target), f"{x.uncensored} of {x.worlds}"]
+        by_rules = [by_rule.get(rule, "–") for rule in RULES]
         lines.append([*case, *by_rules, x.sensitivity or "–", excludes])
     head = ["model", "distractor", "target", "worlds with a need", *RULES]
     return Table([*head, "sensitivity (isotonic)", "interval excludes 0"], lines).markdown(3)
@@ -106,20 +102,20 @@ def exponents(results: Results) -> str:
 
 def factors(results: Results) -> str:
     """By which factor structure and boxes lower the need: the parts of the lead, and their effects."""
-    cases: dict[tuple[bool, int, float], dict[str, Any]] = {}
+    cases: dict[tuple[bool, int, float], dict[str, Any]] = defaultdict(dict)
     for x in results.effects():
-        cases.setdefault((x.distractor, x.entities, x.target), {})[x.name] = x
+        cases[x.distractor, x.entities, x.target][x.name] = x
     leads = ["lead", "structure", "boxes", "structure over boxes"]
     single = ["structure without boxes", "structure with boxes"]
     single += ["boxes without structure", "boxes with structure", "interaction"]
     parts = []
     for names in (leads, single):
-        lines = []
-        for (distractor, entities, target), effects in cases.items():
-            if len(effects) > 1:  # more than the lead of the paper's two models
-                seeds = min(x.seeds for x in effects.values())
-                case = [yes(distractor), entities, percent(target), seeds]
-                lines.append([*case, *(str(effects.get(name, "–")) for name in names)])
+        lines = [
+            [yes(distractor), entities, percent(target), min(x.seeds for x in effects.values())]
+            + [effects.get(name, "–") for name in names]
+            for (distractor, entities, target), effects in cases.items()
+            if len(effects) > 1  # more than the lead of the paper's two models
+        ]
         parts.append(Table(["distractor", "entities", "target", "seeds", *names], lines).markdown(1))
     return "\n\n".join(parts)
 
@@ -153,11 +149,11 @@ def both(results: Results) -> str:
 
 def chance(results: Results) -> str:
     """Steps for which models answered by chance, and in how many runs they never did better."""
-    left: dict[tuple[bool, str], dict[int, list[float]]] = {}  # infinity: never
+    left: dict[tuple[bool, str], dict[int, list[float]]] = defaultdict(dict)  # infinity: never
     for run, curve in results.cells():
         validations = zip(curve["step"], curve["val_accuracy"], strict=True)
         first = next((step for step, accuracy in validations if accuracy >= BY_CHANCE), np.inf)
-        worlds = left.setdefault((run["data"]["distractor"], run["model"]), {})
+        worlds = left[run["data"]["distractor"], run["model"]]
         worlds.setdefault(run["data"]["entities"], []).append(first)
     every = sorted({entities for worlds in left.values() for entities in worlds})
     lines = [
