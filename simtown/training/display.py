@@ -145,8 +145,6 @@ class SweepDisplay(_Display):
 
     def on_change(self, cell: SweepCell, state: str, content: dict[str, Any]) -> None:
         """See :class:`simtown.training.sweep.SweepCallback`."""
-        if state == "waiting":
-            return
         if state == "running":
             step, best = f"{content['step']:,.0f}", f"{content['best']:.3f}"
             self._running[cell.name] = f"{cell.name} at step {step}, best validation accuracy {best}"

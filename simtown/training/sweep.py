@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from simtown.complexity import cells
 from simtown.core.callbacks import ProgressCallback
 from simtown.core.cluster import Cluster
-from simtown.core.files import DamagedError, ForeignDirectoryError, claimed, save_json
+from simtown.core.files import DamagedError, ForeignDirectoryError, claimed
 from simtown.core.pool import Processes
 from simtown.core.processes import Outcome, WorkerError, default_workers, environment
 from simtown.core.untrusted import inside
@@ -34,7 +34,7 @@ class SweepCallback(Protocol):
     """Receives the progress of a sweep."""
 
     def on_change(self, cell: SweepCell, state: str, content: dict[str, Any]) -> None:
-        """A cell is "waiting"; "running": a row of its metrics; "done": its run.json; "failed": {"error"}."""
+        """A cell is "running": a row of its metrics; "done": its run.json; "failed": {"error"}."""
 
     def on_note(self, line: str) -> None:
         """What the sweep does besides running cells, or what an adaptive one knows by now."""
@@ -118,9 +118,8 @@ class Sweep:
         progress.on_begin(max(sizes) + len(dataset.val) + len(dataset.test))
         digests = identity.examples_read(dataset, sizes, progress.on_progress)
         for cell in readers:
-            read = self.begun[cell.name]["data"].get("examples", {})
-            found = digests[cell.fit.train_size]
-            if others := [split for split in found if read.get(split) != found[split]]:
+            read, now = self.begun[cell.name]["data"].get("examples", {}), digests[cell.fit.train_size]
+            if others := [split for split in now if read.get(split) != now[split]]:
                 raise ForeignDirectoryError(
                     f"the run {cell.name} read other {' and '.join(others)} examples than {dataset.path} "
                     "has; give another `out`"
@@ -142,31 +141,22 @@ class Sweep:
                 callback.on_note(f"data {path.name}")
                 generate(cell.data, path, pool=cluster)
                 self._compare(cell.data, ProgressCallback())
-            callback.on_change(cell, "waiting", {})
             return cell
 
         with claimed(self.out, "simtown sweep"):
-            listed = {"preset": plan.preset, "targets": plan.targets, "cells": [c.name for c in plan.cells]}
-            save_json(self.out / "sweep.json", listed)
             for cell in plan.cells:
                 if cell.name in done:
                     callback.on_change(cell, "done", done[cell.name])
                     self._keep(cell)
-                elif not plan.targets:
-                    callback.on_change(cell, "waiting", {})
             schedule = Schedule(plan, {name: run["test"]["accuracy"] for name, run in done.items()})
             at_once = jobs if plan.targets else max(1, min(jobs, len(plan.cells) - len(done)))
             # not by the cells that are left: with other threads a run has other last digits
             threads = 1 if cluster else max(1, default_workers() // jobs)
+            out, beside = (self.out.resolve(), None) if cluster else (self.out, at_once)
             outcomes = (cluster or Processes(at_once)).outcomes(
                 _fit,
                 map(with_data, schedule),
-                (
-                    self.out.resolve() if cluster else self.out,
-                    os.getcwd(),
-                    threads,
-                    None if cluster else at_once,
-                ),
+                (out, os.getcwd(), threads, beside),
                 lambda cell, row: callback.on_change(cell, "running", row),
                 card=any(cell.fit.device == "cuda" for cell in plan.cells),
                 retries=RETRIES,

@@ -11,7 +11,6 @@ from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 from torch import nn  # noqa: E402
 
-from simtown.language.questions import vocabulary  # noqa: E402
 from simtown.training.fit import loss_of  # noqa: E402
 from simtown.training.models import MODELS, ModelError, build, find, finds_boxes, options  # noqa: E402
 from simtown.training.models.film import FilmBlock  # noqa: E402
@@ -19,7 +18,7 @@ from simtown.training.models.layers import with_coordinates  # noqa: E402
 from simtown.training.models.pbn import LabelledConvolution  # noqa: E402
 from simtown.training.models.transformer import transformer  # noqa: E402
 from simtown.training.world import Batch  # noqa: E402
-from tests.training.towns import noise, world  # noqa: E402
+from tests.training.towns import HERE, noise, world  # noqa: E402
 
 quick = settings(max_examples=40)
 HIDDEN = [128, 100, 50, 25, 25, 4]
@@ -445,21 +444,8 @@ def test_options_are_the_defaults_but_for_what_is_given_as_their_type():
     assert build("pbn", world(), chosen).find.label.embedding_dim == 7
 
 
-def test_a_model_of_ones_own_is_found_in_the_working_directory(tmp_path, monkeypatch, own_modules):
-    (tmp_path / "towns_own_model.py").write_text(
-        "from torch import nn\n\n\n"
-        "class Own(nn.Module):\n"
-        "    def __init__(self, world, wide: int = 3, sharp: bool = False, **rest):\n"
-        "        super().__init__()\n        self.world, self.wide, self.sharp = world, wide, sharp\n"
-    )
-    monkeypatch.chdir(tmp_path)
-    name = "towns_own_model:Own"
-    assert options(name, {}) == {"wide": 3, "sharp": False}
+def test_a_flag_has_several_spellings():
     flags = {"true": True, "1": True, "yes": True, "no": False, "false": False, "0": False}
-    assert {text: options(name, {"sharp": text})["sharp"] for text in flags} == flags
+    assert {text: options(f"{HERE}:Nested", {"sharp": text})["sharp"] for text in flags} == flags
     with pytest.raises(ModelError, match="sharp=maybe"):
-        options(name, {"sharp": "maybe"})
-    made = build(name, world(), {"wide": 4, "sharp": True})
-    assert (made.wide, made.sharp, made.world.words) == (4, True, len(vocabulary()))
-    with pytest.raises(ModelError, match="towns_own_model:Own"):
-        build("towns_own_model:Own", world(), {"wide": 4, "world": 3})
+        options(f"{HERE}:Nested", {"sharp": "maybe"})

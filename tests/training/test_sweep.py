@@ -137,7 +137,6 @@ def test_a_run_that_ends_is_a_line_of_progress_where_there_is_no_terminal(
     plan = read(str(preset(tmp_path / "mine.toml")), "cpu")
     (cell,) = plan.cells
     with display.SweepDisplay(plan) as sweep_display:
-        sweep_display.on_change(cell, "waiting", {})
         sweep_display.on_change(cell, "running", {"step": 4, "best": 0.5})
         sweep_display.on_change(cell, state, content)
     (line,) = lines

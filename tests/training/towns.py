@@ -164,9 +164,9 @@ class Tied(Entities):
 
 
 class Nested(Entities):
-    """An option that is a table of numbers."""
+    """An option that is a table of numbers, and one that is a flag."""
 
-    def __init__(self, world, sizes=((4, 8), (8, 16))):
+    def __init__(self, world, sizes=((4, 8), (8, 16)), sharp: bool = False):
         super().__init__(world)
 
 
