@@ -4,7 +4,6 @@ its last.
 
 import ast
 import html
-import json
 import os
 import re
 import shlex
@@ -70,17 +69,6 @@ def test_no_role_is_shown_as_it_is_written(site):
         if (found := role.findall(text_of(page)))
     }
     assert raw == {}
-
-
-@pytest.mark.slow
-def test_the_search_finds_how_to_add_a_vehicle(site):
-    sections = json.loads((site / "search" / "search_index.json").read_text(encoding="utf-8"))["docs"]
-    (section,) = (
-        section for section in sections if {"add", "vehicle"} <= set(section["title"].lower().split())
-    )
-    assert section["location"].startswith("contributing/#")
-    assert "catalogue.py" in section["text"]
-    assert 'href="../reference-data/"' in (site / "contributing" / "index.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from simtown.cli.places import beside, local, local_file, name_of, png_file
 from simtown.cli.sharing import PoolSettings, progress_of, ready_renderer
 from simtown.core.console import new_table, page, styled
 from simtown.core.extras import need
-from simtown.core.files import require_new, save_bytes, save_json, save_text
+from simtown.core.files import save_bytes, save_json, save_text
 from simtown.core.options import option
 from simtown.core.terminal import complain, say
 
@@ -211,7 +211,6 @@ def export(
 
     export.find_format(to)
     directory = local(out) if out else beside(dataset, to)
-    require_new(directory, "simtown export")
     data = open_dataset(dataset)
     splits = export.choose_splits(data, list(parse_names(split)))
     counts = {name: len(data[name]) for name in splits}
@@ -243,7 +242,6 @@ def gallery(
     from simtown.datasets.reader import open_dataset
 
     directory = local(out) if out else beside(dataset, "gallery")
-    require_new(directory, "simtown gallery")
     data = open_dataset(dataset)
     counts = [len(data[name]) for name in choose_splits(data, [])]
     shown = sum(len(part) for count in counts for part in gallery.gallery_sample(count, everything))

@@ -134,8 +134,7 @@ def ready_renderer(engine: str, device: str = "cpu") -> Renderer:
                 report("compiling for this machine, once, in about 40 seconds ...")
             self.announced = True
 
-        def on_end(self, event: object) -> None:
-            """Nothing to announce."""
+        on_end = on_start
 
     with event.install_listener("numba:compile", Notice()):
         settings, renderer = Settings(distractor=True), make_renderer(device)

@@ -120,23 +120,18 @@ def claimed(directory: Path, command: str) -> Iterator[None]:
         os.close(handle)
 
 
-def require_new(directory: Path, command: str) -> None:
-    """Raises ForeignDirectoryError where there is a file, a link or a directory that is not empty."""
-    if directory.is_symlink() or directory.is_file() or (directory.is_dir() and any(directory.iterdir())):
-        raise ForeignDirectoryError(
-            f"{directory} is there already, and {command} overwrites nothing: move it away or give another "
-            "`directory`"
-        )
-
-
 @contextlib.contextmanager
 def whole(directory: Path, command: str) -> Iterator[Path]:
     """A directory to fill, which gets the name `directory` if the block ends well and is removed otherwise.
 
     Raises:
-        ForeignDirectoryError: the directory exists, or another process is writing it.
+        ForeignDirectoryError: the directory is not empty, or another process is writing it.
     """
-    require_new(directory, command)
+    if directory.is_symlink() or directory.is_file() or (directory.is_dir() and any(directory.iterdir())):
+        raise ForeignDirectoryError(
+            f"{directory} is there already, and {command} overwrites nothing: move it away or give another "
+            "`directory`"
+        )
     directory.parent.mkdir(parents=True, exist_ok=True)
     for path in directory.parent.iterdir():
         match = _PARTIAL.fullmatch(path.name)
