@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
 from simtown.core.packed import PackedFile
@@ -50,7 +51,6 @@ class Corpus:
 
     Attributes:
         bad: records passed over in the last iteration.
-        empty: phrases without a visible character in it.
 
     Raises:
         DamagedError: while iterating, at a malformed record or text that is not UTF-8.
@@ -61,45 +61,31 @@ class Corpus:
         self, path: Path, *, skip_bad: bool = False, progress: Callable[[int], object] | None = None
     ) -> None:
         self._path, self._skip, self._progress = path, skip_bad, progress
-        self.bad = self.empty = 0
+        self.bad = 0
 
     def __iter__(self) -> Iterator[str]:
-        self.bad = self.empty = 0
         for phrase in self._raw():
-            phrase = " ".join(phrase.split())
-            if phrase:
+            if phrase := " ".join(phrase.split()):
                 yield phrase
-            else:
-                self.empty += 1
 
     def _raw(self) -> Iterator[str]:
+        self.bad = 0
         with PackedFile(self._path) as file:
             if not _LIST.match(file.read(64)):
                 file.restart()
                 yield from file.lines()
                 return
         images = Records(self._path, Regions, skip_bad=self._skip, progress=self._progress)
-        for image in images:
-            for region in image.regions:
-                yield region.phrase
+        yield from (region.phrase for image in images for region in image.regions)
         self.bad = images.bad
 
     def sentences(self, *, punctuation: bool = False) -> Iterator[list[str]]:
         """Token lists of the phrases that have tokens. See :func:`tokenise`."""
-        for phrase in self:
-            tokens = tokenise(phrase, punctuation=punctuation)
-            if tokens:
-                yield tokens
+        return filter(None, (tokenise(phrase, punctuation=punctuation) for phrase in self))
 
 
 def vocabulary(sentences: Iterable[list[str]], least: int = 1) -> dict[str, int]:
     """{token: count} of tokens that occur at least `least` times, most frequent first, then by alphabet."""
-    counts: Counter[str] = Counter()
-    for tokens in sentences:
-        counts.update(tokens)
-    return dict(sorted(((t, n) for t, n in counts.items() if n >= least), key=lambda row: (-row[1], row[0])))
-
-
-def within(sentences: Iterable[list[str]], words: Container[str]) -> Iterator[list[str]]:
-    """The sentences of which every token is among the words."""
-    return (tokens for tokens in sentences if all(token in words for token in tokens))
+    counts = Counter(chain.from_iterable(sentences))
+    common = sorted((token for token in counts if counts[token] >= least), key=lambda t: (-counts[t], t))
+    return {token: counts[token] for token in common}
