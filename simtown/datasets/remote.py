@@ -96,6 +96,27 @@ class Store(ABC):
     def reading(self, name: str) -> AbstractContextManager[Path]:
         """The file as one of this machine. Raises FileNotFoundError if there is none."""
 
+    @abstractmethod
+    def _entries(self, parent: str) -> Iterator[tuple[str, int, str]]:
+        """What a folder holds: the name, the bytes, and what it is if it is not a regular file."""
+
+    def listing(self) -> tuple[dict[str, int], dict[str, str]]:
+        """Bytes of everything at the top and in the folders for shards, by name; other folders are not read.
+
+        And what is not a regular file: "a directory", "a symbolic link" or "a special file".
+        """
+        sizes, irregular, folders = {}, {}, [""]
+        while folders:
+            parent = folders.pop()
+            for own_name, size, kind in self._entries(parent):
+                name = f"{parent}/{own_name}".lstrip("/")
+                sizes[name] = size
+                if kind:
+                    irregular[name] = kind
+                if kind == "a directory" and _FOLDER.fullmatch(name):
+                    folders.append(name)
+        return sizes, irregular
+
     def load_manifest(self) -> dict[str, Any]:
         """Read the manifest (:func:`simtown.datasets.manifests.load`)."""
         try:
@@ -148,23 +169,15 @@ class DirectoryStore(Store):
                     f"{self} lacks its shard {name}: run the same simtown generate again, which makes it"
                 )
 
-    def listing(self) -> tuple[dict[str, int], dict[str, str]]:
-        """Bytes of everything at the top and in the folders for shards, by name; other folders are not read.
-
-        And what is not a regular file: "a directory", "a symbolic link" or "a special file".
-        """
-        sizes, irregular, folders = {}, {}, [""]
-        while folders:
-            parent = folders.pop()
-            with os.scandir(self.path / parent) as entries:
-                for entry in entries:
-                    name = f"{parent}/{entry.name}".lstrip("/")
-                    sizes[name] = entry.stat(follow_symlinks=False).st_size
-                    if kind := _kind(entry):
-                        irregular[name] = kind
-                    if kind == "a directory" and _FOLDER.fullmatch(name):
-                        folders.append(name)
-        return sizes, irregular
+    def _entries(self, parent: str) -> Iterator[tuple[str, int, str]]:
+        with os.scandir(self.path / parent) as entries:
+            for entry in entries:
+                kind = "" if entry.is_file() else "a special file"
+                if entry.is_symlink():
+                    kind = "a symbolic link"
+                elif entry.is_dir():
+                    kind = "a directory"
+                yield entry.name, entry.stat(follow_symlinks=False).st_size, kind
 
     def tidy(self) -> None:
         """Remove temporary files of jobs that were killed."""
@@ -182,15 +195,6 @@ class DirectoryStore(Store):
     @contextmanager
     def reading(self, name: str) -> Iterator[Path]:
         yield inside(self.path, name)
-
-
-def _kind(entry: os.DirEntry[str]) -> str:
-    """What an entry of a directory is if it is not a regular file; "" for a regular file."""
-    if entry.is_symlink():
-        return "a symbolic link"
-    if entry.is_dir():
-        return "a directory"
-    return "" if entry.is_file() else "a special file"
 
 
 class Remote(Store):
@@ -245,23 +249,13 @@ class Remote(Store):
     def tidy(self) -> None:
         """An upload leaves no temporary file."""
 
-    def listing(self) -> tuple[dict[str, int], dict[str, str]]:
-        """As :meth:`DirectoryStore.listing`."""
-        sizes, irregular, folders = {}, {}, [""]
-        with self._files() as files:
-            while folders:
-                parent = folders.pop()
-                with suppress(FileNotFoundError):
-                    for entry in files.ls(f"{self.url}/{parent}".rstrip("/"), detail=True):
-                        name = f"{parent}/{entry['name'].rstrip('/').rsplit('/', 1)[1]}".lstrip("/")
-                        if entry["type"] == "directory":
-                            irregular[name] = "a directory"
-                            if _FOLDER.fullmatch(name):
-                                folders.append(name)
-                        elif entry["size"] is None:  # a plain web server's list does not say it
-                            entry = files.info(entry["name"])
-                        sizes[name] = int(entry["size"] or 0)
-        return sizes, irregular
+    def _entries(self, parent: str) -> Iterator[tuple[str, int, str]]:
+        with self._files() as files, suppress(FileNotFoundError):
+            for entry in files.ls(f"{self.url}/{parent}".rstrip("/"), detail=True):
+                kind = "a directory" if entry["type"] == "directory" else ""
+                if entry["size"] is None and not kind:  # a plain web server's list does not say it
+                    entry = files.info(entry["name"])
+                yield entry["name"].rstrip("/").rsplit("/", 1)[1], int(entry["size"] or 0), kind
 
     @contextmanager
     def making(self, name: str) -> Iterator[Path]:

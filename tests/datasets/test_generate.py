@@ -191,23 +191,34 @@ def test_a_second_job_on_the_same_directory_is_refused(tmp_path, gate, started, 
     assert contents(directory, besides=MADE_AFTER) == short
 
 
-def test_a_shard_that_was_taken_away_is_made_again(tiny, contents):
-    before = contents(tiny, besides=("timings.json",))
-    (tiny / "train-00001.h5").unlink()
-    generate(TINY, tiny, workers=1)
-    assert contents(tiny, besides=("timings.json",)) == before
+def taken_away(directory):
+    (directory / "train-00001.h5").unlink()
 
 
-def test_a_shard_that_the_manifest_does_not_list_is_entered_not_made(tiny, contents):
-    before, manifest = contents(tiny), manifests.fresh(TINY)
+def not_listed(directory):
+    """The job was killed before it saved the manifest."""
+    manifest = manifests.fresh(TINY)
     for task in tasks(TINY):
         if task.name != "train-00002.h5":
-            manifests.enter(manifest, task, read_entry(tiny / task.name, task))
-    manifests.save(tiny, manifest)
-    made = stamp(tiny / "train-00002.h5")
+            manifests.enter(manifest, task, read_entry(directory / task.name, task))
+    manifests.save(directory, manifest)
+
+
+def left_over(directory):
+    taken_away(directory)
+    for name in ("train-00001.h5", "manifest.json", "preview.png"):
+        (directory / f".{name}.0123456789abcdef.tmp").write_bytes(b"half")
+
+
+@pytest.mark.parametrize("damage", [taken_away, not_listed, left_over])
+def test_what_is_missing_is_made_again_and_nothing_else(damage, tiny, contents):
+    before = contents(tiny, besides=("timings.json",))
+    made = {name: stamp(tiny / name) for name in before if name not in ("train-00001.h5", "manifest.json")}
+    damage(tiny)
     generate(TINY, tiny, workers=1)
-    assert contents(tiny) == before
-    assert stamp(tiny / "train-00002.h5") == made
+    assert contents(tiny, besides=("timings.json",)) == before
+    assert {name: stamp(tiny / name) for name in made} == made
+    assert hidden(tiny) == []
 
 
 @pytest.mark.parametrize("damage", ["flipped", "short", "garbage unheard of"])
@@ -230,21 +241,10 @@ def test_a_damaged_shard_stops_the_job_and_stays(damage, tiny, cli):
     assert path.read_bytes() == data
 
 
-@pytest.mark.parametrize(("name", "begun"), [("train-00000.h5", True), ("manifest.json", False)])
-def test_leftovers_of_a_killed_job_disappear(name, begun, tmp_path, cli):
-    directory = tmp_path / "town"
-    if begun:
-        generate(TINY, directory, workers=1)
-        (directory / "train-00000.h5").unlink()
-    else:  # killed while it wrote its very first manifest
-        directory.mkdir()
-    (directory / f".{name}.0123456789abcdef.tmp").write_bytes(b"half")
-    cli("generate", *TINY_WORDS, "--out", directory).succeeds()
-    assert hidden(directory) == []
-    assert sorted(p.name for p in directory.glob("*.h5")) == [
-        *(f"train-0000{i}.h5" for i in range(3)),
-        "val-00000.h5",
-    ]
+def test_a_leftover_of_the_first_manifest_disappears(tmp_path, cli):
+    (tmp_path / ".manifest.json.0123456789abcdef.tmp").write_bytes(b"half")
+    cli("generate", *TINY_WORDS, "--out", tmp_path).succeeds()
+    assert hidden(tmp_path) == []
 
 
 def test_a_callback_receives_every_example_once(tmp_path):

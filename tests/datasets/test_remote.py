@@ -4,7 +4,6 @@ import functools
 import http.server
 import pickle
 import shutil
-import subprocess
 import threading
 from dataclasses import replace
 
@@ -25,7 +24,6 @@ pytest.importorskip("moto.server", reason="needs moto and flask: pip install '.[
 
 import fsspec
 
-from tests.datasets.conftest import Moment
 from tests.datasets.s3 import bucket
 
 SETTINGS = Settings(entities=20, n=20, val=4, test=4, width=32, height=32, shard=10)
@@ -96,18 +94,6 @@ def test_what_is_missing_is_made_again_and_what_was_not_written_down_is_found(
     generate(SETTINGS, town, workers=1)
     assert contents(fetched(town, tmp_path), besides=("timings.json",)) == local
     assert set(written) == {"train-00001.h5", "manifest.json", "timings.json"}
-
-
-def test_a_killed_job_continues_behind_its_url(town, tmp_path, local, contents, gate, started, until, cli):
-    stop = gate(Moment("parent", "os.rename", r"train-00001\.h5"))
-    process = started("generate", *WORDS, "--out", town, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    until(stop.waiting)
-    process.kill()
-    process.wait()
-    stop.open()
-    assert {name for name in Remote(town).listing()[0] if name.endswith(".h5")} == {"train-00000.h5"}
-    cli("generate", *WORDS, "--out", town).succeeds()
-    assert contents(fetched(town, tmp_path), besides=("timings.json", "preview.png")) == local
 
 
 def test_shards_lie_in_folders_behind_a_url_too(town, tmp_path, contents, monkeypatch):

@@ -9,9 +9,7 @@ from scipy.stats import chi2_contingency
 
 from simtown.cli.generate_commands import default_name
 from simtown.core.runs import changed_settings
-from simtown.datasets.generate import generate
 from simtown.datasets.settings import Settings, SettingsError, in_words
-from simtown.datasets.verify import verify
 from simtown.language.relations import LATERAL, RADIAL, RELATION_NAMES, RELATIONS
 from simtown.language.sampler import sample
 
@@ -65,38 +63,6 @@ def test_what_cannot_be_is_refused(changes, words):
     with pytest.raises(SettingsError, match=words) as error:
         replace(Settings(), **changes).check()
     assert "\n" not in str(error.value)
-
-
-def test_a_data_set_outlives_its_table_of_paints(tmp_path):
-    """Its manifest keeps what the table said; another table is another setting."""
-    table = tmp_path / "paints.csv"
-    table.write_text("paint,weight\nred,3\nblue,1\n")
-    settings = Settings(entities=20, n=40, val=2, test=2, width=32, height=32, paint=str(table))
-    generate(settings, tmp_path / "town", workers=1)
-    told = json.loads((tmp_path / "town" / "manifest.json").read_text())["settings"]
-    assert sorted(told["paint_frequencies"])[-3:] == [0.0, 0.25, 0.75]
-    table.write_text("paint,weight\nred,1\nblue,1\n")
-    [line] = changed_settings(in_words(told), in_words(settings.resolved()))
-    assert line.startswith("paint paints.csv (table ")
-    table.unlink()
-    report = verify(tmp_path / "town")
-    assert report.problems == []
-    assert "paints are as frequent as in the manifest's own table" in report.summary
-
-
-@pytest.mark.parametrize("size", [(32, 32), (64, 32), (128, 128), (1024, 1024)])
-@pytest.mark.parametrize("more", [{}, {"masks": True, "depth": True}], ids=repr)
-def test_a_chosen_number_of_examples_a_shard_is_even_and_round(size, more):
-    sizes = [
-        Settings(n=n, width=size[0], height=size[1], **more).shard_size
-        for n in (2, 2_000, 60_000, 10_000_000)
-    ]
-    assert sizes == sorted(sizes), "a larger set has no smaller shards"
-    for chosen in sizes:
-        assert chosen >= 2
-        assert chosen % 2 == 0
-        assert str(chosen).rstrip("0") in ("1", "2", "5")
-    assert sizes[1] <= 500, "workers share a small set"
 
 
 @pytest.mark.parametrize("distractor", [False, True])

@@ -4,30 +4,13 @@ from dataclasses import replace
 
 import hdf5plugin  # noqa: F401  (registers the filters)
 import numpy as np
-import pytest
 from scipy import stats
 
 from simtown.datasets.generate import generate
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import SPLITS, Settings
-from simtown.datasets.shards import tasks
 
 SMALL = Settings(entities=20, n=24, val=4, test=4, width=32, height=32, shard=8)
-
-
-@pytest.mark.parametrize(("n", "folders"), [(1_000, False), (1_001, True), (100_001, True)])
-def test_more_than_a_thousand_shards_lie_in_folders(n, folders):
-    """By split: val and test have few shards, and none of them lies in a folder."""
-    names = {
-        split: [t.name for t in tasks(replace(SMALL, n=2 * n, shard=2)) if t.split == split]
-        for split in ("train", "val", "test")
-    }
-    assert names["val"] == ["val-00000.h5", "val-00001.h5"]
-    assert len(set(names["train"])) == n
-    for number, name in enumerate(names["train"]):
-        *folder, file = name.split("/")
-        assert file == f"train-{number:05d}.h5"
-        assert folder == (["train", f"{number // 1000:05d}"] if folders else [])
 
 
 def test_splits_and_seeds_hold_different_examples(tmp_path):

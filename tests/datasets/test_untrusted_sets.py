@@ -46,16 +46,6 @@ def external(file, name):
     file.create_dataset(name, shape, kind, external=[(secret, 0, h5py.h5f.UNLIMITED)])
 
 
-def virtual(file, name):
-    data = file[name][:]
-    del file[name]
-    with h5py.File(os.path.join(os.path.dirname(file.filename), "..", "other.h5"), "w") as other:
-        other["x"] = data
-        form = h5py.VirtualLayout(data.shape, data.dtype)
-        form[:] = h5py.VirtualSource(other["x"])
-    file.create_virtual_dataset(name, form)
-
-
 def linked(file, name, link):
     file["moved"] = file[name]
     del file[name]
@@ -69,17 +59,9 @@ def with_chunk(name, content):
 
 ARRAYS = {
     "bytes of another file": lambda file: external(file, "question"),
-    "pictures of another file": lambda file: external(file, "images"),
-    "virtual": lambda file: virtual(file, "answer"),
     "link inside": lambda file: linked(file, "question", h5py.SoftLink("/moved")),
     "group of another file": lambda file: linked(file, "scene", h5py.ExternalLink("../other.h5", "/")),
-    "a group": lambda file: linked(file, "answer", file["scene"]),
-    "other byte order": lambda file: remade(file, "margin", dtype=">f4", chunks=(20,), **ZSTD),
-    "fewer rows": lambda file: remade(file, "margin", data=file["margin"][:-2], chunks=(18,), **ZSTD),
     "another filter": lambda file: remade(file, "margin", chunks=(20,), compression="gzip"),
-    "pictures in one chunk": lambda file: remade(
-        file, "images", chunks=file["images"].shape, **hdf5plugin.LZ4()
-    ),
     "not zstd": with_chunk("margin", b"milk"),
     "a terabyte in lz4": with_chunk("images", (1 << 40).to_bytes(8, "big") + b"\x40\0\0\0\0\0\0\4milk"),
     "a chunk cut short": with_chunk("images", (48 * 48 * 3).to_bytes(8, "big") + b"\0\0\x1b\0\0\0\x1a\0milk"),

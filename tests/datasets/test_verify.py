@@ -210,18 +210,25 @@ def test_every_edited_value_of_the_manifest_is_found(sealed, town):
         assert any(words in verify(town).summary for key, words in UNPROVEN.items() if key in path), path
 
 
-def test_a_table_of_frequencies_from_a_file_is_the_manifests_own(tmp_path):
-    """The file may be gone: examples are compared with the manifest's table, and the summary says so."""
-    (tmp_path / "kinds.csv").write_text("entity,subject,object\na,6,1\nb,3,2\nc,1,7\n")
-    settings = Settings(
-        entities=3, n=60, val=2, test=2, width=32, height=32, frequencies=str(tmp_path / "kinds.csv")
-    )
+def test_tables_from_files_are_the_manifests_own(tmp_path):
+    """The files may be gone: examples are compared with the manifest's tables, and the summary says so."""
+    kinds, paints = tmp_path / "kinds.csv", tmp_path / "paints.csv"
+    kinds.write_text("entity,subject,object\na,6,1\nb,3,2\nc,1,7\n")
+    paints.write_text("paint,weight\nred,3\nblue,1\n")
+    small = {"entities": 3, "n": 60, "val": 2, "test": 2, "width": 32, "height": 32}
+    settings = Settings(**small, frequencies=str(kinds), paint=str(paints))
     generate(settings, tmp_path / "town", workers=1)
-    (tmp_path / "kinds.csv").unlink()
+    manifest = manifests.load(tmp_path / "town")
+    assert sorted(manifest["settings"]["paint_frequencies"])[-3:] == [0.0, 0.25, 0.75]
+    paints.write_text("paint,weight\nred,1\nblue,1\n")
+    with pytest.raises(ForeignDirectoryError, match=r"other settings: `paint` paints\.csv \(table"):
+        generate(settings, tmp_path / "town", workers=1)
+    kinds.unlink()
+    paints.unlink()
     report = verify(tmp_path / "town", RENDERER)
     assert report.problems == []
-    assert "the manifest's own table" in report.summary
-    manifest = manifests.load(tmp_path / "town")
+    for things in ("entities", "paints"):
+        assert f"{things} are as frequent as in the manifest's own table" in report.summary
     manifest["settings"]["subject_frequencies"] = [0.1, 0.3, 0.6]
     manifests.save(tmp_path / "town", manifest)
     assert_reported(tmp_path / "town", "train-00000.h5")
