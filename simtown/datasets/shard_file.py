@@ -186,8 +186,7 @@ class Shard:
     def __init__(self, path: Path, arrays: Arrays, count: int) -> None:
         self.file = open_hdf5(path)
         self.arrays, self.count = arrays, count
-        # No other array stays open: the more are open, the longer HDF5 takes to close a file.
-        self._pictures: dict[str, h5py.Dataset] = {}
+        self._opened: dict[str, h5py.Dataset] = {}
         self._places: dict[str, PackedRows] = {}
         self._handle: int = self.file.id.get_vfd_handle()
         size = os.fstat(self._handle).st_size
@@ -196,7 +195,7 @@ class Shard:
             raise FormError(f"it has {size:,} bytes, too few for {count:,} examples")
 
     def close(self) -> None:
-        self._pictures.clear()
+        self._opened.clear()
         self.file.close()
 
     def read(self, name: str, rows: slice | np.ndarray = slice(None)) -> np.ndarray:
@@ -205,12 +204,13 @@ class Shard:
         Raises FormError, OSError or KeyError if the array is missing or damaged.
         """
         shape, kind = self.arrays[name]
-        numbers = np.arange(self.count)[rows]
+        numbers = np.arange(*rows.indices(self.count)) if isinstance(rows, slice) else rows
         out = np.zeros((len(numbers), *shape), dtype=kind)
         if name in UNPACKED_HERE:
             self.places(name).read(self._handle, numbers, out, np.arange(len(numbers)))
         elif isinstance(rows, slice) and len(out):
-            self._array(name).read_direct(out, np.s_[numbers[0] : numbers[-1] + 1])
+            array = self._array(name, whole=len(out) == self.count)
+            array.read_direct(out, np.s_[numbers[0] : numbers[-1] + 1])
         else:
             for place, row in enumerate(numbers.tolist()):
                 self._array(name).read_direct(out[place : place + 1], np.s_[row : row + 1])
@@ -233,13 +233,13 @@ class Shard:
             self._places[name] = PackedRows(offsets, sizes, *self.arrays[name])
         return self._places[name]
 
-    def _array(self, name: str) -> h5py.Dataset:
-        if name in self._pictures:
-            return self._pictures[name]
+    def _array(self, name: str, whole: bool = False) -> h5py.Dataset:
+        if name in self._opened:
+            return self._opened[name]
         shape, kind = self.arrays[name]
         array = open_array(self.file, name, (self.count, *shape), kind)
-        if name in PICTURES:
-            self._pictures[name] = array
+        if not whole:  # it will be read again; the more are open, the longer HDF5 takes to close a file
+            self._opened[name] = array
         return array
 
 

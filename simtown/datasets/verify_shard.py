@@ -335,6 +335,8 @@ class _Difference:
 
 def _differing(stored: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     """(n,) bool, which rows of two arrays differ in a byte."""
+    if stored is wanted:  # the scenes of the quick check
+        return np.zeros(len(stored), dtype=bool)
     values = [np.ascontiguousarray(array, dtype=stored.dtype) for array in (stored, wanted)]
     left, right = (array.view(np.uint8).reshape(len(stored), -1) for array in values)
     return np.asarray((left != right).any(axis=1))
