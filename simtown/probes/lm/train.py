@@ -168,6 +168,7 @@ class Learner:
         self.settings, self.directory = settings, directory
         self.architecture = ARCHITECTURES[settings.arch]
         self.tokenizer = self._tokenizer(train)
+        self.learning_rate = settings.learning_rate or self.architecture.learning_rate
         self.train, self.val = (Texts.of(self.tokenizer, phrases, LONGEST) for phrases in (train, val))
         self.device = torch.device(settings.device)
         self.per_epoch = -(-len(self.train) // settings.batch)
@@ -176,7 +177,7 @@ class Learner:
             torch.manual_seed(addressed(settings.seed, "weights", 0).initial_seed())
             self.model = self.architecture.model(self.tokenizer, settings.dropout).to(self.device)
         self.optimizer = torch.optim.AdamW(
-            self.model.parameters(), lr=settings.learning_rate, weight_decay=0.01, fused=True
+            self.model.parameters(), lr=self.learning_rate, weight_decay=0.01, fused=True
         )
         self.step, self.seconds, self.rows = 0, 0.0, list[dict[str, float]]()
         self._resume()
@@ -185,7 +186,9 @@ class Learner:
         """The run's own tokenizer; at first another run's, or a new one trained on the phrases."""
         if not inside(self.directory, TOKENIZER).is_file():
             if self.settings.tokenizer is None:
-                new = self.architecture.tokenizer(phrases, self.settings.vocabulary)
+                new = self.architecture.tokenizer(
+                    phrases, self.settings.vocabulary or self.architecture.vocabulary
+                )
             else:
                 new = load_tokenizer(self.settings.tokenizer)
             _save_pretrained(new, self.directory, last=TOKENIZER)
@@ -222,7 +225,7 @@ class Learner:
         warm_up = max(self.total // 20, 1)
         share = min((self.step + 1) / warm_up, max(self.total - self.step, 1) / max(self.total - warm_up, 1))
         for group in self.optimizer.param_groups:
-            group["lr"] = self.settings.learning_rate * share
+            group["lr"] = self.learning_rate * share
         loss, n = self._loss(self.train, rows, addressed(self.settings.seed, "masks", self.step))
         loss = loss / max(n, 1)
         self.optimizer.zero_grad(set_to_none=True)

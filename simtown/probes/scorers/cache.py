@@ -46,12 +46,7 @@ class Cached(Scorer):
     Args:
         scorer: the one that knows.
         identity: all that decides its answers, besides the request (see :func:`fingerprint`).
-        directory: where to keep the answers; made if need be. None: in memory, for as long as this object
-            lives.
-
-    Raises:
-        DamagedError: the directory's file is not a cache.
-        RefusedError: it is a link.
+        directory: where to keep the answers; None: in memory, for as long as this object lives.
     """
 
     def __init__(self, scorer: Scorer, identity: str = "", directory: Path | None = None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -24,9 +24,9 @@ class Encoder(Transformer):
         normalise: whether to length 1.
     """
 
-    def __init__(self, *model: Any, pooling: Pooling | Literal["projection"], normalise: bool) -> None:
+    def __init__(self, *model: Any, pooling: str, normalise: bool) -> None:
         super().__init__(*model, truncate=True)
-        self._pooling, self._normalise = pooling, normalise
+        self._pooling, self._normalise, self.projects = pooling, normalise, pooling == "projection"
 
     def embed(
         self,

@@ -50,6 +50,8 @@ class Transformer(Scorer):
     """
 
     abilities: frozenset[Ability] = frozenset({"embed", "word_vector"})
+    #: Whether a whole text's vector is the model's own projection (CLIP's).
+    projects = False
     limitation = "has no language-modelling head, so no probabilities: give a masked or a causal model"
 
     def __init__(
@@ -176,7 +178,7 @@ class Transformer(Scorer):
         vectors: list[np.ndarray] = [np.empty(0)] * len(texts)
         for batch in self._batches(rows):
             ids, real = self.padded([rows[b] for b in batch])
-            if pooling == "projection":  # CLIP's own, of whole texts
+            if self.projects and spans is None and layer == -1:
                 whole = self.model(input_ids=ids, attention_mask=real).text_embeds.float().cpu().numpy()
                 for b, vector in zip(batch, whole, strict=True):
                     for i, _ in chosen[b]:

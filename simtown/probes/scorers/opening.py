@@ -76,11 +76,7 @@ def open_scorer(spec: str, *, cache: Path | None = None, **settings: Any) -> Sco
 
 
 def device_of(name: str) -> str:
-    """PyTorch's name of a device; auto is a CUDA device where there is one.
-
-    Raises:
-        ValueError: there is no such device.
-    """
+    """PyTorch's name of a device that is there; auto is a CUDA device where there is one."""
     import torch
 
     try:
@@ -95,12 +91,7 @@ def device_of(name: str) -> str:
 def model_directory(place: str, *, hub: bool) -> Path:
     """The directory itself, or that of a model of the Hugging Face hub, fetched unless it was before.
 
-    Args:
-        place: a directory, or a model's name on the hub.
-        hub: whether the hub is asked.
-
-    Raises:
-        FileNotFoundError: there is no such model.
+    Raises FileNotFoundError if there is no such model, and for one that is not here unless `hub`.
     """
     path = Path(place)
     if path.is_dir():

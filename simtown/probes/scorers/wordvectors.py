@@ -89,7 +89,7 @@ def _read_text(path: Path, progress: bool) -> tuple[list[str], np.ndarray]:
                 try:
                     row = np.array(numbers, dtype=np.float32)
                 except ValueError:
-                    row = np.empty(0)
+                    row = np.empty(0, dtype=np.float32)
                 if len(row) != dimension or not dimension or not np.isfinite(row).all():
                     raise DamagedError(
                         f"{path} line {number}: expected a word and {dimension or 'some'} numbers, not "

@@ -77,10 +77,8 @@ def frequency(perplexities: NumberTable, seen: Mapping[str, int]) -> Correlation
 
 
 def kinds(perplexities: NumberTable) -> dict[str, float]:
-    """Do functional relations (at, in, on, over, under) replace others more readily than geometric ones
-    (above, below, ...)?
-
-    Returns: the mean log2 perplexity of each elsewhere, and p of the exact Mann-Whitney test.
+    """The mean log2 perplexity elsewhere of functional relations (at, in, on, over, under) and of geometric
+    ones (above, below, ...), and p of the exact Mann-Whitney test between them.
     """
     means = elsewhere(perplexities)
     groups = [np.array([means[r] for r in names if r in means]) for names in (FUNCTIONAL, GEOMETRIC)]

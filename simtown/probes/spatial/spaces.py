@@ -50,12 +50,7 @@ class NumberTable:
 
 
 def read_table(path: Path, *, head: bool = True) -> NumberTable:
-    """A tab-separated table, plain or .gz: names in the first column and, with a head, the first row.
-
-    Raises:
-        DamagedError: a line is not a name and as many numbers as the others.
-        RefusedError: the file is a link.
-    """
+    """A tab-separated table, plain or .gz: names in the first column and, with a head, the first row."""
     lines = [line.split("\t") for line in read_text(path).splitlines()]
     with parsing(path):
         columns = lines[0][1:] if head else range(len(lines[0]) - 1)
@@ -136,14 +131,8 @@ MEASURES: dict[str, Measure] = {"cosine": cosine, "rank": rank}
 
 @dataclass(frozen=True)
 class MatrixAgreement:
-    """How alike two similarity matrices order the pairs of words.
-
-    Attributes:
-        pairs: of words.
-        rho: Spearman's correlation over the pairs; NaN, as all below, where a matrix is constant.
-        low: of the 95 % interval over words.
-        high: of the 95 % interval over words.
-        p: Mantel's, two-sided.
+    """How alike two similarity matrices order the pairs of words: Spearman's correlation over the pairs with
+    its 95 % interval over words, and Mantel's two-sided p; all NaN where a matrix is constant.
     """
 
     pairs: int

@@ -242,8 +242,8 @@ def figure(
         faithful = line * (1 - bias) / np.maximum(1 - line * bias, 1e-9)
         panel.plot(line, faithful, "--", color=INK, linewidth=1.1, label=CAPTIONS)
         for chosen, colour, name in dots:
-            style = {"s": 11, "color": colour, "alpha": 0.65, "linewidths": 0, "label": name}
-            panel.scatter(kinds.truth[chosen], belief[chosen], **style)
+            dot = {"s": 11, "color": colour, "alpha": 0.65, "linewidths": 0, "label": name}
+            panel.scatter(kinds.truth[chosen], belief[chosen], **dot)
         panel.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), box_aspect=1)
         panel.set_xlabel("true share", **small)
         titled(panel, f"bias {bias:g}")

@@ -177,9 +177,9 @@ class Mined:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        relations = RECORD.load(folder).get("relations")
+        content = RECORD.load(folder)
         with parsing(folder / NAME):
-            self._classes = {name: tuple(entry["classes"]) for name, entry in relations.items()}
+            self._classes = {name: tuple(entry["classes"]) for name, entry in content["relations"].items()}
 
     def tasks(self) -> tuple[str, ...]:
         """Relations that it has, and size."""

@@ -150,14 +150,10 @@ def cooccurrence(
     counted.
 
     Args:
-        images: gives, each time it is called, the nouns of every image from the start, in order, repeated
-            ones included.
+        images: gives, each time it is called, the nouns of every image in order, repeated ones included.
         threshold: images in which two nouns must be seen together, and one more.
         ordered: count a pair only as (the one that stands first in its record, the other), as the release
             does, so that rows depend on the annotators' order; otherwise the counts are symmetric.
-
-    Raises:
-        ValueError: too many nouns are left for a table.
     """
     seen: Counter[str] = Counter()
     for nouns in images():

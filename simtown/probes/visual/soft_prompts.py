@@ -73,9 +73,11 @@ def rows(scorer: Masked, template: str, subjects: Sequence[str]) -> PromptRows:
     mask = int(scorer.tokenizer.mask_token_id)
     at = enclosed.index(mask)
     parts = template.replace("[X]", "\0X\0").replace("[Y]", "\0Y\0").split("\0")
-    lines, gaps, own = [], [], []
+    lines, gaps = [], []
+    own: list[list[int]] = []
     for subject in subjects:
-        line, of_template, gap = list(enclosed[:at]), [], 0
+        line, gap = list(enclosed[:at]), 0
+        own.append([])
         for before, part in zip(["", *parts], parts, strict=False):
             if part == "Y":
                 gap = len(line)
@@ -84,11 +86,10 @@ def rows(scorer: Masked, template: str, subjects: Sequence[str]) -> PromptRows:
                 line += scorer.piece_ids(subject, lead_of(before))
             else:
                 tokens = scorer.token_ids(part.rstrip())
-                of_template += range(len(line), len(line) + len(tokens))
+                own[-1] += range(len(line), len(line) + len(tokens))
                 line += tokens
         lines.append(line + enclosed[at + 1 :])
         gaps.append(gap)
-        own.append(of_template)
     places = np.array(own, dtype=np.int64).reshape(len(subjects), -1)
     return PromptRows(*scorer.padded(lines), scorer.tensor(gaps), scorer.tensor(places))
 
@@ -198,10 +199,6 @@ def tune(
         deep: offsets at every layer, or at the embeddings alone.
         save: a .safetensors file for the prompts.
         progress: takes the number of newly finished passes.
-
-    Raises:
-        UnableError: the scorer is no masked language model.
-        ValueError: it does not know a class that is right for a train subject.
     """
     mixture = Mixture(masked_of(scorer), data, deep)
     unknown = [data.classes[g] for g in np.unique(data.gold[data.train]) if not mixture.members[g]]

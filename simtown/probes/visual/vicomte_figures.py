@@ -62,9 +62,8 @@ def figure5(release: VisualRelease, path: Path) -> None:
     figure, (panel,) = canvas(1, 4.8, 4.4)
     x, y = (np.concatenate([np.array(v) for v in projections[model].values()]) for model in ("bert", "oscar"))
     for (size, values), colour in zip(projections["bert"].items(), PALETTE, strict=False):
-        panel.scatter(
-            values, projections["oscar"][size], s=16, color=colour, label=figure_text(size), linewidths=0
-        )
+        dots = {"s": 16, "color": colour, "label": figure_text(size), "linewidths": 0}
+        panel.scatter(values, projections["oscar"][size], **dots)
     panel.set_xlabel("BERT", fontsize=9, color=INK)
     panel.set_ylabel("Oscar", fontsize=9, color=INK)
     panel.legend(fontsize=8, frameon=False)
