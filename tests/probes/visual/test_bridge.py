@@ -45,6 +45,7 @@ class Oracle(Scorer):
     """
 
     name, abilities = "oracle", frozenset({"class_logprobs", "sequence_logprobs"})
+    forward = True
 
     def __init__(self, names, belief):
         self.names, self.log = names, np.log(np.maximum(belief, 1e-12))
