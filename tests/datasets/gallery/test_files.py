@@ -10,7 +10,7 @@ import pytest
 
 from simtown.assets.catalogue import BODIES
 from simtown.datasets.export.portion import ANSWERS
-from simtown.datasets.gallery import INDEX, SAMPLE, SHEET, THUMB, gallery, gallery_sample, thumb_size
+from simtown.datasets.gallery import INDEX, SAMPLE, SHEET, THUMB, gallery_sample, thumb_size
 from simtown.datasets.generate import generate
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import SPLITS, Settings
@@ -23,15 +23,8 @@ def called(path):
     return json.loads(f"[{CALL.fullmatch(path.read_text())[2]}]")
 
 
-@pytest.fixture(scope="module")
-def made(rich, tmp_path_factory):
-    out = tmp_path_factory.mktemp("gallery") / "page"
-    gallery(open_dataset(rich), out)
-    return out, open_dataset(rich)
-
-
-def test_the_index_is_the_data_set(made):
-    out, data = made
+def test_the_index_is_the_data_set(rich_gallery):
+    out, data = rich_gallery
     (about,) = called(out / "data" / "index.js")
     columns = {
         name: np.frombuffer(base64.b64decode(about["columns"][name]), dtype=kind)
@@ -55,9 +48,9 @@ def test_the_index_is_the_data_set(made):
     assert start == len(columns["answer"])
 
 
-def test_details_sheets_and_masks_are_the_examples(made):
+def test_details_sheets_and_masks_are_the_examples(rich_gallery):
     coco = pytest.importorskip("pycocotools.mask", reason="needs pycocotools: pip install '.[dev]'")
-    out, data = made
+    out, data = rich_gallery
     for name in SPLITS:
         split, number, rows = called(out / "data" / f"{name}-00000.js")
         assert (split, number, len(rows)) == (name, 0, len(data[name]))
@@ -105,21 +98,8 @@ def test_a_sample_is_spread_evenly(count):
     assert gallery_sample(count, everything=True) == [range(count)]
 
 
-@pytest.fixture(scope="module")
-def sampled(many, tmp_path_factory):
-    """Of 600, 100 and 600 examples: 120, 100 and 120."""
-    out = tmp_path_factory.mktemp("gallery") / "page"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("simtown.datasets.gallery.SAMPLE", 120)
-        patch.setattr("simtown.datasets.gallery.STRETCH", 20)
-        told = []
-        gallery(open_dataset(many), out, told.append)
-    assert sum(told) == 340
-    return out, open_dataset(many)
-
-
-def test_a_sample_is_of_the_examples_that_it_names(sampled):
-    out, data = sampled
+def test_a_sample_is_of_the_examples_that_it_names(sampled_gallery):
+    out, data = sampled_gallery
     (about,) = called(out / "data" / "index.js")
     answers, start = np.frombuffer(base64.b64decode(about["columns"]["answer"]), dtype="u1"), 0
     for split, shown in zip(about["splits"], (120, 100, 120), strict=True):
@@ -136,10 +116,10 @@ def test_a_sample_is_of_the_examples_that_it_names(sampled):
     assert start == len(answers)
 
 
-def test_the_same_bytes_and_never_over_anything(made, contents, cli, tmp_path, rich):
+def test_the_same_bytes_and_never_over_anything(rich_gallery, contents, cli, tmp_path, rich):
     done = cli("gallery", rich, "--out", tmp_path / "again").succeeds()
     assert "index.html" in done.out
-    assert contents(tmp_path / "again") == contents(made[0])
+    assert contents(tmp_path / "again") == contents(rich_gallery[0])
     cli("gallery", rich, "--out", tmp_path / "again").refuses("is there already")
     cli("gallery", tmp_path, "--out", tmp_path / "other").refuses("holds no simtown data set")
     assert not (tmp_path / "other").exists()

@@ -80,23 +80,15 @@ class Page:
 
 
 @pytest.fixture(scope="module")
-def make(browser, tmp_path_factory, until):
-    def build(dataset):
-        out = tmp_path_factory.mktemp("gallery") / "page"
-        gallery(open_dataset(dataset), out)
-        return Page(browser, out, until), open_dataset(dataset)
-
-    return build
+def large(browser, many, tmp_path_factory, until):
+    out = tmp_path_factory.mktemp("gallery") / "page"
+    gallery(open_dataset(many), out)
+    return Page(browser, out, until), open_dataset(many)
 
 
-@pytest.fixture(scope="module")
-def large(many, make):
-    return make(many)
-
-
-@pytest.fixture(scope="module")
-def small(rich, make):
-    return make(rich)
+@pytest.fixture
+def small(browser, rich_gallery, until):
+    return Page(browser, rich_gallery[0], until), rich_gallery[1]
 
 
 @pytest.fixture(autouse=True)
@@ -424,19 +416,8 @@ def test_names_are_text(small, tmp_path):
     assert bad.js("window.evil") is None
 
 
-@pytest.fixture(scope="module")
-def sampled(browser, many, tmp_path_factory, until):
-    """Of 600 training examples 120 in 6 stretches, of 100 for validation all, of 600 for the test 120."""
-    out = tmp_path_factory.mktemp("gallery") / "page"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("simtown.datasets.gallery.SAMPLE", 120)
-        patch.setattr("simtown.datasets.gallery.STRETCH", 20)
-        gallery(open_dataset(many), out)
-    return Page(browser, out, until), open_dataset(many)
-
-
-def test_a_sample_says_what_it_is_of(sampled):
-    page, data = sampled
+def test_a_sample_says_what_it_is_of(browser, sampled_gallery, until):
+    page, data = Page(browser, sampled_gallery[0], until), sampled_gallery[1]
     page.open()
     assert page.found() == 340
     assert (
