@@ -94,20 +94,18 @@ def test_a_grid_is_the_product_of_its_axes_and_none_twice(plan):
 
 
 def test_a_seed_has_one_data_set_a_world_as_large_as_its_largest_size(plan):
+    """All models of a seed share its examples and its world, which no other seed has."""
     data = plan.data()
-    assert {(d.entities, d.distractor, d.seed, d.n) for d in data} == set(
-        product((5, 3), (False, True), (0, 4), (100,))
-    )
-    assert len(data) == 8
+    wanted = set(product((5, 3), (False, True), (0, 4), (100,)))
+    assert {(d.entities, d.distractor, d.seed, d.n) for d in data} == wanted
+    assert len(data) == len({dataset_path(Path("out"), settings) for settings in data}) == 8
     assert {(d.width, d.height, d.val, d.relations) for d in data} == {(64, 32, 50, ("left of", "behind"))}
-
-
-def test_every_seed_has_its_own_examples_and_world_and_all_models_of_a_seed_share_them(plan):
     for cell in plan.cells:
-        assert cell.data.seed == cell.data.world_seed == cell.fit.seed
-        assert cell.data.test_seed == 0
-    paths = {dataset_path(Path("out"), settings) for settings in plan.data()}
-    assert len(paths) == len(plan.data()), "one folder a data set"
+        assert (cell.data.seed, cell.data.world_seed, cell.data.test_seed) == (
+            cell.fit.seed,
+            cell.fit.seed,
+            0,
+        )
 
 
 @pytest.mark.parametrize(("keys", "varied"), [("same_data = true", set()), ("same_world = true", {"seed"})])
@@ -138,13 +136,10 @@ def test_an_adaptive_plan_may_visit_every_rung_and_its_data_depend_on_the_size_a
     names = {cell.name: cell for cell in plan.cells}
     assert len(names) == len(plan.cells)
     for curve in plan.curves:
-        for size, cells in curve.sizes.items():
-            for cell in cells:
-                assert names[cell.name] == cell, "the same cell in every grid"
-                assert axes(cell)[2:4] == (curve.model, size)
-                assert cell.data.entities == curve.entities
-                assert cell.data.n >= size
-                assert cell.data.seed == cell.fit.seed
+        for size, cell in ((size, cell) for size, cells in curve.sizes.items() for cell in cells):
+            assert names[cell.name] == cell, "the same cell in every grid"
+            assert axes(cell) == (curve.entities, curve.distractor, curve.model, size, cell.data.seed)
+            assert cell.data.n >= size
 
 
 def test_choices_of_fit_and_names_of_cells(plan):
