@@ -97,12 +97,8 @@ class ItemSet:
     def digest(self) -> str:
         """A digest of all that decides the answers."""
         state = blake2b(digest_size=8)
-        for part in (self.classes, self.words, self.subjects, self.templates):
-            state.update(repr(part).encode())
-        for array in (self.gold, self.other, self.train, self.counts):
-            state.update(b"" if array is None else np.ascontiguousarray(array).tobytes())
-        if self.choices is not None:
-            state.update(repr((self.own_templates, self.groups)).encode() + self.choices.tobytes())
+        for value in vars(self).values():
+            state.update(value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode())
         return state.hexdigest()
 
 

@@ -167,7 +167,7 @@ class PhysicalRelease:
         """A digest of everything that decides the answers."""
         digest = blake2b(repr((self.objects, self.properties, self.splits)).encode(), digest_size=8)
         for rows, said in (*self.answers.values(), *((rows, rows.label) for rows in self.decisions.values())):
-            for array in (rows.left, rows.right, rows.object, rows.label, said):
+            for array in (*vars(rows).values(), said):
                 digest.update(array.tobytes())
         return digest.hexdigest()
 
