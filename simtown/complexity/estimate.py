@@ -8,6 +8,7 @@ rules of :mod:`simtown.complexity.curves`, where the codes of censored N* are ex
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 
@@ -49,9 +50,7 @@ def estimate(
     that models are compared on the same data), and computes everything again.
 
     Args:
-        runs: finished runs.
         targets: accuracies to reach.
-        replicates: of the bootstrap.
         seed: of the bootstrap.
         skipped: runs left out, by status.
         reference: the model that the others are compared with.
@@ -72,9 +71,9 @@ def estimate(
     if not runs:
         raise ValueError("there are no finished runs to compare")
     runs = sorted(runs, key=lambda r: (r.distractor, model_order(r.model), r.entities, r.train_size, r.seed))
-    groups: dict[tuple[str, int, bool], list[Run]] = {}
+    groups: dict[tuple[str, int, bool], list[Run]] = defaultdict(list)
     for run in runs:
-        groups.setdefault((run.model, run.entities, run.distractor), []).append(run)
+        groups[run.model, run.entities, run.distractor].append(run)
     accuracies = resampled_accuracies(list(groups.values()), replicates, seed)
     curves = [
         curve_of(own, drawn, levels, seed) for own, drawn in zip(groups.values(), accuracies, strict=True)
@@ -123,9 +122,9 @@ def _rows(curve: BootstrapCurve, targets: np.ndarray) -> Iterator[Need]:
 
 def _notes_on_tests(runs: Sequence[Run]) -> list[str]:
     """A note about each world whose runs saw the same kinds but were tested on different items."""
-    tests: dict[tuple[str, int | None], set[str]] = {}
+    tests: dict[tuple[str, int | None], set[str]] = defaultdict(set)
     for run in runs:
-        tests.setdefault((world_name(run.entities, run.distractor), run.world_seed), set()).add(run.test_id)
+        tests[world_name(run.entities, run.distractor), run.world_seed].add(run.test_id)
     most: dict[str, int] = {}
     for (world, _), ids in tests.items():
         most[world] = max(most.get(world, 0), len(ids))
@@ -161,9 +160,9 @@ def _reaching(curves: Sequence[BootstrapCurve]) -> tuple[list[BootstrapCurve], l
 
 def _by_model(curves: Iterable[BootstrapCurve]) -> dict[bool, dict[str, list[BootstrapCurve]]]:
     """The curves of each model, worlds ascending, by distractor."""
-    result: dict[bool, dict[str, list[BootstrapCurve]]] = {}
+    result: dict[bool, dict[str, list[BootstrapCurve]]] = defaultdict(lambda: defaultdict(list))
     for curve in sorted(curves, key=lambda c: (c.distractor, model_order(c.model), c.entities)):
-        result.setdefault(curve.distractor, {}).setdefault(curve.model, []).append(curve)
+        result[curve.distractor][curve.model].append(curve)
     return result
 
 
@@ -287,9 +286,9 @@ def _reached_sets(curves: Sequence[BootstrapCurve], target: float) -> set[tuple[
 
 def _accuracies(runs: Sequence[Run]) -> list[Accuracies]:
     """A line a cell, in the order of the runs."""
-    cells: dict[tuple[str, int, bool, int], list[Run]] = {}
+    cells: dict[tuple[str, int, bool, int], list[Run]] = defaultdict(list)
     for run in runs:
-        cells.setdefault((run.model, run.entities, run.distractor, int(run.train_size)), []).append(run)
+        cells[run.model, run.entities, run.distractor, int(run.train_size)].append(run)
 
     def mean(values: Iterable[float | None]) -> float:
         measured = [value for value in values if value is not None]

@@ -31,8 +31,7 @@ class Need:
         seeds_reached: seeds that reach the target.
         seeds_fewest: seeds of the size that has fewest.
         items: test items of a run.
-        smallest: the smallest size that was trained.
-        largest: the largest.
+        smallest: size that was trained; so `largest`.
     """
 
     model: str
@@ -70,13 +69,11 @@ class Exponent:
     Attributes:
         model: or "cnn-lstm - pbn", the difference.
         value: the exponent; NaN if it is not identifiable.
-        worlds: number of worlds.
-        uncensored: number of worlds whose need is known.
+        worlds: their number; `uncensored`, of those whose need is known.
         identified: share of the replicates in which it is identifiable.
         reason: why there is no value; empty if there is one.
         least: smallest value over the treatments of censored worlds
-            (:meth:`simtown.complexity.growth.WorldNeeds.treatments`).
-        most: largest value over these treatments.
+            (:meth:`simtown.complexity.growth.WorldNeeds.treatments`); `most`, the largest.
     """
 
     model: str
@@ -203,7 +200,6 @@ class Accuracies:
 
     Attributes:
         size: training examples.
-        seeds: number of seeds.
         validation: on examples drawn as the training examples are.
         reweighted: the same, weighted by equation 1.
         test: on the uniform test set.
@@ -250,10 +246,8 @@ class Findings:
     """Everything the runs say; :meth:`table` for people, the other fields for programs.
 
     Attributes:
-        replicates: of the bootstrap.
         seed: of the bootstrap.
-        runs: number of runs.
-        skipped: runs left out, by status.
+        runs: their number; `skipped`, of those left out, by status.
         notes: sentences about what the reader should know.
         world: what the size of a world counts ("entities"); empty if there is one world without a size.
     """

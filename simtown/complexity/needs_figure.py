@@ -76,10 +76,10 @@ def samples(report: Findings, path: Path, rule: str = "isotonic", compared: str 
     # models that are left out keep their looks, as in the figure of learning curves
     panels = _Panels(report, rows, models, looks_of(every), low / room, high * room)
     figure = _over_worlds(panels, compared) if report.world else _over_targets(panels)
-    words = [
-        _bars(rows),
-        "Arrow up: not reached on the largest set; arrow down: reached on the smallest already.",
-    ]
+    words = [_bars(rows)]
+    words.append("Arrow up: not reached on the largest set; arrow down: reached on the smallest already.")
+    if report.world:
+        words.append("Grey, dotted: in proportion to the world.")
     if never:
         largest = {m: max(r.largest for r in report.rows if r.model == m) for m in never}
         names = (f"{looks_of(never)[m].name} ({largest[m]:,} samples at most)" for m in never)
@@ -134,7 +134,7 @@ def _draw_all_models(axes: Any, panels: _Panels, rows: Sequence[Need], title: st
     lines = [(panels.looks[m], [r for r in rows if r.model == m]) for m in panels.models]
     lines = [(look, own) for look, own in lines if own]
     _draw_side_by_side(axes, panels.worlds, lines, size=8)
-    _draw_proportional(axes, "in proportion to entities" if town else "in proportion to the world")
+    _draw_proportional(axes)
     _draw_names(axes, panels, lines)
 
 
@@ -191,37 +191,11 @@ def _frame(axes: Any, panels: _Panels) -> None:
     set_log_ticks(axes.yaxis, round_values(panels.low, panels.high), short_number)
 
 
-def _draw_proportional(axes: Any, words: str) -> None:
-    """A faint line at the foot along which samples grow as the world does, to judge slopes by.
-
-    Its words stand just below it, where they are farthest from what is drawn already.
-    """
-    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
-    points = _drawn_points(axes)
-    low = bottom * 1.15
+def _draw_proportional(axes: Any) -> None:
+    """A faint line at the foot along which samples grow as the world does, to judge slopes by."""
+    (left, right), low = axes.get_xlim(), axes.get_ylim()[0] * 1.15
     style = {"linestyle": (0, (1, 2.5)), "color": "#AAAAAA", "zorder": 1, "scalex": False, "scaley": False}
     axes.plot([left, right], [low, low * right / left], **style)
-    slope, foot = np.log([right / left, low / bottom]) / np.log(top / bottom)  # in shares of the panel
-    end = min(1.0, (1 - foot) / slope)  # where the line leaves the panel
-    half_length, beneath = 0.17, 0.045
-    middles = np.linspace(half_length, max(end - half_length, half_length), 60)
-    taken = middles[:, None] + half_length * np.linspace(-1, 1, 15)
-    taken = np.stack([taken, foot + slope * taken - beneath], axis=-1)
-    distances = np.linalg.norm(taken[:, :, None] - points, axis=-1)
-    middle = middles[np.argmax(distances.min((1, 2)))]
-    x, y = left * (right / left) ** middle, low * (right / left) ** middle / 1.1
-    style = {"fontsize": 8, "color": "#888888", "va": "top", "ha": "center", "zorder": 1}
-    style |= {"rotation_mode": "anchor", "transform_rotates_text": True}
-    axes.text(x, y, words, rotation=float(np.degrees(np.arctan2(y, x))), **style)
-
-
-def _drawn_points(axes: Any) -> Any:
-    """(n, 2) points along all lines of a panel, in shares of its width and height."""
-    to_shares = axes.transData - axes.transAxes
-    shares = [to_shares.transform(line.get_xydata()) for line in axes.lines]
-    steps = np.linspace(0, 1, 50)[:, None]
-    pieces = [start + steps * (stop - start) for line in shares for start, stop in pairwise(line)]
-    return np.concatenate([*shares, *pieces])
 
 
 def _draw_side_by_side(axes: Any, worlds: Sequence[int], lines: Sequence[_Line], size: float) -> None:
@@ -278,9 +252,8 @@ def _arrow(up: bool) -> Any:
 
 def _draw_names(axes: Any, panels: _Panels, lines: Sequence[_Line]) -> None:
     """The names of lines at the right, at the height of their ends, moved apart where they would touch."""
-    ends = sorted(
-        (float(np.log(_height(rows[-1].samples, rows[-1]))), i) for i, (_, rows) in enumerate(lines)
-    )
+    tops = [float(np.log(_height(rows[-1].samples, rows[-1]))) for _, rows in lines]
+    ends = sorted(zip(tops, range(len(lines)), strict=True))
     bottom, top = np.log(panels.low), np.log(panels.high)
     apart = (top - bottom) * min(0.062, 1 / max(len(lines), 1))
     heights = [end for end, _ in ends]

@@ -5,7 +5,6 @@ import sys
 
 import numpy as np
 import pytest
-from matplotlib.path import Path
 from PIL import Image
 
 from simtown.complexity import learning_figure, needs_figure
@@ -201,25 +200,6 @@ def test_one_world_without_a_size_shows_needs_against_targets(drawn):
     assert axes.get_xlabel() == "test accuracy to reach"
     assert {"Net: small", "Net: large"} <= {line.get_label() for line in axes.lines}
     assert "too narrow" in figure.get_supxlabel()
-
-
-@pytest.mark.parametrize("middle", [1500, 4000, 9000])
-def test_the_words_on_the_proportional_line_cross_no_other_line(drawn, middle):
-    halfway = {5: 3500, 15: middle, 60: 6500}
-    rng = np.random.default_rng(0)
-    runs = [
-        Run("pbn", k, False, n, s, f"{k}", rng.random(400) < 0.5 + 0.49 / (1 + (halfway[k] / n) ** 3))
-        for k in halfway
-        for n in (*SIZES, 20000)
-        for s in range(3)
-    ]
-    figure = drawn(samples, estimate(runs, targets=(0.75,), replicates=40))
-    figure.draw_without_rendering()
-    axes = figure.axes[0]
-    box = axes.texts[0].get_window_extent()
-    words = Path([box.min, box.max])  # they rise
-    lines = [line.get_path().transformed(line.get_transform()) for line in axes.lines]
-    assert not any(words.intersects_path(line, filled=False) for line in lines)
 
 
 def test_neither_torch_nor_the_town_nor_pyplot_is_imported():
