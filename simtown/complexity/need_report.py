@@ -84,21 +84,7 @@ def write_tables(report: Findings, out: Path) -> None:
         "rows": rows,
         **lists,
         "both_reach": [asdict(entry) for entry in report.both_reach],
-        "curves": [
-            {
-                "model": curve.model,
-                "entities": curve.entities,
-                "distractor": curve.distractor,
-                "sizes": curve.sizes.tolist(),
-                "accuracy": curve.accuracy.tolist(),
-                "low": curve.low.tolist(),
-                "high": curve.high.tolist(),
-                "interval_over": curve.interval_over,
-                "seeds": list(curve.seeds),
-                "runs": as_json(curve.runs),
-            }
-            for curve in report.curves
-        ],
+        "curves": [{name: as_json(getattr(curve, name)) for name in _CURVE} for curve in report.curves],
     }
     save_text(out / "complexity.json", json.dumps(content, indent=1, allow_nan=False) + "\n")
     save_text(out / "complexity.csv", Table.of_records(rows).csv())
@@ -125,13 +111,10 @@ def _plain(finding: Any, censored: Sequence[str] = ()) -> dict[str, Any]:
 
 # complexity.md
 
-_RULE_TEXTS = {
-    "smallest": "The smallest trained size that reaches the target. This is the paper's rule.",
-    "isotonic": (
-        "A fit that never falls, joined by a cubic in log n that never falls either. It is ours, as are "
-        "intervals and censoring."
-    ),
-}
+_NEED_TEXT = (
+    "By the isotonic rule: a fit that never falls, joined by a cubic in log n that never falls either, with "
+    "its interval. Beside it the smallest trained size that reached the target, which is the paper's rule."
+)
 #: What the intervals do not hold.
 _SCOPES = {
     ITEMS: (
@@ -182,13 +165,10 @@ def _page(report: Findings) -> str:
         parts.append(f"Left out, not finished: {markdown(counts(report.skipped))}.")
     parts += [f"Note: {markdown(note)}." for note in report.notes]
     parts += [
-        "## At a glance",
-        "By the isotonic rule with its interval, and beside it the smallest trained set that reached the "
-        "target (the paper's rule).",
+        "## Needs",
+        _NEED_TEXT,
         Table.of_records(report.table()).markdown(),
     ]
-    for rule, text in _RULE_TEXTS.items():
-        parts += [f"## By the {rule} rule", text, _needs(report, rule)]
 
     def of_model(x: Exponent | Addition) -> dict[str, str]:
         head = report.head(x.model, 0, x.distractor)
@@ -213,23 +193,6 @@ def _page(report: Findings) -> str:
     if additions:
         parts += ["## Additional data", _ADDITION_TEXT, additions]
     return "\n\n".join([*parts, *_both_reach(report), *_accuracies(report)]) + "\n"
-
-
-def _needs(report: Findings, rule: str) -> str:
-    lines = [
-        {
-            **report.head(row.model, row.entities, row.distractor),
-            "target": f"{row.target:.4g}",
-            "samples": row.text(row.samples),
-            "low": row.text(row.low),
-            "high": row.text(row.high),
-            "interval over": marked(row.interval_over),
-            "reached by": f"{row.seeds_reached} of {row.seeds} seeds",
-        }
-        for row in report.rows
-        if row.rule == rule
-    ]
-    return Table.of_records(lines).markdown()
 
 
 def _by_rule(
