@@ -84,7 +84,10 @@ def write_tables(report: Findings, out: Path) -> None:
         "rows": rows,
         **lists,
         "both_reach": [asdict(entry) for entry in report.both_reach],
-        "curves": [{name: as_json(getattr(curve, name)) for name in _CURVE} for curve in report.curves],
+        "curves": [
+            {field.name: as_json(getattr(curve, field.name)) for field in fields(curve) if field.repr}
+            for curve in report.curves
+        ],
     }
     save_text(out / "complexity.json", json.dumps(content, indent=1, allow_nan=False) + "\n")
     save_text(out / "complexity.csv", Table.of_records(rows).csv())

@@ -62,20 +62,12 @@ def test_intervals_cover_the_truth_often(seeds, number, coverage):
 
 def runs_of(shares, data=None, world=None, size=500, model="pbn", entities=5, items=400):
     """A run a seed with these shares of right answers, on items of its own."""
-    return [
-        Run(
-            model,
-            entities,
-            False,
-            size,
-            s,
-            f"{model}{s}",
-            np.arange(items) < round(share * items),
-            data and data[s],
-            world and world[s],
-        )
-        for s, share in enumerate(shares)
-    ]
+    runs = []
+    for s, share in enumerate(shares):
+        seeds = data and data[s], world and world[s]
+        correct = np.arange(items) < round(share * items)
+        runs.append(Run(model, entities, False, size, s, f"{model}{s}", correct, *seeds))
+    return runs
 
 
 @pytest.mark.parametrize(
@@ -92,9 +84,8 @@ def test_an_interval_names_what_varied(data, world, over):
     runs = runs_of((0.6, 0.7, 0.8), data, world)
     assert interval_over(runs) == over
     assert interval_over(runs[:1]) == "items only"
-    assert (
-        interval_over([*runs, replace(runs[0], train_size=1000)]) == "items only"
-    )  # of one size one run is known
+    one_more = replace(runs[0], train_size=1000)  # of one size one run is known
+    assert interval_over([*runs, one_more]) == "items only"
     assert too_narrow(over) == (over == "weights and items")
     assert ("too narrow" in marked(over)) == too_narrow(over)
     assert narrowest(over, "items only", over) == "items only"

@@ -58,17 +58,8 @@ def test_isotonic_is_scipys_cubic_in_log_n(sizes):
 def test_isotonic_of_two_sizes_is_a_straight_line_in_log_n(sizes):
     found = RULES["isotonic"](sizes[:2], np.array([[0.5, 0.7]]), np.ones(2), np.array([0.6]))
     assert found[0, 0] == pytest.approx(np.sqrt(500 * 1000))
-    assert RULES["isotonic"](sizes[:1], np.array([[0.7]]), np.ones(1), np.array([0.6, 0.8]))[
-        :, 0
-    ].tolist() == [BELOW, ABOVE]
-
-
-def test_isotonic_pools_a_fall(sizes):
-    pooled, never = (np.array([[0.5, *a, 0.9, 0.9, 0.9]]) for a in ((0.9, 0.7), (0.8, 0.8)))
-    targets = np.array([0.6, 0.8, 0.85])
-    np.testing.assert_allclose(
-        *(RULES["isotonic"](sizes, a, np.ones(6), targets) for a in (pooled, never)), rtol=1e-6
-    )
+    one = RULES["isotonic"](sizes[:1], np.array([[0.7]]), np.ones(1), np.array([0.6, 0.8]))
+    assert one[:, 0].tolist() == [BELOW, ABOVE]
 
 
 def test_isotonic_finds_a_known_need():

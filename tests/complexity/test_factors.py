@@ -48,9 +48,8 @@ def test_effects_of_known_needs_are_their_ratios():
     }
     for name, factor in expected.items():
         effect = found[name]
-        assert effect.at_least == effect.at_most == pytest.approx(factor, rel=0.1), (
-            name
-        )  # sizes lie a factor of two apart
+        ends = effect.at_least, effect.at_most
+        assert ends == pytest.approx((factor, factor), rel=0.1), name  # sizes lie a factor of two apart
         assert effect.low / 1.001 < effect.at_least < effect.high * 1.001, name
     assert found["structure over boxes"].low > 1
 
@@ -60,13 +59,10 @@ def test_a_bounded_need_bounds_the_effects_in_which_it_stands():
     found = effects_at(estimate(runs_of(needs), targets=[0.9], replicates=60))
     assert found["lead"].at_least == pytest.approx(SIZES[-1] / SIZES[0])
     assert found["lead"].at_most == found["lead"].high == np.inf
-    assert (
-        found["structure over boxes"].at_least == found["structure over boxes"].at_most
-    )  # neither of its two is bounded
-    assert (found["interaction"].at_least, found["interaction"].at_most) == (
-        0,
-        np.inf,
-    )  # one bound each way: nothing is known
+    neither = found["structure over boxes"]  # neither of its two is bounded
+    assert neither.at_least == neither.at_most
+    one_each_way = found["interaction"]  # nothing is known
+    assert (one_each_way.at_least, one_each_way.at_most) == (0, np.inf)
 
 
 def test_with_models_missing_the_effects_of_the_others_are_left():

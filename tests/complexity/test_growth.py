@@ -66,13 +66,9 @@ def test_the_censored_slope_beats_dropping_censored_worlds():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = slopes(k, n, low, high)
-    dropped = np.array(
-        [
-            stats.linregress(np.log(k[ok]), np.log(row[ok])).slope
-            for row in n
-            if (ok := (row > 0) & np.isfinite(row)).sum() > 1
-        ]
-    )
+    known = [(row > 0) & np.isfinite(row) for row in n]
+    pairs = [(np.log(k[ok]), np.log(row[ok])) for row, ok in zip(n, known, strict=True) if ok.sum() > 1]
+    dropped = np.array([stats.linregress(*pair).slope for pair in pairs])
     assert abs(np.median(found) - 0.8) < 0.05
     assert abs(np.median(dropped) - 0.8) > 2 * abs(np.median(found) - 0.8)
     assert np.nanmean((found - 0.8) ** 2) < np.mean((dropped - 0.8) ** 2)

@@ -63,29 +63,6 @@ def test_a_search_of_any_curve_ends_with_a_bracket_of_neighbours_or_at_an_end(ru
         assert set(rungs[max(place - 1, 0) : place + 3]) <= set(known), "one rung beyond either side"
 
 
-@given(ladders, st.data(), targets)
-def test_what_is_known_already_is_used(rungs, data, target):
-    """A search that begins with what another one left behind never asks for more sizes than there are, and
-    none of those.
-    """
-    heights = data.draw(st.lists(accuracies, min_size=len(rungs), max_size=len(rungs)))
-    curve = dict(zip(rungs, heights, strict=True))
-    known = {n: curve[n] for n in data.draw(st.sets(st.sampled_from(rungs), min_size=1))}
-    while (n := next_size(rungs, known, target)) is not None:
-        assert n not in known
-        known[n] = curve[n]
-    assert next_size(rungs, known, target) is None
-
-
-def test_a_search_takes_few_steps_however_far_it_begins():
-    rungs = ladder(60_000)
-    curve = {n: 0.5 + 0.49 / (1 + (3_000 / n) ** 1.6) for n in rungs}
-    near, far = search(rungs, curve, 0.9, 10_000), search(rungs, curve, 0.9, 20)
-    assert len(near) <= 6
-    assert len(far) <= len(rungs) / 2 + 4
-    assert next_size(rungs, {n: curve[n] for n in near}, 0.9) is None
-
-
 def test_a_dip_above_the_target_sends_the_search_up():
     rungs = ladder(1_000)
     known = {500: 0.80, 700: 0.91, 1_000: 0.88}
@@ -127,13 +104,10 @@ def test_needs_of_a_search_are_those_of_the_whole_curve():
             curve = dict(zip(rungs, rng.binomial(2_000, truth).mean(axis=0) / 2_000, strict=True))
             known = search(rungs, curve, 0.9, middle * 3)
             whole, some = (
-                isotonic(
-                    np.array(sizes),
-                    np.array([[curve[n] for n in sizes]]),
-                    np.ones(len(sizes)),
-                    np.array([0.9]),
-                )[0, 0]
-                for sizes in (rungs, sorted(known))
+                isotonic(np.array(n), np.array([[curve[x] for x in n]]), np.ones(len(n)), np.array([0.9]))[
+                    0, 0
+                ]
+                for n in (rungs, sorted(known))
             )
             assert len(known) < len(rungs) / 2
             assert some == whole or abs(np.log(some / whole)) < 0.2
