@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from simtown.core.options import check, option
+from simtown.core.options import option
 
 #: All steps of the preprocessing, in the order in which they run (:mod:`simtown.visualgenome.clean`).
 STEPS = ("be", "determiners", "spelling", "lemmas", "nouns", "rare")
@@ -30,10 +30,6 @@ class PrepareSettings(StepsSettings):
         THRESHOLD, "A predicate is rare if it occurs in fewer statements than this.", low=1
     )
     once: bool = option(False, "Count a statement about the same two things of an image only once.")
-
-    def check(self) -> None:
-        """Raises SettingsError if a value is impossible."""
-        check(self)
 
     @property
     def least(self) -> int:

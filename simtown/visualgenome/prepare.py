@@ -34,6 +34,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from simtown.core.files import DamagedError, replacing
+from simtown.core.options import check
 from simtown.core.runs import RunRecord
 from simtown.core.table_files import FLAG, INTEGER, TEXT, read_table
 from simtown.core.untrusted import open_regular
@@ -112,7 +113,7 @@ def prepare(
             other settings.
     """
     settings = settings or PrepareSettings()
-    settings.check()
+    check(settings)
     settings = replace(settings, steps=tuple(step for step in STEPS if step in settings.steps))
     counted = [(path, _kind(path)) for path in further]
     if not source.exists():
