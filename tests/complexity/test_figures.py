@@ -55,9 +55,7 @@ def titles(figure):
 @pytest.mark.parametrize(
     ("models", "settings", "rule"),
     [
-        (("pbn", "cnn-lstm"), {}, "isotonic"),
         (("pbn",), {"seeds": 1, "distractors": (False,)}, "smallest"),
-        (("cnn-lstm", "mine.models:Net"), {"distractors": (True,), "worlds": (31,)}, "smallest"),
         (("pbn", "cnn-lstm"), {"sizes": (2000,)}, "isotonic"),
         (("a", "b", "c", "d", "e", "f", "g"), {"distractors": (False,), "worlds": (5, 6)}, "isotonic"),
     ],

@@ -10,15 +10,8 @@ from simtown.complexity.estimate import estimate
 from simtown.complexity.finished_runs import MixtureError, read_runs
 from simtown.core.files import DamagedError, ForeignDirectoryError
 
-SETTINGS = {
-    "protocol": "patient",
-    "min_steps": 2000,
-    "patience": 10,
-    "max_steps": 0,
-    "batch": 128,
-    "options": {"dropout": 0.1},
-    "device": "cpu",
-}
+SETTINGS = {"protocol": "patient", "min_steps": 2000, "patience": 10, "max_steps": 0, "batch": 128}
+SETTINGS |= {"options": {"dropout": 0.1}, "device": "cpu"}
 DATA = {"width": 64, "height": 32, "relations": ["left of", "right of"], "weathers": ["clear"], "val": 1000}
 
 
@@ -66,8 +59,6 @@ def edit(**changes):
     ("name", "damage"),
     [
         ("run.json", lambda p: p.write_text("{")),
-        ("run.json", lambda p: p.write_bytes(b"\xff\xfe")),
-        ("run.json", lambda p: p.write_text("[]")),
         ("run.json", edit(data={})),
         ("run.json", edit(train_size="many")),
         ("run.json", edit(test=None)),
@@ -75,7 +66,6 @@ def edit(**changes):
         ("test.npz", lambda p: p.write_bytes(p.read_bytes()[:100])),
         ("test.npz", lambda p: np.savez(p, wrong=np.ones(4, bool))),
         ("test.npz", lambda p: np.savez(p, correct=np.ones(400))),
-        ("test.npz", lambda p: np.savez(p, correct=np.array([None, 1], dtype=object))),
         ("test.npz", lambda p: np.savez(p, correct=np.arange(400) < 241)),  # one more than the accuracy says
     ],
 )
@@ -142,8 +132,6 @@ def test_only_a_finished_run_is_kept(run, tmp_path):
         (lambda c: c.update(correct="!!"), DamagedError),
         (lambda c: c.update(correct=c["correct"][4:]), DamagedError),
         (lambda c: c["run"]["test"].update(accuracy=0.123), DamagedError),
-        (lambda c: c["run"]["test"].update(n=0), DamagedError),
-        (lambda c: c.update(run=[]), DamagedError),
         (lambda c: c.update(version=2), DamagedError),
         (lambda c: c.update(format="other"), ForeignDirectoryError),
     ],
@@ -151,15 +139,6 @@ def test_only_a_finished_run_is_kept(run, tmp_path):
 def test_a_damaged_cell_is_named(kept, spoil, error):
     rewritten(kept, spoil)
     with pytest.raises(error, match=str(kept)):
-        cells.load(kept)
-
-
-def test_a_cell_that_is_cut_or_missing_is_named(kept):
-    kept.write_text(kept.read_text()[:-9])
-    with pytest.raises(DamagedError, match=str(kept)):
-        read_runs([kept.parent])
-    kept.unlink()
-    with pytest.raises(FileNotFoundError):
         cells.load(kept)
 
 

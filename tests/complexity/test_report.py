@@ -70,18 +70,9 @@ def test_json_tells_what_is_censored(tmp_path, sizes, exact):
 
 
 def test_tables_of_exponents_and_ratios_hold_only_what_tells_something(tmp_path, sizes, exact):
-    jump, law, low = (
-        (0.5, 0.5, 0.5, 0.96, 0.97, 0.98),
-        (0.6, 0.72, 0.81, 0.88, 0.91, 0.93),
-        (0.5, 0.5, 0.52, 0.6, 0.7, 0.8),
-    )
-    shapes = {
-        ("pbn", 5): law,
-        ("pbn", 15): law,
-        ("pbn", 60): low,
-        ("mine.models:Net", 5): jump,
-        ("mine.models:Net", 15): jump,
-    }
+    jump, law = (0.5, 0.5, 0.5, 0.96, 0.97, 0.98), (0.6, 0.72, 0.81, 0.88, 0.91, 0.93)
+    shapes = {("pbn", 5): law, ("pbn", 15): law, ("pbn", 60): (0.5, 0.5, 0.52, 0.6, 0.7, 0.8)}
+    shapes |= {("mine.models:Net", 5): jump, ("mine.models:Net", 15): jump}
     runs = [
         exact(model, k, n, a, test=f"{k}")
         for (model, k), shape in shapes.items()
@@ -97,9 +88,8 @@ def test_tables_of_exponents_and_ratios_hold_only_what_tells_something(tmp_path,
     with open(tmp_path / "complexity-exponents.csv", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 3 * 2 * 2
-    assert {
-        row["verdict"] for row in rows if row["model"] == "mine.models:Net - pbn" and row["target"] == "0.85"
-    } == {"undecided"}
+    difference = [row for row in rows if row["model"] == "mine.models:Net - pbn"]
+    assert {row["verdict"] for row in difference if row["target"] == "0.85"} == {"undecided"}
 
 
 def test_a_narrow_terminal_hides_no_digit_and_breaks_no_number():
