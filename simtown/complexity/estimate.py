@@ -241,8 +241,8 @@ def _ratios(curves: Sequence[BootstrapCurve], targets: np.ndarray, reference: st
             continue
         case = curve.model, other.model, curve.entities, curve.distractor
         for t, target in enumerate(targets):
-            *ends, over = contrast((1, -1), (curve, other), rule, t, log=True)
-            yield Ratio(*case, float(target), rule, *map(float, np.exp(ends)), over)
+            ends, over = contrast((1, -1), (curve, other), rule, t, factor=True)
+            yield Ratio(*case, float(target), rule, *ends, over)
 
 
 def _additions(curves: Sequence[BootstrapCurve], targets: np.ndarray, reference: str) -> Iterator[Addition]:
@@ -257,11 +257,12 @@ def _additions(curves: Sequence[BootstrapCurve], targets: np.ndarray, reference:
                 continue
             case = distractor, float(target), rule, own[0].entities, own[-1].entities
             few, many = own[0], own[-1]
-            yield Addition(model, *case, *contrast((-1, 1), (few, many), rule, t))
+            ends, over = contrast((-1, 1), (few, many), rule, t)
+            yield Addition(model, *case, *ends, over)
             if reference in models and model != reference:
                 worlds = few, many, theirs[0], theirs[-1]
-                *ends, over = contrast((-1, 1, 1, -1), worlds, rule, t)
-                verdict = _verdict([(ends[2], ends[3])], over)
+                ends, over = contrast((-1, 1, 1, -1), worlds, rule, t)
+                verdict = _verdict([ends[2:]], over)
                 yield Addition(f"{model} - {reference}", *case, *ends, over, verdict)
 
 

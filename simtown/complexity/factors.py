@@ -79,8 +79,7 @@ def effects(curves: Sequence[BootstrapCurve], targets: Sequence[float]) -> list[
                 models = {model: c for model, c in zip(DESIGN, coefficients, strict=True) if c}
                 if models.keys() <= curve_of.keys():
                     own = [curve_of[model] for model in models]
-                    *ends, over = contrast(list(models.values()), own, "isotonic", t, log=True)
+                    ends, over = contrast(list(models.values()), own, "isotonic", t, factor=True)
                     seeds = min(curve.fewest for curve in own)
-                    factors = map(float, np.exp(ends))
-                    result.append(Effect(name, entities, distractor, float(target), *factors, seeds, over))
+                    result.append(Effect(name, entities, distractor, float(target), *ends, seeds, over))
     return result

@@ -99,24 +99,28 @@ def bounds(samples: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 def contrast(
-    coefficients: Sequence[float], curves: Sequence[BootstrapCurve], rule: str, t: int, log: bool = False
-) -> tuple[float, float, float, float, str]:
-    """The sum of coefficients, of which none is 0, times the N* of curves for target number t, or their logs.
+    coefficients: Sequence[float], curves: Sequence[BootstrapCurve], rule: str, t: int, factor: bool = False
+) -> tuple[tuple[float, float, float, float], str]:
+    """The sum of coefficients, of which none is 0, times the N* of curves for target number t.
+
+    With `factor` the product of their powers instead.
 
     Returns:
-        The least and the greatest value that censoring leaves open, the ends of the interval, and what that
-        holds.
+        The least and the greatest value that censoring leaves open and the ends of the interval; and what the
+        interval holds.
     """
     least = most = np.zeros(1)
     for coefficient, curve in zip(coefficients, curves, strict=True):
         ends = bounds(curve.samples[rule][t], curve.sizes)
-        if log:
+        if factor:
             with np.errstate(divide="ignore"):
                 ends = np.log(ends[0]), np.log(ends[1])
         low, high = ends if coefficient > 0 else ends[::-1]
         least, most = least + coefficient * low, most + coefficient * high
+    if factor:
+        least, most = np.exp(least), np.exp(most)
     over = narrowest(*(curve.interval_over for curve in curves))
-    return float(least[0]), float(most[0]), interval(least[1:])[0], interval(most[1:])[1], over
+    return (float(least[0]), float(most[0]), interval(least[1:])[0], interval(most[1:])[1]), over
 
 
 @dataclass(frozen=True)

@@ -96,18 +96,19 @@ CONTRASTS = [*EFFECTS.values(), (-1, 1, 1, -1), (-1, 1, 0, 0)]
 
 @settings(max_examples=100)
 @given(NEEDS, st.lists(st.floats(0.01, 1), min_size=4, max_size=4), st.sampled_from(CONTRASTS), st.booleans())
-def test_bounds_hold_what_censoring_leaves_open(needs, shares, coefficients, log):
+def test_bounds_hold_what_censoring_leaves_open(needs, shares, coefficients, factor):
     """Whatever the needs are that censoring hides, ratios and additional data lie within their bounds."""
     hidden = {BELOW: lambda share: 20 * share, ABOVE: lambda share: 20000 / share}
     value, used = 0.0, []
     for coefficient, need, share in zip(coefficients, needs, shares, strict=True):
         if coefficient:
             actual = hidden.get(need, lambda share, need=need: need)(share)
-            value += coefficient * (np.log(actual) if log else actual)
+            value += coefficient * (np.log(actual) if factor else actual)
             used.append((coefficient, need))
     numbers, uses = zip(*used, strict=True)
-    least, most, low, high, over = contrast(numbers, [known(n) for n in uses], "isotonic", 0, log=log)
-    assert least - 1e-6 <= value <= most + 1e-6
+    (least, most, low, high), over = contrast(numbers, [known(n) for n in uses], "isotonic", 0, factor=factor)
+    value = np.exp(value) if factor else value
+    assert least - 1e-6 * abs(least) <= value <= most + 1e-6 * abs(most)
     assert (least == most) == (not {BELOW, ABOVE} & set(uses))
     assert (low, high, over) == (least, most, "items only")
 

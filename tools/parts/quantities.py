@@ -71,8 +71,8 @@ def _harder(results: Results, grid: str, model: str, entities: str) -> str:
     report = results.report(grid)
     curves = {c.distractor: c for c in report.curves if (c.model, c.entities) == (model, int(entities))}
     t = report.targets.index(MAIN)
-    *ends, _ = contrast((1, -1), (curves[True], curves[False]), "isotonic", t, log=True)
-    return factor_text(*map(float, np.exp(ends)))
+    ends, _ = contrast((1, -1), (curves[True], curves[False]), "isotonic", t, factor=True)
+    return factor_text(*ends)
 
 
 def _gap(results: Results, _: str, measure: str) -> str:
