@@ -69,7 +69,7 @@ class Checkout:
 
 def main() -> None:
     args = options(__doc__, "other", size=128, rounds=15, out=RESULTS)
-    one_thread = {"NUMBA_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    one_thread = {"OMP_NUM_THREADS": "1"}
     checkouts = [Apart(Checkout, path.resolve(), args.size, **one_thread) for path in (args.other, HERE)]
 
     def compared(method: str, argument: object, faster_is_more: bool) -> dict[str, float]:
@@ -86,7 +86,7 @@ def main() -> None:
             "rounds": len(ratios),
         }
 
-    where = machine("numpy", "numba")
+    where = machine("numpy")
     rows = Rows(args.out / "against.csv", where)
     for drawn, geometry in DRAWN.items():
         rows.add({"size": args.size, "drawn": drawn, **compared("draw", geometry, False)})

@@ -49,7 +49,7 @@ def main() -> None:
     for _, size, workers in product(range(args.repeats), args.sizes, args.workers):
         runs[size, workers].append(make(args.n, size, workers, *how))
     name = "generate.csv" if args.device == "cpu" else "generate-cuda.csv"
-    described = f"{machine('numpy', 'numba', 'h5py', 'hdf5plugin')}, drawn on {args.device}"
+    described = f"{machine('numpy', 'h5py', 'hdf5plugin')}, drawn on {args.device}"
     described += f"; {args.n} examples, {args.repeats} rounds, medians"
     rows = Rows(Path(args.out or RESULTS / name), described)
     for (size, workers), measured in runs.items():

@@ -47,7 +47,7 @@ simtown=("$python" -c 'from simtown.cli import main; main()')
 if [[ -n ${WHEELS:-} ]]; then
     export PYTHONPATH="$PYTHONPATH:$scratch/wheels" # behind what is installed
     declare -A packages=([trimesh]=trimesh [hdf5plugin]=hdf5plugin [rich]=rich [cv2]=opencv-python-headless [h5py]=h5py [PIL]=pillow
-        [typer]=typer [numba]=numba [llvmlite]=llvmlite [cuda.core]=cuda-core [cuda.bindings]=cuda-bindings [cuda.pathfinder]=cuda-pathfinder
+        [typer]=typer [cuda.core]=cuda-core [cuda.bindings]=cuda-bindings [cuda.pathfinder]=cuda-pathfinder
         [tensorboard]=tensorboard [safetensors]=safetensors [scipy]=scipy [matplotlib]=matplotlib)
     for module in "${!packages[@]}"; do
         "$python" -c "from importlib.util import find_spec as f; exit(f('${module%%.*}') is None or f('$module') is None)" 2>/dev/null && continue
@@ -107,7 +107,7 @@ machine() { # what this is, and whether the card answers
 import sys
 sys.path.append("benchmarks")
 from machine import machine
-print(machine("numpy", "numba", "cuda-core", "cuda-bindings", "nvidia-cuda-nvrtc", "torch", "h5py", "hdf5plugin"))
+print(machine("numpy", "cuda-core", "cuda-bindings", "nvidia-cuda-nvrtc", "torch", "h5py", "hdf5plugin"))
 PY
 }
 

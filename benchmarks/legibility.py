@@ -37,7 +37,6 @@ from machine import RESULTS, Rows, machine, options
 from scipy import stats
 
 from simtown.assets.catalogue import ENTITIES
-from simtown.core.exact import kernel
 from simtown.core.streams import Stream
 from simtown.render.raster import Raster
 from simtown.scenes.camera import Camera
@@ -174,47 +173,23 @@ def by_daylight(day: Known, seen: Known) -> Known:
     )
 
 
-@kernel
-def costs(seen, middle, inverse, base, most, noticed, rows, margin_x, margin_y, sums, out):  # type: ignore[no-untyped-def]
-    """Least cost of every query under every kind, over all shifts: out (queries, kinds) float32.
-
-    Sums run along columns first, into `sums` (columns,), so that several are added at a time in a fixed
-    order.
-    """
-    zero = np.float32(0.0)
-    columns = seen.shape[2] - 2 * margin_x
-    high = rows - 2 * margin_y
-    for q in range(seen.shape[0]):
-        for k in range(middle.shape[0]):
-            out[q, k] = np.inf
-            for dy in range(2 * margin_y + 1):
-                for dx in range(2 * margin_x + 1):
-                    sums[:] = zero
-                    for channel in range(3):
-                        for row in range(high):
-                            a, b = channel * rows + row + dy, channel * rows + row + margin_y
-                            picture = seen[q, a, dx : dx + columns]
-                            centre = middle[k, b, margin_x : margin_x + columns]
-                            sharp = inverse[k, b, margin_x : margin_x + columns]
-                            start = base[k, b, margin_x : margin_x + columns]
-                            for x in range(columns):
-                                gap = max(abs(picture[x] - centre[x]) - noticed, zero)
-                                sums[x] += min(start[x] + gap * sharp[x], most)
-                    total = zero
-                    for x in range(columns):
-                        total += sums[x]
-                    out[q, k] = min(out[q, k], total)
-
-
 def judge(seen: np.ndarray, kinds: Known, margin: tuple[int, int]) -> np.ndarray:
     """(queries, kinds + 1) float32: what every query costs as every kind, and last as the street without a
-    vehicle.
+    vehicle: the least over all shifts.
     """
-    out = np.zeros((len(seen), len(kinds.middle)), dtype=np.float32)
-    sums = np.zeros(seen.shape[2] - 2 * margin[0], dtype=np.float32)
-    deviation = np.maximum(kinds.deviation, np.float32(NOTICED))
-    base, most, noticed = np.log(2 * deviation), np.float32(log(256 * ODD)), np.float32(NOTICED)
-    costs(seen, kinds.middle, 1 / deviation, base, most, noticed, seen.shape[1] // 3, *margin, sums, out)
+    across, down = margin
+    colours = (3, seen.shape[1] // 3, seen.shape[2])
+    inner = (slice(None), slice(down, colours[1] - down), slice(across, colours[2] - across))
+    deviation = np.maximum(kinds.deviation, np.float32(NOTICED)).reshape(-1, *colours)
+    base, most = np.log(2 * deviation), np.float32(log(256 * ODD))
+    out = np.full((len(seen), len(deviation)), np.inf, dtype=np.float32)
+    pictures = seen.reshape(-1, *colours)
+    for dy, dx in product(range(2 * down + 1), range(2 * across + 1)):
+        shifted = pictures[:, :, dy : dy + colours[1] - 2 * down, dx : dx + colours[2] - 2 * across]
+        for kind, middle in enumerate(kinds.middle.reshape(-1, *colours)):
+            gap = np.maximum(np.abs(shifted - middle[inner]) - np.float32(NOTICED), 0)
+            cost = np.minimum(base[kind][inner] + gap / deviation[kind][inner], most)
+            out[:, kind] = np.minimum(out[:, kind], cost.sum(axis=(1, 2, 3)))
     return out
 
 
@@ -285,7 +260,7 @@ def main() -> None:
         cases.append(("clear", 64))
     settings = f"intensity 1, seeds 0-{args.seeds - 1}, {len(kinds)} kinds"
     out = args.out if args.kinds == list(ENTITIES) else None
-    rows, where = Rows(out, "", "weather", "size"), machine("numpy", "numba")
+    rows, where = Rows(out, "", "weather", "size"), machine("numpy")
     for weather, size in cases:
         for seen, verdicts in examine(kinds, weather, size, args.seeds, args.threads).items():
             for part, name, right, of, percent in report(args.kinds, verdicts):

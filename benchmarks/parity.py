@@ -30,7 +30,7 @@ def main() -> None:
     scenes = sample(settings.recipe("train"), np.arange(args.scenes)).scene
     scenes.weather[:] = np.arange(args.scenes) % len(WEATHERS)
     card, differing = Cuda(), 0
-    rows = Rows(args.out, f"{card.card.name}, {machine('numpy', 'numba')}")
+    rows = Rows(args.out, f"{card.card.name}, {machine('numpy')}")
     for size, run in product(args.sizes, range(1, args.runs + 1)):
         width, height = (int(side) for side in (size.split("x") * 2)[:2])
         expected = Raster().render(scenes, width, height)

@@ -322,7 +322,7 @@ def measure(size: int, scenes: int, rounds: int, seconds: float) -> Iterator[dic
 
 def main() -> None:
     args = options(__doc__, scenes=256, sizes=[128, 256], rounds=5, seconds=2.0, out=RESULTS / "render.csv")
-    here = machine("numpy", "numba", "pyrender", "PyOpenGL", "pybullet", "moderngl")
+    here = machine("numpy", "pyrender", "PyOpenGL", "pybullet", "moderngl")
     rows = Rows(args.out, f"{here}; load average {os.getloadavg()[0]:.1f}; LP_NUM_THREADS=1")
     for size in args.sizes:
         for row in measure(size, args.scenes, args.rounds, args.seconds):

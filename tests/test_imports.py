@@ -11,8 +11,8 @@ import simtown
 ROOT = Path(simtown.__file__).parent
 #: A package may import those in the rows above its own. Packages in one row do not import each other.
 LAYERS = (
-    ("core",),
     ("kernels",),
+    ("core",),
     ("assets",),
     ("scenes",),
     ("language", "render"),

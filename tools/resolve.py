@@ -69,16 +69,16 @@ class Hashed(NamedTuple):
 
 #: pip compares the hashes of everything that a command installs or of nothing, and a folder with sources has
 #: no hash: so these files are installed first, and simtown alone after them, with the packages that build it
-#: (hatchling; editables for `pip install -e`).
+#: (hatchling and ziglang; editables for `pip install -e`).
 FILES = {
-    "demo": Hashed("What make demo installs before simtown itself.", ("hatchling",), ()),
+    "demo": Hashed("What make demo installs before simtown itself.", ("hatchling", "ziglang"), ()),
     "build": Hashed(
         "What make test installs first: pip, and what builds the packages without a wheel.",
         ("pip", "setuptools"),
     ),
     "test": Hashed(
         "What make test installs before simtown itself: all but PyTorch.",
-        ("hatchling", "editables", "sympy"),
+        ("hatchling", "ziglang", "editables", "sympy"),
         ("dev",),
     ),
     "audit": Hashed("What CI looks for known vulnerabilities with.", ("pip-audit",)),

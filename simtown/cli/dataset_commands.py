@@ -11,7 +11,7 @@ from rich import box
 
 from simtown.cli.command import DAMAGED, RefusalError, command, parse_names, parse_size
 from simtown.cli.places import beside, local, local_file, name_of, png_file
-from simtown.cli.sharing import PoolSettings, progress_of, ready_renderer
+from simtown.cli.sharing import PoolSettings, progress_of
 from simtown.core.console import new_table, page, styled
 from simtown.core.extras import need
 from simtown.core.files import save_bytes, save_json, save_text
@@ -49,7 +49,7 @@ def render(
 
     from simtown.datasets import export_scene
     from simtown.datasets.locate import find
-    from simtown.render.renderers import choose_device
+    from simtown.render.renderers import choose_device, make_renderer
 
     if drawing.renderer == "opengl" and drawing.device != "cpu":
         raise RefusalError("--device chooses where raster draws; with --renderer opengl leave it out")
@@ -60,7 +60,8 @@ def render(
     glb = local_file(drawing.glb, "--glb") if drawing.glb else None
     json = local_file(drawing.json, "--json") if drawing.json else None
     device = choose_device(drawing.device, complain, width, height)
-    frames = ready_renderer(drawing.renderer, device).render(scene, width, height)
+    renderer = make_renderer("opengl" if drawing.renderer == "opengl" else device)
+    frames = renderer.render(scene, width, height)
     pictures = {path: frames.rgb[0][..., ::-1]}
     if drawing.depth:
         millimetres = np.clip(frames.depth[0] * 1000 + 0.5, 0, 65535)
@@ -145,13 +146,13 @@ def verify(
     from simtown.datasets import verify
     from simtown.datasets.remote import store_of
     from simtown.datasets.settings import Settings
+    from simtown.render.renderers import make_renderer
 
     store = store_of(dataset)
     total = sum(Settings.from_resolved(store.load_manifest()["settings"]).counts().values())
-    renderer = ready_renderer("raster")  # compiled here, also for what samples, before the workers start
     drawn = None if everything else pictures
     with progress_of(f"verify {store}", total) as progress, workers.pool(total) as pool:
-        report = verify.verify(dataset, renderer if drawn != 0 else None, drawn, quick, progress, pool)
+        report = verify.verify(dataset, make_renderer() if drawn != 0 else None, drawn, quick, progress, pool)
     for problem in report.problems:
         complain(f"simtown: {problem}")
     if count := len(report.problems):

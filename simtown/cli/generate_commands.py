@@ -11,7 +11,7 @@ from typing import Annotated
 from simtown.assets.catalogue import ENTITIES
 from simtown.cli.command import RefusalError, command, parse_size
 from simtown.cli.places import local, name_of, png_file
-from simtown.cli.sharing import PoolSettings, progress_of, ready_renderer, save_picture
+from simtown.cli.sharing import PoolSettings, progress_of, save_picture
 from simtown.core.options import option
 from simtown.core.progress import Progress
 from simtown.core.terminal import complain, say
@@ -45,7 +45,7 @@ def generate(
     from simtown.datasets.preview import dataset_sheet
     from simtown.datasets.reader import open_dataset
     from simtown.datasets.remote import store_of
-    from simtown.render.renderers import choose_device
+    from simtown.render.renderers import choose_device, make_renderer
 
     width, height = parse_size(size)
     settings = replace(settings, width=width, height=height)
@@ -57,17 +57,15 @@ def generate(
             "note: beside a distractor, the words alone answer 6 of 10 questions about near and far (chance: "
             "5), since longer vehicles stand behind more often; left and right are fair"
         )
-    begun(store, settings)  # refused before anything is compiled
+    begun(store, settings)
     with Progress(f"generate {store}") as progress, workers.pool() as pool:
         if workers.engine == "ray" and device == "cuda":
             drawn_on = device  # the cluster's cards, not this machine's
         else:
             drawn_on = choose_device(device, complain, width, height)
-        if workers.engine == "local" and drawn_on == "cpu":
-            ready_renderer("raster")  # compile once, here, before the workers start
         manifest = generate(settings, target, callback=progress, device=drawn_on, pool=pool)
     if PREVIEW not in store.listing()[0]:
-        sheet = dataset_sheet(open_dataset(target), ready_renderer("raster"))
+        sheet = dataset_sheet(open_dataset(target), make_renderer())
         with store.making(PREVIEW) as place:
             save_picture(sheet, place / PREVIEW)
     counts = ", ".join(f"{count} {split}" for split, count in settings.counts().items())
@@ -132,6 +130,7 @@ def preview(
     """
     from simtown.datasets import preview
     from simtown.datasets.reader import open_dataset
+    from simtown.render.renderers import make_renderer
 
     sources = {"DIR": dataset, "--random": show.random, "--entity": show.entity, "--weather": show.weather}
     chosen = [name for name, value in sources.items() if value]
@@ -144,21 +143,21 @@ def preview(
     path = png_file(show.out, name)
     settings = Settings(entities=show.entities, distractor=show.distractor, seed=show.seed)
     settings.check()
+    renderer = make_renderer("opengl" if show.renderer == "opengl" else "cpu")
     if dataset is not None:
         data = open_dataset(dataset)
         if not len(data[show.split]):
             raise RefusalError(f"{dataset} has no {show.split} examples: choose another --split")
-        renderer = ready_renderer(show.renderer)
         sheet = preview.dataset_sheet(data, renderer, show.split, show.count, show.large)
     elif show.random:
         side = 512 if show.large else 160
-        sheet = preview.random_sheet(settings, ready_renderer(show.renderer), show.count, side, side)
+        sheet = preview.random_sheet(settings, renderer, show.count, side, side)
     elif show.entity:
         numbers = [ENTITIES.index(name) for name in show.entity]
-        sheet = preview.entity_sheet(ready_renderer(show.renderer), numbers, 384 if show.large else 192)
+        sheet = preview.entity_sheet(renderer, numbers, 384 if show.large else 192)
     else:
         side = 512 if show.large else 256
-        sheet = preview.weather_sheet(settings, ready_renderer(show.renderer), list(show.weather), side)
+        sheet = preview.weather_sheet(settings, renderer, list(show.weather), side)
     save_picture(sheet, path)
     say(f"{path}: {sheet.width} x {sheet.height} pixels")
 

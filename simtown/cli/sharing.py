@@ -13,14 +13,13 @@ import typer
 from simtown.cli.command import DAMAGED, RefusalError
 from simtown.core.files import replacing
 from simtown.core.options import option
-from simtown.core.progress import Progress, report
+from simtown.core.progress import Progress
 from simtown.core.terminal import complain, say
 
 if TYPE_CHECKING:
     from simtown.core.cluster import Cluster
     from simtown.core.pool import Pool
     from simtown.core.processes import Outcome
-    from simtown.render.frames import Renderer
 
 DeviceOption = Annotated[str, "auto, cpu or cuda."]
 AllowOption = Annotated[
@@ -106,42 +105,6 @@ def save_picture(image: Any, path: Path) -> None:
     """Write a picture whole or not at all."""
     with replacing(path) as temporary:
         image.save(temporary, format="PNG")
-
-
-def ready_renderer(engine: str, device: str = "cpu") -> Renderer:
-    """The renderer "opengl", or "raster" on "cpu" or "cuda".
-
-    numba compiles the kernels of raster here, once on each machine, and a line announces it.
-    """
-    from simtown.render.renderers import make_renderer
-
-    if engine == "opengl":
-        return make_renderer("opengl")
-    import numpy as np
-    from numba.core import event
-
-    from simtown.datasets.settings import Settings
-    from simtown.datasets.shards import columns
-    from simtown.language.sampler import sample
-
-    class Notice(event.Listener):
-        """Announces a compilation; numba reports none if it finds the kernel on disk."""
-
-        announced = False
-
-        def on_start(self, event: object) -> None:
-            if not self.announced:
-                report("compiling for this machine, once, in about 40 seconds ...")
-            self.announced = True
-
-        on_end = on_start
-
-    with event.install_listener("numba:compile", Notice()):
-        settings, renderer = Settings(distractor=True), make_renderer(device)
-        examples = sample(settings.recipe("train"), np.arange(2))
-        columns(examples, np.arange(2), settings)
-        renderer.render(examples.scene, 32, 32)
-    return renderer
 
 
 def chosen_device(name: str) -> str:

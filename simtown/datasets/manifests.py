@@ -71,7 +71,7 @@ def fresh(settings: Settings, tables: Tables | None = None) -> dict[str, Any]:
         "format": FORMAT,
         "schema": SCHEMA,
         "simtown": __version__,
-        "libraries": versions("numpy", "numba", "h5py", "hdf5plugin"),
+        "libraries": versions("numpy", "h5py", "hdf5plugin"),
         "settings": settings.resolved(tables),
         "vocabulary": list(vocabulary_for(settings.phrasing, settings.relations)),
         "complete": False,

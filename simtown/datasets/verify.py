@@ -211,9 +211,7 @@ def _expected_manifest(
     What cannot be proven, or was not counted since a shard has a problem, is the manifest's own.
     """
     expected = manifests.fresh(settings, tables)
-    expected |= {key: manifest[key] for key in (manifests.SEAL, "simtown", "complete")}
-    for name in expected["libraries"].keys() & manifest["libraries"].keys():
-        expected["libraries"][name] = manifest["libraries"][name]
+    expected |= {key: manifest[key] for key in (manifests.SEAL, "simtown", "libraries", "complete")}
     for key, from_file in (("frequencies", settings.table_from_file), ("paint", settings.paint_from_file)):
         if from_file:
             expected["settings"][key] = manifest["settings"][key]

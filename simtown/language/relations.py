@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simtown.core.exact import inlined_kernel, kernel, sincos
+from simtown.core.exact import sincos
 
 LATERAL, RADIAL = 0, 1
 
@@ -65,61 +65,8 @@ def relation_numbers(names: tuple[str, ...]) -> np.ndarray:
     return np.array([RELATION_NAMES.index(n) for n in names])
 
 
-_AXIS, _SIGN, _LEAST = (
-    np.array([getattr(r, name) for r in RELATIONS]) for name in ("axis", "sign", "margin")
-)
-
-
-@inlined_kernel
-def stands(x, y, camera):  # type: ignore[no-untyped-def]
-    """A place as the viewer sees it: (slope to the right, metres ahead), float64; see :func:`separations`."""
-    s, c = sincos(np.float64(camera[3]))
-    dx, dy = np.float64(x) - np.float64(camera[0]), np.float64(y) - np.float64(camera[1])
-    ahead = dy * c - dx * s
-    return (dx * c + dy * s) / ahead, ahead
-
-
-@inlined_kernel
-def separation(axis, a, b):  # type: ignore[no-untyped-def]
-    """How a stands to b along an axis, both as :func:`stands` gives them, metres: an entry of
-    :func:`separations`.
-    """
-    (slope_a, far_a), (slope_b, far_b) = a, b
-    return (slope_a - slope_b) * (0.5 * (far_a + far_b)) if axis == LATERAL else far_a - far_b
-
-
-@inlined_kernel
-def margin(relation, subject, obj):  # type: ignore[no-untyped-def]
-    """Signed distance (metres) by which a relation holds between two vehicles, both as :func:`stands` gives
-    them.
-    """
-    return _SIGN[relation] * separation(_AXIS[relation], subject, obj)
-
-
-@inlined_kernel
-def truth(distance, relation):  # type: ignore[no-untyped-def]
-    """1 where a relation of this signed margin holds, -1 where it does not, 0 where it is undefined."""
-    return 1 if distance > _LEAST[relation] else -1 if distance < -_LEAST[relation] else 0
-
-
-@kernel
-def _separations(pose, camera, out):  # type: ignore[no-untyped-def]
-    count = pose.shape[1]
-    for n in range(len(pose)):
-        for i in range(count):
-            place = stands(pose[n, i, 0], pose[n, i, 1], camera[n])
-            for j in range(count):
-                other_place = stands(pose[n, j, 0], pose[n, j, 1], camera[n])
-                out[n, LATERAL, i, j], out[n, RADIAL, i, j] = (
-                    separation(LATERAL, place, other_place),
-                    separation(RADIAL, place, other_place),
-                )
-
-
-@kernel
-def _truths(distance, relation, out):  # type: ignore[no-untyped-def]
-    for n in range(len(distance)):
-        out[n] = truth(distance[n], relation[n])
+#: Columns of the table, for the sampler.
+AXES, SIGNS, LEAST = (np.array([getattr(r, name) for r in RELATIONS]) for name in ("axis", "sign", "margin"))
 
 
 def separations(pose: np.ndarray, camera: np.ndarray) -> np.ndarray:
@@ -135,17 +82,21 @@ def separations(pose: np.ndarray, camera: np.ndarray) -> np.ndarray:
         its yaw. The lateral separation is the difference of slopes (metres to the right by metres ahead of
         the camera) times the mean of both distances ahead.
     """
-    pose, camera = (np.ascontiguousarray(each, dtype=np.float64) for each in (pose, camera))
-    out = np.zeros((len(pose), 2, pose.shape[1], pose.shape[1]))
-    _separations(pose, camera, out)
-    return out
+    pose, camera = pose.astype(np.float64), camera.astype(np.float64)[:, None]
+    s, c = sincos(camera[..., 3])
+    dx, dy = pose[..., 0] - camera[..., 0], pose[..., 1] - camera[..., 1]
+    ahead = dy * c - dx * s
+    slope = (dx * c + dy * s) / ahead
+    one, other = (slice(None), slice(None), None), (slice(None), None)
+    lateral = (slope[one] - slope[other]) * (0.5 * (ahead[one] + ahead[other]))
+    return np.stack([lateral, ahead[one] - ahead[other]], axis=1)
 
 
 def margins(separation: np.ndarray, relation: np.ndarray, subject: np.ndarray, obj: np.ndarray) -> np.ndarray:
     """Signed distance (metres) by which relations hold: (n,) float64, for :func:`separations` and (n,)
     numbers and slots.
     """
-    result: np.ndarray = _SIGN[relation] * separation[np.arange(len(relation)), _AXIS[relation], subject, obj]
+    result: np.ndarray = SIGNS[relation] * separation[np.arange(len(relation)), AXES[relation], subject, obj]
     return result
 
 
@@ -153,8 +104,5 @@ def truths(margin: np.ndarray, relation: np.ndarray) -> np.ndarray:
     """1 where relations of these signed margins hold, -1 where they do not, 0 where they are undefined: (n,)
     int8, for (n,) arrays.
     """
-    out = np.zeros(len(margin), dtype=np.int8)
-    _truths(
-        np.ascontiguousarray(margin, dtype=np.float64), np.ascontiguousarray(relation, dtype=np.int64), out
-    )
-    return out
+    least = LEAST[relation]
+    return np.where(margin > least, 1, np.where(margin < -least, -1, 0)).astype(np.int8)

@@ -3,45 +3,43 @@
 A scene and a fair answer come first; then questions are proposed from equation 5 until the logical form's
 truth is the answer; then the distractor, if there is one, is drawn until it changes the truth of neither the
 question nor its opposite. Every draw has an address (example, attempt), so example i depends on the settings,
-the split and i alone. :mod:`simtown.language.rejection` has the procedure itself.
+the split and i alone. simtown/kernels/src/rejection.hpp has the procedure itself.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
+from typing import Any
 
 import numpy as np
 
+from simtown import kernels
 from simtown.core.streams import Stream
-from simtown.language import rejection
+from simtown.language import relations
 from simtown.language.questions import STYLES
-from simtown.language.rejection import (
-    CAP,
-    COMPONENTS,
-    DISTRACTOR,
-    DRAWS,
-    ENTITY,
-    FOUND,
-    LOOPS,
-    PLACEMENT,
-    Arrays,
-    Memory,
-    SamplingPlan,
-)
 from simtown.language.relations import DEFAULT_RELATIONS, LATERAL, RADIAL, RELATIONS, relation_numbers
 from simtown.scenes.camera import Camera
 from simtown.scenes.paint import may_change
 from simtown.scenes.placement import half_sizes
 from simtown.scenes.scene import SceneBatch
-from simtown.scenes.silhouette import desk
-from simtown.scenes.street import SLOTS, draft, kinds
-from simtown.scenes.weather import DEFAULT_WEATHERS, weather_numbers
+from simtown.scenes.silhouette import kernel_shapes
+from simtown.scenes.street import SLOTS, kernel_kinds
+from simtown.scenes.weather import DEFAULT_WEATHERS, ELEVATIONS, weather_numbers
 
+#: Most attempts of any one loop for one example, and draws of kinds before an example is impossible, as the
+#: kernel has them (simtown/kernels/src/rejection.hpp).
+CAP, DRAWS = 10_000, 30
+#: Names of rejection loops, as rows of `tried`; FOUND if none of them failed.
+LOOPS = ("entity", "placement", "question", "distractor")
+ENTITY, PLACEMENT, QUESTION, DISTRACTOR, FOUND = range(5)
+#: Components of the addresses of draws, in the order of the kernel's.
+COMPONENTS = (
+    "entity", "placement", "question", "distractor", "distractor kind", "camera", "answer", "weather",
+    "street", "phrasing", "paint",
+)  # fmt: skip
 #: The largest random shift of the camera to a side, along the view and in height, for a jitter of 1 m
 #: (metres), and its turn (radians).
 JITTER = (1.0, 0.25, 0.25, 0.03)
-#: Names of rejection loops, in the order of LOOPS.
-NAMES = ("entity", "placement", "question", "distractor")
 
 
 class ImpossibleError(ValueError):
@@ -112,32 +110,29 @@ def sample(recipe: Recipe, index: np.ndarray) -> Examples:
         ImpossibleError: a setting allows none of them.
         ValueError: a relation or a weather is unknown.
     """
-    index = np.ascontiguousarray(index, dtype=np.int64)
     plan = plan_of(recipe)
-    vehicles = len(plan.sums)
-    out, tried = _arrays(len(index), vehicles), np.zeros((LOOPS, 2), dtype=np.int64)
-    memory = Memory(
-        desk(len(plan.mirrors) + 1, vehicles),
-        draft(),
-        np.zeros((2, 2, vehicles)),
-        np.zeros((2, 2 * vehicles)),
+    vehicles = len(plan["sums"])
+    out, tried = _arrays(len(index), vehicles), np.zeros((len(LOOPS), 2), dtype=np.int64)
+    slots = {"subject_slot": out.pop("subject"), "object_slot": out.pop("object")}
+    numbers = np.ascontiguousarray(index, dtype=np.int64)
+    failed = kernels.call(
+        "sample", **plan, **kernel_shapes(), **kernel_kinds(), index=numbers, **out, **slots, tried=tried
     )
-    failed = rejection.examples(plan, index, memory, out, tried)
     if failed != FOUND:
         raise ImpossibleError(_why(recipe, vehicles, failed))
-    arrays = out._asdict()
-    scene = SceneBatch(**{f.name: arrays.pop(f.name) for f in fields(SceneBatch)})
+    scene = SceneBatch(**{f.name: out.pop(f.name) for f in fields(SceneBatch)})
     counts = {
-        NAMES[loop]: (int(tried[loop, 0]), int(tried[loop, 1]))
-        for loop in range(LOOPS)
-        if loop != DISTRACTOR or recipe.distractor
+        name: (int(proposed), int(accepted))
+        for name, (proposed, accepted) in zip(LOOPS, tried, strict=True)
+        if name != "distractor" or recipe.distractor
     }
-    return Examples(scene, **arrays, tried=counts)
+    return Examples(scene, subject=slots["subject_slot"], object=slots["object_slot"], **out, tried=counts)
 
 
-def plan_of(recipe: Recipe) -> SamplingPlan:
-    """A recipe in numbers. Raises ImpossibleError if there are too few entities, ValueError if a relation or
-    a weather is unknown.
+def plan_of(recipe: Recipe) -> dict[str, Any]:
+    """A recipe as the kernel takes it.
+
+    Raises ImpossibleError if there are too few entities, ValueError if a relation or a weather is unknown.
     """
     either = (recipe.subject + recipe.object) / 2
     chances = [recipe.subject, recipe.object] + [either] * recipe.distractor
@@ -146,46 +141,46 @@ def plan_of(recipe: Recipe) -> SamplingPlan:
             f"{len(chances)} different vehicles cannot be drawn from {np.count_nonzero(either)} entities "
             "with a frequency above 0: give more `entities` or other `frequencies`"
         )
-    relations = relation_numbers(recipe.relations)
-    axes = {RELATIONS[r].axis for r in relations}
+    asked = relation_numbers(recipe.relations)
+    axes = {RELATIONS[r].axis for r in asked}
+    # mirror images in which a scene of two vehicles must be acceptable too: along LATERAL, along RADIAL
     mirrors = [(True, False)] * (LATERAL in axes) + [(False, True), (True, True)][: len(axes)] * (
         RADIAL in axes
     )
-    return SamplingPlan(
-        keys=np.array([Stream(recipe.seed, recipe.split, component).key for component in COMPONENTS]),
-        subject=np.ascontiguousarray(recipe.subject, dtype=np.float64),
-        object=np.ascontiguousarray(recipe.object, dtype=np.float64),
-        sums=np.stack([np.cumsum(p) / np.cumsum(p)[-1] for p in chances]),
-        relations=relations,
-        mirrors=np.array(mirrors),
-        mirrors_of_three=int(
-            LATERAL in axes
-        ),  # three long vehicles may fit one way only: the third is not asked about
-        exchangeable=RADIAL in axes,
-        camera=Camera().row(),
-        jitter=recipe.jitter * np.array(JITTER),
-        weathers=weather_numbers(recipe.weathers),
-        phrasings=np.array(STYLES[recipe.phrasing]),
-        paints=np.cumsum(recipe.paint),
-        may_change=may_change(),
-        half=half_sizes(),
-        street=kinds(),
-    )
+    return {
+        "keys": np.array([Stream(recipe.seed, recipe.split, component).key for component in COMPONENTS]),
+        "subject": np.ascontiguousarray(recipe.subject, dtype=np.float64),
+        "object": np.ascontiguousarray(recipe.object, dtype=np.float64),
+        "sums": np.stack([np.cumsum(p) / np.cumsum(p)[-1] for p in chances]),
+        "relations": asked,
+        "mirrors": np.array(mirrors),
+        # three long vehicles may fit one way only: the third is not asked about
+        "mirrors_of_three": LATERAL in axes,
+        "exchangeable": RADIAL in axes,
+        "fixed_camera": Camera().row(),
+        "jitter": recipe.jitter * np.array(JITTER),
+        "weathers": weather_numbers(recipe.weathers),
+        "phrasings": np.array(STYLES[recipe.phrasing]),
+        "paints": np.cumsum(recipe.paint),
+        "may_change": may_change(),
+        "half": half_sizes(),
+        "axis": relations.AXES,
+        "sign": relations.SIGNS,
+        "least": relations.LEAST,
+        "elevation": ELEVATIONS,
+    }
 
 
-def _arrays(n: int, vehicles: int) -> Arrays:
-    """Room for n examples."""
-    shapes = {
-        "entity": (vehicles,), "pose": (vehicles, 3), "paint": (vehicles,), "prop": (SLOTS,),
-        "prop_pose": (SLOTS, 5), "prop_style": (SLOTS,), "sun": (2,), "camera": (7,), "visible": (vehicles,),
+def _arrays(n: int, vehicles: int) -> dict[str, np.ndarray]:
+    """Room for n examples: the columns of a SceneBatch, then those of Examples."""
+    columns: dict[str, tuple[Any, ...]] = {
+        "entity": ("i2", vehicles), "pose": ("f4", vehicles, 3), "paint": ("i1", vehicles),
+        "prop": ("i2", SLOTS), "prop_pose": ("f4", SLOTS, 5), "prop_style": ("u2", SLOTS),
+        "weather": ("u1",), "intensity": ("f4",), "sun": ("f4", 2), "fall_seed": ("u4",), "camera": ("f4", 7),
+        "answer": ("?",), "subject": ("i8",), "object": ("i8",), "relation": ("i8",), "phrasing": ("i8",),
+        "margin": ("f4",), "visible": ("f4", vehicles),
     }  # fmt: skip
-    dtypes = {
-        "entity": "i2", "paint": "i1", "prop": "i2", "prop_style": "u2", "weather": "u1", "fall_seed": "u4",
-        "answer": "?", "subject": "i8", "object": "i8", "relation": "i8", "phrasing": "i8",
-    }  # fmt: skip
-    return Arrays(
-        *(np.zeros((n, *shapes.get(name, ())), dtype=dtypes.get(name, "f4")) for name in Arrays._fields)
-    )
+    return {name: np.zeros((n, *shape), dtype=dtype) for name, (dtype, *shape) in columns.items()}
 
 
 def _why(recipe: Recipe, vehicles: int, loop: int) -> str:

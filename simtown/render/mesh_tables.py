@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import itertools
+from functools import lru_cache
 
 import numpy as np
 
 from simtown.assets.atlas import Atlas, atlas
 from simtown.assets.catalogue import ENTITIES, STREET, STREET_MESHES
 from simtown.assets.palette import CLOTH_TINTS, MATERIALS, ROOF_TINTS, WALL_TINTS, rgb_table
-from simtown.render.ground import CASTS, STANDS, VEHICLE
 
+#: What a mesh does to the ground (bits): it casts a shadow, it stands on the ground; and whether it is a
+#: vehicle.
+CASTS, STANDS, VEHICLE = 1, 2, 4
 #: What lies lower than this counts for the dark under a thing; what is no higher than FLAT lies on the
 #: ground, metres.
 LOW, FLAT = 0.5, 0.12
@@ -53,3 +56,15 @@ def tables() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         elif name not in high_or_long and height[m] > FLAT:
             roles[m] = CASTS | STANDS
     return palette, kinds, tints, roles
+
+
+@lru_cache(maxsize=1)
+def town() -> dict[str, np.ndarray]:
+    """The atlas and the palette as the kernels take them."""
+    a, (palette, kinds, tints, roles) = atlas(), tables()
+    names = (
+        "columns", "vertex_start", "triangles", "triangle_start", "normals", "materials", "parts", "body",
+        "hull", "hull_start", "lamps", "lamp_start", "radius",
+    )  # fmt: skip
+    own = {name: getattr(a, name) for name in names} | {"bases": bases(a), "girths": girths(a)}
+    return own | {"palette": palette, "kinds": kinds, "tints": tints, "roles": roles}

@@ -1,7 +1,7 @@
 """The second renderer: pyrender on OpenGL, slower, with softer edges and smoother air in large pictures.
 
-It draws the same state through another pipeline (GPU or Mesa instead of numba), so it also checks the
-geometry of the rasteriser. Faces have the colours of :mod:`~simtown.render.shading`, and stars, halos, rain
+It draws the same state through another pipeline (GPU or Mesa instead of our own), so it also checks the
+geometry of the rasteriser. Faces have the colours of the rasteriser, and stars, halos, rain
 and snow are the rasteriser's. The ground and the sky are simpler: shadows and lamplight have steps, and there
 are no clouds over the sky and no reflections.
 """
@@ -16,14 +16,12 @@ from typing import Any, NamedTuple
 import cv2
 import numpy as np
 
+from simtown import kernels
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, PROPS, STREET
 from simtown.assets.palette import CLOUD, GLOW, GROUND, HEADLAMP, MATERIALS, ROAD
 from simtown.core.extras import how_to_install
-from simtown.render.effects import glow_lamps, let_fall, light_stars
-from simtown.render.fill import FULL
 from simtown.render.frames import Frames, check_size
-from simtown.render.instances import instances
 from simtown.render.light import (
     AMOUNT,
     DENSITY,
@@ -36,12 +34,10 @@ from simtown.render.light import (
     THICK,
     TOP,
     VEHICLE_SUN,
-    lights,
 )
-from simtown.render.mesh_tables import tables
-from simtown.render.raster import meshes_of
-from simtown.render.shading import shade_faces
-from simtown.scenes.camera import NEAR, views
+from simtown.render.mesh_tables import town
+from simtown.render.raster import scenes_of
+from simtown.scenes.camera import NEAR
 from simtown.scenes.scene import SceneBatch, check_scenes
 
 #: Colour is drawn this many times denser, on top of pyrender's four samples.
@@ -50,6 +46,8 @@ _DENSE = 2
 #: depth.
 _SKY, _FAR = 900.0, 1000.0
 _SKY_STRIPS = 24
+#: Nearness of what is a metre away, as the rasteriser's samples have it.
+_METRE = ((1 << 32) - (1 << 20)) * NEAR / 65536
 _KINDS = np.array([m.kind for m in MATERIALS])
 _NO_SHADOW = [
     len(ENTITIES) + i for i, name in enumerate(PROPS) if name in STREET["building"] or name in STREET["cloud"]
@@ -159,12 +157,11 @@ class OpenGL:
         check_size(width, height)
         check_scenes(batch)
         frames = Frames.blank(len(batch), width, height, geometry)
-        meshes, poses, styles, ids, paints = instances(batch)
-        view = views(batch.camera, width, height).astype(float)
-        light = lights(batch.weather, batch.intensity, batch.sun).astype(float)
+        scenes = scenes_of(batch, width, height)
+        columns = (scenes[name] for name in ("views", "lights", "meshes", "poses", "styles", "paints"))
         streets = [
-            _Street(*row)
-            for row in zip(view, light, meshes, poses.astype(float), styles, paints, strict=True)
+            _Street(view.astype(float), light.astype(float), meshes, poses.astype(float), styles, paints)
+            for view, light, meshes, poses, styles, paints in zip(*columns, strict=True)
         ]
         # all geometry, then all colour: the context changes its size, and drops its meshes, twice a batch
         self._resize(width, height)
@@ -173,7 +170,7 @@ class OpenGL:
             if (
                 geometry or (street.light[[STARS, LAMPS, AMOUNT]] > 0).any()
             ):  # depth hides what is behind things
-                names, depths[n] = self._geometry(street, ids)
+                names, depths[n] = self._geometry(street, scenes["ids"])
                 if geometry:
                     frames.ids[n], frames.depth[n] = names, depths[n]
         self._resize(_DENSE * width, _DENSE * height)
@@ -181,7 +178,10 @@ class OpenGL:
             rgb = cv2.resize(self._colour(street), (width, height), interpolation=cv2.INTER_AREA)
             frames.rgb[n] = (rgb * 255.0 + 0.5).astype(np.uint8)
             if n in depths:
-                _lay_over(frames.rgb[n], depths[n], street, batch.fall_seed[n])
+                # the rasteriser's own stars, halos of lamps, rain and snow
+                scene = {name: each if name == "ids" else each[n : n + 1] for name, each in scenes.items()}
+                nearness = (_METRE / depths[n]).astype(np.uint16)
+                kernels.call("lay_over", **town(), **scene, nearness=nearness, rgb=frames.rgb[n])
         return frames
 
     def _resize(self, width: int, height: int) -> None:
@@ -276,20 +276,19 @@ def _painted(street: _Street) -> tuple[np.ndarray, np.ndarray]:
     mirrored = ray[:, 2] - 2.0 * (ray * turned).sum(axis=1) * normals[:, 2]
     glance = mirrored / np.sqrt((ray * ray).sum(axis=1))
     suns = np.where(street.meshes[owner] < len(ENTITIES), VEHICLE_SUN, SUN)
-    numbers = (upright.astype(np.float32), facing.astype(np.float32), glance.astype(np.float32))
-    colours = np.zeros((len(owner), 3))
-    palette, kinds, tints, _ = tables()
-    shade_faces(
-        light.astype(np.float32),
-        suns,
-        palette,
-        kinds,
-        tints,
-        materials,
-        street.styles[owner],
-        a.parts[triangle],
-        *numbers,
-        colours,
+    colours = np.zeros((len(owner), 3), dtype=np.float32)
+    kernels.call(
+        "shade_faces",
+        **town(),
+        light=light.astype(np.float32),
+        suns=suns.astype(np.int64),
+        face_materials=materials.astype(np.uint8),
+        face_styles=street.styles[owner],
+        face_parts=a.parts[triangle],
+        nz=upright.astype(np.float32),
+        facing=facing.astype(np.float32),
+        glance=glance.astype(np.float32),
+        out=colours,
     )
     kind = _KINDS[materials]
     flat = (owner == 0) & ((kind == GROUND) | (kind == ROAD) | (normals[:, 2] > 0.5))
@@ -409,17 +408,3 @@ def _rings(
                 spots = np.clip((np.stack([x, y], axis=1) * _DENSE - 0.5) * 16, -(1 << 19), 1 << 19)
                 cv2.fillConvexPoly(mask, np.round(spots).astype(np.int32), step * (i + 1), cv2.LINE_8, 4)
     return mask
-
-
-def _lay_over(rgb: np.ndarray, depth: np.ndarray, street: _Street, seed: np.uint32) -> None:
-    """Lay the rasteriser's own stars, halos of lamps, rain and snow over a picture."""
-    height, width = depth.shape
-    nearness = (FULL / 65536 / depth).astype(np.uint16)
-    view, light, poses = (part.astype(np.float32) for part in (street.view, street.light, street.poses))
-    if light[STARS] > 0:
-        light_stars(view, light, seed, width, height, nearness, rgb)
-    if light[LAMPS] > 0:
-        looks = tables()[:3]
-        glow_lamps(view, light, meshes_of(atlas()), looks, street.meshes, poses, width, height, nearness, rgb)
-    if light[AMOUNT] > 0:
-        let_fall(view, light, seed, width, height, nearness, rgb)

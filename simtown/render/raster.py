@@ -1,125 +1,62 @@
-"""The default renderer: a batch rasteriser in numba.
+"""The default renderer: a batch rasteriser in C++ (simtown/kernels/src/raster.hpp).
 
 No OpenGL, no display, no driver; the same pixels on every machine.
 """
 
 from __future__ import annotations
 
-from collections import namedtuple
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
-from simtown.assets.atlas import Atlas, atlas
-from simtown.assets.palette import MATERIALS
-from simtown.render import kernels
-from simtown.render.fill import MOST_TRIANGLES, RECORD, TAG_BITS
+from simtown import kernels
+from simtown.assets.atlas import atlas
 from simtown.render.frames import Frames, check_size
-from simtown.render.ground import BITS
 from simtown.render.instances import instances
-from simtown.render.lanes import LANES
 from simtown.render.light import lights
-from simtown.render.mesh_tables import bases, girths, tables
+from simtown.render.mesh_tables import town
 from simtown.scenes.camera import views
 from simtown.scenes.scene import SceneBatch, check_scenes
 
+#: Bits of a sample that hold the number of a triangle, and levels of cloud, which have the last numbers.
+TAG_BITS, SKY_LEVELS = 14, 32
+#: Triangles facing the camera that one scene may hold.
+MOST_TRIANGLES = (1 << TAG_BITS) - 1 - SKY_LEVELS
 #: Pixels of a strip times rows of samples: what is wider is drawn in several strips, so that memory stays
 #: bounded (8 bytes each).
 STRIP = 1024 * 2049
 
 
-#: The atlas as numba reads it.
-_Meshes = namedtuple(
-    "_Meshes",
-    "columns vertex_start triangles triangle_start normals materials parts body hull hull_start lamps "
-    "lamp_start radius bases girths",
-)
-#: Working memory of one thread: for the samples of a strip, and for the light and dark on its ground.
-_Scratch = namedtuple(
-    "_Scratch",
-    "samples polygons spots facing records colours means drawn owners planes packed plain flat starts "
-    "following active evens odds sums rest cover bottoms mirrored shares wet_blocks",
-)
-_Dark = namedtuple(
-    "_Dark",
-    "shadow_rows edges corners grid order outline slopes contact_rows rects pool_rows pools shade "
-    "keep levels dark_blocks light_blocks glow",
-)
+@lru_cache(maxsize=1)
+def _most() -> dict[str, int]:
+    """For how much of a mesh a thread needs memory."""
+    a = atlas()
+    starts = {
+        "vertices": a.vertex_start,
+        "faces": a.triangle_start,
+        "corners": a.hull_start,
+        "lamps": a.lamp_start,
+    }
+    most = {f"most_{name}": int(np.diff(start).max()) for name, start in starts.items()}
+    return most | {"most_ground": int(np.diff(a.triangle_start)[a.ground])}
 
 
-def _scratch(width: int, height: int, most_vertices: int, most_faces: int, most_ground: int) -> _Scratch:
-    high, most, stride, pairs = 2 * height + 1, 1 << TAG_BITS, _stride(width), _pairs(width)
-    return _Scratch(
-        samples=np.zeros((high, stride), dtype=np.uint32),
-        polygons=np.zeros((2, 9, 3), dtype=np.float32),
-        spots=np.zeros((4, most_vertices), dtype=np.float32),
-        facing=np.zeros(most_faces + LANES, dtype=np.int32),
-        records=np.zeros(RECORD * LANES, dtype=np.uint32),
-        colours=np.zeros((most + LANES, 4), dtype=np.float32),
-        means=np.zeros(most + LANES, dtype=np.float32),
-        drawn=np.zeros(most + LANES, dtype=np.int32),
-        owners=np.zeros(most, dtype=np.uint8),
-        planes=np.tile(np.array([0.0, 0.0, 1.0, np.inf], dtype=np.float32), (most, 1)),
-        packed=np.zeros(most, dtype=np.uint64),
-        plain=np.zeros((2, len(MATERIALS), 9), dtype=np.float32),
-        flat=np.zeros((most_ground, 4), dtype=np.int32),
-        starts=np.zeros(high, dtype=np.int32),
-        following=np.zeros(most_ground, dtype=np.int32),
-        active=np.zeros(most_ground, dtype=np.int32),
-        evens=np.zeros(pairs, dtype=np.uint64),
-        odds=np.zeros(pairs, dtype=np.uint64),
-        sums=np.zeros(pairs, dtype=np.uint64),
-        rest=np.zeros(3 * LANES, dtype=np.uint8),
-        cover=np.zeros(stride, dtype=np.float32),
-        bottoms=np.zeros(pairs, dtype=np.int32),
-        mirrored=np.zeros(pairs, dtype=np.uint64),
-        shares=np.zeros(pairs, dtype=np.int32),
-        wet_blocks=np.zeros(pairs >> BITS, dtype=np.uint8),
-    )
-
-
-def _dark(width: int, slots: int, most_corners: int, most_lamps: int) -> _Dark:
-    pairs = _pairs(width)
-    lamps = 2 * slots * most_lamps + 1  # each with its light and its reflection
-    return _Dark(
-        shadow_rows=np.zeros((slots, 4), dtype=np.int32),
-        edges=np.zeros((3, slots * most_corners + LANES), dtype=np.float32),
-        corners=np.zeros((3, most_corners), dtype=np.float32),
-        grid=np.zeros((2, most_corners), dtype=np.int64),
-        order=np.zeros(most_corners, dtype=np.int64),
-        outline=np.zeros(2 * most_corners + 2, dtype=np.int64),
-        slopes=np.zeros((2, most_corners + LANES), dtype=np.float32),
-        contact_rows=np.zeros((slots, 2), dtype=np.int32),
-        rects=np.zeros((slots, 7), dtype=np.float32),
-        pool_rows=np.zeros((lamps, 3), dtype=np.int32),
-        pools=np.zeros((lamps, 9), dtype=np.float32),
-        shade=np.zeros(pairs, dtype=np.float32),
-        keep=np.ones(pairs, dtype=np.float32),
-        levels=np.zeros(pairs, dtype=np.int32),
-        dark_blocks=np.zeros(pairs >> BITS, dtype=np.uint8),
-        light_blocks=np.zeros(pairs >> BITS, dtype=np.uint8),
-        glow=np.zeros(pairs, dtype=np.uint64),
-    )
-
-
-def _stride(width: int) -> int:
-    """Samples of a row of so many pixels, and room for the last of LANES to lie beyond it."""
-    return -(-(2 * width + 1 + LANES) // 16) * 16
-
-
-def _pairs(width: int) -> int:
-    """Pairs of samples in a row of so many pixels, with room for a vector of LANES at the last of them."""
-    return (width // LANES + 2) * LANES
-
-
-def meshes_of(a: Atlas) -> _Meshes:
-    own = ("bases", "girths")
-    return _Meshes(
-        **{name: getattr(a, name) for name in _Meshes._fields if name not in own},
-        bases=bases(a),
-        girths=girths(a),
-    )
+def scenes_of(batch: SceneBatch, width: int, height: int) -> dict[str, Any]:
+    """The scenes of a batch as the kernels take them."""
+    meshes, poses, styles, ids, paints = instances(batch)
+    return {
+        "views": views(batch.camera, width, height),
+        "lights": lights(batch.weather, batch.intensity, batch.sun),
+        "meshes": meshes,
+        "poses": poses,
+        "styles": styles,
+        "ids": ids,
+        "paints": paints,
+        "fall_seeds": np.ascontiguousarray(batch.fall_seed, dtype=np.uint32),
+    }
 
 
 class TooManyTrianglesError(ValueError):
@@ -149,14 +86,6 @@ class Raster:
             raise ValueError(f"threads must be at least 1, not {threads}")
         self.threads = threads
         self.strip = STRIP
-        self._atlas = meshes_of(atlas())
-        palette, kinds, tints, self._roles = tables()
-        self._tables = (palette, kinds, tints)
-        self._most_vertices = int(np.diff(self._atlas.vertex_start).max())
-        self._most_faces = int(np.diff(self._atlas.triangle_start).max())
-        self._most_corners = int(np.diff(self._atlas.hull_start).max())
-        self._most_lamps = int(np.diff(self._atlas.lamp_start).max())
-        self._most_ground = int(np.diff(self._atlas.triangle_start)[atlas().ground])
 
     def render(self, batch: SceneBatch, width: int, height: int, geometry: bool = True) -> Frames:
         """Pictures, and with `geometry` depth and instance ids, of every scene of a batch, at one size.
@@ -169,21 +98,13 @@ class Raster:
         check_scenes(batch)
         n = len(batch)
         frames = Frames.blank(n, width, height, geometry)
-        meshes, poses, styles, ids, paints = instances(batch)
-        strip = self.strip_of(width, height)
-        args = (strip, views(batch.camera, width, height), lights(batch.weather, batch.intensity, batch.sun),
-                self._atlas, self._tables, self._roles, meshes, poses, styles, ids, paints,
-                batch.fall_seed)  # fmt: skip
+        given = {
+            **town(), **_most(), **scenes_of(batch, width, height), "strip": self.strip_of(width, height),
+            "rgb": frames.rgb, "depth": frames.depth, "ids_out": frames.ids,
+        }  # fmt: skip
 
         def part(bounds: tuple[int, int]) -> int:
-            scratch = _scratch(strip, height, self._most_vertices, self._most_faces, self._most_ground)
-            dark = _dark(strip, meshes.shape[1], self._most_corners, self._most_lamps)
-            nearness = np.zeros((height, width), dtype=np.uint16)
-            return int(
-                kernels.draw_scenes(
-                    *bounds, *args, scratch, dark, nearness, frames.rgb, frames.depth, frames.ids
-                )
-            )
+            return kernels.call("draw", first=bounds[0], last=bounds[1], **given)
 
         if self.threads == 1 or n <= 1:
             failed = [part((0, n))]

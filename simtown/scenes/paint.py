@@ -12,8 +12,6 @@ import numpy as np
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, NAMED_BY_COLOUR
 from simtown.assets.palette import PAINTS
-from simtown.core.exact import inner_kernel
-from simtown.core.streams import pick, uniform
 from simtown.core.untrusted import read_text
 
 #: Paints that represent a material, such as skin, planks, walls and straw. "uniform" leaves them out.
@@ -96,15 +94,6 @@ def body_paints(entity: np.ndarray, paint: np.ndarray) -> np.ndarray:
     """
     own = atlas().own_paint[entity]  # entity -1 is the last mesh, the ground, which has no paint
     return np.where(paint >= 0, paint, own).astype(np.uint8)
-
-
-@inner_kernel
-def paint_of(word, entity, sums, may_change):  # type: ignore[no-untyped-def]
-    """The paint of one vehicle from 64 random bits: an index of PAINTS, -1 where its kind keeps its own.
-
-    `sums`: cumulative frequencies, (0,) to paint nothing; `may_change`: :func:`paintable` of every entity.
-    """
-    return pick(uniform(word), sums) if len(sums) and may_change[entity] else -1
 
 
 def _is_file(name: str) -> bool:

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simtown.core.exact import inner_kernel, kernel
-from simtown.core.streams import Stream, uniform, words
+from simtown.core.streams import Stream
 
 
 @dataclass(frozen=True)
@@ -46,8 +45,11 @@ WEATHERS: tuple[str, ...] = tuple(kind.name for kind in WEATHER_KINDS)
 DEFAULT_WEATHERS: tuple[str, ...] = WEATHERS[:7]
 #: The sun stands on the viewer's side of the street: its lowest and highest azimuth, radians.
 _AZIMUTH = (-2.8, -0.34)
-_ELEVATION = np.array([kind.elevation for kind in WEATHER_KINDS])
-_0, _1 = np.int64(0), np.int64(1)
+#: Columns of the table, for the sampler.
+ELEVATIONS = np.array([kind.elevation for kind in WEATHER_KINDS])
+BARE_TREES, HAS_CLOUDS = (
+    np.array([getattr(kind, name) for kind in WEATHER_KINDS]) for name in ("bare_trees", "clouds")
+)
 
 
 @dataclass(frozen=True)
@@ -67,25 +69,6 @@ class WeatherDraw:
     fall_seed: np.ndarray
 
 
-@inner_kernel
-def weather_of(key, index, kinds):  # type: ignore[no-untyped-def]
-    """The weather of one example, one of `kinds` (numbers of WEATHERS): kind, intensity, azimuth, elevation,
-    seed of what falls.
-    """
-    (a, b, c, d), (e, _, _, _) = words(key, index, _0, _0), words(key, index, _0, _1)
-    kind = kinds[int(uniform(a) * len(kinds))]
-    low, high = _ELEVATION[kind, 0], _ELEVATION[kind, 1]
-    azimuth = _AZIMUTH[0] + uniform(c) * (_AZIMUTH[1] - _AZIMUTH[0])
-    elevation = low + uniform(d) * (high - low)
-    return kind, uniform(b), azimuth, elevation, np.uint32(uniform(e) * 2.0**32)
-
-
-@kernel
-def _draw_weather(key, index, kinds, weather, intensity, sun, fall_seed):  # type: ignore[no-untyped-def]
-    for n in range(len(index)):
-        weather[n], intensity[n], sun[n, 0], sun[n, 1], fall_seed[n] = weather_of(key, index[n], kinds)
-
-
 def weather_numbers(allowed: tuple[str, ...]) -> np.ndarray:
     """Indices of WEATHERS by name, uint8.
 
@@ -102,21 +85,14 @@ def draw_weather(stream: Stream, index: np.ndarray, allowed: tuple[str, ...]) ->
 
     Raises ValueError if one is unknown, or if there is none.
     """
-    n = len(index)
-    drawn = WeatherDraw(
-        np.zeros(n, dtype=np.uint8),
-        np.zeros(n, dtype=np.float32),
-        np.zeros((n, 2), dtype=np.float32),
-        np.zeros(n, dtype=np.uint32),
+    which, intensity, across, up, falling = stream.uniform(index, 5).T
+    numbers = weather_numbers(allowed)
+    weather = numbers[(which * len(numbers)).astype(np.int64)]
+    low, high = ELEVATIONS[weather].T
+    azimuth = _AZIMUTH[0] + across * (_AZIMUTH[1] - _AZIMUTH[0])
+    return WeatherDraw(
+        weather,
+        intensity.astype(np.float32),
+        np.stack([azimuth, low + up * (high - low)], axis=1).astype(np.float32),
+        (falling * 2.0**32).astype(np.uint32),
     )
-    index = np.ascontiguousarray(index, dtype=np.int64)
-    _draw_weather(
-        stream.key,
-        index,
-        weather_numbers(allowed),
-        drawn.weather,
-        drawn.intensity,
-        drawn.sun,
-        drawn.fall_seed,
-    )
-    return drawn

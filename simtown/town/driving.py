@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from simtown.core.exact import kernel
+from simtown import kernels
 
 #: The driver: greatest comfortable acceleration and braking (m/s²), time headway (s), gap at a standstill
 #: (m), exponent.
@@ -59,8 +59,7 @@ def steer(heading_error: float, offset: float, speed: float, length: float) -> f
     return speed / max(0.6 * length, 0.8) * math.tan(min(max(angle, -0.5), 0.5))
 
 
-@kernel
-def path(cost, row):  # type: ignore[no-untyped-def]
+def path(cost: np.ndarray, row: int) -> np.ndarray:
     """The cheapest path over a grid, from its first column to its last, by dynamic programming.
 
     Args:
@@ -70,28 +69,11 @@ def path(cost, row):  # type: ignore[no-untyped-def]
     Returns:
         (k,) int64 rows; the first is another than `row` if the walker has to sidestep before it goes on.
     """
-    columns, rows = cost.shape
-    cheapest = cost.copy()  # from here to the last column
-    change = np.zeros((columns, rows), dtype=np.int64)  # of row, to the next column
-    for k in range(columns - 2, -1, -1):
-        for r in range(rows):
-            least = np.inf
-            for c in range(max(-SWERVE, -r), min(SWERVE, rows - 1 - r) + 1):
-                price = SWERVE_PRICE * c * c + cheapest[k + 1, r + c]
-                if price < least:
-                    least, change[k, r] = price, c
-            cheapest[k, r] += least
-    taken = np.full(columns, row, dtype=np.int64)
-    least = cheapest[0, row]
-    for side in (-1, 1):
-        sidestep, r = 0.0, row + side
-        while 0 <= r < rows:
-            sidestep += SIDESTEP_PRICE + SIDESTEP_SHARE * cost[0, r]
-            if sidestep + cheapest[0, r] < least:
-                least, taken[0] = sidestep + cheapest[0, r], r
-            r += side
-    for k in range(columns - 1):
-        taken[k + 1] = taken[k] + change[k, taken[k]]
+    taken = np.zeros(len(cost), dtype=np.int64)
+    prices = np.array([SWERVE_PRICE, SIDESTEP_PRICE, SIDESTEP_SHARE])
+    kernels.call(
+        "find_path", cost=np.ascontiguousarray(cost), prices=prices, row=row, swerve=SWERVE, taken=taken
+    )
     return taken
 
 

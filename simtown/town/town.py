@@ -12,8 +12,7 @@ import numpy as np
 from simtown.assets.catalogue import ENTITIES
 from simtown.core.streams import Stream
 from simtown.language.questions import with_article
-from simtown.render.fill import MOST_TRIANGLES
-from simtown.render.raster import TooManyTrianglesError
+from simtown.render.raster import MOST_TRIANGLES, TooManyTrianglesError
 from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import GROUP
 from simtown.scenes.placement import GAP, LANES, draw_poses, half_sizes, overlap

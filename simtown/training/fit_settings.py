@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from simtown.core.options import option
+from simtown.kernels import compiling
 
 PROTOCOLS = ("patient", "paper")
 PRECISIONS = ("float32", "tf32", "bf16")
@@ -66,10 +67,7 @@ def precision_of(choice: str, device: str) -> str:
         import torch
 
         return "bf16" if torch.cuda.get_device_capability() >= (8, 0) else "float32"
-    from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
-
-    features = get_host_cpu_features()
-    matrices, vectors = (features.get(name, False) for name in ("amx-bf16", "avx512bf16"))
+    features = compiling.features_here()
     # Intel's with AVX-512 FP16 multiply vectors of bfloat16 half as fast as those of float32
-    slow = features.get("avx512fp16", False) and not get_host_cpu_name().startswith("znver")
-    return "bf16" if matrices or (vectors and not slow) else "float32"
+    slow = "avx512_fp16" in features and "authenticamd" not in features
+    return "bf16" if "amx_bf16" in features or ("avx512_bf16" in features and not slow) else "float32"

@@ -84,7 +84,7 @@ def opened(
             "test_id": examples["test"],
         },
         "simtown": __version__,
-        "libraries": versions("torch", "numpy", "numba", "scipy", "safetensors"),
+        "libraries": versions("torch", "numpy", "scipy", "safetensors"),
         "machine": {
             "device": card or platform.processor() or platform.machine(),
             "threads": torch.get_num_threads(),

@@ -16,7 +16,6 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from simtown.core.exact import kernel
 from simtown.core.files import save_text
 from simtown.core.plots import AXIS, INK, new_figure, save_figure
 from simtown.core.tables import Table
@@ -166,28 +165,29 @@ class ImageSource:
             )
 
 
-@kernel
-def _tally(code, x, w, boxes, together, left, apart):  # type: ignore[no-untyped-def]
+def _tally(
+    code: np.ndarray,
+    x: np.ndarray,
+    w: np.ndarray,
+    boxes: np.ndarray,
+    together: np.ndarray,
+    left: np.ndarray,
+    apart: np.ndarray,
+) -> None:
     """Add one image: code (m,) int64 entities; x, w (m,) float64 left edges and widths.
 
     The rest as in :class:`Sparsity`.
     """
-    m, n = len(code), len(boxes)
-    here = np.zeros(n, dtype=np.int64)
-    for i in range(m):
-        here[code[i]] += 1
-        for j in range(m):
-            if i != j:
-                if x[i] + w[i] / 2 < x[j] + w[j] / 2:
-                    left[code[i], code[j]] += 1
-                if x[i] + w[i] <= x[j]:
-                    apart[code[i], code[j]] += 1
+    here = np.bincount(code, minlength=len(boxes))
     kinds = np.flatnonzero(here)
-    for a in kinds:
-        boxes[a] += here[a]
-        for b in kinds:
-            if a != b or here[a] > 1:
-                together[a, b] += 1
+    boxes += here
+    together[np.ix_(kinds, kinds)] += 1
+    alone = kinds[here[kinds] == 1]
+    together[alone, alone] -= 1
+    middle, others = x + w / 2, ~np.eye(len(code), dtype=bool)
+    for counts, holds in ((left, middle[:, None] < middle), (apart, (x + w)[:, None] <= x)):
+        first, second = np.nonzero(holds & others)
+        np.add.at(counts, (code[first], code[second]), 1)
 
 
 def sparsity(source: ImageSource, top: int = 100, steps: Iterable[str] = STEPS) -> Sparsity:

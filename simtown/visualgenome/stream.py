@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 import msgspec
 import numpy as np
 
-from simtown.core.exact import kernel
+from simtown import kernels
 from simtown.core.files import DamagedError
 from simtown.core.packed import BLOCK, PackedFile
 
@@ -29,74 +29,6 @@ LONGEST = 8 << 20
 _FIRST, _COMMA, _RECORD, _OVER = range(4)
 #: How any record begins: a brace and its first key.
 _ANY = re.compile(rb'\{\s*"([^"\\]*)"\s*:')
-
-
-@kernel
-def _cut(data, position, state, places):  # type: ignore[no-untyped-def]
-    """Walk over data[position:] and note where records (the items of the outermost array) begin and end.
-
-    Args:
-        data: (n,) uint8.
-        position: where to go on.
-        state: (4,) int64: depth, in a string, what may come next, bits of open brackets (1 a brace), kept
-            from block to block.
-        places: (2m,) int64, filled with the offsets of a begin and the end after it, in turn.
-
-    Returns:
-        How many offsets were written, where the walk stopped, and whether it stopped at a byte that cannot
-        stand there.
-    """
-    depth, inside, expected, kinds = state[0], state[1], state[2], state[3]
-    count, i, n, wrong = 0, position, len(data), False
-    while i < n and count < len(places) - 1:
-        c = data[i]
-        if inside:
-            if c == 92:  # a backslash: the next byte means itself, wherever the block ends
-                inside = 2 if inside == 1 else 1
-            elif inside == 2:
-                inside = 1
-            elif c == 34:
-                inside = 0
-        elif depth > 1:
-            if c == 34:
-                inside = 1
-            elif c == 123 or c == 91:
-                depth += 1
-                if depth > 60:
-                    wrong = True
-                    break
-                kinds = (kinds << 1) | (c == 123)
-            elif c == 125 or c == 93:
-                if (kinds & 1) != (c == 125):
-                    wrong = True
-                    break
-                kinds >>= 1
-                depth -= 1
-                if depth == 1:
-                    places[count] = i + 1
-                    count += 1
-                    expected = 1
-        elif c == 32 or c == 10 or c == 13 or c == 9:
-            pass
-        elif depth == 0:
-            if c != 91 or expected != 0:
-                wrong = True
-                break
-            depth, kinds = 1, 0
-        elif c == 123 and (expected == 0 or expected == 2):
-            depth, kinds = 2, (kinds << 1) | 1
-            places[count] = i
-            count += 1
-        elif c == 44 and expected == 1:
-            expected = 2
-        elif c == 93 and expected != 2:
-            depth, expected = 0, 3
-        else:
-            wrong = True
-            break
-        i += 1
-    state[0], state[1], state[2], state[3] = depth, inside, expected, kinds
-    return count, i, wrong
 
 
 class Records(Generic[T]):
@@ -137,7 +69,7 @@ class Records(Generic[T]):
             yield from self._records(file)
 
     def _records(self, file: PackedFile) -> Iterator[T]:
-        state, places = np.zeros(4, dtype=np.int64), np.empty(1 << 14, dtype=np.int64)
+        state, places, said = (np.zeros(n, dtype=np.int64) for n in (4, 1 << 14, 3))
         # Bytes not yet done with, their offset in the file, how many of them were walked, and where the open
         # record begins among them.
         buffer, base, seen, begin = b"", 0, 0, -1
@@ -156,7 +88,9 @@ class Records(Generic[T]):
                         break
                     seen, searching = match.start(), False
                     state[:] = (1, 0, _RECORD, 0)
-                count, stop, wrong = _cut(np.frombuffer(buffer, dtype=np.uint8), seen, state, places)
+                data = np.frombuffer(buffer, dtype=np.uint8)
+                kernels.call("cut_records", data=data, position=seen, state=state, places=places, out=said)
+                count, stop, wrong = said.tolist()
                 text = memoryview(buffer)
                 for place in places[:count].tolist():
                     if begin < 0:

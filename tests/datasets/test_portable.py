@@ -1,4 +1,4 @@
-"""The same bytes on every processor: numba compiles for a plain one, NumPy leaves out its vector loops."""
+"""The same bytes on every processor: kernels for older ones, and NumPy without its vector loops."""
 
 import os
 import subprocess
@@ -6,11 +6,10 @@ import sys
 
 import numpy as np
 import pytest
-from numba.core.dispatcher import Dispatcher
 
-from simtown.core.exact import cos, sin
 from simtown.datasets.generate import generate
 from simtown.datasets.settings import Settings
+from simtown.kernels import compiling
 from simtown.language.relations import RELATION_NAMES
 
 MAKE = """
@@ -51,43 +50,14 @@ def made_with(directory, **environment):
     assert done.returncode == 0, done.stderr
 
 
-def test_no_kernel_may_reorder_or_contract_what_it_adds_and_multiplies():
-    """Or a processor with other instructions would round otherwise."""
-    kernels = {
-        id(kernel): kernel
-        for name, module in list(sys.modules.items())
-        if name.startswith("simtown.")
-        for kernel in vars(module).values()
-        if isinstance(kernel, Dispatcher)
-    }
-    assert len(kernels) > 50
-    for kernel in kernels.values():
-        assert not kernel.targetoptions.get("fastmath"), kernel
-        assert not kernel.targetoptions.get("parallel"), kernel
-
-
-def test_sine_and_cosine_compiled_for_a_plain_processor(tmp_path):
-    script = (
-        "import sys, numpy as np\n"
-        "from simtown.core.exact import cos, sin\n"
-        "x = np.arange(-5000, 5000) * 0.37\n"
-        "sys.stdout.write((sin(x).tobytes() + cos(x).tobytes()).hex())"
-    )
-    environment = {"NUMBA_CPU_NAME": "generic", "NUMBA_CACHE_DIR": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, "-c", script], env={**os.environ, **environment}, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    x = np.arange(-5000, 5000) * 0.37
-    assert done.stdout == (sin(x).tobytes() + cos(x).tobytes()).hex()
-    assert list(tmp_path.rglob("*.nbi")), "nothing was compiled anew"
-
-
-@pytest.mark.slow  # it compiles every kernel: a minute
-def test_compiled_for_a_plain_processor(tmp_path, contents, here):
-    made_with(tmp_path / "out", NUMBA_CPU_NAME="generic", NUMBA_CACHE_DIR=str(tmp_path / "cache"))
-    assert contents(tmp_path / "out", besides=("timings.json",)) == here
-    assert list((tmp_path / "cache").rglob("*.nbi")), "nothing was compiled anew"
+@pytest.mark.parametrize("level", compiling.levels_here()[1:])
+def test_kernels_of_an_older_processor(level, tmp_path, monkeypatch, contents, here):
+    """The same sources for another level: other instructions, other compilers' choices of vectors."""
+    library = compiling.LIBRARIES / f"{level}.so"
+    if not library.exists():
+        compiling.compile_kernels(library, level)
+    made_with(tmp_path, SIMTOWN_KERNELS=level)
+    assert contents(tmp_path, besides=("timings.json",)) == here
 
 
 def test_without_numpys_vector_loops(tmp_path, contents, here):

@@ -31,7 +31,7 @@ SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 ALONE = [
     Moment("parent", "import", "typer"),
     Moment("parent", "import", r"simtown\.datasets\.generate"),
-    Moment("parent", "import", "numba"),
+    Moment("parent", "import", "h5py"),
     Moment("parent", "open", BEGUN_SHARD, 2),
     Moment("parent", "os.rename", SHARD, 3),
     Moment("parent", "os.rename", r"timings\.json"),
@@ -40,7 +40,7 @@ ALONE = [
 #: With two workers: while they start, while they work, and while the parent writes down what they did.
 WITH_WORKERS = [
     Moment("worker", "import", r"multiprocessing\.spawn"),
-    Moment("worker", "import", "numba"),
+    Moment("worker", "import", "h5py"),
     Moment("worker", "open", BEGUN_SHARD, 2),
     Moment("worker", "os.rename", SHARD, 2),
     Moment("parent", "os.rename", r"manifest\.json", 2),

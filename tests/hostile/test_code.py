@@ -22,7 +22,7 @@ MODULES = (
     "pickle",
     "json",
     "numpy",
-    "numba",
+    "ctypes",
     "matplotlib",
     "h5py",
     "typer",

@@ -1,199 +1,160 @@
-"""Parts of the sampling procedure, each for many examples: what the tests compare the sampler with."""
-
-# mypy: disable-error-code="no-untyped-def"
-from __future__ import annotations
+"""Parts of the sampling procedure in plain NumPy, each for many examples: the oracle of the sampler."""
 
 import numpy as np
 
-from simtown.core.exact import kernel
-from simtown.core.streams import Stream, fill
-from simtown.language import rejection
-from simtown.language.rejection import ENTITY, LOOPS
-from simtown.language.relations import LATERAL, RADIAL
-from simtown.language.sampler import ImpossibleError, Recipe, _why, plan_of
-from simtown.scenes.paint import may_change, paint_of
-from simtown.scenes.placement import half_sizes, pair_lanes, place, place_beside
+from simtown.core.exact import sincos
+from simtown.core.streams import Stream, choose
+from simtown.language.relations import LATERAL, RADIAL, margins, separations, truths
+from simtown.language.sampler import CAP, JITTER, ImpossibleError
+from simtown.scenes.camera import Camera
+from simtown.scenes.paint import paintable
+from simtown.scenes.placement import GAP, LANES, SLACK, SWAY, half_sizes
 
 
-@kernel
-def _all_kinds(plan, index, out, tried):
-    all_found = True
-    for n in range(len(index)):
-        all_found = all_found and rejection.draw_kinds(plan, index[n], 0, out[n], tried)
-    return all_found
+def draw_entities(recipe, index, tried):
+    """Entities of each scene, all different: (n, 2 or 3) int64.
 
-
-@kernel
-def _all_cameras(plan, index, out):
-    for n in range(len(index)):
-        rejection.draw_camera(plan, index[n], out[n])
-
-
-@kernel
-def _all_answers(key, index, out):
-    for n in range(len(index)):
-        out[n] = rejection.fair_answer(key, index[n])
-
-
-@kernel
-def _all_mirrored(pose, camera, mirror):
-    for n in range(len(pose)):
-        rejection.mirror_camera(camera[n], mirror)
-        for j in range(pose.shape[1]):
-            pose[n, j, 0], pose[n, j, 1], pose[n, j, 2] = rejection.mirrored(
-                pose[n, j, 0], pose[n, j, 1], pose[n, j, 2], mirror
-            )
-
-
-@kernel
-def _all_unchanged(entity, pose, camera, subject, obj, relation, out):
-    for n in range(len(entity)):
-        out[n] = rejection.unchanged(entity[n], pose[n], camera[n], subject[n], obj[n], relation[n])
-
-
-def draw_entities(recipe: Recipe, index: np.ndarray, tried: dict[str, tuple[int, int]]) -> np.ndarray:
-    """Entities of each scene, all different: (n, 2 or 3) int64; the first two by equation 4, then the
-    distractor.
-
-    The distractor follows the mean of the subject and the object marginal. Raises ImpossibleError if there
-    are no such entities.
+    The first two follow equation 4, the distractor the mean of the subject and the object marginal. Raises
+    ImpossibleError if there are no such entities.
     """
-    plan, counts = plan_of(recipe), np.zeros((LOOPS, 2), dtype=np.int64)
-    out = np.zeros((len(index), len(plan.sums)), dtype=np.int64)
-    if not _all_kinds(plan, np.ascontiguousarray(index, dtype=np.int64), out, counts):
-        raise ImpossibleError(_why(recipe, len(plan.sums), ENTITY))
-    tried["entity"] = (int(counts[ENTITY, 0]), int(counts[ENTITY, 1]))
-    return out
+    chances = [recipe.subject, recipe.object] + [(recipe.subject + recipe.object) / 2] * recipe.distractor
+    sums = [np.cumsum(p) / np.cumsum(p)[-1] for p in chances]
+    stream, out = (
+        Stream(recipe.seed, recipe.split, "entity"),
+        np.zeros((len(index), len(sums)), dtype=np.int64),
+    )
+    open_rows, proposed = np.arange(len(index)), 0
+    for attempt in range(CAP):
+        u = stream.uniform(index[open_rows], len(sums), attempt)
+        out[open_rows] = np.stack([choose(u[:, slot], total) for slot, total in enumerate(sums)], axis=1)
+        proposed += len(open_rows)
+        alike = (np.diff(np.sort(out[open_rows], axis=1), axis=1) == 0).any(axis=1)
+        open_rows = open_rows[alike]
+        if not len(open_rows):
+            tried["entity"] = proposed, len(index)
+            return out
+    raise ImpossibleError("no different entities")
 
 
-def draw_cameras(recipe: Recipe, index: np.ndarray) -> np.ndarray:
+def draw_cameras(recipe, index):
     """(n, 7) float32 camera rows: the paper's fixed one, or one moved by up to `jitter` metres."""
-    out = np.zeros((len(index), 7), dtype=np.float32)
-    _all_cameras(plan_of(recipe), np.ascontiguousarray(index, dtype=np.int64), out)
-    return out
+    u = Stream(recipe.seed, recipe.split, "camera").uniform(index, 4)
+    rows = np.tile(Camera().row(), (len(index), 1))
+    if recipe.jitter:
+        rows[:, :4] += (recipe.jitter * np.array(JITTER) * (2 * u - 1)).astype(np.float32)
+    return rows
 
 
-def answers(seed: int, split: str, index: np.ndarray) -> np.ndarray:
-    """(n,) bool, fair and in pairs: of examples 2j and 2j + 1 exactly one is true, so every even prefix is
-    balanced.
-    """
-    out = np.zeros(len(index), dtype=bool)
-    _all_answers(Stream(seed, split, "answer").key, np.ascontiguousarray(index, dtype=np.int64), out)
-    return out
+def answers(seed, split, index):
+    """(n,) bool, fair and in pairs: of examples 2j and 2j + 1 exactly one is true."""
+    fair = Stream(seed, split, "answer").uniform(index // 2, 1)[:, 0] < 0.5
+    return fair != (index % 2 == 1)
 
 
-def mirrored(pose: np.ndarray, camera: np.ndarray, axes: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Scenes with left and right exchanged (LATERAL: the camera with them) or with near and far exchanged
-    (RADIAL).
+def mirrored(pose, camera, axes):
+    """Scenes with left and right exchanged (LATERAL: the camera with them), or near and far (RADIAL).
 
     Outlines on the ground are mirrored, whatever the yaw; a vehicle heads so that one which keeps to its lane
     keeps to a lane.
     """
     pose, camera = pose.copy(), camera.copy()
-    _all_mirrored(pose, camera, np.array([LATERAL in axes, RADIAL in axes]))
+    if LATERAL in axes:
+        pose[..., [0, 2]] *= -1
+        camera[:, [0, 3]] *= -1
+    if RADIAL in axes:
+        pose[..., 1] *= -1
+        pose[..., 2] = np.float32(np.pi) - pose[..., 2]
     return pose, camera
 
 
-def unchanged(
-    entity: np.ndarray,
-    pose: np.ndarray,
-    camera: np.ndarray,
-    subject: np.ndarray,
-    obj: np.ndarray,
-    relation: np.ndarray,
-) -> np.ndarray:
-    """Whether the third vehicle leaves the truth of a question, and of its opposite, as the first two make
-    it: (n,) bool.
+def unchanged(entity, pose, camera, subject, obj, relation):
+    """Whether the third vehicle changes the truth of neither a question nor its opposite: (n,) bool."""
+    apart, rows, third = separations(pose, camera), np.arange(len(entity)), np.full(len(entity), 2)
+
+    def truth(s, o):
+        return truths(margins(apart, relation, s, o), relation)
+
+    alone = truth(subject, obj)
+    as_subject = (entity[:, 2] != entity[rows, subject]) | (truth(third, obj) == alone)
+    return as_subject & ((entity[:, 2] != entity[rows, obj]) | (truth(subject, third) == alone))
+
+
+def framed_lane(y, half, camera, exchangeable=False):
+    """Least and greatest x (n,) at which cameras frame the whole near flank of vehicles along the road."""
+    cx, cy, yaw, focal = camera.astype(np.float64)[:, [0, 1, 3, 5]].T
+    s, c = sincos(yaw)
+    k, ahead = 0.5 / focal, (-np.abs(y) if exchangeable else y) - half[:, 1] - cy
+    left = cx - ahead * (k * c + s) / (c - k * s) + half[:, 0] + SLACK
+    right = cx + ahead * (k * c - s) / (c + k * s) - half[:, 0] - SLACK
+    middle = 0.5 * (left + right)
+    return np.minimum(left, middle), np.maximum(right, middle)
+
+
+def draw_pairs(u, entity, camera, exchangeable=False):
+    """(n, 2, 3) float32 poses of two vehicles a scene, which share a lane only if it has room for both.
+
+    All possible choices of lanes are equally likely.
     """
-    out = np.zeros(len(entity), dtype=bool)
-    _all_unchanged(entity, pose, camera, subject, obj, relation, out)
-    return out
+    half = half_sizes()[entity]
 
-
-@kernel
-def _draw_pairs(u, entity, half, camera, exchangeable, out):
-    for n in range(len(entity)):
-        lanes = pair_lanes(u[n, 0, 0], entity[n, 0], entity[n, 1], half, camera[n], exchangeable)
-        for j in range(2):
-            e = entity[n, j]
-            out[n, j, 0], out[n, j, 1], out[n, j, 2] = place(
-                lanes[j], u[n, j, 1], u[n, j, 2], half[e, 0], half[e, 1], camera[n], exchangeable
-            )
-
-
-@kernel
-def _draw_beside(u, entity, pose, half, camera, out):
-    taken, pieces = np.zeros((2, 2, entity.shape[1])), np.zeros((2, 2 * entity.shape[1]))
-    for n in range(len(entity)):
-        out[n, 0], out[n, 1], out[n, 2] = place_beside(
-            u[n, 0], u[n, 1], entity[n], pose[n], half, camera[n], taken, pieces
+    def has_room(lane):
+        y = np.full(len(entity), LANES[lane][0] + SWAY)
+        (left_a, right_a), (left_b, right_b) = (
+            framed_lane(y, half[:, i], camera, exchangeable) for i in (0, 1)
         )
+        return np.maximum(right_a - left_b, right_b - left_a) >= half[:, 0, 0] + half[:, 1, 0] + GAP
+
+    near, far = has_room(0), has_room(0 if exchangeable else 1)
+    choice = np.floor(u[:, 0, 0] * (2 + near.astype(int) + far)).astype(int)
+    both = np.where(near & (choice == 2), 0, 1)
+    lanes = np.where(choice < 2, choice, both), np.where(choice < 2, 1 - choice, both)
+    poses = []
+    for i, lane in enumerate(lanes):
+        y, yaw = np.array(LANES)[lane].T
+        y = y + SWAY * (2 * u[:, i, 1] - 1)
+        left, right = framed_lane(y, half[:, i], camera, exchangeable)
+        poses.append(np.stack([left + (right - left) * u[:, i, 2], y, yaw], axis=1))
+    return np.stack(poses, axis=1).astype(np.float32)
 
 
-def draw_pairs(
-    u: np.ndarray, entity: np.ndarray, camera: np.ndarray, exchangeable: bool = False
-) -> np.ndarray:
-    """As :func:`draw_poses` for two vehicles a scene, which share a lane only if it has room for both.
+def draw_beside(u, entity, pose, camera):
+    """(n, 3) float32 poses of the last vehicle of every scene: in a lane, framed, apart from the others.
 
-    All possible choices of lanes are equally likely. Choices in which the two could not stand apart are left
-    out, which does not change the scenes that can be accepted.
+    Where no place is free, it is one that is not.
     """
-    out = np.zeros((*entity.shape, 3), dtype=np.float32)
-    _draw_pairs(
-        np.ascontiguousarray(u),
-        entity.astype(np.int64),
-        half_sizes(),
-        camera.astype(np.float64),
-        exchangeable,
-        out,
+    return np.array(
+        [_beside(*row) for row in zip(u, entity, pose.astype(float), camera, strict=True)], dtype=np.float32
     )
-    return out
 
 
-def draw_beside(u: np.ndarray, entity: np.ndarray, pose: np.ndarray, camera: np.ndarray) -> np.ndarray:
-    """Poses of the last vehicle of every scene, in either lane, where it is framed and apart from the others.
-
-    Args:
-        u: (n, 2) uniform numbers.
-        entity: (n, v).
-        pose: (n, v, 3); the last vehicle's are not used.
-        camera: (n, 7) rows.
-
-    Returns:
-        (n, 3) float32 x, y (metres), yaw (radians); where there is no free place, one that is not free.
-    """
-    out = np.zeros((len(entity), 3), dtype=np.float32)
-    _draw_beside(
-        np.ascontiguousarray(u),
-        entity.astype(np.int64),
-        pose.astype(np.float64),
-        half_sizes(),
-        camera.astype(np.float64),
-        out,
-    )
-    return out
-
-
-@kernel
-def _draw_paints(key, index, entity, sums, may_change, out):
-    bits = np.zeros(entity.shape[1], dtype=np.uint64)
-    for n in range(len(index)):
-        fill(key, index[n], 0, bits)
-        for j in range(len(bits)):
-            out[n, j] = paint_of(bits[j], entity[n, j], sums, may_change)
+def _beside(u, entity, pose, camera):
+    *others, own = half_sizes()[entity]
+    pieces = []
+    for middle, yaw in LANES:
+        y = middle + SWAY * (2 * u[1] - 1)
+        (left,), (right,) = framed_lane(np.array([y]), own[None], camera[None])
+        taken = []
+        for (x, other_y, other_yaw), (long, wide) in zip(pose[:-1], others, strict=True):
+            s, c = (abs(float(v)) for v in sincos(other_yaw))
+            reach = c * long + s * wide + own[0] + GAP
+            beside = abs(y - other_y) > s * long + c * wide + own[1] + GAP
+            taken.append((right, right) if beside else (x - reach, x + reach))
+        start = left
+        for begin, end in [*sorted(taken, key=lambda span: span[0]), (np.inf, np.inf)]:
+            pieces.append((start, max(min(begin, right) - start, 0.0), y, yaw))
+            start = max(start, end)
+    total = 0.0
+    for _, free, *_ in pieces:
+        total += free
+    along, before = u[0] * total, 0.0
+    for k, (start, free, y, yaw) in enumerate(pieces):
+        before += free
+        if before > along or k == len(pieces) - 1:
+            return start + (along - (before - free)), y, yaw
+    raise AssertionError
 
 
-def draw_paints(stream: Stream, index: np.ndarray, entity: np.ndarray, frequencies: np.ndarray) -> np.ndarray:
-    """Paints of the vehicles of scenes: (n, v) int8 indices of PAINTS, -1 where a kind keeps its own.
-
-    Args:
-        stream: of the component "paint".
-        index: (n,) example numbers.
-        entity: (n, v) indices of ENTITIES.
-        frequencies: as :func:`paint_frequencies` gives them; empty paints nothing.
-    """
-    out = np.zeros(entity.shape, dtype=np.int8)
-    _draw_paints(
-        stream.key, index.astype(np.int64), entity.astype(np.int64), np.cumsum(frequencies), may_change(), out
-    )
-    return out
+def draw_paints(stream, index, entity, frequencies):
+    """(n, v) int8 paints of the vehicles of scenes: indices of PAINTS, -1 where a kind keeps its own."""
+    drawn = choose(stream.uniform(index, entity.shape[1]), np.cumsum(frequencies))
+    return np.where(paintable(entity), drawn, -1).astype(np.int8)

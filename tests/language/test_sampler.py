@@ -12,8 +12,7 @@ from simtown.assets.catalogue import ENTITIES
 from simtown.assets.frequencies import frequencies
 from simtown.datasets.settings import Settings
 from simtown.language.questions import PHRASINGS
-from simtown.language.rejection import CAP
-from simtown.language.sampler import JITTER, Examples, ImpossibleError, Recipe, sample
+from simtown.language.sampler import CAP, JITTER, Examples, ImpossibleError, Recipe, sample
 from simtown.scenes.camera import NOMINAL, Camera
 from simtown.scenes.placement import GAP, LANES, LEAST_VISIBLE, SWAY, half_sizes, overlap
 from simtown.scenes.scene import SceneBatch

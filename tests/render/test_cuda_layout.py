@@ -10,7 +10,7 @@ pytest.importorskip("ziglang", reason="needs ziglang: pip install '.[dev]'")
 from simtown.assets import palette
 from simtown.assets.atlas import NO_PAINT, atlas
 from simtown.bench.engines import the_scenes
-from simtown.render import fill, ground, kernels, light
+from simtown.render import light, mesh_tables, raster
 from simtown.render.cuda import layout
 from simtown.render.cuda.card import Launch
 from simtown.render.cuda.compiler import KERNELS
@@ -35,10 +35,8 @@ NUMBERS = {
     **{name: getattr(palette, name) for name in KINDS},
     "CLOUD_KIND": palette.CLOUD,
     "TINTS": palette.TINTS,
-    **{name: getattr(ground, name) for name in ("CASTS", "STANDS", "VEHICLE")},
-    **{name: getattr(kernels, name) for name in ("GRASS", "STREET", "PAVED")},
-    **{name: getattr(fill, name) for name in ("TAG_BITS", "SKY_LEVELS", "MOST_TRIANGLES", "TAG")},
-    **{name: getattr(fill, name) for name in ("DEPTH", "SNAP", "REACH")},
+    **{name: getattr(mesh_tables, name) for name in ("CASTS", "STANDS", "VEHICLE")},
+    **{name: getattr(raster, name) for name in ("TAG_BITS", "SKY_LEVELS", "MOST_TRIANGLES")},
     **{name: getattr(layout, name) for name in ("LIGHT_STRIDE", "VIEW_STRIDE", "MOST_EDGES")},
     "NEAR": camera.NEAR,
 }

@@ -2,29 +2,34 @@
 
 import numpy as np
 import pytest
-from numba import njit
 from scipy.spatial import Delaunay
 
-from simtown.render.fill import BOX, EMPTY, REACH, RECORD, SMALL, TAG, fill_box, fill_triangle, hull, set_up
-from simtown.render.lanes import LANES, ramp
 from simtown.scenes.camera import NEAR
+from tests.kernels.pieces import BOX, EMPTY, LANES, REACH, SMALL, TAG, pieces
 
 WIDTH, HEIGHT = 90, 70
 
 
-def drawn(corners, depths=(8.0, 8.0, 8.0), tag=1, samples=None):
-    """Samples after one triangle: corners (3, 2) in 1/256 of a sample.
+def fill(samples, first, full, corners, depths, tag=1):
+    """Draw a triangle with corners (3, 2), 1/256 of a sample, into columns of a picture of `full` columns."""
+    inverses = (1 / np.asarray(depths)).astype(np.float32)[None]
+    triangle = np.ascontiguousarray(corners, dtype=np.int64)[None]
+    pieces().call(
+        "fill_triangles",
+        corners=triangle,
+        inverses=inverses,
+        samples=samples,
+        first=first,
+        full=full,
+        tag=tag,
+    )
 
-    The last LANES columns are nobody's.
-    """
+
+def drawn(corners, depths=(8.0, 8.0, 8.0), tag=1, samples=None):
+    """Samples after one triangle; the last LANES columns are nobody's."""
     if samples is None:
         samples = np.zeros((HEIGHT, WIDTH + LANES), dtype=np.uint32)
-    spots = [
-        value
-        for (x, y), d in zip(corners.tolist(), depths, strict=True)
-        for value in (x, y, np.float32(1 / d))
-    ]
-    fill_triangle(samples, 0, WIDTH, WIDTH, HEIGHT, *spots, np.uint32(tag))
+    fill(samples, 0, WIDTH, corners, depths, tag)
     return samples
 
 
@@ -113,25 +118,10 @@ def test_a_strip_holds_the_same_samples_as_the_whole():
     for corners in random_triangles(rng, 300):
         depths = rng.uniform(2.5, 60.0, 3)
         whole = drawn(corners, depths)[:, :WIDTH]
-        spots = [
-            value
-            for (x, y), d in zip(corners.tolist(), depths, strict=True)
-            for value in (x, y, np.float32(1 / d))
-        ]
         for first, width in ((0, 30), (30, 17), (47, 43)):
             samples = np.zeros((HEIGHT, width + LANES), dtype=np.uint32)
-            fill_triangle(samples, first, width, WIDTH, HEIGHT, *spots, np.uint32(1))
+            fill(samples, first, WIDTH, corners, depths)
             assert np.array_equal(samples[:, :width], whole[:, first : first + width])
-
-
-@njit(error_model="numpy", _nrt=False)  # not kept on disk, where it would outlive what it tests
-def fill_boxes(samples, first, width, spots, triangles, near, records):
-    """Draw what of LANES triangles is a BOX, each into its own samples[lane]."""
-    full, height = np.int64(WIDTH), np.int64(HEIGHT)
-    set_up(spots, triangles, ramp(np.uint32(0), np.uint32(1)), 0, near, first, width, full, height, records)
-    for lane in range(LANES):
-        if records[lane] == BOX:
-            fill_box(samples[lane], records, np.uint64(lane), np.uint32(1))
 
 
 def test_small_triangles_drawn_in_boxes_have_the_samples_of_rows():
@@ -146,17 +136,20 @@ def test_small_triangles_drawn_in_boxes_have_the_samples_of_rows():
         spots = np.stack([*corners.reshape(-1, 2).T, depths.ravel(), 1 / depths.ravel()]).astype(np.float32)
         for first, width in ((0, WIDTH), (30, 17)):
             boxes = np.zeros((LANES, HEIGHT, width + LANES), dtype=np.uint32)
-            records = np.zeros(RECORD * LANES, dtype=np.uint32)
-            fill_boxes(boxes, first, width, spots, triangles, np.float32(NEAR), records)
-            for lane, kind in enumerate(records[:LANES].tolist()):
+            todo = np.zeros(LANES, dtype=np.uint32)
+            pieces().call(
+                "fill_boxes",
+                spots=spots,
+                triangles=triangles,
+                samples=boxes,
+                todo=todo,
+                first=first,
+                full=WIDTH,
+            )
+            for lane, kind in enumerate(todo.tolist()):
                 kinds[kind] += 1
                 rows = np.zeros((HEIGHT, width + LANES), dtype=np.uint32)
-                values = [
-                    v
-                    for (x, y), w in zip(corners[lane].tolist(), spots[3, 3 * lane :], strict=False)
-                    for v in (x, y, w)
-                ]
-                fill_triangle(rows, first, width, WIDTH, HEIGHT, *values, np.uint32(1))
+                fill(rows, first, WIDTH, corners[lane], depths[lane])
                 if kind == EMPTY:
                     assert not rows.any()
                 elif kind == BOX:
@@ -175,15 +168,7 @@ def test_coverage_is_exact_in_the_largest_picture(spread):
         middle = rng.integers(0, size * 256, 2)
         corners = (middle + rng.integers(-spread, spread + 1, (3, 2))).tolist()
         samples[:] = 0
-        fill_triangle(
-            samples,
-            0,
-            size,
-            size,
-            size,
-            *[v for x, y in corners for v in (x, y, np.float32(0.1))],
-            np.uint32(1),
-        )
+        fill(samples, 0, size, corners, (10.0, 10.0, 10.0))
         (x0, y0), (x1, y1), (x2, y2) = corners
         ring = (
             corners if (x1 - x0) * (y2 - y0) > (x2 - x0) * (y1 - y0) else [corners[0], corners[2], corners[1]]
@@ -211,8 +196,8 @@ def test_hull_is_convex_and_holds_every_point():
     for n in (3, 5, 14) * 60:
         points = rng.integers(-6, 7, (n, 2)) * rng.integers(1, 50)
         x, y = np.ascontiguousarray(points.T)
-        out = np.zeros(2 * n + 2, dtype=np.int64)
-        corners = points[out[: hull(x, y, np.arange(n), n, out)]]
+        order, out = np.arange(n), np.zeros(2 * n + 2, dtype=np.int64)
+        corners = points[out[: pieces().call("hull_corners", x=x, y=y, order=order, out=out)]]
         if len(corners) < 3:
             continue
         along = np.roll(corners, -1, axis=0) - corners

@@ -2,9 +2,6 @@
 its limits.
 """
 
-import os
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -14,15 +11,13 @@ from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, PROPS, STREET
 from simtown.datasets.settings import Settings
 from simtown.language.sampler import sample
-from simtown.render.fill import MOST_TRIANGLES
 from simtown.render.frames import Frames
 from simtown.render.instances import instances
-from simtown.render.raster import Raster
+from simtown.render.raster import MOST_TRIANGLES, Raster
 from simtown.scenes.camera import NEAR, Camera, views
 from simtown.scenes.placement import LANES
 from simtown.scenes.scene import Prop, Scene, SceneBatch, Vehicle, Weather, empty_batch
 from simtown.scenes.weather import WEATHERS
-from tests.conftest import HANGS
 
 SETTINGS = Settings(entities=102, frequencies="uniform", distractor=True, jitter=1.0, seed=11)
 
@@ -704,31 +699,3 @@ def test_styles_are_seen(raster):
     frames = raster.render(scenes, 64, 64).rgb
     assert np.array_equal(frames[2], frames[3])
     assert len({f.tobytes() for f in frames}) > 1
-
-
-# memory
-
-
-SCRIPT = """
-import numpy as np
-from simtown.datasets.settings import Settings
-from simtown.language.sampler import sample
-from simtown.render.raster import Raster
-from simtown.scenes.weather import WEATHERS
-scenes = sample(Settings(entities=100, distractor=True).recipe("train"), np.arange(2)).scene[np.arange(7) % 2]
-scenes.weather[:], scenes.intensity[:] = np.arange(7) % len(WEATHERS), 1.0
-scenes.camera[5:, 1] = 0.0
-Raster().render(scenes, 64, 64)
-Raster().render(scenes, 33, 47)
-"""
-
-
-@pytest.mark.slow  # a quarter of a minute of compiling
-def test_no_index_leaves_its_array(tmp_path):
-    """Compiled with every index checked, all weathers are drawn, from the street too."""
-    environment = {**os.environ, "NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, timeout=HANGS
-    )
-    assert done.returncode == 0, done.stderr
-    assert list(tmp_path.rglob("*.nbi")), "nothing was compiled anew"

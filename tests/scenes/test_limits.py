@@ -6,10 +6,9 @@ import pytest
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES
 from simtown.language.sampler import Recipe, sample
-from simtown.render.fill import MOST_TRIANGLES
 from simtown.render.frames import LARGEST, SMALLEST
 from simtown.render.instances import instances
-from simtown.render.raster import Raster
+from simtown.render.raster import MOST_TRIANGLES, Raster
 from simtown.scenes.placement import MOST_VEHICLES, apart
 from simtown.scenes.scene import SceneBatch, empty_batch
 from simtown.scenes.silhouette import framed, visibility

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simtown.scenes.camera import NOMINAL, Camera, object_to_camera, project, views
+from simtown.scenes.camera import NOMINAL, Camera, views
+from tests.kernels.pieces import pieces
 
 F = np.float32
 quick = settings(max_examples=60)
@@ -57,18 +58,9 @@ def projected(camera, size, pose, points):
     """Through simtown: (n, 3) image x, y and depth."""
     x, y, z, yaw, scale = pose
     view = views(camera.row()[None], *size)[0]
-    matrix = object_to_camera(view, F(x), F(y), F(z), F(np.cos(yaw)), F(np.sin(yaw)), F(scale))
-    out = np.zeros((4, len(points)), dtype=np.float32)
-    project(
-        matrix,
-        view[12],
-        view[13],
-        view[14],
-        np.ascontiguousarray(points.T, dtype=np.float32),
-        0,
-        len(points),
-        out,
-    )
+    place = np.array([x, y, z, np.cos(yaw), np.sin(yaw), scale], dtype=np.float32)
+    columns, out = np.ascontiguousarray(points.T, dtype=np.float32), np.zeros((4, len(points)), np.float32)
+    pieces().call("project_points", view=view, pose=place, points=columns, out=out)
     assert np.allclose(out[3], 1 / np.maximum(out[2], F(1e-3)), rtol=1e-6)
     return out[:3].T
 

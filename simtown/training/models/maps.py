@@ -1,6 +1,5 @@
 """Maps of a network as kernels see them: on one thread of a processor, in float32 or bfloat16."""
 
-# mypy: disable-error-code="no-untyped-def,no-untyped-call"
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -8,39 +7,9 @@ from math import gcd
 
 import numpy as np
 import torch
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
-_I16, _I32 = ir.IntType(16), ir.IntType(32)
 #: Places that a kernel takes at once at most: a loop over the channels of one is too short to be fast.
 _TOGETHER = 8
-
-
-@intrinsic
-def wide(typing, kept):
-    """The float32 that is kept: as itself, or as a bfloat16's bits, an int16."""
-
-    def generate(context, builder, signature, arguments):
-        if kept == types.float32:
-            return arguments[0]
-        return builder.bitcast(builder.shl(builder.zext(arguments[0], _I32), _I32(16)), ir.FloatType())
-
-    return types.float32(kept), generate
-
-
-@intrinsic
-def kept(typing, array, number):
-    """A float32 as an array keeps it: itself, or the bits of the nearest bfloat16, the even one of two."""
-
-    def generate(context, builder, signature, arguments):
-        if array.dtype == types.float32:
-            return arguments[1]
-        bits = builder.bitcast(arguments[1], _I32)
-        odd = builder.and_(builder.lshr(bits, _I32(16)), _I32(1))
-        return builder.trunc(builder.lshr(builder.add(builder.add(bits, _I32(0x7FFF)), odd), _I32(16)), _I16)
-
-    return array.dtype(array, types.float32), generate
 
 
 def memory(values: torch.Tensor) -> np.ndarray:

@@ -1,4 +1,4 @@
-// Light and dark on the ground for pairs of samples in a row of the picture: as ground.py has them.
+// Light and dark on the ground for pairs of samples in a row of the picture: as ground.hpp has them.
 //
 // Two ways to the same numbers: a lane alone asks for any pair, or a warp asks together for 32 pairs beside each other. The second leaves
 // out what touches none of the 32.

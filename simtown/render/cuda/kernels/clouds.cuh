@@ -1,4 +1,4 @@
-// Clouds that cover a share of the sky, as sky.py has them: smooth noise on a ceiling in perspective, one value for 2 x 2 samples.
+// Clouds that cover a share of the sky, as sky.hpp has them: smooth noise on a ceiling in perspective, one value for 2 x 2 samples.
 #pragma once
 #include "block.cuh"
 

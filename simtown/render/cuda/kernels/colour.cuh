@@ -1,4 +1,4 @@
-// Colours and air, as packing.py and shading.py have them: levels 0 to 4080 in two words, red | green << 16 and blue.
+// Colours and air, as packing.hpp and shading.hpp have them: levels 0 to 4080 in two words, red | green << 16 and blue.
 #pragma once
 #include "job.cuh"
 

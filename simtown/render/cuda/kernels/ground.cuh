@@ -1,4 +1,4 @@
-// Places on the ground, as ground.py has them. `view` is a row of Job.views.
+// Places on the ground, as ground.hpp has them. `view` is a row of Job.views.
 #pragma once
 #include "job.cuh"
 

@@ -12,7 +12,7 @@ typedef int s32;
 typedef unsigned long long u64;
 typedef long long s64;
 
-// Numbers of the processor's renderer (fill.py, camera.py); a test compares them.
+// Numbers of the processor's renderer (raster.py, camera.py); a test compares them.
 constexpr u32 TAG_BITS = 14, TAG = (1u << TAG_BITS) - 1, DEPTH = ~TAG;
 constexpr int SKY_LEVELS = 32, MOST_TRIANGLES = (1 << TAG_BITS) - 1 - SKY_LEVELS;
 constexpr u32 SKY = MOST_TRIANGLES + 1;
@@ -27,11 +27,11 @@ enum Light { SUN_DIRECTION = 0, SUN = 3, SKY_LIGHT = 6, BOUNCE = 9, FOG = 12, TO
 constexpr int LIGHT_STRIDE = 48; // floats from one light row to the next
 constexpr int VIEW_STRIDE = 16;
 
-// Kinds of materials (palette.py), and roles of meshes (ground.py).
+// Kinds of materials (palette.py), and roles of meshes (mesh_tables.py).
 enum Kind { MATTE, GLASS, WINDOW, HEADLAMP, TAILLAMP, GLOW, TINT_WALL, TINT_ROOF, LEAF, GROUND, ROAD, TINT_CLOTH, CLOUD_KIND };
 constexpr int CASTS = 1, STANDS = 2, VEHICLE = 4;
 constexpr int TINTS = 10;
-// Flags of a triangle that lies flat on the ground (kernels.py).
+// Flags of a triangle that lies flat on the ground (raster.hpp).
 constexpr u32 GRASS = 1, STREET = 2, PAVED = 3;
 
 constexpr int MOST_SLOTS = 256;  // the ground and 255 things

@@ -1,4 +1,4 @@
-// The light of lamps on the ground (ground.py), and their halos (effects.py).
+// The light of lamps on the ground (ground.hpp), and their halos (effects.hpp).
 #pragma once
 #include "scene.cuh"
 

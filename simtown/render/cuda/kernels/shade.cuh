@@ -1,4 +1,4 @@
-// The colour of a face before fog, as shading.py has it.
+// The colour of a face before fog, as shading.hpp has it.
 #pragma once
 #include "colour.cuh"
 

@@ -1,4 +1,4 @@
-// Shadows on the ground as convex polygons, and the dark under things, as ground.py has them.
+// Shadows on the ground as convex polygons, and the dark under things, as ground.hpp has them.
 #pragma once
 #include "scene.cuh"
 
