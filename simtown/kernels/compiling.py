@@ -89,7 +89,7 @@ def compile_kernels(
             command += [f"-march={march}"]
         else:
             command += [f"-mcpu={zig_name}", "-nostdlib++", "-nostdinc++"]
-            command += ["-target", zig_target] if zig_target else []
+        command += ["-target", zig_target] if zig_target else ["-mtune=native"]
         command += [*FLAGS, *flags, f"-I{folder}", f"-I{HERE / 'src'}"]
         command += [*map(str, sources or sorted((HERE / "src").glob("*.cpp"))), "-o"]
         made = target.with_name(f".{target.name}.{os.getpid()}.tmp")
