@@ -15,7 +15,7 @@ import sys
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -83,7 +83,7 @@ class Contact:
 
 @dataclass
 class _Body:
-    """A thing as Bullet's body.
+    """A thing as Bullet's body, and as the others see it.
 
     Attributes:
         thing: the thing.
@@ -103,19 +103,21 @@ class _Body:
     offset: np.ndarray
     inertia: float
     grip: float
-    half: tuple[float, float]
+    half: list[float]
     line: float
     heading: float
 
-
-class _Around:
-    """A body as the others see it: its outline and the box around that, metres."""
-
-    def __init__(self, body: _Body) -> None:
-        self.body, self.thing, self.outline = body, body.thing, body.thing.outline
+    def look(self) -> None:
+        """Note the thing's outline and the box around it as they are now, metres."""
+        self.outline = self.thing.outline
         self.x0, self.y0 = self.outline.min(axis=0).tolist()
         self.x1, self.y1 = self.outline.max(axis=0).tolist()
         self.low, self.high = self.thing.low, self.thing.high
+
+    @property
+    def side(self) -> float:
+        """1 if it goes to the right, -1 if it goes to the left."""
+        return 1.0 if self.heading == 0.0 else -1.0
 
 
 def _how_to_install() -> str:
@@ -144,6 +146,19 @@ def _import_pybullet() -> Any:
     return pybullet
 
 
+class _Simulation:
+    """The functions of pybullet for a simulation of its own, and pybullet's constants."""
+
+    def __init__(self) -> None:
+        self._module = _import_pybullet()
+        self._client = self._module.connect(self._module.DIRECT)
+        weakref.finalize(self, self._module.disconnect, physicsClientId=self._client)
+
+    def __getattr__(self, name: str) -> Any:
+        attribute = getattr(self._module, name)
+        return partial(attribute, physicsClientId=self._client) if callable(attribute) else attribute
+
+
 class Physics:
     """The bodies of some things; :meth:`advance` moves the things.
 
@@ -155,71 +170,50 @@ class Physics:
     """
 
     def __init__(self, things: list[Thing]) -> None:
-        self._bullet = bullet = _import_pybullet()
-        self._client = bullet.connect(bullet.DIRECT)
-        weakref.finalize(self, _disconnect, bullet, self._client)
-        bullet.setGravity(0.0, 0.0, -GRAVITY, physicsClientId=self._client)
-        bullet.setPhysicsEngineParameter(deterministicOverlappingPairs=1, physicsClientId=self._client)
-        plane = bullet.createCollisionShape(bullet.GEOM_PLANE, physicsClientId=self._client)
-        self._ground = bullet.createMultiBody(0.0, plane, physicsClientId=self._client)
-        bullet.changeDynamics(self._ground, -1, lateralFriction=1.0, physicsClientId=self._client)
-        self._bodies = [self._body(t) for t in things if t.group != "cloud"]
-        self._names = {b.number: b.thing.name for b in self._bodies}
-        self._moving = [b for b in self._bodies if b.mass]
+        self._bullet = bullet = _Simulation()
+        bullet.setGravity(0.0, 0.0, -GRAVITY)
+        bullet.setPhysicsEngineParameter(deterministicOverlappingPairs=1)
+        self._ground = bullet.createMultiBody(0.0, bullet.createCollisionShape(bullet.GEOM_PLANE))
+        bullet.changeDynamics(self._ground, -1, lateralFriction=1.0)
+        bodies = [self._body(t) for t in things if t.group != "cloud"]
+        self._names = {b.number: b.thing.name for b in bodies}
+        self._moving = [b for b in bodies if b.mass]
+        self._bodies = [*self._moving, *(b for b in bodies if not b.mass)]
+        for body in self._bodies:
+            body.look()
 
     def _body(self, thing: Thing) -> _Body:
         """The body of a thing; its origin is the middle of the box's foot, so that pushes do not tilt it."""
-        bullet, client = self._bullet, self._client
-        mesh_low, mesh_high = atlas().bounds[number(thing.kind, thing.style)].astype(np.float64)
-        middle = (mesh_low + mesh_high) / 2
+        bullet = self._bullet
+        low, high = thing.scale * atlas().bounds[number(thing.kind, thing.style)].astype(np.float64)
         moves = thing.group in ("vehicle", "person")
-        offset = thing.scale * np.array([middle[0], middle[1], mesh_low[2] if moves else 0.0])
-        shape = self._shape(
-            [
-                np.unique(np.round(thing.scale * part - offset, 3), axis=0)
-                for part in parts(thing.kind, thing.style)
-            ]
-        )
-        length, width, height = (mesh_high - mesh_low) * thing.scale
+        offset = np.array([*(low + high)[:2] / 2, low[2] if moves else 0.0])
+        own_parts = (thing.scale * part - offset for part in parts(thing.kind, thing.style))
+        shape = self._shape([np.unique(np.round(part, 3), axis=0) for part in own_parts])
+        length, width, height = high - low
         mass = DENSITY * length * width * height if moves else 0.0
         gyration = math.hypot(length, width) / math.sqrt(12)
         inertia = mass * gyration * gyration
-        x, y, z = _middle(thing, offset)
-        turn = [0.0, 0.0, math.sin(thing.yaw / 2), math.cos(thing.yaw / 2)]
-        body = bullet.createMultiBody(mass, shape, -1, [x, y, z], turn, physicsClientId=client)
+        body = bullet.createMultiBody(mass, shape, -1, *_pose(thing, offset))
         # tyres and soles do the friction
-        bullet.changeDynamics(
-            body,
-            -1,
-            lateralFriction=0.0,
-            linearDamping=0.0,
-            angularDamping=0.0,
-            collisionMargin=0.001,
-            activationState=bullet.ACTIVATION_STATE_DISABLE_SLEEPING,
-            physicsClientId=client,
-        )
+        bullet.changeDynamics(body, -1, lateralFriction=0.0, linearDamping=0.0, angularDamping=0.0)
+        awake = bullet.ACTIVATION_STATE_DISABLE_SLEEPING
+        bullet.changeDynamics(body, -1, collisionMargin=0.001, activationState=awake)
         if moves:
-            bullet.changeDynamics(
-                body, -1, localInertiaDiagonal=[UPRIGHT, UPRIGHT, inertia], physicsClientId=client
-            )
-        way = thing.way or _way(thing)
-        write(thing, way=way)
+            bullet.changeDynamics(body, -1, localInertiaDiagonal=[UPRIGHT, UPRIGHT, inertia])
+        write(thing, way=thing.way or _way(thing))
         facing = placed(outline(thing.kind, thing.style), 0.0, 0.0, -turned_front(thing.kind), thing.scale)
-        long, wide = (np.ptp(facing, axis=0) / 2).tolist()
-        made = _Body(thing, body, mass, offset, inertia, GRIP * GRAVITY / gyration, (long, wide), *way)
+        half, grip = (np.ptp(facing, axis=0) / 2).tolist(), GRIP * GRAVITY / gyration
+        made = _Body(thing, body, mass, offset, inertia, grip, half, *thing.way)
         if moves:
             self._put(made)
         return made
 
     def _shape(self, hulls: list[np.ndarray]) -> int:
         """A rigid shape of convex hulls: Bullet takes more than one from files only."""
-        bullet, client = self._bullet, self._client
+        create, mesh = self._bullet.createCollisionShape, self._bullet.GEOM_MESH
         if len(hulls) == 1:
-            return int(
-                bullet.createCollisionShape(
-                    bullet.GEOM_MESH, vertices=hulls[0].tolist(), physicsClientId=client
-                )
-            )
+            return int(create(mesh, vertices=hulls[0].tolist()))
         lines, first = [], 1
         for k, points in enumerate(hulls):
             lines += [f"o part{k}", *("v {:.3f} {:.3f} {:.3f}".format(*p) for p in points.tolist())]
@@ -229,9 +223,7 @@ class Physics:
         with TemporaryDirectory(prefix="simtown-") as folder:
             path = Path(folder) / "body.obj"
             path.write_text("\n".join(lines) + "\n")
-            return int(
-                bullet.createCollisionShape(bullet.GEOM_MESH, fileName=str(path), physicsClientId=client)
-            )
+            return int(create(mesh, fileName=str(path)))
 
     def advance(self, dt: float, time: float, on_time: Callable[[float], None]) -> list[Contact]:
         """Let time pass; returns what touched, each pair once, in the order of the first touch.
@@ -242,80 +234,59 @@ class Physics:
             on_time: receives the town's clock, in seconds, at least every half second and at the end, when
                 the things are where they are then.
         """
-        bullet, client = self._bullet, self._client
+        bullet = self._bullet
         ticks = max(1, math.ceil(dt / TICK - 1e-9))
         tick = dt / ticks
-        bullet.setTimeStep(tick / SUBSTEPS, physicsClientId=client)
+        bullet.setTimeStep(tick / SUBSTEPS)
         contacts: dict[tuple[str, str], Contact] = {}
-        fixed = [_Around(b) for b in self._bodies if not b.mass]
-        for k in range(ticks):
-            around = {b.number: _Around(b) for b in self._moving}
-            outlines = [*around.values(), *fixed]
-            pushes = [
-                (self._drive if b.thing.group == "vehicle" else self._walk)(around[b.number], outlines, tick)
-                for b in self._moving
-            ]
+        for k in range(1, ticks + 1):
+            for body in self._moving:
+                body.look()
+            deciding = ((self._drive if b.thing.group == "vehicle" else self._walk, b) for b in self._moving)
+            pushes = [decide(body, tick) for decide, body in deciding]
             for _ in range(SUBSTEPS):
                 for body, (force, torque) in zip(self._moving, pushes, strict=True):
-                    bullet.applyExternalForce(
-                        body.number, -1, force, [0.0, 0.0, 0.0], bullet.LINK_FRAME, physicsClientId=client
-                    )
-                    bullet.applyExternalTorque(
-                        body.number, -1, torque, bullet.LINK_FRAME, physicsClientId=client
-                    )
-                bullet.stepSimulation(physicsClientId=client)
-                self._add_contacts(contacts, time + (k + 1) * tick, tick / SUBSTEPS)
-            self._read()
-            if (k + 1) % PIECE == 0 and k + 1 < ticks:
-                on_time(time + (k + 1) * tick)
+                    bullet.applyExternalForce(body.number, -1, force, [0.0, 0.0, 0.0], bullet.LINK_FRAME)
+                    bullet.applyExternalTorque(body.number, -1, torque, bullet.LINK_FRAME)
+                bullet.stepSimulation()
+                self._add_contacts(contacts, time + k * tick, tick / SUBSTEPS)
+            for body in self._moving:
+                self._read(body)
+            if k % PIECE == 0 and k < ticks:
+                on_time(time + k * tick)
         on_time(time + dt)
         return sorted(contacts.values(), key=lambda c: (c.time, c.first, c.second))
 
-    def _read(self) -> None:
-        """Copy the bodies' places and speeds into the things."""
-        for b in self._moving:
-            (x, y, z), (_, _, s, c) = self._bullet.getBasePositionAndOrientation(
-                b.number, physicsClientId=self._client
-            )
-            velocity, spin = self._bullet.getBaseVelocity(b.number, physicsClientId=self._client)
-            thing, before = b.thing, b.thing.yaw
-            turned = 2 * math.atan2(s, c)
-            yaw = within_a_turn(before + math.remainder(turned - before, math.tau))
-            own = _turn(b.offset, yaw)
-            height = z - b.offset[2]
-            # a scene's vehicles have no z, and wheels are not quite round
-            if thing.group == "vehicle" or height < 0.02:
-                height = 0.0
-            place = [x - own[0], y - own[1], height]
-            speeds = [_within(v, QUICKEST) for v in velocity]
-            write(
-                thing,
-                **{axis: _within(at, FARTHEST) for axis, at in zip("xyz", place, strict=True)},
-                yaw=yaw,
-                velocity=tuple(
-                    0.0 if abs(at) > FARTHEST and at * v > 0 else v
-                    for at, v in zip(place, speeds, strict=True)
-                ),
-                spin=_within(spin[2], QUICKEST),
-            )
-            # at the limits of a town things stop
-            if max(map(abs, place)) > FARTHEST or thing.velocity != velocity or thing.spin != spin[2]:
-                self._put(b)
+    def _read(self, body: _Body) -> None:
+        """Copy a body's place and speed into its thing."""
+        (x, y, z), (_, _, s, c) = self._bullet.getBasePositionAndOrientation(body.number)
+        velocity, (_, _, spin) = self._bullet.getBaseVelocity(body.number)
+        thing, before = body.thing, body.thing.yaw
+        yaw = within_a_turn(before + math.remainder(2 * math.atan2(s, c) - before, math.tau))
+        own_x, own_y = _turn(body.offset, yaw)
+        height = z - body.offset[2]
+        # a scene's vehicles have no z, and wheels are not quite round
+        if thing.group == "vehicle" or height < 0.02:
+            height = 0.0
+        place = [x - own_x, y - own_y, height]
+        x, y, z = (_within(at, FARTHEST) for at in place)
+        # at the limits of a town things stop
+        speeds = tuple(
+            0.0 if abs(at) > FARTHEST and at * v > 0 else _within(v, QUICKEST)
+            for at, v in zip(place, velocity, strict=True)
+        )
+        write(thing, x=x, y=y, z=z, yaw=yaw, velocity=speeds, spin=_within(spin, QUICKEST))
+        if max(map(abs, place)) > FARTHEST or speeds != velocity or thing.spin != spin:
+            self._put(body)
 
     def _put(self, body: _Body) -> None:
         """Give a body the place and the speed of its thing."""
-        thing = body.thing
-        turn = [0.0, 0.0, math.sin(thing.yaw / 2), math.cos(thing.yaw / 2)]
-        self._bullet.resetBasePositionAndOrientation(
-            body.number, _middle(thing, body.offset), turn, physicsClientId=self._client
-        )
-        self._bullet.resetBaseVelocity(
-            body.number, thing.velocity, [0.0, 0.0, thing.spin], physicsClientId=self._client
-        )
+        self._bullet.resetBasePositionAndOrientation(body.number, *_pose(body.thing, body.offset))
+        self._bullet.resetBaseVelocity(body.number, body.thing.velocity, [0.0, 0.0, body.thing.spin])
 
     def _add_contacts(self, contacts: dict[tuple[str, str], Contact], time: float, seconds: float) -> None:
         """Add what touches now, for so many seconds, to the contacts of this step."""
-        for point in self._bullet.getContactPoints(physicsClientId=self._client):
+        for point in self._bullet.getContactPoints():
             a, b, force = point[1], point[2], point[9]
             if self._ground in (a, b) or force <= 0:
                 continue
@@ -329,28 +300,27 @@ class Physics:
         spin = min(max((yaw_rate - body.thing.spin) / tick, -body.grip), body.grip)
         return [body.mass * share * along, body.mass * share * left, 0.0], [0.0, 0.0, body.inertia * spin]
 
-    def _drive(self, me: _Around, others: list[_Around], tick: float) -> _Push:
+    def _drive(self, body: _Body, tick: float) -> _Push:
         """What a driver does."""
-        body, thing = me.body, me.thing
+        thing = body.thing
         speed, slip = _turn(np.array(thing.velocity), -thing.yaw)
         if thing.pace <= 0:
             return self._push(body, -speed / tick, -slip / tick, 0.0, tick)
-        side = 1.0 if body.heading == 0.0 else -1.0
-        along = driving.follow(speed, thing.pace, *_ahead(me, others, side, speed))
+        along = driving.follow(speed, thing.pace, *_ahead(body, self._bodies, speed))
         along = max(along, -speed / tick)  # brakes stop a vehicle, and do not push it back
         error = math.remainder(body.heading - thing.yaw, 2 * math.pi)
         length = float(np.ptp(outline(thing.kind)[:, 0]))
-        yaw_rate = driving.steer(error, side * (thing.y - body.line), max(speed, 0.0), length)
+        yaw_rate = driving.steer(error, body.side * (thing.y - body.line), max(speed, 0.0), length)
         return self._push(body, along, -slip / tick, yaw_rate, tick)
 
-    def _walk(self, me: _Around, others: list[_Around], tick: float) -> _Push:
+    def _walk(self, body: _Body, tick: float) -> _Push:
         """What a walker does."""
-        body, thing = me.body, me.thing
+        thing = body.thing
         velocity = np.array(thing.velocity[:2])
         if thing.pace <= 0:
             return self._push(body, *_turn(-velocity / tick, -thing.yaw), 0.0, tick)
-        desired = _route(me, others)
-        acceleration = driving.walk(velocity, desired, *_beside(me, others))
+        desired = _route(body, self._bodies)
+        acceleration = driving.walk(velocity, desired, *_beside(body, self._bodies))
         turn = _within(math.atan2(*_turn(desired, -body.heading)[::-1]), MOST_TURN)
         yaw = body.heading + turn - turned_front(thing.kind)
         rate = 4.0 * math.remainder(yaw - thing.yaw, 2 * math.pi)
@@ -366,8 +336,9 @@ def _way(thing: Thing) -> tuple[float, float]:
     return STROLL if strolls else thing.y, 0.0 if math.cos(thing.front) > -1e-6 else math.pi
 
 
-def _ahead(me: _Around, others: list[_Around], side: float, speed: float) -> tuple[float, float]:
+def _ahead(me: _Body, others: list[_Body], speed: float) -> tuple[float, float]:
     """Metres to the next thing on a vehicle's way, and how much faster than that the vehicle is, m/s."""
+    side = me.side
     front = max(side * me.x0, side * me.x1)
     gap, closing = math.inf, 0.0
     for other in others:
@@ -380,18 +351,17 @@ def _ahead(me: _Around, others: list[_Around], side: float, speed: float) -> tup
     return gap, closing
 
 
-def _route(me: _Around, others: list[_Around]) -> np.ndarray:
+def _route(me: _Body, others: list[_Body]) -> np.ndarray:
     """The velocity, (2,) metres a second, that takes a walker along its line and round what is in its way."""
-    body, thing = me.body, me.thing
-    side = 1.0 if body.heading == 0.0 else -1.0
+    thing, side = me.thing, me.side
     x, y = (me.x0 + me.x1) / 2, (me.y0 + me.y1) / 2
     # columns keep their places: with other ones at every step, a walker would waver between two paths
     xs = np.append(x, side * COLUMN * (math.floor(side * x / COLUMN) + np.arange(1, COLUMNS)))
-    ys = body.line + ROW * np.arange(-ROWS, ROWS + 1)
+    ys = me.line + ROW * np.arange(-ROWS, ROWS + 1)
     gaps = _gaps(me, others, xs, ys)
     cost = np.where(gaps < 0, INSIDE, TOO_CLOSE * np.maximum(CLEARANCE - gaps, 0))
-    cost += OFF_LINE * np.abs(ys - body.line)
-    if ROAD_EDGE < body.line < PAVEMENT_EDGE:
+    cost += OFF_LINE * np.abs(ys - me.line)
+    if ROAD_EDGE < me.line < PAVEMENT_EDGE:
         cost += ON_ROAD * np.maximum(ROAD_EDGE - ys, 0) + ON_LAWN * np.maximum(ys - PAVEMENT_EDGE, 0)
     row = int(np.abs(ys - y).argmin())
     path = driving.path(cost, row)
@@ -409,7 +379,7 @@ def _route(me: _Around, others: list[_Around]) -> np.ndarray:
     return speed * aim / np.hypot(*aim)
 
 
-def _gaps(me: _Around, others: list[_Around], xs: np.ndarray, ys: np.ndarray) -> np.ndarray:
+def _gaps(me: _Body, others: list[_Body], xs: np.ndarray, ys: np.ndarray) -> np.ndarray:
     """Metres between a walker and the nearest thing when it comes to a place: (k, r) float64.
 
     They are negative inside a thing, and at most CLEARANCE. What moves is taken to go on as it moves now.
@@ -429,7 +399,7 @@ def _gaps(me: _Around, others: list[_Around], xs: np.ndarray, ys: np.ndarray) ->
     )
     x0, x1, y0, y1, vx, vy = boxes.reshape(-1, 6).T[..., None]
     times = np.abs(xs - xs[0]) / max(me.thing.pace, 1e-3)
-    long, wide = me.body.half
+    long, wide = me.half
     along = np.maximum(x0 + vx * times - xs, xs - x1 - vx * times) - long
     along[:, 1:] -= COLUMN / 2  # a column stands for all places nearer to it than to others
     passed = along.min(axis=1) < CLEARANCE
@@ -439,7 +409,7 @@ def _gaps(me: _Around, others: list[_Around], xs: np.ndarray, ys: np.ndarray) ->
     return gaps
 
 
-def _beside(me: _Around, others: list[_Around]) -> tuple[np.ndarray, np.ndarray]:
+def _beside(me: _Body, others: list[_Body]) -> tuple[np.ndarray, np.ndarray]:
     """The people around a walker: (n, 2) unit vectors away from them, and (n,) metres to them."""
     thing = me.thing
     place = np.array([thing.x, thing.y])
@@ -478,10 +448,6 @@ def parts(kind: str, style: int = 0) -> list[np.ndarray]:
     return solid or pieces
 
 
-def _disconnect(bullet: Any, client: int) -> None:
-    bullet.disconnect(physicsClientId=client)
-
-
 def _within(value: float, most: float) -> float:
     """The value, or the nearest one within `most` of 0."""
     return min(max(float(value), -most), most)
@@ -493,10 +459,11 @@ def _turn(offset: np.ndarray, yaw: float) -> tuple[float, float]:
     return c * offset[0] - s * offset[1], s * offset[0] + c * offset[1]
 
 
-def _middle(thing: Thing, offset: np.ndarray) -> tuple[float, float, float]:
-    """The place of the body's origin, metres."""
+def _pose(thing: Thing, offset: np.ndarray) -> tuple[list[float], list[float]]:
+    """The place of a body's origin, metres, and its turn as a quaternion."""
     x, y = _turn(offset, thing.yaw)
-    return thing.x + x, thing.y + y, thing.z + float(offset[2])
+    turn = [0.0, 0.0, math.sin(thing.yaw / 2), math.cos(thing.yaw / 2)]
+    return [thing.x + x, thing.y + y, thing.z + float(offset[2])], turn
 
 
 def _outward(point: np.ndarray, polygon: np.ndarray) -> np.ndarray:

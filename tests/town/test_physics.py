@@ -71,9 +71,7 @@ def test_bodies_fill_their_outlines(kind):
     physics, car = town._physics, town.vehicles[0]
     low, high = car.outline.min(axis=0) - 0.3, car.outline.max(axis=0) + 0.3
     points = np.random.default_rng(0).uniform(low, high, (150, 2))
-    rays = physics._bullet.rayTestBatch(
-        [[x, y, 9.0] for x, y in points], [[x, y, 0.05] for x, y in points], physicsClientId=physics._client
-    )
+    rays = physics._bullet.rayTestBatch([[*p, 9.0] for p in points], [[*p, 0.05] for p in points])
     met = np.array([r[0] == physics._moving[0].number for r in rays])
     over = np.array([np.isfinite(car.top(x, y)) for x, y in points])
     assert (met == over).mean() > 0.85
