@@ -12,7 +12,9 @@ import numpy as np
 from simtown.assets.catalogue import NAMED_BY_COLOUR
 from simtown.assets.street.people import SIDEWAYS
 from simtown.language.solids import Solid
+from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import GROUP, foothold, heights, outline, placed, separation, top
+from simtown.scenes.scene import Prop, Scene, Vehicle, Weather
 from simtown.town.checks import FARTHEST, QUICKEST, TownError, angle, number, paint, velocity, whole
 from simtown.town.nouns import NOUNS, kinds_of
 
@@ -100,10 +102,9 @@ class Thing:
     def __setattr__(self, attribute: str, value: object) -> None:
         if self.town is not None:
             self.town.change(self, **{attribute: value})
-        elif attribute in ("name", "way", "track"):  # as the constructor does
-            write(self, **{attribute: value})
         else:
-            write(self, **{attribute: checked(attribute, value)})
+            constructing = attribute in ("name", "way", "track")
+            write(self, **{attribute: value if constructing else checked(attribute, value)})
 
     @property
     def group(self) -> str:
@@ -137,15 +138,7 @@ class Thing:
         return float(x), float(y)
 
     def top(self, x: float, y: float) -> float:
-        """The height of its surface above a point of the ground, metres; nan beside it.
-
-        Args:
-            x: of the point, metres.
-            y: of the point, metres.
-
-        Raises:
-            TownError: x or y is not a finite number.
-        """
+        """The height of its surface above a point of the ground, metres; nan beside it."""
         c, s = np.cos(self.yaw), np.sin(self.yaw)
         dx, dy = number(x, "x") - self.x, number(y, "y") - self.y
         along, across = (c * dx + s * dy) / self.scale, (c * dy - s * dx) / self.scale
@@ -159,17 +152,24 @@ class Thing:
         return self.name or self.kind
 
 
+def scene_of(things: Iterable[Thing], weather: Weather, camera: Camera) -> Scene:
+    """The scene of some things, vehicles first, as a camera sees them."""
+    scene = Scene(weather=weather, camera=camera)
+    for t in things:
+        if t.group == "vehicle":
+            scene.vehicles.append(Vehicle(t.kind, t.x, t.y, t.yaw, t.paint))
+        else:
+            scene.props.append(Prop(t.kind, t.x, t.y, t.z, t.yaw, t.scale, t.style))
+    return scene
+
+
 def write(thing: Thing, **values: object) -> None:
     """Set attributes without a check; for the town itself and for physics."""
     vars(thing).update(values)
 
 
 def checked(attribute: str, value: object) -> Any:
-    """The value of an attribute, converted to the attribute's type.
-
-    Raises:
-        TownError: the attribute cannot be set, or the value has a wrong type or is out of range.
-    """
+    """The value of an attribute, in the attribute's type. Raises TownError if it cannot be set to this."""
     if attribute not in SETTABLE:
         raise TownError(f"'{attribute}' of a thing cannot be set: set one of {', '.join(SETTABLE)}")
     return SETTABLE[attribute](value, attribute)
@@ -179,9 +179,8 @@ def check(thing: Thing) -> None:
     """Raises TownError if no town can hold this thing, wherever the others stand."""
     vehicle = thing.group == "vehicle"
     if vehicle and (thing.z or thing.scale != 1.0 or thing.style):
-        raise TownError(
-            f"the {thing} stands on the ground, in its own size: leave out z, dz, on, scale and style"
-        )
+        problem = f"the {thing} stands on the ground, in its own size"
+        raise TownError(f"{problem}: leave out z, dz, on, scale and style")
     if thing.paint is not None and not may_be_painted(thing.kind):
         why = "its name says its colour" if vehicle else "only vehicles can"
         raise TownError(f"the {thing} cannot be painted {thing.paint}: {why}, so leave out paint")
@@ -214,13 +213,11 @@ def overlapping(thing: Thing, others: list[Thing]) -> Thing | None:
     for other in others:
         if other is thing or other.group == "cloud":
             continue
-        if np.hypot(other.x - thing.x, other.y - thing.y) > reach + _reach(other):
+        near = np.hypot(other.x - thing.x, other.y - thing.y) <= reach + _reach(other)
+        if not near or min(thing.high, other.high) - max(thing.low, other.low) <= TOUCH:
             continue
-        if min(thing.high, other.high) - max(thing.low, other.low) <= TOUCH:
-            continue
-        if separation(own_outline, other.outline) >= -1e-6:
-            continue
-        if not rests(thing, other) and not rests(other, thing):
+        resting = rests(thing, other) or rests(other, thing)
+        if not resting and separation(own_outline, other.outline) < -1e-6:
             return other
     return None
 

@@ -16,7 +16,7 @@ from simtown.render.raster import MOST_TRIANGLES, TooManyTrianglesError
 from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import GROUP
 from simtown.scenes.placement import GAP, LANES, draw_poses, half_sizes, overlap
-from simtown.scenes.scene import Prop, Scene, SceneBatch, Vehicle, Weather
+from simtown.scenes.scene import Scene, SceneBatch, Weather
 from simtown.scenes.silhouette import framed
 from simtown.scenes.street import FRONT, draw_street
 from simtown.scenes.weather import DEFAULT_WEATHERS, WEATHER_KINDS, WEATHERS, draw_weather
@@ -26,7 +26,17 @@ from simtown.town.checks import TownError, number, shown, whole
 from simtown.town.nouns import kinds_of
 from simtown.town.physics import Contact, Physics
 from simtown.town.snapshot import SIZE, Frame, raster
-from simtown.town.things import SETTABLE, Thing, check, checked, may_be_painted, meant, overlapping, write
+from simtown.town.things import (
+    SETTABLE,
+    Thing,
+    check,
+    checked,
+    may_be_painted,
+    meant,
+    overlapping,
+    scene_of,
+    write,
+)
 from simtown.town.truth import Truth, truth
 
 #: The y at which things of each group stand by default, and how far to either side of x = 0 they are tried,
@@ -72,30 +82,23 @@ class Town:
 
     Metres and radians; x along the road to the viewer's right, y away from the viewer, z up
     (docs/data-format.md). The same seed and the same verbs make the same town, picture and motion. Verbs take
-    a :class:`Thing`, its name ("taxi 2"), or a noun that only one thing has ("bus").
+    a :class:`Thing`, its name ("taxi 2"), or a noun that only one thing has ("bus"). If an argument is
+    wrong or a thing has no room, every method raises TownError, a ValueError that says what to change, and
+    leaves the town as it was.
 
     Args:
         seed: of the random street, and of every later random choice.
         vehicles: how many stand on the road at first, from 0 to 8.
-
-    Raises:
-        TownError: an argument is wrong; the message says what to change. It is a ValueError, and every method
-            may raise it.
     """
 
     def __init__(self, seed: int = 0, vehicles: int = 3) -> None:
         self._start(seed)
-        if not 0 <= whole(vehicles, "vehicles") <= 8:
-            raise TownError(
-                f"{vehicles} vehicles do not fit on the road that is seen: give from 0 to 8, "
-                "and place more with x"
-            )
+        whole(vehicles, "vehicles", 0, 8)
         index = np.array([0])
         weather = draw_weather(Stream(seed, "town", "weather"), index, DEFAULT_WEATHERS)
+        street = draw_street(Stream(seed, "town", "street"), index, weather.weather)
         batch = SceneBatch.of([Scene()])
-        batch.prop, batch.prop_pose, batch.prop_style = draw_street(
-            Stream(seed, "town", "street"), index, weather.weather
-        )
+        batch.prop, batch.prop_pose, batch.prop_style = street
         for column, values in vars(weather).items():
             setattr(batch, column, values)
         self._fill(batch.scene(0))
@@ -115,21 +118,13 @@ class Town:
 
     def _fill(self, scene: Scene) -> None:
         self._weather, self._camera = checks.weather(scene.weather), checks.camera(scene.camera)
-        if len(scene.vehicles) + len(scene.props) > MOST_THINGS:
-            raise TownError(
-                f"{len(scene.vehicles)} vehicles and {len(scene.props)} props: "
-                f"a town holds at most {MOST_THINGS} things"
-            )
-        for vehicle in scene.vehicles:
-            self._add(Thing(vehicle.entity, vehicle.x, vehicle.y, yaw=vehicle.yaw, paint=vehicle.paint))
-        for prop in scene.props:
-            self._add(Thing(prop.kind, prop.x, prop.y, prop.z, prop.yaw, prop.scale, prop.style))
+        for v in scene.vehicles:
+            self._add(Thing(v.entity, v.x, v.y, yaw=v.yaw, paint=v.paint))
+        for p in scene.props:
+            self._add(Thing(p.kind, p.x, p.y, p.z, p.yaw, p.scale, p.style))
         if len(self.vehicles) != len(scene.vehicles):
-            vehicles = ", ".join(v.entity for v in scene.vehicles)
-            props = ", ".join(p.kind for p in scene.props)
             raise TownError(
-                f"vehicles {vehicles} and props {props}: "
-                "put vehicles among the vehicles of the scene, and everything else among its props"
+                "vehicles belong among the vehicles of a scene: put everything else among its props"
             )
 
     @classmethod
@@ -139,32 +134,22 @@ class Town:
         Args:
             scene: what stands in the town, its weather and its camera.
             seed: of every later random choice.
-
-        Raises:
-            TownError: the scene is not a Scene, or holds kinds or numbers that no town has.
         """
         town = cls.__new__(cls)
         town._start(seed)
         if not isinstance(scene, Scene):
-            raise TownError(
-                f"the scene is {shown(scene)}: give a Scene, such as open_dataset(path).train[0].scene"
-            )
+            example = "open_dataset(path).train[0].scene"
+            raise TownError(f"the scene is {shown(scene)}: give a Scene, such as {example}")
         try:
             town._fill(scene)
         except (TypeError, AttributeError) as error:
-            raise TownError(
-                f"the scene does not hold a list of Vehicle and a list of Prop: {error}"
-            ) from error
+            problem = "the scene does not hold a list of Vehicle and a list of Prop"
+            raise TownError(f"{problem}: {error}") from error
         return town
 
     def to_scene(self) -> Scene:
         """The town as it is now, as a scene, which any renderer draws."""
-        return Scene(
-            [Vehicle(t.kind, t.x, t.y, t.yaw, t.paint) for t in self.vehicles],
-            [Prop(t.kind, t.x, t.y, t.z, t.yaw, t.scale, t.style) for t in self.props],
-            self._checked_weather(),
-            self._camera,
-        )
+        return scene_of(self._things, checks.weather(self._weather), self._camera)
 
     # Contents
 
@@ -200,14 +185,7 @@ class Town:
         return len(self._things)
 
     def __getitem__(self, name: str) -> Thing:
-        """The thing that a name or a noun means.
-
-        Args:
-            name: of a thing, such as "taxi 2", or a noun that only one thing has, such as "bus".
-
-        Raises:
-            TownError: no thing is meant, or several are.
-        """
+        """The thing of a name, such as "taxi 2", or of a noun that only one thing has, such as "bus"."""
         return self._find(name)
 
     def __repr__(self) -> str:
@@ -224,10 +202,9 @@ class Town:
 
     def _find(self, thing: Thing | str) -> Thing:
         if isinstance(thing, Thing):
-            if not any(thing is t for t in self._things):
-                raise TownError(
-                    f"the {thing} is not in this town: it was removed, or belongs to another; place it first"
-                )
+            if thing.town is not self:
+                problem = f"the {thing} is not in this town: it was removed, or belongs to another"
+                raise TownError(f"{problem}; place it first")
             return thing
         alike: list[Thing] = []
         if isinstance(thing, str):
@@ -274,23 +251,12 @@ class Town:
             style: picks tints, lit windows and a person's pose; without it one is drawn. Vehicles have none.
             paint: of a vehicle's body, such as "red" (simtown.assets.palette.PAINTS); without it the kind's
                 own. A kind whose name has a colour in it keeps its own.
-
-        Returns:
-            The new thing.
-
-        Raises:
-            TownError: the kind is unknown, a number is out of range, there is no room, or something else
-                stands at that place; the message names both things.
         """
         paint = checked("paint", paint)
         kinds = self._kinds(kind, paint)
-        if len(self._things) >= MOST_THINGS:
-            raise TownError(f"a town holds at most {MOST_THINGS} things: remove some first")
-        if lane is not None and not (isinstance(lane, str) and lane in ("near", "far")):
+        if lane is not None and lane not in ("near", "far"):
             raise TownError(f"lane is {shown(lane)}: give 'near' or 'far'")
-        x, y, yaw = (
-            None if v is None else checked(name, v) for name, v in (("x", x), ("y", y), ("yaw", yaw))
-        )
+        x, y, yaw = (v if v is None else checked(name, v) for name, v in (("x", x), ("y", y), ("yaw", yaw)))
         z, scale = checked("z", z), checked("scale", scale)
         below = None if on is None else self._find(on)
         its_style = int(self._uniform("style") * 65536) if style is None else checked("style", style)
@@ -305,18 +271,9 @@ class Town:
             if x is None:
                 check(thing)
                 return self._somewhere(thing, lane, y, yaw)
-            usual_y, usual_yaw = _PLACES.get(thing.group, 0.0), 0.0
-            if vehicle:
-                usual_y, usual_yaw = LANES[1 if lane == "far" else 0]
-            return self._fitting(
-                replace(
-                    thing,
-                    x=x,
-                    y=usual_y if y is None else y,
-                    z=_SKY if thing.group == "cloud" and not z else z,
-                    yaw=usual_yaw if yaw is None else yaw,
-                )
-            )
+            usual_y, usual_yaw = LANES[lane == "far"] if vehicle else (_PLACES[thing.group], 0.0)
+            thing = replace(thing, x=x, y=usual_y if y is None else y, yaw=usual_yaw if yaw is None else yaw)
+            return self._fitting(replace(thing, z=_SKY) if thing.group == "cloud" and not z else thing)
 
         return self._add(_first(kind, kinds, make))
 
@@ -330,13 +287,6 @@ class Town:
             values: any of kind, x, y, z, yaw, scale, style, paint, velocity, spin and pace of a
                 :class:`Thing`. With another kind a thing gets that kind's name; if the kind cannot have the
                 old paint, it gets its own.
-
-        Returns:
-            The thing.
-
-        Raises:
-            TownError: a value has a wrong type or is out of range, or something else stands there. Then
-                nothing is changed.
         """
         thing = self._find(thing)
         noun = values.pop("kind", thing.kind)
@@ -344,18 +294,19 @@ class Town:
         kinds = self._kinds(noun, attributes.get("paint"))
 
         def make(kind: str) -> Thing:
-            of_kind: dict[str, Any] = {} if kind == thing.kind else {"kind": kind, "name": ""}
-            if of_kind and kind in ENTITIES:
-                of_kind["style"] = 0
-            if of_kind and not may_be_painted(kind):
-                of_kind["paint"] = None
+            of_kind: dict[str, Any] = {}
+            if kind != thing.kind:
+                style = 0 if kind in ENTITIES else thing.style
+                paint = thing.paint if may_be_painted(kind) else None
+                of_kind = {"kind": kind, "name": "", "style": style, "paint": paint}
             changed = replace(thing, **(of_kind | attributes))
             return self._fitting(changed, but=thing) if of_kind or _SPACE & set(attributes) else changed
 
         changed = _first(str(noun), kinds, make)
         check(changed)
-        carried = changed.kind != thing.kind or bool(_SPACE & set(attributes))
-        if changed.kind != thing.kind:
+        renamed = changed.kind != thing.kind
+        carried = renamed or bool(_SPACE & set(attributes))
+        if renamed:
             write(thing, name=self._free_name(changed.kind, but=thing))
         write(thing, **{attribute: getattr(changed, attribute) for attribute in SETTABLE})
         if carried or _MOTION & set(attributes):
@@ -381,18 +332,8 @@ class Town:
 
         Args:
             thing: what is moved, or its name.
-            dx: metres along x.
-            dy: metres along y.
-            dz: metres upwards.
-            x: the new x, metres; the old one if None.
-            y: the new y, metres; the old one if None.
-            z: the new z, metres; the old one if None.
-
-        Returns:
-            The thing.
-
-        Raises:
-            TownError: a number is out of range, or something else stands there. Then nothing is moved.
+            dx, dy, dz: metres along x, y and upwards.
+            x, y, z: the new place, metres; the old one if None.
         """
         thing = self._find(thing)
         old, new, distance = (thing.x, thing.y, thing.z), (x, y, z), (dx, dy, dz)
@@ -403,45 +344,20 @@ class Town:
         return self.change(thing, **place)
 
     def turn(self, thing: Thing | str, by: float) -> Thing:
-        """Turn a thing on the spot.
-
-        Args:
-            thing: what is turned, or its name.
-            by: radians counter-clockwise.
-
-        Returns:
-            The thing.
-
-        Raises:
-            TownError: by is not a finite number, or the thing would overlap another. Then nothing is turned.
-        """
+        """Turn a thing on the spot, by some radians counter-clockwise."""
         thing = self._find(thing)
         return self.change(thing, yaw=thing.yaw + number(by, "by"))
 
     def remove(self, *things: Thing | str) -> None:
-        """Take things out of the town.
-
-        Args:
-            things: what is removed: things or their names.
-
-        Raises:
-            TownError: one of them is not in the town. Then nothing is removed.
-        """
+        """Take things, or the things of some names, out of the town: all of them or, after an error, none."""
         removed = [self._find(t) for t in things]
-        self._things = [t for t in self._things if not any(t is r for r in removed)]
+        self._things = [t for t in self._things if t not in removed]
         for thing in removed:
             write(thing, town=None, track=None, way=None)
         self._physics = None
 
     def clear(self, noun: str | None = None) -> None:
-        """Take all things out of the town, or all of some kinds.
-
-        Args:
-            noun: the kinds, such as "vehicle", "building", "tree", "car" or "taxi"; None means all.
-
-        Raises:
-            TownError: the noun is unknown.
-        """
+        """Take all things out of the town, or all that a noun such as "vehicle", "car" or "taxi" means."""
         kinds = None if noun is None else kinds_of(noun)
         self.remove(*[t for t in self._things if kinds is None or t.kind in kinds])
 
@@ -452,13 +368,8 @@ class Town:
 
     @weather.setter
     def weather(self, value: str | Weather) -> None:
-        self._weather = checks.weather(
-            replace(self._weather, kind=value) if isinstance(value, str) else value
-        )
-
-    def _checked_weather(self) -> Weather:
-        """A copy of the weather, whose attributes may have been set without a check. Raises TownError."""
-        return checks.weather(self._weather)
+        new = replace(self._weather, kind=value) if isinstance(value, str) else value
+        self._weather = checks.weather(new)
 
     @property
     def light(self) -> Light:
@@ -485,33 +396,20 @@ class Town:
     # Pictures, truth and words
 
     def render(self, size: tuple[int, int] = SIZE) -> Frame:
-        """The picture of the town.
-
-        Args:
-            size: width and height, pixels.
-
-        Raises:
-            TownError: the size is out of range, or more is seen than can be drawn.
-        """
+        """The picture of the town, of a width and a height in pixels."""
         width, height = checks.picture_size(size)
         batch = SceneBatch.of([self.to_scene()])
         try:
             frames = raster().render(batch, width, height)
         except TooManyTrianglesError as error:
-            raise TownError(
-                f"the picture shows more triangles than {MOST_TRIANGLES}: take things out of the town"
-            ) from error
-        return Frame(frames.rgb[0], frames.depth[0], frames.ids[0], self._ids(batch))
+            problem = f"the picture shows more triangles than {MOST_TRIANGLES}"
+            raise TownError(f"{problem}: take things out of the town") from error
+        vehicle_ids, prop_ids = batch.ids(0)
+        names = dict(zip(vehicle_ids + prop_ids, (t.name for t in self.things), strict=True))
+        return Frame(frames.rgb[0], frames.depth[0], frames.ids[0], names)
 
     def truth(self, size: tuple[int, int] = SIZE) -> Truth:
-        """All that is true of the town and its picture.
-
-        Args:
-            size: width and height of the picture, pixels.
-
-        Raises:
-            TownError: the size is out of range, or more is seen than can be drawn.
-        """
+        """All that is true of the town and its picture, of a width and a height in pixels."""
         return truth(self.to_scene(), self.things, self.render(size), self._time)
 
     def ask(self, question: str, everywhere: bool = False) -> TownAnswer:
@@ -520,10 +418,6 @@ class Town:
         Args:
             question: about things in the picture; "the taxi" is the one that is visible.
             everywhere: whether things that are hidden or outside the picture count, too.
-
-        Raises:
-            TownError: the question is not understood (the message names the word), or "the" stands for
-                nothing visible or for several things.
         """
         return answer(View(self.things, self._camera, None if everywhere else self.seen), question)
 
@@ -536,7 +430,7 @@ class Town:
 
     def describe(self) -> str:
         """The town in a few sentences, which also tell of hidden things."""
-        return describe(self.things, self._checked_weather().kind, self._camera)
+        return describe(self.things, checks.weather(self._weather).kind, self._camera)
 
     # Motion
 
@@ -549,12 +443,6 @@ class Town:
         Args:
             thing: a vehicle or a person, or its name.
             speed: the speed it aims at, metres a second; 0 stops it.
-
-        Returns:
-            The thing.
-
-        Raises:
-            TownError: the thing cannot move, or not so fast.
         """
         return self.change(thing, pace=number(speed, "speed", 0.0))
 
@@ -566,9 +454,6 @@ class Town:
 
         Returns:
             The things that touched, each pair once.
-
-        Raises:
-            TownError: pybullet is missing, or dt is out of range.
         """
         dt = number(dt, "the step in seconds", 0.001, 60.0)
         if self._physics is None:
@@ -593,23 +478,19 @@ class Town:
 
         Raises TownError if the noun is unknown.
         """
-        bare = WEATHER_KINDS[WEATHERS.index(self._checked_weather().kind)].bare_trees
+        bare = WEATHER_KINDS[WEATHERS.index(checks.weather(self._weather).kind)].bare_trees
         kinds = [k for k in kinds_of(noun) if not k.endswith(" bare") or bare or k == noun]
         if paint is not None and len(kinds) > 1:
             kinds = [k for k in kinds if may_be_painted(k)] or kinds
         if len(kinds) == 1:
             return kinds
         first = kinds[int(self._uniform("kind") * len(kinds))]
-        order = (
-            Stream(self._seed, "town", "kinds")
-            .bits(np.array([self._draws]), len(kinds))[0]
-            .argsort(kind="stable")
-        )
-        return [first, *(kinds[i] for i in order if kinds[i] != first)]
+        keys = Stream(self._seed, "town", "kinds").bits(np.array([self._draws]), len(kinds))[0]
+        return [first, *(kinds[i] for i in keys.argsort(kind="stable") if kinds[i] != first)]
 
-    def _uniform(self, what: str, draws: int = 1) -> float:
+    def _uniform(self, what: str) -> float:
         self._draws += 1
-        return float(Stream(self._seed, "town", what).uniform(np.array([self._draws]), draws)[0, 0])
+        return float(Stream(self._seed, "town", what).uniform(np.array([self._draws]), 1)[0, 0])
 
     def _somewhere(
         self, thing: Thing, lane: str | None = None, y: float | None = None, yaw: float | None = None
@@ -620,6 +501,7 @@ class Town:
         """
         self._draws += 1
         u = Stream(self._seed, "town", "spot").uniform(np.full(_TRIES, self._draws), 3, np.arange(_TRIES))
+        usable = np.ones(_TRIES, dtype=bool)
         if thing.group == "vehicle":
             if lane is not None:
                 u[:, 0] = 0.75 if lane == "near" else 0.25
@@ -630,34 +512,22 @@ class Town:
         else:
             x = _SPREAD[thing.group] * (2 * u[:, 0] - 1)
             poses = np.stack([x, _PLACES[thing.group] + 0.4 * (u[:, 1] - 0.5), 0 * u[:, 2]], axis=1)
-            usable = np.ones(_TRIES, dtype=bool)
         for column, value in ((1, y), (2, yaw)):
             if value is not None:
                 poses[:, column] = value
-        usable &= self._roomy(thing, poses)
+        vehicles = self.vehicles
+        if thing.group == "vehicle" and vehicles:  # with the gap that data sets keep
+            half, others = half_sizes(), np.array([[t.x, t.y, t.yaw] for t in vehicles])
+            other_halves = half[[ENTITIES.index(t.kind) for t in vehicles]]
+            own_half = half[ENTITIES.index(thing.kind)]
+            usable &= ~overlap(poses[:, None], own_half, others, other_halves, GAP).any(axis=1)
         height = _SKY if thing.group == "cloud" else thing.z
-        for pose in poses[usable].tolist():
-            candidate = replace(thing, **dict(zip(("x", "y", "yaw"), pose, strict=True)), z=height)
+        for new_x, new_y, new_yaw in poses[usable].tolist():
+            candidate = replace(thing, x=new_x, y=new_y, z=height, yaw=new_yaw)
             if overlapping(candidate, self._things) is None:
                 return candidate
-        raise _NoRoomError(
-            f"no free place for {with_article(thing.kind)} in {_TRIES} tries: "
-            "remove something, or say where with x and y"
-        )
-
-    def _roomy(self, thing: Thing, poses: np.ndarray) -> np.ndarray:
-        """Whether a vehicle keeps, at each of (n, 3) poses, the gap that data sets keep: (n,) bool.
-
-        Other things need none.
-        """
-        vehicles = self.vehicles
-        if thing.group != "vehicle" or not vehicles:
-            return np.ones(len(poses), dtype=bool)
-        half = half_sizes()
-        others = np.array([[t.x, t.y, t.yaw] for t in vehicles])
-        other_halves = half[[ENTITIES.index(t.kind) for t in vehicles]]
-        close = overlap(poses[:, None], half[ENTITIES.index(thing.kind)], others, other_halves, GAP)
-        return np.asarray(~close.any(axis=1))
+        problem = f"no free place for {with_article(thing.kind)} in {_TRIES} tries"
+        raise _NoRoomError(f"{problem}: remove something, or say where with x and y")
 
     def _on_top(
         self, thing: Thing, below: Thing, x: float | None, y: float | None, yaw: float | None
@@ -679,14 +549,14 @@ class Town:
         other = overlapping(thing, [t for t in self._things if t is not but])
         if other is not None:
             place, other_place = (f"({t.x:.2f}, {t.y:.2f})" for t in (thing, other))
-            raise _NoRoomError(
-                f"the {thing} at {place} would overlap the {other} at {other_place}: "
-                "give another place, or move or remove one of them"
-            )
+            problem = f"the {thing} at {place} would overlap the {other} at {other_place}"
+            raise _NoRoomError(f"{problem}: give another place, or move or remove one of them")
         return thing
 
     def _add(self, thing: Thing) -> Thing:
         check(thing)
+        if len(self._things) >= MOST_THINGS:
+            raise TownError(f"a town holds at most {MOST_THINGS} things: remove some first")
         write(thing, name=self._free_name(thing.kind), town=self)
         self._things.append(thing)
         self._physics = None
@@ -697,11 +567,6 @@ class Town:
         taken = {t.name for t in self._things if t is not but}
         names = (kind, *(f"{kind} {i}" for i in range(2, MOST_THINGS + 2)))
         return next(name for name in names if name not in taken)
-
-    def _ids(self, batch: SceneBatch) -> dict[int, str]:
-        """Names of the town's things by their numbers in the mask picture."""
-        vehicle_ids, prop_ids = batch.ids(0)
-        return dict(zip(vehicle_ids + prop_ids, (t.name for t in self.things), strict=True))
 
 
 def _first(noun: str, kinds: list[str], make: Callable[[str], Thing]) -> Thing:

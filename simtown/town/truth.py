@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from itertools import product
 from typing import Any
 
 import numpy as np
 
 from simtown.assets.atlas import atlas
-from simtown.assets.catalogue import BODIES, ENTITIES, PROPS
+from simtown.assets.catalogue import BODIES
 from simtown.core.exact import cos, sin
 from simtown.language.solids import SURFACES, on
 from simtown.render.masks import run_lengths
 from simtown.scenes.camera import NEAR, Camera, views
 from simtown.scenes.footprints import number
-from simtown.scenes.scene import Scene, Weather, empty_batch
+from simtown.scenes.scene import Scene, SceneBatch, Weather
 from simtown.town.checks import TownError, shown
 from simtown.town.relating import MARGINS, table
 from simtown.town.snapshot import Frame, raster
-from simtown.town.things import Thing
+from simtown.town.things import Thing, scene_of
+
+#: What the truth of a thing repeats of the thing.
+_OF_THINGS = ("name", "kind", "group", "x", "y", "z", "yaw", "scale", "front", "velocity")
 
 
 @dataclass
@@ -154,28 +157,18 @@ class Truth:
 
         These are COCO's uncompressed RLE: down the columns, background first.
         """
-        return json.dumps(
-            {
-                "size": self.size,
-                "time": self.time,
-                "weather": asdict(self.weather),
-                "camera": asdict(self.camera),
-                "intrinsics": self.intrinsics.tolist(),
-                "extrinsics": self.extrinsics.tolist(),
-                "things": [
-                    asdict(t)
-                    | {"rle": {"size": list(self.ids.shape), "counts": run_lengths(self.ids == t.id)}}
-                    for t in self.things
-                ],
-                "related": self.related,
-                "margins": {name: _rounded(m.tolist()) for name, m in self.margins.items()},
-                "truths": {name: t.tolist() for name, t in self.truths.items()},
-                "graph": self.graph(),
-            }
-        )
+        names = [f.name for f in fields(self) if f.name not in ("rgb", "ids", "depth")]
+        values = {name: getattr(self, name) for name in names}
+        shape = list(self.ids.shape)
+        masks = ({"size": shape, "counts": run_lengths(self.ids == t.id)} for t in self.things)
+        values["things"] = [asdict(t) | {"rle": mask} for t, mask in zip(self.things, masks, strict=True)]
+        values["margins"] = {name: _rounded(m.tolist()) for name, m in self.margins.items()}
+        values["graph"] = self.graph()
+        return json.dumps(values, default=lambda v: v.tolist() if isinstance(v, np.ndarray) else asdict(v))
 
 
 def _rounded(values: Any) -> Any:
+    """Nested lists of numbers to 0.1 mm; None for what is not finite, which JSON does not have."""
     if isinstance(values, list):
         return [_rounded(v) for v in values]
     return round(values, 4) if math.isfinite(values) else None
@@ -197,34 +190,18 @@ def truth(scene: Scene, things: list[Thing], frame: Frame, time: float) -> Truth
     extrinsics = np.eye(4)
     extrinsics[:3, :3], extrinsics[:3, 3] = turn, -turn @ view[:3]
     ids = {name: i for i, name in frame.names.items()}
-    alone = pixels_alone(scene.camera, things, width, height)
     boxes = [_picture_box(t, intrinsics, extrinsics, width, height) for t in things]
+    alone = pixels_alone(scene.camera, things, width, height)
     entries = [
         _thing_truth(t, ids[t.name], things, frame, pixels, box)
         for t, pixels, box in zip(things, alone, boxes, strict=True)
     ]
     visible = [t for t, entry in zip(things, entries, strict=True) if entry.pixels and t.group != "cloud"]
+    related = [t.name for t in visible]
     margins = table(scene.camera, [t.solid() for t in visible])
-    with np.errstate(invalid="ignore"):
-        truths = {
-            r: np.where(m > MARGINS[r], 1, np.where(m < -MARGINS[r], -1, 0)).astype(np.int8)
-            for r, m in margins.items()
-        }
-    return Truth(
-        size=(width, height),
-        time=time,
-        weather=scene.weather,
-        camera=scene.camera,
-        intrinsics=intrinsics,
-        extrinsics=extrinsics,
-        rgb=frame.rgb,
-        ids=frame.ids,
-        depth=frame.depth,
-        things=entries,
-        related=[t.name for t in visible],
-        margins=margins,
-        truths=truths,
-    )
+    truths = {r: ((m > MARGINS[r]) * 1 - (m < -MARGINS[r])).astype(np.int8) for r, m in margins.items()}
+    situation = ((width, height), time, scene.weather, scene.camera, intrinsics, extrinsics)
+    return Truth(*situation, frame.rgb, frame.ids, frame.depth, entries, related, margins, truths)
 
 
 def _thing_truth(
@@ -233,42 +210,28 @@ def _thing_truth(
     """The truth of one thing; `alone` is the number of pixels it would fill if it stood alone."""
     mask = frame.ids == id_
     pixels = int(mask.sum())
-    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
-    low, high = atlas().bounds[number(thing.kind, thing.style)].astype(np.float64) * thing.scale
-    corners = _corners(thing)
-    solid = thing.solid()
-    grounds: list[str] = []
-    if thing.group != "cloud":
-        grounds = [name for name, strips in SURFACES.items() if max(on(solid, s) for s in strips) > 0]
-    below = [
-        other.name
-        for other in things
-        if other is not thing
-        and thing.z > 0
-        and other.group != "cloud"
-        and on(solid, other.solid()) > MARGINS["on"]
-    ]
     seen, depth = None, None
     if pixels:
+        rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
         seen = [int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1]
         depth = float(frame.depth[mask].min()), float(frame.depth[mask].max())
+    bounds = atlas().bounds[number(thing.kind, thing.style)].astype(np.float64)
+    corners = _in_world(thing, np.array(list(product(*bounds.T))))
+    solid, ground, below = thing.solid(), None, []
+    if thing.group != "cloud":
+        grounds = (name for name, strips in SURFACES.items() if max(on(solid, s) for s in strips) > 0)
+        ground = next(grounds, None)
+    if thing.z > 0:
+        others = [t for t in things if t is not thing and t.group != "cloud"]
+        below = [t.name for t in others if on(solid, t.solid()) > MARGINS["on"]]
     return ThingTruth(
-        name=thing.name,
-        kind=thing.kind,
-        group=thing.group,
+        **{name: getattr(thing, name) for name in _OF_THINGS},
         id=id_,
         paint=thing.paint or BODIES[thing.kind] if thing.group == "vehicle" else None,
-        x=thing.x,
-        y=thing.y,
-        z=thing.z,
-        yaw=thing.yaw,
-        scale=thing.scale,
-        front=thing.front,
-        velocity=thing.velocity,
-        ground=grounds[0] if grounds else None,
+        ground=ground,
         on=below,
         centre=corners.mean(axis=0).tolist(),
-        size=(high - low).tolist(),
+        size=(np.diff(bounds, axis=0)[0] * thing.scale).tolist(),
         corners=corners.tolist(),
         box=box if alone else None,  # a picture can show nothing of a thing, and yet cross its box
         seen=seen,
@@ -283,12 +246,6 @@ def _in_world(thing: Thing, points: np.ndarray) -> np.ndarray:
     c, s = float(cos(thing.yaw)), float(sin(thing.yaw))
     turned = points @ np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]])
     return thing.scale * turned + [thing.x, thing.y, thing.z]
-
-
-def _corners(thing: Thing) -> np.ndarray:
-    """(8, 3) corners of a thing's 3D box, in the world's frame."""
-    bounds = atlas().bounds[number(thing.kind, thing.style)].astype(np.float64)
-    return _in_world(thing, np.array(list(product(*bounds.T))))
 
 
 def _picture_box(
@@ -323,14 +280,5 @@ def _cut_at_near_plane(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarra
 
 def pixels_alone(camera: Camera, things: list[Thing], width: int, height: int) -> list[int]:
     """The number of pixels that each thing would fill if nothing else stood in the town."""
-    alone = empty_batch(len(things), 1, 1)
-    alone.camera[:] = camera.row()
-    for i, t in enumerate(things):
-        if t.group == "vehicle":
-            alone.entity[i, 0], alone.pose[i, 0] = ENTITIES.index(t.kind), (t.x, t.y, t.yaw)
-        else:
-            alone.prop[i, 0], alone.prop_pose[i, 0] = PROPS.index(t.kind), (t.x, t.y, t.z, t.yaw, t.scale)
-            alone.prop_style[i, 0] = t.style
-    # one scene at a time, to save memory
-    frames = (raster().render(alone[i : i + 1], width, height) for i in range(len(things)))
-    return [int((frame.ids > 0).sum()) for frame in frames]
+    alone = (SceneBatch.of([scene_of([t], Weather(), camera)]) for t in things)
+    return [int((raster().render(batch, width, height).ids > 0).sum()) for batch in alone]
