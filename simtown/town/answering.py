@@ -12,7 +12,6 @@ import numpy as np
 
 from simtown.language.parsing import any_of, match
 from simtown.language.questions import PHRASINGS, with_article, words
-from simtown.language.relations import RELATION_NAMES
 from simtown.language.solids import SURFACES, Solid, truth
 from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import GROUP
@@ -91,7 +90,10 @@ class _Candidate(NamedTuple):
 def answer(view: View, question: str) -> TownAnswer:
     """The answer to a question; see :meth:`simtown.town.town.Town.ask`."""
     relation, phrases = _parse(view.things, text(question, "the question", "Is the taxi left of a building?"))
-    _check_ground(relation, [noun for _, noun in phrases])
+    ground = next((noun for _, noun in phrases if noun in SURFACES), None)
+    if ground is not None and (relation != "on" or phrases[0][1] in SURFACES):
+        example = f"such as 'Is a taxi on the {ground}?'"
+        raise TownError(f"of the {ground} one can only ask what is on it, {example}: or {_EXAMPLES}")
     candidates = [_candidates(view, article, noun) for article, noun in phrases]
     cases = _between_case(candidates) if relation == "between" else list(_cases(candidates))
     if not cases:
@@ -132,77 +134,44 @@ def _between_case(candidates: list[list[_Candidate]]) -> list[tuple[_Candidate, 
 
 
 def _parse(things: list[Thing], question: str) -> tuple[str, list[tuple[str, str]]]:
-    """The relation, and the (article, noun) of the subject and the objects.
-
-    Raises:
-        TownError: the question is too long, or not understood.
-    """
+    """The relation, and the (article, noun) of the subject and the objects. Raises TownError if unclear."""
     if len(question) > _LONGEST:
         raise TownError(f"the question has {len(question)} characters, more than {_LONGEST}: {_EXAMPLES}")
-    names = [t.name for t in things] + [f"{t.kind} 1" for t in things]
+    names = [name for t in things for name in (t.name, f"{t.kind} 1")]
     nouns = [*GROUP, *NOUNS, *SURFACES, *names]
-    without_articles = (
-        re.sub(r"\{a_(.)\}|the \{(.)\}", lambda m: f"{{{(m[1] or m[2])}}}", phrasing)
-        for phrasing in PHRASINGS
-    )
-    forms = list(dict.fromkeys(without_articles))
+    articles = re.compile(r"\{a_(.)\}|the \{(.)\}")
+    forms = list(dict.fromkeys(articles.sub(r"{\1\2}", phrasing) for phrasing in PHRASINGS))
     vocabulary = {w for phrase in [*forms, *nouns, *MARGINS, "a an the and"] for w in words(phrase)}
     unknown = [w for w in words(question) if w not in vocabulary]
     if unknown:
         raise TownError(f"the question's word '{unknown[0]}' is not known in this town: {_EXAMPLES}")
     slots = {f"{{{k}}}": f"(?:(?P<{k}_article>an?|the) )?{any_of(nouns, k)}" for k in "sop"}
     with_two_objects = [f.replace("{o}", "{o} and {p}") for f in forms]
-    groups = match(question, forms, slots | {"{r}": any_of(_TWO_PLACE, "r")}) or match(
-        question, with_two_objects, slots | {"{r}": "(?P<r>between)"}
-    )
+    groups = match(question, forms, slots | {"{r}": any_of(_TWO_PLACE, "r")})
+    groups = groups or match(question, with_two_objects, slots | {"{r}": "(?P<r>between)"})
     if groups is None:
-        raise TownError(
-            f"the question is not understood: {_EXAMPLES}; the relations are {', '.join(MARGINS)}"
-        )
+        relations = f"the relations are {', '.join(MARGINS)}"
+        raise TownError(f"the question is not understood: {_EXAMPLES}; {relations}")
     spelled = {" ".join(words(n)): n for n in nouns}
-    return str(groups["r"]), [
-        (groups[f"{k}_article"] or "the", spelled[str(groups[k])]) for k in "sop" if groups.get(k)
-    ]
-
-
-def _check_ground(relation: str, nouns: list[str]) -> None:
-    """Raises TownError if a question about the ground is not whether something is on it."""
-    ground = next((noun for noun in nouns if noun in SURFACES), None)
-    if ground is None:
-        return
-    if relation in RELATION_NAMES:
-        raise TownError(
-            f"nothing is {relation} the {ground}: ask whether it is on the {ground}, or {_EXAMPLES}"
-        )
-    if relation != "on" or nouns[0] in SURFACES:
-        raise TownError(
-            f"of the {ground} one can only ask what is on it, such as 'Is a taxi on the {ground}?': "
-            f"or {_EXAMPLES}"
-        )
+    given = [k for k in "sop" if groups.get(k)]
+    return str(groups["r"]), [(groups[f"{k}_article"] or "the", spelled[str(groups[k])]) for k in given]
 
 
 def _candidates(view: View, article: str, noun: str) -> list[_Candidate]:
-    """What a noun phrase may stand for.
-
-    Raises:
-        TownError: "the" stands for nothing that counts, or for several things.
-    """
+    """What a noun phrase may stand for. Raises TownError unless "the" stands for one thing that counts."""
     if noun in SURFACES:
         return [_Candidate(noun, SURFACES[noun])]
     all_meant = meant(view.things, noun)
     counted = view.counted(all_meant)
-    if article == "the" and not all_meant:
-        raise TownError(f"there is no {noun} in this town: place one, or ask about {with_article(noun)}")
-    if article == "the" and not counted:
-        raise TownError(
-            f"{_unseen(view, noun, all_meant)}: move things or the camera, or ask(..., everywhere=True)"
-        )
-    if article == "the" and len(counted) > 1:
+    if article == "the" and len(counted) != 1:
+        if not all_meant:
+            raise TownError(f"there is no {noun} in this town: place one, or ask about {with_article(noun)}")
+        if not counted:
+            remedy = "move things or the camera, or ask(..., everywhere=True)"
+            raise TownError(f"{_unseen(view, noun, all_meant)}: {remedy}")
         names = ", ".join(label(t) for t in counted[:4]) + (", ..." if len(counted) > 4 else "")
-        raise TownError(
-            f"there are {len(counted)} of what '{noun}' may mean ({names}): "
-            f"ask about {with_article(noun)}, or use a name"
-        )
+        problem = f"there are {len(counted)} of what '{noun}' may mean ({names})"
+        raise TownError(f"{problem}: ask about {with_article(noun)}, or use a name")
     return [_Candidate(t.name, (t.solid(),)) for t in counted]
 
 
@@ -214,8 +183,7 @@ def _nothing(view: View, phrases: list[tuple[str, str]], candidates: list[list[_
             return _unseen(view, noun, hidden) if hidden else f"there is no {noun} in the town"
     noun = phrases[-1][1]
     all_meant = meant(view.things, noun)
-    counted = view.counted(all_meant)
-    hidden = [t for t in all_meant if t not in counted]
+    hidden = [t for t in all_meant if t not in view.counted(all_meant)]
     if not hidden:
         return f"there is no other {noun} in the town"
     return f"there is no other {noun} in the picture, and {_unseen(view, noun, hidden)}"
@@ -238,14 +206,11 @@ def describe(things: list[Thing], weather: str, camera: Camera) -> str:
         paint = f", painted {vehicle.paint}," if vehicle.paint else ""
         sentences.append(f"{named[0].upper()}{named[1:]}{paint} {_motion(vehicle)}.")
     neighbours = [*pairwise(vehicles), *((b, a) for a, b in pairwise(vehicles))]
-    for relation, pairs in (
-        ("left of", neighbours),
-        ("in front of", neighbours),
-        ("overtaking", permutations(vehicles, 2)),
-    ):
-        for a, b in pairs:
-            if truth(measure(relation, camera, a.solid(), b.solid()), MARGINS[relation]):
-                sentences.append(f"The {a.name} is {relation} the {b.name}.")
+    pairs = [(r, *pair) for r in ("left of", "in front of") for pair in neighbours]
+    pairs += [("overtaking", *pair) for pair in permutations(vehicles, 2)]
+    for relation, a, b in pairs:
+        if truth(measure(relation, camera, a.solid(), b.solid()), MARGINS[relation]):
+            sentences.append(f"The {a.name} is {relation} the {b.name}.")
     counts = {noun: sum(t.group == noun for t in things) for noun in ("building", "tree", "person")}
     counts["mailbox"] = sum(t.kind in ("mailbox", "pillar box") for t in things)
     plurals = {"person": "people", "mailbox": "mailboxes"}

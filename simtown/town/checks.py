@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import fields
 from difflib import get_close_matches
 from numbers import Integral, Real
 from pathlib import Path
@@ -63,12 +62,10 @@ def within_a_turn(radians: float) -> float:
     return radians if abs(radians) <= math.tau else math.remainder(radians, math.tau)
 
 
-def whole(value: object, what: str, low: int | None = None, high: int | None = None) -> int:
+def whole(value: object, what: str, low: float = -math.inf, high: float = math.inf) -> int:
     """An int from `low` to `high`. Raises TownError for anything else."""
-    limits = "" if low is None else f" from {low} to {high}"
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TownError(f"{what} is {shown(value)}: give a whole number{limits}")
-    if low is not None and high is not None and not low <= int(value) <= high:
+    if isinstance(value, bool) or not isinstance(value, Integral) or not low <= int(value) <= high:
+        limits = f" from {low:.0f} to {high:.0f}" if high < math.inf else ""
         raise TownError(f"{what} is {shown(value)}: give a whole number{limits}")
     return int(value)
 
@@ -114,11 +111,8 @@ def velocity(value: object, what: str) -> tuple[float, float, float]:
 
 def picture_size(value: object) -> tuple[int, int]:
     """Width and height in pixels. Raises TownError for a size that no renderer draws."""
-    parts = ("width", "height")
-    width, height = (
-        whole(v, f"the {part} of the picture")
-        for v, part in zip(several(value, "size", parts), parts, strict=True)
-    )
+    sides = several(value, "size", ("width", "height"))
+    width, height = (whole(side, "a side of the picture") for side in sides)
     try:
         check_size(width, height)
     except ValueError as error:
@@ -129,10 +123,8 @@ def picture_size(value: object) -> tuple[int, int]:
 def light(value: object) -> tuple[float, float]:
     """The sun's azimuth and elevation, radians. Raises TownError for anything else."""
     azimuth, elevation = several(value, "light", ("azimuth", "elevation"))
-    return (
-        angle(azimuth, "the sun's azimuth"),
-        number(elevation, "the sun's elevation", LOWEST_SUN, HIGHEST_SUN),
-    )
+    height = number(elevation, "the sun's elevation", LOWEST_SUN, HIGHEST_SUN)
+    return angle(azimuth, "the sun's azimuth"), height
 
 
 def weather(value: object) -> Weather:
@@ -142,35 +134,24 @@ def weather(value: object) -> Weather:
     if value.kind not in WEATHERS:
         raise TownError(f"unknown weather {shown(value.kind)}: give one of {', '.join(WEATHERS)}")
     intensity = number(value.intensity, "the weather's intensity", 0.0, 1.0)
-    return Weather(
-        value.kind,
-        intensity,
-        *light((value.sun_azimuth, value.sun_elevation)),
-        whole(value.seed, "the weather's seed", 0, 2**32 - 1),
-    )
+    seed = whole(value.seed, "the weather's seed", 0, 2**32 - 1)
+    return Weather(value.kind, intensity, *light((value.sun_azimuth, value.sun_elevation)), seed)
 
 
-#: The ranges of a camera's numbers, metres and radians; its yaw may be any angle.
-_ANYWHERE = (-FARTHEST, FARTHEST)
-_CAMERA = {
-    "x": _ANYWHERE,
-    "y": _ANYWHERE,
-    "z": (0.3, FARTHEST),
-    "pitch": (-1.2, 1.2),
-    "focal": (0.2, 20.0),
-    "bottom": (-20.0, 20.0),
-}
+#: The ranges of a camera's numbers, metres and radians; its x and y may be anywhere, its yaw any angle.
+_CAMERA = {"z": (0.3, FARTHEST), "pitch": (-1.2, 1.2), "focal": (0.2, 20.0), "bottom": (-20.0, 20.0)}
 
 
 def camera(value: object) -> Camera:
     """A camera that renderers can look through. Raises TownError for anything else."""
     if not isinstance(value, Camera):
-        raise TownError(
-            f"the camera is {shown(value)}: give a Camera, for example replace(town.camera, x=2.0)"
-        )
-    values = {f.name: getattr(value, f.name) for f in fields(Camera)}
-    yaw = angle(values.pop("yaw"), "the camera's yaw")
-    camera = Camera(yaw=yaw, **{n: number(v, f"the camera's {n}", *_CAMERA[n]) for n, v in values.items()})
+        example = "for example replace(town.camera, x=2.0)"
+        raise TownError(f"the camera is {shown(value)}: give a Camera, {example}")
+    values = vars(value) | {"yaw": angle(value.yaw, "the camera's yaw")}
+    for name in ("x", "y", *_CAMERA):
+        limits = _CAMERA.get(name, (-FARTHEST, FARTHEST))
+        values[name] = number(values[name], f"the camera's {name}", *limits)
+    camera = Camera(**values)
     # renderers leave out what is nearer than NEAR; of the ground, the picture's lower edge is nearest
     descent = -math.sin(camera.pitch) - camera.bottom * math.cos(camera.pitch)
     lowest = NEAR * descent

@@ -39,15 +39,9 @@ def traffic(seed: int, vehicles: int = 5, entities: int = 60, weather: str | Non
         vehicles: how many, from 0 to 40.
         entities: the vehicles are of the first so many kinds.
         weather: a kind of weather; a random one if None.
-
-    Raises:
-        TownError: a number is out of range, or the vehicles find no room.
     """
-    if not 0 <= whole(vehicles, "vehicles") <= 40 or not 1 <= whole(entities, "entities") <= len(ENTITIES):
-        raise TownError(
-            f"{vehicles} vehicles of {entities} kinds: "
-            f"give from 0 to 40 vehicles, of 1 to {len(ENTITIES)} kinds"
-        )
+    whole(vehicles, "vehicles", 0, 40)
+    whole(entities, "entities", 1, len(ENTITIES))
     town = Town(seed, vehicles=0)
     if weather is not None:
         town.weather = Weather(weather, town.weather.intensity, *town.light, town.weather.seed)
@@ -67,7 +61,8 @@ def traffic(seed: int, vehicles: int = 5, entities: int = 60, weather: str | Non
     people = [t for t in town.things if t.group == "person"]
     walks = Stream(seed, "clip", "walk").uniform(np.arange(len(people)), 2)
     for person, (turn, pace) in zip(people, walks, strict=True):
-        _face(town, person, right=turn < 0.5)
+        with suppress(TownError):  # where it has no room to turn
+            town.turn(person, (0.0 if turn < 0.5 else np.pi) - person.front)
         town.drive(person, _WALK[0] + float(pace) * (_WALK[1] - _WALK[0]))
     for thing in town.things:  # they are in motion when the clip begins
         vx, vy = thing.pace * float(np.cos(thing.front)), thing.pace * float(np.sin(thing.front))
@@ -84,12 +79,6 @@ def _clear(vehicle: Thing, others: list[Thing]) -> bool:
         or abs(vehicle.x - other.x) > own_half + half[ENTITIES.index(other.kind)] + _APART
         for other in others
     )
-
-
-def _face(town: Town, person: Thing, right: bool) -> None:
-    """Turn a walker along the sidewalk, if it has room to turn."""
-    with suppress(TownError):
-        town.turn(person, (0.0 if right else np.pi) - person.front)
 
 
 def frames(
@@ -114,15 +103,11 @@ def check(path: Path, seconds: float, fps: int, size: tuple[int, int]) -> None:
     if not path.parent.is_dir():
         raise TownError(f"{path.parent} is not a directory: make it first")
     picture_size(size)
-    if not 0 < number(seconds, "seconds") <= LONGEST or not 1 <= whole(fps, "fps") <= FASTEST:
-        raise TownError(
-            f"{seconds} seconds at {fps} frames a second: "
-            f"give up to {LONGEST:.0f} seconds, and from 1 to {FASTEST} frames"
-        )
+    number(seconds, "seconds", 0.001, LONGEST)
+    whole(fps, "fps", 1, FASTEST)
     if path.suffix.lower() == ".mp4" and any(side % 2 for side in size):
-        raise TownError(
-            f"MP4 needs even sides, not {size[0]}x{size[1]}: give another `size`, or write a .gif"
-        )
+        even = f"MP4 needs even sides, not {size[0]}x{size[1]}"
+        raise TownError(f"{even}: give another `size`, or write a .gif")
     if path.suffix.lower() == ".gif" and fps > 50:
         raise TownError(
             f"GIF shows at most 50 frames a second, not {fps}: give another `fps`, or write an .mp4"
@@ -146,9 +131,6 @@ def write(
         fps: frames a second.
         size: width and height, pixels.
         progress: receives the number of newly finished frames.
-
-    Raises:
-        TownError: an argument is wrong, as in :func:`check`, the town cannot move, or the disk is full.
     """
     path = file_path(path, "street.mp4")
     check(path, seconds, fps, size)
@@ -178,19 +160,15 @@ def _mp4(pictures: Iterator[np.ndarray], path: Path, fps: int, size: tuple[int, 
             writer.write(picture[..., ::-1])
     finally:
         writer.release()
-    if not _is_whole(path):
-        raise TownError(
-            "the clip could not be written to its end: make room on the disk, or give another `path`"
-        )
-
-
-def _is_whole(path: Path) -> bool:
-    """Whether an MP4 file ends with its index, the box "moov". OpenCV does not say that a disk is full."""
+    # OpenCV does not say that a disk is full: a whole file ends with its index, the box "moov"
     with open(path, "rb") as file:
         file.seek(max(0, path.stat().st_size - _INDEX))
         end = file.read()
-    size_and_name = end.rfind(b"moov") - 4
-    return size_and_name >= 0 and int.from_bytes(end[size_and_name:][:4]) == len(end) - size_and_name
+    start = end.rfind(b"moov") - 4
+    if start < 0 or int.from_bytes(end[start:][:4]) != len(end) - start:
+        raise TownError(
+            "the clip could not be written to its end: make room on the disk, or give another `path`"
+        )
 
 
 def _gif(pictures: Iterator[np.ndarray], path: Path, fps: int, size: tuple[int, int]) -> None:

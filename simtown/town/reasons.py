@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
 import numpy as np
 
 from simtown.language.relations import LATERAL, RELATIONS
@@ -12,6 +10,7 @@ from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import depths
 from simtown.town.relating import MARGINS, behind_camera
 
+Solids = tuple[Solid, ...]
 #: The relations in the viewer's frame, by name.
 _VIEWERS = {relation.name: relation for relation in RELATIONS}
 #: What the relations of a distance mean.
@@ -19,12 +18,7 @@ _MEANS = {"next to": f"under {BESIDE:g} m", "near": f"under {NEAR:g} m", "far fr
 
 
 def reason(
-    relation: str,
-    names: Sequence[str],
-    solids: Sequence[Solid],
-    camera: Camera,
-    margin: float,
-    holds: bool | None,
+    relation: str, names: list[str], solids: Solids, camera: Camera, margin: float, holds: bool | None
 ) -> str:
     """One sentence, without a full stop: why a relation holds, fails, or is too close to say.
 
@@ -46,7 +40,10 @@ def reason(
         return sentence
     if not np.isfinite(margin):
         return _impossible(relation, names, solids, camera)
-    sentence = _MEASURED[relation](relation, names, solids, margin)
+    if relation in _VIEWERS:
+        sentence = _viewers(relation, names, margin)
+    else:
+        sentence = _MEASURED[relation](names, solids, margin)
     if holds is None:
         sentence += f"; up to {least:g} m is too close to say: move one of them"
     elif relation in _VIEWERS or (holds and relation != "on"):
@@ -54,26 +51,22 @@ def reason(
     return sentence
 
 
-def _impossible(relation: str, names: Sequence[str], solids: Sequence[Solid], camera: Camera) -> str:
+def _impossible(relation: str, names: list[str], solids: Solids, camera: Camera) -> str:
     if relation == "overtaking":
         return f"the {names[0]} and the {names[1]} have not both moved the same way"
     behind = next(name for name, solid in zip(names, solids, strict=True) if behind_camera(camera, solid))
     return f"the {behind} is behind the camera, where left and right mean nothing"
 
 
-def _sideways(relation: str, names: Sequence[str], solids: Sequence[Solid], margin: float) -> str:
-    to_the_right = (_VIEWERS[relation].sign > 0) == (margin >= 0)
-    side = "right of" if to_the_right else "left of"
-    return f"the {names[0]} is {abs(margin):.2f} m {side} the {names[1]} as the viewer sees them"
+def _viewers(relation: str, names: list[str], margin: float) -> str:
+    positive = (_VIEWERS[relation].sign > 0) == (margin >= 0)
+    subject = f"the {names[0]} is {abs(margin):.2f} m"
+    if _VIEWERS[relation].axis == LATERAL:
+        return f"{subject} {'right' if positive else 'left'} of the {names[1]} as the viewer sees them"
+    return f"{subject} {'farther from' if positive else 'nearer to'} the viewer than the {names[1]}"
 
 
-def _deep(relation: str, names: Sequence[str], solids: Sequence[Solid], margin: float) -> str:
-    nearer = (_VIEWERS[relation].sign < 0) == (margin >= 0)
-    where = "nearer to" if nearer else "farther from"
-    return f"the {names[0]} is {abs(margin):.2f} m {where} the viewer than the {names[1]}"
-
-
-def _on(relation: str, names: Sequence[str], solids: Sequence[Solid], margin: float) -> str:
+def _on(names: list[str], solids: Solids, margin: float) -> str:
     (upper, lower), (subject, below) = solids, names
     if margin >= 0:
         return f"the {subject} stands on the {below}, its middle {margin:.2f} m from the edge"
@@ -83,13 +76,11 @@ def _on(relation: str, names: Sequence[str], solids: Sequence[Solid], margin: fl
     if not np.isfinite(height):
         return f"nothing of the {below} is under the middle of the {subject}"
     where = "above" if height > 0 else "below"
-    return (
-        f"the foot of the {subject} is {abs(height):.2f} m {where} the {below}'s top there, "
-        f"which it may be by {CONTACT:g} m"
-    )
+    foot = f"the foot of the {subject} is {abs(height):.2f} m {where} the {below}'s top there"
+    return f"{foot}, which it may be by {CONTACT:g} m"
 
 
-def _between(relation: str, names: Sequence[str], solids: Sequence[Solid], margin: float) -> str:
+def _between(names: list[str], solids: Solids, margin: float) -> str:
     subject, *ends = names
     for end, solid in zip(ends, solids[1:], strict=True):
         inside = float(depths(solids[0].middle[None], solid.outline)[0])
@@ -100,7 +91,7 @@ def _between(relation: str, names: Sequence[str], solids: Sequence[Solid], margi
     return f"the middle of the {subject} is {abs(margin):.2f} m {where} {space}"
 
 
-def _facing(relation: str, names: Sequence[str], solids: Sequence[Solid], margin: float) -> str:
+def _facing(names: list[str], solids: Solids, margin: float) -> str:
     (subject, seen), (viewer, target) = names, solids
     forward = np.array([np.cos(viewer.front), np.sin(viewer.front)])
     if margin >= 0:
@@ -110,7 +101,7 @@ def _facing(relation: str, names: Sequence[str], solids: Sequence[Solid], margin
     return f"the line straight ahead of the {subject} passes the {seen} at {-margin:.2f} m"
 
 
-def _overtaking(relation: str, names: Sequence[str], solids: Sequence[Solid], margin: float) -> str:
+def _overtaking(names: list[str], solids: Solids, margin: float) -> str:
     passing, passed = (s.track for s in solids)
     assert passing is not None
     assert passed is not None  # without tracks the margin is not finite
@@ -120,11 +111,5 @@ def _overtaking(relation: str, names: Sequence[str], solids: Sequence[Solid], ma
     return f"the {names[0]} was {was} the {names[1]} and is {now_is} it now"
 
 
-#: The sentence about the margin of each relation that is not one of distance.
-_MEASURED: dict[str, Callable[[str, Sequence[str], Sequence[Solid], float], str]] = {
-    **{name: _sideways if relation.axis == LATERAL else _deep for name, relation in _VIEWERS.items()},
-    "on": _on,
-    "between": _between,
-    "facing": _facing,
-    "overtaking": _overtaking,
-}
+#: The sentence about the margin of each relation that is neither the viewer's nor one of distance.
+_MEASURED = {"on": _on, "between": _between, "facing": _facing, "overtaking": _overtaking}

@@ -5,24 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from simtown.language.relations import LATERAL, RELATIONS, margins, separations
-from simtown.language.solids import (
-    BESIDE,
-    FAR,
-    NEAR,
-    SOLID_RELATIONS,
-    Solid,
-    distance,
-    facing,
-    on,
-    overtaking,
-)
+from simtown.language.solids import BESIDE, FAR, NEAR, SOLID_RELATIONS, Solid, distance
 from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import depths, hull
 
 #: Every relation of a town by name, with the metres within which its truth is undefined.
-MARGINS: dict[str, float] = {r.name: r.margin for r in RELATIONS} | {
-    r.name: r.margin for r in SOLID_RELATIONS.values()
-}
+MARGINS: dict[str, float] = {r.name: r.margin for r in (*RELATIONS, *SOLID_RELATIONS.values())}
 _PLANAR = tuple(r.name for r in RELATIONS)
 
 
@@ -48,7 +36,8 @@ def table(camera: Camera, solids: list[Solid]) -> dict[str, np.ndarray]:
         for j in range(i):
             gaps[i, j] = gaps[j, i] = distance(solids[i], solids[j])
     tables["next to"], tables["near"], tables["far from"] = BESIDE - gaps, NEAR - gaps, gaps - FAR
-    for name, relation in (("on", on), ("facing", facing), ("overtaking", overtaking)):
+    for name in ("on", "facing", "overtaking"):
+        relation = SOLID_RELATIONS[name].measure
         values = [[relation(a, b) if a is not b else np.nan for b in solids] for a in solids]
         tables[name] = np.array(values).reshape(n, n)
     tables["between"] = _betweens(solids)
@@ -71,9 +60,8 @@ def _planar(camera: Camera, solids: list[Solid]) -> dict[str, np.ndarray]:
         separation = separations(poses, camera.row()[None])
     i, j = (k.ravel() for k in np.indices((n, n)))
     separation = np.broadcast_to(separation, (n * n, 2, n, n))
-    tables = {
-        name: margins(separation, np.full(n * n, r), i, j).reshape(n, n) for r, name in enumerate(_PLANAR)
-    }
+    columns = (margins(separation, np.full(n * n, r), i, j) for r in range(len(_PLANAR)))
+    tables = {name: column.reshape(n, n) for name, column in zip(_PLANAR, columns, strict=True)}
     behind = np.array([behind_camera(camera, s) for s in solids], dtype=bool)
     for relation in RELATIONS:
         if relation.axis == LATERAL:

@@ -46,19 +46,11 @@ class Frame:
         return Image.fromarray(self.rgb)
 
     def mask(self, name: object) -> np.ndarray:
-        """(h, w) bool, the visible pixels of a thing.
-
-        Args:
-            name: of the thing, or the thing itself.
-
-        Raises:
-            TownError: the town had no such thing.
-        """
+        """(h, w) bool, the visible pixels of a thing, by its name. Raises TownError if no thing has it."""
         ids = [i for i, n in self.names.items() if n == str(name)]
         if not ids:
-            raise TownError(
-                f"nothing is called {shown(str(name))} in this picture: frame.names holds the names"
-            )
+            problem = f"nothing is called {shown(str(name))} in this picture"
+            raise TownError(f"{problem}: frame.names holds the names")
         mask: np.ndarray = self.ids == ids[0]
         return mask
 
@@ -67,15 +59,7 @@ class Frame:
         return {self.names[i] for i in np.unique(self.ids).tolist() if i}
 
     def save(self, path: str | Path) -> None:
-        """Write the picture, in the format that the path's ending names.
-
-        Args:
-            path: such as "town.png".
-
-        Raises:
-            TownError: the path is none, or its ending is not one of a picture format.
-            OSError: the file cannot be written.
-        """
+        """Write the picture, in the format that the path's ending names, such as "town.png"."""
         from PIL import Image
 
         path = file_path(path, "town.png")
