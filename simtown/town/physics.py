@@ -201,10 +201,11 @@ class Physics:
         bullet.changeDynamics(body, -1, collisionMargin=0.001, activationState=awake)
         if moves:
             bullet.changeDynamics(body, -1, localInertiaDiagonal=[UPRIGHT, UPRIGHT, inertia])
-        write(thing, way=thing.way or _way(thing))
+        way = thing.way or _way(thing)
+        write(thing, way=way)
         facing = placed(outline(thing.kind, thing.style), 0.0, 0.0, -turned_front(thing.kind), thing.scale)
         half, grip = (np.ptp(facing, axis=0) / 2).tolist(), GRIP * GRAVITY / gyration
-        made = _Body(thing, body, mass, offset, inertia, grip, half, *thing.way)
+        made = _Body(thing, body, mass, offset, inertia, grip, half, *way)
         if moves:
             self._put(made)
         return made

@@ -10,7 +10,7 @@ from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import depths, hull
 
 #: Every relation of a town by name, with the metres within which its truth is undefined.
-MARGINS: dict[str, float] = {r.name: r.margin for r in (*RELATIONS, *SOLID_RELATIONS.values())}
+MARGINS = {r.name: r.margin for r in RELATIONS} | {n: r.margin for n, r in SOLID_RELATIONS.items()}
 _PLANAR = tuple(r.name for r in RELATIONS)
 
 

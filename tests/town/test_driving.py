@@ -27,11 +27,9 @@ def test_equilibrium_gap_is_the_published_one(share, desired):
 
 
 def test_a_free_road_brings_the_wanted_speed():
-    solution = integrate.solve_ivp(lambda _, v: [driving.follow(v[0], 10.0)], (0, 60), [0.0], max_step=0.1).y[
-        0
-    ]
-    assert (np.diff(solution) > -1e-9).all()
-    assert solution[-1] == pytest.approx(10.0, abs=0.05)
+    solution = integrate.solve_ivp(lambda _, v: [driving.follow(v[0], 10.0)], (0, 60), [0.0], max_step=0.1)
+    assert (np.diff(solution.y[0]) > -1e-9).all()
+    assert solution.y[0, -1] == pytest.approx(10.0, abs=0.05)
     assert driving.follow(0.0, 10.0) == driving.ACCELERATION
 
 
@@ -91,15 +89,11 @@ def test_a_path_costs_as_little_as_dijkstras(columns, rows, seed, data):
 
 
 def test_walkers_regain_their_pace_and_are_pushed_to_the_right():
-    desired = np.array([1.4, 0.0])
-    assert np.allclose(driving.walk(np.zeros(2), desired, *nobody()), desired / driving.RELAXATION)
-    assert np.allclose(driving.walk(desired, desired, *nobody()), 0.0)
+    desired, nobody = np.array([1.4, 0.0]), (np.zeros((0, 2)), np.zeros(0))
+    assert np.allclose(driving.walk(np.zeros(2), desired, *nobody), desired / driving.RELAXATION)
+    assert np.allclose(driving.walk(desired, desired, *nobody), 0.0)
     ahead = driving.walk(desired, desired, np.array([[-1.0, 0.0]]), np.array([0.5]))
     assert ahead[0] < 0
     assert ahead[1] < 0  # right of someone who walks along +x
     far = driving.walk(desired, desired, np.array([[-1.0, 0.0]]), np.array([3.0]))
     assert np.hypot(*far) < 0.05 * np.hypot(*ahead)
-
-
-def nobody():
-    return np.zeros((0, 2)), np.zeros(0)

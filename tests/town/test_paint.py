@@ -1,12 +1,10 @@
 """Paints in a town: placed, changed, refused, told, and kept by a scene."""
 
-import numpy as np
 import pytest
 
 from simtown.assets.catalogue import BODIES, NAMED_BY_COLOUR
-from simtown.assets.palette import PAINTS
 from simtown.scenes.scene import Scene, Vehicle
-from simtown.town import Thing, Town, TownError
+from simtown.town import Town, TownError
 from simtown.town.nouns import NOUNS
 
 SIZE = (256, 144)
@@ -21,15 +19,12 @@ def test_a_vehicle_is_placed_in_a_paint_and_painted_anew(town):
     car = town.place("sedan", x=0.0, paint="red")
     plain = town.place("taxi", x=8.0, lane="far")
     assert (car.paint, plain.paint) == ("red", None)
-    pictures = [town.render(SIZE).rgb]
-    town.change(car, paint="lime")
-    pictures.append(town.render(SIZE).rgb)
-    car.paint = None
-    pictures.append(town.render(SIZE).rgb)
-    car.paint = BODIES["sedan"]
-    assert np.array_equal(town.render(SIZE).rgb, pictures[-1])
-    assert len({picture.tobytes() for picture in pictures}) == 3
-    assert (car.x, car.y) == (0.0, pytest.approx(town.to_scene().vehicles[0].y))
+    pictures = []
+    for paint in ("red", "lime", BODIES["sedan"], None):
+        car.paint = paint
+        pictures.append(town.render(SIZE).rgb.tobytes())
+    assert pictures[2] == pictures[3]
+    assert len(set(pictures)) == 3
 
 
 def test_a_scene_and_its_town_hold_the_same_paints(town):
@@ -86,15 +81,8 @@ def test_what_cannot_be_painted(kind, paint, words, town):
     for word in words:
         assert word in str(refused.value)
         assert word in str(kept.value)
-    assert "\n" not in str(refused.value)
-
-
-def test_scenes_with_paints_that_cannot_be_are_no_towns():
-    for vehicle in (Vehicle("red truck", 0.0, -1.8, 0.0, "blue"), Vehicle("taxi", 0.0, -1.8, 0.0, "shiny")):
-        with pytest.raises(TownError):
-            Town.from_scene(Scene([vehicle]))
     with pytest.raises(TownError):
-        Thing("taxi", 0.0, 0.0, paint="shiny")
+        Town.from_scene(Scene([Vehicle(kind, 0.0, -1.8, 0.0, paint)]))
 
 
 def test_the_truth_tells_paints(town):
@@ -103,12 +91,9 @@ def test_the_truth_tells_paints(town):
     town.place("mailbox", x=0.0)
     truth = town.truth(SIZE)
     assert [t.paint for t in truth.things] == ["red", BODIES["taxi"], None]
-    assert {node["name"]: node["paint"] for node in truth.graph()["nodes"]} == {
-        "sedan": "red",
-        "taxi": BODIES["taxi"],
-        "mailbox": None,
-    }
-    assert set(PAINTS) >= {t.paint for t in truth.things[:2]}
+    assert [(node["name"], node["paint"]) for node in truth.graph()["nodes"]] == [
+        (t.name, t.paint) for t in truth.things
+    ]
     assert "A sedan, painted red, stands" in town.describe()
     assert "A taxi stands" in town.describe()
 
