@@ -1,6 +1,4 @@
-"""What several folders of tests share: the command line in and out of this process, and small data sets made
-once.
-"""
+"""What several folders of tests share: commands in and out of this process, and small data sets made once."""
 
 import atexit
 import contextlib
@@ -98,9 +96,7 @@ class Outcome:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection(session):
-    """Whatever is there once the tests are collected, modules and thousands of tests, stays until the end:
-    the garbage collector need not go through it again and again, neither meanwhile nor later.
-    """
+    """Modules and thousands of collected tests stay until the end: the garbage collector passes them over."""
     gc.disable()
     try:
         return (yield)
@@ -155,10 +151,7 @@ def every_command():
 
 @pytest.fixture
 def cli(monkeypatch):
-    """Run a command in this process: cli("info", path).
-
-    An exception other than SystemExit is a traceback and fails the test.
-    """
+    """cli("info", path) runs a command in this process; other exceptions than SystemExit fail the test."""
     from simtown.cli import main
 
     def run(*words):
@@ -226,9 +219,7 @@ for words in calls:
 
 @pytest.fixture(scope="session")
 def together(tmp_path_factory):
-    """Run several commands, lists of words, one after the other in one process of their own, in which some
-    modules cannot be imported.
-    """
+    """Run lists of words as commands, one after the other, in a process that cannot import some modules."""
 
     def run(*calls, without=(), cwd=None):
         place = tmp_path_factory.mktemp("together") / "outcomes"
@@ -260,9 +251,7 @@ def until():
 
 @pytest.fixture
 def started():
-    """Start a command in a session of its own, marked so that :func:`marked` finds it and its children;
-    killed with the test.
-    """
+    """Start a command in a session of its own, which :func:`marked` finds; killed with the test."""
     running = []
 
     def start(*words, mark=None, **more):
@@ -327,9 +316,7 @@ def reference_data():
 
 @pytest.fixture(scope="session")
 def rich(tmp_path_factory):
-    """A data set with everything: other kinds, three vehicles, moved cameras, masks, depth, all phrasings,
-    64x32, shards of 10.
-    """
+    """A data set with everything: other kinds, three vehicles, masks, depth, 64x32, shards of 10."""
     sizes = {"entities": 40, "n": 24, "val": 8, "test": 6, "width": 64, "height": 32, "shard": 10}
     seeds = {"seed": 5, "test_seed": 9, "world_seed": 27}
     looks = {"frequencies": "zipf:0.5", "phrasing": "varied", "distractor": True, "jitter": 0.5}
@@ -368,10 +355,7 @@ def copy(tmp_path):
 
 @pytest.fixture(scope="session")
 def browser():
-    """Headless Chromium, 1440 x 900, driven by selenium; WebGL is drawn by the processor.
-
-    Skips where something is missing.
-    """
+    """Headless Chromium, 1440 x 900, driven by selenium; the processor draws WebGL."""
     selenium = pytest.importorskip("selenium.webdriver", reason="needs selenium: pip install '.[dev]'")
     places = shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
     if None in places:

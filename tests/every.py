@@ -2,10 +2,7 @@
 
 
 def for_every(cases):
-    """Make one test of a check of one case: the test runs it on every case and lists those that fail.
-
-    A case is the check's only argument, or the tuple of its arguments.
-    """
+    """A test that runs a check on every case, an argument or a tuple of them, and lists those that fail."""
     cases = [case if isinstance(case, tuple) else (case,) for case in cases]
     assert cases
 

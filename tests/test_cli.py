@@ -1,6 +1,4 @@
-"""The command line: what every command prints and writes, and that whatever is wrong is one clear line and an
-exit code.
-"""
+"""The command line: what commands print and write; whatever is wrong is one clear line and an exit code."""
 
 import json
 import os
@@ -272,9 +270,7 @@ def test_render_writes_which_thing_has_which_number_in_its_mask(rich, here, cli)
 
 
 def test_render_writes_a_model_for_viewers(rich, here, cli):
-    """GLB: a node an instance by its name, metres, y up; every instance where and as large as it is in the
-    scene.
-    """
+    """GLB: a node an instance by its name, metres, y up; each where and as large as in the scene."""
     outcome = cli("render", f"{rich}/train:0", "--size", 32, "--glb", "scene.glb").succeeds()
     assert "scene.glb" in outcome.out.split()
     world = trimesh.load(here / "scene.glb")

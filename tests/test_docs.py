@@ -1,6 +1,4 @@
-"""The documentation: the site has no broken link or reference, and the notebook runs from its first cell to
-its last.
-"""
+"""The documentation: no broken link or reference, commands that exist, and a notebook that runs."""
 
 import ast
 import html
@@ -94,9 +92,7 @@ def test_the_tutorial_runs(tmp_path):
 
 
 def commands_of(text):
-    """The words of every call of simtown in a page: in the lines of its blocks of code, and in code among
-    other words.
-    """
+    """The words of every call of simtown in a page, in blocks of code and between other words."""
     blocks = re.findall(r"^```[a-z]*\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     lines = [line for block in blocks for line in block.replace("\\\n", " ").splitlines()]
     lines += re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL))

@@ -76,9 +76,7 @@ def hashed(name):
 
 
 def needed(lines):
-    """What these requirements need on this machine, PyTorch left out; the packages that are installed in the
-    pinned version say it.
-    """
+    """What these need on this machine but PyTorch, as the packages installed in the pinned version say."""
     versions = {canonicalize_name(name): version for name, version in pins()}
     seen, rest = set(), [(requirements.Requirement(line), "") for line in lines]
     while rest:
@@ -174,9 +172,7 @@ def test_workflows_may_read_the_sources_and_no_more(path):
 
 
 def test_no_extra_of_all_is_missing_on_linux():
-    """What `all` and `dev` name exists; the two extras that machines lack are the ones that the documents
-    name.
-    """
+    """What `all` and `dev` name exists; the two extras that some machines lack are documented."""
     systems = {"linux": ["x86_64", "aarch64"], "darwin": ["arm64"], "win32": ["AMD64"]}
 
     def lacking(python, sys_platform, machine):

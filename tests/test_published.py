@@ -1,6 +1,4 @@
-"""What is given to others, data sets, pages, exports, runs and tables, names no folder of this machine, and
-nothing in it is a command.
-"""
+"""What is given to others names no folder of this machine, and nothing in it is a command."""
 
 import csv
 import json

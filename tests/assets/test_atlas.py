@@ -108,9 +108,7 @@ def test_all_windows_of_a_vehicle_have_one_number(a):
 
 
 def test_a_window_lights_as_a_whole(a):
-    """Flat neighbours that share an edge are one pane: they have one number, so that at night it is lit or
-    dark as one.
-    """
+    """Flat neighbours that share an edge are one pane, which is lit or dark as one: they have one number."""
     split = []
     for number, name in enumerate(NAMES):
         rows = np.arange(a.triangle_start[number], a.triangle_start[number + 1])

@@ -15,9 +15,7 @@ quick = settings(max_examples=60)
 
 
 def philox(key, index, attempt, draws):
-    """What Stream.bits gives for one example, by NumPy's generator, set one below each block since it counts
-    before its first.
-    """
+    """Stream.bits of one example by NumPy's generator, which counts before its first block."""
     words = []
     for block in range(-(-draws // 4)):
         counter = (index + (attempt << 64) + (block << 128) - 1) % (1 << 256)

@@ -110,9 +110,7 @@ def test_warnings_and_logs_of_libraries_are_filtered(capsys):
 
 
 def test_help_on_a_terminal_without_unicode(monkeypatch):
-    """Of main as a process calls it: the help has signs that such a terminal lacks, which are no reason for a
-    traceback.
-    """
+    """The help has signs that such a terminal lacks, which are no reason for a traceback."""
     from simtown.cli import main
 
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="ascii") for _ in range(2))

@@ -1,7 +1,4 @@
-"""No code of a folder runs: in a command, a worker, a study, a Ray task, or as a model that a file names.
-
-Each test plants code that leaves a mark where it runs.
-"""
+"""No code of a folder runs, in commands, workers, studies or Ray: what is planted would leave a mark."""
 
 import contextlib
 import json

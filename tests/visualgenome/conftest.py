@@ -1,6 +1,4 @@
-"""Released files of Visual Genome in small, made by the benchmark's writer, and their content by json.load
-and plain loops.
-"""
+"""Released files of Visual Genome in small, and their content by json.load."""
 
 import gzip
 import json

@@ -1,12 +1,9 @@
-"""simtown vg prepare, stats and frequencies: against json.load and plain loops, in every release and packing,
-and on published counts.
-"""
+"""vg prepare, stats and frequencies against plain loops, in every release, and on published counts."""
 
 import gzip
 import json
 import lzma
 from collections import Counter
-from textwrap import dedent
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -28,9 +25,7 @@ def first_name(thing):
 
 
 def by_loops(content, choices):
-    """The kept statements in order, and the counts of clean predicates, as the paper's section says, one
-    statement at a time.
-    """
+    """The kept statements in order, and the counts of clean predicates, one statement at a time."""
     raw = []
     for image in content:
         for r in image["relationships"]:
@@ -59,15 +54,11 @@ def test_prepared_is_what_plain_loops_find(released, plain_json, tmp_path, versi
     told = pq.read_table(tmp_path / "vg" / prepare.COUNTS).to_pylist()
     assert {(r["subject"], r["predicate"], r["object"]): r["count"] for r in told} == dict(triples)
     assert [r["count"] for r in told] == sorted(triples.values(), reverse=True)
-    marginals = {
-        r["entity"]: (r["subject"], r["object"])
-        for r in pq.read_table(tmp_path / "vg" / prepare.ENTITIES).to_pylist()
-    }
+    entities = pq.read_table(tmp_path / "vg" / prepare.ENTITIES).to_pylist()
+    marginals = {r["entity"]: (r["subject"], r["object"]) for r in entities}
     assert marginals == {e: (sum(r[2] == e for r in kept), sum(r[4] == e for r in kept)) for e in marginals}
-    assert content["table1"] == {
-        "images": 60,
-        "relationships": sum(len(i["relationships"]) for i in plain_json(path)),
-    }
+    relationships = sum(len(image["relationships"]) for image in plain_json(path))
+    assert content["table1"] == {"images": 60, "relationships": relationships}
     told = content["statements"]
     assert told["stated"] == told["emptied"] + told["repeated"] + told["rare"] + told["kept"]
 
@@ -79,16 +70,11 @@ def test_once(tmp_path):
         return {"names": [name]} | ({} if number is None else {"object_id": number})
 
     pairs = [(1, "on", 2), (1, "is on the", 2), (2, "on", 1), (1, "under", 2), *[(None, "on", 2)] * 2]
-    images = [
-        {
-            "image_id": i,
-            "relationships": [
-                {"predicate": p, "subject": end(s, "cat"), "object": end(o, "mat"), "relationship_id": j}
-                for j, (s, p, o) in enumerate(pairs)
-            ],
-        }
-        for i in (1, 2)
+    stated = [
+        {"predicate": p, "subject": end(s, "cat"), "object": end(o, "mat"), "relationship_id": j}
+        for j, (s, p, o) in enumerate(pairs)
     ]
+    images = [{"image_id": i, "relationships": stated} for i in (1, 2)]
     path = tmp_path / "relationships.json"
     path.write_text(json.dumps(images), encoding="utf-8")
     counts = prepare.prepare(path, tmp_path / "vg", PrepareSettings(threshold=1, once=True))["statements"]
@@ -108,12 +94,10 @@ def damaged(released, tmp_path):
 
 
 def test_damage_is_refused_or_counted(damaged, cli, tmp_path):
-    cli("vg", "prepare", damaged, "--out", tmp_path / "vg").refuses(
-        "relationships.json is damaged", "at byte", "skip", code=1
-    )
-    assert not (tmp_path / "vg" / prepare.NAME).exists()
+    words = ("vg", "prepare", damaged, "--out", tmp_path / "vg")
+    cli(*words).refuses("relationships.json is damaged", "at byte", "skip", code=1)
     assert not list((tmp_path / "vg").glob("*"))
-    outcome = cli("vg", "prepare", damaged, "--out", tmp_path / "vg", "--skip-bad").succeeds()
+    outcome = cli(*words, "--skip-bad").succeeds()
     assert "1 malformed records skipped; the first: " in outcome.out
     content = prepare.load(tmp_path / "vg")
     assert (content["bad_records"], content["table1"]["images"]) == (1, 59)
@@ -195,31 +179,13 @@ def test_another_source_of_the_same_name_and_size_is_refused(released, cli, tmp_
 
 @pytest.fixture
 def tables(tmp_path):
-    """A folder of published counts in small: plain, .gz and .xz, with the lemmatiser's slips, a rare
-    predicate and one that is empty.
-    """
+    """Published counts in small, packed in three ways, with slips, a rare predicate and an empty one."""
     folder = tmp_path / "tables"
     folder.mkdir()
-    stated = """\
-        name,count
-        on,50
-        have,30
-        rid on,14
-        ride on,3
-        on leave side of,13
-        atop,12
-        is the,2
-    """
-    triples = """\
-        subject,predicate,object,train,test
-        the man,rid on,horses,9,1
-        man,ride on,horse,2,0
-        man,have,hat,5,5
-        hat,on leave side of,man,3,0
-        man,atop,horse,4,0
-        ..,on,horse,7,7
-    """
-    stated, triples = (dedent(rows).replace(",", "\t") for rows in (stated, triples))
+    stated = "name,count|on,50|have,30|rid on,14|ride on,3|on leave side of,13|atop,12|is the,2|"
+    triples = "subject,predicate,object,train,test|the man,rid on,horses,9,1|man,ride on,horse,2,0|"
+    triples += "man,have,hat,5,5|hat,on leave side of,man,3,0|man,atop,horse,4,0|..,on,horse,7,7|"
+    stated, triples = (rows.replace(",", "\t").replace("|", "\n") for rows in (stated, triples))
     (folder / "relations_count.tsv").write_text(stated, encoding="utf-8")
     (folder / "triples_150x50.tsv.gz").write_bytes(gzip.compress(triples.encode()))
     (folder / "objects_count.tsv.xz").write_bytes(lzma.compress(b"name\tcount\nman\t20\nhat\t4\n"))
@@ -227,34 +193,19 @@ def tables(tmp_path):
 
 
 def test_counts_of_others_are_prepared_like_files(tables, cli, tmp_path):
-    """Slips undone, cleaned, rare predicates left out, both splits added; Table 1, marginals and the
-    frequency table follow.
-    """
+    """Slips undone, cleaned, rare predicates left out, splits added; tables and marginals follow."""
     cli("vg", "prepare", tables, "--out", tmp_path / "vg").succeeds()
     content = prepare.load(tmp_path / "vg")
     assert content["table1"] == {"relationships": 124, "objects": 24}
-    assert content["statements"] == {
-        "stated": 124,
-        "without_an_end": 0,
-        "emptied": 2,
-        "repeated": 0,
-        "rare": 12,
-        "kept": 110,
-    }
+    counted = {"stated": 124, "without_an_end": 0, "emptied": 2, "repeated": 0, "rare": 12, "kept": 110}
+    assert content["statements"] == counted
     found = prepare.read(tmp_path / "vg", prepare.PREDICATES).to_pylist()
-    assert [tuple(row.values()) for row in found] == [
-        ("on", 50, True),
-        ("have", 30, True),
-        ("ride on", 17, True),
-        ("on left side of", 13, True),
-        ("atop", 12, False),
-    ]
+    names, numbers = ("on", "have", "ride on", "on left side of", "atop"), (50, 30, 17, 13, 12)
+    expected = [(name, n, n > 12) for name, n in zip(names, numbers, strict=True)]
+    assert [tuple(row.values()) for row in found] == expected
     counts = prepare.read(tmp_path / "vg", prepare.COUNTS).to_pylist()
-    assert [tuple(row.values()) for row in counts] == [
-        ("man", "ride on", "horse", 12),
-        ("man", "have", "hat", 10),
-        ("hat", "on left side of", "man", 3),
-    ]
+    common = [("man", "ride on", "horse", 12), ("man", "have", "hat", 10)]
+    assert [tuple(row.values()) for row in counts] == [*common, ("hat", "on left side of", "man", 3)]
     assert not (tmp_path / "vg" / prepare.TRIPLES).exists()
     statistics = stats.statistics(tmp_path / "vg")
     by_name = dict(zip((entry.printed for entry in stats.TABLE2), statistics.table2, strict=True))
@@ -277,9 +228,7 @@ def test_table_1(counted):
 
 
 def test_table_2(counted):
-    """18 of 24 entries within 0.6 %, 13 of them under their printed names; three of the other six are so with
-    one digit changed.
-    """
+    """18 of 24 within 0.6 %, 13 under their printed names; of the rest, three with one digit changed."""
     table2 = stats.statistics(counted).table2
     ours = dict(zip((entry.printed for entry in stats.TABLE2), table2, strict=True))
     paper = {entry.printed: entry.count for entry in stats.TABLE2}
@@ -300,20 +249,11 @@ def test_roughly_2000_relationships_are_left(counted):
 def test_the_shipped_table_is_made_by_the_command(counted, cli, tmp_path):
     cli("vg", "frequencies", counted, "--out", tmp_path / "f.csv").succeeds()
     assert tuple(stats.frequency_table(counted, 150)) == table()
-    assert all(
-        (frequencies(str(tmp_path / "f.csv"), 100)[i] == frequencies("vg", 100)[i]).all() for i in range(2)
-    )
+    assert np.array_equal(frequencies(str(tmp_path / "f.csv"), 100), frequencies("vg", 100))
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "a\tb\n",
-        "name\tcount\non\t5\t6\n",
-        "name\tcount\non\tx\n",
-        "name\tcount\non\t-5\n",
-    ],
+    "text", ["", "a\tb\n", *(f"name\tcount\non\t{bad}\n" for bad in ("5\t6", "x", "-5"))]
 )
 def test_broken_tables_are_told(tmp_path, text):
     path = tmp_path / "relations_count.tsv"
@@ -324,13 +264,11 @@ def test_broken_tables_are_told(tmp_path, text):
 
 def test_further_files_are_counted_for_table_1(released, plain_json, tmp_path):
     kinds = ("objects", "attributes", "region_descriptions", "question_answers", "image_data")
-    found = prepare.prepare(
-        released("relationships"), tmp_path / "vg", further=[released(kind) for kind in kinds]
-    )["table1"]
+    further = [released(kind) for kind in kinds]
+    found = prepare.prepare(released("relationships"), tmp_path / "vg", further=further)["table1"]
     lists = {"objects": "objects", "region_descriptions": "regions", "question_answers": "qas"}
     expected = {kind: sum(len(i[key]) for i in plain_json(released(kind))) for kind, key in lists.items()}
-    said = sum(
-        len(t.get("attributes", [])) for i in plain_json(released("attributes")) for t in i["attributes"]
-    )
+    things = (thing for image in plain_json(released("attributes")) for thing in image["attributes"])
+    said = sum(len(thing.get("attributes", [])) for thing in things)
     assert (found["objects"], found["regions"], found["questions"]) == tuple(expected.values())
     assert (found["attributes"], found["images"]) == (said, 60)

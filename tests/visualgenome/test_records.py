@@ -47,11 +47,8 @@ def test_scene_graphs_say_what_relationships_say(released):
     """Ends by number, resolved: the same statements as in the other file."""
 
     def stated(path):
-        return [
-            (g.image, r.number, s.text, r.predicate, o.text, s.number)
-            for g in Records(path, Graph)
-            for r, s, o in g.statements()
-        ]
+        statements = ((g.image, *statement) for g in Records(path, Graph) for statement in g.statements())
+        return [(image, r.number, s.text, r.predicate, o.text, s.number) for image, r, s, o in statements]
 
     assert stated(released("scene_graphs")) == stated(released("relationships"))
 
@@ -60,18 +57,13 @@ def test_an_end_that_is_not_there_is_left_out_and_a_merged_one_found(tmp_path):
     path = tmp_path / "scene_graphs.json"
     things = [{"object_id": 1, "names": ["cat"], "merged_object_ids": [9]}, {"object_id": 2, "name": "mat"}]
     ends = [(1, 2), (9, 2), (1, 3), (4, 2)]
-    stated = [
-        {"predicate": "on", "relationship_id": i, "subject_id": s, "object_id": o}
-        for i, (s, o) in enumerate(ends)
-    ]
-    path.write_text(
-        json.dumps([{"image_id": 5, "objects": things, "relationships": stated}]), encoding="utf-8"
-    )
+    names = ("relationship_id", "subject_id", "object_id")
+    stated = [{"predicate": "on", **dict(zip(names, (i, *end), strict=True))} for i, end in enumerate(ends)]
+    content = [{"image_id": 5, "objects": things, "relationships": stated}]
+    path.write_text(json.dumps(content), encoding="utf-8")
     (graph,) = Records(path, Graph)
-    assert [(r.number, s.text, o.text) for r, s, o in graph.statements()] == [
-        (0, "cat", "mat"),
-        (1, "cat", "mat"),
-    ]
+    found = [(r.number, s.text, o.text) for r, s, o in graph.statements()]
+    assert found == [(0, "cat", "mat"), (1, "cat", "mat")]
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -103,23 +95,13 @@ def test_regions_questions_and_images(released, plain_json, version):
         assert (image.image, *size) == (number(expected, "image_id"), expected["width"], expected["height"])
 
 
-@pytest.mark.parametrize(
-    ("thing", "text"),
-    [
-        ({"names": ["a", "b"]}, "a"),
-        ({"names": [], "name": "b"}, "b"),
-        ({"name": ["c"]}, "c"),
-        ({"names": "d"}, "d"),
-        ({"object_names": ["e"]}, "e"),
-        ({"names": None}, ""),
-        ({}, ""),
-    ],
-)
-def test_every_way_to_name_a_thing(tmp_path, thing, text):
+def test_every_way_to_name_a_thing(tmp_path):
+    things = [{"names": ["a", "b"]}, {"names": [], "name": "b"}, {"name": ["c"]}, {"names": "d"}]
+    things += [{"object_names": ["e"]}, {"names": None}, {}]
     path = tmp_path / "objects.json"
-    path.write_text(json.dumps([{"image_id": 1, "objects": [thing]}]), encoding="utf-8")
+    path.write_text(json.dumps([{"image_id": 1, "objects": things}]), encoding="utf-8")
     (image,) = Records(path, Objects)
-    assert image.objects[0].text == text
+    assert [thing.text for thing in image.objects] == ["a", "b", "c", "d", "e", "", ""]
 
 
 @pytest.mark.parametrize("kind", [Graph, Objects, Attributes, Regions])

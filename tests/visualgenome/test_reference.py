@@ -10,12 +10,10 @@ def test_the_table_is_the_recipe_of_the_documentation(reference_data):
     path = reference_data("vg-statistics/entity_marginals_150.tsv")
     with open(path, encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t"))
-    counts = [
-        (
-            r["entity"],
-            *(int(r[f"as_{role}_train"]) + int(r[f"as_{role}_test"]) for role in ("subject", "object")),
-        )
-        for r in rows
-    ]
+
+    def stated(row, role):
+        return int(row[f"as_{role}_train"]) + int(row[f"as_{role}_test"])
+
+    counts = [(row["entity"], stated(row, "subject"), stated(row, "object")) for row in rows]
     counts.sort(key=lambda row: (-row[1] - row[2], row[0]))
     assert table() == tuple(counts)

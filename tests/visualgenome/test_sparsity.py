@@ -1,6 +1,4 @@
-"""Figure 11 and who stands left of whom: against plain loops, and against tables that others derived from the
-same annotations.
-"""
+"""Figure 11 and who stands left of whom, against plain loops and against tables that others derived."""
 
 import csv
 import gzip
@@ -24,10 +22,8 @@ def by_loops(images, names):
     for image in images:
         marked = [thing for thing in image if thing[0] in names]
         kinds = Counter(name for name, *_ in marked)
-        together.update(
-            {frozenset(pair) for pair in combinations(kinds, 2)}
-            | {frozenset([k]) for k, n in kinds.items() if n > 1}
-        )
+        together.update(map(frozenset, combinations(kinds, 2)))
+        together.update(frozenset([kind]) for kind, n in kinds.items() if n > 1)
         for (a, ax, _, aw, _), (b, bx, _, bw, _) in permutations(marked, 2):
             left[a, b] += 2 * ax + aw < 2 * bx + bw
             apart[a, b] += ax + aw <= bx
@@ -46,10 +42,11 @@ def check_counts(found, images):
 def things(content):
     names = Counter(thing["names"][0] for image in content for thing in image["objects"])
     cleaner = Cleaner(counts=word_counts(names.items()))
-    return [
-        [(cleaner.entity(t["names"][0]), *(t[side] for side in "xywh")) for t in image["objects"]]
-        for image in content
-    ]
+
+    def clean(thing):
+        return cleaner.entity(thing["names"][0]), *(thing[side] for side in "xywh")
+
+    return [list(map(clean, image["objects"])) for image in content]
 
 
 @pytest.mark.parametrize(("version", "packing"), [("1.0", ""), ("1.4", ".zip")])
@@ -64,9 +61,7 @@ def test_objects_against_plain_loops(released, plain_json, version, packing):
 
 
 def test_all_sources_say_the_same(released, tmp_path):
-    """scene_graphs.json marks what objects.json does; relationships.json and what is prepared from it mark
-    the ends of relations.
-    """
+    """Scene graphs mark what objects.json does; both kinds of relations mark the ends of relations."""
     prepare.prepare(released("relationships"), tmp_path / "vg", PrepareSettings(threshold=1))
     files = (*map(released, ("objects", "scene_graphs", "relationships")), tmp_path / "vg")
     one, two, three, four = (sparsity(ImageSource(path), top=20) for path in files)
@@ -92,21 +87,15 @@ def test_invariants(released):
 
 
 def image(*boxes):
-    return {
-        "image_id": 1,
-        "objects": [{"names": [name], "x": x, "y": 0, "w": 2, "h": 2} for name, x in boxes],
-    }
+    objects = [{"names": [name], "x": x, "y": 0, "w": 2, "h": 2} for name, x in boxes]
+    return {"image_id": 1, "objects": objects}
 
 
 def test_the_paper_s_example(tmp_path):
     """One giraffe left of a person and eight the other way; a third thing never meets them."""
     path = tmp_path / "objects.json"
-    content = (
-        [image(("giraffe", 0), ("person", 9))]
-        + [image(("giraffe", 9), ("person", 0))] * 8
-        + [image(("boat", 0))] * 3
-        + [image()]
-    )
+    left, right = image(("giraffe", 0), ("person", 9)), image(("giraffe", 9), ("person", 0))
+    content = [left, *[right] * 8, *[image(("boat", 0))] * 3, image()]
     path.write_text(json.dumps(content), encoding="utf-8")
     found = sparsity(ImageSource(path))
     assert found.pair("giraffe", "person") == (1, 8)
@@ -137,11 +126,12 @@ def test_annotations_of_others_against_plain_loops(released, plain_json, tmp_pat
     images = things(plain_json(released("objects")))
     classes = sorted({name for image in images for name, *_ in image})
     (tmp_path / "objects_150.json").write_text(json.dumps(classes), encoding="utf-8")
-    marked = [
-        {"objs": [{"cls": classes.index(name), "bbox": [x, y, x + w, y + h]} for name, x, y, w, h in image]}
-        for image in images
-    ]
-    content = json.dumps([["a.jpg", image] for image in marked] + [["b.jpg", None]]).encode()
+
+    def published(name, x, y, w, h):
+        return {"cls": classes.index(name), "bbox": [x, y, x + w, y + h]}
+
+    marked = [["a.jpg", {"objs": [published(*thing) for thing in image]}] for image in images]
+    content = json.dumps([*marked, ["b.jpg", None]]).encode()
     (tmp_path / "annotations_test.json.gz").write_bytes(gzip.compress(content))
     found = sparsity(ImageSource(tmp_path), top=12, steps=())
     check_counts(found, images)
@@ -157,10 +147,9 @@ def test_published_annotations_give_the_derived_tables(reference_data, tmp_path)
     found = sparsity(ImageSource(folder))
     place = {name: i for i, name in enumerate(found.names)}
     compared = 0
-    for name, columns in (
-        ("cooccurrence", ("entity_a", "entity_b", "images")),
-        ("left_right", ("left_entity", "right_entity", "centre_left")),
-    ):
+    columns_of = {"cooccurrence": ("entity_a", "entity_b", "images")}
+    columns_of["left_right"] = ("left_entity", "right_entity", "centre_left")
+    for name, columns in columns_of.items():
         with gzip.open(folder / f"derived_{name}_test.tsv.gz", "rt", encoding="utf-8") as file:
             for row in csv.DictReader(file, delimiter="\t"):
                 a, b, count = (row[c] for c in columns)

@@ -1,6 +1,4 @@
-"""Records of a gigabyte file, cut by the compiled scanner: against json.loads, at any block size, and when
-bytes are wrong.
-"""
+"""Records of a gigabyte file against json.loads, at any block size, and when bytes are wrong."""
 
 import gzip
 import json
@@ -49,10 +47,8 @@ dictionaries = st.dictionaries(st.text(max_size=6), values, max_size=4)
 @given(st.lists(dictionaries, max_size=12), st.integers(1, 64), st.sampled_from([None, 1, 4]), st.booleans())
 def test_records_are_those_of_json_whatever_the_block(tmp_path_factory, records, block, indent, escaped):
     """Brackets, quotes and backslashes inside strings, blocks that end anywhere, spaces of any kind."""
-    path = put(
-        tmp_path_factory.getbasetemp(),
-        json.dumps(records, indent=indent, ensure_ascii=escaped).encode("utf-8", "surrogatepass"),
-    )
+    content = json.dumps(records, indent=indent, ensure_ascii=escaped).encode("utf-8", "surrogatepass")
+    path = put(tmp_path_factory.getbasetemp(), content)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stream, "BLOCK", block)
         found = Records(path, dict)
@@ -61,9 +57,7 @@ def test_records_are_those_of_json_whatever_the_block(tmp_path_factory, records,
         except DamagedError:  # lone surrogates are JSON by the letter and text for nobody
             assert any(0xD800 <= ord(c) < 0xE000 for c in json.dumps(records, ensure_ascii=False))
             return
-    assert found.good == len(records)
-    assert found.bad == 0
-    assert found.read == path.stat().st_size
+    assert (found.good, found.bad, found.read) == (len(records), 0, path.stat().st_size)
 
 
 def test_a_byte_order_mark_is_no_damage(tmp_path):
@@ -103,43 +97,31 @@ def test_an_archive_of_several_files_is_refused(tmp_path):
 GOOD = [{"k": [i, "x" * i], "n": i} for i in range(20)]
 
 
-@pytest.mark.parametrize(
-    ("content", "record", "byte"),
-    [
-        (b"", 1, 0),
-        (b"[", 1, 1),
-        (b'{"k": []}', 1, 0),
-        (b'[{"k": [1]}', 2, 11),
-        (b'[{"k": [1]}, {"k": [2}, {"k": [3]}]', 2, 13),
-        (b'[{"k": [1]},, {"k": [2]}]', 2, 12),
-        (b'[{"k": [1]}] x', 2, 13),
-        (b'[{"k": [1]}, 7]', 2, 13),
-        (b'[{"k": [1]}, {"k": [tru]}]', 2, 13),
-        (b'[{"k": [1]}, {"other": 5}]', 2, 13),
-        (b'[{"k": ["\xff"]}]', 1, 1),
-    ],
-)
+#: {(record, byte): contents that are damaged there}
+DAMAGED = {
+    (1, 0): [b"", b'{"k": []}'],
+    (1, 1): [b"[", b'[{"k": ["\xff"]}]'],
+    (2, 11): [b'[{"k": [1]}'],
+    (2, 12): [b'[{"k": [1]},, {"k": [2]}]'],
+    (2, 13): [b'[{"k": [1]}, ' + bad for bad in (b'{"k": [2}, {"k": [3]}]', b"7]", b'{"k": [tru]}]')],
+}
+DAMAGED[2, 13] += [b'[{"k": [1]}] x', b'[{"k": [1]}, {"other": 5}]']
+CASES = [(content, *place) for place, contents in DAMAGED.items() for content in contents]
+
+
+@pytest.mark.parametrize(("content", "record", "byte"), CASES)
 def test_damage_is_one_line_with_the_record_and_the_byte(tmp_path, content, record, byte):
     with pytest.raises(DamagedError, match=rf"file\.json .*record {record}, at byte {byte},") as error:
         list(Records(put(tmp_path, content), Keyed))
     assert "\n" not in str(error.value)
 
 
+#: A wrong value, wrong JSON, a wrong bracket, no brace, no quote, and a brace too many after a whole record.
+BAD = [b'{"k": 5}', b'{"k": [tru]}', b'{"k": [1}', b'{"k": [1]', b'{"k": ["a]}', b'{"k": [1]}}']
+
+
 @pytest.mark.parametrize("block", [7, 1 << 20])
-@pytest.mark.parametrize(
-    "bad",
-    [
-        b'{"k": 5}',  # a wrong value
-        b'{"k": [tru]}',  # wrong JSON, brackets in order
-        b'{"k": [1}',  # a bracket of the wrong kind
-        b'{"k": [1]',  # a brace missing
-        b'{"k": ["a]}',  # a quote missing
-        b'{"k": [1]}}',  # a brace too many: the record before it is whole
-        b"}",
-        b"garbage",
-        b"",  # a comma too many
-    ],
-)
+@pytest.mark.parametrize("bad", [*BAD, b"}", b"garbage", b""])
 def test_bad_records_are_passed_over_and_counted(tmp_path, monkeypatch, bad, block):
     """The good ones before and after survive, whatever is between."""
     monkeypatch.setattr(stream, "BLOCK", block)
@@ -170,9 +152,7 @@ def test_a_file_cut_anywhere_keeps_its_whole_records(tmp_path_factory, data):
 @quick
 @given(st.data())
 def test_one_wrong_byte_costs_few_records(tmp_path_factory, data):
-    """Whatever byte changes to whatever: no other error than DamagedError, and records far from it are all
-    there.
-    """
+    """Whatever byte changes to whatever: only DamagedError, and records far from it are all there."""
     whole = bytearray(text(GOOD).encode())
     place = data.draw(st.integers(1, len(whole) - 2))
     whole[place] = data.draw(st.integers(0, 255))
@@ -180,8 +160,7 @@ def test_one_wrong_byte_costs_few_records(tmp_path_factory, data):
     ends = [len(text(GOOD[: i + 1])) - 1 for i in range(len(GOOD))]
     hit = sum(end <= place for end in ends)
     found = Records(path, Keyed, skip_bad=True)
-    numbers = [r.n for r in found]
-    assert set(range(len(GOOD))) - {hit - 1, hit, hit + 1} <= set(numbers)
+    assert set(range(len(GOOD))) - {hit - 1, hit, hit + 1} <= {r.n for r in found}
 
 
 @pytest.mark.parametrize("packing", [".gz", ".xz", ".zip"])
