@@ -2,7 +2,7 @@
 
 The system's libm and NumPy's own functions round differently from one processor to another; a data set's
 bytes must not. IEEE addition, multiplication, division and square root are exact by standard, so what is
-built of them alone is portable. The kernels have the same polynomials (simtown/kernels/src/exact.hpp).
+built of them alone is portable. The kernels have the same polynomials (simtown/kernels/common/exact.hpp).
 """
 
 from __future__ import annotations

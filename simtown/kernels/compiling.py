@@ -90,8 +90,8 @@ def compile_kernels(
         else:
             command += [f"-mcpu={zig_name}", "-nostdlib++", "-nostdinc++"]
         command += ["-target", zig_target] if zig_target else ["-mtune=native"]
-        command += [*FLAGS, *flags, f"-I{folder}", f"-I{HERE / 'src'}"]
-        command += [*map(str, sources or sorted((HERE / "src").glob("*.cpp"))), "-o"]
+        command += [*FLAGS, *flags, f"-I{folder}", *(f"-I{HERE / part}" for part in ("common", "processor"))]
+        command += [*map(str, sources or sorted((HERE / "processor").glob("*.cpp"))), "-o"]
         made = target.with_name(f".{target.name}.{os.getpid()}.tmp")
         try:
             done = subprocess.run([*command, str(made), "-lm"], capture_output=True, text=True)

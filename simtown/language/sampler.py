@@ -3,7 +3,7 @@
 A scene and a fair answer come first; then questions are proposed from equation 5 until the logical form's
 truth is the answer; then the distractor, if there is one, is drawn until it changes the truth of neither the
 question nor its opposite. Every draw has an address (example, attempt), so example i depends on the settings,
-the split and i alone. simtown/kernels/src/rejection.hpp has the procedure itself.
+the split and i alone. simtown/kernels/processor/rejection.hpp has the procedure itself.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from simtown.scenes.street import SLOTS, kernel_kinds
 from simtown.scenes.weather import DEFAULT_WEATHERS, ELEVATIONS, weather_numbers
 
 #: Most attempts of any one loop for one example, and draws of kinds before an example is impossible, as the
-#: kernel has them (simtown/kernels/src/rejection.hpp).
+#: kernel has them (simtown/kernels/processor/rejection.hpp).
 CAP, DRAWS = 10_000, 30
 #: Names of rejection loops, as rows of `tried`; FOUND if none of them failed.
 LOOPS = ("entity", "placement", "question", "distractor")

@@ -1,4 +1,4 @@
-"""The default renderer: a batch rasteriser in C++ (simtown/kernels/src/raster.hpp).
+"""The default renderer: a batch rasteriser in C++ (simtown/kernels/processor/raster.hpp).
 
 No OpenGL, no display, no driver; the same pixels on every machine.
 """

@@ -1,6 +1,6 @@
 """Where vehicles stand: random places in either lane, and whether they are apart from each other.
 
-Functions take many scenes; simtown/kernels/src/placement.hpp has the same for one scene of the sampler.
+Functions take many scenes; simtown/kernels/processor/placement.hpp has the same for one scene of the sampler.
 """
 
 from __future__ import annotations

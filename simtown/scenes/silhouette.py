@@ -1,7 +1,7 @@
 """What the camera sees of vehicles, computed from the scene alone: picture boxes and visible shares.
 
 This module does not use the renderers, so that each is tested against the other. What the camera sees of a
-mesh is found by simtown/kernels/src/silhouette.hpp.
+mesh is found by simtown/kernels/processor/silhouette.hpp.
 """
 
 from __future__ import annotations

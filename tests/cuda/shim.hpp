@@ -1,4 +1,4 @@
-// CUDA C++ on the processor: what a kernel of simtown/render/cuda/kernels needs to be compiled as plain C++ and run.
+// CUDA C++ on the processor: what a kernel of simtown/kernels/card needs to be compiled as plain C++ and run.
 //
 // host_card.py puts a kernel's source behind this file. Blocks run one after the other, in a shuffled order. A block's threads are fibres that
 // run one at a time until they meet at a barrier, or at a collective of their warp; warps and lanes take turns in an order that changes at
@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <ucontext.h>
+
+#define __CUDACC__
 
 #define HOST __attribute__((disable_sanitizer_instrumentation, no_sanitize("undefined")))
 #define INLINE HOST static inline __attribute__((always_inline))

@@ -47,7 +47,7 @@ out out i8 room
 def pieces() -> Library:
     """The library, compiled when a source has changed."""
     source, level = Path(__file__).with_name("pieces.cpp"), levels_here()[0]
-    texts = [path.read_bytes() for path in sorted((HERE / "src").glob("*.hpp"))]
+    texts = [path.read_bytes() for path in sorted(HERE.glob("*/*.hpp"))]
     digest = sha256(b"".join([source.read_bytes(), header(ENTRIES).encode(), *texts])).hexdigest()[:16]
     path = Path(__file__).parents[2] / ".pytest_cache" / "kernels" / f"pieces-{level}-{digest}.so"
     if not path.exists():

@@ -13,7 +13,7 @@ from simtown.bench.engines import the_scenes
 from simtown.render import light, mesh_tables, raster
 from simtown.render.cuda import layout
 from simtown.render.cuda.card import Launch
-from simtown.render.cuda.compiler import KERNELS
+from simtown.render.cuda.compiler import source
 from simtown.render.instances import instances
 from simtown.render.light import lights
 from simtown.scenes import camera
@@ -22,18 +22,18 @@ from tests.cuda.host_card import HostCard
 FIELDS = [(struct, name) for struct, kind in layout.STRUCTS.items() for name in kind.names]
 LIGHT = (
     *("SUN_DIRECTION", "SUN", "SKY_LIGHT", "BOUNCE", "FOG", "TOP", "HORIZON", "VEIL", "VEHICLE_SUN"),
-    *("DENSITY", "THICK", "SNOW", "WET", "LAMPS", "SHADOW", "CONTACT", "FALL", "AMOUNT", "CLOUD_LIGHT"),
+    *("DENSITY", "THICK", "SNOW", "WET", "SHADOW", "CONTACT", "FALL", "AMOUNT", "CLOUD_LIGHT"),
     *("COVER", "STARS"),
 )
 KINDS = (
     *("MATTE", "GLASS", "WINDOW", "HEADLAMP", "TAILLAMP", "GLOW", "TINT_WALL", "TINT_ROOF", "LEAF"),
-    *("GROUND", "ROAD", "TINT_CLOTH"),
+    *("GROUND", "ROAD", "TINT_CLOTH", "CLOUD"),
 )
 NUMBERS = {
     **{name: getattr(light, name) for name in LIGHT},
+    "LAMPS_ON": light.LAMPS,
     "LIGHT_COLUMNS": light.COLUMNS,
     **{name: getattr(palette, name) for name in KINDS},
-    "CLOUD_KIND": palette.CLOUD,
     "TINTS": palette.TINTS,
     **{name: getattr(mesh_tables, name) for name in ("CASTS", "STANDS", "VEHICLE")},
     **{name: getattr(raster, name) for name in ("TAG_BITS", "SKY_LEVELS", "MOST_TRIANGLES")},
@@ -44,8 +44,7 @@ NUMBERS = {
 
 def compiled_values(expressions: list[str]) -> list[float]:
     lines = "\n".join(f"out[{i}] = (double)({expression});" for i, expression in enumerate(expressions))
-    text = (KERNELS / "job.cuh").read_text(encoding="utf-8").replace("#pragma once", "")
-    text += f'extern "C" __global__ void k(double* out) {{ if (threadIdx.x == 0) {{ {lines} }} }}'
+    text = source("setup") + f'extern "C" __global__ void k(double* out) {{ if (threadIdx.x == 0) {{ {lines} }} }}'
     card = HostCard(1, sources={"k": text})
     out = card.memory.empty((len(expressions),), np.float64)
     card.launch(card.kernel("k"), Launch((1, 1, 1), 32), card.stream(), card.argument(out.ctypes.data))

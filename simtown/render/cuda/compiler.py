@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 from simtown.core.extras import how_to_install
+from simtown.kernels.compiling import HERE
 from simtown.render.frames import CardError
 
-KERNELS = Path(__file__).parent / "kernels"
+#: The card's own files, and those that the processor's compiler reads too.
+KERNELS, COMMON = HERE / "card", HERE / "common"
 #: The kernels that draw a launch, in the order in which they run.
 STAGES = ("setup", "arrange", "draw", "wet", "overlay")
 #: Every operation rounds by itself, as the processor's do: no multiplication and addition become one.
 OPTIONS: dict[str, Any] = {"std": "c++17", "fma": False}
-_INCLUDE = re.compile(r'^#include "(\w+\.cuh)"\n', re.MULTILINE)
+_INCLUDE = re.compile(r'^#include "(\w+\.(?:cuh|hpp))"\n', re.MULTILINE)
 
 
 def source(name: str) -> str:
@@ -25,7 +26,8 @@ def source(name: str) -> str:
         if file in included:
             return ""
         included.add(file)
-        lines = (KERNELS / file).read_text(encoding="utf-8").replace("#pragma once\n", "")
+        folder = COMMON if file.endswith("hpp") else KERNELS
+        lines = (folder / file).read_text(encoding="utf-8").replace("#pragma once\n", "")
         return _INCLUDE.sub(lambda match: text(match[1]), lines)
 
     return text(f"{name}.cu")

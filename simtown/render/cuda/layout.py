@@ -22,7 +22,7 @@ from simtown.scenes.scene import SceneBatch
 ALIGNMENT = 256
 #: Columns of samples and rows of pixels of a block of `draw` (a strip and a band of the picture).
 STRIP, BAND = 32, 128
-#: Ground that is wetter than this mirrors (see kernels.resolve_colour).
+#: Ground that is wetter than this mirrors (see resolve_colour in raster.hpp).
 MIRRORS = 0.2
 #: Numbers of job.cuh: floats from one row of light and of views to the next, edges of a shadow.
 LIGHT_STRIDE, VIEW_STRIDE, MOST_EDGES = 48, 16, 16
@@ -55,7 +55,7 @@ PLACE = _struct(
     matrix=("f4", 12),
     eye=("f4", 3),
     sun=("f4", 3),
-    **_numbers("f4", "x y z c s scale"),
+    pose=("f4", 6),
     mesh="i4",
     look="u4",
     pad=("u4", 2),

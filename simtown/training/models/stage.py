@@ -46,7 +46,7 @@ class Label(NamedTuple):
 class _Source:
     """Maps of (b, channels, h, w) and what labels add to them, as the kernels read them.
 
-    In the kernels (simtown/kernels/src/layers.cpp) maps are (pictures, groups, lanes), see Places. What is
+    In the kernels (simtown/kernels/processor/layers.cpp) maps are (pictures, groups, lanes), see Places. What is
     known of a channel stands in all its lanes. Result n is of picture n % pictures.
     """
 
