@@ -87,8 +87,8 @@ def _pieces(phrases: Iterable[str], size: int) -> PreTrainedTokenizerFast:
     # a tokenizer ignores a token that it has.
     mask = AddedToken("<mask>", lstrip=True, special=True)
     special, alphabet = ["<pad>", "<s>", "</s>", mask], tk.pre_tokenizers.ByteLevel.alphabet()
-    settings: dict[str, Any] = {"special_tokens": special, "initial_alphabet": alphabet, "show_progress": False}
-    trainer = tk.trainers.BpeTrainer(vocab_size=size, **settings)
+    settings: dict[str, Any] = {"initial_alphabet": alphabet, "show_progress": False}
+    trainer = tk.trainers.BpeTrainer(vocab_size=size, special_tokens=special, **settings)
     tokenizer.train_from_iterator(phrases, trainer)
     own = {"cls_token": "<s>", "sep_token": "</s>", "mask_token": mask, "model_max_length": POSITIONS}
     return _enclosing(tokenizer, **own)

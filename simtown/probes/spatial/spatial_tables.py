@@ -294,7 +294,8 @@ def compared(a: Path, b: Path) -> list[PrintedTable]:
             cells = (str(len(answers_a[test].right)), *accuracies, f"{change.difference:+.3f}", interval)
             table.add(test.replace("_", " "), kind, *cells, f"{change.p:.2g}")
     if unknown:
-        analogies, trios = (len(list(q)) for q in wordtests.questions_of(RELATIONS))
+        every_question, every_set = wordtests.questions_of(RELATIONS)
+        analogies, trios = len(every_question), len(every_set)
         table.notes.append(
             f"Left out: {len(unknown)} of {len(RELATIONS)} relations, which a model does not know "
             f"({', '.join(unknown)}), and the questions about them, {analogies - len(questions)} of "
