@@ -76,9 +76,9 @@ def fit(
         raise RefusalError("--option must be name=value")
     given = dict(text.split("=", 1) for text in option or [])
     numbers, kind = parse_seeds(seeds), chosen_device(device)
-    chosen = {"device": kind, "precision": precision_of(settings.precision, kind)}
-    size, given = settings.train_size or len(data.train), options(settings.model, given)
-    settings = replace(settings, train_size=size, options=given, **chosen)
+    settings = replace(settings, device=kind, precision=precision_of(settings.precision, kind))
+    size = settings.train_size or len(data.train)
+    settings = replace(settings, train_size=size, options=options(settings.model, given))
     for number in numbers:
         if out is None:
             model = settings.model.replace(":", ".")

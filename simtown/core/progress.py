@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from time import monotonic
 from types import TracebackType
+from typing import Any
 
 from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TimeRemainingColumn
 from rich.progress import Progress as Bar
@@ -63,7 +64,7 @@ class Progress(ProgressCallback):
             if wide:
                 columns.append(Words("{task.fields[shares]}"))
             self._bar = Bar(*columns, console=self._console, expand=not wide)
-            empty = {"rate": "", "shares": ""}
+            empty: dict[str, Any] = {"rate": "", "shares": ""}
             self._task = self._bar.add_task(self._title, total=total or None, completed=done, **empty)
             self._bar.start()
 
@@ -73,7 +74,7 @@ class Progress(ProgressCallback):
         for stage, spent in seconds.items():
             self._seconds[stage] = self._seconds.get(stage, 0.0) + spent
         if self._bar is not None and self._task is not None:
-            fields = {"rate": f"{self._rate():,.0f}/s", "shares": self._shares()}
+            fields: dict[str, Any] = {"rate": f"{self._rate():,.0f}/s", "shares": self._shares()}
             self._bar.update(self._task, completed=self._done, **fields)
         elif monotonic() - self._told > EVERY:
             self._told = monotonic()

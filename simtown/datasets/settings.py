@@ -202,9 +202,18 @@ class Settings:
         else:
             subject, obj, paint = tables or self.tables()
         seed = self.test_seed if split == "test" and self.test_seed is not None else self.seed
-        drawn = {"subject": self._by_number(subject), "object": self._by_number(obj), "paint": paint}
-        names = ("distractor", "relations", "phrasing", "weathers", "jitter")
-        return Recipe(seed=seed, split=split, **drawn, **{name: getattr(self, name) for name in names})
+        return Recipe(
+            seed=seed,
+            split=split,
+            subject=self._by_number(subject),
+            object=self._by_number(obj),
+            distractor=self.distractor,
+            relations=self.relations,
+            phrasing=self.phrasing,
+            weathers=self.weathers,
+            jitter=self.jitter,
+            paint=paint,
+        )
 
     def _by_number(self, table: np.ndarray) -> np.ndarray:
         """(m,) float64 by catalogue number, 0 for absent kinds, of a table in the order of :attr:`kinds`."""

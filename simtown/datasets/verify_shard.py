@@ -233,10 +233,16 @@ def implied(stored: Columns, index: np.ndarray, settings: Settings) -> Examples:
     _refuse(index, "the question is too close to call", truth == 0)
     _refuse(index, "vehicles overlap", ~apart(scene.entity.astype(np.int64), scene.pose))
     _refuse(index, "a vehicle is hidden", (visible < LEAST_VISIBLE).any(axis=1))
-    measured = {"margin": margin, "visible": visible}
-    rounded = {name: _rounded_as(stored[name], values) for name, values in measured.items()}
-    asked = {"subject": subject, "object": obj, "relation": relation, "phrasing": phrasing}
-    return Examples(scene=scene, answer=truth > 0, **asked, **rounded)
+    return Examples(
+        scene=scene,
+        answer=truth > 0,
+        subject=subject,
+        object=obj,
+        relation=relation,
+        phrasing=phrasing,
+        margin=_rounded_as(stored["margin"], margin),
+        visible=_rounded_as(stored["visible"], visible),
+    )
 
 
 def _refuse(index: np.ndarray, sentence: str, wrong: Any) -> None:

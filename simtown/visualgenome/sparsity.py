@@ -200,7 +200,8 @@ def sparsity(source: ImageSource, top: int = 100, steps: Iterable[str] = STEPS) 
         code = np.array([code_of[name] for name in names], dtype=np.int64)
         kept = code >= 0
         _tally(code[kept], box[kept, 0], box[kept, 2], boxes, pairs)
-    return Sparsity(tuple(chosen), boxes, images, *pairs, source.bad)
+    together, left, apart = pairs
+    return Sparsity(tuple(chosen), boxes, images, together, left, apart, source.bad)
 
 
 def write_tables(sparsity: Sparsity, path: Path) -> None:
