@@ -31,9 +31,9 @@ from simtown.town.things import (
     Thing,
     check,
     checked,
-    may_be_painted,
     meant,
     overlapping,
+    paintable,
     scene_of,
     write,
 )
@@ -297,7 +297,7 @@ class Town:
             of_kind: dict[str, Any] = {}
             if kind != thing.kind:
                 style = 0 if kind in ENTITIES else thing.style
-                paint = thing.paint if may_be_painted(kind) else None
+                paint = thing.paint if paintable(kind) else None
                 of_kind = {"kind": kind, "name": "", "style": style, "paint": paint}
             changed = replace(thing, **(of_kind | attributes))
             return self._fitting(changed, but=thing) if of_kind or _SPACE & set(attributes) else changed
@@ -328,13 +328,7 @@ class Town:
         y: float | None = None,
         z: float | None = None,
     ) -> Thing:
-        """Move a thing by a distance, or to a place.
-
-        Args:
-            thing: what is moved, or its name.
-            dx, dy, dz: metres along x, y and upwards.
-            x, y, z: the new place, metres; the old one if None.
-        """
+        """Move a thing by a distance (dx, dy, dz) from a place (x, y, z; by default its own), in metres."""
         thing = self._find(thing)
         old, new, distance = (thing.x, thing.y, thing.z), (x, y, z), (dx, dy, dz)
         place = {
@@ -481,7 +475,7 @@ class Town:
         bare = WEATHER_KINDS[WEATHERS.index(checks.weather(self._weather).kind)].bare_trees
         kinds = [k for k in kinds_of(noun) if not k.endswith(" bare") or bare or k == noun]
         if paint is not None and len(kinds) > 1:
-            kinds = [k for k in kinds if may_be_painted(k)] or kinds
+            kinds = [k for k in kinds if paintable(k)] or kinds
         if len(kinds) == 1:
             return kinds
         first = kinds[int(self._uniform("kind") * len(kinds))]
