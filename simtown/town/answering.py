@@ -176,7 +176,8 @@ def _nothing(view: View, phrases: list[tuple[str, str]], candidates: list[list[_
             return _unseen(view, noun, hidden) if hidden else f"there is no {noun} in the town"
     noun = phrases[-1][1]
     all_meant = meant(view.things, noun)
-    hidden = [t for t in all_meant if t not in view.counted(all_meant)]
+    counted = view.counted(all_meant)
+    hidden = [t for t in all_meant if t not in counted]
     if not hidden:
         return f"there is no other {noun} in the town"
     return f"there is no other {noun} in the picture, and {_unseen(view, noun, hidden)}"
