@@ -123,9 +123,8 @@ def pytest_terminal_summary(terminalreporter):
         report.longrepr[2].removeprefix("Skipped: ") for report in terminalreporter.stats.get("skipped", [])
     )
     if reasons:
-        terminalreporter.write_line(
-            "not tested: " + "; ".join(f"{n} x {reason}" for reason, n in sorted(reasons.items()))
-        )
+        listed = "; ".join(f"{n} x {reason}" for reason, n in sorted(reasons.items()))
+        terminalreporter.write_line(f"not tested: {listed}")
     return result
 
 
@@ -157,11 +156,8 @@ def cli(monkeypatch):
     def run(*words):
         out, err = io.StringIO(), io.StringIO()
         monkeypatch.setattr(sys, "argv", ["simtown", *map(str, words)])
-        with (
-            contextlib.redirect_stdout(out),
-            contextlib.redirect_stderr(err),
-            pytest.raises(SystemExit) as end,
-        ):
+        redirected = contextlib.redirect_stdout(out), contextlib.redirect_stderr(err)
+        with redirected[0], redirected[1], pytest.raises(SystemExit) as end:
             main()
         return Outcome(end.value.code or 0, out.getvalue(), err.getvalue())
 
@@ -190,9 +186,8 @@ def shell():
     """Run a command in a process of its own; keyword arguments go to subprocess.run."""
 
     def run(*words, **more):
-        done = subprocess.run(
-            [*SIMTOWN, *map(str, words)], capture_output=True, text=True, timeout=HANGS, **more
-        )
+        command = [*SIMTOWN, *map(str, words)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=HANGS, **more)
         return Outcome(done.returncode, done.stdout, done.stderr)
 
     return run
@@ -259,9 +254,8 @@ def started():
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **more}
         # A shell's background jobs ignore Ctrl-C, so the signal gets its own meaning again.
         restore = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
-        process = subprocess.Popen(
-            [*SIMTOWN, *map(str, words)], env=env, start_new_session=True, preexec_fn=restore, **pipes
-        )
+        own = {"env": env, "start_new_session": True, "preexec_fn": restore}
+        process = subprocess.Popen([*SIMTOWN, *map(str, words)], **own, **pipes)
         running.append(process)
         return process
 

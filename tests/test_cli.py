@@ -58,16 +58,10 @@ def test_every_command_has_help_for_every_option(cli):
 
 def test_help_loads_nothing_heavy():
     """The list of commands appears quickly."""
-    script = """
-import sys
-sys.argv = ["simtown", "--help"]
-from simtown.cli import main
-try:
-    main()
-except SystemExit:
-    pass
-print(*sys.modules)
-"""
+    script = (
+        "import atexit, sys; sys.argv = ['simtown', '--help']; atexit.register(lambda: print(*sys.modules));"
+    )
+    script += "from simtown.cli import main; main()"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     loaded = done.stdout.splitlines()[-1].split()
     assert not {"numpy", "h5py", "numba", "torch", "PIL", "cv2", "scipy", "pyarrow"} & set(loaded)
@@ -76,11 +70,8 @@ print(*sys.modules)
     assert own <= {"cli", "core", *light}
 
 
-def test_the_version(cli):
+def test_the_version_and_help_without_words(cli):
     assert cli("--version").succeeds().out == f"simtown {simtown.__version__}\n"
-
-
-def test_without_words_it_shows_its_help(cli):
     outcome = cli()
     assert outcome.code == 2
     assert "Usage:" in outcome.out + outcome.err
@@ -200,16 +191,11 @@ def test_preview_without_a_data_set(words, name, least, here, cli):
 def test_no_file_that_was_there_is_written_over(town, here, cli):
     cli("render", f"{town}/train:0", "--out", "x.png").succeeds()
     before = (here / "x.png").read_bytes()
-    for words in (
-        ("render", f"{town}/train:1", "--out", "x.png"),
-        ("render", f"{town}/train:1", "--out", "y.png", "--json", "x.png"),
-        ("render", f"{town}/train:1", "--out", "y.png", "--glb", "x.png"),
-        ("render", f"{town}/train:1", "--out", "y.png", "--json", town / "manifest.json"),
-        ("preview", town, "--out", "x.png"),
-        ("audit", town, "--json", "x.png"),
-        ("captions", town, "--out", "x.png"),
-    ):
-        cli(*words).refuses("is there already")
+    drawn = ("render", f"{town}/train:1", "--out")
+    for more in (("--json", "x.png"), ("--glb", "x.png"), ("--json", town / "manifest.json")):
+        cli(*drawn, "y.png", *more).refuses("is there already")
+    for words in (drawn, ("preview", town, "--out"), ("audit", town, "--json"), ("captions", town, "--out")):
+        cli(*words, "x.png").refuses("is there already")
     cli("audit", town, "--json", here).refuses("is there already")
     assert [path.name for path in here.iterdir() if path != town] == ["x.png"]
     assert (here / "x.png").read_bytes() == before
@@ -386,20 +372,17 @@ def _fit(settings: FitSettings, *, out: str = "run") -> None:
         raise SettingsError("no setting is wrong")
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
+def test_an_error_names_the_option_of_its_setting():
+    defaults = {name: field.default for name, field in signature(_fit).parameters.items()}
+    for words, message in (
         ({"learning_rate": 0.0}, "--lr must be above 0 and below 10, not 0.0"),
         ({"min_steps": -1}, "--min-steps must be at least 0, not -1"),
         ({"out": "full"}, "--out is full"),
         ({"out": "run"}, "no setting is wrong"),
-    ],
-)
-def test_an_error_names_the_option_of_its_setting(words, message):
-    defaults = {name: field.default for name, field in signature(_fit).parameters.items()}
-    with pytest.raises((RefusalError, SettingsError)) as refused:
-        _fit(**{**defaults, "out": "else", **words})
-    assert str(refused.value) == message
+    ):
+        with pytest.raises((RefusalError, SettingsError)) as refused:
+            _fit(**{**defaults, "out": "else", **words})
+        assert str(refused.value) == message
 
 
 # whatever is damaged

@@ -61,12 +61,8 @@ def test_pages_of_the_reference_are_called_as_their_modules(site):
 @pytest.mark.slow
 def test_no_role_is_shown_as_it_is_written(site):
     role = re.compile(r":(?:py:)?(?:class|func|meth|data|mod|attr|obj|exc):`?\S*")
-    raw = {
-        str(page.relative_to(site)): found
-        for page in site.rglob("*.html")
-        if (found := role.findall(text_of(page)))
-    }
-    assert raw == {}
+    raw = {str(page.relative_to(site)): role.findall(text_of(page)) for page in site.rglob("*.html")}
+    assert {page: roles for page, roles in raw.items() if roles} == {}
 
 
 @pytest.mark.slow
@@ -76,19 +72,12 @@ def test_the_tutorial_runs(tmp_path):
     pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
     notebook = nbformat.read(ROOT / "docs" / "tutorial.ipynb", as_version=4)
     place = {"metadata": {"path": str(tmp_path)}}
-    nbclient.NotebookClient(
-        notebook, timeout=HANGS, startup_timeout=HANGS, kernel_name="python3", resources=place
-    ).execute()
-    said = "".join(
-        output.get("text", "")
-        for cell in notebook.cells
-        if cell.cell_type == "code"
-        for output in cell.outputs
-    )
+    limits = {"timeout": HANGS, "startup_timeout": HANGS}
+    nbclient.NotebookClient(notebook, kernel_name="python3", resources=place, **limits).execute()
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    said = "".join(output.get("text", "") for output in outputs)
     reached = float(said.split("pbn        1000 examples: ")[1][:5])
-    assert reached > 0.65, (
-        said
-    )  # six standard errors from chance, on the 400 test examples; how well it learns is measured elsewhere
+    assert reached > 0.65, said  # six standard errors from chance, on the 400 test examples
 
 
 def commands_of(text):
@@ -97,13 +86,10 @@ def commands_of(text):
     lines = [line for block in blocks for line in block.replace("\\\n", " ").splitlines()]
     lines += re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL))
     for line in lines:
-        words = (
-            shlex.split(line.strip().removeprefix("RUN "), comments=True)
-            if line.strip().startswith("simtown ")
-            else []
-        )
-        if words and not words[1].startswith("-"):
-            yield words[1:]
+        if line.strip().startswith("simtown "):
+            _, *words = shlex.split(line.strip(), comments=True)
+            if not words[0].startswith("-"):
+                yield words
 
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -118,11 +104,9 @@ def test_commands_of_a_page_exist_with_their_options(page):
             name = longer if (longer := f"{name} {word}".strip()) in known else name
             command = known[name]
             options |= {flag for option in command.params for flag in (*option.opts, *option.secondary_opts)}
-        wrong = [word for word in words if word.startswith("--") and word.split("=")[0] not in options]
-        assert not wrong, f"simtown {' '.join(words)}"
-        assert not hasattr(command, "commands") or len(words) == 1 or command.invoke_without_command, (
-            f"simtown {' '.join(words)}"
-        )
+        assert [word for word in words if word.startswith("--") and word.split("=")[0] not in options] == []
+        whole = not hasattr(command, "commands") or len(words) == 1 or command.invoke_without_command
+        assert whole, f"simtown {' '.join(words)}"
 
 
 def test_the_map_of_the_code_names_every_package_and_nothing_else():

@@ -29,14 +29,11 @@ def results(folder):
         return {row["step"]: row["result"] for row in csv.DictReader(file)}
 
 
-@pytest.mark.parametrize(
-    ("words", "named"), [("--minutes 0", "--minutes 0"), ("--fast", "--fast"), ("parities", "parities")]
-)
-def test_what_cannot_be_is_refused(words, named, tmp_path):
+@pytest.mark.parametrize("words", ["--minutes 0", "--fast", "parities"])
+def test_what_cannot_be_is_refused(words, tmp_path):
     done = gpu_sh(*words.split(), "--out", tmp_path / "out")
-    assert done.returncode == 2
-    assert named in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+    assert words in done.stderr
     assert not list(tmp_path.iterdir())
 
 
@@ -104,9 +101,8 @@ def test_the_grid_is_rehearsed_under_both_rules_and_goes_on(tmp_path):
     assert "paper-sweep: 2 of 2 runs are done, 0 of them now" in again
     with tarfile.open(tmp_path / "out" / "grid.tgz") as kept:
         cells = [name for name in kept.getnames() if name.endswith(".json")]
-    assert sorted(cells) == [
-        f"grid/{rule}/cnn-lstm-3-{n}-seed0.json" for rule in ("paper", "patient") for n in (4, 64)
-    ]
+    places = [f"{rule}/cnn-lstm-3-{n}" for rule in ("paper", "patient") for n in (4, 64)]
+    assert sorted(cells) == [f"grid/{place}-seed0.json" for place in places]
 
 
 def test_a_step_that_fails_is_told_and_does_not_stop_the_others(tmp_path):

@@ -94,13 +94,9 @@ def test_modules_have_names_of_their_own():
 
 
 def test_public_classes_have_names_of_their_own():
-    names = Counter(
-        node.name
-        for tree in modules().values()
-        for node in tree.body
-        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
-    )
-    assert [name for name, count in names.items() if count > 1] == []
+    classes = (node for tree in modules().values() for node in tree.body if isinstance(node, ast.ClassDef))
+    names = Counter(node.name for node in classes)
+    assert [name for name, count in names.items() if count > 1 and not name.startswith("_")] == []
 
 
 def test_nothing_of_simtown_is_imported_under_another_name():

@@ -123,28 +123,25 @@ def test_nothing_that_the_tests_need_but_pytorch_is_without_a_hash():
     assert not any(name in names for name in ("torch", "triton", "nvidia-cublas"))
 
 
+#: A target of make, the files of requirements that it installs, and how it installs simtown in the end.
+TARGETS = [("demo", ["demo"], "--no-deps --no-build-isolation .")]
+TARGETS += [(".venv-test/.complete", ["build", "test"], "--no-build-isolation -e '.[dev]'")]
+
+
 @pytest.mark.skipif(not shutil.which("make"), reason="needs make: apt-get install make")
-@pytest.mark.parametrize(
-    ("target", "files", "last"),
-    [
-        ("demo", ["demo"], "--no-deps --no-build-isolation ."),
-        (".venv-test/.complete", ["build", "test"], "--no-build-isolation -e '.[dev]'"),
-    ],
-)
+@pytest.mark.parametrize(("target", "files", "last"), TARGETS)
 def test_make_checks_hashes_before_it_installs_simtown(target, files, last):
     """Only a torch without CUDA is installed before them, by its own index."""
-    done = subprocess.run(
-        ["make", "--dry-run", "--always-make", target], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    installs = [line.strip() for line in done.stdout.splitlines() if "pip install" in line]
+    command = ["make", "--dry-run", "--always-make", target]
+    printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    installs = [line.strip() for line in printed.splitlines() if "pip install" in line]
     *before, simtown = [line for line in installs if "--index-url" not in line]
     assert [line.split(" -r ")[1] for line in before] == [f"requirements/{name}.txt" for name in files]
     assert all("--require-hashes --no-deps" in line for line in before)
     assert simtown.endswith(last)
-    assert all(
-        "--no-deps --index-url" in line and line.endswith(" torch; \\")
-        for line in set(installs) - {*before, simtown}
-    )
+    for line in set(installs) - {*before, simtown}:
+        assert "--no-deps --index-url" in line
+        assert line.endswith(" torch; \\")
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)

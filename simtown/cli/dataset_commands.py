@@ -20,6 +20,7 @@ from simtown.core.terminal import complain, say
 
 DatasetArgument = Annotated[str, "Directory or URL of a data set."]
 EXAMPLE = "A shard file or DIR/SPLIT, and the example's number in it: data/train:7."
+PICTURES = "Number of pictures of the whole set to draw again and compare; 0 for none."
 DATASET_OR_EXAMPLE = "Directory or URL of a data set; DIR/SPLIT:INDEX for one example, such as data/test:3."
 
 
@@ -125,16 +126,9 @@ def info(
 def verify(
     dataset: DatasetArgument,
     *,
-    pictures: Annotated[
-        int,
-        typer.Option(
-            help="Number of pictures of the whole set to draw again and compare; 0 for none.", min=0
-        ),
-    ] = 256,
+    pictures: Annotated[int, typer.Option(help=PICTURES, min=0)] = 256,
     everything: Annotated[bool, "Draw every picture again.", "--all"] = False,
-    quick: Annotated[
-        bool, "Sample nothing again: only check that files and examples are consistent."
-    ] = False,
+    quick: Annotated[bool, "Sample nothing again: only check that data are consistent."] = False,
     workers: PoolSettings,
 ) -> None:
     """Check a data set against its settings: every file, scene, question and answer, and a sample of the
@@ -177,7 +171,7 @@ def captions(
     All of them are true. With a reporting bias, captions mention typical colours less often than pictures
     show them.
     """
-    from simtown.datasets.captioned import scenes_to_read, write_captions
+    from simtown.datasets.captioned import caption_blocks, scenes_to_read, write_captions
     from simtown.datasets.reader import open_dataset
     from simtown.language.captions import check_bias
 
@@ -186,7 +180,7 @@ def captions(
     source = open_dataset(dataset)
     scenes = scenes_to_read(source, "train", bias)
     with progress_of(f"captions {out.name}", scenes) as progress, workers.pool(scenes) as pool:
-        count, example = write_captions(out, source, "train", bias, pool, progress)
+        count, example = write_captions(out, caption_blocks(source, "train", bias, pool, progress))
     say(f"{out}: {count:,} captions of {len(source.train):,} scenes, such as '{example}'")
 
 
@@ -196,9 +190,7 @@ def export(
     *,
     to: Annotated[str, "coco, clevr, webdataset, parquet, yolo or png."],
     split: Annotated[str, "Splits: all, or some of train, val and test, separated by commas."] = "all",
-    out: Annotated[
-        Path | None, "The directory to write; by default DIR-FORMAT, here if DIR is a URL."
-    ] = None,
+    out: Annotated[Path | None, "Directory to write; by default DIR-FORMAT, here if DIR is a URL."] = None,
     workers: PoolSettings,
 ) -> None:
     """Write a data set in another tool's format: COCO, CLEVR, WebDataset, Parquet for Hugging Face, YOLO, or
@@ -227,9 +219,7 @@ def gallery(
     dataset: DatasetArgument,
     *,
     everything: Annotated[bool, "Show every example, not a sample of 2,000 of each split.", "--all"] = False,
-    out: Annotated[
-        Path | None, "The directory to write; by default DIR-gallery, here if DIR is a URL."
-    ] = None,
+    out: Annotated[Path | None, "Directory to write; by default DIR-gallery, here if DIR is a URL."] = None,
 ) -> None:
     """Write a page that shows a data set: index.html, for any browser, without a server, and a folder beside
     it that the page reads as needed.

@@ -99,12 +99,8 @@ class PreviewOptions:
     """What a contact sheet shows."""
 
     random: bool = option(False, "Show new examples, without a data set.")
-    entity: tuple[str, ...] = option(
-        (), "Show the catalogue: all, or names separated by commas.", choices=ENTITIES
-    )
-    weather: tuple[str, ...] = option(
-        (), "Show one street in these weathers: all, or names separated by commas.", choices=WEATHERS
-    )
+    entity: tuple[str, ...] = option((), "Show these kinds of vehicles, or all.", choices=ENTITIES)
+    weather: tuple[str, ...] = option((), "Show one street in these weathers, or all.", choices=WEATHERS)
     split: str = option("train", "train, val or test.", choices=SPLITS)
     count: int = option(24, "Number of examples.", low=1, flag="n")
     large: bool = option(False, "Draw the examples again, larger than they are stored.")
@@ -112,16 +108,12 @@ class PreviewOptions:
     entities: int = option(Settings.entities, "With --random: number of kinds of vehicles.")
     seed: int = option(Settings.seed, "With --random or --weather: which street.")
     renderer: str = option("raster", "raster or opengl.", choices=("raster", "opengl"))
-    out: Path | None = option(
-        None, "The PNG to write; by default NAME-preview.png, in the working directory."
-    )
+    out: Path | None = option(None, "The PNG to write; by default NAME-preview.png, in this directory.")
 
 
 @command
 def preview(
-    dataset: Annotated[str | None, "Directory or URL of a data set."] = None,
-    *,
-    show: PreviewOptions,
+    dataset: Annotated[str | None, "Directory or URL of a data set."] = None, *, show: PreviewOptions
 ) -> None:
     """Write a contact sheet: pictures with questions, answers and boxes (subject blue, object orange).
 
@@ -135,9 +127,8 @@ def preview(
     sources = {"DIR": dataset, "--random": show.random, "--entity": show.entity, "--weather": show.weather}
     chosen = [name for name, value in sources.items() if value]
     if len(chosen) != 1:
-        raise RefusalError(
-            f"give one of DIR, --random, --entity and --weather, not {' and '.join(chosen) or 'none'}"
-        )
+        given = " and ".join(chosen) or "none"
+        raise RefusalError(f"give one of DIR, --random, --entity and --weather, not {given}")
     names = {"--random": "random", "--entity": "entities", "--weather": "weather"}
     name = f"{name_of(dataset)}-{PREVIEW}" if dataset else f"simtown-{names[chosen[0]]}.png"
     path = png_file(show.out, name)

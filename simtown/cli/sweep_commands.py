@@ -102,10 +102,8 @@ def _list(sweep: Sweep, jobs: int) -> None:
     total = sum(settings.n for settings in data)
     examples = f"on {len(data)} data sets of {total:,} training examples in all"
     if plan.targets:
-        say(
-            f"{len(done)} runs are done; {len(cells)} can begin now, {examples}; which follow depends on "
-            "their accuracy"
-        )
+        begin = f"{len(cells)} can begin now, {examples}"
+        say(f"{len(done)} runs are done; {begin}; which follow depends on their accuracy")
     else:
         say(f"{len(cells)} runs, {len(done)} of them done, {examples}")
     finished = [(cell, done[cell.name]) for cell in plan.cells if cell.name in done]
@@ -124,17 +122,11 @@ def _list_searches(plan: SweepPlan, done: dict[str, dict[str, Any]]) -> list[Swe
 
 
 def _complexity_table(rows: list[dict[str, str]]) -> Table:
-    """A table that fits a terminal: for each target, the need and the smallest set that reached it.
-
-    Below them stands the interval of the need. What is the same in all rows goes into the caption.
-    """
+    """A table of the need of each target, its interval, and the smallest set that reached it."""
     from simtown.complexity.needs import SMALLEST
 
-    same = [
-        name
-        for name in ("distractor", "seeds", "interval over")
-        if name in rows[0] and len({row.get(name) for row in rows}) == 1
-    ]
+    shared = [name for name in ("distractor", "seeds", "interval over") if name in rows[0]]
+    same = [name for name in shared if len({row.get(name) for row in rows}) == 1]
     title = "Samples needed for a test accuracy / smallest set that reached it (below: 95 % interval)"
     names = [name for name in rows[0] if name not in same and not name.endswith(SMALLEST)]
     words = [name for name in names if not name[0].isdigit()]

@@ -76,13 +76,9 @@ def fit(
         raise RefusalError("--option must be name=value")
     given = dict(text.split("=", 1) for text in option or [])
     numbers, kind = parse_seeds(seeds), chosen_device(device)
-    settings = replace(
-        settings,
-        train_size=settings.train_size or len(data.train),
-        options=options(settings.model, given),
-        device=kind,
-        precision=precision_of(settings.precision, kind),
-    )
+    settings = replace(settings, device=kind, precision=precision_of(settings.precision, kind))
+    size = settings.train_size or len(data.train)
+    settings = replace(settings, train_size=size, options=options(settings.model, given))
     for number in numbers:
         if out is None:
             model = settings.model.replace(":", ".")
@@ -116,10 +112,8 @@ def _parts(test: dict[str, Any], references: dict[str, float]) -> list[str]:
         parts = {part: f"{share['accuracy']:.3f} (n {share['n']})" for part, share in shares.items() if share}
         return f"  {name}: {', '.join(f'{part} {share}' for part, share in parts.items())}"
 
-    lines = [
-        line("by relation", test["relations"]),
-        line("by tenth of the entities, frequent first", test["deciles"]),
-    ]
+    lines = [line("by relation", test["relations"])]
+    lines.append(line("by tenth of the entities, frequent first", test["deciles"]))
     if "seen" in test:
         triples = {name: test[name] for name in ("seen", "unseen")}
         lines.append(line("triples of the training set and others", triples))
@@ -128,12 +122,10 @@ def _parts(test: dict[str, Any], references: dict[str, float]) -> list[str]:
         lines.append(f"  on the validation set: {validation['accuracy']:.3f} (n {validation['n']})")
         share = test["reweighted"]
         few = ": too few to mean anything" if share["effective_n"] < _FEW else ""
-        lines += [
-            "    if rare vehicles counted as much as frequent ones (weights 1/frequency): "
-            f"{share['accuracy']:.3f}",
-            "    rare questions then carry most of the weight, so this is as uncertain as an accuracy on "
-            f"{share['effective_n']:.0f} examples{few}",
-        ]
+        rare = "if rare vehicles counted as much as frequent ones (weights 1/frequency)"
+        lines.append(f"    {rare}: {share['accuracy']:.3f}")
+        as_few = f"as uncertain as an accuracy on {share['effective_n']:.0f} examples{few}"
+        lines.append(f"    rare questions then carry most of the weight, so this is {as_few}")
     shown = (f"{name.replace('_', ' ')} {accuracy:.3f}" for name, accuracy in references.items())
     return [*lines, f"  for comparison: {', '.join(shown)}"]
 

@@ -32,9 +32,9 @@ vg = typer.Typer(
 
 SkipOption = Annotated[bool, "Skip malformed records, and count them."]
 PreparedArgument = Annotated[Path, typer.Argument(metavar="DIR", help="Made by simtown vg prepare.")]
-RELATIONSHIPS = (
-    "relationships.json or scene_graphs.json, plain, .zip or .gz; or a folder of published counts."
-)
+FIGURE11 = Path("vg-sparsity.png")
+LEAST = "List only pairs that stand beside each other at least this often."
+RELATIONSHIPS = "relationships.json or scene_graphs.json, packed or not; or a folder of published counts."
 FURTHER = (
     "Also count objects, attributes, region_descriptions, question_answers or image_data .json for Table 1; "
     "may be repeated."
@@ -71,9 +71,8 @@ def prepare(
     others = further or []
     with Progress(f"prepare {out}, kB") as bar:
         bar.on_begin(sum(path.stat().st_size for path in (relationships, *others) if path.is_file()) // 1000)
-        content = prepare(
-            relationships, out, settings, further=others, skip_bad=skip_bad, progress=bar.kilobytes()
-        )
+        advance = bar.kilobytes()
+        content = prepare(relationships, out, settings, further=others, skip_bad=skip_bad, progress=advance)
     counts = content["statements"]
     dropped = ", ".join(f"{counts[reason]:,} {words}" for reason, words in DROPPED.items() if counts[reason])
     kept = f"{counts['kept']:,} of {counts['stated']:,} statements kept"
@@ -118,10 +117,8 @@ def _table2(counts: Statistics) -> Table:
     agree, named = agreement(counts.table2)
     heads = ("group", "printed", "paper", "here", "differs", "counted as", "conjecture")
     table = new_table("Table 2: relationships", heads, left=("group", "printed", "counted as", "conjecture"))
-    table.caption = (
-        f"{agree} of {len(TABLE2)} counts are within {TOLERANCE:.1%} of the paper's, "
-        f"{named} of them under the printed name"
-    )
+    within = f"{agree} of {len(TABLE2)} counts are within {TOLERANCE:.1%} of the paper's"
+    table.caption = f"{within}, {named} of them under the printed name"
     group = ""
     for entry, count in zip(TABLE2, counts.table2, strict=True):
         if group and entry.group != group:
@@ -136,10 +133,7 @@ def _table2(counts: Statistics) -> Table:
 def _unique(counts: Statistics) -> Table:
     title = "Unique relationships by threshold (the paper keeps roughly 2,000)"
     chosen = {counts.content["choices"]["threshold"]: "chosen"}
-    rows = [
-        (f"{least:,}", f"{count:,}", f"{share:.2%}", chosen.get(least, ""))
-        for least, count, share in counts.unique
-    ]
+    rows = [(f"{k:,}", f"{count:,}", f"{share:.2%}", chosen.get(k, "")) for k, count, share in counts.unique]
     return new_table(title, ("at least", "predicates", "of statements", ""), rows)
 
 
@@ -159,14 +153,10 @@ def _most_frequent(counts: Statistics, top: int) -> Table:
 def sparsity(
     source: Annotated[Path, MARKED],
     *,
-    out: Annotated[Path, "The PNG to write; a CSV table of all pairs goes beside it."] = Path(
-        "vg-sparsity.png"
-    ),
+    out: Annotated[Path, "The PNG to write; a CSV table of all pairs goes beside it."] = FIGURE11,
     top: Annotated[int, "Number of entities: the most frequent ones."] = 100,
     pairs: Annotated[int, typer.Option(help="Number of lopsided pairs to list.", min=0)] = 15,
-    least: Annotated[
-        int, typer.Option(help="List only pairs that stand beside each other at least this often.", min=1)
-    ] = 9,
+    least: Annotated[int, typer.Option(help=LEAST, min=1)] = 9,
     steps: StepsSettings,
     skip_bad: SkipOption = False,
 ) -> None:

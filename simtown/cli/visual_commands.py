@@ -16,9 +16,7 @@ from simtown.probes.study_settings import ScorerOptions
 from simtown.probes.visual import DistillSettings, MiningSettings, VisualSettings
 
 visual = typer.Typer(
-    name="visual",
-    short_help="Colour, shape, material, size, co-occurrence of things.",
-    rich_markup_mode=None,
+    name="visual", short_help="Colour, shape, material, size, co-occurrence of things.", rich_markup_mode=None
 )
 probe.add_typer(visual)
 
@@ -60,9 +58,7 @@ visual.callback(invoke_without_command=True)(command(_study, optional=True))
 @visual.command("mine", short_help="Count what things look like in annotations or text.")
 @command
 def mine_command(
-    settings: MiningSettings,
-    *,
-    out: Annotated[Path, "The directory to write: data for --data."],
+    settings: MiningSettings, *, out: Annotated[Path, "The directory to write: data for --data."]
 ) -> None:
     """Count how often things have each color, shape and material and which are seen together; write Parquet,
     a table a relation.

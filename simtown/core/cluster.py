@@ -23,12 +23,9 @@ from simtown.core.pool import ClusterError, Pool
 from simtown.core.processes import WorkerError, default_workers, environment, portable
 from simtown.core.version import __version__
 
-#: Seconds to wait for an address to answer.
-ANSWER = 5.0
-#: Seconds between looks for calls that have ended, so that Ctrl-C is noticed.
-LOOK = 0.1
-#: Seconds that processes of a Ray that was shut down may take to let go of its files.
-LINGER = 10.0
+#: Seconds: for an address to answer, between looks for calls that have ended (so that Ctrl-C is noticed), and
+#: for processes of a Ray that was shut down to let go of its files.
+ANSWER, LOOK, LINGER = 5.0, 0.1, 10.0
 #: Share of a card that a piece of work gets: as many of them draw or train on one as keep it busy.
 CARD_SHARE = 0.25
 ENGINES = ("local", "ray")
@@ -87,11 +84,12 @@ class Cluster(Pool):
             ray.shutdown()
             raise
         except (ConnectionError, ValueError, RuntimeError, TimeoutError) as error:
-            raise ClusterError(
-                f"no Ray cluster answers at {self.address or 'this machine'}: {_first(error)}; if the "
-                "cluster asks for a token, set RAY_AUTH_MODE and the token here as on its machines, or use "
-                "`address=auto` on one of them"
-            ) from error
+            failed = f"no Ray cluster answers at {self.address or 'this machine'}: {_first(error)}"
+            remedy = (
+                "if the cluster asks for a token, set RAY_AUTH_MODE and the token here as on its machines"
+            )
+            other = "or use `address=auto` on one of them"
+            raise ClusterError(f"{failed}; {remedy}, {other}") from error
         return ray
 
     def __exit__(self, *_: object) -> None:
@@ -109,17 +107,13 @@ class Cluster(Pool):
 
 
 class _RayExecutor(Executor):
-    """Calls function(piece, report, *shared) as tasks of Ray, a few more than there are processors.
-
-    So nobody is idle, and an autoscaler sees that there is more to do.
-    """
+    """Calls function(piece, report, *shared) as tasks of Ray, more than there are processors."""
 
     def __init__(self, ray: Any, cluster: Cluster, shared: tuple[Any, ...], card: bool, retries: int) -> None:
         self._ray, self._cluster, self._retries = ray, cluster, retries
         self._shared = [ray.put(argument) for argument in shared]
-        self._task = ray.remote(_work).options(
-            num_cpus=1, num_gpus=CARD_SHARE if card else 0, max_retries=retries, retry_exceptions=False
-        )
+        needs = {"num_cpus": 1, "num_gpus": CARD_SHARE if card else 0}
+        self._task = ray.remote(_work).options(**needs, max_retries=retries, retry_exceptions=False)
         self._left: dict[Any, tuple[Future[Any], Callable[[Any], object]]] = {}
 
     @property
@@ -146,13 +140,9 @@ class _RayExecutor(Executor):
                 known = isinstance(error.cause, Exception)
                 future.set_exception(error.cause if known else WorkerError(_first(error)))
             except errors.RayError as error:
-                future.set_exception(
-                    WorkerError(
-                        f"Ray gave a task up after its worker died {self._retries + 1} times "
-                        f"({type(error).__name__}; is there too little memory?): run the same command again "
-                        "to continue"
-                    )
-                )
+                died = f"after its worker died {self._retries + 1} times ({type(error).__name__}"
+                reason = f"Ray gave a task up {died}; is there too little memory?)"
+                future.set_exception(WorkerError(f"{reason}: run the same command again to continue"))
             else:
                 for content in reports:
                     report(content)
@@ -177,12 +167,8 @@ class _Path(list[str]):
 
 @contextlib.contextmanager
 def _directory() -> Iterator[str]:
-    """A directory for Ray, until the block ends, inside one that no other user can enter.
-
-    Ray lets everybody write into its own.
-
-    Its name is short: those of sockets in it may have 104 bytes.
-    """
+    """A directory for Ray until the block ends, inside one that no other user can enter."""
+    # the name is short: those of sockets in it may have 104 bytes
     own = tempfile.mkdtemp(prefix="simtown-ray-", dir="/tmp")
     try:
         yield os.path.join(own, "r")
@@ -196,11 +182,8 @@ def _directory() -> Iterator[str]:
 
 @contextlib.contextmanager
 def _on_the_loopback(ray: Any) -> Iterator[None]:
-    """A Ray that starts in the block listens on this machine's loopback alone, as it always does on macOS.
-
-    Ray reads the variable once, when it is imported, which may have been before. The processes that it starts
-    read it again.
-    """
+    """A Ray that starts in the block listens on this machine's loopback alone, as it always does on macOS."""
+    # Ray reads the variable when it is imported, which may have been before; its processes read it again
     constants = ray._private.ray_constants
     before = constants.ENABLE_RAY_CLUSTER
     with environment(RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER="0"):
@@ -216,10 +199,8 @@ def _work(
 ) -> tuple[Any, list[Any]]:
     """On a machine of the cluster: the function's result, and all that it reported."""
     if __version__ != version:
-        raise ClusterError(
-            f"{socket.gethostname()} has simtown {__version__}, this machine has {version}: install the same "
-            "version on both"
-        )
+        host = f"{socket.gethostname()} has simtown {__version__}"
+        raise ClusterError(f"{host}, this machine has {version}: install the same version on both")
     if os.path.isdir(home):
         os.chdir(home)  # relative paths mean what they mean to the user
     reports: list[Any] = []
@@ -239,10 +220,8 @@ def _knock(address: str) -> None:
     try:
         socket.create_connection((host, int(port)), timeout=ANSWER).close()
     except (OSError, OverflowError) as error:
-        raise ClusterError(
-            f"no Ray cluster answers at {address} ({error}): start one with ray start --head, or give "
-            "another `address`"
-        ) from error
+        remedy = "start one with ray start --head, or give another `address`"
+        raise ClusterError(f"no Ray cluster answers at {address} ({error}): {remedy}") from error
 
 
 def _first(error: BaseException) -> str:

@@ -22,10 +22,7 @@ _UNBOUNDED = 100_000
 
 
 class PlainConsole(Console):
-    """A console that shows every string as it is, also a table's cell, title or heading.
-
-    [bold] is six characters, ESC is \\x1b.
-    """
+    """A console that shows every string as it is: [bold] is six characters, ESC is \\x1b."""
 
     def __init__(self, stderr: bool = False, width: int | None = None) -> None:
         super().__init__(stderr=stderr, width=width, markup=False, emoji=False, highlight=False)
@@ -37,10 +34,8 @@ class PlainConsole(Console):
     def print(self, *objects: Any, **options: Any) -> None:
         """See :meth:`rich.console.Console.print`."""
         too_wide = [isinstance(thing, Table) and self._least_width(thing) > self.width for thing in objects]
-        super().print(
-            *(_rows(thing) if wide else thing for thing, wide in zip(objects, too_wide, strict=True)),
-            **options,
-        )
+        pairs = zip(objects, too_wide, strict=True)
+        super().print(*(_rows(thing) if wide else thing for thing, wide in pairs), **options)
 
     def _least_width(self, table: Table) -> int:
         """The width from which on no word of a table is cut; only columns that can be wrapped will shrink."""
@@ -95,10 +90,7 @@ def new_table(
 
 @contextmanager
 def page(width: int = 80) -> Iterator[PlainConsole]:
-    """A console for stdout; all that is printed on it appears when the block ends well.
-
-    `width`: columns where no terminal decides: in a file or a pipe.
-    """
+    """A console for stdout, printed when the block ends well; `width` counts in a file or a pipe."""
     console = PlainConsole(width=None if sys.stdout.isatty() else width)
     with console.capture() as printed:
         yield console

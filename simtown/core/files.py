@@ -18,8 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-#: The names of temporary files, with the name that the file gets when it is complete, and of temporary
-#: directories.
+#: Names of temporary files, with the name that the file gets when it is complete, and of directories.
 _TEMPORARY = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{16}\.tmp(\.\w+)?", re.DOTALL)
 _PARTIAL = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{16}\.simtown-partial", re.DOTALL)
 
@@ -36,11 +35,8 @@ class DamagedError(RuntimeError):
 def replacing(path: Path, ending: str = "") -> Iterator[Path]:
     """A new, empty file beside `path` to write to, which replaces `path` if the block ends well.
 
-    If the process is killed, it is left over; :func:`becoming` knows it by its name.
-
-    Args:
-        path: of the file that it is to become.
-        ending: of its name, such as ".mp4", for a library that chooses a format by it.
+    If the process is killed, it is left over; :func:`becoming` knows it by its name. The `ending` is for a
+    library that chooses a format by it.
     """
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp{ending}")
     os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666))
@@ -103,8 +99,7 @@ def save_json(path: Path, content: Any) -> None:
 def claimed(directory: Path, command: str) -> Iterator[None]:
     """Make the directory if need be, and keep other processes of the same command out of it.
 
-    Raises:
-        ForeignDirectoryError: another process is writing it.
+    Raises ForeignDirectoryError if another process is writing it.
     """
     directory.mkdir(parents=True, exist_ok=True)
     handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
@@ -112,9 +107,8 @@ def claimed(directory: Path, command: str) -> Iterator[None]:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise ForeignDirectoryError(
-                f"{directory} is being written by another {command}: wait for it or give another `directory`"
-            ) from None
+            busy = f"{directory} is being written by another {command}"
+            raise ForeignDirectoryError(f"{busy}: wait for it or give another `directory`") from None
         yield
     finally:
         os.close(handle)
@@ -124,14 +118,11 @@ def claimed(directory: Path, command: str) -> Iterator[None]:
 def whole(directory: Path, command: str) -> Iterator[Path]:
     """A directory to fill, which gets the name `directory` if the block ends well and is removed otherwise.
 
-    Raises:
-        ForeignDirectoryError: the directory is not empty, or another process is writing it.
+    Raises ForeignDirectoryError if the directory is not empty, or another process is writing it.
     """
     if directory.is_symlink() or directory.is_file() or (directory.is_dir() and any(directory.iterdir())):
-        raise ForeignDirectoryError(
-            f"{directory} is there already, and {command} overwrites nothing: move it away or give another "
-            "`directory`"
-        )
+        present = f"{directory} is there already, and {command} overwrites nothing"
+        raise ForeignDirectoryError(f"{present}: move it away or give another `directory`")
     directory.parent.mkdir(parents=True, exist_ok=True)
     for path in directory.parent.iterdir():
         match = _PARTIAL.fullmatch(path.name)

@@ -73,12 +73,8 @@ def option(default: Any = MISSING, help: str = "", **about: Any) -> Any:
 
 def options_of(settings: type) -> dict[str, tuple[Any, Option]]:
     """{field: (its type, what it says)} of a settings dataclass; fields of other kinds are left out."""
-    types = get_type_hints(settings)
-    return {
-        entry.name: (types[entry.name], entry.metadata[Option])
-        for entry in fields(settings)
-        if Option in entry.metadata
-    }
+    types, described = get_type_hints(settings), [f for f in fields(settings) if Option in f.metadata]
+    return {field.name: (types[field.name], field.metadata[Option]) for field in described}
 
 
 def recorded(settings: Any) -> dict[str, Any]:
@@ -88,11 +84,7 @@ def recorded(settings: Any) -> dict[str, Any]:
 
 
 def check(settings: Any) -> None:
-    """Compare the values of an object with what its fields say; None is always possible.
-
-    Raises:
-        SettingsError: a value is impossible.
-    """
+    """Raises SettingsError for a value that is impossible by what its field says; None is always possible."""
     for name, (_, about) in options_of(type(settings)).items():
         value = getattr(settings, name)
         if value is not None and (problem := _problem(value, about)):
@@ -125,10 +117,6 @@ def _range(about: Option) -> str:
     if about.low is not None and about.high is not None:
         return f"{number}from {about.low} to {about.high}"
     least = f"of at least {about.low}" if about.even else f"at least {about.low}"
-    limits = [
-        least if about.low is not None else "",
-        f"at most {about.high}" if about.high is not None else "",
-        f"above {about.above}" if about.above is not None else "",
-        f"below {about.below}" if about.below is not None else "",
-    ]
-    return number + " and ".join(filter(None, limits))
+    limits = {least: about.low, f"at most {about.high}": about.high}
+    limits |= {f"above {about.above}": about.above, f"below {about.below}": about.below}
+    return number + " and ".join(words for words, limit in limits.items() if limit is not None)

@@ -60,19 +60,15 @@ class PackedFile:
             return self._disk
         try:
             archive = zipfile.ZipFile(self._disk)
-            names = [
-                name
-                for name in archive.namelist()
-                if name.lower().endswith((".json", ".txt")) and not name.startswith("__MACOSX/")
-            ]
+            names = [name for name in archive.namelist() if name.lower().endswith((".json", ".txt"))]
+            names = [name for name in names if not name.startswith("__MACOSX/")]
             if len(names) == 1:
                 return archive.open(names[0])
         except (*_UNPACKING, RuntimeError) as error:
             raise DamagedError(f"{self.path} is a broken zip archive ({error}): fetch it again") from error
-        raise ValueError(
-            f"{self.path} must hold one .json file, not {', '.join(names[:5]) or 'none'}: unpack it and give "
-            "the file you mean"
-        )
+        listed = ", ".join(names[:5]) or "none"
+        remedy = "unpack it and give the file you mean"
+        raise ValueError(f"{self.path} must hold one .json file, not {listed}: {remedy}")
 
     def __enter__(self) -> PackedFile:
         return self
@@ -90,9 +86,8 @@ class PackedFile:
         try:
             data = self._content.read(size)
         except _UNPACKING as error:
-            raise DamagedError(
-                f"{self.path} is damaged: unpacking fails after byte {self.offset:,} ({error})"
-            ) from error
+            place = f"unpacking fails after byte {self.offset:,}"
+            raise DamagedError(f"{self.path} is damaged: {place} ({error})") from error
         self.offset += len(data)
         return data
 

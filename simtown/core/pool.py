@@ -95,18 +95,14 @@ class Pool(ABC):
     ) -> Generator[tuple[Piece, Any], None, None]:
         """As :meth:`outcomes`, but the first exception ends it. `progress` receives the reports alone.
 
-        Raises:
-            Exception: what the function raised; one that nobody foresaw is a WorkerError if another process
-                raised it.
-            WorkerError: a worker process died.
+        Raises what the function raised; WorkerError if its process died, or for an error that nobody foresaw.
         """
         if self.local and min(self.workers, len(pieces)) <= 1:
             for piece in pieces:
                 yield piece, function(piece, progress, *shared)
             return
-        with closing(
-            self.outcomes(function, pieces, shared, lambda piece, report: progress(report), card)
-        ) as ended:
+        outcomes = self.outcomes(function, pieces, shared, lambda piece, report: progress(report), card)
+        with closing(outcomes) as ended:
             for piece, result in ended:
                 if isinstance(result, Exception):
                     raise result
@@ -128,13 +124,7 @@ class Processes(Pool):
 
 
 def require_shared(directory: str | Path) -> None:
-    """Called by a piece of work, maybe on another machine than the command.
-
-    Raises:
-        ClusterError: the directory is not there.
-    """
+    """Raises ClusterError if the machine of a piece of work does not have this directory."""
     if not os.path.isdir(directory):
-        raise ClusterError(
-            f"{socket.gethostname()} has no directory {os.path.abspath(directory)}: on a cluster, give "
-            "one that all machines share"
-        )
+        missing = f"{socket.gethostname()} has no directory {os.path.abspath(directory)}"
+        raise ClusterError(f"{missing}: on a cluster, give one that all machines share")

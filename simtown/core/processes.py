@@ -38,13 +38,7 @@ _EXPLAINED = (ValueError, OSError, ImportError, MemoryError, DamagedError, Worke
 
 @dataclass(frozen=True)
 class Outcome:
-    """How the cells of a grid ended.
-
-    Attributes:
-        before: cells that were done already.
-        now: cells that this call finished.
-        failed: the reasons of the others, by name.
-    """
+    """How the cells of a grid ended: done before, finished now, and the others' reasons by name."""
 
     before: int
     now: int
@@ -72,12 +66,7 @@ def environment(**values: str) -> Iterator[None]:
 
 
 class LocalExecutor(Executor):
-    """Calls function(piece, report, *shared) in worker processes; a process that dies ends one call alone.
-
-    Args:
-        room: calls at once at most.
-        shared: the further arguments, sent once to each process.
-    """
+    """Calls function(piece, report, *shared) in worker processes; a process that dies ends one call alone."""
 
     def __init__(self, room: int, shared: tuple[Any, ...]) -> None:
         self.room, self._shared = room, shared
@@ -129,11 +118,8 @@ class LocalExecutor(Executor):
             worker.stop()
 
     def _start(self) -> None:
-        """Start a process without the signals of terminals, which this one gets when it has started.
-
-        It starts with a safe path: it would import modules from the working directory otherwise, until it has
-        received its parent's path.
-        """
+        """Start a process without the signals of terminals, which this one gets when it has started."""
+        # with a safe path: it would import from the working directory until it has its parent's path
         context = multiprocessing.get_context("spawn")
         with stopping.delayed(), environment(PYTHONSAFEPATH="1"):
             before = signal.pthread_sigmask(signal.SIG_BLOCK, _OF_TERMINALS)
@@ -164,11 +150,7 @@ class _Worker(NamedTuple):
 
 
 def _serve(pipe: Connection, shared: tuple[Any, ...]) -> None:
-    """What a worker process does: call what it receives until its parent ends it.
-
-    It ignores the signals of terminals, which the parent handles. SIGTERM ends it after a function has tidied
-    up.
-    """
+    """Call what is received until the parent ends this process, which leaves terminals' signals to it."""
     for number in _OF_TERMINALS:
         signal.signal(number, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _OF_TERMINALS)

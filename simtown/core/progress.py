@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from time import monotonic
 from types import TracebackType
+from typing import Any
 
 from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TimeRemainingColumn
 from rich.progress import Progress as Bar
@@ -14,12 +15,8 @@ from simtown.core.console import PlainConsole, Words
 from simtown.core.terminal import complain
 from simtown.core.untrusted import printable
 
-#: Seconds between plain lines.
-EVERY = 5.0
-
-#: Columns of a terminal from which on the bar shows the share of each stage too.
-WIDE = 140
-
+#: Seconds between plain lines, and columns from which on the bar shows the share of each stage too.
+EVERY, WIDE = 5.0, 140
 #: What every plain line of progress begins with. Whether it is printed depends on the time, unlike a message.
 PREFIX = "progress: "
 
@@ -61,19 +58,14 @@ class Progress(ProgressCallback):
         if done and done < total:
             self.say(f"continuing: {done:,} of {total:,} examples are there")
         if self._console.is_terminal and (done < total or not total):
-            columns = [
-                Words("{task.description}"),
-                BarColumn(None),
-                MofNCompleteColumn(),
-                Words("{task.fields[rate]}"),
-                TimeRemainingColumn(),
-                Words("{task.fields[shares]}"),
-            ]
+            columns = [Words("{task.description}"), BarColumn(None), MofNCompleteColumn()]
+            columns += [Words("{task.fields[rate]}"), TimeRemainingColumn()]
             wide = self._console.width >= WIDE
-            self._bar = Bar(*columns if wide else columns[:-1], console=self._console, expand=not wide)
-            self._task = self._bar.add_task(
-                self._title, total=total or None, completed=done, rate="", shares=""
-            )
+            if wide:
+                columns.append(Words("{task.fields[shares]}"))
+            self._bar = Bar(*columns, console=self._console, expand=not wide)
+            empty: dict[str, Any] = {"rate": "", "shares": ""}
+            self._task = self._bar.add_task(self._title, total=total or None, completed=done, **empty)
             self._bar.start()
 
     def on_progress(self, count: int, seconds: Mapping[str, float] = NO_STAGES) -> None:
@@ -82,9 +74,8 @@ class Progress(ProgressCallback):
         for stage, spent in seconds.items():
             self._seconds[stage] = self._seconds.get(stage, 0.0) + spent
         if self._bar is not None and self._task is not None:
-            self._bar.update(
-                self._task, completed=self._done, rate=f"{self._rate():,.0f}/s", shares=self._shares()
-            )
+            fields: dict[str, Any] = {"rate": f"{self._rate():,.0f}/s", "shares": self._shares()}
+            self._bar.update(self._task, completed=self._done, **fields)
         elif monotonic() - self._told > EVERY:
             self._told = monotonic()
             left = (self._total - self._done) / max(self._rate(), 1e-9)
@@ -110,16 +101,12 @@ class Progress(ProgressCallback):
 
     def _shares(self) -> str:
         busy = sum(self._seconds.values())
-        return (
-            " ".join(f"{stage} {spent / busy:.0%}" for stage, spent in self._seconds.items()) if busy else ""
-        )
+        return " ".join(f"{stage} {spent / busy:.0%}" for stage, spent in self._seconds.items() if busy)
 
     def summary(self) -> str:
         """What was made in this run, how fast, and the share of each stage."""
         finished = self._done - self._before
         if not finished:
             return "nothing was missing"
-        return (
-            f"{finished:,} examples in {monotonic() - self._begun:.1f} s, {self._rate():,.0f}/s "
-            f"({self._shares()})"
-        )
+        seconds = monotonic() - self._begun
+        return f"{finished:,} examples in {seconds:.1f} s, {self._rate():,.0f}/s ({self._shares()})"

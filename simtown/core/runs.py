@@ -13,15 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from simtown.core.files import (
-    DamagedError,
-    ForeignDirectoryError,
-    as_json,
-    becoming,
-    claimed,
-    clear_leftovers,
-    save_json,
-)
+from simtown.core import files
+from simtown.core.files import DamagedError, ForeignDirectoryError, as_json
 from simtown.core.untrusted import read_json
 
 #: Characters that a message shows of a setting's value.
@@ -38,14 +31,11 @@ def load_json(path: Path, form: str, command: str) -> dict[str, Any]:
     try:
         content = read_json(path)
     except (OSError, ValueError) as error:
-        raise DamagedError(
-            f"{path} is damaged: it cannot be read as JSON ({error}); put back a copy of it, or run "
-            f"{command} again with another --out"
-        ) from error
+        remedy = f"put back a copy of it, or run {command} again with another --out"
+        raise DamagedError(f"{path} is damaged: it cannot be read as JSON ({error}); {remedy}") from error
     if not isinstance(content, dict) or content.get("format") != form:
-        raise ForeignDirectoryError(
-            f"{path} was not made by {command} (its format is not '{form}'): give another directory"
-        )
+        reason = f"its format is not '{form}'"
+        raise ForeignDirectoryError(f"{path} was not made by {command} ({reason}): give another directory")
     return content
 
 
@@ -54,12 +44,8 @@ def changed_settings(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[
 
     A setting that only one side has counts as null on the other side.
     """
-    names = [*now, *(name for name in before if name not in now)]
-    return [
-        f"{name} {_in_words(before.get(name))}, now {_in_words(now.get(name))}"
-        for name in names
-        if before.get(name) != now.get(name)
-    ]
+    names = [name for name in {**now, **before} if before.get(name) != now.get(name)]
+    return [f"{name} {_in_words(before.get(name))}, now {_in_words(now.get(name))}" for name in names]
 
 
 def _in_words(value: Any) -> str:
@@ -75,9 +61,8 @@ def require_same_settings(
     Raises ForeignDirectoryError, which names each that differs with its old and its new value.
     """
     if changes := changed_settings(before, now):
-        raise ForeignDirectoryError(
-            f"{directory} holds {what} with other settings: {'; '.join(changes)}; give another `directory`"
-        )
+        other = f"{directory} holds {what} with other settings: {'; '.join(changes)}"
+        raise ForeignDirectoryError(f"{other}; give another `directory`")
 
 
 @dataclass(frozen=True)
@@ -110,14 +95,12 @@ class RunRecord:
         """
         path = directory / self.name
         if not path.is_file():
-            raise FileNotFoundError(
-                f"{directory} holds no {self.what} (no {self.name}): make them with {self.command}"
-            )
+            missing = f"{directory} holds no {self.what} (no {self.name})"
+            raise FileNotFoundError(f"{missing}: make them with {self.command}")
         content = load_json(path, self.form, self.command)
         if self.schema is not None and content.get("schema") != self.schema:
-            raise ForeignDirectoryError(
-                f"{path} was made by another version of {self.command}: run it again with another --out"
-            )
+            other = f"{path} was made by another version of {self.command}"
+            raise ForeignDirectoryError(f"{other}: run it again with another --out")
         return content
 
     @contextlib.contextmanager
@@ -149,7 +132,7 @@ class RunRecord:
                 process writes it.
             DamagedError: its record cannot be read.
         """
-        with claimed(directory, self.command):
+        with files.claimed(directory, self.command):
             content: dict[str, Any] = as_json(self._marked(fresh))
             if (directory / self.name).exists():
                 existing = (load or self.load)(directory)
@@ -159,21 +142,20 @@ class RunRecord:
                 self._require_own_files(directory)
                 if save:
                     self.save(directory, content)
-            clear_leftovers(directory, self.owned.__contains__)
+            files.clear_leftovers(directory, self.owned.__contains__)
             yield content
 
     def _require_own_files(self, directory: Path) -> None:
         """Check that the command wrote every file; a temporary one counts as what it was to become."""
         names = (path.name for path in directory.iterdir())
-        others = sorted(name for name in names if (becoming(name) or name) not in self.owned)
+        others = sorted(name for name in names if (files.becoming(name) or name) not in self.owned)
         if others:
-            raise ForeignDirectoryError(
-                f"{directory} holds {others[0]}, which {self.command} did not make: give another `directory`"
-            )
+            foreign = f"{directory} holds {others[0]}, which {self.command} did not make"
+            raise ForeignDirectoryError(f"{foreign}: give another `directory`")
 
     def save(self, directory: Path, content: Mapping[str, Any]) -> None:
         """Write the record, whole or not at all."""
-        save_json(directory / self.name, self._marked(content))
+        files.save_json(directory / self.name, self._marked(content))
 
     def _marked(self, content: Mapping[str, Any]) -> dict[str, Any]:
         schema = {} if self.schema is None else {"schema": self.schema}

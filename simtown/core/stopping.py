@@ -26,26 +26,16 @@ class Stopped(KeyboardInterrupt):
 
 
 class _State:
-    """What the handler knows.
+    """What the handler knows."""
 
-    Attributes:
-        number: of the first signal that came; 0 if none did.
-        since: when it came.
-        blocks: how many blocks of :func:`delayed` are open.
-        waiting: whether a signal waits for them to end.
-    """
-
-    number = 0
-    since: float | None = None
-    blocks = 0
-    waiting = False
+    number = 0  # of the first signal that came
+    since: float | None = None  # when it came
+    blocks = 0  # of `delayed` that are open
+    waiting = False  # whether a signal waits for them to end
 
 
 def catch_signals(numbers: Iterable[signal.Signals] = SIGNALS) -> None:
-    """Let these signals raise Stopped in the main thread.
-
-    A signal that is ignored stays ignored: nohup asks for that.
-    """
+    """Let these signals raise Stopped in the main thread; one that is ignored stays so, as nohup asks."""
     if threading.current_thread() is not threading.main_thread():  # signals are the main thread's business
         return
     _State.number, _State.since, _State.blocks, _State.waiting = 0, None, 0, False
@@ -61,11 +51,7 @@ def requested() -> int:
 
 
 def finish() -> int:
-    """Ignore signals from now on: the work is over and the process is about to end.
-
-    Returns:
-        The number of the signal that came, or 0.
-    """
+    """Ignore signals: the process is about to end. Returns the number of the signal that came, or 0."""
     _State.since = monotonic()
     if _State.number:
         for number in SIGNALS:
@@ -87,11 +73,7 @@ def restored() -> Iterator[None]:
 
 @contextmanager
 def delayed() -> Iterator[None]:
-    """Let signals wait until the block ends. They are raised instead of whatever the block raises.
-
-    Raises:
-        Stopped: a signal came meanwhile.
-    """
+    """Let signals wait until the block ends; Stopped is raised then, instead of whatever the block raises."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -116,10 +98,7 @@ def _handle(number: int, frame: FrameType | None) -> None:
 
 
 def _unraisable(event: Any) -> None:
-    """Raise Stopped again soon if a destructor or a callback from C could not pass it on.
-
-    Other errors in such places are not printed while a command stops: they follow from that.
-    """
+    """Raise Stopped again soon if a destructor or a callback from C lost it; print no errors that follow."""
     if not _State.number:
         sys.__unraisablehook__(event)
     elif issubclass(event.exc_type, Stopped):

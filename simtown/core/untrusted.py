@@ -28,10 +28,8 @@ if TYPE_CHECKING:
     import numpy as np
     from PIL import Image
 
-#: Bytes of the longest name that becomes part of a path.
-LONGEST_NAME = 200
-#: Characters of the longest name in a figure: more than fit beside each other on a page.
-LONGEST_LABEL = 120
+#: Bytes of the longest name that becomes part of a path, and characters of the longest name in a figure.
+LONGEST_NAME, LONGEST_LABEL = 200, 120
 #: Unicode's categories that a terminal obeys instead of showing: controls, formats (order of writing, zero
 #: width), surrogates (of file names that are not UTF-8), and separators of lines and paragraphs.
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
@@ -68,19 +66,13 @@ def check_name(name: str, what: str) -> str:
     """
     unsafe = not name or name.startswith(".") or "/" in name or "\\" in name or not name.isprintable()
     if unsafe or len(name.encode()) > LONGEST_NAME:
-        raise RefusedError(
-            f"{what} {name[:LONGEST_NAME]!r} cannot be the name of a file: use letters, digits, '.', '-' and "
-            "'_'"
-        )
+        wrong = f"{what} {name[:LONGEST_NAME]!r} cannot be the name of a file"
+        raise RefusedError(f"{wrong}: use letters, digits, '.', '-' and '_'")
     return name
 
 
 def inside(directory: Path, name: str) -> Path:
-    """The path of `name`, which may have folders before it, in a directory.
-
-    Raises:
-        RefusedError: the path leads out of the directory, or passes a symbolic link.
-    """
+    """The path of `name` in a directory. Raises RefusedError if it leads out, or passes a symbolic link."""
     parts = PurePosixPath(name).parts
     if not parts or parts[0] == "/" or ".." in parts or "\0" in name:
         raise RefusedError(f"{name!r} is not the name of a file inside {directory}")
@@ -88,9 +80,8 @@ def inside(directory: Path, name: str) -> Path:
     for part in parts:
         path = path / part
         if path.is_symlink():
-            raise RefusedError(
-                f"{path} is a symbolic link, which may lead out of {directory}: put the file there"
-            )
+            leads = f"which may lead out of {directory}"
+            raise RefusedError(f"{path} is a symbolic link, {leads}: put the file there")
     return path
 
 
@@ -154,15 +145,9 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def load_array(path: Path, follow: bool = True, mmap_mode: Literal["r", "r+"] | None = None) -> np.ndarray:
-    """The array of a .npy file, without Python objects.
+    """The array of a .npy file, read at once, or mapped by `mmap_mode`.
 
-    Args:
-        path: of the file.
-        follow: as in :func:`open_regular`.
-        mmap_mode: how it is mapped into memory, to be read or written in place; None if it is read at once.
-
-    Raises:
-        ValueError: it is damaged, or holds Python objects. Others as :func:`open_regular`.
+    Raises ValueError if it is damaged, or holds Python objects. Others as :func:`open_regular`.
     """
     import numpy as np
 
@@ -242,10 +227,8 @@ def printable(text: str, block: bool = False) -> str:
     if text.isprintable():
         return text
     kept = "\n\t" if block else ""
-    return "".join(
-        c if c in kept or unicodedata.category(c) not in _HIDDEN else c.encode("unicode_escape").decode()
-        for c in text
-    )
+    hidden = {c for c in text if c not in kept and unicodedata.category(c) in _HIDDEN}
+    return "".join(c.encode("unicode_escape").decode() if c in hidden else c for c in text)
 
 
 def markdown(text: str) -> str:
@@ -260,11 +243,8 @@ def latex(text: str) -> str:
 
 
 def figure_text(text: str) -> str:
-    """A text in a figure, with its newlines.
-
-    matplotlib sets what stands between dollar signs as mathematics, and leaves labels that begin with an
-    underscore out of a legend.
-    """
+    """A text in a figure, with its newlines."""
+    # matplotlib sets text between dollar signs as mathematics, and leaves labels with a first "_" out
     cut = text if len(text) <= LONGEST_LABEL else f"{text[:LONGEST_LABEL]}…"
     label = printable(cut, block=True).replace("$", r"\$")
     return f" {label}" if label.startswith("_") or not label else label
@@ -281,18 +261,13 @@ def spreadsheet_cell(value: object) -> object:
 def page_policy(page: str, **sources: str) -> str:
     """The Content-Security-Policy of a page: its own <script> and <style> blocks, and these sources.
 
-    Args:
-        page: the whole page; no attribute of it may hold a style or a handler of events.
-        sources: what else may come from where, such as img="'self' data:"; that of script is added to the
-            page's own.
+    No attribute of it may hold a style or a handler of events. A source is such as img="'self' data:".
     """
     script, style = (_block_hashes(page, tag) for tag in ("script", "style"))
     others = "".join(f"; {name}-src {source}" for name, source in sources.items() if name != "script")
     scripts = " ".join(filter(None, (script, sources.get("script"))))
-    return (
-        f"default-src 'none'; script-src {scripts}; style-src {style}{others}; base-uri 'none'; form-action "
-        "'none'"
-    )
+    own = f"default-src 'none'; script-src {scripts}; style-src {style}"
+    return f"{own}{others}; base-uri 'none'; form-action 'none'"
 
 
 def _block_hashes(page: str, tag: str) -> str:

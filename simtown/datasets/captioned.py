@@ -1,12 +1,9 @@
-"""Captions of a whole split, block by block.
-
-Memory does not grow with the split, and the text does not depend on the number of workers.
-"""
+"""Captions of a whole split, block by block, so that memory does not grow with the split."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -27,21 +24,11 @@ BLOCK = 65_536
 Block = tuple[str, int, int]
 
 
-def write_captions(
-    path: Path,
-    dataset: Dataset,
-    name: str,
-    bias: float = 0.0,
-    pool: Pool | None = None,
-    progress: Report = ignore,
-) -> tuple[int, str]:
-    """Write the captions of a split, a line each, to a file that is written whole or not at all.
-
-    Arguments and errors are those of :func:`caption_blocks`. Returns the number of captions, and one of them.
-    """
+def write_captions(path: Path, blocks: Iterable[tuple[int, bytes]]) -> tuple[int, str]:
+    """Write :func:`caption_blocks`, whole or not at all; returns the number of captions, and one of them."""
     count, example = 0, ""
     with replacing(path) as temporary, open(temporary, "wb") as file:
-        for lines, text in caption_blocks(dataset, name, bias, pool, progress):
+        for lines, text in blocks:
             example = example or text.split(b"\n", 2)[1].decode()
             count += lines
             file.write(text)

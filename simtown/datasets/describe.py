@@ -26,10 +26,7 @@ _BAR = 18
 
 
 def show(place: str | Path) -> None:
-    """Print everything about a data set, in a directory or behind a URL.
-
-    Raises what :func:`~simtown.datasets.reader.open_dataset` raises.
-    """
+    """Print everything about a data set, in a directory or behind a URL."""
     dataset, store = open_dataset(place), store_of(place)
     s = dataset.settings
     size = sum(entry["bytes"] for entry in dataset.manifest["shards"].values())
@@ -83,10 +80,7 @@ def _timings(store: DirectoryStore | Remote) -> Table | None:
 
 
 def _frequencies(dataset: Dataset) -> Table:
-    """The share of every entity as subject and as object of the training questions.
-
-    The bar marks its target (equation 4).
-    """
+    """The share of every entity as subject and object in training; the bar marks its target (equation 4)."""
     target, summary = targets_of(dataset, "train"), dataset.summary("train")
     shares = {role: np.array(summary[role]) / len(dataset.train) for role in ROLES}
     top = max(array.max() for array in (*target.values(), *shares.values()))
@@ -106,10 +100,7 @@ def _bar(share: float, target: float, top: float) -> str:
 
 
 def show_example(where: str) -> None:
-    """Print the example at an address.
-
-    Raises what :func:`simtown.datasets.locate.find` and :meth:`Address.scene` raise.
-    """
+    """Print the example at an address (:func:`simtown.datasets.locate.find`)."""
     address = find(where)
     scene = address.scene().scene(0)
     row = {name: rows[0] for name, rows in address.columns().items()}

@@ -8,19 +8,9 @@ from typing import Any
 import numpy as np
 import trimesh
 
+from simtown.assets import palette
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, PROPS
-from simtown.assets.palette import (
-    CLOTH_TINTS,
-    MATERIALS,
-    ROOF_TINTS,
-    TINT_CLOTH,
-    TINT_ROOF,
-    TINT_WALL,
-    TINTS,
-    WALL_TINTS,
-    rgb_table,
-)
 from simtown.core.files import save_bytes
 from simtown.render.instances import instances
 from simtown.scenes.scene import SceneBatch
@@ -32,8 +22,8 @@ def glb(scene: SceneBatch, path: Path) -> None:
     Units are metres, y points up as glTF requires. Each instance is a named node, with colours per face.
     """
     meshes, poses, styles, _, paints = instances(scene[:1])
-    colours = np.array([m.colour for m in MATERIALS])
-    kinds = np.array([m.kind for m in MATERIALS])
+    colours = np.array([m.colour for m in palette.MATERIALS])
+    kinds = np.array([m.kind for m in palette.MATERIALS])
     world = trimesh.Scene()
     names = _names(scene)
     for k, number in enumerate(meshes[0]):
@@ -44,27 +34,21 @@ def glb(scene: SceneBatch, path: Path) -> None:
         body = atlas().body[slice(*atlas().triangle_start[number : number + 2])]
         face = colours[np.where(body, paints[0, k], mesh.materials)]
         for kind, tints, pick in (
-            (TINT_WALL, WALL_TINTS, style),
-            (TINT_ROOF, ROOF_TINTS, style // TINTS),
-            (TINT_CLOTH, CLOTH_TINTS, style),
+            (palette.TINT_WALL, palette.WALL_TINTS, style),
+            (palette.TINT_ROOF, palette.ROOF_TINTS, style // palette.TINTS),
+            (palette.TINT_CLOTH, palette.CLOTH_TINTS, style),
         ):
-            face[kinds[mesh.materials] == kind] = rgb_table(tints)[pick % TINTS]
+            face[kinds[mesh.materials] == kind] = palette.rgb_table(tints)[pick % palette.TINTS]
         corners = mesh.vertices[mesh.triangles].reshape(-1, 3)  # not shared: every face keeps its colour
         linear = np.where(face <= 0.04045, face / 12.92, ((face + 0.055) / 1.055) ** 2.4)  # as in glTF
         rgba = np.concatenate([np.repeat(linear, 3, axis=0), np.ones((len(corners), 1))], axis=1)
-        solid = trimesh.Trimesh(
-            corners,
-            np.arange(len(corners)).reshape(-1, 3),
-            vertex_colors=(rgba * 255 + 0.5).astype(np.uint8),
-            process=False,
-        )
-        turn = np.array([[c, -s, 0, x], [s, c, 0, y], [0, 0, 1, z], [0, 0, 0, 1]]) @ np.diag(
-            [scale, scale, scale, 1]
-        )
+        triangles, paints_8 = np.arange(len(corners)).reshape(-1, 3), (rgba * 255 + 0.5).astype(np.uint8)
+        solid = trimesh.Trimesh(corners, triangles, vertex_colors=paints_8, process=False)
+        turn = np.array([[c, -s, 0, x], [s, c, 0, y], [0, 0, 1, z], [0, 0, 0, 1]])
+        turn = turn @ np.diag([scale, scale, scale, 1])
         upright = np.array([[1, 0, 0, 0], [0, 0, 1, 0], [0, -1, 0, 0], [0, 0, 0, 1.0]])  # z up to y up
-        world.add_geometry(
-            solid, node_name=f"{k:02d} {names[k]}", geom_name=f"{k:02d} {names[k]}", transform=upright @ turn
-        )
+        name = f"{k:02d} {names[k]}"
+        world.add_geometry(solid, node_name=name, geom_name=name, transform=upright @ turn)
     save_bytes(path, world.export(file_type="glb", tree_postprocessor=_matte))
 
 

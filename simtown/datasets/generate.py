@@ -119,36 +119,27 @@ def begun(store: DirectoryStore | Remote, settings: Settings) -> dict[str, Any] 
     if not names:
         return None
     if manifests.NAME not in names:
-        raise ForeignDirectoryError(
-            f"{store} holds other files ({min(names)}) and no simtown data set: give another `directory`"
-        )
+        others = f"{store} holds other files ({min(names)}) and no simtown data set"
+        raise ForeignDirectoryError(f"{others}: give another `directory`")
     manifest = store.load_manifest()
     manifests.require_settings(str(store), manifest, settings)
     made_by, this = manifest["simtown"], manifests.fresh(settings)["simtown"]
     if made_by != this and not manifest["complete"]:
-        raise ForeignDirectoryError(
-            f"{store} was begun by simtown {made_by}, this is {this}: finish it with that version or give "
-            "another `directory`"
-        )
+        remedy = "finish it with that version or give another `directory`"
+        raise ForeignDirectoryError(f"{store} was begun by simtown {made_by}, this is {this}: {remedy}")
     return manifest
 
 
 def _missing_shards(
     store: DirectoryStore | Remote, settings: Settings, manifest: dict[str, Any]
 ) -> list[ShardTask]:
-    """The shards still to be made. Checks the others against the manifest, or enters them into it.
-
-    A shard that was lost keeps its entry, and its part in the summary: the one that is made in its place is
-    the same. Behind a URL only the size of a shard is checked: reading all of them again would cost as much
-    as making them.
-    """
+    """The shards still to be made; of the others, those behind a URL are checked by their size alone."""
     missing, (sizes, irregular) = [], store.listing()
     for task in tasks(settings):
         size, listed = sizes.get(task.name), manifest["shards"].get(task.name)
         if task.name in irregular:
-            raise RefusedError(
-                f"{store}/{task.name} is {irregular[task.name]}: put the file itself there, or move it away"
-            )
+            kind = irregular[task.name]
+            raise RefusedError(f"{store}/{task.name} is {kind}: put the file itself there, or move it away")
         if size is None:
             if listed is not None:
                 manifest["complete"] = False
@@ -159,20 +150,15 @@ def _missing_shards(
         elif size != listed["bytes"] or (
             isinstance(store, DirectoryStore) and checksum(store.path / task.name) != listed["sha256"]
         ):
-            raise DamagedError(
-                f"{store}/{task.name} does not match its checksum: move it away and run the same command "
-                "again, which makes it"
-            )
+            remedy = "move it away and run the same command again, which makes it"
+            raise DamagedError(f"{store}/{task.name} does not match its checksum: {remedy}")
     return missing
 
 
 def _make_shard(
     task: ShardTask, report: Report, store: DirectoryStore | Remote, settings: Settings, device: str
 ) -> Entry:
-    """A piece of work: make one shard in this process; returns its entry for the manifest.
-
-    It may be made twice, on any machine: its bytes are always the same, and it appears whole.
-    """
+    """A piece of work: make one shard, whole and always with the same bytes; returns its entry."""
     clock, reported = Clock(), dict.fromkeys(STAGES, 0.0)
 
     def progress(examples: int) -> None:
@@ -213,8 +199,5 @@ def _note_timings(
 
 def is_disk_full(error: OSError) -> bool:
     """Whether an error of the operating system or of HDF5 says that the disk is full."""
-    return (
-        error.errno in (errno.ENOSPC, errno.EDQUOT)
-        or "No space left" in str(error)
-        or f"errno = {errno.ENOSPC}" in str(error)
-    )
+    words = ("No space left", f"errno = {errno.ENOSPC}")
+    return error.errno in (errno.ENOSPC, errno.EDQUOT) or any(part in str(error) for part in words)

@@ -56,11 +56,8 @@ class _Pieces:
 
     def take(self, size: int) -> tuple[int, _Hold] | None:
         """The number of a free piece of `size` bytes or more, and a hold on it; None if all are in use."""
-        free = (
-            number
-            for number, piece in enumerate(self.pieces)
-            if self.holds[number]() is None and len(piece) >= size and not piece[0]
-        )
+        idle = (number for number, hold in enumerate(self.holds) if hold() is None)
+        free = (n for n in idle if len(self.pieces[n]) >= size and not self.pieces[n][0])
         number = next(free, None)
         if number is None:
             import torch
@@ -90,14 +87,7 @@ def _pieces() -> _Pieces:
 
 
 class Room:
-    """Memory for the arrays of a batch: shared in a worker process of DataLoader, ordinary elsewhere.
-
-    Args:
-        forms: shape and type of every array, by name.
-
-    Attributes:
-        arrays: by name, not filled.
-    """
+    """Memory for a batch's arrays of these shapes and types, by name: shared in a DataLoader's worker."""
 
     def __init__(self, forms: Mapping[str, tuple[tuple[int, ...], Any]]) -> None:
         offsets, size = {}, _ALIGNED
@@ -120,10 +110,7 @@ class Room:
 
 
 class Parcel(dict[str, Any]):
-    """Tensors by name, some of them in a piece of shared memory.
-
-    The process that receives them gets an ordinary dict.
-    """
+    """Tensors by name, some of them in shared memory; the receiving process gets an ordinary dict."""
 
     def __init__(self, tensors: Mapping[str, Any], number: int, hold: _Hold) -> None:
         super().__init__(tensors)
@@ -159,16 +146,10 @@ def _send(parcel: Parcel) -> Any:
 ForkingPickler.register(Parcel, _send)
 
 
-def _receive(
-    token: str,
-    process: int,
-    number: int,
-    piece: Any,
-    inside: dict[str, Any],
-    others: dict[str, Any],
-    names: list[str],
-) -> dict[str, Any]:
+def _receive(token: str, process: int, number: int, piece: Any, *content: Any) -> dict[str, Any]:
     import torch
+
+    inside, others, names = content
 
     if token not in _received:
         for ended in [other for other, (sender, _) in _received.items() if not _runs(sender)]:
@@ -178,9 +159,8 @@ def _receive(
     if piece is not None:
         pieces[number] = piece
     hold = _Hold(pieces[number])
-    return {
-        name: torch.from_numpy(hold.view(*inside[name])) if name in inside else others[name] for name in names
-    }
+    tensors = others | {name: torch.from_numpy(hold.view(*form)) for name, form in inside.items()}
+    return {name: tensors[name] for name in names}
 
 
 def _runs(process: int) -> bool:

@@ -20,13 +20,7 @@ _HOW = "write DIR/SPLIT:INDEX, such as data/train:7, or SHARD:INDEX, such as dat
 
 @dataclass(frozen=True)
 class Address:
-    """Where an example is stored.
-
-    Attributes:
-        split: of a data set, or a shard alone.
-        row: the example's number there.
-        name: for its picture, such as "train-7".
-    """
+    """Where an example is stored: its row in a split, or in a shard alone; `name` is for its picture."""
 
     split: Split
     row: int

@@ -58,10 +58,8 @@ class _Manifest(msgspec.Struct):
 
 def require_settings(place: str, manifest: Mapping[str, Any], settings: Settings) -> None:
     """Raises ForeignDirectoryError, which names each setting that differs with its old and its new value."""
-    before, now = (
-        {f"`{name}`": text for name, text in in_words(resolved).items()}
-        for resolved in (manifest["settings"], as_json(settings.resolved()))
-    )
+    both = in_words(manifest["settings"]), in_words(as_json(settings.resolved()))
+    before, now = ({f"`{name}`": text for name, text in texts.items()} for texts in both)
     require_same_settings(place, before, now, "a data set")
 
 
@@ -82,10 +80,7 @@ def fresh(settings: Settings, tables: Tables | None = None) -> dict[str, Any]:
 
 
 def enter(manifest: dict[str, Any], task: ShardTask, shard_entry: Mapping[str, Any]) -> None:
-    """Enter a shard into a manifest, by its :func:`simtown.datasets.shard_file.read_entry`.
-
-    Its summary is added to that of its split, which has it already if the shard was lost and made again.
-    """
+    """Enter a shard and its summary, unless it was lost and made again, by its `read_entry`."""
     sizes, summary = summaries.lengths(manifest["names"]), shard_entry["summary"]
     if {name: len(counts) for name, counts in summary.items()} != sizes:
         raise DamagedError(f"{task.name} is damaged: its summary has other lists; move it away and run again")
@@ -145,10 +140,8 @@ def load(directory: Path, place: str = "") -> dict[str, Any]:
             ("world", manifest["settings"]["catalogue"], VERSION),
         ):
             if version != own:
-                raise DamagedError(
-                    f"{path} has {what} version {str(version)[:20]}, this simtown reads version {own}: use "
-                    "the simtown that made it"
-                )
+                this = f"this simtown reads version {own}: use the simtown that made it"
+                raise DamagedError(f"{path} has {what} version {str(version)[:20]}, {this}")
         if manifest[SEAL] != sealed(manifest)[SEAL]:
             raise ValueError("it does not match its own checksum, so something in it was changed")
         _check(msgspec.convert(manifest, _Manifest))
@@ -160,9 +153,7 @@ def load(directory: Path, place: str = "") -> dict[str, Any]:
 
 
 def _check(manifest: _Manifest) -> None:
-    """Raises KeyError, TypeError or ValueError for what readers could not use: settings that cannot be,
-    or shards and counts that they do not make.
-    """
+    """Raises KeyError, TypeError or ValueError for impossible settings, or shards that they do not make."""
     settings = Settings.from_resolved(manifest.settings)
     settings.check_apart_from_frequencies()
     paints = 0 if settings.paint == "own" else len(PAINTS)

@@ -30,13 +30,7 @@ _ALL_RANKS = 10
 
 @dataclass(frozen=True)
 class GoodnessOfFit:
-    """How well counts fit a target.
-
-    Attributes:
-        chi2: Pearson's chi-square.
-        dof: its degrees of freedom.
-        p: its p-value, nan without a degree of freedom.
-    """
+    """How well counts fit a target: Pearson's chi-square, degrees of freedom, p-value (nan without any)."""
 
     chi2: float
     dof: int
@@ -79,10 +73,9 @@ def targets(subject: np.ndarray, obj: np.ndarray, distractor: bool) -> dict[str,
 
 
 def goodness(counts: np.ndarray, target: np.ndarray) -> GoodnessOfFit:
-    """Pearson's chi-square of counts (k,) against target shares (k,).
+    """Pearson's chi-square of counts (k,) against target shares (k,), infinite for a count beside a target 0.
 
-    Rare entities are pooled until each cell expects LEAST. A count where the target is 0 gives an infinite
-    chi-square.
+    Rare entities are pooled until each cell expects LEAST.
     """
     from scipy.stats import chi2
 
@@ -126,14 +119,9 @@ def marginals(dataset: Dataset) -> dict[str, Marginals]:
 
 
 def plot(results: Mapping[str, Marginals], frequencies: str, path: Path) -> None:
-    """Figures 12 and 13 in one PNG: shares by rank on logarithmic axes.
+    """Figures 12 and 13 in one PNG: shares by rank on logarithmic axes; `frequencies` names the target.
 
     A band holds 95 of 100 counts that follow the target.
-
-    Args:
-        results: of :func:`marginals`.
-        frequencies: what the target is called.
-        path: the PNG to write.
     """
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
@@ -147,10 +135,8 @@ def plot(results: Mapping[str, Marginals], frequencies: str, path: Path) -> None
         for name in shown:
             label = wanted if name == "train" else "uniform"
             _plot_split(axes, name, results[name], role, order, floor, label)
-        fits = "\n".join(
-            f"{name}: χ² = {fit.chi2:.1f}, {fit.dof} d.o.f., p = {fit.p:.2g}"
-            for name, fit in ((name, results[name].fit[role]) for name in shown)
-        )
+        tests = [(name, results[name].fit[role]) for name in shown]
+        fits = "\n".join(f"{n}: χ² = {t.chi2:.1f}, {t.dof} d.o.f., p = {t.p:.2g}" for n, t in tests)
         kind = "asked for and generated" if row == 0 else "training and test"
         axes.set_title(f"{role.capitalize()}s: {kind}\n{fits}", fontsize=10, color=INK)
         axes.set_xscale("log")

@@ -39,10 +39,7 @@ def _sheet(columns: Mapping[str, np.ndarray], images: np.ndarray, boxes: np.ndar
 def dataset_sheet(
     dataset: Dataset, renderer: Renderer, split: str = "train", count: int = 24, large: bool = False
 ) -> Image.Image:
-    """The first examples of a split: picture, question, answer, boxes (subject blue, object orange).
-
-    If `large` is true, the pictures are drawn again, larger.
-    """
+    """The first examples of a split: picture (drawn again if `large`), question, answer, boxes."""
     examples = dataset[split]
     rows = np.arange(min(count, len(examples)))
     columns = examples.rows(("question", "answer", "subject_slot", "object_slot", "boxes"), rows)
@@ -80,10 +77,8 @@ def entity_sheet(
 ) -> Image.Image:
     """The given entities of the catalogue, each with its number and name."""
     frames = renderer.render(_portraits(entities, weather), size, size * 3 // 4, geometry=False)
-    cells = [
-        SheetCell(image, [(f"{e + 1}. {ENTITIES[e]}", None)])
-        for e, image in zip(entities, frames.rgb, strict=True)
-    ]
+    drawn = zip(entities, frames.rgb, strict=True)
+    cells = [SheetCell(image, [(f"{e + 1}. {ENTITIES[e]}", None)]) for e, image in drawn]
     return contact_sheet(cells, columns=max(1, min(10, 1920 // size)))
 
 
@@ -100,9 +95,6 @@ def weather_sheet(
         scene.sun[:, 1] = np.where(scene.weather == WEATHERS.index("dusk"), 0.42, 0.9)
         street = Stream(settings.seed, "train", "street")
         scene.prop, scene.prop_pose, scene.prop_style = draw_street(street, copies, scene.weather)
-        images = renderer.render(scene, size, size, geometry=False).rgb
-        cells += [
-            SheetCell(image, [(f"{name}, intensity {step}", None)])
-            for image, name in zip(images, weathers, strict=True)
-        ]
+        drawn = zip(renderer.render(scene, size, size, geometry=False).rgb, weathers, strict=True)
+        cells += [SheetCell(image, [(f"{name}, intensity {step}", None)]) for image, name in drawn]
     return contact_sheet(cells, columns=len(weathers))

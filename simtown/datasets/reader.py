@@ -292,10 +292,8 @@ class Split(Sequence[Example]):
         """
         scenes = SceneBatch(**{name.removeprefix("scene/"): columns[name] for name in SCENE_COLUMNS})
         if not plausible(scenes).all():
-            raise DamagedError(
-                f"a shard of {self._paths[0].parent} has scenes that stand for nothing in the town: run "
-                "simtown verify on its data set"
-            )
+            wrong = f"a shard of {self._paths[0].parent} has scenes that stand for nothing in the town"
+            raise DamagedError(f"{wrong}: run simtown verify on its data set")
         return scenes
 
     # Pictures and examples
@@ -303,10 +301,8 @@ class Split(Sequence[Example]):
     def form(self, name: str) -> tuple[tuple[int, ...], Any]:
         """Shape and type of pictures, masks or depth maps. Raises DamagedError if they are not stored."""
         if name not in self._arrays:
-            raise DamagedError(
-                f"the data set of {self._paths[0]} has no {name}: make it again with simtown generate "
-                f"--{name}"
-            )
+            remedy = f"make it again with simtown generate --{name}"
+            raise DamagedError(f"the data set of {self._paths[0]} has no {name}: {remedy}")
         return self._arrays[name]
 
     def images(
@@ -441,11 +437,8 @@ class Dataset:
         return summaries.total(counts, summaries.lengths(self.names))
 
     def __repr__(self) -> str:
-        sizes = ", ".join(f"{len(self[s])} {s}" for s in SPLITS)
-        return (
-            f"<simtown data set {self.path}: {sizes}, {self.settings.entities} entities, "
-            f"{self.settings.width}x{self.settings.height}>"
-        )
+        sizes, s = ", ".join(f"{len(self[name])} {name}" for name in SPLITS), self.settings
+        return f"<simtown data set {self.path}: {sizes}, {s.entities} entities, {s.width}x{s.height}>"
 
 
 def open_dataset(place: str | Path) -> Dataset:
@@ -476,16 +469,11 @@ def open_dataset(place: str | Path) -> Dataset:
 
 @lru_cache(maxsize=1)
 def _open_once(source: str, seal: str) -> Dataset:
-    """A data set in another process, which keeps it for the next piece of work.
-
-    Raises DamagedError if another one lies there now, as seen from this machine.
-    """
+    """A data set in another process, which keeps it. Raises DamagedError if another one lies there now."""
     if url_of(source) is None:
         require_shared(source)
     data = open_dataset(source)
     if data.manifest[SEAL] != seal:
-        raise DamagedError(
-            f"{data.place} has changed since the command began, or is another data set on "
-            f"{socket.gethostname()}"
-        )
+        other = f"is another data set on {socket.gethostname()}"
+        raise DamagedError(f"{data.place} has changed since the command began, or {other}")
     return data

@@ -58,10 +58,7 @@ def path_of(place: str | Path) -> Path:
 
 
 def name_of(place: str | Path) -> str:
-    """The name of a data set: the last part of its path, or of its URL.
-
-    Of a URL, only letters, digits and ._+- are kept; "" if nothing is left.
-    """
+    """The name of a data set: the last part of its path, or of its URL, without its special characters."""
     url = url_of(place)
     if url is None:
         return os.path.basename(os.path.abspath(path_of(place)))
@@ -141,6 +138,11 @@ class Store(ABC):
             save_json(directory / name, content)
 
 
+def _lacking(store: Store, name: str) -> DamagedError:
+    again = "run the same simtown generate again, which makes it"
+    return DamagedError(f"{store} lacks its shard {name}: {again}")
+
+
 class DirectoryStore(Store):
     """Files in a directory of this machine, or of a file system that all machines of a cluster share."""
 
@@ -165,9 +167,7 @@ class DirectoryStore(Store):
                 raise RefusedError(f"{self}/{name} is {irregular[name]}: put the file itself there")
             if name not in sizes:
                 inside(self.path, name)
-                raise DamagedError(
-                    f"{self} lacks its shard {name}: run the same simtown generate again, which makes it"
-                )
+                raise _lacking(self, name)
 
     def _entries(self, parent: str) -> Iterator[tuple[str, int, str]]:
         with os.scandir(self.path / parent) as entries:
@@ -222,9 +222,8 @@ class Remote(Store):
         try:
             import fsspec
         except ImportError:
-            raise ValueError(
-                f"{self}: reading and writing URLs needs fsspec: {how_to_install('cluster')}"
-            ) from None
+            install = how_to_install("cluster")
+            raise ValueError(f"{self}: reading and writing URLs needs fsspec: {install}") from None
         try:
             files = fsspec.core.url_to_fs(self.url, use_listings_cache=False)[0]
         except (ImportError, ValueError) as error:  # ImportError: "Install gcsfs to access GCS"
@@ -236,9 +235,8 @@ class Remote(Store):
         except Exception as error:
             library = type(error).__module__.partition(".")[0]
             if isinstance(error, OSError) or library in _NETWORK_LIBRARIES:
-                raise OSError(
-                    getattr(error, "errno", None) or 5, f"{self}: {self._message(error)}"
-                ) from error
+                number = getattr(error, "errno", None) or 5
+                raise OSError(number, f"{self}: {self._message(error)}") from error
             raise
 
     @contextmanager
@@ -290,9 +288,8 @@ class ShardCache:
     def __init__(self, remote: Remote) -> None:
         text = os.environ.get(LIMIT)
         if text and not (re.fullmatch(r"\d*\.?\d+", text) and float(text)):
-            raise ValueError(
-                f"{LIMIT}={text} is not a number of gigabytes: write one greater than 0, such as {LIMIT}=50"
-            )
+            example = f"write one greater than 0, such as {LIMIT}=50"
+            raise ValueError(f"{LIMIT}={text} is not a number of gigabytes: {example}")
         self.remote, self.limit = remote, float(text) * _GB if text else None
         self.manifest = remote.load_manifest()
         own = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "simtown"
@@ -332,18 +329,14 @@ class ShardCache:
                 return
             clear_leftovers(path.parent, lambda leftover: leftover == path.name)  # of a killed process
             self._make_room(self.manifest["shards"][name]["bytes"])
-            remedy = "run the same simtown generate again"
             with replacing(path) as temporary:
                 try:
                     self.remote.get(name, temporary)
                 except FileNotFoundError:
-                    raise DamagedError(
-                        f"{self.remote} lacks its shard {name}: {remedy}, which makes it"
-                    ) from None
+                    raise _lacking(self.remote, name) from None
                 if checksum(temporary) != self.manifest["shards"][name]["sha256"]:
-                    raise DamagedError(
-                        f"{self.remote}/{name} does not match its checksum: remove it and {remedy}"
-                    )
+                    wrong = f"{self.remote}/{name} does not match its checksum"
+                    raise DamagedError(f"{wrong}: remove it and run the same simtown generate again")
 
     def _make_room(self, needed: int) -> None:
         """Remove the shards that were used longest ago, until `needed` bytes fit into the limit."""

@@ -58,21 +58,29 @@ class Tables(NamedTuple):
     paint: np.ndarray
 
 
+# What --help says of the options whose descriptions are long.
+_ENTITIES = "Number of kinds of vehicles: the first of the catalogue, or see --world-seed."
+_RELATIONS = "Relations asked about: names separated by commas, or all (also in front of, behind)."
+_PHRASING = "paper: every question in the paper's one phrasing; varied: in several."
+_WEATHERS = "Weathers that occur: all, or names separated by commas."
+_PAINT = "Vehicles' paint: own (as their kind is), uniform, natural (as cars in the street), or a CSV file."
+_SHARD = "Examples in each file; by default as many as fill 64 to 256 MB."
+_TEST_SEED = "Seed of the test split, which data sets of other seeds may share; by default the --seed."
+_WORLD_SEED = (
+    "Seed of the world: which kinds of vehicles exist, and which of them are common. Use several to show "
+    "that a result does not depend on the kinds. 0 is the catalogue's order. With one seed, a larger world "
+    "contains all kinds of a smaller one."
+)
+
+
 @dataclass(frozen=True)
 class Settings:
     """Every choice that decides the bytes of a data set; `catalogue` is the version of the world."""
 
-    entities: int = option(
-        60,
-        "Number of kinds of vehicles: the first of the catalogue, or see --world-seed.",
-        low=2,
-        high=len(ENTITIES),
-    )
+    entities: int = option(60, _ENTITIES, low=2, high=len(ENTITIES))
     n: int = option(60_000, "Number of training examples, even.", low=2, even=True)
     val: int = option(1_000, "Number of validation examples, drawn like the training ones.", low=0, even=True)
-    test: int = option(
-        2_000, "Number of test examples; their entities are drawn uniformly.", low=0, even=True
-    )
+    test: int = option(2_000, "Number of test examples; entities are drawn uniformly.", low=0, even=True)
     width: int = 128
     height: int = 128
     seed: int = option(0, "Seed of all random choices: another makes another data set of the same world.")
@@ -80,53 +88,17 @@ class Settings:
     frequencies: str = option(
         "vg", "How common entities are: vg (Visual Genome), uniform, zipf:EXPONENT, or a CSV file."
     )
-    relations: tuple[str, ...] = option(
-        DEFAULT_RELATIONS,
-        "Relations asked about: names separated by commas, or all (also in front of, behind).",
-        choices=RELATION_NAMES,
-        low=1,
-    )
-    phrasing: str = option(
-        "paper",
-        "paper: every question in the paper's one phrasing; varied: in several.",
-        choices=tuple(STYLES),
-    )
-    weathers: tuple[str, ...] = option(
-        DEFAULT_WEATHERS,
-        "Weathers that occur: all, or names separated by commas.",
-        choices=WEATHERS,
-        low=1,
-        flag="weather",
-    )
-    paint: str = option(
-        "own",
-        "How vehicles are painted: own (as their kind is), uniform, natural (as cars in the street), or a "
-        "CSV file.",
-    )
-    jitter: float = option(
-        0.0, "Move the camera sideways at random by up to this many metres, at most 1.", low=0, high=1
-    )
+    relations: tuple[str, ...] = option(DEFAULT_RELATIONS, _RELATIONS, choices=RELATION_NAMES, low=1)
+    phrasing: str = option("paper", _PHRASING, choices=tuple(STYLES))
+    weathers: tuple[str, ...] = option(DEFAULT_WEATHERS, _WEATHERS, choices=WEATHERS, low=1, flag="weather")
+    paint: str = option("own", _PAINT)
+    jitter: float = option(0.0, "Move the camera sideways at random by up to so many metres.", low=0, high=1)
     masks: bool = option(False, "Store instance masks.")
     depth: bool = option(False, "Store depth in metres.")
-    shard: int | None = option(
-        None,
-        "Examples in each file; by default as many as fill 64 to 256 MB.",
-        low=2,
-        high=LARGEST_SHARD,
-        even=True,
-    )
+    shard: int | None = option(None, _SHARD, low=2, high=LARGEST_SHARD, even=True)
     catalogue: int = VERSION
-    test_seed: int | None = option(
-        None,
-        "Seed of the test split; by default the --seed. Data sets with different seeds and the same test "
-        "seed share their test split.",
-    )
-    world_seed: int = option(
-        0,
-        "Seed of the world: which kinds of vehicles exist, and which of them are common. Use several to show "
-        "that a result does not depend on the kinds. 0 is the catalogue's order. With one seed, a larger "
-        "world contains all kinds of a smaller one.",
-    )
+    test_seed: int | None = option(None, _TEST_SEED)
+    world_seed: int = option(0, _WORLD_SEED)
 
     def check(self) -> None:
         """Raises SettingsError if a value is out of range."""
@@ -137,10 +109,7 @@ class Settings:
             raise SettingsError(str(error)) from error
 
     def check_apart_from_frequencies(self) -> None:
-        """As :meth:`check`, but without the frequencies.
-
-        A finished data set keeps the frequencies in its manifest, so their CSV file may be gone.
-        """
+        """As :meth:`check`, but without the frequencies, whose CSV file may be gone later."""
         options.check(self)
         if self.catalogue != VERSION:
             raise SettingsError(f"must be {VERSION}, not {self.catalogue}", "catalogue")
@@ -152,29 +121,22 @@ class Settings:
             raise SettingsError(str(error)) from error
         files = sum(-(-count // self.shard_size) for count in self.counts().values())
         if files > MOST_SHARDS:
-            raise SettingsError(
-                f"{self.shard_size} makes {files:,} files, more than a manifest can list ({MOST_SHARDS:,})",
-                "shard",
-            )
+            most = f"more than a manifest can list ({MOST_SHARDS:,})"
+            raise SettingsError(f"{self.shard_size} makes {files:,} files, {most}", "shard")
 
     @property
     def kinds(self) -> tuple[int, ...]:
         """Catalogue numbers of the kinds that exist, the most frequent first.
 
-        World seed 0 takes the first `entities` kinds of the catalogue, in its order. Any other seed takes the
-        first ones of a permutation of the whole catalogue, so a world of 5 entities is part of the world of
-        15 of the same seed. The permutation belongs to the version of the world
-        (:data:`simtown.assets.catalogue.SIZES`): a larger catalogue has other worlds.
+        World seed 0 takes the first `entities` kinds of the catalogue, any other seed those of a permutation
+        of it, so a world of 5 entities is part of the world of 15 of the same seed.
         """
         order = _permutation(self.world_seed) if self.world_seed else range(self.entities)
         return tuple(order[: self.entities])
 
     @property
     def ranks(self) -> np.ndarray:
-        """(m,) int64: the place in :attr:`kinds` of each catalogue number, -1 if the kind does not exist.
-
-        The last entry is for -1, the empty slot.
-        """
+        """(m,) int64: the place in :attr:`kinds` of each catalogue number and of the empty slot, or -1."""
         ranks = np.full(len(ENTITIES) + 1, -1)
         ranks[list(self.kinds)] = np.arange(self.entities)
         return ranks
@@ -204,10 +166,7 @@ class Settings:
 
     @property
     def shard_size(self) -> int:
-        """Examples a file: :attr:`shard`, or a number that gives files of 64 to 256 MB.
-
-        It also gives at least four files, unless each then has fewer than 500 examples.
-        """
+        """Examples a file: :attr:`shard`, or a number that gives files of 64 to 256 MB, but at least four."""
         if self.shard is not None:
             return self.shard
         by_bytes = _round_down(_SHARD_BYTES / self.example_bytes)
@@ -242,8 +201,9 @@ class Settings:
             paint = tables.paint if tables else paint_frequencies(self.paint)
         else:
             subject, obj, paint = tables or self.tables()
+        seed = self.test_seed if split == "test" and self.test_seed is not None else self.seed
         return Recipe(
-            seed=self.test_seed if split == "test" and self.test_seed is not None else self.seed,
+            seed=seed,
             split=split,
             subject=self._by_number(subject),
             object=self._by_number(obj),
@@ -304,10 +264,7 @@ class Settings:
 
     @property
     def hints_at_depth(self) -> bool:
-        """Whether the words of a question about near and far hint at its answer: they do beside a distractor.
-
-        Three long vehicles may fit the street one way only, so near and far are exchanged for two of them.
-        """
+        """Whether words about near and far hint at the answer: three long vehicles may fit one way only."""
         axes = {RELATIONS[number].axis for number in relation_numbers(self.relations)}
         return self.distractor and RADIAL in axes
 

@@ -36,11 +36,8 @@ _LZ4, _BITSHUFFLE, _ZSTD = 32004, 32008, 32015
 _FILTERS = {"images": _LZ4, "masks": _LZ4, "depth": _BITSHUFFLE}
 #: Pictures that this module unpacks; HDF5 unpacks all other arrays.
 UNPACKED_HERE = ("images", "masks")
-#: Bytes that the LZ4 filter adds to a chunk: the total size, the size of a block, and the size of the first
-#: block.
+#: Bytes that the LZ4 filter adds to a chunk: the sizes of all, of a block, and of the first block packed.
 _FRAME = 16
-
-
 #: A shard as the manifest lists it, with its summary.
 Entry = dict[str, Any]
 
@@ -64,8 +61,7 @@ def reading(path: Path, remedy: str) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class PackedRows:
-    """Where the rows of an array are in its file, each a chunk that is packed with LZ4 alone: (n,) int64
-    bytes from the file's beginning, and packed; and the shape of a row and the type of its values.
+    """Where rows of an array are in its file, each a chunk that is packed with LZ4 alone: (n,) int64 bytes.
 
     Raises FormError if a chunk is larger than any row.
     """
@@ -94,11 +90,7 @@ class PackedRows:
 
 
 def _unpack(chunk: bytes, row: np.ndarray) -> None:
-    """Unpack a chunk of the LZ4 filter.
-
-    It begins with the total size and the block size (8 and 4 bytes, big-endian); then come the blocks, each
-    behind its packed size.
-    """
+    """Unpack a chunk of the LZ4 filter: total size, block size, and blocks, each behind its packed size."""
     total, block, place = int.from_bytes(chunk[:8], "big"), int.from_bytes(chunk[8:12], "big"), 12
     target = row.reshape(-1).view(np.uint8).data
     if total != len(target) or not block or len(chunk) <= _FRAME:
@@ -165,13 +157,8 @@ def read_entry(path: Path, task: ShardTask) -> Entry:
             if attribute(file, name, type(wanted)) != wanted:
                 raise FormError(f"its attribute '{name}' is not {wanted}")
         tried, summary = (json.loads(attribute(file, name, str)) for name in ("tried", "summary"))
-    return {
-        "sha256": checksum(path),
-        "bytes": path.stat().st_size,
-        "examples": task.count,
-        "tried": tried,
-        "summary": summary,
-    }
+    about = {"sha256": checksum(path), "bytes": path.stat().st_size, "examples": task.count}
+    return {**about, "tried": tried, "summary": summary}
 
 
 class Shard:

@@ -40,11 +40,8 @@ STAGES = ("sample", "question", "render", "encode", "write")
 #: (proposed, accepted) counts of rejection loops, by name.
 Tried = dict[str, tuple[int, int]]
 #: How pictures are packed.
-_FILTERS = {
-    "images": hdf5plugin.LZ4(),
-    "masks": hdf5plugin.LZ4(),
-    "depth": hdf5plugin.Bitshuffle(cname="lz4"),
-}
+_LZ4, _BITS = hdf5plugin.LZ4(), hdf5plugin.Bitshuffle(cname="lz4")
+_FILTERS = {"images": _LZ4, "masks": _LZ4, "depth": _BITS}
 #: Shards in a folder, if a split has more than this.
 FOLDER = 1_000
 #: Least bytes of an example in a shard: with pictures of 32 x 32 pixels it has some 500.
@@ -55,15 +52,7 @@ _ROWS = 512
 
 @dataclass(frozen=True)
 class ShardTask:
-    """The examples of a shard.
-
-    Attributes:
-        split: its name.
-        number: of the shard in its split.
-        start: the first example.
-        count: number of examples.
-        shards: number of shards of the split.
-    """
+    """The examples of a shard: its number in the split, the first of them, and how many shards there are."""
 
     split: str
     number: int
@@ -73,10 +62,7 @@ class ShardTask:
 
     @property
     def name(self) -> str:
-        """The name of its file in the data set's directory.
-
-        It is train-00012.h5, or train/00012/train-12345.h5 if the split has many shards.
-        """
+        """Its file: train-00012.h5, or train/00012/train-12345.h5 if the split has many shards."""
         folder = f"{self.split}/{self.number // FOLDER:05d}/" if self.shards > FOLDER else ""
         return f"{folder}{self.split}-{self.number:05d}.h5"
 
@@ -93,11 +79,7 @@ def tasks(settings: Settings) -> list[ShardTask]:
 
 @dataclass
 class Clock:
-    """Counts the seconds of each stage.
-
-    Attributes:
-        seconds: by stage.
-    """
+    """Counts the seconds of each stage."""
 
     seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
 
@@ -120,9 +102,7 @@ LAYOUT: dict[str, tuple[tuple[int | str, ...], str]] = {
     "subject": ((), "<i2"),
     "relation": ((), "u1"),
     "object": ((), "<i2"),
-    "subject_slot": ((), "u1"),
-    "object_slot": ((), "u1"),
-    "phrasing": ((), "u1"),
+    **dict.fromkeys(("subject_slot", "object_slot", "phrasing"), ((), "u1")),
     "margin": ((), "<f4"),
     "boxes": (("v", 4), "<f4"),
     "visible": (("v",), "<f4"),
@@ -229,18 +209,16 @@ def write_shard(
     Raises OSError if the shard cannot be written; no file is left.
     """
     recipe, sizes = settings.recipe(task.split), summaries.lengths(names(settings))
+    forms = {name: form for name, form in layout(settings).items() if name in PICTURES}
     parts: list[dict[str, np.ndarray]] = []
+    pictures: dict[str, Any] = {}
     tried: Tried = {}
     with replacing(directory / task.name) as temporary, _Target(temporary) as target:
         with _open_for_writing(target, clock) as file:
             with delayed():
-                pictures = {
-                    name: file.create_dataset(
-                        name, (task.count, *shape), kind, chunks=(1, *shape), **_FILTERS[name]
-                    )
-                    for name, (shape, kind) in layout(settings).items()
-                    if name in PICTURES
-                }
+                for name, (shape, kind) in forms.items():
+                    chunks = {"chunks": (1, *shape), **_FILTERS[name]}
+                    pictures[name] = file.create_dataset(name, (task.count, *shape), kind, **chunks)
             for begin, end in batches(settings, task.count):
                 index = np.arange(task.start + begin, task.start + end)
                 with clock.stage("sample"):
@@ -248,9 +226,8 @@ def write_shard(
                 with clock.stage("question"):
                     parts.append(columns(examples, index, settings))
                 with clock.stage("render"):
-                    frames = renderer.render(
-                        examples.scene, settings.width, settings.height, geometry=len(pictures) > 1
-                    )
+                    size, geometry = (settings.width, settings.height), len(pictures) > 1
+                    frames = renderer.render(examples.scene, *size, geometry=geometry)
                 with clock.stage("encode"), delayed():
                     for name, array in pictures.items():
                         array[begin:end] = getattr(frames, FRAMES[name])
@@ -260,8 +237,8 @@ def write_shard(
             with clock.stage("encode"), delayed():
                 for name in parts[0]:
                     rows = np.concatenate([part[name] for part in parts])
-                    chunks = (min(task.count, _ROWS), *rows.shape[1:])
-                    file.create_dataset(name, data=rows, chunks=chunks, **hdf5plugin.Zstd(clevel=3))
+                    form = {"chunks": (min(task.count, _ROWS), *rows.shape[1:]), **hdf5plugin.Zstd(clevel=3)}
+                    file.create_dataset(name, data=rows, **form)
                 summary = summaries.total((summaries.count(part, sizes) for part in parts), sizes)
                 file.attrs.update(attributes(task, tried, summary))
                 del array
@@ -285,14 +262,8 @@ def _open_for_writing(target: _Target, clock: Clock) -> Iterator[h5py.File]:
 
 def attributes(task: ShardTask, tried: Tried, summary: Summary) -> dict[str, int | str]:
     """The attributes of a shard's file."""
-    return {
-        "schema": SCHEMA,
-        "split": task.split,
-        "start": task.start,
-        "count": task.count,
-        "tried": json.dumps(tried, sort_keys=True),
-        "summary": json.dumps(summary, sort_keys=True),
-    }
+    counts = {"tried": json.dumps(tried, sort_keys=True), "summary": json.dumps(summary, sort_keys=True)}
+    return {"schema": SCHEMA, "split": task.split, "start": task.start, "count": task.count, **counts}
 
 
 def batches(settings: Settings, count: int) -> Iterator[tuple[int, int]]:

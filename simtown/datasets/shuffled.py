@@ -30,11 +30,6 @@ class BlockOrder:
     mixed completely. So two examples of a batch are of the same block with a probability of 1/POOL, and
     reading stays within POOL places of the disk at a time. Memory: 16 bytes a block and 8 bytes an example of
     one pool.
-
-    Attributes:
-        count: examples of the split.
-        seed: of the order.
-        epoch: from 0 on.
     """
 
     count: int
@@ -110,9 +105,8 @@ class Shuffled(IterableDataset):
         ranks: int = 1,
     ) -> None:
         if batch_size < 1 or first < 0 or not 0 <= rank < ranks:
-            raise ValueError(
-                f"batch_size {batch_size}, first {first}, rank {rank} of {ranks}: a number is out of range"
-            )
+            given = f"batch_size {batch_size}, first {first}, rank {rank} of {ranks}"
+            raise ValueError(f"{given}: a number is out of range")
         self.split, self.batch_size, self.seed, self.rank, self.ranks = split, batch_size, seed, rank, ranks
         # in shared memory, where persistent workers see what is set later
         self._epoch_and_first = torch.tensor([epoch, first]).share_memory_()

@@ -22,15 +22,12 @@ COLUMNS = (
 
 def lengths(names: Mapping[str, Sequence[str]]) -> dict[str, int]:
     """How many counts each list of a summary has, with these :func:`simtown.datasets.names.names`."""
-    entities = len(names["entities"])
+    of_kinds = dict.fromkeys(("subject", "object", "distractor"), len(names["entities"]))
+    named = {name: len(names[f"{name}s"]) for name in ("relation", "phrasing", "weather")}
     return {
         "answer": 2,
-        "subject": entities,
-        "object": entities,
-        "distractor": entities,
-        "relation": len(names["relations"]),
-        "phrasing": len(names["phrasings"]),
-        "weather": len(names["weathers"]),
+        **of_kinds,
+        **named,
         "paint": 1 + len(names["paints"]),
         "hidden": 2,
         "margin": MARGINS,
@@ -38,11 +35,7 @@ def lengths(names: Mapping[str, Sequence[str]]) -> dict[str, int]:
 
 
 def count(columns: Mapping[str, np.ndarray], sizes: Mapping[str, int]) -> Summary:
-    """Count n examples.
-
-    Args:
-        columns: those of COLUMNS, (n, ...) each.
-        sizes: of :func:`lengths`.
+    """Count n examples, by their COLUMNS; `sizes` are :func:`lengths`.
 
     Returns:
         Lists of counts. "answer": no, yes. "subject", "object": entities in that role. "distractor": entities
@@ -69,10 +62,9 @@ def count(columns: Mapping[str, np.ndarray], sizes: Mapping[str, int]) -> Summar
         "hidden": (columns["visible"] < 1).any(axis=1),
         "margin": np.minimum(distance, MARGINS - 1).astype(np.int64),
     }
-    result = {
-        name: np.bincount(numbers.astype(np.int64), minlength=sizes[name]).tolist()
-        for name, numbers in counted.items()
-    }
+    result = {}
+    for name, numbers in counted.items():
+        result[name] = np.bincount(numbers.astype(np.int64), minlength=sizes[name]).tolist()
     beyond = [name for name, counts in result.items() if len(counts) > sizes[name]]
     if beyond:
         raise ValueError(f"'{beyond[0]}' holds a number that stands for nothing")

@@ -72,15 +72,10 @@ def read(split: Split, rows: np.ndarray) -> ExampleBatch:
     column = split.rows(_COLUMNS, rows)
     height, width, _ = split.form("images")[0]
     n = len(rows)
-    room = Room(
-        {
-            "image": ((n, height, width, 3), np.uint8),
-            "tokens": (column["tokens"].shape, np.int64),
-            "answer": ((n,), np.float32),
-            **dict.fromkeys(("subject", "relation", "object"), ((n,), np.int64)),
-            "boxes": ((n, 2, 4), np.float32),
-        }
-    )
+    forms: dict[str, tuple[tuple[int, ...], Any]] = {"image": ((n, height, width, 3), np.uint8)}
+    forms |= {"tokens": (column["tokens"].shape, np.int64), "answer": ((n,), np.float32)}
+    forms |= dict.fromkeys(("subject", "relation", "object"), ((n,), np.int64))
+    room = Room(forms | {"boxes": ((n, 2, 4), np.float32)})
     arrays = room.arrays
     split.images(rows, out=arrays["image"])
     for name in ("tokens", "answer", "subject", "relation", "object"):

@@ -38,15 +38,10 @@ _VERSION = re.compile(r"unknown|\d[\w.+!-]*")
 
 @dataclass(frozen=True)
 class VerifyReport:
-    """The result of :func:`verify`.
-
-    Attributes:
-        problems: a line each; empty if there are none.
-        summary: a sentence that says what is proven and what is not; empty if there are problems.
-    """
+    """The result of :func:`verify`: problems, a line each, or a summary of what is proven and what is not."""
 
     problems: list[str]
-    summary: str
+    summary: str = ""
 
 
 def verify(
@@ -84,7 +79,7 @@ def verify(
     try:
         tables = manifests.tables_of(manifest, settings)
     except ValueError as error:
-        return VerifyReport(_lines([*beside, Problem(manifests.NAME, f"'settings' cannot be: {error}")]), "")
+        return VerifyReport(_lines([*beside, Problem(manifests.NAME, f"'settings' cannot be: {error}")]))
     total = sum(settings.counts().values())
     chosen = _chosen_pictures(manifest, total, pictures)
     pieces, first = [], 0
@@ -103,16 +98,13 @@ def verify(
     problems = [*_manifest_problems(content, manifest, settings, tables, checks), *beside]
     problems += [problem for piece in pieces if (problem := checks[piece.task.name].problem)]
     if problems:
-        return VerifyReport(_lines(problems), "")
+        return VerifyReport(_lines(problems))
     drawn_again = sum(check.drawn for check in checks.values())
     return VerifyReport([], _summary(manifest, settings, drawn_again, quick))
 
 
 def _chosen_pictures(manifest: dict[str, Any], total: int, count: int | None) -> np.ndarray:
-    """(k,) int64 numbers of examples: all, or one of each of `count` equal stretches of the set.
-
-    The manifest's checksum chooses them.
-    """
+    """(k,) int64: all examples, or one of each of `count` stretches, chosen by the manifest's checksum."""
     if count is None or count >= total:
         return np.arange(total)
     bounds = np.arange(count + 1) * total // max(count, 1)
@@ -163,17 +155,14 @@ def _summary(manifest: dict[str, Any], settings: Settings, drawn: int, quick: bo
         pictures = f"{'all ' if drawn == total else ''}{drawn:,} pictures drawn again"
     proven = f"{total:,} examples are what these settings make; {pictures}"
     if quick:
-        proven = (
-            f"{total:,} examples agree with themselves; {pictures} from the stored scenes; it is not proven "
-            "that these settings make them: leave out `quick`"
-        )
+        unproven = "it is not proven that these settings make them: leave out `quick`"
+        proven = f"{total:,} examples agree with themselves; {pictures} from the stored scenes; {unproven}"
     clauses = [f"{settings.entities} entities, {settings.seeds}: {proven}"]
-    for things, from_file, name in (
-        ("entities", settings.table_from_file, settings.frequencies),
-        ("paints", settings.paint_from_file, settings.paint),
-    ):
-        if from_file:
-            clauses.append(f"{things} are as frequent as in the manifest's own table, said to be of {name}")
+    own = "are as frequent as in the manifest's own table, said to be of"
+    if settings.table_from_file:
+        clauses.append(f"entities {own} {settings.frequencies}")
+    if settings.paint_from_file:
+        clauses.append(f"paints {own} {settings.paint}")
     ours = manifests.fresh(Settings())
     if any(manifest[key] != ours[key] for key in ("simtown", "libraries")):
         libraries = ", ".join(f"{name} {version}" for name, version in manifest["libraries"].items())
@@ -193,9 +182,7 @@ def _manifest_problems(
     if content != json_text(manifest).encode():
         sentences.append("simtown writes the same content in other bytes: put back a copy of it")
     if not manifest["complete"]:
-        sentences.append(
-            "the data set is unfinished: run the same simtown generate again, which makes the rest"
-        )
+        sentences.append("it is unfinished: run the same simtown generate again, which makes the rest")
     for name, version in {"simtown": manifest["simtown"], **manifest["libraries"]}.items():
         if not _VERSION.fullmatch(version):
             sentences.append(f"the version of {name} is '{version}', which is not a version")
@@ -206,10 +193,7 @@ def _manifest_problems(
 def _expected_manifest(
     manifest: dict[str, Any], settings: Settings, tables: Tables, checks: Mapping[str, ShardCheck]
 ) -> dict[str, Any]:
-    """The manifest as simtown writes it for these settings and these files.
-
-    What cannot be proven, or was not counted since a shard has a problem, is the manifest's own.
-    """
+    """The manifest that simtown writes for these files; what cannot be proven is the manifest's own."""
     expected = manifests.fresh(settings, tables)
     expected |= {key: manifest[key] for key in (manifests.SEAL, "simtown", "libraries", "complete")}
     for key, from_file in (("frequencies", settings.table_from_file), ("paint", settings.paint_from_file)):

@@ -6,7 +6,7 @@ difference is reported: the example, the column and both values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -45,17 +45,17 @@ from simtown.scenes.scene import SceneBatch, plausible
 from simtown.scenes.silhouette import visibility
 from simtown.scenes.weather import WEATHERS
 
+#: Columns or pictures by name, the example first.
+Columns = Mapping[str, np.ndarray]
 #: Columns that each example draws for itself: where all of them differ, the whole example is another one.
 _OWN = ("scene/pose", "scene/prop_pose", "scene/fall_seed", "scene/sun")
 #: How much a measure may differ from that of the stored scene, whose numbers are rounded.
 _TOLERANCE = 1e-6
 #: Names of the numbers in a column.
 _NAMES: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("subject", "object", "scene/entity"), ENTITIES),
     "answer": ("no", "yes"),
-    "subject": ENTITIES,
-    "object": ENTITIES,
     "relation": RELATION_NAMES,
-    "scene/entity": ENTITIES,
     "scene/paint": PAINTS,
     "scene/prop": PROPS,
     "scene/weather": WEATHERS,
@@ -75,9 +75,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class ShardPiece:
-    """A shard to check: bytes of its file, its entry in the manifest (each None if there is none), and the
-    (k,) int64 rows whose pictures are drawn again.
-    """
+    """A shard to check: its file's size and manifest entry, if any, and rows to draw again, (k,) int64."""
 
     task: ShardTask
     size: int | None
@@ -87,11 +85,7 @@ class ShardPiece:
 
 @dataclass(frozen=True)
 class Expected:
-    """What all shards of a data set are compared with.
-
-    If `quick`, rows are compared with their own scenes, and not sampled again. Without a renderer no picture
-    is drawn again.
-    """
+    """What shards are compared with: their own scenes if `quick`; without a renderer nothing is drawn."""
 
     store: DirectoryStore | Remote
     settings: Settings
@@ -102,9 +96,7 @@ class Expected:
 
 @dataclass
 class ShardCheck:
-    """The result of checking a shard: its problem, the counts of its rejection loops and of its examples, if
-    they were made, and how many pictures were drawn again.
-    """
+    """A shard's problem, counts of its rejection loops and examples, if made, and pictures drawn again."""
 
     problem: Problem | None = None
     tried: Tried | None = None
@@ -127,14 +119,12 @@ def check_shard(piece: ShardPiece, report: Report, expected: Expected) -> ShardC
         if piece.size is None:
             raise FormError("it is missing: run the same simtown generate again, which makes it")
         if piece.entry is None:
-            raise FormError(
-                "the manifest does not list it: run the same simtown generate again, which enters it"
-            )
+            raise FormError("the manifest does not list it: run the same simtown generate again")
         if piece.size != piece.entry["bytes"]:
             sizes = f": it has {piece.size:,} bytes, the manifest says {piece.entry['bytes']:,}"
             raise FormError("it was cut short or written over", sizes)
         with expected.store.reading(task.name) as path:
-            return _check_file(path, task, piece.entry, piece.drawn, expected, progress)
+            return _check_file(path, piece, expected, progress)
     except FormError as error:
         return ShardCheck(Problem(task.name, *error.args))
     except ImpossibleError as error:
@@ -145,20 +135,14 @@ def check_shard(piece: ShardPiece, report: Report, expected: Expected) -> ShardC
         report(task.count - done)
 
 
-def _check_file(
-    path: Path,
-    task: ShardTask,
-    entry: Mapping[str, Any],
-    drawn: np.ndarray,
-    expected: Expected,
-    progress: Callable[[int], None],
-) -> ShardCheck:
+def _check_file(path: Path, piece: ShardPiece, expected: Expected, progress: Report) -> ShardCheck:
     """Check the bytes, the layout, the rows and the attributes of a shard. Raises FormError."""
+    task, entry = piece.task, piece.entry or {}
     if checksum(path) != entry["sha256"]:
         raise FormError("it does not match its checksum: a byte of it was changed")
     with closing(Shard(path, layout(expected.settings), task.count)) as shard:
         _require_layout(shard.file, path, expected.settings, task)
-        check = _check_rows(shard, task, drawn, expected, progress)
+        check = _check_rows(shard, piece, expected, progress)
         for name, value in attributes(task, check.tried or entry["tried"], check.summary or {}).items():
             stored = shard.file.attrs[name]
             unknown = name == "summary" and check.summary is None
@@ -191,17 +175,9 @@ def _require_layout(file: h5py.File, path: Path, settings: Settings, task: Shard
         raise FormError(f"it lacks the attribute '{attribute}'")
 
 
-def _check_rows(
-    shard: Shard,
-    task: ShardTask,
-    drawn: np.ndarray,
-    expected: Expected,
-    progress: Callable[[int], None],
-) -> ShardCheck:
-    """Compare all columns with those that should be there, and some pictures with those drawn again.
-
-    Raises FormError for a row that no settings make, and for a shard of other examples altogether.
-    """
+def _check_rows(shard: Shard, piece: ShardPiece, expected: Expected, progress: Report) -> ShardCheck:
+    """Compare all columns, and some pictures. Raises FormError for rows that no settings make."""
+    task, drawn = piece.task, piece.drawn
     settings, check, difference = expected.settings, ShardCheck(), _Difference(task)
     sizes = summaries.lengths(names(settings))
     recipe = settings.recipe(task.split, expected.tables)
@@ -222,47 +198,35 @@ def _check_rows(
         counted.append(summaries.count(wanted, sizes))
         rows = drawn[(drawn >= begin) & (drawn < end)]
         if expected.renderer is not None and len(rows):
-            frames = expected.renderer.render(
-                examples.scene[rows - begin], settings.width, settings.height, geometry=len(pictures) > 1
-            )
-            difference.add(
-                task.start + rows,
-                {name: shard.read(name, rows) for name in pictures},
-                {name: getattr(frames, FRAMES[name]) for name in pictures},
-            )
+            scenes, size = examples.scene[rows - begin], (settings.width, settings.height)
+            frames = expected.renderer.render(scenes, *size, geometry=len(pictures) > 1)
+            kept = {name: shard.read(name, rows) for name in pictures}
+            again = {name: getattr(frames, FRAMES[name]) for name in pictures}
+            difference.add(task.start + rows, kept, again)
             check.drawn += len(rows)
         progress(end - begin)
     if difference.others == task.count:
-        raise FormError(
-            "none of its examples is what these settings make",
-            ": they are of another seed, place or version of simtown",
-        )
+        reason = ": they are of another seed, place or version of simtown"
+        raise FormError("none of its examples is what these settings make", reason)
     check.problem = difference.problem()
     check.summary = summaries.total(counted, sizes)
     check.tried = None if expected.quick else add_tried(tried)
     return check
 
 
-def implied(stored: Mapping[str, np.ndarray], index: np.ndarray, settings: Settings) -> Examples:
+def implied(stored: Columns, index: np.ndarray, settings: Settings) -> Examples:
     """The examples that belong to stored scenes and their questions; measures that are rounded as stored.
 
     Raises FormError for what no settings make: unknown kinds, questions too close to call, vehicles that
     overlap or that are hidden.
     """
     scene = SceneBatch(**{f.name: stored[f"scene/{f.name}"] for f in fields(SceneBatch)})
-    subject, obj, relation, phrasing = (
-        stored[name].astype(np.int64) for name in ("subject_slot", "object_slot", "relation", "phrasing")
-    )
-    _refuse(
-        index,
-        "a number stands for something that does not exist",  # and would be an index out of range
-        ~plausible(scene)
-        | ~np.isin(scene.entity, settings.kinds).all(axis=1)
-        | (np.maximum(subject, obj) >= 2)
-        | (subject == obj)
-        | (relation >= len(RELATIONS))
-        | (phrasing >= len(PHRASINGS)),
-    )
+    names = ("subject_slot", "object_slot", "relation", "phrasing")
+    subject, obj, relation, phrasing = (stored[name].astype(np.int64) for name in names)
+    absent = ~plausible(scene) | ~np.isin(scene.entity, settings.kinds).all(axis=1)
+    absent |= (np.maximum(subject, obj) >= 2) | (subject == obj)
+    absent |= (relation >= len(RELATIONS)) | (phrasing >= len(PHRASINGS))  # an index out of range below
+    _refuse(index, "a number stands for something that does not exist", absent)
     margin = margins(separations(scene.pose, scene.camera), relation, subject, obj)
     visible = visibility(scene.entity, scene.pose, scene.camera)
     truth = truths(margin, relation)
@@ -294,20 +258,14 @@ def _rounded_as(stored: np.ndarray, measured: np.ndarray) -> np.ndarray:
 
 
 class _Difference:
-    """How the rows of a shard differ from those that should be there.
-
-    Attributes:
-        others: rows that are other examples altogether.
-    """
+    """How rows of a shard differ from those that should be there; `others` are other examples altogether."""
 
     def __init__(self, task: ShardTask) -> None:
         self.task, self.others = task, 0
         self._wrong = np.zeros(task.count, dtype=bool)
         self._first = ("", "")
 
-    def add(
-        self, numbers: np.ndarray, stored: Mapping[str, np.ndarray], wanted: Mapping[str, np.ndarray]
-    ) -> None:
+    def add(self, numbers: np.ndarray, stored: Columns, wanted: Columns) -> None:
         """Compare columns or pictures of the examples with these numbers."""
         differs = {name: _differing(stored[name], wanted[name]) for name in wanted}
         if differs.keys() >= set(_OWN):

@@ -73,8 +73,7 @@ def _sentences(scorer: Scorer, template: str, subjects: Sequence[str], words: Wo
     at_gap = scorer.class_logprobs([fill(template, subject, BLANK) for subject in subjects[:1]], flat)
     totals[:, np.isnan(at_gap).any(axis=0)] = -np.inf
     starts = np.concatenate([[0], np.cumsum([len(synonyms) for synonyms in spelled])[:-1]])
-    result: np.ndarray = np.logaddexp.reduceat(totals, starts, axis=1)
-    return result
+    return np.logaddexp.reduceat(totals, starts, axis=1)
 
 
 def averaged(logprobs: np.ndarray, protocol: Protocol) -> np.ndarray:
@@ -86,8 +85,7 @@ def averaged(logprobs: np.ndarray, protocol: Protocol) -> np.ndarray:
     if protocol == "corrected":
         whole = np.logaddexp.reduce(logprobs, axis=2, keepdims=True)
         logprobs = logprobs - np.where(np.isfinite(whole), whole, 0.0)
-    result: np.ndarray = np.logaddexp.reduce(logprobs, axis=0) - np.log(len(logprobs))
-    return result
+    return np.logaddexp.reduce(logprobs, axis=0) - np.log(len(logprobs))
 
 
 def single_token(scorer: Scorer, classes: Sequence[str]) -> np.ndarray:

@@ -33,8 +33,7 @@ _EXPLAINED = (
     "first, per cent, 1/k where k classes share the first place; in brackets 95 % bootstrap intervals over "
     "items; prior: the answers of one who knows how common each class is among the items to learn from, or "
     "else among all items but one of each class; ceiling: the best ρ of a ranking without ties, or of items "
-    "without counts the best accuracy that one answer a question has (best template: none, it may give "
-    "several)."
+    "without counts the best accuracy that one answer a question has (best template: it may give several)."
 )
 
 
@@ -42,19 +41,8 @@ def item_study(name: str, *items: ItemSet) -> Study:
     """A study of sets of items: every set is a task."""
     sets = {item_set.relation: item_set for item_set in items}
     return Study(
-        name=name,
-        settings=ItemSettings,
-        tasks=tuple(sets),
-        items=lambda source, settings: sets,
-        digest=ItemSet.digest,
-        ask=ask_items,
-        pages=item_pages,
-        draw=draw_items,
-        compare=compare_items,
+        name, ItemSettings, tuple(sets), items=lambda source, settings: sets, digest=ItemSet.digest, **_PARTS
     )
-
-
-# Asking
 
 
 def ask_items(request: TaskRequest) -> TaskResult:
@@ -78,11 +66,11 @@ def ask_items(request: TaskRequest) -> TaskResult:
     if data.own_templates:
         logprobs = np.empty((1, len(items), len(data.classes)))
         own = np.array(data.own_templates)[items]
-        for template in dict.fromkeys(own.tolist()):
-            rows = np.flatnonzero(own == template)
+        for sentence in dict.fromkeys(own.tolist()):
+            rows = np.flatnonzero(own == sentence)
             subjects = [data.subjects[i] for i in items[rows]]
             logprobs[:, rows] = elicit.by_template(
-                scorer, [template], subjects, data.words, settings.protocol
+                scorer, [sentence], subjects, data.words, settings.protocol
             )
     else:
         subjects = [data.subjects[i] for i in items]
@@ -91,9 +79,8 @@ def ask_items(request: TaskRequest) -> TaskResult:
         logprobs = np.where(data.choices[items], logprobs, -np.inf)
     finite = np.asarray(np.isfinite(logprobs).any(axis=(0, 1)))
     if not finite.any():
-        raise ValueError(
-            f"{scorer.name} knows none of the words of {data.relation}: {', '.join(data.classes[:5])}, …"
-        )
+        some = ", ".join(data.classes[:5])
+        raise ValueError(f"{scorer.name} knows none of the words of {data.relation}: {some}, …")
     results = [best_template(data, logprobs)] if len(logprobs) > 1 or data.choices is None else []
     kept = np.ones(len(items), dtype=bool)
     if settings.protocol == "release":
@@ -113,18 +100,14 @@ def best_template(data: ItemSet, logprobs: np.ndarray) -> ItemAnswers:
     template with the best ρ, or, where there is no ρ, of one that is right or at least has an answer.
     """
     each = [ItemAnswers.of(data, data.test, scores, "best") for scores in logprobs]
-    rho, right, answered = (
-        np.stack([getattr(answers, name) for answers in each]) for name in ("rho", "right", "answered")
-    )
+    names = ("rho", "right", "answered", "scores")
+    rho, right, answered, scores = (np.stack([getattr(answers, name) for answers in each]) for name in names)
     best = np.where(np.isnan(rho), right + answered - 3, rho).argmax(axis=0)
     at = np.arange(len(data.test))
-    scores = np.stack([answers.scores for answers in each])
     return ItemAnswers("best", data.test, scores[best, at], rho[best, at], right.max(axis=0))
 
 
-def task_result(
-    data: ItemSet, use: str, results: Sequence[ItemAnswers], notes: Mapping[str, Any]
-) -> TaskResult:
+def task_result(data: ItemSet, use: str, results: list[ItemAnswers], notes: Mapping[str, Any]) -> TaskResult:
     """Rows and summary of the ways in which items were asked about."""
     modes = {answers.mode: describe(data, answers) for answers in results}
     return TaskResult(_rows(data, results), {"use": use, "notes": dict(notes), "modes": modes})
@@ -156,15 +139,11 @@ def _rows(data: ItemSet, results: Sequence[ItemAnswers]) -> dict[str, list[Any]]
     return columns
 
 
-# Measures
-
-
 def bounds(data: ItemSet) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of every subject the prior's ρ (n,), its share of right answers (n,), and the ceiling (n,); ρ is NaN
-    without counts.
+    """Of every subject the prior's ρ (n,), its share of right answers (n,), and the ceiling (n,).
 
-    The prior of an item is made of the items to learn from. Without these, it is made of all items but one of
-    each class, see :func:`simtown.probes.measures.shares_of_others`.
+    Without counts ρ is NaN. The prior of an item is made of the items to learn from; without these, of all
+    items but one of each class, see :func:`simtown.probes.measures.shares_of_others`.
     """
     n = len(data.subjects)
     shares = np.eye(len(data.classes))[data.gold] if data.counts is None else measures.shares(data.counts)
@@ -194,9 +173,7 @@ def attainable(data: ItemSet, items: np.ndarray) -> float:
 
 
 def describe(data: ItemSet, answers: ItemAnswers) -> dict[str, Any]:
-    """{"groups": {group: numbers}, "classes": {class: numbers}}; every mean has its 95 % bootstrap interval
-    over subjects.
-    """
+    """{"groups": {group: numbers}, "classes": {class: numbers}}; means have 95 % intervals over subjects."""
     items = answers.items
     prior_rho, prior_right, ceiling = (x[items] for x in bounds(data))
     group_of = data.group_of()[items]
@@ -206,12 +183,9 @@ def describe(data: ItemSet, answers: ItemAnswers) -> dict[str, Any]:
         kept = np.isin(group_of, group) | (group == "all")
         if not kept.any():
             continue
-        numbers: dict[str, Any] = {
-            "n": int(kept.sum()),
-            "unanswered": int((~answers.answered[kept]).sum()),
-            "accuracy": mean_of(answers.right[kept]),
-            "prior_accuracy": float(prior_right[kept].mean()),
-        }
+        numbers: dict[str, Any] = {"n": int(kept.sum()), "accuracy": mean_of(answers.right[kept])}
+        numbers["unanswered"] = int((~answers.answered[kept]).sum())
+        numbers["prior_accuracy"] = float(prior_right[kept].mean())
         if data.choices is not None:
             if answers.mode != "best":  # it may answer a question differently, by template
                 numbers["ceiling_accuracy"] = attainable(data, items[kept])
@@ -228,19 +202,14 @@ def describe(data: ItemSet, answers: ItemAnswers) -> dict[str, Any]:
         for c, name in enumerate(data.classes):
             kept = data.gold[items] == c
             if kept.any():
-                summary["classes"][name] = {
-                    "n": int(kept.sum()),
-                    "rho": mean_of(answers.rho[kept]),
-                    "accuracy": mean_of(answers.right[kept]),
-                    "prior_rho": mean_of(prior_rho[kept])["mean"],
-                }
+                means = {"rho": mean_of(answers.rho[kept]), "accuracy": mean_of(answers.right[kept])}
+                prior = mean_of(prior_rho[kept])["mean"]
+                summary["classes"][name] = {"n": int(kept.sum()), **means, "prior_rho": prior}
     return summary
 
 
 def _against_other(data: ItemSet, answers: ItemAnswers) -> np.ndarray:
-    """(m,) 1 where the right class scores above the one to choose against, ½ where they are equal, NaN where
-    there is none.
-    """
+    """(m,) 1 where the right class is above the one to choose against, ½ if equal, NaN without one."""
     at, other = np.arange(len(answers.items)), data.other[answers.items]
     right, wrong = answers.scores[at, data.gold[answers.items]], answers.scores[at, other]
     return np.where(other < 0, np.nan, np.where(right == wrong, 0.5, (right > wrong).astype(float)))
@@ -253,9 +222,6 @@ def mean_of(values: np.ndarray) -> dict[str, float]:
     if not len(kept):
         return {"mean": float("nan"), "sd": float("nan"), "low": low, "high": high}
     return {"mean": float(kept.mean()), "sd": float(kept.std()), "low": low, "high": high}
-
-
-# Tables and pictures
 
 
 def in_order(summary: Mapping[str, Any]) -> dict[str, Any]:
@@ -287,29 +253,19 @@ def score_pages(results: Results, lines: Sequence[Mapping[str, str]], notes: Seq
 
 def table_lines(task: str, summary: Mapping[str, Any]) -> list[dict[str, str]]:
     """A line a mode and group, by column. Numbers are times 100."""
+    columns = ["task", "mode", "group", "n", "score", "prior", "ceiling", "above prior"]
+    columns += ["paired p", "Welch p", "Acc@1", "prior Acc@1", "choice of 2"]
     lines = []
     for mode, asked in in_order(summary).items():
         for group, numbers in asked["groups"].items():
             above = numbers.get("above_prior") or {}
             ceiling = "ceiling_rho" if "rho" in numbers else "ceiling_accuracy"
-            p_values = ["" if above.get(p) is None else f"{above[p]:.2g}" for p in ("paired_p", "welch_p")]
-            lines.append(
-                {
-                    "task": task,
-                    "mode": mode,
-                    "group": group,
-                    "n": str(numbers["n"]),
-                    "score": mean_text(numbers.get("rho"), spread=True),
-                    "prior": share_text(numbers.get("prior_rho")),
-                    "ceiling": share_text(numbers.get(ceiling)),
-                    "above prior": share_text(above.get("mean")),
-                    "paired p": p_values[0],
-                    "Welch p": p_values[1],
-                    "Acc@1": mean_text(numbers["accuracy"]),
-                    "prior Acc@1": share_text(numbers["prior_accuracy"]),
-                    "choice of 2": mean_text(numbers["choice"]),
-                }
-            )
+            known = (numbers.get("prior_rho"), numbers.get(ceiling), above.get("mean"))
+            p_values = ("" if above.get(p) is None else f"{above[p]:.2g}" for p in ("paired_p", "welch_p"))
+            score, right = mean_text(numbers.get("rho"), spread=True), mean_text(numbers["accuracy"])
+            cells = [task, mode, group, str(numbers["n"]), score, *map(share_text, known), *p_values, right]
+            cells += [share_text(numbers["prior_accuracy"]), mean_text(numbers["choice"])]
+            lines.append(dict(zip(columns, cells, strict=True)))
     return lines
 
 
@@ -344,21 +300,18 @@ def draw_items(results: Results, task: str, data: ItemSet) -> None:
     draw(path, modes, figure_text(f"{task}, {results.model}"))
 
 
-# Two models
-
-
 def compare_items(a: Results, b: Results) -> list[PrintedTable]:
-    """For every task, mode and group that both directories have, the difference of ρ with its 95 % interval,
-    and tests; McNemar's of Acc@1. A mode of a stands against the same mode of b, or b's only one.
+    """For every mode and group that both have, the difference of ρ, and tests; McNemar's of Acc@1.
+
+    A mode of a stands against the same mode of b, or b's only one.
 
     Raises:
         ValueError: they have no subject in common, or asked about different items.
         DamagedError: a file of theirs is damaged.
     """
-    columns = ("n", "ρ, A - B", "95 %", "paired p", "adjusted", "Welch p")
-    table = PrintedTable(
-        f"A: {a.path}   B: {b.path}", (*columns, "Acc@1 A", "Acc@1 B", "A - B, 95 %", "McNemar p")
-    )
+    of_rho = ("n", "ρ, A - B", "95 %", "paired p", "adjusted", "Welch p")
+    columns = (*of_rho, "Acc@1 A", "Acc@1 B", "A - B, 95 %", "McNemar p")
+    table = PrintedTable(f"A: {a.path}   B: {b.path}", columns)
     pairs = [pair for task in report.shared_tasks(a, b) if task != "size" for pair in _paired(task, a, b)]
     if not pairs:
         raise ValueError(f"{a.path} and {b.path} have no task, mode and subject in common")
@@ -377,9 +330,7 @@ def compare_items(a: Results, b: Results) -> list[PrintedTable]:
 
 
 def _paired(task: str, a: Results, b: Results) -> Iterable[tuple[str, np.ndarray, np.ndarray]]:
-    """For every mode and group of a task its name, and of both models the (n, 2) ρ and share right of each
-    subject that both have.
-    """
+    """Of every mode and group its name, and (n, 2) ρ and share right of shared subjects by both models."""
     modes_a, modes_b = (_by_mode(results, task) for results in (a, b))
     for mode, ours in modes_a.items():
         theirs = modes_b.get(mode) or (next(iter(modes_b.values())) if len(modes_b) == 1 else {})
@@ -408,7 +359,13 @@ def _bracket(differences: np.ndarray) -> str:
     return f"[{percent(low)}, {percent(high)}]"
 
 
-# A table of your own: ``simtown probe ask ITEMS.csv``
+#: What all studies of items share.
+_PARTS: dict[str, Any] = {
+    "ask": ask_items,
+    "pages": item_pages,
+    "draw": draw_items,
+    "compare": compare_items,
+}
 
 
 def _items_of_table(source: Path, settings: AskSettings) -> dict[str, ItemSet]:
@@ -416,16 +373,6 @@ def _items_of_table(source: Path, settings: AskSettings) -> dict[str, ItemSet]:
     return {"items": read_items(source, settings.template, classes)}
 
 
-ASK = Study(
-    name="ask",
-    settings=AskSettings,
-    tasks=("items",),
-    items=_items_of_table,
-    digest=ItemSet.digest,
-    ask=ask_items,
-    pages=item_pages,
-    draw=draw_items,
-    compare=compare_items,
-    source="items",
-    positional=True,
-)
+_TABLE: dict[str, Any] = {"items": _items_of_table, "source": "items", "positional": True}
+#: ``simtown probe ask ITEMS.csv``: a table of your own.
+ASK = Study("ask", AskSettings, ("items",), digest=ItemSet.digest, **_TABLE, **_PARTS)

@@ -1,5 +1,4 @@
-"""Items of a study: subjects, the classes that may fit them, and which one is right; tables of items; and
-what a model answered about them.
+"""Items of a study: subjects, classes, which one is right; tables of items; what a model answered about them.
 
 A table of items is CSV with a line an item:
 
@@ -41,6 +40,10 @@ _GROUPING: dict[Thresholds, tuple[float, int, float]] = {"paper": (0.80, 4, 0.90
 #: Columns that a table of items must have, and all that it may have.
 REQUIRED = ("subject", "gold")
 COLUMNS = (*REQUIRED, "classes", "template", "group", "train")
+
+
+#: Cells of a table by column, a line an item.
+Lines = Sequence[Mapping[str, str]]
 
 
 class ItemsError(ValueError):
@@ -133,8 +136,7 @@ class ItemAnswers:
     @property
     def answered(self) -> np.ndarray:
         """(m,) bool: items of which the model knows a class."""
-        known: np.ndarray = np.isfinite(self.scores).any(axis=1)
-        return known
+        return np.isfinite(self.scores).any(axis=1)
 
 
 def grouped(counts: np.ndarray, thresholds: Thresholds = "paper") -> np.ndarray:
@@ -150,11 +152,7 @@ def grouped(counts: np.ndarray, thresholds: Thresholds = "paper") -> np.ndarray:
     within = shares[:, :classes].sum(axis=1)
     above: np.ndarray = shares[:, 0] > most if thresholds == "paper" else shares[:, 0] >= most
     multi = within > together if thresholds == "paper" else within >= together
-    result: np.ndarray = np.where(above, "single", np.where(multi, "multi", "any"))
-    return result
-
-
-# Tables
+    return np.where(above, "single", np.where(multi, "multi", "any"))
 
 
 def make_items(
@@ -199,10 +197,8 @@ def read_items(path: Path, templates: Sequence[str] = (), classes: Sequence[str]
     if missing := [column for column in REQUIRED if column not in columns]:
         raise ItemsError(f"{path} has no column '{missing[0]}': its first line names the columns")
     if wrong := [column for column in columns if column not in COLUMNS or columns.count(column) > 1]:
-        raise ItemsError(
-            f"{path} has a column '{wrong[0]}' that is unknown or stands there twice: the columns are "
-            f"{', '.join(COLUMNS)}"
-        )
+        problem = f"{path} has a column '{wrong[0]}' that is unknown or stands there twice"
+        raise ItemsError(f"{problem}: the columns are {', '.join(COLUMNS)}")
     return _items("items", str(path), rows, templates, classes)
 
 
@@ -217,13 +213,7 @@ class _Row(NamedTuple):
     train: bool
 
 
-def _items(
-    name: str,
-    place: str,
-    lines: Sequence[Mapping[str, str]],
-    templates: Sequence[str],
-    classes: Sequence[str],
-) -> ItemSet:
+def _items(name: str, place: str, lines: Lines, templates: Sequence[str], classes: Sequence[str]) -> ItemSet:
     for template in templates:
         _check_template(template, subjects=1)
     golds = [part.partition("=")[0].strip() for line in lines for part in (line["gold"] or "").split("|")]
@@ -239,19 +229,21 @@ def _items(
     if all(row.train for row in rows):
         raise ItemsError(f"{place} has no item with train 0: nothing is left to ask about")
     counts = np.array([[row.gold.get(class_name, 0.0) for class_name in words] for row in rows])
+    choices = np.array([[class_name in row.classes for class_name in words] for row in rows])
+    subjects, _, _, own, groups, train = zip(*rows, strict=True)
     return ItemSet(
         relation=name,
         classes=tuple(words),
         words=tuple(words.values()),
-        subjects=tuple(row.subject for row in rows),
+        subjects=subjects,
         gold=counts.argmax(axis=1),
         other=np.full(len(rows), -1),
-        train=np.array([row.train for row in rows]),
+        train=np.array(train),
         counts=counts if any(len(row.gold) > 1 for row in rows) else None,
         templates=tuple(templates),
-        own_templates=() if templates else tuple(row.template for row in rows),
-        choices=np.array([[class_name in row.classes for class_name in words] for row in rows]),
-        groups=tuple(row.group for row in rows) if "group" in lines[0] else (),
+        own_templates=() if templates else own,
+        choices=choices,
+        groups=groups if "group" in lines[0] else (),
     )
 
 
@@ -308,6 +300,4 @@ def _words(classes: Sequence[str]) -> dict[str, tuple[str, ...]]:
 
 def _check_template(template: str, subjects: int = 0) -> None:
     if template.count("[Y]") != 1 or not subjects <= template.count("[X]") <= 1:
-        raise ItemsError(
-            f"the template '{template}' must hold [X], the subject, and [Y], the class, once each"
-        )
+        raise ItemsError(f"the template '{template}' must have [X], the subject, and [Y], the class, once")

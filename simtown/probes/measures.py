@@ -227,16 +227,14 @@ def share_right(scores: np.ndarray, gold: np.ndarray) -> np.ndarray:
     """
     highest = scores.max(axis=1, keepdims=True)
     top = (scores == highest) & np.isfinite(highest)
-    share: np.ndarray = top[np.arange(len(gold)), gold] / top.sum(axis=1).clip(1)
-    return share
+    return top[np.arange(len(gold)), gold] / top.sum(axis=1).clip(1)
 
 
 def shares(counts: np.ndarray) -> np.ndarray:
     """(n, c) each row's shares. Their mean over the train subjects is the prior: the answer about a subject
     of which nothing is known.
     """
-    result: np.ndarray = counts / counts.sum(axis=1, keepdims=True)
-    return result
+    return counts / counts.sum(axis=1, keepdims=True)
 
 
 def shares_of_others(shares: np.ndarray, gold: np.ndarray) -> np.ndarray:

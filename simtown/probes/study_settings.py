@@ -16,8 +16,17 @@ if TYPE_CHECKING:
 SEEDS = 2**32
 #: Rules where a paper, its released code and good practice differ.
 PROTOCOLS = ("paper", "release", "corrected")
+ABOUT_PROTOCOL = "Rules where paper and code differ: paper, release or corrected"
 #: How items are asked about.
 USES = ("prompts", "head")
+DTYPES = ("float32", "bfloat16", "float16")
+_POLICY = "Words of several sub-words: first, drop, joint or left-to-right. Default: as the study does."
+_VARIANT = "Pseudo-log-likelihood of masked models: original, within_word_l2r or whole_word."
+_USE = (
+    "How the model is used: prompts (zero-shot) or head (logistic regression on its vectors). Default: "
+    "prompts where it has probabilities of words."
+)
+_PROTOCOL = f"{ABOUT_PROTOCOL} (docs/reproduce/visual-commonsense.md)."
 
 
 @dataclass(frozen=True)
@@ -36,28 +45,11 @@ class ScorerOptions:
     """How a language model is run; options of every command that asks one."""
 
     device: str = option("auto", "Where the model runs: auto, cpu or cuda.", recorded=False)
-    dtype: str = option(
-        "float32",
-        "Numbers of the model: float32, bfloat16 or float16.",
-        choices=("float32", "bfloat16", "float16"),
-    )
-    policy: str | None = option(
-        None,
-        "How words of several sub-words are scored: first, drop, joint or left-to-right. Default: as the "
-        "study does.",
-        choices=("first", "drop", "joint", "left-to-right"),
-    )
-    variant: str = option(
-        "original",
-        "Pseudo-log-likelihood of masked models: original, within_word_l2r or whole_word.",
-        choices=("original", "within_word_l2r", "whole_word"),
-    )
-    tokens: int = option(
-        1024, "Tokens of a batch at most; a GPU takes more than a CPU.", low=1, recorded=False
-    )
-    cache: Path | None = option(
-        None, "A directory that keeps the model's answers for other studies.", recorded=False
-    )
+    dtype: str = option("float32", "Numbers of the model: float32, bfloat16 or float16.", choices=DTYPES)
+    policy: str | None = option(None, _POLICY, choices=("first", "drop", "joint", "left-to-right"))
+    variant: str = option("original", _VARIANT, choices=("original", "within_word_l2r", "whole_word"))
+    tokens: int = option(1024, "Tokens of a batch; a GPU takes more than a CPU.", low=1, recorded=False)
+    cache: Path | None = option(None, "A directory that keeps the model's answers.", recorded=False)
 
     def changed(self) -> dict[str, Any]:
         """The values that decide the numbers and are not the default."""
@@ -74,19 +66,8 @@ class ScorerOptions:
 class ItemSettings(StudySettings):
     """The settings of a study of items, see :mod:`simtown.probes.item_study`."""
 
-    use: str | None = option(
-        None,
-        "How the model is used: prompts (zero-shot) or head (logistic regression on its vectors). Default: "
-        "prompts where it has probabilities of words.",
-        flag="as",
-        choices=USES,
-    )
-    protocol: str = option(
-        "corrected",
-        "Rules where paper and code differ: paper, release or corrected "
-        "(docs/reproduce/visual-commonsense.md).",
-        choices=PROTOCOLS,
-    )
+    use: str | None = option(None, _USE, flag="as", choices=USES)
+    protocol: str = option("corrected", _PROTOCOL, choices=PROTOCOLS)
     seed: int = option(0, "Seed of the head's solver.", low=0, below=SEEDS)
 
     @property

@@ -59,13 +59,9 @@ class TownAnswer:
 
 
 class View(NamedTuple):
-    """What a question is about.
+    """What a question is about: things as a camera sees them.
 
-    Attributes:
-        things: all things of the town.
-        camera: from where they are seen.
-        seen: returns the names of the visible things, to which the answer is restricted; None if hidden
-            things count, too.
+    `seen` returns the names of the visible ones, which alone count; it is None if hidden things count, too.
     """
 
     things: list[Thing]
@@ -98,11 +94,8 @@ def answer(view: View, question: str) -> TownAnswer:
     cases = _between_case(candidates) if relation == "between" else list(_cases(candidates))
     if not cases:
         return TownAnswer(question, False, -float("inf"), _nothing(view, phrases, candidates))
-    measured = (
-        (measure(relation, view.camera, *solids), case, solids)
-        for case in cases
-        for solids in product(*(c.solids for c in case))
-    )
+    shapes = ((case, solids) for case in cases for solids in product(*(c.solids for c in case)))
+    measured = ((measure(relation, view.camera, *solids), case, solids) for case, solids in shapes)
     margin, case, solids = max(measured, key=lambda entry: entry[0])
     holds = truth(margin, MARGINS[relation])
     why = reason(relation, [c.name for c in case], solids, view.camera, margin, holds)
@@ -183,7 +176,8 @@ def _nothing(view: View, phrases: list[tuple[str, str]], candidates: list[list[_
             return _unseen(view, noun, hidden) if hidden else f"there is no {noun} in the town"
     noun = phrases[-1][1]
     all_meant = meant(view.things, noun)
-    hidden = [t for t in all_meant if t not in view.counted(all_meant)]
+    counted = view.counted(all_meant)
+    hidden = [t for t in all_meant if t not in counted]
     if not hidden:
         return f"there is no other {noun} in the town"
     return f"there is no other {noun} in the picture, and {_unseen(view, noun, hidden)}"

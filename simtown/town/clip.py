@@ -74,11 +74,9 @@ def _clear(vehicle: Thing, others: list[Thing]) -> bool:
     """Whether a vehicle keeps its distance from the others of its lane."""
     half = half_sizes()[:, 0]
     own_half = half[ENTITIES.index(vehicle.kind)]
-    return all(
-        (vehicle.y > 0) != (other.y > 0)
-        or abs(vehicle.x - other.x) > own_half + half[ENTITIES.index(other.kind)] + _APART
-        for other in others
-    )
+    lane = [other for other in others if (vehicle.y > 0) == (other.y > 0)]
+    gaps = (abs(vehicle.x - o.x) - own_half - half[ENTITIES.index(o.kind)] for o in lane)
+    return all(gap > _APART for gap in gaps)
 
 
 def frames(

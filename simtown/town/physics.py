@@ -383,21 +383,11 @@ def _route(me: _Body, others: list[_Body]) -> np.ndarray:
 def _gaps(me: _Body, others: list[_Body], xs: np.ndarray, ys: np.ndarray) -> np.ndarray:
     """Metres between a walker and the nearest thing when it comes to a place: (k, r) float64.
 
-    They are negative inside a thing, and at most CLEARANCE. What moves is taken to go on as it moves now.
-
-    Args:
-        me: the walker.
-        others: the things.
-        xs: (k,) of the places, metres; the first is the walker's.
-        ys: (r,) of the places, metres.
+    They are negative inside a thing, and at most CLEARANCE. What moves is taken to go on as it moves now. The
+    places have (k,) xs, of which the first is the walker's, and (r,) ys.
     """
-    boxes = np.array(
-        [
-            (other.x0, other.x1, other.y0, other.y1, *other.thing.velocity[:2])
-            for other in others
-            if other is not me and other.low < me.high and other.high > me.low
-        ]
-    )
+    level = [o for o in others if o is not me and o.low < me.high and o.high > me.low]
+    boxes = np.array([(o.x0, o.x1, o.y0, o.y1, *o.thing.velocity[:2]) for o in level])
     x0, x1, y0, y1, vx, vy = boxes.reshape(-1, 6).T[..., None]
     times = np.abs(xs - xs[0]) / max(me.thing.pace, 1e-3)
     long, wide = me.half

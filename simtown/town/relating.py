@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 
 from simtown.language.relations import LATERAL, RELATIONS, margins, separations
@@ -32,9 +34,8 @@ def table(camera: Camera, solids: list[Solid]) -> dict[str, np.ndarray]:
     n = len(solids)
     tables = _planar(camera, solids)
     gaps = np.full((n, n), np.nan)
-    for i in range(n):
-        for j in range(i):
-            gaps[i, j] = gaps[j, i] = distance(solids[i], solids[j])
+    for j, i in combinations(range(n), 2):
+        gaps[i, j] = gaps[j, i] = distance(solids[i], solids[j])
     tables["next to"], tables["near"], tables["far from"] = BESIDE - gaps, NEAR - gaps, gaps - FAR
     for name in ("on", "facing", "overtaking"):
         relation = SOLID_RELATIONS[name].measure
@@ -112,9 +113,8 @@ def _betweens(solids: list[Solid]) -> np.ndarray:
     middles = np.array([s.middle for s in solids]).reshape(n, 2)
     inside = np.array([depths(middles, s.outline) for s in solids]).reshape(n, n)
     out = np.full((n, n, n), np.nan)
-    for b in range(n):
-        for c in range(b):
-            whole = depths(middles, hull(np.concatenate([solids[b].outline, solids[c].outline])))
-            out[:, b, c] = out[:, c, b] = np.minimum(whole, np.minimum(-inside[b], -inside[c]))
-            out[[b, c], b, c] = out[[b, c], c, b] = np.nan
+    for b, c in combinations(range(n), 2):
+        whole = depths(middles, hull(np.concatenate([solids[c].outline, solids[b].outline])))
+        out[:, b, c] = out[:, c, b] = np.minimum(whole, np.minimum(-inside[b], -inside[c]))
+        out[[b, c], b, c] = out[[b, c], c, b] = np.nan
     return out

@@ -36,9 +36,7 @@ _place = partial(number, low=-FARTHEST, high=FARTHEST)
 #: The attributes of a thing that can be set, each with the check that converts its value.
 SETTABLE: dict[str, Callable[[object, str], Any]] = {
     "kind": _kind,
-    "x": _place,
-    "y": _place,
-    "z": _place,
+    **dict.fromkeys(("x", "y", "z"), _place),
     "yaw": angle,
     "scale": partial(number, low=0.05, high=20.0),
     "style": partial(whole, low=0, high=65535),
@@ -181,7 +179,7 @@ def check(thing: Thing) -> None:
     if vehicle and (thing.z or thing.scale != 1.0 or thing.style):
         problem = f"the {thing} stands on the ground, in its own size"
         raise TownError(f"{problem}: leave out z, dz, on, scale and style")
-    if thing.paint is not None and not may_be_painted(thing.kind):
+    if thing.paint is not None and not paintable(thing.kind):
         why = "its name says its colour" if vehicle else "only vehicles can"
         raise TownError(f"the {thing} cannot be painted {thing.paint}: {why}, so leave out paint")
     if thing.group != "cloud" and thing.z < 0:
@@ -192,7 +190,7 @@ def check(thing: Thing) -> None:
         raise TownError(f"the {thing} cannot go at {thing.pace:g} metres a second: {hint}")
 
 
-def may_be_painted(kind: str) -> bool:
+def paintable(kind: str) -> bool:
     """Whether a kind may have another paint than its own: it is a vehicle whose name has no colour in it."""
     return GROUP[kind] == "vehicle" and kind not in NAMED_BY_COLOUR
 
@@ -228,13 +226,9 @@ def rests(upper: Thing, lower: Thing) -> bool:
     return upper.z > TOUCH and bool(upper.z >= height - TOUCH)
 
 
-def meant(things: Iterable[Thing], noun: str) -> list[Thing]:
-    """The things that a noun, a kind or a name may mean.
-
-    "taxi 1" means the thing called "taxi", to tell it from "taxi 2".
-    """
+def meant(things: list[Thing], noun: str) -> list[Thing]:
+    """The things that a noun, a kind or a name may mean; "taxi 1" means the thing called "taxi"."""
     kinds = {noun, *NOUNS.get(noun, ())}
-    things = list(things)
     of_kinds = [t for t in things if t.kind in kinds or f"{t.name} 1" == noun]
     return of_kinds or [t for t in things if t.name == noun]
 

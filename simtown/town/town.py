@@ -31,9 +31,9 @@ from simtown.town.things import (
     Thing,
     check,
     checked,
-    may_be_painted,
     meant,
     overlapping,
+    paintable,
     scene_of,
     write,
 )
@@ -184,23 +184,8 @@ class Town:
     def __len__(self) -> int:
         return len(self._things)
 
-    def __getitem__(self, name: str) -> Thing:
+    def __getitem__(self, thing: Thing | str) -> Thing:
         """The thing of a name, such as "taxi 2", or of a noun that only one thing has, such as "bus"."""
-        return self._find(name)
-
-    def __repr__(self) -> str:
-        vehicles = ", ".join(map(str, self.vehicles)) or "no vehicles"
-        props = f"{len(self.props)} things beside the road"
-        return f"<Town {self._seed}: {vehicles}; {props}; {self._weather.kind}>"
-
-    def __getstate__(self) -> dict[str, Any]:
-        """What copies and pickles hold: all but the bodies, which are built again, and the last picture."""
-        return vars(self) | {"_physics": None, "_view": None}
-
-    def _repr_png_(self) -> bytes:
-        return self.render()._repr_png_()
-
-    def _find(self, thing: Thing | str) -> Thing:
         if isinstance(thing, Thing):
             if thing.town is not self:
                 problem = f"the {thing} is not in this town: it was removed, or belongs to another"
@@ -217,6 +202,18 @@ class Town:
             raise TownError(f"'{thing}' may mean {len(alike)} things of this town: use a name ({listed})")
         remedy = f"place it, or use a name ({listed})" if names else "it is empty"
         raise TownError(f"there is no {shown(thing)} in this town: {remedy}")
+
+    def __repr__(self) -> str:
+        vehicles = ", ".join(map(str, self.vehicles)) or "no vehicles"
+        props = f"{len(self.props)} things beside the road"
+        return f"<Town {self._seed}: {vehicles}; {props}; {self._weather.kind}>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What copies and pickles hold: all but the bodies, which are built again, and the last picture."""
+        return vars(self) | {"_physics": None, "_view": None}
+
+    def _repr_png_(self) -> bytes:
+        return self.render()._repr_png_()
 
     # Verbs
 
@@ -258,7 +255,7 @@ class Town:
             raise TownError(f"lane is {shown(lane)}: give 'near' or 'far'")
         x, y, yaw = (v if v is None else checked(name, v) for name, v in (("x", x), ("y", y), ("yaw", yaw)))
         z, scale = checked("z", z), checked("scale", scale)
-        below = None if on is None else self._find(on)
+        below = None if on is None else self[on]
         its_style = int(self._uniform("style") * 65536) if style is None else checked("style", style)
 
         def make(kind: str) -> Thing:
@@ -288,7 +285,7 @@ class Town:
                 :class:`Thing`. With another kind a thing gets that kind's name; if the kind cannot have the
                 old paint, it gets its own.
         """
-        thing = self._find(thing)
+        thing = self[thing]
         noun = values.pop("kind", thing.kind)
         attributes = {attribute: checked(attribute, value) for attribute, value in values.items()}
         kinds = self._kinds(noun, attributes.get("paint"))
@@ -297,7 +294,7 @@ class Town:
             of_kind: dict[str, Any] = {}
             if kind != thing.kind:
                 style = 0 if kind in ENTITIES else thing.style
-                paint = thing.paint if may_be_painted(kind) else None
+                paint = thing.paint if paintable(kind) else None
                 of_kind = {"kind": kind, "name": "", "style": style, "paint": paint}
             changed = replace(thing, **(of_kind | attributes))
             return self._fitting(changed, but=thing) if of_kind or _SPACE & set(attributes) else changed
@@ -328,14 +325,8 @@ class Town:
         y: float | None = None,
         z: float | None = None,
     ) -> Thing:
-        """Move a thing by a distance, or to a place.
-
-        Args:
-            thing: what is moved, or its name.
-            dx, dy, dz: metres along x, y and upwards.
-            x, y, z: the new place, metres; the old one if None.
-        """
-        thing = self._find(thing)
+        """Move a thing by a distance (dx, dy, dz) from a place (x, y, z; by default its own), in metres."""
+        thing = self[thing]
         old, new, distance = (thing.x, thing.y, thing.z), (x, y, z), (dx, dy, dz)
         place = {
             name: (before if to is None else checked(name, to)) + number(by, f"d{name}")
@@ -345,12 +336,12 @@ class Town:
 
     def turn(self, thing: Thing | str, by: float) -> Thing:
         """Turn a thing on the spot, by some radians counter-clockwise."""
-        thing = self._find(thing)
+        thing = self[thing]
         return self.change(thing, yaw=thing.yaw + number(by, "by"))
 
     def remove(self, *things: Thing | str) -> None:
         """Take things, or the things of some names, out of the town: all of them or, after an error, none."""
-        removed = [self._find(t) for t in things]
+        removed = [self[t] for t in things]
         self._things = [t for t in self._things if t not in removed]
         for thing in removed:
             write(thing, town=None, track=None, way=None)
@@ -481,7 +472,7 @@ class Town:
         bare = WEATHER_KINDS[WEATHERS.index(checks.weather(self._weather).kind)].bare_trees
         kinds = [k for k in kinds_of(noun) if not k.endswith(" bare") or bare or k == noun]
         if paint is not None and len(kinds) > 1:
-            kinds = [k for k in kinds if may_be_painted(k)] or kinds
+            kinds = [k for k in kinds if paintable(k)] or kinds
         if len(kinds) == 1:
             return kinds
         first = kinds[int(self._uniform("kind") * len(kinds))]

@@ -175,14 +175,7 @@ def _rounded(values: Any) -> Any:
 
 
 def truth(scene: Scene, things: list[Thing], frame: Frame, time: float) -> Truth:
-    """The truth of a scene and its picture.
-
-    Args:
-        scene: the town's scene.
-        things: the town's things, in the order of the scene.
-        frame: the picture of the scene.
-        time: seconds since the town began.
-    """
+    """The truth of a town's scene, of its things in the order of the scene, and of the scene's picture."""
     height, width = frame.ids.shape
     view = views(scene.camera.row()[None], width, height)[0].astype(np.float64)
     intrinsics = np.array([[view[12], 0.0, view[13]], [0.0, view[12], view[14]], [0.0, 0.0, 1.0]])
@@ -264,12 +257,7 @@ def _picture_box(
 
 
 def _cut_at_near_plane(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """(k, 3) corners of what is left of triangles behind the near plane, in the camera's frame.
-
-    Args:
-        vertices: (n, 3) right, down and forward of the camera, metres.
-        triangles: (m, 3) their corners.
-    """
+    """(k, 3) corners of what is left of triangles behind the near plane, in the camera's frame, metres."""
     edges = triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)
     start, end = vertices[edges[:, 0]], vertices[edges[:, 1]]
     crosses = (start[:, 2] < NEAR) != (end[:, 2] < NEAR)

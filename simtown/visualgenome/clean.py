@@ -76,21 +76,16 @@ class Cleaner:
     def __init__(self, steps: Collection[str] = STEPS, counts: Mapping[str, int] | None = None) -> None:
         spelling = partial(_each, cache(partial(_corrected, counts=counts or {})))
         names = [name for name in STEPS if name in steps]
-        entity: dict[str, Callable[[str], str]] = {
-            "be": partial(_without, _BE),
-            "determiners": _without_determiners,
-            "spelling": spelling,
-            "lemmas": partial(_each, singular),
-            "nouns": _nouns,
+        steps_of: dict[str, tuple[Callable[[str], str], ...]] = {  # of an entity, and of a predicate
+            "be": (partial(_without, _BE), partial(_without, _BE | {"being"})),
+            "determiners": (_without_determiners, partial(_without, _DETERMINERS)),
+            "spelling": (spelling, spelling),
+            "lemmas": (partial(_each, singular), _lemmas_of_predicate),
+            "nouns": (_nouns,),
         }
-        predicate: dict[str, Callable[[str], str]] = {
-            "be": partial(_without, _BE | {"being"}),
-            "determiners": partial(_without, _DETERMINERS),
-            "spelling": spelling,
-            "lemmas": _lemmas_of_predicate,
-        }
-        self.entity = _remembered([entity[name] for name in names if name in entity])
-        self.predicate = _remembered([predicate[name] for name in names if name in predicate])
+        chosen = [steps_of[name] for name in names if name in steps_of]
+        self.entity = _remembered([functions[0] for functions in chosen])
+        self.predicate = _remembered([functions[1] for functions in chosen if len(functions) > 1])
 
 
 def _remembered(functions: Sequence[Callable[[str], str]]) -> Callable[[str], str]:
@@ -129,9 +124,6 @@ def _without(words: Collection[str], text: str) -> str:
 def _without_determiners(entity: str) -> str:
     """An entity of nothing else keeps its last word: a picture may show a letter, "a"."""
     return _without(_DETERMINERS, entity) or entity.rpartition(" ")[2]
-
-
-# lemmas
 
 
 @cache
@@ -179,10 +171,7 @@ def _infinitive(word: str) -> str:
 
 @cache
 def _later(word: str) -> str:
-    """A word of a predicate after the first, as a verb or a noun by its usual part of speech.
-
-    "man wearing", "in hands of".
-    """
+    """A word of a predicate after the first, as a verb ("man wearing") or a noun ("in hands of")."""
     if word in _PLACES:
         return word
     tag = _tag(word)
@@ -197,9 +186,6 @@ def _lemmas_of_predicate(predicate: str) -> str:
     return " ".join([_infinitive(first), *map(_later, others)])
 
 
-# spelling
-
-
 @cache
 def _dictionary() -> Any:
     from spellchecker import SpellChecker
@@ -208,13 +194,8 @@ def _dictionary() -> Any:
 
 
 def _corrected(word: str, counts: Mapping[str, int]) -> str:
-    """An unknown word becomes a known one that is one edit away, if there is one.
-
-    Of equally likely neighbours the one that the corpus uses most is taken, then the one that English uses
-    most.
-    """
-    # Three letters are one edit away from too much; numbers, names with an apostrophe and compounds are no
-    # slips.
+    """An unknown word becomes a known one that is one edit away, if there is one."""
+    # three letters are one edit away from too much; numbers, apostrophes and compounds are no slips
     if len(word) < 4 or not word.isascii() or not word.isalpha():
         return word
     dictionary = _dictionary()
@@ -225,9 +206,8 @@ def _corrected(word: str, counts: Mapping[str, int]) -> str:
         return word
 
     def likelihood(neighbour: str) -> tuple[Any, ...]:
-        """Two letters that changed places are the likeliest slip ("lable" is a label, not a table), a wrong
-        first letter the unlikeliest; the alphabet comes last, so that every run says the same.
-        """
+        # letters that changed places are the likeliest slip ("lable" is a label, not a table), a wrong first
+        # letter the unlikeliest; the alphabet comes last, so that every run says the same
         swapped, same_start = sorted(neighbour) == sorted(word), neighbour[0] == word[0]
         common = _used(neighbour, counts), dictionary.word_usage_frequency(neighbour)
         return not swapped, not same_start, -common[0], -common[1], neighbour
@@ -242,16 +222,8 @@ def _used(word: str, counts: Mapping[str, int]) -> int:
     return max(counts.get(form, 0) for form in forms)
 
 
-# nouns
-
-
 def _nouns(entity: str) -> str:
-    """Only the nouns of an entity.
-
-    Counts what stands before the first preposition or "and" ("leg of man" is a leg); of that the last word
-    stays whatever it is ("writing", "top"), and the words before it if they usually are nouns ("stop sign"
-    and "fire hydrant", but not "red hydrant").
-    """
+    """What stands before the first preposition or "and": the last word, and nouns before it ("stop sign")."""
     words = entity.split()
     end = next((i for i, word in enumerate(words) if i and _tag(word) in ("IN", "CC", "TO")), len(words))
     words = words[:end]
@@ -262,10 +234,7 @@ def _nouns(entity: str) -> str:
 
 @cache
 def _is_noun(word: str) -> bool:
-    """Whether a word before a noun is one too, by its usual part of speech.
-
-    A verb ("stop sign") or an unknown word is, if it can be one.
-    """
+    """Whether a word before a noun usually is one too, or a verb ("stop sign") or unknown and can be one."""
     if word.endswith(("'s", "'")) or word in _SIDES:
         return False
     tag = _tag(word)

@@ -25,6 +25,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from hashlib import file_digest, sha256
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -60,28 +61,25 @@ _TABLES: dict[str, dict[str, pa.DataType]] = {
     PREDICATES: {"predicate": TEXT, "count": INTEGER, "kept": FLAG},
     ENTITIES: {"entity": TEXT, "subject": INTEGER, "object": INTEGER},
 }
-RECORD = RunRecord(
-    NAME,
-    "simtown visual genome",
-    "simtown vg prepare",
-    frozenset({NAME, *_TABLES}),
-    schema=1,
-    what="statements",
-)
+_OWNED = frozenset({NAME, *_TABLES})
+RECORD = RunRecord(NAME, "simtown visual genome", "simtown vg prepare", _OWNED, 1, "statements")
+#: Reasons why statements are dropped, in this order.
+DROPPED = ("without_an_end", "emptied", "repeated", "rare")
 #: Statements in a row group of triples.parquet.
 GROUP = 1 << 17
-#: Rows of Table 1 by the released file that holds them: name in the table, kind of its records, and how many
-#: each has.
+
+
+def _attributes(record: Attributes) -> int:
+    return sum(len(thing.attributes or ()) for thing in record.attributes)
+
+
+#: Rows of Table 1 by the released file: name in the table, kind of its records, and how many each has.
 FURTHER: dict[str, tuple[str, type, Callable[[Any], int]]] = {
     "image_data": ("images", ImageData, lambda record: 1),
     "region_descriptions": ("regions", Regions, lambda record: len(record.regions)),
     "question_answers": ("questions", Questions, lambda record: len(record.qas)),
     "objects": ("objects", Objects, lambda record: len(record.objects)),
-    "attributes": (
-        "attributes",
-        Attributes,
-        lambda record: sum(len(thing.attributes or ()) for thing in record.attributes),
-    ),
+    "attributes": ("attributes", Attributes, _attributes),
 }
 
 
@@ -135,7 +133,8 @@ def prepare(
         if source.is_dir():
             content |= _from_counts(source, directory, settings)
         else:
-            content |= _from_file(source, directory, settings, skip_bad, progress)
+            graphs = Records(source, Graph, skip_bad=skip_bad, progress=progress)
+            content |= _from_file(graphs, directory, settings)
         for path, kind in counted:
             name, record, size = FURTHER[kind]
             items: Records[Any] = Records(path, record, skip_bad=skip_bad, progress=progress)
@@ -191,9 +190,6 @@ def _kind(path: Path) -> str:
     return kind
 
 
-# from the files
-
-
 class _Codes(dict[str, int]):
     """Numbers strings in the order in which they come."""
 
@@ -202,14 +198,7 @@ class _Codes(dict[str, int]):
         return code
 
 
-def _from_file(
-    source: Path,
-    directory: Path,
-    settings: PrepareSettings,
-    skip_bad: bool,
-    progress: Callable[[int], object] | None,
-) -> dict[str, Any]:
-    graphs = Records(source, Graph, skip_bad=skip_bad, progress=progress)
+def _from_file(graphs: Records[Graph], directory: Path, settings: PrepareSettings) -> dict[str, Any]:
     entities, predicates = _Codes(), _Codes()
     listed = 0
     numbers, codes, boxes = array("q"), array("i"), array("f")
@@ -221,20 +210,16 @@ def _from_file(
             boxes.extend((s.x, s.y, s.w, s.h, o.x, o.y, o.w, o.h))
     if not codes:
         raise ValueError(
-            f"{source} states no relationships: give Visual Genome's relationships.json or scene_graphs.json"
+            f"{graphs.path} states no relationships: give relationships.json or scene_graphs.json"
         )
     raw = np.frombuffer(codes, dtype=np.int32).reshape(-1, 3)
     uses = [*_uses(entities, raw[:, ::2]), *_uses(predicates, raw[:, 1])]
     cleaner = Cleaner(settings.steps, word_counts(uses))
     kinds = (entities, cleaner.entity), (predicates, cleaner.predicate), (entities, cleaner.entity)
-    columns = [
-        *np.frombuffer(numbers, dtype=np.int64).reshape(-1, 4).T,
-        *(_cleaned(column, *kind) for column, kind in zip(raw.T, kinds, strict=True)),
-        *(
-            pa.FixedSizeListArray.from_arrays(pa.array(box.ravel()), 4)
-            for box in np.hsplit(np.frombuffer(boxes, dtype=np.float32).reshape(-1, 8), 2)
-        ),
-    ]
+    columns = list(np.frombuffer(numbers, dtype=np.int64).reshape(-1, 4).T)
+    columns += [_cleaned(column, *kind) for column, kind in zip(raw.T, kinds, strict=True)]
+    for box in np.hsplit(np.frombuffer(boxes, dtype=np.float32).reshape(-1, 8), 2):
+        columns.append(pa.FixedSizeListArray.from_arrays(pa.array(box.ravel()), 4))
     stated = pa.table(columns, names=list(_TABLES[TRIPLES]))
     whole = stated.drop_null()
     rows = _first_of_each(whole) if settings.once else whole
@@ -246,20 +231,19 @@ def _from_file(
         pq.write_table(kept, target, row_group_size=GROUP, compression="zstd")
     _write_counts(directory, _counted(kept, ROLES))
     _write_predicates(directory, {name: count for (name,), count in counts.items()}, settings.least)
-    return {
-        "table1": {"images": graphs.good, "relationships": len(raw)},
-        "statements": {
-            "stated": listed,
-            "without_an_end": listed - len(raw),
-            "emptied": len(raw) - len(whole),
-            "repeated": len(whole) - len(rows),
-            "rare": len(rows) - len(kept),
-            "kept": len(kept),
-        },
-        "bad_records": graphs.bad,
-        "first_bad": graphs.first_bad,
-        "bytes_read": graphs.read,
-    }
+    left = (listed, len(raw), len(whole), len(rows), len(kept))  # after each reason to drop some
+    table1 = {"images": graphs.good, "relationships": len(raw)}
+    return _content(table1, left, graphs.read, graphs.bad, graphs.first_bad)
+
+
+def _content(
+    table1: dict[str, int], left: Sequence[int], read: int, bad: int = 0, first_bad: str = ""
+) -> Any:
+    """What prepared.json says; `left` are the statements at first, and after each reason to drop some."""
+    dropped = [before - after for before, after in pairwise(left)]
+    statements = {"stated": left[0], **dict(zip(DROPPED, dropped, strict=True)), "kept": left[-1]}
+    found = {"table1": table1, "statements": statements}
+    return {**found, "bad_records": bad, "first_bad": first_bad, "bytes_read": read}
 
 
 def _uses(strings: Iterable[str], codes: np.ndarray) -> Iterable[tuple[str, int]]:
@@ -274,10 +258,7 @@ def _cleaned(codes: np.ndarray, strings: Iterable[str], function: Callable[[str]
 
 
 def _first_of_each(stated: pa.Table) -> pa.Table:
-    """The rows, in order, that state something of two things of an image for the first time.
-
-    Things without a number are all different.
-    """
+    """The rows that state something of two things for the first time; things without a number all differ."""
     row = np.arange(len(stated))
     subject, obj = stated["subject_id"].to_numpy(), stated["object_id"].to_numpy()
     subject = np.where((subject < 0) | (obj < 0), -1 - row, subject)
@@ -293,24 +274,18 @@ def _counted(stated: pa.Table, names: Sequence[str]) -> dict[tuple[str, ...], in
     shape = [max(len(column.dictionary), 1) for column in columns]
     codes = np.ravel_multi_index([column.indices.to_numpy() for column in columns], shape)
     keys, counts = np.unique(codes, return_counts=True)
-    values = (
-        column.dictionary.take(pa.array(codes)).to_numpy(zero_copy_only=False).tolist()
-        for column, codes in zip(columns, np.unravel_index(keys, shape), strict=True)
-    )
+    pairs = zip(columns, np.unravel_index(keys, shape), strict=True)
+    taken = (column.dictionary.take(pa.array(codes)) for column, codes in pairs)
+    values = (texts.to_numpy(zero_copy_only=False).tolist() for texts in taken)
     return dict(zip(zip(*values, strict=True), counts.tolist(), strict=True))
-
-
-# from published counts
 
 
 def _from_counts(source: Path, directory: Path, settings: PrepareSettings) -> dict[str, Any]:
     paths = published.tables(source)
     missing = [name for name in published.NEEDED if name not in paths]
     if missing:
-        raise FileNotFoundError(
-            f"{source} holds no {missing[0]}.tsv: give a folder of published counts, or relationships.json "
-            "itself"
-        )
+        wanted = "give a folder of published counts, or relationships.json itself"
+        raise FileNotFoundError(f"{source} holds no {missing[0]}.tsv: {wanted}")
     stated = published.predicates(paths["relations_count"])
     stated_triples = published.triples(paths["triples_150x50"])
     entities: Counter[str] = Counter()
@@ -331,28 +306,12 @@ def _from_counts(source: Path, directory: Path, settings: PrepareSettings) -> di
     _write_predicates(directory, predicates, settings.least)
     total = sum(stated.values())
     kept = sum(n for n in predicates.values() if n >= settings.least)
-    table1 = {
-        name: sum(published.counts(paths[f"{name}_count"]).values())
-        for name in ("objects", "attributes")
-        if f"{name}_count" in paths
-    }
-    return {
-        "table1": {"relationships": total, **table1},
-        "statements": {
-            "stated": total,
-            "without_an_end": 0,
-            "emptied": emptied,
-            "repeated": 0,
-            "rare": total - emptied - kept,
-            "kept": kept,
-        },
-        "bad_records": 0,
-        "first_bad": "",
-        "bytes_read": sum(path.stat().st_size for path in paths.values()),
-    }
-
-
-# what both write
+    table1 = {"relationships": total}
+    for name in ("objects", "attributes"):
+        if f"{name}_count" in paths:
+            table1[name] = published.counts(paths[f"{name}_count"]).total()
+    left = (total, total, total - emptied, total - emptied, kept)
+    return _content(table1, left, sum(path.stat().st_size for path in paths.values()))
 
 
 def _write(directory: Path, name: str, rows: list[tuple[Any, ...]]) -> None:

@@ -50,17 +50,12 @@ def _read(path: Path, names: tuple[str, ...], numbers: tuple[str, ...]) -> Itera
     with PackedFile(path, follow=False) as file:
         text = file.read()
     try:
-        table = csv.read_csv(
-            pa.BufferReader(text),
-            parse_options=csv.ParseOptions(delimiter="\t", quote_char=False),
-            convert_options=csv.ConvertOptions(
-                column_types=kinds, include_columns=list(kinds), null_values=[]
-            ),
-        )
+        parse = csv.ParseOptions(delimiter="\t", quote_char=False)
+        convert = csv.ConvertOptions(column_types=kinds, include_columns=list(kinds), null_values=[])
+        table = csv.read_csv(pa.BufferReader(text), parse_options=parse, convert_options=convert)
     except (pa.ArrowException, LookupError) as error:
-        raise DamagedError(
-            f"{path} must be a table of {', '.join(kinds)} ({error}): fetch it again"
-        ) from error
+        wanted = f"a table of {', '.join(kinds)}"
+        raise DamagedError(f"{path} must be {wanted} ({error}): fetch it again") from error
     return zip(*(column.to_pylist() for column in table.columns), strict=True)
 
 
@@ -112,16 +107,9 @@ def class_names(directory: Path) -> list[str]:
 
 
 def marked(path: Path, names: list[str]) -> Iterator[list[ImageObject]]:
-    """Things in the images of an annotation file of published counts.
+    """Things in the images of an annotation file of published counts, with the `names` of classes by number.
 
-    Its form is [[image, {"objs": [{"cls", "bbox": x1 y1 x2 y2}]} or null], ...].
-
-    Args:
-        path: of the annotation file.
-        names: of the classes, by number.
-
-    Raises:
-        DamagedError: it is not such a file, or has a class without a name.
+    Its form is [[image, {"objs": [{"cls", "bbox": x1 y1 x2 y2}]} or null], ...]. Raises DamagedError.
     """
     for _, image in _json(path, list[tuple[str | None, _Marked | None]]):
         boxes = image.objs if image else []

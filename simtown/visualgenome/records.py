@@ -95,10 +95,7 @@ class Graph(_Image, kw_only=True, gc=False):
     objects: list[ImageObject] | None = None
 
     def statements(self) -> Iterator[tuple[Relationship, ImageObject, ImageObject]]:
-        """Every relationship with its subject and object.
-
-        One whose end is not in the record is left out, as in the official reader.
-        """
+        """Relationships that have both ends in the record; the official reader leaves others out, too."""
         things: dict[int, ImageObject] | None = None
         for relation in self.relationships:
             subject, obj = relation.subject, relation.object

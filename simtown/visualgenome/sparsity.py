@@ -1,8 +1,4 @@
-"""How thinly Visual Genome covers even simple spatial relations (section 6.2, Figure 11).
-
-Of the most frequent entities: in how many images two of them occur together, and how often one stands left of
-the other by their boxes.
-"""
+"""How thinly Visual Genome covers even simple spatial relations (section 6.2, Figure 11)."""
 
 from __future__ import annotations
 
@@ -63,8 +59,7 @@ class Sparsity:
         return _share(self.left[~np.eye(len(self.names), dtype=bool)] == 0)
 
     def lopsided(self, least: int = 9) -> list[tuple[str, str, int, int]]:
-        """(a, b, a left of b, b left of a) for every pair counted at least `least` times, the most lopsided
-        first.
+        """(a, b, a left of b, b left of a) of pairs counted at least `least` times, the most lopsided first.
 
         The measure is (b left of a + 1) / (a left of b + 1): without the ones, every pair never seen in one
         order would be as lopsided as any other. Least is 9 by default: the paper's example of 1 against 8.
@@ -89,10 +84,7 @@ def _share(empty: np.ndarray) -> float:
 
 
 class _Marked(msgspec.Struct, gc=False):
-    """A record of objects.json, scene_graphs.json or relationships.json.
-
-    It holds things by themselves, or the ends of relationships.
-    """
+    """A record of objects.json, scene_graphs.json or relationships.json, whose ends are its things."""
 
     objects: list[ImageObject] | None = None
     relationships: list[Relationship] | None = None
@@ -165,20 +157,9 @@ class ImageSource:
             )
 
 
-def _tally(
-    code: np.ndarray,
-    x: np.ndarray,
-    w: np.ndarray,
-    boxes: np.ndarray,
-    together: np.ndarray,
-    left: np.ndarray,
-    apart: np.ndarray,
-) -> None:
-    """Add one image: code (m,) int64 entities; x, w (m,) float64 left edges and widths.
-
-    The rest as in :class:`Sparsity`.
-    """
-    here = np.bincount(code, minlength=len(boxes))
+def _tally(code: np.ndarray, x: np.ndarray, w: np.ndarray, boxes: np.ndarray, pairs: np.ndarray) -> None:
+    """Add one image: (m,) entities, left edges and widths; `pairs` are together, left and apart."""
+    here, (together, left, apart) = np.bincount(code, minlength=len(boxes)), pairs
     kinds = np.flatnonzero(here)
     boxes += here
     together[np.ix_(kinds, kinds)] += 1
@@ -193,13 +174,7 @@ def _tally(
 def sparsity(source: ImageSource, top: int = 100, steps: Iterable[str] = STEPS) -> Sparsity:
     """Count the `top` entities marked most often, then their pairs: two passes over the images.
 
-    Args:
-        source: the images.
-        top: number of entities, the most frequent ones.
-        steps: of the cleaning of names, of :data:`simtown.visualgenome.clean_settings.STEPS`.
-
-    Raises:
-        ValueError: top is below 2, or nothing is marked.
+    Names are cleaned by `steps`. Raises ValueError if top is below 2, or nothing is marked.
     """
     if top < 2:
         raise ValueError(f"top must be at least 2, not {top}")
@@ -214,60 +189,49 @@ def sparsity(source: ImageSource, top: int = 100, steps: Iterable[str] = STEPS) 
         counts[cleaner.entity(text)] += count
     del counts[""]
     if not counts:
-        raise ValueError(
-            "nothing is marked in these images: give objects.json, scene_graphs.json or relationships.json"
-        )
+        files = "objects.json, scene_graphs.json or relationships.json"
+        raise ValueError(f"nothing is marked in these images: give {files}")
     chosen = sorted(counts, key=lambda name: (-counts[name], name))[:top]
     number = {name: i for i, name in enumerate(chosen)}
     code_of = {text: number.get(cleaner.entity(text), -1) for text in raw}
     n = len(chosen)
-    boxes, (together, left, apart) = np.zeros(n, dtype=np.int64), np.zeros((3, n, n), dtype=np.int64)
+    boxes, pairs = np.zeros(n, dtype=np.int64), np.zeros((3, n, n), dtype=np.int64)
     for names, box in source:
         code = np.array([code_of[name] for name in names], dtype=np.int64)
         kept = code >= 0
-        _tally(code[kept], box[kept, 0], box[kept, 2], boxes, together, left, apart)
+        _tally(code[kept], box[kept, 0], box[kept, 2], boxes, pairs)
+    together, left, apart = pairs
     return Sparsity(tuple(chosen), boxes, images, together, left, apart, source.bad)
 
 
 def write_tables(sparsity: Sparsity, path: Path) -> None:
     """Write a CSV table with a row for each ordered pair of different entities."""
     names, counts = sparsity.names, (sparsity.together, sparsity.left, sparsity.apart)
-    rows = [
-        (names[i], names[j], *(int(count[i, j]) for count in counts))
-        for i, j in permutations(range(len(names)), 2)
-    ]
+    ordered = permutations(range(len(names)), 2)
+    rows = [(names[i], names[j], *(int(count[i, j]) for count in counts)) for i, j in ordered]
     save_text(path, Table(("a", "b", "images", "a_left_of_b", "a_apart_left_of_b"), rows).csv())
 
 
 def heatmap(sparsity: Sparsity, path: Path) -> None:
-    """Draw Figure 11: images in which two entities occur together, on a logarithmic grey scale.
-
-    Empty cells stay white.
-    """
+    """Draw Figure 11: images in which two entities occur together, on a logarithmic grey scale."""
     from matplotlib.colors import LogNorm
 
     n = len(sparsity.names)
     side = max(5.0, 1.5 + 0.105 * n)
     figure = new_figure(side + 1.0, side + 1.2)
     axes: Any = figure.add_subplot()
-    visible = np.ma.masked_equal(sparsity.together, 0)
-    greys: Any = "Greys"
-    picture = axes.imshow(
-        visible, cmap=greys, norm=LogNorm(0.15, max(int(sparsity.together.max()), 2)), interpolation="nearest"
-    )
+    visible = np.ma.masked_equal(sparsity.together, 0)  # empty cells stay white
+    scale = LogNorm(0.15, max(int(sparsity.together.max()), 2))
+    picture = axes.imshow(visible, cmap="Greys", norm=scale, interpolation="nearest")
     size = 5.2 if n > 60 else 8
     names = [figure_text(name) for name in sparsity.names]
     axes.set_xticks(range(n), names, rotation=90, fontsize=size)
     axes.set_yticks(range(n), names, fontsize=size)
     axes.tick_params(length=0, pad=1.5, colors=INK)
     axes.spines[:].set_color(AXIS)
-    axes.set_title(
-        f"In how many of {sparsity.images:,} images two of the {n} most frequent entities occur together\n"
-        f"{sparsity.empty():.1%} of the pairs never do (white)",
-        fontsize=10,
-        color=INK,
-        pad=10,
-    )
+    title = f"In how many of {sparsity.images:,} images two of the {n} most frequent entities occur together"
+    never = f"{sparsity.empty():.1%} of the pairs never do (white)"
+    axes.set_title(f"{title}\n{never}", fontsize=10, color=INK, pad=10)
     bar = figure.colorbar(picture, ax=axes, shrink=0.5, pad=0.01)
     bar.set_label("images; on the diagonal, images with two or more of it", fontsize=8, color=INK)
     bar.ax.tick_params(labelsize=7)

@@ -1,7 +1,4 @@
-"""The paper's Tables 1 and 2 from a prepared directory, beside its printed numbers.
-
-Also unique relationships by threshold, and marginals.
-"""
+"""The paper's Tables 1 and 2 from a prepared directory, beside its printed numbers; and marginals."""
 
 from __future__ import annotations
 
@@ -120,17 +117,11 @@ def statistics(directory: Path) -> Statistics:
     entities = marginals["entity"].to_pylist()
     subject, obj = (marginals[role].to_numpy() for role in ("subject", "object"))
     kept = table.filter(table["kept"])
-    return Statistics(
-        content=content,
-        table2=tuple(sum(by_name.get(p, 0) for p in entry.predicates) for entry in TABLE2),
-        unique=tuple(unique),
-        most_frequent={
-            "entity": _ranked(entities, subject + obj),
-            "subject": _ranked(entities, subject),
-            "object": _ranked(entities, obj),
-            "relation": _ranked(kept["predicate"].to_pylist(), kept["count"].to_numpy()),
-        },
-    )
+    table2 = tuple(sum(by_name.get(p, 0) for p in entry.predicates) for entry in TABLE2)
+    stated = {"entity": subject + obj, "subject": subject, "object": obj}
+    most_frequent = {role: _ranked(entities, numbers) for role, numbers in stated.items()}
+    most_frequent["relation"] = _ranked(kept["predicate"].to_pylist(), kept["count"].to_numpy())
+    return Statistics(content, table2, tuple(unique), most_frequent)
 
 
 def _ranked(names: Sequence[str], counts: np.ndarray) -> list[tuple[str, int]]:
@@ -155,12 +146,7 @@ def frequency_table(directory: Path, top: int) -> list[tuple[str, int, int]]:
 
 
 def write_frequencies(rows: Sequence[tuple[str, int, int]], path: Path, source: str) -> None:
-    """Write the CSV table that `simtown generate --frequencies` reads.
-
-    Lines that begin with # say where it is from.
-    """
-    about = (
-        f"# How often the {len(rows)} entities stated most are subject and object of a relationship. "
-        f"{printable(source)}"
-    )
-    save_text(path, f"entity,subject,object\n{about}\n{Table((), rows).csv(header=False)}")
+    """Write the CSV table that `simtown generate --frequencies` reads; # says where it is from."""
+    about = f"# How often the {len(rows)} entities stated most are subject and object of a relationship."
+    lines = Table((), rows).csv(header=False)
+    save_text(path, f"entity,subject,object\n{about} {printable(source)}\n{lines}")

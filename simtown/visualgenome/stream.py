@@ -20,6 +20,8 @@ from simtown.core.files import DamagedError
 from simtown.core.packed import BLOCK, PackedFile
 
 T = TypeVar("T")
+#: Receives numbers of bytes that were read from disk.
+Progress = Callable[[int], object]
 
 #: Bytes of the longest record: five times the longest of Visual Genome's. After damage, the search for the
 #: next record begins again when so many bytes have no end.
@@ -32,13 +34,11 @@ _ANY = re.compile(rb'\{\s*"([^"\\]*)"\s*:')
 
 
 class Records(Generic[T]):
-    """Iterate over the records of a file that holds one JSON array of objects.
+    """Iterate over the records of a file that holds one JSON array of objects; plain, .gz, .xz or .zip.
 
     Args:
-        path: plain, .gz, .xz or .zip.
         kind: the msgspec type of a record.
         skip_bad: pass over malformed records and count them.
-        progress: receives the number of bytes of the file on disk that were read, after every block.
 
     Attributes:
         good: records decoded so far.
@@ -52,12 +52,7 @@ class Records(Generic[T]):
     """
 
     def __init__(
-        self,
-        path: Path,
-        kind: type[T],
-        *,
-        skip_bad: bool = False,
-        progress: Callable[[int], object] | None = None,
+        self, path: Path, kind: type[T], *, skip_bad: bool = False, progress: Progress | None = None
     ) -> None:
         self.path, self._skip, self._progress = path, skip_bad, progress
         self._decoder = msgspec.json.Decoder(kind)

@@ -34,10 +34,8 @@ def test_numbers_run_entities_props_ground(a):
 def test_starts_divide_the_rows(a, kind):
     starts = getattr(a, f"{kind}_start")
     rows = {"vertex": a.vertices, "triangle": a.triangles, "hull": a.hull, "lamp": a.lamps}[kind]
-    assert starts.dtype == np.int64
-    assert len(starts) == len(NAMES) + 1
-    assert starts[0] == 0
-    assert starts[-1] == len(rows)
+    assert (starts.dtype, len(starts)) == (np.int64, len(NAMES) + 1)
+    assert (starts[0], starts[-1]) == (0, len(rows))
     assert (np.diff(starts) >= (0 if kind == "lamp" else 1)).all()
 
 
@@ -97,12 +95,9 @@ def test_a_car_has_two_lamps_at_either_end(a):
         assert np.abs(pair[:, 1].sum()) < 1e-3
 
 
-def test_only_windows_have_part_numbers(a):
+def test_only_windows_have_part_numbers_and_those_of_a_vehicle_have_one(a):
     assert (a.parts[KINDS[a.materials] != WINDOW] == 0).all()
     assert a.parts.max() > 10
-
-
-def test_all_windows_of_a_vehicle_have_one_number(a):
     vehicles = np.arange(len(a.triangles)) < a.triangle_start[len(ENTITIES)]
     assert set(a.parts[vehicles & (KINDS[a.materials] == WINDOW)].tolist()) == {SALOON}
 

@@ -21,19 +21,15 @@ def names(mesh):
 def faces(mesh):
     """Its triangles as a set, whatever their order and first corner."""
     rounded = np.round(mesh.vertices[mesh.triangles], 9) + 0.0
-    return {
-        (int(m), *min(tuple(map(tuple, np.roll(t, k, axis=0).tolist())) for k in range(3)))
-        for t, m in zip(rounded, mesh.materials, strict=True)
-    }
+    turned = np.stack([np.roll(rounded, k, axis=1) for k in range(3)], axis=1).tolist()
+    return {(int(m), str(min(triangles))) for triangles, m in zip(turned, mesh.materials, strict=True)}
 
 
 CONVEX = {
     "box": box((2.0, 1.0, 0.5), (1.0, 2.0, 3.0), "red"),
     "block": block((2.0, 1.4, 0.9), (1.0, -2.0, 0.3), "red", 0.15),
     "frustum": frustum((2.0, 1.4, 0.9), (1.2, 0.8), (0.0, 1.0, 0.3), "red"),
-    "cylinder x": cylinder(0.4, 1.5, (0.3, 0.2, 0.1), "red", "x", 9),
-    "cylinder y": cylinder(0.4, 1.5, (0.3, 0.2, 0.1), "red", "y", 12),
-    "cylinder z": cylinder(0.4, 1.5, (0.3, 0.2, 0.1), "red", "z", 10),
+    **{f"cylinder {axis}": cylinder(0.4, 1.5, (0.3, 0.2, 0.1), "red", axis, 9) for axis in "xyz"},
     "cone": cylinder(0.4, 1.5, (0.3, 0.2, 0.1), "red", "z", 8, 0.0),
     "cone upside down": cylinder(0.02, 1.5, (0.3, 0.2, 0.1), "red", "y", 8, 0.6),
     "tapered cylinder": cylinder(0.4, 1.5, (0.3, 0.2, 0.1), "red", "x", 8, 0.2),
@@ -54,7 +50,6 @@ def test_convex_parts_are_closed_wound_outwards_and_equal_their_hull(part):
     hull = trimesh.convex.convex_hull(part.vertices)
     assert shape.is_watertight
     assert shape.is_winding_consistent
-    assert shape.volume > 0
     assert shape.volume == pytest.approx(hull.volume, rel=2e-3)
     assert shape.area == pytest.approx(hull.area, rel=2e-3)
     outwards = corners(part)[:, 0] - part.vertices.mean(axis=0)
@@ -247,12 +242,9 @@ DECALS = {
     "front": (front(ACROSS, UP, 1.5, "glass"), (1, 0, 0), [[1.515, -0.5, 0.2], [1.515, 0.3, 0.8]]),
     "back": (back(ACROSS, UP, -1.5, "glass"), (-1, 0, 0), [[-1.515, -0.5, 0.2], [-1.515, 0.3, 0.8]]),
     "top": (top(ACROSS, UP, 1.5, "glass"), (0, 0, 1), [[-0.5, 0.2, 1.515], [0.3, 0.8, 1.515]]),
-    "panel": (
-        panel(FLANK, "glass", (0.25, 0.75), (0, 0.5)),
-        (0, -1, 0),
-        [[0.5, -1.015, 0], [1.5, -1.015, 0.5]],
-    ),
 }
+PANEL = panel(FLANK, "glass", (0.25, 0.75), (0, 0.5))
+DECALS["panel"] = (PANEL, (0, -1, 0), [[0.5, -1.015, 0], [1.5, -1.015, 0.5]])
 
 
 @pytest.mark.parametrize(("decal", "direction", "extent"), DECALS.values(), ids=DECALS)

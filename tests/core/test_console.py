@@ -33,21 +33,9 @@ def test_no_word_of_a_table_is_cut(table, width):
 
 def test_a_table_that_is_too_wide_is_printed_row_by_row(table):
     lines = [line.rstrip() for line in printed(PlainConsole(width=30), table).splitlines()]
-    assert lines == [
-        "How fast",
-        "stage    render",
-        "examples 1,000,000",
-        "seconds  3,141.5",
-        "note     the engine for",
-        "         processors",
-        "",
-        "stage    encode",
-        "examples 1,000,000",
-        "seconds  27.2",
-        "note     LZ4",
-        "",
-        "on one core",
-    ]
+    first = ["stage    render", "examples 1,000,000", "seconds  3,141.5", "note     the engine for"]
+    second = ["stage    encode", "examples 1,000,000", "seconds  27.2", "note     LZ4"]
+    assert lines == ["How fast", *first, "         processors", "", *second, "", "on one core"]
 
 
 def test_what_a_file_gets_does_not_depend_on_the_terminal(table, monkeypatch):

@@ -8,13 +8,8 @@ import pytest
 from tests.conftest import every_command
 
 #: Modules of the extras' packages whose names differ from the packages'.
-MODULES = {
-    "scikit-learn": "sklearn",
-    "pyopengl": "OpenGL",
-    "cuda-core": "cuda.core",
-    "nvidia-cuda-nvrtc": "nvidia.cu13",
-    "pyspellchecker": "spellchecker",
-}
+MODULES = {"scikit-learn": "sklearn", "pyopengl": "OpenGL", "pyspellchecker": "spellchecker"}
+MODULES |= {"cuda-core": "cuda.core", "nvidia-cuda-nvrtc": "nvidia.cu13"}
 PLAIN = "plain"
 #: What each command is called with; those under PLAIN need no extra.
 CALLS = {
@@ -85,9 +80,8 @@ def endings(tmp_path_factory, plain, together):
     (folder / "town").symlink_to(plain)
     (folder / "words.txt").write_text("a bus on the road\n")
     (folder / "judgements.csv").write_text("")
-    (folder / "grid.toml").write_text(
-        'version = 1\n[[grid]]\nstudy = "physical"\ndata = "data"\nmodel = "ngram:words.txt"\n'
-    )
+    grid = 'version = 1\n[[grid]]\nstudy = "physical"\ndata = "data"\nmodel = "ngram:words.txt"\n'
+    (folder / "grid.toml").write_text(grid)
     # what stands behind an option's name only tells a call from another of the same command
     named = [(extra, name, arguments) for extra, calls in CALLS.items() for name, arguments in calls.items()]
     calls = [[*name.split(" --")[0].split(), *arguments] for _, name, arguments in named]
@@ -96,11 +90,10 @@ def endings(tmp_path_factory, plain, together):
 
 
 def test_every_command_is_tried():
-    commands = {
-        name
-        for name, command in every_command().items()
-        if not hasattr(command, "commands") or (name and command.invoke_without_command)
-    }
+    def runs(name, command):
+        return not hasattr(command, "commands") or (name and command.invoke_without_command)
+
+    commands = {name for name, command in every_command().items() if runs(name, command)}
     assert {name.split(" --")[0] for calls in CALLS.values() for name in calls} == commands
 
 

@@ -37,8 +37,6 @@ def test_values_on_an_axis_are_round_and_few():
 
 
 def test_a_figure_needs_no_display_and_no_pyplot():
-    code = (
-        "import sys, io, simtown.core.plots as plots; assert 'matplotlib' not in sys.modules; "
-        "plots.new_figure(1, 1).savefig(io.BytesIO()); assert 'matplotlib.pyplot' not in sys.modules"
-    )
+    code = "import sys, io, simtown.core.plots as plots; assert 'matplotlib' not in sys.modules; "
+    code += "plots.new_figure(1, 1).savefig(io.BytesIO()); assert 'matplotlib.pyplot' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)

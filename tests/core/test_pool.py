@@ -41,11 +41,9 @@ def _end(piece, report):
 
 def test_a_piece_that_fails_or_dies_does_not_stop_the_others():
     begun = []
-    outcomes = Processes(1).outcomes(
-        _end, iter(["a", "fail", "die", "b"]), (), lambda *event: begun.append(event)
-    )
-    results = dict(outcomes)
-    assert begun == [(piece, "begins") for piece in ("a", "fail", "die", "b")]
+    pieces = ["a", "fail", "die", "b"]
+    results = dict(Processes(1).outcomes(_end, iter(pieces), (), lambda *event: begun.append(event)))
+    assert begun == [(piece, "begins") for piece in pieces]
     assert (results["a"], results["b"]) == ("A", "B")
     assert str(results["fail"]) == "KeyError: 'missing'"
     assert isinstance(results["die"], WorkerError)
@@ -74,9 +72,7 @@ def test_an_iterator_that_gets_more_pieces_is_asked_again():
 
 def test_a_machine_that_does_not_reach_a_directory_says_so(tmp_path):
     require_shared(tmp_path)
-    with pytest.raises(
-        ClusterError, match=r"has no directory /.*/town: on a cluster, give one that all machines share"
-    ):
+    with pytest.raises(ClusterError, match=r"has no directory /.*/town: .* one that all machines share"):
         require_shared(tmp_path / "town")
 
 
@@ -88,20 +84,15 @@ class _OfTwoError(ValueError):
 
 
 @pytest.mark.parametrize(
-    ("error", "kind", "words"),
-    [
-        (RefusedError("no"), RefusedError, "no"),
-        (
-            PermissionError(13, "Permission denied", "/x"),
-            PermissionError,
-            "[Errno 13] Permission denied: '/x'",
-        ),
-        (_OfTwoError(1, 2), WorkerError, "_OfTwoError: 1 and 2"),
-        (KeyError("x"), WorkerError, "KeyError: 'x'"),
-        (MemoryError(), MemoryError, ""),
-    ],
+    "error", [RefusedError("no"), PermissionError(13, "Permission denied", "/x"), MemoryError()]
 )
-def test_an_error_says_in_another_process_what_it_says_here(error, kind, words):
+def test_an_error_is_the_same_in_another_process(error):
     received = pickle.loads(pickle.dumps(portable(error)))
-    assert type(received) is kind
-    assert str(received) == words
+    assert (type(received), str(received)) == (type(error), str(error))
+
+
+@pytest.mark.parametrize("error", [_OfTwoError(1, 2), KeyError("x")])
+def test_an_error_that_pickle_cannot_make_says_what_it_says_here(error):
+    received = pickle.loads(pickle.dumps(portable(error)))
+    assert type(received) is WorkerError
+    assert str(received) == f"{type(error).__name__}: {error}"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simtown.core.files import DamagedError, ForeignDirectoryError, save_json
+from simtown.core.files import DamagedError, ForeignDirectoryError
 from simtown.core.runs import RunRecord, changed_settings
 
 RECORD = RunRecord("run.json", "toy run", "simtown toy", frozenset({"run.json", "table.csv"}), schema=2)
@@ -27,8 +27,7 @@ def test_exactly_the_settings_that_differ_are_named(before, now):
 
 def test_a_run_is_begun_once_and_continued(tmp_path):
     with RECORD.opened(tmp_path / "a", {"settings": SETTINGS, "done": 0}) as content:
-        assert content["schema"] == 2
-        assert content["format"] == "toy run"
+        assert (content["schema"], content["format"]) == (2, "toy run")
         assert json.loads((tmp_path / "a" / "run.json").read_text()) == content
         content["done"] = 7
         RECORD.save(tmp_path / "a", content)
@@ -38,13 +37,9 @@ def test_a_run_is_begun_once_and_continued(tmp_path):
 
 def test_other_settings_are_refused_with_both_values_and_nothing_changes(tmp_path):
     with RECORD.opened(tmp_path, {"settings": SETTINGS}):
-        pass
-    before = (tmp_path / "run.json").read_bytes()
-    with (
-        pytest.raises(ForeignDirectoryError, match=r"holds results with other settings: seed 0, now 1; give"),
-        RECORD.opened(tmp_path, {"settings": SETTINGS | {"seed": 1}}),
-    ):
-        pass
+        before = (tmp_path / "run.json").read_bytes()
+    with pytest.raises(ForeignDirectoryError, match="holds results with other settings: seed 0, now 1; give"):
+        RECORD.opened(tmp_path, {"settings": SETTINGS | {"seed": 1}}).__enter__()
     assert (tmp_path / "run.json").read_bytes() == before
 
 
@@ -72,19 +67,18 @@ def test_leftovers_of_a_killed_process_go_and_others_stay(tmp_path):
         assert not ours.exists()
 
 
-@pytest.mark.parametrize(
-    ("content", "error", "words"),
-    [
-        (None, FileNotFoundError, "make them with simtown toy"),
-        ("{", DamagedError, "is damaged"),
-        ({"format": "another run", "schema": 2}, ForeignDirectoryError, "was not made by simtown toy"),
-        ({"format": "toy run", "schema": 1}, ForeignDirectoryError, "another version of simtown toy"),
-    ],
-)
-def test_a_record_that_is_none_is_refused(tmp_path, content, error, words):
-    if isinstance(content, str):
-        (tmp_path / "run.json").write_text(content)
-    elif content is not None:
-        save_json(tmp_path / "run.json", content)
-    with pytest.raises(error, match=words):
+#: What run.json holds, and how that is refused.
+NO_RECORDS = [
+    ("{", DamagedError, "is damaged"),
+    ('{"format": "another run", "schema": 2}', ForeignDirectoryError, "was not made by simtown toy"),
+    ('{"format": "toy run", "schema": 1}', ForeignDirectoryError, "another version of simtown toy"),
+]
+
+
+def test_a_record_that_is_none_is_refused(tmp_path):
+    with pytest.raises(FileNotFoundError, match="make them with simtown toy"):
         RECORD.load(tmp_path)
+    for content, error, words in NO_RECORDS:
+        (tmp_path / "run.json").write_text(content)
+        with pytest.raises(error, match=words):
+            RECORD.load(tmp_path)

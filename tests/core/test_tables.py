@@ -14,9 +14,7 @@ from simtown.core.tables import Table
 from simtown.core.untrusted import printable
 
 FORMULAS = ["=cmd|' /C calc'!A0", "+1+cmd", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1+1", "-x"]
-MARKUP = (
-    "[x](javascript:alert(1)) <img src=x onerror=alert(1)> ![y](http://e.example) \\](a) | <b>\n# c\x1b[2J"
-)
+MARKUP = "[x](javascript:alert(1)) <img src=x onerror=f()> ![y](http://e.example) \\](a) | <b>\n# c\x1b[2J"
 
 
 def cells(table: Table) -> list[list[str]]:
@@ -31,39 +29,30 @@ def test_no_csv_cell_is_a_formula(text):
     assert cell in (f"'{text}", printable(text))
 
 
-@pytest.mark.parametrize(
-    "value", [-1.5, 2, None, "-0.5", "-1e-05", "-5.1 ± 3.0 [-8.0, 2.0]", "-4 to 3", "x-1"]
-)
+@pytest.mark.parametrize("value", [-1.5, 2, "-0.5", "-1e-05", "-5.1 ± 3.0 [-8.0, 2.0]", "-4 to 3", "x-1"])
 def test_numbers_and_other_texts_stay_as_they_are_in_csv(value):
-    assert cells(Table(["a"], [[value]]))[1:] == [["" if value is None else str(value)]] if value else True
+    assert cells(Table(["a"], [[value]]))[1:] == [[str(value)]]
 
 
 @given(st.lists(st.lists(st.text(st.characters(codec="utf-8")), min_size=2, max_size=2), max_size=3))
 def test_every_row_comes_back_from_csv(rows):
     found = cells(Table(["a", "b"], rows))
-    assert [[cell.lstrip("'") for cell in row] for row in found[1:]] == [
-        [printable(text).lstrip("'") for text in row] for row in rows
-    ]
+    expected = [[printable(text).lstrip("'") for text in row] for row in rows]
+    assert [[cell.lstrip("'") for cell in row] for row in found[1:]] == expected
 
 
 def test_nothing_writes_csv_another_way():
+    writing = re.compile(r"csv\.(writer|DictWriter)|to_csv|write_csv")
     root = Path(simtown.__file__).parent
-    writers = [
-        path
-        for path in root.rglob("*.py")
-        if re.search(r"csv\.(writer|DictWriter)|to_csv|write_csv", path.read_text(encoding="utf-8"))
-    ]
+    writers = [path for path in root.rglob("*.py") if writing.search(path.read_text(encoding="utf-8"))]
     assert writers == [root / "core" / "tables.py"]
 
 
 def test_a_markdown_table_aligns_its_numbers():
     table = Table.of_records([{"model": "pbn", "n": 10, "accuracy": 0.51234}])
     assert table.markdown().splitlines()[1] == "| --- | --- | --- |"
-    assert table.markdown(text_columns=1, digits=2).splitlines() == [
-        "| model | n | accuracy |",
-        "| --- | ---: | ---: |",
-        "| pbn | 10 | 0.51 |",
-    ]
+    lines = ["| model | n | accuracy |", "| --- | ---: | ---: |", "| pbn | 10 | 0.51 |"]
+    assert table.markdown(text_columns=1, digits=2).splitlines() == lines
 
 
 def test_a_text_adds_no_cell_and_no_markup_to_a_markdown_table():
@@ -76,17 +65,9 @@ def test_a_text_adds_no_cell_and_no_markup_to_a_markdown_table():
 
 
 def test_a_latex_table_escapes_its_cells():
-    table = Table(["model", "μF1"], [["a_b & c", "0.5"], ["\\input{/etc/passwd}", 1]]).latex(
-        "lr", [("", 1), ("OP", 1)]
-    )
-    assert table.splitlines() == [
-        r"\begin{tabular}{lr}",
-        r"\hline",
-        r" & \multicolumn{1}{c}{OP} \\",
-        r"model & $\mu$F1 \\",
-        r"\hline",
-        r"a\_b \& c & 0.5 \\",
-        r"\textbackslash{}input\{/etc/passwd\} & 1 \\",
-        r"\hline",
-        r"\end{tabular}",
-    ]
+    table = Table(["model", "μF1"], [["a_b & c", "0.5"], ["\\input{/etc/passwd}", 1]])
+    begin, *lines, end = table.latex("lr", [("", 1), ("OP", 1)]).splitlines()
+    assert (begin, end) == (r"\begin{tabular}{lr}", r"\end{tabular}")
+    head = [r" & \multicolumn{1}{c}{OP} \\", r"model & $\mu$F1 \\"]
+    rows = [r"a\_b \& c & 0.5 \\", r"\textbackslash{}input\{/etc/passwd\} & 1 \\"]
+    assert lines == [r"\hline", *head, r"\hline", *rows, r"\hline"]

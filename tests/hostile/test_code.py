@@ -11,22 +11,10 @@ import pytest
 
 from simtown.core.pool import Processes
 from tests.conftest import HANGS, Outcome
+from tests.hostile.marks import PRESET
 
 #: Modules that a command or its children import, of Python and of others.
-MODULES = (
-    "__future__",
-    "typing",
-    "pickle",
-    "json",
-    "numpy",
-    "ctypes",
-    "matplotlib",
-    "h5py",
-    "typer",
-    "rich",
-    "scipy",
-    "simtown_mine",
-)
+MODULES = ("__future__", "typing", "pickle", "json", "numpy", "ctypes", "matplotlib", "h5py", "typer", "rich")
 
 
 def planted(marks: Path, name: str) -> str:
@@ -44,7 +32,7 @@ def folder(tmp_path, marks, monkeypatch):
     """The folder from which the user calls, which holds modules."""
     folder = tmp_path / "folder"
     folder.mkdir()
-    for name in MODULES:
+    for name in (*MODULES, "scipy", "simtown_mine"):
         (folder / f"{name}.py").write_text(planted(marks, name))
     monkeypatch.chdir(folder)
     return folder
@@ -55,9 +43,8 @@ def ran(marks: Path) -> list[str]:
 
 
 def python(*words, **more) -> Outcome:
-    done = subprocess.run(
-        [sys.executable, *map(str, words)], capture_output=True, text=True, timeout=HANGS, **more
-    )
+    command = [sys.executable, *map(str, words)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=HANGS, **more)
     return Outcome(done.returncode, done.stdout, done.stderr)
 
 
@@ -108,20 +95,10 @@ class Net(torch.nn.Module):
     def forward(self, batch):
         return self.bias(batch.subject).squeeze(1)
 """
-PRESET = """
-version = 1
-size = "32"
-[[grid]]
-entities = [3]
-distractor = [false]
-models = [{name!r}]
-train_sizes = [20]
-seeds = [0]
-"""
 
 
-def test_a_model_that_a_file_names_is_not_imported_unless_the_person_names_it(
-    tmp_path, tmp_path_factory, marks, monkeypatch, cli
+def test_a_model_that_a_file_names_is_imported_if_the_person_names_it(
+    tmp_path_factory, marks, monkeypatch, cli
 ):
     pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
     from PIL import Image
@@ -133,7 +110,7 @@ def test_a_model_that_a_file_names_is_not_imported_unless_the_person_names_it(
     from simtown.training.plan import read
     from tests.training.towns import hamlet, small
 
-    data, name = hamlet(tmp_path_factory), "simtown_own:Net"
+    data, name, tmp_path = hamlet(tmp_path_factory), "simtown_own:Net", tmp_path_factory.mktemp("own")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [place for place in sys.path if place])
     (tmp_path / "simtown_own.py").write_text(OWN.format(marks=str(marks)))
@@ -147,12 +124,9 @@ def test_a_model_that_a_file_names_is_not_imported_unless_the_person_names_it(
 
     example = open_dataset(data).test[0]
     Image.fromarray(example.image).save(tmp_path / "street.png")
-    (tmp_path / "preset.toml").write_text(PRESET.format(name=name))
-    for words in (
-        ("evaluate", "run", data),
-        ("predict", "run", "street.png", example.question),
-        ("sweep", "--preset", "preset.toml", "--plan", "--device", "cpu"),
-    ):
+    (tmp_path / "preset.toml").write_text(PRESET.replace("question-only", name))
+    sweep = ("sweep", "--preset", "preset.toml", "--plan", "--device", "cpu")
+    for words in (("evaluate", "run", data), ("predict", "run", "street.png", example.question), sweep):
         forget()
         cli(*words).refuses("simtown_own:Net", "allowed")
         cli(*words, "--allow-model", "simtown_own:Other").refuses("simtown_own:Net", "allowed")
@@ -191,11 +165,8 @@ def test_ray_runs_nothing_of_it_and_listens_to_this_machine_alone(folder, marks,
         places = []
         for process in psutil.Process().children(recursive=True):
             with contextlib.suppress(psutil.NoSuchProcess):  # it has ended since
-                places += [
-                    socket.laddr.ip
-                    for socket in process.net_connections("inet")
-                    if socket.status == psutil.CONN_LISTEN
-                ]
+                sockets = process.net_connections("inet")
+                places += [socket.laddr.ip for socket in sockets if socket.status == psutil.CONN_LISTEN]
         assert places
         assert {place.removeprefix("::ffff:") for place in places} == {"127.0.0.1"}
         files = Path(cluster._ray._private.worker._global_node.get_temp_dir_path())

@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 from simtown.datasets import manifests
+from tests.hostile.marks import PRESET, Marking
 
 SECRET = "a secret of this machine"
 EVIL = "\x1b[2J\x1b]0;evil\x07[/bold]\r\u202eevil"
@@ -26,28 +27,15 @@ EVIL = "\x1b[2J\x1b]0;evil\x07[/bold]\r\u202eevil"
 OBEYED = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
-class Marking:
-    """Leaves a file if it is unpickled."""
-
-    def __init__(self, mark):
-        self.mark = mark
-
-    def __reduce__(self):
-        return open, (str(self.mark), "w")
-
-
 @dataclass
 class Place:
-    """Where a case happens.
+    """Where a case happens."""
 
-    Attributes:
-        given: the folder of somebody else.
-        outside: the user's own files, which no command was told of.
-        mark: a file that exists if code of the folder has run.
-    """
-
+    #: The folder of somebody else.
     given: Path
+    #: The user's own files, which no command was given.
     outside: Path
+    #: A file that exists if code of the folder has run.
     mark: Path
 
     def link(self, name):
@@ -213,25 +201,12 @@ def test_a_run_runs_nothing_and_leads_nowhere(change, place, judged, run_folder)
     data, folder = run_folder
     shutil.copytree(folder, place.given, dirs_exist_ok=True)
     change(place)
-    codes = [
-        judged("evaluate", place.given, data, "--device", "cpu").code,
-        judged("complexity", place.given, "--out", "report", "--replicates", 20).code,
-    ]
-    assert any(codes)
+    evaluated = judged("evaluate", place.given, data, "--device", "cpu")
+    reported = judged("complexity", place.given, "--out", "report", "--replicates", 20)
+    assert evaluated.code or reported.code
 
 
 # Presets and tables of results
-
-PRESET = """
-version = 1
-size = "32"
-[[grid]]
-entities = [3]
-distractor = [false]
-models = ["question-only"]
-train_sizes = [20]
-seeds = [0]
-"""
 
 
 def preset(change):
@@ -264,8 +239,7 @@ def test_groups_of_a_results_table_are_text(group, place, judged):
     (place.given / "r.csv").write_text("group,size,seed,correct,total\n" + "\n".join(lines) + "\n")
     if judged("complexity", place.given / "r.csv", "--out", "report", "--replicates", 20).code == 0:
         pages = "".join(path.read_text() for path in Path("report").glob("*.md"))
-        assert "<img" not in pages
-        assert "\x1b" not in pages
+        assert not any(evil in pages for evil in ("<img", "\x1b"))
         assert "\n=cmd" not in Path("report/complexity.csv").read_text()
 
 

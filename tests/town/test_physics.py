@@ -50,7 +50,7 @@ def test_what_stands_keeps_standing():
     town = Town(seed=2)
     town.place("man", on=town.place("flatbed truck", x=60.0))
     before = poses(town)
-    assert town.step(2.0) == []
+    assert [(c.first, c.second) for c in town.step(2.0)] == [("flatbed truck", "man")]
     assert town.time == 2.0
     assert np.abs(poses(town)[:, :4] - before[:, :4]).max() < 0.02
 

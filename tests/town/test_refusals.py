@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from simtown.scenes.camera import Camera
@@ -51,6 +51,7 @@ VERBS = {
     "place lane": (lambda t, v: t.place("sedan", lane=v), [5, "left", ["near"], object(), True]),
     "place on": (lambda t, v: t.place("woman", on=v),
                  [5, "unicorn", ["bench"], object(), True, Thing("bench", 0.0, 0.0)]),
+    "a vehicle on": (lambda t, v: t.place("sedan", on=v), ["bench", "taxi"]),
     "place on, x": (lambda t, v: t.place("woman", x=v, on="bench"), [*NUMBERS, 400.0]),
     "place on, yaw": (lambda t, v: t.place("woman", on="bench", yaw=v), NUMBERS),
     "a vehicle's z": (lambda t, v: t.place("sedan", x=9.0, z=v), [1.0]),
@@ -127,11 +128,7 @@ VERBS = {
 }  # fmt: skip
 
 
-CASES = [
-    pytest.param(name, value, id=f"{name}-{i}")
-    for name, (_, values) in VERBS.items()
-    for i, value in enumerate(values)
-]
+CASES = [(name, value) for name, (_, values) in VERBS.items() for value in values]
 
 
 @pytest.mark.parametrize(("name", "value"), CASES)
@@ -148,17 +145,14 @@ def test_what_is_of_no_use_is_one_clear_error_and_changes_nothing(name, value):
     assert state(street) == before
 
 
-anything = st.one_of(
-    st.text(), st.floats(), st.integers(), st.none(), st.booleans(), st.binary(), st.lists(st.floats())
-)
+scalars = st.text(), st.floats(), st.integers(), st.none(), st.booleans(), st.binary()
+anything = st.one_of(*scalars, st.lists(st.floats()))
 
 
 @given(st.sampled_from(sorted(VERBS)), anything)
 def test_nothing_but_a_town_error_is_ever_raised(name, value):
-    if name in ("seed", "vehicles", "from_scene, too many") or (
-        name == "step" and isinstance(value, int | float)
-    ):
-        return  # these do much where the value is a good one
+    assume(name not in ("seed", "vehicles", "from_scene, too many"))  # these do much with a good value
+    assume(name != "step" or not isinstance(value, int | float))
     street = town()
     before = state(street)
     try:
@@ -173,8 +167,7 @@ attributes = st.sampled_from(["x", "y", "z", "yaw", "scale"])
 steps = st.one_of(
     st.tuples(st.just("place"), kinds, numbers, numbers),
     st.tuples(st.just("set"), attributes, st.integers(0, 9), numbers),
-    st.tuples(st.just("kind"), kinds, st.integers(0, 9), numbers),
-    st.tuples(st.just("remove"), kinds, st.integers(0, 9), numbers),
+    st.tuples(st.sampled_from(["kind", "remove"]), kinds, st.integers(0, 9), numbers),
 )
 
 
@@ -198,16 +191,17 @@ def test_whatever_is_done_nothing_overlaps_and_every_name_is_one_things(sequence
     assert len(set(names)) == len(names)
     assert all(t.name in (t.kind, *(f"{t.kind} {i}" for i in range(2, len(street) + 13))) for t in street)
     assert Town.from_scene(street.to_scene()).to_scene() == street.to_scene()
-    assert street.render(SMALL).names.keys() == set(range(1, len(street.vehicles) + 1)) | {
-        max(len(street.vehicles), 1) + 1 + i for i in range(len(street.props))
-    }
+    cars, props = len(street.vehicles), len(street.props)
+    props_from = 1 + max(cars, 1)
+    assert [*street.render(SMALL).names] == [*range(1, 1 + cars), *range(props_from, props_from + props)]
 
 
 def test_the_numbers_of_numpy_are_numbers():
     street = town()
     for value in (np.float32(1.5), np.float64(1.5), np.int64(2), 2):
-        assert type(street.place("bin", x=value, y=20.0 + street["taxi"].x).x) is float
-        street.remove("bin")
+        bollard = street.place("bollard", x=value, y=20.0)
+        assert type(bollard.x) is float
+        street.remove(bollard)
     street.light = np.array([-1.0, 0.5])
     street["taxi"].velocity = np.array([1.0, 0.0, 0.0])
     assert street["taxi"].velocity == (1.0, 0.0, 0.0)
@@ -248,10 +242,9 @@ def test_an_assignment_is_checked_as_a_move_is():
     bicycle.x += 0.5
     bicycle.yaw, bicycle.y = 0.3, -2.0
     assert street.to_scene().vehicles[1] == Vehicle("bicycle", 3.5, -2.0, 0.3)
-    with pytest.raises(TownError, match="unknown kind 'bicicle': did you mean bicycle"):
-        bicycle.kind = "bicicle"
-    with pytest.raises(TownError, match=r"the tram .* would overlap the taxi"):
-        bicycle.kind = "tram"
+    for kind, words in (("bicicle", "did you mean bicycle"), ("tram", "the tram .* would overlap the taxi")):
+        with pytest.raises(TownError, match=words):
+            bicycle.kind = kind
     assert (bicycle.kind, bicycle.name) == ("bicycle", "bicycle")
     bicycle.kind = "scooter"
     assert (bicycle.kind, bicycle.name, street["scooter"]) == ("scooter", "scooter", bicycle)
@@ -274,12 +267,6 @@ def test_a_picture_is_saved_or_the_error_says_how(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_town_that_holds_all_it_can_says_so():
-    street = Town.from_scene(Scene([], [Prop("bollard", -250.0 + 2.0 * i, 20.0) for i in range(250)]))
-    with pytest.raises(TownError, match="at most 250 things"):
-        street.place("taxi")
-
-
 def test_more_than_can_be_drawn_is_a_clear_error():
     crowd = [Vehicle("hay wagon", 4.0 * (i % 15) - 28.0, 4.0 * (i // 15)) for i in range(250)]
     street = Town.from_scene(Scene(crowd))
@@ -291,30 +278,10 @@ def test_more_than_can_be_drawn_is_a_clear_error():
 def test_names_stay_and_free_names_are_taken_again():
     street = town()
     second = street.place("taxi", x=-8.0)
-    assert second.name == "taxi 2"
     street.remove("taxi")
     assert street["taxi 2"] is second
-    third = street.place("taxi", x=20.0)
-    assert (third.name, second.name) == ("taxi", "taxi 2")
-    street.remove(second, third)
-    assert street.place("taxi").name == "taxi"
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_a_group_is_placed_wherever_one_of_its_kinds_fits(seed):
-    street = Town(seed, vehicles=0)
-    while True:  # long ones first, as many as there is room for
-        try:
-            street.place("tram")
-        except TownError:
-            break
-    scene = street.to_scene()
-    try:
-        Town.from_scene(scene, seed).place("kick scooter")
-    except TownError:
-        pytest.skip("not even a kick scooter fits")
-    for again in range(12):
-        assert Town.from_scene(scene, again).place("vehicle").group == "vehicle"
+    assert street.place("taxi", x=20.0).name == "taxi"
+    assert second.name == "taxi 2"
 
 
 def test_a_group_fits_at_a_given_place_if_one_of_its_kinds_does():

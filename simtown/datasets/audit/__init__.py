@@ -1,4 +1,1 @@
-"""Is a data set free of shortcuts, repetitions and leaks?
-
-:func:`simtown.datasets.audit.run.audit` answers.
-"""
+"""Is a data set free of shortcuts, copies and leaks? :func:`simtown.datasets.audit.run.audit` answers."""

@@ -75,12 +75,9 @@ def headings(columns: Columns, settings: Settings) -> np.ndarray:
 
 def group_names(settings: Settings) -> dict[str, list[str]]:
     """The groups by which the share of "yes" is counted, with their names."""
-    across, down = GRID
-    cells = [
-        f"column {column + 1} of {across}, row {row + 1} of {down}"
-        for row in range(down)
-        for column in range(across)
-    ]
+    (across, down), cells = GRID, []
+    for row in range(1, down + 1):
+        cells += [f"column {column} of {across}, row {row} of {down}" for column in range(1, across + 1)]
     positions = {f"{role}'s position": cells for role in roles(settings)}
     kinds = list(ENTITIES)
     return {"relation": list(RELATION_NAMES), "subject": kinds, "object": kinds, **positions}
@@ -126,9 +123,8 @@ def features(columns: Columns, rows: np.ndarray, length: int, settings: Settings
     }
     if settings.distractor:
         table["distractor"] = columns["scene/entity"][:, 2]
-    return {
-        name: np.unique(numbers, return_inverse=True)[1].astype(np.int64) for name, numbers in table.items()
-    }
+    numbered = {name: np.unique(numbers, return_inverse=True)[1] for name, numbers in table.items()}
+    return {name: numbers.astype(np.int64) for name, numbers in numbered.items()}
 
 
 def triples(columns: Columns) -> np.ndarray:
@@ -176,13 +172,14 @@ class SplitCounts:
         visible = np.take_along_axis(columns["visible"], question_slots(columns), axis=1).min(axis=1)
         distance = np.abs(columns["margin"].astype(np.float64))
         margin = np.array([relation.margin for relation in RELATIONS])[columns["relation"]]
+        answers = {}
+        for what, numbers in groups(columns, settings).items():
+            counts = np.bincount(2 * numbers + answer, minlength=2 * len(names[what]))
+            answers[what] = counts.reshape(-1, 2)
         return cls(
-            examples=len(answer),
-            answers={
-                what: np.bincount(2 * numbers + answer, minlength=2 * len(names[what])).reshape(-1, 2)
-                for what, numbers in groups(columns, settings).items()
-            },
-            triples=np.bincount(triples(columns), minlength=TRIPLES),
+            len(answer),
+            answers,
+            np.bincount(triples(columns), minlength=TRIPLES),
             kinds=Counter(map(tuple, np.sort(columns["scene/entity"], axis=1).tolist())),
             ambiguous=int((distance < margin - 1e-6).sum()),
             close=int((distance < margin + CLOSE).sum()),
@@ -202,9 +199,7 @@ class SplitCounts:
 
 
 def sample_rows(length: int) -> np.ndarray:
-    """(m,) int64: the examples of a split that are kept, m ≤ SAMPLE: all, or pairs of neighbours at equal
-    distances over the split.
-    """
+    """(m,) int64: the examples that are kept, m ≤ SAMPLE: all, or pairs of neighbours at equal distances."""
     if length <= SAMPLE:
         return np.arange(length)
     first = np.arange(SAMPLE // 2) * (length // 2) // (SAMPLE // 2)

@@ -42,15 +42,9 @@ class Finding:
 
     def to_json(self) -> dict[str, Any]:
         """The finding for JSON. Only a warning has advice."""
-        return {
-            "check": self.check,
-            "where": self.where,
-            "status": self.status,
-            "found": self.figure,
-            "p": self.p,
-            "advice": self.advice if self.status == "warn" else "",
-            "details": self.details,
-        }
+        advice = self.advice if self.status == "warn" else ""
+        about = {"check": self.check, "where": self.where, "status": self.status, "found": self.figure}
+        return {**about, "p": self.p, "advice": advice, "details": self.details}
 
 
 def judge(findings: list[Finding]) -> list[Finding]:

@@ -55,9 +55,8 @@ _TOGETHER, _PARTS, _CUTS = 50_000, 4, 3
 _PAIRS = 4_096
 #: What is kept of a picture: its number among all rows, a hash of its cells, whether the neighbourhood is its
 #: home, whether others are compared with it, and where it lies.
-PICTURE = np.dtype(
-    [("row", "<i8"), ("hash", "<u8"), ("home", "?"), ("reference", "?"), ("place", "<f2", (_DIRECTIONS,))]
-)
+_FLAGS = [("home", "?"), ("reference", "?")]
+PICTURE = np.dtype([("row", "<i8"), ("hash", "<u8"), *_FLAGS, ("place", "<f2", (_DIRECTIONS,))])
 
 
 def directions(rows: DatasetRows) -> np.ndarray:
@@ -110,29 +109,22 @@ def fingerprints(cells: np.ndarray) -> np.ndarray:
 def repeated_pictures(
     pictures: Sequence[tuple[int, np.ndarray]], rows: DatasetRows, pool: Pool, progress: Report
 ) -> Finding:
-    """The finding about pictures that belong to two or more different scenes, in one split or in two.
-
-    `pictures` are their records by neighbourhood. `progress` is called with the number compared since the
-    last call.
-    """
+    """The finding about pictures of different scenes, by the records of all neighbourhoods."""
     with closing(pool.map(same_pictures, pictures, (rows,), progress)) as results:
         pairs = np.unique(np.concatenate([part for _, part in results]), axis=0)
     copies, place = np.unique(pairs[:, 0], return_index=True)
     first = [[rows.address(row), rows.address(original)] for row, original in pairs[place[:10]].tolist()]
-    example = f"; first: {first[0][0]} shows the picture of {first[0][1]}" if first else ""
-    equal_only = "; such long pictures are compared for equality alone"
-    return Finding.of_count(
-        "repeated pictures",
-        "all",
-        len(copies),
-        f"{len(copies):,} of {len(rows):,} are the picture of another scene{example}"
-        + equal_only * too_long(rows.dataset.settings),
+    figure = f"{len(copies):,} of {len(rows):,} are the picture of another scene"
+    if first:
+        figure += f"; first: {first[0][0]} shows the picture of {first[0][1]}"
+    if too_long(rows.dataset.settings):
+        figure += "; such long pictures are compared for equality alone"
+    advice = (
         "A picture cannot show two scenes: run simtown verify to see which of them it shows, and generate "
-        "the data set again.",
-        repeated=len(copies),
-        n=len(rows),
-        first=first,
+        "the data set again."
     )
+    measured = {"repeated": len(copies), "n": len(rows), "first": first}
+    return Finding.of_count("repeated pictures", "all", len(copies), figure, advice, **measured)
 
 
 def too_long(settings: Settings) -> bool:
@@ -142,9 +134,7 @@ def too_long(settings: Settings) -> bool:
 
 
 def same_pictures(neighbourhood: tuple[int, np.ndarray], report: Report, rows: DatasetRows) -> np.ndarray:
-    """A piece of work: (k, 2) int64 rows of pictures of different scenes that are one, each with an earlier
-    one, in a neighbourhood.
-    """
+    """A piece of work: (k, 2) int64 rows of equal pictures of different scenes, the later of a pair first."""
     records = neighbourhood[1]
     home, references = records[records["home"]], records[records["reference"]]
     _, first, group = np.unique(home["hash"], return_index=True, return_inverse=True)
@@ -168,9 +158,8 @@ def _candidates(records: np.ndarray, references: np.ndarray) -> np.ndarray:
 
     if len(records) == 0 or len(references) == 0:
         return np.zeros((0, 2), dtype=np.int64)
-    nearest = KDTree(references["place"]).query(
-        records["place"], k=list(range(1, _CANDIDATES + 2)), distance_upper_bound=REACH
-    )[1]
+    tree, ranks = KDTree(references["place"]), list(range(1, _CANDIDATES + 2))
+    nearest = tree.query(records["place"], k=ranks, distance_upper_bound=REACH)[1]
     mine, candidate = np.nonzero(nearest < len(references))
     pairs = np.stack([records["row"][mine], references["row"][nearest[mine, candidate]]], axis=1)
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]

@@ -22,6 +22,7 @@ from simtown.datasets.audit.findings import Finding
 from simtown.datasets.audit.rows import DatasetRows, Neighbourhoods, hashes
 from simtown.datasets.settings import SPLITS
 
+_REMOVE = "Remove the copies, or generate the data set again: they count as more examples than they are."
 #: The columns by which scenes are the same, whatever the light and the street.
 SCENE = ("scene/entity", "scene/pose", "scene/camera")
 #: Greatest distances in metres that count as near, along the road and across it; for a heading, at one metre
@@ -48,10 +49,7 @@ Pairs = dict[tuple[str, str, str], np.ndarray]
 
 
 def vehicles(columns: Columns | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Kinds (n, v) int64 in ascending order, and places (n, v, 4) float64 in the same order.
-
-    A place is x and y in metres, and the heading's cosine and sine.
-    """
+    """Kinds (n, v) int64, ascending; places (n, v, 4) float64: x, y, the heading's cosine and sine."""
     kinds = columns["scene/entity"].astype(np.int64)
     order = np.argsort(kinds, axis=1, kind="stable")
     pose = np.take_along_axis(columns["scene/pose"].astype(np.float64), order[..., None], axis=1)
@@ -60,20 +58,14 @@ def vehicles(columns: Columns | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def scene_points(columns: Columns | np.ndarray) -> np.ndarray:
-    """(n, d) float64: the distance of two scenes is the largest difference of their points.
-
-    Scenes of other kinds are far apart.
-    """
+    """(n, d) float64: the distance of two scenes is the largest difference; of other kinds, it is large."""
     kinds, places = vehicles(columns)
     camera = columns["scene/camera"].astype(np.float64)
     return np.concatenate([kinds * _APART, places.reshape(len(kinds), -1), camera], axis=1)
 
 
 def scene_record(slots: int) -> np.dtype[np.void]:
-    """The record of a scene with so many slots for vehicles.
-
-    It holds the number among all rows, a hash of SCENE, whether the neighbourhood is its home, and SCENE.
-    """
+    """A scene's record: number among all rows, hash, whether the neighbourhood is its home, and SCENE."""
     scene = [("<i2", (slots,)), ("<f4", (slots, 3)), ("<f4", (7,))]
     about = [("row", "<i8"), ("hash", "<u8"), ("home", "?")]
     return np.dtype([*about, *((name, *form) for name, form in zip(SCENE, scene, strict=True))])
@@ -112,7 +104,6 @@ def repeated_scenes(
     """Every finding about scenes that occur again, by their records of all neighbourhoods.
 
     `counts` and `samples`, columns of a part of the examples, are of the splits that have examples.
-    `progress` is called with the number of scenes compared since the last call.
     """
     parts = defaultdict(list)
     with closing(pool.map(repeats, scenes, (rows,), progress)) as results:
@@ -120,15 +111,13 @@ def repeated_scenes(
             for key, pairs in found.items():
                 parts[key].append(pairs)
     pairs = {key: np.concatenate(arrays) for key, arrays in parts.items()}
-    compared = [(name, "train") for name in ("val", "test") if name in counts and "train" in counts]
-    return [
-        *(_duplicates(pairs["exact", name, name], rows, name) for name in counts),
-        *(finding for name, _ in compared for finding in _seen_in_training(pairs, counts, rows, name)),
-        *(
-            _nearly_repeated(pairs["near", name, other], counts, samples, rows, name, other)
-            for name, other in [*((name, name) for name in counts), *compared]
-        ),
-    ]
+    compared = [name for name in ("val", "test") if name in counts and "train" in counts]
+    findings = [_duplicates(pairs["exact", name, name], rows, name) for name in counts]
+    for name in compared:
+        findings += _seen_in_training(pairs, counts, rows, name)
+    for name, other in [*((name, name) for name in counts), *((name, "train") for name in compared)]:
+        findings.append(_nearly_repeated(pairs["near", name, other], counts, samples, rows, name, other))
+    return findings
 
 
 def repeats(neighbourhood: tuple[int, np.ndarray], report: Report, rows: DatasetRows) -> Pairs:
@@ -160,17 +149,13 @@ def _pairs(rows: np.ndarray, others: np.ndarray, distances: Any = 0.0) -> np.nda
 
 
 def _near(mine: np.ndarray, others: np.ndarray, same: bool) -> np.ndarray:
-    """Records with the nearest of the others, as Pairs, where it is near.
-
-    Of the `same` split, the later of a pair is first.
-    """
+    """Records with the nearest of the others, as Pairs; of the `same` split, the later one is first."""
     from scipy.spatial import KDTree
 
     if len(mine) == 0 or len(others) == 0:
         return np.zeros((0, 3))
-    nearest = KDTree(scene_points(others)).query(
-        scene_points(mine), k=[2 if same else 1], p=np.inf, distance_upper_bound=RADII[-1]
-    )
+    tree, points, rank = KDTree(scene_points(others)), scene_points(mine), 2 if same else 1
+    nearest = tree.query(points, k=[rank], p=np.inf, distance_upper_bound=RADII[-1])
     distances, places = (column[:, 0] for column in nearest)
     is_near = np.isfinite(distances)
     rows = np.stack([mine["row"][is_near], others["row"][places[is_near]]])
@@ -184,17 +169,15 @@ def _duplicates(pairs: np.ndarray, rows: DatasetRows, name: str) -> Finding:
     n, pairs = rows.lengths[name], pairs[np.argsort(pairs[:, 0], kind="stable")]
     first = (pairs[:_SHOWN, :2] - rows.starts[name]).astype(int).tolist()
     example = f"; first: {name} {first[0][0]} repeats {name} {first[0][1]}" if first else ""
-    return Finding.of_count(
-        "duplicate scenes",
-        name,
-        len(pairs),
-        f"{len(pairs):,} of {n:,} repeat another{example}",
-        "Remove the repeated scenes, or generate the data set again: they count as more examples than they "
-        "are.",
-        repeated=len(pairs),
-        n=n,
-        first=first,
-    )
+    figure = f"{len(pairs):,} of {n:,} repeat another{example}"
+    measured = {"repeated": len(pairs), "n": n, "first": first}
+    return Finding.of_count("duplicate scenes", name, len(pairs), figure, _REMOVE, **measured)
+
+
+def _remembered(name: str) -> str:
+    """The advice about examples of another split that training has."""
+    again = f"Generate the {name} examples again with another seed, or remove these scenes from training"
+    return f"{again}: accuracy there is remembered."
 
 
 def _seen_in_training(
@@ -203,27 +186,14 @@ def _seen_in_training(
     """Scenes of another split that are training scenes, and questions that training asks too."""
     seen, n = pairs["exact", name, "train"], rows.lengths[name]
     first = np.sort(seen[:, 0] - rows.starts[name])[:_SHOWN].astype(int).tolist()
-    example = f"; first: {name} {first[0]}" if first else ""
-    yield Finding.of_count(
-        "scenes seen in training",
-        name,
-        len(seen),
-        f"{len(seen):,} of {n:,} are training scenes{example}",
-        f"Generate the {name} examples again with another seed, or remove these scenes from training: "
-        "accuracy there is remembered.",
-        seen=len(seen),
-        n=n,
-        first=first,
-    )
+    figure = f"{len(seen):,} of {n:,} are training scenes{f'; first: {name} {first[0]}' if first else ''}"
+    measured = {"seen": len(seen), "n": n, "first": first}
+    yield Finding.of_count("scenes seen in training", name, len(seen), figure, _remembered(name), **measured)
     triples = counts[name].triples
     asked = int(triples[counts["train"].triples > 0].sum())
-    yield Finding(
-        "questions seen in training",
-        name,
-        f"{asked / n:.1%} of {n:,} ask about a subject, relation and object that training asks about",
-        status="note",
-        details={"seen": asked, "n": n, "triples": int((triples > 0).sum())},
-    )
+    figure = f"{asked / n:.1%} of {n:,} ask about a subject, relation and object that training asks about"
+    details = {"seen": asked, "n": n, "triples": int((triples > 0).sum())}
+    yield Finding("questions seen in training", name, figure, status="note", details=details)
 
 
 def _nearly_repeated(
@@ -234,10 +204,7 @@ def _nearly_repeated(
     name: str,
     other: str,
 ) -> Finding:
-    """Near scenes of one split and another, or of one split, without exact copies.
-
-    It is for the radius at which chance explains the pairs least.
-    """
+    """Near scenes without exact copies, for the radius at which chance explains the pairs least."""
     from scipy.stats import poisson
 
     same, n = other == name, counts[name].examples
@@ -251,37 +218,18 @@ def _nearly_repeated(
     shown = np.flatnonzero(distances <= RADII[best])[:_SHOWN]
     first = [[int(mine[i]) - rows.starts[name], int(theirs[i]) - rows.starts[other]] for i in shown]
     example = f"; first: {name} {first[0][0]} is like {other} {first[0][1]}" if first else ""
-    check, among = "near copies of training scenes", f"one of {other}"
-    remedy = (
-        f"Generate the {name} examples again with another seed, or remove these from training: accuracy "
-        "there is remembered."
-    )
+    check, among, remedy = "near copies of training scenes", f"one of {other}", _remembered(name)
     if same:
-        check, among = "nearly repeated scenes", "another"
-        remedy = (
-            "Remove the copies, or generate the data set again: they count as more examples than they are."
-        )
-    return Finding(
-        check,
-        name,
-        f"{within[best]:,} of {n:,} repeat {among} within {100 * RADII[best]:g} cm; chance gives up to "
-        f"{expected[best]:.2g}{example}",
-        remedy,
-        min(1.0, float(p[best]) * len(RADII)),
-        details={
-            "radii_m": RADII.tolist(),
-            "pairs": within.tolist(),
-            "expected": expected.tolist(),
-            "n": n,
-            "first": first,
-        },
-    )
+        check, among, remedy = "nearly repeated scenes", "another", _REMOVE
+    figure = f"{within[best]:,} of {n:,} repeat {among} within {100 * RADII[best]:g} cm"
+    figure += f"; chance gives up to {expected[best]:.2g}{example}"
+    details = {"radii_m": RADII.tolist(), "pairs": within.tolist(), "expected": expected.tolist()}
+    details |= {"n": n, "first": first}
+    return Finding(check, name, figure, remedy, min(1.0, float(p[best]) * len(RADII)), details=details)
 
 
 def nearest_pairs(pairs: np.ndarray, same: bool) -> np.ndarray:
-    """Of the near scenes of all neighbourhoods, each pair once if a split is compared with itself, otherwise
-    each row once, with the nearest.
-    """
+    """The near scenes: each pair once within the `same` split, otherwise each row once, with the nearest."""
     row, other, distance = pairs.T
     pairs = pairs[np.lexsort((distance, row, other) if same else (other, distance, row))]
     kept = np.unique(pairs[:, 1::-1] if same else pairs[:, 0], axis=0, return_index=True)[1]
@@ -305,15 +253,13 @@ def chances(sample: Columns, other: Columns | None) -> tuple[np.ndarray, float]:
     kinds = int(max(mine[0].max(), theirs[0].max())) + 1
     near_pairs, pairs = np.zeros((kinds + 1, len(radii))), np.zeros(kinds + 1)
     for kind in range(kinds):
-        near_pairs[kind], pairs[kind] = _near_pairs(
-            mine[1][mine[0] == kind], theirs[1][theirs[0] == kind], radii, other is None
-        )
+        own, others = mine[1][mine[0] == kind], theirs[1][theirs[0] == kind]
+        near_pairs[kind], pairs[kind] = _near_pairs(own, others, radii, other is None)
     their_groups = _by_kinds(*theirs)
-    scenes: dict[tuple[int, ...], tuple[np.ndarray, float]] = {
-        group: _near_pairs(places, their_groups[group], radii, other is None)
-        for group, places in _by_kinds(*mine).items()
-        if group in their_groups
-    }
+    scenes: dict[tuple[int, ...], tuple[np.ndarray, float]] = {}
+    for group, places in _by_kinds(*mine).items():
+        if group in their_groups:
+            scenes[group] = _near_pairs(places, their_groups[group], radii, other is None)
     for group, (near, _) in scenes.items():
         near_pairs[list(group)] -= near  # the vehicles of whole scenes say nothing about chance
     overall = (near_pairs[:-1].sum(axis=0) + 1) / max(pairs.sum(), 1)  # for kinds that are rare
@@ -350,13 +296,8 @@ def _by_kinds(kinds: np.ndarray, places: np.ndarray) -> dict[tuple[int, ...], np
     return dict(zip(map(tuple, groups.tolist()), parts, strict=True))
 
 
-def _near_pairs(
-    mine: np.ndarray, theirs: np.ndarray, radii: np.ndarray, same: bool
-) -> tuple[np.ndarray, float]:
-    """Pairs of rows within each radius, (len(radii),) float64, and the number of all pairs.
-
-    If both are the `same`, each pair of different rows counts once.
-    """
+def _near_pairs(mine: np.ndarray, theirs: np.ndarray, radii: np.ndarray, same: bool) -> Any:
+    """Pairs of rows within each radius, and of all; of the `same` rows, each pair of different ones once."""
     from scipy.spatial import KDTree
 
     alone, twice = (len(mine), 2) if same else (0, 1)

@@ -22,13 +22,7 @@ from simtown.datasets.settings import SPLITS
 
 
 class DatasetRows:
-    """The rows of a data set.
-
-    Attributes:
-        dataset: the data set.
-        lengths: of its splits by name, in the order of SPLITS.
-        starts: likewise, the number of the split's first row.
-    """
+    """The rows of a data set: the length of each split, and the number of its first row."""
 
     def __init__(self, dataset: Dataset) -> None:
         self.dataset = dataset
@@ -39,9 +33,7 @@ class DatasetRows:
         return sum(self.lengths.values())
 
     def by_split(self, numbers: np.ndarray) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-        """For each split that has some of the (n,) rows: its name, their places in `numbers`, and their
-        numbers in the split.
-        """
+        """For each split of some of the (n,) rows: its name, places in `numbers`, and rows in the split."""
         for name, length in self.lengths.items():
             own = numbers - self.starts[name]
             places = np.flatnonzero((own >= 0) & (own < length))
@@ -56,10 +48,7 @@ class DatasetRows:
         return {name: np.concatenate([columns[name] for columns in read])[order] for name in names}
 
     def spread(self, count: int, places: int) -> np.ndarray:
-        """Numbers of about `count` rows, in runs that begin at `places` places at equal distances.
-
-        All rows if there are fewer.
-        """
+        """Numbers of about `count` rows, in runs that begin at `places` equal distances; or all."""
         if len(self) <= count:
             return np.arange(len(self))
         begins = np.arange(places) * (len(self) - count // places) // (places - 1)

@@ -29,6 +29,10 @@ _CHECKS = (
     "near copies of training scenes", "questions seen in training", "ambiguous margins", "occlusion",
     "changed files",
 )  # fmt: skip
+_CHANGED = (
+    "Somebody changed these files after simtown made them: run simtown verify to see what is wrong, or "
+    "generate the data set again."
+)
 #: A split's name, the first row of a piece of it, and the row after its last one.
 Piece = tuple[str, int, int]
 
@@ -59,18 +63,10 @@ def audit(dataset: Dataset, pool: Pool | None = None, progress: Report = ignore)
             findings += statistics.findings(counts, seen.samples[name], dataset.settings, name)
         files, names = len(dataset.manifest["shards"]), ", ".join(seen.changed[:3])
         first = f": {names}{' ...' if len(seen.changed) > 3 else ''}" if seen.changed else ""
-        findings.append(
-            Finding.of_count(
-                "changed files",
-                "all",
-                len(seen.changed),
-                f"{len(seen.changed):,} of {files:,} files differ from their checksum in the manifest{first}",
-                "Somebody changed these files after simtown made them: run simtown verify to see what is "
-                "wrong, or generate the data set again.",
-                changed=seen.changed,
-                files=files,
-            )
-        )
+        count = len(seen.changed)
+        figure = f"{count:,} of {files:,} files differ from their checksum in the manifest{first}"
+        measured = {"changed": seen.changed, "files": files}
+        findings.append(Finding.of_count("changed files", "all", count, figure, _CHANGED, **measured))
         findings += repeats.repeated_scenes(seen.scenes, seen.counts, seen.samples, rows, pool, progress)
         seen.samples.clear()  # tens of megabytes that the last check does not need
         findings.append(pictures.repeated_pictures(seen.pictures, rows, pool, progress))
@@ -80,14 +76,9 @@ def audit(dataset: Dataset, pool: Pool | None = None, progress: Report = ignore)
 def report(data: str, findings: list[Finding]) -> dict[str, Any]:
     """All findings, for machines; `data` is the name of the data set."""
     warnings = sum(finding.status == "warn" for finding in findings)
-    return {
-        "format": "simtown audit",
-        "data": data,
-        "status": "warn" if warnings else "pass",
-        "warnings": warnings,
-        "level": LEVEL,
-        "findings": [finding.to_json() for finding in findings],
-    }
+    about = {"format": "simtown audit", "data": data, "status": "warn" if warnings else "pass"}
+    listed = [finding.to_json() for finding in findings]
+    return {**about, "warnings": warnings, "level": LEVEL, "findings": listed}
 
 
 @dataclass
@@ -126,29 +117,19 @@ def surveyed(rows: DatasetRows, pool: Pool, progress: Report) -> Iterator[Survey
         closing(pool.map(_survey, pieces, (rows, directions), progress)) as results,
     ):
         for piece, (counted, samples[piece], scene_part, picture_part, changed_files) in results:
-            if piece[0] in counts:
+            if counts.setdefault(piece[0], counted) is not counted:
                 counts[piece[0]].add(counted)
-            else:
-                counts[piece[0]] = counted
             scenes.add(scene_part, repeats.first_places(scene_part))
             shown.add(picture_part, picture_part["place"])
             changed += changed_files
-        yield Survey(
-            {name: counts[name] for name in SPLITS if name in counts},
-            {name: _joined([samples.pop(piece) for piece in pieces if piece[0] == name]) for name in counts},
-            scenes,
-            shown,
-            sorted(changed),
-        )
+        ordered = {name: counts[name] for name in SPLITS if name in counts}
+        kept = {name: [samples.pop(piece) for piece in pieces if piece[0] == name] for name in ordered}
+        joined = {name: _joined(blocks) for name, blocks in kept.items()}
+        yield Survey(ordered, joined, scenes, shown, sorted(changed))
 
 
 def _survey(piece: Piece, report: Report, rows: DatasetRows, directions: np.ndarray) -> Any:
-    """A piece of work: read and count some examples; reports how many were read.
-
-    Returns:
-        Their counts, columns of those in the split's sample, records of scenes and of pictures, and names of
-        changed shards that begin in this piece.
-    """
+    """A piece of work: read some examples; returns what :class:`Survey` keeps, of these alone."""
     (name, begin, end), dataset = piece, rows.dataset
     split = dataset[name]
     in_sample = sample_rows(len(split))

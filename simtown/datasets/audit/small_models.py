@@ -50,17 +50,15 @@ def _words() -> Any:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import OneHotEncoder
 
-    return make_pipeline(
-        OneHotEncoder(handle_unknown="ignore"), LogisticRegression(C=0.3, solver="liblinear", random_state=0)
-    )
+    model = LogisticRegression(C=0.3, solver="liblinear", random_state=0)
+    return make_pipeline(OneHotEncoder(handle_unknown="ignore"), model)
 
 
 def _trees() -> Any:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    return HistGradientBoostingClassifier(
-        max_iter=40, max_leaf_nodes=8, learning_rate=0.1, early_stopping=False, random_state=0
-    )
+    size = {"max_iter": 40, "max_leaf_nodes": 8, "learning_rate": 0.1}
+    return HistGradientBoostingClassifier(**size, early_stopping=False, random_state=0)
 
 
 #: By the part that they see: how it becomes numbers, and the model.
@@ -96,20 +94,26 @@ def probe(name: str, report: Report, dataset: Dataset) -> list[Finding]:
     exams = {"train, held out": (seen[cut:], answer[cut:])}
     if len(test):
         exams["test"] = examples(test, min(len(test), MOST))
+    advice = (
+        f"A small model that sees nothing but the {name} beats chance: find what gives the answer away "
+        "and generate the data set again."
+    )
     findings = []
     for where, (shown, truth) in exams.items():
         right, count = int((trained.predict(shown) == truth).sum()), len(truth)
         chance = float(max(truth.mean(), 1 - truth.mean()))
         low, high = wilson(right, count)
-        details = {"right": right, "n": count, "low": low, "high": high, "chance": chance}
-        finding = Finding(
-            f"{name} only",
-            where,
-            f"{right / count:.1%} right (95 %: {low:.1%} to {high:.1%}) of {count:,}; chance {chance:.1%}",
-            f"A small model that sees nothing but the {name} beats chance: find what gives the answer away "
-            "and generate the data set again.",
-            float(binom.sf(right - 1, count, chance)),
-            details={**details, "learned_from": cut},
+        figure = (
+            f"{right / count:.1%} right (95 %: {low:.1%} to {high:.1%}) of {count:,}; chance {chance:.1%}"
         )
-        findings.append(finding)
+        details = {
+            "right": right,
+            "n": count,
+            "low": low,
+            "high": high,
+            "chance": chance,
+            "learned_from": cut,
+        }
+        p = float(binom.sf(right - 1, count, chance))
+        findings.append(Finding(f"{name} only", where, figure, advice, p, details=details))
     return findings

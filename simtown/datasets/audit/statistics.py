@@ -20,6 +20,7 @@ from simtown.scenes.placement import LEAST_VISIBLE
 DRAWS = 300
 #: Features with p-values below this are ordered by their information.
 _SURE = 1e-9
+_BALANCE = "Ask as many questions answered yes as no; otherwise a model that always says the same beats 50 %."
 
 
 def findings(counts: SplitCounts, sample: Columns, settings: Settings, name: str) -> Iterator[Finding]:
@@ -37,22 +38,13 @@ def _overall(counts: SplitCounts, name: str) -> Finding:
 
     yes, n = int(counts.answers["relation"][:, 1].sum()), counts.examples
     low, high = wilson(yes, n)
-    return Finding(
-        "answers",
-        name,
-        f"{yes / n:.1%} yes (95 %: {low:.1%} to {high:.1%})",
-        "Ask as many questions with the answer yes as with no; otherwise a model that always says the same "
-        "beats 50 %.",
-        float(binomtest(yes, n).pvalue),
-        details={"yes": yes, "n": n, "low": low, "high": high},
-    )
+    figure = f"{yes / n:.1%} yes (95 %: {low:.1%} to {high:.1%})"
+    details = {"yes": yes, "n": n, "low": low, "high": high}
+    return Finding("answers", name, figure, _BALANCE, float(binomtest(yes, n).pvalue), details=details)
 
 
 def _by_group(counts: SplitCounts, settings: Settings, name: str) -> Iterator[Finding]:
-    """The share of "yes" in every group (relation, entity, position) against one half.
-
-    The level of the intervals holds for all groups at once.
-    """
+    """The share of "yes" in every group against one half; the intervals' level holds for all at once."""
     from scipy.stats import binom
 
     for what, names in features.group_names(settings).items():
@@ -63,31 +55,24 @@ def _by_group(counts: SplitCounts, settings: Settings, name: str) -> Iterator[Fi
         low, high = wilson(yes, n, len(occurring))
         worst = int(np.argmin(p))
         label = names[occurring[worst]]
-        measured = zip(occurring, yes.tolist(), n.tolist(), low.tolist(), high.tolist(), strict=True)
-        yield Finding(
-            f"answers by {what}",
-            name,
-            f"furthest from half: {label} {yes[worst] / n[worst]:.1%} yes ({low[worst]:.1%} to "
-            f"{high[worst]:.1%}) of {n[worst]:,}",
+        interval = f"{low[worst]:.1%} to {high[worst]:.1%}"
+        figure = f"furthest from half: {label} {yes[worst] / n[worst]:.1%} yes ({interval}) of {n[worst]:,}"
+        advice = (
             f"Generate the data set again so that each {what} is answered yes as often as no, or weight the "
-            f"examples; first look at: {label}.",
-            min(1.0, float(p[worst]) * len(occurring)),
-            details={
-                "groups": [
-                    {"name": names[group], "yes": y, "n": m, "low": lo, "high": hi}
-                    for group, y, m, lo, hi in measured
-                ]
-            },
+            f"examples; first look at: {label}."
         )
+        measured = zip(yes.tolist(), n.tolist(), low.tolist(), high.tolist(), strict=True)
+        rows = [dict(zip(("yes", "n", "low", "high"), row, strict=True)) for row in measured]
+        listed = [{"name": names[group], **row} for group, row in zip(occurring, rows, strict=True)]
+        worst_p = min(1.0, float(p[worst]) * len(occurring))
+        yield Finding(f"answers by {what}", name, figure, advice, worst_p, details={"groups": listed})
 
 
 def _information(sample: Columns, length: int, settings: Settings, name: str) -> Finding:
-    """Mutual information of the answer with every feature that it must not depend on, beyond chance.
-
-    The null distribution is that of the data set's own design (:func:`null_answers`). Its tail is a gamma
-    distribution with the mean and variance of DRAWS draws. `length` is that of the split.
-    """
+    """Mutual information of the answer with every feature that it must not depend on, beyond chance."""
     from scipy.stats import gamma
+
+    # The null distribution's tail is a gamma distribution with the mean and variance of DRAWS draws.
 
     rows, answer = features.sample_rows(length), sample["answer"].astype(bool)
     table = features.features(sample, rows, length, settings)
@@ -100,10 +85,8 @@ def _information(sample: Columns, length: int, settings: Settings, name: str) ->
             p = float(gamma.sf(measured, mean * mean / variance, scale=variance / mean))
         else:
             p = float(measured <= mean + 1e-9)
-        values = int(table[feature].max()) + 1
-        measures.append(
-            {"feature": feature, "bits": measured - mean, "plain_bits": measured, "values": values, "p": p}
-        )
+        bits = {"bits": measured - mean, "plain_bits": measured}
+        measures.append({"feature": feature, **bits, "values": int(table[feature].max()) + 1, "p": p})
     measures.sort(key=lambda row: (max(row["p"], _SURE), -row["bits"]))
     first = measures[0]
     sure = [row for row in measures if row["p"] < 1e-4]
@@ -113,24 +96,19 @@ def _information(sample: Columns, length: int, settings: Settings, name: str) ->
     n, yes = np.bincount(numbers), np.bincount(numbers, weights=answer)
     value = int(np.argmax(np.abs(yes - n / 2) / np.sqrt(n)))  # whose answers are furthest from half
     examples = ", ".join(map(str, rows[np.flatnonzero(numbers == value)[:3]]))
-    return Finding(
-        "information",
-        name,
-        f"{first['feature']} tells most about the answer: {first['bits']:+.4f} of 1 bit beyond chance (p "
-        f"{first['p']:.2g}){among}",
+    beyond = f"{first['bits']:+.4f} of 1 bit beyond chance (p {first['p']:.2g})"
+    figure = f"{first['feature']} tells most about the answer: {beyond}{among}"
+    advice = (
         f"The answer can be guessed from {telling} without understanding the picture: find out "
         f"why, and generate the data set again. Look at examples {examples}: of the {n[value]:,} that agree "
-        f"with them in this, {yes[value] / n[value]:.0%} are answered yes.",
-        min(1.0, first["p"] * len(measures)),
-        details={"features": measures, "n": len(rows)},
+        f"with them in this, {yes[value] / n[value]:.0%} are answered yes."
     )
+    p, details = min(1.0, first["p"] * len(measures)), {"features": measures, "n": len(rows)}
+    return Finding("information", name, figure, advice, p, details=details)
 
 
 def null_answers(answer: np.ndarray, draws: int, seed: int) -> Iterator[np.ndarray]:
-    """Random answers (n,) bool of the same design, which depend on nothing.
-
-    If answers come in pairs of opposites, a coin exchanges each pair; otherwise answers are permuted.
-    """
+    """Random answers (n,) bool of the same design: a coin exchanges opposite pairs, or all are permuted."""
     rng, n = np.random.default_rng(seed), len(answer)
     paired = n % 2 == 0 and bool((answer[0::2] ^ answer[1::2]).all())
     for _ in range(draws):
@@ -146,9 +124,8 @@ def mutual_information(numbered: Sequence[np.ndarray], answers: Iterable[np.ndar
     total, starts = np.concatenate(totals), np.cumsum([0, *map(len, totals[:-1])])
     estimates = []
     for answer in answers:
-        yes = np.concatenate(
-            [np.bincount(f[answer], minlength=len(t)) for f, t in zip(numbered, totals, strict=True)]
-        )
+        counted = zip(numbered, totals, strict=True)
+        yes = np.concatenate([np.bincount(f[answer], minlength=len(t)) for f, t in counted])
         joint = np.stack([total - yes, yes], axis=1).astype(np.float64)
         expected = total[:, None] * np.array([1 - answer.mean(), answer.mean()])
         terms = joint * np.log2(np.divide(joint, expected, out=np.ones_like(joint), where=joint > 0))
@@ -160,31 +137,21 @@ def _margins(counts: SplitCounts, sample: Columns, name: str) -> Finding:
     """Questions whose relation is nearly undefined; the median is that of the `sample`."""
     close = counts.close / counts.examples
     median = float(np.median(np.abs(sample["margin"].astype(np.float64))))
-    return Finding.of_count(
-        "ambiguous margins",
-        name,
-        counts.ambiguous,
-        f"{counts.ambiguous:,} of {counts.examples:,} too close to call, {close:.1%} less than {CLOSE} m "
-        f"from that; median margin {median:.2f} m",
+    too_close = f"{counts.ambiguous:,} of {counts.examples:,} too close to call"
+    figure = f"{too_close}, {close:.1%} less than {CLOSE} m from that; median margin {median:.2f} m"
+    advice = (
         "Remove questions whose vehicles stand nearer to each other than the relation's margin: the picture "
-        "does not answer them.",
-        ambiguous=counts.ambiguous,
-        close=close,
-        median_m=median,
+        "does not answer them."
     )
+    measured = {"ambiguous": counts.ambiguous, "close": close, "median_m": median}
+    return Finding.of_count("ambiguous margins", name, counts.ambiguous, figure, advice, **measured)
 
 
 def _occlusion(counts: SplitCounts, name: str) -> Finding:
     """Vehicles asked about that another vehicle hides."""
     hidden = counts.hidden / counts.examples
-    return Finding.of_count(
-        "occlusion",
-        name,
-        counts.unseen,
-        f"{counts.unseen:,} of {counts.examples:,} ask about a vehicle under {LEAST_VISIBLE:.0%} visible, "
-        f"{hidden:.1%} under {HIDDEN:.0%}; least {counts.least:.0%}",
-        f"Remove questions about vehicles of which less than {LEAST_VISIBLE:.0%} can be seen.",
-        under=counts.unseen,
-        hidden=hidden,
-        least=counts.least,
-    )
+    unseen = f"{counts.unseen:,} of {counts.examples:,} ask about a vehicle under {LEAST_VISIBLE:.0%} visible"
+    figure = f"{unseen}, {hidden:.1%} under {HIDDEN:.0%}; least {counts.least:.0%}"
+    advice = f"Remove questions about vehicles of which less than {LEAST_VISIBLE:.0%} can be seen."
+    measured = {"under": counts.unseen, "hidden": hidden, "least": counts.least}
+    return Finding.of_count("occlusion", name, counts.unseen, figure, advice, **measured)

@@ -1,6 +1,4 @@
-"""Data sets in the formats of other tools: a small module each, with its
-:class:`~simtown.datasets.export.portion.Format`.
-"""
+"""Data sets in the formats of other tools: a small module each."""
 
 from __future__ import annotations
 
@@ -14,7 +12,7 @@ from simtown.core.files import whole
 from simtown.core.pool import Pool, Processes, Report, ignore, require_shared
 from simtown.core.room import require_room
 from simtown.datasets.export.portion import FOLDER, Format, Portion
-from simtown.datasets.reader import Dataset
+from simtown.datasets.reader import Dataset, runs
 from simtown.datasets.settings import SPLITS
 
 #: Every format, with a description.
@@ -80,11 +78,10 @@ def export(
     shards = data.manifest["shards"].items()
     require_room(out, sum(entry["bytes"] for shard, entry in shards if shard.startswith(tuple(chosen))))
     size = max(1, data.settings.shard_size // form.multiple) * form.multiple
-    pieces = [
-        (split, range(first, min(first + size, len(data[split]))), number)
-        for split in chosen
-        for number, first in enumerate(range(0, len(data[split]), size))
-    ]
+    pieces = []
+    for split in chosen:
+        portions = [range(*run) for run in runs(len(data[split]), size)]
+        pieces += [(split, rows, number) for number, rows in enumerate(portions)]
     with whole(out, "simtown export") as directory:
         for folder in (FOLDER, *(folder.format(split=split) for folder in form.folders for split in chosen)):
             (directory / folder).mkdir(parents=True, exist_ok=True)

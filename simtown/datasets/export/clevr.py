@@ -1,6 +1,4 @@
-"""CLEVR's layout and field names (Johnson et al., 2017): pictures, scene graphs, and questions with
-functional programs.
-"""
+"""CLEVR's layout and field names (Johnson et al., 2017): pictures, scene graphs, questions with programs."""
 
 from __future__ import annotations
 
@@ -58,37 +56,26 @@ def finish(data: Dataset, splits: Sequence[str], directory: Path) -> None:
 
 
 def _question(batch: ExportBatch, row: int, relations: int) -> dict[str, Any]:
-    """ "Is there a SUBJECT left of the OBJECT?" as CLEVR's functions.
-
-    Of all shapes take the one OBJECT, then what is left of it, and ask whether a SUBJECT is among these.
-    """
+    """Is a SUBJECT among what is left of the one OBJECT? The question as CLEVR's functions."""
     c = batch.columns
     relation, phrasing = int(c["relation"][row]), int(c["phrasing"][row])
-    steps = [
-        ("scene",),
-        ("filter_shape", ENTITIES[c["object"][row]]),
-        ("unique",),
-        ("relate", RELATIONS[relation].direction),
-        ("filter_shape", ENTITIES[c["subject"][row]]),
-        ("exist",),
-    ]
+    subject, obj = ([ENTITIES[c[role][row]]] for role in ("subject", "object"))
+    side = [RELATIONS[relation].direction]
+    functions = ("scene", "filter_shape", "unique", "relate", "filter_shape", "exist")
+    steps = enumerate(zip(functions, ([], obj, [], side, subject, []), strict=True))
     return {
         "question": c["question"][row].decode(),
         "answer": ANSWERS[int(c["answer"][row])],
         "question_family_index": phrasing * relations + relation,
         "program": [
             {"function": name, "inputs": [i - 1] if i else [], "value_inputs": values}
-            for i, (name, *values) in enumerate(steps)
+            for i, (name, values) in steps
         ],
     }
 
 
 def _graphs(batch: ExportBatch, width: int, height: int, relations: int) -> list[dict[str, Any]]:
-    """Objects, directions and relationships of every scene.
-
-    Pairs within a relation's margin, where it is undefined, are in no list. The data set knows the first
-    `relations` of RELATIONS.
-    """
+    """Objects, directions and relationships of scenes; pairs within a relation's margin are in no list."""
     scenes = batch.scenes
     n, v = scenes.entity.shape
     bounds = atlas().bounds[scenes.entity]
@@ -118,26 +105,17 @@ def _graphs(batch: ExportBatch, width: int, height: int, relations: int) -> list
             }
             for slot, entity in enumerate(scenes.entity[i])
         ]
-        directions = {
-            "right": right,
-            "left": [-x for x in right],
-            "behind": behind,
-            "front": [-x for x in behind],
-            "above": [0.0, 0.0, 1.0],
-            "below": [0.0, 0.0, -1.0],
-        }
-        relationships = {
-            name: [[j for j in range(v) if holds[i, j, slot]] for slot in range(v)]
-            for name, holds in holding.items()
-        }
+        directions = {"right": right, "left": [-x for x in right], "behind": behind}
+        directions |= {"front": [-x for x in behind], "above": [0.0, 0.0, 1.0], "below": [0.0, 0.0, -1.0]}
+        relationships = {}
+        for name, holds in holding.items():
+            relationships[name] = [np.flatnonzero(holds[i, :, slot]).tolist() for slot in range(v)]
         graphs.append({"objects": objects, "directions": directions, "relationships": relationships})
     return graphs
 
 
 def _holding(pose: np.ndarray, camera: np.ndarray, relations: int) -> dict[str, np.ndarray]:
-    """By direction, for the first of RELATIONS, (n, v, v) bool: whether vehicle [:, i] stands so to vehicle
-    [:, , j].
-    """
+    """By direction, (n, v, v) bool: whether vehicle [:, i] stands so to vehicle [:, , j]."""
     n, v = pose.shape[:2]
     separation, holding = separations(pose, camera), {}
     for r, relation in enumerate(RELATIONS[:relations]):

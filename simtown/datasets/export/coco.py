@@ -40,11 +40,7 @@ def write(portion: Portion, directory: Path) -> None:
 
 
 def _annotations(batch: ExportBatch, row: int) -> Iterator[dict[str, Any]]:
-    """Each vehicle with a visible pixel.
-
-    `amodal_bbox` is the box of the whole vehicle, hidden parts included; `attributes` has the paint of its
-    body.
-    """
+    """Each vehicle with a visible pixel; `amodal_bbox` includes its hidden parts."""
     assert batch.ids is not None
     ids = batch.ids[row]
     for slot, entity in enumerate(batch.scenes.entity[row]):
@@ -66,20 +62,14 @@ def _annotations(batch: ExportBatch, row: int) -> Iterator[dict[str, Any]]:
 def finish(data: Dataset, splits: Sequence[str], directory: Path) -> None:
     """annotations/instances_SPLIT.json, in which the annotations of a split are numbered from 1 on."""
     entities = data.names["entities"]
+    kinds = [{"id": e + 1, "name": entities[e]} for e in sorted(data.settings.kinds)]
+    categories = [{**kind, "supercategory": "vehicle"} for kind in kinds]
     for split in splits:
-        head = {
-            "info": {"description": f"simtown, {split} split", "version": data.manifest["simtown"]},
-            "licenses": [],
-            "categories": [
-                {"id": e + 1, "name": entities[e], "supercategory": "vehicle"}
-                for e in sorted(data.settings.kinds)
-            ],
-        }
+        info = {"description": f"simtown, {split} split", "version": data.manifest["simtown"]}
+        head = {"info": info, "licenses": [], "categories": categories}
         annotations = enumerate(joined(directory, split, "annotations"), start=1)
-        lists = {
-            "images": joined(directory, split, "images"),
-            "annotations": (f'{{"id": {number}, {annotation[1:]}' for number, annotation in annotations),
-        }
+        numbered = (f'{{"id": {number}, {annotation[1:]}' for number, annotation in annotations)
+        lists = {"images": joined(directory, split, "images"), "annotations": numbered}
         write_listing(directory / "annotations" / f"instances_{split}.json", head, lists)
 
 

@@ -1,7 +1,4 @@
-"""Croissant 1.0 metadata (docs.mlcommons.org/croissant) of a Parquet export:
-
-JSON-LD that names files, columns and types.
-"""
+"""Croissant 1.0 metadata (docs.mlcommons.org/croissant) of a Parquet export."""
 
 from __future__ import annotations
 

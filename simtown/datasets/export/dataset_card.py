@@ -71,34 +71,32 @@ def description(data: Dataset) -> str:
 def card(data: Dataset, splits: Sequence[str], directory: Path) -> str:
     """README.md of an export that lies in `directory`."""
     paths = {split: list((directory / "data").glob(f"{split}-*.parquet")) for split in splits}
-    total, columns = sum(len(data[split]) for split in splits), features(data.settings)
+    counts, columns = {split: len(data[split]) for split in splits}, features(data.settings)
     data_files = [{"split": split, "path": f"data/{split}-*.parquet"} for split in splits]
     sizes = {split: sum(path.stat().st_size for path in files) for split, files in paths.items()}
+    listed = [{"name": name, "num_bytes": sizes[name], "num_examples": counts[name]} for name in splits]
     header = {
         "pretty_name": f"simtown, {data.settings.entities} entities",
         "language": ["en"],
         "task_categories": ["visual-question-answering"],
         "tags": ["simtown", "synthetic", "spatial-relations"],
-        "size_categories": [_size(total)],
+        "size_categories": [_size(sum(counts.values()))],
         "configs": [{"config_name": "default", "data_files": data_files}],
         "dataset_info": {
             "features": [{"name": name, **_feature(feature)} for name, feature in columns.items()],
-            "splits": [
-                {"name": split, "num_bytes": size, "num_examples": len(data[split])}
-                for split, size in sizes.items()
-            ],
+            "splits": listed,
             "download_size": sum(sizes.values()),
             "dataset_size": sum(sizes.values()),
         },
     }
     rows = "".join(f"| `{name}` | {MEANING[name]} |\n" for name in columns)
-    counts = ", ".join(f"{len(data[split]):,} {split}" for split in splits)
+    examples = ", ".join(f"{count:,} {split}" for split, count in counts.items())
     return f"""---
 {yaml(header)}---
 
 # {header["pretty_name"]}
 
-{markdown(description(data))} Examples: {counts}. In every split half the answers are yes.
+{markdown(description(data))} Examples: {examples}. In every split half the answers are yes.
 
 ```python
 from datasets import load_dataset

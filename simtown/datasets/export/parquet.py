@@ -45,33 +45,26 @@ def finish(data: Dataset, splits: Sequence[str], directory: Path) -> None:
 def _table(batch: ExportBatch, split: str, schema: Any) -> Any:
     c, n = batch.columns, len(batch)
     slots = c["scene/entity"].shape[1]
-    vehicles = pa.StructArray.from_arrays(
-        [
-            pa.array(c["scene/entity"].ravel().astype(np.int64)),
-            pa.array(batch.paints.ravel().astype(np.int64)),
-            pa.FixedSizeListArray.from_arrays(pa.array(c["boxes"].ravel()), 4),
-            *(pa.array(c["scene/pose"][..., axis].ravel()) for axis in range(3)),
-            pa.array(c["visible"].ravel()),
-        ],
-        fields=list(schema.field("vehicles").type.value_type),
-    )
+    measures = [c["scene/pose"][..., 0], c["scene/pose"][..., 1], c["scene/pose"][..., 2], c["visible"]]
+    parts = [
+        *(pa.array(numbers.ravel().astype(np.int64)) for numbers in (c["scene/entity"], batch.paints)),
+        pa.FixedSizeListArray.from_arrays(pa.array(c["boxes"].ravel()), 4),
+        *(pa.array(measure.ravel()) for measure in measures),
+    ]
+    vehicles = pa.StructArray.from_arrays(parts, fields=list(schema.field("vehicles").type.value_type))
     pictures: dict[str, Iterator[bytes]] = {"image": map(batch.png, range(n))}
     if batch.ids is not None:
         pictures["mask"] = map(png, batch.ids)
-    names = [f"{split}-{number:06d}.png" for _, number in batch.numbers()]
-    columns: dict[str, Any] = {
-        **{
-            name: pa.StructArray.from_arrays(
-                [pa.array(list(files), pa.binary()), pa.array(names)], fields=list(schema.field(name).type)
-            )
-            for name, files in pictures.items()
-        },
+    names = pa.array([f"{split}-{number:06d}.png" for _, number in batch.numbers()])
+    columns: dict[str, Any] = {}
+    for name, files in pictures.items():
+        content = [pa.array(list(files), pa.binary()), names]
+        columns[name] = pa.StructArray.from_arrays(content, fields=list(schema.field(name).type))
+    for name in ("answer", "subject", "relation", "object", "subject_slot", "object_slot"):
+        columns[name] = pa.array(c[name].astype(np.int64))
+    columns |= {
         "index": pa.array(np.arange(batch.start, batch.start + n)),
         "question": pa.array([text.decode() for text in c["question"]]),
-        **{
-            name: pa.array(c[name].astype(np.int64))
-            for name in ("answer", "subject", "relation", "object", "subject_slot", "object_slot")
-        },
         "margin": pa.array(c["margin"]),
         "weather": pa.array(batch.scenes.weather.astype(np.int64)),
         "intensity": pa.array(batch.scenes.intensity),

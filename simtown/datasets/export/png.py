@@ -27,9 +27,8 @@ def write(portion: Portion, directory: Path) -> None:
 def finish(data: Dataset, splits: Sequence[str], directory: Path) -> None:
     """questions.jsonl: a line an example, of all splits."""
     with open(directory / "questions.jsonl", "w", encoding="utf-8") as file:
-        file.writelines(
-            f"{question}\n" for split in splits for question in joined(directory, split, "questions")
-        )
+        for split in splits:
+            file.writelines(f"{question}\n" for question in joined(directory, split, "questions"))
 
 
 FORMAT = Format(write, finish, ("{split}",))

@@ -67,9 +67,7 @@ class ExportBatch:
         return png(self.columns["images"][row][..., ::-1])
 
     def write_pictures(self, folder: Path, pattern: str) -> Iterator[tuple[int, int, str]]:
-        """Write each picture as PNG. Yields its row, its number, and its file's name: `pattern` filled with
-        the number.
-        """
+        """Write each picture as PNG; yields its row, its number, and its file's name, of that `pattern`."""
         for row, number in self.numbers():
             name = pattern.format(number)
             (folder / name).write_bytes(self.png(row))
@@ -132,20 +130,13 @@ def plain(x: Any) -> float:
 
 
 def record(batch: ExportBatch, row: int, number: int) -> dict[str, Any]:
-    """An example in words and numbers, as JSON has it: boxes x0, y0, x1, y1 in pixels, places in metres, yaw
-    in radians.
-    """
-    c, scenes = batch.columns, batch.scenes
-    vehicles = [
-        {
-            "entity": ENTITIES[entity],
-            "paint": batch.paint(row, slot),
-            "box": [plain(edge) for edge in c["boxes"][row, slot]],
-            "visible": plain(c["visible"][row, slot]),
-            **dict(zip(("x", "y", "yaw"), map(plain, scenes.pose[row, slot]), strict=True)),
-        }
-        for slot, entity in enumerate(scenes.entity[row])
-    ]
+    """An example in words and numbers, as JSON has it: boxes in pixels, places in metres, yaw in radians."""
+    c, scenes, vehicles = batch.columns, batch.scenes, []
+    for slot, entity in enumerate(scenes.entity[row]):
+        box, visible = [plain(edge) for edge in c["boxes"][row, slot]], plain(c["visible"][row, slot])
+        place = dict(zip(("x", "y", "yaw"), map(plain, scenes.pose[row, slot]), strict=True))
+        about = {"entity": ENTITIES[entity], "paint": batch.paint(row, slot)}
+        vehicles.append({**about, "box": box, "visible": visible, **place})
     return {
         "index": number,
         "question": c["question"][row].decode(),

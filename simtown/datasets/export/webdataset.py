@@ -18,9 +18,7 @@ SAMPLES = 1_000
 
 
 def write(portion: Portion, directory: Path) -> None:
-    """A sample is KEY.png, KEY.json (the example in words), KEY.cls (0 no, 1 yes), and, if there are
-    masks, KEY.mask.png.
-    """
+    """Samples of KEY.png, KEY.json (the example in words), KEY.cls (0 no, 1 yes), maybe KEY.mask.png."""
     with ExitStack() as stack:
         for batch in portion.batches():
             for row, number in batch.numbers():

@@ -1,8 +1,5 @@
 """A page for looking at a data set: index.html, which holds all of its code, and a folder data/ beside it.
 
-The page shows a sample of a large split, or all of it on request; its distributions are those of the whole
-split.
-
 Browsers let a page that is opened from disk read pictures and scripts, but no other files. So the page reads
 sheets of thumbnails, and scripts that call one of its functions: ``data/index.js`` (a few bytes an example
 for filters and counts), ``data/SPLIT-00000.jpg`` (SHEET x SHEET pictures) and ``data/SPLIT-00000.js``
@@ -36,17 +33,14 @@ from simtown.language.relations import RELATIONS
 from simtown.render.masks import compressed_run_lengths, mask_and_box
 from simtown.scenes.placement import half_sizes
 
-#: Most examples of a sample, and neighbouring examples of a stretch, which are in one shard, rarely in two.
-#: Neighbouring scenes are independent of each other, so stretches represent the split as well as single
-#: examples would.
+#: Most examples of a sample, and examples of a stretch, which are in one shard, rarely in two. Neighbouring
+#: scenes are independent, so stretches represent the split as well as single examples would.
 SAMPLE, STRETCH = 2_000, 100
-#: Thumbnails along each side of a sheet, examples in a file of details, and the longest side of a thumbnail,
-#: pixels.
+#: Thumbnails along each side of a sheet, examples in a file of details, and a thumbnail's longest side.
 SHEET, DETAILS, THUMB = 8, 256, 192
 _QUALITY = (cv2.IMWRITE_JPEG_QUALITY, 88)
 _SAMPLING = (cv2.IMWRITE_JPEG_SAMPLING_FACTOR, cv2.IMWRITE_JPEG_SAMPLING_FACTOR_444)
-#: Columns of the index: names, and dtypes of typed arrays (little-endian). 255 in `other` means that there is
-#: no third vehicle.
+#: Columns of the index, and dtypes of their typed arrays. 255 in `other`: there is no third vehicle.
 _NUMBERS = ("answer", "relation", "weather", "subject", "object", "other")
 INDEX = {**dict.fromkeys(_NUMBERS, "u1"), "margin": "<i2"}
 #: What is counted of whole splits besides the kinds of vehicles (:func:`simtown.datasets.summaries.count`).
@@ -54,10 +48,7 @@ OF_ALL = ("answer", "relation", "weather")
 
 
 def gallery_sample(count: int, everything: bool = False) -> list[range]:
-    """What the page shows of a split of `count` examples: stretches of equal length, in order.
-
-    It shows all of a small split, and of a large one a sample that is spread evenly over it.
-    """
+    """What the page shows of a split: all of it, or stretches of equal length, spread evenly over it."""
     if everything or count <= SAMPLE:
         return [range(count)]
     stretches = SAMPLE // STRETCH
@@ -80,24 +71,19 @@ def gallery(data: Dataset, out: Path, progress: Report = ignore, everything: boo
         pieces = directory / "data"
         pieces.mkdir()
         index = [_write_split(data, name, sample, pieces, progress) for name, sample in splits.items()]
-        columns = {
-            name: base64.b64encode(np.concatenate([part[name] for part in index]).tobytes()).decode("ascii")
-            for name in INDEX
-        }
-        _write_script(pieces / "index.js", "begin", {**_about(data, splits), "columns": columns})
+        columns = {name: np.concatenate([part[name] for part in index]) for name in INDEX}
+        packed = {name: base64.b64encode(column.tobytes()).decode() for name, column in columns.items()}
+        _write_script(pieces / "index.js", "begin", {**_about(data, splits), "columns": packed})
         (directory / "index.html").write_text(page(data.name), encoding="utf-8")
 
 
 def page(title: str) -> str:
-    """index.html: our markup with our style and script inside, and a policy that allows no other code and no
-    connection.
+    """index.html: our markup, style and script, and a policy that allows no other code and no connection.
 
-    If the page is opened from disk, some browsers do not regard its own folder as 'self', so the policy names
-    the scheme.
+    Some browsers do not regard a page's folder on disk as 'self', so the policy names the scheme.
     """
-    markup, style, script = (
-        (files(__name__) / name).read_text(encoding="utf-8") for name in ("page.html", "style.css", "app.js")
-    )
+    sources = [files(__name__) / name for name in ("page.html", "style.css", "app.js")]
+    markup, style, script = (source.read_text(encoding="utf-8") for source in sources)
     filled = _filled(markup, style=style, script=script)
     policy = page_policy(filled, script="'self' file:", img="'self' file: data:")
     return _filled(filled, policy=policy, title=html.escape(printable(title)))
@@ -117,9 +103,9 @@ def thumb_size(width: int, height: int) -> tuple[int, int]:
 def _about(data: Dataset, splits: dict[str, list[range]]) -> dict[str, Any]:
     """What the page needs besides the examples."""
     s, outlines = data.settings, half_sizes()
-    name = printable(data.place if url_of(data.place) else data.name)
+    known, measures = RELATIONS[: len(data.names["relations"])], ("name", "axis", "sign", "margin")
     return {
-        "place": shlex.quote(name),
+        "place": shlex.quote(printable(data.place if url_of(data.place) else data.name)),
         "size": [s.width, s.height],
         "thumb": thumb_size(s.width, s.height),
         "sheet": SHEET,
@@ -127,43 +113,31 @@ def _about(data: Dataset, splits: dict[str, list[range]]) -> dict[str, Any]:
         "frequencies": s.frequencies,
         "entities": [data.names["entities"][kind] for kind in s.kinds],
         "footprints": [[plain(2 * x) for x in outlines[kind]] for kind in s.kinds if kind < len(outlines)],
-        "relations": [
-            {name: getattr(relation, name) for name in ("name", "axis", "sign", "margin")}
-            for relation in RELATIONS[: len(data.names["relations"])]
-        ],
+        "relations": [{name: getattr(relation, name) for name in measures} for relation in known],
         "asked": s.relations,
         "weathers": data.names["weathers"],
         "occurring": s.weathers,
-        "splits": [
-            {
-                "name": name,
-                "count": len(data[name]),
-                "starts": [stretch.start for stretch in sample],
-                "stretch": len(sample[0]),
-                "counts": _counts(data, name),
-                "target": {
-                    role: [round(float(p), 7) for p in shares]
-                    for role, shares in targets_of(data, name).items()
-                },
-            }
-            for name, sample in splits.items()
-        ],
+        "splits": [_about_split(data, name, sample) for name, sample in splits.items()],
     }
 
 
-def _counts(data: Dataset, split: str) -> dict[str, list[int]]:
-    """Counts of a split: examples with each answer, relation and weather, and each kind in either role."""
+def _about_split(data: Dataset, split: str, sample: list[range]) -> dict[str, Any]:
+    """What the page needs of a split; `counts` are those of all its examples, of kinds in either role."""
     summary, kinds = data.summary(split), data.settings.kinds
+    of_kinds = {role: [summary[role][kind] for kind in kinds] for role in ("subject", "object")}
+    targets = targets_of(data, split).items()
     return {
-        name: summary[name] if name in OF_ALL else [summary[name][kind] for kind in kinds]
-        for name in (*OF_ALL, "subject", "object")
+        "name": split,
+        "count": len(data[split]),
+        "starts": [stretch.start for stretch in sample],
+        "stretch": len(sample[0]),
+        "counts": {name: summary[name] for name in OF_ALL} | of_kinds,
+        "target": {role: [round(float(p), 7) for p in shares] for role, shares in targets},
     }
 
 
-def _write_split(
-    data: Dataset, name: str, sample: list[range], pieces: Path, progress: Report
-) -> dict[str, np.ndarray]:
-    """Sheets and details of one split; returns its part of the index."""
+def _write_split(data: Dataset, name: str, sample: list[range], pieces: Path, progress: Report) -> Any:
+    """Write sheets and details of one split; returns its part of the index, an array a column."""
     s = data.settings
     wide, high = thumb_size(s.width, s.height)
     sheet, details = np.zeros((SHEET * high, SHEET * wide, 3), dtype=np.uint8), []
@@ -223,16 +197,10 @@ def _detail(batch: ExportBatch, row: int, ids: np.ndarray, ranks: np.ndarray) ->
         mask = compressed_run_lengths(seen[0]) if seen else ""
         visible, paint = plain(c["visible"][row, slot]), batch.paint(row, slot)
         vehicles.append([entity, *place, *box, visible, mask, paint])
-    camera = [plain(x) for x in scenes.camera[row]]
-    return [
-        c["question"][row].decode(errors="replace"),
-        int(c["subject_slot"][row]),
-        int(c["object_slot"][row]),
-        plain(c["margin"][row]),
-        plain(scenes.intensity[row]),
-        [camera[0], camera[1], camera[3], camera[5]],
-        vehicles,
-    ]
+    slots = [int(c[role][row]) for role in ("subject_slot", "object_slot")]
+    camera = [plain(scenes.camera[row, i]) for i in (0, 1, 3, 5)]
+    measures = plain(c["margin"][row]), plain(scenes.intensity[row])
+    return [c["question"][row].decode(errors="replace"), *slots, *measures, camera, vehicles]
 
 
 def _write_script(path: Path, function: str, *values: Any) -> None:

@@ -1,6 +1,4 @@
-"""The three kinds of model that are trained here: for each its tokenizer, its size, and what it learns to
-predict.
-"""
+"""The three kinds of model that are trained here: tokenizer, size, and what each learns to predict."""
 
 from __future__ import annotations
 
@@ -9,18 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import tokenizers as tk
 import torch
-from tokenizers import (
-    AddedToken,
-    Regex,
-    Tokenizer,
-    decoders,
-    models,
-    normalizers,
-    pre_tokenizers,
-    processors,
-    trainers,
-)
+from tokenizers import AddedToken, Regex, Tokenizer
 from transformers import BertForMaskedLM, GPT2LMHeadModel, PreTrainedTokenizerFast
 
 from simtown.core.files import DamagedError
@@ -33,8 +22,10 @@ POSITIONS = 128
 #: another token stands for (Devlin et al. 2019, section 3.1).
 ASKED, HIDDEN, SWAPPED = 0.15, 0.8, 0.1
 
-#: (ids, tokenizer, generator) to (shown ids, (k,) places in the flattened batch, (k,) tokens wanted there).
-Task = Callable[[torch.Tensor, Any, torch.Generator], tuple[torch.Tensor, torch.Tensor, torch.Tensor]]
+#: Shown ids, (k,) places in the flattened batch, (k,) tokens wanted there.
+Looks = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
+#: From token numbers, the tokenizer and a generator.
+Task = Callable[[torch.Tensor, Any, torch.Generator], Looks]
 
 
 @dataclass(frozen=True)
@@ -76,30 +67,28 @@ class Architecture:
 
 def _words(phrases: Iterable[str], size: int) -> PreTrainedTokenizerFast:
     """Words in lower case and marks of punctuation, cut as :func:`simtown.probes.corpus.tokenise` does."""
-    tokenizer = Tokenizer(models.WordLevel(unk_token="<unk>"))
-    tokenizer.normalizer = normalizers.Sequence([normalizers.Lowercase(), normalizers.Replace("’", "'")])
-    tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(TOKEN.pattern), behavior="removed", invert=True)
+    tokenizer = Tokenizer(tk.models.WordLevel(unk_token="<unk>"))
+    lower, straight = tk.normalizers.Lowercase(), tk.normalizers.Replace("’", "'")
+    tokenizer.normalizer = tk.normalizers.Sequence([lower, straight])
+    tokenizer.pre_tokenizer = tk.pre_tokenizers.Split(Regex(TOKEN.pattern), behavior="removed", invert=True)
     special = ["<pad>", "<unk>", "<s>", "</s>"]
-    trainer = trainers.WordLevelTrainer(vocab_size=size, special_tokens=special, show_progress=False)
+    trainer = tk.trainers.WordLevelTrainer(vocab_size=size, special_tokens=special, show_progress=False)
     tokenizer.train_from_iterator(phrases, trainer)
     return _enclosing(tokenizer, unk_token="<unk>")
 
 
 def _pieces(phrases: Iterable[str], size: int) -> PreTrainedTokenizerFast:
-    """Byte pairs in lower case, as GPT-2 and RoBERTa have them: training them gives the same every time,
-    training WordPiece does not.
-    """
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.normalizer = normalizers.Lowercase()
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = decoders.ByteLevel()
+    """Byte pairs in lower case, as of GPT-2 and RoBERTa: unlike WordPiece's, training repeats exactly."""
+    tokenizer = Tokenizer(tk.models.BPE())
+    tokenizer.normalizer = tk.normalizers.Lowercase()
+    tokenizer.pre_tokenizer = tk.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = tk.decoders.ByteLevel()
     # It takes the space before it along, as a word's first piece does. The trainer has to know:
     # a tokenizer ignores a token that it has.
     mask = AddedToken("<mask>", lstrip=True, special=True)
-    special, alphabet = ["<pad>", "<s>", "</s>", mask], pre_tokenizers.ByteLevel.alphabet()
-    trainer = trainers.BpeTrainer(
-        vocab_size=size, special_tokens=special, show_progress=False, initial_alphabet=alphabet
-    )
+    special, alphabet = ["<pad>", "<s>", "</s>", mask], tk.pre_tokenizers.ByteLevel.alphabet()
+    settings: dict[str, Any] = {"initial_alphabet": alphabet, "show_progress": False}
+    trainer = tk.trainers.BpeTrainer(vocab_size=size, special_tokens=special, **settings)
     tokenizer.train_from_iterator(phrases, trainer)
     own = {"cls_token": "<s>", "sep_token": "</s>", "mask_token": mask, "model_max_length": POSITIONS}
     return _enclosing(tokenizer, **own)
@@ -108,14 +97,12 @@ def _pieces(phrases: Iterable[str], size: int) -> PreTrainedTokenizerFast:
 def _enclosing(tokenizer: Tokenizer, **own: Any) -> PreTrainedTokenizerFast:
     """A tokenizer of transformers that puts every text between <s> and </s>."""
     special = [(token, tokenizer.token_to_id(token)) for token in ("<s>", "</s>")]
-    tokenizer.post_processor = processors.TemplateProcessing(single="<s> $A </s>", special_tokens=special)
+    tokenizer.post_processor = tk.processors.TemplateProcessing(single="<s> $A </s>", special_tokens=special)
     shared = {"pad_token": "<pad>", "bos_token": "<s>", "eos_token": "</s>"}
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **shared, **own)
 
 
-def next_token(
-    ids: torch.Tensor, tokenizer: Any, generator: torch.Generator
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+def next_token(ids: torch.Tensor, tokenizer: Any, generator: torch.Generator) -> Looks:
     """Every token behind those before it, the end included."""
     wanted = torch.roll(ids, -1, 1)
     real = wanted != tokenizer.pad_token_id
@@ -123,9 +110,7 @@ def next_token(
     return ids, real.flatten().nonzero()[:, 0], wanted[real]
 
 
-def masked_token(
-    ids: torch.Tensor, tokenizer: Any, generator: torch.Generator
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+def masked_token(ids: torch.Tensor, tokenizer: Any, generator: torch.Generator) -> Looks:
     """Some tokens given the rest: most of them masked, some swapped for others, some shown as they are."""
     special = torch.isin(ids, torch.tensor(tokenizer.all_special_ids))
     targets = (torch.rand(ids.shape, generator=generator) < ASKED) & ~special
@@ -137,20 +122,13 @@ def masked_token(
 
 
 def load_tokenizer(directory: Path) -> Any:
-    """The tokenizer that a run made.
-
-    Raises:
-        DamagedError: it cannot be read.
-    """
+    """The tokenizer that a run made. Raises DamagedError if it cannot be read."""
+    options = {"local_files_only": True, "trust_remote_code": False}
     try:
-        return PreTrainedTokenizerFast.from_pretrained(
-            directory, local_files_only=True, trust_remote_code=False
-        )
+        return PreTrainedTokenizerFast.from_pretrained(directory, **options)
     except Exception as error:  # tokenizers and transformers each raise their own
-        raise DamagedError(
-            f"the tokenizer in {directory} is damaged ({type(error).__name__}): run simtown lm train "
-            "again with another --out"
-        ) from error
+        problem = f"the tokenizer in {directory} is damaged ({type(error).__name__})"
+        raise DamagedError(f"{problem}: run simtown lm train again with another --out") from error
 
 
 _BERT = {"hidden_size": 192, "num_hidden_layers": 4, "num_attention_heads": 3, "intermediate_size": 768}

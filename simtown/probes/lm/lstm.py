@@ -1,6 +1,4 @@
-"""Our LSTM language model (section 3 of Ghanimifard and Dobnik 2019), saved and opened as Hugging Face's
-models are.
-"""
+"""Our LSTM language model (Ghanimifard and Dobnik 2019, section 3), kept as Hugging Face's models are."""
 
 from __future__ import annotations
 
@@ -15,9 +13,7 @@ from transformers.modeling_outputs import BaseModelOutputWithPast, CausalLMOutpu
 
 
 class LSTMConfig(PreTrainedConfig):
-    """Sizes: words in the vocabulary, numbers in an embedding and in a hidden state, layers; and the share
-    that dropout drops.
-    """
+    """Sizes of the vocabulary, of an embedding and a hidden state; layers; the share that dropout drops."""
 
     model_type = "simtown-lstm"
 
@@ -30,19 +26,14 @@ class LSTMConfig(PreTrainedConfig):
 
 @dataclass
 class LSTMState:
-    """What the layers remember.
-
-    Attributes:
-        layers: for each a pair of (1, n, d), hidden state and cell.
-    """
+    """What the layers remember: for each a pair of (1, n, d), hidden state and cell."""
 
     layers: list[tuple[torch.Tensor, torch.Tensor]]
 
     def batch_repeat_interleave(self, repeats: int) -> None:
         """Every row `repeats` times, as transformers' caches do it."""
-        self.layers = [
-            (h.repeat_interleave(repeats, 1), c.repeat_interleave(repeats, 1)) for h, c in self.layers
-        ]
+        repeated = ([part.repeat_interleave(repeats, 1) for part in layer] for layer in self.layers)
+        self.layers = [(hidden, cell) for hidden, cell in repeated]
 
 
 class LSTMModel(PreTrainedModel):
@@ -76,9 +67,8 @@ class LSTMModel(PreTrainedModel):
         states = [self.embeddings(input_ids)]
         kept = []
         for i, layer in enumerate(self.layers):
-            output, state = layer(
-                self.dropout(states[-1]), past_key_values.layers[i] if past_key_values else None
-            )
+            before = past_key_values.layers[i] if past_key_values else None
+            output, state = layer(self.dropout(states[-1]), before)
             states.append(output)
             kept.append(state)
         return BaseModelOutputWithPast(
@@ -106,11 +96,9 @@ class LSTMForCausalLM(PreTrainedModel):
     def forward(self, input_ids: torch.Tensor, **more: Any) -> CausalLMOutputWithPast:
         """(n, t) int64 to (n, t, v) logits of the next tokens. See :meth:`LSTMModel.forward`."""
         output = self.lstm(input_ids, **more)
-        return CausalLMOutputWithPast(
-            logits=self.lm_head(output.last_hidden_state),
-            past_key_values=output.past_key_values,
-            hidden_states=output.hidden_states,
-        )
+        logits = self.lm_head(output.last_hidden_state)
+        kept = {"past_key_values": output.past_key_values, "hidden_states": output.hidden_states}
+        return CausalLMOutputWithPast(logits=logits, **kept)
 
 
 AutoConfig.register(LSTMConfig.model_type, LSTMConfig, exist_ok=True)

@@ -51,10 +51,7 @@ LONGEST = 64
 
 
 def resolved(settings: LMSettings) -> LMSettings:
-    """The settings with the defaults of their architecture and of this machine.
-
-    Raises SettingsError if a value is impossible.
-    """
+    """The settings with all defaults filled in; raises SettingsError if a value is impossible."""
     settings.check()
     usual, device = ARCHITECTURES[settings.arch], settings.device
     if device == "cuda" and not torch.cuda.is_available():
@@ -64,17 +61,15 @@ def resolved(settings: LMSettings) -> LMSettings:
             problem = f"{settings.tokenizer} holds no tokenizer: give a directory made by simtown lm train"
             raise SettingsError(problem, "tokenizer")
         if usual.task is masked_token and load_tokenizer(settings.tokenizer).mask_token_id is None:
-            raise SettingsError(
-                f"{settings.tokenizer} has no token for a masked word, which {settings.arch} needs: give the "
-                "directory of a bert-mini",
-                "tokenizer",
+            problem = (
+                f"{settings.tokenizer} has no token for a masked word: give the directory of a bert-mini"
             )
-    return replace(
-        settings,
-        vocabulary=settings.vocabulary or usual.vocabulary,
-        learning_rate=settings.learning_rate or usual.learning_rate,
-        device=("cuda" if torch.cuda.is_available() else "cpu") if device == "auto" else device,
-    )
+            raise SettingsError(problem, "tokenizer")
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    vocabulary = settings.vocabulary or usual.vocabulary
+    rate = settings.learning_rate or usual.learning_rate
+    return replace(settings, vocabulary=vocabulary, learning_rate=rate, device=device)
 
 
 class TrainingError(ValueError):
@@ -95,13 +90,9 @@ def train(settings: LMSettings, corpus: Path, directory: Path, progress: Progres
     settings = resolved(settings)
     with open_regular(corpus) as file:
         digest = file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
-    fresh = {
-        "status": "running",
-        "settings": {**asdict(settings), "tokenizer": settings.tokenizer and settings.tokenizer.name},
-        "corpus": {"name": corpus.name, "sha256": digest},
-        "simtown": __version__,
-        "torch": torch.__version__,
-    }
+    kept = {**asdict(settings), "tokenizer": settings.tokenizer and settings.tokenizer.name}
+    fresh = {"status": "running", "settings": kept, "corpus": {"name": corpus.name, "sha256": digest}}
+    fresh |= {"simtown": __version__, "torch": torch.__version__}
     # a corpus without enough text is refused before the directory is begun
     phrases = None if (directory / RUN).exists() else _phrases(corpus, settings.rare)
     with RECORD.opened(directory, fresh, _decisive) as run:
@@ -121,33 +112,29 @@ def train(settings: LMSettings, corpus: Path, directory: Path, progress: Progres
                     progress.on_progress(settings.batch)  # an epoch's short batch may come anywhere
             loss = float(torch.stack(losses).mean())
             if not math.isfinite(loss):
-                raise TrainingError(
-                    f"the loss became NaN at step {learner.step}: give a smaller `learning_rate` than "
-                    f"{settings.learning_rate}"
-                )
+                smaller = f"give a smaller `learning_rate` than {settings.learning_rate}"
+                raise TrainingError(f"the loss became NaN at step {learner.step}: {smaller}")
             learner.seconds += perf_counter() - begun
             last = learner.step == learner.total
             if last or learner.step // looks > (learner.step - ROUND) // looks:
                 perplexity, tokens = learner.validate(len(learner.val) if last else LOOKED_AT)
                 row = {"step": learner.step, "train_loss": loss, "validation_perplexity": perplexity}
                 learner.rows.append({**row, "tokens": tokens})
-                progress.say(
-                    f"step {learner.step:,} of {learner.total:,}: training loss {loss:.3f}, "
-                    f"validation perplexity {perplexity:.2f} over {tokens:,} tokens"
-                )
+                where = f"step {learner.step:,} of {learner.total:,}: training loss {loss:.3f}"
+                progress.say(f"{where}, validation perplexity {perplexity:.2f} over {tokens:,} tokens")
             learner.save()
         with quietly():
             _save_pretrained(learner.model.eval().cpu(), directory, last="config.json")
+        texts = {"train": learner.train, "validation": learner.val}
         run |= {
             "status": "done",
             "validation_perplexity": learner.rows[-1]["validation_perplexity"],
-            "phrases": {"train": len(learner.train), "validation": len(learner.val)},
-            "tokens": {"train": len(learner.train.tokens), "validation": len(learner.val.tokens)},
+            "phrases": {name: len(part) for name, part in texts.items()},
+            "tokens": {name: len(part.tokens) for name, part in texts.items()},
             "vocabulary": len(learner.tokenizer),
             "parameters": sum(p.numel() for p in learner.model.parameters()),
-            "steps": learner.step,
-            "seconds": learner.seconds,
         }
+        run |= {"steps": learner.step, "seconds": learner.seconds}
         save_json(directory / RUN, run)
         (directory / STATE).unlink(missing_ok=True)
         return run
@@ -176,9 +163,8 @@ class Learner:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(addressed(settings.seed, "weights", 0).initial_seed())
             self.model = self.architecture.model(self.tokenizer, settings.dropout).to(self.device)
-        self.optimizer = torch.optim.AdamW(
-            self.model.parameters(), lr=self.learning_rate, weight_decay=0.01, fused=True
-        )
+        parameters, rate = self.model.parameters(), self.learning_rate
+        self.optimizer = torch.optim.AdamW(parameters, lr=rate, weight_decay=0.01, fused=True)
         self.step, self.seconds, self.rows = 0, 0.0, list[dict[str, float]]()
         self._resume()
 
@@ -186,9 +172,8 @@ class Learner:
         """The run's own tokenizer; at first another run's, or a new one trained on the phrases."""
         if not inside(self.directory, TOKENIZER).is_file():
             if self.settings.tokenizer is None:
-                new = self.architecture.tokenizer(
-                    phrases, self.settings.vocabulary or self.architecture.vocabulary
-                )
+                most = self.settings.vocabulary or self.architecture.vocabulary
+                new = self.architecture.tokenizer(phrases, most)
             else:
                 new = load_tokenizer(self.settings.tokenizer)
             _save_pretrained(new, self.directory, last=TOKENIZER)
@@ -204,9 +189,8 @@ class Learner:
             self.optimizer.load_state_dict(state["optimizer"])
             self.step, self.seconds, self.rows = state["step"], state["seconds"], state["rows"]
         except Exception as error:  # torch raises a dozen kinds
-            raise DamagedError(
-                f"{path} is damaged ({type(error).__name__}): delete it to train again from the start"
-            ) from error
+            problem = f"{path} is damaged ({type(error).__name__})"
+            raise DamagedError(f"{problem}: delete it to train again from the start") from error
 
     def next_batches(self, steps: int) -> Iterator[np.ndarray]:
         """Row numbers of the next batches, into the next epoch if need be."""
@@ -251,20 +235,14 @@ class Learner:
         ids = texts.batch(rows, self.tokenizer.pad_token_id)
         shown, at, wanted = self.architecture.task(ids, self.tokenizer, generator)
         real = (ids != self.tokenizer.pad_token_id).long()
-        logits = self.architecture.logits(
-            self.model, shown.to(self.device), real.to(self.device), at.to(self.device)
-        )
+        given = (tensor.to(self.device) for tensor in (shown, real, at))
+        logits = self.architecture.logits(self.model, *given)
         return cross_entropy(logits, wanted.to(self.device), reduction="sum"), len(wanted)
 
     def save(self) -> None:
         """Write state and metrics, each whole or not at all."""
-        state = {
-            "model": self.model.state_dict(),
-            "optimizer": self.optimizer.state_dict(),
-            "step": self.step,
-            "seconds": self.seconds,
-            "rows": self.rows,
-        }
+        state = {"model": self.model.state_dict(), "optimizer": self.optimizer.state_dict()}
+        state |= {"step": self.step, "seconds": self.seconds, "rows": self.rows}
         with replacing(self.directory / STATE) as temporary:
             torch.save(state, temporary)
         save_text(self.directory / METRICS, "".join(json.dumps(row) + "\n" for row in self.rows))
@@ -287,10 +265,8 @@ def _phrases(corpus: Path, rare: int) -> tuple[list[str], list[str]]:
         phrases[held_out(phrase)].append(phrase)
     if not all(phrases):
         without = f" without words rarer than `rare={rare}`" if rare > 1 else ""
-        raise ValueError(
-            f"{corpus} has {sum(map(len, phrases))} phrases{without}: too few to train on most and test on "
-            f"one in {HELD_OUT}; give a larger corpus"
-        )
+        problem = f"{corpus} has {sum(map(len, phrases))} phrases{without}: too few to train on most"
+        raise ValueError(f"{problem} and test on one in {HELD_OUT}; give a larger corpus")
     return phrases
 
 
@@ -335,9 +311,7 @@ class Texts:
     def batches(
         self, order: np.ndarray, size: int, shuffle: torch.Generator | None = None
     ) -> list[np.ndarray]:
-        """Row numbers of each batch: those of like length together, from pools of neighbours in the given
-        order.
-        """
+        """Row numbers of each batch: like lengths together, from pools of neighbours in the order."""
         lengths = np.diff(self.starts)
         pools = _cut(order, size * POOL)
         batches = _cut(np.concatenate([p[np.argsort(lengths[p], kind="stable")] for p in pools]), size)
@@ -351,9 +325,7 @@ def _cut(array: np.ndarray, size: int) -> list[np.ndarray]:
 
 
 def _save_pretrained(made: Any, directory: Path, last: str) -> None:
-    """Save a model or a tokenizer elsewhere, since `save_pretrained` follows links; then each file takes its
-    place, `last` the last.
-    """
+    """Save elsewhere, since `save_pretrained` follows links; then move the files, `last` the last."""
     with tempfile.TemporaryDirectory() as scratch:
         made.save_pretrained(scratch)
         for file in sorted(Path(scratch).iterdir(), key=lambda file: (file.name == last, file.name)):

@@ -121,8 +121,7 @@ class FineTuning:
             every = np.arange(len(texts))
             out = torch.cat([logits(every[start : start + 256]) for start in range(0, len(texts), 256)])
             yes = torch.sigmoid(out.double()[:, 0]) if squared else out.double().softmax(-1)[:, 1]
-        result: np.ndarray = yes.cpu().numpy()
-        return result
+        return yes.cpu().numpy()
 
 
 def _sees_padding(tokenizer: Any, model: Any, code: list[int]) -> bool:

@@ -25,17 +25,11 @@ K = 5
 
 @dataclass(frozen=True)
 class Perceptron:
-    """One hidden layer and a squared error, by full-batch gradient descent with momentum.
-
-    The released code trains it in this way.
+    """One hidden layer and a squared error, by full-batch gradient descent with momentum, as released.
 
     Attributes:
-        hidden: units.
         learning_rate: times `decay` every `every` epochs.
-        momentum: of the descent.
         weight_decay: strength of the L2 penalty.
-        decay: factor on the learning rate.
-        every: epochs between two decays.
         epochs: steps, each on all rows.
     """
 
@@ -72,17 +66,12 @@ class Perceptron:
             parts = [(t @ w)[i[pairs]] for t, w, i in zip(tables, first, index, strict=True)]
             return torch.sigmoid(torch.relu(sum(parts) + biases[0]) @ second + biases[1])
 
-        optimiser = torch.optim.SGD(
-            [*first, second, *biases],
-            lr=self.learning_rate,
-            momentum=self.momentum,
-            weight_decay=self.weight_decay,
-        )
+        parameters, rate, decay = [*first, second, *biases], self.learning_rate, self.weight_decay
+        optimiser = torch.optim.SGD(parameters, lr=rate, momentum=self.momentum, weight_decay=decay)
         schedule = torch.optim.lr_scheduler.StepLR(optimiser, self.every, self.decay)
         shown = torch.from_numpy(np.flatnonzero(counts))
-        weight, target = (
-            torch.from_numpy((x / counts.sum()).astype(np.float32))[shown] for x in (counts, positives)
-        )
+        parts = ((x / counts.sum()).astype(np.float32) for x in (counts, positives))
+        weight, target = (torch.from_numpy(part)[shown] for part in parts)
         for _ in range(self.epochs):
             yes = forward(shown)
             loss = (weight * yes**2 - 2 * target * yes).sum()  # the mean squared error, less a constant
@@ -106,7 +95,6 @@ class Logistic:
 
     Attributes:
         C: inverse strength of the L2 penalty.
-        iterations: of the solver at most.
     """
 
     C: float = 1.0
@@ -133,21 +121,16 @@ class Logistic:
             result[pairs] = self._regress(vectors, counts[pairs], positives[pairs], seed)
         return result
 
-    def _regress(
-        self, vectors: np.ndarray, counts: np.ndarray, positives: np.ndarray, seed: int
-    ) -> np.ndarray:
+    def _regress(self, vectors: np.ndarray, counts: np.ndarray, yes: np.ndarray, seed: int) -> np.ndarray:
         from sklearn.linear_model import LogisticRegression
 
-        yes, no = positives.sum(), (counts - positives).sum()
-        if yes == 0 or no == 0:
-            return np.full(len(vectors), float(no == 0))
-        # A pair with both labels is two examples with their counts.
-        times = np.stack([positives, counts - positives])
+        times = np.stack([yes, counts - yes])  # a pair with both labels is two examples
+        if not times.any(axis=1).all():
+            return np.full(len(vectors), float(not times[1].any()))
         negative, pair = np.nonzero(times)
         model = LogisticRegression(C=self.C, max_iter=self.iterations, random_state=seed)
         model.fit(vectors[pair], negative == 0, sample_weight=times[negative, pair])
-        result: np.ndarray = model.predict_proba(vectors)[:, 1]
-        return result
+        return model.predict_proba(vectors)[:, 1]
 
 
 Head = Perceptron | Logistic
@@ -160,11 +143,8 @@ CANDIDATES: dict[str, list[Head]] = {
 }
 
 
-# k-fold cross-validation over the training rows (section "Finetuning", k = 5)
-
-
 def folds(rows: Decisions, kind: Folds, seed: int, k: int = K) -> list[np.ndarray]:
-    """k masks (n,) of the rows that are held out: every row in one of them.
+    """k masks (n,) of the rows that are held out: every row in one of them (section "Finetuning").
 
     The release draws folds over rows, so that an object's other rows stand in the training part: its score is
     too good. Folds of objects keep an object's rows together, as train and test are kept apart.

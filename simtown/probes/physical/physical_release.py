@@ -24,11 +24,8 @@ from simtown.probes.release_files import ReleaseFiles, parsing, read_text
 T = TypeVar("T")
 Kind = Literal["object", "property", "affordance"]
 #: What stands left and right in a pair of each task.
-KINDS: dict[str, tuple[Kind, Kind]] = {
-    "OP": ("object", "property"),
-    "OA": ("object", "affordance"),
-    "AP": ("affordance", "property"),
-}
+KINDS: dict[str, tuple[Kind, Kind]]
+KINDS = {"OP": ("object", "property"), "OA": ("object", "affordance"), "AP": ("affordance", "property")}
 #: Where the files lie: in a clone, and in its folder data. The clone has a Python package pc/ as well, which
 #: holds no data.
 FILES = ReleaseFiles(
@@ -51,9 +48,7 @@ class Object(NamedTuple):
 
 
 class Property(NamedTuple):
-    """A property: what follows an object in a sentence ("is a tool"), its word for static vectors, its word
-    to find in a sentence, and one of :data:`CATEGORIES`.
-    """
+    """A property: what follows an object ("is a tool"), its word for vectors and to find, its category."""
 
     uid: str
     phrase: str
@@ -66,11 +61,9 @@ class Property(NamedTuple):
 class Decisions:
     """Decisions whether what is on the right can be said of what is on the left, a row each.
 
-    Labels repeat for every instance of an object and are not merged.
+    Left and right are uids or verbs. Labels repeat for every instance of an object and are not merged.
 
     Attributes:
-        left: (n,) str, uids or verbs.
-        right: (n,) str, uids or verbs.
         object: (n,) str, the object behind each.
         label: (n,) bool, the truth.
     """
@@ -104,8 +97,6 @@ class Pairs(NamedTuple):
     takes exactly the steps that training on rows would take.
 
     Attributes:
-        left: (u,) str, each pair's left item.
-        right: (u,) str, each pair's right item.
         train: (n,) int64, the pair of each training row.
         test: (m,) int64, the pair of each test row.
     """
@@ -183,10 +174,7 @@ class PhysicalRelease:
 
 
 def read(directory: Path) -> PhysicalRelease:
-    """Read the released files.
-
-    Args:
-        directory: the repository's clone, its folder ``data``, or a copy of that.
+    """Read the released files from the repository's clone, its folder ``data``, or a copy of that.
 
     Raises:
         FileNotFoundError: they are not there; the message says where to get them.
@@ -214,11 +202,10 @@ def read(directory: Path) -> PhysicalRelease:
         "abstract-OP": ((uid, p, uid, label) for uid, has in abstract for p, label in has.items()),
         "situated-OP": ((uid, p, uid, label) for uid, has, *_ in instances for p, label in has.items()),
         "situated-OA": ((uid, v, uid, v in yes) for uid, _, yes, no in instances for v in (*yes, *no)),
-        # each of an instance's three affordances takes the instance's whole row of properties
-        "situated-AP": (
-            (v, p, uid, label) for uid, has, yes, _ in instances for v in yes for p, label in has.items()
-        ),
     }
+    # each of an instance's three affordances takes the instance's whole row of properties
+    shown = [(verb, uid, has) for uid, has, yes, _ in instances for verb in yes]
+    decisions["situated-AP"] = ((v, p, uid, label) for v, uid, has in shown for p, label in has.items())
     splits = {}
     for which, part in product(("abstract", "situated"), ("train", "test")):
         with parsing(path := FILES.path(directory, "pc", f"{which}-{part}-object-uids.txt")):
@@ -226,14 +213,10 @@ def read(directory: Path) -> PhysicalRelease:
     uids = {p.word: p.uid for p in properties.values()}
     by_property = table("nl", "prop-freqs-nl.csv", lambda row: (uids[row["word"]], float(row["freq"])))
     by_verb = table("nl", "aff-freqs-nl.csv", lambda row: (row["word"], float(row["freq"])))
-    return PhysicalRelease(
-        objects,
-        properties,
-        {title: Decisions.of(rows) for title, rows in decisions.items()},
-        splits,
-        {title: _answers(directory, title) for title in TASKS},
-        {"property": dict(by_property), "affordance": dict(by_verb)},
-    )
+    frequencies = {"property": dict(by_property), "affordance": dict(by_verb)}
+    answers = {title: _answers(directory, title) for title in TASKS}
+    rows_of = {title: Decisions.of(rows) for title, rows in decisions.items()}
+    return PhysicalRelease(objects, properties, rows_of, splits, answers, frequencies)
 
 
 def _table(path: Path, parse: Callable[[dict[str, str]], T]) -> list[T]:

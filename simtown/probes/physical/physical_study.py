@@ -1,5 +1,4 @@
-"""The study: from a model's name to its decisions about the test items of each task, and what is made of
-them.
+"""The study: from a model's name to decisions about the test items of each task, and what is made of them.
 
 These are the rows that Table 2 could have, and one that is not in the paper: `yes-no` trains nothing and asks
 a language model outright.
@@ -35,9 +34,6 @@ class Protocol:
     """Rules that differ between the paper, its released code and good practice.
 
     Attributes:
-        english: of the sentences.
-        folds: of cross-validation.
-        loss: of fine-tuning.
         unknown: what stands in for a word without a vector.
         pooling: of a language model's sentence vector: its first token, or the mean.
     """
@@ -54,8 +50,6 @@ PROTOCOLS = {
     "release": Protocol("released", "rows", "cross-entropy", "zeros", "first"),
     "corrected": Protocol("corrected", "objects", "cross-entropy", "random", "mean"),
 }
-
-
 _EXPLAINED = (
     "macro_f1: harmonic mean of mean precision and mean recall, as the paper prints it; mean_f1: the usual "
     "mean of F1s; left, right: over the first and the second of the task's two kinds; low, high: 95 % "
@@ -95,9 +89,7 @@ def ask(request: TaskRequest) -> TaskResult:
 
 
 def usual_use(scorer: Scorer) -> str:
-    """How a model is used by default: sentence encoders by their sentences, static vectors by words, others
-    by tokens.
-    """
+    """How a model is used by default: encoders by sentences, static vectors by words, others by tokens."""
     if "embed" not in scorer.abilities:
         return "words"
     return "sentence" if scorer.name.startswith(("sentence:", "clip:")) else "tokens"
@@ -119,14 +111,12 @@ def _by_head(request: TaskRequest, scorer: Scorer, notes: dict[str, Any]) -> np.
         notes["tuning"] = {}
         kinds: tuple[Folds, ...] = ("rows", "objects")
         for kind in kinds:
-            tried = [
-                (cross_validate(each, vectors, rows, pair, kind, settings.seed, progress), each)
-                for each in candidates
-            ]
-            ranked = sorted(tried, key=lambda entry: -entry[0])
-            notes["tuning"][kind] = [{"head": asdict(each), "micro_f1": f1} for f1, each in ranked]
+            given = (vectors, rows, pair, kind, settings.seed, progress)
+            tried = [(each, cross_validate(each, *given)) for each in candidates]
+            ranked = sorted(tried, key=lambda entry: -entry[1])
+            notes["tuning"][kind] = [{"head": asdict(each), "micro_f1": f1} for each, f1 in ranked]
             if kind == protocol.folds:
-                head = ranked[0][1]
+                head = ranked[0][0]
     notes["head"] = asdict(head)
     return head.fit(vectors, pair, rows.label, settings.seed, progress)
 
@@ -138,15 +128,10 @@ def _by_fine_tuning(request: TaskRequest, notes: dict[str, Any]) -> np.ndarray:
         raise SettingsError(f"must be float32 for fine-tuning, not {request.options.dtype}", "dtype")
     tuning = FineTuning(protocol.loss, epochs=1 if task.title.endswith("AP") else 5)
     notes["head"] = asdict(tuning)
-    return tuning.fit(
-        settings.model.partition(":")[2],
-        [sentence.text for sentence in sentences(task, protocol.english)],
-        task.pairs.train,
-        task.train.label,
-        settings.seed,
-        request.bars(f"{task.title}, steps", tuning.steps(len(task.train))),
-        request.options.device,
-    )
+    place, train = settings.model.partition(":")[2], (task.pairs.train, task.train.label)
+    texts = [sentence.text for sentence in sentences(task, protocol.english)]
+    progress = request.bars(f"{task.title}, steps", tuning.steps(len(task.train)))
+    return tuning.fit(place, texts, *train, settings.seed, progress, request.options.device)
 
 
 def log_odds(task: PhysicalTask, scorer: Scorer) -> np.ndarray:
@@ -156,10 +141,7 @@ def log_odds(task: PhysicalTask, scorer: Scorer) -> np.ndarray:
         UnableError: the model fills no gap, or does not know the words yes and no.
     """
     if "class_logprobs" not in scorer.abilities:
-        raise UnableError(
-            f"{scorer.name} cannot fill a gap, so it answers no question: give a masked or causal language "
-            "model"
-        )
+        raise UnableError(f"{scorer.name} answers no question: give a masked or causal language model")
     contexts = [f"Question: {question(task, *pair)} Answer: {BLANK}" for pair in task.pairs.names()]
     logprobs = scorer.class_logprobs(contexts, ["yes", "no"])
     if not np.isfinite(logprobs).all():
@@ -185,33 +167,23 @@ def threshold(odds: np.ndarray, label: np.ndarray) -> float:
 def pages(results: Results) -> dict[str, str]:
     """summary.csv and summary.md, a row a task; summary.tex, the model's row of Table 2."""
     tasks = {title: results.tasks[title] for title in TASKS if title in results.tasks}
+    names = {"macro_f1_left": "left", "macro_f1_right": "right", "micro_f1": "micro"}
+    means = {"mean_f1_left": "left_mean", "mean_f1_right": "right_mean", "accuracy": "accuracy"}
     records, tex, notes = [], [results.model], [_EXPLAINED]
     for title, summary in tasks.items():
         f1, (low, high) = summary["scores"], summary["intervals"]["micro"]
-        records.append(
-            {
-                "task": title,
-                "decisions": summary["decisions"],
-                "macro_f1_left": f1["left"],
-                "macro_f1_right": f1["right"],
-                "micro_f1": f1["micro"],
-                "micro_f1_low": low,
-                "micro_f1_high": high,
-                "mean_f1_left": f1["left_mean"],
-                "mean_f1_right": f1["right_mean"],
-                "accuracy": f1["accuracy"],
-            }
-        )
+        record = {"task": title, "decisions": summary["decisions"]}
+        record |= {column: f1[part] for column, part in names.items()}
+        record |= {"micro_f1_low": low, "micro_f1_high": high}
+        records.append(record | {column: f1[part] for column, part in means.items()})
         tex += [paper_tables.rounded(f1[part]).removeprefix("0") for part in ("left", "right", "micro")]
         for kind, unknown in summary.get("unknown", {}).items():
             if words := unknown["words"]:
                 some = ", ".join(words[:5]) + (", …" if len(words) > 5 else "")
                 notes.append(f"{title}: {len(words)} of {unknown['of']} {kind} names are unknown: {some}")
     table2 = Table(["", *(name for title in tasks for name in short_columns(title))], [tex])
-    return {
-        **report.pages(results, Table.of_records(records), notes, text_columns=1),
-        "summary.tex": table2.latex("l" + "rrr" * len(tasks), [("", 1), *((title, 3) for title in tasks)]),
-    }
+    latex = table2.latex("l" + "rrr" * len(tasks), [("", 1), *((title, 3) for title in tasks)])
+    return report.pages(results, Table.of_records(records), notes, text_columns=1) | {"summary.tex": latex}
 
 
 def tasks(source: Path, settings: PhysicalSettings) -> dict[str, PhysicalTask]:

@@ -23,8 +23,7 @@ def ordered(vectors: np.ndarray) -> np.ndarray:
     as they can be.
     """
     distances = np.clip(pdist(vectors, "cosine"), 0, None)
-    leaves: np.ndarray = leaves_list(optimal_leaf_ordering(linkage(distances, "average"), distances))
-    return leaves
+    return leaves_list(optimal_leaf_ordering(linkage(distances, "average"), distances))
 
 
 def heat_map(table: NumberTable, title: str, path: Path) -> None:

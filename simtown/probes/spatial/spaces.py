@@ -176,8 +176,7 @@ def _draws_of_pairs(words: int, seed: int) -> np.ndarray:
     """(REPLICATES, pairs): how often each pair is in each replicate, words being drawn with replacement."""
     times = measures.group_draws(words, REPLICATES, seed).astype(np.float64)
     i, j = np.triu_indices(words, 1)
-    weights: np.ndarray = times[:, i] * times[:, j]
-    return weights
+    return times[:, i] * times[:, j]
 
 
 def weighted_spearman(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -195,8 +194,7 @@ def _weighted_pearson(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.n
     x, y = (side - (side * weights).sum(axis=1, keepdims=True) / total for side in (x, y))
     square = np.sqrt((weights * x * x).sum(axis=1) * (weights * y * y).sum(axis=1))
     covariance = (weights * x * y).sum(axis=1)
-    rhos: np.ndarray = np.divide(covariance, square, out=np.full(len(square), np.nan), where=square > 1e-12)
-    return rhos
+    return np.divide(covariance, square, out=np.full(len(square), np.nan), where=square > 1e-12)
 
 
 def _interval(values: np.ndarray) -> tuple[float, float]:

@@ -34,22 +34,17 @@ def ask(request: TaskRequest) -> TaskResult:
     settings, out = request.settings, request.out
     scorer = request.scorer()
     if "sequence_logprobs" not in scorer.abilities:
-        raise UnableError(
-            f"{scorer.name} has no probabilities of texts: give a masked or a causal language model"
-        )
+        raise UnableError(f"{scorer.name} has no probabilities of texts: give a masked or a causal model")
     unknown = [relation for relation in RELATIONS if scorer.spelling(relation) is None]
     if len(unknown) == len(RELATIONS):
-        raise ValueError(
-            f"{scorer.name} knows none of the {len(RELATIONS)} relations: train it on text that holds them"
-        )
+        none = f"none of the {len(RELATIONS)} relations"
+        raise ValueError(f"{scorer.name} knows {none}: train it on text that holds them")
     suites = _suites(request.items, settings, request.bars)
     progress = request.bars("phrases scored", len(suites.frames) * len(RELATIONS))
     scores = perplexity.score(scorer, suites, RELATIONS, out / spatial.SCORES, progress)
-    tokens, sentences = (
-        NumberTable(RELATIONS, suites.contexts, perplexity.perplexities(scores, suites.counts, form))
-        for form in ("token", "sentence")
-    )
-    vectors = NumberTable(RELATIONS, suites.contexts, p_vectors(tokens.values))
+    by_token, by_sentence = (perplexity.perplexities(scores, suites.counts, f) for f in ("token", "sentence"))
+    every = (by_token, by_sentence, p_vectors(by_token))
+    tokens, sentences, vectors = (NumberTable(RELATIONS, suites.contexts, values) for values in every)
     write_table(out / spatial.MATRIX, tokens)
     write_table(out / spatial.SENTENCE, sentences)
     write_table(out / spatial.VECTORS, vectors)
@@ -57,31 +52,22 @@ def ask(request: TaskRequest) -> TaskResult:
     if "word_vector" in scorer.abilities:
         known["LM"] = embedded(scorer, RELATIONS)
         write_table(out / spatial.EMBEDDINGS, NumberTable.of(known["LM"]))
-    sizes = suites.counts.sum(axis=1).tolist()
+    counts: dict[str, Any] = {"phrases": suites.phrases, "kept": suites.kept}
+    counts["with_relation"] = sum(suites.seen.values())
+    counts["contexts"] = dict(zip(suites.contexts, suites.counts.sum(axis=1).tolist(), strict=True))
+    counts |= {"frames": len(suites.frames), "texts": len(suites.frames) * len(RELATIONS)}
+    clusters = analyses.partitions(RELATIONS, vectors.values)
     summary = {
-        "suites": {
-            "phrases": suites.phrases,
-            "kept": suites.kept,
-            "with_relation": sum(suites.seen.values()),
-            "contexts": dict(zip(suites.contexts, sizes, strict=True)),
-            "frames": len(suites.frames),
-            "texts": len(suites.frames) * len(RELATIONS),
-        },
+        "suites": counts,
         "unknown_relations": unknown,
         **_tests(known),
-        "clusters": {
-            name: asdict(partition)
-            for name, partition in analyses.partitions(RELATIONS, vectors.values).items()
-        },
+        "clusters": {name: asdict(partition) for name, partition in clusters.items()},
         "frequency": asdict(analyses.frequency(tokens, suites.seen)),
         "functional": analyses.kinds(tokens),
     }
-    rows = {
-        "relation": np.repeat(RELATIONS, len(suites.contexts)),
-        "context": np.tile(suites.contexts, len(RELATIONS)),
-        "perplexity": tokens.values.ravel(),
-        "perplexity_by_sentence": sentences.values.ravel(),
-    }
+    rows = {"relation": np.repeat(RELATIONS, len(suites.contexts))}
+    rows["context"] = np.tile(suites.contexts, len(RELATIONS))
+    rows |= {"perplexity": by_token.ravel(), "perplexity_by_sentence": by_sentence.ravel()}
     return TaskResult(rows, summary)
 
 
@@ -108,11 +94,8 @@ def _tests(known: Mapping[str, Vectors]) -> dict[str, Any]:
     """What the vectors that have all words of the tests answer, and how P-vectors compare with embeddings."""
     questions, sets = wordtests.analogies(), wordtests.trios()
     words = {word for q in questions for word in q[:4]}.union(*sets)
-    answers = {
-        name: wordtests.answer_all(vectors, questions, sets)
-        for name, vectors in known.items()
-        if words <= vectors.keys()
-    }
+    able = {name: vectors for name, vectors in known.items() if words <= vectors.keys()}
+    answers = {name: wordtests.answer_all(vectors, questions, sets) for name, vectors in able.items()}
     results: dict[str, Any] = {}
     for name, tests in answers.items():
         for test, answer in tests.items():
@@ -143,15 +126,13 @@ def pages(results: Results) -> dict[str, str]:
     counts, frequency, kinds = summary["suites"], summary["frequency"], summary["functional"]
     unknown = summary["unknown_relations"]
     rho = "-" if frequency["rho"] is None else f"{frequency['rho']:.3f}"
+    says = "The model does not know {} relations, and says of them what it says of unknown words: {}."
     lines = [
         f"# Spatial relations: {markdown(results.model)}",
         f"{len(RELATIONS)} relations in {len(counts['contexts'])} contexts; {counts['with_relation']:,} of "
         f"{counts['phrases']:,} phrases hold a relation; {sum(counts['contexts'].values()):,} phrases "
         f"sampled, {counts['frames']:,} frames, {counts['texts']:,} texts scored.",
-        f"The model does not know {len(unknown)} relations, and says of them what it says of unknown words: "
-        f"{', '.join(unknown)}."
-        if unknown
-        else "",
+        says.format(len(unknown), ", ".join(unknown)) if unknown else "",
         accuracies(summary).markdown(text_columns=2),
         f"Frequency and mean log-perplexity elsewhere: Spearman's ρ = {rho}, n = {frequency['n']}.\n"
         f"Functional relations elsewhere: {kinds['functional']:.2f} bits, geometric: "
@@ -159,19 +140,16 @@ def pages(results: Results) -> dict[str, str]:
     ]
     for name, part in summary["clusters"].items():
         groups = "; ".join(", ".join(group) for group in part["groups"] if len(group) > 1)
-        lines.append(
-            f"{len(part['groups'])} clusters ({name}), silhouette {part['silhouette']:.3f}: {groups}; the "
-            "rest alone."
-        )
+        clusters = f"{len(part['groups'])} clusters ({name}), silhouette {part['silhouette']:.3f}"
+        lines.append(f"{clusters}: {groups}; the rest alone.")
     page = "\n\n".join(filter(None, lines))
     return {"summary.csv": accuracies(summary).csv(), "summary.md": f"{page}\n"}
 
 
 def draw(results: Results, task: str, corpus: Path) -> None:
     """Draw the heat map of the P-vectors, as relations.png and relations.svg."""
-    heatmaps.heat_map(
-        read_table(results.path / spatial.VECTORS), f"P-vectors: {results.model}", results.path / task
-    )
+    vectors = read_table(results.path / spatial.VECTORS)
+    heatmaps.heat_map(vectors, f"P-vectors: {results.model}", results.path / task)
 
 
 def digest(corpus: Path) -> str:

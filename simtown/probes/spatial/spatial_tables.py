@@ -1,5 +1,6 @@
-"""The paper's numbers for single words beside ours, from the released matrices; vectors of other models can
-stand below. And two models of our own side by side.
+"""The paper's numbers for single words beside ours, from the released matrices; two models side by side.
+
+Vectors of other models can stand below the released ones.
 """
 
 from __future__ import annotations
@@ -27,13 +28,8 @@ PAPER = {
     "analogy": {"LM": 0.86, "P": 0.62, "random": 0.11},
     "cosine": {"LM": 0.87, "P": 0.72, "templates": 0.22},
     "rank": {"LM": 0.90, "P": 0.70, "templates": 1.0},
-    "similarity": {
-        "LM with association": 0.48,
-        "LM with similarity": 0.15,
-        "P with association": 0.48,
-        "P with similarity": 0.19,
-        "association with similarity": 0.33,
-    },
+    "association": {"LM": 0.48, "P": 0.48},
+    "similarity": {"LM": 0.15, "P": 0.19, "association": 0.33},
 }
 #: The part of the release that vectors are made of.
 _PARTS = {"LM": "embeddings", "P": "perplexities"}
@@ -42,14 +38,10 @@ DRAWS, DIMENSION = 200, 57
 
 
 class Line(NamedTuple):
-    """A number of the paper beside ours.
+    """A number of the paper, None where it has none, beside ours with its 95 % interval.
 
     Attributes:
-        name: what it is of.
-        paper: None where the paper has none.
         here: ours, NaN where the release lacks what it is computed from.
-        low: of the 95 % interval.
-        high: of the 95 % interval.
         note: a test's outcome.
     """
 
@@ -108,18 +100,16 @@ def similarity(release: SpatialRelease, others: Mapping[str, Vectors]) -> list[L
     lines = []
     for first, second in (*((name, kind) for name in alike for kind in people), tuple(people)):
         name, similarities = f"{first} with {second}", alike | people
-        a, b, paper = similarities[first], similarities[second], PAPER["similarity"].get(name)
+        a, b, paper = similarities[first], similarities[second], PAPER[second].get(first)
         if a is None or b is None:
             lines.append(_lacking(release, name, paper, _PARTS.get(first, first), second))
         else:
             lines.append(_agreed(name, paper, a, b))
     lm, p = alike["LM"], alike["P"]
     if lm is not None and p is not None:
-        lines[-1:-1] = [
-            Line(f"LM less P, with {kind}", None, *spaces.difference(lm, p, judged))
-            for kind, judged in people.items()
-            if judged is not None
-        ]
+        known = {kind: judged for kind, judged in people.items() if judged is not None}
+        differences = {kind: spaces.difference(lm, p, judged) for kind, judged in known.items()}
+        lines[-1:-1] = [Line(f"LM less P, with {kind}", None, *d) for kind, d in differences.items()]
     return lines
 
 
@@ -142,9 +132,8 @@ def figure3(release: SpatialRelease, others: Mapping[str, NumberTable]) -> list[
         lines = [Line(name, None, float(same.mean()), note=note)]
     for other, table in others.items():
         if perplexities is None:
-            raise ValueError(
-                f"{other} cannot be compared with the released matrix: {release.missing['perplexities']}"
-            )
+            why = release.missing["perplexities"]
+            raise ValueError(f"{other} cannot be compared with the released matrix: {why}")
         lines += matrices_alike(other, table, perplexities)
     return lines
 
@@ -161,10 +150,9 @@ def matrices_alike(
     block_a, block_b = a.block(relations, contexts), b.block(relations, contexts)
     rho = measures.spearman(np.log(block_a).ravel(), np.log(block_b).ravel()).rho
     note = f"{block_a.size:,} cells, {len(contexts)} contexts"
-    return [
-        Line(f"{name}, log-perplexities", None, rho, note=note),
-        _agreed(f"{name}, similarities", None, cosine(p_vectors(block_a)), cosine(p_vectors(block_b))),
-    ]
+    alike_a, alike_b = (cosine(p_vectors(block)) for block in (block_a, block_b))
+    cells = Line(f"{name}, log-perplexities", None, rho, note=note)
+    return [cells, _agreed(f"{name}, similarities", None, alike_a, alike_b)]
 
 
 def _tested(
@@ -213,8 +201,6 @@ def _agreed(name: str, paper: float | None, a: np.ndarray, b: np.ndarray) -> Lin
     return Line(name, paper, agreement.rho, agreement.low, agreement.high, note)
 
 
-# As tables
-
 _TABLES: dict[str, tuple[str, Callable[[SpatialRelease, Mapping[str, Vectors]], list[Line]]]] = {
     "spatial-analogy": ("Analogies of opposites: accuracy", analogy),
     "spatial-odd-one-out": ("Odd one out: accuracy", odd_one_out),
@@ -237,11 +223,9 @@ def printed_table(table: str, data: Path, runs: Sequence[Path]) -> list[PrintedT
     compared = [same for same in verdicts if same is not None]
     if compared:
         shown.notes.append(f"{sum(compared)} of {len(compared)} numbers are as printed")
-    if len(compared) < len(verdicts):
-        shown.notes.append(
-            f"{len(verdicts) - len(compared)} of the paper's {len(verdicts)} numbers cannot be computed from "
-            "this folder:"
-        )
+    if lacking := len(verdicts) - len(compared):
+        part = f"{lacking} of the paper's {len(verdicts)} numbers"
+        shown.notes.append(f"{part} cannot be computed from this folder:")
     notes = " ".join(line.note for line in lines if math.isnan(line.here))
     shown.notes += [f"no {part}: {why}" for part, why in release.missing.items() if f"no {part}" in notes]
     return [shown]
@@ -267,12 +251,8 @@ def _vectors_of(run: Path) -> dict[str, Vectors]:
     return {scorer.name: spaces.embedded(scorer, RELATIONS)}
 
 
-# Finished runs
-
-
-def load(directory: Path) -> tuple[NumberTable, dict[str, Vectors], list[str]]:
-    """A finished run: the perplexities by token; the vectors, P and, where the model has any, LM; and the
-    relations that the model does not know.
+def load(directory: Path) -> tuple[NumberTable, dict[str, dict[str, np.ndarray]], list[str]]:
+    """A finished run: perplexities by token; vectors, P and perhaps LM; relations unknown to the model.
 
     Raises:
         FileNotFoundError: no finished run is there.
@@ -282,9 +262,7 @@ def load(directory: Path) -> tuple[NumberTable, dict[str, Vectors], list[str]]:
     if not tasks:
         raise FileNotFoundError(f"{directory} holds no finished simtown probe spatial")
     files = {"P": directory / VECTORS, "LM": directory / EMBEDDINGS}
-    vectors: dict[str, Vectors] = {
-        kind: spaces.read_table(file).vectors() for kind, file in files.items() if file.is_file()
-    }
+    vectors = {kind: spaces.read_table(file).vectors() for kind, file in files.items() if file.is_file()}
     return spaces.read_table(directory / MATRIX), vectors, tasks["relations"]["unknown_relations"]
 
 
@@ -301,17 +279,14 @@ def compared(a: Path, b: Path) -> list[PrintedTable]:
     unknown = [r for r in RELATIONS if r in unknown_a or r in unknown_b]
     relations = tuple(r for r in RELATIONS if r not in unknown)
     if len(relations) < 3:
-        raise ValueError(
-            f"{a} and {b} cannot be compared: both models know {len(relations)} of {len(RELATIONS)} "
-            "relations, and a correlation needs 3"
-        )
+        known = f"both models know {len(relations)} of {len(RELATIONS)} relations"
+        raise ValueError(f"{a} and {b} cannot be compared: {known}, and a correlation needs 3")
     questions, sets = wordtests.questions_of(relations)
     columns = ("vectors", "n", "A", "B", "A - B", "95 %", "McNemar p")
     table = PrintedTable(f"Accuracy, A: {a}, B: {b}", columns, words=2)
     for kind in (kind for kind in vectors_a if kind in vectors_b):
-        answers_a, answers_b = (
-            wordtests.answer_all(v[kind], questions, sets) for v in (vectors_a, vectors_b)
-        )
+        both = (vectors_a[kind], vectors_b[kind])
+        answers_a, answers_b = (wordtests.answer_all(vectors, questions, sets) for vectors in both)
         for test in answers_a:
             change = wordtests.compare(answers_a[test], answers_b[test])
             accuracies = [f"{answers[test].accuracy:.3f}" for answers in (answers_a, answers_b)]
@@ -320,11 +295,11 @@ def compared(a: Path, b: Path) -> list[PrintedTable]:
             table.add(test.replace("_", " "), kind, *cells, f"{change.p:.2g}")
     if unknown:
         every_question, every_set = wordtests.questions_of(RELATIONS)
+        analogies, trios = len(every_question), len(every_set)
         table.notes.append(
             f"Left out: {len(unknown)} of {len(RELATIONS)} relations, which a model does not know "
-            f"({', '.join(unknown)}), and the questions about them, "
-            f"{len(every_question) - len(questions)} of {len(every_question)} analogies and "
-            f"{len(every_set) - len(sets)} of {len(every_set)} odd ones out."
+            f"({', '.join(unknown)}), and the questions about them, {analogies - len(questions)} of "
+            f"{analogies} analogies and {trios - len(sets)} of {trios} odd ones out."
         )
     lines = matrices_alike("A and B", matrix_a, matrix_b, relations)
     return [table, printed_lines("Spearman's correlation", lines)]

@@ -63,8 +63,7 @@ class Answers:
         """(REPLICATES,) accuracy where groups of questions are drawn with replacement."""
         sizes = np.bincount(self.groups)
         times = measures.group_draws(len(sizes), REPLICATES, seed)
-        accuracies: np.ndarray = (times @ np.bincount(self.groups, self.right)) / (times @ sizes)
-        return accuracies
+        return (times @ np.bincount(self.groups, self.right)) / (times @ sizes)
 
 
 def analogies(opposites: Sequence[tuple[str, str]] = OPPOSITES) -> list[Analogy]:

@@ -89,8 +89,7 @@ def recovered(scorer: Scorer, names: Sequence[str]) -> np.ndarray:
     is their mean.
     """
     logprobs = elicit.by_template(scorer, TEMPLATES, names, [(colour,) for colour in COLOURS], "corrected")
-    result: np.ndarray = np.exp(logprobs - np.logaddexp.reduce(logprobs, axis=2, keepdims=True))
-    return result
+    return np.exp(logprobs - np.logaddexp.reduce(logprobs, axis=2, keepdims=True))
 
 
 def measured(truth: np.ndarray, belief: np.ndarray) -> dict[str, Any]:

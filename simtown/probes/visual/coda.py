@@ -49,8 +49,7 @@ def agreed(ratings: np.ndarray) -> np.ndarray:
         if taus[worst] >= 0:
             break
         kept = np.delete(kept, worst, axis=0)
-    result: np.ndarray = kept.mean(axis=0)
-    return result
+    return kept.mean(axis=0)
 
 
 def _records(text: str) -> list[dict[str, Any]]:

@@ -183,8 +183,7 @@ def cooccurrence(
 
 def _pairs(nouns: list[int]) -> np.ndarray:
     """(2, pairs) int64: every two of the nouns, in their order."""
-    pairs: np.ndarray = np.array(nouns, dtype=np.int64)[np.array(np.triu_indices(len(nouns), 1))]
-    return pairs
+    return np.array(nouns, dtype=np.int64)[np.array(np.triu_indices(len(nouns), 1))]
 
 
 def windows(sentences: Iterable[Sequence[str]], nouns: Collection[str], width: int) -> Iterator[list[str]]:

@@ -89,8 +89,7 @@ def rank_partition(sizes: Sizes, scores: np.ndarray, way: Way, direction: Direct
     # each noun's probability to stand among the first, and among the last
     first = np.clip((top.sum(axis=1, keepdims=True) - above) / equal, 0, 1)
     last = np.clip((bottom.sum(axis=1, keepdims=True) - below) / equal, 0, 1)
-    shares: np.ndarray = (first.mean(axis=1, where=top) + last.mean(axis=1, where=bottom)) / 2
-    return shares
+    return (first.mean(axis=1, where=top) + last.mean(axis=1, where=bottom)) / 2
 
 
 def limits(sizes: Sizes, direction: Direction) -> dict[str, tuple[float, float]]:
@@ -139,8 +138,7 @@ def released_limits(
 
 def projection(vectors: np.ndarray, small: np.ndarray, large: np.ndarray) -> np.ndarray:
     """(c,) cosine of each noun's (c, d) vector with large - small, (d,) each (van Paridon et al. 2021)."""
-    cosines: np.ndarray = 1 - cdist(vectors, (large - small)[None], "cosine")[:, 0]
-    return cosines
+    return 1 - cdist(vectors, (large - small)[None], "cosine")[:, 0]
 
 
 def ask(request: TaskRequest) -> TaskResult:

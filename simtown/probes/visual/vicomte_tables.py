@@ -78,10 +78,8 @@ def _own(runs: Sequence[Path], mode: str, columns: Sequence[str], group: str = "
 
 def bounds(release: VisualRelease) -> PrintedTable:
     """Prior and ceiling of each relation's test set, by group."""
-    table = PrintedTable(
-        "What is given: the prior of the train subjects, and the ceiling that ties leave",
-        ("test", "prior ρ", "95 %", "prior Acc@1", "ceiling ρ", "95 %"),
-    )
+    title = "What is given: the prior of the train subjects, and the ceiling that ties leave"
+    table = PrintedTable(title, ("test", "prior ρ", "95 %", "prior Acc@1", "ceiling ρ", "95 %"))
     for name in RELATIONS:
         data = release.dataset(name)
         rho, right, ceiling = (values[data.test] for values in item_study.bounds(data))
@@ -110,13 +108,9 @@ def table1(release: VisualRelease, runs: Sequence[Path]) -> list[PrintedTable]:
 
 @dataclass(frozen=True)
 class ColourSource:
-    """A source's colours of the n subjects that CoDa has too.
+    """A source's colours of the n subjects that CoDa has too: (n, c) counts, and (n, c) shares by CoDa.
 
     Attributes:
-        subjects: names.
-        groups: (n,) str, CoDa's.
-        counts: (n, c) of the source.
-        coda: (n, c) CoDa's shares.
         rho: (n,) ρ of the two.
         prior: (n,) ρ of CoDa with the mean shares of all the source's subjects.
     """
@@ -135,8 +129,7 @@ class ColourSource:
         its ties count as right.
         """
         order = np.argsort(self.coda, axis=1, kind="stable")[:, ::-1]
-        agrees: np.ndarray = np.take_along_axis(self.counts, order, axis=1).argmax(axis=1) == 0
-        return agrees
+        return np.take_along_axis(self.counts, order, axis=1).argmax(axis=1) == 0
 
 
 def against_coda(release: VisualRelease, subjects: Sequence[str], counts: np.ndarray) -> ColourSource:
@@ -150,38 +143,31 @@ def against_coda(release: VisualRelease, subjects: Sequence[str], counts: np.nda
     names, coda = release.counts("coda")
     kept = [i for i, name in enumerate(names) if name in row and row[name].sum() > 0]
     if not kept or coda.shape[1] != len(CODA_CLASSES):
-        raise ValueError(
-            f"the source and CoDa have no subject, or not {len(CODA_CLASSES)} colours, in common"
-        )
+        raise ValueError(f"the source and CoDa share no subject, or not {len(CODA_CLASSES)} colours")
     parts = [(group, part) for group in GROUPS for part in ("train", "dev", "test")]
-    group_of = {pair.subject: g for g, part in parts for pair in release.pairs("coda", g, part)}
+    grouped = {pair.subject: g for g, part in parts for pair in release.pairs("coda", g, part)}
+    group_of = {name: grouped.get(name, "") for name in names}
     prior = measures.shares(counts[counts.sum(axis=1) > 0]).mean(axis=0)
-    counts = np.array([row[names[i]] for i in kept])
-    return ColourSource(
-        tuple(names[i] for i in kept),
-        np.array([group_of.get(names[i], "") for i in kept]),
-        counts,
-        coda[kept],
-        measures.spearman_rows(counts, coda[kept]),
-        measures.spearman_rows(np.tile(prior, (len(kept), 1)), coda[kept]),
-    )
+    shared, coda = tuple(names[i] for i in kept), coda[kept]
+    counts, groups = (np.array([of[name] for name in shared]) for of in (row, group_of))
+    rho, prior_rho = (measures.spearman_rows(x, coda) for x in (counts, np.tile(prior, (len(kept), 1))))
+    return ColourSource(shared, groups, counts, coda, rho, prior_rho)
 
 
 def table2(release: VisualRelease, runs: Sequence[Path]) -> list[PrintedTable]:
     """Sources of colours against CoDa; directories of simtown probe visual mine are sources, too."""
-    table = PrintedTable(
-        "Table 2: colours against CoDa's",
-        ("ρ", "# subjs", "avg # occ", "top5 # occ", "btm5 # occ", "Acc@1", "95 %", "prior ρ", "ceiling ρ"),
-    )
+    occurrences = ("avg # occ", "top5 # occ", "btm5 # occ")
+    columns = ("ρ", "# subjs", *occurrences, "Acc@1", "95 %", "prior ρ", "ceiling ρ")
+    table = PrintedTable("Table 2: colours against CoDa's", columns)
     sources = {"VG": release.counts("color"), "Wikipedia": release.counts("wiki-color")}
     sources |= {path.name: Mined(path).counts("color") for path in runs}
     for name, (subjects, counts) in sources.items():
         source = against_coda(release, subjects, counts)
         ceiling, right = measures.ceiling_rows(source.coda), source.right()
         for group, kept in _members(source.groups).items():
-            rho, occurrences = source.rho[kept], source.counts[kept].sum(axis=1)
+            rho, times = source.rho[kept], source.counts[kept].sum(axis=1)
             order = np.argsort(-rho.round(12), kind="stable")
-            means = [x.mean() for x in (occurrences, occurrences[order[:5]], occurrences[order[-5:]])]
+            means = [x.mean() for x in (times, times[order[:5]], times[order[-5:]])]
             here = [_spread(rho), str(len(rho)), *(f"{mean:.1f}" for mean in means)]
             here += [percent(right[kept].mean()), _bracket(rho)]
             here += [_spread(source.prior[kept]), _spread(ceiling[kept])]
@@ -190,17 +176,13 @@ def table2(release: VisualRelease, runs: Sequence[Path]) -> list[PrintedTable]:
 
 
 def table3(release: VisualRelease, runs: Sequence[Path]) -> list[PrintedTable]:
-    """ρ of the paper's models from their ρ by subject; the tests between BERT base and Oscar base; and what
-    is above the prior.
-    """
+    """ρ of the paper's models by subject; tests between BERT base and Oscar base; what is above the prior."""
     rho_of = release.by_subject()
     tests, equal = _oscar_less_bert(rho_of)
     given = {relation: release.dataset(relation) for relation in RELATIONS}
     table = PrintedTable("Table 3: average template, before (N) and after (Y) tuning", _heads(COLUMNS)[:-1])
-    between = PrintedTable(
-        "Table 3: between prior and ceiling",
-        ("n", "ρ, 95 %", "prior ρ", "above the prior", "paired p", "ceiling ρ"),
-    )
+    columns = ("n", "ρ, 95 %", "prior ρ", "above the prior", "paired p", "ceiling ρ")
+    between = PrintedTable("Table 3: between prior and ceiling", columns)
     for row, printed in vicomte_numbers.TABLE3.items():
         model, letter = row.split(", ")
         name = f"{MODELS[model]}, {letter}"
@@ -221,18 +203,14 @@ def table3(release: VisualRelease, runs: Sequence[Path]) -> list[PrintedTable]:
         "ρ ± sd and * are computed from the release's ρ by subject; no model was asked again.",
     ]
     if rho_of.get(("bert-large", "color", True)) == rho_of.get(("bert-large", "color", False)):
-        table.notes.append(
-            "BERT large, color: the released results after tuning are those before, subject by subject."
-        )
+        table.notes.append("BERT large, color: the released results after tuning are those before it.")
     return [table, tests, between]
 
 
 def _oscar_less_bert(rho_of: RhoOf) -> tuple[PrintedTable, set[str]]:
     """The tests between the two models, and the rows in which Welch's finds no difference."""
-    table = PrintedTable(
-        "Table 3: Oscar base less BERT base",
-        ("n", "difference", "95 %", "Welch p", "paired p", "by Welch", "by paired"),
-    )
+    columns = ("n", "difference", "95 %", "Welch p", "paired p", "by Welch", "by paired")
+    table = PrintedTable("Table 3: Oscar base less BERT base", columns)
     verdict = {True: "same", False: "different"}
     equal = set()
     for tuned in (False, True):
@@ -263,10 +241,9 @@ def _against_bounds(by_subject: Mapping[str, float], data: ItemSet) -> list[str]
 
 
 def table4(release: VisualRelease, runs: Sequence[Path]) -> list[PrintedTable]:
-    """Rank partition of sizes as printed, with chance and a perfect ranking by the released metric, the
-    text's and the corrected one.
+    """Rank partition of sizes as printed; chance and a perfect ranking by each metric.
 
-    Runs of our own are scored by the last two.
+    Runs of our own are scored by the text's metric and the corrected one.
     """
     table = PrintedTable("Table 4: sizes by rank partition, per cent correct", WAYS)
     for row, printed in vicomte_numbers.TABLE4.items():
@@ -318,14 +295,11 @@ def copied_table(
 
 
 def table11(release: VisualRelease, runs: Sequence[Path]) -> list[PrintedTable]:
-    """Where the named subjects stand among all: of untuned ρ by subject, 1 the highest (high) or the lowest
-    (low).
-    """
+    """Where the named subjects stand by untuned ρ: 1 is the highest (high) or the lowest (low)."""
     rho_of = release.by_subject()
-    table = PrintedTable(
-        "Table 11: named subjects and their ranks, 1 the highest of the high and the lowest of the low",
-        ("BERT base, high", "Oscar base, high", "BERT base, low", "Oscar base, low"),
-    )
+    title = "Table 11: named subjects and their ranks, 1 the highest of the high and the lowest of the low"
+    heads = ("BERT base, high", "Oscar base, high", "BERT base, low", "Oscar base, low")
+    table = PrintedTable(title, heads)
     for relation, columns in vicomte_numbers.TABLE11.items():
         cells = []
         for i, names in enumerate(columns):
