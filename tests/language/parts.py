@@ -1,28 +1,35 @@
 """Parts of the sampling procedure in plain NumPy, each for many examples: the oracle of the sampler."""
 
+from dataclasses import fields
+
 import numpy as np
 
 from simtown.core.exact import sincos
 from simtown.core.streams import Stream, choose
 from simtown.language.relations import LATERAL, RADIAL, margins, separations, truths
-from simtown.language.sampler import CAP, JITTER, ImpossibleError
+from simtown.language.sampler import CAP, JITTER, Examples, ImpossibleError
 from simtown.scenes.camera import Camera
 from simtown.scenes.paint import paintable
 from simtown.scenes.placement import GAP, LANES, SLACK, SWAY, half_sizes
+from simtown.scenes.scene import SceneBatch
+
+
+def arrays(examples):
+    """All of Examples but its counters, by name."""
+    columns = {f"scene.{f.name}": getattr(examples.scene, f.name) for f in fields(SceneBatch)}
+    names = [f.name for f in fields(Examples) if f.name not in ("scene", "tried")]
+    return columns | {name: getattr(examples, name) for name in names}
 
 
 def draw_entities(recipe, index, tried):
     """Entities of each scene, all different: (n, 2 or 3) int64.
 
-    The first two follow equation 4, the distractor the mean of the subject and the object marginal. Raises
-    ImpossibleError if there are no such entities.
+    The first two follow equation 4, the distractor the mean of the subject and the object marginal.
     """
     chances = [recipe.subject, recipe.object] + [(recipe.subject + recipe.object) / 2] * recipe.distractor
     sums = [np.cumsum(p) / np.cumsum(p)[-1] for p in chances]
-    stream, out = (
-        Stream(recipe.seed, recipe.split, "entity"),
-        np.zeros((len(index), len(sums)), dtype=np.int64),
-    )
+    stream = Stream(recipe.seed, recipe.split, "entity")
+    out = np.zeros((len(index), len(sums)), dtype=np.int64)
     open_rows, proposed = np.arange(len(index)), 0
     for attempt in range(CAP):
         u = stream.uniform(index[open_rows], len(sums), attempt)
@@ -99,9 +106,8 @@ def draw_pairs(u, entity, camera, exchangeable=False):
 
     def has_room(lane):
         y = np.full(len(entity), LANES[lane][0] + SWAY)
-        (left_a, right_a), (left_b, right_b) = (
-            framed_lane(y, half[:, i], camera, exchangeable) for i in (0, 1)
-        )
+        ends = (framed_lane(y, half[:, i], camera, exchangeable) for i in (0, 1))
+        (left_a, right_a), (left_b, right_b) = ends
         return np.maximum(right_a - left_b, right_b - left_a) >= half[:, 0, 0] + half[:, 1, 0] + GAP
 
     near, far = has_room(0), has_room(0 if exchangeable else 1)
@@ -122,9 +128,8 @@ def draw_beside(u, entity, pose, camera):
 
     Where no place is free, it is one that is not.
     """
-    return np.array(
-        [_beside(*row) for row in zip(u, entity, pose.astype(float), camera, strict=True)], dtype=np.float32
-    )
+    rows = zip(u, entity, pose.astype(float), camera, strict=True)
+    return np.array([_beside(*row) for row in rows], dtype=np.float32)
 
 
 def _beside(u, entity, pose, camera):

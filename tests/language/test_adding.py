@@ -85,17 +85,14 @@ def test_a_new_entry_changes_no_data_set_without_it(larger):
     assert set(vocabulary()[len(larger) :]) == {"well", "beneath", "say"}
     for style in ("paper", "varied"):
         assert vocabulary_for(style, relations.RELATION_NAMES[:4]) == larger
-    named = naming.names(Settings())
-    assert named["relations"] == [relation.name for relation in RELATIONS]
-    assert named["weathers"] == list(WEATHERS)
-    assert named["phrasings"] == list(PHRASINGS)
+    named, tables = naming.names(Settings()), (relations.RELATION_NAMES[:-1], WEATHERS, PHRASINGS)
+    assert [named[name] for name in ("relations", "weathers", "phrasings")] == list(map(list, tables))
 
 
 def test_a_data_set_names_the_new_entries_that_it_uses(larger):
     settings = Settings(relations=("well beneath",), weathers=("dawn",), phrasing="chatty")
     named = naming.names(settings)
-    assert named["relations"][-1] == "well beneath"
-    assert named["weathers"][-1] == "dawn"
-    assert named["phrasings"][-1] == "Say, is the {s} {r} the {o}?"
+    last = [named[name][-1] for name in ("relations", "weathers", "phrasings")]
+    assert last == ["well beneath", "dawn", "Say, is the {s} {r} the {o}?"]
     known = vocabulary_for(settings.phrasing, settings.relations)
     assert set(words(questions.text(ENTITIES[0], "well beneath", ENTITIES[1], 5))) <= set(known)

@@ -7,19 +7,8 @@ import numpy as np
 import pytest
 
 from simtown.assets.catalogue import ENTITIES
-from simtown.language.questions import (
-    LENGTH,
-    PAD,
-    PHRASINGS,
-    STYLES,
-    UNKNOWN,
-    ask,
-    encode,
-    text,
-    vocabulary,
-    with_article,
-    words,
-)
+from simtown.language import questions
+from simtown.language.questions import LENGTH, PAD, PHRASINGS, STYLES, UNKNOWN, text, vocabulary, words
 from simtown.language.relations import RELATION_NAMES
 
 
@@ -43,37 +32,13 @@ def test_the_papers_phrasing_is_the_first():
     assert STYLES["varied"] == tuple(range(len(PHRASINGS)))
 
 
-@pytest.mark.parametrize(
-    ("name", "phrase"),
-    [
-        ("ambulance", "an ambulance"),
-        ("SUV", "an SUV"),
-        ("sedan", "a sedan"),
-        ("excavator", "an excavator"),
-        ("tuk-tuk", "a tuk-tuk"),
-        ("ice-cream van", "an ice-cream van"),
-        ("hot rod", "a hot rod"),
-        ("estate car", "an estate car"),
-        ("orange car", "an orange car"),
-        ("armoured truck", "an armoured truck"),
-        ("horse cart", "a horse cart"),
-        ("mail van", "a mail van"),
-    ],
-)
-def test_articles(name, phrase):
-    assert with_article(name) == phrase
-
-
 def test_every_article_suits_its_name():
     """No name here starts with a silent h or a sounded u; whoever adds one sees this fail."""
-    vowels = {name for name in ENTITIES if with_article(name).startswith("an ")}
-    assert {"ambulance", "SUV", "excavator"} <= vowels
+    vowels = {name for name in ENTITIES if questions.with_article(name).startswith("an ")}
+    assert {"ambulance", "SUV", "excavator", "ice-cream van", "orange car"} <= vowels
     assert all(name[0].lower() in "aeiou" or name == "SUV" for name in vowels)
-    assert not [
-        name
-        for name in set(ENTITIES) - vowels
-        if name.startswith(("hour", "honest", "heir", "x-", "A", "E", "I", "O", "U"))
-    ]
+    silent = ("hour", "honest", "heir", "x-", "A", "E", "I", "O", "U")
+    assert not [name for name in set(ENTITIES) - vowels if name.startswith(silent)]
     assert not [name for name in vowels if name.startswith(("u", "eu", "one"))]
 
 
@@ -96,7 +61,7 @@ def test_every_question_fits(relation, phrasing):
     for name, other in product(ENTITIES, (others[0], others[-1], others[-2])):
         for s, o in ((name, other), (other, name)):
             question = text(s, relation, o, phrasing)
-            numbers = encode(question)
+            numbers = questions.encode(question)
             assert numbers.shape == (LENGTH,)
             assert numbers.dtype == np.uint8
             assert UNKNOWN not in numbers
@@ -108,18 +73,14 @@ def test_every_question_fits(relation, phrasing):
 
 def test_the_longest_question_there_could_be_fits():
     longest = max(len(words(name)) for name in ENTITIES)
-    most = max(
-        len(words(text("x " * longest, r, "x " * longest, p)))
-        for r in RELATION_NAMES
-        for p in range(len(PHRASINGS))
-    )
-    assert most <= LENGTH
+    for r, p in product(RELATION_NAMES, range(len(PHRASINGS))):
+        assert len(words(text("x " * longest, r, "x " * longest, p))) <= LENGTH
 
 
 def test_too_long_a_question_is_an_error():
-    assert np.count_nonzero(encode("is " * LENGTH)) == LENGTH
+    assert np.count_nonzero(questions.encode("is " * LENGTH)) == LENGTH
     with pytest.raises(ValueError, match="17 tokens is too long: at most 16"):
-        encode("is " * (LENGTH + 1))
+        questions.encode("is " * (LENGTH + 1))
 
 
 def test_ask_is_text_and_encode_row_by_row():
@@ -127,22 +88,17 @@ def test_ask_is_text_and_encode_row_by_row():
     n = 300
     subject, obj = rng.integers(0, len(ENTITIES), (2, n))
     relation, phrasing = rng.integers(0, len(RELATION_NAMES), n), rng.integers(0, len(PHRASINGS), n)
-    texts, tokens = ask(subject, relation, obj, phrasing)
+    texts, tokens = questions.ask(subject, relation, obj, phrasing)
     assert texts.dtype == "S96"
     assert tokens.dtype == np.uint8
     assert tokens.shape == (n, LENGTH)
     for i in range(n):
         expected = text(ENTITIES[subject[i]], RELATION_NAMES[relation[i]], ENTITIES[obj[i]], phrasing[i])
         assert texts[i].decode() == expected
-        assert np.array_equal(tokens[i], encode(expected))
+        assert np.array_equal(tokens[i], questions.encode(expected))
 
 
 def test_different_questions_have_different_tokens():
-    questions = {
-        text(s, r, o, p)
-        for s in ENTITIES[:12]
-        for o in ENTITIES[-12:]
-        for r in RELATION_NAMES
-        for p in range(len(PHRASINGS))
-    }
-    assert len({encode(q).tobytes() for q in questions}) == len(questions)
+    parts = product(ENTITIES[:12], RELATION_NAMES, ENTITIES[-12:], range(len(PHRASINGS)))
+    texts = {text(*part) for part in parts}
+    assert len({questions.encode(q).tobytes() for q in texts}) == len(texts)

@@ -1,26 +1,17 @@
 """Relations against a pinhole camera: what the viewer sees to the left is left."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simtown.language.relations import (
-    DEFAULT_RELATIONS,
-    LATERAL,
-    RADIAL,
-    RELATION_NAMES,
-    RELATIONS,
-    margins,
-    relation_numbers,
-    separations,
-    truths,
-)
+from simtown.language import relations
+from simtown.language.relations import LATERAL, RADIAL, RELATION_NAMES, RELATIONS, margins, truths
 from simtown.scenes.camera import Camera
 
-LEFT, RIGHT, FRONT, BEHIND = (
-    RELATION_NAMES.index(n) for n in ("left of", "right of", "in front of", "behind")
-)
+LEFT, RIGHT, FRONT, BEHIND = range(4)
 quick = settings(max_examples=60)
 
 
@@ -31,50 +22,36 @@ def scenes():
     """
     rng = np.random.default_rng(6)
     n = 3000
-    pose = np.stack(
-        [rng.uniform(-9, 9, (n, 3)), rng.uniform(-2.3, 2.3, (n, 3)), rng.uniform(-4, 4, (n, 3))], axis=-1
-    ).astype(np.float32)
+    pose = rng.uniform([-9, -2.3, -4], [9, 2.3, 4], (n, 3, 3)).astype(np.float32)
     camera = np.tile(Camera().row(), (n, 1))
-    camera[:, :4] += rng.uniform(-1, 1, (n, 4)).astype(np.float32) * np.array(
-        [1.5, 1.5, 1, 0.15], dtype=np.float32
-    )
+    camera[:, :4] += (rng.uniform(-1, 1, (n, 4)) * [1.5, 1.5, 1, 0.15]).astype(np.float32)
     seen = np.zeros((n, 3, 2))
-    for i in range(n):
-        yaw = float(camera[i, 3])
-        world_to_view = np.array(
-            [[np.cos(yaw), np.sin(yaw)], [-np.sin(yaw), np.cos(yaw)]]
-        )  # rows: right, forward
-        seen[i] = (pose[i, :, :2].astype(np.float64) - camera[i, :2]) @ world_to_view.T
+    for i, yaw in enumerate(camera[:, 3].astype(float)):
+        right, forward = [np.cos(yaw), np.sin(yaw)], [-np.sin(yaw), np.cos(yaw)]
+        seen[i] = (pose[i, :, :2].astype(np.float64) - camera[i, :2]) @ np.array([right, forward]).T
     return pose, camera, seen
 
 
 def test_separations_by_brute_force(scenes):
     pose, camera, seen = scenes
-    got = separations(pose, camera)
+    got = relations.separations(pose, camera)
     assert got.shape == (len(pose), 2, 3, 3)
     assert got.dtype == np.float64
     for n in range(0, len(pose), 10):
-        for i in range(3):
-            for j in range(3):
-                (side_i, far_i), (side_j, far_j) = seen[n, i], seen[n, j]
-                assert got[n, LATERAL, i, j] == pytest.approx(
-                    (side_i / far_i - side_j / far_j) * (far_i + far_j) / 2, abs=1e-9
-                )
-                assert got[n, RADIAL, i, j] == pytest.approx(far_i - far_j, abs=1e-9)
+        for i, j in product(range(3), repeat=2):
+            (side_i, far_i), (side_j, far_j) = seen[n, i], seen[n, j]
+            lateral = (side_i / far_i - side_j / far_j) * (far_i + far_j) / 2
+            assert got[n, :, i, j] == pytest.approx([lateral, far_i - far_j], abs=1e-9)
 
 
 def test_truth_is_what_the_picture_shows(scenes):
     """Left and right by the order of image columns, in front and behind by depth."""
     pose, camera, seen = scenes
     n = len(pose)
-    separation = separations(pose, camera)
+    separation = relations.separations(pose, camera)
     column, depth = seen[..., 0] / seen[..., 1], seen[..., 1]
-    for number, key, holds in (
-        (LEFT, column, np.less),
-        (RIGHT, column, np.greater),
-        (FRONT, depth, np.less),
-        (BEHIND, depth, np.greater),
-    ):
+    kinds = ((column, np.less), (column, np.greater), (depth, np.less), (depth, np.greater))
+    for number, (key, holds) in enumerate(kinds):
         relation, subject, obj = np.full(n, number), np.zeros(n, dtype=int), np.full(n, 2)
         truth = truths(margins(separation, relation, subject, obj), relation)
         defined = truth != 0
@@ -86,7 +63,7 @@ def test_truth_is_what_the_picture_shows(scenes):
 def test_opposites_and_converses(scenes, names):
     pose, camera, _ = scenes
     n = len(pose)
-    separation = separations(pose, camera)
+    separation = relations.separations(pose, camera)
     one, other = (np.full(n, RELATION_NAMES.index(name)) for name in names)
     a, b = np.zeros(n, dtype=int), np.ones(n, dtype=int)
     forward = margins(separation, one, a, b)
@@ -99,9 +76,8 @@ def test_opposites_and_converses(scenes, names):
 @pytest.mark.parametrize(("number", "least"), [(LEFT, 0.5), (RIGHT, 0.5), (FRONT, 1.5), (BEHIND, 1.5)])
 def test_truth_is_undefined_within_the_margin(number, least):
     assert RELATIONS[number].margin == least
-    margin = np.array(
-        [0.0, least, -least, np.nextafter(least, 9), np.nextafter(-least, -9), 0.9 * least, 7.0, -7.0]
-    )
+    above, below = np.nextafter(least, 9), np.nextafter(-least, -9)
+    margin = np.array([0.0, least, -least, above, below, 0.9 * least, 7.0, -7.0])
     truth = truths(margin, np.full(len(margin), number))
     assert truth.dtype == np.int8
     assert truth.tolist() == [0, 0, 0, 1, -1, 0, 1, -1]
@@ -115,13 +91,13 @@ def test_moving_viewer_and_scene_together_changes_nothing(x, y):
     moved, eye = pose.copy(), camera.copy()
     moved[..., :2] += np.array([x, y], dtype=np.float32)
     eye[:, :2] += np.array([x, y], dtype=np.float32)
-    assert np.allclose(separations(moved, eye), separations(pose, camera), atol=1e-4)
+    assert np.allclose(relations.separations(moved, eye), relations.separations(pose, camera), atol=1e-4)
 
 
 def test_lateral_separation_is_metres_at_one_distance():
     """Two at the same depth stand as far apart as they do."""
     pose = np.array([[[3.0, 1.0, 0.0], [-1.5, 1.0, 0.0]]], dtype=np.float32)
-    separation = separations(pose, Camera().row()[None])[0]
+    separation = relations.separations(pose, Camera().row()[None])[0]
     assert separation[LATERAL].tolist() == [[0.0, pytest.approx(4.5)], [pytest.approx(-4.5), 0.0]]
     assert separation[RADIAL].tolist() == [[0.0, 0.0], [0.0, 0.0]]
 
@@ -129,7 +105,7 @@ def test_lateral_separation_is_metres_at_one_distance():
 def test_relations_keep_their_numbers():
     """Stored questions hold them."""
     assert RELATION_NAMES[:4] == ("left of", "right of", "in front of", "behind")
-    assert DEFAULT_RELATIONS == ("left of", "right of")
+    assert relations.DEFAULT_RELATIONS == ("left of", "right of")
     for one, other in zip(RELATIONS[::2], RELATIONS[1::2], strict=True):  # opposites stand in pairs
         assert (one.axis, one.sign, one.margin) == (other.axis, -other.sign, other.margin)
 
@@ -139,4 +115,4 @@ def test_relations_keep_their_numbers():
 )
 def test_unknown_relations_are_errors(names):
     with pytest.raises(ValueError, match="choose among: left of, right of, in front of, behind"):
-        relation_numbers(names)
+        relations.relation_numbers(names)

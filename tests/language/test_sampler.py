@@ -1,8 +1,7 @@
 """Rejection sampling against brute force: distributions, truths and independence of the batch."""
 
 from collections import Counter
-from dataclasses import fields
-from itertools import product
+from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
@@ -12,18 +11,21 @@ from simtown.assets.catalogue import ENTITIES
 from simtown.assets.frequencies import frequencies
 from simtown.datasets.settings import Settings
 from simtown.language.questions import PHRASINGS
-from simtown.language.sampler import CAP, JITTER, Examples, ImpossibleError, Recipe, sample
+from simtown.language.sampler import CAP, JITTER, ImpossibleError, Recipe, sample
 from simtown.scenes.camera import NOMINAL, Camera
 from simtown.scenes.placement import GAP, LANES, LEAST_VISIBLE, SWAY, half_sizes, overlap
-from simtown.scenes.scene import SceneBatch
 from simtown.scenes.silhouette import unclipped_boxes, visibility
 from simtown.scenes.weather import WEATHERS
-from tests.language.parts import answers, draw_cameras, draw_entities, mirrored, unchanged
+from tests.language.parts import answers, arrays, draw_cameras, draw_entities, mirrored, unchanged
 
 ALL = ("left of", "right of", "in front of", "behind")
 SKEWED_SUBJECT, SKEWED_OBJECT = np.array([0.55, 0.25, 0.15, 0.05]), np.array([0.1, 0.2, 0.3, 0.4])
 MANY = 20000
 SIGNIFICANT = 1e-4
+
+
+def skewed_sample(n, seed=0, split="train", **options):
+    return sample(Recipe(seed, split, SKEWED_SUBJECT, SKEWED_OBJECT, **options), np.arange(n))
 
 
 # brute force, apart from the package's own relations
@@ -60,13 +62,9 @@ def exists(relation, entity, pose, camera, subject, obj):
     """Whether some vehicle of kind `subject` stands so to some other of kind `obj`: 1, -1, or 0 if that is
     undefined.
     """
-    pairs = [
-        (i, j)
-        for i in range(len(entity))
-        for j in range(len(entity))
-        if i != j and entity[i] == subject and entity[j] == obj
-    ]
-    return max(truth(relation, pose, camera, i, j) for i, j in pairs)
+    pairs = permutations(range(len(entity)), 2)
+    asked_about = [(i, j) for i, j in pairs if entity[i] == subject and entity[j] == obj]
+    return max(truth(relation, pose, camera, i, j) for i, j in asked_about)
 
 
 def asked(ex):
@@ -88,18 +86,8 @@ def fit(observed, chances):
     expected = np.asarray(chances) * observed.sum() / np.sum(chances)
     rare = expected < 5
     if rare.any():
-        observed, expected = (
-            np.append(observed[~rare], observed[rare].sum()),
-            np.append(expected[~rare], expected[rare].sum()),
-        )
+        observed, expected = (np.append(x[~rare], x[rare].sum()) for x in (observed, expected))
     return stats.chisquare(observed, expected).pvalue
-
-
-def arrays(ex):
-    """All of an Examples but its counters, by name."""
-    found = {f"scene.{f.name}": getattr(ex.scene, f.name) for f in fields(SceneBatch)}
-    found.update({f.name: getattr(ex, f.name) for f in fields(Examples) if f.name not in ("scene", "tried")})
-    return found
 
 
 # samples that several tests share
@@ -107,15 +95,13 @@ def arrays(ex):
 
 @pytest.fixture(scope="module")
 def skewed():
-    return sample(Recipe(0, "train", SKEWED_SUBJECT, SKEWED_OBJECT), np.arange(MANY))
+    return skewed_sample(MANY)
 
 
 @pytest.fixture(scope="module")
 def skewed_all():
     """All four relations and a jittered camera."""
-    return sample(
-        Recipe(1, "train", SKEWED_SUBJECT, SKEWED_OBJECT, relations=ALL, jitter=0.5), np.arange(MANY // 2)
-    )
+    return skewed_sample(MANY // 2, 1, relations=ALL, jitter=0.5)
 
 
 @pytest.fixture(scope="module")
@@ -126,18 +112,8 @@ def vg():
 @pytest.fixture(scope="module")
 def distracted():
     """Three vehicles of few kinds, all relations, every other option."""
-    recipe = Recipe(
-        3,
-        "val",
-        SKEWED_SUBJECT,
-        SKEWED_OBJECT,
-        distractor=True,
-        relations=ALL,
-        phrasing="varied",
-        weathers=("snow", "clear"),
-        jitter=0.3,
-    )
-    return sample(recipe, np.arange(4000))
+    options = {"phrasing": "varied", "weathers": ("snow", "clear"), "jitter": 0.3}
+    return skewed_sample(4000, 3, "val", distractor=True, relations=ALL, **options)
 
 
 @pytest.fixture(scope="module")
@@ -171,20 +147,10 @@ def posterior(p_subject, p_object):
                 holds = (s == leftmost) == (r == 0)
                 if {s, o} == {a, b} and holds == bool(answer):
                     proposals[s, r, o] = p_subject[s] * p_object[o] / 2
+            weight_of_each = weight / sum(scenes.values()) / 4 / sum(proposals.values())
             for (s, r, o), chance in proposals.items():
-                chances[s, r, o, answer] += (
-                    weight / sum(scenes.values()) / 4 * chance / sum(proposals.values())
-                )
+                chances[s, r, o, answer] += weight_of_each * chance
     return {cell: chance for cell, chance in chances.items() if chance > 0}
-
-
-def test_the_posterior_is_equation_5_given_different_kinds():
-    """What enumeration finds, in closed form: p(s) p(o) / Z, half of it for each relation and answer."""
-    chances = posterior(SKEWED_SUBJECT, SKEWED_OBJECT)
-    z = sum(SKEWED_SUBJECT[s] * SKEWED_OBJECT[o] for s in range(4) for o in range(4) if s != o)
-    assert len(chances) == 4 * 3 * 4
-    for (s, _, o, _), chance in chances.items():
-        assert chance == pytest.approx(SKEWED_SUBJECT[s] * SKEWED_OBJECT[o] / z / 4)
 
 
 def test_questions_follow_the_posterior(skewed):
@@ -217,12 +183,9 @@ def test_the_posterior_test_can_fail(skewed):
     chances = posterior(SKEWED_SUBJECT, SKEWED_OBJECT)
     table = asked(skewed)
     assert fit(counted(table[:, [2, 1, 0, 3]], list(chances)), list(chances.values())) < 1e-12
-    unordered = {
-        (s, o): (chances[s, 0, o, 1] + chances[o, 0, s, 1]) / 2
-        for s, o in product(range(4), repeat=2)
-        if s != o
-    }
-    assert fit(counted(table[:, [0, 2]], list(unordered)), list(unordered.values())) < 1e-12
+    pairs = list(permutations(range(4), 2))
+    unordered = [(chances[s, 0, o, 1] + chances[o, 0, s, 1]) / 2 for s, o in pairs]
+    assert fit(counted(table[:, [0, 2]], pairs), unordered) < 1e-12
 
 
 def literal(ex, p_subject, p_object, relations, rng):
@@ -232,31 +195,20 @@ def literal(ex, p_subject, p_object, relations, rng):
     k = len(p_subject)
     table = np.full((len(ex.answer), 4), -1)
     truths = {}
-    for row, (entity, pose, camera) in enumerate(
-        zip(ex.scene.entity[:, :2], ex.scene.pose[:, :2], ex.scene.camera, strict=True)
-    ):
+    scenes = zip(ex.scene.entity[:, :2].tolist(), ex.scene.pose[:, :2], ex.scene.camera, strict=True)
+    for row, (entity, pose, camera) in enumerate(scenes):
         for r, relation in enumerate(ALL):
             if relation in relations:
-                truths[row, int(entity[0]), r, int(entity[1])] = truth(relation, pose, camera, 0, 1)
-                truths[row, int(entity[1]), r, int(entity[0])] = truth(relation, pose, camera, 1, 0)
+                truths[row, entity[0], r, entity[1]] = truth(relation, pose, camera, 0, 1)
+                truths[row, entity[1], r, entity[0]] = truth(relation, pose, camera, 1, 0)
     pending = np.arange(len(table))
     numbers = [ALL.index(r) for r in relations]
-    while len(pending):
-        proposed = np.stack(
-            [
-                rng.choice(k, len(pending), p=p_subject),
-                rng.choice(numbers, len(pending)),
-                rng.choice(k, len(pending), p=p_object),
-            ],
-            1,
-        )
+    while n := len(pending):
+        subject, obj = (rng.choice(k, n, p=p) for p in (p_subject, p_object))
+        proposed = np.stack([subject, rng.choice(numbers, n), obj], 1)
         wanted = np.where(ex.answer[pending], 1, -1)
-        fine = np.array(
-            [
-                truths.get((n, *q)) == w
-                for n, q, w in zip(pending.tolist(), proposed.tolist(), wanted.tolist(), strict=True)
-            ]
-        )
+        rows = zip(pending.tolist(), proposed.tolist(), wanted.tolist(), strict=True)
+        fine = np.array([truths.get((row, *question)) == answer for row, question, answer in rows])
         table[pending[fine]] = np.column_stack([proposed[fine], ex.answer[pending[fine]]])
         pending = pending[~fine]
     return table
@@ -267,9 +219,7 @@ def literal(ex, p_subject, p_object, relations, rng):
 )
 def test_questions_are_those_of_literal_rejection(relations):
     """On the sampler's own scenes: every proposal of equation 5 drawn, most of them thrown away."""
-    ex = sample(
-        Recipe(5, "train", SKEWED_SUBJECT, SKEWED_OBJECT, relations=relations, jitter=0.5), np.arange(5000)
-    )
+    ex = skewed_sample(5000, 5, relations=relations, jitter=0.5)
     ours, theirs = asked(ex), literal(ex, SKEWED_SUBJECT, SKEWED_OBJECT, relations, np.random.default_rng(9))
     cells = sorted(set(map(tuple, ours.tolist())) | set(map(tuple, theirs.tolist())))
     both = np.stack([counted(ours, cells), counted(theirs, cells)])
@@ -282,14 +232,12 @@ def test_each_scene_asks_about_either_order_by_equation_5(skewed_all):
     """Given the two kinds, p(s) p(o) decides which is the subject, whatever the geometry and the answer."""
     table = asked(skewed_all)
     for answer in (0, 1):
-        for a, b in product(range(4), repeat=2):
-            if a < b:
-                forward, backward = (
-                    ((table[:, [0, 2, 3]] == [s, o, answer]).all(axis=1)).sum() for s, o in ((a, b), (b, a))
-                )
-                chance = SKEWED_SUBJECT[a] * SKEWED_OBJECT[b]
-                chance /= chance + SKEWED_SUBJECT[b] * SKEWED_OBJECT[a]
-                assert stats.binomtest(int(forward), int(forward + backward), chance).pvalue > SIGNIFICANT
+        for a, b in combinations(range(4), 2):
+            orders = ([a, b, answer], [b, a, answer])
+            forward, backward = (int((table[:, [0, 2, 3]] == o).all(axis=1).sum()) for o in orders)
+            chance = SKEWED_SUBJECT[a] * SKEWED_OBJECT[b]
+            chance /= chance + SKEWED_SUBJECT[b] * SKEWED_OBJECT[a]
+            assert stats.binomtest(forward, forward + backward, chance).pvalue > SIGNIFICANT
 
 
 def test_relations_are_as_likely_with_either_answer(skewed_all):
@@ -305,28 +253,19 @@ def test_marginals_are_equation_4_given_different_kinds(vg):
     table = asked(vg)
     for column, chances in ((0, subject * (1 - obj)), (2, obj * (1 - subject))):
         assert fit(np.bincount(table[:, column], minlength=15), chances) > SIGNIFICANT
-    pairs = [(s, o) for s in range(15) for o in range(15) if s != o]
+    pairs = list(permutations(range(15), 2))
     assert fit(counted(table[:, [0, 2]], pairs), [subject[s] * obj[o] for s, o in pairs]) > SIGNIFICANT
     assert fit(np.bincount(table[:, 0], minlength=15), obj * (1 - subject)) < 1e-12
 
 
-def test_a_uniform_test_split_is_uniform():
-    ex = sample(Recipe(2, "test", *frequencies("uniform", 15)), np.arange(8000))
-    pairs = [(s, o) for s in range(15) for o in range(15) if s != o]
-    assert stats.chisquare(counted(asked(ex)[:, [0, 2]], pairs)).pvalue > SIGNIFICANT
-    assert stats.chisquare(np.bincount(asked(ex)[:, 0], minlength=15)).pvalue > SIGNIFICANT
-
-
 def test_three_entities_follow_their_joint_distribution():
     """The distractor by the mean of the marginals, all drawn anew while two are alike."""
-    recipe = Recipe(6, "train", SKEWED_SUBJECT, SKEWED_OBJECT, distractor=True)
-    tried = {}
-    drawn = draw_entities(recipe, np.arange(MANY), tried)
-    triples = [t for t in product(range(4), repeat=3) if len(set(t)) == 3]
+    ex = skewed_sample(MANY, 6, distractor=True)
+    triples = list(permutations(range(4), 3))
     third = (SKEWED_SUBJECT + SKEWED_OBJECT) / 2
     chances = [SKEWED_SUBJECT[a] * SKEWED_OBJECT[b] * third[c] for a, b, c in triples]
-    assert fit(counted(drawn, triples), chances) > SIGNIFICANT
-    proposed, accepted = tried["entity"]
+    assert fit(counted(ex.scene.entity, triples), chances) > SIGNIFICANT
+    proposed, accepted = ex.tried["entity"]
     assert accepted == MANY
     assert accepted / proposed == pytest.approx(sum(chances), abs=0.02)
 
@@ -334,12 +273,9 @@ def test_three_entities_follow_their_joint_distribution():
 def test_a_distractor_leaves_the_questions_distribution_alone(distracted):
     table = asked(distracted)
     third = (SKEWED_SUBJECT + SKEWED_OBJECT) / 2
-    chances = {
-        (s, o): SKEWED_SUBJECT[s] * SKEWED_OBJECT[o] * (1 - third[s] - third[o])
-        for s, o in product(range(4), repeat=2)
-        if s != o
-    }
-    assert fit(counted(table[:, [0, 2]], list(chances)), list(chances.values())) > SIGNIFICANT
+    pairs = list(permutations(range(4), 2))
+    chances = [SKEWED_SUBJECT[s] * SKEWED_OBJECT[o] * (1 - third[s] - third[o]) for s, o in pairs]
+    assert fit(counted(table[:, [0, 2]], pairs), chances) > SIGNIFICANT
 
 
 def test_a_long_kind_and_a_short_one_are_as_often_in_front():
@@ -448,17 +384,12 @@ def test_unchanged_is_the_existential_truth_before_and_after():
     subject, relation = rng.integers(0, 2, n), rng.integers(0, 4, n)
     obj = 1 - subject
     defined = [truth(ALL[relation[i]], pose[i], camera[i], subject[i], obj[i]) != 0 for i in range(n)]
-    expected = []
+    expected, defined = np.ones(n, dtype=bool), np.array(defined)
     for i in range(n):
-        scene = pose[i], camera[i], entity[i, subject[i]], entity[i, obj[i]]
-        both = (ALL[relation[i]], ALL[relation[i] ^ 1])
-        expected.append(
-            all(
-                exists(r, entity[i], *scene) == exists(r, entity[i, :2], scene[0][:2], *scene[1:])
-                for r in both
-            )
-        )
-    expected, defined = np.array(expected), np.array(defined)
+        kinds = entity[i, subject[i]], entity[i, obj[i]]
+        for r in (ALL[relation[i]], ALL[relation[i] ^ 1]):
+            two, three = (exists(r, entity[i, :v], pose[i, :v], camera[i], *kinds) for v in (2, 3))
+            expected[i] &= two == three
     got = unchanged(entity, pose, camera, subject, obj, relation)
     assert np.array_equal(got[defined], expected[defined])
     assert got[entity[:, 2] == 2].all()
@@ -515,15 +446,10 @@ def test_every_kind_takes_part(town):
     assert set(town.scene.entity.ravel().tolist()) == set(range(len(ENTITIES)))
 
 
-def test_relations_asked_are_those_wanted(skewed, skewed_all):
-    assert set(skewed.relation.tolist()) == {0, 1}
-    assert set(skewed_all.relation.tolist()) == {0, 1, 2, 3}
-
-
 @pytest.mark.parametrize("relations", [("in front of",), ("behind", "in front of")])
 def test_in_front_and_behind_alone(relations):
     """Only vehicles in different lanes can be asked about."""
-    ex = sample(Recipe(0, "val", SKEWED_SUBJECT, SKEWED_OBJECT, relations=relations), np.arange(400))
+    ex = skewed_sample(400, 0, "val", relations=relations)
     y = ex.scene.pose[..., 1]
     rows = np.arange(400)
     assert (np.sign(y[:, 0]) != np.sign(y[:, 1])).all()
@@ -584,49 +510,26 @@ def test_examples_far_out_are_examples_too():
 
 
 def test_no_examples():
-    ex = sample(
-        Recipe(0, "train", SKEWED_SUBJECT, SKEWED_OBJECT, distractor=True), np.zeros(0, dtype=np.int64)
-    )
+    ex = skewed_sample(0, distractor=True)
     assert len(ex.scene) == len(ex.answer) == 0
     assert ex.scene.entity.shape == (0, 3)
 
 
 def test_seeds_and_splits_give_other_examples(skewed):
-    few = np.arange(200)
-    for other in (
-        Recipe(1, "train", SKEWED_SUBJECT, SKEWED_OBJECT),
-        Recipe(0, "val", SKEWED_SUBJECT, SKEWED_OBJECT),
-    ):
-        ex = arrays(sample(other, few))
-        for name in (
-            "answer",
-            "scene.entity",
-            "scene.pose",
-            "scene.prop",
-            "scene.weather",
-            "scene.fall_seed",
-        ):
-            assert (ex[name] != arrays(skewed)[name][:200]).mean() > 0.1, name
+    names = ["answer", *(f"scene.{name}" for name in ("entity", "pose", "prop", "weather", "fall_seed"))]
+    for other in (skewed_sample(200, 1), skewed_sample(200, 0, "val")):
+        for name in names:
+            assert (arrays(other)[name] != arrays(skewed)[name][:200]).mean() > 0.1, name
 
 
 def test_options_leave_other_draws_alone():
     """What is not about the option keeps its draws: a town in the rain has the streets and vehicles of a
     sunny one.
     """
-    plain = arrays(sample(Recipe(0, "train", SKEWED_SUBJECT, SKEWED_OBJECT), np.arange(50)))
-    rainy = arrays(
-        sample(
-            Recipe(0, "train", SKEWED_SUBJECT, SKEWED_OBJECT, weathers=("rain",), phrasing="varied"),
-            np.arange(50),
-        )
-    )
+    plain, rainy = map(arrays, (skewed_sample(50), skewed_sample(50, weathers=("rain",), phrasing="varied")))
     differing = {name for name in plain if not np.array_equal(plain[name], rainy[name])}
-    assert differing == {
-        "scene.weather",
-        "scene.prop",
-        "scene.sun",
-        "phrasing",
-    }  # props: bare trees and clouds
+    # props: bare trees and clouds
+    assert differing == {"scene.weather", "scene.prop", "scene.sun", "phrasing"}
 
 
 @every_sample
@@ -644,15 +547,10 @@ def test_counters_add_up(name, request):
         assert ex.tried["placement"][1] == n
 
 
-# what cannot be
-
-
 @pytest.mark.parametrize("distractor", [False, True])
 def test_one_kind_of_vehicle_is_impossible(distractor):
     only = np.array([0.0, 1.0, 0.0])
-    with pytest.raises(
-        ImpossibleError, match=r"1 entities with a frequency above 0.*`entities` or other `frequencies`"
-    ):
+    with pytest.raises(ImpossibleError, match=r"1 entities .*`entities` or other `frequencies`"):
         sample(Recipe(0, "train", only, only, distractor=distractor), np.arange(4))
 
 
@@ -679,7 +577,7 @@ def test_nearly_all_weight_on_one_kind_is_impossible():
 
 def test_a_camera_that_sees_no_road_is_impossible():
     with pytest.raises(ImpossibleError, match="`jitter=5000"):
-        sample(Recipe(0, "train", SKEWED_SUBJECT, SKEWED_OBJECT, jitter=5000.0), np.arange(1))
+        skewed_sample(1, jitter=5000.0)
 
 
 def test_a_pair_for_which_no_place_is_found_gives_way_to_another():
@@ -697,10 +595,6 @@ def test_a_pair_for_which_no_place_is_found_gives_way_to_another():
     assert (examples.visible >= LEAST_VISIBLE).all()
 
 
-def test_impossible_settings_are_value_errors():
-    assert issubclass(ImpossibleError, ValueError)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -710,4 +604,4 @@ def test_impossible_settings_are_value_errors():
 )
 def test_unknown_options_are_errors(options, message):
     with pytest.raises(ValueError, match=message):
-        sample(Recipe(0, "train", SKEWED_SUBJECT, SKEWED_OBJECT, **options), np.arange(2))
+        skewed_sample(2, **options)

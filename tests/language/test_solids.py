@@ -7,37 +7,17 @@ from hypothesis import strategies as st
 from scipy import spatial
 
 from simtown.assets.atlas import atlas
-from simtown.language.solids import (
-    BESIDE,
-    CONTACT,
-    FAR,
-    NEAR,
-    SOLID_RELATIONS,
-    SURFACES,
-    Solid,
-    between,
-    distance,
-    facing,
-    far_from,
-    near,
-    next_to,
-    on,
-    overtaking,
-    truth,
-)
+from simtown.language import solids
+from simtown.language.solids import BESIDE, CONTACT, FAR, NEAR, SOLID_RELATIONS, SURFACES, Solid
 from simtown.scenes.footprints import GROUP, number
 from simtown.town.things import Thing
 
 quick = settings(max_examples=30)
 # Kinds whose outline is that of the whole mesh.
 whole = st.sampled_from([k for k, g in GROUP.items() if g in ("vehicle", "person")])
-things = st.builds(
-    lambda k, x, y, yaw: Thing(k, x, y, yaw=yaw),
-    whole,
-    st.floats(-15, 15),
-    st.floats(-8, 8),
-    st.floats(-7, 7),
-)
+standing_on = st.sampled_from(["flatbed truck", "bench", "taxi", "dump truck"])
+places = {"x": st.floats(-15, 15), "y": st.floats(-8, 8), "yaw": st.floats(-7, 7)}
+things = st.builds(Thing, whole, **places)
 
 
 def shadow(thing):
@@ -56,33 +36,28 @@ def within(points, cloud):
 @given(things, things)
 def test_distance_and_what_follows_from_it(a, b):
     one, two = a.solid(), b.solid()
-    found = distance(one, two)
-    hulls = [shadow(a), shadow(b)]
-    edges = [
-        np.concatenate([p + t * (np.roll(p, -1, axis=0) - p) for t in np.linspace(0, 1, 60)]) for p in hulls
-    ]
+    found = solids.distance(one, two)
+    edges = []
+    for p in (shadow(a), shadow(b)):
+        along = np.roll(p, -1, axis=0) - p
+        edges.append(np.concatenate([p + t * along for t in np.linspace(0, 1, 60)]))
     brute = spatial.distance.cdist(*edges).min()
     if found > 0:
         assert found - 1e-6 <= brute <= found + 0.2
-    assert (next_to(one, two), near(one, two), far_from(one, two)) == (
-        BESIDE - found,
-        NEAR - found,
-        found - FAR,
-    )
-    said = {
-        name: truth(SOLID_RELATIONS[name].measure(one, two), SOLID_RELATIONS[name].margin)
-        for name in ("next to", "near", "far from")
-    }
-    assert not (said["next to"] and not said["near"])
-    assert not (said["near"] and said["far from"])
-    assert distance(two, one) == pytest.approx(found, abs=1e-9)
+    measures = [relation(one, two) for relation in (solids.next_to, solids.near, solids.far_from)]
+    assert measures == [BESIDE - found, NEAR - found, found - FAR]
+    relations = (SOLID_RELATIONS[name] for name in ("next to", "near", "far from"))
+    beside, close, far = (solids.truth(r.measure(one, two), r.margin) for r in relations)
+    assert not (beside and not close)
+    assert not (close and far)
+    assert solids.distance(two, one) == pytest.approx(found, abs=1e-9)
 
 
 @quick
 @given(things, things, things)
 def test_between_is_on_some_line_from_one_to_the_other(a, b, c):
-    found = between(a.solid(), b.solid(), c.solid())
-    assert between(a.solid(), c.solid(), b.solid()) == pytest.approx(found, abs=1e-9)
+    found = solids.between(a.solid(), b.solid(), c.solid())
+    assert solids.between(a.solid(), c.solid(), b.solid()) == pytest.approx(found, abs=1e-9)
     middle = np.array([[a.x, a.y]])
     ends = [shadow(b), shadow(c)]
     brute = within(middle, np.concatenate(ends))[0] and not any(within(middle, e)[0] for e in ends)
@@ -96,7 +71,7 @@ def test_between_is_on_some_line_from_one_to_the_other(a, b, c):
 @quick
 @given(things, things)
 def test_facing_is_a_line_of_sight_that_meets_the_other(a, b):
-    found = facing(a.solid(), b.solid())
+    found = solids.facing(a.solid(), b.solid())
     sight = np.array([a.x, a.y]) + np.linspace(0, 40, 2000)[:, None] * [np.cos(a.front), np.sin(a.front)]
     meets = within(sight, shadow(b)).any()
     inside = within(np.array([[a.x, a.y]]), shadow(b))[0]
@@ -121,24 +96,17 @@ def heights_around(corners, x, y):
         turns = sides[..., 0] * to[..., 1] - sides[..., 1] * to[..., 0]
         met = corners[((turns > 0).all(axis=1) | (turns < 0).all(axis=1))]
         normal = np.cross(met[:, 1] - met[:, 0], met[:, 2] - met[:, 0])
-        height = (
-            met[:, 0, 2]
-            - ((np.array([x + dx, y + dy]) - met[:, 0, :2]) * normal[:, :2]).sum(axis=1) / normal[:, 2]
-        )
+        across = (np.array([x + dx, y + dy]) - met[:, 0, :2]) * normal[:, :2]
+        height = met[:, 0, 2] - across.sum(axis=1) / normal[:, 2]
         found.append(height.max(initial=-np.inf))
     return min(found), max(found)
 
 
 @quick
-@given(
-    st.sampled_from(["flatbed truck", "bench", "taxi", "dump truck"]),
-    st.floats(-3, 3),
-    st.floats(-1.5, 1.5),
-    st.floats(0, 3),
-)
+@given(standing_on, st.floats(-3, 3), st.floats(-1.5, 1.5), st.floats(0, 3))
 def test_on_is_standing_where_the_other_ends(kind, x, y, z):
     below, man = Thing(kind, 0, 0), Thing("man", x, y, z)
-    found = on(man.solid(), below.solid())
+    found = solids.on(man.solid(), below.solid())
     mesh = atlas().mesh(number(kind))
     least, most = heights_around(mesh.vertices[mesh.triangles], x, y)
     if found > 0:
@@ -148,23 +116,16 @@ def test_on_is_standing_where_the_other_ends(kind, x, y, z):
         assert abs(z - most) > 0.3 or not within(np.array([[x, y]]), shadow(below))[0]
     top = below.top(x, y)
     if np.isfinite(top):
-        assert on(Thing("man", x, y, top).solid(), below.solid()) >= 0
+        assert solids.on(Thing("man", x, y, top).solid(), below.solid()) >= 0
 
 
 def test_everything_is_on_one_part_of_the_ground():
-    for y, where in (
-        (0.0, "road"),
-        (-3.0, "road"),
-        (5.0, "sidewalk"),
-        (-5.0, "road"),
-        (-6.5, "sidewalk"),
-        (9.0, "lawn"),
-        (-9.0, "lawn"),
-    ):
-        solid = Thing("man", 0.0, y).solid()
-        assert [name for name, strips in SURFACES.items() if max(on(solid, s) for s in strips) > 0] == [where]
-        flying = Thing("man", 0.0, y, z=2.0).solid()
-        assert not [name for name, strips in SURFACES.items() if max(on(flying, s) for s in strips) > 0]
+    parts = {"road": (0.0, -3.0, -5.0), "sidewalk": (5.0, -6.5), "lawn": (9.0, -9.0)}
+    for where, y in [(where, y) for where, ys in parts.items() for y in ys]:
+        for z, expected in ((0.0, [where]), (2.0, [])):
+            man = Thing("man", 0.0, y, z=z).solid()
+            depths = {name: [solids.on(man, s) for s in strips] for name, strips in SURFACES.items()}
+            assert [name for name, inside in depths.items() if max(inside) > 0] == expected
 
 
 def moving(xs, ys=0.0):
@@ -186,17 +147,17 @@ def test_overtaking_is_being_behind_first_and_ahead_at_last(start, fast, slow, t
         Solid(np.zeros((3, 2)), 0.0, lambda x, y: 0.0, m.track[-1], track=m.track @ spin)
         for m in (moving(start + fast * t, 1.0), moving(slow * t))
     )
-    found = overtaking(a, b)
+    found = solids.overtaking(a, b)
     way = np.sign(slow)
     went_past = fast * slow > 0 and way * start < 0 < way * (start + 2 * (fast - slow))
     if np.isfinite(found) and abs(found) > 1e-6:
         assert (found > 0) == went_past
-        assert overtaking(b, a) < 0 or found < 0
+        assert solids.overtaking(b, a) < 0 or found < 0
     elif not np.isfinite(found):
         assert not went_past
 
 
 def test_nothing_overtakes_without_having_moved():
     still = moving([0.0, 0.0])
-    assert overtaking(moving([-3.0, 3.0]), still) == -np.inf
-    assert overtaking(Thing("taxi", 0, 0).solid(), still) == -np.inf
+    assert solids.overtaking(moving([-3.0, 3.0]), still) == -np.inf
+    assert solids.overtaking(Thing("taxi", 0, 0).solid(), still) == -np.inf
