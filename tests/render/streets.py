@@ -1,6 +1,4 @@
-"""Scenes that try what a renderer on a card has to get right: streets in all weathers, close-ups, and full
-ones.
-"""
+"""Scenes that try a renderer on a card: streets in all weathers, close-ups, and full ones."""
 
 import numpy as np
 
@@ -19,22 +17,16 @@ def streets(n: int) -> SceneBatch:
 
 
 def close_up() -> SceneBatch:
-    """Things before, at and behind the near plane, in every weather at its strongest, by level, turned and
-    tilted cameras.
-    """
+    """Things before, at and behind the near plane, in the strongest weathers, by level and tilted cameras."""
     level, turned = Camera(y=0.0, z=1.5), Camera(y=11.0, z=2.0, yaw=2.6)
     cameras = [level, turned, Camera(y=0.0, z=1.5, pitch=1.5), Camera(z=-1.0), Camera(z=30.0, pitch=-1.2)]
-    props = [
-        Prop("gabled house", -4.0, 10.0, style=3),
-        Prop("arm lamp", 2.0, 4.0),
-        Prop("small cloud", 5.0, 40.0, 12.0),
-    ]
+    house, lamp = Prop("gabled house", -4.0, 10.0, style=3), Prop("arm lamp", 2.0, 4.0)
+    props = [house, lamp, Prop("small cloud", 5.0, 40.0, 12.0)]
     car = Vehicle("sedan", 0.5, -1.85, 0.1, "red")
-    scenes = [
-        Scene([car], props, Weather(kind, 1.0, 2.4, 0.6, 3), cameras[(i + j) % len(cameras)])
-        for i, kind in enumerate(WEATHERS)
-        for j in (0, 1)
-    ]
+    scenes = []
+    for i, kind in enumerate(WEATHERS):
+        sky = Weather(kind, 1.0, 2.4, 0.6, 3)
+        scenes += [Scene([car], props, sky, cameras[k % len(cameras)]) for k in (i, i + 1)]
     return SceneBatch.of(scenes)
 
 

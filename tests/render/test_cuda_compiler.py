@@ -43,16 +43,19 @@ def test_a_file_is_included_once(kernels):
     assert "#" not in text
 
 
+def files_in(folder):
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
 def test_what_is_compiled_is_kept_by_source_and_architecture(kernels):
     first = compiler.cubin("good", "sm_90")
-    kept = [path for path in (kernels / "cache").rglob("*") if path.is_file()]
-    assert len(kept) == 1
-    assert kept[0].read_bytes() == first == compiler.cubin("good", "sm_90")
+    (kept,) = files_in(kernels / "cache")
+    assert kept.read_bytes() == first == compiler.cubin("good", "sm_90")
     assert first.startswith(b"\x7fELF")
     compiler.cubin("good", "sm_80")
     (kernels / "a.cuh").write_text("struct A { int more, n; };\n", encoding="utf-8")
     assert compiler.cubin("good", "sm_90") != first
-    assert len([path for path in (kernels / "cache").rglob("*") if path.is_file()]) == 3
+    assert len(files_in(kernels / "cache")) == 3
 
 
 def test_without_a_folder_for_what_is_kept_it_is_compiled_every_time(kernels, monkeypatch):
@@ -84,11 +87,8 @@ class Compiler:
 
 
 def test_the_newest_architecture_that_card_and_compiler_know():
-    names = {
-        capability: _architecture("card", capability, 13, Compiler())
-        for capability in ((8, 0), (8, 9), (9, 0), (12, 1))
-    }
-    assert names == {(8, 0): "sm_80", (8, 9): "sm_86", (9, 0): "sm_90", (12, 1): "sm_120"}
+    for capability, name in {(8, 0): "sm_80", (8, 9): "sm_86", (9, 0): "sm_90", (12, 1): "sm_120"}.items():
+        assert _architecture("card", capability, 13, Compiler()) == name
     for capability, driver, nvrtc, words in (
         ((7, 5), 13, Compiler(), r"too old.* 7\.5, and 8\.0"),
         ((11, 0), 13, Compiler(), "does not know the card card: update nvidia-cuda-nvrtc"),
@@ -100,19 +100,15 @@ def test_the_newest_architecture_that_card_and_compiler_know():
 
 
 def resources(name):
-    """Registers of a thread, bytes of its stack and spills, and static shared memory of a block."""
+    """Registers of a thread, bytes of its stack and spills, static shared memory of a block."""
     from cuda.core import Program, ProgramOptions
 
     options = ProgramOptions(arch="sm_90", ptxas_options=["-v"], **compiler.OPTIONS)
     program, log = Program(compiler.source(name), "c++", options), io.StringIO()
     program.compile("cubin", logs=log)
     text = log.getvalue()
-    kept = [int(number) for number in re.findall(r"(\d+) bytes (?:stack|spill)", text)]
-    return (
-        int(re.search(r"Used (\d+) registers", text)[1]),
-        sum(kept),
-        int(re.search(r"(\d+) bytes smem", text)[1]),
-    )
+    patterns = (r"Used (\d+) registers", r"(\d+) bytes (?:stack|spill)", r"(\d+) bytes smem")
+    return [sum(map(int, re.findall(pattern, text))) for pattern in patterns]
 
 
 @pytest.mark.parametrize("name", compiler.STAGES)

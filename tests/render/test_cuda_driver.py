@@ -24,15 +24,9 @@ def test_the_driver_is_called_as_it_should_be(tmp_path):
     library = tmp_path / "libcuda.so.1"
     zig("ld.lld", "-shared", "-soname", library.name, tmp_path / "driver.o", "-o", library)
     paths = [str(tmp_path), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
-    settings = {"LD_LIBRARY_PATH": ":".join(paths), "FAKE_LOG": str(tmp_path / "launches")}
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.cuda.driver_cases"],
-        env=os.environ | settings,
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=HANGS,
-    )
+    settings = os.environ | {"LD_LIBRARY_PATH": ":".join(paths), "FAKE_LOG": str(tmp_path / "launches")}
+    command = [sys.executable, "-m", "tests.cuda.driver_cases"]
+    done = subprocess.run(command, env=settings, cwd=ROOT, capture_output=True, text=True, timeout=HANGS)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "all cases passed\n"
 
@@ -45,18 +39,12 @@ class IdleCard:
     def __init__(self):
         self.calls = 0
 
-    def pinned(self, size):
-        self.calls += 1
-        return np.zeros(size, dtype=np.uint8)
-
-    def device_of(self, address):
-        self.calls += 1
-        return 0
-
     def __getattr__(self, name):
         def does_nothing(*arguments, **more):
             self.calls += 1
-            return 4096
+            if name == "pinned":
+                return np.zeros(*arguments, dtype=np.uint8)
+            return 0 if name == "device_of" else 4096
 
         return does_nothing
 

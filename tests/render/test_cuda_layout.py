@@ -19,7 +19,6 @@ from simtown.render.light import lights
 from simtown.scenes import camera
 from tests.cuda.host_card import HostCard
 
-FIELDS = [(struct, name) for struct, kind in layout.STRUCTS.items() for name in kind.names]
 LIGHT = (
     *("SUN_DIRECTION", "SUN", "SKY_LIGHT", "BOUNCE", "FOG", "TOP", "HORIZON", "VEIL", "VEHICLE_SUN"),
     *("DENSITY", "THICK", "SNOW", "WET", "SHADOW", "CONTACT", "FALL", "AMOUNT", "CLOUD_LIGHT"),
@@ -52,22 +51,15 @@ def compiled_values(expressions: list[str]) -> list[float]:
 
 
 def test_structs_are_laid_out_alike():
-    compiled = compiled_values(
-        [f"sizeof({struct})" for struct in layout.STRUCTS]
-        + [f"(u64)&(({s}*)0)->{name}" for s, name in FIELDS]
-    )
-    assert compiled[: len(layout.STRUCTS)] == [kind.itemsize for kind in layout.STRUCTS.values()]
-    ours = [layout.STRUCTS[struct].fields[name][1] for struct, name in FIELDS]
-    assert dict(zip(FIELDS, compiled[len(layout.STRUCTS) :], strict=True)) == dict(
-        zip(FIELDS, ours, strict=True)
-    )
+    ours = {f"sizeof({struct})": kind.itemsize for struct, kind in layout.STRUCTS.items()}
+    for struct, kind in layout.STRUCTS.items():
+        ours |= {f"(u64)&(({struct}*)0)->{name}": kind.fields[name][1] for name in kind.names}
+    assert dict(zip(ours, compiled_values(list(ours)), strict=True)) == ours
 
 
 def test_numbers_are_the_processors():
-    compiled = compiled_values(list(NUMBERS))
-    assert dict(zip(NUMBERS, compiled, strict=True)) == {
-        name: float(number) for name, number in NUMBERS.items()
-    }
+    compiled = dict(zip(NUMBERS, compiled_values(list(NUMBERS)), strict=True))
+    assert compiled == {name: float(number) for name, number in NUMBERS.items()}
 
 
 def test_room_suffices_for_every_scene():
@@ -97,9 +89,7 @@ def test_the_town_is_whole():
     assert np.array_equal(extra & 0xFF, a.materials)
     assert np.array_equal(extra >> 8 & 0xFF, a.parts)
     assert np.array_equal(extra >> 16, a.body)
-    assert sorted(arrays) + sorted(numbers) == sorted(arrays) + sorted(
-        name for name in layout.TOWN.names if name not in arrays
-    )
+    assert set(numbers) == set(layout.TOWN.names) - set(arrays)
     assert all(values.flags.c_contiguous for values in arrays.values())
     assert arrays["in_pose"].min() >= numbers["entities"]
     assert arrays["in_pose"].max() < numbers["meshes"] - 1

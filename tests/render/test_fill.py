@@ -1,5 +1,7 @@
 """The rasteriser's coverage against brute force in whole numbers."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from scipy.spatial import Delaunay
@@ -14,15 +16,8 @@ def fill(samples, first, full, corners, depths, tag=1):
     """Draw a triangle with corners (3, 2), 1/256 of a sample, into columns of a picture of `full` columns."""
     inverses = (1 / np.asarray(depths)).astype(np.float32)[None]
     triangle = np.ascontiguousarray(corners, dtype=np.int64)[None]
-    pieces().call(
-        "fill_triangles",
-        corners=triangle,
-        inverses=inverses,
-        samples=samples,
-        first=first,
-        full=full,
-        tag=tag,
-    )
+    where = {"samples": samples, "first": first, "full": full}
+    pieces().call("fill_triangles", corners=triangle, inverses=inverses, tag=tag, **where)
 
 
 def drawn(corners, depths=(8.0, 8.0, 8.0), tag=1, samples=None):
@@ -34,9 +29,7 @@ def drawn(corners, depths=(8.0, 8.0, 8.0), tag=1, samples=None):
 
 
 def covered(corners):
-    """Samples inside by exact edge functions; one on an edge belongs to the triangle on its right or below
-    it.
-    """
+    """Samples inside by exact edge functions; one on an edge belongs to the triangle right of or below it."""
     (x0, y0), (x1, y1), (x2, y2) = corners.tolist()
     area = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
     if area == 0:
@@ -75,12 +68,7 @@ def test_neighbours_share_edges_without_gaps_or_doubles(aligned):
     for _ in range(8):
         points = rng.integers(-2000, [WIDTH * 256 + 2000, HEIGHT * 256 + 2000], (60, 2))
         points = np.unique(points // 128 * 128 if aligned else points, axis=0)
-        corners = [
-            [-4000, -4000],
-            [WIDTH * 256 + 4000, -4000],
-            [-4000, HEIGHT * 256 + 4000],
-            [WIDTH * 256 + 4000, HEIGHT * 256 + 4000],
-        ]
+        corners = list(product((-4000, WIDTH * 256 + 4000), (-4000, HEIGHT * 256 + 4000)))
         points = np.concatenate([points, corners])
         times = sum((drawn(points[t])[:, :WIDTH] > 0).astype(int) for t in Delaunay(points).simplices)
         assert (times == 1).all()
@@ -99,9 +87,7 @@ def test_depth_is_the_planes():
         weights = np.linalg.solve(matrix, np.stack([x * 256.0, y * 256.0, np.ones(len(x))]))
         expected = weights.T @ (1 / depths)
         inverse_depth = (drawn(corners, depths)[y, x] >> 14) * 2.0**14 / (2.0**32 - 2.0**20) / NEAR
-        assert np.abs(inverse_depth - expected).max() < 3 / 2.0**18 / NEAR + 1e-3 * (
-            expected.max() - expected.min()
-        )
+        assert np.abs(inverse_depth - expected).max() < 3 / 2.0**18 / NEAR + 1e-3 * np.ptp(expected)
 
 
 def test_nearer_wins_whatever_the_order():
@@ -137,15 +123,8 @@ def test_small_triangles_drawn_in_boxes_have_the_samples_of_rows():
         for first, width in ((0, WIDTH), (30, 17)):
             boxes = np.zeros((LANES, HEIGHT, width + LANES), dtype=np.uint32)
             todo = np.zeros(LANES, dtype=np.uint32)
-            pieces().call(
-                "fill_boxes",
-                spots=spots,
-                triangles=triangles,
-                samples=boxes,
-                todo=todo,
-                first=first,
-                full=WIDTH,
-            )
+            where = {"samples": boxes, "first": first, "full": WIDTH}
+            pieces().call("fill_boxes", spots=spots, triangles=triangles, todo=todo, **where)
             for lane, kind in enumerate(todo.tolist()):
                 kinds[kind] += 1
                 rows = np.zeros((HEIGHT, width + LANES), dtype=np.uint32)
@@ -170,9 +149,8 @@ def test_coverage_is_exact_in_the_largest_picture(spread):
         samples[:] = 0
         fill(samples, 0, size, corners, (10.0, 10.0, 10.0))
         (x0, y0), (x1, y1), (x2, y2) = corners
-        ring = (
-            corners if (x1 - x0) * (y2 - y0) > (x2 - x0) * (y1 - y0) else [corners[0], corners[2], corners[1]]
-        )
+        clockwise = (x1 - x0) * (y2 - y0) > (x2 - x0) * (y1 - y0)
+        ring = corners if clockwise else [corners[0], corners[2], corners[1]]
         for y in np.clip(middle[1] // 256 + np.arange(rows) * 5 - 60, 0, size - 1).tolist():
             low, high = 0, size
             for (ax, ay), (bx, by) in zip(ring, ring[1:] + ring[:1], strict=True):

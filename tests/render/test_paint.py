@@ -12,7 +12,6 @@ from simtown.assets.palette import PAINTS, material
 from simtown.language.sampler import Recipe, sample
 from simtown.render.instances import instances
 from simtown.render.light import WET, lights
-from simtown.render.opengl import NoOpenGLError, OpenGL
 from simtown.render.raster import Raster
 from simtown.scenes.camera import views
 from simtown.scenes.paint import body_paints
@@ -20,18 +19,9 @@ from simtown.scenes.placement import LANES
 from simtown.scenes.scene import SceneBatch, empty_batch
 
 
-@pytest.fixture(scope="module")
-def opengl():
-    try:
-        return OpenGL()
-    except NoOpenGLError as error:
-        pytest.skip(f"needs pyrender and OpenGL: {error}")
-
-
 def scenes(n: int = 28) -> SceneBatch:
     """Busy streets in every weather, their vehicles in paints of their own."""
-    k = 60
-    return sample(Recipe(2, "train", *frequencies("uniform", k), jitter=0.5), np.arange(n)).scene
+    return sample(Recipe(2, "train", *frequencies("uniform", 60), jitter=0.5), np.arange(n)).scene
 
 
 def painted(batch: SceneBatch, paint: str) -> SceneBatch:
@@ -53,24 +43,18 @@ def grown(mask: np.ndarray, by: int) -> np.ndarray:
     for _ in range(by):
         for axis in (-2, -1):
             for step in (1, -1):
-                moved = np.roll(out, step, axis)
-                out = out | moved
+                out = out | np.roll(out, step, axis)
     return out
 
 
 def test_the_atlas_knows_bodies():
     town = atlas()
-    assert town.body.shape == town.materials.shape
-    assert town.body.dtype == bool
-    assert town.own_paint.dtype == np.uint8
-    assert town.own_paint.tolist() == [material(BODIES[name]) for name in ENTITIES] + [NO_PAINT] * (
-        len(STREET_MESHES) + 1
-    )
+    paints = [material(BODIES[name]) for name in ENTITIES]
+    assert town.own_paint.tolist() == paints + [NO_PAINT] * (len(STREET_MESHES) + 1)
     for number in range(len(town.radius)):
         own = slice(*town.triangle_start[number : number + 2])
-        assert np.array_equal(
-            town.body[own], (town.materials[own] == town.own_paint[number]) & (number < len(ENTITIES))
-        )
+        body = (town.materials[own] == town.own_paint[number]) & (number < len(ENTITIES))
+        assert np.array_equal(town.body[own], body)
         assert town.body[own].any() == (number < len(ENTITIES))
 
 
@@ -81,10 +65,8 @@ def test_instances_name_the_material_of_every_body():
     paints = instances(batch)[4]
     assert paints.dtype == np.uint8
     own = material(BODIES[ENTITIES[2]])
-    assert paints.tolist() == [
-        [NO_PAINT, own, material("mint"), NO_PAINT],
-        [NO_PAINT, own, NO_PAINT, NO_PAINT],
-    ]
+    assert paints[0].tolist() == [NO_PAINT, own, material("mint"), NO_PAINT]
+    assert paints[1].tolist() == [NO_PAINT, own, NO_PAINT, NO_PAINT]
 
 
 @pytest.mark.parametrize("engine", ["raster", "opengl"])
@@ -92,10 +74,8 @@ def test_own_paint_is_no_change_and_another_changes_vehicles_alone(engine, reque
     renderer = request.getfixturevalue("opengl") if engine == "opengl" else Raster()
     batch = scenes()
     before = renderer.render(batch, 128, 128)
-    frames = renderer.render(
-        replace(batch, paint=body_paints(batch.entity, batch.paint).astype(np.int8)), 128, 128
-    )
-    assert np.array_equal(before.rgb, frames.rgb)
+    own = replace(batch, paint=body_paints(batch.entity, batch.paint).astype(np.int8))
+    assert np.array_equal(before.rgb, renderer.render(own, 128, 128).rgb)
     after = renderer.render(painted(batch, "magenta"), 128, 128)
     assert np.array_equal(before.ids, after.ids)
     assert np.array_equal(before.depth, after.depth)
@@ -127,16 +107,14 @@ def test_only_pixels_with_a_sample_of_the_body_change(kind, yaw):
     batch = portraits(kind, range(PAINTS.index("red"), PAINTS.index("red") + 2), yaw)
     pictures = Raster().render(batch, width, height).rgb.astype(int)
     body = body_samples(batch, width, height)
-    touched = np.stack(
-        [body[i : i + 2 * height : 2, j : j + 2 * width : 2] for i in range(3) for j in range(3)]
-    )
     changed = (pictures[0] != pictures[1]).any(axis=-1)
     assert changed.sum() > 30
-    tied = grown(body, 1)  # a sample on an edge may go to either triangle
-    possible = np.stack(
-        [tied[i : i + 2 * height : 2, j : j + 2 * width : 2] for i in range(3) for j in range(3)]
-    ).any(axis=0)
-    assert not (changed & ~possible).any()
+    # a sample on an edge may go to either triangle
+    touched, possible = (
+        np.stack([mask[i : i + 2 * height : 2, j : j + 2 * width : 2] for i in range(3) for j in range(3)])
+        for mask in (body, grown(body, 1))
+    )
+    assert not (changed & ~possible.any(axis=0)).any()
     assert changed[touched.all(axis=0)].all()
 
 

@@ -87,10 +87,8 @@ def test_macos_is_not_sent_to_an_extra_that_installs_nothing(monkeypatch):
 
 def test_commands_refuse_to_draw_on_a_card_that_is_not_there(cli, plain, tmp_path, no_card):
     out = tmp_path / "town"
-    for words in (
-        ["generate", "--n", 4, "--out", out],
-        ["render", f"{plain}/train:0", "--out", tmp_path / "a.png"],
-    ):
+    render = ["render", f"{plain}/train:0", "--out", tmp_path / "a.png"]
+    for words in (["generate", "--n", 4, "--out", out], render):
         cli(*words, "--device", "cuda").refuses("device=cuda", "no CUDA driver", "device=cpu")
         cli(*words, "--device", "tpu").refuses("cpu, cuda or auto")
     assert not list(tmp_path.iterdir()), "nothing was begun"
@@ -98,13 +96,10 @@ def test_commands_refuse_to_draw_on_a_card_that_is_not_there(cli, plain, tmp_pat
 
 
 def test_auto_draws_the_same_as_the_processor(cli, plain, tmp_path, no_card):
-    (message,) = (
-        cli("render", f"{plain}/train:0", "--size", 48, "--out", tmp_path / "a.png", "--device", "auto")
-        .succeeds()
-        .messages
-    )
+    words = ["render", f"{plain}/train:0", "--size", 48]
+    (message,) = cli(*words, "--out", tmp_path / "a.png", "--device", "auto").succeeds().messages
     assert "drawing on the processor" in message
-    cli("render", f"{plain}/train:0", "--size", 48, "--out", tmp_path / "b.png").succeeds()
+    cli(*words, "--out", tmp_path / "b.png").succeeds()
     assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
 
 
