@@ -1,6 +1,4 @@
-"""Outlines and distances on the ground, against SciPy, against points sampled on meshes, and against
-pybullet's rays.
-"""
+"""Outlines and distances on the ground, against SciPy, points sampled on meshes, and pybullet's rays."""
 
 import numpy as np
 import pytest
@@ -10,6 +8,7 @@ from scipy import spatial
 
 from simtown.assets.atlas import atlas
 from simtown.scenes.footprints import GROUP, HEADROOM, depths, hull, number, outline, placed, separation, top
+from tests.scenes.cameras import PYBULLET
 
 quick = settings(max_examples=60)
 KINDS = sorted(GROUP)
@@ -22,9 +21,8 @@ poses = st.tuples(kinds, st.floats(-12, 12), st.floats(-6, 6), st.floats(-7, 7),
 def around(polygon, n=160):
     """Points on a polygon's edges."""
     t = np.linspace(0, 1, n, endpoint=False)[:, None]
-    return np.concatenate(
-        [a + t * (b - a) for a, b in zip(polygon, np.roll(polygon, -1, axis=0), strict=True)]
-    )
+    pairs = zip(polygon, np.roll(polygon, -1, axis=0), strict=True)
+    return np.concatenate([a + t * (b - a) for a, b in pairs])
 
 
 def within(points, polygon):
@@ -90,9 +88,7 @@ TOPS = ["fire truck", "flatbed truck", "bench", "cottage", "oak", "man"]
 
 @pytest.mark.parametrize("kind", TOPS)
 def test_top_is_the_highest_triangle_over_a_point(kind):
-    """Of the triangles around whose three sides the point is on one hand, by the heights of their planes
-    there.
-    """
+    """Of the triangles that hold the point, by the heights of their planes there."""
     mesh = atlas().mesh(number(kind))
     corners = mesh.vertices[mesh.triangles]
     sides = np.roll(corners, -1, axis=1) - corners
@@ -111,18 +107,12 @@ def test_top_is_the_highest_triangle_over_a_point(kind):
 
 @pytest.mark.parametrize("kind", TOPS)
 def test_top_is_what_a_ray_from_above_meets(kind):
-    bullet = pytest.importorskip(
-        "pybullet", reason="needs pybullet: pip install '.[physics]' under Python 3.11 on Linux x86-64"
-    )
+    bullet = pytest.importorskip("pybullet", reason=PYBULLET)
     mesh = atlas().mesh(number(kind))
     client = bullet.connect(bullet.DIRECT)
-    shape = bullet.createCollisionShape(
-        bullet.GEOM_MESH,
-        vertices=mesh.vertices.tolist(),
-        indices=mesh.triangles.ravel().tolist(),
-        flags=bullet.GEOM_FORCE_CONCAVE_TRIMESH,
-        physicsClientId=client,
-    )
+    form = {"vertices": mesh.vertices.tolist(), "indices": mesh.triangles.ravel().tolist()}
+    flags = {"flags": bullet.GEOM_FORCE_CONCAVE_TRIMESH, "physicsClientId": client}
+    shape = bullet.createCollisionShape(bullet.GEOM_MESH, **form, **flags)
     bullet.createMultiBody(0, shape, physicsClientId=client)
     low, high = mesh.bounds
     points = np.random.default_rng(1).uniform(low[:2] - 0.2, high[:2] + 0.2, (60, 2))

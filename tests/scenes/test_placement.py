@@ -1,6 +1,6 @@
-"""Footprints: the separating-axis test against brute force and pybullet, places against the lanes, and what
-the camera frames.
-"""
+"""Footprints against brute force and pybullet, places against the lanes, and what the camera frames."""
+
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES
-from simtown.scenes.camera import NOMINAL, Camera
+from simtown.scenes.camera import NOMINAL
 from simtown.scenes.placement import GAP, LANES, SWAY, apart, draw_poses, half_sizes, overlap
 from simtown.scenes.silhouette import framed, unclipped_boxes
 from tests.language.parts import draw_beside, draw_pairs
+from tests.scenes.cameras import PYBULLET, fixed_cameras, moved_cameras
 
 quick = settings(max_examples=200)
 
@@ -24,34 +25,23 @@ halves = st.tuples(st.floats(0.2, 4), st.floats(0.2, 2)).map(np.array)
 
 def random_rectangles(rng, n):
     """Pairs about as often apart as not."""
-    pose = np.stack(
-        [rng.uniform(-3.5, 3.5, (n, 2)), rng.uniform(-3.5, 3.5, (n, 2)), rng.uniform(-10, 10, (n, 2))],
-        axis=-1,
-    )
+    pose = rng.uniform([-3.5, -3.5, -10], [3.5, 3.5, 10], (n, 2, 3))
     square = rng.random(n) < 0.3
     pose[square, :, 2] = np.round(pose[square, :, 2] / (np.pi / 2)) * (np.pi / 2)
     return pose, rng.uniform(0.3, 3.2, (n, 2, 2))
 
 
 def by_brute_force(pose, half):
-    """Distances of pairs of rectangles by their corners and edges; where they overlap, minus the deepest
-    corner's or a crossing's depth.
-    """
+    """Distances of pairs of rectangles by their corners and edges; minus the depth where they overlap."""
     found = []
     for p, h in zip(pose, half, strict=True):
-        turn = np.array([[np.cos(p[:, 2]), -np.sin(p[:, 2])], [np.sin(p[:, 2]), np.cos(p[:, 2])]]).transpose(
-            2, 0, 1
-        )
-        corners = p[:, None, :2] + (h[:, None] * [[1, 1], [-1, 1], [-1, -1], [1, -1]]) @ turn.transpose(
-            0, 2, 1
-        )
-        edges = (
-            corners[:, None]
-            + np.linspace(0, 1, 400)[:, None, None] * (np.roll(corners, -1, axis=1) - corners)[:, None]
-        )
-        edges = edges.reshape(2, -1, 2)
+        c, s = np.cos(p[:, 2]), np.sin(p[:, 2])
+        back = np.array([[c, s], [-s, c]]).transpose(2, 0, 1)
+        corners = p[:, None, :2] + (h[:, None] * [[1, 1], [-1, 1], [-1, -1], [1, -1]]) @ back
+        sides = (np.roll(corners, -1, axis=1) - corners)[:, None]
+        edges = (corners[:, None] + np.linspace(0, 1, 400)[:, None, None] * sides).reshape(2, -1, 2)
         # how deep each one's edges lie in the other, by its own axes
-        deep = [(h[k] - np.abs((edges[1 - k] - p[k, :2]) @ turn[k])).min(axis=1).max() for k in (0, 1)]
+        deep = [(h[k] - np.abs((edges[1 - k] - p[k, :2]) @ back[k].T)).min(axis=1).max() for k in (0, 1)]
         near = []
         for k in (0, 1):
             along = np.roll(corners[1 - k], -1, axis=0) - corners[1 - k]
@@ -68,17 +58,14 @@ def distances(request):
     pose, half = random_rectangles(np.random.default_rng(5), 800)
     if request.param == "brute force":
         return pose, half, by_brute_force(pose, half)
-    bullet = pytest.importorskip(
-        "pybullet", reason="needs pybullet: pip install '.[physics]' under Python 3.11 on Linux x86-64"
-    )
+    bullet = pytest.importorskip("pybullet", reason=PYBULLET)
     client = bullet.connect(bullet.DIRECT)
     found = []
     for p, h in zip(pose, half, strict=True):
         bodies = []
         for (x, y, yaw), (a, b) in zip(p, h, strict=True):
-            shape = bullet.createCollisionShape(
-                bullet.GEOM_BOX, halfExtents=[a, b, 5.0], physicsClientId=client
-            )
+            half_box = {"halfExtents": [a, b, 5.0], "physicsClientId": client}
+            shape = bullet.createCollisionShape(bullet.GEOM_BOX, **half_box)
             turn = [0.0, 0.0, np.sin(yaw / 2), np.cos(yaw / 2)]
             bodies.append(bullet.createMultiBody(1.0, shape, -1, [x, y, 0.0], turn, physicsClientId=client))
         points = bullet.getClosestPoints(*bodies, 20.0, physicsClientId=client)
@@ -99,9 +86,7 @@ def test_overlap_agrees(distances):
 
 @pytest.mark.parametrize("gap", [0.1, 0.25, 1.0])
 def test_gap_agrees(distances, gap):
-    """Nearer than the gap is always an overlap; farther is one at most where two corners face each other, up
-    to √2 gaps.
-    """
+    """Nearer than the gap is an overlap; farther only where two corners face each other, up to √2 gaps."""
     pose, half, distance = distances
     ours = overlap(pose[:, 0], half[:, 0], pose[:, 1], half[:, 1], gap)
     assert ours[distance < gap - 1e-3].all()
@@ -120,16 +105,11 @@ def test_gap_is_exact_for_flanks_that_face_each_other():
 
 
 @quick
-@given(poses, halves, poses, halves, st.floats(0, 1))
-def test_overlap_is_symmetric(a, half_a, b, half_b, gap):
-    assert overlap(a, half_a, b, half_b, gap) == overlap(b, half_b, a, half_a, gap)
-
-
-@quick
-@given(poses, halves, poses, halves, exact, exact)
-def test_overlap_does_not_depend_on_the_place(a, half_a, b, half_b, x, y):
+@given(poses, halves, poses, halves, st.floats(0, 1), exact, exact)
+def test_overlap_depends_neither_on_the_order_nor_on_the_place(a, half_a, b, half_b, gap, x, y):
     move = np.array([x, y, 0.0])
-    assert overlap(a, half_a, b, half_b, 0.25) == overlap(a + move, half_a, b + move, half_b, 0.25)
+    ours = overlap(a, half_a, b, half_b, gap)
+    assert ours == overlap(b, half_b, a, half_a, gap) == overlap(a + move, half_a, b + move, half_b, gap)
 
 
 @quick
@@ -148,12 +128,9 @@ def test_a_shape_overlaps_whatever_stands_in_it(a, half_a, spot, yaw, half_b):
 
 
 def test_half_sizes_hold_every_vertex():
-    half = half_sizes()
-    a = atlas()
-    assert half.shape == (len(ENTITIES), 2)
-    for number in range(len(ENTITIES)):
-        v = np.abs(a.mesh(number).vertices[:, :2]).max(axis=0)
-        assert np.array_equal(half[number], v)
+    for number, half in enumerate(half_sizes()):
+        assert np.array_equal(half, np.abs(atlas().mesh(number).vertices[:, :2]).max(axis=0))
+    assert len(half_sizes()) == len(ENTITIES)
 
 
 @pytest.fixture(scope="module")
@@ -176,13 +153,6 @@ def test_drawn_poses_keep_to_a_lane(drawn):
     assert 0.45 < lane[400:].mean() < 0.55
 
 
-def test_the_near_lane_heads_right_and_the_far_one_left():
-    (near, right), (far, left) = LANES
-    assert near < 0 < far
-    assert np.cos(right) == 1
-    assert np.cos(left) == -1
-
-
 def test_vehicles_keep_inside_their_half_of_the_road():
     widest = half_sizes()[:, 1].max()
     for middle, _ in LANES:
@@ -190,33 +160,28 @@ def test_vehicles_keep_inside_their_half_of_the_road():
         assert abs(middle) + SWAY + widest < 3.7
 
 
-def test_nearly_all_drawn_poses_are_framed(drawn):
+def fill_the_width(entity, pose, camera):
+    """Whether vehicles stand between the sides of the picture and reach both."""
+    box = unclipped_boxes(entity, pose, camera, *NOMINAL)
+    left, right = box[..., 0].min(), box[..., 2].max()
+    return 0 < left < 3 and NOMINAL[0] - 3 < right < NOMINAL[0]
+
+
+def test_drawn_poses_use_the_frame_and_nearly_all_are_framed(drawn):
     """The reach is that of the footprint; only what is tall or high up may still leave the picture."""
     entity, pose = drawn
-    camera = np.tile(Camera().row(), (len(entity), 1))
-    box = unclipped_boxes(entity, pose, camera, *NOMINAL)
-    assert (box[..., 0] > 0).all()
-    assert (box[..., 2] < NOMINAL[0]).all()
+    camera = fixed_cameras(len(entity))
+    assert fill_the_width(entity, pose, camera)
     assert framed(entity, pose, camera).mean() > 0.9
-
-
-def test_the_drawn_range_uses_the_whole_frame(drawn):
-    entity, pose = drawn
-    box = unclipped_boxes(entity, pose, np.tile(Camera().row(), (len(entity), 1)), *NOMINAL)
-    assert box[..., 0].min() < 3
-    assert box[..., 2].max() > NOMINAL[0] - 3
 
 
 def test_framed_is_every_box_inside(drawn):
     entity, pose = drawn[0][:500], drawn[1][:500].copy()
     pose[..., 0] += np.random.default_rng(1).uniform(-4, 4, pose.shape[:2]).astype(np.float32)
-    camera = np.tile(Camera().row(), (len(entity), 1))
+    camera = fixed_cameras(len(entity))
     box = unclipped_boxes(entity, pose, camera, *NOMINAL)
-    expected = [
-        all(b[0] >= 0 and b[1] >= 0 and b[2] <= NOMINAL[0] and b[3] <= NOMINAL[1] for b in row)
-        for row in box.tolist()
-    ]
-    assert framed(entity, pose, camera).tolist() == expected
+    expected = ((box[..., :2] >= 0) & (box[..., 2:] <= NOMINAL)).all(axis=(1, 2))
+    assert framed(entity, pose, camera).tolist() == expected.tolist()
     assert 0.2 < np.mean(expected) < 0.8
 
 
@@ -224,11 +189,9 @@ def test_apart_is_no_overlap_within_the_gap():
     rng = np.random.default_rng(8)
     entity = rng.integers(0, len(ENTITIES), (400, 3))
     pose = draw_poses(rng.random((400, 3, 3)), entity)
-    half = half_sizes()[entity]
-    expected = [
-        not any(overlap(p[i], h[i], p[j], h[j], GAP) for i in range(3) for j in range(3) if i != j)
-        for p, h in zip(pose, half, strict=True)
-    ]
+    rows = zip(pose, half_sizes()[entity], strict=True)
+    pairs = list(permutations(range(3), 2))
+    expected = [not any(overlap(p[i], h[i], p[j], h[j], GAP) for i, j in pairs) for p, h in rows]
     assert apart(entity, pose).tolist() == expected
     assert 0.1 < np.mean(expected) < 0.9
 
@@ -239,35 +202,20 @@ def test_empty_slots_are_apart_from_everything():
     assert not apart(np.array([[0, -1, 0]]), pose).any()
 
 
-def moved_cameras(rng, n):
-    rows = np.tile(Camera().row(), (n, 1))
-    rows[:, :4] += (rng.uniform(-1, 1, (n, 4)) * [1, 0.25, 0.25, 0.03]).astype(np.float32)
-    return rows
-
-
 def test_poses_are_drawn_where_the_camera_stands():
     """Whatever the camera, only what is tall may leave the picture, and both edges are reached."""
     rng = np.random.default_rng(6)
     entity, camera = rng.integers(0, len(ENTITIES), (2000, 2)), moved_cameras(rng, 2000)
-    box = unclipped_boxes(entity, draw_poses(rng.random((2000, 2, 3)), entity, camera), camera, *NOMINAL)
-    assert (box[..., 0] > 0).all()
-    assert (box[..., 2] < NOMINAL[0]).all()
-    assert box[..., 0].min() < 3
-    assert box[..., 2].max() > NOMINAL[0] - 3
+    assert fill_the_width(entity, draw_poses(rng.random((2000, 2, 3)), entity, camera), camera)
 
 
 @pytest.mark.parametrize("exchangeable", [False, True])
 def test_pairs_come_into_one_lane_only_where_both_have_room(exchangeable):
-    """What is left out could not stand apart: in a lane that is never drawn, no draw of single vehicles fits
-    either.
-    """
+    """What is left out could not stand apart: no draw of single vehicles fits there either."""
     rng = np.random.default_rng(7)
-    long, short = ENTITIES.index("tram"), ENTITIES.index("bicycle")
-    for kinds, rooms in (
-        ((long, long), {(0, 1), (1, 0)} if exchangeable else {(0, 1), (1, 0), (1, 1)}),
-        ((short, short), {(0, 0), (0, 1), (1, 0), (1, 1)}),
-    ):
-        entity, camera = np.tile(kinds, (6000, 1)), np.tile(Camera().row(), (6000, 1))
+    for kind, full in (("tram", {(0, 0), (1, 1)} if exchangeable else {(0, 0)}), ("bicycle", set())):
+        rooms = set(product((0, 1), repeat=2)) - full
+        entity, camera = np.full((6000, 2), ENTITIES.index(kind)), fixed_cameras(6000)
         lane = (draw_pairs(rng.random((6000, 2, 3)), entity, camera, exchangeable)[..., 1] > 0).astype(int)
         ways, drawn = np.unique(lane, axis=0, return_counts=True)
         assert {tuple(way) for way in ways.tolist()} == rooms
@@ -280,29 +228,26 @@ def test_pairs_come_into_one_lane_only_where_both_have_room(exchangeable):
 def test_exchangeable_vehicles_keep_their_x_in_either_lane():
     """So that a draw with the lanes exchanged is as likely, and as well framed."""
     rng = np.random.default_rng(8)
-    u, entity, camera = (
-        rng.random((3000, 2, 3)),
-        rng.integers(0, len(ENTITIES), (3000, 2)),
-        moved_cameras(rng, 3000),
-    )
-    one = draw_poses(u, entity, camera, exchangeable=True)
-    other = draw_poses(
-        (1 - u) * [1, 1, 0] + u * [0, 0, 1], entity, camera, exchangeable=True
-    )  # the other lane, at minus its y
+    u, entity = rng.random((3000, 2, 3)), rng.integers(0, len(ENTITIES), (3000, 2))
+    opposite = (1 - u) * [1, 1, 0] + u * [0, 0, 1]  # the other lane, at minus its y
+    camera = moved_cameras(rng, 3000)
+    one, other = (draw_poses(draws, entity, camera, exchangeable=True) for draws in (u, opposite))
     assert np.allclose(one[..., 0], other[..., 0], atol=1e-6)
     assert np.allclose(one[..., 1], -other[..., 1], atol=1e-6)
     assert (one[..., 2] != other[..., 2]).all()
 
 
+def same_streets(n, kinds, near, far):
+    """n times (entities, poses, cameras) of two vehicles in their lanes, and a third without a place."""
+    entity = np.tile([ENTITIES.index(kind) for kind in kinds], (n, 1))
+    poses = np.array([(*near, 0.0), (*far, np.pi), (0.0, 0.0, 0.0)], dtype=np.float32)
+    return entity, np.tile(poses, (n, 1, 1)), fixed_cameras(n)
+
+
 def test_a_vehicle_beside_others_is_drawn_over_all_that_is_free():
     """Against single draws of which those are kept that stand apart: the same places, as often."""
     rng = np.random.default_rng(9)
-    names = ("sedan", "bicycle", "box truck")
-    entity = np.tile([ENTITIES.index(name) for name in names], (60000, 1))
-    pose = np.tile(
-        np.array([[0.7, -1.9, 0.0], [-2.0, 1.7, np.pi], [0.0, 0.0, 0.0]], dtype=np.float32), (60000, 1, 1)
-    )
-    camera = np.tile(Camera().row(), (60000, 1))
+    entity, pose, camera = same_streets(60000, ("sedan", "bicycle", "box truck"), (0.7, -1.9), (-2.0, 1.7))
     ours, plain = pose.copy(), pose.copy()
     ours[:, 2] = draw_beside(rng.random((60000, 2)), entity, pose, camera)
     plain[:, 2:] = draw_poses(rng.random((60000, 1, 3)), entity[:, 2:], camera)
@@ -317,11 +262,7 @@ def test_a_vehicle_beside_others_is_drawn_over_all_that_is_free():
 
 
 def test_without_a_free_place_a_vehicle_is_drawn_that_is_not_apart_or_not_framed():
-    kinds = [ENTITIES.index(name) for name in ("tram", "semi-trailer truck", "car carrier")]
-    rng = np.random.default_rng(10)
-    entity, camera = np.tile(kinds, (500, 1)), np.tile(Camera().row(), (500, 1))
-    pose = np.tile(
-        np.array([[0.0, -1.85, 0.0], [0.0, 1.85, np.pi], [0.0, 0.0, 0.0]], dtype=np.float32), (500, 1, 1)
-    )
+    kinds, rng = ("tram", "semi-trailer truck", "car carrier"), np.random.default_rng(10)
+    entity, pose, camera = same_streets(500, kinds, (0.0, -1.85), (0.0, 1.85))
     pose[:, 2] = draw_beside(rng.random((500, 2)), entity, pose, camera)
     assert not (apart(entity, pose) & framed(entity, pose, camera)).any()

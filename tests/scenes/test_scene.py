@@ -21,17 +21,9 @@ single = st.floats(-1000, 1000, width=32).map(lambda x: x + 0.0)
 
 def scenes(number):
     vehicles = st.builds(Vehicle, st.sampled_from(ENTITIES), number, number, number)
-    props = st.builds(
-        Prop, st.sampled_from(PROPS), number, number, number, number, number, st.integers(0, 65535)
-    )
-    weather = st.builds(
-        Weather,
-        st.sampled_from(WEATHERS),
-        st.floats(0, 1, width=32),
-        number,
-        number,
-        st.integers(0, 2**32 - 1),
-    )
+    props = st.builds(Prop, st.sampled_from(PROPS), *[number] * 5, st.integers(0, 65535))
+    sky = (st.sampled_from(WEATHERS), st.floats(0, 1, width=32), number, number)
+    weather = st.builds(Weather, *sky, st.integers(0, 2**32 - 1))
     camera = st.builds(Camera, *[number] * 5, st.floats(0.125, 1000, width=32), number)
     return st.builds(Scene, st.lists(vehicles, max_size=3), st.lists(props, max_size=4), weather, camera)
 
@@ -64,14 +56,10 @@ def test_sampled_scenes_round_trip(batch):
         assert again.scene(0) == scene
         kept = batch.prop[i] >= 0
         assert 0 < kept.sum() < len(kept)  # empty slots close up
-        for name in ("prop", "prop_pose", "prop_style"):
-            ours, theirs = getattr(batch, name), getattr(again, name)
+        for f in fields(SceneBatch):
+            ours, theirs = getattr(batch, f.name), getattr(again, f.name)
             assert ours.dtype == theirs.dtype
-            assert np.array_equal(ours[i][kept], theirs[0])
-        for name in ("entity", "pose", "weather", "intensity", "sun", "fall_seed", "camera"):
-            ours, theirs = getattr(batch, name), getattr(again, name)
-            assert ours.dtype == theirs.dtype
-            assert np.array_equal(ours[i], theirs[0])
+            assert np.array_equal(ours[i][kept] if f.name.startswith("prop") else ours[i], theirs[0])
 
 
 def test_rows_of_a_batch(batch):
@@ -85,15 +73,9 @@ def test_scenes_of_different_sizes_share_a_batch():
     one = Scene([Vehicle("taxi", 1.0, -1.5)])
     two = Scene([Vehicle("taxi", 1.0, -1.5), Vehicle("SUV", -1.0, 1.5, 3.0)], [Prop("bench", 0.0, 5.0)])
     batch = SceneBatch.of([one, two, Scene()])
-    assert batch.entity.tolist() == [
-        [ENTITIES.index("taxi"), -1],
-        [ENTITIES.index("taxi"), ENTITIES.index("SUV")],
-        [-1, -1],
-    ]
+    taxi, suv = map(ENTITIES.index, ("taxi", "SUV"))
+    assert batch.entity.tolist() == [[taxi, -1], [taxi, suv], [-1, -1]]
     assert batch.prop.tolist() == [[-1], [PROPS.index("bench")], [-1]]
-    assert [(s.vehicles, s.props) for s in map(batch.scene, range(3))] == [
-        (s.vehicles, s.props) for s in (one, two, Scene())
-    ]
 
 
 def test_empty_batch_is_the_default_scene():
@@ -121,9 +103,7 @@ def test_unknown_names_are_errors(scene, message):
 
 
 @pytest.mark.parametrize("most", [2**16 - 1, 2**32 - 1])
-@pytest.mark.parametrize(
-    "value", [-1, 0, 7, 2**16 - 1, 2**16, 70000, 2**32 - 1, 2**32, 10**30, 1.5, "a", None]
-)
+@pytest.mark.parametrize("value", [-1, 0, 7, 2**16 - 1, 2**16, 2**32 - 1, 2**32, 10**30, 1.5, "a", None])
 def test_styles_and_seeds_are_stored_or_refused(value, most):
     """What a batch takes, it gives back; and it takes what JSON takes."""
     if most == 2**16 - 1:

@@ -13,16 +13,10 @@ from tests.kernels.pieces import pieces
 F = np.float32
 quick = settings(max_examples=60)
 
-cameras = st.builds(
-    Camera,
-    x=st.floats(-5, 5, width=32),
-    y=st.floats(-18, -12, width=32),
-    z=st.floats(1, 9, width=32),
-    yaw=st.floats(-0.5, 0.5, width=32),
-    pitch=st.floats(-0.25, 0.25, width=32),
-    focal=st.floats(0.5, 2, width=32),
-    bottom=st.floats(-0.75, -0.25, width=32),
-)
+ranges = ((-5, 5), (-18, -12), (1, 9), (-0.5, 0.5), (-0.25, 0.25), (0.5, 2), (-0.75, -0.25))
+cameras = st.builds(Camera, *(st.floats(low, high, width=32) for low, high in ranges))
+places = st.tuples(*(st.floats(*ends) for ends in ((-6, 6), (-2, 20), (-1, 5), (-7, 7), (0.5, 2))))
+vertices = st.tuples(st.floats(-3, 3), st.floats(-3, 3), st.floats(0, 4))
 sizes = st.tuples(st.integers(32, 1024), st.integers(32, 1024))
 
 
@@ -34,10 +28,7 @@ def rotation(axis, angle):
 
 
 def pinhole(camera, width, height):
-    """3×4 matrix to homogeneous pixels (x right, y down):
-
-    K [R | -R eye], the camera first pitched, then yawed.
-    """
+    """3×4 matrix K [R | -R eye] to homogeneous pixels (x right, y down): first pitched, then yawed."""
     eye = np.array([camera.x, camera.y, camera.z])
     right, forward, up = (rotation("z", camera.yaw) @ rotation("x", camera.pitch)).T
     R = np.stack([right, -up, forward])
@@ -66,12 +57,7 @@ def projected(camera, size, pose, points):
 
 
 @quick
-@given(
-    cameras,
-    sizes,
-    st.tuples(st.floats(-6, 6), st.floats(-2, 20), st.floats(-1, 5), st.floats(-7, 7), st.floats(0.5, 2)),
-    st.lists(st.tuples(st.floats(-3, 3), st.floats(-3, 3), st.floats(0, 4)), min_size=1, max_size=8),
-)
+@given(cameras, sizes, places, st.lists(vertices, min_size=1, max_size=8))
 def test_projection_is_the_pinhole_matrix(camera, size, pose, points):
     points = np.array(points)
     homogeneous = np.column_stack([points, np.ones(len(points))]).T
