@@ -21,20 +21,8 @@ from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, PROPS, STREET
 from simtown.assets.palette import CLOUD, GLOW, GROUND, HEADLAMP, MATERIALS, ROAD
 from simtown.core.extras import how_to_install
+from simtown.render import light as at
 from simtown.render.frames import Frames, check_size
-from simtown.render.light import (
-    AMOUNT,
-    DENSITY,
-    FOG,
-    HORIZON,
-    LAMPS,
-    SHADOW,
-    STARS,
-    SUN,
-    THICK,
-    TOP,
-    VEHICLE_SUN,
-)
 from simtown.render.mesh_tables import town
 from simtown.render.raster import scenes_of
 from simtown.scenes.camera import NEAR
@@ -82,14 +70,10 @@ class _Street(NamedTuple):
 
     def project(self, spots: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Picture x and y (pixels) and depth (metres) of points (..., 3) of the world."""
-        away = spots - self.view[:3]
-        depth = away @ self.view[9:12]
-        share = self.view[12] / np.maximum(depth, 1e-3)
-        return (
-            self.view[13] + share * (away @ self.view[3:6]),
-            self.view[14] - share * (away @ self.view[6:9]),
-            depth,
-        )
+        away, view = spots - self.view[:3], self.view
+        depth = away @ view[9:12]
+        share = view[12] / np.maximum(depth, 1e-3)
+        return view[13] + share * (away @ view[3:6]), view[14] - share * (away @ view[6:9]), depth
 
 
 def _import_pyrender() -> Any:
@@ -133,11 +117,8 @@ def _offscreen() -> Any:
 class OpenGL:
     """Draws batches of scenes with pyrender.
 
-    All objects of a process share one context: use them from one thread.
-
-    Raises:
-        NoOpenGLError: (an ImportError) pyrender or a driver is missing.
-        ValueError: from :meth:`render`, if the picture size is out of range.
+    All objects of a process share one context: use them from one thread. Raises NoOpenGLError (an
+    ImportError) if pyrender or a driver is missing.
     """
 
     def __init__(self) -> None:
@@ -151,25 +132,21 @@ class OpenGL:
     def render(self, batch: SceneBatch, width: int, height: int, geometry: bool = True) -> Frames:
         """Pictures, and with `geometry` depth and instance ids, of every scene of a batch, at one size.
 
-        Raises:
-            ValueError: the pictures are too small or too large, or a scene's numbers stand for nothing.
+        Raises ValueError if the size is out of range or a scene's numbers stand for nothing.
         """
         check_size(width, height)
         check_scenes(batch)
         frames = Frames.blank(len(batch), width, height, geometry)
         scenes = scenes_of(batch, width, height)
-        columns = (scenes[name] for name in ("views", "lights", "meshes", "poses", "styles", "paints"))
-        streets = [
-            _Street(view.astype(float), light.astype(float), meshes, poses.astype(float), styles, paints)
-            for view, light, meshes, poses, styles, paints in zip(*columns, strict=True)
-        ]
+        columns = [scenes[name] for name in ("views", "lights", "meshes", "poses", "styles", "paints")]
+        columns = [each.astype(float) if each.dtype == np.float32 else each for each in columns]
+        streets = [_Street(*row) for row in zip(*columns, strict=True)]
         # all geometry, then all colour: the context changes its size, and drops its meshes, twice a batch
         self._resize(width, height)
         depths: dict[int, np.ndarray] = {}
         for n, street in enumerate(streets):
-            if (
-                geometry or (street.light[[STARS, LAMPS, AMOUNT]] > 0).any()
-            ):  # depth hides what is behind things
+            # depth hides what is behind things
+            if geometry or (street.light[[at.STARS, at.LAMPS, at.AMOUNT]] > 0).any():
                 names, depths[n] = self._geometry(street, scenes["ids"])
                 if geometry:
                     frames.ids[n], frames.depth[n] = names, depths[n]
@@ -198,10 +175,7 @@ class OpenGL:
         scene.set_pose(node, pose)
 
     def _geometry(self, street: _Street, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Ids (h, w) uint8 and depth (h, w) float32 at pixels' middles.
-
-        Meshes stay in the driver; nodes are moved.
-        """
+        """Ids (h, w) uint8 and depth (h, w) float32 at pixels' middles. Meshes stay in the driver."""
         self._place_camera(self._scene, self._camera, street.view, 1)
         used: dict[int, int] = {}
         shown: dict[Any, int] = {}
@@ -219,10 +193,8 @@ class OpenGL:
         nodes = self._nodes.setdefault(mesh, [])
         if not nodes:
             shape = atlas().mesh(mesh)
-            primitive = self._pyrender.Primitive(
-                shape.vertices, indices=shape.triangles, material=self._paint
-            )
-            nodes.append(self._scene.add(self._pyrender.Mesh([primitive])))
+            part = self._pyrender.Primitive(shape.vertices, indices=shape.triangles, material=self._paint)
+            nodes.append(self._scene.add(self._pyrender.Mesh([part])))
         while len(nodes) <= copy:
             nodes.append(self._scene.add(nodes[0].mesh))
         return nodes[copy]
@@ -230,14 +202,11 @@ class OpenGL:
     def _colour(self, street: _Street) -> np.ndarray:
         """(dense h, dense w, 3) float32 colour in [0, 1] of one scene, without halos and what falls."""
         width, height = self._screen.viewport_width // _DENSE, self._screen.viewport_height // _DENSE
-        corners, colours = (
-            np.concatenate(passes)
-            for passes in zip(_sky(street, width, height), _painted(street), strict=True)
-        )
+        passes = zip(_sky(street, width, height), _painted(street), strict=True)
+        corners, colours = map(np.concatenate, passes)
         scene = self._pyrender.Scene(bg_color=[0.0, 0.0, 0.0, 0.0])
-        soup = self._pyrender.Primitive(
-            corners.reshape(-1, 3), color_0=colours.reshape(-1, 4), material=self._paint
-        )
+        points, colours = corners.reshape(-1, 3), colours.reshape(-1, 4)
+        soup = self._pyrender.Primitive(points, color_0=colours, material=self._paint)
         scene.add(self._pyrender.Mesh([soup]))
         self._place_camera(scene, self._add_camera(scene), street.view, _DENSE)
         flags = self._pyrender.RenderFlags.FLAT | self._pyrender.RenderFlags.RGBA
@@ -255,47 +224,42 @@ def _painted(street: _Street) -> tuple[np.ndarray, np.ndarray]:
     starts, stops = a.triangle_start[street.meshes[slots]], a.triangle_start[street.meshes[slots] + 1]
     triangle = np.concatenate([np.arange(i, j) for i, j in zip(starts, stops, strict=True)])
     owner = np.repeat(slots, stops - starts)
-    matrix = np.stack([street.matrix(slot) for slot in slots])[
-        np.repeat(np.arange(len(slots)), stops - starts)
-    ]
+    matrix = np.repeat([street.matrix(slot) for slot in slots], stops - starts, axis=0)
     shape = a.vertices[a.triangles[triangle]].astype(np.float64)
     corners = shape @ matrix[:, :3, :3].transpose(0, 2, 1) + matrix[:, None, :3, 3]
     normals = a.normals[triangle, :3].astype(np.float64)
     materials = np.where(a.body[triangle], street.paints[owner], a.materials[triangle])
     c, s = street.poses[owner, 3], street.poses[owner, 4]
-    sun = np.stack(
-        [c * light[0] + s * light[1], c * light[1] - s * light[0], np.full(len(c), light[2])], axis=1
+    sun = np.column_stack(
+        [c * light[0] + s * light[1], c * light[1] - s * light[0], np.full(len(c), light[2])]
     )
     facing = np.maximum((normals * sun).sum(axis=1), 0.0)
     # snow lies on hills, as in draw_instances
-    upright = np.where(owner == 0, np.maximum(normals[:, 2], 0.55), normals[:, 2])
+    nx, ny, nz = normals.T
+    upright = np.where(owner == 0, np.maximum(nz, 0.55), nz)
     ray = corners.mean(axis=1) - street.view[:3]
-    turned = np.stack(
-        [c * normals[:, 0] - s * normals[:, 1], s * normals[:, 0] + c * normals[:, 1], normals[:, 2]], axis=1
-    )
-    mirrored = ray[:, 2] - 2.0 * (ray * turned).sum(axis=1) * normals[:, 2]
+    turned = np.column_stack([c * nx - s * ny, s * nx + c * ny, nz])
+    mirrored = ray[:, 2] - 2.0 * (ray * turned).sum(axis=1) * nz
     glance = mirrored / np.sqrt((ray * ray).sum(axis=1))
-    suns = np.where(street.meshes[owner] < len(ENTITIES), VEHICLE_SUN, SUN)
+    suns = np.where(street.meshes[owner] < len(ENTITIES), at.VEHICLE_SUN, at.SUN)
     colours = np.zeros((len(owner), 3), dtype=np.float32)
+    numbers = {"light": light, "nz": upright, "facing": facing, "glance": glance}
     kernels.call(
         "shade_faces",
         **town(),
-        light=light.astype(np.float32),
+        **{name: values.astype(np.float32) for name, values in numbers.items()},
         suns=suns.astype(np.int64),
         face_materials=materials.astype(np.uint8),
         face_styles=street.styles[owner],
         face_parts=a.parts[triangle],
-        nz=upright.astype(np.float32),
-        facing=facing.astype(np.float32),
-        glance=glance.astype(np.float32),
         out=colours,
     )
     kind = _KINDS[materials]
-    flat = (owner == 0) & ((kind == GROUND) | (kind == ROAD) | (normals[:, 2] > 0.5))
+    flat = (owner == 0) & ((kind == GROUND) | (kind == ROAD) | (nz > 0.5))
     depth = np.maximum(street.project(corners)[2], 0.0)
-    density = light[DENSITY] * np.where(kind == CLOUD, 0.25, 1.0)
-    air = np.where(flat[:, None], 1.0, _clear_air(density[:, None], light[THICK], depth))[:, :, None]
-    fogged = light[FOG : FOG + 3] * (1 - air) + colours[:, None] * air
+    density = light[at.DENSITY] * np.where(kind == CLOUD, 0.25, 1.0)
+    air = np.where(flat[:, None], 1.0, _clear_air(density[:, None], light[at.THICK], depth))[:, :, None]
+    fogged = light[at.FOG : at.FOG + 3] * (1 - air) + colours[:, None] * air
     share = np.broadcast_to(flat[:, None, None], (len(flat), 3, 1))
     return corners, np.clip(np.concatenate([fogged, share], axis=-1), 0.0, 1.0)
 
@@ -315,16 +279,16 @@ def _sky(street: _Street, width: int, height: int) -> tuple[np.ndarray, np.ndarr
     slopes = np.concatenate([[bottom], np.linspace(max(0.0, bottom), max(top, bottom), _SKY_STRIPS + 1)])
     t = np.clip(slopes * 1.9, 0.0, 1.0)
     t = (t * (2.0 - t))[:, None]
-    haze = min(light[DENSITY] * 28.0 + light[THICK] * 16.0, 1.0) * (1.0 - 0.5 * t)
-    colour = light[HORIZON : HORIZON + 3] * (1 - t) + light[TOP : TOP + 3] * t
-    colour = colour * (1 - haze) + light[FOG : FOG + 3] * haze
+    haze = min(light[at.DENSITY] * 28.0 + light[at.THICK] * 16.0, 1.0) * (1.0 - 0.5 * t)
+    colour = light[at.HORIZON : at.HORIZON + 3] * (1 - t) + light[at.TOP : at.TOP + 3] * t
+    colour = colour * (1 - haze) + light[at.FOG : at.FOG + 3] * haze
     rgba = np.concatenate([colour, np.zeros((len(t), 1))], axis=1)
     ahead = view[:3] + _SKY * (view[9:12] + slopes[:, None] * view[6:9])
     half = _SKY * (width / 2 + 1) / view[12] * view[3:6]
     left, right = ahead - half, ahead + half
-    low, high = slice(0, -1), slice(1, None)
-    corners = np.stack([left[low], right[low], right[high], left[low], right[high], left[high]], axis=1)
-    colours = np.stack([rgba[low], rgba[low], rgba[high], rgba[low], rgba[high], rgba[high]], axis=1)
+    # two triangles a strip, between a row of `left` and `right` and the next
+    corners = np.stack([left[:-1], right[:-1], right[1:], left[:-1], right[1:], left[1:]], axis=1)
+    colours = np.stack([rgba[:-1], rgba[:-1], rgba[1:], rgba[:-1], rgba[1:], rgba[1:]], axis=1)
     return corners.reshape(-1, 3, 3), colours.reshape(-1, 3, 4)
 
 
@@ -334,17 +298,16 @@ def _on_the_ground(rgb: np.ndarray, share: np.ndarray, street: _Street) -> np.nd
     slope = (view[14] - (np.arange(len(rgb)) + 0.5) / _DENSE) / view[12]
     # of a ray through the row, a metre ahead: ground is at one depth all along it
     down = -(view[11] + slope * view[8])
-    air = np.where(
-        down > 1e-3, _clear_air(light[DENSITY], light[THICK], view[2] / np.maximum(down, 1e-3)), 0.0
-    )
+    away = view[2] / np.maximum(down, 1e-3)
+    air = np.where(down > 1e-3, _clear_air(light[at.DENSITY], light[at.THICK], away), 0.0)
     clear = share * air.astype(np.float32)[:, None, None]
-    out = rgb + (share - clear) * (light[FOG : FOG + 3].astype(np.float32) - rgb)
+    out = rgb + (share - clear) * (light[at.FOG : at.FOG + 3].astype(np.float32) - rgb)
     shadow = _rings(street, _shadows(street), (1.06, 0.99, 0.92), 85, rgb.shape)
-    out *= 1 - np.float32(light[SHADOW] / 255.0) * shadow * clear
-    if light[LAMPS] > 0:
+    out *= 1 - np.float32(light[at.SHADOW] / 255.0) * shadow * clear
+    if light[at.LAMPS] > 0:
         pool = _rings(street, _pools(street), (1.0, 0.78, 0.56, 0.34), 50, rgb.shape)
         warm = np.array([0.19, 0.155, 0.085], dtype=np.float32)
-        out += np.float32(light[LAMPS] / 255.0) * pool * clear * (out * np.float32(1.1) + warm)
+        out += np.float32(light[at.LAMPS] / 255.0) * pool * clear * (out * np.float32(1.1) + warm)
     return np.clip(out, 0.0, 1.0)
 
 
@@ -365,44 +328,33 @@ def _shadows(street: _Street) -> list[np.ndarray]:
 
 def _pools(street: _Street) -> list[np.ndarray]:
     """As _shadows, for light on the ground: a fan before each head lamp, a pool under each lantern."""
-    turn, out = np.arange(12) * np.pi / 6, []
-    for material, spot, slot in _lamps(street):
-        forward = street.poses[slot, 3:5]
-        left = np.array([-forward[1], forward[0]])
-        if _KINDS[material] == HEADLAMP:
-            middle, reach, across = spot[:2] + 2.3 * forward, 2.3, 0.85
-        elif _KINDS[material] == GLOW and spot[2] > 3.4:
-            middle, reach, across = spot[:2], 2.0, 2.0
-        else:
-            continue
-        out.append(middle + np.outer(np.cos(turn) * reach, forward) + np.outer(np.sin(turn) * across, left))
-    return out
-
-
-def _lamps(street: _Street) -> list[tuple[int, np.ndarray, int]]:
-    """Material, place in the world (metres) and owner's slot of every lamp."""
-    a, out = atlas(), []
+    a, out, turn = atlas(), [], np.arange(12) * np.pi / 6
     for slot in street.slots[1:]:
-        mesh, matrix = street.meshes[slot], street.matrix(slot)
+        mesh, matrix, forward = street.meshes[slot], street.matrix(slot), street.poses[slot, 3:5]
+        left = np.array([-forward[1], forward[0]])
         for lamp in a.lamps[a.lamp_start[mesh] : a.lamp_start[mesh + 1]]:
-            out.append((int(lamp[3]), matrix[:3, :3] @ lamp[:3] + matrix[:3, 3], int(slot)))
+            kind, spot = _KINDS[int(lamp[3])], matrix[:3, :3] @ lamp[:3] + matrix[:3, 3]
+            if kind == HEADLAMP:
+                middle, reach, across = spot[:2] + 2.3 * forward, 2.3, 0.85
+            elif kind == GLOW and spot[2] > 3.4:
+                middle, reach, across = spot[:2], 2.0, 2.0
+            else:
+                continue
+            ring = np.outer(np.cos(turn) * reach, forward) + np.outer(np.sin(turn) * across, left)
+            out.append(middle + ring)
     return out
 
 
 def _rings(
     street: _Street, polygons: list[np.ndarray], sizes: tuple[float, ...], step: int, shape: tuple[int, ...]
 ) -> np.ndarray:
-    """(h, w, 1) uint8 mask, dense: each convex polygon in nested sizes, one `step` more in each.
-
-    Polygons behind are left out.
-    """
+    """(h, w, 1) uint8 mask, dense: each polygon before the eye in nested sizes, one `step` more in each."""
     mask = np.zeros((shape[0], shape[1], 1), dtype=np.uint8)
     for i, size in enumerate(sizes):
         for polygon in polygons:
             middle = polygon.mean(axis=0)
-            x, y, depth = street.project(
-                np.column_stack([middle + (polygon - middle) * size, np.zeros(len(polygon))])
-            )
+            flat = np.column_stack([middle + (polygon - middle) * size, np.zeros(len(polygon))])
+            x, y, depth = street.project(flat)
             if (depth >= NEAR).all():
                 # 4 bits below a pixel
                 spots = np.clip((np.stack([x, y], axis=1) * _DENSE - 0.5) * 16, -(1 << 19), 1 << 19)
