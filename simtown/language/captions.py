@@ -31,11 +31,9 @@ class Related:
     """Captions of how the first two vehicles of n scenes stand, cut around the first relation.
 
     Attributes:
-        before: n texts before the relation.
-        after: n texts after it.
+        before: n texts before the relation, and `after` as many after it.
         relation: (n,) int64, its number.
-        separation: (n, 2) float64 metres from the second vehicle to the first, to the right and away from the
-            viewer.
+        separation: (n, 2) float64 metres from the second vehicle to the first, to the right and ahead.
         true: (n, 4) bool, every relation of the first vehicle to the second.
     """
 
@@ -47,10 +45,8 @@ class Related:
 
     def texts(self) -> list[str]:
         """The whole captions: "a bus is behind a taxi and the taxi is to the left of the bus"."""
-        return [
-            f"{b} {WORDED[r]} {a}"
-            for b, r, a in zip(self.before, self.relation.tolist(), self.after, strict=True)
-        ]
+        rows = zip(self.before, self.relation.tolist(), self.after, strict=True)
+        return [f"{before} {WORDED[relation]} {after}" for before, relation, after in rows]
 
 
 def related(scenes: SceneBatch, seed: int, split: str, start: int = 0) -> Related:
@@ -75,9 +71,8 @@ def related(scenes: SceneBatch, seed: int, split: str, start: int = 0) -> Relate
         a, b = str(names[i, first[i]]), str(names[i, 1 - first[i]])
         before.append(f"{with_article(a)} is")
         after.append(f"{with_article(b)} and the {b} is {WORDED[back[i]]} the {a}")
-    return Related(
-        before, after, relation, apart[np.arange(n), :, first, 1 - first][:, [LATERAL, RADIAL]], true[0]
-    )
+    separation = apart[np.arange(n), :, first, 1 - first][:, [LATERAL, RADIAL]]
+    return Related(before, after, relation, separation, true[0])
 
 
 def looks(
@@ -86,18 +81,9 @@ def looks(
     """n captions of the vehicles' colours and the weather: "the red fire truck and the taxi in the rain".
 
     Each vehicle gets one colour, each as often as it is seen (:func:`simtown.language.colours.seen`). The
-    typical colour of a kind is then left out with probability `bias`, which changes nothing else.
-
-    Args:
-        scenes: to describe.
-        seed: of the data set.
-        split: its name.
-        bias: reporting bias, a probability.
-        start: number of the first scene.
-        typical: (entities,) int64 typical colour of each kind; by default its commonest in these scenes.
-
-    Raises:
-        ValueError: `bias` is not in [0, 1].
+    typical colour of a kind is then left out with probability `bias`, which changes nothing else. `typical`,
+    (entities,) int64, is each kind's commonest colour in these scenes by default. `start` is the number of
+    the first scene. Raises ValueError if `bias` is not in [0, 1].
     """
     check_bias(bias)
     n, v = scenes.entity.shape
@@ -109,22 +95,15 @@ def looks(
     left_out = (colour == typical[scenes.entity]) & (u[:, 1 + v :] < bias)
     silent = left_out | np.array([name in NAMED_BY_COLOUR for name in ENTITIES])[scenes.entity]
     silent |= ~shares.any(axis=2)
-    names, words = (
-        np.array(ENTITIES)[scenes.entity].tolist(),
-        np.where(silent, "", np.array(COLOURS)[colour]).tolist(),
-    )
+    names = np.array(ENTITIES)[scenes.entity].tolist()
+    words = np.where(silent, "", np.array(COLOURS)[colour]).tolist()
     lines = []
     for i in range(n):
+        pairs = zip(names[i], words[i], strict=True)
         if u[i, 0] < 0.5:
-            vehicles = [
-                f"the {name} is {word or 'on the road'}"
-                for name, word in zip(names[i], words[i], strict=True)
-            ]
+            vehicles = [f"the {name} is {word or 'on the road'}" for name, word in pairs]
         else:
-            vehicles = [
-                f"the {word} {name}" if word else f"the {name}"
-                for name, word in zip(names[i], words[i], strict=True)
-            ]
+            vehicles = [f"the {word} {name}" if word else f"the {name}" for name, word in pairs]
         lines.append(f"{' and '.join(vehicles)} {WEATHER_KINDS[scenes.weather[i]].caption}")
     return lines
 
@@ -146,11 +125,9 @@ def surroundings(scenes: SceneBatch, seed: int, split: str, start: int = 0) -> l
     x, y = scenes.prop_pose[:, :, 0], scenes.prop_pose[:, :, 1]
     camera = scenes.camera[:, None]
     things &= (y < FRONT) & (np.abs(x - camera[..., 0]) < 0.45 * (y - camera[..., 1]) / camera[..., 5])
-    u = Stream(seed, split, "surroundings").uniform(
-        np.arange(start, start + len(scenes)), scenes.prop.shape[1]
-    )
-    thing = np.where(things, u, -1.0).argmax(axis=1)
     at = np.arange(len(scenes))
+    u = Stream(seed, split, "surroundings").uniform(start + at, scenes.prop.shape[1])
+    thing = np.where(things, u, -1.0).argmax(axis=1)
     nearest = np.where(houses, np.abs(x - x[at, thing][:, None]), np.inf).argmin(axis=1)
     shown = (things.any(axis=1) & houses.any(axis=1)).tolist()
     pairs = zip(shown, scenes.prop[at, thing].tolist(), scenes.prop[at, nearest].tolist(), strict=True)
@@ -186,13 +163,7 @@ def captions(
 ) -> Iterator[str]:
     """All captions, scene by scene: of :func:`related`, of :func:`looks`, and of :func:`surroundings` if any.
 
-    Args:
-        scenes: to describe.
-        seed: of the data set.
-        split: its name.
-        bias: see :func:`looks`.
-        start: number of the first scene.
-        typical: see :func:`looks`; the parts of a split need the typical colours of the whole split.
+    The parts of a split need the typical colours (:func:`looks`) of the whole split.
     """
     each = (
         related(scenes, seed, split, start).texts(),

@@ -20,13 +20,8 @@ LATERAL, RADIAL = 0, 1
 class Relation:
     """A relation between two vehicles: it holds where `sign` times their separation along `axis` is positive.
 
-    Attributes:
-        name: in questions.
-        axis: LATERAL or RADIAL.
-        sign: 1 or -1.
-        margin: metres; where the separation is closer to zero, the truth is undefined and never asked.
-        caption: in captions, after "is".
-        direction: CLEVR's word for it.
+    Where the separation is within `margin` metres of zero, the truth is undefined and never asked. `name` is
+    in questions, `caption` in captions after "is", and `direction` is CLEVR's word for it.
     """
 
     name: str
@@ -93,16 +88,12 @@ def separations(pose: np.ndarray, camera: np.ndarray) -> np.ndarray:
 
 
 def margins(separation: np.ndarray, relation: np.ndarray, subject: np.ndarray, obj: np.ndarray) -> np.ndarray:
-    """Signed distance (metres) by which relations hold: (n,) float64, for :func:`separations` and (n,)
-    numbers and slots.
-    """
+    """Metres by which relations hold: (n,) float64, for :func:`separations` and (n,) numbers and slots."""
     result: np.ndarray = SIGNS[relation] * separation[np.arange(len(relation)), AXES[relation], subject, obj]
     return result
 
 
 def truths(margin: np.ndarray, relation: np.ndarray) -> np.ndarray:
-    """1 where relations of these signed margins hold, -1 where they do not, 0 where they are undefined: (n,)
-    int8, for (n,) arrays.
-    """
+    """1 where relations of these margins hold, -1 where they do not, 0 where undefined: (n,) int8."""
     least = LEAST[relation]
     return np.where(margin > least, 1, np.where(margin < -least, -1, 0)).astype(np.int8)

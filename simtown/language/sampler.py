@@ -8,7 +8,7 @@ the split and i alone. simtown/kernels/processor/rejection.hpp has the procedure
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from simtown.language.relations import DEFAULT_RELATIONS, LATERAL, RADIAL, RELAT
 from simtown.scenes.camera import Camera
 from simtown.scenes.paint import may_change
 from simtown.scenes.placement import half_sizes
-from simtown.scenes.scene import SceneBatch
+from simtown.scenes.scene import SceneBatch, empty_batch
 from simtown.scenes.silhouette import kernel_shapes
 from simtown.scenes.street import SLOTS, kernel_kinds
 from simtown.scenes.weather import DEFAULT_WEATHERS, ELEVATIONS, weather_numbers
@@ -111,22 +111,24 @@ def sample(recipe: Recipe, index: np.ndarray) -> Examples:
         ValueError: a relation or a weather is unknown.
     """
     plan = plan_of(recipe)
-    vehicles = len(plan["sums"])
-    out, tried = _arrays(len(index), vehicles), np.zeros((len(LOOPS), 2), dtype=np.int64)
-    slots = {"subject_slot": out.pop("subject"), "object_slot": out.pop("object")}
-    numbers = np.ascontiguousarray(index, dtype=np.int64)
-    failed = kernels.call(
-        "sample", **plan, **kernel_shapes(), **kernel_kinds(), index=numbers, **out, **slots, tried=tried
-    )
+    n, vehicles = len(index), len(plan["sums"])
+    scene, tried = empty_batch(n, vehicles, SLOTS), np.zeros((len(LOOPS), 2), dtype=np.int64)
+    subject, obj, relation, phrasing = np.zeros((4, n), dtype=np.int64)
+    margin, visible = np.zeros(n, dtype=np.float32), np.zeros((n, vehicles), dtype=np.float32)
+    out = {"answer": np.zeros(n, dtype=bool), "margin": margin, "visible": visible}
+    out |= {"relation": relation, "phrasing": phrasing}
+    given = plan | kernel_shapes() | kernel_kinds()
+    given["index"] = np.ascontiguousarray(index, dtype=np.int64)
+    slots = {"subject_slot": subject, "object_slot": obj}
+    failed = kernels.call("sample", **given, **vars(scene), **out, **slots, tried=tried)
     if failed != FOUND:
         raise ImpossibleError(_why(recipe, vehicles, failed))
-    scene = SceneBatch(**{f.name: out.pop(f.name) for f in fields(SceneBatch)})
     counts = {
         name: (int(proposed), int(accepted))
         for name, (proposed, accepted) in zip(LOOPS, tried, strict=True)
         if name != "distractor" or recipe.distractor
     }
-    return Examples(scene, subject=slots["subject_slot"], object=slots["object_slot"], **out, tried=counts)
+    return Examples(scene, subject=subject, object=obj, **out, tried=counts)
 
 
 def plan_of(recipe: Recipe) -> dict[str, Any]:
@@ -169,18 +171,6 @@ def plan_of(recipe: Recipe) -> dict[str, Any]:
         "least": relations.LEAST,
         "elevation": ELEVATIONS,
     }
-
-
-def _arrays(n: int, vehicles: int) -> dict[str, np.ndarray]:
-    """Room for n examples: the columns of a SceneBatch, then those of Examples."""
-    columns: dict[str, tuple[Any, ...]] = {
-        "entity": ("i2", vehicles), "pose": ("f4", vehicles, 3), "paint": ("i1", vehicles),
-        "prop": ("i2", SLOTS), "prop_pose": ("f4", SLOTS, 5), "prop_style": ("u2", SLOTS),
-        "weather": ("u1",), "intensity": ("f4",), "sun": ("f4", 2), "fall_seed": ("u4",), "camera": ("f4", 7),
-        "answer": ("?",), "subject": ("i8",), "object": ("i8",), "relation": ("i8",), "phrasing": ("i8",),
-        "margin": ("f4",), "visible": ("f4", vehicles),
-    }  # fmt: skip
-    return {name: np.zeros((n, *shape), dtype=dtype) for name, (dtype, *shape) in columns.items()}
 
 
 def _why(recipe: Recipe, vehicles: int, loop: int) -> str:

@@ -50,9 +50,7 @@ def distance(a: Solid, b: Solid) -> float:
 
 
 def on(a: Solid, b: Solid) -> float:
-    """How deep a's middle stands inside b's outline; negative where it is beside it, or above or below b's
-    top there.
-    """
+    """How deep a's middle stands inside b's outline; negative beside it, or above or below b's top there."""
     depth = float(depths(a.middle[None], b.outline)[0])
     height = b.top(*a.middle)
     if depth < 0 or not np.isfinite(height):
@@ -74,17 +72,13 @@ def far_from(a: Solid, b: Solid) -> float:
 
 
 def between(a: Solid, b: Solid, c: Solid) -> float:
-    """How deep a's middle lies in the hull of b and c: inside it, some straight line from b to c runs through
-    a's middle.
-    """
+    """How deep a's middle lies in the hull of b and c, where straight lines from b to c run through it."""
     whole = float(depths(a.middle[None], hull(np.concatenate([b.outline, c.outline])))[0])
     return min(whole, *(-float(depths(a.middle[None], end.outline)[0]) for end in (b, c)))
 
 
 def facing(a: Solid, b: Solid) -> float:
-    """How far inside b's outline the line of a's sight passes, seen from a; negative: by how much it misses,
-    or b is behind.
-    """
+    """How far inside b's outline the line of a's sight passes, seen from a; negative if it misses b."""
     forward = np.array([np.cos(a.front), np.sin(a.front)])
     to = b.outline - a.middle
     ahead, aside = to @ forward, to @ np.array([-forward[1], forward[0]])
@@ -98,8 +92,7 @@ def facing(a: Solid, b: Solid) -> float:
 
 
 def overtaking(a: Solid, b: Solid) -> float:
-    """How far behind b a was, or how far ahead it is now, whichever is less: positive where it went past in
-    b's direction.
+    """How far behind b a was, or how far ahead it is now, whichever is less: positive where it went past.
 
     Both must have moved, the same way; without a track nothing overtakes.
     """
@@ -117,11 +110,7 @@ def overtaking(a: Solid, b: Solid) -> float:
 class SolidRelation:
     """A relation of a subject to one or two objects.
 
-    Attributes:
-        name: in questions.
-        measure: metres by which it holds, for the subject and its objects.
-        margin: metres; within this distance of zero the truth is undefined.
-        objects: how many there are.
+    `measure` gives the metres by which it holds; within `margin` of zero the truth is undefined.
     """
 
     name: str

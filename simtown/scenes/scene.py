@@ -1,5 +1,4 @@
-"""The complete latent state of street scenes: :class:`SceneBatch` (arrays) and :class:`Scene` (one,
-readable).
+"""The complete latent state of street scenes: :class:`SceneBatch` (arrays), :class:`Scene` (one, readable).
 
 World frame: metres, right-handed, z up, x along the road to the viewer's right, y away from the viewer.
 Nothing about a picture lives outside this state: any renderer, at any size, draws the same street from it.
@@ -10,6 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, field, fields
 from difflib import get_close_matches
+from typing import Any
 
 import numpy as np
 
@@ -21,8 +21,7 @@ from simtown.scenes.weather import WEATHERS
 
 #: Metres and radians of what stands in a scene are below this.
 LARGEST_MEASURE = 1e6
-#: Focal lengths are at least this, in widths of the picture: with none at all, reflections in a wet street
-#: have no end.
+#: Focal lengths are at least this, in widths of the picture: with none, reflections in wet streets never end.
 LEAST_FOCAL = 1e-3
 #: Its place in a row of a camera.
 _FOCAL = [f.name for f in fields(Camera)].index("focal")
@@ -91,14 +90,7 @@ class Weather:
 
 @dataclass
 class Scene:
-    """A street scene, complete, with JSON both ways.
-
-    Attributes:
-        vehicles: on the road.
-        props: things beside the road.
-        weather: see :class:`Weather`.
-        camera: see :class:`~simtown.scenes.camera.Camera`.
-    """
+    """A street scene, complete, with JSON both ways."""
 
     vehicles: list[Vehicle] = field(default_factory=list)
     props: list[Prop] = field(default_factory=list)
@@ -114,13 +106,12 @@ class Scene:
         d = json.loads(text)
         vehicles, props = [Vehicle(**v) for v in d["vehicles"]], [Prop(**p) for p in d["props"]]
         scene = cls(vehicles, props, Weather(**d["weather"]), Camera(**d["camera"]))
-        parts: list[Vehicle | Prop | Weather | Camera] = [*vehicles, *props, scene.weather, scene.camera]
-        for part in parts:
+        for part in (*vehicles, *props, scene.weather, scene.camera):
             _check_part(part)
         return scene
 
 
-def _check_part(part: Vehicle | Prop | Weather | Camera) -> None:
+def _check_part(part: Any) -> None:
     """Raises TypeError if a name is not a string, ValueError if its array cannot hold a number."""
     for name, value in asdict(part).items():
         what = f"{type(part).__name__.lower()}.{name}"
@@ -190,29 +181,23 @@ class SceneBatch:
 
     def scene(self, i: int) -> Scene:
         """Scene i as a readable object."""
+        rows = [getattr(self, f.name)[i].tolist() for f in fields(self)]
         vehicles = [
-            Vehicle(ENTITIES[entity], float(x), float(y), float(yaw), None if paint < 0 else PAINTS[paint])
-            for entity, (x, y, yaw), paint in zip(self.entity[i], self.pose[i], self.paint[i], strict=True)
+            Vehicle(ENTITIES[entity], x, y, yaw, None if paint < 0 else PAINTS[paint])
+            for entity, (x, y, yaw), paint in zip(*rows[:3], strict=True)
             if entity >= 0
         ]
         props = [
-            Prop(PROPS[k], float(x), float(y), float(z), float(yaw), float(scale), int(style))
-            for k, (x, y, z, yaw, scale), style in zip(
-                self.prop[i], self.prop_pose[i], self.prop_style[i], strict=True
-            )
-            if k >= 0
+            Prop(PROPS[kind], x, y, z, yaw, scale, style)
+            for kind, (x, y, z, yaw, scale), style in zip(*rows[3:6], strict=True)
+            if kind >= 0
         ]
-        azimuth, elevation = map(float, self.sun[i])
-        weather = Weather(
-            WEATHERS[self.weather[i]], float(self.intensity[i]), azimuth, elevation, int(self.fall_seed[i])
-        )
-        return Scene(vehicles, props, weather, Camera(*map(float, self.camera[i])))
+        sky, intensity, (azimuth, elevation), seed, camera = rows[6:]
+        weather = Weather(WEATHERS[sky], intensity, azimuth, elevation, seed)
+        return Scene(vehicles, props, weather, Camera(*camera))
 
     def ids(self, i: int) -> tuple[list[int], list[int]]:
-        """The numbers that masks of scene i give its vehicles and its props, in the order of :meth:`scene`.
-
-        They count slots, empty ones too.
-        """
+        """The numbers of scene i's vehicles and props in masks, which count empty slots too."""
         vehicles = 1 + np.flatnonzero(self.entity[i] >= 0)
         props = 1 + self.entity.shape[1] + np.flatnonzero(self.prop[i] >= 0)
         return vehicles.tolist(), props.tolist()
@@ -225,10 +210,10 @@ class SceneBatch:
 
     @classmethod
     def of(cls, scenes: list[Scene]) -> SceneBatch:
-        """A batch of the given scenes.
+        """A batch of scenes.
 
-        Raises ValueError if the catalogue does not have a name, a kind cannot have a paint, or a style or
-        seed is not an integer that the arrays hold.
+        Raises ValueError for an unknown name, a paint that a kind cannot have, or a style or seed that is not
+        an integer that the arrays hold.
         """
         vehicles = max([1, *(len(scene.vehicles) for scene in scenes)])
         props = max([1, *(len(scene.props) for scene in scenes)])
@@ -268,9 +253,7 @@ def empty_batch(n: int, vehicles: int, props: int) -> SceneBatch:
 
 
 def plausible(batch: SceneBatch) -> np.ndarray:
-    """Whether a scene is :func:`drawable` and no kind that is named by its colour has another paint.
-
-    Returns (n,) bool.
+    """Whether a scene is :func:`drawable` and no kind that is named by its colour has a paint: (n,) bool.
 
     Scenes from a file are checked with this before their numbers are used as indices.
     """
@@ -280,15 +263,10 @@ def plausible(batch: SceneBatch) -> np.ndarray:
 
 def drawable(batch: SceneBatch) -> np.ndarray:
     """Whether every number of a scene stands for something, and every measure is finite: (n,) bool."""
-    fine = ((batch.entity >= -1) & (batch.entity < len(ENTITIES))).all(axis=1)
-    fine &= ((batch.paint >= -1) & (batch.paint < len(PAINTS))).all(axis=1)
-    fine &= (
-        (batch.prop >= -1).all(axis=1)
-        & (batch.prop < len(PROPS)).all(axis=1)
-        & (batch.weather < len(WEATHERS))
-    )
+    fine = (batch.weather < len(WEATHERS)) & (batch.camera[:, _FOCAL] >= LEAST_FOCAL)
     fine &= (batch.intensity >= 0) & (batch.intensity <= 1)  # as many drops and flakes are drawn
-    fine &= batch.camera[:, _FOCAL] >= LEAST_FOCAL
+    for column, names in ((batch.entity, ENTITIES), (batch.paint, PAINTS), (batch.prop, PROPS)):
+        fine &= ((column >= -1) & (column < len(names))).all(axis=1)
     for measure in (batch.pose, batch.prop_pose, batch.intensity, batch.sun, batch.camera):
         finite = np.isfinite(measure) & (np.abs(measure) < LARGEST_MEASURE)
         fine &= finite.all(axis=tuple(range(1, finite.ndim)))
@@ -312,25 +290,18 @@ def check_focal(batch: SceneBatch) -> None:
 
 
 def paint_number(entity: str, paint: str) -> int:
-    """The index of the paint that an entity is to have.
-
-    Raises ValueError if the paint is unknown, or the entity keeps its own.
-    """
+    """The index of an entity's paint. Raises ValueError if it is unknown, or the entity keeps its own."""
     number = _index(paint, PAINTS, "paint")
     if entity in NAMED_BY_COLOUR:
-        raise ValueError(
-            f"a {entity} cannot be painted {paint}: its name says its colour, so leave out its paint"
-        )
+        why = "its name says its colour, so leave out its paint"
+        raise ValueError(f"a {entity} cannot be painted {paint}: {why}")
     return number
 
 
 def _index(name: str, names: tuple[str, ...], what: str) -> int:
     if name not in names:
-        similar = get_close_matches(str(name), names, 3, 0.5)
-        hint = (
-            f"did you mean {' or '.join(similar)}?"
-            if similar
-            else f"the names are {', '.join(names[:8])}{', ...' if names[8:] else ''}"
-        )
+        hint = f"the names are {', '.join(names[:8])}{', ...' if names[8:] else ''}"
+        if similar := get_close_matches(str(name), names, 3, 0.5):
+            hint = f"did you mean {' or '.join(similar)}?"
         raise ValueError(f"unknown {what} '{name}': {hint}")
     return names.index(name)
