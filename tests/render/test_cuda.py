@@ -8,7 +8,6 @@ import pytest
 
 pytest.importorskip("ziglang", reason="needs ziglang: pip install '.[dev]'")
 
-from simtown.bench.engines import the_scenes
 from simtown.render.cuda import layout
 from simtown.render.cuda.arrays import LEGACY, CardArray
 from simtown.render.cuda.engine import Cuda
@@ -17,6 +16,7 @@ from simtown.render.raster import Raster, TooManyTrianglesError
 from simtown.scenes.scene import empty_batch
 from simtown.scenes.weather import WEATHERS
 from tests.cuda.host_card import HostCard
+from tests.render.streets import streets as make_streets
 
 WIDTH, HEIGHT = 48, 32
 TWO_AT_ONCE = 2 * WIDTH * HEIGHT / (128 * 128)  # for Cuda.launch
@@ -26,8 +26,7 @@ CALLERS = 4711  # number of a caller's stream
 @pytest.fixture(scope="module")
 def streets():
     """Seven scenes, one of each weather."""
-    scenes = the_scenes(100)
-    return scenes[np.array([np.flatnonzero(scenes.weather == kind)[0] for kind in range(len(WEATHERS))])]
+    return make_streets(len(WEATHERS))
 
 
 @pytest.fixture(scope="module")
@@ -154,9 +153,7 @@ def test_pytorchs_current_stream_is_asked_for(streets, handle, stream, monkeypat
 
 
 def test_the_host_does_not_wait_for_the_caller(streets):
-    """What a caller has queued before, a training step for example, is not done yet when drawing has been
-    queued.
-    """
+    """What a caller has queued before, as a training step, is not done yet when drawing has been queued."""
     card = HostCard(late=True)
     drawer, targets, done = engine(card, at_once=8), arrays(card, len(streets)), []
     card.queue(card.foreign(CALLERS), lambda: done.append(True))
@@ -192,22 +189,19 @@ def test_a_capsule_that_nobody_takes_lets_go():
     assert array.__dlpack_device__() == (2, 0)
 
 
-class OnlyDLPack:
-    """An array of a library that has no __cuda_array_interface__."""
-
-    def __init__(self, array):
-        self.shape, self._array = array.shape, array
-
-    def __dlpack__(self, stream=None):
-        assert stream == 1, "CUDA's default stream"
-        return self._array.__dlpack__(stream=stream)
-
-
 def test_arrays_of_any_library_are_drawn_into(streets, pictures):
     card = HostCard()
     values = card.memory.empty(pictures.rgb.shape, np.uint8)
     array = CardArray(values.ctypes.data, values.shape, np.uint8, card.kind)
-    engine(card).draw_into(streets, OnlyDLPack(array))
+    streams = []
+
+    def capsule(stream):
+        streams.append(stream)
+        return array.__dlpack__()
+
+    # a library without __cuda_array_interface__
+    engine(card).draw_into(streets, SimpleNamespace(shape=array.shape, __dlpack__=capsule))
+    assert streams == [LEGACY]
     assert np.array_equal(values, pictures.rgb)
 
 
@@ -277,8 +271,7 @@ def test_too_many_triangles_are_told_as_by_the_processor(streets, monkeypatch):
 
 def test_launches_are_halved_where_memory_does_not_suffice(streets, pictures):
     for megabytes in (10, 9, 7):
-        card = HostCard(megabytes)
-        drawer = engine(card, at_once=8)
+        drawer = engine(HostCard(megabytes), at_once=8)
         with pytest.warns(CardWarning, match=r"from now on it draws \d scenes? at once") as caught:
             frames = drawer.render(streets, WIDTH, HEIGHT)
         assert_same(frames, pictures)

@@ -1,6 +1,4 @@
-"""The card's structs and numbers are the processor's: job.cuh against layout.py and the modules that it
-repeats.
-"""
+"""The card's structs and numbers are the processor's: job.cuh against layout.py and others."""
 
 import numpy as np
 import pytest
@@ -63,9 +61,7 @@ def test_numbers_are_the_processors():
 
 
 def test_room_suffices_for_every_scene():
-    """Bounds are looked up by kind of thing and by weather; the truth is in the placed meshes and in the
-    light.
-    """
+    """Bounds go by kind of thing and by weather; the truth is in the placed meshes and the light."""
     batch = the_scenes(300)
     size = layout.needs().size(batch, 128, 128)
     meshes = instances(batch)[0]

@@ -1,6 +1,4 @@
-"""Two engines, one street: what the rasteriser draws is compared with OpenGL, object by object and pixel by
-pixel.
-"""
+"""Two engines, one street: the rasteriser against OpenGL, object by object and pixel by pixel."""
 
 from __future__ import annotations
 

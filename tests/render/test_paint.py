@@ -100,9 +100,7 @@ def test_engines_agree_on_painted_bodies(opengl):
 
 @pytest.mark.parametrize(("kind", "yaw"), [("sedan", 0.0), ("tractor", 0.0), ("fire truck", np.pi)])
 def test_only_pixels_with_a_sample_of_the_body_change(kind, yaw):
-    """Which triangle each of a pixel's nine samples shows is found by casting a ray at all of the vehicle's
-    triangles.
-    """
+    """The triangle of each of a pixel's nine samples is found by casting a ray at all triangles."""
     width, height = 64, 48
     batch = portraits(kind, range(PAINTS.index("red"), PAINTS.index("red") + 2), yaw)
     pictures = Raster().render(batch, width, height).rgb.astype(int)
@@ -119,9 +117,7 @@ def test_only_pixels_with_a_sample_of_the_body_change(kind, yaw):
 
 
 def body_samples(batch: SceneBatch, width: int, height: int) -> np.ndarray:
-    """(2 height + 1, 2 width + 1) bool, where the vehicle of the first scene shows its body; sample i stands
-    at pixel i / 2.
-    """
+    """(2 height + 1, 2 width + 1) bool, where the first vehicle shows its body, two samples a pixel."""
     view = views(batch.camera, width, height)[0].astype(float)
     x, y = (np.arange(2 * n + 1) / 2 for n in (width, height))
     across, up = (x - view[13]) / view[12], (view[14] - y) / view[12]
@@ -149,9 +145,7 @@ def body_samples(batch: SceneBatch, width: int, height: int) -> np.ndarray:
 
 @pytest.mark.parametrize("kind", ENTITIES)
 def test_every_kind_is_drawn_in_every_paint(kind):
-    """Each picture is another one, and it shows the paint: the more of a channel that has, the brighter are
-    the pixels that change.
-    """
+    """Each picture differs, and the more of a channel a paint has, the brighter the pixels that change."""
     pictures = Raster().render(portraits(kind, range(-1, len(PAINTS))), 64, 48, geometry=False).rgb
     own, rest = pictures[0], pictures[1:]
     assert np.array_equal(rest[PAINTS.index(BODIES[kind])], own)
