@@ -19,9 +19,7 @@ WIDTH, HEIGHT, SCENES, AT_ONCE = 64, 160, 5, 2
 
 
 def launches_are_what_the_kernels_expect():
-    """Names, blocks, threads, shared memory, and a job in the card's memory that points to the batch and to
-    the pictures.
-    """
+    """Names, blocks, threads, shared memory, and a job that points to the batch and to the pictures."""
     batch, engine = the_scenes(SCENES), Cuda()
     engine.launch = AT_ONCE * WIDTH * HEIGHT / 128**2
     frames = engine.blank(SCENES, WIDTH, HEIGHT)
@@ -80,9 +78,8 @@ def reasons_are_told_in_words():
         assert words in message, message
         assert len(message) < 200
     for function in ("cuModuleLoadData", "cuMemAlloc_v2", "cuMemcpyHtoDAsync_v2"):
-        assert "the graphics card does not work (CUDA says CUDA_ERROR_ILLEGAL_ADDRESS)" in refusal(
-            {"refuses": function}, Cuda
-        )
+        words = "the graphics card does not work (CUDA says CUDA_ERROR_ILLEGAL_ADDRESS)"
+        assert words in refusal({"refuses": function}, Cuda)
     engine, batch = Cuda(), the_scenes(4)
     for function in ("cuLaunchKernel", "cuEventSynchronize"):
         assert "does not work" in refusal({"refuses": function}, lambda: engine.render(batch, 64, 64))

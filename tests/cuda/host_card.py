@@ -34,16 +34,17 @@ _SPACE = 1 << 36  # bytes of addresses; the system gives memory to those that ar
 _UNWRITTEN, _WRITTEN = 1, 1 << 9  # in shim.hpp's Touch.wrote
 _FOUND = "array-bounds,alignment,float-cast-overflow"
 _OPTIONS = (
-    *("-std=c++17", "-nostdinc++", "-fno-exceptions", "-fno-rtti", "-fPIC", "-fno-stack-protector"),
     *(
+        "-std=c++17",
+        "-nostdinc++",
+        "-fno-exceptions",
+        "-fno-rtti",
+        "-fPIC",
+        "-fno-stack-protector",
         "-O2",
-        "-ffp-contract=off",
-        "-fwrapv",
-        "-fno-vectorize",
-        "-fno-slp-vectorize",
-        "-U_FORTIFY_SOURCE",
         "-w",
     ),
+    *("-ffp-contract=off", "-fwrapv", "-fno-vectorize", "-fno-slp-vectorize", "-U_FORTIFY_SOURCE"),
     *("-fsanitize=thread", "-Xclang", f"-fsanitize={_FOUND}", "-Xclang", f"-fsanitize-recover={_FOUND}"),
 )
 _START = """
@@ -106,13 +107,9 @@ def _addresses(size: int) -> np.ndarray:
 
 
 class Memory:
-    """A card's memory.
+    """A card's memory of some megabytes, whose new arrays are full of `filling`.
 
     No address is used twice, and pages between arrays belong to none.
-
-    Args:
-        megabytes: how much may be allocated at a time.
-        filling: what new arrays are full of.
     """
 
     def __init__(self, megabytes: int, filling: int) -> None:

@@ -38,11 +38,8 @@ def run(body, seed=0):
     card = HostCard(1, seed=seed, sources={"k": text})
     given, out = card.memory.empty((THREADS,), np.int32), card.memory.empty((BLOCKS,), np.int32)
     job = card.memory.empty((2,), np.uint64)
-    for array, values in (
-        (given, np.arange(THREADS)),
-        (out, 0),
-        (job, [x.ctypes.data for x in (given, out)]),
-    ):
+    addresses = [given.ctypes.data, out.ctypes.data]
+    for array, values in ((given, np.arange(THREADS)), (out, 0), (job, addresses)):
         array[:] = values
         card.memory.written(array)
     launch = Launch((BLOCKS, 1, 1), THREADS)
@@ -56,20 +53,12 @@ def test_sums(body, seed):
     assert run(body, seed) == [THREADS * (THREADS - 1) // 2] * BLOCKS
 
 
+RACE, UNWRITTEN, SHARED = "since the last barrier", "which nobody wrote", "__shared__ int a[64];"
 FAULTS = [
-    (SUM.replace("__syncthreads();", ""), "since the last barrier"),
-    (
-        WARP_SUM.replace("atomicAdd(out + blockIdx.x, sum)", "out[blockIdx.x] += sum"),
-        "since the last barrier",
-    ),
-    (
-        "__shared__ int a[64]; a[threadIdx.x] = 1; out[blockIdx.x] = a[threadIdx.x ^ 1];",
-        "since the last barrier",
-    ),
-    (
-        "__shared__ int a[64]; if (threadIdx.x) a[threadIdx.x] = 1; __syncthreads(); out[blockIdx.x] = a[0];",
-        "which nobody wrote",
-    ),
+    (SUM.replace("__syncthreads();", ""), RACE),
+    (WARP_SUM.replace("atomicAdd(out + blockIdx.x, sum)", "out[blockIdx.x] += sum"), RACE),
+    (f"{SHARED} a[threadIdx.x] = 1; out[blockIdx.x] = a[threadIdx.x ^ 1];", RACE),
+    (f"{SHARED} if (threadIdx.x) a[threadIdx.x] = 1; __syncthreads(); out[blockIdx.x] = a[0];", UNWRITTEN),
     ("__shared__ int a[4]; a[given[threadIdx.x]] = 1;", "index out of bounds"),
     ("if (given[threadIdx.x + 1] < 0) out[0] = 1;", "reads out of bounds"),
     ("if (threadIdx.x == 0) out[blockIdx.x + 1] = 1;", "writes out of bounds"),
