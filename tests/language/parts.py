@@ -9,7 +9,6 @@ from simtown.core.streams import Stream, choose
 from simtown.language.relations import LATERAL, RADIAL, margins, separations, truths
 from simtown.language.sampler import CAP, JITTER, Examples, ImpossibleError
 from simtown.scenes.camera import Camera
-from simtown.scenes.paint import paintable
 from simtown.scenes.placement import GAP, LANES, SLACK, SWAY, half_sizes
 from simtown.scenes.scene import SceneBatch
 
@@ -157,9 +156,3 @@ def _beside(u, entity, pose, camera):
         if before > along or k == len(pieces) - 1:
             return start + (along - (before - free)), y, yaw
     raise AssertionError
-
-
-def draw_paints(stream, index, entity, frequencies):
-    """(n, v) int8 paints of the vehicles of scenes: indices of PAINTS, -1 where a kind keeps its own."""
-    drawn = choose(stream.uniform(index, entity.shape[1]), np.cumsum(frequencies))
-    return np.where(paintable(entity), drawn, -1).astype(np.int8)

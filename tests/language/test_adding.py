@@ -1,6 +1,4 @@
-"""Every entry of the tables of relations, weathers and phrasings is complete, and a new entry changes no data
-set that does not use it.
-"""
+"""Tables of relations, weathers and phrasings are complete; a new entry changes no data set without it."""
 
 import re
 
@@ -57,8 +55,7 @@ def test_the_first_release_keeps_its_numbers():
     assert RELEASES[0] == (5, 4, 102)
     assert list(RELEASES) == sorted(RELEASES)
     assert DEFAULT_WEATHERS == ("clear", "cloudy", "rain", "fog", "snow", "dusk", "night")
-    assert STYLES["paper"] == (0,)
-    assert STYLES["varied"] == (0, 1, 2, 3, 4)
+    assert (STYLES["paper"], STYLES["varied"]) == ((0,), (0, 1, 2, 3, 4))
 
 
 @pytest.fixture

@@ -69,9 +69,7 @@ def painted(tmp_path_factory):
 
 @pytest.mark.parametrize("bias", [0.0, 0.6])
 def test_blocks_tell_what_the_whole_split_tells(bias, painted, monkeypatch, tmp_path):
-    """Blocks of an odd number of scenes, by one worker or two, are the text of all scenes at once, typical
-    colours included.
-    """
+    """Blocks by one worker or two are the text of all scenes at once, typical colours included."""
     lines = list(captions.captions(painted.train.scenes(), painted.settings.seed, "train", bias))
     monkeypatch.setattr(captioned, "_ROWS", 3)
     monkeypatch.setattr(captioned, "BLOCK", 7)
@@ -102,9 +100,7 @@ def test_the_order_in_which_blocks_end_does_not_matter(painted, monkeypatch):
 
 
 def test_colours_cover_the_paints():
-    """Every paint that some vehicle wears has one name, but for people's skin; nothing that is not paint has
-    one.
-    """
+    """Every paint that some vehicle wears has one name, but for people's skin, and nothing else has."""
     worn = {MATERIALS[m].name for name in ENTITIES for m in np.unique(entity_mesh(name).materials)}
     named = Counter(paint for paints in COLOUR_WORDS.values() for paint in paints)
     assert set(named.values()) == {1}
@@ -185,9 +181,7 @@ def test_colours_are_said_as_often_as_they_are_seen(scenes):
 
 
 def test_colours_follow_exchanged_paint(scenes):
-    """Of a body that takes a paint of another colour, what was said of it before goes to the new colour;
-    kinds named by one say none.
-    """
+    """What was said of a body goes to its new paint's colour; kinds named by a colour say none."""
     keeps = np.array([[ENTITIES[e] in NAMED_BY_COLOUR for e in row] for row in scenes.entity])
     own, told = colours.seen(scenes), body_paints(scenes.entity, scenes.paint)
     assert np.array_equal(colours.seen(replace(scenes, paint=told.astype(np.int8))), own)

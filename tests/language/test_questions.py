@@ -8,7 +8,7 @@ import pytest
 
 from simtown.assets.catalogue import ENTITIES
 from simtown.language import questions
-from simtown.language.questions import LENGTH, PAD, PHRASINGS, STYLES, UNKNOWN, text, vocabulary, words
+from simtown.language.questions import LENGTH, PAD, PHRASINGS, UNKNOWN, text, vocabulary, words
 from simtown.language.relations import RELATION_NAMES
 
 
@@ -28,8 +28,6 @@ def test_phrasings(question, phrasing):
 
 def test_the_papers_phrasing_is_the_first():
     assert text("ambulance", "behind", "SUV") == "Is an ambulance behind an SUV?"
-    assert STYLES["paper"] == (0,)
-    assert STYLES["varied"] == tuple(range(len(PHRASINGS)))
 
 
 def test_every_article_suits_its_name():
@@ -53,9 +51,7 @@ def test_vocabulary_never_changes():
 @pytest.mark.parametrize("phrasing", range(len(PHRASINGS)))
 @pytest.mark.parametrize("relation", RELATION_NAMES)
 def test_every_question_fits(relation, phrasing):
-    """All pairs of names are too many to take in full: each name with each of the longest and shortest, both
-    ways.
-    """
+    """All pairs of names are too many: each name with each of the longest and the shortest, both ways."""
     tokens = vocabulary()
     others = sorted(ENTITIES, key=lambda n: (len(words(n)), len(n)))
     for name, other in product(ENTITIES, (others[0], others[-1], others[-2])):

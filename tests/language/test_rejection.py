@@ -1,6 +1,4 @@
-"""The compiled sampler against a slow one that knows nothing of batches, images or windows, and its
-independence of how it is called.
-"""
+"""The compiled sampler against a slow one without batches, images or windows, called in any way."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -15,6 +13,7 @@ from simtown.language.relations import RELATION_NAMES as NAMES
 from simtown.language.sampler import Recipe, sample
 from simtown.scenes.placement import LEAST_VISIBLE, apart
 from simtown.scenes.silhouette import framed, visibility
+from simtown.scenes.weather import WEATHERS
 from tests.language import parts
 from tests.language.parts import arrays, draw_cameras, mirrored
 
@@ -26,14 +25,14 @@ recipes = st.builds(
     object=st.just(np.array([0.1, 0.2, 0.3, 0.4])),
     distractor=st.booleans(),
     relations=st.sampled_from([NAMES[:2], NAMES, NAMES[2:], NAMES[:1], NAMES[1:3]]),
+    phrasing=st.sampled_from(["paper", "varied"]),
+    weathers=st.sampled_from([("rain",), WEATHERS]),
     jitter=st.sampled_from([0.0, 0.4, 1.0]),
 )
 
 
 def fits(recipe, entity, pose, camera):
-    """Whether a scene, and each of its mirror images that count, is in the picture with enough of every
-    vehicle visible.
-    """
+    """Whether a scene and each mirror image that counts is in the picture with every vehicle visible."""
     axes = {rel.RELATIONS[r].axis for r in rel.relation_numbers(recipe.relations)}
     images = [(0,)] * (0 in axes)
     if entity.shape[1] == 2:
@@ -45,9 +44,7 @@ def fits(recipe, entity, pose, camera):
 
 
 def slowly(recipe, index):
-    """Entities, poses, (subject, relation) and numbers of proposals of one example, by the functions that
-    take many scenes.
-    """
+    """Entities, poses, (subject, relation) and proposals of one example, by functions of many scenes."""
     numbers, tried = np.array([index]), {"placement": 0, "question": 0, "distractor": 0}
     entity, camera = parts.draw_entities(recipe, numbers, {}), draw_cameras(recipe, numbers)
     wanted = rel.relation_numbers(recipe.relations)
@@ -107,7 +104,9 @@ def test_an_example_is_the_same_alone_and_among_others(recipe, numbers):
     together = sample(recipe, np.array(numbers))
     alone = [sample(recipe, np.array([number])) for number in numbers]
     for name, values in arrays(together).items():
-        assert np.array_equal(values, np.concatenate([arrays(one)[name] for one in alone])), name
+        expected = np.concatenate([arrays(one)[name] for one in alone])
+        assert values.dtype == expected.dtype
+        assert np.array_equal(values, expected), name
     for loop, counts in together.tried.items():
         assert counts == tuple(sum(one.tried[loop][k] for one in alone) for k in (0, 1))
 

@@ -17,9 +17,7 @@ quick = settings(max_examples=60)
 
 @pytest.fixture(scope="module")
 def scenes():
-    """(poses (n, 3, 3), camera rows) of random vehicles before random cameras, and their places as seen (n,
-    3, 2).
-    """
+    """Poses (n, 3, 3) and camera rows of random vehicles, and their places as seen (n, 3, 2)."""
     rng = np.random.default_rng(6)
     n = 3000
     pose = rng.uniform([-9, -2.3, -4], [9, 2.3, 4], (n, 3, 3)).astype(np.float32)

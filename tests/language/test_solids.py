@@ -86,9 +86,7 @@ def test_vehicles_look_along_their_yaw_and_people_at_the_viewer():
 
 
 def heights_around(corners, x, y):
-    """Least and greatest height of the uppermost of (t, 3, 3) triangles, by a ray from above at a point and
-    at eight a micrometre away.
-    """
+    """Least and greatest height of (t, 3, 3) triangles over a point and eight a micrometre away."""
     found = []
     for dx, dy in np.array([[0, 0], *([np.cos(a), np.sin(a)] for a in np.arange(8) * np.pi / 4)]) * 1e-6:
         sides = np.roll(corners[:, :, :2], -1, axis=1) - corners[:, :, :2]
