@@ -33,8 +33,7 @@ class Vehicle:
 
     Attributes:
         entity: its name in the catalogue.
-        x: of the middle of its footprint, to the viewer's right, metres.
-        y: of the same point, away from the viewer, metres.
+        x: of the middle of its footprint, metres; `y` too.
         yaw: radians counter-clockwise, 0 along +x.
         paint: name of its body's paint, one of PAINTS; None is the entity's own.
     """
@@ -52,9 +51,7 @@ class Prop:
 
     Attributes:
         kind: its name in PROPS.
-        x: to the viewer's right, metres.
-        y: away from the viewer, metres.
-        z: height above the ground, metres.
+        x: metres; `y` too, and `z`, the height above the ground.
         yaw: radians counter-clockwise.
         scale: 1 is the size in the catalogue.
         style: a number that picks tints, lit windows and a person's pose.

@@ -9,12 +9,11 @@ from scipy.stats import chisquare
 
 from simtown.assets.catalogue import BODIES, ENTITIES, NAMED_BY_COLOUR
 from simtown.assets.palette import COLOUR_WORDS, PAINTS
-from simtown.core.streams import Stream
 from simtown.datasets.settings import Settings
 from simtown.language.sampler import Examples, sample
 from simtown.scenes.paint import NATURAL, STUFFS, body_paints, paint_frequencies, paintable
 from simtown.scenes.scene import Scene, SceneBatch, Vehicle, empty_batch, plausible
-from tests.language.parts import arrays, draw_paints
+from tests.language.parts import arrays
 
 ALL = Settings(entities=len(ENTITIES), n=2000, frequencies="uniform", seed=4)
 
@@ -125,12 +124,6 @@ def test_paints_are_as_frequent_as_their_table(choice, split):
         assert chisquare(counts[some], table[some] * len(part)).pvalue > 1e-3
     same = (scene.paint[:, 0] == scene.paint[:, 1])[~keeps.any(axis=1)]
     assert same.mean() == pytest.approx((table * table).sum(), abs=4 * np.sqrt(0.25 / len(same)))
-
-
-def test_empty_slots_are_not_painted():
-    entity = np.array([[3, -1], [-1, ENTITIES.index("red truck")]])
-    paint = draw_paints(Stream(0, "train", "paint"), np.arange(2), entity, paint_frequencies("uniform"))
-    assert (paint >= 0).tolist() == [[True, False], [False, False]]
 
 
 def test_bodies_show_their_paint():

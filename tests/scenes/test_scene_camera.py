@@ -66,8 +66,7 @@ def test_projection_is_the_pinhole_matrix(camera, size, pose, points):
     assert np.allclose(got[:, 2], depth, atol=2e-5)
     fine = depth > 2.0
     scale = camera.focal * min(size[0], 16 / 9 * size[1])
-    assert np.allclose(got[fine, 0], (u / depth)[fine], atol=1e-5 * scale)
-    assert np.allclose(got[fine, 1], (v / depth)[fine], atol=1e-5 * scale)
+    assert np.allclose(got[fine, :2], np.stack([u / depth, v / depth], axis=1)[fine], atol=1e-5 * scale)
 
 
 @quick
@@ -110,12 +109,10 @@ def test_pictures_of_other_sizes_are_the_same_picture(camera, height):
     points = np.array([[1.0, 2.0, 1.5], [-3.0, 0.0, 0.0], [0.5, 7.0, 6.0]])
     pose = (0.5, 1.0, 0.0, 0.3, 1.0)
     width = height // 9 * 16
-    small = projected(camera, (width, height), pose, points)
-    large = projected(camera, (2 * width, 2 * height), pose, points)
-    tall = projected(camera, (width, 2 * height), pose, points)
-    assert np.allclose(large[:, :2], 2 * small[:, :2], atol=2e-4 * height)
-    assert np.allclose(tall[:, 0], small[:, 0], atol=2e-4 * height)
-    assert np.allclose(tall[:, 1], small[:, 1] + height, atol=2e-4 * height)
+    sizes = ((width, height), (2 * width, 2 * height), (width, 2 * height))
+    small, large, tall = (projected(camera, size, pose, points)[:, :2] for size in sizes)
+    assert np.allclose(large, 2 * small, atol=2e-4 * height)
+    assert np.allclose(tall - small, [0, height], atol=2e-4 * height)
 
 
 def test_points_behind_the_camera_stay_finite():

@@ -154,10 +154,10 @@ def test_visible_shares_of_crowds_turned_in_any_way_are_those_of_the_pictures(se
 def test_crowds_hide_each_other_and_are_as_many_as_they_may_be():
     """What the test above says is said of something."""
     entity, pose, camera = crowds(np.random.default_rng(0), 300)
-    there = (entity >= 0).sum(axis=1)
+    vehicles = (entity >= 0).sum(axis=1)
     shares = visibility(entity, pose, camera)[entity >= 0]
-    assert there.min() == 1
-    assert there.max() >= 6
+    assert vehicles.min() == 1
+    assert vehicles.max() >= 6
     assert (shares < 0.5).mean() > 0.03
     assert (shares < 1).mean() > 0.1
 
@@ -204,10 +204,9 @@ def test_a_mesh_of_any_size_has_room(monkeypatch):
         triangles=last_copies,
     )
     entity = np.array([[number, ENTITIES.index("bicycle")]], dtype=np.int16)
-    pose = np.array([[[0.0, 1.85, 0.3], [0.2, -1.85, 0.0]]], dtype=np.float32)
-    camera = Camera().row()[None]
-    expected = unclipped_boxes(entity, pose, camera, *NOMINAL), visibility(entity, pose, camera)
+    scene = entity, np.array([[[0.0, 1.85, 0.3], [0.2, -1.85, 0.0]]], dtype=np.float32), fixed_cameras(1)
+    shares, box = visibility(*scene), unclipped_boxes(*scene, *NOMINAL)
     monkeypatch.setattr(silhouette, "shapes", lambda: shapes_of(large))
-    assert np.array_equal(unclipped_boxes(entity, pose, camera, *NOMINAL), expected[0])
-    assert np.array_equal(visibility(entity, pose, camera), expected[1])
-    assert 0 < expected[1].min() < 1
+    assert np.array_equal(unclipped_boxes(*scene, *NOMINAL), box)
+    assert np.array_equal(visibility(*scene), shares)
+    assert 0 < shares.min() < 1
