@@ -41,8 +41,8 @@ NUMBERS = {
 
 def compiled_values(expressions: list[str]) -> list[float]:
     lines = "\n".join(f"out[{i}] = (double)({expression});" for i, expression in enumerate(expressions))
-    text = source("setup") + f'extern "C" __global__ void k(double* out) {{ if (threadIdx.x == 0) {{ {lines} }} }}'
-    card = HostCard(1, sources={"k": text})
+    kernel = f'extern "C" __global__ void k(double* out) {{ if (threadIdx.x == 0) {{ {lines} }} }}'
+    card = HostCard(1, sources={"k": source("setup") + kernel})
     out = card.memory.empty((len(expressions),), np.float64)
     card.launch(card.kernel("k"), Launch((1, 1, 1), 32), card.stream(), card.argument(out.ctypes.data))
     return out.tolist()

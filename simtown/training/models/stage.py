@@ -46,8 +46,8 @@ class Label(NamedTuple):
 class _Source:
     """Maps of (b, channels, h, w) and what labels add to them, as the kernels read them.
 
-    In the kernels (simtown/kernels/processor/layers.cpp) maps are (pictures, groups, lanes), see Places. What is
-    known of a channel stands in all its lanes. Result n is of picture n % pictures.
+    In simtown/kernels/processor/layers.cpp maps are (pictures, groups, lanes), see Places. What is known of a
+    channel stands in all its lanes. Result n is of picture n % pictures.
     """
 
     def __init__(self, x: torch.Tensor, added: torch.Tensor | None, places: Places | None) -> None:
