@@ -73,7 +73,9 @@ def test_blocks_tell_what_the_whole_split_tells(bias, painted, monkeypatch, tmp_
     lines = list(captions.captions(painted.train.scenes(), painted.settings.seed, "train", bias))
     monkeypatch.setattr(captioned, "_ROWS", 3)
     monkeypatch.setattr(captioned, "BLOCK", 7)
-    count, example = captioned.write_captions(tmp_path / "captions.txt", painted, "train", bias)
+    count, example = captioned.write_captions(
+        tmp_path / "captions.txt", captioned.caption_blocks(painted, "train", bias)
+    )
     assert (tmp_path / "captions.txt").read_text() == "".join(f"{line}\n" for line in lines)
     assert (count, example) == (len(lines), lines[1])
 
