@@ -21,20 +21,9 @@ from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, PROPS, STREET
 from simtown.assets.palette import CLOUD, GLOW, GROUND, HEADLAMP, MATERIALS, ROAD
 from simtown.core.extras import how_to_install
+from simtown.render import light as columns_of
 from simtown.render.frames import Frames, check_size
-from simtown.render.light import (
-    AMOUNT,
-    DENSITY,
-    FOG,
-    HORIZON,
-    LAMPS,
-    SHADOW,
-    STARS,
-    SUN,
-    THICK,
-    TOP,
-    VEHICLE_SUN,
-)
+from simtown.render.light import DENSITY, FOG, LAMPS, THICK
 from simtown.render.mesh_tables import town
 from simtown.render.raster import scenes_of
 from simtown.scenes.camera import NEAR
@@ -42,8 +31,7 @@ from simtown.scenes.scene import SceneBatch, check_scenes
 
 #: Colour is drawn this many times denser, on top of pyrender's four samples.
 _DENSE = 2
-#: Where the sky hangs and where the view ends, metres: behind the hills, and near enough for 24 bits of
-#: depth.
+#: Where the sky hangs (behind the hills) and the view ends (near enough for 24 bits of depth), metres.
 _SKY, _FAR = 900.0, 1000.0
 _SKY_STRIPS = 24
 #: Nearness of what is a metre away, as the rasteriser's samples have it.
@@ -76,20 +64,17 @@ class _Street(NamedTuple):
     def matrix(self, slot: int) -> np.ndarray:
         """(4, 4) from a slot's mesh to the world."""
         x, y, z, c, s, scale = self.poses[slot]
-        return np.array(
-            [(scale * c, -scale * s, 0, x), (scale * s, scale * c, 0, y), (0, 0, scale, z), (0, 0, 0, 1.0)]
-        )
+        along, across = (scale * c, -scale * s, 0, x), (scale * s, scale * c, 0, y)
+        return np.array([along, across, (0, 0, scale, z), (0, 0, 0, 1.0)])
 
     def project(self, spots: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Picture x and y (pixels) and depth (metres) of points (..., 3) of the world."""
         away = spots - self.view[:3]
         depth = away @ self.view[9:12]
         share = self.view[12] / np.maximum(depth, 1e-3)
-        return (
-            self.view[13] + share * (away @ self.view[3:6]),
-            self.view[14] - share * (away @ self.view[6:9]),
-            depth,
-        )
+        x = self.view[13] + share * (away @ self.view[3:6])
+        y = self.view[14] - share * (away @ self.view[6:9])
+        return x, y, depth
 
 
 def _import_pyrender() -> Any:
@@ -115,10 +100,7 @@ def _no_platform(error: Exception) -> NoOpenGLError:
 
 @lru_cache(maxsize=1)
 def _offscreen() -> Any:
-    """The process's one off-screen context, which is resized as needed.
-
-    Deleting one of two contexts would close the display of both.
-    """
+    """The process's one off-screen context: deleting one of two would close the display of both."""
     pyrender = _import_pyrender()
     try:
         screen = pyrender.OffscreenRenderer(64, 64)
@@ -167,9 +149,8 @@ class OpenGL:
         self._resize(width, height)
         depths: dict[int, np.ndarray] = {}
         for n, street in enumerate(streets):
-            if (
-                geometry or (street.light[[STARS, LAMPS, AMOUNT]] > 0).any()
-            ):  # depth hides what is behind things
+            layered = street.light[[columns_of.STARS, LAMPS, columns_of.AMOUNT]] > 0
+            if geometry or layered.any():  # depth hides what is behind things
                 names, depths[n] = self._geometry(street, scenes["ids"])
                 if geometry:
                     frames.ids[n], frames.depth[n] = names, depths[n]
@@ -219,9 +200,8 @@ class OpenGL:
         nodes = self._nodes.setdefault(mesh, [])
         if not nodes:
             shape = atlas().mesh(mesh)
-            primitive = self._pyrender.Primitive(
-                shape.vertices, indices=shape.triangles, material=self._paint
-            )
+            given = {"indices": shape.triangles, "material": self._paint}
+            primitive = self._pyrender.Primitive(shape.vertices, **given)
             nodes.append(self._scene.add(self._pyrender.Mesh([primitive])))
         while len(nodes) <= copy:
             nodes.append(self._scene.add(nodes[0].mesh))
@@ -230,14 +210,11 @@ class OpenGL:
     def _colour(self, street: _Street) -> np.ndarray:
         """(dense h, dense w, 3) float32 colour in [0, 1] of one scene, without halos and what falls."""
         width, height = self._screen.viewport_width // _DENSE, self._screen.viewport_height // _DENSE
-        corners, colours = (
-            np.concatenate(passes)
-            for passes in zip(_sky(street, width, height), _painted(street), strict=True)
-        )
+        passes = zip(_sky(street, width, height), _painted(street), strict=True)
+        corners, colours = map(np.concatenate, passes)
         scene = self._pyrender.Scene(bg_color=[0.0, 0.0, 0.0, 0.0])
-        soup = self._pyrender.Primitive(
-            corners.reshape(-1, 3), color_0=colours.reshape(-1, 4), material=self._paint
-        )
+        given = {"color_0": colours.reshape(-1, 4), "material": self._paint}
+        soup = self._pyrender.Primitive(corners.reshape(-1, 3), **given)
         scene.add(self._pyrender.Mesh([soup]))
         self._place_camera(scene, self._add_camera(scene), street.view, _DENSE)
         flags = self._pyrender.RenderFlags.FLAT | self._pyrender.RenderFlags.RGBA
@@ -255,41 +232,30 @@ def _painted(street: _Street) -> tuple[np.ndarray, np.ndarray]:
     starts, stops = a.triangle_start[street.meshes[slots]], a.triangle_start[street.meshes[slots] + 1]
     triangle = np.concatenate([np.arange(i, j) for i, j in zip(starts, stops, strict=True)])
     owner = np.repeat(slots, stops - starts)
-    matrix = np.stack([street.matrix(slot) for slot in slots])[
-        np.repeat(np.arange(len(slots)), stops - starts)
-    ]
+    matrices = np.stack([street.matrix(slot) for slot in slots])
+    matrix = np.repeat(matrices, stops - starts, axis=0)
     shape = a.vertices[a.triangles[triangle]].astype(np.float64)
     corners = shape @ matrix[:, :3, :3].transpose(0, 2, 1) + matrix[:, None, :3, 3]
     normals = a.normals[triangle, :3].astype(np.float64)
     materials = np.where(a.body[triangle], street.paints[owner], a.materials[triangle])
     c, s = street.poses[owner, 3], street.poses[owner, 4]
-    sun = np.stack(
-        [c * light[0] + s * light[1], c * light[1] - s * light[0], np.full(len(c), light[2])], axis=1
-    )
+    along, across = c * light[0] + s * light[1], c * light[1] - s * light[0]
+    sun = np.stack([along, across, np.full(len(c), light[2])], axis=1)
     facing = np.maximum((normals * sun).sum(axis=1), 0.0)
     # snow lies on hills, as in draw_instances
     upright = np.where(owner == 0, np.maximum(normals[:, 2], 0.55), normals[:, 2])
     ray = corners.mean(axis=1) - street.view[:3]
-    turned = np.stack(
-        [c * normals[:, 0] - s * normals[:, 1], s * normals[:, 0] + c * normals[:, 1], normals[:, 2]], axis=1
-    )
+    x, y, z = normals.T
+    turned = np.stack([c * x - s * y, s * x + c * y, z], axis=1)
     mirrored = ray[:, 2] - 2.0 * (ray * turned).sum(axis=1) * normals[:, 2]
     glance = mirrored / np.sqrt((ray * ray).sum(axis=1))
-    suns = np.where(street.meshes[owner] < len(ENTITIES), VEHICLE_SUN, SUN)
+    suns = np.where(street.meshes[owner] < len(ENTITIES), columns_of.VEHICLE_SUN, columns_of.SUN)
     colours = np.zeros((len(owner), 3), dtype=np.float32)
-    kernels.call(
-        "shade_faces",
-        **town(),
-        light=light.astype(np.float32),
-        suns=suns.astype(np.int64),
-        face_materials=materials.astype(np.uint8),
-        face_styles=street.styles[owner],
-        face_parts=a.parts[triangle],
-        nz=upright.astype(np.float32),
-        facing=facing.astype(np.float32),
-        glance=glance.astype(np.float32),
-        out=colours,
-    )
+    numbers = {"light": light, "nz": upright, "facing": facing, "glance": glance}
+    given = {name: values.astype(np.float32) for name, values in numbers.items()}
+    given |= {"suns": suns.astype(np.int64), "face_materials": materials.astype(np.uint8)}
+    given |= {"face_styles": street.styles[owner], "face_parts": a.parts[triangle]}
+    kernels.call("shade_faces", **town(), **given, out=colours)
     kind = _KINDS[materials]
     flat = (owner == 0) & ((kind == GROUND) | (kind == ROAD) | (normals[:, 2] > 0.5))
     depth = np.maximum(street.project(corners)[2], 0.0)
@@ -308,7 +274,7 @@ def _clear_air(density: np.ndarray | float, thick: float, depth: np.ndarray) -> 
 
 def _sky(street: _Street, width: int, height: int) -> tuple[np.ndarray, np.ndarray]:
     """As _painted: strips behind everything, so that multisampling blends edges with the sky."""
-    view, light = street.view, street.light
+    view, light, horizon, top_of_sky = street.view, street.light, columns_of.HORIZON, columns_of.TOP
     # slopes against the view's axis, a pixel over
     top = (view[14] + 1) / view[12]
     bottom = (view[14] - height - 1) / view[12]
@@ -316,7 +282,7 @@ def _sky(street: _Street, width: int, height: int) -> tuple[np.ndarray, np.ndarr
     t = np.clip(slopes * 1.9, 0.0, 1.0)
     t = (t * (2.0 - t))[:, None]
     haze = min(light[DENSITY] * 28.0 + light[THICK] * 16.0, 1.0) * (1.0 - 0.5 * t)
-    colour = light[HORIZON : HORIZON + 3] * (1 - t) + light[TOP : TOP + 3] * t
+    colour = light[horizon : horizon + 3] * (1 - t) + light[top_of_sky : top_of_sky + 3] * t
     colour = colour * (1 - haze) + light[FOG : FOG + 3] * haze
     rgba = np.concatenate([colour, np.zeros((len(t), 1))], axis=1)
     ahead = view[:3] + _SKY * (view[9:12] + slopes[:, None] * view[6:9])
@@ -334,13 +300,12 @@ def _on_the_ground(rgb: np.ndarray, share: np.ndarray, street: _Street) -> np.nd
     slope = (view[14] - (np.arange(len(rgb)) + 0.5) / _DENSE) / view[12]
     # of a ray through the row, a metre ahead: ground is at one depth all along it
     down = -(view[11] + slope * view[8])
-    air = np.where(
-        down > 1e-3, _clear_air(light[DENSITY], light[THICK], view[2] / np.maximum(down, 1e-3)), 0.0
-    )
+    depth = view[2] / np.maximum(down, 1e-3)
+    air = np.where(down > 1e-3, _clear_air(light[DENSITY], light[THICK], depth), 0.0)
     clear = share * air.astype(np.float32)[:, None, None]
     out = rgb + (share - clear) * (light[FOG : FOG + 3].astype(np.float32) - rgb)
     shadow = _rings(street, _shadows(street), (1.06, 0.99, 0.92), 85, rgb.shape)
-    out *= 1 - np.float32(light[SHADOW] / 255.0) * shadow * clear
+    out *= 1 - np.float32(light[columns_of.SHADOW] / 255.0) * shadow * clear
     if light[LAMPS] > 0:
         pool = _rings(street, _pools(street), (1.0, 0.78, 0.56, 0.34), 50, rgb.shape)
         warm = np.array([0.19, 0.155, 0.085], dtype=np.float32)
@@ -400,9 +365,8 @@ def _rings(
     for i, size in enumerate(sizes):
         for polygon in polygons:
             middle = polygon.mean(axis=0)
-            x, y, depth = street.project(
-                np.column_stack([middle + (polygon - middle) * size, np.zeros(len(polygon))])
-            )
+            corners = np.column_stack([middle + (polygon - middle) * size, np.zeros(len(polygon))])
+            x, y, depth = street.project(corners)
             if (depth >= NEAR).all():
                 # 4 bits below a pixel
                 spots = np.clip((np.stack([x, y], axis=1) * _DENSE - 0.5) * 16, -(1 << 19), 1 << 19)

@@ -1,6 +1,4 @@
-"""A sweep grows: other sizes, seeds and worlds leave what is done as it is; other settings are refused before
-anything starts.
-"""
+"""A sweep grows: other sizes, seeds and worlds leave what is done; other settings are refused at once."""
 
 import json
 import shutil
@@ -118,9 +116,8 @@ def test_a_kept_cell_of_other_settings_or_examples_is_refused_before_anything_st
     sweep("--resume-from", "kept", seeds=[0, 1], fit="patience = 7").refuses("kept", "patience 10, now 7")
     path = Path("kept/question-only-3-10-seed1.json")
     edited(path, lambda cell: cell["run"]["data"]["examples"].update(train="0" * 64))
-    sweep("--resume-from", "kept", seeds=[0, 1, 2]).refuses(
-        "question-only-3-10-seed1", "other train examples", "3-seed1-10"
-    )
+    refused = sweep("--resume-from", "kept", seeds=[0, 1, 2])
+    refused.refuses("question-only-3-10-seed1", "other train examples", "3-seed1-10")
     changed = {name for name, content in snapshot(".").items() if before.get(name) != content}
     assert changed == {path, Path("grid.toml")}
     path.write_text(path.read_text()[:-50])
@@ -130,9 +127,7 @@ def test_a_kept_cell_of_other_settings_or_examples_is_refused_before_anything_st
 
 
 def test_an_adaptive_sweep_ends_alike_however_often_it_is_stopped(sweep, cli, monkeypatch):
-    """Stopped after every cell, every other time with all but the kept cells lost: the same cells, the same
-    answers.
-    """
+    """Stopped after every cell, every other time with all but the kept cells lost."""
     grid = {"sizes": [50], "seeds": [0, 1]}
     words = ["--adaptive", "0.51"]
     sweep(*words, "--resume-from", "kept", **grid).succeeds()
