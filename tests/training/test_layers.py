@@ -33,9 +33,7 @@ def test_wide_is_a_plain_layer_in_another_unit():
 
 
 def dead(plain, seed, steps=60):
-    """Share of the first layer's ReLU units that no longer differ between inputs, after Adam on labels that
-    nothing explains.
-    """
+    """Share of the first layer's ReLU units that no longer differ between inputs, after Adam on noise."""
     torch.manual_seed(seed)
     x = torch.relu(torch.randn(1024, 3000)) / 2
     head = perceptron(3000, *HEAD)
