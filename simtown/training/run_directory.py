@@ -71,7 +71,7 @@ def opened(
     device = torch.device(settings.device)
     card = torch.cuda.get_device_name(device) if device.type == "cuda" else ""
     data = {"name": dataset.name, **identity.world(dataset.settings), "examples": examples}
-    machine = {"device": card or platform.processor() or platform.machine()}
+    machine: dict[str, Any] = {"device": card or platform.processor() or platform.machine()}
     machine |= {"threads": torch.get_num_threads(), "system": platform.platform()}
     own = {name: getattr(settings, name) for name in ("model", "train_size", "seed")}
     fresh: dict[str, Any] = {"status": "running", **own}

@@ -120,10 +120,14 @@ class Size(NamedTuple):
 def columns(size: Size) -> dict[str, Shaped]:
     """The arrays of a :class:`SceneBatch`, as they are sent to the card."""
     n, v, p = size.scenes, size.vehicles, size.props
-    vehicles = {"entity": ((n, v), "i2"), "pose": ((n, v, 3), "f4"), "paint": ((n, v), "i1")}
-    props = {"prop": ((n, p), "i2"), "prop_pose": ((n, p, 5), "f4"), "prop_style": ((n, p), "u2")}
-    weather = {"weather": ((n,), "u1"), "intensity": ((n,), "f4"), "sun": ((n, 2), "f4")}
-    others = {"fall_seed": ((n,), "u4"), "camera": ((n, 7), "f4")}
+    vehicles: dict[str, Any] = {"entity": ((n, v), "i2"), "pose": ((n, v, 3), "f4"), "paint": ((n, v), "i1")}
+    props: dict[str, Any] = {
+        "prop": ((n, p), "i2"),
+        "prop_pose": ((n, p, 5), "f4"),
+        "prop_style": ((n, p), "u2"),
+    }
+    weather: dict[str, Any] = {"weather": ((n,), "u1"), "intensity": ((n,), "f4"), "sun": ((n, 2), "f4")}
+    others: dict[str, Any] = {"fall_seed": ((n,), "u4"), "camera": ((n, 7), "f4")}
     return _shaped({**vehicles, **props, **weather, **others})
 
 
@@ -136,14 +140,18 @@ def work(size: Size) -> dict[str, Shaped]:
     n, slots, lamps, high = size.scenes, size.slots, size.most_lamps, 2 * size.height + 1
     faces, tags, pieces = size.most_faces, size.most_faces + 1, size.most_pieces
     ground = size.ground_faces + 1
-    scenes = {"failed": ((n,), "u1"), "counts": ((n,), COUNTS), "rows": ((n, high), ROW)}
+    scenes: dict[str, Any] = {"failed": ((n,), "u1"), "counts": ((n,), COUNTS), "rows": ((n, high), ROW)}
     scenes |= {"views": ((n, VIEW_STRIDE), "f4"), "lights": ((n, LIGHT_STRIDE), "f4")}
-    things = {"places": ((n, slots), PLACE), "ends": ((n, slots + 1), "i4")}
+    things: dict[str, Any] = {"places": ((n, slots), PLACE), "ends": ((n, slots + 1), "i4")}
     things |= {"shadow_shapes": ((n, slots), SHAPE), "shadow_edges": ((n, slots, MOST_EDGES, 4), "f4")}
     things |= {"contact_shapes": ((n, slots), SHAPE), "contacts": ((n, slots), CONTACT)}
-    light = {"halos": ((n, lamps), HALO)}
+    light: dict[str, Any] = {"halos": ((n, lamps), HALO)}
     light |= {"pool_shapes": ((n, 2 * lamps), SHAPE), "pools": ((n, 2 * lamps), POOL)}
-    triangles = {"faces": ((n, faces), "u4"), "packed": ((n, tags), "u8"), "owners": ((n, tags), "u1")}
+    triangles: dict[str, Any] = {
+        "faces": ((n, faces), "u4"),
+        "packed": ((n, tags), "u8"),
+        "owners": ((n, tags), "u1"),
+    }
     triangles |= {"flats": ((n, ground, 4), "f4"), "planes": ((n, tags, 4), "f4")}
     triangles |= {"boxes": ((n, pieces), BOX), "records": ((n, pieces), RECORD)}
     triangles |= {"lengths": ((n, pieces), "u1"), "larges": ((n, size.most_larges), LARGE)}
@@ -174,7 +182,7 @@ def town() -> tuple[dict[str, np.ndarray], dict[str, int]]:
     a, (palette, kinds, tints, roles) = atlas(), tables()
     extra = a.materials.astype(np.int32) | a.parts.astype(np.int32) << 8 | a.body.astype(np.int32) << 16
     rows = {"vertices": a.vertices, "hull": a.hull, "palette": palette, "tints": tints}
-    arrays = {name: _padded(values) for name, values in rows.items()}
+    arrays: dict[str, np.ndarray] = {name: _padded(values) for name, values in rows.items()}
     for name in ("triangle_start", "hull_start", "lamp_start"):
         arrays[name] = getattr(a, name).astype(np.int32)
     arrays |= {"triangles": np.column_stack([a.triangles, extra]), "normals": a.normals}
