@@ -29,18 +29,11 @@ def item_sets(draw, graded=None, learn=None):
     if learn is False or (learn is None and draw(st.booleans())) or train.all():
         train[:] = False
     has_counts = draw(st.booleans()) if graded is None else graded
-    return ItemSet(
-        relation="things",
-        classes=tuple(f"c{i}" for i in range(c)),
-        words=tuple((f"c{i}",) for i in range(c)),
-        subjects=tuple(f"s{i}" for i in rng.integers(0, 3, n)),
-        gold=gold,
-        other=np.full(n, -1),
-        train=train,
-        counts=counts if has_counts else None,
-        templates=("[X] is [Y]",),
-        choices=choices,
-    )
+    about = {"gold": gold, "train": train, "choices": choices, "counts": counts if has_counts else None}
+    classes, subjects = (f"c{i}" for i in range(c)), (f"s{i}" for i in rng.integers(0, 3, n))
+    named = {"classes": tuple(classes), "subjects": tuple(subjects), "templates": ("[X] is [Y]",)}
+    words = tuple((name,) for name in named["classes"])
+    return ItemSet(relation="things", words=words, other=np.full(n, -1), **named, **about)
 
 
 def scores_of(data, seed, count=None):

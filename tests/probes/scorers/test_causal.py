@@ -9,12 +9,8 @@ transformers = pytest.importorskip("transformers", reason="needs transformers: p
 from simtown.probes.scorers import open_scorer  # noqa: E402
 from tests.probes.tiny import CAUSAL, CLOSE, SENTENCES  # noqa: E402
 
-CONTEXTS = [
-    "the [BLANK] is yellow.",
-    "[BLANK] is a colour",
-    "a car stands behind the [BLANK]",
-    "the [BLANK] is not seen",
-]
+CONTEXTS = ["the [BLANK] is yellow.", "[BLANK] is a colour", "a car stands behind the [BLANK]"]
+CONTEXTS += ["the [BLANK] is not seen"]
 TARGETS = ["banana", "turquoise bus", "bus", ["red", "the"], ["yellow", "worn-out bus", "yellow"]]
 TEXTS = [*SENTENCES, "bus", SENTENCES[0]]
 
