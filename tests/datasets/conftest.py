@@ -5,11 +5,16 @@ import json
 import os
 import pickle
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from simtown.core.pool import ignore
+from simtown.datasets.generate import generate
+
+#: Files of a data set that say nothing of its examples.
+MADE_AFTER = ("timings.json", "preview.png")
 
 
 @dataclass(frozen=True)
@@ -70,6 +75,22 @@ def gate(tmp_path_factory, monkeypatch, started):
     yield build
     for one in made:
         one.close()
+
+
+@pytest.fixture(scope="session")
+def assert_whole(tmp_path_factory, contents):
+    """assert_whole(directory, settings): it holds what one undisturbed process makes, and no other file."""
+
+    @cache
+    def alone(settings):
+        directory = tmp_path_factory.mktemp("alone")
+        generate(settings, directory, workers=1)
+        return contents(directory, besides=MADE_AFTER)
+
+    def check(directory, settings):
+        assert contents(directory, besides=MADE_AFTER) == alone(settings)
+
+    return check
 
 
 class Scattered:

@@ -31,7 +31,6 @@ from tests.datasets.s3 import bucket
 SETTINGS = Settings(entities=20, n=40, val=10, test=10, width=32, height=32, shard=10)
 WORDS = ["--entities", 20, "--n", 40, "--val", 10, "--test", 10, "--size", 32, "--shard", 10]
 LARGE = Settings(entities=20, n=3_000, val=20, test=20, width=64, height=64, masks=True, shard=50)
-MADE_AFTER = ("timings.json", "preview.png")
 #: Of every node: no processors at the head, so that whatever dies is no piece of the cluster's own.
 NODE = {"object_store_memory": 80_000_000, "include_dashboard": False}
 
@@ -69,18 +68,12 @@ class Witness(ProgressCallback):
         self.made += examples
 
 
-@pytest.fixture
-def undisturbed(tmp_path, contents):
-    generate(SETTINGS, tmp_path / "alone", workers=1)
-    return contents(tmp_path / "alone", besides=MADE_AFTER)
-
-
-def test_a_cluster_makes_the_bytes_of_one_process(tmp_path, contents, cli, undisturbed):
+def test_a_cluster_makes_the_bytes_of_one_process(tmp_path, contents, cli, assert_whole):
     """By the command, on a node of two processors; then what is missing of it; then what cannot be made."""
     with nodes(1, processors=2) as (cluster, _, _):
         words = ["generate", *WORDS, "--engine", "ray", "--address", cluster.address, "--out"]
         assert "40 train" in cli(*words, tmp_path / "town").succeeds().out
-        assert contents(tmp_path / "town", besides=MADE_AFTER) == undisturbed
+        assert_whole(tmp_path / "town", SETTINGS)
         assert json.loads((tmp_path / "town" / "timings.json").read_text())["runs"][0]["workers"] == 2
         (tmp_path / "town" / "train-00002.h5").unlink()
         (tmp_path / "town" / ".val-00000.h5.0123456789abcdef.tmp").touch()
@@ -88,7 +81,7 @@ def test_a_cluster_makes_the_bytes_of_one_process(tmp_path, contents, cli, undis
             witness = Witness()
             generate(SETTINGS, tmp_path / "town", callback=witness, pool=pool)
             assert (witness.begun, witness.made, witness.total) == (50, 60, 60)
-            assert contents(tmp_path / "town", besides=MADE_AFTER) == undisturbed
+            assert_whole(tmp_path / "town", SETTINGS)
             assert dict(pool.outcomes(_power, range(20), (3,))) == {i: i**3 for i in range(20)}
             ((_, refused),) = pool.outcomes(_refuse, [7])
             assert (type(refused), str(refused)) == (ImpossibleError, "no place for 7")
@@ -149,9 +142,8 @@ class Disturber(Witness):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("where", ["a shared directory", "S3"])
-def test_a_worker_and_a_node_die_and_nothing_is_lost_or_doubled(where, tmp_path, contents, gate, until):
+def test_a_worker_and_a_node_die_and_nothing_is_lost_or_doubled(where, tmp_path, assert_whole, gate, until):
     """A worker dies when a tenth is made, a node when a third is, then another worker; each is at work."""
-    generate(LARGE, tmp_path / "alone", workers=1)
     stop = gate(Moment("worker", "os.rename", SHARD))
     stop.open()
     base = bucket() if where == "S3" else contextlib.nullcontext(str(tmp_path))
@@ -179,7 +171,7 @@ def test_a_worker_and_a_node_die_and_nothing_is_lost_or_doubled(where, tmp_path,
             town.mkdir()
             for name in store.listing()[0]:
                 store.get(name, town / name)
-        assert contents(town, besides=MADE_AFTER) == contents(tmp_path / "alone", besides=MADE_AFTER)
+        assert_whole(town, LARGE)
 
 
 def test_without_an_answer_there_is_one_line(tmp_path, cli):

@@ -31,23 +31,8 @@ SETTINGS = Settings(entities=20, n=900, val=20, test=20, width=32, height=32, sh
 WORDS, SHORT = flags(900), flags(300)
 TINY = Settings(entities=20, n=12, val=4, test=0, width=32, height=32, shard=4)
 TINY_WORDS = [*flags(12, 4, 0, shard=4), "--workers=1"]
-MADE_AFTER = ("timings.json", "preview.png")
-
-
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory, contents):
-    """What SETTINGS must look like in the end, whatever happened on the way."""
-    directory = tmp_path_factory.mktemp("undisturbed")
-    generate(SETTINGS, directory, workers=1)
-    return contents(directory, besides=MADE_AFTER)
-
-
-@pytest.fixture(scope="module")
-def short(tmp_path_factory, contents):
-    """The same of a third of the examples, for what needs one interruption only."""
-    directory = tmp_path_factory.mktemp("short")
-    generate(replace(SETTINGS, n=300), directory, workers=1)
-    return contents(directory, besides=MADE_AFTER)
+#: A third of the examples, for what needs one interruption only.
+FEWER = replace(SETTINGS, n=300)
 
 
 @pytest.fixture
@@ -87,7 +72,7 @@ EVERY = pytest.param([*EARLY, *LATER], marks=pytest.mark.slow)
 
 @pytest.mark.parametrize("moments", [CHOSEN, EVERY], ids=["chosen", "all"])
 def test_a_job_that_is_killed_again_and_again_ends_alike(
-    moments, tmp_path, gate, started, marked, until, contents, undisturbed
+    moments, tmp_path, gate, started, marked, until, assert_whole
 ):
     """Its workers die with it, also those that are still starting, and write nothing any more."""
     directory = tmp_path / "town"
@@ -112,13 +97,12 @@ def test_a_job_that_is_killed_again_and_again_ends_alike(
     out, err = last.communicate(timeout=HANGS)
     assert last.returncode == 0, err
     assert "900 train, 20 val, 20 test" in out
-    assert contents(directory, besides=MADE_AFTER) == undisturbed
-    assert hidden(directory) == []
+    assert_whole(directory, SETTINGS)
     until(lambda: not marked(mark))  # no process is left behind
 
 
 def test_workers_that_are_killed_are_reported_and_the_job_continues(
-    tmp_path, gate, started, marked, until, cli, contents, short
+    tmp_path, gate, started, marked, until, cli, assert_whole
 ):
     mark, directory = uuid.uuid4().hex, tmp_path / "town"
     stop = gate(Moment("worker", "os.rename", SHARD, 3))
@@ -131,8 +115,7 @@ def test_workers_that_are_killed_are_reported_and_the_job_continues(
     Outcome(process.returncode, out, err).refuses("a worker process was ended by SIGKILL", code=1)
     until(lambda: not marked(mark))
     cli("generate", *SHORT, "--workers", 1, "--out", directory).succeeds()
-    assert contents(directory, besides=MADE_AFTER) == short
-    assert hidden(directory) == []
+    assert_whole(directory, FEWER)
 
 
 def test_a_finished_data_set_is_left_alone(tmp_path, cli):
@@ -173,7 +156,7 @@ def test_a_data_set_that_another_version_began_is_refused(tiny):
     assert generate(TINY, tiny, workers=1)["simtown"] == "0.0.1"
 
 
-def test_a_second_job_on_the_same_directory_is_refused(tmp_path, gate, started, until, cli, contents, short):
+def test_a_second_job_on_the_same_directory_is_refused(tmp_path, gate, started, until, cli, assert_whole):
     directory, stop = tmp_path / "town", gate(Moment("parent", "os.rename", SHARD, 3))
     first = started("generate", *SHORT, "--workers", 1, "--out", directory)
     until(stop.waiting)
@@ -181,7 +164,7 @@ def test_a_second_job_on_the_same_directory_is_refused(tmp_path, gate, started, 
     stop.open()
     _, err = first.communicate(timeout=HANGS)
     assert first.returncode == 0, err
-    assert contents(directory, besides=MADE_AFTER) == short
+    assert_whole(directory, FEWER)
 
 
 def taken_away(directory):
@@ -266,19 +249,18 @@ def test_settings_are_checked_before_anything_is_written(tmp_path):
     assert not (tmp_path / "town").exists()
 
 
-def test_a_limit_on_file_size_is_one_line_and_the_job_continues(tmp_path, shell, cli, contents):
+def test_a_limit_on_file_size_is_one_line_and_the_job_continues(tmp_path, shell, cli, assert_whole):
     """HDF5 would crash if it were told that it cannot write."""
     settings = Settings(entities=20, n=600, val=0, test=0, width=64, height=64, shard=50)
-    generate(settings, tmp_path / "undisturbed", workers=1)
     words = ["generate", *flags(600, 0, 0, size=64, shard=50), "--workers", 1, "--out", tmp_path / "town"]
     limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (100_000, 100_000))
     shell(*words, preexec_fn=limit).refuses()
     assert hidden(tmp_path / "town") == []
     cli(*words).succeeds()
-    assert contents(tmp_path / "town", MADE_AFTER) == contents(tmp_path / "undisturbed", MADE_AFTER)
+    assert_whole(tmp_path / "town", settings)
 
 
-def test_a_disk_that_is_full_for_a_while_is_one_line(tmp_path, cli, contents, short, monkeypatch):
+def test_a_disk_that_is_full_for_a_while_is_one_line(tmp_path, cli, assert_whole, monkeypatch):
     """Some file systems say so when a file is synchronised: here the third shard's."""
     directory, sync, made = tmp_path / "town", os.fsync, []
 
@@ -296,4 +278,4 @@ def test_a_disk_that_is_full_for_a_while_is_one_line(tmp_path, cli, contents, sh
     assert len(list(directory.glob("*.h5"))) == 2
     monkeypatch.setattr(os, "fsync", sync)
     cli(*words).succeeds()
-    assert contents(directory, besides=MADE_AFTER) == short
+    assert_whole(directory, FEWER)

@@ -22,7 +22,6 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: pr
 
 SETTINGS = Settings(entities=20, n=120, val=0, test=0, width=32, height=32, shard=10)
 WORDS = ["generate", "--entities", 20, "--n", 120, "--val", 0, "--test", 0, "--size", 32, "--shard", 10]
-MADE_AFTER = ("timings.json", "preview.png")
 SHARD, BEGUN_SHARD = r"train-\d+\.h5", r"\.train-\d+\.h5\.[0-9a-f]{16}\.tmp"
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 #: With one process: imports, before and after anything is written, in a shard, and after the last one.
@@ -77,13 +76,6 @@ def begun(started, marked):
     return start
 
 
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory, contents):
-    directory = tmp_path_factory.mktemp("undisturbed")
-    generate(SETTINGS, directory, workers=1)
-    return contents(directory, besides=MADE_AFTER)
-
-
 def temporaries(directory):
     return [p.name for p in directory.rglob(".*")] if directory.exists() else []
 
@@ -94,7 +86,7 @@ CASES = [pytest.param(n, *case.values, marks=case.marks) for n, cases in ALL_WAY
 
 @pytest.mark.parametrize(("workers", "moment", "whom", "number"), CASES)
 def test_a_command_stops_with_one_line_and_can_be_continued(
-    workers, moment, number, whom, tmp_path, gate, begun, until, cli, contents, undisturbed
+    workers, moment, number, whom, tmp_path, gate, begun, until, cli, assert_whole
 ):
     stop, directory = gate(moment), tmp_path / "town"
     command = begun(*WORDS, "--workers", workers, "--out", directory)
@@ -103,7 +95,7 @@ def test_a_command_stops_with_one_line_and_can_be_continued(
     command.ended(number, at_once=(moment.role, moment.event) == ("worker", "os.rename"))
     assert temporaries(directory) == []
     cli(*WORDS, "--workers", 1, "--out", directory).succeeds()
-    assert contents(directory, besides=MADE_AFTER) == undisturbed
+    assert_whole(directory, SETTINGS)
 
 
 def test_a_signal_while_a_worker_is_being_started_is_not_lost(tmp_path, gate, begun, until):

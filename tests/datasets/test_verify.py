@@ -119,14 +119,20 @@ def test_the_report_does_not_depend_on_who_checks(quick, many, copy, scattered):
 # the manifest
 
 
-def test_a_flipped_bit_anywhere_in_the_manifest_is_found(town):
-    path, chance = town / "manifest.json", random.Random(0)
-    data = path.read_bytes()
-    for position in range(0, len(data), len(data) // 80):
+def flips(path, positions, seed):
+    """Flip one bit of the file at each position in turn."""
+    data, chance = path.read_bytes(), random.Random(seed)
+    for position in positions:
         changed = bytearray(data)
         changed[position] ^= 1 << chance.randrange(8)
         path.write_bytes(changed)
-        assert problems(town, renderer=None), (position, data[position - 20 : position + 20])
+        yield position
+
+
+def test_a_flipped_bit_anywhere_in_the_manifest_is_found(town):
+    size = (town / "manifest.json").stat().st_size
+    for position in flips(town / "manifest.json", range(0, size, size // 80), 0):
+        assert problems(town, renderer=None), position
 
 
 TWICE = (b' "complete": true,', b' "complete": true,\n "complete": true,')
@@ -268,12 +274,8 @@ def test_a_shard_whose_bytes_are_not_its_own_is_found(fault, sealed, town):
 
 
 def test_a_flipped_bit_anywhere_in_a_shard_is_found(town):
-    path, chance = town / SHARD, random.Random(1)
-    data = path.read_bytes()
-    for position in [0, len(data) - 1, *chance.sample(range(len(data)), 20)]:
-        changed = bytearray(data)
-        changed[position] ^= 1 << chance.randrange(8)
-        path.write_bytes(changed)
+    size = (town / SHARD).stat().st_size
+    for _ in flips(town / SHARD, [0, size - 1, *random.Random(1).sample(range(size), 20)], 1):
         assert_reported(town, SHARD, "checksum", renderer=None)
 
 

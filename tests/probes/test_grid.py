@@ -5,8 +5,6 @@ import subprocess
 
 import pytest
 
-pytest.importorskip("torch", reason="needs torch: pip install '.[probes]'")
-
 from simtown.probes import grid
 from simtown.probes.grid import GridError, read
 from tests.probes.physical.world import write_release

@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-pytest.importorskip("scipy", reason="needs scipy: pip install '.[probes]'")
 from scipy.stats import spearmanr
 
 from simtown.probes import elicit, item_study, measures
@@ -129,7 +127,6 @@ def test_the_best_template_is_right_where_any_is_and_says_so(data, seed):
 
 
 def test_a_head_chooses_among_an_items_classes(tmp_path):
-    pytest.importorskip("sklearn", reason="needs scikit-learn: pip install '.[probes]'")
     lines = [f"w{i},{'abcd'[i % 4]},{'a|b' if i % 4 < 2 else 'c|d'},{int(i < 28)}\n" for i in range(40)]
     (tmp_path / "items.csv").write_text("subject,gold,classes,train\n" + "".join(lines))
     data = read_items(tmp_path / "items.csv", ["[X] is [Y]"])

@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn import metrics
 
-pytest.importorskip("scipy", reason="needs scipy: pip install '.[probes]'")
-metrics = pytest.importorskip("sklearn.metrics", reason="needs scikit-learn: pip install '.[probes]'")
-
-from simtown.probes import measures  # noqa: E402
-from simtown.probes.measures import Confusion  # noqa: E402
+from simtown.probes import measures
+from simtown.probes.measures import Confusion
 
 decisions = st.lists(st.tuples(st.integers(0, 4), st.booleans(), st.booleans()), min_size=1, max_size=60)
 

@@ -5,19 +5,16 @@ import inspect
 import json
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
-pytest.importorskip("torch", reason="needs torch: pip install '.[probes]'")
-pytest.importorskip("sklearn", reason="needs scikit-learn: pip install '.[probes]'")
-pq = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow: pip install '.[probes]'")
-
-from simtown.core.files import ForeignDirectoryError  # noqa: E402
-from simtown.probes.item_study import compare_items, item_study  # noqa: E402
-from simtown.probes.items import ItemsError, make_items, read_items  # noqa: E402
-from simtown.probes.scorers.ngram import NGram  # noqa: E402
-from simtown.probes.studies import STUDIES, open_results  # noqa: E402
-from simtown.probes.study import run  # noqa: E402
-from simtown.probes.study_settings import ItemSettings, ScorerOptions  # noqa: E402
+from simtown.core.files import ForeignDirectoryError
+from simtown.probes.item_study import compare_items, item_study
+from simtown.probes.items import ItemsError, make_items, read_items
+from simtown.probes.scorers.ngram import NGram
+from simtown.probes.studies import STUDIES, open_results
+from simtown.probes.study import run
+from simtown.probes.study_settings import ItemSettings, ScorerOptions
 
 TABLE = """subject,gold,group
 lemon,yellow,fruit

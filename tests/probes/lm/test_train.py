@@ -8,20 +8,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
+from safetensors.torch import load_file
 
-torch = pytest.importorskip("torch", reason="needs torch: pip install '.[probes]'")
-pytest.importorskip("transformers", reason="needs transformers: pip install '.[probes]'")
-pytest.importorskip("msgspec", reason="needs msgspec: pip install '.[vg]'")
-
-from safetensors.torch import load_file  # noqa: E402
-
-from simtown.core.files import DamagedError, ForeignDirectoryError  # noqa: E402
-from simtown.probes.lm import LMSettings  # noqa: E402
-from simtown.probes.lm import train as training  # noqa: E402
-from simtown.probes.lm.architectures import ARCHITECTURES, load_tokenizer, masked_token, next_token  # noqa: E402
-from simtown.probes.lm.train import held_out, train  # noqa: E402
-from simtown.probes.scorers import open_scorer  # noqa: E402
-from tests.probes.tiny import redrawn  # noqa: E402
+from simtown.core.files import DamagedError, ForeignDirectoryError
+from simtown.probes.lm import LMSettings
+from simtown.probes.lm import train as training
+from simtown.probes.lm.architectures import ARCHITECTURES, load_tokenizer, masked_token, next_token
+from simtown.probes.lm.train import held_out, train
+from simtown.probes.scorers import open_scorer
+from tests.probes.tiny import redrawn
 
 COLOURS = {"banana": "yellow", "sky": "blue", "grass": "green", "bus": "red", "snow": "white"}
 _PLACES = "in the town, behind the wall, near the street, on the left, over there, today, here, as always"

@@ -2,14 +2,12 @@
 
 import numpy as np
 import pytest
+import torch
+from sklearn import linear_model, preprocessing
 
-torch = pytest.importorskip("torch", reason="needs torch: pip install '.[probes]'")
-linear_model = pytest.importorskip("sklearn.linear_model", reason="needs '.[probes]'")
-preprocessing = pytest.importorskip("sklearn.preprocessing", reason="needs '.[probes]'")
-
-from simtown.probes.physical.heads import K, Logistic, Perceptron, cross_validate, folds  # noqa: E402
-from simtown.probes.physical.inputs import Inputs  # noqa: E402
-from simtown.probes.physical.physical_release import numbered  # noqa: E402
+from simtown.probes.physical.heads import K, Logistic, Perceptron, cross_validate, folds
+from simtown.probes.physical.inputs import Inputs
+from simtown.probes.physical.physical_release import numbered
 
 
 def silent(more):

@@ -5,26 +5,24 @@ import json
 import os
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
+import transformers
+from PIL import Image
 
-pytest.importorskip("torch", reason="needs torch: pip install '.[probes]'")
-pq = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow: pip install '.[probes]'")
-pytest.importorskip("matplotlib", reason="needs matplotlib: pip install '.[probes]'")
-
-from PIL import Image  # noqa: E402
-
-from simtown.core.files import DamagedError  # noqa: E402
-from simtown.core.options import SettingsError  # noqa: E402
-from simtown.probes.physical import FORM, TASKS, PhysicalSettings, figure2, inputs, paper_tables  # noqa: E402
-from simtown.probes.physical.baselines import majority, random  # noqa: E402
-from simtown.probes.physical.finetune import FineTuning  # noqa: E402
-from simtown.probes.physical.physical_study import PHYSICAL, PROTOCOLS, threshold  # noqa: E402
-from simtown.probes.physical.scores import answers_of, compare, scores  # noqa: E402
-from simtown.probes.report import load  # noqa: E402
-from simtown.probes.scorers.base import UnableError  # noqa: E402
-from simtown.probes.study import TaskRequest  # noqa: E402
-from simtown.probes.study_settings import ScorerOptions  # noqa: E402
-from tests.probes.physical.world import OBJECTS, PROPERTIES, VERBS, Truthful  # noqa: E402
+from simtown.core.files import DamagedError
+from simtown.core.options import SettingsError
+from simtown.probes.physical import FORM, TASKS, PhysicalSettings, figure2, inputs, paper_tables
+from simtown.probes.physical.baselines import majority, random
+from simtown.probes.physical.finetune import FineTuning
+from simtown.probes.physical.physical_study import PHYSICAL, PROTOCOLS, threshold
+from simtown.probes.physical.scores import answers_of, compare, scores
+from simtown.probes.report import load
+from simtown.probes.scorers.base import UnableError
+from simtown.probes.study import TaskRequest
+from simtown.probes.study_settings import ScorerOptions
+from tests.probes.physical.world import OBJECTS, PROPERTIES, VERBS, Truthful
+from tests.probes.tiny import redrawn
 
 
 @pytest.fixture
@@ -124,9 +122,6 @@ def test_tuning_is_noted_with_both_kinds_of_folds(asked):
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory):
     """A BERT of random weights that knows the letters."""
-    transformers = pytest.importorskip("transformers", reason="needs transformers: pip install '.[probes]'")
-    from tests.probes.tiny import redrawn
-
     folder = tmp_path_factory.mktemp("bert")
     letters = "abcdefghijklmnopqrstuvwxyz.,?"
     vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters, *(f"##{c}" for c in letters)]

@@ -121,7 +121,6 @@ CLOSED += [("ngram:x", {"policy": "last"}, "policy"), ("hf:.", {"device": "abacu
 
 @pytest.mark.parametrize(("spec", "more", "named"), CLOSED)
 def test_what_cannot_be_opened_is_named(spec, more, named):
-    pytest.importorskip("transformers", reason="needs transformers: pip install '.[probes]'")
     with pytest.raises((ValueError, FileNotFoundError), match=named):
         open_scorer(spec, **more)
 

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+import transformers
 
-torch = pytest.importorskip("torch", reason="needs torch: pip install '.[probes]'")
-transformers = pytest.importorskip("transformers", reason="needs transformers: pip install '.[probes]'")
-
-from simtown.probes.scorers import UnableError, open_scorer  # noqa: E402
-from tests.probes.tiny import CAUSAL, CLOSE, MASKED, MIXING  # noqa: E402
+from simtown.probes.scorers import UnableError, open_scorer
+from tests.probes.tiny import CAUSAL, CLOSE, MASKED, MIXING
 
 TEXTS = ["the banana is yellow.", "he bought a turquoise, worn-out coat.", "bus", "the banana is yellow."]
 

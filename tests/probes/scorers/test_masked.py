@@ -6,13 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+import transformers
 
-torch = pytest.importorskip("torch", reason="needs torch: pip install '.[probes]'")
-transformers = pytest.importorskip("transformers", reason="needs transformers: pip install '.[probes]'")
-
-from simtown.probes.scorers import open_scorer  # noqa: E402
-from simtown.probes.scorers.huggingface import Query  # noqa: E402
-from tests.probes.tiny import CLOSE, MASKED, MIXING  # noqa: E402
+from simtown.probes.scorers import open_scorer
+from simtown.probes.scorers.huggingface import Query
+from tests.probes.tiny import CLOSE, MASKED, MIXING
 
 CONTEXTS = ["the [BLANK] is yellow.", "[BLANK] is a colour"]
 CONTEXTS += ["a car stands behind the [BLANK] bus of the town.", CONTEXTS[0]]
@@ -112,11 +111,12 @@ def test_batches_budgets_order_and_company_change_nothing(path):
         np.testing.assert_allclose(scores.logprobs, scorer.sequence_logprobs([text])[0].logprobs, **CLOSE)
 
 
-def test_unknown_words_have_no_probability(model):
-    scorer = open_scorer(f"hf:{model('bert')}")
-    tokyo, either, red = scorer.class_logprobs(["the [BLANK]"], ["東京", ["東京", "red"], "red"])[0]
-    assert np.isnan(tokyo)
-    assert either == pytest.approx(red)
+@pytest.mark.parametrize(("kind", "word"), [("bert", "東京"), ("lstm", "zebra")])
+def test_unknown_words_have_no_probability(model, kind, word):
+    scorer = open_scorer(f"{'lstm' if kind == 'lstm' else 'hf'}:{model(kind)}")
+    unknown, either, bus = scorer.class_logprobs(["the [BLANK]"], [word, [word, "bus"], "bus"])[0]
+    assert np.isnan(unknown)
+    assert either == pytest.approx(bus)
 
 
 @pytest.mark.parametrize("takes_the_space", [True, False])

@@ -6,9 +6,6 @@ import json
 
 import numpy as np
 import pytest
-
-pytest.importorskip("msgspec", reason="needs msgspec: pip install '.[vg]'")
-
 from hypothesis import given
 from hypothesis import strategies as st
 

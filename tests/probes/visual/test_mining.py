@@ -10,10 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-pytest.importorskip("msgspec", reason="needs msgspec: pip install '.[vg]'")
-pytest.importorskip("textblob", reason="needs textblob: pip install '.[vg]'")
-pytest.importorskip("pyarrow.parquet", reason="needs pyarrow: pip install '.[probes]'")
-
 from simtown.probes.corpus import tokenise
 from simtown.probes.visual import mined, mining
 from simtown.probes.visual.classes import COLOR, MATERIAL, SHAPE

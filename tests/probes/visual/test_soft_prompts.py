@@ -6,19 +6,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import tokenizers
+import torch
+import transformers
 
-torch = pytest.importorskip("torch", reason="needs torch: pip install '.[probes]'")
-transformers = pytest.importorskip("transformers", reason="needs transformers: pip install '.[probes]'")
-tokenizers = pytest.importorskip("tokenizers", reason="needs tokenizers: pip install '.[probes]'")
-
-from simtown.probes import elicit  # noqa: E402
-from simtown.probes.scorers import open_scorer  # noqa: E402
-from simtown.probes.scorers.base import BLANK  # noqa: E402
-from simtown.probes.visual import DistillSettings, distill, soft_prompts  # noqa: E402
-from simtown.probes.visual.classes import RELATIONS  # noqa: E402
-from tests.probes import tiny  # noqa: E402
-from tests.probes.tiny import MASKED, MIXING, redrawn  # noqa: E402
-from tests.probes.visual.world import SUBJECTS, TEMPLATES  # noqa: E402
+from simtown.probes import elicit
+from simtown.probes.scorers import open_scorer
+from simtown.probes.scorers.base import BLANK
+from simtown.probes.visual import DistillSettings, distill, soft_prompts
+from simtown.probes.visual.classes import RELATIONS
+from tests.probes import tiny
+from tests.probes.tiny import MASKED, MIXING, redrawn
+from tests.probes.visual.world import SUBJECTS, TEMPLATES
 
 
 def _bert(path, seed):

@@ -3,24 +3,21 @@
 import json
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
+from PIL import Image
+from scipy.stats import ttest_rel
 
-pytest.importorskip("torch", reason="needs torch: pip install '.[probes]'")
-pq = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow: pip install '.[probes]'")
-
-from PIL import Image  # noqa: E402
-from scipy.stats import ttest_rel  # noqa: E402
-
-from simtown.probes import elicit, item_study  # noqa: E402
-from simtown.probes.items import ItemAnswers  # noqa: E402
-from simtown.probes.report import load  # noqa: E402
-from simtown.probes.scorers import open_scorer  # noqa: E402
-from simtown.probes.scorers.base import BLANK  # noqa: E402
-from simtown.probes.scorers.ngram import NGram  # noqa: E402
-from simtown.probes.visual import FORM  # noqa: E402
-from simtown.probes.visual.classes import RELATIONS, SIZES  # noqa: E402
-from simtown.probes.visual.vicomte_figures import apart  # noqa: E402
-from tests.probes.visual.world import SUBJECTS, Knowing, write_release  # noqa: E402
+from simtown.probes import elicit, item_study
+from simtown.probes.items import ItemAnswers
+from simtown.probes.report import load
+from simtown.probes.scorers import open_scorer
+from simtown.probes.scorers.base import BLANK
+from simtown.probes.scorers.ngram import NGram
+from simtown.probes.visual import FORM
+from simtown.probes.visual.classes import RELATIONS, SIZES
+from simtown.probes.visual.vicomte_figures import apart
+from tests.probes.visual.world import SUBJECTS, Knowing, write_release
 
 
 @pytest.fixture
