@@ -39,22 +39,22 @@ def test_what_is_made_of_a_data_set_lies_beside_it(here):
 
 
 WRITERS = [
-    "preview --random --out",
-    "render {town}/train:1 --out",
-    "render {town}/train:1 --glb",
-    "clip --out",
+    "preview --random --out {url}.png",
+    "render {town}/train:1 --out {url}.png",
+    "clip --out {url}.mp4",
 ]
+WRITERS += ["render {town}/train:1 --glb {url}.glb", "captions {town} --out {url}.txt"]
 WRITERS += [
-    "captions {town} --out",
-    "export {town} --to png --out",
-    "gallery {town} --out",
-    "audit {town} --json",
+    "export {town} --to png --out {url}",
+    "gallery {town} --out {url}",
+    "audit {town} --json {url}.json",
 ]
 
 
 @pytest.mark.parametrize("words", WRITERS)
 def test_what_cannot_write_behind_a_url_says_so(words, plain, here, cli):
-    cli(*(word.format(town=plain) for word in words.split()), "s3://b/x").refuses("s3://b/x", "is a URL")
+    filled = (word.format(town=plain, url="s3://b/x") for word in words.split())
+    cli(*filled).refuses("s3://b/x", "is a URL")
     assert not list(here.iterdir())
 
 
