@@ -157,7 +157,7 @@ def _sentence(spec: str, path: Path, tokenizer: Any, settings: ScorerSettings) -
     poolings = {"mean_tokens": "mean", "cls_token": "first", "lasttoken": "last"}
     chosen = [pooling for key, pooling in poolings.items() if config.get(f"pooling_mode_{key}")]
     if len(chosen) != 1:
-        raise ValueError(f"{path} pools neither by mean nor by first or last token: give another encoder")
+        raise ValueError(f"{path} pools in a way that is not known here: give another")
     model, normalise = load_model(path, transformers.AutoModel), "Normalize" in modules
     scorer = Encoder(spec, model, tokenizer, settings, pooling=chosen[0], normalise=normalise)
     most = _json(path / "sentence_bert_config.json", {}).get("max_seq_length")
