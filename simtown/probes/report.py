@@ -75,7 +75,7 @@ def shared_tasks(a: Results, b: Results) -> list[str]:
         raise ValueError(f"{a.path} and {b.path} have no task in common")
     if other := [task for task in shared if a.content["data"][task] != b.content["data"][task]]:
         problem = f"{a.path} and {b.path} hold answers to different questions about {other[0]}"
-        raise ValueError(f"{problem}: give two directories made with the same subjects and templates")
+        raise ValueError(f"{problem}: give two with the same items, right answers and templates")
     return shared
 
 

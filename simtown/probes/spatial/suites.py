@@ -103,8 +103,8 @@ def collect(
             sample[at] = frame
     chosen = tuple(c for c in contexts if seen[c] >= least)
     if len(chosen) < 2:
-        few = f"{phrases:,} phrases hold too few relations: {len(chosen)} contexts have at least {least}"
-        raise ValueError(f"{few}; give a larger corpus or a smaller `least`")
+        few = f"{len(chosen)} contexts have at least {least}; give a larger corpus or a smaller `least`"
+        raise ValueError(f"{phrases:,} phrases hold too few spatial relations: {few}")
     frames = tuple(sorted({frame for c in chosen for frame in bins[c]}))
     number = {frame: i for i, frame in enumerate(frames)}
     counts = [np.bincount([number[frame] for frame in bins[c]], minlength=len(frames)) for c in chosen]
