@@ -51,13 +51,9 @@ from simtown.datasets.settings import Settings  # noqa: E402
 from simtown.language.relations import RELATION_NAMES  # noqa: E402
 
 # ... nor on how busy the machine is or what hypothesis found here before.
-hypothesis.settings.register_profile(
-    "simtown",
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[hypothesis.HealthCheck.too_slow],
-    print_blob=True,
-)
+_steady = {"deadline": None, "derandomize": True, "print_blob": True}
+_patient = [hypothesis.HealthCheck.too_slow]
+hypothesis.settings.register_profile("simtown", suppress_health_check=_patient, **_steady)
 hypothesis.settings.load_profile("simtown")
 
 #: Seconds after which something is taken to hang. Far more than anything here takes on the busiest machine:

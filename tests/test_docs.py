@@ -40,13 +40,9 @@ def text_of(page):
 
 
 @pytest.mark.slow
-def test_the_reference_describes_methods(site):
+def test_pages_of_the_reference_are_called_as_their_modules_and_describe_methods(site):
     page = (site / "reference" / "simtown" / "town" / "town" / "index.html").read_text(encoding="utf-8")
     assert "simtown.town.town.Town.place" in page
-
-
-@pytest.mark.slow
-def test_pages_of_the_reference_are_called_as_their_modules(site):
     pages = sorted((site / "reference").rglob("index.html"))
     assert len(pages) > 100
     for page in pages:
@@ -96,7 +92,9 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").r
 
 
 @pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
-def test_commands_of_a_page_exist_with_their_options(page):
+def test_programs_and_commands_of_a_page_exist_with_their_options(page):
+    names = re.findall(r"\b(?:simtown|tests|tools|benchmarks)/[\w/]+\.py", page.read_text(encoding="utf-8"))
+    assert [name for name in names if not (ROOT / name).exists()] == []
     known = every_command()
     for words in commands_of(page.read_text(encoding="utf-8")):
         name, options = "", {"--help"}
@@ -129,9 +127,3 @@ def test_completion_shows_the_verbs():
     names, modules = (set(line.split()) for line in done.stdout.splitlines())
     assert {"generate", "open_dataset", "fit", "Town", "Settings", "FitSettings"} <= names
     assert not modules & {"numpy", "torch"}
-
-
-@pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
-def test_programs_that_a_page_names_are_there(page):
-    names = re.findall(r"\b(?:simtown|tests|tools|benchmarks)/[\w/]+\.py", page.read_text(encoding="utf-8"))
-    assert [name for name in names if not (ROOT / name).exists()] == []

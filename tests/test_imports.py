@@ -64,11 +64,8 @@ def package_of(module):
     return module.split(".")[1] if "." in module else ""
 
 
-def test_every_package_has_a_layer():
+def test_every_package_has_a_layer_and_no_import_runs_upward():
     assert {package_of(name) for name in modules()} <= {*LAYER, "", "__main__"}
-
-
-def test_no_import_runs_upward():
     upward = [
         f"{importer}, line {line}: {imported}"
         for importer, imported, line in imports()
@@ -88,12 +85,9 @@ def test_no_modules_import_each_other():
     TopologicalSorter(graph).prepare()  # CycleError: a circle, with its modules
 
 
-def test_modules_have_names_of_their_own():
+def test_modules_and_public_classes_have_names_of_their_own():
     names = Counter(path.name for path in ROOT.rglob("*.py") if not path.name.startswith("__"))
     assert [name for name, count in names.items() if count > 1] == []
-
-
-def test_public_classes_have_names_of_their_own():
     classes = (node for tree in modules().values() for node in tree.body if isinstance(node, ast.ClassDef))
     names = Counter(node.name for node in classes)
     assert [name for name, count in names.items() if count > 1 and not name.startswith("_")] == []

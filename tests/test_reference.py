@@ -2,6 +2,8 @@
 
 import logging
 import re
+import sys
+from logging.handlers import BufferingHandler
 from pathlib import Path
 
 import pytest
@@ -14,32 +16,22 @@ PACKAGES = sorted(
 )
 
 
-class _Warnings(logging.Handler):
-    """Keeps what griffe's parser of docstrings warns of."""
-
-    def __init__(self):
-        super().__init__(logging.WARNING)
-        self.lines = []
-
-    def emit(self, record):
-        self.lines.append(record.getMessage())
-
-
 @pytest.fixture(scope="module")
 def reference():
     """(objects by package, warnings by package) of everything public that has a page."""
-    handler, logger = _Warnings(), logging.getLogger("griffe")
+    handler, logger = BufferingHandler(sys.maxsize), logging.getLogger("griffe")
+    handler.setLevel(logging.WARNING)
     logger.addHandler(handler)
     options = {"warn_unknown_params": True, "warn_missing_types": False}
-    package = griffe.load(
-        "simtown", search_paths=[ROOT], docstring_parser="google", docstring_options=options
-    )
+    parser = {"docstring_parser": "google", "docstring_options": options}
+    package = griffe.load("simtown", search_paths=[ROOT], **parser)
     objects = {name: list(_public(package.members[name])) for name in PACKAGES}
     for public in objects.values():
         for documented in public:
             _sections(documented)
     logger.removeHandler(handler)
-    warnings = {name: [line for line in handler.lines if f"simtown/{name}/" in line] for name in PACKAGES}
+    lines = [record.getMessage() for record in handler.buffer]
+    warnings = {name: [line for line in lines if f"simtown/{name}/" in line] for name in PACKAGES}
     return objects, warnings
 
 

@@ -31,10 +31,8 @@ def the_scenes(n: int, seed: int = 0) -> SceneBatch:
 
 def _raster(size: int) -> Engine:
     """The rasteriser on one processor, as many scenes at once as a data set's writer draws."""
-    raster = Raster()
-    return lambda scenes: [
-        raster.render(part, size, size) for part in _parts(scenes, max(1, 8_000_000 // size**2))
-    ]
+    raster, most = Raster(), max(1, 8_000_000 // size**2)
+    return lambda scenes: [raster.render(part, size, size) for part in _parts(scenes, most)]
 
 
 def _cuda(size: int, back: bool = False) -> Engine:
@@ -86,11 +84,8 @@ ABSENT = (ImportError, CardError)
 
 def engines_of(device: str) -> dict[str, Callable[[int], Engine]]:
     """The engines that draw on "cpu" or "cuda", or, for "auto", all of them."""
-    return {
-        name: make
-        for name, make in ENGINES.items()
-        if device == "auto" or name.startswith("raster cuda") == (device == "cuda")
-    }
+    on = {name: "cuda" if name.startswith("raster cuda") else "cpu" for name in ENGINES}
+    return {name: make for name, make in ENGINES.items() if device in ("auto", on[name])}
 
 
 def _parts(scenes: SceneBatch, most: int) -> Iterator[SceneBatch]:

@@ -105,16 +105,8 @@ def _rows(engines: dict[str, Engine], scenes: SceneBatch, size: int, repeats: in
                 seconds[name].append(perf_counter() - start)
     for name, times in seconds.items():
         middle = median(times)
-        yield EngineTiming(
-            engine=name,
-            size=size,
-            scenes=n,
-            fps=round(n / middle, 1),
-            fps_low=round(n / max(times), 1),
-            fps_high=round(n / min(times), 1),
-            triangles_per_second=round(n / middle * triangles),
-            milliseconds=round(1e3 * middle / n, 5),
-        )
+        speeds = (round(n / each, 1) for each in (middle, max(times), min(times)))
+        yield EngineTiming(name, size, n, *speeds, round(n / middle * triangles), round(1e3 * middle / n, 5))
 
 
 def machine(device: str) -> str:
@@ -152,13 +144,12 @@ def plot(rows: list[EngineTiming], where: str, path: Path) -> None:
             spread = [[row.fps - row.fps_low for row in points], [row.fps_high - row.fps for row in points]]
             x, y = [getattr(row, at) for row in points], [row.fps for row in points]
             axes.errorbar(x, y, yerr=spread, marker="o", markersize=4, capsize=2, label=name)
-    for axes, label, ticks in (
-        (left, "picture, pixels each way", {row.size for row in rows}),
-        (right, f"scenes drawn at once, at {first} x {first}", {row.scenes for row in rows}),
-    ):
+    at_once = f"scenes drawn at once, at {first} x {first}"
+    kinds = (left, "picture, pixels each way", "size"), (right, at_once, "scenes")
+    for axes, label, at in kinds:
         style_axes(axes)
         axes.set(xscale="log", yscale="log", xlabel=label)
-        set_log_ticks(axes.xaxis, sorted(ticks), lambda tick, _: f"{tick:,.0f}")
+        set_log_ticks(axes.xaxis, sorted({getattr(row, at) for row in rows}), lambda tick, _: f"{tick:,.0f}")
     left.set_ylabel("frames/s: colour, depth and ids")
     right.legend(frameon=False, loc="best")
     figure.suptitle(where, fontsize=7)

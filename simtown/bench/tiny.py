@@ -43,12 +43,8 @@ def placed(batch: SceneBatch, size: int) -> Placed:
     x, y, z, c, s, k = np.moveaxis(poses.astype(np.float64), -1, 0)
     zeros, ones = np.zeros_like(x), np.ones_like(x)
     rows = [k * c, -k * s, zeros, x, k * s, k * c, zeros, y, zeros, zeros, k, z, zeros, zeros, zeros, ones]
-    return Placed(
-        meshes,
-        np.stack(rows, axis=-1).reshape(*x.shape, 4, 4),
-        ids,
-        views(batch.camera, size, size).astype(np.float64),
-    )
+    matrices = np.stack(rows, axis=-1).reshape(*x.shape, 4, 4)
+    return Placed(meshes, matrices, ids, views(batch.camera, size, size).astype(np.float64))
 
 
 def projection(view: np.ndarray, size: int) -> np.ndarray:
@@ -69,11 +65,8 @@ def to_camera(view: np.ndarray) -> np.ndarray:
 def corners(mesh: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """A mesh's separate triangles: corners (3 t, 3), normals (3 t, 3) and materials (3 t,)."""
     a, t = atlas(), slice(*atlas().triangle_start[mesh : mesh + 2])
-    return (
-        a.vertices[a.triangles[t]].reshape(-1, 3),
-        np.repeat(a.normals[t, :3], 3, axis=0),
-        np.repeat(a.materials[t], 3),
-    )
+    normals, materials = np.repeat(a.normals[t, :3], 3, axis=0), np.repeat(a.materials[t], 3)
+    return a.vertices[a.triangles[t]].reshape(-1, 3), normals, materials
 
 
 class Tiny:
@@ -116,14 +109,10 @@ class Tiny:
         if (mesh, scale) not in self._shapes:
             spots, normals, materials = corners(mesh)
             across = (materials + 0.5) / len(PALETTE)
-            self._shapes[mesh, scale] = self._pb.createVisualShape(
-                self._pb.GEOM_MESH,
-                vertices=spots.tolist(),
-                normals=normals.tolist(),
-                uvs=np.stack([across, np.full_like(across, 0.5)], axis=1).tolist(),
-                indices=list(range(len(spots))),
-                meshScale=[scale] * 3,
-            )
+            uvs = np.stack([across, np.full_like(across, 0.5)], axis=1)
+            given = {"vertices": spots.tolist(), "normals": normals.tolist(), "uvs": uvs.tolist()}
+            given |= {"indices": list(range(len(spots))), "meshScale": [scale] * 3}
+            self._shapes[mesh, scale] = self._pb.createVisualShape(self._pb.GEOM_MESH, **given)
         return self._shapes[mesh, scale]
 
     def draw(self, first: int, count: int) -> Images:

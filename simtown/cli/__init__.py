@@ -1,7 +1,4 @@
-"""The command line: a command parses, calls one function of the package, and prints.
-
-Heavy imports wait until they are needed.
-"""
+"""The command line: a command parses, calls one function of the package, and prints."""
 
 from __future__ import annotations
 

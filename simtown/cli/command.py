@@ -105,11 +105,8 @@ def _parameters(settings: type, optional: bool) -> list[inspect.Parameter]:
         elif default is None:
             kind = kind | None
         info = typer.Option(f"--{about.flag or name.replace('_', '-')}", help=about.help)
-        parameters.append(
-            inspect.Parameter(
-                name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, info]
-            )
-        )
+        keyword, typed = inspect.Parameter.KEYWORD_ONLY, Annotated[kind, info]
+        parameters.append(inspect.Parameter(name, keyword, default=default, annotation=typed))
     return parameters
 
 
@@ -138,11 +135,7 @@ def parse_names(text: str, everything: tuple[str, ...] = ()) -> tuple[str, ...]:
 def parse_numbers(
     text: str, flag: str, example: str, kind: Callable[[str], Any] = float, low: float = 0
 ) -> list[Any]:
-    """The numbers of "0.9,0.75", each at least `low`.
-
-    Raises:
-        RefusalError: something else is written; the message shows the example.
-    """
+    """The numbers of "0.9,0.75", each at least `low`; RefusalError, which shows the example, for others."""
     try:
         numbers = [kind(part) for part in text.split(",")]
         if min(numbers) >= low:
@@ -156,10 +149,8 @@ def parse_size(text: str) -> tuple[int, int]:
     """Width and height of "128" or "64x32"."""
     parts = text.lower().split("x")
     if len(parts) > 2 or not all(part.isascii() and part.isdigit() for part in parts):
-        raise RefusalError(
-            f"--size {text} cannot be read: write one number for a square, such as 128, or width x height, "
-            "such as 64x32"
-        )
+        forms = "write one number for a square, such as 128, or width x height, such as 64x32"
+        raise RefusalError(f"--size {text} cannot be read: {forms}")
     from simtown.render.frames import check_size
 
     width, height = int(parts[0]), int(parts[-1])

@@ -48,16 +48,11 @@ def local_directory(path: Path, option: str = "--out") -> Path:
 
 
 def local_file(path: Path, option: str = "--out") -> Path:
-    """The path of a file to write, checked before the work begins.
-
-    Raises:
-        RefusalError: it is a URL or there already, or its directory is missing or not writable.
-    """
+    """The path of a new file; RefusalError if it is a URL or there already, or cannot be written."""
     path = local(path, option)
     if not path.parent.is_dir():
-        raise RefusalError(
-            f"{option} {path}: there is no directory {path.parent}; make it first, or give another {option}"
-        )
+        missing = f"there is no directory {path.parent}"
+        raise RefusalError(f"{option} {path}: {missing}; make it first, or give another {option}")
     if os.path.lexists(path):
         raise RefusalError(f"{option} {path} is there already: give another file")
     if not os.access(path.parent, os.W_OK | os.X_OK):

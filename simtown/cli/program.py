@@ -101,11 +101,7 @@ def program() -> TyperGroup:
 
 
 def explain(error: BaseException) -> tuple[str, int]:
-    """The line that says why a command failed, "" if there is none, and the exit code.
-
-    Raises:
-        BaseException: the same error, if it is not expected.
-    """
+    """The line that says why a command failed, or "", and the exit code; raises what is not expected."""
     if isinstance(error, RefusalError):
         return str(error), error.code
     if isinstance(error, SystemExit) and type(sys.stdout).__name__ == "PacifyFlushWrapper":

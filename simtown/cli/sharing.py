@@ -22,16 +22,10 @@ if TYPE_CHECKING:
     from simtown.core.processes import Outcome
 
 DeviceOption = Annotated[str, "auto, cpu or cuda."]
-AllowOption = Annotated[
-    list[str] | None,
-    "Allow the code of this model, package.module:Class, which the file names; may be repeated.",
-]
-
+ALLOW = "Allow the code of this model, package.module:Class, which the file names; may be repeated."
+AllowOption = Annotated[list[str] | None, ALLOW]
 ENGINE = "What runs the work: local (processes of this machine) or ray (a cluster)."
-ADDRESS = (
-    "With --engine ray: address of a running cluster, as HOST:PORT, ray://HOST:PORT or auto. By default Ray "
-    "starts on this machine."
-)
+ADDRESS = "With --engine ray: the cluster, as HOST:PORT, ray://HOST:PORT or auto; by default a new one here."
 WORKERS = "Number of processes, which changes no result; by default as many as help, at most one a processor."
 #: Examples of a data set for which it is worth starting a process, which takes two seconds.
 WORTH_A_PROCESS = 20_000
@@ -68,11 +62,7 @@ class PoolSettings(ClusterSettings):
 
     @contextmanager
     def pool(self, examples: int | None = None) -> Iterator[Pool]:
-        """The worker processes or the cluster, until the end of the context.
-
-        Args:
-            examples: that the command works on: fewer processes for a few; None: there are enough.
-        """
+        """The worker processes, fewer for a few `examples`, or the cluster, until the end of the context."""
         from simtown.core.pool import Processes
         from simtown.core.processes import default_workers
 

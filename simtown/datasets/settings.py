@@ -92,7 +92,7 @@ class Settings:
     phrasing: str = option("paper", _PHRASING, choices=tuple(STYLES))
     weathers: tuple[str, ...] = option(DEFAULT_WEATHERS, _WEATHERS, choices=WEATHERS, low=1, flag="weather")
     paint: str = option("own", _PAINT)
-    jitter: float = option(0.0, "Move the camera sideways at random by up to so many metres.", low=0, high=1)
+    jitter: float = option(0.0, "Most metres by which the camera is moved sideways at random.", low=0, high=1)
     masks: bool = option(False, "Store instance masks.")
     depth: bool = option(False, "Store depth in metres.")
     shard: int | None = option(None, _SHARD, low=2, high=LARGEST_SHARD, even=True)

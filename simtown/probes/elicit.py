@@ -1,6 +1,4 @@
-"""Asking a language model about items (section 4.1 of Zhang et al. 2022): by templates with a gap, without
-training, or by a classification head on its frozen vectors.
-"""
+"""Asking a language model about items (Zhang et al. 2022, 4.1): by templates with a gap, or by a head."""
 
 from __future__ import annotations
 
@@ -28,14 +26,10 @@ def fill(template: str, subject: str, filler: str) -> str:
     return template.replace("[X]", subject).replace("[Y]", filler)
 
 
-# Templates with a gap
-
-
 def by_template(
     scorer: Scorer, templates: Sequence[str], subjects: Sequence[str], words: Words, protocol: Protocol
 ) -> np.ndarray:
-    """(t, n, c) float64 log-probability of each class in each template for each subject; -inf for a class
-    that the model cannot say.
+    """(t, n, c) float64 log-probability of each class by template and subject; -inf for an unknown class.
 
     In a template whose subject stands behind the gap, a model that reads only forward would say the same of
     every subject. The corrected protocol takes the log-probability of the whole sentence with each word
@@ -58,15 +52,12 @@ def _tells_behind(template: str) -> bool:
 
 
 def _sentences(scorer: Scorer, template: str, subjects: Sequence[str], words: Words) -> np.ndarray:
-    """(n, c) log-probability of the sentences with each class, summed over its words, each spelling once;
-    -inf for a class without a word that the model can say.
-    """
+    """(n, c) log-probability of the sentences with each class, each spelling once; -inf if unknown."""
     lead = lead_of(template.partition("[Y]")[0])
     spelled = [{scorer.spelling(word, lead): word for word in synonyms}.values() for synonyms in words]
     flat = [word for synonyms in spelled for word in synonyms]
-    scores = scorer.sequence_logprobs(
-        [fill(template, subject, word) for subject in subjects for word in flat]
-    )
+    texts = [fill(template, subject, word) for subject in subjects for word in flat]
+    scores = scorer.sequence_logprobs(texts)
     totals = np.array([text.logprobs.sum() for text in scores]).reshape(len(subjects), len(flat))
     # A sentence has a probability whatever its words: that of the unknown word, for one that the model lacks.
     # Which words it lacks does not depend on the subject.
@@ -89,13 +80,8 @@ def averaged(logprobs: np.ndarray, protocol: Protocol) -> np.ndarray:
 
 
 def single_token(scorer: Scorer, classes: Sequence[str]) -> np.ndarray:
-    """(c,) bool: classes that are one sub-word, if the scorer was opened with the policy that drops the
-    others.
-    """
+    """(c,) bool: classes of one sub-word, if the scorer's policy is to drop the others."""
     return np.isfinite(scorer.class_logprobs([f"this is {BLANK} ."], list(classes))[0])
-
-
-# A head on frozen vectors
 
 
 def by_head(
@@ -105,8 +91,7 @@ def by_head(
     seed: int,
     progress: Callable[[int], object] = lambda more: None,
 ) -> tuple[ItemAnswers, dict[str, str]]:
-    """Logistic regression from a subject's vector to its right class, one a template: what the chosen one
-    says of the test subjects, and notes on the choice.
+    """What logistic regression from a subject's vector to its class answers, by the chosen template; notes.
 
     The paper takes the template with the best accuracy on the test; the release takes the best ρ too, of
     whichever template. The corrected protocol takes the one whose head is best on a fifth of the train
@@ -118,9 +103,8 @@ def by_head(
     templates = data.templates if "embed" in scorer.abilities and data.templates else ("[X][Y]",)
     train, test = np.flatnonzero(data.train), data.test
     if len(np.unique(data.gold[train])) < 2:
-        raise ValueError(
-            f"{data.relation} needs items to learn from with two classes at least: mark some with train 1"
-        )
+        needed = "items to learn from with two classes at least"
+        raise ValueError(f"{data.relation} needs {needed}: mark some with train 1")
     held_out = train[::HELD_OUT]
     rest = np.setdiff1d(train, held_out)
     choosing = len(templates) > 1 and len(np.unique(data.gold[rest])) > 1
@@ -156,18 +140,15 @@ def head_inputs(scorer: Scorer, template: str, subjects: Sequence[str]) -> np.nd
     if "embed" in scorer.abilities:
         return scorer.embed([" ".join(fill(template, subject, "").split()) for subject in subjects])
     if "word_vector" not in scorer.abilities:
-        raise UnableError(
-            f"{scorer.name} has no vectors for a head: give word vectors, an encoder or a neural language "
-            "model"
-        )
+        others = "give word vectors, an encoder or a neural language model"
+        raise UnableError(f"{scorer.name} has no vectors for a head: {others}")
     words = {word for subject in subjects for word in subject.split()}
     vectors = {word: vector for word in words if (vector := scorer.word_vector(word)) is not None}
     if not vectors:
         raise ValueError(f"{scorer.name} knows none of the subjects' words")
     zero = np.zeros_like(next(iter(vectors.values())))
-    return np.stack(
-        [np.mean([vectors.get(word, zero) for word in subject.split()], axis=0) for subject in subjects]
-    )
+    each = ([vectors.get(word, zero) for word in subject.split()] for subject in subjects)
+    return np.stack([np.mean(of_subject, axis=0) for of_subject in each])
 
 
 def _fit(x: np.ndarray, data: ItemSet, train: np.ndarray, test: np.ndarray, seed: int) -> np.ndarray:

@@ -12,9 +12,7 @@ from simtown.core.plots import INK, PALETTE, new_figure, save_figure, style_axes
 from simtown.core.untrusted import figure_text
 
 
-def canvas(
-    columns: int, width: float, height: float, ratios: Sequence[float] | None = None
-) -> tuple[Any, list[Any]]:
+def canvas(columns: int, width: float, height: float, ratios: Sequence[float] = ()) -> tuple[Any, list[Any]]:
     """A white figure and its panels, side by side, plain. Sizes in inches."""
     figure = new_figure(width, height)
     widths = {"width_ratios": ratios} if ratios else None
@@ -47,9 +45,7 @@ def level(panel: Any, x: float, share: float | None, style: str = "--", label: s
 
 
 def swarm(values: np.ndarray, step: float, width: float) -> np.ndarray:
-    """Sideways places (n,) that keep near-equal values apart: rows of points centred on 0, no wider than
-    `width`.
-    """
+    """Sideways places (n,) that keep near-equal values apart: rows centred on 0, no wider than `width`."""
     _, row, counts = np.unique(np.round(values / step), return_inverse=True, return_counts=True)
     places = np.zeros(len(values))
     for i, count in enumerate(counts):
@@ -82,11 +78,8 @@ def rank_correlations(path: Path, modes: Mapping[str, Any], title: str) -> None:
     width = 0.8 / len(modes)
     for m, (mode, numbers) in enumerate(modes.items()):
         shift = (m - (len(modes) - 1) / 2) * width
-        for panel, order, entries in (
-            (left, groups, numbers["groups"]),
-            (right, classes, numbers["classes"]),
-        ):
-            for name, entry in entries.items():
+        for panel, order, entries in ((left, groups, "groups"), (right, classes, "classes")):
+            for name, entry in numbers[entries].items():
                 x, label = list(order).index(name) + shift, mode if name == "all" else None
                 bar(panel, x, entry["rho"], width * 0.92, PALETTE[m], sd=panel is right, label=label)
     for i, numbers in enumerate(groups.values()):

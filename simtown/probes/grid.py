@@ -43,11 +43,8 @@ NAME, FORMAT, VERSION = "grid.json", "simtown probe grid", 1
 def _options(study: Study) -> dict[str, bool]:
     """{option of a study's command that a grid may set: whether it is a flag}; none says where to write."""
     entries = options_of(study.settings) | options_of(ScorerOptions)
-    flags = {
-        about.flag or name.replace("_", "-"): kind is bool
-        for name, (kind, about) in entries.items()
-        if name != "cache"
-    }
+    del entries["cache"]
+    flags = {about.flag or name.replace("_", "-"): kind is bool for name, (kind, about) in entries.items()}
     return flags | {study.source: False}
 
 
@@ -102,9 +99,8 @@ def _cells(path: Path, table: dict[str, Any]) -> Iterator[GridCell]:
     if name not in STUDIES:
         raise GridError(f"{path}: study must be {', '.join(STUDIES)}, not {name!r}")
     study, flags = STUDIES[name], _options(STUDIES[name])
-    axes = {
-        key: value if isinstance(value, list) else [value] for key, value in table.items() if key != "study"
-    }
+    settings = {key: value for key, value in table.items() if key != "study"}
+    axes = {key: value if isinstance(value, list) else [value] for key, value in settings.items()}
     for key, values in axes.items():
         kind = bool if flags.get(key) else (str, int, float)
         if key not in flags or not values or not all(isinstance(value, kind) for value in values):
@@ -121,11 +117,9 @@ def _cells(path: Path, table: dict[str, Any]) -> Iterator[GridCell]:
             place = data if not data.startswith("-") else f"./{data}"
             words = [place if word == f"--{study.source}={data}" else word for word in words]
         differ = [name, *(str(options.get(key)) for key in axes if key == "model" or len(axes[key]) > 1)]
-        yield GridCell(
-            "-".join(re.sub(r"[^\w.]+", ".", part).strip(".")[-60:] for part in differ),
-            (name, *words),
-            tuple(filter(None, (data, str(options.get("model", "")).partition(":")[2]))),
-        )
+        title = "-".join(re.sub(r"[^\w.]+", ".", part).strip(".")[-60:] for part in differ)
+        files = tuple(filter(None, (data, str(options.get("model", "")).partition(":")[2])))
+        yield GridCell(title, (name, *words), files)
 
 
 def run(
@@ -181,9 +175,7 @@ def _hash(words: Iterable[str]) -> str:
 
 
 def _content(path: Path) -> str:
-    """A digest of a file, or of the names and contents of the files below a folder, without hidden ones and
-    linked folders; "" for what cannot be read, of which the study tells more.
-    """
+    """A digest of a file, or of the visible files below a folder; "" for what cannot be read."""
     words = []
     try:
         for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
@@ -205,10 +197,8 @@ def _study(cell: GridCell, report: Report, out: str, home: str, threads: int) ->
     words = [sys.executable, "-P", "-m", "simtown", "probe", *cell.words, "--out", str(place)]
     path = os.pathsep.join(filter(None, sys.path))
     environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "PYTHONPATH": path}
-    nowhere, pipe = subprocess.DEVNULL, subprocess.PIPE
-    with subprocess.Popen(
-        words, cwd=home, env=environment, stdout=nowhere, stderr=pipe, text=True
-    ) as process:
+    streams: Any = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(words, cwd=home, env=environment, **streams) as process:
         try:
             err = process.communicate()[1]
         except BaseException:

@@ -1,6 +1,4 @@
-"""Measures and tests that the studies share: F1 in its forms, rank correlations, shares of right answers,
-bootstrap intervals, McNemar's test, Benjamini and Hochberg's adjustment.
-"""
+"""Measures and tests that studies share: F1, rank correlations, shares of right answers, bootstraps."""
 
 from __future__ import annotations
 
@@ -28,12 +26,8 @@ class Confusion:
     def per_item(items: np.ndarray, label: np.ndarray, decided: np.ndarray, count: int) -> Confusion:
         """Count (n,) decisions about (n,) items, numbered below `count`, of which (n,) labels are true."""
 
-        def of(mask: np.ndarray) -> np.ndarray:
-            return np.bincount(items[mask], minlength=count).astype(np.float64)
-
-        return Confusion(
-            of(label & decided), of(~label & decided), of(label & ~decided), of(~label & ~decided)
-        )
+        masks = (label & decided, ~label & decided, label & ~decided, ~label & ~decided)
+        return Confusion(*(np.bincount(items[m], minlength=count).astype(np.float64) for m in masks))
 
 
 def _ratio(part: np.ndarray, whole: np.ndarray, otherwise: float = 0.0) -> np.ndarray:
@@ -62,8 +56,7 @@ def macro_f1(counts: Confusion, times: np.ndarray | float = 1.0) -> np.ndarray:
 
 
 def macro_f1_of_means(counts: Confusion, times: np.ndarray | float = 1.0) -> np.ndarray:
-    """Macro F1 as Forbes et al. (2019) print it: the harmonic mean of the items' mean precision and mean
-    recall. (...,).
+    """Macro F1 as Forbes et al. (2019) print it: the harmonic mean of mean precision and mean recall. (...,).
 
     Items without a positive label are left out; precision is 1 where nothing was said to be positive. See
     :func:`macro_f1` for `times`.
@@ -81,11 +74,9 @@ def _mean(values: np.ndarray, times: np.ndarray | float, kept: np.ndarray) -> np
 
 @dataclass(frozen=True)
 class McNemar:
-    """McNemar's test on the same decisions.
+    """McNemar's test on the same decisions; `only_a` are those that the first model alone got right.
 
     Attributes:
-        only_a: decisions that the first model alone got right.
-        only_b: decisions that the second alone got right.
         plain: p-value of (b - c)² / (b + c) by chi-squared, as Forbes et al. use it.
         corrected: the same with Edwards' continuity correction.
         exact: p-value of the two-sided binomial test.
@@ -99,9 +90,7 @@ class McNemar:
 
 
 def mcnemar(right_a: np.ndarray, right_b: np.ndarray) -> McNemar:
-    """Test whether two models are right equally often, given which of the same (n,) decisions of each are
-    right.
-    """
+    """Test whether two models are right equally often, given which of the same (n,) decisions are right."""
     b, c = int((right_a & ~right_b).sum()), int((~right_a & right_b).sum())
     if b + c == 0:
         return McNemar(0, 0, 1.0, 1.0, 1.0)
@@ -117,9 +106,7 @@ def stars(p: float) -> str:
 
 
 def benjamini_hochberg(p: Sequence[float]) -> np.ndarray:
-    """(n,) p-values adjusted for the false discovery rate over all of them; NaN stays NaN and counts for
-    nothing.
-    """
+    """(n,) p-values adjusted for the false discovery rate over all of them; NaN counts for nothing."""
     p_values = np.asarray(p, dtype=np.float64)
     result = np.full_like(p_values, np.nan)
     kept = np.isfinite(p_values)
@@ -129,9 +116,7 @@ def benjamini_hochberg(p: Sequence[float]) -> np.ndarray:
 
 
 def group_draws(groups: int, replicates: int, seed: int | np.random.Generator) -> np.ndarray:
-    """(replicates, groups) int64: how often each group is in each bootstrap replicate, drawn with
-    replacement.
-    """
+    """(replicates, groups) int64: how often each group is in each replicate, drawn with replacement."""
     return np.random.default_rng(seed).multinomial(groups, np.full(groups, 1 / groups), size=replicates)
 
 
@@ -171,9 +156,7 @@ def mean_interval(values: np.ndarray, replicates: int = 2_000, seed: int = 0) ->
 
 @dataclass(frozen=True)
 class PairedDifference:
-    """The mean of a less that of b over the same n subjects, with two-sided p-values of the paired t-test and
-    of Welch's, which takes the subjects for others. All are NaN without subjects.
-    """
+    """The mean of a less that of b over n subjects; p of the paired t-test and of Welch's; perhaps NaN."""
 
     n: int
     mean: float
@@ -196,9 +179,6 @@ def difference(a: np.ndarray, b: np.ndarray) -> PairedDifference:
         return PairedDifference(len(a), mean, paired, float(stats.ttest_ind(a, b, equal_var=False).pvalue))
 
 
-# Answers about items, row by row (section 3.5 of Zhang et al. 2022)
-
-
 def spearman_rows(a: np.ndarray, b: np.ndarray, among: np.ndarray | None = None) -> np.ndarray:
     """(n,) Spearman's ρ of each row of a with that of b, (n, c) both; NaN where a row is constant.
 
@@ -214,32 +194,25 @@ def spearman_rows(a: np.ndarray, b: np.ndarray, among: np.ndarray | None = None)
 
 
 def ceiling_rows(counts: np.ndarray, among: np.ndarray | None = None) -> np.ndarray:
-    """(n,) the ρ of a ranking without ties that agrees with the counts: all that a model can reach, since
-    most counts are tied zeros. See :func:`spearman_rows` for `among`.
-    """
+    """(n,) ρ of a ranking without ties that agrees with the counts: all that a model can reach."""
     ranking = np.argsort(np.argsort(counts, axis=1, kind="stable"), axis=1)
     return spearman_rows(ranking, counts, among)
 
 
 def share_right(scores: np.ndarray, gold: np.ndarray) -> np.ndarray:
-    """(n,) 1 where the right class (n,) has the highest of the (n, c) scores, 1/k where it shares that score
-    with k - 1 others, 0 elsewhere and where no score is finite.
-    """
+    """(n,) 1 where the right class has the highest of (n, c) scores, 1/k where k share it, otherwise 0."""
     highest = scores.max(axis=1, keepdims=True)
     top = (scores == highest) & np.isfinite(highest)
     return top[np.arange(len(gold)), gold] / top.sum(axis=1).clip(1)
 
 
 def shares(counts: np.ndarray) -> np.ndarray:
-    """(n, c) each row's shares. Their mean over the train subjects is the prior: the answer about a subject
-    of which nothing is known.
-    """
+    """(n, c) each row's shares; their mean over the train subjects is the prior."""
     return counts / counts.sum(axis=1, keepdims=True)
 
 
 def shares_of_others(shares: np.ndarray, gold: np.ndarray) -> np.ndarray:
-    """(n, c) for each row the sum of the other rows, less an average row of every other class; `gold` (n,) is
-    each row's class.
+    """(n, c) for each row the sum of the other rows, less an average row of every other class.
 
     Less the row alone, its own class alone would become rarer: of as many "yes" as "no", every guess would be
     wrong.

@@ -1,5 +1,4 @@
-"""Where the files of a paper's release lie in a folder that the user names: a clone of the authors'
-repository, or its data folders alone.
+"""Where the files of a paper's release lie in a folder: a clone of its repository, or its data alone.
 
 A study lists, for each kind of file, the places where one may lie. The first place that holds the file is
 read, plain or packed with gzip.
@@ -80,6 +79,5 @@ def parsing(path: Path | str) -> Iterator[None]:
     except RefusedError:
         raise
     except (LookupError, ValueError, TypeError, EOFError, OSError, csv.Error) as error:
-        raise DamagedError(
-            f"{path} is malformed ({type(error).__name__}: {error}): fetch it again"
-        ) from error
+        reason = f"{type(error).__name__}: {error}"
+        raise DamagedError(f"{path} is malformed ({reason}): fetch it again") from error

@@ -32,12 +32,7 @@ SUMMARY, SCHEMA = "summary.json", 1
 
 @dataclass(frozen=True)
 class Results:
-    """A directory of results.
-
-    Attributes:
-        path: of the directory.
-        content: of its summary.json.
-    """
+    """A directory of results, and the content of its summary.json."""
 
     path: Path
     content: dict[str, Any]
@@ -55,11 +50,7 @@ class Results:
         return f"{kind}{colon}{'/'.join(Path(place).parts[-2:])}"
 
     def rows(self, task: str, columns: Sequence[str]) -> dict[str, list[Any]]:
-        """Columns of a task's rows.
-
-        Raises:
-            DamagedError: the file is missing or damaged.
-        """
+        """Columns of a task's rows. Raises DamagedError if the file is missing or damaged."""
         path = inside(self.path, f"{task}.parquet")
         try:
             rows = pq.read_table(path, columns=list(columns))
@@ -69,9 +60,7 @@ class Results:
 
 
 def load(path: Path, form: str) -> Results:
-    """Open a directory of results whose summary.json names a format, see
-    :class:`simtown.probes.study.Study`; raises as :meth:`simtown.core.runs.RunRecord.load`.
-    """
+    """Open a directory of results whose summary.json names a format; raises as :meth:`RunRecord.load`."""
     return Results(path, RunRecord(SUMMARY, form, "simtown probe", frozenset(), SCHEMA).load(path))
 
 
@@ -85,10 +74,8 @@ def shared_tasks(a: Results, b: Results) -> list[str]:
     if not shared:
         raise ValueError(f"{a.path} and {b.path} have no task in common")
     if other := [task for task in shared if a.content["data"][task] != b.content["data"][task]]:
-        raise ValueError(
-            f"{a.path} and {b.path} hold answers to different questions about {other[0]}: give two "
-            "directories made with the same subjects, classes, right answers and templates"
-        )
+        problem = f"{a.path} and {b.path} hold answers to different questions about {other[0]}"
+        raise ValueError(f"{problem}: give two with the same items, right answers and templates")
     return shared
 
 

@@ -10,9 +10,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class PrintedNumber:
-    """A number as the paper prints it and as it comes out here; "" where there is none. `spread` is the
-    standard deviation of a number that is drawn.
-    """
+    """A number in the paper and here; "" without one. `spread` is the deviation of a number that is drawn."""
 
     paper: str = ""
     here: str = ""
@@ -36,10 +34,7 @@ class PrintedTable:
     """A table of numbers with named rows.
 
     Attributes:
-        title: above the table.
         columns: heads of the columns but the first.
-        rows: name and cells.
-        notes: lines below the table.
         copied: the release's file of summaries that the paper's numbers stand beside; "" where ours are
             computed.
         words: how many columns, from the left, hold words and not numbers; the names are the first.
@@ -54,9 +49,8 @@ class PrintedTable:
 
     def add(self, name: str, *cells: str | PrintedNumber) -> None:
         """Add a row; a text stands for a number that the paper does not have."""
-        self.rows.append(
-            (name, [cell if isinstance(cell, PrintedNumber) else PrintedNumber(here=cell) for cell in cells])
-        )
+        numbers = [cell if isinstance(cell, PrintedNumber) else PrintedNumber(here=cell) for cell in cells]
+        self.rows.append((name, numbers))
 
     def verdict(self) -> str:
         """How many cells agree; "" where nothing can be compared.

@@ -1,5 +1,4 @@
-"""A study is a value: settings, items for each task, how a model is asked about them, and what is made of its
-answers.
+"""A study is a value: settings, items for each task, how a model is asked, and what its answers come to.
 
 :func:`run` runs a study of one model into one directory of results (:mod:`simtown.probes.report`). The same
 settings continue where an earlier run ended; others are refused. :mod:`simtown.probes.studies` lists the
@@ -31,9 +30,7 @@ class TaskRequest:
     """What a study has at hand to ask a language model about one task.
 
     Attributes:
-        task: its name.
         items: of the task, as :attr:`Study.items` gave them.
-        settings: of the study.
         out: the directory of results.
         scorer: gives the model with a policy for words of several sub-words, unless the user chose one or it
             is `forced`; a model is opened once.
@@ -146,9 +143,8 @@ def run(
             for task, asked in items.items():
                 digest, rows, picture = study.digest(asked), out / f"{task}.parquet", out / f"{task}.png"
                 if content["data"].get(task, digest) != digest:
-                    raise ForeignDirectoryError(
-                        f"{out} holds results on other {task} data: give another `out`"
-                    )
+                    problem = f"{out} holds results on other {task} data"
+                    raise ForeignDirectoryError(f"{problem}: give another `out`")
                 if task not in results.tasks or not rows.is_file():
                     content["data"][task] = digest
                     record.save(out, content)

@@ -40,11 +40,9 @@ class Frames:
     @classmethod
     def blank(cls, n: int, width: int, height: int, geometry: bool = True) -> Frames:
         """All zero; without `geometry` depth and ids hold no pictures (n is 0)."""
-        return cls(
-            np.zeros((n, height, width, 3), dtype=np.uint8),
-            np.zeros((n * geometry, height, width), dtype=np.float32),
-            np.zeros((n * geometry, height, width), dtype=np.uint8),
-        )
+        shape = (n * geometry, height, width)
+        rgb = np.zeros((n, height, width, 3), dtype=np.uint8)
+        return cls(rgb, np.zeros(shape, dtype=np.float32), np.zeros(shape, dtype=np.uint8))
 
     def __len__(self) -> int:
         return len(self.rgb)
@@ -88,15 +86,12 @@ def check_card_size(width: int, height: int) -> None:
     """Raises ValueError unless a graphics card draws pictures of this size."""
     check_size(width, height)
     if max(width, height) > LARGEST_ON_CARD:
-        raise ValueError(
-            f"a card draws pictures of up to {LARGEST_ON_CARD} pixels each side, not {width}x{height}: "
-            "use `device=cpu`"
-        )
+        limit = f"a card draws pictures of up to {LARGEST_ON_CARD} pixels each side"
+        raise ValueError(f"{limit}, not {width}x{height}: use `device=cpu`")
 
 
 def check_size(width: int, height: int) -> None:
     """Raises ValueError unless both sides are from SMALLEST to LARGEST pixels."""
     if not (SMALLEST <= width <= LARGEST and SMALLEST <= height <= LARGEST):
-        raise ValueError(
-            f"picture size {width}x{height} is out of range: each side from {SMALLEST} to {LARGEST} pixels"
-        )
+        limits = f"each side from {SMALLEST} to {LARGEST} pixels"
+        raise ValueError(f"picture size {width}x{height} is out of range: {limits}")

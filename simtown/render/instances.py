@@ -17,10 +17,8 @@ IN_POSE = np.array([[mesh_in_pose(name, pose) for pose in range(POSES)] for name
 def check_slots(vehicles: int, props: int) -> None:
     """Raises ValueError if a scene has more slots than there are instance ids."""
     if vehicles + props > 255:
-        raise ValueError(
-            f"a scene of {vehicles} vehicles and {props} props has more things than masks can number: "
-            "give at most 255 in all"
-        )
+        scene = f"a scene of {vehicles} vehicles and {props} props"
+        raise ValueError(f"{scene} has more things than masks can number: give at most 255 in all")
 
 
 def instances(batch: SceneBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -42,9 +40,8 @@ def instances(batch: SceneBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray, np
     meshes = np.full((n, 1 + v + p), -1, dtype=np.int32)
     meshes[:, 0] = len(ENTITIES) + len(STREET_MESHES)
     meshes[:, 1 : 1 + v] = batch.entity
-    meshes[:, 1 + v :] = np.where(
-        batch.prop >= 0, len(ENTITIES) + IN_POSE[batch.prop, pose_of(batch.prop_style)], -1
-    )
+    props = len(ENTITIES) + IN_POSE[batch.prop, pose_of(batch.prop_style)]
+    meshes[:, 1 + v :] = np.where(batch.prop >= 0, props, -1)
     poses = np.zeros((n, 1 + v + p, 6), dtype=np.float32)
     poses[:, :, 3] = poses[:, :, 5] = 1.0
     poses[:, 1 : 1 + v, :2] = batch.pose[:, :, :2]

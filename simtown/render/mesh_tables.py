@@ -11,11 +11,9 @@ from simtown.assets.atlas import Atlas, atlas
 from simtown.assets.catalogue import ENTITIES, STREET, STREET_MESHES
 from simtown.assets.palette import CLOTH_TINTS, MATERIALS, ROOF_TINTS, WALL_TINTS, rgb_table
 
-#: What a mesh does to the ground (bits): it casts a shadow, it stands on the ground; and whether it is a
-#: vehicle.
+#: Bits of a mesh: it casts a shadow, it stands on the ground, it is a vehicle.
 CASTS, STANDS, VEHICLE = 1, 2, 4
-#: What lies lower than this counts for the dark under a thing; what is no higher than FLAT lies on the
-#: ground, metres.
+#: Metres: what lies lower counts for the dark under a thing; what is no higher lies flat on the ground.
 LOW, FLAT = 0.5, 0.12
 
 

@@ -34,12 +34,8 @@ STRIP = 1024 * 2049
 def _most() -> dict[str, int]:
     """For how much of a mesh a thread needs memory."""
     a = atlas()
-    starts = {
-        "vertices": a.vertex_start,
-        "faces": a.triangle_start,
-        "corners": a.hull_start,
-        "lamps": a.lamp_start,
-    }
+    starts = {"vertices": a.vertex_start, "faces": a.triangle_start}
+    starts |= {"corners": a.hull_start, "lamps": a.lamp_start}
     most = {f"most_{name}": int(np.diff(start).max()) for name, start in starts.items()}
     return most | {"most_ground": int(np.diff(a.triangle_start)[a.ground])}
 
@@ -47,25 +43,19 @@ def _most() -> dict[str, int]:
 def scenes_of(batch: SceneBatch, width: int, height: int) -> dict[str, Any]:
     """The scenes of a batch as the kernels take them."""
     meshes, poses, styles, ids, paints = instances(batch)
-    return {
-        "views": views(batch.camera, width, height),
-        "lights": lights(batch.weather, batch.intensity, batch.sun),
-        "meshes": meshes,
-        "poses": poses,
-        "styles": styles,
-        "ids": ids,
-        "paints": paints,
-        "fall_seeds": np.ascontiguousarray(batch.fall_seed, dtype=np.uint32),
-    }
+    things = {"meshes": meshes, "poses": poses, "styles": styles, "ids": ids, "paints": paints}
+    light = lights(batch.weather, batch.intensity, batch.sun)
+    fall_seeds = np.ascontiguousarray(batch.fall_seed, dtype=np.uint32)
+    seen = {"views": views(batch.camera, width, height), "lights": light, "fall_seeds": fall_seeds}
+    return seen | things
 
 
 class TooManyTrianglesError(ValueError):
     """A scene of a batch faces the camera with more triangles than can be told apart."""
 
     def __init__(self, scene: int) -> None:
-        super().__init__(
-            f"scene {scene} of the batch shows more than {MOST_TRIANGLES} triangles: take things out of it"
-        )
+        limit = f"shows more than {MOST_TRIANGLES} triangles"
+        super().__init__(f"scene {scene} of the batch {limit}: take things out of it")
 
 
 class Raster:

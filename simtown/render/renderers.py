@@ -63,9 +63,8 @@ def choose_device(
         return device
     try:
         if max(width, height) > LARGEST_ON_CARD:
-            raise CardError(
-                f"a card draws pictures of up to {LARGEST_ON_CARD} pixels each side, not {width}x{height}"
-            )
+            limit = f"a card draws pictures of up to {LARGEST_ON_CARD} pixels each side"
+            raise CardError(f"{limit}, not {width}x{height}")
         from simtown.render.cuda.card import check_card
 
         check_card()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
+Colour = tuple[int, int, int]
 _PAPER, _INK, _MARGIN = (250, 248, 243), (46, 48, 56), 10
 
 
@@ -21,8 +22,8 @@ class SheetCell:
     """
 
     image: np.ndarray
-    lines: list[tuple[str, tuple[int, int, int] | None]]
-    boxes: list[tuple[tuple[float, float, float, float], tuple[int, int, int]]] = field(default_factory=list)
+    lines: list[tuple[str, Colour | None]]
+    boxes: list[tuple[tuple[float, float, float, float], Colour]] = field(default_factory=list)
 
 
 def contact_sheet(cells: list[SheetCell], columns: int, text: int = 13) -> Image.Image:
@@ -33,9 +34,8 @@ def contact_sheet(cells: list[SheetCell], columns: int, text: int = 13) -> Image
     caption = max((len(lines) for lines in wrapped), default=0) * int(text * 1.3) + 4
     rows = -(-len(cells) // columns)
     columns = min(columns, len(cells))
-    sheet = Image.new(
-        "RGB", (_MARGIN + columns * (w + _MARGIN), _MARGIN + rows * (h + caption + _MARGIN)), _PAPER
-    )
+    size = (_MARGIN + columns * (w + _MARGIN), _MARGIN + rows * (h + caption + _MARGIN))
+    sheet = Image.new("RGB", size, _PAPER)
     draw = ImageDraw.Draw(sheet)
     for i, (cell, lines) in enumerate(zip(cells, wrapped, strict=True)):
         x, y = _MARGIN + i % columns * (w + _MARGIN), _MARGIN + i // columns * (h + caption + _MARGIN)
@@ -49,11 +49,8 @@ def contact_sheet(cells: list[SheetCell], columns: int, text: int = 13) -> Image
 
 
 def _wrap(
-    words: str,
-    colour: tuple[int, int, int] | None,
-    font: ImageFont.FreeTypeFont | ImageFont.ImageFont,
-    width: int,
-) -> list[tuple[str, tuple[int, int, int] | None]]:
+    words: str, colour: Colour | None, font: ImageFont.FreeTypeFont | ImageFont.ImageFont, width: int
+) -> list[tuple[str, Colour | None]]:
     """Lines that are no wider than `width` pixels."""
     lines, line = [], ""
     for word in words.split():

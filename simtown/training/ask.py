@@ -93,26 +93,21 @@ def _require_comparable(trained: Settings, dataset: Dataset) -> None:
     if not len(dataset.test):
         raise SettingsError(f"{dataset.path} has no test examples: generate it with some")
     if (other.width, other.height) != (trained.width, trained.height):
-        size = f"{trained.width}x{trained.height}"
-        raise SettingsError(
-            f"{dataset.path} has pictures of {other.width}x{other.height}, the run was trained on {size}: "
-            f"give a data set of that size (simtown generate --size {size})"
-        )
+        size, its = f"{trained.width}x{trained.height}", f"{other.width}x{other.height}"
+        remedy = f"give a data set of that size (simtown generate --size {size})"
+        raise SettingsError(f"{dataset.path} has pictures of {its}, the run was trained on {size}: {remedy}")
     if unseen := [kind for kind in other.kinds if kind not in trained.kinds]:
-        raise SettingsError(
-            f"{dataset.path} has kinds of vehicles that the run has not seen, such as "
-            f"{with_article(ENTITIES[unseen[0]])}: give a data set of the run's world (simtown generate "
-            f"--entities {trained.entities} --world-seed {trained.world_seed})"
-        )
+        vehicle = with_article(ENTITIES[unseen[0]])
+        world = f"--entities {trained.entities} --world-seed {trained.world_seed}"
+        remedy = f"give a data set of the run's world (simtown generate {world})"
+        raise SettingsError(f"{dataset.path} has vehicles that the run has not seen ({vehicle}): {remedy}")
 
 
 #: Two boxes that share more than this of their union cover one place.
 _SAME = 0.3
 
-_LIKE = (
-    f"ask like '{text(ENTITIES[0], RELATION_NAMES[0], ENTITIES[1])}', about vehicles of simtown preview "
-    "--entity all"
-)
+_EXAMPLE = text(ENTITIES[0], RELATION_NAMES[0], ENTITIES[1])
+_LIKE = f"ask like '{_EXAMPLE}', about vehicles of simtown preview --entity all"
 
 
 @dataclass(frozen=True)
@@ -170,11 +165,9 @@ def framed(size: tuple[int, int], trained: Settings) -> tuple[float, float, floa
     seen = trained.width * scale, trained.height * scale
     if seen[0] > width + 1 or seen[1] > height + 1:
         less, times = "street" if seen[0] > width + 1 else "sky", max(1, round(width / trained.width))
-        raise SettingsError(
-            f"the picture has {width}x{height} pixels and shows less {less} than the run's pictures of "
-            f"{trained.width}x{trained.height}: draw it in their shape, such as with simtown render --size "
-            f"{times * trained.width}x{times * trained.height}"
-        )
+        shape = f"simtown render --size {times * trained.width}x{times * trained.height}"
+        theirs = f"less {less} than the run's pictures of {trained.width}x{trained.height}"
+        raise SettingsError(f"the picture ({width}x{height}) shows {theirs}: draw it in that shape ({shape})")
     left, top = max((width - seen[0]) / 2, 0), max(height - seen[1], 0)
     return left, top, min(left + seen[0], width), height
 
@@ -193,31 +186,24 @@ def predict(directory: Path, image: Path, question: str, allowed: Collection[str
     """
     model, trained, run = open_run(directory, allowed)
     if getattr(model, "needs_true_boxes", False):
-        raise SettingsError(
-            f"{directory}: the model {run['model']} needs the true boxes, which no picture holds: ask "
-            "another run"
-        )
+        needs = f"the model {run['model']} needs the true boxes, which no picture holds"
+        raise SettingsError(f"{directory}: {needs}: ask another run")
     subject, relation, obj = parse(question, trained.kinds)
     if RELATION_NAMES[relation] not in trained.relations:
-        raise SettingsError(
-            f"{directory} learned {', '.join(trained.relations)}: it cannot be asked what is "
-            f"{RELATION_NAMES[relation]}"
-        )
+        learned, asked = ", ".join(trained.relations), RELATION_NAMES[relation]
+        raise SettingsError(f"{directory} learned {learned}: it cannot be asked what is {asked}")
     try:
         picture = open_picture(image)
     except (OSError, ValueError) as error:
         raise SettingsError(f"{image} cannot be read as a picture: {error}") from error
     frame = left, top, right, bottom = framed(picture.size, trained)
     small = picture.resize((trained.width, trained.height), Image.Resampling.BOX, box=frame)
-    batch = Batch(
-        image=as_input(torch.from_numpy(np.asarray(small).copy())[None]),
-        tokens=torch.from_numpy(encode(question).astype(np.int64))[None],
-        subject=torch.tensor([int(trained.ranks[subject])]),
-        relation=torch.tensor([relation]),
-        object=torch.tensor([int(trained.ranks[obj])]),
-        boxes=torch.zeros(1, 2, 4),
-        answer=torch.zeros(1),
-    )
+    tokens = torch.from_numpy(encode(question).astype(np.int64))[None]
+    inputs = {"tokens": tokens, "relation": torch.tensor([relation])}
+    for role, kind in (("subject", subject), ("object", obj)):
+        inputs[role] = torch.tensor([int(trained.ranks[kind])])
+    pixels = torch.from_numpy(np.asarray(small).copy())[None]
+    batch = Batch(as_input(pixels), boxes=torch.zeros(1, 2, 4), answer=torch.zeros(1), **inputs)
     boxes = None
     if finds_boxes(model):
         middle, extent = np.split(model.boxes(batch)[:, 0].numpy(), 2, axis=1)
@@ -227,9 +213,8 @@ def predict(directory: Path, image: Path, question: str, allowed: Collection[str
     yes = float(torch.sigmoid(model(batch))[0])
     cut = right - left + 1 <= picture.width or bottom - top + 1 <= picture.height
     if not np.isfinite(yes) or (boxes is not None and not np.isfinite(boxes).all()):
-        raise DamagedError(
-            f"{directory} holds weights that answer NaN: run simtown fit again with another directory"
-        )
+        remedy = "run simtown fit again with another directory"
+        raise DamagedError(f"{directory} holds weights that answer NaN: {remedy}")
     vehicles, accuracy = (ENTITIES[subject], ENTITIES[obj]), run.get("test", {}).get("accuracy")
     return ModelAnswer(yes, boxes, frame, cut, vehicles, accuracy, picture)
 
@@ -250,17 +235,13 @@ def parse(question: str, kinds: Sequence[int]) -> tuple[int, int, int]:
     s, o, r = names[str(asked["s"])], names[str(asked["o"])], RELATION_NAMES.index(str(asked["r"]))
     if unseen := [kind for kind in (s, o) if kind not in kinds]:
         vehicles = ", ".join(ENTITIES[kind] for kind in kinds)
-        raise SettingsError(
-            f"the run has not seen {with_article(ENTITIES[unseen[0]])}: its world holds {vehicles}"
-        )
+        unknown_vehicle = with_article(ENTITIES[unseen[0]])
+        raise SettingsError(f"the run has not seen {unknown_vehicle}: its world holds {vehicles}")
     return s, r, o
 
 
 def draw(picture: Image.Image, answer: ModelAnswer) -> Image.Image:
-    """The picture with the boxes the model found: subject blue, object orange, as in simtown preview.
-
-    What it was not shown is darker.
-    """
+    """The picture with the boxes found: subject blue, object orange; what the model did not see is darker."""
     left, top, right, bottom = (round(edge) for edge in answer.frame)
     dark = picture.point(lambda level: level // 2)
     dark.paste(picture.crop((left, top, right, bottom)), (left, top))

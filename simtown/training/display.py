@@ -117,11 +117,10 @@ class FitDisplay(_Display, FitCallback):
 
     def on_validation(self, row: dict[str, float], best: dict[str, float]) -> None:
         """See :class:`simtown.training.fit.FitCallback`."""
-        self._validated = (
-            f"epoch {row['epoch']:,.0f} validated: loss {row['train_loss']:.3f}, train "
-            f"{row['train_accuracy']:.3f}, val {row['val_accuracy']:.3f}, best {best['val_accuracy']:.3f} in "
-            f"epoch {best['epoch']:,.0f}"
-        )
+        accuracies = f"train {row['train_accuracy']:.3f}, val {row['val_accuracy']:.3f}"
+        best_yet = f"best {best['val_accuracy']:.3f} in epoch {best['epoch']:,.0f}"
+        loss = f"epoch {row['epoch']:,.0f} validated: loss {row['train_loss']:.3f}"
+        self._validated = f"{loss}, {accuracies}, {best_yet}"
         self._report(f"{self._title}: {self._validated}", EVERY)
 
 

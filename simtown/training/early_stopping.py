@@ -6,8 +6,7 @@ from math import ceil
 
 from simtown.training.fit_settings import FitSettings
 
-#: Fewest steps between two validations under the "patient" protocol: a small set's epochs would cost less
-#: than validating them.
+#: Fewest steps between two validations under the "patient" protocol, which cost more than small epochs.
 CLOSEST = 32
 
 
@@ -49,10 +48,10 @@ def stale_after(settings: FitSettings, stale: int, better: bool, steps: int) -> 
     return 0 if better or uncounted else stale + 1
 
 
-def reason_to_stop(settings: FitSettings, step: int, best: float, stale: int) -> str:
-    """Why a run stops after a validation with this best accuracy so far; "" if it goes on."""
+def reason_to_stop(settings: FitSettings, step: int, best: dict[str, float], stale: int) -> str:
+    """Why a run stops after a validation with this best one so far; "" if it goes on."""
     if settings.max_steps and step >= settings.max_steps:
         return f"reached {settings.max_steps} steps"
-    if best == 1:  # no later weights can be better
+    if best["val_accuracy"] == 1:  # no later weights can be better
         return "every validation example is right"
     return f"{settings.patience} validations without better accuracy" if stale >= settings.patience else ""

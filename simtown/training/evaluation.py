@@ -22,10 +22,7 @@ _TRIPLE = ("subject", "relation", "object")
 
 @torch.inference_mode()
 def logits_of(
-    model: nn.Module,
-    source: ExampleSource,
-    n: int,
-    progress: Callable[[int], object] = lambda examples: None,
+    model: nn.Module, source: ExampleSource, n: int, progress: Callable[[int], object] = lambda examples: None
 ) -> tuple[np.ndarray, float]:
     """(n,) float32 logits of a source's first n examples, and their mean cross-entropy.
 
@@ -121,11 +118,9 @@ def measure(dataset: Dataset, test: np.ndarray, val: np.ndarray, train_size: int
         correct_val = (val > 0) == dataset.val.column("answer")
         weights = inverse_frequency(dataset, dataset.val)
         out["validation"] = share(correct_val)
-        out["reweighted"] = {
-            "accuracy": float((correct_val * weights).mean()),
-            "effective_n": float(weights.sum() ** 2 / (weights**2).sum()),
-            "n": len(correct_val),
-        }
+        accuracy, effective = (correct_val * weights).mean(), weights.sum() ** 2 / (weights**2).sum()
+        reweighted = {"accuracy": float(accuracy), "effective_n": float(effective)}
+        out["reweighted"] = {**reweighted, "n": len(correct_val)}
     return out
 
 
@@ -138,12 +133,9 @@ def references(dataset: Dataset) -> dict[str, float]:
         right, lower edges for nearer and farther.
     """
     answer, (no, yes) = dataset.test.column("answer"), dataset.summary("train")["answer"]
-    return {
-        "chance": 0.5,
-        "majority": float((answer == (yes >= no)).mean()),
-        "oracle": float((answer == oracle(dataset.test)).mean()),
-        "oracle_on_boxes": float((answer == oracle_on_boxes(dataset.test)).mean()),
-    }
+    answers = {"majority": yes >= no, "oracle": oracle(dataset.test)}
+    answers["oracle_on_boxes"] = oracle_on_boxes(dataset.test)
+    return {"chance": 0.5} | {name: float((answer == given).mean()) for name, given in answers.items()}
 
 
 def oracle(split: Split) -> np.ndarray:

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import nn
 from torch.nn.functional import binary_cross_entropy_with_logits
+from torch.optim import Adam, Optimizer
 
 from simtown.core import options
 from simtown.core.files import save_json
@@ -22,14 +23,8 @@ from simtown.core.streams import Stream
 from simtown.core.untrusted import RefusedError, folder
 from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.settings import Settings
+from simtown.training import early_stopping as stopping
 from simtown.training import run_directory
-from simtown.training.early_stopping import (
-    examples_in,
-    reason_to_stop,
-    stale_after,
-    steps_an_epoch,
-    steps_to_validation,
-)
 from simtown.training.evaluation import logits_of, measure, references
 from simtown.training.fit_settings import FitSettings
 from simtown.training.models import build
@@ -40,8 +35,7 @@ from simtown.training.world import Batch, World
 
 #: Seconds between two training states that are saved, and the largest share of a run's time for saving them.
 SAVE_EVERY, SAVING_SHARE = 60.0, 0.01
-#: Most times that a dead network is restarted under the "patient" protocol. In a dead network all logits are
-#: equal, and no gradient will ever move it.
+#: Most restarts of a dead network (all logits are equal: no gradient moves it) under the "patient" protocol.
 RESTARTS = 8
 
 
@@ -59,10 +53,7 @@ class FitCallback:
         """Something is worth knowing before training, such as how much memory the pictures take."""
 
     def on_step(self, epoch: int, step: int, examples: int, loss: torch.Tensor) -> None:
-        """A step was taken on so many examples.
-
-        Reading the loss, a scalar on the model's device, makes a GPU wait for the steps before.
-        """
+        """A step was taken on so many examples; reading the loss makes a GPU wait for the steps before."""
 
     def on_validation(self, row: dict[str, float], best: dict[str, float]) -> None:
         """A validation was made: a row of metrics.jsonl, and the best so far."""
@@ -72,15 +63,11 @@ def check(settings: FitSettings, dataset: Dataset) -> None:
     """Raises SettingsError if a setting is out of range, or does not fit the data set."""
     have = len(dataset.train)
     if not 2 <= settings.train_size <= have and not (settings.stream and settings.train_size >= 2):
-        raise SettingsError(
-            f"must be from 2 to {have}, the training examples of {dataset.path}, not {settings.train_size}",
-            "train_size",
-        )
+        limits = f"from 2 to {have}, the training examples of {dataset.path}"
+        raise SettingsError(f"must be {limits}, not {settings.train_size}", "train_size")
     if not len(dataset.val) or not len(dataset.test):
-        raise SettingsError(
-            f"{dataset.path} has no {'test' if len(dataset.val) else 'validation'} examples: generate it "
-            "with some"
-        )
+        missing = "test" if len(dataset.val) else "validation"
+        raise SettingsError(f"{dataset.path} has no {missing} examples: generate it with some")
     options.check(settings)
     if settings.device not in ("cpu", "cuda"):
         raise SettingsError(f"unknown device '{settings.device}': choose auto, cpu or cuda")
@@ -158,27 +145,26 @@ def _train(
     if saved:
         run_directory.restore(directory, saved, model, optimizer)
         callback.on_note(f"continues after step {state.step + state.new_steps:,}")
+    size, world, note = settings.train_size, dataset.settings, callback.on_note
     train: ExampleSource
     if settings.stream:
-        train = open_stream(dataset, settings.train_size, device)
+        train = open_stream(dataset, size, device)
     else:
-        train = open_split(
-            dataset.train, settings.train_size, dataset.settings, device, cache, callback.on_note, beside
-        )
-    val = open_split(dataset.val, len(dataset.val), dataset.settings, device, cache, beside=beside)
+        train = open_split(dataset.train, size, world, device, cache, note, beside)
+    val = open_split(dataset.val, len(dataset.val), world, device, cache, beside=beside)
     val_answers = dataset.val.column("answer")
     learn = torch.compile(loss_of) if settings.compile else loss_of
-    epoch_steps = steps_an_epoch(settings)
+    epoch_steps = stopping.steps_an_epoch(settings)
     # sums since the last validation: objective, cross-entropy, right answers
     totals = saved.get("totals", torch.zeros(3, dtype=torch.float64)).to(device)
     run_directory.cut_metrics(directory, state.epoch)
     save_due = perf_counter() + SAVE_EVERY
 
     with precision(settings), _tensorboard(directory, state.step) as board:
-        while not (reason := reason_to_stop(settings, state.step, state.best["val_accuracy"], state.stale)):
+        while not (reason := stopping.reason_to_stop(settings, state.step, state.best, state.stale)):
             # train until the next validation
             entered = perf_counter() - state.new_seconds
-            steps = steps_to_validation(settings, state.step)
+            steps = stopping.steps_to_validation(settings, state.step)
             model.train()
             while state.new_steps < steps:
                 past_epochs, first = divmod(state.new_steps, epoch_steps)
@@ -203,28 +189,21 @@ def _train(
 
             # validate, in float32: bfloat16 may round two logits to one value
             step, epoch = state.step + steps, state.epoch - (-steps // epoch_steps)
-            seconds, examples = perf_counter() - entered, examples_in(settings, steps)
+            seconds, examples = perf_counter() - entered, stopping.examples_in(settings, steps)
             objective, train_loss, train_accuracy = (total / examples for total in totals.tolist())
             _require_number(objective, epoch, step, settings)
             logits_val, val_loss = logits_of(model, val, len(dataset.val))
             accuracy = float(((logits_val > 0) == val_answers).mean())
-            row = {
-                "epoch": epoch,
-                "step": step,
-                "objective": objective,
-                "train_loss": train_loss,
-                "train_accuracy": train_accuracy,
-                "val_loss": val_loss,
-                "val_accuracy": accuracy,
-                "images_per_second": examples / seconds,
-            }
+            row = {"epoch": epoch, "step": step, "objective": objective}
+            row |= {"train_loss": train_loss, "train_accuracy": train_accuracy}
+            row |= {"val_loss": val_loss, "val_accuracy": accuracy, "images_per_second": examples / seconds}
 
             # keep the best weights, count towards patience, restart a dead network
             better = not state.best["step"] or accuracy > state.best["val_accuracy"]
             if better:
                 state.best = {name: row[name] for name in ("epoch", "step", "val_accuracy", "val_loss")}
                 run_directory.save_weights(model, directory)
-            state.stale = stale_after(settings, state.stale, better, step - state.restarted_at)
+            state.stale = stopping.stale_after(settings, state.stale, better, step - state.restarted_at)
             if settings.protocol == "patient" and state.restarts < RESTARTS and np.ptp(logits_val) < 1e-6:
                 state.restarts, state.restarted_at, state.stale = state.restarts + 1, step, 0
                 model, optimizer = new_model(settings, dataset.settings, state.restarts)
@@ -240,35 +219,27 @@ def _train(
         # test the best weights, once
         run_directory.load_weights(model, directory)
         kept = False if cache is False else None
-        test = open_split(dataset.test, len(dataset.test), dataset.settings, device, kept, beside=beside)
+        test = open_split(dataset.test, len(dataset.test), world, device, kept, beside=beside)
         logits_test, test_loss = logits_of(model, test, len(dataset.test))
         logits_val, _ = logits_of(model, val, len(dataset.val))
     run_directory.save_test(directory, logits_test, dataset.test.column("answer"))
     curve(run_directory.read_metrics(directory), directory / run_directory.CURVE)
-    seen = None if settings.stream else settings.train_size
-    return {
-        "status": "done",
-        "epochs": state.epoch,
-        "steps": state.step,
-        "stopped": reason,
-        "restarts": state.restarts,
-        "best": state.best,
-        "test": {**measure(dataset, logits_test, logits_val, seen), "loss": test_loss},
-        "references": references(dataset),
-        "parameters": sum(parameter.numel() for parameter in model.parameters()),
-        "seconds": state.seconds,
-    }
+    seen = None if settings.stream else size
+    done: dict[str, Any] = {"status": "done", "epochs": state.epoch, "steps": state.step, "stopped": reason}
+    done |= {"restarts": state.restarts, "best": state.best}
+    done |= {"test": {**measure(dataset, logits_test, logits_val, seen), "loss": test_loss}}
+    done |= {"references": references(dataset)}
+    parameters = sum(parameter.numel() for parameter in model.parameters())
+    return {**done, "parameters": parameters, "seconds": state.seconds}
 
 
-def new_model(
-    settings: FitSettings, data: Settings, restarts: int = 0
-) -> tuple[nn.Module, torch.optim.Optimizer]:
+def new_model(settings: FitSettings, data: Settings, restarts: int = 0) -> tuple[nn.Module, Optimizer]:
     """A model with initial weights, other ones after every restart, and its optimiser."""
     device = torch.device(settings.device)
     with seeded(settings.seed, "weights", restarts, device):
         model = build(settings.model, World.of(data), settings.options)
     model = model.to(device, memory_format=torch.channels_last)
-    return model, torch.optim.Adam(model.parameters(), lr=settings.learning_rate, fused=True)
+    return model, Adam(model.parameters(), lr=settings.learning_rate, fused=True)
 
 
 @contextmanager
@@ -297,14 +268,12 @@ def _sums(loss: torch.Tensor, logits: torch.Tensor, batch: Batch) -> torch.Tenso
 
 def _require_number(objective: float, epoch: int, step: int, settings: FitSettings) -> None:
     if not np.isfinite(objective):
-        raise FitError(
-            f"the loss became NaN in epoch {epoch} (step {step}): give a smaller `learning_rate` than "
-            f"{settings.learning_rate}"
-        )
+        remedy = f"give a smaller `learning_rate` than {settings.learning_rate}"
+        raise FitError(f"the loss became NaN in epoch {epoch} (step {step}): {remedy}")
 
 
 def _save(
-    state: RunState, directory: Path, model: nn.Module, optimizer: torch.optim.Optimizer, totals: torch.Tensor
+    state: RunState, directory: Path, model: nn.Module, optimizer: Optimizer, totals: torch.Tensor
 ) -> float:
     """Save the training state; returns when it is due again: saving takes a small share of the time."""
     entered = perf_counter()

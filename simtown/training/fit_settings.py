@@ -10,6 +10,10 @@ from simtown.kernels import compiling
 
 PROTOCOLS = ("patient", "paper")
 PRECISIONS = ("float32", "tf32", "bf16")
+_PROTOCOL = "paper: stop after --patience epochs without better accuracy; patient: only after --min-steps."
+_MIN_STEPS = "With --protocol patient: steps before patience counts, since models stay at chance at first."
+_PATIENCE = "Validations without better accuracy before stopping; none after a perfect one."
+_PRECISION = "float32, bf16, on a GPU also tf32; auto: bf16 if the device is faster with it."
 
 
 @dataclass(frozen=True)
@@ -26,41 +30,20 @@ class FitSettings:
     train_size: int = option(0, "Use only the first N training examples; 0: all.")
     seed: int = 0
     options: dict[str, Any] = field(default_factory=dict)
-    protocol: str = option(
-        "patient",
-        "paper: stop after --patience epochs without better validation accuracy; patient: only after "
-        "--min-steps.",
-        choices=PROTOCOLS,
-    )
-    min_steps: int = option(
-        2_000,
-        "With --protocol patient: steps before patience counts, since models stay at chance at first.",
-        low=0,
-    )
-    patience: int = option(
-        10, "Validations without better accuracy before stopping; none after a perfect one.", low=1
-    )
+    protocol: str = option("patient", _PROTOCOL, choices=PROTOCOLS)
+    min_steps: int = option(2_000, _MIN_STEPS, low=0)
+    patience: int = option(10, _PATIENCE, low=1)
     batch: int = option(128, "Examples in each step.", low=2)
     learning_rate: float = option(1e-3, "Learning rate of Adam.", above=0, below=10, flag="lr")
     max_steps: int = option(0, "Stop after this number of steps, also within an epoch; 0: no limit.", low=0)
-    stream: bool = option(
-        False, "Train on new examples without end; --train-size is then the length of an epoch."
-    )
+    stream: bool = option(False, "Train on endless new examples; --train-size is the length of an epoch.")
     device: str = "cpu"
-    precision: str = option(
-        "float32",
-        "float32, bf16, on a GPU also tf32; auto: bf16 if the device is faster with it.",
-        choices=PRECISIONS,
-    )
+    precision: str = option("float32", _PRECISION, choices=PRECISIONS)
     compile: bool = option(False, "Use torch.compile.")
 
 
 def precision_of(choice: str, device: str) -> str:
-    """The precision that a run uses; "auto" is "bf16" if the device is faster with it, else "float32".
-
-    A run records the result, not "auto": a run in bfloat16 is another run, and must not stand in one table
-    with those in float32.
-    """
+    """The precision that a run uses and records; "auto" is "bf16" if the device is faster with it."""
     if choice != "auto":
         return choice
     if device == "cuda":

@@ -46,14 +46,10 @@ def time_left(
     left = duration(max(sum(seconds) / jobs, *seconds))
     time = f"{bound} {left} left with {jobs} run{'s' * (jobs > 1)} at once, if the machine does nothing else"
     timed = ", ".join(f"{model} {each:.2f} s" for model, each in step_seconds.items())
-    basis = (
-        f"(a step timed here, {timed}, times the fewest steps of each run; a run continues as long as it "
-        "gets better)"
-        if step_seconds
-        else "(assuming that each run takes as long as the finished one of its model that is nearest in "
-        "training examples)"
-    )
-    return [time, basis]
+    basis = "assuming each run takes as long as its model's finished one nearest in training examples"
+    if step_seconds:
+        basis = f"a step timed here, {timed}, times the fewest steps of each run, which may take more"
+    return [time, f"({basis})"]
 
 
 def seconds_a_step(cell: SweepCell, jobs: int) -> float:

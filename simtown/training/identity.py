@@ -42,10 +42,8 @@ def examples_read(
     :meth:`simtown.datasets.reader.Split.digests`.
     """
     val, test = (split.digests([len(split)], progress)[len(split)] for split in (dataset.val, dataset.test))
-    return {
-        n: {"train": train, "val": val, "test": test}
-        for n, train in dataset.train.digests(train_sizes, progress).items()
-    }
+    trains = dataset.train.digests(train_sizes, progress)
+    return {n: {"train": train, "val": val, "test": test} for n, train in trains.items()}
 
 
 def endless(dataset: Dataset) -> str:
@@ -61,11 +59,8 @@ def of_run(run: Mapping[str, Any]) -> dict[str, Any]:
     world = {name: value for name, value in run["data"].items() if name not in others}
     world |= {name: file_name(world[name]) for name in _TABLES if isinstance(world.get(name), str)}
     examples = run["data"].get("examples", {})
-    return {
-        **run["settings"],
-        **{f"data.{name}": value for name, value in world.items()},
-        **{f"{split} examples": digest for split, digest in examples.items()},
-    }
+    digests = {f"{split} examples": digest for split, digest in examples.items()}
+    return {**run["settings"], **{f"data.{name}": value for name, value in world.items()}, **digests}
 
 
 def other_settings(

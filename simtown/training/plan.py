@@ -30,8 +30,7 @@ PRESETS = ("grid", "paper", "paper-rule", "small", "tiny")
 _DATA = {"seed", "frequencies", "relations", "phrasing", "weathers", "jitter", "val", "test"}
 #: Settings of a run that a preset's [fit] may choose.
 _FIT = {f.name for f in fields(FitSettings)} - {"model", "train_size", "seed", "options", "device", "stream"}
-#: Training examples of the data sets that an adaptive sweep makes: a run reads the smallest set that
-#: suffices.
+#: Training examples of the data sets of an adaptive sweep: a run reads the smallest that suffices.
 _DATA_SIZES = (200, 2_000, 7_000, 20_000, 60_000)
 Entry = TypeVar("Entry")
 Entries = Annotated[list[Entry], msgspec.Meta(min_length=1)]
@@ -144,9 +143,7 @@ def read(
     targets = tuple(dict.fromkeys(chosen.adaptive if targets is None else targets))
     for target in targets:
         if not 0.5 < target < 1:
-            raise SettingsError(
-                f"a target accuracy lies above 0.5, which is chance, and below 1: {target} does not"
-            )
+            raise SettingsError(f"a target accuracy lies above 0.5 (chance) and below 1: {target} does not")
     fits = {model: replace(settings, model=model, options=options(model, {})) for model in models}
 
     def cell(seed: int, entities: int, distractor: bool, n: int, model: str) -> SweepCell:
@@ -202,9 +199,8 @@ def _parse(preset: str, device: str) -> tuple[_Preset, Settings, FitSettings]:
         shared = msgspec.convert({"width": width, "height": height, **chosen.data}, Settings)
         settings = msgspec.convert({"device": device, **chosen.fit}, FitSettings)
     except FileNotFoundError:
-        raise SettingsError(
-            f"there is no preset or file '{preset}': choose among {', '.join(PRESETS)}, or give a TOML file"
-        ) from None
+        choices = f"choose among {', '.join(PRESETS)}, or give a TOML file"
+        raise SettingsError(f"there is no preset or file '{preset}': {choices}") from None
     except (OSError, ValueError) as error:
         raise SettingsError(f"{preset} cannot be read as a preset: {error}") from error
     if shared.table_from_file:  # a file from elsewhere must not become part of a data set

@@ -33,16 +33,9 @@ def curve(metrics: Sequence[Mapping[str, Any]], path: Path) -> None:
         axes.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
     accuracy.set_ylim(min(0.45, training.min() - 0.02, validation.min() - 0.02), 1.02)
     accuracy.axhline(0.5, color="#888888", linewidth=1, linestyle=(0, (4, 3)), zorder=1)
-    accuracy.plot(
-        epoch[best],
-        validation[best],
-        "*",
-        color="#D55E00",
-        markersize=12,
-        zorder=5,
-        markeredgecolor="white",
-        label=f"best, epoch {epoch[best]:g}: {validation[best]:.3f}",
-    )
+    star: dict[str, Any] = {"color": "#D55E00", "markersize": 12, "zorder": 5, "markeredgecolor": "white"}
+    label = f"best, epoch {epoch[best]:g}: {validation[best]:.3f}"
+    accuracy.plot(epoch[best], validation[best], "*", label=label, **star)
     lines, labels = accuracy.get_legend_handles_labels()
     figure.legend(lines, labels, fontsize=8.5, frameon=False, loc="outside lower center", ncols=3)
     save_figure(figure, path)

@@ -20,6 +20,7 @@ import safetensors.torch
 import torch
 from safetensors import SafetensorError, safe_open
 from torch import nn
+from torch.optim import Optimizer
 
 from simtown.core.files import DamagedError, replacing, save_bytes, save_text
 from simtown.core.runs import RunRecord
@@ -32,11 +33,9 @@ from simtown.training.fit_settings import FitSettings
 
 RUN = "run.json"
 RECORD = RunRecord(RUN, "simtown-run", "simtown fit", frozenset({RUN}), what="run")
+Tensors = dict[str, torch.Tensor]
 METRICS, TEST, CURVE = "metrics.jsonl", "test.npz", "curve.png"
 STATE, WEIGHTS = "state.safetensors", "weights.safetensors"
-
-
-# run.json
 
 
 class _Run(msgspec.Struct):
@@ -71,28 +70,14 @@ def opened(
         examples["train"] = identity.endless(dataset)
     device = torch.device(settings.device)
     card = torch.cuda.get_device_name(device) if device.type == "cuda" else ""
-    fresh = {
-        "status": "running",
-        "model": settings.model,
-        "train_size": settings.train_size,
-        "seed": settings.seed,
-        "settings": asdict(settings),
-        "data": {
-            "name": dataset.name,
-            **identity.world(dataset.settings),
-            "examples": examples,
-            "test_id": examples["test"],
-        },
-        "simtown": __version__,
-        "libraries": versions("torch", "numpy", "scipy", "safetensors"),
-        "machine": {
-            "device": card or platform.processor() or platform.machine(),
-            "threads": torch.get_num_threads(),
-            "system": platform.platform(),
-        },
-        "seconds": 0.0,
-    }
-    return RECORD.opened(directory, fresh, identity.of_run, load)
+    data = {"name": dataset.name, **identity.world(dataset.settings), "examples": examples}
+    machine: dict[str, Any] = {"device": card or platform.processor() or platform.machine()}
+    machine |= {"threads": torch.get_num_threads(), "system": platform.platform()}
+    own = {name: getattr(settings, name) for name in ("model", "train_size", "seed")}
+    fresh: dict[str, Any] = {"status": "running", **own}
+    fresh |= {"settings": asdict(settings), "data": {**data, "test_id": examples["test"]}}
+    fresh |= {"simtown": __version__, "libraries": versions("torch", "numpy", "scipy", "safetensors")}
+    return RECORD.opened(directory, {**fresh, "machine": machine, "seconds": 0.0}, identity.of_run, load)
 
 
 def load(directory: Path) -> dict[str, Any]:
@@ -101,14 +86,12 @@ def load(directory: Path) -> dict[str, Any]:
     try:
         msgspec.convert(run, _Run)
     except msgspec.ValidationError as error:
-        raise DamagedError(
-            f"{directory / RUN} is damaged ({error}): put back a copy of it, or run simtown fit again with "
-            "another --out"
-        ) from error
+        remedy = "put back a copy of it, or run simtown fit again with another --out"
+        raise DamagedError(f"{directory / RUN} is damaged ({error}): {remedy}") from error
     return run
 
 
-# The training state
+_NO_BEST = {"epoch": 0, "step": 0, "val_accuracy": 0.0, "val_loss": 0.0}
 
 
 @dataclass
@@ -129,9 +112,7 @@ class RunState:
 
     epoch: int = 0
     step: int = 0
-    best: dict[str, float] = field(
-        default_factory=lambda: {"epoch": 0, "step": 0, "val_accuracy": 0.0, "val_loss": 0.0}
-    )
+    best: dict[str, float] = field(default_factory=lambda: dict(_NO_BEST))
     stale: int = 0
     seconds: float = 0.0
     restarts: int = 0
@@ -139,9 +120,7 @@ class RunState:
     new_steps: int = 0
     new_seconds: float = 0.0
 
-    def save(
-        self, directory: Path, model: nn.Module, optimizer: torch.optim.Optimizer, totals: torch.Tensor
-    ) -> None:
+    def save(self, directory: Path, model: nn.Module, optimizer: Optimizer, totals: torch.Tensor) -> None:
         """Write everything from which the run continues; `totals`: sums since the last validation."""
         tensors = {f"model.{name}": value for name, value in model.state_dict().items()}
         for number, moments in optimizer.state_dict()["state"].items():
@@ -152,7 +131,7 @@ class RunState:
         _save_tensors(directory / STATE, tensors, place=json.dumps(asdict(self)))
 
     @classmethod
-    def load(cls, directory: Path) -> tuple[RunState, dict[str, torch.Tensor]]:
+    def load(cls, directory: Path) -> tuple[RunState, Tensors]:
         """Where a run stands, and the tensors for :func:`restore`; none if nothing was saved."""
         if not os.path.lexists(directory / STATE):
             return cls(), {}
@@ -165,37 +144,30 @@ class RunState:
             raise _damaged(directory / STATE, error) from error
 
 
-def restore(
-    directory: Path, saved: dict[str, torch.Tensor], model: nn.Module, optimizer: torch.optim.Optimizer
-) -> None:
+def restore(directory: Path, saved: Tensors, model: nn.Module, optimizer: Optimizer) -> None:
     """Put weights and the optimiser's moments back. Raises DamagedError."""
 
-    def named(prefix: str) -> dict[str, torch.Tensor]:
+    def named(prefix: str) -> Tensors:
         return {name.removeprefix(prefix): value for name, value in saved.items() if name.startswith(prefix)}
 
-    state: dict[int, dict[str, torch.Tensor]] = {}
+    state: dict[int, Tensors] = {}
     try:
         model.load_state_dict(named("model."))
         for number, parameter in enumerate(model.parameters()):
             if moments := named(f"optimizer.{number}."):
-                # in the parameter's memory layout, as the fused step needs them
-                state[number] = {
-                    name: value if name == "step" else torch.empty_like(parameter).copy_(value)
-                    for name, value in moments.items()
-                }
+                for name in moments.keys() - {"step"}:  # in its layout, as the fused step needs it
+                    moments[name] = torch.empty_like(parameter).copy_(moments[name])
+                state[number] = moments
         optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
     except (KeyError, RuntimeError, ValueError) as error:
         raise _damaged(directory / STATE, error) from error
 
 
-def restore_random(saved: dict[str, torch.Tensor], device: torch.device) -> None:
+def restore_random(saved: Tensors, device: torch.device) -> None:
     """Put PyTorch's random state back."""
     torch.set_rng_state(saved["random.cpu"])
     if device.type == "cuda":
         torch.cuda.set_rng_state(saved["random.cuda"], device)
-
-
-# Weights
 
 
 def save_weights(model: nn.Module, directory: Path) -> None:
@@ -207,16 +179,15 @@ def load_weights(model: nn.Module, directory: Path) -> None:
     """Read what :func:`save_weights` wrote. Raises DamagedError or FileNotFoundError."""
     path = directory / WEIGHTS
     if not os.path.lexists(path):
-        raise FileNotFoundError(
-            f"{directory} holds no weights (no {WEIGHTS}): let simtown fit finish, or put back a copy of them"
-        )
+        remedy = "let simtown fit finish, or put back a copy of them"
+        raise FileNotFoundError(f"{directory} holds no weights (no {WEIGHTS}): {remedy}")
     try:
         model.load_state_dict(safetensors.torch.load(read_bytes(path, follow=False)))
     except (ValueError, RuntimeError, SafetensorError) as error:
         raise _damaged(path, error) from error
 
 
-def _save_tensors(path: Path, tensors: dict[str, torch.Tensor], **texts: str) -> None:
+def _save_tensors(path: Path, tensors: Tensors, **texts: str) -> None:
     """Write tensors, and texts by name, as a safetensors file that is whole or absent."""
     # a memory of its own each: safetensors takes none twice, such as that of weights that are tied
     own = {name: value.clone(memory_format=torch.contiguous_format) for name, value in tensors.items()}
@@ -226,13 +197,9 @@ def _save_tensors(path: Path, tensors: dict[str, torch.Tensor], **texts: str) ->
 
 def _damaged(path: Path, error: Exception) -> DamagedError:
     what = str(error).partition("\n")[0]  # PyTorch's have many lines
-    remedy = "delete it to train again from the start"
-    if path.name == WEIGHTS:
-        remedy = "run simtown fit again with another --out"
+    again = "run simtown fit again with another --out"
+    remedy = again if path.name == WEIGHTS else "delete it to train again from the start"
     return DamagedError(f"{path} is damaged or of another model ({what}): {remedy}")
-
-
-# Metrics and the test
 
 
 def append_metrics(directory: Path, row: dict[str, float]) -> None:
@@ -259,10 +226,8 @@ def read_metrics(directory: Path) -> list[dict[str, float]]:
             row = json.loads(line)
             rows.append({"epoch": int(row["epoch"]), "step": int(row["step"]), **row})
         except (ValueError, KeyError, TypeError) as error:
-            raise DamagedError(
-                f"{path} is damaged, line {number} ({error}): delete it and {STATE}, if there is one, to "
-                "train again from the start"
-            ) from error
+            remedy = f"delete it and {STATE}, if there is one, to train again from the start"
+            raise DamagedError(f"{path} is damaged, line {number} ({error}): {remedy}") from error
     return rows
 
 

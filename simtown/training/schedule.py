@@ -85,12 +85,11 @@ class Schedule(Iterator[SweepCell]):
         """Where a search begins: where some seeds have been, or where the model's other worlds tell it to."""
         if (estimate := size_search.need(self.accuracies(curve, all_seeds=False), target)) is not None:
             return estimate
-        needs = {
-            (other.entities, other.distractor): need
-            for other in self.plan.curves
-            if other.model == curve.model
-            and (need := size_search.need(self.accuracies(other), target)) is not None
-        }
+        needs = {}
+        for other in self.plan.curves:
+            need = size_search.need(self.accuracies(other), target)
+            if other.model == curve.model and need is not None:
+                needs[other.entities, other.distractor] = need
         return size_search.first_size(curve.entities, curve.distractor, needs)
 
     def describe(self, target: float, curve: SizeCurve) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import islice, starmap
@@ -76,6 +76,10 @@ def chunks(n: int, size: int) -> Iterator[np.ndarray]:
     return (np.arange(begin, min(begin + size, n)) for begin in range(0, n, size))
 
 
+#: Of a data set, by name, n rows each.
+Columns = dict[str, np.ndarray]
+
+
 class ExampleSource(Protocol):
     """Examples on a device."""
 
@@ -89,13 +93,8 @@ def as_input(pixels: torch.Tensor) -> torch.Tensor:
     return pixels.to(torch.float32).div_(127.5).sub_(1.0).permute(0, 3, 1, 2)
 
 
-def _facts(
-    column: Mapping[str, np.ndarray], settings: Settings, device: torch.device
-) -> dict[str, torch.Tensor]:
-    """What a batch holds besides its pictures, from a data set's columns (n rows each).
-
-    `settings`: of the pictures, and of the world whose ranks the model knows kinds by.
-    """
+def _facts(column: Columns, settings: Settings, device: torch.device) -> dict[str, torch.Tensor]:
+    """What a batch holds besides its pictures; `settings` of the world whose ranks the model knows."""
     slots = np.stack([column["subject_slot"], column["object_slot"]], axis=1).astype(np.int64)
     corners = np.take_along_axis(column["boxes"], slots[:, :, None], axis=1)
     low, high = corners[..., :2], corners[..., 2:]
@@ -127,10 +126,7 @@ class Resident:
 
 
 class FromDisk:
-    """The first n examples of a split that is too large for memory.
-
-    They are read one batch ahead of the model, and none is kept.
-    """
+    """The first n examples of a split, read one batch ahead of the model; none is kept."""
 
     def __init__(self, split: Split, n: int, settings: Settings, device: torch.device) -> None:
         self.split, self.n, self.settings, self.device = split, n, settings, device
@@ -138,7 +134,7 @@ class FromDisk:
     def __len__(self) -> int:
         return self.n
 
-    def _read(self, rows: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    def _read(self, rows: np.ndarray) -> tuple[np.ndarray, Columns]:
         return self.split.images(rows), self.split.rows(_COLUMNS, rows)
 
     def batches(self, numbers: Iterable[np.ndarray]) -> Iterator[Batch]:
@@ -161,11 +157,11 @@ class FreshExamples:
         self.settings, self.renderer, self.device = settings, renderer, device
         self.recipe = settings.recipe("train", tables)
 
-    def _sample(self, rows: np.ndarray) -> tuple[SceneBatch, dict[str, np.ndarray]]:
+    def _sample(self, rows: np.ndarray) -> tuple[SceneBatch, Columns]:
         examples = sample(self.recipe, rows)
         return examples.scene, columns(examples, rows, self.settings)
 
-    def _render(self, sampled: tuple[SceneBatch, dict[str, np.ndarray]]) -> Batch:
+    def _render(self, sampled: tuple[SceneBatch, Columns]) -> Batch:
         scenes, column = sampled
         return Batch(as_input(self.pictures(scenes)), **_facts(column, self.settings, self.device))
 
@@ -195,15 +191,15 @@ def _ahead(make: Callable[[Piece], Made], pieces: Iterable[Piece], threads: int)
             yield ready.result()
 
 
+def _warn_of_card(line: str) -> None:
+    warnings.warn(line, CardWarning, stacklevel=4)
+
+
 def open_stream(dataset: Dataset, n: int, device: torch.device) -> FreshExamples:
     """Fresh training examples of a data set's settings; on a GPU they are drawn there if it can."""
     world = replace(dataset.settings, n=n)
-    drawn_on = choose_device(
-        "auto" if device.type == "cuda" else "cpu",
-        lambda line: warnings.warn(line, CardWarning, stacklevel=2),
-        world.width,
-        world.height,
-    )
+    wanted = "auto" if device.type == "cuda" else "cpu"
+    drawn_on = choose_device(wanted, _warn_of_card, world.width, world.height)
     # a CSV file that the manifest names may be any file of this machine
     tables = tables_of(dataset.manifest, dataset.settings)
     return FreshExamples(world, make_renderer(drawn_on), device, tables)
@@ -228,19 +224,14 @@ def open_split(
     needed, free = n * settings.width * settings.height * 3, _free(device)
     usable = int(MEMORY_SHARE * free / beside)
     if cache and needed >= usable:
-        raise SettingsError(
-            f"`cache=True`: {n} pictures take {size(needed)}, and {size(usable)} on {device} may be used: "
-            "leave it out, or train on fewer (`train_size`)"
-        )
+        too_much = f"{n} pictures take {size(needed)}, and {size(usable)} on {device} may be used"
+        raise SettingsError(f"`cache=True`: {too_much}: leave it out, or train on fewer (`train_size`)")
     resident = cache is not False and needed < usable
     if needed >= _MUCH and cache is not False:
         where = "on the card" if device.type == "cuda" else "in memory"
         amount = f"{size(needed)} of {size(free)} free"
-        note(
-            f"keeps {n:,} pictures {where}: {amount}; `cache=False` reads them from disk"
-            if resident
-            else f"reads {n:,} pictures from disk: {where} they would take {amount}"
-        )
+        kept = f"keeps {n:,} pictures {where}: {amount}; `cache=False` reads them from disk"
+        note(kept if resident else f"reads {n:,} pictures from disk: {where} they would take {amount}")
     return (Resident if resident else FromDisk)(split, n, settings, device)
 
 

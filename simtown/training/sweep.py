@@ -26,6 +26,8 @@ from simtown.training.plan import SweepCell, SweepPlan
 from simtown.training.schedule import Schedule
 
 DATA, RUNS = "data", "runs"
+#: Receives a row of a run's metrics.
+Report = Callable[[dict[str, Any]], None]
 #: How often a run is begun again where a machine of the cluster died under it, before it counts as failed.
 RETRIES = 3
 
@@ -120,10 +122,8 @@ class Sweep:
         for cell in readers:
             read, now = self.begun[cell.name]["data"].get("examples", {}), digests[cell.fit.train_size]
             if others := [split for split in now if read.get(split) != now[split]]:
-                raise ForeignDirectoryError(
-                    f"the run {cell.name} read other {' and '.join(others)} examples than {dataset.path} "
-                    "has; give another `out`"
-                )
+                read_others = f"the run {cell.name} read other {' and '.join(others)} examples"
+                raise ForeignDirectoryError(f"{read_others} than {dataset.path} has; give another `out`")
 
     def run(self, jobs: int, callback: SweepCallback, cluster: Cluster | None = None) -> Outcome:
         """Run the cells that are not done; of an adaptive plan those that its targets need.
@@ -143,6 +143,9 @@ class Sweep:
                 self._compare(cell.data, ProgressCallback())
             return cell
 
+        def running(cell: SweepCell, row: dict[str, Any]) -> None:
+            callback.on_change(cell, "running", row)
+
         with claimed(self.out, "simtown sweep"):
             for cell in plan.cells:
                 if cell.name in done:
@@ -153,14 +156,9 @@ class Sweep:
             # not by the cells that are left: with other threads a run has other last digits
             threads = 1 if cluster else max(1, default_workers() // jobs)
             out, beside = (self.out.resolve(), None) if cluster else (self.out, at_once)
-            outcomes = (cluster or Processes(at_once)).outcomes(
-                _fit,
-                map(with_data, schedule),
-                (out, os.getcwd(), threads, beside),
-                lambda cell, row: callback.on_change(cell, "running", row),
-                card=any(cell.fit.device == "cuda" for cell in plan.cells),
-                retries=RETRIES,
-            )
+            shared, cells_with_data = (out, os.getcwd(), threads, beside), map(with_data, schedule)
+            card, pool = any(cell.fit.device == "cuda" for cell in plan.cells), cluster or Processes(at_once)
+            outcomes = pool.outcomes(_fit, cells_with_data, shared, running, card=card, retries=RETRIES)
             finished, failed = 0, {}
             limits = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), str(threads))
             with environment(**limits), contextlib.closing(outcomes):
@@ -190,16 +188,14 @@ def _require_same(cell: SweepCell, run: dict[str, Any], place: Path, any_device:
     if differ := identity.other_settings(run, cell.fit, cell.data, any_device):
         seeds = any(change.startswith("data.seed") for change in differ)
         hint = " (`same_data` says whether all seeds share one data set)" if seeds else ""
-        raise ForeignDirectoryError(
-            f"{place} holds a run with other settings: {'; '.join(differ)}; give its settings, or another "
-            f"directory{hint}"
-        )
+        remedy = f"give its settings, or another directory{hint}"
+        raise ForeignDirectoryError(f"{place} holds a run with other settings: {'; '.join(differ)}; {remedy}")
 
 
 class _Reporter(FitCallback):
     """Reports the validations of a fit to the process of the sweep."""
 
-    def __init__(self, report: Callable[[dict[str, Any]], None]) -> None:
+    def __init__(self, report: Report) -> None:
         self._report = report
 
     def on_validation(self, row: dict[str, float], best: dict[str, float]) -> None:
@@ -207,18 +203,9 @@ class _Reporter(FitCallback):
 
 
 def _fit(
-    cell: SweepCell,
-    report: Callable[[dict[str, Any]], None],
-    out: Path,
-    home: str,
-    threads: int,
-    beside: int | None,
+    cell: SweepCell, report: Report, out: Path, home: str, threads: int, beside: int | None
 ) -> dict[str, Any]:
-    """In a worker: one run, continued if it was begun; its run.json.
-
-    `home`: the user's working directory, where a model of their own lies. `beside` runs share the memory of
-    this machine; None: one a processor.
-    """
+    """In a worker: a run's run.json; `home` may hold models, `beside` as of fit, None: a run a processor."""
     import torch
 
     from simtown.training.fit import fit

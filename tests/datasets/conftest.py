@@ -1,26 +1,27 @@
-"""A gate: processes stop where a test wants them, for as long as it wants, however quick or slow the machine
-is; a scattered pool.
-"""
+"""A gate, where processes stop and wait as a test wants, on any machine; a scattered pool."""
 
 import fcntl
 import json
 import os
 import pickle
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from simtown.core.pool import ignore
+from simtown.datasets.generate import generate
+
+#: Files of a data set that say nothing of its examples.
+MADE_AFTER = ("timings.json", "preview.png")
 
 
 @dataclass(frozen=True)
 class Moment:
-    """The nth time, and every later one, that a "worker" or the "parent" of workers comes to an event of
-    sys.audit with this name.
+    """From the nth time on: a "worker" or the "parent" of workers comes to an event of sys.audit.
 
-    The event is "import" of a module, "open" of a file, or "os.rename" to a file: its name is matched with a
-    regular expression.
+    It is "import" of a module, "open" of a file, or "os.rename" to a file; `name` is a regular expression.
     """
 
     role: str
@@ -30,9 +31,7 @@ class Moment:
 
 
 class Gate:
-    """Shut at first. Processes that start while it stands wait at its moments until it is open; one that is
-    killed waits no more.
-    """
+    """Shut at first. Processes that start while it stands wait at its moments until it is open."""
 
     def __init__(self, place: Path, moments: tuple[Moment, ...]) -> None:
         self.place = place
@@ -53,11 +52,10 @@ class Gate:
     def _lives(self, pid: int) -> bool:
         """A process that was killed while it waited left its sign behind."""
         try:
-            return f"SIMTOWN_GATE={self.place}".encode() in Path(f"/proc/{pid}/environ").read_bytes().split(
-                b"\0"
-            )
+            environment = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
         except OSError:
             return False
+        return f"SIMTOWN_GATE={self.place}".encode() in environment
 
     def close(self) -> None:
         os.close(self._handle)
@@ -65,10 +63,7 @@ class Gate:
 
 @pytest.fixture
 def gate(tmp_path_factory, monkeypatch, started):
-    """gate(moment, ...): a Gate for the processes that are started from now on.
-
-    It opens before `started` waits for them to end.
-    """
+    """gate(moment, ...): a Gate for processes started from now on; it opens before `started` awaits them."""
     made, paths = [], [str(Path(__file__).with_name("gate")), os.environ.get("PYTHONPATH")]
 
     def build(*moments):
@@ -82,10 +77,24 @@ def gate(tmp_path_factory, monkeypatch, started):
         one.close()
 
 
+@pytest.fixture(scope="session")
+def assert_whole(tmp_path_factory, contents):
+    """assert_whole(directory, settings): it holds what one undisturbed process makes, and no other file."""
+
+    @cache
+    def alone(settings):
+        directory = tmp_path_factory.mktemp("alone")
+        generate(settings, directory, workers=1)
+        return contents(directory, besides=MADE_AFTER)
+
+    def check(directory, settings):
+        assert contents(directory, besides=MADE_AFTER) == alone(settings)
+
+    return check
+
+
 class Scattered:
-    """A pool whose pieces, arguments and results travel as if to other machines and back; the last piece ends
-    first.
-    """
+    """A pool in which all travels as if to other machines and back; the last piece ends first."""
 
     workers = 2
 

@@ -1,6 +1,4 @@
-"""Checksums of a small world: where one changes on purpose, the world's version is raised with it
-(CONTRIBUTING.md).
-"""
+"""Checksums of a small world: who changes one raises the world's version with it (CONTRIBUTING.md)."""
 
 from hashlib import sha256
 

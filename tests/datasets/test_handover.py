@@ -1,6 +1,4 @@
-"""Batches from worker processes lie in shared memory that is used again: never before the last tensor of a
-batch is gone.
-"""
+"""Batches from workers lie in shared memory, used again only once the last tensor of a batch is gone."""
 
 import copy
 import pickle
@@ -42,25 +40,25 @@ def as_they_come(batch):
     return batch
 
 
+def same(batches, others):
+    """Whether batches hold the same under the same keys, in their order."""
+    pairs = list(zip(batches, others, strict=True))
+    equal = all(torch.equal(one[key], other[key]) for one, other in pairs for key in one)
+    return equal and all(list(one) == list(other) for one, other in pairs)
+
+
 def test_batches_that_are_kept_keep_what_they_hold(rich):
-    split = open_dataset(rich).train
-    alone = list(DataLoader(Shuffled(split, 1), batch_size=None))
-    kept = [
-        list(DataLoader(Shuffled(split, 1), batch_size=None, num_workers=1, prefetch_factor=40))
-        for _ in range(2)
-    ]
-    for many in kept:
-        assert all(
-            torch.equal(one[key], other[key]) for one, other in zip(alone, many, strict=True) for key in one
-        )
+    shuffled = Shuffled(open_dataset(rich).train, 1)
+    alone = list(DataLoader(shuffled, batch_size=None))
+    loader = DataLoader(shuffled, batch_size=None, num_workers=1, prefetch_factor=40)
+    for many in [list(loader) for _ in range(2)]:
+        assert same(alone, many)
 
 
 def test_memory_is_used_again(rich):
     split = open_dataset(rich).train
-    wanted = {
-        name: sum(int(batch[name].sum()) for batch in DataLoader(split.torch(), batch_size=1))
-        for name in ("image", "tokens")
-    }
+    names, alone = ("image", "tokens"), list(DataLoader(split.torch(), batch_size=1))
+    wanted = {name: sum(int(batch[name].sum()) for batch in alone) for name in names}
     handover._received.clear()
     found = dict.fromkeys(wanted, 0)
     for batch in DataLoader(split.torch(), batch_size=1, num_workers=1, prefetch_factor=2):
@@ -79,17 +77,11 @@ def test_an_own_batch_of_views_and_new_tensors(rich):
     view = open_dataset(rich).train.torch()
     plain = list(DataLoader(Changed(view), batch_size=3, collate_fn=as_they_come))
     sent = list(DataLoader(Changed(view), batch_size=3, collate_fn=as_they_come, num_workers=1))
-    for one, other in zip(plain, sent, strict=True):
-        assert list(one) == list(other)
-        assert all(torch.equal(one[key], other[key]) for key in one)
-        assert one["image"].stride() == other["image"].stride()
+    assert same(plain, sent)
+    assert [batch["image"].stride() for batch in plain] == [batch["image"].stride() for batch in sent]
 
 
 def test_more_batches_than_pieces_go_another_way(rich, monkeypatch):
     monkeypatch.setattr(handover, "PIECES", 2)
-    split = open_dataset(rich).train
-    alone = list(DataLoader(split.torch(), batch_size=2))
-    many = list(DataLoader(split.torch(), batch_size=2, num_workers=2))
-    assert all(
-        torch.equal(one[key], other[key]) for one, other in zip(alone, many, strict=True) for key in one
-    )
+    view = open_dataset(rich).train.torch()
+    assert same(DataLoader(view, batch_size=2), list(DataLoader(view, batch_size=2, num_workers=2)))

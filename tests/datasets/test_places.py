@@ -1,6 +1,4 @@
-"""Where commands write by default: beside a data set or in the working directory, never into the set, and
-never behind a URL.
-"""
+"""Commands write beside a data set or into the working directory, never into the set or behind a URL."""
 
 import pytest
 
@@ -17,21 +15,14 @@ def here(tmp_path, monkeypatch):
     return place
 
 
-@pytest.mark.parametrize(
-    ("dataset", "name"),
-    [
-        ("out/town/", "town"),
-        ("/data/my town", "my town"),
-        ("a/../town", "town"),
-        ("s3://bucket", "bucket"),
-        ("s3:/bucket/one", "one"),
-        ("https://host/one?version=3", "one"),
-        ("s3://b/a b", "a-b"),
-        ("file:///data/one", "one"),
-    ],
-)
-def test_a_data_set_has_a_name(dataset, name):
-    assert name_of(dataset) == name
+NAMES = {"out/town/": "town", "/data/my town": "my town", "a/../town": "town", "file:///data/one": "one"}
+NAMES |= {"s3://bucket": "bucket", "s3:/bucket/one": "one", "s3://b/a b": "a-b"}
+NAMES |= {"https://host/one?version=3": "one"}
+
+
+@pytest.mark.parametrize("dataset", NAMES)
+def test_a_data_set_has_a_name(dataset):
+    assert name_of(dataset) == NAMES[dataset]
 
 
 @pytest.mark.parametrize("dataset", ["/", "s3://b/..."])
@@ -41,28 +32,29 @@ def test_what_has_no_name_is_refused(dataset):
 
 
 def test_what_is_made_of_a_data_set_lies_beside_it(here):
-    assert str(beside("out/town", "coco")) == "out/town-coco"
-    assert str(beside("out/town/", "coco")) == "out/town-coco"
+    assert str(beside("out/town", "coco")) == str(beside("out/town/", "coco")) == "out/town-coco"
     assert beside(".", "coco") == here.with_name("here-coco")
     assert beside("..", "coco") == here.parent.with_name(f"{here.parent.name}-coco")
     assert str(beside("s3://bucket/a/town", "coco")) == "town-coco"
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["preview", "--random", "--out", "s3://b/x.png"],
-        ["render", "{town}/train:1", "--out", "s3://b/x.png"],
-        ["render", "{town}/train:1", "--glb", "s3://b/x.glb"],
-        ["captions", "{town}", "--out", "s3://b/x.txt"],
-        ["export", "{town}", "--to", "png", "--out", "s3://b/x"],
-        ["gallery", "{town}", "--out", "s3://b/x"],
-        ["audit", "{town}", "--json", "s3://b/x.json"],
-        ["clip", "--out", "s3://b/x.mp4"],
-    ],
-)
+WRITERS = [
+    "preview --random --out {url}.png",
+    "render {town}/train:1 --out {url}.png",
+    "clip --out {url}.mp4",
+]
+WRITERS += ["render {town}/train:1 --glb {url}.glb", "captions {town} --out {url}.txt"]
+WRITERS += [
+    "export {town} --to png --out {url}",
+    "gallery {town} --out {url}",
+    "audit {town} --json {url}.json",
+]
+
+
+@pytest.mark.parametrize("words", WRITERS)
 def test_what_cannot_write_behind_a_url_says_so(words, plain, here, cli):
-    cli(*(word.format(town=plain) for word in words)).refuses("s3://b/x", "is a URL")
+    filled = (word.format(town=plain, url="s3://b/x") for word in words.split())
+    cli(*filled).refuses("s3://b/x", "is a URL")
     assert not list(here.iterdir())
 
 
@@ -79,27 +71,22 @@ def behind_a_url(plain):
         yield f"{url}/towns/one"
 
 
-@pytest.mark.parametrize(
-    ("words", "made"),
-    [
-        (["gallery"], "one-gallery"),
-        (["export", "--to", "png"], "one-png"),
-        (["preview"], "one-preview.png"),
-        (["info", "--plot"], "one-marginals.png"),
-        (["captions", "--out", "captions.txt"], "captions.txt"),
-        (["audit", "--json", "audit.json"], "audit.json"),
-    ],
-)
-def test_a_data_set_behind_a_url_is_read_and_what_is_made_of_it_lies_here(
-    words, made, behind_a_url, here, cli, monkeypatch, tmp_path
+MADE = {"gallery": "one-gallery", "export --to png": "one-png", "preview": "one-preview.png"}
+MADE |= {"info --plot": "one-marginals.png", "captions --out captions.txt": "captions.txt"}
+MADE |= {"audit --json audit.json": "audit.json"}
+
+
+@pytest.mark.parametrize("command", MADE)
+def test_what_is_made_of_a_data_set_behind_a_url_lies_here(
+    command, behind_a_url, here, cli, monkeypatch, tmp_path
 ):
-    for name, library in (("audit", "sklearn"), ("info", "matplotlib")):
-        if words[0] == name:
-            pytest.importorskip(library)
+    name, *words = command.split()
+    if library := {"audit": "sklearn", "info": "matplotlib"}.get(name):
+        pytest.importorskip(library)
     monkeypatch.setenv("SIMTOWN_CACHE", str(tmp_path / "cache"))
-    outcome = cli(words[0], behind_a_url, *words[1:]).succeeds()
+    outcome = cli(name, behind_a_url, *words).succeeds()
     assert "s3:/" not in outcome.out.replace("s3://", "")
-    assert [p.name for p in here.iterdir()] == [made]
+    assert [p.name for p in here.iterdir()] == [MADE[command]]
 
 
 def test_a_page_of_a_data_set_behind_a_url_names_the_url(behind_a_url, here, cli, monkeypatch, tmp_path):

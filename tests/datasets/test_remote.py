@@ -68,21 +68,15 @@ def test_generate_writes_the_same_bytes_behind_a_url(town, tmp_path, local, cont
     there = fetched(town, tmp_path)
     assert contents(there, besides=("timings.json", "preview.png")) == local
     assert {p.name for p in there.iterdir()} - set(local) == {"timings.json", "preview.png"}
-    assert cli("verify", town).succeeds().out == (
-        f"{town}: 20 entities, seed 0: 28 examples are what these settings make; all 28 pictures drawn "
-        "again\n"
-    )
+    said = "28 examples are what these settings make; all 28 pictures drawn again"
+    assert cli("verify", town).succeeds().out == f"{town}: 20 entities, seed 0: {said}\n"
     assert town in cli("info", town).succeeds().out.replace("\n", "")
     assert open_dataset(town).test[3].question in cli("info", f"{town}/test:3").succeeds().out
     assert "nothing was missing" in cli("generate", *WORDS, "--out", town).succeeds().out
-    other = cli("generate", *WORDS, "--seed", 3, "--out", town)
-    assert other.code == 2
-    assert "`seed` 0, now 3" in other.err
+    cli("generate", *WORDS, "--seed", 3, "--out", town).refuses("`seed` 0, now 3")
 
 
-def test_what_is_missing_is_made_again_and_what_was_not_written_down_is_found(
-    town, tmp_path, local, contents, monkeypatch
-):
+def test_what_is_missing_is_made_again_and_nothing_else(town, tmp_path, local, contents, monkeypatch):
     manifest = generate(SETTINGS, town, workers=1)
     files = fsspec.filesystem("s3")
     files.rm(f"{town}/train-00001.h5")
@@ -103,31 +97,25 @@ def test_shards_lie_in_folders_behind_a_url_too(town, tmp_path, contents, monkey
     generate(settings, town, workers=1)
     generate(settings, tmp_path / "local", workers=1)
     names = {name for name in Remote(town).listing()[0] if name.endswith(".h5")}
-    assert names == {
-        "test-00000.h5",
-        "val-00000.h5",
-        *(f"train/{i // 3:05d}/train-{i:05d}.h5" for i in range(5)),
-    }
-    assert contents(fetched(town, tmp_path), besides=("timings.json",)) == contents(
-        tmp_path / "local", besides=("timings.json",)
+    train = {f"train/{i // 3:05d}/train-{i:05d}.h5" for i in range(5)}
+    assert names == train | {"test-00000.h5", "val-00000.h5"}
+    here, there = (
+        contents(place, ("timings.json",)) for place in (tmp_path / "local", fetched(town, tmp_path))
     )
+    assert here == there
     assert verify(town).problems == []
     data, same = open_dataset(town), open_dataset(tmp_path / "local")
     assert np.array_equal(data.train.images([17, 0, 9]), same.train.images([17, 0, 9]))
     assert find(f"{town}/train:17").columns()["index"].tolist() == [17]
     files = fsspec.filesystem("s3")
-    files.pipe_file(f"{town}/train/00001/notes.txt", b"milk")
-    files.pipe_file(f"{town}/train/00007/train-00021.h5", b"HDF5")
-    files.pipe_file(f"{town}/val/00000/val-00000.h5", b"HDF5")
+    foreign = ("train/00001/notes.txt", "train/00007/train-00021.h5", "val/00000/val-00000.h5")
+    for name in foreign:
+        files.pipe_file(f"{town}/{name}", b"milk")
     files.rm(f"{town}/train/00001/train-00004.h5")
-    assert [line.split(":")[0] for line in verify(town).problems] == [
-        "train/00001/notes.txt",
-        "train/00007",
-        "val",
-        "train/00001/train-00004.h5",
-    ]
-    for stranger in ("train/00001/notes.txt", "train/00007/train-00021.h5", "val/00000/val-00000.h5"):
-        files.rm(f"{town}/{stranger}")
+    named = ["train/00001/notes.txt", "train/00007", "val", "train/00001/train-00004.h5"]
+    assert [line.split(":")[0] for line in verify(town).problems] == named
+    for name in foreign:
+        files.rm(f"{town}/{name}")
     generate(settings, town, workers=1)
     assert verify(town).problems == []
 
@@ -166,9 +154,7 @@ def test_damage_behind_a_url_is_found(town):
     assert [line.split(":")[0] for line in verify(town).problems] == ["copy.h5", "notes", "val-00000.h5"]
     manifest = files.cat_file(f"{town}/manifest.json")
     files.pipe_file(f"{town}/manifest.json", manifest.replace(b'"seed": 0', b'"seed": 8'))
-    with pytest.raises(
-        DamagedError, match=f"{town}/manifest.json is damaged: it does not match its own checksum"
-    ):
+    with pytest.raises(DamagedError, match=f"{town}/manifest.json is damaged"):
         verify(town)
     files.pipe_file(f"{town}/manifest.json", manifest)
     files.rm(f"{town}/test-00000.h5")

@@ -34,9 +34,8 @@ def test_parts_of_a_run_of_examples_add_up_to_the_whole(cut, **choices):
     choices = Settings(**choices, frequencies="uniform")
     index, sizes = np.arange(20), summaries.lengths(names(choices))
     whole = columns(sample(choices.recipe("train"), index), index, choices)
-    parts = [
-        {name: rows[part] for name, rows in whole.items()} for part in (slice(2 * cut), slice(2 * cut, None))
-    ]
+    cuts = slice(2 * cut), slice(2 * cut, None)
+    parts = [{name: rows[part] for name, rows in whole.items()} for part in cuts]
     total = summaries.total((summaries.count(part, sizes) for part in parts), sizes)
     assert total == summaries.count(whole, sizes)
     assert {key: len(counts) for key, counts in total.items()} == sizes
@@ -53,9 +52,7 @@ def test_numbers_that_stand_for_nothing_are_not_counted():
         summaries.count({**rows, "scene/weather": np.array([0, 1, 2, 200], dtype=np.uint8)}, sizes)
 
 
-@pytest.mark.parametrize(
-    "margin", [[3.0], [0.25, 0.75], [1.0, 2.0, 3.0], [40.0, 50.0], np.linspace(0, 30, 1001)]
-)
+@pytest.mark.parametrize("margin", [[3.0], [0.25, 0.75], [1, 2, 3], [40, 50], np.linspace(0, 30, 1001)])
 def test_the_median_of_margins_is_right_to_half_a_metre(margin):
     counts = np.bincount(np.minimum(np.array(margin) * 2, 63).astype(int), minlength=64).tolist()
     assert abs(summaries.median_margin({"margin": counts}) - min(np.median(margin), 32)) <= 0.51

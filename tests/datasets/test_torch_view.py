@@ -1,8 +1,4 @@
-"""What DataLoader gets: whole batches, the same as rows one by one; shuffled orders that workers, ranks and
-restarts do not change.
-"""
-
-from __future__ import annotations
+"""What DataLoader gets: batches, the same as rows; orders that workers, ranks, restarts do not change."""
 
 import pickle
 
@@ -21,20 +17,24 @@ from torch.utils.data import DataLoader, default_collate  # noqa: E402
 from simtown.datasets.shuffled import BLOCK, POOL, BlockOrder, Shuffled  # noqa: E402
 
 
-def same(one, other):
+def alike(one, other):
     """Whether two batches are alike in keys, types and values."""
-    return one.keys() == other.keys() and all(
-        one[k].dtype == other[k].dtype and torch.equal(one[k], other[k]) for k in one
-    )
+    kinds, others = ({key: value.dtype for key, value in batch.items()} for batch in (one, other))
+    return kinds == others and all(torch.equal(one[key], other[key]) for key in one)
+
+
+def same(batches, others):
+    """Whether the batches of two loaders are alike one by one."""
+    return all(alike(one, other) for one, other in zip(batches, others, strict=True))
 
 
 def test_a_batch_is_its_rows(rich):
     view = open_dataset(rich).train.torch()
     (batch,) = DataLoader(view, batch_size=24)
-    assert same(batch, default_collate([view[i] for i in range(24)]))
-    rows = view.__getitems__([3, 23, 3])
-    assert same(default_collate(list(rows)), default_collate([view[i] for i in (3, 23, 3)]))
-    assert same(default_collate(rows), default_collate([view[i] for i in (3, 23, 3)]))
+    assert alike(batch, default_collate([view[i] for i in range(24)]))
+    rows, one_by_one = view.__getitems__([3, 23, 3]), default_collate([view[i] for i in (3, 23, 3)])
+    assert alike(default_collate(list(rows)), one_by_one)
+    assert alike(default_collate(rows), one_by_one)
     assert [row["answer"] for row in rows[1:]] == [view[23]["answer"], view[3]["answer"]]
 
 
@@ -42,13 +42,11 @@ def test_a_batch_is_its_rows(rich):
 def test_workers_that_stay_see_the_next_epoch(rich, start):
     split = open_dataset(rich).train
     shuffled = Shuffled(split, 5, seed=3)
-    loader = DataLoader(
-        shuffled, batch_size=None, num_workers=1, persistent_workers=True, multiprocessing_context=start
-    )
+    stays = {"num_workers": 1, "persistent_workers": True, "multiprocessing_context": start}
+    loader = DataLoader(shuffled, batch_size=None, **stays)
     for epoch in (0, 1):
         shuffled.epoch = epoch
-        alone = Shuffled(split, 5, seed=3, epoch=epoch)
-        assert all(same(one, other) for one, other in zip(alone, loader, strict=True))
+        assert same(Shuffled(split, 5, seed=3, epoch=epoch), loader)
 
 
 def test_an_epoch_does_not_depend_on_workers(rich):
@@ -58,8 +56,8 @@ def test_an_epoch_does_not_depend_on_workers(rich):
     assert [len(batch["answer"]) for batch in alone] == [5, 5, 5, 5, 4]
     assert len(epoch) == 5
     for workers in (1, 2):
-        many = list(DataLoader(Shuffled(split, 5, seed=3), batch_size=None, num_workers=workers))
-        assert all(same(one, other) for one, other in zip(alone, many, strict=True))
+        many = DataLoader(Shuffled(split, 5, seed=3), batch_size=None, num_workers=workers)
+        assert same(alone, many)
     pictures = torch.cat([batch["image"] for batch in alone]).permute(0, 2, 3, 1).numpy()
     wanted = split.images(np.arange(24))
     assert sorted(p.tobytes() for p in pictures) == sorted(p.tobytes() for p in wanted)
@@ -71,27 +69,20 @@ def test_ranks_share_an_epoch_and_a_restart_goes_on(rich):
     every = list(DataLoader(Shuffled(split, 4, epoch=2), batch_size=None))
     for rank in (0, 1):
         own = Shuffled(split, 4, epoch=2, rank=rank, ranks=2)
-        assert all(
-            same(one, other)
-            for one, other in zip(DataLoader(own, batch_size=None), every[rank::2], strict=True)
-        )
+        assert same(DataLoader(own, batch_size=None), every[rank::2])
         own.first = 1
         assert len(own) == 2
-        assert all(
-            same(one, other)
-            for one, other in zip(DataLoader(own, batch_size=None), every[rank::2][1:], strict=True)
-        )
+        assert same(DataLoader(own, batch_size=None), every[rank::2][1:])
     assert len(Shuffled(split, 4, rank=0, ranks=4)) == 1
     again = Shuffled(split, 4)
     again.epoch = 2
-    assert all(same(one, other) for one, other in zip(DataLoader(again, batch_size=None), every, strict=True))
+    assert same(DataLoader(again, batch_size=None), every)
 
 
-@given(
-    st.one_of(st.integers(0, 40_000), st.sampled_from([BLOCK, BLOCK * POOL, BLOCK * POOL + 1])),
-    st.integers(0, 3),
-    st.data(),
-)
+COUNTS = st.one_of(st.integers(0, 40_000), st.sampled_from([BLOCK, BLOCK * POOL, BLOCK * POOL + 1]))
+
+
+@given(COUNTS, st.integers(0, 3), st.data())
 def test_every_number_once_whatever_part_is_asked_for(count, epoch, data):
     order = BlockOrder(count, 7, epoch)
     rows = order.rows(0, count)
@@ -110,8 +101,8 @@ def test_seeds_and_epochs_have_orders_of_their_own():
 
 def test_two_examples_of_a_batch_are_of_one_block_as_often_as_it_says():
     rows = BlockOrder(400_000, 0, 0).rows(0, 20 * BLOCK * POOL).reshape(-1, 128) // BLOCK
-    same = np.mean([(batch[:, None] == batch).sum() - 128 for batch in rows[:200]]) / (128 * 127)
-    assert same == pytest.approx((BLOCK - 1) / (BLOCK * POOL - 1), rel=0.1)
+    share = np.mean([(batch[:, None] == batch).sum() - 128 for batch in rows[:200]]) / (128 * 127)
+    assert share == pytest.approx((BLOCK - 1) / (BLOCK * POOL - 1), rel=0.1)
 
 
 def test_rows_are_those_of_whole_columns(rich):

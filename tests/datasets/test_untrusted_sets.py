@@ -106,11 +106,8 @@ def test_a_shard_that_is_not_a_regular_file_is_not_opened(kind, town, cli):
     """A pipe that nobody writes to would never end."""
     path = town / SHARD
     path.rename(town.parent / "elsewhere.h5")
-    {
-        "a symbolic link": lambda: path.symlink_to("../elsewhere.h5"),
-        "a directory": path.mkdir,
-        "a special file": lambda: os.mkfifo(path),
-    }[kind]()
+    makers = {"a directory": path.mkdir, "a special file": lambda: os.mkfifo(path)}
+    makers.get(kind, lambda: path.symlink_to("../elsewhere.h5"))()
     with pytest.raises(RefusedError, match=f"{SHARD} is {kind}"):
         open_dataset(town)
     cli("info", town).refuses(SHARD, kind)

@@ -1,8 +1,14 @@
 """Tiny models for the tests of the probes, each made once; Visual Genome's files in small for a corpus."""
 
+import functools
+
 import pytest
 
-from tests.visualgenome.conftest import plain_json, released
+for library in ("torch", "transformers", "sklearn", "pyarrow", "matplotlib", "lemminflect", "textblob"):
+    pytest.importorskip(library, reason=f"needs {library}: pip install '.[probes,vg]'")
+
+from tests.probes.tiny import build  # noqa: E402
+from tests.visualgenome.conftest import plain_json, released  # noqa: E402
 
 __all__ = ["plain_json", "released"]
 
@@ -10,15 +16,4 @@ __all__ = ["plain_json", "released"]
 @pytest.fixture(scope="session")
 def model(tmp_path_factory):
     """The directory of a tiny model of a kind: model("bert")."""
-    pytest.importorskip("torch", reason="needs torch: pip install '.[probes]'")
-    pytest.importorskip("transformers", reason="needs transformers: pip install '.[probes]'")
-    from tests.probes.tiny import build
-
-    made = {}
-
-    def get(kind):
-        if kind not in made:
-            made[kind] = build(kind, tmp_path_factory.mktemp(kind))
-        return made[kind]
-
-    return get
+    return functools.cache(lambda kind: build(kind, tmp_path_factory.mktemp(kind)))

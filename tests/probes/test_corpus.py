@@ -21,8 +21,7 @@ def test_phrases_of_every_release(released, plain_json, version, packing):
     path = released("region_descriptions", version, packing)
     corpus = Corpus(path)
     expected = [region["phrase"] for image in plain_json(path) for region in image["regions"]]
-    assert list(corpus) == expected
-    assert list(corpus) == expected  # as often as one likes
+    assert list(corpus) == list(corpus) == expected  # as often as one likes
     assert list(corpus.sentences()) == [tokenise(phrase) for phrase in expected]
 
 
@@ -36,18 +35,17 @@ def test_text_with_a_phrase_a_line(tmp_path, pack):
     assert list(corpus.sentences()) == tokens
 
 
-@pytest.mark.parametrize(
-    ("phrase", "tokens"),
-    [
-        ("A man's T-shirt, 2.5 feet up.", ["a", "man's", "t-shirt", ",", "2.5", "feet", "up", "."]),
-        ("3rd floor", ["3rd", "floor"]),
-        ("10:45 on the clock", ["10:45", "on", "the", "clock"]),
-        ("cup/plate", ["cup", "/", "plate"]),
-        ("'stop' sign", ["'", "stop", "'", "sign"]),
-        ("", []),
-    ],
-)
-def test_tokens(phrase, tokens):
+TOKENS = {
+    "A man's T-shirt, 2.5 feet up.": "a man's t-shirt , 2.5 feet up .",
+    "3rd floor": "3rd floor",
+    "": "",
+}
+TOKENS |= {"10:45 on": "10:45 on", "cup/plate": "cup / plate", "'stop' sign": "' stop ' sign"}
+
+
+@pytest.mark.parametrize("phrase", TOKENS)
+def test_tokens(phrase):
+    tokens = TOKENS[phrase].split()
     assert tokenise(phrase, punctuation=True) == tokens
     assert tokenise(phrase) == [t for t in tokens if t[0].isalnum()]
 
@@ -81,9 +79,7 @@ def test_damage(released, tmp_path):
 
 
 def test_the_published_part(reference_data):
-    """Lines as counted by others, exactly; tokens and what is left without rare words nearly:
-    others cut words otherwise.
-    """
+    """Lines as counted by others, exactly; tokens and common words nearly: others cut words otherwise."""
     corpus = Corpus(reference_data("vg-region-descriptions/vg_description_corpus_2M.txt.xz"))
     split = list(corpus.sentences())
     assert len(split) == 550_084 - 158  # without empty lines

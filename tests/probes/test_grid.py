@@ -1,13 +1,9 @@
-"""simtown probe grid: cells of a TOML file, here and on a cluster; what is done is not done again, what fails
-harms nobody.
-"""
+"""simtown probe grid: cells of a TOML file; what is done is not done again, what fails harms no other."""
 
 import json
 import subprocess
 
 import pytest
-
-pytest.importorskip("torch", reason="needs torch: pip install '.[probes]'")
 
 from simtown.probes import grid
 from simtown.probes.grid import GridError, read
@@ -45,15 +41,10 @@ def plan(tmp_path, small):
 
 def test_cells_are_the_product_of_lists_in_their_order(plan, small):
     cells = read(plan(["majority", "glove:/some where/v.txt"]))
-    assert [c.name for c in cells] == [
-        "physical-majority-OP",
-        "physical-majority-OA",
-        "physical-glove.some.where.v.txt-OP",
-        "physical-glove.some.where.v.txt-OA",
-    ]
+    names = ("majority-OP", "majority-OA", "glove.some.where.v.txt-OP", "glove.some.where.v.txt-OA")
+    assert [cell.name for cell in cells] == [f"physical-{name}" for name in names]
     options = {"data": small, "model": "majority", "task": "OP", "set": "situated", "seed": 3}
-    first = ("physical", *(f"--{key}={value}" for key, value in options.items()))
-    assert cells[0].words == first
+    assert cells[0].words == ("physical", *(f"--{key}={value}" for key, value in options.items()))
 
 
 def test_true_is_a_flag_and_false_is_none(tmp_path):
@@ -64,24 +55,22 @@ def test_true_is_a_flag_and_false_is_none(tmp_path):
 
 
 STUDY = "version = 1\n[[grid]]\nstudy = "
+REFUSED = {
+    "version = 2": "version = 1",
+    f"{STUDY}'chemical'": "study must be",
+    f"{STUDY}'physical'\nout = 'x'": "'out' must be",
+    f"{STUDY}'physical'\nmodel = []": "'model' must be",
+    f"{STUDY}'physical'\nmodel = {{a = 1}}": "'model' must be",
+    f"{STUDY}'physical'\nmodel = ['a', 'a']": "two cells have the same settings, physical-a",
+    "version = ": "cannot be read as TOML",
+}
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("version = 2", "version = 1"),
-        (f"{STUDY}'chemical'", "study must be"),
-        (f"{STUDY}'physical'\nout = 'x'", "'out' must be"),
-        (f"{STUDY}'physical'\nmodel = []", "'model' must be"),
-        (f"{STUDY}'physical'\nmodel = {{a = 1}}", "'model' must be"),
-        (f"{STUDY}'physical'\nmodel = ['a', 'a']", "two cells have the same settings, physical-a"),
-        ("version = ", "cannot be read as TOML"),
-    ],
-)
-def test_a_grid_that_cannot_be_is_refused(text, words, tmp_path, cli):
+@pytest.mark.parametrize("text", REFUSED)
+def test_a_grid_that_cannot_be_is_refused(text, tmp_path, cli):
     path = tmp_path / "grid.toml"
     path.write_text(text)
-    cli("probe", "grid", path, "--out", tmp_path / "out").refuses(words)
+    cli("probe", "grid", path, "--out", tmp_path / "out").refuses(REFUSED[text])
     assert not (tmp_path / "out").exists()
 
 

@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-pytest.importorskip("scipy", reason="needs scipy: pip install '.[probes]'")
 from scipy.stats import spearmanr
 
 from simtown.probes import elicit, item_study, measures
@@ -29,18 +27,11 @@ def item_sets(draw, graded=None, learn=None):
     if learn is False or (learn is None and draw(st.booleans())) or train.all():
         train[:] = False
     has_counts = draw(st.booleans()) if graded is None else graded
-    return ItemSet(
-        relation="things",
-        classes=tuple(f"c{i}" for i in range(c)),
-        words=tuple((f"c{i}",) for i in range(c)),
-        subjects=tuple(f"s{i}" for i in rng.integers(0, 3, n)),
-        gold=gold,
-        other=np.full(n, -1),
-        train=train,
-        counts=counts if has_counts else None,
-        templates=("[X] is [Y]",),
-        choices=choices,
-    )
+    about = {"gold": gold, "train": train, "choices": choices, "counts": counts if has_counts else None}
+    classes, subjects = (f"c{i}" for i in range(c)), (f"s{i}" for i in rng.integers(0, 3, n))
+    named = {"classes": tuple(classes), "subjects": tuple(subjects), "templates": ("[X] is [Y]",)}
+    words = tuple((name,) for name in named["classes"])
+    return ItemSet(relation="things", words=words, other=np.full(n, -1), **named, **about)
 
 
 def scores_of(data, seed, count=None):
@@ -136,7 +127,6 @@ def test_the_best_template_is_right_where_any_is_and_says_so(data, seed):
 
 
 def test_a_head_chooses_among_an_items_classes(tmp_path):
-    pytest.importorskip("sklearn", reason="needs scikit-learn: pip install '.[probes]'")
     lines = [f"w{i},{'abcd'[i % 4]},{'a|b' if i % 4 < 2 else 'c|d'},{int(i < 28)}\n" for i in range(40)]
     (tmp_path / "items.csv").write_text("subject,gold,classes,train\n" + "".join(lines))
     data = read_items(tmp_path / "items.csv", ["[X] is [Y]"])

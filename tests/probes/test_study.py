@@ -5,19 +5,16 @@ import inspect
 import json
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
-pytest.importorskip("torch", reason="needs torch: pip install '.[probes]'")
-pytest.importorskip("sklearn", reason="needs scikit-learn: pip install '.[probes]'")
-pq = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow: pip install '.[probes]'")
-
-from simtown.core.files import ForeignDirectoryError  # noqa: E402
-from simtown.probes.item_study import compare_items, item_study  # noqa: E402
-from simtown.probes.items import ItemsError, make_items, read_items  # noqa: E402
-from simtown.probes.scorers.ngram import NGram  # noqa: E402
-from simtown.probes.studies import STUDIES, open_results  # noqa: E402
-from simtown.probes.study import run  # noqa: E402
-from simtown.probes.study_settings import ItemSettings, ScorerOptions  # noqa: E402
+from simtown.core.files import ForeignDirectoryError
+from simtown.probes.item_study import compare_items, item_study
+from simtown.probes.items import ItemsError, make_items, read_items
+from simtown.probes.scorers.ngram import NGram
+from simtown.probes.studies import STUDIES, open_results
+from simtown.probes.study import run
+from simtown.probes.study_settings import ItemSettings, ScorerOptions
 
 TABLE = """subject,gold,group
 lemon,yellow,fruit
@@ -50,13 +47,11 @@ def table(tmp_path):
 
 
 def test_directories_that_cannot_be_compared(cli, tmp_path):
-    spatial, visual = (
-        make(tmp_path / name, "summary.json", {"format": form, "schema": 1, "tasks": {}, "settings": {}})
-        for name, form in (("a", "simtown spatial relations"), ("b", "simtown visual commonsense"))
-    )
-    cli("probe", "compare", spatial, visual).refuses(
-        "simtown probe spatial", "simtown probe visual", "cannot be compared"
-    )
+    empty = {"schema": 1, "tasks": {}, "settings": {}}
+    spatial = make(tmp_path / "a", "summary.json", {"format": "simtown spatial relations", **empty})
+    visual = make(tmp_path / "b", "summary.json", {"format": "simtown visual commonsense", **empty})
+    different = cli("probe", "compare", spatial, visual)
+    different.refuses("simtown probe spatial", "simtown probe visual", "cannot be compared")
     cli("probe", "compare", spatial, tmp_path / "none").refuses("holds no results")
     cli("probe", "compare", spatial, spatial).refuses("holds no finished simtown probe spatial")
 
@@ -99,10 +94,8 @@ def written(out):
 def test_a_table_is_asked_continued_and_compared(ask, cli, table, tmp_path, contents):
     out = tmp_path / "out"
     assert "Everything is in" in ask(*TEMPLATES).succeeds().out
-    assert {path.name for path in out.iterdir()} == {
-        *("summary.json", "summary.csv", "summary.md"),
-        *("items.parquet", "items.png"),
-    }
+    files = {"summary.json", "summary.csv", "summary.md", "items.parquet", "items.png"}
+    assert {path.name for path in out.iterdir()} == files
     modes, rows = written(out)
     groups = modes["average"]["groups"]
     assert set(groups) == {"all", "fruit", "plant", "other"}
@@ -162,28 +155,28 @@ def test_word_vectors_learn_from_the_rows_to_train_on(ask, tmp_path):
     ask("--template", "[X] is [Y]", out="none", **how).refuses("items to learn from")
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("", ("no column 'subject'",)),
-        ("subject,gold,color\nsnow,white,a\n", ("column 'color'",)),
-        ("subject,gold,gold\nsnow,white,a\n", ("column 'gold'",)),
-        ("subject,gold\n", ("train 0",)),
-        ("subject,gold\nsnow\n", ("line 2", "cells")),
-        ("subject,gold\nsnow,white\nrose,red\n,red\n", ("line 4", "'subject'")),
-        ("subject,gold\nsnow,white\n", ("one class",)),
-        ("subject,gold\nsnow,white=x\n", ("line 2", "white=x")),
-        ("subject,gold\nsnow,white=nan\n", ("line 2",)),
-        ("subject,gold\nsnow,white=0|red=0\n", ("counts nothing",)),
-        ("subject,gold,classes\nsnow,white,red|green\n", ("none of the classes red, green",)),
-        ("subject,gold,train\nsnow,white,2\nrose,red,0\n", ("line 2", "train")),
-        ("subject,gold,train\nsnow,white,1\nrose,red,1\n", ("no item with train 0",)),
-        ("subject,gold,template\nsnow,white,it is\nrose,red,[Y]\n", ("line 2", "column 'template'")),
-        ("subject,gold,group\nsnow,white,all\nrose,red,a\n", ("line 2", "'all'")),
-    ],
-)
+REFUSED = [
+    ("", ("no column 'subject'",)),
+    (",color\nsnow,white,a\n", ("column 'color'",)),
+    (",gold\nsnow,white,a\n", ("column 'gold'",)),
+    ("\n", ("train 0",)),
+    ("\nsnow\n", ("line 2", "cells")),
+    ("\nsnow,white\nrose,red\n,red\n", ("line 4", "'subject'")),
+    ("\nsnow,white\n", ("one class",)),
+    ("\nsnow,white=x\n", ("line 2", "white=x")),
+    ("\nsnow,white=nan\n", ("line 2",)),
+    ("\nsnow,white=0|red=0\n", ("counts nothing",)),
+    (",classes\nsnow,white,red|green\n", ("none of the classes red, green",)),
+    (",train\nsnow,white,2\nrose,red,0\n", ("line 2", "train")),
+    (",train\nsnow,white,1\nrose,red,1\n", ("no item with train 0",)),
+    (",template\nsnow,white,it is\nrose,red,[Y]\n", ("line 2", "column 'template'")),
+    (",group\nsnow,white,all\nrose,red,a\n", ("line 2", "'all'")),
+]
+
+
+@pytest.mark.parametrize(("text", "words"), REFUSED)
 def test_tables_that_cannot_be_asked(ask, table, tmp_path, text, words):
-    table.write_text(text)
+    table.write_text(text and f"subject,gold{text}")
     ask("--template", "[X] is [Y]", model="oracle:x").refuses(table.name, *words)
     assert not (tmp_path / "out").exists()
 
@@ -254,9 +247,8 @@ def test_a_study_in_python(tmp_path):
     study, settings = sounds(), ItemSettings(f"ngram:{tmp_path / 'corpus.txt'}")
     results = run(study, tmp_path, settings, tmp_path / "out")
     numbers = results.tasks["animals"]["modes"]["average"]["groups"]["all"]
-    assert numbers["accuracy"]["mean"] == 1
+    assert numbers["accuracy"]["mean"] == numbers["ceiling_accuracy"] == 1
     assert numbers["prior_accuracy"] == pytest.approx(1 / 3)  # no two animals say the same
-    assert numbers["ceiling_accuracy"] == 1
     assert run(study, tmp_path, settings, tmp_path / "out") == results
     with pytest.raises(ForeignDirectoryError, match="protocol corrected, now paper"):
         run(study, tmp_path, ItemSettings(settings.model, protocol="paper"), tmp_path / "out")

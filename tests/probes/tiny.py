@@ -5,16 +5,8 @@ from pathlib import Path
 import numpy as np
 import torch
 import transformers as tf
-from tokenizers import (
-    AddedToken,
-    Tokenizer,
-    decoders,
-    models,
-    normalizers,
-    pre_tokenizers,
-    processors,
-    trainers,
-)
+from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, processors, trainers
+from tokenizers import pre_tokenizers as splitters
 
 from simtown.probes.lm.architectures import ARCHITECTURES
 from simtown.probes.lm.lstm import LSTMForCausalLM
@@ -26,17 +18,10 @@ SENTENCES = [
     "people wait at the unhappiest bus stop of the town.",
     "he bought a yellowish, worn-out coat.",
 ]
-SMALL = {
-    "num_hidden_layers": 2,
-    "num_attention_heads": 2,
-    "hidden_size": 16,
-    "intermediate_size": 24,
-    "max_position_embeddings": 40,
-}
+LAYERS = {"num_hidden_layers": 2, "num_attention_heads": 2}
+SMALL = {**LAYERS, "hidden_size": 16, "intermediate_size": 24, "max_position_embeddings": 40}
 
-
-#: The rest of the sentences' words falls into letters. Written down: training WordPiece does not give the
-#: same every time.
+#: The rest of the sentences' words falls into letters. Written down: training WordPiece varies.
 _WORDS = (
     "the banana is yellow sky blue and grass green a car stands behind red bus at stop of he coat out un tur"
 )
@@ -52,7 +37,7 @@ def _wordpiece() -> tf.PreTrainedTokenizerFast:
     vocabulary = {piece: number for number, piece in enumerate(pieces)}
     tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.pre_tokenizer = splitters.BertPreTokenizer()
     tokenizer.decoder = decoders.WordPiece()
     tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
     tokens = {f"{name}_token": token for name, token in special.items()}
@@ -62,22 +47,18 @@ def _wordpiece() -> tf.PreTrainedTokenizerFast:
 def _bytes(*, masked: bool) -> tf.PreTrainedTokenizerFast:
     """GPT-2's tokenizer, or RoBERTa's, whose mask takes the space before it along."""
     tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.pre_tokenizer = splitters.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     mask = AddedToken("<mask>", lstrip=True, special=True)
     special = ["<s>", "<pad>", "</s>", "<unk>", mask] if masked else ["<|endoftext|>"]
-    trainer = trainers.BpeTrainer(
-        vocab_size=330,
-        special_tokens=special,
-        show_progress=False,
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+    how = {"initial_alphabet": splitters.ByteLevel.alphabet(), "show_progress": False}
+    tokenizer.train_from_iterator(
+        SENTENCES, trainers.BpeTrainer(vocab_size=330, special_tokens=special, **how)
     )
-    tokenizer.train_from_iterator(SENTENCES, trainer)
     tokens = dict.fromkeys(("bos_token", "eos_token"), "<|endoftext|>")
     if masked:
-        tokenizer.post_processor = processors.RobertaProcessing(
-            ("</s>", 2), ("<s>", 0), add_prefix_space=False
-        )
+        ends = ("</s>", 2), ("<s>", 0)
+        tokenizer.post_processor = processors.RobertaProcessing(*ends, add_prefix_space=False)
         names = ("cls_token", "pad_token", "sep_token", "unk_token", "mask_token")
         tokens = dict(zip(names, special, strict=True), bos_token="<s>", eos_token="</s>")
     longest = 36 if masked else 40
@@ -87,59 +68,36 @@ def _bytes(*, masked: bool) -> tf.PreTrainedTokenizerFast:
 #: The models' classes and the settings of their configurations; numbers of tokens are added.
 _ZERO = {"bos_token_id": 0, "eos_token_id": 0}
 _DECODER = {"max_position_embeddings": 40, "pad_token_id": 0, **_ZERO}
-_SIXTEEN = ("d_model", "d_latents", "qk_channels", "v_channels")
+_WIDTHS = dict.fromkeys(("d_model", "d_latents", "qk_channels", "v_channels"), 16)
+_BLOCKS = {"num_blocks": 1, "num_self_attends_per_block": 1, "num_latents": 4, "max_position_embeddings": 40}
+_HEADS = {"num_self_attention_heads": 2, "num_cross_attention_heads": 2}
+_OPT = {"hidden_size": 16, "word_embed_proj_dim": 16, "ffn_dim": 24, **_DECODER}
+_BART = {"d_model": 16, "decoder_layers": 2, "decoder_attention_heads": 2, "decoder_ffn_dim": 24, **_DECODER}
+_BOTTLENECK = {"embedding_size": 16, "intra_bottleneck_size": 16, "true_hidden_size": 16}
+_XLM = {"emb_dim": 16, "n_layers": 2, "n_heads": 2, "pad_index": 0, "mask_index": 4}
+_XLNET = {"d_model": 16, "n_layer": 2, "n_head": 2, "d_inner": 24}
+_HEADLESS = {name: value for name, value in SMALL.items() if "heads" not in name}
 _KINDS: dict[str, tuple[type, dict[str, object]]] = {
     "bert": (tf.BertForMaskedLM, SMALL),
     "roberta": (tf.RobertaForMaskedLM, {**SMALL, "pad_token_id": 1, "bos_token_id": 0}),
     # it mixes all positions, padding too
-    "fnet": (tf.FNetForMaskedLM, {**{k: v for k, v in SMALL.items() if "heads" not in k}, "pad_token_id": 0}),
+    "fnet": (tf.FNetForMaskedLM, {**_HEADLESS, "pad_token_id": 0}),
     # its embeddings are made of three neighbours
-    "mobilebert": (
-        tf.MobileBertForMaskedLM,
-        {**SMALL, "embedding_size": 16, "intra_bottleneck_size": 16, "true_hidden_size": 16},
-    ),
+    "mobilebert": (tf.MobileBertForMaskedLM, {**SMALL, **_BOTTLENECK}),
     # it has states of its own, none of the tokens
-    "perceiver": (
-        tf.PerceiverForMaskedLM,
-        {
-            **dict.fromkeys(_SIXTEEN, 16),
-            **dict.fromkeys(("num_blocks", "num_self_attends_per_block"), 1),
-            **dict.fromkeys(("num_self_attention_heads", "num_cross_attention_heads"), 2),
-            "num_latents": 4,
-            "max_position_embeddings": 40,
-        },
-    ),
+    "perceiver": (tf.PerceiverForMaskedLM, {**_WIDTHS, **_BLOCKS, **_HEADS}),
     "distilbert": (tf.DistilBertForMaskedLM, {"dim": 16, "hidden_dim": 24, "n_layers": 2, "n_heads": 2}),
     "albert": (tf.AlbertForMaskedLM, {**SMALL, "embedding_size": 8}),
     "gpt2": (tf.GPT2LMHeadModel, {"n_embd": 16, "n_layer": 2, "n_head": 2, "n_positions": 40, **_ZERO}),
     "llama": (tf.LlamaForCausalLM, {**SMALL, "num_key_value_heads": 1, **_ZERO}),
     # it calls a part of its tower, as BART's decoder does
-    "opt": (
-        tf.OPTForCausalLM,
-        {
-            **dict.fromkeys(("hidden_size", "word_embed_proj_dim"), 16),
-            **dict.fromkeys(("num_hidden_layers", "num_attention_heads"), 2),
-            "ffn_dim": 24,
-            **_DECODER,
-        },
-    ),
-    "bart": (
-        tf.BartForCausalLM,
-        {
-            "d_model": 16,
-            **dict.fromkeys(("decoder_layers", "decoder_attention_heads"), 2),
-            "decoder_ffn_dim": 24,
-            **_DECODER,
-        },
-    ),
+    "opt": (tf.OPTForCausalLM, {**LAYERS, **_OPT}),
+    "bart": (tf.BartForCausalLM, _BART),
     "lstm": (LSTMForCausalLM, {"embedding_size": 12, "hidden_size": 14, "num_hidden_layers": 2}),
     # BERT's head for a causal model, but not is_decoder
     "looking ahead": (tf.BertLMHeadModel, SMALL),
-    "xlm": (
-        tf.XLMWithLMHeadModel,
-        {"emb_dim": 16, "n_layers": 2, "n_heads": 2, "pad_index": 0, "mask_index": 4},
-    ),
-    "xlnet": (tf.XLNetLMHeadModel, _XLNET := {"d_model": 16, "n_layer": 2, "n_head": 2, "d_inner": 24}),
+    "xlm": (tf.XLMWithLMHeadModel, _XLM),
+    "xlnet": (tf.XLNetLMHeadModel, _XLNET),
     "xlnet encoder": (tf.XLNetModel, _XLNET),
     "encoder": (tf.BertModel, SMALL),
 }
@@ -156,10 +114,7 @@ def _model(kind: str, size: int) -> torch.nn.Module:
 
 
 def redrawn(model: torch.nn.Module, seed: int, deviation: float) -> torch.nn.Module:
-    """The model with other matrices:
-
-    NumPy draws the same on every processor, torch does not. Its vectors stay as they were made.
-    """
+    """The model with other matrices, drawn by NumPy: alike on every processor, which torch's are not."""
     generator = np.random.default_rng(seed)
     with torch.no_grad():
         for weights in model.parameters():

@@ -56,9 +56,6 @@ def picture(data, tmp_path):
     return tmp_path / "street.png", example.question
 
 
-# Questions
-
-
 @quick
 @given(entity, st.integers(0, len(RELATION_NAMES) - 1), entity, st.integers(0, len(PHRASINGS) - 1))
 def test_a_question_is_read_as_it_was_written(subject, relation, obj, phrasing):
@@ -67,23 +64,20 @@ def test_a_question_is_read_as_it_was_written(subject, relation, obj, phrasing):
     assert parse(question.upper(), range(len(ENTITIES))) == (subject, relation, obj)
 
 
-@pytest.mark.parametrize(
-    ("question", "word"),
-    [
-        ("Is a spaceship left of a car?", "spaceship"),
-        ("Where is the car?", "where"),
-        (f"Is a {ENTITIES[0]} left of?", "Is a"),
-        (f"Is a {ENTITIES[0]} left of a {ENTITIES[1]}? ?", "Is a"),
-        (f"left of a {ENTITIES[0]}", "Is a"),
-        ("", "Is a"),
-    ],
-)
+NO_QUESTIONS = {
+    "Is a spaceship left of a car?": "spaceship",
+    "Where is the car?": "where",
+    f"Is a {ENTITIES[0]} left of?": "Is a",
+    f"Is a {ENTITIES[0]} left of a {ENTITIES[1]}? ?": "Is a",
+    f"left of a {ENTITIES[0]}": "Is a",
+    "": "Is a",
+}
+
+
+@pytest.mark.parametrize(("question", "word"), NO_QUESTIONS.items())
 def test_what_is_no_question_is_refused_with_an_example(question, word):
     with pytest.raises(SettingsError, match=word):
         parse(question, range(60))
-
-
-# Predictions
 
 
 def test_a_prediction_is_what_the_test_said(run, data, tmp_path):
@@ -116,16 +110,11 @@ def test_found_boxes_are_corners_in_pixels_of_the_picture_that_was_given(run, da
     np.testing.assert_allclose(found[32].boxes, corners, atol=0.01)
 
 
-@pytest.mark.parametrize(
-    ("shape", "run_shape"),
-    [
-        ((256, 256), (64, 36)),  # more sky
-        ((256, 400), (32, 32)),
-        ((640, 256), (64, 36)),  # more street at both sides
-        ((640, 256), (80, 32)),
-        ((251, 133), (64, 36)),
-    ],
-)
+MORE_SKY = [((256, 256), (64, 36)), ((256, 400), (32, 32)), ((251, 133), (64, 36))]
+MORE_STREET = [((640, 256), (64, 36)), ((640, 256), (80, 32))]
+
+
+@pytest.mark.parametrize(("shape", "run_shape"), MORE_SKY + MORE_STREET)
 def test_a_picture_of_another_shape_is_framed_as_the_runs(shape, run_shape):
     """What is cut out of a picture is what the camera shows in the run's size."""
     scene = sample(towns.TOWN.recipe("test"), np.arange(1)).scene
@@ -134,10 +123,9 @@ def test_a_picture_of_another_shape_is_framed_as_the_runs(shape, run_shape):
         return Image.fromarray(make_renderer().render(scene, width, height, geometry=False).rgb[0])
 
     frame = framed(shape, towns.world(width=run_shape[0], height=run_shape[1]))
-    cut, whole = (
-        np.asarray(picture.resize(run_shape, Image.Resampling.BOX, box=box), float)
-        for picture, box in ((drawn(*shape), frame), (drawn(run_shape[0] * 8, run_shape[1] * 8), None))
-    )
+    large = drawn(run_shape[0] * 8, run_shape[1] * 8)
+    cut = np.asarray(drawn(*shape).resize(run_shape, Image.Resampling.BOX, box=frame), float)
+    whole = np.asarray(large.resize(run_shape, Image.Resampling.BOX), float)
     shifted = np.roll(whole, 2, axis=1)
     assert np.abs(cut - whole).mean() < np.abs(cut - shifted).mean() / 3
 
@@ -179,9 +167,8 @@ def test_predict_answers_and_draws(cli, run, picture, tmp_path):
     street, question = picture
     done = cli("predict", run("pbn"), street, question, "--out", tmp_path / "found.png").succeeds()
     answer = predict(run("pbn"), street, question)
-    assert done.out.startswith(
-        f"{'yes' if answer.yes > 0.5 else 'no'} (yes with probability {answer.yes:.3f}"
-    )
+    said = "yes" if answer.yes > 0.5 else "no"
+    assert done.out.startswith(f"{said} (yes with probability {answer.yes:.3f}")
     assert re.search(r"subject, .*: x -?\d+ to -?\d+, y -?\d+ to -?\d+ pixels", done.out)
     assert "object, " in done.out
     with Image.open(tmp_path / "found.png") as found:
@@ -214,9 +201,6 @@ def test_predict_refuses_in_one_line(cli, run, picture, tmp_path):
     cli("predict", tmp_path, street, question).refuses("holds no run")
     cli("predict", run("true-boxes"), street, question).refuses("true-boxes", "true boxes")
     assert snapshot(directory) == before
-
-
-# Other data sets
 
 
 def test_evaluation_repeats_the_test_of_the_run(cli, run, data, tmp_path):

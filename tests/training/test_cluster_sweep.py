@@ -1,6 +1,4 @@
-"""A sweep on a Ray cluster: the runs are those of `simtown fit`, and a machine that dies under one costs
-nothing but time.
-"""
+"""A sweep on a Ray cluster: its runs are those of `simtown fit`, also where a machine dies under one."""
 
 from pathlib import Path
 

@@ -1,6 +1,4 @@
-"""Training one run: the same end however often it is interrupted, the stopping rules, the best weights,
-losses that are no numbers.
-"""
+"""Training one run: the same end however often it is interrupted, the stopping rules, the best weights."""
 
 import json
 import random
@@ -73,13 +71,8 @@ def state_of(path):
         return {name: file.get_tensor(name) for name in file.keys()}, file.metadata()  # noqa: SIM118
 
 
-# The end is the same
-
-
 class Clock(Interrupter):
-    """Has the training state kept every two or three steps, by a clock that goes on with the steps; presses
-    Ctrl-C like its parent.
-    """
+    """An Interrupter whose clock goes on with the steps: the state is saved every two or three."""
 
     def __init__(self, patch, **moment):
         super().__init__(**moment)
@@ -97,17 +90,17 @@ def middle_of(directory):
     return json.loads(state_of(directory / "state.safetensors")[1]["place"])["new_steps"]
 
 
-@pytest.mark.parametrize(
-    ("name", "moments"),
-    [
-        ("pbn", [{"steps": 3}, {"steps": 8}, {"validations": 1}]),
-        ("pbn", [{"validations": 5}]),
-        ("cnn-lstm", [{"steps": 7}, {"steps": 4}, {"validations": 1}]),
-        ("stream", [{"steps": 15}, {"validations": 1}]),
-        ("patient", [{"steps": 37}, {"validations": 1}]),
-        ("cut", [{"steps": 5}, {"steps": 13}]),
-    ],
-)
+VALIDATION = {"validations": 1}
+INTERRUPTED = {
+    "pbn": [{"steps": 3}, {"steps": 8}, VALIDATION, {"validations": 2}],
+    "cnn-lstm": [{"steps": 7}, {"steps": 4}, VALIDATION],
+    "stream": [{"steps": 15}, VALIDATION],
+    "patient": [{"steps": 37}, VALIDATION],
+    "cut": [{"steps": 5}, {"steps": 13}],
+}
+
+
+@pytest.mark.parametrize(("name", "moments"), INTERRUPTED.items())
 def test_an_interrupted_run_ends_as_one_that_was_not(name, moments, data, tmp_path, undisturbed, monkeypatch):
     """Within an epoch too: random numbers, order and metrics are those of a run that was not."""
     directory = tmp_path / "run"
@@ -125,9 +118,7 @@ def test_an_interrupted_run_ends_as_one_that_was_not(name, moments, data, tmp_pa
     assert snapshot(directory) == before
 
 
-def test_a_run_too_large_for_one_order_of_all_goes_on_from_between_two_validations(
-    data, tmp_path, monkeypatch
-):
+def test_a_run_too_large_for_one_order_of_all_goes_on_as_others(data, tmp_path, monkeypatch):
     monkeypatch.setattr(sources, "LARGEST_SORTED", 59)
     fit(CHOICES["pbn"], data, tmp_path / "whole", cache=False)
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
@@ -153,15 +144,11 @@ def test_keeping_the_state_takes_a_small_share_of_the_time(data, tmp_path, monke
     assert min(np.diff(saved[:-1])) >= 10
 
 
-@pytest.mark.parametrize(
-    ("home", "name", "call"),
-    [
-        (run_directory, "save_weights", 1),
-        (RunState, "save", 3),
-        (run_directory, "save_test", 1),
-        (module, "save_json", 1),
-    ],
-)
+SAVED = [(run_directory, "save_weights", 1), (RunState, "save", 3)]
+SAVED += [(run_directory, "save_test", 1), (module, "save_json", 1)]
+
+
+@pytest.mark.parametrize(("home", "name", "call"), SAVED)
 def test_a_run_that_dies_between_two_files_ends_as_one_that_did_not(
     home, name, call, data, tmp_path, undisturbed, monkeypatch
 ):
@@ -185,8 +172,7 @@ def test_a_run_that_dies_between_two_files_ends_as_one_that_did_not(
     assert result(directory) == undisturbed("pbn")
 
 
-#: `simtown fit` that kills itself just before it runs the so-manieth line of the modules that train a run and
-#: write its files.
+#: `simtown fit` that kills itself just before the so-manieth line of the modules that train and write.
 KILLED = """
 import os, signal, sys
 import matplotlib.figure, simtown.core.files, simtown.training.fit, simtown.training.run_directory
@@ -211,10 +197,10 @@ main()
 """
 
 
-@pytest.mark.parametrize(
-    ("name", "moments"),
-    [("pbn", [700]), pytest.param("cnn-lstm", [40, 300, 600], marks=pytest.mark.slow)],
-)
+SLOWLY_KILLED = pytest.param("cnn-lstm", [40, 300, 600], marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize(("name", "moments"), [("pbn", [700]), SLOWLY_KILLED])
 def test_a_command_that_is_killed_ends_as_one_that_was_not(
     name, moments, data, tmp_path, shell, undisturbed, monkeypatch
 ):
@@ -223,9 +209,8 @@ def test_a_command_that_is_killed_ends_as_one_that_was_not(
     choices = [w for k, v in WITH_DROPOUT[name].items() for w in ("--option", f"{k}={v}")]
     words = [str(w) for w in ("fit", data, "--model", name, *WORDS, *choices, "--out", tmp_path / "run")]
     for line in moments:
-        killed = subprocess.run(
-            [sys.executable, "-c", KILLED, str(line), *words], capture_output=True, text=True, timeout=HANGS
-        )
+        command = [sys.executable, "-c", KILLED, str(line), *words]
+        killed = subprocess.run(command, capture_output=True, text=True, timeout=HANGS)
         assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert "test accuracy" in shell(*words).succeeds().out
     assert result(tmp_path / "run") == undisturbed(name)
@@ -245,9 +230,6 @@ def test_a_run_neither_feels_nor_touches_the_random_numbers_of_others(data, tmp_
 def test_pictures_read_from_disk_train_the_same(data, tmp_path, undisturbed):
     fit(CHOICES["pbn"], data, tmp_path / "run", cache=False)
     assert result(tmp_path / "run") == undisturbed("pbn")
-
-
-# When it stops, and what is tested
 
 
 @pytest.mark.parametrize(
@@ -320,7 +302,7 @@ def test_a_run_directory_holds_what_is_promised(data, tmp_path, monkeypatch):
     monkeypatch.setattr(module, "curve", DRAW)
     directory = tmp_path / "run"
     fit(CHOICES["pbn"], data, directory)
-    run, rows, _, _ = result(directory)
+    _, rows, _, _ = result(directory)
     files = {"run.json", "metrics.jsonl", "curve.png", "weights.safetensors", "test.npz", "tensorboard"}
     assert {path.name for path in directory.iterdir()} == files
     assert (directory / "curve.png").read_bytes().startswith(b"\x89PNG")
@@ -330,7 +312,6 @@ def test_a_run_directory_holds_what_is_promised(data, tmp_path, monkeypatch):
     assert set(whole["data"]["examples"]) == {"train", "val", "test"}
     assert all(re.fullmatch("[0-9a-f]{64}", digest) for digest in whole["data"]["examples"].values())
     assert whole["seconds"] > 0
-    assert run["settings"]["learning_rate"] == 1e-3
     assert [(row["epoch"], row["step"]) for row in rows] == [(1, 4), (2, 8), (3, 12), (4, 16), (5, 20)]
     assert {"train_loss", "train_accuracy", "val_loss", "val_accuracy"} < set(rows[0])
 
@@ -354,13 +335,9 @@ def alive(seed, restarts):
         return bool(build(f"{HERE}:Mortal", towns.world(entities=3), {}).alive)
 
 
-@pytest.mark.parametrize(
-    "moments", [[], [{"validations": 1}, {"steps": 10}, {"validations": 1}, {"validations": 1}]]
-)
+@pytest.mark.parametrize("moments", [[], [VALIDATION, {"steps": 10}, VALIDATION, VALIDATION]])
 def test_a_dead_network_is_restarted_and_patience_with_it(moments, data, tmp_path, monkeypatch):
-    """The end is the same with interruptions; steps that were lost on the dead do not count as steps before
-    patience.
-    """
+    """Also with interruptions; steps that were lost on the dead do not count towards patience."""
     monkeypatch.setattr(early_stopping, "CLOSEST", 8)
     seed = next(s for s in range(99) if [alive(s, i) for i in range(3)] == [False, False, True])
     choice = small(f"{HERE}:Mortal", protocol="patient", min_steps=20, patience=2, max_steps=0, seed=seed)
@@ -375,11 +352,7 @@ def test_a_dead_network_is_restarted_and_patience_with_it(moments, data, tmp_pat
         fit(choice, data, tmp_path / "whole")
         assert result(tmp_path / "run") == result(tmp_path / "whole")
     once = fit(replace(choice, protocol="paper"), data, tmp_path / "paper")
-    assert once["restarts"] == 0
-    assert once["epochs"] == 3
-
-
-# What goes wrong
+    assert (once["restarts"], once["epochs"]) == (0, 3)
 
 
 def test_too_little_memory_names_the_batch(data, tmp_path):
@@ -396,32 +369,28 @@ def test_a_loss_of_nan_ends_the_run_and_loses_nothing(data, tmp_path, monkeypatc
     with monkeypatch.context() as patch, pytest.raises(FitError, match=r"epoch 3 .*`learning_rate`.*0\.001"):
         fit(choice, data, directory, Clock(patch))
     run = json.loads((directory / "run.json").read_text())
-    assert run["status"] == "failed"
-    assert "epoch 3" in run["error"]
+    assert (run["status"], "epoch 3" in run["error"]) == ("failed", True)
     assert [row["epoch"] for row in run_directory.read_metrics(directory)] == [1, 2]
     tensors, texts = state_of(directory / "state.safetensors")
     assert json.loads(texts["place"])["epoch"] == 2
     assert all(value.isfinite().all() for value in tensors.values())
     monkeypatch.setattr(towns.Broken, "last", 10**6)
     done = fit(choice, data, directory)
-    assert done["status"] == "done"
-    assert "error" not in done
+    assert (done["status"], "error" in done) == ("done", False)
     assert result(directory) == result(tmp_path / "whole")
 
 
-@pytest.mark.parametrize(
-    ("features", "precision"),
-    [
-        ("genuineintel avx2", "float32"),
-        ("genuineintel avx512_bf16", "bf16"),
-        ("genuineintel avx512_bf16 avx512_fp16 amx_bf16", "bf16"),
-        ("genuineintel avx512_bf16 avx512_fp16", "float32"),  # the matrix unit is hidden
-        ("authenticamd avx512_bf16 avx512_fp16", "bf16"),
-    ],
-)
-def test_precision_auto_is_bfloat16_only_where_the_processor_is_faster_with_it(
-    features, precision, monkeypatch
-):
+PROCESSORS = {
+    "genuineintel avx2": "float32",
+    "genuineintel avx512_bf16": "bf16",
+    "genuineintel avx512_bf16 avx512_fp16 amx_bf16": "bf16",
+    "genuineintel avx512_bf16 avx512_fp16": "float32",  # the matrix unit is hidden
+    "authenticamd avx512_bf16 avx512_fp16": "bf16",
+}
+
+
+@pytest.mark.parametrize(("features", "precision"), PROCESSORS.items())
+def test_precision_auto_is_bfloat16_where_the_processor_is_faster_with_it(features, precision, monkeypatch):
     monkeypatch.setattr("simtown.kernels.compiling.features_here", lambda: set(features.split()))
     assert precision_of("auto", "cpu") == precision
 
@@ -440,18 +409,13 @@ def test_a_run_in_bfloat16_trains_float32_weights_near_those_of_float32(name, da
             assert (weights - ends["float32"][key]).abs().max() <= farthest
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"seed": 3, "learning_rate": 0.1}, ["seed 0, now 3", "learning_rate 0.001, now 0.1"]),
-        ({"options": {"scale": 2.0}}, ["options", "2.0"]),
-    ],
-)
-def test_another_configuration_is_refused_and_named(changes, words, begun, data):
+def test_another_configuration_is_refused_and_named(begun, data):
     before = snapshot(begun)
+    changes = {"seed": 3, "learning_rate": 0.1, "options": {"scale": 2.0}}
     with pytest.raises(ForeignDirectoryError) as refused:
         fit(small(f"{HERE}:Entities", **changes), data, begun)
-    assert all(word in str(refused.value) for word in [*words, "another `directory`"])
+    words = ["seed 0, now 3", "learning_rate 0.001, now 0.1", "options", "2.0", "another `directory`"]
+    assert all(word in str(refused.value) for word in words)
     assert snapshot(begun) == before
 
 
@@ -499,10 +463,8 @@ def cut(path):
 def test_a_damaged_state_is_reported_and_kept(damage, begun, data):
     damage(begun / "state.safetensors")
     before = snapshot(begun)
-    with pytest.raises(DamagedError) as refused:
+    with pytest.raises(DamagedError, match=r"^.*state\.safetensors.*$"):
         fit(small(f"{HERE}:Entities"), data, begun)
-    assert "state.safetensors" in str(refused.value)
-    assert "\n" not in str(refused.value)
     assert snapshot(begun) == before
 
 

@@ -21,18 +21,15 @@ from tests.training.towns import HERE, preset, small  # noqa: E402
 FIT = FitSettings("pbn", 1280, protocol="paper", patience=4)  # ten steps an epoch, five epochs at least
 
 
-@pytest.mark.parametrize(
-    "choice",
-    [
-        {"protocol": "paper", "patience": 2, "max_steps": 0},
-        {"protocol": "paper", "patience": 2, "max_steps": 5},
-        {"protocol": "patient", "patience": 2, "min_steps": 40, "max_steps": 0},
-        {"protocol": "patient", "patience": 1, "min_steps": 0, "max_steps": 0, "batch": 1000},
-    ],
-)
+CHOICES = [{"patience": 2}, {"patience": 2, "max_steps": 5}]
+CHOICES += [{"protocol": "patient", "patience": 2, "min_steps": 40}]
+CHOICES += [{"protocol": "patient", "patience": 1, "min_steps": 0, "batch": 1000}]
+
+
+@pytest.mark.parametrize("choice", CHOICES)
 def test_a_run_that_never_gets_better_takes_the_least_steps(choice, data, tmp_path, monkeypatch):
     monkeypatch.setattr(towns.Scripted, "script", (0.6, 0.5))
-    settings = small(f"{HERE}:Scripted", **choice)
+    settings = small(f"{HERE}:Scripted", **{"max_steps": 0, **choice})
     run = fit(settings, data, tmp_path / "run")
     assert least_steps(settings) == run["steps"]
 
@@ -40,10 +37,8 @@ def test_a_run_that_never_gets_better_takes_the_least_steps(choice, data, tmp_pa
 def test_a_finished_run_stands_for_the_others_of_its_model(monkeypatch):
     cells = {n: SweepCell(Settings(), replace(FIT, train_size=n)) for n in (1280, 2560, 100_000)}
     other = SweepCell(Settings(), replace(FIT, model="cnn-lstm"))
-    done = [
-        (cells[1280], {"steps": 200, "seconds": 100.0}),
-        (cells[100_000], {"steps": 9000, "seconds": 9000.0}),
-    ]
+    seconds = {1280: {"steps": 200, "seconds": 100.0}, 100_000: {"steps": 9000, "seconds": 9000.0}}
+    done = [(cells[n], run) for n, run in seconds.items()]
     monkeypatch.setattr(forecast, "seconds_a_step", lambda cell, jobs: 1.0)
     left = [cells[2560]]
     assert time_left([], done, 1, False) == []

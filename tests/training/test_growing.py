@@ -1,6 +1,4 @@
-"""A sweep grows: other sizes, seeds and worlds leave what is done as it is; other settings are refused before
-anything starts.
-"""
+"""A sweep grows: other sizes, seeds and worlds leave what is done; other settings are refused at once."""
 
 import json
 import shutil
@@ -48,11 +46,9 @@ def test_a_grid_grows_in_sizes_seeds_and_worlds_and_does_nothing_again(sweep):
     assert "1 of 1 runs are done, 1 of them now" in sweep().succeeds().out
     edited(Path("out/runs/question-only-3-10-seed0/run.json"), lambda run: run.update(status="running"))
     assert "2 of 2 runs are done, 2 of them now" in sweep(sizes=[10, 20]).succeeds().out
-    grown = [
-        ({"sizes": [10, 20], "seeds": [0, 1]}, "4 of 4 runs are done, 2 of them now"),
-        ({"sizes": [6, 10, 20], "seeds": [1, 0], "entities": [3, 4]}, "12 of 12 runs are done, 8 of them"),
-        ({"sizes": [10], "seeds": [0]}, "1 of 1 runs are done, 0 of them now"),
-    ]
+    worlds = {"sizes": [6, 10, 20], "seeds": [1, 0], "entities": [3, 4]}
+    grown = [({"sizes": [10, 20], "seeds": [0, 1]}, "4 of 4 runs are done, 2 of them now")]
+    grown += [(worlds, "12 of 12 runs are done, 8 of them"), ({}, "1 of 1 runs are done, 0 of them now")]
     for axes, words in grown:
         before = snapshot("out/runs") | snapshot("out/data")
         assert words in sweep(**axes).succeeds().out
@@ -118,9 +114,8 @@ def test_a_kept_cell_of_other_settings_or_examples_is_refused_before_anything_st
     sweep("--resume-from", "kept", seeds=[0, 1], fit="patience = 7").refuses("kept", "patience 10, now 7")
     path = Path("kept/question-only-3-10-seed1.json")
     edited(path, lambda cell: cell["run"]["data"]["examples"].update(train="0" * 64))
-    sweep("--resume-from", "kept", seeds=[0, 1, 2]).refuses(
-        "question-only-3-10-seed1", "other train examples", "3-seed1-10"
-    )
+    refused = sweep("--resume-from", "kept", seeds=[0, 1, 2])
+    refused.refuses("question-only-3-10-seed1", "other train examples", "3-seed1-10")
     changed = {name for name, content in snapshot(".").items() if before.get(name) != content}
     assert changed == {path, Path("grid.toml")}
     path.write_text(path.read_text()[:-50])
@@ -130,9 +125,7 @@ def test_a_kept_cell_of_other_settings_or_examples_is_refused_before_anything_st
 
 
 def test_an_adaptive_sweep_ends_alike_however_often_it_is_stopped(sweep, cli, monkeypatch):
-    """Stopped after every cell, every other time with all but the kept cells lost: the same cells, the same
-    answers.
-    """
+    """Stopped after every cell, every other time with all but the kept cells lost."""
     grid = {"sizes": [50], "seeds": [0, 1]}
     words = ["--adaptive", "0.51"]
     sweep(*words, "--resume-from", "kept", **grid).succeeds()

@@ -9,14 +9,8 @@ torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train
 
 from torch import nn  # noqa: E402
 
-from simtown.training.models.layers import (  # noqa: E402
-    HEAD,
-    QuestionEncoder,
-    Wide,
-    half,
-    perceptron,
-    with_coordinates,
-)
+from simtown.training.models import layers  # noqa: E402
+from simtown.training.models.layers import HEAD, QuestionEncoder, half, perceptron  # noqa: E402
 from simtown.training.models.pbn import LabelledConvolution  # noqa: E402
 from simtown.training.models.stage import Stage  # noqa: E402
 
@@ -31,7 +25,7 @@ def test_half_is_what_a_convolution_leaves(size):
 
 def test_wide_is_a_plain_layer_in_another_unit():
     torch.manual_seed(0)
-    wide, plain, x = Wide(400, 7).double(), nn.Linear(400, 7).double(), torch.rand(5, 400).double()
+    wide, plain, x = layers.Wide(400, 7).double(), nn.Linear(400, 7).double(), torch.rand(5, 400).double()
     with torch.no_grad():
         wide.weight.copy_(plain.weight * 20)  # the root of 400
         wide.bias.copy_(plain.bias)
@@ -39,9 +33,7 @@ def test_wide_is_a_plain_layer_in_another_unit():
 
 
 def dead(plain, seed, steps=60):
-    """Share of the first layer's ReLU units that no longer differ between inputs, after Adam on labels that
-    nothing explains.
-    """
+    """Share of the first layer's ReLU units that no longer differ between inputs, after Adam on noise."""
     torch.manual_seed(seed)
     x = torch.relu(torch.randn(1024, 3000)) / 2
     head = perceptron(3000, *HEAD)
@@ -63,10 +55,7 @@ def dead(plain, seed, steps=60):
 
 
 def test_adam_kills_a_plain_first_layer_and_not_a_wide_one():
-    """Some 36 % against none.
-
-    How many exactly, the order of additions decides: so the means of two seeds, and far apart.
-    """
+    """Some 36 % against none; the order of additions changes that, so it is the means of two seeds."""
     plain, wide = (np.mean([dead(kind, seed) for seed in range(2)]) for kind in (True, False))
     assert plain > 0.1
     assert wide < plain / 4
@@ -74,40 +63,27 @@ def test_adam_kills_a_plain_first_layer_and_not_a_wide_one():
 
 def test_coordinates_are_the_middles_of_cells_and_leave_the_maps_alone():
     maps = torch.randn(2, 3, 2, 4)
-    placed = with_coordinates(maps)
+    placed = layers.with_coordinates(maps)
     assert torch.equal(placed[:, :3], maps)
-    for example in placed[:, 3:]:
-        assert example[0].tolist() == [[-0.75, -0.25, 0.25, 0.75]] * 2
-        assert example[1].tolist() == [[-0.5] * 4, [0.5] * 4]
+    for x, y in placed[:, 3:]:
+        assert (x.tolist(), y.tolist()) == ([[-0.75, -0.25, 0.25, 0.75]] * 2, [[-0.5] * 4, [0.5] * 4])
 
 
 @pytest.mark.parametrize("padding", [0, 1, 7])
-def test_a_question_is_read_to_its_end_whatever_pads_it(padding):
-    """Against the LSTM run over each question alone, without any padding."""
-    torch.manual_seed(0)
+def test_a_question_is_read_to_its_end_whatever_pads_it_and_however_often_it_comes(padding):
+    """Against the LSTM run over each question alone, in value and gradient."""
     encoder = QuestionEncoder(words=30, embedding=8, hidden=12)
     questions = [torch.randint(1, 30, (length,)) for length in (9, 3, 1, 6)]
     tokens = torch.zeros(len(questions), 9 + padding, dtype=torch.int64)
     for row, question in zip(tokens, questions, strict=True):
         row[: len(question)] = question
+    which, weights = torch.tensor([1, 0, 1, 3, 2, 0]), torch.randn(6, 12)
     alone = torch.stack([encoder.lstm(encoder.embed(question[None]))[0][0, -1] for question in questions])
-    torch.testing.assert_close(encoder(tokens), alone, rtol=0, atol=1e-6)
-
-
-def test_a_question_that_comes_twice_is_encoded_as_if_it_came_once():
-    torch.manual_seed(0)
-    encoder = QuestionEncoder(9, 5, 6)
-    different = torch.tensor([[1, 2, 3, 0], [4, 5, 0, 0], [1, 2, 8, 8]])
-    which = torch.tensor([1, 0, 1, 1, 2, 0])
-    alone = torch.cat([encoder(question[None]) for question in different])
-    together = encoder(different[which])
-    torch.testing.assert_close(together, alone[which])
-    weights = torch.randn(6, 6)
-    (of_alone, of_together) = (
-        torch.autograd.grad((states * weights).sum(), list(encoder.parameters()))
-        for states in (alone[which], together)
-    )
-    torch.testing.assert_close(of_together, of_alone)
+    read = encoder(tokens[which]), alone[which]
+    torch.testing.assert_close(*read, rtol=0, atol=1e-6)
+    parameters = list(encoder.parameters())
+    gradients = [torch.autograd.grad((states * weights).sum(), parameters) for states in read]
+    torch.testing.assert_close(*gradients)
 
 
 @pytest.mark.parametrize(("height", "width"), [(1, 1), (2, 7), (13, 7), (16, 32)])
@@ -132,21 +108,19 @@ def test_a_stage_is_pytorchs_layers_up_to_rounding(
     inputs = [values.detach().to(kind).requires_grad_() for values in inputs]
     exact = [values.detach().double().requires_grad_() for values in inputs]
     plain, outputs = deepcopy(stage).double(), []
-    for layers, given in ((stage, inputs), (plain, exact)):
+    for model, given in ((stage, inputs), (plain, exact)):
         torch.manual_seed(2)
         with torch.set_grad_enabled(learns):
-            outputs.append(layers(given[0], label._replace(added=given[1]) if slots else None))
+            outputs.append(model(given[0], label._replace(added=given[1]) if slots else None))
     found, wanted = outputs
     assert (found.dtype, found.shape) == (kind, ((slots or 1) * b, filters, half(height, 1), half(width, 1)))
     pairs = [(found, wanted)]
     if learns:
         assert type(found.grad_fn).__name__ != "MulBackward0"  # which is the last of PyTorch's three
         pull = torch.randn(found.shape).to(kind)
-        pairs += zip(
-            torch.autograd.grad(found, (*inputs, *stage.parameters()), pull),
-            torch.autograd.grad(wanted, (*exact, *plain.parameters()), pull.double()),
-            strict=True,
-        )
+        ours = torch.autograd.grad(found, (*inputs, *stage.parameters()), pull)
+        theirs = torch.autograd.grad(wanted, (*exact, *plain.parameters()), pull.double())
+        pairs += zip(ours, theirs, strict=True)
     for ours, theirs in pairs:
         largest = max(1.0, float(theirs.detach().abs().max()))
         assert float((ours.detach() - theirs.detach()).abs().max()) <= error * largest
@@ -159,7 +133,7 @@ def test_what_is_no_number_goes_through_a_stage(kind):
     maps = torch.randn(4, 2, 3, 3).to(kind)
     maps[1, 0, 2, 1] = torch.nan
     found = Stage(2, 0.0)(maps)
-    assert torch.isnan(found[:, 0]).all()
+    assert torch.equal(torch.isnan(found).all((0, 2, 3)), torch.tensor([True, False]))
     assert torch.isfinite(found[:, 1]).all()
 
 

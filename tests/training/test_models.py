@@ -23,18 +23,11 @@ from tests.training.towns import HERE, noise, world  # noqa: E402
 quick = settings(max_examples=40)
 HIDDEN = [128, 100, 50, 25, 25, 4]
 #: The filters of the paper's models, and of the two that differ from them in box supervision.
-FILTERS = {
-    "pbn": [32, 64, 64],
-    "pbn-no-boxes": [32, 64, 64],
-    "cnn-lstm": [20, 50, 100],
-    "cnn-lstm-boxes": [20, 50, 100],
-}
+FILTERS = {"pbn": [32, 64, 64], "pbn-no-boxes": [32, 64, 64]}
+FILTERS |= {"cnn-lstm": [20, 50, 100], "cnn-lstm-boxes": [20, 50, 100]}
 PAPERS = list(FILTERS)
-#: Learning a batch by heart takes these seconds.
-SLOW_BY_HEART = ["pbn-no-boxes", "cnn-lstm-boxes", "vit", "true-boxes"]
 #: Those that see the picture and read the words, and nothing else.
 LOOKERS = ["cnn-lstm", "cnn-lstm-boxes", "film", "relation-network", "vit"]
-ON = [0.0, 1.0]
 
 
 def make(name, seed=0, sizes=None, **chosen):
@@ -57,22 +50,10 @@ def differ(one, other):
     return (one - other).abs() > 1e-9
 
 
-# The labelled convolution
-
-
 @quick
-@given(
-    height=st.integers(1, 13),
-    width=st.integers(1, 13),
-    slots=st.integers(1, 3),
-    b=st.integers(1, 4),
-    embedding=st.integers(1, 5),
-    filters=st.integers(1, 6),
-    seed=st.integers(0, 99),
-)
-def test_the_short_form_is_the_plain_one_in_value_and_gradient(
-    height, width, slots, b, embedding, filters, seed
-):
+@given(st.tuples(*(st.integers(1, most) for most in (13, 13, 3, 4, 5, 6))), st.integers(0, 99))
+def test_the_short_form_is_the_plain_one_in_value_and_gradient(sizes, seed):
+    height, width, slots, b, embedding, filters = sizes
     torch.manual_seed(seed)
     look = LabelledConvolution(embedding, filters, height, width).double()
     image = torch.randn(b, 3, height, width, dtype=torch.float64, requires_grad=True)
@@ -83,13 +64,8 @@ def test_the_short_form_is_the_plain_one_in_value_and_gradient(
     torch.testing.assert_close(short, plain)
     pull = torch.randn_like(plain)
     wanted = (look.conv.weight, image, labels)
-    for ours, theirs in zip(
-        torch.autograd.grad(short, wanted, pull), torch.autograd.grad(plain, wanted, pull), strict=True
-    ):
-        torch.testing.assert_close(ours, theirs)
-
-
-# Attention
+    ours, theirs = (torch.autograd.grad(form, wanted, pull) for form in (short, plain))
+    torch.testing.assert_close(ours, theirs)
 
 
 @pytest.mark.parametrize("learns", [True, False])
@@ -99,19 +75,12 @@ def test_attention_by_plain_products_is_pytorchs(learns):
     padding = torch.arange(5) >= torch.tensor([[5], [3], [4]])
     wanted = (tokens, *encoder.parameters())
     with torch.set_grad_enabled(learns):
-        ours, theirs = (
-            read(encoder, tokens, src_key_padding_mask=padding)[~padding]
-            for read in (type(encoder).forward, nn.TransformerEncoder.forward)
-        )
+        reads = (type(encoder).forward, nn.TransformerEncoder.forward)
+        ours, theirs = (read(encoder, tokens, src_key_padding_mask=padding)[~padding] for read in reads)
     torch.testing.assert_close(ours, theirs)
     if learns:
-        for one, other in zip(
-            *(torch.autograd.grad(read.sin().sum(), wanted) for read in (ours, theirs)), strict=True
-        ):
-            torch.testing.assert_close(one, other)
-
-
-# Sizes
+        one, other = (torch.autograd.grad(read.sin().sum(), wanted) for read in (ours, theirs))
+        torch.testing.assert_close(one, other)
 
 
 def filters_of(model):
@@ -131,16 +100,12 @@ def test_the_convolutions_are_those_of_the_paper(name):
     assert [m.num_features for m in kinds[::2]] == filters
 
 
-@pytest.mark.parametrize(
-    ("name", "after"),
-    [
-        ("pbn", [32, 32, 1]),
-        ("pbn-no-boxes", [32, 32, 1]),
-        ("cnn-lstm", [1]),
-        ("cnn-lstm-boxes", [1, 8]),
-        ("question-only", [1]),
-    ],
-)
+#: Units after those of the paper's perceptron.
+AFTER = {"pbn": [32, 32, 1], "pbn-no-boxes": [32, 32, 1]}
+AFTER |= {"cnn-lstm": [1], "cnn-lstm-boxes": [1, 8], "question-only": [1]}
+
+
+@pytest.mark.parametrize(("name", "after"), AFTER.items())
 def test_the_perceptron_on_top_is_that_of_the_paper(name, after):
     assert [m.out_features for m in make(name).modules() if isinstance(m, nn.Linear)] == HIDDEN + after
 
@@ -164,9 +129,6 @@ def test_any_picture_and_batch_size_can_be_learned_from(name, width, height, b):
     loss.backward()
     assert logits.shape == (b,)
     assert loss.isfinite()
-
-
-# What the models see
 
 
 def test_the_slots_share_their_weights():
@@ -203,9 +165,7 @@ def test_an_answer_depends_on_what_the_model_is_given_and_on_nothing_else(name):
     model, batch = exact(name)
     logits, read = model(batch), set()
     for field, value in vars(batch).items():
-        other = (
-            1 - value if field == "answer" else (value + 1) % 3 if field == "relation" else value.roll(1, 0)
-        )
+        other = {"answer": 1 - value, "relation": (value + 1) % 3}.get(field, value.roll(1, 0))
         if differ(model(Batch(**{**vars(batch), field: other})), logits).any():
             read.add(field)
     assert read == READS[name]
@@ -266,10 +226,8 @@ def test_a_film_block_by_hand():
     block.norm.running_mean.uniform_(-1, 1)
     block.norm.running_var.uniform_(0.5, 2)
     x, scale, shift = torch.randn(2, 3, 4, 5).double(), torch.randn(2, 3).double(), torch.randn(2, 3).double()
-    entered = torch.relu(
-        torch.einsum("oc,bchw->bohw", block.enter.weight[:, :, 0, 0], with_coordinates(x))
-        + block.enter.bias[:, None, None]
-    )
+    entering = torch.einsum("oc,bchw->bohw", block.enter.weight[:, :, 0, 0], with_coordinates(x))
+    entered = torch.relu(entering + block.enter.bias[:, None, None])
     maps = nn.functional.conv2d(entered, block.conv.weight, padding=1)
     mean = block.norm.running_mean[:, None, None]
     spread = (block.norm.running_var + block.norm.eps).sqrt()[:, None, None]
@@ -286,9 +244,6 @@ def test_a_patch_of_the_vit_is_seen_where_it_lies_and_nowhere_else(monkeypatch):
     batch.image[:, :, 8:16, 24:32] += 1  # the second row's last patch of 4 × 4
     model(batch)
     assert differ(*seen).any(-1)[0].nonzero().flatten().tolist() == [1 + 4 + 3]
-
-
-# Losses
 
 
 @pytest.mark.parametrize("name", ["pbn", "cnn-lstm-boxes"])
@@ -318,15 +273,12 @@ def test_true_boxes_teach_only_those_who_are_told_them(name):
 
 @pytest.mark.parametrize(("plain", "told"), [("cnn-lstm", "cnn-lstm-boxes"), ("pbn-no-boxes", "pbn")])
 def test_two_by_two_differ_in_what_they_are_told_alone(plain, told):
-    """The same weights from the same seed, the same logits from the same weights; only the box layer, where
-    there is one, is more.
-    """
+    """The same weights from the same seed, the same logits; only a box layer may be more."""
     one, other, batch = make(plain).eval(), make(told).eval(), noise(world())
     weights = other.state_dict()
     assert all(torch.equal(value, weights[name]) for name, value in one.state_dict().items())
-    assert set(weights) - set(one.state_dict()) == (
-        {"locate.weight", "locate.bias"} if told == "cnn-lstm-boxes" else set()
-    )
+    more = {"locate.weight", "locate.bias"} if told == "cnn-lstm-boxes" else set()
+    assert set(weights) - set(one.state_dict()) == more
     torch.testing.assert_close(one(batch), other(batch))
 
 
@@ -335,16 +287,13 @@ def test_boxes_are_shown_by_those_alone_who_were_taught_them():
     assert not finds_boxes(make("pbn", box_weight=0.0))
 
 
-@pytest.mark.parametrize(
-    ("name", "parts"),
-    [
-        (
-            "pbn",
-            "find.label.weight find.look.conv.weight find.locate.10.weight predicate.weight",
-        ),
-        ("cnn-lstm", "cnn.1.norm.weight question.embed.weight question.lstm.bias_ih_l0 decide.1.weight"),
-    ],
-)
+PARTS = {
+    "pbn": "find.label.weight find.look.conv.weight find.locate.10.weight predicate.weight",
+    "cnn-lstm": "cnn.1.norm.weight question.embed.weight question.lstm.bias_ih_l0 decide.1.weight",
+}
+
+
+@pytest.mark.parametrize(("name", "parts"), PARTS.items())
 def test_gradients_are_those_of_finite_differences(name, parts):
     parts = parts.split()
     sizes = world(entities=3, width=8, height=8)
@@ -371,20 +320,13 @@ class _Loss(nn.Module):
         return loss_of(self.model, batch)[0]
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "pbn",
-        "cnn-lstm",
-        "film",
-        "relation-network",
-        *(pytest.param(n, marks=pytest.mark.slow) for n in SLOW_BY_HEART),
-    ],
-)
+SLOW = ("pbn-no-boxes", "cnn-lstm-boxes", "vit", "true-boxes")
+SLOW_BY_HEART = [pytest.param(name, marks=pytest.mark.slow) for name in SLOW]
+
+
+@pytest.mark.parametrize("name", ["pbn", "cnn-lstm", "film", "relation-network", *SLOW_BY_HEART])
 def test_one_batch_can_be_learned_by_heart(name):
-    """Every answer is right, and the loss is a tenth of a fresh model's: in some 120 steps, but how many
-    depends on the order of additions, so ten times as many may be taken.
-    """
+    """Every answer is right, and the loss a tenth of a fresh model's: in some 120 steps on most machines."""
     sizes = world(width=16, height=16)
     batch = noise(sizes, 32)
     model = make(name, sizes=sizes, dropout=0.0).train()
@@ -398,9 +340,6 @@ def test_one_batch_can_be_learned_by_heart(name):
         loss.backward()
         adam.step()
     pytest.fail(f"not learned: loss {loss.item()} of {first} at first")
-
-
-# Models by name
 
 
 @pytest.mark.parametrize(
@@ -419,19 +358,15 @@ def test_what_is_no_model_is_refused(name, words):
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    "chosen",
-    [{"embedding": -1}, {"hidden": 0}, {"box_weight": -5.0}, {"box_weight": float("nan")}, {"init": "magic"}],
-)
-def test_an_impossible_option_is_refused(chosen):
-    with pytest.raises(ModelError, match=next(iter(chosen))):
-        make("pbn", **chosen)
+IMPOSSIBLE = [("embedding", -1), ("hidden", 0), ("box_weight", -5.0), ("box_weight", float("nan"))]
+IMPOSSIBLE += [("init", "magic"), ("depth", "3"), ("embedding", "1.5")]
 
 
-@pytest.mark.parametrize("given", [{"depth": "3"}, {"embedding": "1.5"}])
-def test_an_unreadable_option_is_refused(given):
-    with pytest.raises(ModelError, match=next(iter(given))):
-        options("pbn", given)
+@pytest.mark.parametrize(("option", "value"), IMPOSSIBLE)
+def test_an_impossible_option_is_refused(option, value):
+    given = {option: value}
+    with pytest.raises(ModelError, match=option):
+        make("pbn", **(options("pbn", given) if value in ("3", "1.5") else given))
 
 
 def test_options_are_the_defaults_but_for_what_is_given_as_their_type():

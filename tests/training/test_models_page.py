@@ -1,6 +1,4 @@
-"""docs/models.md: its table is that of the committed results, and it speaks of every model and of all that
-can be chosen.
-"""
+"""docs/models.md: its table is that of the committed results; it names every model and all its options."""
 
 import csv
 import re
@@ -40,19 +38,16 @@ def test_the_results_count_the_parameters_that_the_models_have(model):
     rows = costs()
     for width, height in ((64, 32), (128, 128)):
         made = build(model, World(31, width, height, len(vocabulary())), {})
-        assert int(rows[model, f"{width}x{height}"]["parameters"]) == sum(
-            p.numel() for p in made.parameters()
-        )
+        count = sum(p.numel() for p in made.parameters())
+        assert int(rows[model, f"{width}x{height}"]["parameters"]) == count
 
 
 def test_the_operations_of_the_cnn_lstm_by_hand():
     cells = (32 * 16, 16 * 8, 8 * 4)
-    convolutions = sum(
-        n * 9 * before * after for n, (before, after) in zip(cells, pairwise((3, 20, 50, 100)), strict=True)
-    )
-    perceptron = sum(
-        before * after for before, after in pairwise((8 * 4 * 100 + 128, 128, 100, 50, 25, 25, 4, 1))
-    )
+    filters = zip(cells, pairwise((3, 20, 50, 100)), strict=True)
+    convolutions = sum(n * 9 * before * after for n, (before, after) in filters)
+    units = pairwise((8 * 4 * 100 + 128, 128, 100, 50, 25, 25, 4, 1))
+    perceptron = sum(before * after for before, after in units)
     lstm = LENGTH * (64 + 128) * 4 * 128
     assert int(costs()["cnn-lstm", "64x32"]["operations"]) == convolutions + perceptron + lstm
 

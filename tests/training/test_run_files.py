@@ -52,10 +52,10 @@ def test_a_state_is_not_unpickled(begun, data, tmp_path):
     assert not (tmp_path / "marker").exists()
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["metrics.jsonl", "weights.safetensors", "state.safetensors", "test.npz", "run.json", "tensorboard"],
-)
+FILES = ["metrics.jsonl", "weights.safetensors", "state.safetensors", "test.npz", "run.json", "tensorboard"]
+
+
+@pytest.mark.parametrize("name", FILES)
 def test_continuing_writes_through_no_link(name, begun, data, tmp_path):
     outside = tmp_path / "outside"
     if name == "tensorboard":
@@ -127,32 +127,26 @@ def test_a_run_is_written_through_no_link_that_nobody_named(data, tmp_path, cli,
     assert not list((tmp_path / "outside").iterdir())
 
 
-@pytest.mark.parametrize(
-    ("change", "error"),
-    [
-        (lambda run: run.pop("settings"), DamagedError),
-        (lambda run: run["settings"].update(batch=[]), DamagedError),
-        (lambda run: run["data"].update(entities="three"), DamagedError),
-        (lambda run: run["data"].update(entities=900), SettingsError),
-        (lambda run: run["data"].update(width=3), SettingsError),
-    ],
-)
+DAMAGE = [({"settings": None}, DamagedError), ({"settings": {"batch": []}}, DamagedError)]
+DAMAGE += [({"data": {"entities": "three"}}, DamagedError)]
+DAMAGE += [({"data": {"entities": 900}}, SettingsError), ({"data": {"width": 3}}, SettingsError)]
+
+
+@pytest.mark.parametrize(("change", "error"), DAMAGE)
 def test_a_damaged_run_json_is_refused(change, error, begun):
     content = json.loads((begun / "run.json").read_text())
-    change(content)
+    for part, values in change.items():
+        content[part] = values and {**content[part], **values}
     (begun / "run.json").write_text(json.dumps(content))
     with pytest.raises(error, match=r"run\.json|entities|size"):
         open_run(begun)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda tensors: tensors.update(more=torch.zeros(3)),
-        lambda tensors: tensors.popitem(),
-        lambda tensors: tensors.update({min(tensors): torch.zeros(2)}),
-    ],
-)
+WRONG = [lambda tensors: tensors.update(more=torch.zeros(3)), lambda tensors: tensors.popitem()]
+WRONG += [lambda tensors: tensors.update({min(tensors): torch.zeros(2)})]
+
+
+@pytest.mark.parametrize("change", WRONG)
 def test_weights_are_those_of_the_model_or_refused(change, begun):
     tensors = load_file(begun / "weights.safetensors")
     change(tensors)

@@ -1,6 +1,4 @@
-"""Which cell runs next: a sweep that is stopped at any moment goes on with the cells that it would have run
-anyway.
-"""
+"""Which cell runs next: a sweep that is stopped goes on with the cells that it would have run anyway."""
 
 from unittest.mock import Mock
 
@@ -50,18 +48,14 @@ def accuracy(cell):
     """A learning curve with the luck of a seed, a function of the cell; questions alone teach nothing."""
     if cell.fit.model == "question-only":
         return 0.5
-    middle = (
-        {"pbn": 40, "cnn-lstm": 300}[cell.fit.model] * cell.data.entities * (1 + 0.2 * (cell.fit.seed - 1))
-    )
+    of_model = {"pbn": 40, "cnn-lstm": 300}[cell.fit.model]
+    middle = of_model * cell.data.entities * (1 + 0.2 * (cell.fit.seed - 1))
     luck = (hash((cell.fit.train_size, cell.fit.seed, cell.data.entities)) % 1000 / 1000 - 0.5) * 0.1
     return 0.5 + 0.49 / (1 + (middle / cell.fit.train_size) ** 1.6) + luck
 
 
 def run(plan, known, jobs, limit=10_000):
-    """Run cells, `jobs` at once, until none is left or so many have ended; what is known then.
-
-    Those that run are lost.
-    """
+    """Run cells, `jobs` at once, until none is left or so many have ended: what is known then."""
     schedule, running, known = Schedule(plan, known), [], dict(known)
     while limit:
         while len(running) < jobs and (cell := next(schedule, None)) is not None:
@@ -120,10 +114,9 @@ def test_a_search_whose_run_failed_is_passed_over_until_the_next_time(plan):
         else:
             known[cell.name] = accuracy(cell)
             schedule.ended(cell, known[cell.name])
-    searched = {
-        (curve.model, curve.entities) for _, curve in schedule.searches() if schedule.accuracies(curve)
-    }
-    assert ("cnn-lstm", 5) in searched, "the model's other worlds go on"
+    curves = [curve for _, curve in schedule.searches() if schedule.accuracies(curve)]
+    worlds = {(curve.model, curve.entities) for curve in curves}
+    assert ("cnn-lstm", 5) in worlds, "the model's other worlds go on"
     assert next(Schedule(plan, known)) == broken
 
 

@@ -1,6 +1,4 @@
-"""The program that searches for the models' free choices: what it tries, and when a choice replaces the
-default.
-"""
+"""The search for the models' free choices: what it tries, and when a choice replaces the default."""
 
 import importlib.util
 import sys

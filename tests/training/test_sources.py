@@ -1,6 +1,7 @@
 """Examples on their way into a model: the same from memory, from shards and from the stream."""
 
 from dataclasses import fields, replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,15 +15,7 @@ from simtown.language.relations import RELATION_NAMES  # noqa: E402
 from simtown.render.raster import Raster  # noqa: E402
 from simtown.training import sources  # noqa: E402
 from simtown.training.fit_settings import FitSettings  # noqa: E402
-from simtown.training.sources import (  # noqa: E402
-    FreshExamples,
-    FromDisk,
-    Resident,
-    as_input,
-    chunks_of_epoch,
-    open_split,
-    order,
-)
+from simtown.training.sources import FreshExamples, FromDisk, Resident, chunks_of_epoch, order  # noqa: E402
 from simtown.training.world import Batch  # noqa: E402
 
 CPU = torch.device("cpu")
@@ -51,7 +44,7 @@ def parts(rows, size):
 
 def test_input_is_every_byte_between_minus_one_and_one():
     pixels = torch.arange(256, dtype=torch.uint8).view(1, 1, 256, 1).repeat(1, 1, 1, 3)
-    scaled = as_input(pixels)
+    scaled = sources.as_input(pixels)
     assert (scaled.shape, scaled.dtype) == ((1, 3, 1, 256), torch.float32)
     assert (scaled[0, 0, 0, 0], scaled[0, 0, 0, -1]) == (-1, 1)
     torch.testing.assert_close(scaled[0, 1, 0], torch.linspace(-1, 1, 256))
@@ -64,17 +57,13 @@ def test_a_resident_batch_is_what_the_reader_says_of_these_rows(town):
     shapes = dict.fromkeys(("subject", "relation", "object", "answer"), (5,))
     shapes |= {"image": (5, 3, height, width), "tokens": (5, 16), "boxes": (5, 2, 4)}
     assert {name: tuple(getattr(batch, name).shape) for name in NAMES} == shapes
-    assert {name for name in NAMES if getattr(batch, name).dtype == torch.float32} == {
-        "image",
-        "boxes",
-        "answer",
-    }
+    floats = {name for name in NAMES if getattr(batch, name).dtype == torch.float32}
+    assert floats == {"image", "boxes", "answer"}
     assert batch.image.is_contiguous(memory_format=torch.channels_last)
     for place, row in enumerate(rows):
         told = view[row]
-        torch.testing.assert_close(
-            batch.image[place], torch.from_numpy(told["image"]).float() / 127.5 - 1, rtol=0, atol=1e-6
-        )
+        image = torch.from_numpy(told["image"]).float() / 127.5 - 1
+        torch.testing.assert_close(batch.image[place], image, rtol=0, atol=1e-6)
         assert batch.tokens[place].tolist() == told["tokens"].tolist()
         for name in ("relation", "answer"):
             assert getattr(batch, name)[place].item() == told[name]
@@ -91,9 +80,8 @@ def test_boxes_lie_where_the_entities_are_drawn(rich):
     (batch,) = Resident(town.train, 24, town.settings, CPU).batches([np.arange(24)])
     for i in range(24):
         example = town.train[i]
-        for slot, box in zip(
-            (example.subject_slot, example.object_slot), batch.boxes[i].numpy(), strict=True
-        ):
+        slots = (example.subject_slot, example.object_slot)
+        for slot, box in zip(slots, batch.boxes[i].numpy(), strict=True):
             ys, xs = np.nonzero(example.mask == slot + 1)
             (x, y, w, h), size = box, (64, 32)
             assert (x - w / 2) * size[0] - 1 <= xs.min() <= xs.max() <= (x + w / 2) * size[0] + 1
@@ -142,9 +130,8 @@ def test_the_stream_is_the_data_set_on_disk_byte_for_byte_whatever_the_batch(tow
 
 
 def test_the_stream_goes_on_beyond_the_data_set_as_a_larger_one_would(tmp_path):
-    settings = Settings(
-        entities=5, n=4, val=2, test=2, width=32, height=32, relations=RELATION_NAMES, phrasing="varied"
-    )
+    base = Settings(entities=5, n=4, val=2, test=2, width=32, height=32)
+    settings = replace(base, relations=RELATION_NAMES, phrasing="varied")
     generate(replace(settings, n=16), tmp_path / "town", workers=1)
     large = open_dataset(tmp_path / "town")
     (theirs,) = Resident(large.train, 16, large.settings, CPU).batches([np.arange(16)])
@@ -158,16 +145,14 @@ def test_pictures_stay_in_memory_only_where_they_fit(town, monkeypatch):
     n, pixels = 20, 20 * town.settings.width * town.settings.height * 3
     for free, kind in ((10 * pixels, Resident), (2 * pixels, Resident), (pixels, FromDisk), (0, FromDisk)):
         monkeypatch.setattr(sources, "_free", lambda device, free=free: free)
-        opened = open_split(town.train, n, town.settings, CPU)
-        assert type(opened) is kind
-        assert len(opened) == n
-        assert type(open_split(town.train, n, town.settings, CPU, False)) is FromDisk
-        assert type(open_split(town.train, n, town.settings, CPU, beside=10)) is FromDisk
+        split = partial(sources.open_split, town.train, n, town.settings, CPU)
+        assert (type(split()), len(split())) == (kind, n)
+        assert type(split(False)) is type(split(beside=10)) is FromDisk
         if kind is Resident:
-            assert type(open_split(town.train, n, town.settings, CPU, True)) is Resident
+            assert type(split(True)) is Resident
         else:
             with pytest.raises(SettingsError, match="`cache=True`: 20 pictures take"):
-                open_split(town.train, n, town.settings, CPU, True)
+                split(True)
 
 
 def test_much_memory_is_announced_before_it_is_taken(town, monkeypatch):
@@ -176,10 +161,9 @@ def test_much_memory_is_announced_before_it_is_taken(town, monkeypatch):
     cases = [(10**9, 20, None), (10**9, 19, None), (10**9, 20, False), (20 * pictures, 20, None)]
     for free, n, cache in cases:
         monkeypatch.setattr(sources, "_free", lambda device, free=free: free)
-        open_split(town.train, n, town.settings, CPU, cache, lines.append)
-    kept, read = lines
-    assert "20 pictures in memory" in kept
-    assert "20 pictures from disk" in read
+        sources.open_split(town.train, n, town.settings, CPU, cache, lines.append)
+    kept, read = (line.partition(":")[0] for line in lines)
+    assert (kept, read) == ("keeps 20 pictures in memory", "reads 20 pictures from disk")
 
 
 def visited(settings, epoch, first=0, last=1000):

@@ -26,9 +26,7 @@ TOWN = Settings(entities=3, n=60, val=40, test=40, width=32, height=32)
 
 
 def hamlet(factory):
-    """The data set that SMALL runs are trained on, made once a session; `factory` is pytest's
-    tmp_path_factory.
-    """
+    """The data set that SMALL runs are trained on, made once a session by pytest's tmp_path_factory."""
     directory = factory.getbasetemp() / "hamlet"
     generate(TOWN, directory, workers=1)
     return directory
@@ -36,9 +34,8 @@ def hamlet(factory):
 
 def small(model="pbn", **changes):
     """SMALL with other choices; the model's options are its defaults unless given."""
-    return replace(
-        SMALL, model=model, options={**options(model, {}), **changes.pop("options", {})}, **changes
-    )
+    chosen = options(model, {}) | changes.pop("options", {})
+    return replace(SMALL, model=model, options=chosen, **changes)
 
 
 def world(entities=5, width=32, height=32):
@@ -75,39 +72,31 @@ def snapshot(directory):
 
 def preset(path, models=("question-only",), entities=(3,), sizes=(10,), seeds=(0,), top="", data="", fit=""):
     """Write a preset of runs of four steps; `top`, `data` and `fit` are further lines."""
-    axes = {
-        "entities": entities,
-        "distractor": [False],
-        "models": models,
-        "train_sizes": sizes,
-        "seeds": seeds,
-    }
-    grid = "\n".join(f"{name} = {json.dumps(list(values))}" for name, values in axes.items())
-    path.write_text(
-        f'version = 1\nsize = "32"\n{top}\n[[grid]]\n{grid}\n[data]\nval = 40\ntest = 40\n{data}\n'
-        f'[fit]\nprotocol = "paper"\nbatch = 16\nmax_steps = 4\n{fit}\n'
-    )
+    axes = {"entities": entities, "distractor": [False], "models": models}
+    axes |= {"train_sizes": sizes, "seeds": seeds}
+    grid = [f"{name} = {json.dumps(list(values))}" for name, values in axes.items()]
+    lines = ["version = 1", 'size = "32"', top, "[[grid]]", *grid, "[data]", "val = 40", "test = 40", data]
+    lines += ["[fit]", 'protocol = "paper"', "batch = 16", "max_steps = 4", fit, ""]
+    path.write_text("\n".join(lines))
     return path
 
 
 class Interrupter(FitCallback):
     """Presses Ctrl-C after so many steps, or so many validations."""
 
-    def __init__(self, steps=None, validations=None):
+    def __init__(self, steps=0, validations=0):
         self.steps, self.validations, self.rows = steps, validations, []
 
     def on_step(self, epoch, step, examples, loss):
-        if self.steps is not None:
-            self.steps -= 1
-            if self.steps == 0:
-                raise KeyboardInterrupt
+        self.steps -= 1
+        if self.steps == 0:
+            raise KeyboardInterrupt
 
     def on_validation(self, row, best):
         self.rows.append((row, best))
-        if self.validations is not None:
-            self.validations -= 1
-            if self.validations == 0:
-                raise KeyboardInterrupt
+        self.validations -= 1
+        if self.validations == 0:
+            raise KeyboardInterrupt
 
 
 class Entities(nn.Module):

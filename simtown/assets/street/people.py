@@ -354,10 +354,13 @@ _HOLD_BISCUIT = _STAND.reaching((-0.16, -0.62, 1.3), (0.4, 0.0, 0.84), 10.0)
 _UMBRELLA = (0.25, -0.25, 0.98)
 _UNDER_UMBRELLA = _STAND.reaching(left=_UMBRELLA), _WALK.reaching((-0.34, 0.22, 0.76), _UMBRELLA)
 _HANDLE = ((-0.18, -0.36, 1.0), (0.18, -0.36, 1.0))
+_PUSH_PRAM = _STAND.reaching(*_HANDLE), _WALK.reaching(*_HANDLE)
 _BESIDE_PRAM = _SIT.reaching((-0.2, -0.3, 0.84), (0.42, -0.22, 1.0))
-_READ_ADDRESS = _STAND.reaching((-0.38, -0.38, 1.0), (0.36, -0.05, 0.75), 8.0)
-_DELIVER = _WALK.reaching((-0.34, -0.34, 0.94), (0.34, 0.2, 0.76))
-_LETTER_UP = _STAND.reaching((-0.46, -0.1, 1.5), (0.36, -0.05, 0.75))
+_READ_ADDRESS = _STAND.reaching((-0.38, -0.38, 1.0), (0.36, -0.05, 0.75), 8.0), (-0.41, -0.46, 0.95)
+_DELIVER = _WALK.reaching((-0.34, -0.34, 0.94), (0.34, 0.2, 0.76)), (-0.36, -0.43, 0.9), (0.36, 0.06, 0.48)
+_LETTER_UP = _STAND.reaching((-0.46, -0.1, 1.5), (0.36, -0.05, 0.75)), (-0.53, -0.14, 1.58)
+_GRANDMOTHER = (_STAND, (0.42, -0.1, 0.4)), (_WALK, (0.43, -0.3, 0.46)), (_KNIT, (0.5, 0.0, _SEAT * 1.05))
+_DOG_OWNER = (_HOLD_LEAD, "sits"), (_FOLLOW_DOG, "walks"), (_HOLD_BISCUIT, "begs")
 _CANS = _watering_can().at(-0.4, -0.06, 0.35), _watering_can().at(0.4, -0.28, 0.42)
 
 #: Of every kind of person: standing, walking, and something else.
@@ -368,26 +371,12 @@ POSES: dict[str, tuple[Make, ...]] = {
     "man with black hair": (*_each(_man, (_STAND, *_DARK), (_WALK, *_DARK)), _newspaper_reader),
     "child": _each(_child, _HOLD_STRING, _SKIP, _JUMP),
     "elder with cane": _each(_elder, (_LEAN, -0.3), (_SMALL_STEPS, -0.46), (_HANDS_ON_CANE, -0.56)),
-    "grandmother": _each(
-        _grandmother,
-        (_STAND, (0.42, -0.1, 0.4)),
-        (_WALK, (0.43, -0.3, 0.46)),
-        (_KNIT, (0.5, 0.0, _SEAT * 1.05)),
-    ),
+    "grandmother": _each(_grandmother, *_GRANDMOTHER),
     "jogger": _each(_jogger, _BREATHE, _RUN, _STRETCH),
-    "person with dog": _each(
-        _dog_owner, (_HOLD_LEAD, "sits"), (_FOLLOW_DOG, "walks"), (_HOLD_BISCUIT, "begs")
-    ),
+    "person with dog": _each(_dog_owner, *_DOG_OWNER),
     "person with umbrella": _each(_umbrella_person, *_UNDER_UMBRELLA, (_WAVE.reaching(left=_UMBRELLA), 28.0)),
-    "person with pram": _each(
-        _pram_parent, _STAND.reaching(*_HANDLE), _WALK.reaching(*_HANDLE), _BESIDE_PRAM
-    ),
-    "postman": _each(
-        _postman,
-        (_READ_ADDRESS, (-0.41, -0.46, 0.95)),
-        (_DELIVER, (-0.36, -0.43, 0.9), (0.36, 0.06, 0.48)),
-        (_LETTER_UP, (-0.53, -0.14, 1.58)),
-    ),
+    "person with pram": _each(_pram_parent, *_PUSH_PRAM, _BESIDE_PRAM),
+    "postman": _each(_postman, _READ_ADDRESS, _DELIVER, _LETTER_UP),
     "gardener": (*_each(_gardener, (_STAND, _CANS[0]), (_WALK, _CANS[1])), _gardener_watering),
 }
 KINDS: dict[str, Make] = {name: poses[0] for name, poses in POSES.items()}

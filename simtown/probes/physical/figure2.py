@@ -14,12 +14,7 @@ from simtown.probes.physical.physical_release import CATEGORIES, PhysicalRelease
 from simtown.probes.report import Results
 
 #: Of kinds of properties, and of items.
-_COLOURS = {
-    "functional": "#009E73",
-    "encyclopedic": "#0072B2",
-    "commonsense": "#E69F00",
-    "perceptual": "#CC79A7",
-}
+_COLOURS = dict(zip(CATEGORIES, ("#009E73", "#0072B2", "#E69F00", "#CC79A7"), strict=True))
 _KINDS = {"property": "#0072B2", "object": "#555555", "affordance": "#D55E00"}
 _PLURAL = {"object": "objects", "property": "properties", "affordance": "affordances"}
 
@@ -50,9 +45,8 @@ def _by_item(axes: Any, f1: dict[str, dict[str, float]]) -> str:
     f1 = {kind: f1[kind] for kind in _KINDS if kind in f1}
     for x, (kind, each) in enumerate(f1.items()):
         values = np.array(list(each.values()))
-        axes.scatter(
-            x + swarm(values, 0.025, 0.8), values, s=16, color=_KINDS[kind], alpha=0.65, linewidths=0
-        )
+        sideways, look = x + swarm(values, 0.025, 0.8), {"color": _KINDS[kind], "alpha": 0.65}
+        axes.scatter(sideways, values, s=16, linewidths=0, **look)
         axes.plot([x - 0.42, x + 0.42], [values.mean()] * 2, color=INK, linewidth=1.2)
         axes.annotate(f"{values.mean():.2f}", (x + 0.44, values.mean()), va="center", fontsize=8.5, color=INK)
     axes.set_xticks(range(len(f1)), [f"{len(each)} {_PLURAL[kind]}" for kind, each in f1.items()])
@@ -64,9 +58,9 @@ def _by_item(axes: Any, f1: dict[str, dict[str, float]]) -> str:
 
 def _by_category(axes: Any, accuracy: dict[str, float], release: PhysicalRelease) -> str:
     """(b): every property's accuracy by category, with the quartiles behind."""
-    groups = {
-        c: [a for uid, a in accuracy.items() if release.properties[uid].category == c] for c in CATEGORIES
-    }
+    groups: dict[str, list[float]] = {category: [] for category in CATEGORIES}
+    for uid, share in accuracy.items():
+        groups[release.properties[uid].category].append(share)
     boxes(axes, {category: values for category, values in groups.items() if values}, _COLOURS)
     axes.set_ylim(max(0.0, min(accuracy.values()) - 0.05), 1.02)
     axes.set_ylabel("accuracy", fontsize=9, color=INK)
@@ -74,15 +68,13 @@ def _by_category(axes: Any, accuracy: dict[str, float], release: PhysicalRelease
 
 
 def _by_frequency(axes: Any, kind: str, summary: dict[str, Any], release: PhysicalRelease) -> str:
-    """(c), (d): F1 against relative frequency, with the least-squares line over the logarithm and one
-    standard deviation around it.
-    """
+    """(c), (d): F1 against relative frequency, with the least-squares line and one standard deviation."""
     frequencies, f1, correlation = release.frequencies[kind], summary["f1"][kind], summary["frequency"][kind]
     names = [n for n in f1 if frequencies.get(n, 0) > 0]
     x, y = np.log10([frequencies[n] for n in names]), np.array([f1[n] for n in names])
-    colours = (
-        [_COLOURS[release.properties[n].category] for n in names] if kind == "property" else _KINDS[kind]
-    )
+    colours: Any = _KINDS[kind]
+    if kind == "property":
+        colours = [_COLOURS[release.properties[n].category] for n in names]
     axes.scatter(10**x, y, s=18, c=colours, alpha=0.75, linewidths=0)
     if len(names) > 2 and np.ptp(x) > 0:
         slope, offset = np.polyfit(x, y, 1)
@@ -102,10 +94,7 @@ def _by_frequency(axes: Any, kind: str, summary: dict[str, Any], release: Physic
 
 
 def _label(axes: Any, words: Sequence[str], x: np.ndarray, y: np.ndarray) -> None:
-    """Words of the rarest, the commonest and the best points: what a reader asks first.
-
-    Left out where they would hide something.
-    """
+    """Words of the rarest, the commonest and the best points, where they hide nothing."""
     across = (x - x.min(initial=0)) / max(float(np.ptp(x)), 1e-9) if len(x) else x
     for i in dict.fromkeys([*np.argsort(x)[:3], *np.argsort(-x)[:3], *np.argsort(-y, kind="stable")[:4]]):
         inwards = 1 if across[i] < 0.5 else -1

@@ -23,8 +23,6 @@ class FineTuning:
     """Hyperparameters. The paper says squared error; its release trains with cross-entropy.
 
     Attributes:
-        loss: squared or cross-entropy.
-        epochs: passes over the rows.
         learning_rate: Adam's, after warm-up.
         warm_up: share of the steps.
         batch: sentences a step.
@@ -125,9 +123,7 @@ class FineTuning:
 
 
 def _sees_padding(tokenizer: Any, model: Any, code: list[int]) -> bool:
-    """Whether what the model says of a text depends on the padding beside it, as it does if all positions are
-    mixed or pooled, whatever the mask.
-    """
+    """Whether what the model says of a text depends on the padding beside it, whatever the mask."""
     import torch
 
     texts = {"input_ids": [code[:8]]}  # the same with padding is not too long for a model

@@ -33,9 +33,7 @@ class Inputs:
     words: bool = False
 
     def standardised(self, counts: np.ndarray) -> Inputs:
-        """Every coordinate with mean 0 and standard deviation 1 over the training rows, of which each pair
-        has (u,) `counts`; constant ones become 0.
-        """
+        """Every coordinate with mean 0 and deviation 1 over the training rows, (u,) `counts` a pair."""
         tables = []
         for table, index in zip(self.tables, self.index, strict=True):
             weight = np.bincount(index, weights=counts, minlength=len(table)) / counts.sum()
@@ -49,17 +47,14 @@ class Inputs:
         return np.concatenate([t[i] for t, i in zip(self.tables, self.index, strict=True)], axis=1)
 
     def counted(self, pair: np.ndarray, label: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(u,) float64 how many rows each pair has, and how many of them are yes, given each row's pair and
-        label.
-        """
+        """(u,) float64 how many rows each pair has, and how many are yes, given each row's pair and label."""
         count = len(self.index[0])
         rows = np.bincount(pair, minlength=count).astype(np.float64)
         return rows, np.bincount(pair, weights=label, minlength=count)
 
 
 def of_words(task: PhysicalTask, scorer: Scorer, stand_in: StandIn) -> tuple[Inputs, dict[str, Any]]:
-    """Static vectors of both words; and which words are unknown, by kind ("object", "property",
-    "affordance").
+    """Static vectors of both words; and which words are unknown, by kind ("object", "property", …).
 
     "zeros", as released, makes all unknown words one. "random" gives each a vector of its own, as long as the
     known ones, that says nothing but which word it is.
@@ -92,22 +87,16 @@ def of_words(task: PhysicalTask, scorer: Scorer, stand_in: StandIn) -> tuple[Inp
 
 
 def word_of(release: PhysicalRelease, kind: Kind, name: str) -> str:
-    """The one word that stands for an object (of "baseball bat", "bat"), a property ("is used for eating",
-    "eat") or a verb.
-    """
+    """The one word for an object (of "baseball bat", "bat"), a property ("used to eat", "eat") or a verb."""
     if kind == "object":
         return release.objects[name].word
     return release.properties[name].word if kind == "property" else name
 
 
 def of_sentences(scorer: Scorer, sentences: list[Sentence], pooling: Pooling | None) -> Inputs:
-    """The last layer of each pair's sentence: its mean over tokens or its first token; with no pooling at the
-    two words, a word of several tokens as their mean.
-    """
+    """The last layer of each pair's sentence, pooled; with no pooling at the two words, means of tokens."""
     if "embed" not in scorer.abilities:
-        raise UnableError(
-            f"{scorer.name} gives no vectors of text: give hf:, lstm: or sentence:, or another `use`"
-        )
+        raise UnableError(f"{scorer.name} gives no vectors of text: give hf:, lstm: or sentence:")
     texts, every = [s.text for s in sentences], np.arange(len(sentences))
     if pooling is not None:
         return Inputs((np.asarray(scorer.embed(texts, pooling=pooling), dtype=np.float32),), (every,))

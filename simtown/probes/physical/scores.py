@@ -1,6 +1,4 @@
-"""Scores of a task's decisions: the cells of Table 2, intervals over objects, F1 and accuracy by item; and
-two models on the same decisions.
-"""
+"""Scores of a task's decisions: the cells of Table 2, intervals over objects; two models side by side."""
 
 from __future__ import annotations
 
@@ -36,18 +34,16 @@ def by_item(items: np.ndarray, label: np.ndarray, said: np.ndarray) -> tuple[lis
 
 
 def scores(rows: Decisions, said: np.ndarray) -> dict[str, float]:
-    """One row of one column group of Table 2, as shares: macro F1 over "left" and "right" items in the
-    paper's form, "micro" F1, the usual macro F1s ("left_mean", "right_mean"), and "accuracy".
+    """One row of one column group of Table 2, as shares: macro F1 by left and right, micro F1, accuracy.
+
+    "left" and "right" have the paper's form, "left_mean" and "right_mean" are the usual macro F1s.
     """
     (_, left), (_, right) = (by_item(items, rows.label, said) for items in (rows.left, rows.right))
-    return {
-        "left": float(measures.macro_f1_of_means(left)),
-        "right": float(measures.macro_f1_of_means(right)),
-        "micro": float(measures.micro_f1(left)),
-        "left_mean": float(measures.macro_f1(left)),
-        "right_mean": float(measures.macro_f1(right)),
-        "accuracy": float((said == rows.label).mean()),
-    }
+    sides = {"left": left, "right": right}
+    macro = {side: float(measures.macro_f1_of_means(counts)) for side, counts in sides.items()}
+    means = {f"{side}_mean": float(measures.macro_f1(counts)) for side, counts in sides.items()}
+    accuracy = float((said == rows.label).mean())
+    return {**macro, "micro": float(measures.micro_f1(left)), **means, "accuracy": accuracy}
 
 
 def replicates(rows: Decisions, said: np.ndarray) -> dict[str, np.ndarray]:
@@ -75,9 +71,7 @@ def replicates(rows: Decisions, said: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def describe(task: PhysicalTask, rows: Decisions, said: np.ndarray) -> dict[str, Any]:
-    """The summary of one task: scores, 95 % intervals over objects, F1 by item with a positive label,
-    accuracy by property, correlations with frequency.
-    """
+    """The summary of one task: scores, intervals, F1 by item, accuracy by property, frequencies."""
     f1, frequency, accuracy = {}, {}, dict[str, float]()
     for kind, items in zip(task.kinds, (rows.left, rows.right), strict=True):
         names, counts = by_item(items, rows.label, said)
@@ -107,37 +101,25 @@ def describe(task: PhysicalTask, rows: Decisions, said: np.ndarray) -> dict[str,
 
 
 def answers_of(results: Results, title: str) -> Answers:
-    """A task's decisions, read back.
-
-    Raises:
-        DamagedError: the rows are missing or damaged.
-    """
+    """A task's decisions, read back. Raises DamagedError if the rows are missing or damaged."""
     *rows, said = (np.array(column) for column in results.rows(title, COLUMNS[:5]).values())
     return Decisions(*rows), said
 
 
-# Two models
-
-
 def compare(a: Results, b: Results) -> list[PrintedTable]:
-    """Differences of F1 with their bootstrap over test objects, and McNemar's test, for all tasks that both
-    directories have.
+    """Differences of F1 with their bootstrap over test objects, and McNemar's test, for all shared tasks.
 
     Raises:
         ValueError: they share none, or their decisions are about different items.
     """
-    differences = PrintedTable(
-        f"F1, A: {a.path}, B: {b.path}", ("F1", "A", "B", "A - B", "95 % of objects"), words=2
-    )
+    heads = ("F1", "A", "B", "A - B", "95 % of objects")
+    differences = PrintedTable(f"F1, A: {a.path}, B: {b.path}", heads, words=2)
     titles = sorted(report.shared_tasks(a, b), key=TASKS.index)
     tests = []
     for title in titles:
         (rows, said_a), (other, said_b) = (answers_of(results, title) for results in (a, b))
         if not all(np.array_equal(column, vars(other)[name]) for name, column in vars(rows).items()):
-            raise ValueError(
-                f"the two hold decisions about different items of {title} (the human row has 50 of them): "
-                "they cannot be compared"
-            )
+            raise ValueError(f"the two decided different items of {title}: they cannot be compared")
         tests.append(measures.mcnemar(said_a == rows.label, said_b == rows.label))
         drawn_a, drawn_b = replicates(rows, said_a), replicates(rows, said_b)
         f1_a, f1_b = scores(rows, said_a), scores(rows, said_b)

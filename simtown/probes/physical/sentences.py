@@ -129,9 +129,7 @@ def sentence(task: PhysicalTask, left: str, right: str, english: English = "corr
 
 
 def question(task: PhysicalTask, left: str, right: str) -> str:
-    """The pair as a yes/no question, always in correct English: "Is an accordion squishy?", "Can you lift an
-    accordion?"
-    """
+    """The pair as a question, "Is an accordion squishy?" or "Can you lift an accordion?", in good English."""
     properties = task.release.properties
     if task.kinds[0] != "object":
         return f"If you can {left} something, {_asked('it', _phrase(properties[right], 'corrected'), False)}?"

@@ -21,6 +21,8 @@ from simtown.core.untrusted import inside
 from simtown.probes.scorers.base import Pooling, Scorer, TokenScores
 
 FILE = "answers.sqlite"
+#: Answers by the key of their request.
+Answers = dict[bytes, TokenScores]
 #: What decides a model's answers: weights, vocabulary, configuration.
 _CONTENT = (".safetensors", ".json", ".txt", ".model")
 _TABLE = "CREATE TABLE IF NOT EXISTS answers (key BLOB PRIMARY KEY, logprobs BLOB, words BLOB) WITHOUT ROWID"
@@ -44,7 +46,6 @@ class Cached(Scorer):
     """A scorer in front of another one, which asks it only for what is new.
 
     Args:
-        scorer: the one that knows.
         identity: all that decides its answers, besides the request (see :func:`fingerprint`).
         directory: where to keep the answers; None: in memory, for as long as this object lives.
     """
@@ -102,12 +103,8 @@ class Cached(Scorer):
     def uncached(self) -> Scorer:
         return self._scorer
 
-    def _known(
-        self, what: list[Any], requests: Sequence[Any]
-    ) -> tuple[list[bytes], dict[bytes, TokenScores], list[int]]:
-        """The key of every request, the answers that are kept, and the numbers of the requests that are new,
-        each distinct one once.
-        """
+    def _known(self, what: list[Any], requests: Sequence[Any]) -> tuple[list[bytes], Answers, list[int]]:
+        """The key of every request, the answers that are kept, and the numbers of distinct new requests."""
         common = blake2b(json.dumps([self._identity, what]).encode(), digest_size=16).digest()
         keys = [blake2b(json.dumps(r).encode(), digest_size=16, key=common).digest() for r in requests]
         number_of = {key: number for number, key in reversed(list(enumerate(keys)))}
@@ -120,15 +117,13 @@ class Cached(Scorer):
                     answers[key] = TokenScores(logprobs, words)
         return keys, answers, sorted(number for key, number in number_of.items() if key not in answers)
 
-    def _keep(
-        self, keys: Sequence[bytes], answers: Iterable[TokenScores | np.ndarray]
-    ) -> dict[bytes, TokenScores]:
-        """Store new answers; {key: answer}. A row of numbers is kept as log-probabilities without words."""
-        none = np.empty(0, dtype=np.int64)
-        kept = {
-            key: answer if isinstance(answer, TokenScores) else TokenScores(answer.astype(np.float64), none)
-            for key, answer in zip(keys, answers, strict=True)
-        }
+    def _keep(self, keys: Sequence[bytes], answers: Iterable[TokenScores | np.ndarray]) -> Answers:
+        """Store new answers. A row of numbers is kept as log-probabilities without words."""
+        kept: Answers = {}
+        for key, answer in zip(keys, answers, strict=True):
+            if not isinstance(answer, TokenScores):
+                answer = TokenScores(answer.astype(np.float64), np.empty(0, dtype=np.int64))
+            kept[key] = answer
         rows = [(key, answer.logprobs.tobytes(), answer.words.tobytes()) for key, answer in kept.items()]
         with self._damage():
             self._store.execute("BEGIN")
@@ -141,7 +136,5 @@ class Cached(Scorer):
         try:
             yield
         except (sqlite3.DatabaseError, ValueError, TypeError) as error:
-            raise DamagedError(
-                f"the cache {self._path} is damaged or cannot be written ({error}): delete it, and the model "
-                "is asked again"
-            ) from error
+            problem = f"the cache {self._path} is damaged or cannot be written ({error})"
+            raise DamagedError(f"{problem}: delete it, and the model is asked again") from error

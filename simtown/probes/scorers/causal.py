@@ -30,16 +30,12 @@ class Causal(LanguageModel):
         starts = (tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.cls_token_id)
         start = next((token for token in starts if token is not None), None)
         if start is None:
-            raise ValueError(
-                f"{name} has no token that begins a text (neither bos_token nor eos_token in its tokenizer), "
-                "so the first word would have no probability: give another model"
-            )
+            without = "so the first word would have no probability: give another model"
+            raise ValueError(f"{name} has no token that begins a text (bos_token, eos_token), {without}")
         self._start = int(start)
         if _looks_ahead(model.eval(), self._start):
-            raise ValueError(
-                f"{name} is no causal language model, though its config.json says so: what it says of a "
-                "token depends on those behind it; give a causal or a masked language model"
-            )
+            other = "give a causal or a masked language model"
+            raise ValueError(f"{name} is no causal language model, though its config.json says so: {other}")
         super().__init__(name, model, tokenizer, settings)
 
     def _at_gaps(self, contexts: Sequence[str], spellings: Sequence[Tokens]) -> np.ndarray:

@@ -35,9 +35,7 @@ class Encoder(Transformer):
         layer: int = -1,
         pooling: Pooling = "mean",
     ) -> np.ndarray:
-        """A whole text at the last layer is pooled and normalised as the encoder was trained; a span or
-        another layer as of any transformer.
-        """
+        """A whole text at the last layer is pooled as the encoder was trained; else as of any transformer."""
         if spans is not None or layer != -1 or not texts:
             return super().embed(texts, spans, layer, pooling)
         vectors = super().embed(texts, None, -1, self._pooling)  # type: ignore[arg-type]

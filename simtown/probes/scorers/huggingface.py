@@ -39,9 +39,7 @@ class Transformer(Scorer):
     """A tower with a tokenizer: hidden states of texts, and vectors of words. Subclasses add the output head.
 
     Args:
-        name: as reports call it.
         model: any module that takes input_ids and attention_mask as transformers' models do.
-        tokenizer: a fast one.
         truncate: cut texts that are too long for the model instead of refusing them.
 
     Attributes:
@@ -58,10 +56,7 @@ class Transformer(Scorer):
         self, name: str, model: Any, tokenizer: Any, settings: ScorerSettings, *, truncate: bool = False
     ) -> None:
         if not tokenizer.is_fast:
-            raise ValueError(
-                f"{name} has no fast tokenizer (tokenizer.json), which says where in a text each token "
-                "stands: give another model"
-            )
+            raise ValueError(f"{name} has no fast tokenizer (tokenizer.json): give another model")
         self.name, self.tokenizer, self.settings, self.truncate = name, tokenizer, settings, truncate
         self.device = torch.device(settings.device)
         self.longest = min(tokenizer.model_max_length, _positions(model))
@@ -87,8 +82,6 @@ class Transformer(Scorer):
             states.append(state[0, : len(row)])
         alone, padded = states
         return bool((alone - padded).abs().max() > ROUNDING * alone.abs().max().clamp_min(1))
-
-    # Tokens
 
     def token_ids(self, text: str) -> Tokens:
         """Token numbers without the special ones."""
@@ -124,12 +117,8 @@ class Transformer(Scorer):
 
     def _check_length(self, tokens: int, text: str) -> None:
         if tokens > self.longest:
-            raise ValueError(
-                f"{self.name} takes at most {self.longest} tokens, and this text has {tokens}; give "
-                f"shorter texts: '{text[:60]}…'"
-            )
-
-    # Batches
+            problem = f"{self.name} takes at most {self.longest} tokens, and this text has {tokens}"
+            raise ValueError(f"{problem}; give shorter texts: '{text[:60]}…'")
 
     def _batches(self, rows: Sequence[Sequence[int]], *, equal: bool = False) -> Iterator[list[int]]:
         """Numbers of the rows, batch by batch; draws the bar. equal: only rows of one length in a batch."""
@@ -150,8 +139,6 @@ class Transformer(Scorer):
         """An int64 tensor on the device."""
         return torch.as_tensor(np.asarray(numbers, dtype=np.int64), device=self.device)
 
-    # Vectors
-
     def embed(
         self,
         texts: Sequence[str],
@@ -159,9 +146,7 @@ class Transformer(Scorer):
         layer: int = -1,
         pooling: Pooling = "mean",
     ) -> np.ndarray:
-        """Without spans all tokens count, the special ones too, so that "first" is a BERT's [CLS]. Layer 0 is
-        the embeddings.
-        """
+        """Layer 0 is the embeddings; without spans special tokens count, too, so that "first" is [CLS]."""
         unique, where = distinct(texts)
         encoded = self._encoded(unique, special=True)
         chosen: list[list[tuple[int, list[int]]]] = [[] for _ in unique]
@@ -170,9 +155,8 @@ class Transformer(Scorer):
             if spans is not None:
                 tokens = touching(unique[place], encoded[place].offsets, *spans[i])
                 if not tokens:
-                    raise ValueError(
-                        f"the characters {spans[i]} of '{unique[place]}' touch no token of {self.name}"
-                    )
+                    characters = f"the characters {spans[i]} of '{unique[place]}'"
+                    raise ValueError(f"{characters} touch no token of {self.name}")
             chosen[place].append((i, tokens))
         rows = [encoding.ids for encoding in encoded]
         vectors: list[np.ndarray] = [np.empty(0)] * len(texts)
@@ -277,7 +261,7 @@ class LanguageModel(Transformer):
 
 @contextmanager
 def projected_at(
-    model: Any, rows: Sequence[int] | np.ndarray, columns: Sequence[int] | np.ndarray
+    model: Any, rows: Sequence[int], columns: Sequence[int]
 ) -> Iterator[Callable[[Any], torch.Tensor]]:
     """Within, the head of the model sees the tower's hidden states at r positions of the batch alone.
 

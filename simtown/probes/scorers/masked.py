@@ -12,6 +12,10 @@ from simtown.probes.scorers.gap import split_at_blank
 from simtown.probes.scorers.huggingface import LanguageModel, Query
 from simtown.probes.scorers.spelling import Policy, Tokens
 
+#: {(sub-words of a gap, those filled in from the left, which one is looked at): {token: numbers of the
+#: spellings that it counts for}}.
+Places = dict[tuple[int, Tokens, int], dict[int, list[int]]]
+
 
 class Masked(LanguageModel):
     """A masked language model.
@@ -25,10 +29,7 @@ class Masked(LanguageModel):
     def __init__(self, name: str, model: Any, tokenizer: Any, settings: ScorerSettings) -> None:
         super().__init__(name, model, tokenizer, settings)
         if tokenizer.mask_token_id is None:
-            raise ValueError(
-                f"{name} has no mask token in its tokenizer, which a masked language model needs: give "
-                "another model"
-            )
+            raise ValueError(f"{name} has no mask token in its tokenizer: give another model")
         self._mask: int = tokenizer.mask_token_id
 
     def _at_gaps(self, contexts: Sequence[str], spellings: Sequence[Tokens]) -> np.ndarray:
@@ -56,10 +57,8 @@ class Masked(LanguageModel):
         for context, encoding in zip(contexts, self._encoded(masked, special=True), strict=True):
             ids = tuple(encoding.ids)
             if ids.count(self._mask) != 1:
-                raise ValueError(
-                    f"a sentence must have one gap and must not hold {self.tokenizer.mask_token} itself: "
-                    f"'{context}'"
-                )
+                mask = self.tokenizer.mask_token
+                raise ValueError(f"a sentence must have one gap and must not hold {mask} itself: '{context}'")
             at = ids.index(self._mask)
             gaps.append((ids[:at], ids[at + 1 :]))
         return gaps
@@ -76,15 +75,9 @@ class Masked(LanguageModel):
             yield tuple(self._mask if j in hidden else token for j, token in enumerate(ids)), i, ids[i]
 
 
-def _places(
-    spellings: Sequence[Tokens], policy: Policy
-) -> dict[tuple[int, Tokens, int], dict[int, list[int]]]:
-    """The looks at a gap that score every spelling, whose log-probability is the sum over its looks.
-
-    Returns: {(sub-words of the gap, those filled in from the left, which one is looked at): {token: numbers
-    of the spellings that it counts for}}.
-    """
-    places: dict[tuple[int, Tokens, int], dict[int, list[int]]] = {}
+def _places(spellings: Sequence[Tokens], policy: Policy) -> Places:
+    """The looks at a gap that score every spelling, whose log-probability is the sum over its looks."""
+    places: Places = {}
     for number, tokens in enumerate(spellings):
         for at, token in enumerate(tokens):
             place = (len(tokens), () if policy == "joint" else tokens[:at], at)

@@ -60,9 +60,7 @@ class NGram(Scorer):
         self._uniform = 1 / (len(self._numbers) + 2)  # all words, the end, and the unknown one
 
     @classmethod
-    def read(
-        cls, name: str, corpus: Path, *, policy: Policy = "left-to-right", progress: bool = False
-    ) -> NGram:
+    def read(cls, name: str, corpus: Path, *, policy: Policy, progress: bool = False) -> NGram:
         """A trigram model of a corpus, see :class:`simtown.probes.corpus.Corpus`."""
 
         def counted() -> Iterator[list[str]]:
@@ -83,13 +81,11 @@ class NGram(Scorer):
 
     def class_logprobs(self, contexts: Sequence[str], targets: Sequence[str | Sequence[str]]) -> np.ndarray:
         spellings = spell(targets, self.spelling, self._policy)
-        histories, where = distinct(
-            tuple(self._tokens(split_at_blank(context)[0])[0])[1 - self.order :] for context in contexts
-        )
-        scores = np.array(
-            [[sum(self._logs(tokens, history)) for tokens in spellings.spellings] for history in histories]
-        )
-        return spellings.totals(scores.reshape(len(histories), len(spellings.spellings)))[where]
+        befores = (self._tokens(split_at_blank(context)[0])[0] for context in contexts)
+        histories, where = distinct(tuple(before)[1 - self.order :] for before in befores)
+        spelled = spellings.spellings
+        scores = np.array([[sum(self._logs(tokens, h)) for tokens in spelled] for h in histories])
+        return spellings.totals(scores.reshape(len(histories), len(spelled)))[where]
 
     def sequence_logprobs(self, texts: Sequence[str]) -> list[TokenScores]:
         """Log-probability of every token behind those before it; the end of a text is not counted."""
@@ -142,9 +138,7 @@ class _Level:
 
 
 def _adjusted(grams: list[Counter[Tokens]]) -> list[dict[Tokens, int]]:
-    """Counts of the longest n-grams; of shorter ones, how many different words stand before them, or counts
-    where none can.
-    """
+    """Counts of the longest n-grams; of shorter ones, the words that stand before them, if any can."""
     counts: list[dict[Tokens, int]] = []
     for shorter, longer in pairwise(grams):
         before = Counter(gram[1:] for gram in longer)

@@ -108,10 +108,8 @@ def model_directory(place: str, *, hub: bool) -> Path:
             return Path(snapshot_download(place, allow_patterns=_PATTERNS))
     except (OSError, ValueError) as error:
         reason = str(error).strip().partition("\n")[0]
-        raise FileNotFoundError(
-            f"{place} is neither a directory here nor a model of the Hugging Face hub ({reason}): give a "
-            "directory that holds the model"
-        ) from error
+        neither = f"{place} is neither a directory here nor a model of the Hugging Face hub ({reason})"
+        raise FileNotFoundError(f"{neither}: give a directory that holds the model") from error
 
 
 def _transformer(kind: str, spec: str, path: Path, settings: ScorerSettings) -> Scorer:
@@ -128,10 +126,8 @@ def _transformer(kind: str, spec: str, path: Path, settings: ScorerSettings) -> 
     if kind == "clip" and not is_clip:
         raise ValueError(f"{path} holds no CLIP ({family or 'unknown kind'}): open it as hf:{path}")
     if config.get("is_encoder_decoder"):
-        raise ValueError(
-            f"{path} holds an encoder-decoder model ({head}), which cannot be asked here: give a masked or a "
-            "causal language model, or an encoder"
-        )
+        other = "give a masked or a causal language model, or an encoder"
+        raise ValueError(f"{path} holds an encoder-decoder model ({head}), which cannot be asked: {other}")
     if family == "simtown-lstm":
         from simtown.probes.lm import lstm  # noqa: F401  (makes transformers know it)
     tokenizer = load_tokenizer(path)
@@ -155,18 +151,13 @@ def _sentence(spec: str, path: Path, tokenizer: Any, settings: ScorerSettings) -
 
     modules = [str(module["type"]).rpartition(".")[2] for module in _json(path / "modules.json")]
     if modules[:2] != ["Transformer", "Pooling"] or not set(modules[2:]) <= {"Normalize"}:
-        raise ValueError(
-            f"{path} is made of {', '.join(modules) or 'nothing'}: only a transformer, pooling and perhaps "
-            "normalisation can be read; give another encoder"
-        )
+        known = "only a transformer, pooling and perhaps normalisation can be read"
+        raise ValueError(f"{path} is made of {', '.join(modules) or 'nothing'}: {known}")
     config = _json(path / "1_Pooling" / "config.json")
     poolings = {"mean_tokens": "mean", "cls_token": "first", "lasttoken": "last"}
     chosen = [pooling for key, pooling in poolings.items() if config.get(f"pooling_mode_{key}")]
     if len(chosen) != 1:
-        raise ValueError(
-            f"{path} pools in a way that is not known here (known: mean, first token, last token): give "
-            "another encoder"
-        )
+        raise ValueError(f"{path} pools in a way that is not known here: give another")
     model, normalise = load_model(path, transformers.AutoModel), "Normalize" in modules
     scorer = Encoder(spec, model, tokenizer, settings, pooling=chosen[0], normalise=normalise)
     most = _json(path / "sentence_bert_config.json", {}).get("max_seq_length")
@@ -202,10 +193,8 @@ def load_model(path: Path, auto: Any, *, complete: bool = True, **more: Any) -> 
     model, info = _loaded(path, auto, **options, **more)
     missing = sorted(n for n in info["missing_keys"] if "pooler" not in n and "position_ids" not in n)
     if complete and missing:
-        raise ValueError(
-            f"{path} lacks {len(missing)} of the weights that its config.json names, such as {missing[0]}: "
-            "give a model that was saved with its language-modelling head"
-        )
+        lacks = f"{path} lacks {len(missing)} weights that its config.json names, such as {missing[0]}"
+        raise ValueError(f"{lacks}: give a model that was saved with its language-modelling head")
     return model
 
 
@@ -217,10 +206,8 @@ def _loaded(path: Path, auto: Any, **options: Any) -> Any:
             return auto.from_pretrained(path, local_files_only=True, trust_remote_code=False, **options)
     except Exception as error:  # transformers, tokenizers, safetensors and torch each raise their own
         if "trust_remote_code" in str(error):
-            raise RefusedError(
-                f"{path} needs code of its own, which simtown never runs: give a model whose architecture "
-                "transformers has itself (its config.json names no auto_map)"
-            ) from error
+            other = "give a model whose config.json names no auto_map"
+            raise RefusedError(f"{path} needs code of its own, which simtown never runs: {other}") from error
         reason = str(error).strip().partition("\n")[0][:200]
         raise DamagedError(f"{path} cannot be loaded ({type(error).__name__}: {reason})") from error
 
@@ -235,10 +222,8 @@ def _check_inside(path: Path) -> None:
         raise RefusedError(f"{path} holds an adapter of another model: merge the two and save the result")
     named = [key for key in _TOKENIZER_FILES if isinstance(tokenizer.get(key), str)]
     if named or tokenizer.get("init_inputs"):
-        raise RefusedError(
-            f"{path / 'tokenizer_config.json'} names a file to read ({', '.join(named) or 'init_inputs'}): "
-            "delete that line"
-        )
+        file, keys = path / "tokenizer_config.json", ", ".join(named) or "init_inputs"
+        raise RefusedError(f"{file} names a file to read ({keys}): delete that line")
     for name in _json(path / "model.safetensors.index.json", {}).get("weight_map", {}).values():
         if not inside(path, str(name)).name.endswith(".safetensors"):
             raise RefusedError(f"{path} has weights that are not safetensors ({name}): save the model again")

@@ -49,9 +49,8 @@ class Oracle(Scorer):
         try:
             return cls(name, **read_json(path, follow=True))
         except (ValueError, TypeError) as error:
-            raise DamagedError(
-                f"{path} must be a JSON object with nothing but classes, texts or vectors ({error})"
-            ) from error
+            needed = "a JSON object with nothing but classes, texts or vectors"
+            raise DamagedError(f"{path} must be {needed} ({error})") from error
 
     def class_logprobs(self, contexts: Sequence[str], targets: Sequence[str | Sequence[str]]) -> np.ndarray:
         probabilities = np.full((len(contexts), len(targets)), np.nan)

@@ -56,16 +56,13 @@ class Vectors(Scorer):
 def _read_npy(path: Path) -> tuple[list[str], np.ndarray]:
     beside = next((p for p in (path.with_suffix(".vocab"), path.with_suffix(".txt")) if p.is_file()), None)
     if beside is None:
-        raise FileNotFoundError(
-            f"{path} needs a file of its words beside it, one a line: {path.with_suffix('.vocab')}"
-        )
+        words_file = path.with_suffix(".vocab")
+        raise FileNotFoundError(f"{path} needs a file of its words beside it, one a line: {words_file}")
     words = beside.read_text(encoding="utf-8").removesuffix("\n").split("\n")
     matrix = np.load(path, mmap_mode="r", allow_pickle=False)
     if matrix.ndim != 2 or len(matrix) != len(words) or matrix.dtype.kind != "f":
-        raise DamagedError(
-            f"{path} must hold {len(words):,} rows of floats, as {beside} has words, not {matrix.shape} "
-            f"{matrix.dtype}"
-        )
+        expected = f"{len(words):,} rows of floats, as {beside} has words"
+        raise DamagedError(f"{path} must hold {expected}, not {matrix.shape} {matrix.dtype}")
     return words, matrix
 
 
@@ -91,10 +88,8 @@ def _read_text(path: Path, progress: bool) -> tuple[list[str], np.ndarray]:
                 except ValueError:
                     row = np.empty(0, dtype=np.float32)
                 if len(row) != dimension or not dimension or not np.isfinite(row).all():
-                    raise DamagedError(
-                        f"{path} line {number}: expected a word and {dimension or 'some'} numbers, not "
-                        f"'{line[:40]}…'"
-                    )
+                    expected = f"expected a word and {dimension or 'some'} numbers"
+                    raise DamagedError(f"{path} line {number}: {expected}, not '{line[:40]}…'")
                 words.append(word)
                 yield row
                 report(file.position // 1000 - reported)

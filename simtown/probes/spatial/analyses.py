@@ -42,17 +42,13 @@ def cluster(relations: Sequence[str], vectors: np.ndarray, k: int, seed: int = 0
     """k-means of (n, d) vectors of length 1, of which at least k must differ."""
     labels = KMeans(k, n_init=STARTS, random_state=seed).fit_predict(vectors)
     groups = [tuple(r for r, label in zip(relations, labels, strict=True) if label == c) for c in range(k)]
-    return Clusters(
-        tuple(sorted(groups, key=lambda group: (-len(group), group))),
-        float(silhouette_score(vectors, labels, metric="cosine")),
-        float(adjusted_rand_score(list(map(simple, relations)), labels)),
-    )
+    silhouette = float(silhouette_score(vectors, labels, metric="cosine"))
+    rand = float(adjusted_rand_score(list(map(simple, relations)), labels))
+    return Clusters(tuple(sorted(groups, key=lambda group: (-len(group), group))), silhouette, rand)
 
 
 def partitions(relations: Sequence[str], vectors: np.ndarray, seed: int = 0) -> dict[str, Clusters]:
-    """The paper's number of clusters, or as many as there are different vectors if these are fewer; and that,
-    from 2 to two thirds of the relations, with the largest silhouette.
-    """
+    """The paper's number of clusters, or fewer; and that up to two thirds with the largest silhouette."""
     most = min(len(np.unique(vectors.round(9), axis=0)), len(vectors) - 1)
     largest = max(2, min(most, 2 * len(relations) // 3))
     tried = [cluster(relations, vectors, k, seed) for k in range(2, largest + 1)]

@@ -1,5 +1,4 @@
-"""The bridge: what a model of the town's captions makes of the town's relations, where the geometry behind
-every one is known.
+"""The bridge: what a model of the town's captions makes of relations whose geometry is known.
 
 Nothing but text reached the model; whether its P-vectors mirror space is compared with the relations' spatial
 templates, measured in scenes that it read nothing of, as Logan and Sadler (1996) measured people's.
@@ -23,16 +22,15 @@ CELLS = 7
 
 
 def templates(captions: Related) -> np.ndarray:
-    """(4, CELLS, CELLS) float64: the share of scenes in which each relation holds, by where the first vehicle
-    stands; NaN where none does.
+    """(4, CELLS, CELLS) float64: the share of scenes in which each relation holds, by where the first one is.
 
-    Rows go from far to near, columns from left to right; the grid reaches as far as 98 % of the scenes do.
+    NaN where none stands. Rows go from far to near, columns from left to right; the grid reaches as far as 98
+    % of the scenes do.
     """
     sides = captions.separation.T
     edges = [np.linspace(-1, 1, CELLS + 1) * np.quantile(np.abs(side), 0.98) for side in sides]
-    column, row = (
-        np.clip(np.digitize(side, edge) - 1, 0, CELLS - 1) for side, edge in zip(sides, edges, strict=True)
-    )
+    cells = (np.digitize(side, edge) - 1 for side, edge in zip(sides, edges, strict=True))
+    column, row = (np.clip(cell, 0, CELLS - 1) for cell in cells)
     cell = (CELLS - 1 - row) * CELLS + column
     seen = np.bincount(cell, minlength=CELLS**2)
     true_by_cell = [np.bincount(cell, true, CELLS**2) for true in captions.true.T]
@@ -70,9 +68,7 @@ def geometry_bridge(scorer: Scorer, captions: Related) -> GeometryBridge:
     """
     unknown = [relation for relation in WORDED if scorer.spelling(relation) is None]
     if unknown:
-        raise ValueError(
-            f"{scorer.name} does not know '{unknown[0]}': train it on the captions of simtown captions"
-        )
+        raise ValueError(f"{scorer.name} does not know '{unknown[0]}': train it on simtown's captions")
     frames = list(zip(captions.before, captions.after, strict=True))
     perplexities = np.empty((len(WORDED), len(WORDED)))
     for i, relation in enumerate(WORDED):
@@ -88,11 +84,7 @@ def geometry_bridge(scorer: Scorer, captions: Related) -> GeometryBridge:
     pairs = list(combinations(range(len(WORDED)), 2))
     same_axis = np.array([RELATIONS[a].axis == RELATIONS[b].axis for a, b in pairs])
     alike, true = (np.array([similarities[pair] for pair in pairs]) for similarities in (words, space))
-    return GeometryBridge(
-        NumberTable(WORDED, WORDED, perplexities),
-        words,
-        grids,
-        correlation=float(np.corrcoef(alike, true)[0, 1]),
-        opposite=float(alike[same_axis].mean()),
-        across=float(alike[~same_axis].mean()),
-    )
+    correlation = float(np.corrcoef(alike, true)[0, 1])
+    opposite, across = (float(alike[kept].mean()) for kept in (same_axis, ~same_axis))
+    table = NumberTable(WORDED, WORDED, perplexities)
+    return GeometryBridge(table, words, grids, correlation, opposite, across)

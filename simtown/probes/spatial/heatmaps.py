@@ -19,16 +19,13 @@ LEAST = 1e-3
 
 
 def ordered(vectors: np.ndarray) -> np.ndarray:
-    """(n,) numbers of the rows so that like ones stand together: leaves of average-linkage clusters, as close
-    as they can be.
-    """
+    """(n,) numbers of the rows so that like ones stand together: leaves of average-linkage clusters."""
     distances = np.clip(pdist(vectors, "cosine"), 0, None)
     return leaves_list(optimal_leaf_ordering(linkage(distances, "average"), distances))
 
 
 def heat_map(table: NumberTable, title: str, path: Path) -> None:
-    """Write P-vectors as path.png and path.svg: relations down, like ones together, and contexts across in
-    the same order.
+    """Write P-vectors as path.png and path.svg: relations down, like ones together; contexts across.
 
     Dark is a small value: the relation fits the context.
     """
@@ -56,9 +53,7 @@ def heat_map(table: NumberTable, title: str, path: Path) -> None:
 
 
 def town(words: NumberTable, grids: np.ndarray, title: str, path: Path) -> None:
-    """Write the town's relations as path.png and path.svg: above their (n, r, c) templates, below the (n, n)
-    distances of their P-vectors, 1 less the cosines of `words`.
-    """
+    """Write path.png and path.svg: (n, r, c) templates above (n, n) distances, 1 less cosines (`words`)."""
     n = len(words.rows)
     distances = np.abs(1 - words.values).round(12)  # of a relation from itself exactly 0
     figure = new_figure(1.9 * n, 5.4, dpi=160)

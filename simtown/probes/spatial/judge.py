@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from itertools import combinations
@@ -22,10 +22,8 @@ from simtown.core.untrusted import page_policy, read_text
 
 HEAD = ["worker", "number", "kind", "first", "second", "rating", "seconds"]
 #: What is compared, as the paper's figure of the ratings has it.
-WORDS: tuple[str, ...] = (
-    *("below", "under", "above", "over", "far from", "away from", "near to", "next to"),
-    *("left", "right", "in", "on"),
-)
+_WORDS = "below, under, above, over, far from, away from, near to, next to, left, right, in, on"
+WORDS: tuple[str, ...] = tuple(_WORDS.split(", "))
 GREEN = "green"
 #: Catch trials of each of the two sorts that a worker meets.
 CATCHES = 3
@@ -44,12 +42,10 @@ def page() -> str:
 
 @dataclass(frozen=True)
 class Rating:
-    """A worker's answer.
+    """A worker's answer about two words.
 
     Attributes:
-        worker: a name.
         kind: "pair" of relations, or a catch trial: "self", a relation with itself, or "green".
-        words: that were compared.
         rating: 0 (dissimilar) to 100 (similar).
     """
 
@@ -60,11 +56,7 @@ class Rating:
 
 
 def read(path: Path) -> list[Rating]:
-    """The answers of a file that the page made.
-
-    Raises:
-        DamagedError: the file holds something else; the message names the line.
-    """
+    """The answers of a file that the page made. Raises DamagedError if it holds something else."""
     ratings: dict[tuple[str, str, frozenset[str]], Rating] = {}
     lines = csv.reader(read_text(path).splitlines())
     if next(lines, None) != HEAD:
@@ -89,13 +81,10 @@ def _kind(first: str, second: str) -> str:
     return "self" if first == second else "green" if GREEN in (first, second) else "pair"
 
 
-def disbelieved(ratings: Iterable[Rating]) -> set[str]:
+def disbelieved(ratings: Sequence[Rating]) -> set[str]:
     """Workers whom the cleaning rule removes."""
-    return {
-        r.worker
-        for r in ratings
-        if (r.kind == "green" and r.rating > GREEN_MOST) or (r.kind == "self" and r.rating < SELF_LEAST)
-    }
+    by_green = {r.worker for r in ratings if r.kind == "green" and r.rating > GREEN_MOST}
+    return by_green | {r.worker for r in ratings if r.kind == "self" and r.rating < SELF_LEAST}
 
 
 @dataclass(frozen=True)
@@ -103,7 +92,6 @@ class RaterAgreement:
     """How far workers agree about pairs, after cleaning.
 
     Attributes:
-        workers: how many answered anything.
         removed: the workers whom the rule removes.
         ratings: of pairs that are kept.
         alpha: Krippendorff's for interval data: 1 perfect, 0 chance, NaN where no pair has two ratings.

@@ -1,6 +1,4 @@
-"""The words for spatial relations: their lexicon with all variants, the relations and contexts of Figure 3,
-groups that tests use.
-"""
+"""The words for spatial relations: a lexicon of variants, those of Figure 3, groups that tests use."""
 
 from __future__ import annotations
 
@@ -19,48 +17,28 @@ _RELATIONS = """
 #: Rows of Figure 3.
 RELATIONS: tuple[str, ...] = tuple(" ".join(name.split()) for name in _RELATIONS.split(","))
 #: Columns of Figure 3: relations that enough phrases hold.
-_RARE = (
-    *("along side", "at the top of", "away", "back", "front"),
-    *("left", "on left side of", "right", "to the side", "toward"),
-)
-CONTEXTS: tuple[str, ...] = tuple(r for r in RELATIONS if r not in _RARE)
+_RARE = "along side, at the top of, away, back, front, left, on left side of, right, to the side, toward"
+CONTEXTS: tuple[str, ...] = tuple(r for r in RELATIONS if r not in _RARE.split(", "))
 
 #: Words that are each other's opposite (analogies).
 OPPOSITES: tuple[tuple[str, str], ...] = (
-    ("left", "right"),
-    ("above", "below"),
-    ("front", "back"),
-    ("with", "without"),
-    ("in", "out"),
-    ("up", "down"),
+    *(("left", "right"), ("above", "below"), ("front", "back")),
+    *(("with", "without"), ("in", "out"), ("up", "down")),
 )
 #: Words of a kind (odd one out).
-KINDS: tuple[tuple[str, ...], ...] = (
-    ("left", "right"),
-    ("above", "over", "under", "below"),
-    ("front", "back"),
-    ("in", "out"),
-    ("near", "away"),
-)
+_KINDS = ("left right", "above over under below", "front back", "in out", "near away")
+KINDS: tuple[tuple[str, ...], ...] = tuple(tuple(kind.split()) for kind in _KINDS)
 #: Words that people judged (appendix D).
-JUDGED: tuple[str, ...] = (
-    *("left", "right", "above", "over", "below", "under", "near"),
-    *("next to", "away", "in", "on"),
-)
+_JUDGED = "left, right, above, over, below, under, near, next to, away, in, on"
+JUDGED: tuple[str, ...] = tuple(_JUDGED.split(", "))
 #: Relations that say what things do for each other, and those that only say where they are (Dobnik,
 #: Ghanimifard and Kelleher 2018).
 FUNCTIONAL: tuple[str, ...] = ("at", "in", "on", "over", "under")
 GEOMETRIC: tuple[str, ...] = ("above", "below", "left", "right", "across")
 
 #: Directions by axis: what is composed in "on the upper left of" is of two axes.
-_AXES = (
-    ("above", "below", "over", "under"),
-    ("bottom", "top"),
-    ("lower", "upper"),
-    ("before", "behind"),
-    ("back", "front"),
-    ("left", "right"),
-)
+_SIDES = ("above below over under", "bottom top", "lower upper", "before behind", "back front", "left right")
+_AXES = tuple(tuple(sides.split()) for sides in _SIDES)
 _ALONE = (
     "about above across after against along alongside amid among apart around at away back backward "
     "before behind below beneath beside between bottom by down downward during east from front here in "
@@ -68,15 +46,9 @@ _ALONE = (
     "sideways south there through throughout to together top toward under underneath up upon upward west "
     "with within without"
 )
-_OTHERWISE = {
-    "along side": "alongside",
-    "amongst": "among",
-    "backwards": "backward",
-    "in between": "between",
-    "next to": "next",
-    "on to": "onto",
-    "with in": "within",
-    "with out": "without",
+_OTHERWISE = {"along side": "alongside", "amongst": "among", "backwards": "backward", "in between": "between"}
+_OTHERWISE |= {"next to": "next", "on to": "onto", "with in": "within", "with out": "without"}
+_OTHERWISE |= {
     "to the side": "side",
     **{f"{word} to": word for word in ("parallel", "perpendicular")},
     **{f"{word} of": word for word in ("back", "left", "right", "north", "south", "east", "west")},
@@ -92,10 +64,8 @@ def lexicon() -> dict[str, str]:
     Regular forms are composed: "on the left hand side of" is left, "at above and left of" is above_left.
     """
     forms = {word: word for word in _ALONE.split()} | _OTHERWISE
-    forms |= {
-        f"{at} {word}{end} of": word
-        for at, word, end in product(_AT, ("left", "right"), ("", " side", " hand side"))
-    }
+    sides = product(_AT, ("left", "right"), ("", " side", " hand side"))
+    forms |= {f"{at} {word}{end} of": word for at, word, end in sides}
     forms |= {f"{at} {word} of": word for at, word in product(_AT, ("back", "front", "side"))}
     forms |= {f"{at} {word} of": word for at, word in product(_AT[:-2], ("bottom", "top"))}
     for first, second in product(_AXES, _AXES):

@@ -1,5 +1,4 @@
-"""The paper's released matrices, embeddings, templates and ratings: from a clone of its repository, or from a
-folder of tables of text.
+"""The paper's released matrices, embeddings, templates and ratings: from a clone, or from tables of text.
 
 The repository has the perplexities and embeddings as NumPy arrays, and the spatial templates as a pickle,
 which simtown does not read. What people said was never released: the tables of levels were read off the
@@ -62,9 +61,7 @@ class SpatialRelease:
     missing: dict[str, str]
 
     def p_vectors(self, whole: bool = False) -> Vectors | None:
-        """P-vectors of Figure 3, or from all 97 by 97 perplexities (whole), where "next" stands for "next
-        to".
-        """
+        """P-vectors of Figure 3, or from all 97 by 97 perplexities (whole), where "next" is "next to"."""
         if self.perplexities is None:
             return None
         if whole:
@@ -99,10 +96,9 @@ def read(folder: Path) -> SpatialRelease:
         missing=missing,
     )
     if len(missing) == len(FILES.places):
-        raise FileNotFoundError(
-            f"{folder} has no part of the released spatial relations: give a clone of {FILES.repository}, "
-            f"or a folder with {', '.join(places[0] for places in FILES.places.values())}"
-        )
+        files = ", ".join(places[0] for places in FILES.places.values())
+        give = f"give a clone of {FILES.repository}, or a folder with {files}"
+        raise FileNotFoundError(f"{folder} has no part of the released spatial relations: {give}")
     return release
 
 

@@ -103,9 +103,6 @@ def random_vectors(words: Iterable[str], dimension: int, seed: int) -> dict[str,
     return {word: generator.standard_normal(dimension) for word in words}
 
 
-# How alike vectors are
-
-
 def unit(vectors: np.ndarray) -> np.ndarray:
     """The rows at length 1; a row of zeros stays."""
     lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
@@ -131,9 +128,7 @@ MEASURES: dict[str, Measure] = {"cosine": cosine, "rank": rank}
 
 @dataclass(frozen=True)
 class MatrixAgreement:
-    """How alike two similarity matrices order the pairs of words: Spearman's correlation over the pairs with
-    its 95 % interval over words, and Mantel's two-sided p; all NaN where a matrix is constant.
-    """
+    """Spearman's correlation of two matrices over pairs; a 95 % interval over words; Mantel's two-sided p."""
 
     pairs: int
     rho: float
@@ -162,9 +157,7 @@ def agreement(a: np.ndarray, b: np.ndarray, seed: int = 0) -> MatrixAgreement:
 
 
 def difference(a: np.ndarray, b: np.ndarray, people: np.ndarray, seed: int = 0) -> tuple[float, float, float]:
-    """How much better a agrees with people than b does: the difference of the two correlations, and its 95 %
-    interval over words.
-    """
+    """How much better a agrees with people than b: the difference of correlations, and its 95 % interval."""
     upper = np.triu_indices(len(people), 1)
     weights = np.vstack([np.ones(len(upper[0])), _draws_of_pairs(len(people), seed)])
     of_a, of_b = (weighted_spearman(side[upper], people[upper], weights) for side in (a, b))

@@ -1,5 +1,4 @@
-"""Test suites: the phrases of a corpus in bins by the relation they hold, and the same phrases with another
-relation in its place.
+"""Test suites: a corpus's phrases in bins by their relation, and the same phrases with another in its place.
 
 A phrase belongs to the bin of its longest relation, the first of several as long (section 4 of Ghanimifard
 and Dobnik 2019). What is left of it is a frame. Different phrases, also of different contexts, may leave the
@@ -42,8 +41,7 @@ class Suites:
 
 
 def find(tokens: Sequence[str], forms: Container[tuple[str, ...]], longest: int) -> tuple[int, int] | None:
-    """Where the longest of the forms stands in the tokens, from-to; the first of several as long; None where
-    there is none.
+    """Where the longest of the forms stands in the tokens, from-to; the first of several as long, or None.
 
     >>> find("cup on top of the table".split(), {("on",), ("on", "top", "of")}, 3)
     (1, 4)
@@ -105,10 +103,8 @@ def collect(
             sample[at] = frame
     chosen = tuple(c for c in contexts if seen[c] >= least)
     if len(chosen) < 2:
-        raise ValueError(
-            f"{phrases:,} phrases hold too few spatial relations: {len(chosen)} contexts have at least "
-            f"{least}; give a larger corpus or a smaller `least`"
-        )
+        few = f"{len(chosen)} contexts have at least {least}; give a larger corpus or a smaller `least`"
+        raise ValueError(f"{phrases:,} phrases hold too few spatial relations: {few}")
     frames = tuple(sorted({frame for c in chosen for frame in bins[c]}))
     number = {frame: i for i, frame in enumerate(frames)}
     counts = [np.bincount([number[frame] for frame in bins[c]], minlength=len(frames)) for c in chosen]

@@ -39,12 +39,7 @@ class Trio(NamedTuple):
 
 @dataclass(frozen=True)
 class Answers:
-    """What vectors got right.
-
-    Attributes:
-        right: (n,) bool.
-        groups: (n,) int64, questions with the same number are drawn together.
-    """
+    """Whether each of n questions was answered right; those with the same group are drawn together."""
 
     right: np.ndarray
     groups: np.ndarray
@@ -78,17 +73,10 @@ def analogies(opposites: Sequence[tuple[str, str]] = OPPOSITES) -> list[Analogy]
 
 
 def trios(kinds: Sequence[Sequence[str]] = KINDS) -> list[Trio]:
-    """Every two words of a kind with every word of another: 88 sets, which the paper counts in all 6 orders
-    (528 items).
-    """
-    return [
-        Trio(one, other, odd)
-        for kind in kinds
-        for one, other in combinations(kind, 2)
-        for another in kinds
-        if another is not kind
-        for odd in another
-    ]
+    """Every two words of a kind with every word of another: 88 sets, which the paper counts in 6 orders."""
+    pairs = [(*two, kind) for kind in kinds for two in combinations(kind, 2)]
+    words = [(odd, kind) for kind in kinds for odd in kind]
+    return [Trio(one, other, odd) for one, other, own in pairs for odd, kind in words if kind is not own]
 
 
 def questions_of(relations: Container[str]) -> tuple[list[Analogy], list[Trio]]:
@@ -98,9 +86,7 @@ def questions_of(relations: Container[str]) -> tuple[list[Analogy], list[Trio]]:
 
 
 def answer_analogies(vectors: Vectors, questions: Sequence[Analogy], normalised: bool = False) -> Answers:
-    """A question is right if b2 has the largest dot product with a2 - a1 + b1 among the candidates, whose
-    vectors are brought to length 1 first if `normalised` (cosines).
-    """
+    """A question is right if b2 has the largest product (`normalised`: cosine) with a2 - a1 + b1."""
     words = list(dict.fromkeys(word for q in questions for word in (q.a1, q.a2, q.b1, *q.candidates)))
     number, rows = {word: i for i, word in enumerate(words)}, matrix(vectors, words)
     products = rows @ (unit(rows) if normalised else rows).T
@@ -131,9 +117,7 @@ def answer_all(vectors: Vectors, questions: Sequence[Analogy], sets: Sequence[Tr
 
 @dataclass(frozen=True)
 class AccuracyDifference:
-    """The accuracy of one kind of vectors less another's on the same questions, its 95 % interval, and
-    McNemar's exact p.
-    """
+    """The accuracy of one kind of vectors less another's, its 95 % interval, and McNemar's exact p."""
 
     difference: float
     low: float

@@ -16,28 +16,23 @@ from simtown.probes.study_settings import USES, ItemSettings
 #: What summary.json calls the format.
 FORM = "simtown visual commonsense"
 TASKS = ("color", "shape", "material", "cooccurrence", "size")
+_USE = (
+    "How the model is used: prompts (zero-shot), head (logistic regression on its vectors), tuned (soft "
+    "prompts at every layer of a masked model) or tuned-embeddings (at the first). Default: prompts where it "
+    "has probabilities of words."
+)
+_THRESHOLD = (
+    "Counts at or below it are noise. Default: color 5, material 2, shape 1, cooccurrence 8; of text 0 and 8."
+)
 
 
 @dataclass(frozen=True)
 class VisualSettings(ItemSettings):
     """The settings of ``simtown probe visual``; `seed` also orders the subjects while prompts are tuned."""
 
-    model: str = option(
-        help="hf:ID-OR-DIR, sentence:ID-OR-DIR, clip:ID-OR-DIR, lstm:DIR, glove:FILE, ngram:CORPUS."
-    )
-    use: str | None = option(
-        None,
-        "How the model is used: prompts (zero-shot), head (logistic regression on its vectors), tuned (soft "
-        "prompts at every layer of a masked model) or tuned-embeddings (at the first). Default: prompts "
-        "where it has probabilities of words.",
-        flag="as",
-        choices=(*USES, "tuned", "tuned-embeddings"),
-    )
-    task: str = option(
-        "all",
-        "color, shape, material, cooccurrence, size: names with commas between, or all.",
-        recorded=False,
-    )
+    model: str = option(help="hf:, sentence: or clip:ID-OR-DIR, lstm:DIR, glove:FILE, ngram:CORPUS.")
+    use: str | None = option(None, _USE, flag="as", choices=(*USES, "tuned", "tuned-embeddings"))
+    task: str = option("all", f"{', '.join(TASKS)}: names with commas between, or all.", recorded=False)
 
     def check(self) -> None:
         """Raises SettingsError if a value is impossible."""
@@ -59,15 +54,8 @@ class MiningSettings:
     graphs: Path | None = option(None, "Visual Genome's scene_graphs.json or objects.json: cooccurrence.")
     text: Path | None = option(None, "Text, a sentence a line, or region_descriptions.json: all of them.")
     coda: Path | None = option(None, "CoDa's folder projects/coda/data: color, from people's ratings.")
-    subjects: Path | None = option(
-        None, "Whose nouns to look for in --text: a ViComTe release or a mined directory."
-    )
-    threshold: int | None = option(
-        None,
-        "Counts at or below it are noise. Default: color 5, material 2, shape 1, cooccurrence 8; of text 0 "
-        "and 8.",
-        low=0,
-    )
+    subjects: Path | None = option(None, "Whose nouns to look for in --text: a release or a mined directory.")
+    threshold: int | None = option(None, _THRESHOLD, low=0)
     ordered: bool = option(False, "Count co-occurring pairs in the annotators' order, as the release does.")
     window: int = option(10, "Words of text in which nouns co-occur.", low=2)
     seed: int | None = option(None, "Seed of the split; by default the split by running number.", low=0)
@@ -80,13 +68,9 @@ class MiningSettings:
         if not any(sources):
             raise SettingsError("give `attributes`, `graphs`, `text` or `coda`: something to count in")
         if sum(sources) > 1:
-            raise SettingsError(
-                "annotations, text and ratings are different sources: give a directory to each"
-            )
+            raise SettingsError("annotations, text and ratings are different: give a directory to each")
         if self.text and not self.subjects:
-            raise SettingsError(
-                "`text` needs `subjects`: a ViComTe release or a mined directory whose nouns to look for"
-            )
+            raise SettingsError("`text` needs `subjects`, a release or mined directory: its nouns are sought")
 
 
 @dataclass(frozen=True)
@@ -95,7 +79,5 @@ class DistillSettings:
 
     epochs: int = option(1, "Times that the corpus is read.", low=1)
     batch: int = option(64, "Sentences a step.", low=1)
-    learning_rate: float = option(
-        5e-5, "Learning rate at first; it falls linearly to zero.", above=0, flag="lr"
-    )
+    learning_rate: float = option(5e-5, "Learning rate at first; falls to zero.", above=0, flag="lr")
     seed: int = option(0, "Seed of the order and of the masks.", low=0)

@@ -1,5 +1,4 @@
-"""The bridge to the town: what a language model that read of its vehicles believes of their colours, as
-reporting bias grows.
+"""The bridge to the town: what a language model of its captions believes of the vehicles' colours.
 
 The town knows how each kind of vehicle is painted, and its captions omit the typical colour with a chosen
 probability. For each bias a model is trained on the captions alone, asked for the colour of every kind, and
@@ -69,35 +68,28 @@ class NeutralKinds:
         shown = np.isfinite(truth).all(axis=1)
         kept = [i for i, name in enumerate(ENTITIES) if shown[i] and name not in NAMED_BY_COLOUR]
         if len(kept) < 2:
-            raise ValueError(
-                f"{town.path} shows {len(kept)} kinds of vehicles whose names contain no colour: two are "
-                "needed, give a data set made with simtown generate --entities 20"
-            )
+            few = f"{town.path} shows {len(kept)} kinds of vehicles whose names contain no colour"
+            raise ValueError(f"{few}: two are needed, give a data set made with --entities 20")
         return NeutralKinds(tuple(ENTITIES[i] for i in kept), truth[kept])
 
     def said(self, bias: float) -> np.ndarray:
-        """(k, 12) how often each colour is expected among those that captions say of a kind: a faithful
-        reader's belief. bias: below 1.
-        """
+        """(k, 12) how often captions name each colour: a faithful reader's belief, for a bias below 1."""
         spoken = self.truth.copy()
         spoken[np.arange(len(spoken)), self.truth.argmax(axis=1)] *= 1 - bias
         return spoken / spoken.sum(axis=1, keepdims=True)
 
 
 def recovered(scorer: Scorer, names: Sequence[str]) -> np.ndarray:
-    """(t, k, 12) float64 a model's distribution over COLOURS for every kind, by each of TEMPLATES; its belief
-    is their mean.
-    """
+    """(t, k, 12) float64 a model's distribution over COLOURS for every kind, by each of TEMPLATES."""
     logprobs = elicit.by_template(scorer, TEMPLATES, names, [(colour,) for colour in COLOURS], "corrected")
     return np.exp(logprobs - np.logaddexp.reduce(logprobs, axis=2, keepdims=True))
 
 
 def measured(truth: np.ndarray, belief: np.ndarray) -> dict[str, Any]:
-    """KL(truth ‖ belief) in bits, Spearman's ρ and whether the commonest colour comes first, each with its
-    95 % interval over kinds; by group. Both (k, c).
+    """KL(truth ‖ belief) in bits, ρ, and whether the commonest colour comes first; by group. Both (k, c).
 
     The divergence leaves out kinds of a colour whose word the model does not know: theirs is infinite. "n"
-    says how many are left.
+    says how many are left. Intervals are over kinds.
     """
     each = {
         "divergence": np.asarray(entropy(truth, belief, base=2, axis=1)),
@@ -131,21 +123,13 @@ def run(
         ForeignDirectoryError: the directory holds another experiment.
     """
     if not biases or any(not 0 <= bias < 1 for bias in biases):
-        raise ValueError(
-            "`biases` lists probabilities from 0 to below 1, with commas between, such as 0,0.5,0.95"
-        )
+        raise ValueError("`biases` lists probabilities from 0 to below 1, such as 0,0.5,0.95")
     kinds = NeutralKinds.of(town)
     settings = LMSettings(epochs=epochs, vocabulary=VOCABULARY, batch=BATCH, device="cpu")
     guess = np.tile(measures.shares(kinds.truth).mean(axis=0), (len(kinds.names), 1))
-    summary: dict[str, Any] = {
-        "format": FORMAT,
-        "town": town.name,
-        "epochs": epochs,
-        "kinds": len(kinds.names),
-        "bias": {},
-        "prior": measured(kinds.truth, guess),
-        "ceiling_rho": float(measures.ceiling_rows(kinds.truth).mean()),
-    }
+    summary: dict[str, Any] = {"format": FORMAT, "town": town.name, "epochs": epochs, "bias": {}}
+    summary |= {"kinds": len(kinds.names), "prior": measured(kinds.truth, guess)}
+    summary["ceiling_rho"] = float(measures.ceiling_rows(kinds.truth).mean())
     names = ("bias", "kind", "color", "truth", "said", "recovered")
     rows: dict[str, list[Any]] = {name: [] for name in names}
     beliefs = {}
@@ -158,13 +142,11 @@ def run(
             by_template = recovered(open_scorer(f"lstm:{place / 'lm'}"), kinds.names)
             belief, captioned = by_template.mean(axis=0), kinds.said(bias)
             beliefs[bias] = belief
+            means = (float(entropy(kinds.truth, shares, base=2, axis=1).mean()) for shares in by_template)
             summary["bias"][f"{bias:g}"] = {
                 "model": measured(kinds.truth, belief),
                 "captions": measured(kinds.truth, captioned),
-                "templates": {
-                    template: float(entropy(kinds.truth, shares, base=2, axis=1).mean())
-                    for template, shares in zip(TEMPLATES, by_template, strict=True)
-                },
+                "templates": dict(zip(TEMPLATES, means, strict=True)),
                 "validation_perplexity": training["validation_perplexity"],
             }
             shape = kinds.truth.shape
@@ -179,11 +161,7 @@ def run(
 
 
 def _captions(town: Dataset, bias: float, place: Path) -> Path:
-    """The captions' file, made if need be.
-
-    Raises:
-        ForeignDirectoryError: the directory has captions of other scenes.
-    """
+    """The captions' file, made if need be. Raises ForeignDirectoryError if it holds other captions."""
     path = place / "captions.txt"
     with replacing(path) as made:
         with open(made, "wb") as file:
@@ -223,9 +201,7 @@ def table(summary: dict[str, Any]) -> str:
 def figure(
     kinds: NeutralKinds, beliefs: Mapping[float, np.ndarray], summary: dict[str, Any], path: Path
 ) -> None:
-    """Above, true against recovered shares at every bias, a point a kind and colour; below, divergence and ρ
-    as the bias grows.
-    """
+    """Above, true against recovered shares at every bias; below, divergence and ρ as the bias grows."""
     drawn = new_figure(max(2.4 * len(beliefs), 7.5), 6.6)
     halves: Any = drawn.subfigures(2, 1, height_ratios=(1, 1.1))
     upper, lower = halves

@@ -1,6 +1,4 @@
-"""What can be said of a thing: colour, shape and material with the words of each class (Table 7), and sizes
-(Table 8).
-"""
+"""What can be said of a thing: colour, shape and material by class (Table 7), and sizes (Table 8)."""
 
 from __future__ import annotations
 
@@ -63,21 +61,18 @@ RELATIONS = {relation.name: relation for relation in (COLOR, SHAPE, MATERIAL)}
 COOCCURRENCE_THRESHOLD = 8
 
 #: Sizes from the smallest, and the nouns of each.
-SIZES: dict[str, tuple[str, ...]] = {
-    name: tuple(words.split())
-    for name, words in {
-        "tiny": "ant leaf earring candle lip ear eye nose pebble shrimp pendant spoon dirt pill bee",
-        "small": "bird tomato pizza purse bowl cup mug tape plate potato bottle faucet pot knob dish book "
-        "laptop menu flower pillow clock teapot lobster duck balloon helmet hand face lemon "
-        "microphone foot towel shoe",
-        "medium": "human door dog cat window lamp chair tire tv table desk sink guitar bicycle umbrella "
-        "printer scooter pumpkin monitor bag coat vase deer horse kite",
-        "large": "elephant car tree suv pillar stairway bed minivan fireplace bus boat cheetah wall "
-        "balcony bear lion",
-        "huge": "building airplane plane clocktower tower earth pool mountain sky road house hotel tank "
-        "town city dinosaur whale school",
-    }.items()
+_NOUNS = {
+    "tiny": "ant leaf earring candle lip ear eye nose pebble shrimp pendant spoon dirt pill bee",
+    "small": "bird tomato pizza purse bowl cup mug tape plate potato bottle faucet pot knob dish book laptop "
+    "menu flower pillow clock teapot lobster duck balloon helmet hand face lemon microphone foot towel shoe",
+    "medium": "human door dog cat window lamp chair tire tv table desk sink guitar bicycle umbrella printer "
+    "scooter pumpkin monitor bag coat vase deer horse kite",
+    "large": "elephant car tree suv pillar stairway bed minivan fireplace bus boat cheetah wall balcony "
+    "bear lion",
+    "huge": "building airplane plane clocktower tower earth pool mountain sky road house hotel tank town "
+    "city dinosaur whale school",
 }
+SIZES: dict[str, tuple[str, ...]] = {size: tuple(nouns.split()) for size, nouns in _NOUNS.items()}
 
 #: Sentences for data that we mined, section 3.3's kind: [X] the subject, [Y] what is asked. The release has
 #: its own.

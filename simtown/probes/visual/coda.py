@@ -1,6 +1,4 @@
-"""CoDa (Paik et al. 2021): what people say of the colours of things, from their ratings to one distribution
-an object.
-"""
+"""CoDa (Paik et al. 2021): from people's ratings of the colours of things to one distribution an object."""
 
 from __future__ import annotations
 
@@ -19,15 +17,13 @@ FILES = ReleaseFiles("CoDa's folder projects/coda/data", {"coda": ("{}.jsonl",)}
 
 
 def labels(folder: Path) -> dict[str, np.ndarray]:
-    """{object: (11,) float64 shares of the colours} from annotations.jsonl and objects.jsonl (either may be
-    packed with gzip).
+    """{object: (11,) float64 shares of the colours} from annotations.jsonl and objects.jsonl, plain or .gz.
 
     Every rating is divided by its sum. While the rating that agrees least with an object's mean has a Kendall
     τ below 0 with it, it is left out. The mean of the others is the label.
     """
-    objects, annotations = (
-        read_text(FILES.path(folder, "coda", name)) for name in ("objects", "annotations")
-    )
+    paths = (FILES.path(folder, "coda", name) for name in ("objects", "annotations"))
+    objects, annotations = map(read_text, paths)
     ratings = defaultdict(list)
     with parsing(folder):
         names = {row["class_id"]: str(row["ngram"]) for row in _records(objects)}

@@ -1,5 +1,4 @@
-"""Knowledge distillation (section 4.2): a student that learns to say, of masked text, what a teacher says of
-it.
+"""Knowledge distillation (section 4.2): a student learns to say, of masked text, what a teacher says of it.
 
 Kullback-Leibler divergence of the student's distribution from the teacher's at every position, mean over
 sentences; temperature 1.
@@ -37,9 +36,7 @@ MASKED, DECAY, LONGEST = 0.15, 0.01, 35
 
 
 def divergence(teacher: torch.Tensor, student: torch.Tensor, real: torch.Tensor) -> torch.Tensor:
-    """KL(teacher || student) summed over real positions, per sentence. (n, t, v) logits twice, (n, t) 1 where
-    a token is.
-    """
+    """KL(teacher || student) per sentence: (n, t, v) logits twice, (n, t) 1 where a token counts."""
     a, b = teacher.log_softmax(-1), student.log_softmax(-1)
     return ((a.exp() * (a - b)).sum(-1) * real).sum() / len(real)
 
@@ -51,10 +48,7 @@ def distill(
     check(settings)
     a, b = masked_of(teacher), masked_of(student)
     if a.tokenizer.get_vocab() != b.tokenizer.get_vocab():
-        raise ValueError(
-            f"{teacher.name} and {student.name} have different vocabularies: their distributions cannot be "
-            "compared"
-        )
+        raise ValueError(f"{teacher.name} and {student.name} have different vocabularies: nothing compares")
     texts = Texts.of(b.tokenizer, list(Corpus(corpus)), LONGEST)
     if not len(texts):
         raise ValueError(f"{corpus} holds no text")
@@ -64,27 +58,19 @@ def distill(
         with quietly():
             b.model.save_pretrained(directory)
         b.tokenizer.save_pretrained(directory)
-        content = {
-            "version": __version__,
-            "teacher": without_folders(teacher.name),
-            "student": without_folders(student.name),
-            "corpus": corpus.name,
-            **asdict(settings),
-            "texts": len(texts),
-            "divergence_first": float(np.mean(losses[:20])),
-            "divergence_last": float(np.mean(losses[-20:])),
-            "seconds": perf_counter() - started,
-        }
+        names = {"teacher": without_folders(teacher.name), "student": without_folders(student.name)}
+        first, last = (float(np.mean(part)) for part in (losses[:20], losses[-20:]))
+        content = {"version": __version__, **names, "corpus": corpus.name, **asdict(settings)}
+        content |= {"texts": len(texts), "divergence_first": first, "divergence_last": last}
+        content["seconds"] = perf_counter() - started
         save_json(directory / NAME, as_json(content))
     return content
 
 
-def _train(
-    teacher: Masked, student: Masked, texts: Texts, settings: DistillSettings, title: str
-) -> list[float]:
-    """The divergence of every batch."""
+def _train(a: Masked, b: Masked, texts: Texts, settings: DistillSettings, title: str) -> list[float]:
+    """Train student b on teacher a; the divergence of every batch."""
     rng = np.random.default_rng(settings.seed)
-    model = student.model.requires_grad_(True).train()
+    model = b.model.requires_grad_(True).train()
     optimiser = torch.optim.AdamW(model.parameters(), lr=settings.learning_rate, weight_decay=DECAY)
     steps = settings.epochs * -(-len(texts) // settings.batch)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda i: max(0.0, 1 - i / steps))
@@ -92,15 +78,15 @@ def _train(
     with Progress(title) as bar, torch.random.fork_rng():
         torch.manual_seed(settings.seed)  # dropout
         bar.on_begin(steps)
-        for ids, real in _batches(student.tokenizer, texts, settings, rng):
+        for ids, real in _batches(b.tokenizer, texts, settings, rng):
             optimiser.zero_grad()
             losses.append(0.0)
             lengths = real.sum(1).numpy()
-            for rows in together(lengths, equal=teacher.sees_padding or student.sees_padding):
+            for rows in together(lengths, equal=a.sees_padding or b.sees_padding):
                 cells = (rows, slice(lengths[rows].max()))
-                shown, mask = ids[cells].to(student.device), real[cells].to(student.device)
+                shown, mask = ids[cells].to(b.device), real[cells].to(b.device)
                 with torch.no_grad():
-                    teacher_logits = teacher.model(input_ids=shown, attention_mask=mask).logits.float()
+                    teacher_logits = a.model(input_ids=shown, attention_mask=mask).logits.float()
                 student_logits = model(input_ids=shown, attention_mask=mask).logits.float()
                 loss = divergence(teacher_logits, student_logits, mask) * len(rows) / len(ids)
                 loss.backward()

@@ -35,18 +35,16 @@ from simtown.visualgenome.records import Attributes, Objects
 from simtown.visualgenome.stream import Records
 
 NAME = "mined.json"
-RECORD = RunRecord(
-    NAME, "simtown mined visual commonsense", "simtown probe visual mine", frozenset(), 1, "mined data"
-)
+_FORM = "simtown mined visual commonsense"
+RECORD = RunRecord(NAME, _FORM, "simtown probe visual mine", frozenset(), 1, "mined data")
 #: {relation: (classes, subjects, (n, c) counts)}.
 Tables = dict[str, tuple[Sequence[str], Sequence[str], np.ndarray]]
+ProgressCallback = Callable[[int], object]
 _COLUMNS = {"subject": TEXT, "train": FLAG, "gold": TEXT, "other": TEXT}
 _COLUMNS |= {"classes": INTEGERS, "counts": NUMBERS}
 
 
-def mine(
-    settings: MiningSettings, out: Path, progress: Callable[[int], object] = lambda more: None
-) -> dict[str, Any]:
+def mine(settings: MiningSettings, out: Path, progress: ProgressCallback = lambda n: None) -> dict[str, Any]:
     """Count, and write the directory; the content of mined.json.
 
     Args:
@@ -165,8 +163,7 @@ def _write(out: Path, tables: Tables, origin: dict[str, Any], seed: int | None) 
                 "counts": [row[i] for row, i in zip(counts, seen, strict=True)],
             }
             pq.write_table(pa.table(rows), directory / f"{relation}.parquet")
-            total = float(counts.sum())
-            summary = {"classes": list(classes), "subjects": len(subjects), "counted": total}
+            summary = {"classes": list(classes), "subjects": len(subjects), "counted": float(counts.sum())}
             content["relations"][relation] = summary
         RECORD.save(directory, content)
     return content

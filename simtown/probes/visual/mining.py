@@ -1,6 +1,4 @@
-"""Counting what things look like, in Visual Genome's annotations and in plain text (sections 3.1 and 3.4);
-files are streamed.
-"""
+"""Counting what things look like in annotations and in plain text (sections 3.1, 3.4), streamed."""
 
 from __future__ import annotations
 
@@ -28,16 +26,12 @@ _ALSO = {"gray": "grey"}
 BLOCK = 10_000
 #: Cells of a table of nouns by nouns at most: the paper keeps 2,108 nouns.
 MOST_CELLS = 50_000_000
+#: Gives, each time it is called, the nouns of every image in order, repeated ones included.
+Images = Callable[[], Iterable[Sequence[str]]]
 
 
 class ClassCounts:
-    """Counts of a relation's classes by subject.
-
-    Attributes:
-        relation: whose classes are counted.
-        class_of: {word: number of its class}.
-        times: {(subject, number of a class): how often}.
-    """
+    """Counts of a relation's classes by subject: {(subject, number of a class): how often}."""
 
     def __init__(self, relation: VisualRelation) -> None:
         self.relation, self.class_of = relation, relation.class_of()
@@ -48,17 +42,13 @@ class ClassCounts:
         self.times.update((subject, c) for c in classes if c is not None)
 
     def kept(self, threshold: int) -> tuple[list[str], np.ndarray]:
-        """Subjects with anything above the threshold, and their (n, c) int64 counts, cells at or under it
-        zero; in the order in which they first came.
+        """Subjects, as they first came, with counts above the threshold, and these as (n, c) int64.
 
         A class that a subject has in its name does not count: "orange", "green ball".
         """
         spelled = [(name, _ALSO.get(name, name)) for name in self.relation.classes]
-        counted = {
-            (subject, c): n
-            for (subject, c), n in self.times.items()
-            if not any(name in subject for name in spelled[c])
-        }
+        named = {(subject, c) for subject, c in self.times if any(name in subject for name in spelled[c])}
+        counted = {place: n for place, n in self.times.items() if place not in named}
         row = {subject: i for i, subject in enumerate(dict.fromkeys(subject for subject, _ in counted))}
         counts = np.zeros((len(row), len(spelled)), dtype=np.int64)
         for (subject, c), n in counted.items():
@@ -76,9 +66,7 @@ def noun_of(name: str) -> str:
 
 
 def class_in(attribute: str, words: dict[str, int]) -> int | None:
-    """Number of the class that an attribute names: "Y colored" is Y, and of several words the last counts
-    (section 3.1).
-    """
+    """Number of the class that an attribute names, by its last word; "Y colored" is Y (section 3.1)."""
     parts = plain(attribute.replace("-", " ")).split()
     while len(parts) > 1 and parts[-1] in _SUFFIXES:
         parts.pop()
@@ -98,8 +86,7 @@ def from_attributes(images: Iterable[Iterable[ImageObject]]) -> dict[str, ClassC
 
 
 def from_text(sentences: Iterable[Sequence[str]], subjects: Collection[str]) -> dict[str, ClassCounts]:
-    """{relation: counts} of sentences that say "Y X", "X is Y" or "X are Y"; of materials "X is (are) made of
-    Y".
+    """{relation: counts} of sentences that say "Y X", "X is Y" or, of materials, "X is made of Y", or "are".
 
     X is one of the subjects, in the singular or plural, of one word or more; the longest counts. Sentences
     are lower-case tokens with marks of punctuation, across which nothing is said.
@@ -141,16 +128,14 @@ class Matcher:
                 i += 1
 
 
-def cooccurrence(
-    images: Callable[[], Iterable[Sequence[str]]], threshold: int, *, ordered: bool = False
-) -> tuple[list[str], np.ndarray]:
+def cooccurrence(images: Images, threshold: int, *, ordered: bool = False) -> tuple[list[str], np.ndarray]:
     """Nouns that are seen together in more than `threshold` images, and their (n, n) int64 counts of images.
 
     The images are read twice: a noun in too few images can be in no pair, and is left out before pairs are
     counted.
 
     Args:
-        images: gives, each time it is called, the nouns of every image in order, repeated ones included.
+        images: is called twice.
         threshold: images in which two nouns must be seen together, and one more.
         ordered: count a pair only as (the one that stands first in its record, the other), as the release
             does, so that rows depend on the annotators' order; otherwise the counts are symmetric.
@@ -174,10 +159,8 @@ def cooccurrence(
     counts.eliminate_zeros()
     used = np.unique(np.concatenate(counts.nonzero()))
     if len(used) ** 2 > MOST_CELLS:
-        raise ValueError(
-            f"{len(used):,} nouns are seen together more often than the threshold, too many for a table: "
-            "raise `threshold`"
-        )
+        many = f"{len(used):,} nouns are seen together more often than the threshold"
+        raise ValueError(f"{many}, too many for a table: raise `threshold`")
     return [frequent[i] for i in used], counts[used][:, used].toarray()
 
 
@@ -187,9 +170,7 @@ def _pairs(nouns: list[int]) -> np.ndarray:
 
 
 def windows(sentences: Iterable[Sequence[str]], nouns: Collection[str], width: int) -> Iterator[list[str]]:
-    """The nouns of every stretch of `width` words, so that text can stand for images: sentences are cut, none
-    is counted twice.
-    """
+    """The nouns of every stretch of `width` words of a sentence, so that text can stand for images."""
     matcher = Matcher(nouns)
     for tokens in sentences:
         begins = [i for i, token in enumerate(tokens) if is_word(token)][::width]

@@ -1,5 +1,4 @@
-"""Reading ViComTe as Zhang et al. (2022) released it: a clone of their repository, or its data folders side
-by side.
+"""Reading ViComTe as Zhang et al. (2022) released it: a clone, or its data folders side by side.
 
 :data:`FILES` lists where each kind of file lies in either. Any file may be packed with gzip.
 """
@@ -19,24 +18,18 @@ from simtown.probes.visual.classes import RELATIONS, SIZES
 
 #: CoDa's classes in the release: the colours but for silver.
 CODA_CLASSES = tuple(c for c in RELATIONS["color"].classes if c != "silver")
-#: Where the files lie: first in a clone, then with the data folders side by side.
+_DIST = "distributions/{}-dist"
+#: Where the files lie, first in a clone, then with the data folders side by side: counts of classes by
+#: subject and CoDa's labels; subjects with the best class and a wrong one, by split and group; words of the
+#: classes; nouns by size; templates; the paper's own results.
 FILES = ReleaseFiles(
     "github.com/ChenyuHeidiZhang/VL-commonsense",
     {
-        # counts of classes by subject; CoDa's labels
-        "distributions": (
-            "mine-data/distributions/{}-dist.jsonl",
-            "distributions/{}-dist.json",
-            "distributions/{}-dist.jsonl",
-        ),
-        # subjects with the best class and a wrong one, by split and group
+        "distributions": (f"mine-data/{_DIST}.jsonl", f"{_DIST}.json", f"{_DIST}.jsonl"),
         "pairs": ("mine-data/db/{}.jsonl", "db/{}.jsonl"),
-        # words of the classes; nouns by size
         "words": ("mine-data/words/{}-words.txt", "words/{}-words.txt"),
         "sizes": ("mine-data/size_db/{}-words.txt", "size_db/{}-words.txt"),
-        # templates
         "prompts": ("soft-prompts/prompts/vl/{}.jsonl", "prompts/{}.jsonl"),
-        # the paper's own results
         "results": ("{}.csv", "soft-prompts/{}.csv", "probing/{}.csv", "reference-results/{}.csv"),
     },
 )

@@ -1,6 +1,4 @@
-"""Sizes (section 4.3): does a model put smaller nouns before larger ones, in sentences and along an adjective
-scale?
-"""
+"""Sizes (section 4.3): does a model put smaller nouns before larger ones, in sentences and in vectors?"""
 
 from __future__ import annotations
 
@@ -35,13 +33,9 @@ UNREAD = ("huge",)
 
 
 class Sizes:
-    """Nouns with their sizes.
+    """Nouns by size, from the smallest, and sentences by "larger" and "smaller".
 
     Attributes:
-        table: {size: nouns}, from the smallest.
-        templates: {"larger" or "smaller": sentences}.
-        names: of the sizes.
-        nouns: (c) names.
         size: (c,) int64, each noun's size, from 0.
         subjects: (s,) int64 numbers of the nouns that are asked about.
     """
@@ -66,8 +60,7 @@ class Sizes:
 
 
 def rank_partition(sizes: Sizes, scores: np.ndarray, way: Way, direction: Direction) -> np.ndarray:
-    """(s,) share of nouns that stand where they should, for every subject [X] of "[X] is larger (smaller)
-    than [Y]".
+    """(s,) share of nouns that stand where they should, for each subject X of "X is larger (smaller) than Y".
 
     With n nouns larger than X and m smaller: the mean of two overlaps, of the ranking's top with one set and
     of its bottom with the other. What fits behind "larger than" is *smaller* than X, so the corrected
@@ -93,25 +86,19 @@ def rank_partition(sizes: Sizes, scores: np.ndarray, way: Way, direction: Direct
 
 
 def limits(sizes: Sizes, direction: Direction) -> dict[str, tuple[float, float]]:
-    """{"chance", "perfect"}: (larger, smaller) rank partition of a random order (its expectation), and of one
-    that knows all sizes.
-    """
+    """{"chance", "perfect"}: (larger, smaller) rank partition of a random order, and of the right one."""
     larger, smaller = sizes.larger_and_smaller()
     chance = float((larger | smaller).mean() / 2)
     by_size = np.tile(sizes.size.astype(float), (len(sizes.subjects), 1))
-    # the smallest first behind "larger than", the largest first behind "smaller than"
-    perfect = (
-        float(rank_partition(sizes, -by_size, "larger", direction).mean()),
-        float(rank_partition(sizes, by_size, "smaller", direction).mean()),
-    )
-    return {"chance": (chance, chance), "perfect": perfect}
+    smallest_first = float(rank_partition(sizes, -by_size, "larger", direction).mean())
+    largest_first = float(rank_partition(sizes, by_size, "smaller", direction).mean())
+    return {"chance": (chance, chance), "perfect": (smallest_first, largest_first)}
 
 
 def released_limits(
     table: Mapping[str, Sequence[str]], subjects: Sequence[Sequence[str]]
 ) -> dict[str, tuple[float, ...]]:
-    """{"chance", "perfect", "reversed"}: bounds of the metric that the released program computes, which Table
-    4 prints.
+    """{"chance", "perfect", "reversed"}: bounds of the released program's metric, which Table 4 prints.
 
     It is not the one that the paper describes. For the subject of each test pair it ranks the n larger and m
     smaller nouns alone, without those of :data:`UNREAD`. Behind "larger than" it wants the n larger ones
@@ -185,9 +172,7 @@ def ask(request: TaskRequest) -> TaskResult:
             summary["projection"] = {**asdict(correlation), "ceiling": float(ceiling)}
             add("projection", known, scores)
     if not rows["noun"]:
-        raise UnableError(
-            f"{scorer.name} has neither probabilities of words nor vectors of 'small', 'large' and the nouns"
-        )
+        raise UnableError(f"{scorer.name} has neither probabilities nor vectors of 'small', 'large', nouns")
     return TaskResult(rows, summary)
 
 
@@ -208,9 +193,8 @@ def lines(summary: Mapping[str, Any]) -> list[dict[str, str]]:
         rows.append((name, str(numbers["n"]), mean_text(numbers, spread=True), *bounds))
     if numbers := summary.get("projection"):
         score = f"{share_text(numbers['rho'])} (p = {numbers['p']:.2g})"
-        rows.append(
-            ("projection ρ with size", str(numbers["n"]), score, "0.0", share_text(numbers["ceiling"]))
-        )
+        bounds = "0.0", share_text(numbers["ceiling"])
+        rows.append(("projection ρ with size", str(numbers["n"]), score, *bounds))
     columns = ("task", "mode", "n", "score", "prior", "ceiling")
     return [dict(zip(columns, ("size", *row), strict=True)) for row in rows]
 

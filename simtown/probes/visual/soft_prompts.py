@@ -37,17 +37,11 @@ HELD_OUT = 10
 
 
 def masked_of(scorer: Scorer) -> Masked:
-    """The masked model behind a scorer.
-
-    Raises:
-        UnableError: the scorer is of another kind.
-    """
+    """The masked model behind a scorer. Raises UnableError for a scorer of another kind."""
     inner = scorer.uncached()
     if not isinstance(inner, Masked):
-        raise UnableError(
-            f"{scorer.name} is not a masked language model: soft prompts and distillation need one, such as "
-            "hf:bert-base-uncased"
-        )
+        needed = "soft prompts and distillation need one, such as hf:bert-base-uncased"
+        raise UnableError(f"{scorer.name} is not a masked language model: {needed}")
     return inner
 
 
@@ -95,19 +89,12 @@ def rows(scorer: Masked, template: str, subjects: Sequence[str]) -> PromptRows:
 
 
 def _layers(model: Any) -> list[Any]:
-    """The layers of a transformer, in order.
-
-    Raises:
-        UnableError: they are not found, or are one module used again and again.
-    """
+    """The layers of a transformer, in order, of which each is a module of its own."""
     for part in ("encoder", "transformer"):
         layers = getattr(getattr(model.base_model, part, None), "layer", None)
         if layers is not None:
             return list(layers)
-    raise UnableError(
-        "this model shares weights between its layers, or has layers of an unknown kind: give "
-        "`use=tuned-embeddings`"
-    )
+    raise UnableError("this model's layers share weights or are of unknown kind: give `use=tuned-embeddings`")
 
 
 class Mixture(torch.nn.Module):
@@ -128,16 +115,13 @@ class Mixture(torch.nn.Module):
         self._layers = _layers(scorer.model) if deep else []
         self.rows = [rows(scorer, template, data.subjects) for template in data.templates]
         layers, size = max(len(self._layers), 1), scorer.model.get_input_embeddings().embedding_dim
-        self.offsets = torch.nn.ParameterList(
-            [torch.zeros(layers, these.own.shape[1], size, device=scorer.device) for these in self.rows]
-        )
+        shapes = [(layers, these.own.shape[1], size) for these in self.rows]
+        self.offsets = torch.nn.ParameterList([torch.zeros(s, device=scorer.device) for s in shapes])
         weights = torch.full((len(self.rows),), -float(np.log(len(self.rows))), device=scorer.device)
         self.register_buffer("log_weights", weights)
 
     def forward(self, which: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
-        """(n, c) log-probability of the mixture about some subjects, and (t, n, c) of each template with its
-        weight.
-        """
+        """(n, c) log-probability of the mixture, and (t, n, c) of each template with its weight."""
         by_template = []
         for number, these in enumerate(self.rows):
             lengths = these.real[which].sum(1).cpu().numpy()
@@ -189,8 +173,7 @@ def tune(
     save: Path | None = None,
     progress: Callable[[int], object] = lambda more: None,
 ) -> tuple[ItemAnswers, dict[str, Any]]:
-    """Prompts tuned on the train subjects' best classes, and what their mixture says of the test; notes with
-    the losses by pass.
+    """What a mixture of prompts, tuned on the train subjects, says of the test; notes with losses by pass.
 
     Args:
         scorer: a masked language model.
@@ -203,10 +186,8 @@ def tune(
     mixture = Mixture(masked_of(scorer), data, deep)
     unknown = [data.classes[g] for g in np.unique(data.gold[data.train]) if not mixture.members[g]]
     if unknown:
-        raise ValueError(
-            f"{scorer.name} does not know the word '{unknown[0]}', the right answer for some train "
-            "subjects: give another model"
-        )
+        problem = f"{scorer.name} does not know the word '{unknown[0]}', right for some train subjects"
+        raise ValueError(f"{problem}: give another model")
     history = _learn(mixture, data, np.random.default_rng(seed), progress)
     if save is not None:
         with replacing(save) as temporary:

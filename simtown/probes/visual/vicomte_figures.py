@@ -17,6 +17,9 @@ from simtown.probes.visual.sizes import PROJECTED
 from simtown.probes.visual.vicomte_numbers import COLUMNS, TABLE9
 from simtown.probes.visual.vicomte_tables import against_coda
 
+#: A model, whether it is tuned, and its label.
+Condition = tuple[str, bool, str]
+
 
 def figure2(release: VisualRelease, path: Path) -> None:
     """ρ of models with CoDa, Visual Genome and Wikipedia colours, best template, as released: a heat map."""
@@ -71,12 +74,8 @@ def figure5(release: VisualRelease, path: Path) -> None:
     save_figure(figure, path)
 
 
-def _change_figure(
-    first: tuple[str, bool, str], second: tuple[str, bool, str], release: VisualRelease, path: Path
-) -> None:
-    """ρ of each relation's first ten test subjects under two conditions (model, tuned, label), a line a
-    subject.
-    """
+def _change_figure(first: Condition, second: Condition, release: VisualRelease, path: Path) -> None:
+    """ρ of each relation's first ten test subjects under two conditions, a line a subject."""
     rho_of = release.by_subject()
     figure, panels = canvas(len(COLUMNS), 3.4 * len(COLUMNS), 3.8)
     for panel, relation in zip(panels, COLUMNS, strict=True):
@@ -102,18 +101,13 @@ def _change_figure(
 
 
 def apart(values: Sequence[float], least: float) -> list[float]:
-    """Ascending values moved until each is at least so far above the one before; those that touch stay around
-    their mean.
-    """
+    """Ascending values moved until each is `least` above the one before; those that touch keep their mean."""
     clusters: list[list[float]] = []
     for value in values:
-        clusters.append([value])
-        while (
-            len(clusters) > 1
-            and np.mean(clusters[-1]) - np.mean(clusters[-2])
-            < least * (len(clusters[-1]) + len(clusters[-2])) / 2
-        ):
-            clusters[-2:] = [clusters[-2] + clusters[-1]]
+        last = [value]
+        while clusters and np.mean(last) - np.mean(below := clusters[-1]) < least * len(below + last) / 2:
+            last = clusters.pop() + last
+        clusters.append(last)
     return [float(np.mean(c)) + (i - (len(c) - 1) / 2) * least for c in clusters for i in range(len(c))]
 
 

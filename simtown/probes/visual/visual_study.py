@@ -28,9 +28,8 @@ def items(source: Path, settings: VisualSettings) -> dict[str, ItemSet | Sizes]:
     """The items of the tasks that the settings name and the data has."""
     data = open_data(source)
     tasks = settings.task_names if settings.task != "all" else [t for t in TASKS if t in data.tasks()]
-    templates: dict[str, Any] = (
-        {way: data.templates(f"size_{way}") for way in WAYS} if "size" in tasks else {}
-    )
+    ways = WAYS if "size" in tasks else ()
+    templates: dict[str, Any] = {way: data.templates(f"size_{way}") for way in ways}
     return {t: Sizes(data.sizes(), templates) if t == "size" else data.dataset(t) for t in tasks}
 
 

@@ -43,16 +43,14 @@ def target(name: str, array: Any, shape: tuple[int, ...], dtype: Any) -> Target:
         address, readonly, *has = _imported(array)  # type: ignore[assignment]
         stream = None
     else:
-        raise ValueError(
-            f"{name} is not an array on a card: give a tensor of PyTorch or CuPy, or another with __dlpack__"
-        )
+        remedy = "give a tensor of PyTorch or CuPy, or another with __dlpack__"
+        raise ValueError(f"{name} is not an array on a card: {remedy}")
     expected = np.dtype(dtype)
     if has[0] != shape or has[1] != expected:
         raise ValueError(f"{name} is {has[1]} {has[0]}, and {expected} {shape} is needed")
     if readonly or (has[2] is not None and tuple(has[2]) != _strides(shape, expected.itemsize)):
-        raise ValueError(
-            f"{name} cannot be written to as a whole: give an array in C order that may be changed"
-        )
+        remedy = "give an array in C order that may be changed"
+        raise ValueError(f"{name} cannot be written to as a whole: {remedy}")
     return Target(int(address), _stream(array, stream))
 
 
@@ -72,21 +70,14 @@ def _stream(array: Any, stream_number: int | None) -> int:
 
 
 # DLPack's structs (dlpack.h of version 0.8: what every library exchanges)
+_Sizes = ctypes.POINTER(ctypes.c_int64)
+_DEVICE = (("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32))
+_TYPE = (("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16))
+_LAYOUT = (("shape", _Sizes), ("strides", _Sizes), ("byte_offset", ctypes.c_uint64))
 
 
 class _Tensor(ctypes.Structure):
-    _fields_ = (
-        ("data", ctypes.c_void_p),
-        ("device_type", ctypes.c_int32),
-        ("device_id", ctypes.c_int32),
-        ("ndim", ctypes.c_int32),
-        ("code", ctypes.c_uint8),
-        ("bits", ctypes.c_uint8),
-        ("lanes", ctypes.c_uint16),
-        ("shape", ctypes.POINTER(ctypes.c_int64)),
-        ("strides", ctypes.POINTER(ctypes.c_int64)),
-        ("byte_offset", ctypes.c_uint64),
-    )
+    _fields_ = (*_DEVICE, ("ndim", ctypes.c_int32), *_TYPE, *_LAYOUT)
 
 
 class _Managed(ctypes.Structure):
@@ -115,13 +106,8 @@ def _imported(array: Any) -> tuple[int, bool, tuple[int, ...], np.dtype[Any], tu
     axes = range(tensor.ndim)
     dtype = np.dtype(f"{kind}{tensor.bits // 8}")
     strides = tuple(tensor.strides[axis] * dtype.itemsize for axis in axes) if tensor.strides else None
-    return (
-        (tensor.data or 0) + tensor.byte_offset,
-        False,
-        tuple(tensor.shape[axis] for axis in axes),
-        dtype,
-        strides,
-    )
+    address, shape = (tensor.data or 0) + tensor.byte_offset, tuple(tensor.shape[axis] for axis in axes)
+    return address, False, shape, dtype, strides
 
 
 class CardArray:
@@ -148,14 +134,8 @@ class CardArray:
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        return {
-            "version": 3,
-            "shape": self.shape,
-            "typestr": self.dtype.str,
-            "data": (self._address, False),
-            "strides": None,
-            "stream": None,
-        }
+        kind = {"version": 3, "shape": self.shape, "typestr": self.dtype.str}
+        return {**kind, "data": (self._address, False), "strides": None, "stream": None}
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return self._kind
@@ -167,9 +147,8 @@ class CardArray:
         """
         managed, shape = _Managed(), (ctypes.c_int64 * len(self.shape))(*self.shape)
         code = _FLOAT if self.dtype.kind == "f" else _UNSIGNED
-        managed.tensor = _Tensor(
-            self._address, *self._kind, len(shape), code, 8 * self.dtype.itemsize, 1, shape, None, 0
-        )
+        kind = (len(shape), code, 8 * self.dtype.itemsize, 1)
+        managed.tensor = _Tensor(self._address, *self._kind, *kind, shape, None, 0)
         address = ctypes.addressof(managed)
         managed.deleter = _Deleter(lambda _: _exported.pop(address, None) and None)
         _exported[address] = (self, managed, shape)
@@ -184,7 +163,6 @@ _exported: dict[int, tuple[Any, ...]] = {}
 def _unused(capsule: int) -> None:
     """A capsule goes: if nobody took what is in it, it goes too."""
     if _python.PyCapsule_IsValid(capsule, b"dltensor"):
-        pointer = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)(
-            ("PyCapsule_GetPointer", _python)
-        )
+        kind = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)
+        pointer = kind(("PyCapsule_GetPointer", _python))
         _exported.pop(int(pointer(capsule, b"dltensor")), None)

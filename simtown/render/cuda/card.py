@@ -15,8 +15,7 @@ from simtown.render.frames import CardError
 #: Cards older than this have too little shared memory for a block of `draw`.
 OLDEST = (8, 0)
 _OUT_OF_MEMORY, _NO_DEVICE = 2, 100
-#: The driver is older than what asks it: insufficient driver, system driver mismatch, unsupported PTX
-#: version.
+#: Insufficient driver, system driver mismatch, unsupported PTX version.
 _TOO_OLD = (35, 803, 222)
 
 
@@ -47,9 +46,8 @@ class _Driver:
         try:
             from cuda.bindings import driver, nvrtc
         except ImportError as error:
-            raise CardError(
-                f"drawing on a card needs cuda-core and cuda-bindings ({error}): {how_to_install('cuda')}"
-            ) from error
+            missing = f"drawing on a card needs cuda-core and cuda-bindings ({error})"
+            raise CardError(f"{missing}: {how_to_install('cuda')}") from error
         self.names = driver
         try:
             driver.cuInit(0)
@@ -57,14 +55,9 @@ class _Driver:
             raise CardError("there is no CUDA driver on this machine: install one") from error
         self.call(driver.cuInit, 0)
         self.device = self.call(driver.cuDeviceGet, number)
-        major, minor = (
-            self.call(
-                driver.cuDeviceGetAttribute,
-                getattr(driver.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_{part}"),
-                self.device,
-            )
-            for part in ("MAJOR", "MINOR")
-        )
+        known, name = driver.CUdevice_attribute, "CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY"
+        parts = [getattr(known, f"{name}_{part}") for part in ("MAJOR", "MINOR")]
+        major, minor = (self.call(driver.cuDeviceGetAttribute, part, self.device) for part in parts)
         model = self.call(driver.cuDeviceGetName, 128, self.device).split(b"\0")[0].decode()
         version = self.call(driver.cuDriverGetVersion)
         self.arch = _architecture(model, (major, minor), version // 1000, nvrtc)
@@ -82,9 +75,8 @@ class _Driver:
 def _error(code: int, name: str) -> CardError:
     """What an error of CUDA means, and what to do."""
     if code == _OUT_OF_MEMORY:
-        return CardMemoryError(
-            "the card's memory is full: end other programs that use it, or draw fewer pictures at once"
-        )
+        remedy = "end other programs that use it, or draw fewer pictures at once"
+        return CardMemoryError(f"the card's memory is full: {remedy}")
     if code == _NO_DEVICE:
         return CardError("there is no graphics card that CUDA can use on this machine")
     if code in _TOO_OLD:
@@ -125,10 +117,9 @@ class Card:
         function = self._call(driver.cuModuleGetFunction, module, name.encode())
         if most_shared:
             attribute = driver.CUfunction_attribute
-            for which, value in (
-                (attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, most_shared),
-                (attribute.CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 100),
-            ):
+            size = attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+            share = attribute.CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT
+            for which, value in ((size, most_shared), (share, 100)):
                 self._call(driver.cuFuncSetAttribute, function, which, value)
         return function
 
@@ -213,25 +204,20 @@ def _architecture(model: str, capability: tuple[int, int], driver: int, nvrtc: A
     Raises CardError.
     """
     if capability < OLDEST:
-        raise CardError(
-            f"the card {model} is too old: it has compute capability {capability[0]}.{capability[1]}, "
-            f"and {OLDEST[0]}.{OLDEST[1]} is needed"
-        )
+        has, needed = (".".join(map(str, version)) for version in (capability, OLDEST))
+        raise CardError(f"the card {model} is too old: it has compute capability {has}; {needed} is needed")
     try:
         version, supported = nvrtc.nvrtcVersion(), nvrtc.nvrtcGetSupportedArchs()
     except Exception as error:  # the bindings' own, when they find no library
         raise CardError(f"CUDA's compiler NVRTC is not installed: {how_to_install('cuda')}") from error
     (_, major, minor), (_, architectures) = version, supported
     if driver < major:
-        raise CardError(
-            f"the graphics driver knows CUDA {driver}, and CUDA's compiler is {major}.{minor}: "
-            "update the driver"
-        )
+        compiled = f"CUDA's compiler is {major}.{minor}"
+        raise CardError(f"the graphics driver knows CUDA {driver}, and {compiled}: update the driver")
     alike = [arch for arch in architectures if arch // 10 == capability[0] and arch % 10 <= capability[1]]
     if not alike:
-        raise CardError(
-            f"CUDA's compiler {major}.{minor} does not know the card {model}: update nvidia-cuda-nvrtc"
-        )
+        remedy = "update nvidia-cuda-nvrtc"
+        raise CardError(f"CUDA's compiler {major}.{minor} does not know the card {model}: {remedy}")
     return f"sm_{max(alike)}"
 
 

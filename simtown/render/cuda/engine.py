@@ -19,7 +19,7 @@ from simtown.render.cuda.arrays import CardArray, Target, target
 from simtown.render.cuda.card import Card, CardMemoryError
 from simtown.render.cuda.compiler import STAGES
 from simtown.render.cuda.lane import Lane, shared_bytes
-from simtown.render.cuda.layout import BAND, Size
+from simtown.render.cuda.layout import BAND, Shaped, Size
 from simtown.render.frames import CardError, CardWarning, Frames, check_card_size
 from simtown.render.instances import check_slots
 from simtown.render.raster import Raster, TooManyTrianglesError
@@ -28,6 +28,10 @@ from simtown.scenes.scene import SceneBatch, check_focal
 #: Scenes of a launch of 128 x 128 pixels, fewer of larger pictures. Larger launches are faster, and each of
 #: the lanes needs 1.2 MB a scene: measured in docs/performance.md.
 LAUNCH = 256
+
+
+_Begin = Callable[[Lane, slice, Size], None]
+_End = Callable[[Lane, slice], None]
 
 
 @dataclass
@@ -72,9 +76,8 @@ class Cuda:
         self._most = 1 << 30  # scenes of a launch for which there was memory
         self._lock = threading.Lock()
         self._processor: Raster | None = None
-        kernels = {
-            name: self.card.kernel(name, shared_bytes(BAND) if name == "draw" else 0) for name in STAGES
-        }
+        shared = {name: shared_bytes(BAND) if name == "draw" else 0 for name in STAGES}
+        kernels = {name: self.card.kernel(name, most) for name, most in shared.items()}
         town, address, self._town_bytes = _send_town(self.card)
         self._lanes = [Lane(self.card, kernels, town) for _ in range(lanes)]
         self._events: dict[int, Any] = {}  # by the number of the stream on which they are recorded
@@ -139,32 +142,20 @@ class Cuda:
         if len(rgb.shape) != 4:
             raise ValueError(f"rgb has the shape {tuple(rgb.shape)}, and (n, height, width, 3) is needed")
         n, (height, width) = len(batch), rgb.shape[1:3]
-        shapes = {
-            "rgb": ((n, height, width, 3), np.uint8),
-            "depth": ((n, height, width), np.float32),
-            "ids": ((n, height, width), np.uint8),
-        }
-        arrays = {
-            name: array for name, array in (("rgb", rgb), ("depth", depth), ("ids", ids)) if array is not None
-        }
+        shapes = _shapes(n, width, height)
+        given = {"rgb": rgb, "depth": depth, "ids": ids}
+        arrays = {name: array for name, array in given.items() if array is not None}
         if len(arrays) == 2:
             raise ValueError("depth and ids are drawn together: give arrays for both or for neither")
         targets = {name: target(name, array, *shapes[name]) for name, array in arrays.items()}
         _check(batch, width, height)
         if not n:
             return
-        sizes = {
-            name: math.prod(shapes[name][0][1:]) * np.dtype(shapes[name][1]).itemsize for name in targets
-        }
+        sizes = {name: layout.size_in_bytes(shapes[name][0][1:], shapes[name][1]) for name in targets}
 
         def begin(lane: Lane, rows: slice, size: Size) -> None:
-            lane.begin(
-                batch,
-                rows,
-                size,
-                {name: place.address + rows.start * sizes[name] for name, place in targets.items()},
-                before,
-            )
+            places = {name: place.address + rows.start * sizes[name] for name, place in targets.items()}
+            lane.begin(batch, rows, size, places, before)
             self.card.record(lane.done, lane.stream)
 
         def end(lane: Lane, rows: slice) -> None:
@@ -201,14 +192,10 @@ class Cuda:
         return frames
 
     def blank(self, n: int, width: int, height: int, geometry: bool = True) -> CardFrames:
-        """Arrays on the card for n pictures, which hold no values yet.
-
-        Raises CardError if they do not fit.
-        """
-        shape = (n, height, width)
-        kinds: dict[str, tuple[tuple[int, ...], Any]] = {"rgb": ((*shape, 3), np.uint8)}
-        if geometry:
-            kinds |= {"depth": (shape, np.float32), "ids": (shape, np.uint8)}
+        """Arrays on the card for n pictures, without values yet. Raises CardError if they do not fit."""
+        kinds = _shapes(n, width, height)
+        if not geometry:
+            kinds = {"rgb": kinds["rgb"]}
         with self._lock:
             self.card.use()
             return CardFrames(**{name: self._array(*kind) for name, kind in kinds.items()})
@@ -249,19 +236,10 @@ class Cuda:
         for name, place in targets.items():
             number = self.card.device_of(place.address)
             if number != self.card.kind[1]:
-                raise ValueError(
-                    f"{name} lies on card {number}, and card {self.card.kind[1]} draws: "
-                    "give arrays on that card"
-                )
+                where = f"{name} lies on card {number}, and card {self.card.kind[1]} draws"
+                raise ValueError(f"{where}: give arrays on that card")
 
-    def _in_lanes(
-        self,
-        batch: SceneBatch,
-        width: int,
-        height: int,
-        begin: Callable[[Lane, slice, Size], None],
-        end: Callable[[Lane, slice], None],
-    ) -> list[Lane]:
+    def _in_lanes(self, batch: SceneBatch, width: int, height: int, begin: _Begin, end: _End) -> list[Lane]:
         """Draw a batch in launches, in turn in all lanes; returns the lanes that were used.
 
         Each launch ends before its lane begins the next one. If memory does not suffice, it goes on with
@@ -307,16 +285,11 @@ class Cuda:
         for lane in self._lanes:
             lane.forget()
         if scenes == 1:
-            raise CardError(
-                "the card has too little free memory for one scene: end other programs that use it, "
-                "or use `device=cpu`"
-            )
+            remedy = "end other programs that use it, or use `device=cpu`"
+            raise CardError(f"the card has too little free memory for one scene: {remedy}")
         self._most = scenes // 2
-        warnings.warn(
-            f"the card's memory is full: from now on it draws {self._most} scenes at once",
-            CardWarning,
-            stacklevel=4,
-        )
+        problem = f"the card's memory is full: from now on it draws {self._most} scenes at once"
+        warnings.warn(problem, CardWarning, stacklevel=4)
 
     def _drawn_here(
         self, batch: SceneBatch, scene: int, width: int, height: int, geometry: bool = True
@@ -337,6 +310,12 @@ def _check(batch: SceneBatch, width: int, height: int) -> None:
     check_card_size(width, height)
     check_slots(batch.entity.shape[1], batch.prop.shape[1])
     check_focal(batch)
+
+
+def _shapes(n: int, width: int, height: int) -> dict[str, Shaped]:
+    """Shapes and types of the pictures of n scenes."""
+    shape, byte = (n, height, width), np.dtype(np.uint8)
+    return {"rgb": ((*shape, 3), byte), "depth": (shape, np.dtype(np.float32)), "ids": (shape, byte)}
 
 
 def _one_behind_the_other(sizes: dict[str, int], count: int) -> tuple[dict[str, int], int]:

@@ -18,14 +18,11 @@ from simtown.scenes.scene import SceneBatch
 
 #: Rows of pixels of a block of `overlay`.
 OVERLAID = 64
-#: Layouts that a lane keeps; a program that draws batches of ever other sizes does not fill the memory with
-#: them.
+#: Layouts that a lane keeps, so that batches of ever other sizes do not fill the memory with them.
 MOST_PLANS = 64
 #: Numbers of a job that are those of its size.
-_COUNTS = (
-    *("vehicles", "props", "slots", "width", "height"),
-    *("most_faces", "most_pieces", "most_larges", "ground_faces"),
-)
+_COUNTS = ("vehicles", "props", "slots", "width", "height", "ground_faces")
+_MOST = ("most_faces", "most_pieces", "most_larges")
 
 
 def shared_bytes(height: int) -> int:
@@ -41,10 +38,10 @@ class _Plan:
     ) -> None:
         self.job, self.bytes = job, sent
         self.failed = int(job["failed"])
-        self.columns = [
-            (name, staging[columns[name] :][: layout.size_in_bytes(shape, kind)].view(kind).reshape(shape))
-            for name, (shape, kind) in layout.columns(size).items()
-        ]
+        self.columns: list[tuple[str, np.ndarray]] = []
+        for name, (shape, kind) in layout.columns(size).items():
+            column = staging[columns[name] :][: layout.size_in_bytes(shape, kind)]
+            self.columns.append((name, column.view(kind).reshape(shape)))
         n, strips, bands = size.scenes, -(-size.width // STRIP), -(-size.height // BAND)
         self.setup, self.arrange = Launch((n, 1, 1), 128), Launch((n, 1, 1), 256)
         self.draw = Launch((strips, bands, n), 256, shared_bytes(size.height))
@@ -196,7 +193,7 @@ class Lane:
                 job[name] = base + offset
             for name, (shape, kind) in layout.work(size).items():
                 job[name] = self.memory(name, layout.size_in_bytes(shape, kind))
-            for name in _COUNTS:
+            for name in _COUNTS + _MOST:
                 job[name] = getattr(size, name)
             job["scenes"], job["lamps"] = size.scenes, size.most_lamps
             staged = staging[: JOB.itemsize].view(JOB).reshape(())

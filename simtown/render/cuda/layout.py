@@ -30,74 +30,40 @@ LIGHT_STRIDE, VIEW_STRIDE, MOST_EDGES = 48, 16, 16
 
 def _struct(**kinds: Any) -> np.dtype[Any]:
     """A C struct of these fields: a type, or a type and how many of it."""
-    return np.dtype(
-        [(name, *kind) if isinstance(kind, tuple) else (name, kind) for name, kind in kinds.items()],
-        align=True,
-    )
-
-
-def _pointers(names: str) -> dict[str, Any]:
-    return dict.fromkeys(names.split(), "u8")
+    rows = [(name, *kind) if isinstance(kind, tuple) else (name, kind) for name, kind in kinds.items()]
+    return np.dtype(rows, align=True)
 
 
 def _numbers(kind: str, names: str) -> dict[str, Any]:
     return dict.fromkeys(names.split(), kind)
 
 
-TOWN = _struct(
-    **_pointers(
-        "vertices triangles normals triangle_start hull hull_start lamps lamp_start radius girths bases "
-        "roles own_paint in_pose palette kinds tints looks"
-    ),
-    **_numbers("i4", "entities meshes materials poses"),
+_TOWN = (
+    "vertices triangles normals triangle_start hull hull_start lamps lamp_start radius girths bases roles "
+    "own_paint in_pose palette kinds tints looks"
 )
-PLACE = _struct(
-    matrix=("f4", 12),
-    eye=("f4", 3),
-    sun=("f4", 3),
-    pose=("f4", 6),
-    mesh="i4",
-    look="u4",
-    pad=("u4", 2),
-)
-ROW = _struct(
-    **_numbers("f4", "depth air x y dx dy"),
-    **_numbers("u4", "sky_rg sky_b cloud_rg cloud_b under_rg under_b"),
-)
+TOWN = _struct(**_numbers("u8", _TOWN), **_numbers("i4", "entities meshes materials poses"))
+_PLACED: dict[str, Any] = {"matrix": ("f4", 12), "eye": ("f4", 3), "sun": ("f4", 3), "pose": ("f4", 6)}
+PLACE = _struct(**_PLACED, mesh="i4", look="u4", pad=("u4", 2))
+_SKY = _numbers("u4", "sky_rg sky_b cloud_rg cloud_b under_rg under_b")
+ROW = _struct(**_numbers("f4", "depth air x y dx dy"), **_SKY)
 SHAPE = _struct(**_numbers("i2", "top bottom left right"), **_numbers("i4", "number edges"))
 CONTACT = _struct(**_numbers("f4", "x y c s half_u half_v strength pad"))
 POOL = _struct(**_numbers("f4", "x y c s along across"), **_numbers("u4", "rg b"))
 HALO = _struct(**_numbers("f4", "x y radius depth r g b pad"))
 BOX = _struct(**_numbers("i2", "left right top bottom"))
-RECORD = _struct(
-    e=("i4", 3),
-    **_numbers("u4", "value step_x step_y"),
-    **_numbers("i2", "ax ay bx by"),
-    inverse=("f4", 3),
-    **_numbers("u2", "tag pad"),
-)
-LARGE = _struct(
-    e=("i8", 3),
-    inverse=("f8", 3),
-    **_numbers("i4", "ax ay bx by"),
-    **_numbers("u4", "value step_x step_y"),
-    **_numbers("u2", "tag pad"),
-    box=BOX,
-)
+_STEPS, _TAG = _numbers("u4", "value step_x step_y"), _numbers("u2", "tag pad")
+RECORD = _struct(e=("i4", 3), **_STEPS, **_numbers("i2", "ax ay bx by"), inverse=("f4", 3), **_TAG)
+LARGE = _struct(e=("i8", 3), inverse=("f8", 3), **_numbers("i4", "ax ay bx by"), **_STEPS, **_TAG, box=BOX)
 COUNTS = _struct(**_numbers("i4", "faces pieces larges shadows contacts pools halos pad"))
-JOB = _struct(
-    town=TOWN,
-    **_pointers(" ".join(field.name for field in fields(SceneBatch))),
-    **_pointers(
-        "views lights rows places ends counts shadow_shapes shadow_edges contact_shapes contacts pool_shapes "
-        "pools halos faces packed flats planes owners boxes records lengths larges samples failed nearness "
-        "rgb depth ids"
-    ),
-    **_numbers(
-        "i4",
-        "scenes vehicles props slots width height lamps most_faces most_pieces most_larges ground_faces pad",
-    ),
+_COLUMNS = {field.name: "u8" for field in fields(SceneBatch)}
+_WORK = (
+    "views lights rows places ends counts shadow_shapes shadow_edges contact_shapes contacts pool_shapes "
+    "pools halos faces packed flats planes owners boxes records lengths larges samples failed nearness "
+    "rgb depth ids"
 )
+_SIZE = "scenes vehicles props slots width height lamps most_faces most_pieces most_larges ground_faces pad"
+JOB = _struct(town=TOWN, **_COLUMNS, **_numbers("u8", _WORK), **_numbers("i4", _SIZE))
 #: The structs by their names in job.cuh.
 STRUCTS: Mapping[str, np.dtype[Any]] = {
     "Town": TOWN, "Place": PLACE, "Row": ROW, "Shape": SHAPE, "Contact": CONTACT, "Pool": POOL, "Halo": HALO,
@@ -154,20 +120,19 @@ class Size(NamedTuple):
 def columns(size: Size) -> dict[str, Shaped]:
     """The arrays of a :class:`SceneBatch`, as they are sent to the card."""
     n, v, p = size.scenes, size.vehicles, size.props
-    shapes: dict[str, tuple[tuple[int, ...], str]] = {
-        "entity": ((n, v), "i2"),
-        "pose": ((n, v, 3), "f4"),
-        "paint": ((n, v), "i1"),
+    vehicles: dict[str, Any] = {"entity": ((n, v), "i2"), "pose": ((n, v, 3), "f4"), "paint": ((n, v), "i1")}
+    props: dict[str, Any] = {
         "prop": ((n, p), "i2"),
         "prop_pose": ((n, p, 5), "f4"),
         "prop_style": ((n, p), "u2"),
-        "weather": ((n,), "u1"),
-        "intensity": ((n,), "f4"),
-        "sun": ((n, 2), "f4"),
-        "fall_seed": ((n,), "u4"),
-        "camera": ((n, 7), "f4"),
     }
-    return {name: (shape, np.dtype(kind)) for name, (shape, kind) in shapes.items()}
+    weather: dict[str, Any] = {"weather": ((n,), "u1"), "intensity": ((n,), "f4"), "sun": ((n, 2), "f4")}
+    others: dict[str, Any] = {"fall_seed": ((n,), "u4"), "camera": ((n, 7), "f4")}
+    return _shaped({**vehicles, **props, **weather, **others})
+
+
+def _shaped(arrays: Mapping[str, tuple[tuple[int, ...], Any]]) -> dict[str, Shaped]:
+    return {name: (shape, np.dtype(kind)) for name, (shape, kind) in arrays.items()}
 
 
 def work(size: Size) -> dict[str, Shaped]:
@@ -175,36 +140,27 @@ def work(size: Size) -> dict[str, Shaped]:
     n, slots, lamps, high = size.scenes, size.slots, size.most_lamps, 2 * size.height + 1
     faces, tags, pieces = size.most_faces, size.most_faces + 1, size.most_pieces
     ground = size.ground_faces + 1
-    shapes: dict[str, tuple[tuple[int, ...], Any]] = {
-        "failed": ((n,), "u1"),
-        "views": ((n, VIEW_STRIDE), "f4"),
-        "lights": ((n, LIGHT_STRIDE), "f4"),
-        "rows": ((n, high), ROW),
-        "places": ((n, slots), PLACE),
-        "ends": ((n, slots + 1), "i4"),
-        "counts": ((n,), COUNTS),
-        "shadow_shapes": ((n, slots), SHAPE),
-        "shadow_edges": ((n, slots, MOST_EDGES, 4), "f4"),
-        "contact_shapes": ((n, slots), SHAPE),
-        "contacts": ((n, slots), CONTACT),
-        "pool_shapes": ((n, 2 * lamps), SHAPE),
-        "pools": ((n, 2 * lamps), POOL),
-        "halos": ((n, lamps), HALO),
+    scenes: dict[str, Any] = {"failed": ((n,), "u1"), "counts": ((n,), COUNTS), "rows": ((n, high), ROW)}
+    scenes |= {"views": ((n, VIEW_STRIDE), "f4"), "lights": ((n, LIGHT_STRIDE), "f4")}
+    things: dict[str, Any] = {"places": ((n, slots), PLACE), "ends": ((n, slots + 1), "i4")}
+    things |= {"shadow_shapes": ((n, slots), SHAPE), "shadow_edges": ((n, slots, MOST_EDGES, 4), "f4")}
+    things |= {"contact_shapes": ((n, slots), SHAPE), "contacts": ((n, slots), CONTACT)}
+    light: dict[str, Any] = {"halos": ((n, lamps), HALO)}
+    light |= {"pool_shapes": ((n, 2 * lamps), SHAPE), "pools": ((n, 2 * lamps), POOL)}
+    triangles: dict[str, Any] = {
         "faces": ((n, faces), "u4"),
         "packed": ((n, tags), "u8"),
-        "flats": ((n, ground, 4), "f4"),
-        "planes": ((n, tags, 4), "f4"),
         "owners": ((n, tags), "u1"),
-        "boxes": ((n, pieces), BOX),
-        "records": ((n, pieces), RECORD),
-        "lengths": ((n, pieces), "u1"),
-        "larges": ((n, size.most_larges), LARGE),
     }
+    triangles |= {"flats": ((n, ground, 4), "f4"), "planes": ((n, tags, 4), "f4")}
+    triangles |= {"boxes": ((n, pieces), BOX), "records": ((n, pieces), RECORD)}
+    triangles |= {"lengths": ((n, pieces), "u1"), "larges": ((n, size.most_larges), LARGE)}
+    shapes: dict[str, Any] = {**scenes, **things, **light, **triangles}
     if size.wet:
         shapes["samples"] = ((n, -(-size.width // STRIP), high, 2 * STRIP + 1), "u4")
     if size.layered:
         shapes["nearness"] = ((n, size.height, size.width), "u2")
-    return {name: (shape, np.dtype(kind)) for name, (shape, kind) in shapes.items()}
+    return _shaped(shapes)
 
 
 def size_in_bytes(shape: tuple[int, ...], kind: np.dtype[Any]) -> int:
@@ -225,32 +181,16 @@ def town() -> tuple[dict[str, np.ndarray], dict[str, int]]:
     """What never changes: the arrays of struct Town, and its numbers."""
     a, (palette, kinds, tints, roles) = atlas(), tables()
     extra = a.materials.astype(np.int32) | a.parts.astype(np.int32) << 8 | a.body.astype(np.int32) << 16
-    arrays = {
-        "vertices": _padded(a.vertices),
-        "triangles": np.column_stack([a.triangles, extra]),
-        "normals": a.normals,
-        "triangle_start": a.triangle_start.astype(np.int32),
-        "hull": _padded(a.hull),
-        "hull_start": a.hull_start.astype(np.int32),
-        "lamps": a.lamps[:, :4],
-        "lamp_start": a.lamp_start.astype(np.int32),
-        "radius": a.radius,
-        "girths": girths(a),
-        "bases": bases(a),
-        "roles": roles,
-        "own_paint": a.own_paint,
-        "in_pose": (len(ENTITIES) + IN_POSE).astype(np.int16),
-        "palette": _padded(palette),
-        "kinds": kinds,
-        "tints": _padded(tints),
-        "looks": TABLE,
-    }
-    numbers = {
-        "entities": len(ENTITIES),
-        "meshes": len(a.radius),
-        "materials": len(MATERIALS),
-        "poses": POSES,
-    }
+    rows = {"vertices": a.vertices, "hull": a.hull, "palette": palette, "tints": tints}
+    arrays: dict[str, np.ndarray] = {name: _padded(values) for name, values in rows.items()}
+    for name in ("triangle_start", "hull_start", "lamp_start"):
+        arrays[name] = getattr(a, name).astype(np.int32)
+    arrays |= {"triangles": np.column_stack([a.triangles, extra]), "normals": a.normals}
+    arrays |= {"radius": a.radius, "girths": girths(a), "bases": bases(a), "roles": roles, "kinds": kinds}
+    in_pose = (len(ENTITIES) + IN_POSE).astype(np.int16)
+    arrays |= {"lamps": a.lamps[:, :4], "own_paint": a.own_paint, "in_pose": in_pose, "looks": TABLE}
+    numbers = {"entities": len(ENTITIES), "meshes": len(a.radius)}
+    numbers |= {"materials": len(MATERIALS), "poses": POSES}
     return {name: np.ascontiguousarray(values) for name, values in arrays.items()}, numbers
 
 
@@ -284,18 +224,9 @@ class MemoryNeeds(NamedTuple):
         full = self.vehicles.take(batch.entity).sum(axis=1) + self.props.take(batch.prop).sum(axis=1)
         faces, lamps = self.ground_faces + (int(full.max()) >> 16), int((full & 0xFFFF).max())
         wet, layered = bool(self.wet.take(batch.weather).any()), bool(self.layered.take(batch.weather).any())
-        return Size(
-            scenes=len(batch),
-            vehicles=batch.entity.shape[1],
-            props=batch.prop.shape[1],
-            width=width,
-            height=height,
-            most_faces=_up(faces, 1024),
-            ground_faces=self.ground_faces,
-            most_lamps=_up(lamps, 32),
-            wet=wet,
-            layered=layered,
-        )
+        slots, room = (batch.entity.shape[1], batch.prop.shape[1]), {"most_lamps": _up(lamps, 32)}
+        room |= {"most_faces": _up(faces, 1024), "ground_faces": self.ground_faces}
+        return Size(len(batch), *slots, width, height, **room, wet=wet, layered=layered)
 
 
 def _up(count: int, step: int) -> int:
@@ -308,15 +239,9 @@ def needs() -> MemoryNeeds:
     """Those of the town, worked out once a process."""
     a = atlas()
     full = np.diff(a.triangle_start) << 16 | np.diff(a.lamp_start)
-    props = (full[len(ENTITIES) + IN_POSE] >> 16).max(axis=1) << 16 | (
-        full[len(ENTITIES) + IN_POSE] & 0xFFFF
-    ).max(axis=1)
+    in_pose = full[len(ENTITIES) + IN_POSE]
+    props = (in_pose >> 16).max(axis=1) << 16 | (in_pose & 0xFFFF).max(axis=1)
     most = TABLE.max(axis=1)  # of a mixture of two looks, the larger number is the most
     layered = (most[:, [LAMPS - SUN, AMOUNT - SUN, STARS - SUN]] > 0).any(axis=1)
-    return MemoryNeeds(
-        ground_faces=int(full[a.ground] >> 16),
-        vehicles=np.append(full[: len(ENTITIES)], 0),
-        props=np.append(props, 0),
-        wet=most[:, WET - SUN] > MIRRORS,
-        layered=layered,
-    )
+    vehicles, wet = np.append(full[: len(ENTITIES)], 0), most[:, WET - SUN] > MIRRORS
+    return MemoryNeeds(int(full[a.ground] >> 16), vehicles, np.append(props, 0), wet, layered)

@@ -44,11 +44,8 @@ def require_allowed(name: str, file: Path | str, allowed: Collection[str] = ()) 
     So no code is imported because a file says so.
     """
     if name not in MODELS and name not in allowed:
-        advice = (
-            f"if you trust its code, allow it with `allowed={name}`"
-            if ":" in name
-            else f"choose among {', '.join(MODELS)}"
-        )
+        trust = f"if you trust its code, allow it with `allowed={name}`"
+        advice = trust if ":" in name else f"choose among {', '.join(MODELS)}"
         raise ModelError(f"{file} names the model '{name}', which is not one of simtown's own: {advice}")
 
 
@@ -57,10 +54,8 @@ def find(name: str) -> type[nn.Module]:
     home = MODELS.get(name, name)
     module, colon, attribute = home.partition(":")
     if not colon or not module or not attribute:
-        raise ModelError(
-            f"unknown model '{name}': choose among {', '.join(MODELS)}, or give your own as "
-            "package.module:Class"
-        )
+        choices = f"choose among {', '.join(MODELS)}, or give your own as package.module:Class"
+        raise ModelError(f"unknown model '{name}': {choices}")
     if name not in MODELS:
         search(Path.cwd())
     try:

@@ -5,15 +5,8 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from simtown.training.models.layers import (
-    HEAD,
-    QuestionEncoder,
-    half,
-    joint_loss,
-    perceptron,
-    scaled,
-    stages,
-)
+from simtown.training.models import layers
+from simtown.training.models.layers import HEAD, QuestionEncoder, perceptron
 from simtown.training.world import Batch, World
 
 
@@ -44,10 +37,10 @@ class CnnLstm(nn.Module):
         hidden: int = 128,
     ) -> None:
         super().__init__()
-        filters = scaled(self.filters, width)
-        self.cnn = nn.Sequential(*stages(3, *filters, dropout=dropout), nn.Flatten())
+        filters = layers.scaled(self.filters, width)
+        self.cnn = nn.Sequential(*layers.stages(3, *filters, dropout=dropout), nn.Flatten())
         self.question = QuestionEncoder(world.words, embedding, hidden)
-        seen = filters[-1] * half(world.height, 3) * half(world.width, 3)
+        seen = filters[-1] * layers.half(world.height, 3) * layers.half(world.width, 3)
         # four numbers, as section 6.5 has them, without ReLU: four such units die within a few hundred steps
         # at chance, and all is over
         self.decide = nn.Sequential(perceptron(seen + hidden, *HEAD, init=init), nn.Linear(HEAD[-1], 1))
@@ -107,7 +100,7 @@ class CnnLstmBoxes(CnnLstm):
     def loss(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
         """The joint loss, and the logits."""
         boxes, logits = self.places_and_logits(batch)
-        return joint_loss(logits, boxes, batch, self.box_weight), logits
+        return layers.joint_loss(logits, boxes, batch, self.box_weight), logits
 
 
 class QuestionOnly(nn.Module):

@@ -35,11 +35,8 @@ def convolution(before: int, after: int) -> nn.Conv2d:
 
 def stages(*channels: int, dropout: float) -> list[nn.Module]:
     """A convolution and what follows it for every two neighbours among these numbers of channels."""
-    return [
-        layer
-        for before, after in pairwise(channels)
-        for layer in (convolution(before, after), Stage(after, dropout))
-    ]
+    pairs = [(convolution(before, after), Stage(after, dropout)) for before, after in pairwise(channels)]
+    return [layer for pair in pairs for layer in pair]
 
 
 #: How hidden layers of a perceptron may be initialised: PyTorch's way, whose signal shrinks by √3 a layer, or

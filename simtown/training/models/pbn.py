@@ -6,15 +6,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from simtown.training.models.layers import (
-    HEAD,
-    convolution,
-    half,
-    joint_loss,
-    perceptron,
-    scaled,
-    stages,
-)
+from simtown.training.models import layers
+from simtown.training.models.layers import HEAD, perceptron
 from simtown.training.models.maps import Places
 from simtown.training.models.stage import Label, Stage
 from simtown.training.world import Batch, World
@@ -33,13 +26,13 @@ class LabelledConvolution(nn.Module):
 
     def __init__(self, embedding: int, filters: int, height: int, width: int) -> None:
         super().__init__()
-        self.conv = convolution(3 + embedding, filters)
+        self.conv = layers.convolution(3 + embedding, filters)
         ones = torch.ones(1, 1, height, width)
         inside = F.unfold(ones, 3, padding=1, stride=2)[0].T  # 1 where a tap falls into the picture
         taps, kind_of = torch.unique(inside, dim=0, return_inverse=True)
         self.register_buffer("taps", taps, persistent=False)
         self.register_buffer("kinds", F.one_hot(kind_of).float(), persistent=False)
-        self.places = Places.of_kinds(kind_of.view(half(height, 1), half(width, 1)).numpy())
+        self.places = Places.of_kinds(kind_of.view(layers.half(height, 1), layers.half(width, 1)).numpy())
 
     def forward(self, image: torch.Tensor, labels: torch.Tensor) -> tuple[torch.Tensor, Label]:
         """(b, 3, h, w) pictures and (slots, b, embedding) labels → (b, filters, h / 2, w / 2) maps of the
@@ -61,21 +54,21 @@ class LabelledConvolution(nn.Module):
 class BoundingBox(nn.Module):
     """Where is this? The module of Figure 4: label embedding and picture in, a box out.
 
-    One set of weights serves every slot.
-
-    Three 3×3 convolutions of stride 2 (32, 64, 64 filters, times `width`), then fully connected layers (128,
-    100, 50, 25, 25, 4).
+    One set of weights serves every slot. Three 3×3 convolutions of stride 2 (32, 64, 64 filters, times
+    `width`), then fully connected layers (128, 100, 50, 25, 25, 4).
     """
 
     filters = (32, 64, 64)
 
     def __init__(self, world: World, embedding: int, dropout: float, init: str, width: float) -> None:
         super().__init__()
-        filters = scaled(self.filters, width)
+        filters = layers.scaled(self.filters, width)
         self.label = nn.Embedding(world.entities, embedding)
         self.look = LabelledConvolution(embedding, filters[0], world.height, world.width)
-        self.cnn = nn.Sequential(Stage(filters[0], dropout), *stages(*filters, dropout=dropout), nn.Flatten())
-        seen = filters[-1] * half(world.height, 3) * half(world.width, 3)
+        self.cnn = nn.Sequential(
+            Stage(filters[0], dropout), *layers.stages(*filters, dropout=dropout), nn.Flatten()
+        )
+        seen = filters[-1] * layers.half(world.height, 3) * layers.half(world.width, 3)
         self.locate = perceptron(seen, *HEAD, init=init)
 
     def forward(self, image: torch.Tensor, entities: torch.Tensor) -> torch.Tensor:
@@ -129,9 +122,8 @@ class PlaceBinder(nn.Module):
 
     def decide(self, boxes: torch.Tensor, relation: torch.Tensor) -> torch.Tensor:
         """(b,) logits from (2, b, 4) boxes and (b,) relations."""
-        logits: torch.Tensor = self.verify(
-            torch.cat([boxes[0], boxes[1], self.predicate(relation)], dim=1)
-        ).squeeze(1)
+        facts = torch.cat([boxes[0], boxes[1], self.predicate(relation)], dim=1)
+        logits: torch.Tensor = self.verify(facts).squeeze(1)
         return logits
 
     def forward(self, batch: Batch) -> torch.Tensor:
@@ -142,7 +134,7 @@ class PlaceBinder(nn.Module):
         """The joint loss, and the logits."""
         boxes = self.boxes(batch)
         logits = self.decide(boxes, batch.relation)
-        return joint_loss(logits, boxes, batch, self.box_weight), logits
+        return layers.joint_loss(logits, boxes, batch, self.box_weight), logits
 
 
 class PlaceBinderNoBoxes(PlaceBinder):

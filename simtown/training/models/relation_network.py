@@ -6,14 +6,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from simtown.training.models.layers import (
-    QuestionEncoder,
-    half,
-    perceptron,
-    scaled,
-    stages,
-    with_coordinates,
-)
+from simtown.training.models import layers
+from simtown.training.models.layers import QuestionEncoder, perceptron, with_coordinates
 from simtown.training.world import Batch, World
 
 #: Cells of the last feature map at most: each is paired with each.
@@ -60,10 +54,10 @@ class RelationNetwork(nn.Module):
         relation: int = 64,
     ) -> None:
         super().__init__()
-        filters = [*scaled(self.filters, width)]
-        while half(world.width, len(filters)) * half(world.height, len(filters)) > MOST_CELLS:
+        filters = [*layers.scaled(self.filters, width)]
+        while layers.half(world.width, len(filters)) * layers.half(world.height, len(filters)) > MOST_CELLS:
             filters.append(filters[-1])
-        self.cnn = nn.Sequential(*stages(3, *filters, dropout=dropout))
+        self.cnn = nn.Sequential(*layers.stages(3, *filters, dropout=dropout))
         self.question = QuestionEncoder(world.words, embedding, hidden)
         self.normalise = nn.LayerNorm(hidden)  # a fresh LSTM's state is a tenth as large as a cell's features
         self.first = nn.Linear(filters[-1] + 2, relation)
@@ -78,18 +72,12 @@ class RelationNetwork(nn.Module):
             # PyTorch's own start shrinks what the pairs say at every layer
             nn.init.orthogonal_(layer.weight, 2**0.5)
         # examples differ little in a mean over a thousand pairs, of which a few matter
-        self.decide = nn.Sequential(
-            Standardised(relation),
-            perceptron(relation, 256, 256),
-            nn.ReLU(),
-            nn.Dropout(dropout),
-            nn.Linear(256, 1),
-        )
+        top = perceptron(relation, 256, 256)
+        last = (nn.ReLU(), nn.Dropout(dropout), nn.Linear(256, 1))
+        self.decide = nn.Sequential(Standardised(relation), top, *last)
 
     def pairs(self, cells: torch.Tensor, question: torch.Tensor) -> torch.Tensor:
         """(b, relation) mean over all pairs of (b, n, features) cells, given the (b, hidden) question.
-
-        The features include coordinates.
 
         The first layer is linear in (one cell, other cell, question) and so is a sum of three products, which
         are made once for each cell.
@@ -102,7 +90,6 @@ class RelationNetwork(nn.Module):
     def forward(self, batch: Batch) -> torch.Tensor:
         """(b,) logits."""
         cells = with_coordinates(self.cnn(batch.image)).flatten(2).transpose(1, 2)
-        logits: torch.Tensor = self.decide(
-            self.pairs(cells, self.normalise(self.question(batch.tokens)))
-        ).squeeze(1)
+        pairs = self.pairs(cells, self.normalise(self.question(batch.tokens)))
+        logits: torch.Tensor = self.decide(pairs).squeeze(1)
         return logits

@@ -53,19 +53,13 @@ class _Source:
     def __init__(self, x: torch.Tensor, added: torch.Tensor | None, places: Places | None) -> None:
         b, h, w, channels = x.shape
         self.places = places or Places.alike(h * w)
-        self.added = (
-            np.zeros((1, 1, channels), np.float32)
-            if added is None
-            else added.detach().float().contiguous().numpy()
-        )
+        self.added = np.zeros((1, 1, channels), np.float32)
+        if added is not None:
+            self.added = added.detach().float().contiguous().numpy()
         self.results = b if added is None else len(added)
-        self.given = {
-            "x": self.places.of(x),
-            "added": self.added,
-            "kind_of": np.ascontiguousarray(self.places.kind_of, dtype=np.int64),
-            "row_of": np.ascontiguousarray(self.places.row_of, dtype=np.int64),
-            "half": x.dtype == torch.bfloat16,
-        }
+        self.given = {"x": self.places.of(x), "added": self.added, "half": x.dtype == torch.bfloat16}
+        for name in ("kind_of", "row_of"):
+            self.given[name] = np.ascontiguousarray(getattr(self.places, name), dtype=np.int64)
 
     def call(self, kernel: str, centre: np.ndarray, **given: Any) -> None:
         """Call a kernel with the maps and what is known of their channels."""
@@ -103,10 +97,8 @@ class _NormReluDrop(torch.autograd.Function):
         y = x.new_empty(source.results, *x.shape[1:])
         known = dict(zip(("scale", "shift", "keep"), source.places.lanes(scale, shift, keep), strict=True))
         source.call("norm_results", centre, **known, y=source.places.of(y))
-        for running, now in (
-            (norm.running_mean, centre + above),
-            (norm.running_var, variance * n / max(n - 1, 1)),
-        ):
+        unbiased = variance * n / max(n - 1, 1)
+        for running, now in ((norm.running_mean, centre + above), (norm.running_var, unbiased)):
             running.lerp_(torch.from_numpy(now).to(running.dtype), norm.momentum)
         norm.num_batches_tracked += 1
         ctx.save_for_backward(x, *(() if added is None else (added,)))
@@ -144,12 +136,8 @@ def _norm_relu(
     y = x.new_empty(source.results, *x.shape[1:])
     scale, keep = norm.weight * (norm.running_var + norm.eps).rsqrt(), torch.ones(len(y), x.shape[3])
     known = source.places.lanes(*(each.detach().numpy() for each in (scale, norm.bias, keep)))
-    source.call(
-        "norm_results",
-        norm.running_mean.detach().float().numpy(),
-        y=source.places.of(y),
-        **dict(zip(("scale", "shift", "keep"), known, strict=True)),
-    )
+    given = dict(zip(("scale", "shift", "keep"), known, strict=True)) | {"y": source.places.of(y)}
+    source.call("norm_results", norm.running_mean.detach().float().numpy(), **given)
     return y.permute(0, 3, 1, 2)
 
 
@@ -168,10 +156,8 @@ class Stage(nn.Module):
         if serves(x) and self.norm.running_mean is not None:
             added, places = (None, None) if label is None else (label.added, label.places)
             if self.training:
-                norm = self.norm
-                y: torch.Tensor = _NormReluDrop.apply(
-                    x, added, norm.weight, norm.bias, norm, self.drop.p, places
-                )
+                norm, rate = self.norm, self.drop.p
+                y: torch.Tensor = _NormReluDrop.apply(x, added, norm.weight, norm.bias, norm, rate, places)
                 return y
             if not torch.is_grad_enabled():
                 return _norm_relu(x, added, self.norm, places)

@@ -17,8 +17,7 @@ from simtown.training.world import Batch, World
 #: Side of a patch, pixels.
 PATCH = 8
 HEADS = 4
-#: Standard deviation of fresh embeddings: words and positions count alike, and neither drowns what the layers
-#: add.
+#: Standard deviation of fresh embeddings: words and positions count alike, and drown no layer.
 SPREAD = 0.1
 
 
@@ -67,15 +66,8 @@ class TokenEncoder(nn.TransformerEncoder):
 
 def transformer(size: int, layers: int, dropout: float) -> TokenEncoder:
     """Layers of self-attention and two linear layers, layer norm first: so it needs no warm-up."""
-    layer = nn.TransformerEncoderLayer(
-        size,
-        HEADS,
-        dim_feedforward=size * 8 // 3,
-        dropout=dropout,
-        activation="gelu",
-        batch_first=True,
-        norm_first=True,
-    )
+    first = {"batch_first": True, "norm_first": True}
+    layer = nn.TransformerEncoderLayer(size, HEADS, size * 8 // 3, dropout, "gelu", **first)
     encoder = TokenEncoder(layer, layers, nn.LayerNorm(size), enable_nested_tensor=False)
     for parameter in encoder.parameters():
         if parameter.dim() > 1:

@@ -1,6 +1,4 @@
-"""What holds for every format: whole or not there, never over anything, the same bytes, one line for bad
-input.
-"""
+"""What holds for every format: whole or absent, over nothing, the same bytes, one line for bad input."""
 
 import json
 import signal
@@ -43,12 +41,10 @@ def test_the_command_writes_what_the_function_writes(form, exported, contents, c
     done = cli("export", town, "--to", form, "--split", "val,test").succeeds()
     assert done.out == f"{town}-{form}: 8 val, 6 test examples for {form}\n"
     assert contents(town) == before
-    made = contents(town.with_name(f"{town.name}-{form}"))
-    shared = {
-        name: digest for name, digest in contents(exported(form)[0]).items() if name in made and "val" in name
-    }
+    made, whole = contents(town.with_name(f"{town.name}-{form}")), contents(exported(form)[0])
+    shared = [name for name in whole if name in made and "val" in name]
     assert shared
-    assert all(made[name] == digest for name, digest in shared.items())
+    assert all(made[name] == whole[name] for name in shared)
     assert not [name for name in made if "train" in name]
 
 
@@ -86,9 +82,8 @@ def test_an_empty_split_is_refused_by_name_and_left_out_otherwise(cli, tmp_path,
 def test_a_library_that_is_missing_is_named_with_its_extra(plain, tmp_path, cli, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.delitem(sys.modules, "simtown.datasets.export.parquet", raising=False)
-    cli("export", plain, "--to", "parquet", "--out", tmp_path / "p").refuses(
-        "Parquet needs pyarrow: pip install '.[export]'"
-    )
+    outcome = cli("export", plain, "--to", "parquet", "--out", tmp_path / "p")
+    outcome.refuses("Parquet needs pyarrow: pip install '.[export]'")
     assert not (tmp_path / "p").exists()
 
 
@@ -110,28 +105,16 @@ def test_a_killed_run_leaves_nothing_that_hinders_the_next(tmp_path):
 
 
 def test_long_lists_are_the_json_they_should_be(tmp_path):
-    lists = {
-        "some": (f'{{"i": {i}}}' for i in range(3)),
-        "none": iter(()),
-        "more": (f"[{i}]" for i in range(3)),
-    }
-    write_listing(tmp_path / "x.json", {"info": {"a": "é"}}, lists)
-    expected = {
-        "info": {"a": "é"},
-        "some": [{"i": 0}, {"i": 1}, {"i": 2}],
-        "none": [],
-        "more": [[0], [1], [2]],
-    }
-    assert json.loads((tmp_path / "x.json").read_text()) == expected
+    info, lists = (
+        {"info": {"a": "é"}},
+        {"some": [{"i": 0}, {"i": 1}, {"i": 2}], "none": [], "more": [[0], [1]]},
+    )
+    write_listing(tmp_path / "x.json", info, {name: map(json.dumps, rows) for name, rows in lists.items()})
+    assert json.loads((tmp_path / "x.json").read_text()) == info | lists
 
 
 def test_yaml_is_read_back():
     reader = pytest.importorskip("yaml", reason="needs PyYAML: pip install '.[dev]'")
-    value = {
-        "a": {"0": "no", 1: "yes"},
-        "b": [{"c": [1, 2.5], "d": {"e": True}}, "text: # no"],
-        "f": [],
-        "g-h": None,
-        "i": {},
-    }
+    value = {"a": {"0": "no", 1: "yes"}, "b": [{"c": [1, 2.5], "d": {"e": True}}, "text: # no"]}
+    value |= {"f": [], "g-h": None, "i": {}}
     assert reader.safe_load(yaml(value)) == value

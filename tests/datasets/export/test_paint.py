@@ -68,10 +68,8 @@ def test_paints_are_exported(read, town, tmp_path):
     export(town, form, ["train"], tmp_path / form)
     expected = [paints(example) for example in town.train]
     if form == "coco":  # only of vehicles with a visible pixel
-        expected = [
-            [paint for slot, paint in enumerate(row) if (example.mask == slot + 1).any()]
-            for row, example in zip(expected, town.train, strict=True)
-        ]
+        for number, example in enumerate(town.train):
+            expected[number] = [p for i, p in enumerate(expected[number], 1) if (example.mask == i).any()]
     assert read(tmp_path / form) == expected
 
 

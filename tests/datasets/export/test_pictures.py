@@ -19,14 +19,11 @@ def test_png_and_its_questions(exported):
         example = data[line["split"]][line["index"]]
         assert np.array_equal(np.array(Image.open(out / line["image"])), example.image)
         assert np.array_equal(np.array(Image.open(out / line["mask"])), example.mask)
-        assert (line["question"], line["answer"]) == (example.question, "yes" if example.answer else "no")
-        assert (line["subject"], line["relation"], line["object"]) == (
-            example.subject,
-            example.relation,
-            example.object,
-        )
-        assert line["vehicles"][line["subject_slot"]]["entity"] == example.subject
-        assert line["vehicles"][line["object_slot"]]["entity"] == example.object
+        assert line["answer"] == ("yes" if example.answer else "no")
+        for name in ("question", "subject", "relation", "object"):
+            assert line[name] == getattr(example, name)
+        for role in ("subject", "object"):
+            assert line["vehicles"][line[f"{role}_slot"]]["entity"] == line[role]
         assert line["margin"] == pytest.approx(example.margin, abs=1e-4)
         assert line["weather"] == example.scene.weather.kind
         for slot, vehicle in enumerate(line["vehicles"]):
@@ -66,16 +63,11 @@ def test_coco_in_pycocotools(which, exported):
 
 
 def test_coco_evaluates_itself_as_perfect(exported, capsys):
-    coco, evaluation = (
-        pytest.importorskip("pycocotools.coco", reason="needs pycocotools: pip install '.[dev]'"),
-        pytest.importorskip("pycocotools.cocoeval", reason="needs pycocotools: pip install '.[dev]'"),
-    )
-    out, _ = exported("coco")
-    truth = coco.COCO(out / "annotations" / "instances_train.json")
-    results = [
-        {k: a[k] for k in ("image_id", "category_id", "segmentation")} | {"score": 1.0}
-        for a in truth.anns.values()
-    ]
+    coco = pytest.importorskip("pycocotools.coco", reason="needs pycocotools: pip install '.[dev]'")
+    evaluation = pytest.importorskip("pycocotools.cocoeval", reason="needs pycocotools: pip install '.[dev]'")
+    truth = coco.COCO(exported("coco")[0] / "annotations" / "instances_train.json")
+    kept = ("image_id", "category_id", "segmentation")
+    results = [{"score": 1.0, **{name: found[name] for name in kept}} for found in truth.anns.values()]
     judge = evaluation.COCOeval(truth, truth.loadRes(results), "segm")
     judge.evaluate()
     judge.accumulate()

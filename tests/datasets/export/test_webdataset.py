@@ -16,12 +16,10 @@ def test_samples_in_order(split, exported):
     samples = list(wds.WebDataset(str(out / f"{split}-000000.tar"), shardshuffle=False).decode("rgb8"))
     assert len(samples) == len(data[split])
     for number, (sample, example) in enumerate(zip(samples, data[split], strict=True)):
-        assert sample["__key__"] == f"{split}{number:09d}"
         assert np.array_equal(sample["png"], example.image)
         assert np.array_equal(sample["mask.png"][..., 0], example.mask)
-        assert sample["cls"] == example.answer
-        assert sample["json"]["question"] == example.question
-        assert sample["json"]["index"] == number
+        assert (sample["__key__"], sample["cls"]) == (f"{split}{number:09d}", example.answer)
+        assert (sample["json"]["question"], sample["json"]["index"]) == (example.question, number)
 
 
 def test_a_loader_over_several_shards(exported, monkeypatch, tmp_path):
@@ -31,10 +29,7 @@ def test_a_loader_over_several_shards(exported, monkeypatch, tmp_path):
     export(data, "webdataset", [], tmp_path / "w")
     assert len(list(tmp_path.glob("w/train-*.tar"))) == 3
     shards = str(tmp_path / "w" / "train-{000000..000002}.tar")
-    batches = list(
-        wds.WebDataset(shards, shardshuffle=False).decode("torchrgb8").to_tuple("png", "cls").batched(5)
-    )
-    assert [tuple(pictures.shape) for pictures, _ in batches] == [(5, 3, 48, 48)] * 4
-    assert (
-        np.concatenate([answers for _, answers in batches]).tolist() == data.train.column("answer").tolist()
-    )
+    samples = wds.WebDataset(shards, shardshuffle=False).decode("torchrgb8")
+    pictures, answers = zip(*samples.to_tuple("png", "cls").batched(5), strict=True)
+    assert [tuple(batch.shape) for batch in pictures] == [(5, 3, 48, 48)] * 4
+    assert np.concatenate(answers).tolist() == data.train.column("answer").tolist()

@@ -13,9 +13,8 @@ from simtown.render.raster import Raster
 def test_boxes_are_those_of_what_is_seen(which, split, exported):
     supervision = pytest.importorskip("supervision", reason="needs supervision: pip install '.[dev]'")
     out, data = exported("yolo", which)
-    loaded = supervision.DetectionDataset.from_yolo(
-        str(out / "images" / split), str(out / "labels" / split), str(out / "data.yaml")
-    )
+    places = (out / "images" / split, out / "labels" / split, out / "data.yaml")
+    loaded = supervision.DetectionDataset.from_yolo(*map(str, places))
     assert loaded.classes == list(ENTITIES[: max(data.settings.kinds) + 1])
     assert len(loaded) == len(data[split])
     ids = Raster().render(data[split].scenes(), data.settings.width, data.settings.height).ids
@@ -26,9 +25,8 @@ def test_boxes_are_those_of_what_is_seen(which, split, exported):
         for box, name in zip(found.xyxy, found.class_id, strict=True):
             y, x = np.nonzero(ids[number] == 1 + entities.index(loaded.classes[name]))
             assert box == pytest.approx([x.min(), y.min(), x.max() + 1, y.max() + 1], abs=0.01)
-        assert len(found) == len(set(entities)) - sum(
-            not (ids[number] == 1 + slot).any() for slot in range(len(entities))
-        )
+        hidden = sum(not (ids[number] == 1 + slot).any() for slot in range(len(entities)))
+        assert len(found) == len(set(entities)) - hidden
 
 
 def test_the_settings_name_every_split(exported, cli, rich, tmp_path):

@@ -1,5 +1,4 @@
-"""Runs first in every Python that is started while a Gate of tests/datasets/conftest.py stands: the process
-waits at its moments.
+"""Runs first in each Python started while a Gate (tests/datasets/conftest.py) stands: it waits at moments.
 
 A moment is named by what sys.audit tells of: "import" of a module, "open" of a file, "os.rename" to a name.
 """

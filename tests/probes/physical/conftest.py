@@ -2,10 +2,6 @@
 
 import pytest
 
-pytest.importorskip("lemminflect", reason="needs lemminflect: pip install '.[probes]'")
-pytest.importorskip("sklearn", reason="needs scikit-learn: pip install '.[probes]'")
-pytest.importorskip("pyarrow", reason="needs pyarrow: pip install '.[probes]'")
-
 from simtown.probes.physical import TASKS, physical_release
 from tests.probes.physical.world import write_release
 

@@ -2,14 +2,12 @@
 
 import numpy as np
 import pytest
+import torch
+from sklearn import linear_model, preprocessing
 
-torch = pytest.importorskip("torch", reason="needs torch: pip install '.[probes]'")
-linear_model = pytest.importorskip("sklearn.linear_model", reason="needs '.[probes]'")
-preprocessing = pytest.importorskip("sklearn.preprocessing", reason="needs '.[probes]'")
-
-from simtown.probes.physical.heads import K, Logistic, Perceptron, cross_validate, folds  # noqa: E402
-from simtown.probes.physical.inputs import Inputs  # noqa: E402
-from simtown.probes.physical.physical_release import numbered  # noqa: E402
+from simtown.probes.physical.heads import K, Logistic, Perceptron, cross_validate, folds
+from simtown.probes.physical.inputs import Inputs
+from simtown.probes.physical.physical_release import numbered
 
 
 def silent(more):
@@ -49,10 +47,9 @@ def test_the_perceptron_is_plain_gradient_descent_on_the_rows(tasks, name, words
     x, every = (torch.from_numpy(((m - mean) / deviation).astype(np.float32)) for m in (X, inputs.matrix()))
     random = torch.Generator().manual_seed(5)
     first, second = torch.nn.Linear(x.shape[1], 16), torch.nn.Linear(16, 1)
+    drawn = [torch.randn(table.shape[1], 16, generator=random) for table in inputs.tables]
     with torch.no_grad():
-        first.weight.copy_(
-            torch.cat([torch.randn(t.shape[1], 16, generator=random) for t in inputs.tables]).T
-        )
+        first.weight.copy_(torch.cat(drawn).T)
         second.weight.copy_(torch.randn(16, generator=random)[None])
         first.bias.fill_(0.01)
         second.bias.fill_(0.01)
@@ -70,9 +67,8 @@ def test_the_perceptron_is_plain_gradient_descent_on_the_rows(tasks, name, words
 
 def test_seeds_decide(tasks):
     task, head = tasks["situated-OP"], Perceptron(epochs=5)
-    a, b, c = (
-        head.fit(vectors(task), task.pairs.train, task.train.label, seed, silent) for seed in (0, 0, 1)
-    )
+    rows = vectors(task), task.pairs.train, task.train.label
+    a, b, c = (head.fit(*rows, seed, silent) for seed in (0, 0, 1))
     assert np.array_equal(a, b)
     assert not np.allclose(a, c)
 
@@ -90,9 +86,8 @@ def test_one_regression_an_item_sees_only_the_left_word(tasks):
     task = tasks["abstract-OP"]
     inputs = vectors(task)
     turned = Inputs((inputs.tables[0], -inputs.tables[1]), inputs.index, words=True)
-    said, again = (
-        Logistic().fit(each, task.pairs.train, task.train.label, 0, silent) for each in (inputs, turned)
-    )
+    pair, label = task.pairs.train, task.train.label
+    said, again = (Logistic().fit(each, pair, label, 0, silent) for each in (inputs, turned))
     assert np.array_equal(said, again)
 
 
@@ -116,10 +111,7 @@ def test_tuning_finds_the_head_that_learns(tasks):
     pair, label = task.pairs.train, np.zeros(len(task.pairs.left), dtype=np.float32)
     label[pair] = task.train.label
     inputs = Inputs((label[:, None],), (np.arange(len(label)),))
-    steps = []
-    weak, strong = (
-        cross_validate(head, inputs, task.train, pair, "objects", 0, steps.append)
-        for head in (Logistic(C=1e-9), Logistic(C=1.0))
-    )
+    steps, how = [], (inputs, task.train, pair, "objects", 0)
+    weak, strong = (cross_validate(Logistic(C=c), *how, steps.append) for c in (1e-9, 1.0))
     assert (strong, sum(steps)) == (1, 2 * K)
     assert weak < 1

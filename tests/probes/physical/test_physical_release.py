@@ -29,16 +29,13 @@ def test_a_clone_or_its_folder(small, tmp_path, inside):
 
 
 ASKED = "human/situated-OA-round1-annotations-first50.csv"
-DAMAGES = [
-    ("pc/abstract.csv", "carrot,0,1", "carrot,7,1"),
-    ("pc/abstract.csv", "carrot,0,1", "karotte,0,1"),
-    ("pc/abstract.csv", "carrot,0,1", "carrot,0"),
+DAMAGES = [("pc/abstract.csv", "carrot,0,1", new) for new in ("carrot,7,1", "karotte,0,1", "carrot,0")]
+DAMAGES += [(ASKED, "lemon/ride,0", new) for new in ("lemon ride,0", "lemon/ride,maybe")]
+DAMAGES += [
     ("pc/abstract.csv", "objectUID,a_tool", "objectUID,a_toool"),
     ("pc/situated-affordances-sampled.csv", ",1003,", ",9999,"),
     ("pc/properties.tsv", "perceptual", "musical"),
     ("pc/abstract-test-object-uids.txt", "lemon", "lemming"),
-    (ASKED, "lemon/ride,0", "lemon ride,0"),
-    (ASKED, "lemon/ride,0", "lemon/ride,maybe"),
     ("nl/aff-freqs-nl.csv", "carry,", "carry,often"),
     ("nl/prop-freqs-nl.csv", "peel,", "appeal,"),
 ]
@@ -68,13 +65,10 @@ def test_labels_are_the_truth_and_parts_share_no_object(tasks, title):
 
 
 def test_sizes(tasks):
-    p, train = len(PROPERTIES), len(OBJECTS) - len(TEST)
-    assert {title: (len(task.train), len(task.test)) for title, task in tasks.items()} == {
-        "abstract-OP": (train * p, 3 * p),
-        "situated-OP": (2 * train * p, 6 * p),
-        "situated-OA": (2 * train * 6, 36),
-        "situated-AP": (2 * train * 3 * p, 18 * p),
-    }
+    p, n = len(PROPERTIES), len(OBJECTS) - len(TEST)
+    expected = {"abstract-OP": (n * p, 3 * p), "situated-OP": (2 * n * p, 6 * p)}
+    expected |= {"situated-OA": (2 * n * 6, 36), "situated-AP": (2 * n * 3 * p, 18 * p)}
+    assert {title: (len(task.train), len(task.test)) for title, task in tasks.items()} == expected
 
 
 @pytest.mark.parametrize("title", TASKS)

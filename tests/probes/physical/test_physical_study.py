@@ -5,26 +5,24 @@ import json
 import os
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
+import transformers
+from PIL import Image
 
-pytest.importorskip("torch", reason="needs torch: pip install '.[probes]'")
-pq = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow: pip install '.[probes]'")
-pytest.importorskip("matplotlib", reason="needs matplotlib: pip install '.[probes]'")
-
-from PIL import Image  # noqa: E402
-
-from simtown.core.files import DamagedError  # noqa: E402
-from simtown.core.options import SettingsError  # noqa: E402
-from simtown.probes.physical import FORM, TASKS, PhysicalSettings, figure2, inputs, paper_tables  # noqa: E402
-from simtown.probes.physical.baselines import majority, random  # noqa: E402
-from simtown.probes.physical.finetune import FineTuning  # noqa: E402
-from simtown.probes.physical.physical_study import PHYSICAL, PROTOCOLS, threshold  # noqa: E402
-from simtown.probes.physical.scores import answers_of, compare, scores  # noqa: E402
-from simtown.probes.report import load  # noqa: E402
-from simtown.probes.scorers.base import UnableError  # noqa: E402
-from simtown.probes.study import TaskRequest  # noqa: E402
-from simtown.probes.study_settings import ScorerOptions  # noqa: E402
-from tests.probes.physical.world import OBJECTS, PROPERTIES, VERBS, Truthful  # noqa: E402
+from simtown.core.files import DamagedError
+from simtown.core.options import SettingsError
+from simtown.probes.physical import FORM, TASKS, PhysicalSettings, figure2, inputs, paper_tables
+from simtown.probes.physical.baselines import majority, random
+from simtown.probes.physical.finetune import FineTuning
+from simtown.probes.physical.physical_study import PHYSICAL, PROTOCOLS, threshold
+from simtown.probes.physical.scores import answers_of, compare, scores
+from simtown.probes.report import load
+from simtown.probes.scorers.base import UnableError
+from simtown.probes.study import TaskRequest
+from simtown.probes.study_settings import ScorerOptions
+from tests.probes.physical.world import OBJECTS, PROPERTIES, VERBS, Truthful
+from tests.probes.tiny import redrawn
 
 
 @pytest.fixture
@@ -67,11 +65,9 @@ def test_tokens_are_looked_up_where_they_stand(asked):
 @pytest.mark.parametrize("protocol", ["release", "corrected"])
 def test_unknown_words_are_counted_and_stood_in_for(asked, tasks, protocol):
     scorer, vectors = Truthful(("bat", "tool", "edible")), {}
-    summary = asked("situated-OP", scorer)("glove:x", "words", "logistic", protocol).summary
-    assert summary["unknown"] == {
-        "object": {"of": 12, "words": ["bat"]},
-        "property": {"of": 6, "words": ["tool", "edible"]},
-    }
+    unknown = asked("situated-OP", scorer)("glove:x", "words", "logistic", protocol).summary["unknown"]
+    assert unknown["object"] == {"of": 12, "words": ["bat"]}
+    assert unknown["property"] == {"of": 6, "words": ["tool", "edible"]}
     for title in ("situated-OP", "situated-OA"):
         task = tasks[title]
         made, _ = inputs.of_words(task, scorer, PROTOCOLS[protocol].unknown)
@@ -93,17 +89,12 @@ def without(*methods):
     return scorer
 
 
-@pytest.mark.parametrize(
-    ("use", "scorer", "error"),
-    [
-        ("words", without("word_vector"), UnableError),
-        ("tokens", without("embed"), UnableError),
-        ("sentence", without("embed"), UnableError),
-        ("yes-no", without("class_logprobs"), UnableError),
-        ("yes-no", without(), UnableError),
-        ("words", without(), ValueError),
-    ],
-)
+UNABLE = {"words": "word_vector", "tokens": "embed", "sentence": "embed", "yes-no": "class_logprobs"}
+CANNOT = [(use, without(method), UnableError) for use, method in UNABLE.items()]
+CANNOT += [("yes-no", without(), UnableError), ("words", without(), ValueError)]
+
+
+@pytest.mark.parametrize(("use", "scorer", "error"), CANNOT)
 def test_what_a_model_cannot_do_is_said(asked, use, scorer, error):
     with pytest.raises(error, match=scorer.name):
         asked("abstract-OP", scorer)(scorer.name, use)
@@ -131,9 +122,6 @@ def test_tuning_is_noted_with_both_kinds_of_folds(asked):
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory):
     """A BERT of random weights that knows the letters."""
-    transformers = pytest.importorskip("transformers", reason="needs transformers: pip install '.[probes]'")
-    from tests.probes.tiny import redrawn
-
     folder = tmp_path_factory.mktemp("bert")
     letters = "abcdefghijklmnopqrstuvwxyz.,?"
     vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters, *(f"##{c}" for c in letters)]
@@ -217,19 +205,16 @@ def made(cli, small, tmp_path):
 
 def test_everything_is_written(made, glove, tasks):
     out = made(f"glove:{glove}", "--head", "logistic")
-    files = {f"summary.{end}" for end in ("json", "csv", "md", "tex")}
-    assert {p.name for p in out.iterdir()} == files | {
-        f"{title}{end}" for title in TASKS for end in (".parquet", ".png")
-    }
+    files = [f"summary.{end}" for end in ("json", "csv", "md", "tex")]
+    files += [f"{title}.{end}" for title in TASKS for end in ("parquet", "png")]
+    assert {path.name for path in out.iterdir()} == set(files)
     content = json.loads((out / "summary.json").read_text())
     with open(out / "summary.csv", newline="") as file:
         table = {row["task"]: row for row in csv.DictReader(file)}
     page = (out / "summary.md").read_text()
     for title, task in tasks.items():
         rows = pq.read_table(out / f"{title}.parquet").to_pydict()
-        assert {name: rows[name] for name in vars(task.test)} == {
-            name: column.tolist() for name, column in vars(task.test).items()
-        }
+        assert rows == rows | {name: column.tolist() for name, column in vars(task.test).items()}
         expected, summary = scores(task.test, np.array(rows["said"])), content["tasks"][title]
         low, high = summary["intervals"]["micro"]
         assert low <= summary["scores"]["micro"] <= high
@@ -241,8 +226,7 @@ def test_everything_is_written(made, glove, tasks):
     assert content["tasks"]["situated-OP"]["unknown"]["object"]["words"] == ["bat"]
     assert "situated-OP: 1 of 12 object names are unknown: bat" in page
     tex = (out / "summary.tex").read_text()
-    assert r"glove\_small.txt & " in tex
-    assert tex.count(" & ") == 4 + 12 + 12
+    assert (tex.count(" & "), tex.count(r"glove\_small.txt & ")) == (4 + 12 + 12, 1)
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -343,12 +327,9 @@ def test_reproduce_prints_ours_beside_the_papers(cli, small, made):
     cli("probe", "reproduce", "forbes-table1", "--data", small, "--with", run).refuses("forbes-table2")
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(0.6647727, "0.67"), (0.6644, "0.66"), (0.0465, "0.05"), (0.80, "0.80"), (1.0, "1.00")],
-)
-def test_numbers_are_rounded_as_the_paper_rounds(value, text):
-    assert paper_tables.rounded(value) == text
+def test_numbers_are_rounded_as_the_paper_rounds():
+    numbers = (0.6647727, 0.6644, 0.0465, 0.80, 1.0)
+    assert [paper_tables.rounded(number) for number in numbers] == ["0.67", "0.66", "0.05", "0.80", "1.00"]
 
 
 @pytest.mark.parametrize("model", ["majority", "human"])

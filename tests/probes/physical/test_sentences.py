@@ -18,14 +18,9 @@ PAIRS = [
     ("OP", "lemon", "has_peel", "A lemon has a peel.", "Does a lemon have a peel?"),
     ("OA", "baseball_bat", "eat", "He ate the baseball bat.", "Can you eat a baseball bat?"),
     ("OA", "boots", "feed", "He fed the boots.", "Can you feed boots?"),
-    (
-        "AP",
-        "feed",
-        "squishy",
-        "If you can feed something, then it is squishy.",
-        "If you can feed something, is it squishy?",
-    ),
 ]
+FED = "If you can feed something, "
+PAIRS += [("AP", "feed", "squishy", f"{FED}then it is squishy.", f"{FED}is it squishy?")]
 
 
 @pytest.mark.parametrize(("name", "left", "right", "text", "question"), PAIRS)
@@ -42,12 +37,10 @@ def test_mass_nouns_need_no_article():
     assert sentences.statement(rice, white, "released") == "A rice is white."
 
 
-@pytest.mark.parametrize(
-    ("verb", "released", "correct"),
-    [("sing", "sung", "sang"), ("pay", "payed", "paid"), ("lift", "lifted", "lifted")],
-)
-def test_past_tenses(verb, released, correct):
-    assert (sentences.past(verb, "released"), sentences.past(verb)) == (released, correct)
+def test_past_tenses():
+    assert [sentences.past(verb) for verb in ("sing", "pay", "lift")] == ["sang", "paid", "lifted"]
+    released = [sentences.past(verb, "released") for verb in ("sing", "pay", "lift")]
+    assert released == ["sung", "payed", "lifted"]
 
 
 RELEASED = [

@@ -88,16 +88,12 @@ def write_release(folder):
 
 
 class Truthful:
-    """A scorer that has learned the small world: its vectors of texts say what is so, its words say who they
-    are.
-    """
+    """A scorer that has learned the small world: vectors of texts say what is so, those of words who."""
 
-    name = "lstm:truthful"
-    abilities = frozenset({"embed", "word_vector", "class_logprobs"})
+    name, abilities = "lstm:truthful", frozenset({"embed", "word_vector", "class_logprobs"})
 
     def __init__(self, unknown=()):
-        self.unknown = unknown
-        self.spans = []
+        self.unknown, self.spans = unknown, []
 
     def word_vector(self, word):
         names = [o.rpartition("_")[2] for o in OBJECTS] + [p[1] for p in PROPERTIES.values()] + list(VERBS)

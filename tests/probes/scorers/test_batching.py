@@ -69,19 +69,16 @@ def test_what_was_answered_is_not_asked_again(tmp_path, kept):
     plain.__init__()
     cached = Cached(scorer, "m", place)
     contexts = ["3 [BLANK]", "1 [BLANK]", "3 [BLANK]"]
-    np.testing.assert_array_equal(
-        cached.class_logprobs(contexts, ["x", ["x", "y"], "z"]),
-        plain.class_logprobs(contexts, ["x", "x", "z"]),
-    )
+    answers = cached.class_logprobs(contexts, ["x", ["x", "y"], "z"])
+    np.testing.assert_array_equal(answers, plain.class_logprobs(contexts, ["x", "x", "z"]))
     assert scorer.asked == ["3 [BLANK]", "1 [BLANK]"]
     cached.class_logprobs(["1 [BLANK]", "2 [BLANK]"], ["x", ["x", "y"], "z"])
     assert scorer.asked.pop() == "2 [BLANK]"
     cached.class_logprobs(["1 [BLANK]"], ["x"])  # other targets: another request
     assert scorer.asked.pop() == "1 [BLANK]"
     for _ in range(2):
-        for a, b in zip(
-            cached.sequence_logprobs(["1 x", "0 x"]), plain.sequence_logprobs(["1 x", "0 x"]), strict=True
-        ):
+        kept_texts, texts = (scorer.sequence_logprobs(["1 x", "0 x"]) for scorer in (cached, plain))
+        for a, b in zip(kept_texts, texts, strict=True):
             np.testing.assert_array_equal(a.logprobs, b.logprobs)
             np.testing.assert_array_equal(a.words, b.words)
         np.testing.assert_array_equal(cached.embed(["0", "1"]), plain.embed(["0", "1"]))
@@ -110,28 +107,20 @@ def test_a_models_answers_are_kept_by_its_content_and_settings(model, tmp_path):
         with closing(sqlite3.connect(tmp_path / "cache" / "answers.sqlite")) as database:
             return database.execute("SELECT count(*) FROM answers").fetchone()[0]
 
-    np.testing.assert_array_equal(
-        open_scorer(f"hf:{copy}", cache=tmp_path / "cache").class_logprobs(**ask), first
-    )
+    second = open_scorer(f"hf:{copy}", cache=tmp_path / "cache").class_logprobs(**ask)
+    np.testing.assert_array_equal(second, first)
     assert kept() == 1
     open_scorer(f"hf:{copy}", cache=tmp_path / "cache", policy="joint").class_logprobs(**ask)
     assert kept() == 2
 
 
-@pytest.mark.parametrize(
-    ("spec", "more", "named"),
-    [
-        ("gpt:x", {}, "gpt:x"),
-        ("hf:/nowhere/at/all", {}, "/nowhere"),
-        ("lstm:nowhere", {}, "nowhere"),
-        ("glove:nowhere.txt", {}, "nowhere.txt"),
-        ("hf:x y", {}, "x y"),
-        ("ngram:x", {"policy": "last"}, "policy"),
-        ("hf:.", {"device": "abacus"}, "device"),
-    ],
-)
+CLOSED = [(f"{kind}:{name}", {}, name) for kind, name in (("lstm", "nowhere"), ("glove", "nowhere.txt"))]
+CLOSED += [("gpt:x", {}, "gpt:x"), ("hf:/nowhere/at/all", {}, "/nowhere"), ("hf:x y", {}, "x y")]
+CLOSED += [("ngram:x", {"policy": "last"}, "policy"), ("hf:.", {"device": "abacus"}, "device")]
+
+
+@pytest.mark.parametrize(("spec", "more", "named"), CLOSED)
 def test_what_cannot_be_opened_is_named(spec, more, named):
-    pytest.importorskip("transformers", reason="needs transformers: pip install '.[probes]'")
     with pytest.raises((ValueError, FileNotFoundError), match=named):
         open_scorer(spec, **more)
 

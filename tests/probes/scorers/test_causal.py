@@ -2,19 +2,14 @@
 
 import numpy as np
 import pytest
+import torch
+import transformers
 
-torch = pytest.importorskip("torch", reason="needs torch: pip install '.[probes]'")
-transformers = pytest.importorskip("transformers", reason="needs transformers: pip install '.[probes]'")
+from simtown.probes.scorers import open_scorer
+from tests.probes.tiny import CAUSAL, CLOSE, SENTENCES
 
-from simtown.probes.scorers import open_scorer  # noqa: E402
-from tests.probes.tiny import CAUSAL, CLOSE, SENTENCES  # noqa: E402
-
-CONTEXTS = [
-    "the [BLANK] is yellow.",
-    "[BLANK] is a colour",
-    "a car stands behind the [BLANK]",
-    "the [BLANK] is not seen",
-]
+CONTEXTS = ["the [BLANK] is yellow.", "[BLANK] is a colour", "a car stands behind the [BLANK]"]
+CONTEXTS += ["the [BLANK] is not seen"]
 TARGETS = ["banana", "turquoise bus", "bus", ["red", "the"], ["yellow", "worn-out bus", "yellow"]]
 TEXTS = [*SENTENCES, "bus", SENTENCES[0]]
 
@@ -89,13 +84,6 @@ def test_tokens_know_their_words(path):
     # the visible letters so far say which word a token ends in
     words = np.searchsorted(np.cumsum([len(word) for word in text.split()]), letters.cumsum())
     np.testing.assert_array_equal(scores.words[letters > 0], words[letters > 0])
-
-
-def test_an_unknown_word_has_no_probability(model):
-    scorer, targets = open_scorer(f"lstm:{model('lstm')}"), ["zebra", "bus", ["zebra", "bus"]]
-    zebra, bus, either = scorer.class_logprobs(["the [BLANK]"], targets)[0]
-    assert np.isnan(zebra)
-    assert bus == pytest.approx(either)
 
 
 @pytest.mark.parametrize("kind", ["looking ahead", "xlm", "xlnet"])

@@ -1,6 +1,4 @@
-"""Hidden states and their pooling, against transformers asked directly; sentence-transformers' layout and
-CLIP's.
-"""
+"""Hidden states and their pooling against transformers asked directly; sentence encoders and CLIP."""
 
 import json
 import shutil
@@ -8,12 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+import transformers
 
-torch = pytest.importorskip("torch", reason="needs torch: pip install '.[probes]'")
-transformers = pytest.importorskip("transformers", reason="needs transformers: pip install '.[probes]'")
-
-from simtown.probes.scorers import UnableError, open_scorer  # noqa: E402
-from tests.probes.tiny import CAUSAL, CLOSE, MASKED, MIXING  # noqa: E402
+from simtown.probes.scorers import UnableError, open_scorer
+from tests.probes.tiny import CAUSAL, CLOSE, MASKED, MIXING
 
 TEXTS = ["the banana is yellow.", "he bought a turquoise, worn-out coat.", "bus", "the banana is yellow."]
 
@@ -89,13 +86,12 @@ def sentence(model, tmp_path):
     return make
 
 
-@pytest.mark.parametrize(
-    ("pooling", "pick"), [("mean_tokens", lambda h: h.mean(0)), ("cls_token", lambda h: h[0])]
-)
+@pytest.mark.parametrize("pooling", ["mean_tokens", "cls_token"])
 @pytest.mark.parametrize("normalise", [True, False])
-def test_a_sentence_encoder_pools_as_its_files_say(sentence, pooling, pick, normalise):
+def test_a_sentence_encoder_pools_as_its_files_say(sentence, pooling, normalise):
     path = sentence(pooling, normalise)
-    wanted = np.array([pick(states(path, text)[0]) for text in TEXTS])
+    hidden = [states(path, text)[0] for text in TEXTS]
+    wanted = np.array([h[0] if pooling == "cls_token" else h.mean(0) for h in hidden])
     if normalise:
         wanted /= np.linalg.norm(wanted, axis=1, keepdims=True)
     scorer = open_scorer(f"sentence:{path}")
@@ -127,12 +123,10 @@ def test_clip_gives_its_projection_at_length_one(model):
     path = model("clip")
     tokenizer = transformers.AutoTokenizer.from_pretrained(path)
     tower = transformers.CLIPModel.from_pretrained(path).eval()
-    wanted = []
-    for text in TEXTS:
-        with torch.no_grad():
-            found = tower.get_text_features(**tokenizer(text, return_tensors="pt"))
-        vector = getattr(found, "pooler_output", found)[0].numpy()
-        wanted.append(vector / np.linalg.norm(vector))
+    with torch.no_grad():
+        found = [tower.get_text_features(**tokenizer(text, return_tensors="pt")) for text in TEXTS]
+    vectors = [getattr(features, "pooler_output", features)[0].numpy() for features in found]
+    wanted = [vector / np.linalg.norm(vector) for vector in vectors]
     for spec in (f"clip:{path}", f"hf:{path}"):
         scorer = open_scorer(spec)
         np.testing.assert_allclose(scorer.embed(TEXTS), wanted, **CLOSE)

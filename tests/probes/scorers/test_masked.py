@@ -6,20 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+import transformers
 
-torch = pytest.importorskip("torch", reason="needs torch: pip install '.[probes]'")
-transformers = pytest.importorskip("transformers", reason="needs transformers: pip install '.[probes]'")
+from simtown.probes.scorers import open_scorer
+from simtown.probes.scorers.huggingface import Query
+from tests.probes.tiny import CLOSE, MASKED, MIXING
 
-from simtown.probes.scorers import open_scorer  # noqa: E402
-from simtown.probes.scorers.huggingface import Query  # noqa: E402
-from tests.probes.tiny import CLOSE, MASKED, MIXING  # noqa: E402
-
-CONTEXTS = [
-    "the [BLANK] is yellow.",
-    "[BLANK] is a colour",
-    "a car stands behind the [BLANK] bus of the town.",
-    "the [BLANK] is yellow.",
-]
+CONTEXTS = ["the [BLANK] is yellow.", "[BLANK] is a colour"]
+CONTEXTS += ["a car stands behind the [BLANK] bus of the town.", CONTEXTS[0]]
 TARGETS = ["banana", "turquoise", "unhappiest", ["red", "the"], ["yellowish", "yellow", "yellow"]]
 TEXTS = ["the banana is yellow.", "he bought a turquoise, worn-out coat.", "bus", "the banana is yellow."]
 
@@ -116,11 +111,12 @@ def test_batches_budgets_order_and_company_change_nothing(path):
         np.testing.assert_allclose(scores.logprobs, scorer.sequence_logprobs([text])[0].logprobs, **CLOSE)
 
 
-def test_unknown_words_have_no_probability(model):
-    scorer = open_scorer(f"hf:{model('bert')}")
-    tokyo, either, red = scorer.class_logprobs(["the [BLANK]"], ["東京", ["東京", "red"], "red"])[0]
-    assert np.isnan(tokyo)
-    assert either == pytest.approx(red)
+@pytest.mark.parametrize(("kind", "word"), [("bert", "東京"), ("lstm", "zebra")])
+def test_unknown_words_have_no_probability(model, kind, word):
+    scorer = open_scorer(f"{'lstm' if kind == 'lstm' else 'hf'}:{model(kind)}")
+    unknown, either, bus = scorer.class_logprobs(["the [BLANK]"], [word, [word, "bus"], "bus"])[0]
+    assert np.isnan(unknown)
+    assert either == pytest.approx(bus)
 
 
 @pytest.mark.parametrize("takes_the_space", [True, False])
@@ -140,18 +136,11 @@ def test_what_stands_around_a_gap_is_what_stands_around_the_word(path, takes_the
     np.testing.assert_allclose(scorer.class_logprobs(CONTEXTS, TARGETS), usual, **CLOSE)
 
 
-@pytest.mark.parametrize(
-    ("context", "target"),
-    [
-        ("no gap", "red"),
-        ("[BLANK] [BLANK]", "red"),
-        ("the [MASK] is [BLANK]", "red"),
-        ("[BLANK] " + "bus " * 60, "red"),
-        ("[BLANK]", ""),
-        ("[BLANK]", []),
-        ("[BLANK]", ["red", " "]),
-    ],
-)
+BAD = [(context, "red") for context in ("no gap", "[BLANK] [BLANK]", "the [MASK] is [BLANK]")]
+BAD += [("[BLANK] " + "bus " * 60, "red"), *(("[BLANK]", target) for target in ("", [], ["red", " "]))]
+
+
+@pytest.mark.parametrize(("context", "target"), BAD)
 def test_what_cannot_be_asked_is_refused(model, context, target):
     with pytest.raises(ValueError, match=r"BLANK|MASK|40 tokens|target"):
         open_scorer(f"hf:{model('bert')}").class_logprobs([context], [target])

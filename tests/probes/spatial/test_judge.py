@@ -8,19 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 from simtown.core.files import DamagedError
-from simtown.probes.spatial.judge import (
-    CATCHES,
-    GREEN,
-    HEAD,
-    WORDS,
-    Rating,
-    disbelieved,
-    krippendorff,
-    rater_agreement,
-    read,
-)
+from simtown.probes.spatial import judge
+from simtown.probes.spatial.judge import CATCHES, GREEN, HEAD, WORDS, Rating
 from tests.conftest import HANGS
 
 
@@ -39,75 +31,55 @@ def sound(kind, words):
 
 
 @pytest.mark.parametrize(
-    ("kind", "rating", "out"),
-    [
-        ("green", 60, False),
-        ("green", 61, True),
-        ("self", 90, False),
-        ("self", 89, True),
-        ("pair", 100, False),
-    ],
+    ("kind", "kept", "removed"), [("green", 60, 61), ("self", 90, 89), ("pair", 100, None)]
 )
-def test_the_cleaning_rule(kind, rating, out):
-    ratings = [Rating("a", kind, frozenset(("on",)), rating), Rating("b", "pair", frozenset(("on", "in")), 1)]
-    assert disbelieved(ratings) == ({"a"} if out else set())
+def test_the_cleaning_rule(kind, kept, removed):
+    for rating, out in ((kept, set()), (removed, {"a"})):
+        if rating is not None:
+            one, other = frozenset(("on",)), frozenset(("on", "in"))
+            assert judge.disbelieved([Rating("a", kind, one, rating), Rating("b", "pair", other, 1)]) == out
 
 
 def test_agreement_after_cleaning():
     careless = rate("careless", lambda kind, words: 70)
-    agreement = rater_agreement([*rate("a", sound), *rate("b", sound), *careless])
+    agreement = judge.rater_agreement([*rate("a", sound), *rate("b", sound), *careless])
     assert (agreement.workers, agreement.removed, agreement.ratings) == (3, ("careless",), 132)
     assert (agreement.alpha, agreement.one_out) == (pytest.approx(1), pytest.approx(1))
     i, j = WORDS.index("above"), WORDS.index("over")
     assert agreement.means[i, j] == agreement.means[j, i] == sound("pair", ("above", "over"))
     assert np.isnan(np.diag(agreement.means)).all()
-    nobody = rater_agreement([])
+    nobody = judge.rater_agreement([])
     assert (nobody.workers, nobody.ratings) == (0, 0)
     assert np.isnan([nobody.alpha, nobody.one_out]).all()
 
 
-tables = st.integers(2, 4).flatmap(
-    lambda n: st.lists(
-        st.lists(st.one_of(st.none(), st.integers(0, 4)), min_size=n, max_size=n), min_size=2, max_size=5
-    )
-)
+ratings = st.integers(0, 4).map(float) | st.just(np.nan)
 
 
 @settings(max_examples=50)
-@given(tables)
-def test_krippendorffs_alpha_is_one_less_observed_by_expected(rows):
-    table = np.array([[np.nan if x is None else float(x) for x in row] for row in rows])
-    units = [column[np.isfinite(column)] for column in table.T]
-    units = [unit for unit in units if len(unit) > 1]
+@given(arrays(float, st.tuples(st.integers(2, 5), st.integers(2, 4)), elements=ratings))
+def test_krippendorffs_alpha_is_one_less_observed_by_expected(table):
+    units = [column[np.isfinite(column)] for column in table.T if np.isfinite(column).sum() > 1]
     values = [x for unit in units for x in unit]
     if len(values) < 2 or len(set(values)) == 1:
-        assert np.isnan(krippendorff(table))
+        assert np.isnan(judge.krippendorff(table))
         return
     observed = sum(sum((a - b) ** 2 for a in u for b in u) / (len(u) - 1) for u in units) / len(values)
     expected = sum((a - b) ** 2 for a in values for b in values) / (len(values) * (len(values) - 1))
-    assert krippendorff(table) == pytest.approx(1 - observed / expected)
+    assert judge.krippendorff(table) == pytest.approx(1 - observed / expected)
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "a,0,pair,on,in,101,1",
-        "a,0,pair,on,on,50,1",
-        "a,0,self,on,in,50,1",
-        "a,0,pair,on,sky,50,1",
-        "a,0,pair,on,in,x,1",
-        "a,0,pair,on,in,5",
-        "b,1,pair,in,on,50,1\nb,2,pair,on,in,50,1",
-    ],
-)
+BAD = ["a,0,pair,on,in,101,1", "a,0,pair,on,on,50,1", "a,0,self,on,in,50,1", "a,0,pair,on,sky,50,1"]
+BAD += ["a,0,pair,on,in,x,1", "a,0,pair,on,in,5", "b,1,pair,in,on,50,1\nb,2,pair,on,in,50,1"]
+
+
+@pytest.mark.parametrize("line", BAD)
 def test_a_line_that_is_not_a_judgement_is_named(tmp_path, line):
     file = tmp_path / "judgements.csv"
-    file.write_text(",".join(HEAD) + "\n" + line + "\n")
-    with pytest.raises(DamagedError, match=r"judgements\.csv line"):
-        read(file)
-    file.write_text(line)
-    with pytest.raises(DamagedError, match="first line"):
-        read(file)
+    for text, words in ((",".join(HEAD) + f"\n{line}\n", r"judgements\.csv line"), (line, "first line")):
+        file.write_text(text)
+        with pytest.raises(DamagedError, match=words):
+            judge.read(file)
 
 
 def test_the_page_from_the_first_trial_to_the_table(browser, cli, tmp_path):
@@ -115,13 +87,9 @@ def test_the_page_from_the_first_trial_to_the_table(browser, cli, tmp_path):
     page = tmp_path / "judge.html"
     cli("probe", "spatial", "judge", "--out", page).succeeds()
     cli("probe", "spatial", "judge", "--out", page).refuses("--out")
-    browser.execute_cdp_cmd(
-        "Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)}
-    )
-
-    def run(script):
-        return browser.execute_script(script)
-
+    downloads = {"behavior": "allow", "downloadPath": str(tmp_path)}
+    browser.execute_cdp_cmd("Browser.setDownloadBehavior", downloads)
+    run = browser.execute_script
     browser.get(page.as_uri())
     run("localStorage.clear()")
     browser.get(page.as_uri())

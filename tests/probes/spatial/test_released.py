@@ -1,6 +1,4 @@
-"""The paper's tables on a made release: each number against a plain loop or what was put there, and the
-command's refusals.
-"""
+"""The paper's tables on a made release: each number against a plain loop or what was put there."""
 
 from dataclasses import replace
 
@@ -73,19 +71,14 @@ def test_a_clone_holds_the_same_numbers(cli, small, release, tmp_path):
         assert ("cannot be computed" in printed) == (name in ("spatial-odd-one-out", "spatial-similarity"))
 
 
-@pytest.mark.parametrize(
-    ("file", "array"),
-    [
-        ("words_contexts.npy", np.array(["on"])),
-        ("perplexity_vectors.npy", np.zeros(3)),
-        ("spatial_lexicon.npy", np.array(["on", "in"])),
-        ("embeddings.npy", np.array([{}], dtype=object)),
-    ],
-)
-def test_arrays_that_do_not_fit_each_other_are_named(small, tmp_path, file, array):
-    path = write_clone(tmp_path / "clone", small) / "models/visual_genome_phrases" / file
-    path.unlink()
-    np.save(path, array)
+MISFITS = {"words_contexts": np.array(["on"]), "perplexity_vectors": np.zeros(3)}
+MISFITS |= {"spatial_lexicon": np.array(["on", "in"]), "embeddings": np.array([{}], dtype=object)}
+
+
+@pytest.mark.parametrize("name", MISFITS)
+def test_arrays_that_do_not_fit_each_other_are_named(small, tmp_path, name):
+    path = write_clone(tmp_path / "clone", small) / f"models/visual_genome_phrases/{name}.npy"
+    np.save(path, MISFITS[name])
     with pytest.raises(DamagedError, match=r"perplexity_vectors|embeddings"):
         released.read(tmp_path / "clone")
 

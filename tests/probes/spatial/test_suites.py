@@ -20,10 +20,8 @@ from tests.probes.tiny import redrawn
 
 FORMS = {tuple(form.split()) for form in lexicon()}
 LONGEST = max(map(len, FORMS))
-words = st.sampled_from(
-    ["on", "top", "of", "the", "cat", "left", "side", "to", "in", "front", "and", "upper", "hand"]
-)
-
+WORDS = "on top of the cat left side to in front and upper hand"
+words = st.sampled_from(WORDS.split())
 PAIRS = [("the cat", "the mat"), ("a dog", "a tree"), ("man", "street"), ("the cat", "a tree"), ("sign", "")]
 PHRASES = product(PAIRS, ["on", "under", "next to", "in front of", "on top of"])
 CORPUS = [f"{a} {relation} {b}".strip() for (a, b), relation in PHRASES] + ["a red bus", "on"]
@@ -42,9 +40,8 @@ def scorer(request):
     made = ARCHITECTURES[request.param]
     tokenizer = made.tokenizer(CORPUS, 300)
     kind = Masked if request.param == "bert-mini" else Causal
-    return Cached(
-        kind(request.param, redrawn(made.model(tokenizer), 0, 0.05), tokenizer, ScorerSettings(device="cpu"))
-    )
+    model = redrawn(made.model(tokenizer), 0, 0.05)
+    return Cached(kind(request.param, model, tokenizer, ScorerSettings(device="cpu")))
 
 
 @given(st.lists(words, max_size=9))

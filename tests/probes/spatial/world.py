@@ -1,6 +1,4 @@
-"""A made release in the format of the paper's: its embeddings know opposites, kinds and likeness, its
-perplexities are drawn.
-"""
+"""A made release in the format of the paper's: its embeddings know relations, its perplexities are drawn."""
 
 import gzip
 import json
@@ -11,11 +9,8 @@ from simtown.probes.spatial import released
 from simtown.probes.spatial.lexicon import CONTEXTS, JUDGED, KINDS, OPPOSITES, RELATIONS
 from simtown.probes.spatial.spaces import NumberTable, cosine, matrix, p_vectors, write_table
 
-#: Names of the release's tables.
-MATRIX, EMBEDDINGS, TEMPLATES, SIMILARITY, ASSOCIATION, CELLS = (
-    places[0] for places in released.FILES.places.values()
-)
-
+_PLACES = [places[0] for places in released.FILES.places.values()]
+MATRIX, EMBEDDINGS, TEMPLATES, SIMILARITY, ASSOCIATION, CELLS = _PLACES
 #: Relations of the matrix: in the release, "next" stands beside "next to".
 EVERY = tuple(sorted({*RELATIONS, "next"}))
 #: What the tables call some judged words.
@@ -41,25 +36,21 @@ def write_release(folder):
     """The tables of the release, in a new folder."""
     folder.mkdir(parents=True)
     generator = np.random.default_rng(1)
-    perplexities = NumberTable(
-        EVERY, EVERY, np.exp(generator.normal(4, 1, (len(EVERY), len(EVERY)))).round(6)
-    )
+    drawn = np.exp(generator.normal(4, 1, (len(EVERY), len(EVERY)))).round(6)
+    perplexities = NumberTable(EVERY, EVERY, drawn)
     write_table(folder / MATRIX, perplexities)
     cells = p_vectors(perplexities.block(RELATIONS, CONTEXTS)).round(8)
     write_table(folder / CELLS, NumberTable(RELATIONS, CONTEXTS, cells))
     lines = ["\t".join((word, *map(repr, vector.tolist()))) + "\n" for word, vector in embeddings().items()]
     (folder / EMBEDDINGS).write_bytes(gzip.compress("".join(lines).encode()))
-    (folder / TEMPLATES).write_text(
-        json.dumps({name: generator.uniform(0, 9, (7, 7)).round(2).tolist() for name in DRAWN})
-    )
+    templates = {name: generator.uniform(0, 9, (7, 7)).round(2).tolist() for name in DRAWN}
+    (folder / TEMPLATES).write_text(json.dumps(templates))
     alike = {**embeddings(), "next to": embeddings()["next"]}
     levels = cosine(np.array([alike[word] for word in JUDGED]))  # people judge as the embeddings do, ...
     names = tuple(LONG.get(word, word) for word in JUDGED)
     write_table(folder / SIMILARITY, NumberTable(names, names, (levels + levels.T).round(9)))
-    write_table(
-        folder / ASSOCIATION,
-        NumberTable(JUDGED, JUDGED, generator.integers(0, 256, levels.shape).astype(float)),
-    )  # ... or at random
+    association = generator.integers(0, 256, levels.shape).astype(float)  # ... or at random
+    write_table(folder / ASSOCIATION, NumberTable(JUDGED, JUDGED, association))
     return folder
 
 

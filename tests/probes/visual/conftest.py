@@ -2,10 +2,6 @@
 
 import pytest
 
-pytest.importorskip("sklearn", reason="needs scikit-learn: pip install '.[probes]'")
-pytest.importorskip("pyarrow", reason="needs pyarrow: pip install '.[probes]'")
-pytest.importorskip("matplotlib", reason="needs matplotlib: pip install '.[probes]'")
-
 from simtown.probes.visual.release import VisualRelease
 from tests.probes.visual.world import write_release
 

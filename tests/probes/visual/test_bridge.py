@@ -40,9 +40,7 @@ def test_what_captions_say_is_the_truth_with_its_peak_cut(bias):
 
 
 class Oracle(Scorer):
-    """Says of every kind what captions say, as a model that reads forward does: in gaps, and as the
-    likelihood of whole sentences.
-    """
+    """Says of every kind what captions say, as a model that reads forward: in gaps and of whole sentences."""
 
     name, abilities = "oracle", frozenset({"class_logprobs", "sequence_logprobs"})
     forward = True
@@ -55,17 +53,14 @@ class Oracle(Scorer):
         return np.array([self.log[i] if i is not None else np.zeros(len(targets)) for i in rows])
 
     def sequence_logprobs(self, texts):
-        rows = []
-        for text in texts:
-            i = next(i for i, n in enumerate(self.names) if text.endswith(f" {n}"))
-            rows.append(TokenScores(np.array([self.log[i, COLOURS.index(text.split()[1])]]), np.array([0])))
-        return rows
+        kinds = [next(i for i, n in enumerate(self.names) if text.endswith(f" {n}")) for text in texts]
+        colours = [COLOURS.index(text.split()[1]) for text in texts]
+        return [TokenScores(np.array([p]), np.array([0])) for p in self.log[kinds, colours]]
 
 
 def test_who_knows_the_truth_shows_it(kinds):
     by_template = bridge.recovered(Oracle(kinds.names, kinds.truth), kinds.names)
-    for belief in by_template:
-        assert belief == pytest.approx(kinds.truth, abs=1e-6)
+    assert np.abs(by_template - kinds.truth).max() < 1e-6
     summary = bridge.measured(kinds.truth, by_template.mean(axis=0))
     assert summary["divergence"]["mean"] == pytest.approx(0, abs=1e-5)
     assert summary["first"]["mean"] == 1
@@ -81,11 +76,9 @@ def test_the_command(cli, many, tmp_path):
     assert at["0"] == pytest.approx(0)
     assert at["0.9"] > 0.2
     assert (out / "bridge.png").read_bytes()[:4] == b"\x89PNG"
-    said = [
-        (out / f"bias-{bias}" / "captions.txt").read_text().count("the school bus is yellow")
-        for bias in ("0", "0.9")
-    ]
-    assert said[0] > 5 * max(said[1], 1)
+    captions = [(out / f"bias-{bias}" / "captions.txt").read_text() for bias in ("0", "0.9")]
+    unbiased, biased = (text.count("the school bus is yellow") for text in captions)
+    assert unbiased > 5 * max(biased, 1)
     before = (out / "bias-0" / "lm" / "model.safetensors").read_bytes()
     cli(*words).succeeds()  # nothing is trained again
     assert (out / "bias-0" / "lm" / "model.safetensors").read_bytes() == before

@@ -17,9 +17,8 @@ from simtown.probes.visual.classes import RELATIONS, SIZES
 from simtown.probes.visual.release import CODA_CLASSES
 from simtown.probes.visual.sizes import SUBJECTS, Sizes, limits, projection, rank_partition, released_limits
 
-TABLES = arrays(
-    np.float64, st.tuples(st.integers(1, 6), st.integers(2, 8)), elements=st.integers(0, 4).map(float)
-)
+SHAPES = st.tuples(st.integers(1, 6), st.integers(2, 8))
+TABLES = arrays(np.float64, SHAPES, elements=st.integers(0, 4).map(float))
 
 
 @given(TABLES, st.integers(0, 10_000))
@@ -34,18 +33,16 @@ def test_spearman_is_scipys(a, seed):
 
 @given(TABLES, st.integers(0, 10_000))
 def test_no_ranking_without_ties_is_above_the_ceiling(counts, seed):
-    ranking = np.random.default_rng(seed).permuted(
-        np.tile(np.arange(counts.shape[1], dtype=float), (len(counts), 1)), axis=1
-    )
+    ranks = np.tile(np.arange(counts.shape[1], dtype=float), (len(counts), 1))
+    ranking = np.random.default_rng(seed).permuted(ranks, axis=1)
     rho, ceiling = measures.spearman_rows(ranking, counts), measures.ceiling_rows(counts)
     assert (np.isnan(rho) == np.isnan(ceiling)).all()
     assert (np.nan_to_num(rho) <= np.nan_to_num(ceiling) + 1e-9).all()
 
 
 def test_groups_by_both_thresholds():
-    counts = np.array(
-        [[82, 18, 0, 0, 0], [86, 14, 0, 0, 0], [40, 30, 15, 15, 0], [40, 30, 22, 5, 3], [30, 25, 20, 15, 10]]
-    )
+    single, multi = [[82, 18, 0, 0, 0], [86, 14, 0, 0, 0]], [[40, 30, 15, 15, 0], [40, 30, 22, 5, 3]]
+    counts = np.array([*single, *multi, [30, 25, 20, 15, 10]])
     assert grouped(counts, "paper").tolist() == ["single", "single", "multi", "multi", "any"]
     assert grouped(counts, "release").tolist() == ["multi", "single", "any", "multi", "any"]
 
@@ -68,15 +65,10 @@ def test_equal_scores_favour_no_direction():
         chance = limits(sizes, direction)["chance"][0]
         for relation in ("larger", "smaller"):
             top_is_larger = (relation == "larger") == (direction == "paper")
-            expected = [
-                np.mean(
-                    [
-                        share(sorted(order, key=lambda i: -row[i]), subject, top_is_larger)
-                        for order in permutations(range(n))
-                    ]
-                )
-                for subject, row in zip(sizes.subjects, scores, strict=True)
-            ]
+            expected = []
+            for subject, row in zip(sizes.subjects, scores, strict=True):
+                orders = (sorted(order, key=lambda i: -row[i]) for order in permutations(range(n)))
+                expected.append(np.mean([share(order, subject, top_is_larger) for order in orders]))
             assert rank_partition(sizes, scores, relation, direction) == pytest.approx(expected)
             for same in (0.0, -np.inf):
                 equal = rank_partition(sizes, np.full(scores.shape, same), relation, direction)
@@ -114,9 +106,7 @@ def test_difference_is_scipys_and_of_the_same_none():
 
 
 def test_labels_from_the_files_of_ratings(tmp_path):
-    """Ratings that were not included, of nothing and of unknown objects do not count; one that contradicts
-    the others is left out.
-    """
+    """Ratings left out, of nothing, of unknown objects or contrary to the others do not count."""
     good, contrary = [("a", [9, 3, 1], True)] * 4, [("a", [0, 0, 0, *[1] * 8], True)]
     ignored = [("a", [0, 9, 0], False), ("b", [0], True), ("c", [1], True)]
     nothing = dict.fromkeys(CODA_CLASSES, 0)
@@ -142,8 +132,9 @@ def test_every_word_has_one_class():
 
 
 def released_score(subject, keys, first):
-    """As the released program does: rank the nouns of other sizes, the huge ones left out, by keys, and count
-    those that stand in their part; the larger ones are wanted first, or (first -1) the smaller ones.
+    """As the released program: of nouns of other sizes, not huge, ranked by keys, count those in their part.
+
+    The larger ones are wanted first, or (first -1) the smaller ones.
     """
     size_of = {noun: i for i, nouns in enumerate(SIZES.values()) for noun in nouns}
     read = [noun for name, nouns in SIZES.items() if name != "huge" for noun in nouns]

@@ -10,10 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-pytest.importorskip("msgspec", reason="needs msgspec: pip install '.[vg]'")
-pytest.importorskip("textblob", reason="needs textblob: pip install '.[vg]'")
-pytest.importorskip("pyarrow.parquet", reason="needs pyarrow: pip install '.[probes]'")
-
 from simtown.probes.corpus import tokenise
 from simtown.probes.visual import mined, mining
 from simtown.probes.visual.classes import COLOR, MATERIAL, SHAPE
@@ -26,26 +22,16 @@ def thing(name, *attributes):
 
 def said(counts):
     """{subject: {class: times}}"""
-    subjects, table = counts.kept(0)
-    classes = counts.relation.classes
-    return {
-        s: {classes[i]: int(row[i]) for i in row.nonzero()[0]} for s, row in zip(subjects, table, strict=True)
-    }
+    classes, found = counts.relation.classes, {}
+    for subject, row in zip(*counts.kept(0), strict=True):
+        found[subject] = {classes[i]: int(row[i]) for i in row.nonzero()[0]}
+    return found
 
 
 def test_what_an_attribute_names():
     words = COLOR.class_of()
-    named = {
-        "maroon": "red",
-        "Forest Green": "green",
-        "yellow colored": "yellow",
-        "red-colored": "red",
-        "light grey": "gray",
-        "tall": None,
-        "": None,
-        "greenish": None,
-        "green and white": "white",
-    }
+    named = {"maroon": "red", "Forest Green": "green", "yellow colored": "yellow", "red-colored": "red"}
+    named |= {"light grey": "gray", "green and white": "white", "tall": None, "": None, "greenish": None}
     for attribute, name in named.items():
         counted = mining.class_in(attribute, words)
         assert (None if counted is None else COLOR.classes[counted]) == name, attribute
@@ -57,8 +43,7 @@ def test_attributes_count_once_an_object_and_not_where_the_name_has_them():
     cars = [thing("Cars", "red", "maroon", "blue"), thing("car", "red")]
     named = [thing("green ball", "green", "red"), thing("grey wall", "gray"), thing("orange", "orange")]
     rest = [thing("table", "wooden", "round"), thing("", "red"), thing("sky")]
-    images = [cars, named, rest]
-    counted = mining.from_attributes(images)
+    counted = mining.from_attributes([cars, named, rest])
     assert said(counted["color"]) == {"car": {"red": 2, "blue": 1}, "green ball": {"red": 1}}
     assert list(said(counted["material"])) == list(said(counted["shape"])) == ["table"]
 
@@ -89,15 +74,9 @@ def test_text_templates():
 
 def test_nothing_is_said_across_marks_of_punctuation():
     """Each text says of its noun what its pieces between marks say."""
-    texts = [
-        "the car was green. bananas are yellow.",
-        "light, table and a red car",
-        "street, light is black; white: car",
-        "the car, red is here",
-        "tables are. round",
-        "a table is made of, wood (brown) car",
-        "a street light is black.",
-    ]
+    texts = ["the car was green. bananas are yellow.", "light, table and a red car", "the car, red is here"]
+    texts += ["street, light is black; white: car", "tables are. round", "a street light is black."]
+    texts += ["a table is made of, wood (brown) car"]
     subjects = {"banana", "car", "street light", "light", "table"}
     whole = mining.from_text([tokenise(text, punctuation=True) for text in texts], subjects)
     parts = [piece.split() for text in texts for piece in re.split(r"[.,;:()]", text)]
@@ -145,10 +124,8 @@ def test_split_and_wrong_classes(n, seed):
     counts = np.random.default_rng(seed).integers(0, 4, (n, 5))
     counts[:, 0] += 1
     other = mined.others(counts, seed)
-    best = counts.argmax(axis=1)
-    assert (other != best).all()
-    free = counts[np.arange(n), other] <= np.median(counts, axis=1)
-    assert free.all()
+    assert (other != counts.argmax(axis=1)).all()
+    assert (counts[np.arange(n), other] <= np.median(counts, axis=1)).all()
 
 
 @pytest.fixture
@@ -177,18 +154,13 @@ def test_mine_and_study(cli, genome, tmp_path):
 
     def colors(out):
         subjects, counts = mined.Mined(tmp_path / out).counts("color")
-        return {
-            (s, COLOR.classes[j]): int(counts[i, j])
-            for i, s in enumerate(subjects)
-            for j in counts[i].nonzero()[0]
-        }
+        cells = zip(*counts.nonzero(), strict=True)
+        return {(subjects[i], COLOR.classes[j]): int(counts[i, j]) for i, j in cells}
 
     sources = ("--attributes", genome / "attributes.json", "--graphs", genome / "scene_graphs.json")
     assert "cooccurrence: 11 subjects" in mine("mined", *sources).succeeds().out
-    objects = [
-        o for image in json.loads((genome / "attributes.json").read_text()) for o in image["attributes"]
-    ]
-    brute = Counter((o["names"][0], o["attributes"][0]) for o in objects)
+    images = json.loads((genome / "attributes.json").read_text())
+    brute = Counter((o["names"][0], o["attributes"][0]) for image in images for o in image["attributes"])
     assert colors("mined") == {pair: n for pair, n in brute.items() if n > 5}
     mine("mined", *sources).refuses("another")
     corpus = tmp_path / "corpus.txt"

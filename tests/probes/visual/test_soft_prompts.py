@@ -6,19 +6,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import tokenizers
+import torch
+import transformers
 
-torch = pytest.importorskip("torch", reason="needs torch: pip install '.[probes]'")
-transformers = pytest.importorskip("transformers", reason="needs transformers: pip install '.[probes]'")
-tokenizers = pytest.importorskip("tokenizers", reason="needs tokenizers: pip install '.[probes]'")
-
-from simtown.probes import elicit  # noqa: E402
-from simtown.probes.scorers import open_scorer  # noqa: E402
-from simtown.probes.scorers.base import BLANK  # noqa: E402
-from simtown.probes.visual import DistillSettings, distill, soft_prompts  # noqa: E402
-from simtown.probes.visual.classes import RELATIONS  # noqa: E402
-from tests.probes import tiny  # noqa: E402
-from tests.probes.tiny import MASKED, MIXING, redrawn  # noqa: E402
-from tests.probes.visual.world import SUBJECTS, TEMPLATES  # noqa: E402
+from simtown.probes import elicit
+from simtown.probes.scorers import open_scorer
+from simtown.probes.scorers.base import BLANK
+from simtown.probes.visual import DistillSettings, distill, soft_prompts
+from simtown.probes.visual.classes import RELATIONS
+from tests.probes import tiny
+from tests.probes.tiny import MASKED, MIXING, redrawn
+from tests.probes.visual.world import SUBJECTS, TEMPLATES
 
 
 def _bert(path, seed):
@@ -55,16 +54,16 @@ def test_untuned_prompts_say_what_the_model_says(bert, release, deep):
     data = release.dataset("color")
     scorer = open_scorer(f"hf:{bert}", policy="first")
     mixture = soft_prompts.Mixture(soft_prompts.masked_of(scorer), data, deep)
-    expected = elicit.averaged(
-        elicit.by_template(scorer, data.templates, data.subjects, data.words, "paper"), "paper"
-    )
+    by_template = elicit.by_template(scorer, data.templates, data.subjects, data.words, "paper")
+    expected = elicit.averaged(by_template, "paper")
     assert soft_prompts.said(mixture, np.arange(len(expected))) == pytest.approx(expected, abs=1e-4)
 
 
+PROMPTS = ["[X] is [Y] .", "the [X] is [Y].", "[Y] [X]", "a [Y] bus is behind the [X] ."]
+
+
 @pytest.mark.parametrize("kind", MASKED)
-@pytest.mark.parametrize(
-    "template", ["[X] is [Y] .", "the [X] is [Y].", "[Y] [X]", "a [Y] bus is behind the [X] ."]
-)
+@pytest.mark.parametrize("template", PROMPTS)
 def test_prompts_are_the_texts_that_are_asked(kind, template, model):
     """Subjects first in a text and behind a space, known and unknown ones."""
     scorer = soft_prompts.masked_of(open_scorer(f"hf:{model(kind)}"))
@@ -125,9 +124,8 @@ def test_tuned_command(cli, bert, small, tmp_path):
 def test_divergence_is_torchs():
     a, b = (torch.from_numpy(np.random.default_rng(seed).normal(size=(3, 4, 7))) for seed in (0, 1))
     real = torch.ones(3, 4)
-    expected = torch.nn.functional.kl_div(
-        b.log_softmax(-1), a.log_softmax(-1), log_target=True, reduction="batchmean"
-    )
+    one, other = a.log_softmax(-1), b.log_softmax(-1)
+    expected = torch.nn.functional.kl_div(other, one, log_target=True, reduction="batchmean")
     assert float(distill.divergence(a, b, real)) == pytest.approx(float(expected))
     assert float(distill.divergence(a, a, real)) == pytest.approx(0, abs=1e-9)
 
@@ -143,9 +141,8 @@ def test_a_student_comes_to_say_what_its_teacher_says(cli, bert, teacher, tmp_pa
     content = json.loads((out / "distill.json").read_text())
     assert content["divergence_last"] < 0.75 * content["divergence_first"]
     asked = [f"{s} has color {BLANK} ." for s in SUBJECTS]
-    old, new, goal = (
-        open_scorer(f"hf:{path}").class_logprobs(asked, list(colors)) for path in (bert, out, teacher)
-    )
+    scorers = (open_scorer(f"hf:{path}") for path in (bert, out, teacher))
+    old, new, goal = (scorer.class_logprobs(asked, list(colors)) for scorer in scorers)
     assert np.abs(new - goal).mean() < 0.75 * np.abs(old - goal).mean()
     cli(*words).refuses("another")
 
@@ -153,9 +150,7 @@ def test_a_student_comes_to_say_what_its_teacher_says(cli, bert, teacher, tmp_pa
 def test_distilling_does_not_see_padding(model, tmp_path):
     """Three sentences of three lengths teach the same in one batch as alone."""
     corpus = tmp_path / "corpus.txt"
-    corpus.write_text(
-        "the sky is blue\nthe grass is green and the sky is blue\nthe red bus stands at a stop\n"
-    )
+    corpus.write_text("the sky is blue\nthe grass is green and the sky is blue\nthe red bus stands here\n")
     divergences = []
     for batch in (1, 3):
         teacher, student = (open_scorer(f"hf:{model('fnet')}") for _ in range(2))

@@ -3,34 +3,28 @@
 import json
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
+from PIL import Image
+from scipy.stats import ttest_rel
 
-pytest.importorskip("torch", reason="needs torch: pip install '.[probes]'")
-pq = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow: pip install '.[probes]'")
-
-from PIL import Image  # noqa: E402
-from scipy.stats import ttest_rel  # noqa: E402
-
-from simtown.probes import elicit, item_study  # noqa: E402
-from simtown.probes.items import ItemAnswers  # noqa: E402
-from simtown.probes.report import load  # noqa: E402
-from simtown.probes.scorers import open_scorer  # noqa: E402
-from simtown.probes.scorers.base import BLANK  # noqa: E402
-from simtown.probes.scorers.ngram import NGram  # noqa: E402
-from simtown.probes.visual import FORM  # noqa: E402
-from simtown.probes.visual.classes import RELATIONS, SIZES  # noqa: E402
-from simtown.probes.visual.vicomte_figures import apart  # noqa: E402
-from tests.probes.visual.world import SUBJECTS, Knowing, write_release  # noqa: E402
+from simtown.probes import elicit, item_study
+from simtown.probes.items import ItemAnswers
+from simtown.probes.report import load
+from simtown.probes.scorers import open_scorer
+from simtown.probes.scorers.base import BLANK
+from simtown.probes.scorers.ngram import NGram
+from simtown.probes.visual import FORM
+from simtown.probes.visual.classes import RELATIONS, SIZES
+from simtown.probes.visual.vicomte_figures import apart
+from tests.probes.visual.world import SUBJECTS, Knowing, write_release
 
 
 @pytest.fixture
 def glove(tmp_path):
     rng = np.random.default_rng(0)
-    words = sorted(
-        {w for s in SUBJECTS for w in s.split()}
-        | {n for nouns in SIZES.values() for n in nouns}
-        | {"small", "large"}
-    )
+    nouns = [noun for group in SIZES.values() for noun in group]
+    words = sorted({*" ".join(SUBJECTS).split(), *nouns, "small", "large"})
     path = tmp_path / "glove.txt"
     path.write_text("".join(f"{w} {' '.join(f'{x:.4f}' for x in rng.normal(size=6))}\n" for w in words))
     return path
@@ -40,30 +34,22 @@ def glove(tmp_path):
 def corpus(tmp_path):
     """Text that says of snow and of crows what color they are."""
     path = tmp_path / "corpus.txt"
-    lines = [
-        f"{s} has color {c} .\n{c} {s} .\n"
-        for s, c in (("lemon", "yellow"), ("fence", "brown"), ("wall", "white"), ("sock", "red"))
-    ]
-    path.write_text(
-        "".join(lines * 3)
-        + "the dog is larger than the bee and the sky is smaller\n"
-        + "round square oval\nwood metal\nred cat dog\n"
-    )
+    colors = {"lemon": "yellow", "fence": "brown", "wall": "white", "sock": "red"}
+    lines = [f"{thing} has color {color} .\n{color} {thing} .\n" for thing, color in colors.items()] * 3
+    lines += ["the dog is larger than the bee and the sky is smaller\n"]
+    path.write_text("".join(lines) + "round square oval\nwood metal\nred cat dog\n")
     return path
 
 
 def test_who_knows_the_truth_is_at_the_ceiling(release):
     data = release.dataset("color")
     truth = dict(zip(data.subjects, data.counts, strict=True))
-    items = data.test
-    logprobs = elicit.by_template(
-        Knowing(truth, data.classes), data.templates, [data.subjects[i] for i in items], data.words, "paper"
-    )
+    items, scorer = data.test, Knowing(truth, data.classes)
+    subjects = [data.subjects[i] for i in items]
+    logprobs = elicit.by_template(scorer, data.templates, subjects, data.words, "paper")
     assert logprobs.shape == (2, len(items), 12)
-    for one in (
-        ItemAnswers.of(data, items, elicit.averaged(logprobs, "paper"), "average"),
-        item_study.best_template(data, logprobs),
-    ):
+    average = ItemAnswers.of(data, items, elicit.averaged(logprobs, "paper"), "average")
+    for one in (average, item_study.best_template(data, logprobs)):
         assert one.rho == pytest.approx(np.ones(len(items)))
         assert one.right.all()
 
@@ -82,32 +68,28 @@ def test_words_that_cannot_be_said_have_no_share_behind_a_gap_either(kind, model
     sentences = [["red", "sock", "."], ["blue", "wall", "."], ["red", "wall", "."]]
     scorer = NGram("n", sentences) if kind == "ngram" else open_scorer(f"hf:{model(kind)}", policy="drop")
     candidates = ["red", "blue", "zebra", "worn-out"]
-    known = [
-        word for word in candidates if np.isfinite(scorer.class_logprobs(["a [BLANK] sock ."], [word])).all()
-    ]
-    unknown = [word for word in candidates if word not in known]
+    sayable = np.isfinite(scorer.class_logprobs(["a [BLANK] sock ."], candidates)[0])
+    known, unknown = (np.array(candidates)[chosen].tolist() for chosen in (sayable, ~sayable))
     assert known
     assert unknown
     words = [(word,) for word in known]
     mixed = [(word, *unknown, word, word.upper() if kind != "gpt2" else word) for word in known]
     subjects = ["sock", "wall"]
-    plain, with_unknown, of_unknown = (
-        elicit.by_template(scorer, ["a [Y] [X] ."], subjects, classes, "corrected")[0]
-        for classes in (words, mixed, [(word,) for word in unknown])
-    )
-    assert np.isneginf(of_unknown).all()
-    assert with_unknown == pytest.approx(plain)
-    one_by_one = [
-        [scorer.sequence_logprobs([f"a {word} {s} ."])[0].logprobs.sum() for word in known] for s in subjects
-    ]
+
+    def said(classes):
+        return elicit.by_template(scorer, ["a [Y] [X] ."], subjects, classes, "corrected")[0]
+
+    plain = said(words)
+    assert np.isneginf(said([(word,) for word in unknown])).all()
+    assert said(mixed) == pytest.approx(plain)
+    texts = [[f"a {word} {subject} ." for word in known] for subject in subjects]
+    one_by_one = [[scorer.sequence_logprobs([text])[0].logprobs.sum() for text in row] for row in texts]
     assert plain == pytest.approx(np.array(one_by_one), rel=1e-4)
 
 
-@pytest.mark.parametrize(
-    ("kind", "blind"), [("bert", False), ("roberta", False), ("gpt2", True), ("lstm", True)]
-)
-def test_a_model_that_does_not_see_behind_a_gap_reads_the_sentences(kind, blind, model):
-    scorer = open_scorer(f"hf:{model(kind)}")
+@pytest.mark.parametrize("kind", ["bert", "roberta", "gpt2", "lstm"])
+def test_a_model_that_does_not_see_behind_a_gap_reads_the_sentences(kind, model):
+    scorer, blind = open_scorer(f"hf:{model(kind)}"), kind in ("gpt2", "lstm")
     template, subjects, words = "the [Y] [X] .", ["bus", "banana"], (("yellow",), ("blue",))
     said = elicit.by_template(scorer, [template], subjects, words, "corrected")[0]
     at_gap = scorer.class_logprobs([elicit.fill(template, s, BLANK) for s in subjects], words)
@@ -143,9 +125,8 @@ def test_prompts_command(cli, small, corpus, tmp_path):
     means = {mode: np.mean([r["rho"] for r in rows if r["mode"] == mode]) for mode in ("best", "average")}
     for mode, mean in means.items():
         assert content["tasks"]["color"]["modes"][mode]["groups"]["all"]["rho"]["mean"] == pytest.approx(mean)
-    assert set(content["tasks"]["size"]["partition"]) == {
-        f"{r}, {d}" for r in ("larger", "smaller") for d in ("paper", "corrected")
-    }
+    parts = {f"{relation}, {way}" for relation in ("larger", "smaller") for way in ("paper", "corrected")}
+    assert set(content["tasks"]["size"]["partition"]) == parts
     for name in ("color.png", "size.png"):
         with Image.open(out / name) as picture:
             assert picture.width > 800
@@ -206,13 +187,10 @@ def test_compare_command(cli, small, glove, corpus, tmp_path):
     (table,) = item_study.compare_items(load(b, FORM), load(a, FORM))
     p_values = {name: cells[3].here for name, cells in table.rows if name.endswith(", all")}
     assert set(p_values) == {"color, best, all", "color, average, all"}
-    rho = [
-        {s: r for m, s, r in zip(rows["mode"], rows["subject"], rows["rho"], strict=True) if m == mode}
-        for rows, mode in (
-            (pq.read_table(b / "color.parquet").to_pydict(), "average"),
-            (pq.read_table(a / "color.parquet").to_pydict(), "head"),
-        )
-    ]
+    rho = []
+    for out, mode in ((b, "average"), (a, "head")):
+        rows = pq.read_table(out / "color.parquet").to_pylist()
+        rho.append({row["subject"]: row["rho"] for row in rows if row["mode"] == mode})
     expected = ttest_rel(*([one[s] for s in rho[0]] for one in rho)).pvalue
     assert p_values["color, average, all"] == f"{expected:.2g}"
     cli("probe", "compare", a, tmp_path / "none").refuses("no results")

@@ -10,11 +10,8 @@ from simtown.probes.scorers.base import BLANK
 from simtown.probes.visual import vicomte_numbers as paper
 from simtown.probes.visual.classes import RELATIONS, SIZES
 
-_NOUNS = (
-    "snow, coal, grass, fire engine, penguin, shirt, banana, car, sky, brick, milk, crow, "
-    "leaf, cloud, rose, tie, lemon, fence, wall, sock"
-)
-SUBJECTS = tuple(_NOUNS.split(", "))
+_NOUNS = "snow, coal, grass, fire engine, penguin, shirt, banana, car, sky, brick, milk, crow"
+SUBJECTS = tuple(f"{_NOUNS}, leaf, cloud, rose, tie, lemon, fence, wall, sock".split(", "))
 TEMPLATES = {
     "color": ("[X] has color [Y] .", "[Y] [X] ."),
     "shape": ("[X] has shape [Y] .",),
@@ -73,9 +70,8 @@ def write_release(folder, clone=False):
     for name, relation in RELATIONS.items():
         words = [w if w == c else f"{w}: {c}" for c, several in relation.words.items() for w in several]
         _write(data / f"words/{name}-words.txt", words)
-        best, worst = (
-            [relation.classes[i] for i in pick(tables[name], axis=1)] for pick in (np.argmax, np.argmin)
-        )
+        extremes = (pick(tables[name], axis=1) for pick in (np.argmax, np.argmin))
+        best, worst = ([relation.classes[i] for i in numbers] for numbers in extremes)
         rows = list(zip(SUBJECTS, best, worst, strict=True))
         pairs(f"{name}/train", [row for i, row in enumerate(rows) if i % 10 < 8])
         pairs(f"{name}/test", [row for i, row in enumerate(rows) if i % 10 >= 8])
@@ -102,22 +98,17 @@ def write_release(folder, clone=False):
     color = [float(row[0].split(" ")[0]) / 100 for row in paper.TABLE9.values()]
     lines = [f"{i},0.{40 + i},{value:.3f},0.3" for i, value in enumerate(color)]
     results("heatmap_data", "", ",coda,color,wiki-color", lines)
-    sizes = [
-        f"{m}-{size}-{k},{m},{size},{0.1 * i + 0.01 * k:.3f}"
-        for m, (i, (size, names)) in product(("bert", "oscar"), enumerate(SIZES.items()))
-        for k in range(len(names))
-    ]
+    sizes = []
+    for m, (i, (size, names)) in product(("bert", "oscar"), enumerate(SIZES.items())):
+        sizes += [f"{m}-{size}-{k},{m},{size},{0.1 * i + 0.01 * k:.3f}" for k in range(len(names))]
     results("size_sims", "probing", ",model,group,cos_sim", sizes)
     return folder
 
 
 class Knowing:
-    """A masked model that knows the truth of one relation: what it says of a class is its share (plus a
-    little).
-    """
+    """A masked model that knows the truth of one relation: it says of a class its share, and a bit more."""
 
-    name = "knowing"
-    abilities = frozenset({"class_logprobs", "word_vector"})
+    name, abilities = "knowing", frozenset({"class_logprobs", "word_vector"})
 
     def __init__(self, truth, classes):
         self.truth, self.classes = truth, classes
@@ -131,8 +122,6 @@ class Knowing:
         return np.array(rows)
 
     def word_vector(self, word):
-        place = {noun: i for i, nouns in enumerate(SIZES.values()) for noun in nouns} | {
-            "small": 0,
-            "large": 4,
-        }
+        place = {noun: i for i, nouns in enumerate(SIZES.values()) for noun in nouns}
+        place |= {"small": 0, "large": 4}
         return np.array([1.0, place[word]], dtype=np.float32) if word in place else None
