@@ -105,8 +105,9 @@ def _rows(engines: dict[str, Engine], scenes: SceneBatch, size: int, repeats: in
                 seconds[name].append(perf_counter() - start)
     for name, times in seconds.items():
         middle = median(times)
-        speeds = (round(n / each, 1) for each in (middle, max(times), min(times)))
-        yield EngineTiming(name, size, n, *speeds, round(n / middle * triangles), round(1e3 * middle / n, 5))
+        fps, low, high = (round(n / each, 1) for each in (middle, max(times), min(times)))
+        rate, milliseconds = round(n / middle * triangles), round(1e3 * middle / n, 5)
+        yield EngineTiming(name, size, n, fps, low, high, rate, milliseconds)
 
 
 def machine(device: str) -> str:

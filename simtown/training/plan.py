@@ -199,8 +199,8 @@ def _parse(preset: str, device: str) -> tuple[_Preset, Settings, FitSettings]:
         shared = msgspec.convert({"width": width, "height": height, **chosen.data}, Settings)
         settings = msgspec.convert({"device": device, **chosen.fit}, FitSettings)
     except FileNotFoundError:
-        choices = f"choose among {', '.join(PRESETS)}, or give a TOML file"
-        raise SettingsError(f"there is no preset or file '{preset}': {choices}") from None
+        among = f"choose among {', '.join(PRESETS)}, or give a TOML file"
+        raise SettingsError(f"there is no preset or file '{preset}': {among}") from None
     except (OSError, ValueError) as error:
         raise SettingsError(f"{preset} cannot be read as a preset: {error}") from error
     if shared.table_from_file:  # a file from elsewhere must not become part of a data set
