@@ -18,14 +18,7 @@ from sklearn.metrics import mutual_info_score
 
 from simtown.core.pool import Processes, ignore
 from simtown.datasets import manifests
-from simtown.datasets.audit import (
-    features,
-    pictures,
-    repeats,
-    run,
-    small_models,
-    statistics,
-)
+from simtown.datasets.audit import features, pictures, repeats, run, small_models, statistics
 from simtown.datasets.audit.findings import LEVEL, Finding, judge, wilson
 from simtown.datasets.audit.rows import DatasetRows, Neighbourhoods
 from simtown.datasets.generate import generate
@@ -90,10 +83,10 @@ def test_a_clean_data_set_passes(clean, cli, tmp_path):
     assert content == json.loads(json.dumps(run.report("town", run.audit(open_dataset(clean)))))
 
 
-@pytest.mark.parametrize(
-    "more",
-    [{"relations": ("left of",)}, {"relations": RELATION_NAMES, "phrasing": "varied", "distractor": True}],
-)
+VARIED = {"relations": RELATION_NAMES, "phrasing": "varied", "distractor": True}
+
+
+@pytest.mark.parametrize("more", [{"relations": ("left of",)}, VARIED])
 def test_other_clean_worlds_pass(more, tmp_path):
     world = {"entities": 10, "n": 400, "val": 0, "test": 200, "width": 32, "height": 32, "seed": 2}
     generate(Settings(**world, **more), tmp_path / "town", workers=1)
@@ -109,9 +102,8 @@ def test_answers_that_lean_are_found(clean, copy, cli):
     biased = plant(copy(clean), lambda file, rng: lean(file, rng, np.ones(len(file["answer"]), bool), 0.6))
     assert warned(biased)["answers"] == {"train", "test"}
     cli("audit", biased).succeeds()
-    outcome = cli("audit", biased, "--strict")
-    assert outcome.code == 1
-    assert "answers (train): " in outcome.out
+    strict = cli("audit", biased, "--strict")
+    assert (strict.code, "answers (train): " in strict.out) == (1, True)
 
 
 def by_subject(file, rng):
@@ -179,17 +171,15 @@ def nudge(rng, pose):
     return nudged
 
 
-@pytest.mark.parametrize(
-    ("world", "radius"),
-    [
-        ({"entities": 2, "relations": RELATION_NAMES}, 0.025),
-        ({"entities": 3, "distractor": True}, 0.05),
-    ],
-)
+SMALL_WORLDS = [
+    ({"entities": 2, "relations": RELATION_NAMES}, 0.025),
+    ({"entities": 3, "distractor": True}, 0.05),
+]
+
+
+@pytest.mark.parametrize(("world", "radius"), SMALL_WORLDS)
 def test_scenes_are_near_by_chance_as_often_as_expected(world, radius, tmp_path, monkeypatch):
-    """In a world of few kinds many scenes are near another; the expected number is true within SAFETY, so
-    none warns, however much vehicles depend on each other.
-    """
+    """With few kinds many scenes are near another: as many as expected, within SAFETY, so none warns."""
     monkeypatch.setattr(repeats, "RADII", np.array([radius / 2, radius]))
     generate(Settings(n=12_000, val=0, test=0, width=32, height=32, **world), tmp_path / "town", workers=1)
     found, *_ = repetitions(tmp_path / "town", Processes())
@@ -221,10 +211,8 @@ def repetitions(directory, pool):
     """Findings about repeated scenes and pictures, and the numbers of neighbourhoods of both."""
     rows, read = DatasetRows(open_dataset(directory)), []
     with run.surveyed(rows, pool, read.append) as seen:
-        found = [
-            *repeats.repeated_scenes(seen.scenes, seen.counts, seen.samples, rows, pool, read.append),
-            pictures.repeated_pictures(seen.pictures, rows, pool, read.append),
-        ]
+        found = [*repeats.repeated_scenes(seen.scenes, seen.counts, seen.samples, rows, pool, read.append)]
+        found.append(pictures.repeated_pictures(seen.pictures, rows, pool, read.append))
         assert sum(read) == run.PASSES * len(rows)
         return {(f.check, f.where): f for f in judge(found)}, len(seen.scenes), len(seen.pictures)
 
@@ -232,17 +220,17 @@ def repetitions(directory, pool):
 def test_what_repeats_is_found_however_space_is_cut_and_whoever_works(clean, copy, monkeypatch, scattered):
     directory = repeat_in_all_ways(copy(clean))
     whole, *one = repetitions(directory, Processes())
-    monkeypatch.setattr(repeats, "_TOGETHER", 250)
-    monkeypatch.setattr(pictures, "_TOGETHER", 100)
-    monkeypatch.setattr(run, "_PIECE", 300)
+    for module, name, size in (
+        (repeats, "_TOGETHER", 250),
+        (pictures, "_TOGETHER", 100),
+        (run, "_PIECE", 300),
+    ):
+        monkeypatch.setattr(module, name, size)
     monkeypatch.setattr(run, "_BLOCK", 70)
     parts, *many = repetitions(directory, scattered)
-    assert one == [1, 1]
-    assert many[0] == 9
+    assert (one, many[0], parts) == ([1, 1], 9, whole)
     assert many[1] > 20
-    assert parts == whole
-    first = {key: f.details["first"] for key, f in whole.items() if f.status == "warn"}
-    assert first == {
+    assert {key: f.details["first"] for key, f in whole.items() if f.status == "warn"} == {
         ("duplicate scenes", "train"): [[800 + i, 20 + i] for i in range(5)],
         ("scenes seen in training", "test"): [0, 1, 2],
         ("nearly repeated scenes", "train"): [[810 + i, 30 + i] for i in range(6)],
@@ -251,30 +239,25 @@ def test_what_repeats_is_found_however_space_is_cut_and_whoever_works(clean, cop
     }
 
 
-def test_of_a_split_of_many_pictures_some_are_compared_with_all_and_equal_ones_are_still_found(
-    clean, copy, monkeypatch
-):
+def test_of_many_pictures_some_are_compared_with_all_and_equal_ones_still_found(clean, copy, monkeypatch):
+    def repeated(directory):
+        return repetitions(directory, Processes())[0]["repeated pictures", "all"].details["first"]
+
     directory = repeat_in_all_ways(copy(clean))
     monkeypatch.setattr(pictures, "REFERENCES", 200)  # every eighth of training, every third of the test
-    found, *_ = repetitions(directory, Processes())
-    assert found["repeated pictures", "all"].details["first"] == [["train 840", "train 40"]]
+    assert repeated(directory) == [["train 840", "train 40"]]
     with (
-        h5py.File(directory / "train-00000.h5", "r+") as train,
+        h5py.File(directory / "train-00000.h5") as train,
         h5py.File(directory / "test-00000.h5", "r+") as test,
     ):
         test["images"][80] = np.clip(train["images"][88].astype(int) + 3, 0, 255)
-    found, *_ = repetitions(seal(directory), Processes())
-    assert found["repeated pictures", "all"].details["first"] == [
-        ["train 840", "train 40"],
-        ["test 80", "train 88"],
-    ]
+    assert repeated(seal(directory)) == [["train 840", "train 40"], ["test 80", "train 88"]]
 
 
-@given(
-    st.lists(st.tuples(st.floats(-5, 5), st.floats(-5, 5)), min_size=1, max_size=60),
-    st.integers(1, 6),
-    st.floats(0.01, 2),
-)
+PLACES = st.lists(st.tuples(st.floats(-5, 5), st.floats(-5, 5)), min_size=1, max_size=60)
+
+
+@given(PLACES, st.integers(1, 6), st.floats(0.01, 2))
 def test_near_rows_meet_at_home(places, parts, reach):
     places = np.array(places)
     records = np.zeros(len(places), dtype=[("row", "<i8"), ("home", "?")])
@@ -299,8 +282,7 @@ def test_statistics_of_a_large_split_are_of_pairs_spread_over_it(clean, copy, mo
     assert features.sample_rows(399).tolist() == list(range(399))
     information = finding(plant(copy(clean), by_weather, splits=("train",)), "information", "train")
     assert information.figure.endswith("; of 400 examples")
-    assert information.details["n"] == 400
-    assert information.details["features"][0]["feature"] == "weather"
+    assert (information.details["n"], information.details["features"][0]["feature"]) == (400, "weather")
 
 
 DISGUISES = {
@@ -349,10 +331,8 @@ def test_close_margins_and_hidden_vehicles_are_found(clean, copy):
         visible[5, 0] = 0.1
         file["visible"][:] = visible
 
-    assert warned(plant(copy(clean), change, splits=("test",))) == {
-        "ambiguous margins": {"test"},
-        "occlusion": {"test"},
-    }
+    found = warned(plant(copy(clean), change, splits=("test",)))
+    assert found == {"ambiguous margins": {"test"}, "occlusion": {"test"}}
 
 
 def statistics_anew(data, seed):
@@ -387,9 +367,8 @@ def test_holm_by_its_definition(ps):
     """Reject the k smallest where each passes its own threshold LEVEL / (m - rank)."""
     found = judge([Finding("answers", str(i), "", "", p) for i, p in enumerate(ps)])
     ordered, kept = sorted(ps), 0
-    while (
-        kept < len(ps) and ordered[kept] * (len(ps) - kept) < LEVEL
-    ):  # as it is written there: rounding decides the nearest of ties
+    # as it is written there: rounding decides the nearest of ties
+    while kept < len(ps) and ordered[kept] * (len(ps) - kept) < LEVEL:
         kept += 1
     assert sorted(f.p for f in found if f.status == "warn") == ordered[:kept]
 
@@ -402,11 +381,10 @@ def test_wilson_solves_the_score_equation(n, data):
         assert z == pytest.approx(1.959964, abs=1e-4) or min(end, 1 - end) < 1e-9
 
 
-@given(
-    st.lists(
-        st.tuples(st.integers(0, 5), st.integers(0, 2), st.booleans(), st.booleans()), min_size=2, max_size=60
-    )
-)
+ROW = st.tuples(st.integers(0, 5), st.integers(0, 2), st.booleans(), st.booleans())
+
+
+@given(st.lists(ROW, min_size=2, max_size=60))
 def test_mutual_information_is_that_of_another_library(rows):
     *features, first, second = (np.array(column) for column in zip(*rows, strict=True))
     estimates = statistics.mutual_information(features, [first, second])

@@ -1,6 +1,4 @@
-"""A Ray cluster of several nodes on this machine makes the bytes that one process makes, whatever dies
-meanwhile.
-"""
+"""A Ray cluster of several nodes makes the bytes that one process makes, whatever dies meanwhile."""
 
 import contextlib
 import json
@@ -33,15 +31,13 @@ from tests.datasets.s3 import bucket
 SETTINGS = Settings(entities=20, n=40, val=10, test=10, width=32, height=32, shard=10)
 WORDS = ["--entities", 20, "--n", 40, "--val", 10, "--test", 10, "--size", 32, "--shard", 10]
 LARGE = Settings(entities=20, n=3_000, val=20, test=20, width=64, height=64, masks=True, shard=50)
-MADE_AFTER = ("timings.json", "preview.png")
 #: Of every node: no processors at the head, so that whatever dies is no piece of the cluster's own.
 NODE = {"object_store_memory": 80_000_000, "include_dashboard": False}
 
 
 @contextlib.contextmanager
 def nodes(count, processors=1):
-    """A cluster with a head and so many nodes of so many processors; the processes it starts are marked in
-    their environment.
+    """A cluster with a head and so many nodes, whose processes are marked in their environment.
 
     Its folder is its own, for every user of the machine, and its name is short: sockets demand that.
     """
@@ -72,42 +68,30 @@ class Witness(ProgressCallback):
         self.made += examples
 
 
-@pytest.fixture
-def undisturbed(tmp_path, contents):
-    generate(SETTINGS, tmp_path / "alone", workers=1)
-    return contents(tmp_path / "alone", besides=MADE_AFTER)
-
-
-def test_a_cluster_makes_the_bytes_of_one_process(tmp_path, contents, cli, undisturbed):
-    """The command on a cluster, beside whose head stands a node of two processors (the slow tests have more
-    of them); then what is missing of it; then what cannot be made.
-    """
+def test_a_cluster_makes_the_bytes_of_one_process(tmp_path, contents, cli, assert_whole):
+    """By the command, on a node of two processors; then what is missing of it; then what cannot be made."""
     with nodes(1, processors=2) as (cluster, _, _):
         words = ["generate", *WORDS, "--engine", "ray", "--address", cluster.address, "--out"]
         assert "40 train" in cli(*words, tmp_path / "town").succeeds().out
-        assert contents(tmp_path / "town", besides=MADE_AFTER) == undisturbed
+        assert_whole(tmp_path / "town", SETTINGS)
         assert json.loads((tmp_path / "town" / "timings.json").read_text())["runs"][0]["workers"] == 2
         (tmp_path / "town" / "train-00002.h5").unlink()
         (tmp_path / "town" / ".val-00000.h5.0123456789abcdef.tmp").touch()
-        with Cluster(cluster.address) as there:
+        with Cluster(cluster.address) as pool:
             witness = Witness()
-            generate(SETTINGS, tmp_path / "town", callback=witness, pool=there)
-            assert witness.made == witness.total == 60
-            assert witness.begun == 50
-            assert contents(tmp_path / "town", besides=MADE_AFTER) == undisturbed
-            pieces = dict(there.outcomes(_power, range(20), (3,)))
-            assert pieces == {i: i**3 for i in range(20)}
-            ((_, refused),) = there.outcomes(_refuse, [7])
-            assert type(refused) is ImpossibleError
-            assert str(refused) == "no place for 7"
-            ((_, dead),) = there.outcomes(_die, [0], retries=1)
+            generate(SETTINGS, tmp_path / "town", callback=witness, pool=pool)
+            assert (witness.begun, witness.made, witness.total) == (50, 60, 60)
+            assert_whole(tmp_path / "town", SETTINGS)
+            assert dict(pool.outcomes(_power, range(20), (3,))) == {i: i**3 for i in range(20)}
+            ((_, refused),) = pool.outcomes(_refuse, [7])
+            assert (type(refused), str(refused)) == (ImpossibleError, "no place for 7")
+            ((_, dead),) = pool.outcomes(_die, [0], retries=1)
             assert type(dead) is WorkerError
             assert "died 2 times" in str(dead)
-            assert verify(tmp_path / "town", Raster(), pool=there).summary.endswith(
-                "all 60 pictures drawn again"
-            )
+            report = verify(tmp_path / "town", Raster(), pool=pool)
+            assert report.summary.endswith("all 60 pictures drawn again")
             data = open_dataset(tmp_path / "town")
-            export(data, "coco", [], tmp_path / "coco", pool=there)
+            export(data, "coco", [], tmp_path / "coco", pool=pool)
         export(data, "coco", [], tmp_path / "alone-coco")
         assert contents(tmp_path / "coco") == contents(tmp_path / "alone-coco")
 
@@ -128,9 +112,7 @@ SHARD = r"(train|val|test)-\d+\.h5"
 
 
 class Disturber(Witness):
-    """At each of its counts of examples it shuts the gate; in a thread of its own it kills what comes to it,
-    and opens it again.
-    """
+    """At each of its counts of examples it shuts the gate; a thread kills what comes there and opens it."""
 
     def __init__(self, gate, until, deeds):
         super().__init__()
@@ -160,16 +142,13 @@ class Disturber(Witness):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("where", ["a shared directory", "S3"])
-def test_a_worker_and_a_node_die_and_nothing_is_lost_or_doubled(where, tmp_path, contents, gate, until):
+def test_a_worker_and_a_node_die_and_nothing_is_lost_or_doubled(where, tmp_path, assert_whole, gate, until):
     """A worker dies when a tenth is made, a node when a third is, then another worker; each is at work."""
-    generate(LARGE, tmp_path / "alone", workers=1)
     stop = gate(Moment("worker", "os.rename", SHARD))
     stop.open()
-    with (
-        bucket() if where == "S3" else contextlib.nullcontext(str(tmp_path)) as base,
-        nodes(3) as (cluster, there, _),
-    ):
-        place = f"{base}/town"
+    base = bucket() if where == "S3" else contextlib.nullcontext(str(tmp_path))
+    with base as folder, nodes(3) as (cluster, there, _):
+        place = f"{folder}/town"
 
         def kill_a_worker(waiting):
             os.kill(waiting[0], signal.SIGKILL)
@@ -177,9 +156,8 @@ def test_a_worker_and_a_node_die_and_nothing_is_lost_or_doubled(where, tmp_path,
         def remove_a_node(waiting):
             cluster.remove_node(there[0], allow_graceful=False)
 
-        witness = Disturber(
-            stop, until, {300: (3, kill_a_worker), 1_000: (3, remove_a_node), 1_500: (2, kill_a_worker)}
-        )
+        deeds = {300: (3, kill_a_worker), 1_000: (3, remove_a_node), 1_500: (2, kill_a_worker)}
+        witness = Disturber(stop, until, deeds)
         try:
             with Cluster(cluster.address) as connected:
                 manifest = generate(LARGE, place, callback=witness, pool=connected)
@@ -193,7 +171,7 @@ def test_a_worker_and_a_node_die_and_nothing_is_lost_or_doubled(where, tmp_path,
             town.mkdir()
             for name in store.listing()[0]:
                 store.get(name, town / name)
-        assert contents(town, besides=MADE_AFTER) == contents(tmp_path / "alone", besides=MADE_AFTER)
+        assert_whole(town, LARGE)
 
 
 def test_without_an_answer_there_is_one_line(tmp_path, cli):
@@ -201,12 +179,9 @@ def test_without_an_answer_there_is_one_line(tmp_path, cli):
     with socket.socket() as silent:  # it has a port and does not listen there
         silent.bind(("127.0.0.1", 0))
         nobody = "{}:{}".format(*silent.getsockname())
-        for address, message in (
-            (nobody, f"no Ray cluster answers at {nobody}"),
-            (f"ray://{nobody}", "no Ray cluster answers"),
-            ("somewhere", "cannot be read"),
-        ):
-            cli(*words, "--engine", "ray", "--address", address).refuses(message)
+        cli(*words, "--engine", "ray", "--address", nobody).refuses(f"no Ray cluster answers at {nobody}")
+        cli(*words, "--engine", "ray", "--address", f"ray://{nobody}").refuses("no Ray cluster answers")
+    cli(*words, "--engine", "ray", "--address", "somewhere").refuses("cannot be read")
     cli(*words, "--engine", "slurm").refuses("--engine slurm")
     cli(*words, "--address", "127.0.0.1:9").refuses("--engine ray")
     assert not (tmp_path / "town").exists()

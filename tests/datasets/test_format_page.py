@@ -1,5 +1,4 @@
-"""docs/data-format.md suffices: a data set is read with h5py, hdf5plugin and NumPy, by what that page says
-and nothing of ours.
+"""docs/data-format.md suffices: a data set is read with h5py, hdf5plugin and NumPy by what that page says.
 
 Only the fixtures make data sets with simtown; what reads them is written from the page.
 """
@@ -66,7 +65,7 @@ def counts(shard, names):
         "margin": (np.minimum(np.floor(2 * np.abs(shard["margin"][:])), 63), 64),
     }
     return {
-        key: [int((values == i).sum()) for i in range(length)] for key, (values, length) in numbers.items()
+        key: np.bincount(values.astype(int), minlength=n).tolist() for key, (values, n) in numbers.items()
     }
 
 
@@ -91,16 +90,15 @@ def test_the_shards_are_those_that_the_page_names(town):
     files = {path.relative_to(directory).as_posix() for path in directory.rglob("*.h5")}
     assert set(names) == set(manifest["shards"]) == files
     for name, (_, _, count) in names.items():
-        data, entry = (directory / name).read_bytes(), manifest["shards"][name]
-        assert entry["examples"] == count
-        assert entry["bytes"] == len(data)
-        assert entry["sha256"] == hashlib.sha256(data).hexdigest()
+        data = (directory / name).read_bytes()
+        about = {"examples": count, "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+        assert manifest["shards"][name] == manifest["shards"][name] | about
 
 
 def test_a_shard_is_laid_out_as_the_page_says(town):
     directory, manifest = town
     settings = manifest["settings"]
-    v, p = 3 if settings["distractor"] else 2, None
+    v = 3 if settings["distractor"] else 2
     for name, (split, start, n) in shard_names(settings).items():
         data = (directory / name).read_bytes()
         assert data[:9] == b"\x89HDF\r\n\x1a\n\x03", "superblock version 3, no user block"
@@ -132,9 +130,7 @@ def test_a_shard_is_laid_out_as_the_page_says(town):
 
 
 def of_page(settings):
-    """Name, shape in words and type of every array that the page lists, without those that these settings
-    leave out.
-    """
+    """Name, shape in words and type of every array that the page lists for these settings."""
     for row in table("## A shard"):
         shapes = re.findall(r"\(([\w, ]+)\)", row[1]) if len(row) == 3 else []
         kinds = re.findall(r"(u?int\d+|float32|bool|bytes)", row[1])
@@ -143,9 +139,7 @@ def of_page(settings):
         keys = re.findall(r"`([\w/]+)`", row[0])
         for place, key in enumerate(keys):
             if settings.get(key, True):
-                shape = [
-                    word for word in shapes[min(place, len(shapes) - 1)].replace(" ", "").split(",") if word
-                ]
+                shape = re.findall(r"\w+", shapes[min(place, len(shapes) - 1)])
                 yield key, (shape, kinds[min(place, len(kinds) - 1)])
 
 
@@ -160,10 +154,7 @@ def test_numbers_have_their_names_and_questions_their_words(town):
                 subject, obj = (names["entities"][shard[role][i]] for role in ("subject", "object"))
                 for role, slot in (("subject", "subject_slot"), ("object", "object_slot")):
                     assert shard["scene/entity"][i, shard[slot][i]] == shard[role][i]
-                a_s, a_o = (
-                    f"{'an' if word[0] in 'aeiou' or word == 'SUV' else 'a'} {word}"
-                    for word in (subject, obj)
-                )
+                a_s, a_o = (f"{'an' if w[0] in 'aeiou' or w == 'SUV' else 'a'} {w}" for w in (subject, obj))
                 relation = names["relations"][shard["relation"][i]]
                 pattern = names["phrasings"][shard["phrasing"][i]]
                 question = pattern.format(s=subject, o=obj, a_s=a_s, a_o=a_o, r=relation)
@@ -200,22 +191,15 @@ def test_rates_of_acceptance_are_the_sum_over_the_shards(town):
         assert total == {"proposed": proposed, "accepted": accepted, "rate": accepted / proposed}
 
 
-@pytest.mark.parametrize(
-    ("size", "n", "more"),
-    [
-        ((128, 128), 60_000, ()),
-        ((128, 128), 2_000, ()),
-        ((64, 64), 20_000, ()),
-        ((32, 32), 10**6, ()),
-        ((1024, 1024), 10_000, ("depth",)),
-        ((64, 32), 300_000, ("masks", "depth")),
-        ((256, 128), 100, ()),
-    ],
-)
-def test_the_number_of_examples_a_shard_is_the_pages(size, n, more):
+SIZES = [(128, 128, 60_000, ()), (128, 128, 2_000, ()), (64, 64, 20_000, ()), (32, 32, 10**6, ())]
+SIZES += [(1024, 1024, 10_000, ("depth",)), (64, 32, 300_000, ("masks", "depth")), (256, 128, 100, ())]
+
+
+@pytest.mark.parametrize(("width", "height", "n", "more"), SIZES)
+def test_the_number_of_examples_a_shard_is_the_pages(width, height, n, more):
     from simtown.datasets.settings import Settings
 
-    side, area = math.sqrt(size[0] * size[1]), size[0] * size[1]
+    side, area = math.sqrt(width * height), width * height
     needed = 145 * side + 0.16 * area
     needed += (18 * side + 0.015 * area) * ("masks" in more) + (110 * side + 0.6 * area) * ("depth" in more)
     steps = sorted([2, 100_000, *(d * 10**k for k in range(1, 5) for d in (1, 2, 5))])
@@ -223,7 +207,5 @@ def test_the_number_of_examples_a_shard_is_the_pages(size, n, more):
     def down(limit):
         return [step for step in steps if step <= limit][-1]
 
-    by_size, quarter = down(160e6 / needed), down(n / 4)
-    expected = min(by_size, max(quarter, 500))
-    settings = Settings(n=n, width=size[0], height=size[1], **dict.fromkeys(more, True))
-    assert settings.resolved()["shard"] == expected
+    settings = Settings(n=n, width=width, height=height, **dict.fromkeys(more, True))
+    assert settings.resolved()["shard"] == min(down(160e6 / needed), max(down(n / 4), 500))

@@ -1,6 +1,4 @@
-"""The generation job: whole or absent shards, continuing after any interruption, and keeping its hands off
-what is not its own.
-"""
+"""The generation job: shards are whole or absent, any interruption may come, what is not its own stays."""
 
 import errno
 import os
@@ -9,6 +7,7 @@ import signal
 import subprocess
 import uuid
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -22,30 +21,18 @@ from simtown.datasets.shards import tasks
 from tests.conftest import HANGS, Outcome
 from tests.datasets.conftest import Moment
 
+
+def flags(n, val=20, test=20, size=32, shard=10):
+    numbers = {"entities": 20, "n": n, "val": val, "test": test, "size": size, "shard": shard}
+    return [f"--{name}={value}" for name, value in numbers.items()]
+
+
 SETTINGS = Settings(entities=20, n=900, val=20, test=20, width=32, height=32, shard=10)
-WORDS = ["--entities", 20, "--n", 900, "--val", 20, "--test", 20, "--size", 32, "--shard", 10]
-SHORT = [300 if word == 900 else word for word in WORDS]
+WORDS, SHORT = flags(900), flags(300)
 TINY = Settings(entities=20, n=12, val=4, test=0, width=32, height=32, shard=4)
-TINY_WORDS = [
-    "--entities", 20, "--n", 12, "--val", 4, "--test", 0, "--size", 32, "--shard", 4, "--workers", 1
-]  # fmt: skip
-MADE_AFTER = ("timings.json", "preview.png")
-
-
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory, contents):
-    """What SETTINGS must look like in the end, whatever happened on the way."""
-    directory = tmp_path_factory.mktemp("undisturbed")
-    generate(SETTINGS, directory, workers=1)
-    return contents(directory, besides=MADE_AFTER)
-
-
-@pytest.fixture(scope="module")
-def short(tmp_path_factory, contents):
-    """The same of a third of the examples, for what needs one interruption only."""
-    directory = tmp_path_factory.mktemp("short")
-    generate(replace(SETTINGS, n=300), directory, workers=1)
-    return contents(directory, besides=MADE_AFTER)
+TINY_WORDS = [*flags(12, 4, 0, shard=4), "--workers=1"]
+#: A third of the examples, for what needs one interruption only.
+FEWER = replace(SETTINGS, n=300)
 
 
 @pytest.fixture
@@ -69,25 +56,26 @@ SHARD, BEGUN_SHARD = r"(train|val|test)-\d+\.h5", r"\.(train|val|test)-\d+\.h5\.
 #: Workers stop before their fourth shard has its name, so that no job ends while a test looks elsewhere.
 FOURTH = Moment("worker", "os.rename", SHARD, 4)
 #: Where a job is killed. The first kills come before anything is there, the others may come in any order.
-EARLY = [
-    Moment("parent", "import", r"simtown\.datasets\.generate"),
-    Moment("parent", "os.rename", r"manifest\.json"),
-]
+WRITTEN = Moment("parent", "os.rename", r"manifest\.json")
+EARLY = [Moment("parent", "import", r"simtown\.datasets\.generate"), WRITTEN]
 LATER = [
     Moment("worker", "import", r"simtown\.render\.renderers"),
     *(Moment("worker", "open", BEGUN_SHARD, nth) for nth in (1, 2, 3)),
     *(Moment("worker", "os.rename", SHARD, nth) for nth in (1, 2, 3)),
-    Moment("parent", "os.rename", r"manifest\.json"),
+    WRITTEN,
 ]
 #: One of each kind: before the first manifest, in a worker that starts, before a shard has its name, and
 #: before the manifest knows it. Kills at all of them, in the middle of a shard too, are slow.
 CHOSEN = [EARLY[1], LATER[0], LATER[6], LATER[7]]
+EVERY = pytest.param([*EARLY, *LATER], marks=pytest.mark.slow)
 
 
-def storm(moments, directory, gate, started, marked, until, contents, undisturbed):
-    """Kill the same command at each moment: its workers die with it, also those that are still starting, and
-    write nothing any more. Then let it finish: the end is as if nothing had happened.
-    """
+@pytest.mark.parametrize("moments", [CHOSEN, EVERY], ids=["chosen", "all"])
+def test_a_job_that_is_killed_again_and_again_ends_alike(
+    moments, tmp_path, gate, started, marked, until, assert_whole
+):
+    """Its workers die with it, also those that are still starting, and write nothing any more."""
+    directory = tmp_path / "town"
     mark, words = uuid.uuid4().hex, ["generate", *WORDS, "--workers", 2, "--out", directory]
     for moment in moments:
         stop = gate(moment, FOURTH)
@@ -109,22 +97,12 @@ def storm(moments, directory, gate, started, marked, until, contents, undisturbe
     out, err = last.communicate(timeout=HANGS)
     assert last.returncode == 0, err
     assert "900 train, 20 val, 20 test" in out
-    assert contents(directory, besides=MADE_AFTER) == undisturbed
-    assert hidden(directory) == []
+    assert_whole(directory, SETTINGS)
     until(lambda: not marked(mark))  # no process is left behind
 
 
-@pytest.mark.parametrize(
-    "moments", [CHOSEN, pytest.param([*EARLY, *LATER], marks=pytest.mark.slow)], ids=["chosen", "all"]
-)
-def test_a_job_that_is_killed_again_and_again_ends_alike(
-    moments, tmp_path, gate, started, marked, until, contents, undisturbed
-):
-    storm(moments, tmp_path / "town", gate, started, marked, until, contents, undisturbed)
-
-
 def test_workers_that_are_killed_are_reported_and_the_job_continues(
-    tmp_path, gate, started, marked, until, cli, contents, short
+    tmp_path, gate, started, marked, until, cli, assert_whole
 ):
     mark, directory = uuid.uuid4().hex, tmp_path / "town"
     stop = gate(Moment("worker", "os.rename", SHARD, 3))
@@ -137,8 +115,7 @@ def test_workers_that_are_killed_are_reported_and_the_job_continues(
     Outcome(process.returncode, out, err).refuses("a worker process was ended by SIGKILL", code=1)
     until(lambda: not marked(mark))
     cli("generate", *SHORT, "--workers", 1, "--out", directory).succeeds()
-    assert contents(directory, besides=MADE_AFTER) == short
-    assert hidden(directory) == []
+    assert_whole(directory, FEWER)
 
 
 def test_a_finished_data_set_is_left_alone(tmp_path, cli):
@@ -167,8 +144,7 @@ def test_a_foreign_manifest_is_refused_untouched(text, tmp_path, cli):
     outcome = cli("generate", *TINY_WORDS, "--out", tmp_path)
     assert outcome.code
     assert "manifest.json" in outcome.err
-    assert [p.name for p in tmp_path.iterdir()] == ["manifest.json"]
-    assert (tmp_path / "manifest.json").read_text() == text
+    assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("manifest.json", text)]
 
 
 def test_a_data_set_that_another_version_began_is_refused(tiny):
@@ -180,7 +156,7 @@ def test_a_data_set_that_another_version_began_is_refused(tiny):
     assert generate(TINY, tiny, workers=1)["simtown"] == "0.0.1"
 
 
-def test_a_second_job_on_the_same_directory_is_refused(tmp_path, gate, started, until, cli, contents, short):
+def test_a_second_job_on_the_same_directory_is_refused(tmp_path, gate, started, until, cli, assert_whole):
     directory, stop = tmp_path / "town", gate(Moment("parent", "os.rename", SHARD, 3))
     first = started("generate", *SHORT, "--workers", 1, "--out", directory)
     until(stop.waiting)
@@ -188,7 +164,7 @@ def test_a_second_job_on_the_same_directory_is_refused(tmp_path, gate, started, 
     stop.open()
     _, err = first.communicate(timeout=HANGS)
     assert first.returncode == 0, err
-    assert contents(directory, besides=MADE_AFTER) == short
+    assert_whole(directory, FEWER)
 
 
 def taken_away(directory):
@@ -241,12 +217,6 @@ def test_a_damaged_shard_stops_the_job_and_stays(damage, tiny, cli):
     assert path.read_bytes() == data
 
 
-def test_a_leftover_of_the_first_manifest_disappears(tmp_path, cli):
-    (tmp_path / ".manifest.json.0123456789abcdef.tmp").write_bytes(b"half")
-    cli("generate", *TINY_WORDS, "--out", tmp_path).succeeds()
-    assert hidden(tmp_path) == []
-
-
 def test_a_callback_receives_every_example_once(tmp_path):
     class Listener(ProgressCallback):
         made, begun = 0, None
@@ -258,15 +228,18 @@ def test_a_callback_receives_every_example_once(tmp_path):
             self.made += examples
             assert all(s >= 0 for s in seconds.values())
 
-    first, second, third = Listener(), Listener(), Listener()
-    generate(TINY, tmp_path, workers=1, callback=first)
-    assert (first.begun, first.made) == ((16, 0), 16)
+    def heard(workers):
+        listener = Listener()
+        generate(TINY, tmp_path, workers=workers, callback=listener)
+        return listener.begun, listener.made
+
+    (tmp_path / ".manifest.json.0123456789abcdef.tmp").write_bytes(b"half")
+    assert heard(workers=1) == ((16, 0), 16)
+    assert hidden(tmp_path) == []
     (tmp_path / "train-00002.h5").unlink()
     (tmp_path / "val-00000.h5").unlink()
-    generate(TINY, tmp_path, workers=2, callback=second)
-    assert (second.begun, second.made) == ((16, 8), 8)
-    generate(TINY, tmp_path, workers=2, callback=third)
-    assert (third.begun, third.made) == ((16, 16), 0)
+    assert heard(workers=2) == ((16, 8), 8)
+    assert heard(workers=2) == ((16, 16), 0)
 
 
 def test_settings_are_checked_before_anything_is_written(tmp_path):
@@ -276,25 +249,18 @@ def test_settings_are_checked_before_anything_is_written(tmp_path):
     assert not (tmp_path / "town").exists()
 
 
-def test_a_limit_on_file_size_is_one_line_and_the_job_continues(tmp_path, shell, cli, contents):
+def test_a_limit_on_file_size_is_one_line_and_the_job_continues(tmp_path, shell, cli, assert_whole):
     """HDF5 would crash if it were told that it cannot write."""
     settings = Settings(entities=20, n=600, val=0, test=0, width=64, height=64, shard=50)
-    generate(settings, tmp_path / "undisturbed", workers=1)
-    words = ["generate", "--entities", 20, "--n", 600, "--val", 0, "--test", 0, "--size", 64, "--shard", 50]
-    words += ["--workers", 1, "--out", tmp_path / "town"]
-
-    def limit():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
-
+    words = ["generate", *flags(600, 0, 0, size=64, shard=50), "--workers", 1, "--out", tmp_path / "town"]
+    limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (100_000, 100_000))
     shell(*words, preexec_fn=limit).refuses()
     assert hidden(tmp_path / "town") == []
     cli(*words).succeeds()
-    assert contents(tmp_path / "town", MADE_AFTER) == contents(tmp_path / "undisturbed", MADE_AFTER)
+    assert_whole(tmp_path / "town", settings)
 
 
-def test_a_disk_that_is_full_for_a_while_is_one_line_and_the_job_continues(
-    tmp_path, cli, contents, short, monkeypatch
-):
+def test_a_disk_that_is_full_for_a_while_is_one_line(tmp_path, cli, assert_whole, monkeypatch):
     """Some file systems say so when a file is synchronised: here the third shard's."""
     directory, sync, made = tmp_path / "town", os.fsync, []
 
@@ -312,4 +278,4 @@ def test_a_disk_that_is_full_for_a_while_is_one_line_and_the_job_continues(
     assert len(list(directory.glob("*.h5"))) == 2
     monkeypatch.setattr(os, "fsync", sync)
     cli(*words).succeeds()
-    assert contents(directory, besides=MADE_AFTER) == short
+    assert_whole(directory, FEWER)

@@ -1,6 +1,4 @@
-"""A GLB file drawn by three.js in a real browser must show each vehicle where raster shows it, and in its
-colours.
-"""
+"""A GLB file, drawn by three.js in a real browser, shows each vehicle where raster does, in its colours."""
 
 import base64
 import io
@@ -85,7 +83,7 @@ def test_three_js_shows_what_raster_shows(scene, file, browser, until, tmp_path)
     x, y, z, focal, cx, cy = *view[:3], *view[12:15]
     assert view[3:12] == pytest.approx(
         [1, 0, 0, 0, 0, 1, 0, 1, 0], abs=0.05
-    )  # the camera looks along y, but for its jitter
+    )  # it looks along y, but for jitter
     camera = {"x": x, "z": z, "minus_y": -y, "fx": 2 * focal / WIDE, "fy": 2 * focal / HIGH}
     camera |= {"sx": 1 - 2 * cx / WIDE, "sy": 2 * cy / HIGH - 1}
     content = base64.b64encode(file.read_bytes()).decode()
@@ -94,9 +92,8 @@ def test_three_js_shows_what_raster_shows(scene, file, browser, until, tmp_path)
     browser.get(f"file://{tmp_path}/page.html")
     names = until(lambda: browser.execute_script("return window.names"))
     assert [line for line in browser.get_log("browser") if line["level"] == "SEVERE"] == []
-    assert {ENTITIES[e].replace(" ", "_") for e in scene.entity[0]} <= {
-        name[3:].replace(" ", "_") for name in names
-    }
+    shown_kinds = {name[3:].replace(" ", "_") for name in names}
+    assert {ENTITIES[e].replace(" ", "_") for e in scene.entity[0]} <= shown_kinds
     shown, picture = drawn(browser, "true")[..., 2], drawn(browser, "false")
     frames = Raster().render(scene, WIDE, HIGH)
     for slot in range(len(scene.entity[0])):

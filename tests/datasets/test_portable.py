@@ -40,13 +40,8 @@ def here(tmp_path_factory, contents):
 
 def made_with(directory, **environment):
     """The same, made by another Python with these environment variables."""
-    script = MAKE.format(settings=repr(SETTINGS))
-    done = subprocess.run(
-        [sys.executable, "-c", script, str(directory)],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-    )
+    words = [sys.executable, "-c", MAKE.format(settings=repr(SETTINGS)), str(directory)]
+    done = subprocess.run(words, env={**os.environ, **environment}, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
 
@@ -64,9 +59,6 @@ def test_without_numpys_vector_loops(tmp_path, contents, here):
     core = np._core._multiarray_umath
     names = [name for name in core.__cpu_dispatch__ if core.__cpu_features__.get(name)]
     if not names:
-        pytest.skip(
-            "needs vector loops that NumPy can leave out: run the tests on a processor with more than "
-            "NumPy's baseline"
-        )
+        pytest.skip("needs vector loops that NumPy can leave out: a processor with more than its baseline")
     made_with(tmp_path, NPY_DISABLE_CPU_FEATURES=" ".join(names))
     assert contents(tmp_path, besides=("timings.json",)) == here

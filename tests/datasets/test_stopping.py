@@ -1,5 +1,4 @@
-"""Stopping a command: Ctrl-C, SIGTERM and SIGHUP, to it alone or to its whole process group, at any moment,
-end it in the same way.
+"""Ctrl-C, SIGTERM and SIGHUP, to a command alone or to its process group, end it alike at any moment.
 
 One line, an exit code of 128 + the signal's number, no process left, no temporary file left; and the same
 command finishes the work.
@@ -23,41 +22,25 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: pr
 
 SETTINGS = Settings(entities=20, n=120, val=0, test=0, width=32, height=32, shard=10)
 WORDS = ["generate", "--entities", 20, "--n", 120, "--val", 0, "--test", 0, "--size", 32, "--shard", 10]
-MADE_AFTER = ("timings.json", "preview.png")
 SHARD, BEGUN_SHARD = r"train-\d+\.h5", r"\.train-\d+\.h5\.[0-9a-f]{16}\.tmp"
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
-#: With one process: imports, before and after anything is written, in the middle of a shard, and after the
-#: last one.
-ALONE = [
-    Moment("parent", "import", "typer"),
-    Moment("parent", "import", r"simtown\.datasets\.generate"),
-    Moment("parent", "import", "h5py"),
-    Moment("parent", "open", BEGUN_SHARD, 2),
-    Moment("parent", "os.rename", SHARD, 3),
-    Moment("parent", "os.rename", r"timings\.json"),
-    Moment("parent", "os.rename", r"preview\.png"),
-]
+#: With one process: imports, before and after anything is written, in a shard, and after the last one.
+ALONE = [Moment("parent", "import", name) for name in ("typer", r"simtown\.datasets\.generate", "h5py")]
+ALONE += [Moment("parent", "open", BEGUN_SHARD, 2), Moment("parent", "os.rename", SHARD, 3)]
+ALONE += [Moment("parent", "os.rename", name) for name in (r"timings\.json", r"preview\.png")]
 #: With two workers: while they start, while they work, and while the parent writes down what they did.
-WITH_WORKERS = [
-    Moment("worker", "import", r"multiprocessing\.spawn"),
-    Moment("worker", "import", "h5py"),
-    Moment("worker", "open", BEGUN_SHARD, 2),
-    Moment("worker", "os.rename", SHARD, 2),
-    Moment("parent", "os.rename", r"manifest\.json", 2),
-]
+WITH_WORKERS = [Moment("worker", "import", name) for name in (r"multiprocessing\.spawn", "h5py")]
+WITH_WORKERS += [Moment("worker", "open", BEGUN_SHARD, 2), Moment("worker", "os.rename", SHARD, 2)]
+WITH_WORKERS += [Moment("parent", "os.rename", r"manifest\.json", 2)]
 
 
 def ways(subjects, senders=("the group",)):
     """Each subject with one signal and one receiver, in turn; every second one is for the slow tests."""
-    return [
-        pytest.param(
-            subject,
-            senders[number % len(senders)],
-            SIGNALS[number // 2 % len(SIGNALS)],
-            marks=[pytest.mark.slow] if number % 2 else [],
-        )
-        for number, subject in enumerate(subjects)
-    ]
+    cases = []
+    for number, subject in enumerate(subjects):
+        how = senders[number % len(senders)], SIGNALS[number // 2 % len(SIGNALS)]
+        cases.append(pytest.param(subject, *how, marks=[pytest.mark.slow] if number % 2 else []))
+    return cases
 
 
 @dataclass
@@ -72,9 +55,7 @@ class Command:
         (os.killpg if whom == "the group" else os.kill)(self.process.pid, number)
 
     def ended(self, number, at_once=False):
-        """At once: no helper of workers is left in the very moment in which the command ends, before its
-        streams are read, which would wait for every process.
-        """
+        """At once: before its streams are read, which would wait for every process, none of them is left."""
         if at_once:
             os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOWAIT)
             assert self.marked(self.mark) == []
@@ -95,27 +76,17 @@ def begun(started, marked):
     return start
 
 
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory, contents):
-    directory = tmp_path_factory.mktemp("undisturbed")
-    generate(SETTINGS, directory, workers=1)
-    return contents(directory, besides=MADE_AFTER)
-
-
 def temporaries(directory):
     return [p.name for p in directory.rglob(".*")] if directory.exists() else []
 
 
-@pytest.mark.parametrize(
-    ("workers", "moment", "whom", "number"),
-    [
-        pytest.param(workers, *case.values, marks=case.marks)
-        for workers, cases in ((1, ways(ALONE)), (2, ways(WITH_WORKERS, ["the parent", "the group"])))
-        for case in cases
-    ],
-)
+ALL_WAYS = {1: ways(ALONE), 2: ways(WITH_WORKERS, ["the parent", "the group"])}
+CASES = [pytest.param(n, *case.values, marks=case.marks) for n, cases in ALL_WAYS.items() for case in cases]
+
+
+@pytest.mark.parametrize(("workers", "moment", "whom", "number"), CASES)
 def test_a_command_stops_with_one_line_and_can_be_continued(
-    workers, moment, number, whom, tmp_path, gate, begun, until, cli, contents, undisturbed
+    workers, moment, number, whom, tmp_path, gate, begun, until, cli, assert_whole
 ):
     stop, directory = gate(moment), tmp_path / "town"
     command = begun(*WORDS, "--workers", workers, "--out", directory)
@@ -124,7 +95,7 @@ def test_a_command_stops_with_one_line_and_can_be_continued(
     command.ended(number, at_once=(moment.role, moment.event) == ("worker", "os.rename"))
     assert temporaries(directory) == []
     cli(*WORDS, "--workers", 1, "--out", directory).succeeds()
-    assert contents(directory, besides=MADE_AFTER) == undisturbed
+    assert_whole(directory, SETTINGS)
 
 
 def test_a_signal_while_a_worker_is_being_started_is_not_lost(tmp_path, gate, begun, until):
@@ -255,11 +226,9 @@ print(nth)
 
 def test_a_signal_while_hdf5_writes_is_not_lost_and_leaves_no_shard(tmp_path):
     """HDF5 calls back to write, also from where Python can pass no exception on."""
-    done = subprocess.run(
-        [sys.executable, "-c", WRITES, tmp_path], capture_output=True, text=True, timeout=HANGS
-    )
-    assert done.returncode == 0, done.stderr
-    assert not done.stderr
+    words = [sys.executable, "-c", WRITES, tmp_path]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=HANGS)
+    assert (done.returncode, done.stderr) == (0, "")
     assert int(done.stdout) > 10
 
 

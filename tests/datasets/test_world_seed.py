@@ -1,6 +1,4 @@
-"""Worlds of other kinds, and data sets that share a test split: what --world-seed and --test-seed change, and
-what they leave alone.
-"""
+"""What --world-seed and --test-seed change, and what they leave alone."""
 
 from dataclasses import replace
 
@@ -38,15 +36,12 @@ def test_every_other_seed_permutes_the_catalogue_and_its_worlds_are_nested():
     assert all(sorted(kinds) == list(range(len(ENTITIES))) for kinds in whole)
     assert len({kinds[:5] for kinds in whole}) == len(SEEDS)
     for seed, kinds in zip(SEEDS, whole, strict=True):
-        assert all(
-            Settings(entities=k, world_seed=seed, seed=8).kinds == kinds[:k] for k in range(2, len(ENTITIES))
-        )
+        for k in range(2, len(ENTITIES)):
+            assert Settings(entities=k, world_seed=seed, seed=8).kinds == kinds[:k]
 
 
 def test_a_world_stays_what_it_is():
-    """If the catalogue grew without a new version, the worlds of all seeds would change under their data
-    sets.
-    """
+    """If the catalogue grew without a new version, the worlds of all seeds would change."""
     assert SIZES[VERSION] == len(ENTITIES), "a larger catalogue is another version of the world: see SIZES"
     assert VERSION == 2
     assert Settings(entities=6, world_seed=1).kinds == (90, 5, 57, 81, 7, 99)
@@ -105,11 +100,10 @@ def test_a_world_of_other_kinds_proves_itself(elsewhere):
     assert "seed 3, world seed 3" in report.summary
 
 
-@pytest.mark.parametrize(
-    "kinds",
-    [None, list(range(6)), [*ELSEWHERE.kinds[1:], ELSEWHERE.kinds[0]]],
-    ids=["none", "first", "turned"],
-)
+TURNED = [*ELSEWHERE.kinds[1:], ELSEWHERE.kinds[0]]
+
+
+@pytest.mark.parametrize("kinds", [None, list(range(6)), TURNED], ids=["none", "first", "turned"])
 def test_a_manifest_of_other_kinds_than_its_seeds_is_found(kinds, elsewhere, copy):
     directory = copy(elsewhere)
     manifest = manifests.load(directory)
@@ -128,10 +122,8 @@ def test_a_vehicle_of_no_kind_of_the_world_is_found(elsewhere):
 
 
 def test_generate_makes_it_and_refuses_what_is_no_seed(tmp_path, cli, contents, elsewhere):
-    words = [
-        "generate", "--entities", 6, "--n", 60, "--val", 10, "--test", 40, "--size", 32, "--seed", 3,
-        "--shard", 20, "--workers", 1,
-    ]  # fmt: skip
+    sizes = {"entities": 6, "n": 60, "val": 10, "test": 40, "size": 32, "seed": 3, "shard": 20, "workers": 1}
+    words = ["generate", *(f"--{name}={value}" for name, value in sizes.items())]
     cli(*words, "--world-seed", 3, "--test-seed", 3, "--out", tmp_path / "town").succeeds()
     beside = ("preview.png", "timings.json")
     assert contents(tmp_path / "town", beside) == contents(elsewhere, beside)

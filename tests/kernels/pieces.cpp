@@ -1,7 +1,7 @@
 // Parts of the kernels by themselves, for the tests.
 #include "camera.hpp"
 #include "entries.hpp"
-#include "fill.hpp"
+#include "ground.hpp"
 
 #define ENTRY extern "C" __attribute__((visibility("default"))) int64_t
 
@@ -40,7 +40,11 @@ ENTRY fill_boxes(const FillBoxes* in)
     return 0;
 }
 
-ENTRY hull_corners(const HullCorners* in) { return hull_of(in->x, in->y, in->order, in->points, in->out); }
+ENTRY hull_corners(const HullCorners* in)
+{
+    return hull_of([&](int i) { return in->x[i]; }, [&](int i) { return in->y[i]; }, (int)in->points,
+                   [&](int i) -> int64_t& { return in->order[i]; }, [&](int i) -> int64_t& { return in->out[i]; });
+}
 
 // Project points of an object's frame by a camera's view.
 ENTRY project_points(const ProjectPoints* in)
@@ -50,6 +54,6 @@ ENTRY project_points(const ProjectPoints* in)
     float* out[4];
     for (int i = 0; i < 3; i++) columns[i] = in->points + i * in->count;
     for (int i = 0; i < 4; i++) out[i] = in->out + i * in->count;
-    project(object_to_camera(view, pose[0], pose[1], pose[2], pose[3], pose[4], pose[5]), view[12], view[13], view[14], columns, in->count, out);
+    project(object_to_camera(view, {pose[0], pose[1], pose[2], pose[3], pose[4], pose[5]}), view[12], view[13], view[14], columns, in->count, out);
     return 0;
 }

@@ -23,29 +23,21 @@ def test_the_directory_loads_with_its_card(which, exported, load):
     assert {name: len(split) for name, split in loaded.items()} == {name: len(data[name]) for name in SPLITS}
     for name in SPLITS:
         for number, (row, example) in enumerate(zip(loaded[name], data[name], strict=True)):
-            assert row["index"] == number
             assert np.array_equal(np.array(row["image"]), example.image)
             if which == "rich":
                 assert np.array_equal(np.array(row["mask"]), example.mask)
-            assert row["question"] == example.question
-            assert row["answer"] == example.answer
+            here = (row["index"], row["question"], row["answer"], row["margin"])
+            assert here == (number, example.question, example.answer, example.margin)
             vehicles = row["vehicles"]
-            assert [ENTITIES[v["entity"]] for v in vehicles] == [v.entity for v in example.scene.vehicles]
-            assert (
-                ENTITIES[row["subject"]]
-                == example.subject
-                == ENTITIES[vehicles[row["subject_slot"]]["entity"]]
-            )
-            assert (
-                ENTITIES[row["object"]] == example.object == ENTITIES[vehicles[row["object_slot"]]["entity"]]
-            )
+            kinds = [ENTITIES[v["entity"]] for v in vehicles]
+            assert kinds == [v.entity for v in example.scene.vehicles]
+            for role in ("subject", "object"):
+                assert ENTITIES[row[role]] == getattr(example, role) == kinds[row[f"{role}_slot"]]
             assert np.array_equal(np.array([v["box"] for v in vehicles], dtype=np.float32), example.boxes)
             assert [np.float32(v["visible"]) for v in vehicles] == example.visible.tolist()
-            assert (row["margin"], vehicles[0]["x"]) == (example.margin, example.scene.vehicles[0].x)
-    features = loaded["train"].features
-    assert features["relation"].int2str(data.train.column("relation").tolist()) == [
-        e.relation for e in data.train
-    ]
+            assert vehicles[0]["x"] == example.scene.vehicles[0].x
+    features, relations = loaded["train"].features, data.train.column("relation").tolist()
+    assert features["relation"].int2str(relations) == [example.relation for example in data.train]
     assert features["weather"].int2str(0) == "clear"
 
 
@@ -59,27 +51,21 @@ def test_bare_files_keep_their_features(exported, load):
 
 
 def test_the_card_counts_what_is_there(exported):
-    yaml, pq = (
-        pytest.importorskip("yaml", reason="needs PyYAML: pip install '.[dev]'"),
-        pytest.importorskip("pyarrow.parquet", reason="needs pyarrow: pip install '.[export]'"),
-    )
+    yaml = pytest.importorskip("yaml", reason="needs PyYAML: pip install '.[dev]'")
+    pq = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow: pip install '.[export]'")
     out, data = exported("parquet")
     header = yaml.safe_load((out / "README.md").read_text().split("---\n")[1])
-    assert [split["num_examples"] for split in header["dataset_info"]["splits"]] == [
-        len(data[name]) for name in SPLITS
-    ]
-    assert header["dataset_info"]["download_size"] == sum(path.stat().st_size for path in out.glob("data/*"))
-    assert [f["name"] for f in header["dataset_info"]["features"]] == pq.read_schema(
-        out / "data" / "train-00000.parquet"
-    ).names
+    about, names = header["dataset_info"], pq.read_schema(out / "data" / "train-00000.parquet").names
+    assert [split["num_examples"] for split in about["splits"]] == [len(data[name]) for name in SPLITS]
+    assert about["download_size"] == sum(path.stat().st_size for path in out.glob("data/*"))
+    assert [feature["name"] for feature in about["features"]] == names
     assert header["size_categories"] == ["n<1K"]
 
 
 def test_a_shard_becomes_a_file(exported, load):
     out, _ = exported("parquet")
-    assert [path.name for path in sorted(out.glob("data/train-*"))] == [
-        f"train-{i:05d}.parquet" for i in range(3)
-    ]  # of 10, 10 and 4
+    names = sorted(path.name for path in out.glob("data/train-*"))
+    assert names == [f"train-{i:05d}.parquet" for i in range(3)]  # of 10, 10 and 4
     assert load(str(out), split="train")["index"][:] == list(range(24))
 
 

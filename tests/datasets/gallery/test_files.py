@@ -26,10 +26,8 @@ def called(path):
 def test_the_index_is_the_data_set(rich_gallery):
     out, data = rich_gallery
     (about,) = called(out / "data" / "index.js")
-    columns = {
-        name: np.frombuffer(base64.b64decode(about["columns"][name]), dtype=kind)
-        for name, kind in INDEX.items()
-    }
+    stored = {name: base64.b64decode(about["columns"][name]) for name in INDEX}
+    columns = {name: np.frombuffer(stored[name], dtype=kind) for name, kind in INDEX.items()}
     start = 0
     for split, name in zip(about["splits"], SPLITS, strict=True):
         examples = data[name]

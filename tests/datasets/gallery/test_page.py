@@ -22,10 +22,9 @@ class Page:
     def __init__(self, driver, path, until):
         self.driver, self.path, self.until = driver, path, until
 
-    def open(self, hash="", theme="light"):
-        self.driver.execute_cdp_cmd(
-            "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": theme}]}
-        )
+    def open(self, hash=""):
+        light = {"features": [{"name": "prefers-color-scheme", "value": "light"}]}
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", light)
         self.driver.get("about:blank")
         self.driver.get_log("browser")
         self.driver.get(f"file://{self.path}/index.html#{hash}")
@@ -41,11 +40,9 @@ class Page:
 
     def settle(self):
         """Until every cell in sight, and the inspector where it is open, has its picture and its words."""
-        self.wait(
-            "[...document.querySelectorAll('.cell')].every((c) => c.dataset.drawn.startsWith('11'))"
-            "&& ((panel) => panel.hidden || panel.dataset.drawn.split(' "
-            "')[1].startsWith('11'))(document.getElementById('inspector'))"
-        )
+        cells = "[...document.querySelectorAll('.cell')].every((c) => c.dataset.drawn.startsWith('11'))"
+        drawn = "(panel) => panel.hidden || panel.dataset.drawn.split(' ')[1].startsWith('11')"
+        self.wait(f"{cells} && ({drawn})(document.getElementById('inspector'))")
 
     def keys(self, *keys):
         from selenium.webdriver import ActionChains
@@ -53,15 +50,12 @@ class Page:
         ActionChains(self.driver).send_keys(*keys).perform()
 
     def click(self, selector):
-        self.js(
-            f"document.querySelector({json.dumps(selector)}).dispatchEvent(new MouseEvent('click', "
-            f"{{bubbles: true, cancelable: true}}))"
-        )
+        event = "new MouseEvent('click', {bubbles: true, cancelable: true})"
+        self.js(f"document.querySelector({json.dumps(selector)}).dispatchEvent({event})")
 
     def text(self, selector):
-        return self.js(
-            f"((e) => e.innerText ?? e.textContent)(document.querySelector({json.dumps(selector)}))"
-        )
+        element = f"document.querySelector({json.dumps(selector)})"
+        return self.js(f"((e) => e.innerText ?? e.textContent)({element})")
 
     def found(self):
         return int(self.text("#found b").replace(",", ""))
@@ -69,11 +63,8 @@ class Page:
     def picture(self, selector):
         from selenium.webdriver.common.by import By
 
-        return np.array(
-            Image.open(
-                io.BytesIO(self.driver.find_element(By.CSS_SELECTOR, selector).screenshot_as_png)
-            ).convert("RGB")
-        ).astype(int)
+        png = self.driver.find_element(By.CSS_SELECTOR, selector).screenshot_as_png
+        return np.array(Image.open(io.BytesIO(png)).convert("RGB")).astype(int)
 
     def selected(self):
         return self.js("document.querySelector('[aria-selected=true]').id")
@@ -232,15 +223,14 @@ def test_boxes_and_masks_lie_on_their_vehicles(small):
     plain = page.picture("#inspector .picture")
     page.keys("b")
     page.settle()
-    boxes = page.js(
-        "[...document.querySelectorAll('#inspector .picture rect')].map((r) => [r.x, r.y, r.width, "
-        "r.height].map((l) => l.baseVal.value))"
-    )
+    corners = "(r) => [r.x, r.y, r.width, r.height].map((l) => l.baseVal.value)"
+    boxes = page.js(f"[...document.querySelectorAll('#inspector .picture rect')].map({corners})")
     expected = np.concatenate([example.boxes[:, :2], example.boxes[:, 2:] - example.boxes[:, :2]], axis=1)
     assert np.array(boxes) == pytest.approx(expected, abs=0.11)
-    assert page.js("document.querySelectorAll('.cell rect').length") == 3 * page.js(
-        "document.querySelectorAll('.cell').length"
+    cells, rects = (
+        page.js(f"document.querySelectorAll('{name}').length") for name in (".cell", ".cell rect")
     )
+    assert rects == 3 * cells
     page.keys("b", "m")
     page.settle()
     changed = np.abs(page.picture("#inspector .picture") - plain).sum(axis=2) > 30
@@ -267,12 +257,9 @@ def test_the_reason_is_the_margin_and_the_places(small):
             "const d = path.match(/M([^vh]+)[vh][^M]+M([^L]+)L([^vh]+)/);"
             "return [d[2], d[3]].map((p) => p.split(',').map(Number)); })()"
         )
-        length = np.hypot(a[0] - b[0], a[1] - b[1])
-        assert length == pytest.approx(abs(example.margin), abs=0.01)
-        rows = page.js(
-            "[...document.querySelectorAll('#inspector tbody tr')].map((r) => [...r.cells].map((c) => "
-            "c.innerText))"
-        )
+        assert np.hypot(a[0] - b[0], a[1] - b[1]) == pytest.approx(abs(example.margin), abs=0.01)
+        texts = "(r) => [...r.cells].map((c) => c.innerText)"
+        rows = page.js(f"[...document.querySelectorAll('#inspector tbody tr')].map({texts})")
         for row, vehicle in zip(rows, example.scene.vehicles, strict=True):
             assert row[0] == vehicle.entity
             assert [float(x) for x in row[2:4]] == pytest.approx([vehicle.x, vehicle.y], abs=0.006)
@@ -327,18 +314,15 @@ def test_distributions_and_their_targets(small):
     page.open("charts=1&split=train")
     target = targets_of(data, "train")
     for place, role in enumerate(("subject", "object")):
-        labels = page.js(
-            f"[...document.querySelectorAll('.two > div')[{place}].querySelectorAll('a')].map((a) => "
-            "a.getAttribute('aria-label'))"
-        )
+        links = f"document.querySelectorAll('.two > div')[{place}].querySelectorAll('a')"
+        labels = page.js(f"[...{links}].map((a) => a.getAttribute('aria-label'))")
         counts = np.bincount(data.train.column(role), minlength=len(ENTITIES))
         assert sorted(labels) == sorted(
             f"{ENTITIES[e]}: {100 * counts[e] / 24:.1f}%, {counts[e]} examples, target {100 * share:.1f}%"
             for e, share in zip(data.settings.kinds, target[role], strict=True)
         )
-    assert "yes: 50.0%, 12 examples, target 50.0%" in page.js(
-        "document.querySelector('#chart-answer').innerHTML"
-    )
+    answers = page.js("document.querySelector('#chart-answer').innerHTML")
+    assert "yes: 50.0%, 12 examples, target 50.0%" in answers
     page.click("#chart-weather a")
     assert page.found() == (data.train.column("scene/weather") == 0).sum()
     page.keys("d")
@@ -368,13 +352,10 @@ INTRUDERS = {
     "<base href='http://127.0.0.1:9/'>": "base-uri",
 }
 #: What a script of a piece could do, as code.
+SCRIPT = "document.head.append(Object.assign(document.createElement('script'), %s))"
 DEEDS = {
-    "document.head.append(Object.assign(document.createElement('script'), {text: 'window.evil = 1'}))": (
-        "script-src-elem"
-    ),
-    "document.head.append(Object.assign(document.createElement('script'), {src: 'http://127.0.0.1:9/'}))": (
-        "script-src-elem"
-    ),
+    SCRIPT % "{text: 'window.evil = 1'}": "script-src-elem",
+    SCRIPT % "{src: 'http://127.0.0.1:9/'}": "script-src-elem",
     "fetch('http://127.0.0.1:9/').catch(() => 0)": "connect-src",
 }
 
@@ -382,14 +363,11 @@ DEEDS = {
 def test_nothing_but_its_own_script_runs_and_nothing_leaves(small):
     page, _ = small
     page.open()
-    page.driver.execute_script(
-        "window.refused = []; document.onsecuritypolicyviolation = (e) => refused.push(e.effectiveDirective)"
-    )
+    note = "document.onsecuritypolicyviolation = (e) => refused.push(e.effectiveDirective)"
+    page.driver.execute_script(f"window.refused = []; {note}")
     insert = "document.body.insertAdjacentHTML('beforeend', arguments[0])"
-    for code, markup, directive in [
-        *((insert, markup, directive) for markup, directive in INTRUDERS.items()),
-        *((code, None, directive) for code, directive in DEEDS.items()),
-    ]:
+    tried = [(insert, markup, directive) for markup, directive in INTRUDERS.items()]
+    for code, markup, directive in tried + [(code, None, directive) for code, directive in DEEDS.items()]:
         page.driver.execute_script(f"refused.length = 0; {code}", markup)
         page.wait(f"refused.includes('{directive}')")
     assert page.js("window.evil") is None
@@ -420,10 +398,8 @@ def test_a_sample_says_what_it_is_of(browser, sampled_gallery, until):
     page, data = Page(browser, sampled_gallery[0], until), sampled_gallery[1]
     page.open()
     assert page.found() == 340
-    assert (
-        page.text("#sample").split("All:")[0].strip()
-        == "Shown: 120 of 600 train, 120 of 600 test, evenly spread."
-    )
+    said = page.text("#sample").split("All:")[0].strip()
+    assert said == "Shown: 120 of 600 train, 120 of 600 test, evenly spread."
     assert page.text("#sample code") == "simtown gallery town --all"
     assert "600 train · 100 val · 600 test" in page.text("#about")
     for number, shown in ((119, True), (120, False), (500, True)):  # 20 from 0, 100, 200, ... on
