@@ -20,12 +20,8 @@ SMALL = (64, 36)
 
 def town():
     """A taxi, a bicycle, a bench and a man on a bare road."""
-    return Town.from_scene(
-        Scene(
-            [Vehicle("taxi", 0.0, -1.85), Vehicle("bicycle", 3.5, -1.85)],
-            [Prop("bench", 4.0, 5.6), Prop("man", 0.0, 5.0)],
-        )
-    )
+    vehicles = [Vehicle("taxi", 0.0, -1.85), Vehicle("bicycle", 3.5, -1.85)]
+    return Town.from_scene(Scene(vehicles, [Prop("bench", 4.0, 5.6), Prop("man", 0.0, 5.0)]))
 
 
 def state(town):
