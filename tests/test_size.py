@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-#: Most lines of Python. The aim is 42,000, 28,000 and 4,000: lower a number whenever lines go.
-BUDGETS = {("simtown",): 52_600, ("tests",): 33_600, ("benchmarks", "tools"): 4_000}
+#: Most lines of Python: lower a number whenever lines go.
+BUDGETS = {("simtown",): 42_000, ("tests",): 28_000, ("benchmarks", "tools"): 4_000}
 
 
 def lines(folder):
