@@ -14,6 +14,7 @@ from itertools import product
 import numpy as np
 
 from simtown.assets.catalogue import BODIES, ENTITIES, STREET_MESHES, entity_mesh, prop_mesh
+from simtown.assets.kept import kept
 from simtown.assets.mesh import Mesh
 from simtown.assets.palette import GLOW, HEADLAMP, MATERIALS, TAILLAMP, WINDOW, material
 from simtown.assets.street.road_surface import ground
@@ -127,7 +128,11 @@ def _lamps(
 
 @lru_cache(maxsize=1)
 def atlas() -> Atlas:
-    """The town's atlas, built once a process (about half a second)."""
+    """The town's atlas, built once a machine (about half a second)."""
+    return Atlas(**kept("atlas", _arrays))
+
+
+def _arrays() -> dict[str, np.ndarray]:
     kinds = np.array([m.kind for m in MATERIALS])
     own_paint = [material(BODIES[n]) for n in ENTITIES] + [NO_PAINT] * (len(STREET_MESHES) + 1)
     meshes = [entity_mesh(n) for n in ENTITIES] + [prop_mesh(*each) for each in STREET_MESHES] + [ground()]
@@ -160,11 +165,6 @@ def atlas() -> Atlas:
         return np.cumsum([0, *[len(row[name]) for row in rows]])
 
     whole = {name: np.concatenate([row[name] for row in rows]) for name in rows[0]}
-    return Atlas(
-        **whole,
-        columns=np.ascontiguousarray(whole["vertices"].T),
-        vertex_start=starts("vertices"),
-        triangle_start=starts("triangles"),
-        hull_start=starts("hull"),
-        lamp_start=starts("lamps"),
-    )
+    whole |= {"columns": np.ascontiguousarray(whole["vertices"].T), "vertex_start": starts("vertices")}
+    whole |= {"triangle_start": starts("triangles"), "hull_start": starts("hull")}
+    return whole | {"lamp_start": starts("lamps")}

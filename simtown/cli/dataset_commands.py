@@ -48,7 +48,6 @@ def render(
     import cv2
     import numpy as np
 
-    from simtown.datasets import export_scene
     from simtown.datasets.locate import find
     from simtown.render.renderers import choose_device, make_renderer
 
@@ -74,6 +73,8 @@ def render(
         save_bytes(target, cv2.imencode(".png", pixels)[1].tobytes())
         say(str(target))
     if glb is not None:
+        from simtown.datasets import export_scene  # trimesh takes a second
+
         export_scene.glb(scene, glb)
         say(str(glb))
     if json is not None:

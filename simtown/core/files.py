@@ -31,6 +31,12 @@ class DamagedError(RuntimeError):
     """A file is not what it should be; the message names it and says what to do."""
 
 
+def cache_home() -> Path:
+    """Where simtown keeps what it can make or fetch again; the variable SIMTOWN_CACHE names another place."""
+    own = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "simtown"
+    return Path(os.environ.get("SIMTOWN_CACHE") or own)
+
+
 @contextlib.contextmanager
 def replacing(path: Path, ending: str = "") -> Iterator[Path]:
     """A new, empty file beside `path` to write to, which replaces `path` if the block ends well.

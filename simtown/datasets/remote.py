@@ -21,14 +21,15 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Any
 
+from simtown.core import files
 from simtown.core.extras import how_to_install
 from simtown.core.files import DamagedError, becoming, claimed, clear_leftovers, replacing, save_json
 from simtown.core.untrusted import RefusedError, folder, inside, printable, read_json
 from simtown.datasets import manifests
 from simtown.datasets.shards import checksum
 
-#: Environment variables: the directory of the cache, and the gigabytes of shards that it may hold.
-CACHE, LIMIT = "SIMTOWN_CACHE", "SIMTOWN_CACHE_GB"
+#: An environment variable: the gigabytes of shards that the cache may hold.
+LIMIT = "SIMTOWN_CACHE_GB"
 #: By default, the gigabytes of shards that are kept, and the gigabytes of the disk that stay free.
 USUAL, SPARED = 20.0, 2.0
 #: Shards that are fetched ahead of a reader that reads them in order, and simultaneous downloads.
@@ -292,8 +293,7 @@ class ShardCache:
             raise ValueError(f"{LIMIT}={text} is not a number of gigabytes: {example}")
         self.remote, self.limit = remote, float(text) * _GB if text else None
         self.manifest = remote.load_manifest()
-        own = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "simtown"
-        home = Path(os.environ.get(CACHE) or own)
+        home = files.cache_home()
         state = hashlib.sha256(f"{remote.url}\n{self.manifest[manifests.SEAL]}".encode()).hexdigest()[:16]
         home.mkdir(parents=True, exist_ok=True)
         self.path = folder(home, f"data/{state}")

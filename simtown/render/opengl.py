@@ -21,8 +21,20 @@ from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, PROPS, STREET
 from simtown.assets.palette import CLOUD, GLOW, GROUND, HEADLAMP, MATERIALS, ROAD
 from simtown.core.extras import how_to_install
-from simtown.render import light as at
 from simtown.render.frames import Frames, check_size
+from simtown.render.light import (
+    AMOUNT,
+    DENSITY,
+    FOG,
+    HORIZON,
+    LAMPS,
+    SHADOW,
+    STARS,
+    SUN,
+    THICK,
+    TOP,
+    VEHICLE_SUN,
+)
 from simtown.render.mesh_tables import town
 from simtown.render.raster import scenes_of
 from simtown.scenes.camera import NEAR
@@ -146,7 +158,7 @@ class OpenGL:
         depths: dict[int, np.ndarray] = {}
         for n, street in enumerate(streets):
             # depth hides what is behind things
-            if geometry or (street.light[[at.STARS, at.LAMPS, at.AMOUNT]] > 0).any():
+            if geometry or (street.light[[STARS, LAMPS, AMOUNT]] > 0).any():
                 names, depths[n] = self._geometry(street, scenes["ids"])
                 if geometry:
                     frames.ids[n], frames.depth[n] = names, depths[n]
@@ -241,7 +253,7 @@ def _painted(street: _Street) -> tuple[np.ndarray, np.ndarray]:
     turned = np.column_stack([c * nx - s * ny, s * nx + c * ny, nz])
     mirrored = ray[:, 2] - 2.0 * (ray * turned).sum(axis=1) * nz
     glance = mirrored / np.sqrt((ray * ray).sum(axis=1))
-    suns = np.where(street.meshes[owner] < len(ENTITIES), at.VEHICLE_SUN, at.SUN)
+    suns = np.where(street.meshes[owner] < len(ENTITIES), VEHICLE_SUN, SUN)
     colours = np.zeros((len(owner), 3), dtype=np.float32)
     numbers = {"light": light, "nz": upright, "facing": facing, "glance": glance}
     kernels.call(
@@ -257,9 +269,9 @@ def _painted(street: _Street) -> tuple[np.ndarray, np.ndarray]:
     kind = _KINDS[materials]
     flat = (owner == 0) & ((kind == GROUND) | (kind == ROAD) | (nz > 0.5))
     depth = np.maximum(street.project(corners)[2], 0.0)
-    density = light[at.DENSITY] * np.where(kind == CLOUD, 0.25, 1.0)
-    air = np.where(flat[:, None], 1.0, _clear_air(density[:, None], light[at.THICK], depth))[:, :, None]
-    fogged = light[at.FOG : at.FOG + 3] * (1 - air) + colours[:, None] * air
+    density = light[DENSITY] * np.where(kind == CLOUD, 0.25, 1.0)
+    air = np.where(flat[:, None], 1.0, _clear_air(density[:, None], light[THICK], depth))[:, :, None]
+    fogged = light[FOG : FOG + 3] * (1 - air) + colours[:, None] * air
     share = np.broadcast_to(flat[:, None, None], (len(flat), 3, 1))
     return corners, np.clip(np.concatenate([fogged, share], axis=-1), 0.0, 1.0)
 
@@ -279,9 +291,9 @@ def _sky(street: _Street, width: int, height: int) -> tuple[np.ndarray, np.ndarr
     slopes = np.concatenate([[bottom], np.linspace(max(0.0, bottom), max(top, bottom), _SKY_STRIPS + 1)])
     t = np.clip(slopes * 1.9, 0.0, 1.0)
     t = (t * (2.0 - t))[:, None]
-    haze = min(light[at.DENSITY] * 28.0 + light[at.THICK] * 16.0, 1.0) * (1.0 - 0.5 * t)
-    colour = light[at.HORIZON : at.HORIZON + 3] * (1 - t) + light[at.TOP : at.TOP + 3] * t
-    colour = colour * (1 - haze) + light[at.FOG : at.FOG + 3] * haze
+    haze = min(light[DENSITY] * 28.0 + light[THICK] * 16.0, 1.0) * (1.0 - 0.5 * t)
+    colour = light[HORIZON : HORIZON + 3] * (1 - t) + light[TOP : TOP + 3] * t
+    colour = colour * (1 - haze) + light[FOG : FOG + 3] * haze
     rgba = np.concatenate([colour, np.zeros((len(t), 1))], axis=1)
     ahead = view[:3] + _SKY * (view[9:12] + slopes[:, None] * view[6:9])
     half = _SKY * (width / 2 + 1) / view[12] * view[3:6]
@@ -299,15 +311,15 @@ def _on_the_ground(rgb: np.ndarray, share: np.ndarray, street: _Street) -> np.nd
     # of a ray through the row, a metre ahead: ground is at one depth all along it
     down = -(view[11] + slope * view[8])
     away = view[2] / np.maximum(down, 1e-3)
-    air = np.where(down > 1e-3, _clear_air(light[at.DENSITY], light[at.THICK], away), 0.0)
+    air = np.where(down > 1e-3, _clear_air(light[DENSITY], light[THICK], away), 0.0)
     clear = share * air.astype(np.float32)[:, None, None]
-    out = rgb + (share - clear) * (light[at.FOG : at.FOG + 3].astype(np.float32) - rgb)
+    out = rgb + (share - clear) * (light[FOG : FOG + 3].astype(np.float32) - rgb)
     shadow = _rings(street, _shadows(street), (1.06, 0.99, 0.92), 85, rgb.shape)
-    out *= 1 - np.float32(light[at.SHADOW] / 255.0) * shadow * clear
-    if light[at.LAMPS] > 0:
+    out *= 1 - np.float32(light[SHADOW] / 255.0) * shadow * clear
+    if light[LAMPS] > 0:
         pool = _rings(street, _pools(street), (1.0, 0.78, 0.56, 0.34), 50, rgb.shape)
         warm = np.array([0.19, 0.155, 0.085], dtype=np.float32)
-        out += np.float32(light[at.LAMPS] / 255.0) * pool * clear * (out * np.float32(1.1) + warm)
+        out += np.float32(light[LAMPS] / 255.0) * pool * clear * (out * np.float32(1.1) + warm)
     return np.clip(out, 0.0, 1.0)
 
 

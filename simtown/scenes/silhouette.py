@@ -14,6 +14,7 @@ import numpy as np
 from simtown import kernels
 from simtown.assets.atlas import GRID, Atlas, atlas
 from simtown.assets.catalogue import ENTITIES
+from simtown.assets.kept import kept
 from simtown.scenes.camera import NOMINAL
 from simtown.scenes.scene import SceneBatch
 
@@ -124,7 +125,7 @@ def _edges(kind: np.ndarray, corners: np.ndarray, face: np.ndarray) -> tuple[np.
 @lru_cache(maxsize=1)
 def shapes() -> Shapes:
     """The shapes of the town's vehicles."""
-    return shapes_of(atlas())
+    return Shapes(**kept("shapes", lambda: shapes_of(atlas())._asdict()))
 
 
 @lru_cache(maxsize=1)

@@ -23,8 +23,7 @@ from simtown.core.streams import Stream
 from simtown.core.untrusted import RefusedError, folder
 from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.settings import Settings
-from simtown.training import early_stopping as stopping
-from simtown.training import run_directory
+from simtown.training import early_stopping, run_directory
 from simtown.training.evaluation import logits_of, measure, references
 from simtown.training.fit_settings import FitSettings
 from simtown.training.models import build
@@ -154,17 +153,17 @@ def _train(
     val = open_split(dataset.val, len(dataset.val), world, device, cache, beside=beside)
     val_answers = dataset.val.column("answer")
     learn = torch.compile(loss_of) if settings.compile else loss_of
-    epoch_steps = stopping.steps_an_epoch(settings)
+    epoch_steps = early_stopping.steps_an_epoch(settings)
     # sums since the last validation: objective, cross-entropy, right answers
     totals = saved.get("totals", torch.zeros(3, dtype=torch.float64)).to(device)
     run_directory.cut_metrics(directory, state.epoch)
     save_due = perf_counter() + SAVE_EVERY
 
     with precision(settings), _tensorboard(directory, state.step) as board:
-        while not (reason := stopping.reason_to_stop(settings, state.step, state.best, state.stale)):
+        while not (reason := early_stopping.reason_to_stop(settings, state.step, state.best, state.stale)):
             # train until the next validation
             entered = perf_counter() - state.new_seconds
-            steps = stopping.steps_to_validation(settings, state.step)
+            steps = early_stopping.steps_to_validation(settings, state.step)
             model.train()
             while state.new_steps < steps:
                 past_epochs, first = divmod(state.new_steps, epoch_steps)
@@ -189,7 +188,7 @@ def _train(
 
             # validate, in float32: bfloat16 may round two logits to one value
             step, epoch = state.step + steps, state.epoch - (-steps // epoch_steps)
-            seconds, examples = perf_counter() - entered, stopping.examples_in(settings, steps)
+            seconds, examples = perf_counter() - entered, early_stopping.examples_in(settings, steps)
             objective, train_loss, train_accuracy = (total / examples for total in totals.tolist())
             _require_number(objective, epoch, step, settings)
             logits_val, val_loss = logits_of(model, val, len(dataset.val))
@@ -203,7 +202,7 @@ def _train(
             if better:
                 state.best = {name: row[name] for name in ("epoch", "step", "val_accuracy", "val_loss")}
                 run_directory.save_weights(model, directory)
-            state.stale = stopping.stale_after(settings, state.stale, better, step - state.restarted_at)
+            state.stale = early_stopping.stale_after(settings, state.stale, better, step - state.restarted_at)
             if settings.protocol == "patient" and state.restarts < RESTARTS and np.ptp(logits_val) < 1e-6:
                 state.restarts, state.restarted_at, state.stale = state.restarts + 1, step, 0
                 model, optimizer = new_model(settings, dataset.settings, state.restarts)

@@ -7,6 +7,7 @@ import pytest
 
 from simtown.assets.atlas import SALOON, atlas
 from simtown.assets.catalogue import ENTITIES, PROPS, STREET_MESHES, entity_mesh, prop_mesh
+from simtown.assets.kept import kept
 from simtown.assets.palette import GLOW, HEADLAMP, MATERIALS, TAILLAMP, WINDOW
 from simtown.assets.street.road_surface import REACH, ROAD_EDGE, ground
 
@@ -127,3 +128,19 @@ def test_the_ground_lies_flat_under_the_road(a):
     assert (normals[~flat, 1] < 0).all()  # hills face the viewer
     # and lean back a little, for snow; what is flatter is drawn as level ground
     assert ((normals[~flat, 2] > 0.1) & (normals[~flat, 2] < 0.5)).all()
+
+
+def test_arrays_are_built_once(tmp_path, monkeypatch):
+    monkeypatch.setenv("SIMTOWN_CACHE", str(tmp_path / "cache"))
+    built = []
+
+    def build():
+        built.append(1)
+        return {"rows": np.arange(len(built))}
+
+    assert [len(kept("a", build)["rows"]) for _ in range(3)] == [1, 1, 1]
+    (file,) = (tmp_path / "cache" / "town").iterdir()
+    file.write_bytes(file.read_bytes()[:100])  # damaged
+    assert [len(kept("a", build)["rows"]) for _ in range(2)] == [2, 2]
+    monkeypatch.setenv("SIMTOWN_CACHE", "/dev/null/cache")  # no folder can be made
+    assert [len(kept("a", build)["rows"]) for _ in range(2)] == [3, 4]

@@ -13,18 +13,18 @@ from simtown.render.raster import Raster
 
 #: Of 42 examples with everything that a data set may have, in version 2: what is stored of them, by array,
 #: the first 16 digits of SHA-256.
-_WORDS = """
-    index 9eb9d21600526db7  question 70742ffaecd8a40c  tokens 47cf15cb0c36e247
-    answer f469f3a7df05f50b  subject 656705913ac91e26  relation e648f30a234e3aaa
-    object 00d42363577da6f7  subject_slot 061df5535d0886b3  object_slot 76e3db1679abf455
-    phrasing 2ded06483b3ce26d  margin 535dc8a015d84c49  boxes 9d8183c2fa83f632
-    visible c63a4a82e8136d8c  scene/entity b320619a8481bf73  scene/pose 7d6c583b5bfc26e2
-    scene/paint 336558552a1cf452  scene/prop 94a8ffe8c010aaf4  scene/prop_pose b16db68a8c05ac1e
-    scene/prop_style 1e2ca800e8ec0baf  scene/weather f231a42b6bace243  scene/intensity 979febacb0625811
-    scene/sun fff779358d38f045  scene/fall_seed 01afd5a7fd321574  scene/camera 8ba35f530421ee2f
-    images d92ad7db4e48aa05  masks 9443d882d15d43aa  depth 6c707f3dc1875dd5
-""".split()
-GOLDEN = dict(zip(_WORDS[::2], _WORDS[1::2], strict=True))
+_TEXT = """
+    index 9eb9d21600526db7, question 70742ffaecd8a40c, tokens 47cf15cb0c36e247,
+    answer f469f3a7df05f50b, subject 656705913ac91e26, relation e648f30a234e3aaa,
+    object 00d42363577da6f7, subject_slot 061df5535d0886b3, object_slot 76e3db1679abf455,
+    phrasing 2ded06483b3ce26d, margin 535dc8a015d84c49, boxes 9d8183c2fa83f632,
+    visible c63a4a82e8136d8c, scene/entity b320619a8481bf73, scene/pose 7d6c583b5bfc26e2,
+    scene/paint 336558552a1cf452, scene/prop 94a8ffe8c010aaf4, scene/prop_pose b16db68a8c05ac1e,
+    scene/prop_style 1e2ca800e8ec0baf, scene/weather f231a42b6bace243, scene/intensity 979febacb0625811,
+    scene/sun fff779358d38f045, scene/fall_seed 01afd5a7fd321574, scene/camera 8ba35f530421ee2f,
+    images d92ad7db4e48aa05, masks 9443d882d15d43aa, depth 6c707f3dc1875dd5
+"""
+GOLDEN = dict(pair.split() for pair in _TEXT.split(","))
 
 
 def digest(array) -> str:

@@ -90,7 +90,7 @@ def test_the_newest_architecture_that_card_and_compiler_know():
     for capability, name in {(8, 0): "sm_80", (8, 9): "sm_86", (9, 0): "sm_90", (12, 1): "sm_120"}.items():
         assert _architecture("card", capability, 13, Compiler()) == name
     for capability, driver, nvrtc, words in (
-        ((7, 5), 13, Compiler(), r"too old.* 7\.5, and 8\.0"),
+        ((7, 5), 13, Compiler(), r"too old.* 7\.5; 8\.0"),
         ((11, 0), 13, Compiler(), "does not know the card card: update nvidia-cuda-nvrtc"),
         ((9, 0), 12, Compiler(), r"knows CUDA 12, and CUDA's compiler is 13\.0: update the driver"),
         ((9, 0), 13, NoCompiler(), r"NVRTC is not installed: .*\.\[cuda\]"),
