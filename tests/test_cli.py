@@ -59,22 +59,6 @@ def test_every_command_has_help_for_every_option(cli):
 #: What a command may import of all that takes long.
 HEAVY = {"cv2", "h5py", "matplotlib", "numpy", "pandas", "PIL", "pyarrow", "ray", "scipy", "sklearn"}
 HEAVY |= {"torch", "transformers", "trimesh"}
-    [
-        "cv2",
-        "h5py",
-        "matplotlib",
-        "numpy",
-        "pandas",
-        "PIL",
-        "pyarrow",
-        "ray",
-        "scipy",
-        "sklearn",
-        "torch",
-        "transformers",
-        "trimesh",
-    ]
-)
 LOADED = {
     "--help": "",
     "gnerate": "",
