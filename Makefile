@@ -26,6 +26,7 @@ help:
 	@echo 'make lint        linter, formatter and types only, in the same environment'
 	@echo 'make resolve     whether every extra can be installed with every Python on every platform; installs nothing'
 	@echo 'make constraints bring constraints.txt and requirements/ up to date'
+	@echo 'make wheels      wheels for Linux and macOS, x86-64 and arm64, in out/wheels'
 	@echo 'make docs        the documentation as a site, in out/docs, in the same environment'
 	@echo 'make format      let the linter and formatter change the files'
 	@echo 'make clean       remove what these commands made'
@@ -86,6 +87,13 @@ resolve: .venv-test/.complete
 .PHONY: constraints
 constraints: .venv-test/.complete
 	$(TEST)/python tools/resolve.py --write
+
+# For each of: Linux and macOS, x86-64 and arm64. One machine makes all.
+.PHONY: wheels
+wheels: .venv-test/.complete
+	@for target in x86_64-linux-gnu.2.28 aarch64-linux-gnu.2.28 x86_64-macos aarch64-macos; do \
+	    SIMTOWN_TARGET=$$target $(TEST)/python $(INSTALL:install=wheel) --no-deps --no-build-isolation --wheel-dir out/wheels .; done
+	@ls -l out/wheels
 
 # Not --quiet: MkDocs counts no warnings then, and --strict lets broken links pass.
 .PHONY: docs

@@ -7,6 +7,7 @@ of this machine's architecture, and SIMTOWN_TARGET, such as aarch64-macos, for a
 import os
 import runpy
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
@@ -36,11 +37,12 @@ class Kernels(BuildHookInterface):  # type: ignore[type-arg]
             levels = compiling["levels_here"]()[:1]
         if not levels:
             raise RuntimeError(f"simtown has no kernels for {architecture}: x86-64 and arm64 are there")
-        for old in (package / "lib").glob("*.so"):
-            if version != "editable":
-                old.unlink()
+        folder = package / "lib"
+        if version != "editable":
+            self._made = TemporaryDirectory()
+            folder = Path(self._made.name)
         for level in levels:
-            library = package / "lib" / f"{level}.so"
+            library = folder / f"{level}.so"
             compiling["compile_kernels"](library, level, zig_target=target)
             if version != "editable":
                 build_data["force_include"][str(library)] = f"simtown/kernels/lib/{level}.so"

@@ -14,8 +14,15 @@ import numpy as np
 from simtown.kernels.compiling import LEVELS, LIBRARIES, levels_here
 from simtown.kernels.entries import ENTRIES, NO_MEMORY, Array, entry
 
-#: Names the level of processor whose library is loaded, instead of the best that this machine runs.
+#: Names the level of processor, or the file, of the library to load instead of the best that runs here.
 LEVEL = "SIMTOWN_KERNELS"
+
+
+#: Numbers of which the canary leaves nothing.
+CANARY = {
+    "single": np.array([1 + 2**-12, 1 + 2**-11, 1, 2**25], dtype=np.float32),
+    "wide": np.array([1 + 2**-27, 1 + 2**-26, 1, 2**54]),
+}
 
 
 class KernelsError(ImportError):
@@ -95,12 +102,15 @@ def _fits(values: np.ndarray, array: Array, dtype: np.dtype[Any] | None, known: 
 def library() -> Library:
     """The library of the best level that this processor runs. Raises KernelsError if there is none."""
     forced = os.environ.get(LEVEL)
-    if forced and forced not in LEVELS:
+    if forced and forced not in LEVELS and not forced.endswith(".so"):
         raise KernelsError(f"{LEVEL}={forced} is unknown: choose among {', '.join(LEVELS)}")
     for level in [forced] if forced else levels_here():
-        path = LIBRARIES / f"{level}.so"
+        path = LIBRARIES / (level if level.endswith(".so") else f"{level}.so")
         if path.exists():
-            return Library(path)
+            found = Library(path)
+            if found.call("canary", **CANARY):
+                raise KernelsError(f"{path} contracts or reorders arithmetic: compile without such options")
+            return found
     raise KernelsError(
         f"{LIBRARIES} holds no kernels for this processor: install simtown again on this machine"
     )

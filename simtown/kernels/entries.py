@@ -226,6 +226,10 @@ offset f4 lanes
 of_x out * pictures groups lanes
 of_added out f4 labels kinds channels
 """,
+    "canary": """
+single f4 4
+wide f8 4
+""",
 }
 
 _C_TYPES = {

@@ -6,7 +6,7 @@
 static const uint64_t LEVELS_MASK = 0x1FFFull | 0x1FFFull << 21 | 0x1FFFull << 42;
 static const uint64_t HALF = 0x80ull | 0x80ull << 21 | 0x80ull << 42; // half of what the tent filter divides by
 static const uint64_t COLOUR = (1ull << 62) - 1;
-enum { FLAGS = 62 };
+static const uint64_t FLAGS = 62;
 
 INLINE uint64_t pack(Rgb c) { return level_of(c.r) | (uint64_t)level_of(c.g) << 21 | (uint64_t)level_of(c.b) << 42; }
 INLINE Words64 levels_of(Floats x)
