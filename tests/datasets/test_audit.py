@@ -178,6 +178,7 @@ SMALL_WORLDS = [
 
 
 @pytest.mark.parametrize(("world", "radius"), SMALL_WORLDS)
+@pytest.mark.slow
 def test_scenes_are_near_by_chance_as_often_as_expected(world, radius, tmp_path, monkeypatch):
     """With few kinds many scenes are near another: as many as expected, within SAFETY, so none warns."""
     monkeypatch.setattr(repeats, "RADII", np.array([radius / 2, radius]))

@@ -68,6 +68,7 @@ class Witness(ProgressCallback):
         self.made += examples
 
 
+@pytest.mark.slow
 def test_a_cluster_makes_the_bytes_of_one_process(tmp_path, contents, cli, assert_whole):
     """By the command, on a node of two processors; then what is missing of it; then what cannot be made."""
     with nodes(1, processors=2) as (cluster, _, _):

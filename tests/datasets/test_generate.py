@@ -64,9 +64,8 @@ LATER = [
     *(Moment("worker", "os.rename", SHARD, nth) for nth in (1, 2, 3)),
     WRITTEN,
 ]
-#: One of each kind: before the first manifest, in a worker that starts, before a shard has its name, and
-#: before the manifest knows it. Kills at all of them, in the middle of a shard too, are slow.
-CHOSEN = [EARLY[1], LATER[0], LATER[6], LATER[7]]
+#: Before a shard has its name, and before the manifest knows it.
+CHOSEN = LATER[6:]
 EVERY = pytest.param([*EARLY, *LATER], marks=pytest.mark.slow)
 
 

@@ -142,6 +142,7 @@ model = ["majority", "glove:nothing.txt"]
 
 
 @pytest.mark.parametrize("whom", ["the parent", "the group"])
+@pytest.mark.slow
 def test_a_grid_of_studies_stops_with_one_line(whom, tmp_path, gate, begun, until):
     """Each study is a command of its own: a signal to the grid alone ends it as well."""
     pytest.importorskip("torch", reason="needs torch: pip install '.[probes]'")

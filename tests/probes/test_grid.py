@@ -74,6 +74,7 @@ def test_a_grid_that_cannot_be_is_refused(text, tmp_path, cli):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_a_grid_is_its_commands_and_goes_on(plan, tmp_path, cli, small, monkeypatch):
     out = tmp_path / "out"
     done = cli("probe", "grid", plan(["majority", "glove:missing.txt"]), "--out", out, "--jobs", 2)
@@ -121,6 +122,7 @@ def test_cells_of_other_data_have_other_names(tables, tmp_path):
         read(tables)
 
 
+@pytest.mark.slow
 def test_a_cell_of_edited_files_is_not_done(tables, tmp_path, cli):
     words = ("probe", "grid", tables, "--out", tmp_path / "out", "--jobs", 2)
     assert "2 of 2 cells are done, 2 of them now" in cli(*words).succeeds().out

@@ -253,7 +253,7 @@ def test_a_walker_stops_before_what_leaves_no_way():
     assert -2.0 < man.x < -0.5
 
 
-@pytest.mark.parametrize("seed", [7, 14])
+@pytest.mark.parametrize("seed", [7, pytest.param(14, marks=pytest.mark.slow)])
 def test_nobody_is_stuck_on_a_random_street(seed):
     town = traffic(seed)
     town.step(15.0)

@@ -4,26 +4,21 @@ import sys
 
 import pytest
 
+torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
+
 
 @pytest.fixture(scope="module", autouse=True)
 def one_thread():
     """A model's numbers depend on how many threads share a sum."""
-    torch = sys.modules.get("torch")  # whoever needs it has imported it
-    before = torch.get_num_threads() if torch else 1
-    if torch:
-        torch.set_num_threads(1)
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
     yield
-    if torch:
-        torch.set_num_threads(before)
+    torch.set_num_threads(before)
 
 
 @pytest.fixture(autouse=True)
 def same_torch(monkeypatch):
     """Every test begins with the same random numbers, leaves none behind, and sees no graphics card."""
-    torch = sys.modules.get("torch")
-    if not torch:
-        yield
-        return
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)

@@ -6,29 +6,27 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
 
-torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
-
-from hypothesis import given, settings  # noqa: E402
-from hypothesis import strategies as st  # noqa: E402
-from PIL import Image  # noqa: E402
-
-from simtown.assets.catalogue import ENTITIES  # noqa: E402
-from simtown.core.untrusted import open_picture  # noqa: E402
-from simtown.datasets.generate import generate  # noqa: E402
-from simtown.datasets.preview import OBJECT, SUBJECT  # noqa: E402
-from simtown.datasets.reader import open_dataset  # noqa: E402
-from simtown.datasets.settings import SettingsError  # noqa: E402
-from simtown.language.questions import PHRASINGS, text  # noqa: E402
-from simtown.language.relations import RELATION_NAMES  # noqa: E402
-from simtown.language.sampler import sample  # noqa: E402
-from simtown.render.renderers import make_renderer  # noqa: E402
-from simtown.training import evaluation  # noqa: E402
-from simtown.training.ask import ModelAnswer, draw, evaluate, framed, open_run, parse, predict  # noqa: E402
-from simtown.training.fit import fit  # noqa: E402
-from simtown.training.sources import Resident  # noqa: E402
-from tests.training import towns  # noqa: E402
-from tests.training.towns import HERE, small, snapshot  # noqa: E402
+from simtown.assets.catalogue import ENTITIES
+from simtown.core.untrusted import open_picture
+from simtown.datasets.generate import generate
+from simtown.datasets.preview import OBJECT, SUBJECT
+from simtown.datasets.reader import open_dataset
+from simtown.datasets.settings import SettingsError
+from simtown.language.questions import PHRASINGS, text
+from simtown.language.relations import RELATION_NAMES
+from simtown.language.sampler import sample
+from simtown.render.renderers import make_renderer
+from simtown.training import evaluation
+from simtown.training.ask import ModelAnswer, draw, evaluate, framed, open_run, parse, predict
+from simtown.training.fit import fit
+from simtown.training.sources import Resident
+from tests.training import towns
+from tests.training.towns import HERE, small, snapshot
 
 quick = settings(max_examples=150)
 entity = st.integers(0, len(ENTITIES) - 1)

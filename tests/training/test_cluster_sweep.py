@@ -4,15 +4,14 @@ from pathlib import Path
 
 import pytest
 
-torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
 pytest.importorskip("ray", reason="needs Ray: pip install '.[cluster]'")
 
-from simtown.training.fit import fit  # noqa: E402
-from simtown.training.plan import read  # noqa: E402
-from simtown.training.sweep import dataset_path  # noqa: E402
-from tests.datasets.test_cluster import nodes  # noqa: E402
-from tests.training.test_sweep import runs_of  # noqa: E402
-from tests.training.towns import preset, result  # noqa: E402
+from simtown.training.fit import fit
+from simtown.training.plan import read
+from simtown.training.sweep import dataset_path
+from tests.datasets.test_cluster import nodes
+from tests.training.test_sweep import runs_of
+from tests.training.towns import preset, result
 
 #: Dies with its worker once, the first time that anyone trains it.
 ONCE = """

@@ -2,12 +2,10 @@
 
 import pytest
 
-torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
-
-from simtown.core.console import PlainConsole  # noqa: E402
-from simtown.training import display  # noqa: E402
-from simtown.training.display import FitDisplay  # noqa: E402
-from simtown.training.fit_settings import FitSettings  # noqa: E402
+from simtown.core.console import PlainConsole
+from simtown.training import display
+from simtown.training.display import FitDisplay
+from simtown.training.fit_settings import FitSettings
 
 SETTINGS = FitSettings("pbn", 60_000, protocol="paper")  # 469 steps an epoch
 ROW = {"epoch": 1, "step": 469, "train_loss": 0.6929, "train_accuracy": 0.512, "val_accuracy": 0.534}

@@ -4,20 +4,18 @@ import math
 
 import numpy as np
 import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
-
-from hypothesis import given, settings  # noqa: E402
-from hypothesis import strategies as st  # noqa: E402
-
-from simtown.assets.catalogue import ENTITIES  # noqa: E402
-from simtown.datasets.reader import open_dataset  # noqa: E402
-from simtown.language.relations import RELATION_NAMES  # noqa: E402
-from simtown.training import evaluation  # noqa: E402
-from simtown.training.evaluation import deciles, logits_of, measure, share  # noqa: E402
-from simtown.training.models import build  # noqa: E402
-from simtown.training.sources import Resident  # noqa: E402
-from simtown.training.world import World  # noqa: E402
+from simtown.assets.catalogue import ENTITIES
+from simtown.datasets.reader import open_dataset
+from simtown.language.relations import RELATION_NAMES
+from simtown.training import evaluation
+from simtown.training.evaluation import deciles, logits_of, measure, share
+from simtown.training.models import build
+from simtown.training.sources import Resident
+from simtown.training.world import World
 
 quick = settings(max_examples=100)
 TRAIN = 50

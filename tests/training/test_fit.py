@@ -12,26 +12,24 @@ from dataclasses import replace
 import h5py
 import numpy as np
 import pytest
+import torch
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
 
-torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
-
-from safetensors import safe_open  # noqa: E402
-from safetensors.torch import load_file, save_file  # noqa: E402
-
-from simtown.core.files import DamagedError, ForeignDirectoryError  # noqa: E402
-from simtown.datasets.generate import generate  # noqa: E402
-from simtown.datasets.reader import open_dataset  # noqa: E402
-from simtown.training import ask, early_stopping, run_directory, sources  # noqa: E402
-from simtown.training import fit as module  # noqa: E402
-from simtown.training.fit import FitError, fit  # noqa: E402
-from simtown.training.fit_settings import precision_of  # noqa: E402
-from simtown.training.models import build  # noqa: E402
-from simtown.training.run_directory import RunState  # noqa: E402
-from simtown.training.sources import Resident  # noqa: E402
-from simtown.training.world import World  # noqa: E402
-from tests.conftest import HANGS  # noqa: E402
-from tests.training import towns  # noqa: E402
-from tests.training.towns import HERE, Interrupter, result, small, snapshot  # noqa: E402
+from simtown.core.files import DamagedError, ForeignDirectoryError
+from simtown.datasets.generate import generate
+from simtown.datasets.reader import open_dataset
+from simtown.training import ask, early_stopping, run_directory, sources
+from simtown.training import fit as module
+from simtown.training.fit import FitError, fit
+from simtown.training.fit_settings import precision_of
+from simtown.training.models import build
+from simtown.training.run_directory import RunState
+from simtown.training.sources import Resident
+from simtown.training.world import World
+from tests.conftest import HANGS
+from tests.training import towns
+from tests.training.towns import HERE, Interrupter, result, small, snapshot
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 #: What draws a run's curve; the others do without.
@@ -197,10 +195,8 @@ main()
 """
 
 
-SLOWLY_KILLED = pytest.param("cnn-lstm", [40, 300, 600], marks=pytest.mark.slow)
-
-
-@pytest.mark.parametrize(("name", "moments"), [("pbn", [700]), SLOWLY_KILLED])
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "moments"), [("pbn", [700]), ("cnn-lstm", [40, 300, 600])])
 def test_a_command_that_is_killed_ends_as_one_that_was_not(
     name, moments, data, tmp_path, shell, undisturbed, monkeypatch
 ):

@@ -7,17 +7,16 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
+import torch
 
-torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
-
-from simtown.cli.sharing import chosen_device  # noqa: E402
-from simtown.core.files import claimed  # noqa: E402
-from simtown.datasets.generate import generate  # noqa: E402
-from simtown.training import display, models  # noqa: E402
-from simtown.training.fit import fit  # noqa: E402
-from simtown.training.fit_settings import FitSettings  # noqa: E402
-from tests.training import towns  # noqa: E402
-from tests.training.towns import result, small, snapshot  # noqa: E402
+from simtown.cli.sharing import chosen_device
+from simtown.core.files import claimed
+from simtown.datasets.generate import generate
+from simtown.training import display, models
+from simtown.training.fit import fit
+from simtown.training.fit_settings import FitSettings
+from tests.training import towns
+from tests.training.towns import result, small, snapshot
 
 SHORT = ["--protocol", "paper", "--batch", 16, "--max-steps", 8, "--device", "cpu"]
 

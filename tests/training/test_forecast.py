@@ -5,18 +5,16 @@ from pathlib import Path
 
 import pytest
 
-torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
-
-from simtown.core.amounts import duration  # noqa: E402
-from simtown.datasets.settings import Settings  # noqa: E402
-from simtown.training import forecast  # noqa: E402
-from simtown.training.early_stopping import least_steps  # noqa: E402
-from simtown.training.fit import fit  # noqa: E402
-from simtown.training.fit_settings import FitSettings  # noqa: E402
-from simtown.training.forecast import seconds_a_step, time_left  # noqa: E402
-from simtown.training.plan import SweepCell  # noqa: E402
-from tests.training import towns  # noqa: E402
-from tests.training.towns import HERE, preset, small  # noqa: E402
+from simtown.core.amounts import duration
+from simtown.datasets.settings import Settings
+from simtown.training import forecast
+from simtown.training.early_stopping import least_steps
+from simtown.training.fit import fit
+from simtown.training.fit_settings import FitSettings
+from simtown.training.forecast import seconds_a_step, time_left
+from simtown.training.plan import SweepCell
+from tests.training import towns
+from tests.training.towns import HERE, preset, small
 
 FIT = FitSettings("pbn", 1280, protocol="paper", patience=4)  # ten steps an epoch, five epochs at least
 

@@ -7,12 +7,11 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
+import torch
 
-torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
-
-from simtown.complexity import cells  # noqa: E402
-from simtown.core.pool import Processes  # noqa: E402
-from tests.training.towns import preset, snapshot  # noqa: E402
+from simtown.complexity import cells
+from simtown.core.pool import Processes
+from tests.training.towns import preset, snapshot
 
 
 @pytest.fixture

@@ -4,15 +4,13 @@ from copy import deepcopy
 
 import numpy as np
 import pytest
+import torch
+from torch import nn
 
-torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
-
-from torch import nn  # noqa: E402
-
-from simtown.training.models import layers  # noqa: E402
-from simtown.training.models.layers import HEAD, QuestionEncoder, half, perceptron  # noqa: E402
-from simtown.training.models.pbn import LabelledConvolution  # noqa: E402
-from simtown.training.models.stage import Stage  # noqa: E402
+from simtown.training.models import layers
+from simtown.training.models.layers import HEAD, QuestionEncoder, half, perceptron
+from simtown.training.models.pbn import LabelledConvolution
+from simtown.training.models.stage import Stage
 
 
 @pytest.mark.parametrize("size", range(1, 40))

@@ -1,15 +1,12 @@
 """Real models on small worlds: what can be learned is, what cannot is not."""
 
 import pytest
+from scipy.stats import binom
 
-torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
-
-from scipy.stats import binom  # noqa: E402
-
-from simtown.datasets.generate import generate  # noqa: E402
-from simtown.datasets.settings import Settings  # noqa: E402
-from simtown.training.fit import fit  # noqa: E402
-from simtown.training.fit_settings import FitSettings  # noqa: E402
+from simtown.datasets.generate import generate
+from simtown.datasets.settings import Settings
+from simtown.training.fit import fit
+from simtown.training.fit_settings import FitSettings
 
 
 @pytest.mark.slow

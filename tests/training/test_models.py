@@ -4,21 +4,19 @@ gradients.
 
 import numpy as np
 import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
 
-torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
-
-from hypothesis import given, settings  # noqa: E402
-from hypothesis import strategies as st  # noqa: E402
-from torch import nn  # noqa: E402
-
-from simtown.training.fit import loss_of  # noqa: E402
-from simtown.training.models import MODELS, ModelError, build, find, finds_boxes, options  # noqa: E402
-from simtown.training.models.film import FilmBlock  # noqa: E402
-from simtown.training.models.layers import with_coordinates  # noqa: E402
-from simtown.training.models.pbn import LabelledConvolution  # noqa: E402
-from simtown.training.models.transformer import transformer  # noqa: E402
-from simtown.training.world import Batch  # noqa: E402
-from tests.training.towns import HERE, noise, world  # noqa: E402
+from simtown.training.fit import loss_of
+from simtown.training.models import MODELS, ModelError, build, find, finds_boxes, options
+from simtown.training.models.film import FilmBlock
+from simtown.training.models.layers import with_coordinates
+from simtown.training.models.pbn import LabelledConvolution
+from simtown.training.models.transformer import transformer
+from simtown.training.world import Batch
+from tests.training.towns import HERE, noise, world
 
 quick = settings(max_examples=40)
 HIDDEN = [128, 100, 50, 25, 25, 4]

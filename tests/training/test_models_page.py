@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
-
 from simtown.language.questions import LENGTH, vocabulary
 from simtown.training.models import MODELS, build, options
 from simtown.training.world import World

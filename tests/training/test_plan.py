@@ -5,8 +5,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
-
 from simtown.complexity.size_search import ladder
 from simtown.training.models import options
 from simtown.training.plan import PRESETS, read

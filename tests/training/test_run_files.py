@@ -8,21 +8,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
+from PIL import Image
+from safetensors.torch import load_file, save_file
 
-torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
-
-from PIL import Image  # noqa: E402
-from safetensors.torch import load_file, save_file  # noqa: E402
-
-from simtown.core.files import DamagedError  # noqa: E402
-from simtown.core.options import SettingsError  # noqa: E402
-from simtown.core.untrusted import RefusedError  # noqa: E402
-from simtown.datasets.generate import generate  # noqa: E402
-from simtown.training.ask import open_run, predict  # noqa: E402
-from simtown.training.fit import fit  # noqa: E402
-from simtown.training.plan import read  # noqa: E402
-from tests.training import towns  # noqa: E402
-from tests.training.towns import Interrupter, preset, small  # noqa: E402
+from simtown.core.files import DamagedError
+from simtown.core.options import SettingsError
+from simtown.core.untrusted import RefusedError
+from simtown.datasets.generate import generate
+from simtown.training.ask import open_run, predict
+from simtown.training.fit import fit
+from simtown.training.plan import read
+from tests.training import towns
+from tests.training.towns import Interrupter, preset, small
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 SETTINGS = small("question-only", max_steps=8)

@@ -3,9 +3,6 @@
 from unittest.mock import Mock
 
 import pytest
-
-pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
-
 from simtown.training.models import MODELS, build, options
 from tests.training.towns import world
 

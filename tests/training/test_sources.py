@@ -5,18 +5,17 @@ from functools import partial
 
 import numpy as np
 import pytest
+import torch
 
-torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
-
-from simtown.datasets.generate import generate  # noqa: E402
-from simtown.datasets.reader import open_dataset  # noqa: E402
-from simtown.datasets.settings import Settings, SettingsError  # noqa: E402
-from simtown.language.relations import RELATION_NAMES  # noqa: E402
-from simtown.render.raster import Raster  # noqa: E402
-from simtown.training import sources  # noqa: E402
-from simtown.training.fit_settings import FitSettings  # noqa: E402
-from simtown.training.sources import FreshExamples, FromDisk, Resident, chunks_of_epoch, order  # noqa: E402
-from simtown.training.world import Batch  # noqa: E402
+from simtown.datasets.generate import generate
+from simtown.datasets.reader import open_dataset
+from simtown.datasets.settings import Settings, SettingsError
+from simtown.language.relations import RELATION_NAMES
+from simtown.render.raster import Raster
+from simtown.training import sources
+from simtown.training.fit_settings import FitSettings
+from simtown.training.sources import FreshExamples, FromDisk, Resident, chunks_of_epoch, order
+from simtown.training.world import Batch
 
 CPU = torch.device("cpu")
 NAMES = [f.name for f in fields(Batch)]

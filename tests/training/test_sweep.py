@@ -4,17 +4,15 @@ import json
 from pathlib import Path
 
 import pytest
+import torch
 
-torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
-
-
-from simtown.core.files import claimed  # noqa: E402
-from simtown.datasets.generate import generate  # noqa: E402
-from simtown.training import display  # noqa: E402
-from simtown.training.fit import fit  # noqa: E402
-from simtown.training.plan import read  # noqa: E402
-from simtown.training.sweep import dataset_path  # noqa: E402
-from tests.training.towns import preset, result, snapshot  # noqa: E402
+from simtown.core.files import claimed
+from simtown.datasets.generate import generate
+from simtown.training import display
+from simtown.training.fit import fit
+from simtown.training.plan import read
+from simtown.training.sweep import dataset_path
+from tests.training.towns import preset, result, snapshot
 
 #: Models that fail or take their process with them while a file lies beside them.
 WILD = """
@@ -78,6 +76,7 @@ def as_if_alone(path, out, tmp_path):
         assert result(Path(out) / "runs" / cell.name) == result(tmp_path / "alone" / cell.name)
 
 
+@pytest.mark.slow
 def test_what_fails_or_dies_is_told_harms_nobody_and_is_tried_again(tmp_path, cli):
     (tmp_path / "towns_wild.py").write_text(WILD)
     (tmp_path / "storm").touch()

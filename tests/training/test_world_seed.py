@@ -5,22 +5,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
+from PIL import Image
 
-torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
-
-from PIL import Image  # noqa: E402
-
-from simtown.assets.catalogue import ENTITIES  # noqa: E402
-from simtown.datasets.generate import generate  # noqa: E402
-from simtown.datasets.reader import open_dataset  # noqa: E402
-from simtown.datasets.settings import Settings  # noqa: E402
-from simtown.render.raster import Raster  # noqa: E402
-from simtown.training import identity  # noqa: E402
-from simtown.training.ask import open_run  # noqa: E402
-from simtown.training.fit import fit  # noqa: E402
-from simtown.training.sources import FreshExamples, Resident  # noqa: E402
-from tests.training import towns  # noqa: E402
-from tests.training.towns import HERE, small  # noqa: E402
+from simtown.assets.catalogue import ENTITIES
+from simtown.datasets.generate import generate
+from simtown.datasets.reader import open_dataset
+from simtown.datasets.settings import Settings
+from simtown.render.raster import Raster
+from simtown.training import identity
+from simtown.training.ask import open_run
+from simtown.training.fit import fit
+from simtown.training.sources import FreshExamples, Resident
+from tests.training import towns
+from tests.training.towns import HERE, small
 
 CPU = torch.device("cpu")
 ELSEWHERE = replace(towns.TOWN, world_seed=3)
