@@ -11,21 +11,19 @@ from simtown.complexity.curves import ABOVE, BELOW, RULES, isotonic_fit
 
 quick = settings(max_examples=60)
 TARGETS = np.array([0.75, 0.85, 0.9, 0.95])
-curves = st.integers(1, 8).flatmap(
-    lambda s: st.tuples(
-        st.lists(st.integers(10, 99_999), min_size=s, max_size=s, unique=True).map(
-            lambda n: np.array(sorted(n))
-        ),
-        st.lists(st.integers(0, 400).map(lambda c: c / 400), min_size=s, max_size=s).map(
-            lambda a: np.array([a])
-        ),
-        st.lists(st.sampled_from([400.0, 800.0, 2000.0]), min_size=s, max_size=s).map(np.array),
-    )
-)
+
+
+@st.composite
+def curves(draw):
+    """Sizes, accuracies of one seed, and weights."""
+    points = st.tuples(st.integers(0, 400), st.sampled_from([400.0, 800.0, 2000.0]))
+    drawn = draw(st.dictionaries(st.integers(10, 99_999), points, min_size=1, max_size=8))
+    right, weights = zip(*drawn.values(), strict=True)
+    return np.array(sorted(drawn)), np.array([right]) / 400, np.array(weights)
 
 
 @quick
-@given(curves)
+@given(curves())
 def test_smallest_is_the_first_size_that_reaches_the_target(curve):
     sizes, accuracy, weight = curve
     for target, n in zip(TARGETS, RULES["smallest"](sizes, accuracy, weight, TARGETS)[:, 0], strict=True):
@@ -34,7 +32,7 @@ def test_smallest_is_the_first_size_that_reaches_the_target(curve):
 
 
 @quick
-@given(curves)
+@given(curves())
 def test_the_isotonic_fit_is_scipys(curve):
     _, accuracy, weight = curve
     fit = isotonic_fit(accuracy, weight)[0]
@@ -73,7 +71,7 @@ def test_isotonic_finds_a_known_need():
 
 
 @quick
-@given(curves, st.lists(st.floats(0.01, 0.99), min_size=2, max_size=6, unique=True))
+@given(curves(), st.lists(st.floats(0.01, 0.99), min_size=2, max_size=6, unique=True))
 def test_samples_grow_with_the_target_and_stay_within_the_sizes(curve, targets):
     sizes, accuracy, weight = curve
     for rule in RULES.values():

@@ -34,19 +34,10 @@ _SPACE = 1 << 36  # bytes of addresses; the system gives memory to those that ar
 _UNWRITTEN, _WRITTEN = 1, 1 << 9  # in shim.hpp's Touch.wrote
 _FOUND = "array-bounds,alignment,float-cast-overflow"
 _OPTIONS = (
-    *(
-        "-std=c++17",
-        "-nostdinc++",
-        "-fno-exceptions",
-        "-fno-rtti",
-        "-fPIC",
-        "-fno-stack-protector",
-        "-O2",
-        "-w",
-    ),
-    *("-ffp-contract=off", "-fwrapv", "-fno-vectorize", "-fno-slp-vectorize", "-U_FORTIFY_SOURCE"),
-    *("-fsanitize=thread", "-Xclang", f"-fsanitize={_FOUND}", "-Xclang", f"-fsanitize-recover={_FOUND}"),
-)
+    "-std=c++17 -nostdinc++ -fno-exceptions -fno-rtti -fPIC -fno-stack-protector -O2 -w -ffp-contract=off "
+    f"-fwrapv -fno-vectorize -fno-slp-vectorize -U_FORTIFY_SOURCE -fsanitize=thread "
+    f"-Xclang -fsanitize={_FOUND} -Xclang -fsanitize-recover={_FOUND}"
+).split()
 _START = """
 extern "C" HOST bool start(host::Machine* machine, const void* argument, const unsigned* grid, int threads,
                            uint64_t shared, uint64_t seed)

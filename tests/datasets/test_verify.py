@@ -7,7 +7,8 @@ import json
 import random
 import shutil
 from dataclasses import replace
-from functools import cache
+from functools import cache, reduce
+from operator import getitem
 
 import h5py
 import hdf5plugin  # noqa: F401  (registers the filters)
@@ -154,20 +155,15 @@ def leaves(value, path=()):
                 yield from leaves(value[key], (*path, key))
 
 
-def altered(value):
-    """Other values of the same type, and None: the value is taken out."""
-    match value:
-        case bool():
-            return [not value, None]
-        case int():
-            return [value + 2, -value - 1, None]
-        case float():
-            return [value + 1e-3, None]
-        case str():
-            return [value + "x", "", None]
-        case list():
-            return [value[::-1], value[:-1], None]
-    return [{**value, "more": 1}, {}, None]
+#: Other values of the same type, and None: the value is taken out.
+ALTERED = {
+    bool: lambda value: [not value, None],
+    int: lambda value: [value + 2, -value - 1, None],
+    float: lambda value: [value + 1e-3, None],
+    str: lambda value: [value + "x", "", None],
+    list: lambda value: [value[::-1], value[:-1], None],
+    dict: lambda value: [{**value, "more": 1}, {}, None],
+}
 
 
 #: What nothing can prove once the manifest was sealed again: the words in which verify says so.
@@ -179,10 +175,9 @@ def test_every_edited_value_of_the_manifest_is_found(sealed, town):
     text = (town / "manifest.json").read_text()
     for number, path in enumerate(leaves(json.loads(text))):
         content = json.loads(text)
-        parent = content
-        for key in path[:-1]:
-            parent = parent[key]
-        ways = [value for value in altered(parent[path[-1]]) if value != parent[path[-1]]]
+        parent = reduce(getitem, path[:-1], content)
+        before = parent[path[-1]]
+        ways = [value for value in ALTERED[type(before)](before) if value != before]
         if (value := ways[number % len(ways)]) is None:
             del parent[path[-1]]
         else:
