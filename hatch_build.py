@@ -42,10 +42,10 @@ class Kernels(BuildHookInterface):  # type: ignore[type-arg]
             self._made = TemporaryDirectory()
             folder = Path(self._made.name)
         for level in levels:
-            library = folder / f"{level}.so"
+            library = folder / compiling["name_of"](level)
             compiling["compile_kernels"](library, level, zig_target=target)
             if version != "editable":
-                build_data["force_include"][str(library)] = f"simtown/kernels/lib/{level}.so"
+                build_data["force_include"][str(library)] = f"simtown/kernels/lib/{library.name}"
         build_data["pure_python"] = False
         if platform:
             build_data["tag"] = f"py3-none-{platform}"

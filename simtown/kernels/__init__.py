@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from simtown.kernels.compiling import LEVELS, LIBRARIES, levels_here
+from simtown.kernels.compiling import LEVELS, LIBRARIES, levels_here, name_of
 from simtown.kernels.entries import ENTRIES, NO_MEMORY, Array, entry
 
 #: Names the level of processor, or the file, of the library to load instead of the best that runs here.
@@ -105,7 +105,7 @@ def library() -> Library:
     if forced and forced not in LEVELS and not forced.endswith(".so"):
         raise KernelsError(f"{LEVEL}={forced} is unknown: choose among {', '.join(LEVELS)}")
     for level in [forced] if forced else levels_here():
-        path = LIBRARIES / (level if level.endswith(".so") else f"{level}.so")
+        path = LIBRARIES / (level if level.endswith(".so") else name_of(level))
         if path.exists():
             found = Library(path)
             if found.call("canary", **CANARY):

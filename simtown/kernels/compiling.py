@@ -6,6 +6,7 @@ imports the standard library only.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
 import runpy
@@ -57,6 +58,13 @@ def levels_here() -> list[str]:
     return [name for name, fit in fits.items() if fit and name.startswith(machine())]
 
 
+def name_of(level: str) -> str:
+    """The library's file for a level: another one whenever a source, an entry point or an option changes."""
+    sources = [HERE / "entries.py", HERE / "compiling.py", *sorted(HERE.glob("[cp]*/*.[ch]pp"))]
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:12]
+    return f"{level}-{digest}.so"
+
+
 def compile_kernels(
     target: Path,
     level: str,
@@ -104,4 +112,4 @@ def compile_kernels(
 
 if __name__ == "__main__":
     best = levels_here()[0]
-    compile_kernels(LIBRARIES / f"{best}.so", best)
+    compile_kernels(LIBRARIES / name_of(best), best)

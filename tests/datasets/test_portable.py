@@ -45,10 +45,11 @@ def made_with(directory, **environment):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", compiling.levels_here()[1:])
 def test_kernels_of_an_older_processor(level, tmp_path, monkeypatch, contents, here):
     """The same sources for another level: other instructions, other compilers' choices of vectors."""
-    library = compiling.LIBRARIES / f"{level}.so"
+    library = compiling.LIBRARIES / compiling.name_of(level)
     if not library.exists():
         compiling.compile_kernels(library, level)
     made_with(tmp_path, SIMTOWN_KERNELS=level)

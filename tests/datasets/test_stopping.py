@@ -175,6 +175,7 @@ max_steps = 6
 """
 
 
+@pytest.mark.slow
 def test_a_sweep_stops_with_one_line_and_its_runs_continue(tmp_path, gate, begun, until):
     pytest.importorskip("torch", reason="needs torch: pip install '.[train]'")
     from simtown.training.plan import read

@@ -70,7 +70,10 @@ def run_of(corpus, tmp_path_factory):
     return get
 
 
-@pytest.fixture(params=ARCHITECTURES)
+SLOW = pytest.param("gpt-mini", marks=pytest.mark.slow)
+
+
+@pytest.fixture(params=[SLOW if name == "gpt-mini" else name for name in ARCHITECTURES])
 def made(request, run_of):
     """(architecture, directory of a finished run, what it says)."""
     return request.param, *run_of(request.param)
@@ -91,7 +94,7 @@ def test_it_learns_and_is_asked_like_any_model(made):
     assert {path.name for path in directory.iterdir()} - {"generation_config.json"} == files
 
 
-@pytest.mark.parametrize("arch", [name for name, one in ARCHITECTURES.items() if one.task is next_token])
+@pytest.mark.parametrize("arch", ["lstm", SLOW])
 def test_its_perplexity_is_that_of_its_scores(run_of, corpus, arch):
     """Not bert-mini's, which is of masked tokens chosen at random."""
     directory, record = run_of(arch)
@@ -104,7 +107,10 @@ def test_its_perplexity_is_that_of_its_scores(run_of, corpus, arch):
     assert np.exp(-logprobs.mean()) == pytest.approx(record["validation_perplexity"], rel=1e-4)
 
 
-@pytest.mark.parametrize(("arch", "stop"), [("lstm", 150), ("lstm", 300), ("bert-mini", 250)])
+STOPPED_BERT = pytest.param("bert-mini", 250, marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize(("arch", "stop"), [("lstm", 150), ("lstm", 300), STOPPED_BERT])
 def test_a_run_that_was_stopped_ends_with_the_same_weights(corpus, tmp_path, monkeypatch, arch, stop):
     monkeypatch.setattr(training, "ROUND", 5)
     settings, one, two = LMSettings(arch, **{**SMALL, "epochs": 3}), tmp_path / "whole", tmp_path / "parts"

@@ -93,6 +93,7 @@ def test_an_lstm(cli, probe, lstm, ngram, tmp_path, contents):
     assert "McNemar p" in printed
 
 
+@pytest.mark.slow
 def test_relations_that_the_model_lacks_are_named_and_left_out(cli, probe, lstm, ngram, tmp_path):
     lacking, knowing = tmp_path / "lacking", tmp_path / "knowing"
     model = save_lstm(tmp_path / "lstm", ("front", "above"))
