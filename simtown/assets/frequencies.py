@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from simtown.core.untrusted import RefusedError, read_text
+from simtown.core.tables import read_rows
 
 
 @lru_cache(maxsize=1)
@@ -78,27 +78,13 @@ def _zipf(power: str, k: int) -> np.ndarray:
     return np.array([round(rank**-s, 12) for rank in range(1, k + 1)])
 
 
-_COLUMNS = "entity, subject, object"
-
-
 def _read(path: Path) -> np.ndarray:
-    try:
-        lines = read_text(path, encoding="utf-8-sig").splitlines()
-        rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
-    except RefusedError:
-        raise
-    except (ValueError, csv.Error) as error:
-        raise ValueError(f"{path} is not a CSV table: it must be text with the columns {_COLUMNS}") from error
     counts = []
-    for number, row in enumerate(rows, start=1):
+    for where, cells in read_rows(path, ("subject", "object")):
         for column in ("subject", "object"):
             try:
-                counts.append(float(row[column]))
-            except KeyError:
-                raise ValueError(f"{path} has no column {column}: its columns must be {_COLUMNS}") from None
-            except (TypeError, ValueError):
-                value = (row[column] or "")[:40]
-                raise ValueError(
-                    f"{path}, entity {number}, column {column}: '{value}' is not a number"
-                ) from None
+                counts.append(float(cells[column]))
+            except ValueError:
+                wrong = f"'{cells[column][:40]}' is not a number"
+                raise ValueError(f"{where}, column {column}: {wrong}") from None
     return np.array(counts).reshape(-1, 2)

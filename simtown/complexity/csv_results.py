@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from simtown.complexity.finished_runs import Run
-from simtown.core.untrusted import read_text
+from simtown.core.tables import read_rows
 
 #: Columns of whole numbers, and the least of each.
 _LEAST = {"size": 1, "total": 1, "seed": 0, "correct": 0, "world": 1}
@@ -28,35 +26,25 @@ class CsvResults(NamedTuple):
 def read_csv(path: Path) -> CsvResults:
     """Read a CSV with columns group, size, seed, correct, total and, optionally, world.
 
-    Lines that begin with # are comments.
-
     Raises:
         FileNotFoundError: the file is missing.
         ValueError: it is not such a table; the message names the line and the column.
     """
     columns = ", ".join(COLUMNS)
-    lines = io.StringIO(read_text(path, encoding="utf-8-sig"), newline="")
-    reader = csv.reader("\n" if line.lstrip().startswith("#") else line for line in lines)
-    try:
-        records = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
-    except csv.Error as error:
-        raise ValueError(f"{path} cannot be read as a CSV file: {error}") from error
-    if len(records) < 2:
-        raise ValueError(f"{path} has no results: give a head with the columns {columns}, and lines below it")
-    names = [name.strip() for name in records[0][1]]
+    rows = read_rows(path, COLUMNS)
+    if not rows:
+        raise ValueError(f"{path} has no results: write lines below the columns {columns}")
+    names = list(rows[0].cells)
     if sorted(names) not in (sorted(COLUMNS), sorted((*COLUMNS, "world"))):
         raise ValueError(f"{path} has the columns {', '.join(names)}, not {columns} and, if you like, world")
     runs: dict[str, Run] = {}
-    line_of: dict[str, int] = {}
-    for number, row in records[1:]:
-        where = f"{path}, line {number}"
-        if len(row) != len(names):
-            raise ValueError(f"{where}: {len(row)} values for {len(names)} columns")
-        run = _run(where, dict(zip(names, (cell.strip() for cell in row), strict=True)))
+    place_of: dict[str, str] = {}
+    for where, cells in rows:
+        run = _run(where, dict(cells))
         if run.test_id in runs:
             case = ", ".join(sorted(set(names) - {"correct", "total"}))
-            raise ValueError(f"{where}: the same {case} as line {line_of[run.test_id]}")
-        runs[run.test_id], line_of[run.test_id] = run, number
+            raise ValueError(f"{where}: the same {case} as in {place_of[run.test_id]}")
+        runs[run.test_id], place_of[run.test_id] = run, where
     return CsvResults(list(runs.values()), next(iter(runs.values())).model, "world" in names)
 
 

@@ -1,13 +1,71 @@
-"""A table, written as CSV, Markdown or LaTeX."""
+"""Tables: CSV files that are read, and tables that are written as CSV, Markdown or LaTeX."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
 
 from simtown.core import untrusted
+
+
+class TableRow(NamedTuple):
+    """A row that was read: where it stands, such as "counts.csv, line 3", and its cells by column."""
+
+    where: str
+    cells: Mapping[str, str]
+
+
+def read_rows(path: Path, columns: Sequence[str]) -> list[TableRow]:
+    """The rows of a CSV file in UTF-8, whose first row names the columns, in any order.
+
+    A line that begins with "#" and a blank is a comment. Blanks around cells and empty rows do not matter.
+
+    Args:
+        path: of the file.
+        columns: those that it must have; it may have others.
+
+    Raises:
+        ValueError: it is not such a table; the message names the line.
+        OSError: it cannot be read.
+    """
+    try:
+        text = untrusted.read_text(path, encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        number = error.object.count(b"\n", 0, error.start) + 1
+        raise ValueError(f"{path}, line {number} is not UTF-8: save the table as UTF-8 text") from None
+
+    def lines() -> Iterator[str]:
+        for line in io.StringIO(text, newline=""):
+            is_comment = reader.line_num == begin and line.startswith("#") and not line[1:2].strip()
+            yield "\n" if is_comment else line
+
+    reader, begin = csv.reader(lines(), skipinitialspace=True, strict=True), 0
+    records: list[tuple[str, list[str]]] = []
+    try:
+        for record in reader:
+            cells = [cell.strip() for cell in record]
+            if any(cells):
+                records.append((f"{path}, line {begin + 1}", cells))
+            begin = reader.line_num
+    except csv.Error as error:
+        problem = f"{path}, line {begin + 1} cannot be read as CSV ({error})"
+        raise ValueError(f"{problem}: close every quotation mark") from None
+    where, names = records[0] if records else (str(path), [])
+    _without_trailing(names, 0)
+    if wrong := [name for name in (*columns, *names) if names.count(name) != 1]:
+        problem = f"has the column '{wrong[0]}' twice" if wrong[0] in names else f"has no column '{wrong[0]}'"
+        remedy = f"name the columns {', '.join(columns)} in the first line, with commas between them"
+        raise ValueError(f"{where} {problem}: {remedy}")
+    for where, cells in records[1:]:
+        _without_trailing(cells, len(names))
+        if len(cells) != len(names):
+            remedy = 'quote a cell that holds a comma, leave none out, and begin a comment with "# "'
+            raise ValueError(f"{where} has {len(cells)} cells for {len(names)} columns: {remedy}")
+    return [TableRow(where, dict(zip(names, cells, strict=True))) for where, cells in records[1:]]
 
 
 @dataclass(frozen=True)
@@ -67,6 +125,12 @@ class Table:
         title = [" & ".join(above) + r" \\"] if above else []
         lines = [rf"\begin{{tabular}}{{{align}}}", r"\hline", *title, head, r"\hline"]
         return "\n".join([*lines, *body, r"\hline", r"\end{tabular}"]) + "\n"
+
+
+def _without_trailing(cells: list[str], least: int) -> None:
+    """Remove empty cells from the end of a row: spreadsheets write them."""
+    while len(cells) > least and not cells[-1]:
+        cells.pop()
 
 
 def _text(value: object, digits: int) -> str:

@@ -18,8 +18,6 @@ Classes and templates that all items share are options instead of columns.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -28,7 +26,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from simtown.core.untrusted import read_text
+from simtown.core.tables import TableRow, read_rows
 from simtown.probes import measures
 
 Group = Literal["single", "multi", "any"]
@@ -40,10 +38,6 @@ _GROUPING: dict[Thresholds, tuple[float, int, float]] = {"paper": (0.80, 4, 0.90
 #: Columns that a table of items must have, and all that it may have.
 REQUIRED = ("subject", "gold")
 COLUMNS = (*REQUIRED, "classes", "template", "group", "train")
-
-
-#: Cells of a table by column, a line an item.
-Lines = Sequence[Mapping[str, str]]
 
 
 class ItemsError(ValueError):
@@ -171,7 +165,8 @@ def make_items(
         templates: sentences with [X] and [Y].
         classes: those to choose among, such as "grey=gray"; by default all that `gold` names.
     """
-    rows = [{"subject": subject, "gold": right} for subject, right in zip(subjects, gold, strict=True)]
+    pairs = enumerate(zip(subjects, gold, strict=True), start=1)
+    rows = [TableRow(f"{name}, item {i}", {"subject": noun, "gold": right}) for i, (noun, right) in pairs]
     return _items(name, name, rows, templates, classes)
 
 
@@ -185,19 +180,14 @@ def read_items(path: Path, templates: Sequence[str] = (), classes: Sequence[str]
 
     Raises:
         FileNotFoundError: no such file.
-        ItemsError: a column is missing, or a row cannot be used; the message names it.
+        ItemsError: a row cannot be used; the message names it.
+        ValueError: it is no table with these columns, see :func:`simtown.core.tables.read_rows`.
     """
     if not path.is_file():
         raise FileNotFoundError(f"{path} is not a file: give a CSV file with columns {', '.join(REQUIRED)}")
-    try:
-        lines = csv.DictReader(io.StringIO(read_text(path, encoding="utf-8-sig"), newline=""), strict=True)
-        columns, rows = list(lines.fieldnames or ()), list(lines)
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise ItemsError(f"{path} cannot be read as CSV ({error})") from error
-    if missing := [column for column in REQUIRED if column not in columns]:
-        raise ItemsError(f"{path} has no column '{missing[0]}': its first line names the columns")
-    if wrong := [column for column in columns if column not in COLUMNS or columns.count(column) > 1]:
-        problem = f"{path} has a column '{wrong[0]}' that is unknown or stands there twice"
+    rows = read_rows(path, REQUIRED)
+    if unknown := [column for column in (rows[0].cells if rows else ()) if column not in COLUMNS]:
+        problem = f"{path} has an unknown column '{unknown[0]}'"
         raise ItemsError(f"{problem}: the columns are {', '.join(COLUMNS)}")
     return _items("items", str(path), rows, templates, classes)
 
@@ -213,17 +203,19 @@ class _Row(NamedTuple):
     train: bool
 
 
-def _items(name: str, place: str, lines: Lines, templates: Sequence[str], classes: Sequence[str]) -> ItemSet:
+def _items(
+    name: str, place: str, lines: Sequence[TableRow], templates: Sequence[str], classes: Sequence[str]
+) -> ItemSet:
     for template in templates:
         _check_template(template, subjects=1)
-    golds = [part.partition("=")[0].strip() for line in lines for part in (line["gold"] or "").split("|")]
+    golds = [part.partition("=")[0].strip() for line in lines for part in line.cells["gold"].split("|")]
     usual = _words(classes) or {gold: (gold,) for gold in golds}
     rows, words = [], dict[str, tuple[str, ...]]()
-    for number, line in enumerate(lines, start=2):
+    for where, cells in lines:
         try:
-            rows.append(_row(line, usual, templates))
+            rows.append(_row(cells, usual, templates))
         except ItemsError as error:
-            raise ItemsError(f"{place} line {number}: {error}") from None
+            raise ItemsError(f"{where}: {error}") from None
         for class_name, spellings in rows[-1].classes.items():
             words[class_name] = tuple(dict.fromkeys(words.get(class_name, ()) + spellings))
     if all(row.train for row in rows):
@@ -243,14 +235,12 @@ def _items(name: str, place: str, lines: Lines, templates: Sequence[str], classe
         templates=tuple(templates),
         own_templates=() if templates else own,
         choices=choices,
-        groups=groups if "group" in lines[0] else (),
+        groups=groups if "group" in lines[0].cells else (),
     )
 
 
 def _row(line: Mapping[str, str], usual: dict[str, tuple[str, ...]], templates: Sequence[str]) -> _Row:
     """A line of a table, whose item has the usual classes if it names none."""
-    if None in line or None in line.values():
-        raise ItemsError("it must have as many cells as the first line")
     cells = {column: line.get(column, "").strip() for column in COLUMNS}
     if empty := [column for column in REQUIRED if not cells[column]]:
         raise ItemsError(f"there is nothing in the column '{empty[0]}': fill it in")
@@ -268,7 +258,7 @@ def _row(line: Mapping[str, str], usual: dict[str, tuple[str, ...]], templates: 
     if cells["train"] not in ("", "0", "1"):
         raise ItemsError(f"train is '{cells['train']}': write 1 to learn from the item, 0 to test it")
     train = cells["train"] == "1"
-    return _Row(line["subject"], gold, classes, cells["template"], cells["group"] or "none", train)
+    return _Row(cells["subject"], gold, classes, cells["template"], cells["group"] or "none", train)
 
 
 def _gold(cell: str) -> dict[str, float]:

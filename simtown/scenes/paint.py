@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
@@ -12,7 +11,7 @@ import numpy as np
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, NAMED_BY_COLOUR
 from simtown.assets.palette import PAINTS
-from simtown.core.untrusted import read_text
+from simtown.core.tables import read_rows
 
 #: Paints that represent a material, such as skin, planks, walls and straw. "uniform" leaves them out.
 STUFFS: frozenset[str] = frozenset({"wood", "brick", "rust", "skin", "skin dark", "hay", "concrete"})
@@ -105,35 +104,26 @@ def _is_file(name: str) -> bool:
 
 def _read(path: Path) -> dict[str, float]:
     """Weights by paint. Raises ValueError if the file is not such a table, OSError if it cannot be read."""
-    try:
-        lines = read_text(path, encoding="utf-8-sig").splitlines()
-        table = csv.DictReader((line for line in lines if not line.startswith("#")), skipinitialspace=True)
-        rows, columns = list(table), table.fieldnames or []
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise ValueError(f"{path} is not a CSV table with the columns paint, weight: {error}") from error
-    missing = [column for column in ("paint", "weight") if column not in columns]
-    if missing:
-        raise ValueError(f"{path} has no column {missing[0]}: begin it with the line paint,weight")
     weights: dict[str, float] = {}
-    for row in rows:
-        name, text = ((row[column] or "").strip()[:_LONGEST_CELL] for column in ("paint", "weight"))
+    for where, cells in read_rows(path, ("paint", "weight")):
+        name, text = (cells[column][:_LONGEST_CELL] for column in ("paint", "weight"))
         if name not in PAINTS:
             similar = get_close_matches(name, PAINTS, 3, 0.5)
             hint = (
                 f"did you mean {' or '.join(similar)}?" if similar else f"the paints are {', '.join(PAINTS)}"
             )
-            raise ValueError(f"{path} lists an unknown paint '{name}': {hint}")
+            raise ValueError(f"{where} lists an unknown paint '{name}': {hint}")
         if name in weights:
-            raise ValueError(f"{path} lists the paint {name} twice: give it one weight")
-        weights[name] = _weight(text, name, path)
+            raise ValueError(f"{where} lists the paint {name} twice: give it one weight")
+        weights[name] = _weight(text, name, where)
     return weights
 
 
-def _weight(text: str, name: str, path: Path) -> float:
+def _weight(text: str, name: str, where: str) -> float:
     try:
         weight = float(text)
     except ValueError:
         weight = -1.0
     if not 0 <= weight <= 1e9:
-        raise ValueError(f"{path} gives the paint {name} the weight '{text}': give a number from 0 to 1e9")
+        raise ValueError(f"{where} gives the paint {name} the weight '{text}': give a number from 0 to 1e9")
     return weight

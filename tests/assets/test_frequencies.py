@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 from simtown.assets.catalogue import ENTITIES
 from simtown.assets.frequencies import frequencies, table
 
-quick = settings(max_examples=40)
-
 
 def test_the_table_has_every_entity_of_the_split_most_common_first():
     rows = table()
@@ -31,7 +29,7 @@ def test_the_table_never_changes():
     assert sum(s for _, s, _ in table()) == sum(o for _, _, o in table()) == 862490
 
 
-@quick
+@settings(max_examples=40)
 @given(st.integers(1, 150), st.sampled_from(["vg", "uniform", "zipf:0", "zipf:1", "zipf:1.7", "zipf:10"]))
 def test_frequencies_are_probabilities(k, choice):
     for p in frequencies(choice, k):
@@ -74,7 +72,8 @@ def test_a_table_of_ones_own(written):
     """Of columns in any order, and with rows beyond the wanted."""
     for text, *expected in (
         ('entity,subject,object\nbus,3,0\ncar,1.5,2\n"van, white",0.5,2\n', [0.6, 0.3, 0.1], [0, 0.5, 0.5]),
-        ("object,note,subject\n1,x,3\n3,y,1\n", [0.75, 0.25], [0.25, 0.75]),
+        ("object, note, subject\n1, x, 3\n3,y,1\n", [0.75, 0.25], [0.25, 0.75]),
+        ("# mine\nentity,subject,object\n#1 sign,9,9\na,3,1\n", [0.75, 0.25], [0.9, 0.1]),
         ("entity,subject,object\na,1,1\nb,1,3\nc,5,5\n", [0.5, 0.5], [0.25, 0.75]),
     ):
         assert [role.tolist() for role in frequencies(written(text), len(expected[0]))] == expected
@@ -110,12 +109,12 @@ BAD_ROWS = {
     "a,1,1|b,3,-0.5": "not negative",
     "a,0,1|b,0,1": "not all zero",
     **dict.fromkeys(["a,nan,1|b,1,1", "a,inf,1|b,1,1"], "finite"),
-    "a,many,1|b,1,1": "entity 1, column subject: 'many' is not a number",
-    "b,1,1|a,1": "entity 2, column object: '' is not a number",
+    "a,many,1|b,1,1": "line 2, column subject: 'many' is not a number",
+    "a,1,5,2,5|b,0,5,1,5": "line 2 has 5 cells for 3 columns: quote a cell that holds a comma",
 }
 BAD_TABLES = {"entity,subject,object\n" + rows.replace("|", "\n"): says for rows, says in BAD_ROWS.items()}
-BAD_TABLES["entity,subject\na,1\nb,1"] = "no column object: its columns must be entity, subject, object"
-BAD_TABLES |= {"": "lists 0 entities", b"\xff\xfe\x00\x01" * 10: "not a CSV table"}
+BAD_TABLES["entity,subject\na,1\nb,1"] = "no column 'object'"
+BAD_TABLES |= {"": "no column 'subject'", b"\xff\xfe\x00\x01" * 10: "not UTF-8"}
 
 
 @pytest.mark.parametrize(("content", "message"), BAD_TABLES.items())

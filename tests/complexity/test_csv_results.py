@@ -70,18 +70,15 @@ def test_counts_alone_have_binomial_intervals(table):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "no results"),
-        ("group,size,seed,correct\nm,1,0,1\n", "total"),
         ("group,size,seed,correct,total,height\nm,1,0,1,1,1\n", "height"),
         (HEAD, "no results"),
-        (HEAD + "m,100,0,60\n", "line 2: 4 values"),
+        (HEAD + "m,100,0,60\n", "line 2 has 4 cells"),
         (HEAD + "m,100,0,60,100\n\nm,1e3,0,60,100\n", "line 4, column size: '1e3'"),
         (HEAD + "m,100,-1,60,100\n", "line 2, column seed: '-1'"),
         (HEAD + "m,100,0,101,100\n", "line 2, column correct: 101"),
         (HEAD + ",100,0,60,100\n", "line 2, column group"),
-        (HEAD + "m,100,0,60,100\nm,100,0,61,100\n", "line 3: the same group, seed, size as line 2"),
+        (HEAD + "m,100,0,60,100\nm,100,0,61,100\n", "line 3: the same group, seed, size as in .*line 2"),
         (HEAD.replace("\n", ",world\n") + "m,100,0,60,100,big\n", "line 2, column world: 'big'"),
-        (HEAD + f"{'m' * 200_000},100,0,60,100\n", "CSV"),
     ],
 )
 def test_a_wrong_table_is_refused_by_its_line_and_column(text, words, table):

@@ -10,9 +10,7 @@ from simtown.core.console import PlainConsole, page
 
 @pytest.fixture
 def table():
-    table = Table(title="How fast", caption="on one core")
-    for head in ("stage", "examples", "seconds", "note"):
-        table.add_column(head)
+    table = Table("stage", "examples", "seconds", "note", title="How fast", caption="on one core")
     table.add_row("render", "1,000,000", "3,141.5", "the engine for processors")
     table.add_row("encode", "1,000,000", "27.2", "LZ4")
     return table

@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 
 from simtown.core.exact import cos, sin, sincos
 
-quick = settings(max_examples=400)
 angles = st.floats(-1e5, 1e5, allow_nan=False)
 
 
-@quick
+@settings(max_examples=400)
 @given(angles)
 def test_sine_and_cosine_are_accurate(x):
     wide = np.longdouble(x)

@@ -27,7 +27,6 @@ def test_a_replaced_link_leaves_what_it_led_to(tmp_path: Path) -> None:
 def test_the_temporary_file_is_new_and_goes_when_the_writer_fails(tmp_path: Path) -> None:
     path = tmp_path / "out.bin"
     path.write_bytes(b"old")
-
     with contextlib.suppress(ZeroDivisionError), files.replacing(path, ".mp4") as temporary:
         assert (temporary.stat().st_size, temporary.suffix) == (0, ".mp4")
         assert files.becoming(temporary.name) == "out.bin"
@@ -87,9 +86,6 @@ def test_a_killed_run_is_cleared_and_a_running_one_is_not(tmp_path: Path) -> Non
 
 
 def test_json_holds_null_for_nan_and_plain_numbers_for_numpys() -> None:
-    content = {
-        "a": np.array([[1.0, np.nan]]),
-        "b": (np.float32(0.5), np.int64(3), float("inf"), np.bool_(True)),
-    }
+    content = {"a": np.array([[1.0, np.nan]]), "b": (np.float32(0.5), np.int64(3), np.inf, np.bool_(True))}
     assert files.as_json(content) == {"a": [[1.0, None]], "b": [0.5, 3, None, True]}
     json.dumps(files.as_json(content), allow_nan=False)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import simtown
-from simtown.core.tables import Table
+from simtown.core.tables import Table, read_rows
 from simtown.core.untrusted import printable
 
 FORMULAS = ["=cmd|' /C calc'!A0", "+1+cmd", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1+1", "-x"]
@@ -39,6 +39,33 @@ def test_every_row_comes_back_from_csv(rows):
     found = cells(Table(["a", "b"], rows))
     expected = [[printable(text).lstrip("'") for text in row] for row in rows]
     assert [[cell.lstrip("'") for cell in row] for row in found[1:]] == expected
+
+
+HEAD, ROWS = "name,n\n", [("line 2", {"name": "a, b", "n": "1"}), ("line 4", {"name": "c", "n": "2"})]
+READ = {'name,n\n"a, b",1\n\nc,2\n': ROWS, '\ufeffname, n ,\r\n "a, b", 1 ,\r\n,,\r\nc,2': ROWS}
+READ |= {'name,n\r"a, b",1\r# a "comment"\rc,2\r': ROWS, HEAD: [], "# x\n" + HEAD + "#\n\n": []}
+READ[HEAD + '#1,9\n"# a",8\n"b\n# c",7\nd\u2028e,6\n'] = [
+    (f"line {line}", {"name": name, "n": n})
+    for line, name, n in ((2, "#1", "9"), (3, "# a", "8"), (4, "b\n# c", "7"), (6, "d\u2028e", "6"))
+]
+WRONG = {"": "t.csv has no column 'name'", "name;n\na;1\n": "line 1 has no column 'name'.*commas between"}
+WRONG |= {"n,name,n\n": "line 1 has the column 'n' twice", HEAD + "\na,1,5\n": "line 3 has 3 cells for 2"}
+WRONG |= {HEAD + "a\n": "line 2 has 1 cells", HEAD + '\n"a,1\nb,2\n': "line 3 cannot be read as CSV"}
+WRONG[(HEAD + "é,1\n").encode("latin-1")] = "line 2 is not UTF-8: save"
+
+
+@pytest.mark.parametrize("text", READ)
+def test_rows_are_read_as_they_were_written(tmp_path, text):
+    (tmp_path / "t.csv").write_bytes(text.encode())
+    rows = read_rows(tmp_path / "t.csv", ["n", "name"])
+    assert rows == [(f"{tmp_path / 't.csv'}, {line}", row) for line, row in READ[text]]
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_what_is_no_table_is_named_by_its_line(tmp_path, text):
+    (tmp_path / "t.csv").write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(ValueError, match=WRONG[text]):
+        read_rows(tmp_path / "t.csv", ["name", "n"])
 
 
 def test_nothing_writes_csv_another_way():

@@ -35,12 +35,8 @@ def test_text_with_a_phrase_a_line(tmp_path, pack):
     assert list(corpus.sentences()) == tokens
 
 
-TOKENS = {
-    "A man's T-shirt, 2.5 feet up.": "a man's t-shirt , 2.5 feet up .",
-    "3rd floor": "3rd floor",
-    "": "",
-}
-TOKENS |= {"10:45 on": "10:45 on", "cup/plate": "cup / plate", "'stop' sign": "' stop ' sign"}
+TOKENS = {"A man's T-shirt, 2.5 feet up.": "a man's t-shirt , 2.5 feet up .", "": ""}
+TOKENS |= {"3rd cup/plate": "3rd cup / plate", "10:45 on": "10:45 on", "'stop' sign": "' stop ' sign"}
 
 
 @pytest.mark.parametrize("phrase", TOKENS)

@@ -61,8 +61,7 @@ def test_a_table_of_ones_own(text, tmp_path):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"", ["no column paint"]),
-        (b"paint\nred\n", ["no column weight"]),
+        (b"", ["no column 'paint'"]),
         (b"paint,weight\nsky blue,1\n", ["unknown paint 'sky blue'", "sky"]),
         (b"paint,weight\nzzz,1\n", ["unknown paint 'zzz'", "the paints are white"]),
         (b"paint,weight\nred,1\nred,2\n", ["red twice"]),
@@ -70,9 +69,9 @@ def test_a_table_of_ones_own(text, tmp_path):
             (f"paint,weight\nred,{n}\n".encode(), ["red", repr(n)])
             for n in ("many", "", "-1", "nan", "1e308")
         ),
+        (b"paint,weight\nwhite,34,5\n", ["line 2 has 3 cells for 2 columns"]),
         (b"paint,weight\nred,0\n", ["above 0"]),
         (b"paint,weight\n", ["above 0"]),
-        (b"\xff\xfe\x00", ["not a CSV table"]),
     ],
 )
 def test_what_is_no_table_of_paints(content, words, tmp_path, cli):

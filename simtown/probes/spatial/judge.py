@@ -6,7 +6,6 @@ between them (appendix D of Ghanimifard and Dobnik 2019), and downloads the answ
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,8 +16,8 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
-from simtown.core.files import DamagedError
-from simtown.core.untrusted import page_policy, read_text
+from simtown.core.tables import read_rows
+from simtown.core.untrusted import page_policy
 
 HEAD = ["worker", "number", "kind", "first", "second", "rating", "seconds"]
 #: What is compared, as the paper's figure of the ratings has it.
@@ -56,21 +55,21 @@ class Rating:
 
 
 def read(path: Path) -> list[Rating]:
-    """The answers of a file that the page made. Raises DamagedError if it holds something else."""
+    """The answers of a file that the page made. Raises ValueError if it holds something else."""
     ratings: dict[tuple[str, str, frozenset[str]], Rating] = {}
-    lines = csv.reader(read_text(path).splitlines())
-    if next(lines, None) != HEAD:
-        raise DamagedError(f"{path} holds no judgements: its first line is not {','.join(HEAD)}")
-    for number, row in enumerate(lines, start=2):
+    for where, cells in read_rows(path, HEAD):
+        worker, kind, first, second, rating = (
+            cells[name] for name in ("worker", "kind", "first", "second", "rating")
+        )
         try:
-            worker, _, kind, first, second, rating, _ = row
             answer = Rating(worker, kind, frozenset((first, second)), int(rating))
             if kind != _kind(first, second) or not 0 <= answer.rating <= 100:
                 raise ValueError
         except ValueError:
-            raise DamagedError(f"{path} line {number} is not a judgement: '{','.join(row)[:60]}'") from None
+            text = ",".join(cells.values())[:60]
+            raise ValueError(f"{where} is not a judgement: '{text}'") from None
         if ratings.setdefault((worker, kind, answer.words), answer) is not answer:
-            raise DamagedError(f"{path} line {number} judges a pair that {worker} has judged above")
+            raise ValueError(f"{where} judges a pair that {worker} has judged above")
     return list(ratings.values())
 
 

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from simtown.core.files import DamagedError
 from simtown.probes.spatial import judge
 from simtown.probes.spatial.judge import CATCHES, GREEN, HEAD, WORDS, Rating
 from tests.conftest import HANGS
@@ -76,10 +75,16 @@ BAD += ["a,0,pair,on,in,x,1", "a,0,pair,on,in,5", "b,1,pair,in,on,50,1\nb,2,pair
 @pytest.mark.parametrize("line", BAD)
 def test_a_line_that_is_not_a_judgement_is_named(tmp_path, line):
     file = tmp_path / "judgements.csv"
-    for text, words in ((",".join(HEAD) + f"\n{line}\n", r"judgements\.csv line"), (line, "first line")):
+    for text, words in ((",".join(HEAD) + f"\n{line}\n", "csv, line [23]"), (line, "first line")):
         file.write_text(text)
-        with pytest.raises(DamagedError, match=words):
+        with pytest.raises(ValueError, match=words):
             judge.read(file)
+
+
+def test_judgements_that_a_spreadsheet_has_saved_are_read(tmp_path):
+    head = ",".join(reversed(HEAD))
+    (tmp_path / "j.csv").write_bytes(f"\ufeff{head}\r\n1.5,50,in,on,pair,0,a\r\n,,,,,,\r\n".encode())
+    assert judge.read(tmp_path / "j.csv") == [Rating("a", "pair", frozenset(("on", "in")), 50)]
 
 
 def test_the_page_from_the_first_trial_to_the_table(browser, cli, tmp_path):
