@@ -161,7 +161,7 @@ class ClipOptions:
     out: Path = option(Path("street.mp4"), "The file to write: .mp4 or .gif.")
     seed: int = option(Settings.seed, "Seed of the street.")
     size: str = option("512x288", "Pixels: width x height.")
-    fps: int = option(25, "Frames a second.")
+    fps: int = option(25, "Frames a second: at most 60, in a GIF 50.")
     vehicles: int = option(5, "Number of vehicles that drive, seen or not.")
     entities: int = option(Settings.entities, "Number of kinds of vehicles: the first of the catalogue.")
     weather: str | None = option(None, "A weather; by default a random one.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import logging
 import sys
@@ -12,6 +13,9 @@ from simtown.core.untrusted import printable
 #: Characters of the line that says why a command failed: it may quote a value that is as long as a file.
 LONGEST_COMPLAINT = 1_000
 _FORMAT = warnings.formatwarning
+#: How our signs are written where an encoding, as that of the locale C, lacks them; others become escapes.
+_SPELLED = {"█": "#", "…": "...", "°": " deg", "–": "-", "−": "-", "≤": "<=", "±": "+-", "×": "x", "→": "->"}
+_SPELLED |= {"µ": "u", "μ": "mu", "α": "alpha", "ρ": "rho", "χ²": "chi2"}
 
 
 def say(*lines: str) -> None:
@@ -41,11 +45,22 @@ def give_up(reason: str) -> None:
 
 
 def guard() -> None:
-    """Make warnings and logs of libraries printable too, and let stdout encode every character."""
+    """Make warnings and logs of libraries printable too, and let stdout and stderr encode every character."""
     warnings.formatwarning = _format_warning
     logging.setLogRecordFactory(_Record)
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")
+    codecs.register_error("spelled", _spelled)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="spelled")
+
+
+def _spelled(error: UnicodeError) -> tuple[str, int]:
+    """What is written for the characters that a stream cannot encode, and where to go on."""
+    assert isinstance(error, UnicodeEncodeError)
+    escaped = error.object[error.start : error.end]
+    for sign, spelled in _SPELLED.items():
+        escaped = escaped.replace(sign, spelled)
+    return escaped.encode("ascii", "backslashreplace").decode(), error.end
 
 
 def _format_warning(

@@ -17,6 +17,7 @@ import json
 import os
 import re
 import stat
+import struct
 import unicodedata
 from base64 import b64encode
 from hashlib import sha256
@@ -163,23 +164,28 @@ def load_array(path: Path, follow: bool = True, mmap_mode: Literal["r", "r+"] | 
 
 
 def open_picture(path: Path) -> Image.Image:
-    """The picture of a PNG or JPEG file, in three colours; the first one of an animation.
+    """The picture of a PNG or JPEG file, upright as its EXIF data says, in three colours of 8 bits each.
 
-    Pillow reads some forty other formats, and starts another program for one of them.
+    Of an animation it is the first one. Pillow reads some forty other formats, and starts another program for
+    one of them.
 
     Raises:
         RefusedError: it is not such a file, or too large; the message does not name it.
         OSError: it cannot be read.
     """
-    from PIL import Image, UnidentifiedImageError
+    import numpy as np
+    from PIL import Image, ImageOps, UnidentifiedImageError
 
     with open_regular(path) as file:
         try:
             with Image.open(file, formats=("PNG", "JPEG")) as picture:
-                return picture.convert("RGB")
+                upright = ImageOps.exif_transpose(picture)
+            if upright.mode.startswith("I"):  # 16 bits of grey, which Pillow would clip
+                upright = Image.fromarray((np.asarray(upright) >> 8).astype(np.uint8))
+            return upright.convert("RGB")
         except UnidentifiedImageError:
             raise RefusedError("it is not a PNG or JPEG file") from None
-        except (Image.DecompressionBombError, SyntaxError, ValueError) as error:
+        except (Image.DecompressionBombError, SyntaxError, ValueError, struct.error) as error:
             raise RefusedError(f"it is damaged or too large ({error})") from error
 
 

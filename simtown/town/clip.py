@@ -175,4 +175,6 @@ def _gif(pictures: Iterator[np.ndarray], path: Path, fps: int, size: tuple[int, 
 
     first = Image.fromarray(next(pictures)).quantize(256, method=Image.Quantize.MEDIANCUT)
     rest = [Image.fromarray(p).quantize(palette=first, dither=Image.Dither.NONE) for p in pictures]
-    first.save(path, save_all=True, append_images=rest, duration=1000 / fps, loop=0, optimize=False)
+    ends = np.round(np.arange(len(rest) + 2) * 100 / fps).astype(int)  # a GIF counts hundredths of a second
+    durations = (10 * np.diff(ends)).tolist()
+    first.save(path, save_all=True, append_images=rest, duration=durations, loop=0, optimize=False)

@@ -1,11 +1,11 @@
-"""The registry: which kinds there are and that their order, part of the data format, never changes."""
+"""The registry, whose order is a part of the data format, and the palette."""
 
 from hashlib import sha256
 
 import numpy as np
 import pytest
 
-from simtown.assets import catalogue
+from simtown.assets import catalogue, palette
 from simtown.assets.catalogue import ENTITIES, POSES, PROPS, STREET, STREET_MESHES, mesh_in_pose, pose_of
 
 #: Golden: the first so many names, and their digest. Append a kind, never insert, rename or move one.
@@ -45,3 +45,21 @@ def test_every_bare_tree_has_a_leafy_one():
     bare = [name for name in STREET["tree"] if name.endswith(" bare")]
     assert len(bare) >= 5
     assert {name.removesuffix(" bare") for name in bare} <= set(STREET["tree"])
+
+
+def test_materials_are_valid_and_found_by_their_names():
+    names = [m.name for m in palette.MATERIALS]
+    assert [palette.material(n) for n in names] == list(range(len(names)))
+    with pytest.raises(KeyError):
+        palette.material("tartan")
+    for paint in palette.MATERIALS:
+        assert 0 <= paint.kind <= palette.CLOUD
+        assert tuple(round(255 * c) for c in paint.colour) == tuple(paint.rgb.to_bytes(3, "big"))
+
+
+def test_tints():
+    for tints in (palette.WALL_TINTS, palette.ROOF_TINTS, palette.CLOTH_TINTS):
+        table = palette.rgb_table(tints)
+        assert (table.dtype, table.shape) == (np.float32, (palette.TINTS, 3))
+        assert np.round(table * 255).astype(int).tolist() == [list(t.to_bytes(3, "big")) for t in tints]
+        assert len(set(tints)) == palette.TINTS

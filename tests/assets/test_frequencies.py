@@ -1,5 +1,6 @@
 """The marginals: Visual Genome's counts, other choices, and errors that say what to do."""
 
+import csv
 from importlib.resources import files
 
 import numpy as np
@@ -121,3 +122,17 @@ BAD_TABLES |= {"": "no column 'subject'", b"\xff\xfe\x00\x01" * 10: "not UTF-8"}
 def test_bad_tables_say_what_is_wrong(written, content, message):
     with pytest.raises(ValueError, match=message):
         frequencies(written(content), 2)
+
+
+def test_the_table_is_the_recipe_of_the_documentation(reference_data):
+    """docs/data-format.md: train and test counts added, sorted by the sum of both roles."""
+    path = reference_data("vg-statistics/entity_marginals_150.tsv")
+    with open(path, encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+
+    def stated(row, role):
+        return int(row[f"as_{role}_train"]) + int(row[f"as_{role}_test"])
+
+    counts = [(row["entity"], stated(row, "subject"), stated(row, "object")) for row in rows]
+    counts.sort(key=lambda row: (-row[1] - row[2], row[0]))
+    assert table() == tuple(counts)

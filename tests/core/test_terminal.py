@@ -1,4 +1,4 @@
-"""What is printed is text: it moves no cursor, renames no window and looks like no message of ours."""
+"""What is printed is text, and moves no cursor; tables fit terminals of any width, and files."""
 
 import ast
 import io
@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from rich.table import Table
 
 import simtown
 from simtown.core import stopping
@@ -107,8 +108,8 @@ def test_warnings_and_logs_of_libraries_are_filtered(capsys):
     assert harmless(capsys.readouterr().err)
 
 
-def test_help_on_a_terminal_without_unicode(monkeypatch):
-    """The help has signs that such a terminal lacks, which are no reason for a traceback."""
+def test_a_terminal_without_unicode_shows_bars_and_signs(monkeypatch):
+    """The help and tables have signs that such a terminal lacks."""
     from simtown.cli import main
 
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="ascii") for _ in range(2))
@@ -117,9 +118,13 @@ def test_help_on_a_terminal_without_unicode(monkeypatch):
     monkeypatch.setattr(sys, "argv", ["simtown", "probe", "spatial", "--help"])
     with pytest.raises(SystemExit) as end:
         main()
+    say("car ███| 34.0° größer ≤ 5")
+    complain("'a long…'")
     out.flush()
     assert not end.value.code
     assert b"Usage:" in out.buffer.getvalue()
+    assert out.buffer.getvalue().endswith(b"\ncar ###| 34.0 deg gr\\xf6\\xdfer <= 5\n")
+    assert err.buffer.getvalue() == b"'a long...'\n"
 
 
 #: Calls that print. Two modules alone see a terminal, and all others print through them.
@@ -144,3 +149,43 @@ def test_nothing_is_printed_another_way():
             if (streams and called != "type") or _PRINTING.fullmatch(called):
                 found.append(f"{path.relative_to(root)}:{call.lineno} {called}")
     assert not found, f"print through simtown.core.terminal or simtown.core.console: {found}"
+
+
+@pytest.fixture
+def table():
+    table = Table("stage", "examples", "seconds", "note", title="How fast", caption="on one core")
+    table.add_row("render", "1,000,000", "3,141.5", "the engine for processors")
+    table.add_row("encode", "1,000,000", "27.2", "LZ4")
+    return table
+
+
+def printed(console, table):
+    with console.capture() as shown:
+        console.print(table)
+    return shown.get()
+
+
+@pytest.mark.parametrize("width", range(24, 80, 5))
+def test_no_word_of_a_table_is_cut(table, width):
+    words = printed(PlainConsole(width=width), table).split()
+    shown = "stage examples seconds note render 1,000,000 3,141.5 engine processors encode 27.2 LZ4"
+    assert set(shown.split()) <= set(words)
+
+
+def test_a_table_that_is_too_wide_is_printed_row_by_row(table):
+    lines = [line.rstrip() for line in printed(PlainConsole(width=30), table).splitlines()]
+    first = ["stage    render", "examples 1,000,000", "seconds  3,141.5", "note     the engine for"]
+    second = ["stage    encode", "examples 1,000,000", "seconds  27.2", "note     LZ4"]
+    assert lines == ["How fast", *first, "         processors", "", *second, "", "on one core"]
+
+
+def test_what_a_file_gets_does_not_depend_on_the_terminal(table, monkeypatch):
+    pages = set()
+    for columns in ("40", "80", "200"):
+        file = io.StringIO()
+        monkeypatch.setenv("COLUMNS", columns)
+        monkeypatch.setattr("sys.stdout", file)
+        with page() as console:
+            console.print("a long line, " * 20, table)
+        pages.add(file.getvalue())
+    assert len(pages) == 1

@@ -88,9 +88,16 @@ def test_pictures_are_png_or_jpeg(tmp_path):
         Image.new(mode, (5, 4)).save(tmp_path / "a.png")
         picture = untrusted.open_picture(tmp_path / "a.png")
         assert (picture.mode, picture.size) == ("RGB", (5, 4))
+    levels = np.array([[0, 255, 256, 32768, 65535]], np.uint16)
+    exif = Image.Exif()
+    exif[0x112] = 6  # to be turned right by 90 degrees
+    Image.fromarray(levels).save(tmp_path / "a.png", exif=exif)
+    upright = np.asarray(untrusted.open_picture(tmp_path / "a.png"))
+    assert upright[:, 0].tolist() == [[level] * 3 for level in (0, 0, 1, 128, 255)]
+    Image.new("RGB", (5, 4)).save(tmp_path / "exif.png", exif=b"MM\0*\0\0")
     Image.new("RGB", (5, 4)).save(tmp_path / "a.gif")
     (tmp_path / "cut.png").write_bytes((tmp_path / "a.png").read_bytes()[:40])
-    for name in ("a.gif", "cut.png"):
+    for name in ("a.gif", "cut.png", "exif.png"):
         with pytest.raises((RefusedError, OSError)):
             untrusted.open_picture(tmp_path / name)
 

@@ -1,8 +1,9 @@
-"""Summaries: what counting all rows gives, kept by shard and split, and read instead of the rows."""
+"""Summaries: what counting all rows gives, read instead of the rows; and one example in words."""
 
 from dataclasses import replace
 
 import h5py
+import hdf5plugin  # noqa: F401  (registers the filters)
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from simtown.core.files import DamagedError
 from simtown.datasets import manifests, summaries
 from simtown.datasets.generate import generate
+from simtown.datasets.locate import find, is_address
 from simtown.datasets.names import names
 from simtown.datasets.reader import Split, open_dataset
 from simtown.datasets.settings import Settings
@@ -86,3 +88,34 @@ def test_a_split_without_examples_has_no_summary(tmp_path):
     dataset = open_dataset(tmp_path)
     assert set(dataset.manifest["summary"]) == {"train"}
     assert sum(dataset.summary("val")["answer"]) == 0
+
+
+@pytest.mark.parametrize("where", ["train:13", "train-00001.h5:3"])
+def test_info_of_one_example_tells_what_is_asked_and_what_stands_where(where, rich, cli):
+    example = open_dataset(rich).train[13]
+    words = [example.question, f"answer {'yes' if example.answer else 'no'}", f"{example.margin:+.2f} m"]
+    words.append(f"{example.subject}, {example.relation}, {example.object}")
+    words.append(f"weather {example.scene.weather.kind}")
+    words += [word for v in example.scene.vehicles for word in (v.entity, f"{v.x:.2f}")]
+    words += [f"{x:.0f}" for x in example.boxes[0]]
+    out = " ".join(cli("info", rich / where).succeeds().out.split())
+    assert [word for word in words if word not in out] == []
+
+
+def test_info_refuses_what_is_no_example(rich, copy, cli):
+    cli("info", f"{rich}/test:6").refuses("holds examples 0 to 5", "no example 6")
+    cli("info", f"{rich}/nothing:0").refuses("there is no shard", "data/train:7")
+    cli("info", f"{rich}/test:3", "--plot").refuses("--plot")
+    town = copy(rich)
+    with h5py.File(town / "train-00000.h5", "r+") as file:
+        del file["margin"]
+        file["scene/weather"][4] = 99
+    cli("info", f"{town}/train:3").refuses("train-00000.h5", "simtown verify", code=1)
+    cli("info", f"{town}/train:4").refuses("copy", "simtown verify", code=1)
+
+
+def test_a_directory_may_have_a_name_like_an_address(rich, copy, cli):
+    town = copy(rich, "town:7")
+    assert not is_address(str(town))
+    assert "Examples" in cli("info", town).succeeds().out
+    assert find(f"{town}/val:2").row == 2

@@ -9,6 +9,7 @@ import pytest
 from PIL import Image, ImageSequence
 
 from simtown.town import clip
+from simtown.town.checks import TownError
 from simtown.town.clip import traffic
 from tests.conftest import HANGS
 
@@ -59,6 +60,22 @@ def test_a_clip_that_finds_no_room_is_refused_and_leaves_nothing(cli, tmp_path, 
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert list(tmp_path.iterdir()) == [whole]
+
+
+@pytest.mark.parametrize("seconds", [0.01, 1, 2.3])
+def test_a_gif_of_every_speed_lasts_as_long_as_it_should(tmp_path, monkeypatch, seconds):
+    levels = np.linspace(0, 255, 200)[:, None].repeat(3, axis=1)
+    for fps in range(1, 51):
+        n = max(1, round(seconds * fps))
+        pictures = [(np.tile(np.uint8(np.roll(levels, k)), (3, 1, 1)), []) for k in range(n)]
+        monkeypatch.setattr(clip, "frames", lambda *_, pictures=pictures: iter(pictures))
+        clip.write(None, path := tmp_path / f"{fps}.gif", seconds, fps, (64, 36))
+        with Image.open(path) as gif:
+            ends = np.cumsum([frame.info["duration"] for frame in ImageSequence.Iterator(gif)])
+        assert np.abs(ends - 1000 * np.arange(1, n + 1) / fps).max() <= 5
+    for fps in range(51, 61):
+        with pytest.raises(TownError, match=f"at most 50 frames a second, not {fps}"):
+            clip.write(None, tmp_path / "fast.gif", seconds, fps, (64, 36))
 
 
 @needs_motion

@@ -16,6 +16,7 @@ from simtown.core.files import DamagedError
 from simtown.core.options import SettingsError
 from simtown.core.untrusted import RefusedError
 from simtown.datasets.generate import generate
+from simtown.training import run_curve
 from simtown.training.ask import open_run, predict
 from simtown.training.fit import fit
 from simtown.training.plan import read
@@ -166,3 +167,15 @@ def test_only_a_png_or_jpeg_is_a_picture(form, begun, tmp_path):
     Image.fromarray(np.arange(64 * 64 * 3, dtype=np.uint8).reshape(64, 64, 3)).save(path, form)
     with pytest.raises(SettingsError, match=r"x\.png"):
         predict(begun, path, "Is a sedan left of a school bus?")
+
+
+@pytest.mark.parametrize("epochs", [1, 2, 9])
+def test_a_runs_curve_marks_the_best_epoch(tmp_path, monkeypatch, epochs):
+    losses = dict.fromkeys(("train_loss", "val_loss", "train_accuracy"), 0.6)
+    rows = [{"epoch": e, **losses, "val_accuracy": 0.9 - 0.1 * abs(e - 4)} for e in range(1, epochs + 1)]
+    kept = []
+    monkeypatch.setattr(run_curve, "save_figure", lambda figure, path: kept.append(figure))
+    run_curve.curve(rows, tmp_path / "curve.png")
+    best = min(4, epochs)
+    labels = [line.get_label() for line in kept[0].axes[1].lines]
+    assert f"best, epoch {best}: {rows[best - 1]['val_accuracy']:.3f}" in labels

@@ -1,6 +1,8 @@
-"""A sweep in worker processes: what is missing is run, what is done is left, what fails harms nobody else."""
+"""A sweep in worker processes: only what is missing is run, what fails harms nothing else; the search."""
 
+import importlib.util
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,9 +12,10 @@ from simtown.core.files import claimed
 from simtown.datasets.generate import generate
 from simtown.training import display
 from simtown.training.fit import fit
+from simtown.training.models import MODELS, build, options
 from simtown.training.plan import read
 from simtown.training.sweep import dataset_path
-from tests.training.towns import preset, result, snapshot
+from tests.training.towns import preset, result, snapshot, world
 
 #: Models that fail or take their process with them while a file lies beside them.
 WILD = """
@@ -134,3 +137,36 @@ def test_two_sweeps_do_not_write_one_directory(tmp_path, cli):
     with claimed(tmp_path / "out", "simtown sweep"):
         refused = cli("sweep", "--preset", path, "--device", "cpu", "--out", "out")
     refused.refuses("being written by another simtown sweep")
+
+
+@pytest.fixture(scope="module")
+def search():
+    """benchmarks/search.py, which is no part of the package."""
+    path = Path(__file__).parents[2] / "benchmarks" / "search.py"
+    spec = importlib.util.spec_from_file_location("simtown_benchmarks_search", path)
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    yield module
+    del sys.modules[spec.name]
+
+
+def test_every_search_is_over_options_that_the_model_has(search):
+    for model in set(search.SPACE) & set(MODELS):
+        assert set(search.SPACE[model]) <= set(options(model, {}))
+        for number in range(4):
+            build(model, world(), {**options(model, {}), **search.trial(model, number).choices})
+
+
+def test_trials_are_drawn_from_their_number_and_the_first_is_the_default(search):
+    trials = [search.trial("pbn", number) for number in range(40)]
+    assert trials == [search.trial("pbn", number) for number in range(40)]
+    assert trials[0].choices.items() <= options("pbn", {}).items()
+
+
+@pytest.mark.parametrize(
+    ("accuracies", "best"),
+    [((0.9, 0.92, 0.8), None), ((0.9, 0.91, 0.93), 2), ((0.5, 0.9, 0.7), 1), ((0.9,), None)],
+)
+def test_a_trial_must_beat_the_default_by_more_than_the_margin(search, accuracies, best):
+    rows = [{"trial": str(i), "seed": "0", "val_accuracy": str(a)} for i, a in enumerate(accuracies)]
+    assert search.challenger(rows, 0) == best

@@ -1,4 +1,7 @@
-"""Analogies, the odd one out, and agreement with people, on vectors whose answers are known."""
+"""Analogies, the odd one out and agreement with people, on known vectors; the lexicon."""
+
+import gzip
+import json
 
 import numpy as np
 import pytest
@@ -6,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from simtown.probes.spatial import analyses, spaces, wordtests
-from simtown.probes.spatial.lexicon import KINDS, OPPOSITES, RELATIONS
+from simtown.probes.spatial import analyses, lexicon, spaces, wordtests
+from simtown.probes.spatial.lexicon import CONTEXTS, KINDS, OPPOSITES, RELATIONS
 
 WORDS = [word for pair in OPPOSITES for word in pair]
 
@@ -106,3 +109,28 @@ def test_clusters_of_clear_groups():
     rows = spaces.unit(centres[labels] + 0.02 * generator.standard_normal((len(RELATIONS), 20)))
     clusters = analyses.partitions(RELATIONS, rows)["silhouette"]
     assert set(map(frozenset, clusters.groups)) == {frozenset(RELATIONS[c::5]) for c in range(5)}
+
+
+def test_sizes_and_order():
+    assert (len(RELATIONS), len(CONTEXTS)) == (67, 57)
+    assert list(RELATIONS) == sorted(set(RELATIONS))
+    assert set(RELATIONS) <= set(lexicon.lexicon())
+
+
+def test_the_words_of_the_tests_are_relations():
+    words = {word for pair in (*lexicon.OPPOSITES, *lexicon.KINDS) for word in pair}
+    assert words | {*lexicon.JUDGED, *lexicon.FUNCTIONAL, *lexicon.GEOMETRIC} <= set(RELATIONS)
+
+
+def test_variants():
+    forms = {"to the left hand side of": "left", "on the upper and left of": "upper_left"}
+    forms |= {"in between": "between", "no relation": "no relation"}
+    assert {form: lexicon.simple(form) for form in forms} == forms
+
+
+def test_the_released_lists(reference):
+    lists = json.loads((reference / "relations_67_contexts_57.json").read_text(encoding="utf-8"))
+    assert (list(RELATIONS), list(CONTEXTS)) == (lists["relations_67"], lists["contexts_57"])
+    with gzip.open(reference / "relation_variants.tsv.gz", "rt", encoding="utf-8") as file:
+        released = dict(line.rstrip("\n").split("\t") for line in list(file)[1:])
+    assert lexicon.lexicon() == released
