@@ -184,11 +184,6 @@ def test_templates_that_cannot_be_filled(table, templates):
         read_items(table, templates)
 
 
-def test_a_better_command_may_have_the_directory_of_a_failed_one(ask, tmp_path):
-    ask("--template", "[X] [Y]", model="oracle:none").refuses("none")
-    assert not list((tmp_path / "out").iterdir())
-
-
 def test_answers_to_different_questions_are_not_compared(ask, cli, table, tmp_path):
     """Another right answer, or another sentence, makes another question of the same subject."""
     ask("--template", "[X] is [Y] .", out="a").succeeds()

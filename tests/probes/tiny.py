@@ -65,6 +65,24 @@ def _bytes(*, masked: bool) -> tf.PreTrainedTokenizerFast:
     return tf.PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=longest, **tokens)
 
 
+def _metaspace(*, masked: bool) -> tf.PreTrainedTokenizerFast:
+    """SentencePiece's tokenizer, as of Llama and XLM-R: a piece of a word's beginning has the space in it."""
+    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    letters = dict.fromkeys(["▁", *sorted(set("".join(SENTENCES) + '"()') - {" "})], -9.0)
+    words = {piece: -5.0 for word in (*WHOLE, *INSIDE) for piece in (word, f"▁{word}")}
+    pieces = dict.fromkeys(special, 0.0) | letters | words
+    tokenizer = Tokenizer(models.Unigram(list(pieces.items()), unk_id=3))
+    tokenizer.pre_tokenizer = splitters.Metaspace(prepend_scheme="always")
+    tokenizer.decoder = decoders.Metaspace()
+    tokenizer.add_special_tokens([*special[:4], AddedToken("<mask>", lstrip=True, special=True)])
+    names = ("bos_token", "pad_token", "eos_token", "unk_token", "mask_token")
+    tokens = dict(zip(names, special, strict=True))
+    if masked:
+        ends = {"single": "<s> $A </s>", "special_tokens": [("<s>", 0), ("</s>", 2)]}
+        tokenizer.post_processor = processors.TemplateProcessing(**ends)
+    return tf.PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=36, **tokens)
+
+
 #: The models' classes and the settings of their configurations; numbers of tokens are added.
 _ZERO = {"bos_token_id": 0, "eos_token_id": 0}
 _DECODER = {"max_position_embeddings": 40, "pad_token_id": 0, **_ZERO}
@@ -80,6 +98,7 @@ _HEADLESS = {name: value for name, value in SMALL.items() if "heads" not in name
 _KINDS: dict[str, tuple[type, dict[str, object]]] = {
     "bert": (tf.BertForMaskedLM, SMALL),
     "roberta": (tf.RobertaForMaskedLM, {**SMALL, "pad_token_id": 1, "bos_token_id": 0}),
+    "xlm-roberta": (tf.XLMRobertaForMaskedLM, {**SMALL, "pad_token_id": 1, "bos_token_id": 0}),
     # it mixes all positions, padding too
     "fnet": (tf.FNetForMaskedLM, {**_HEADLESS, "pad_token_id": 0}),
     # its embeddings are made of three neighbours
@@ -128,7 +147,7 @@ def redrawn(model: torch.nn.Module, seed: int, deviation: float) -> torch.nn.Mod
 #: moves them by more than 0.01.
 CLOSE = {"rtol": 1e-4, "atol": 2e-4}
 
-MASKED = ("bert", "roberta", "distilbert", "albert")
+MASKED = ("bert", "roberta", "xlm-roberta", "distilbert", "albert")
 #: Masked models whose tokens see the padding.
 MIXING = ("fnet", "mobilebert")
 CAUSAL = ("gpt2", "llama", "lstm", "opt", "bart")
@@ -136,7 +155,9 @@ CAUSAL = ("gpt2", "llama", "lstm", "opt", "bart")
 
 def build(kind: str, directory: Path) -> Path:
     """Save a model of a kind; its weights are far enough from 0 that every position tells."""
-    if kind in ("gpt2", "llama", "opt", "bart", "roberta"):
+    if kind in ("llama", "xlm-roberta"):
+        tokenizer = _metaspace(masked=kind != "llama")
+    elif kind in ("gpt2", "opt", "bart", "roberta"):
         tokenizer = _bytes(masked=kind == "roberta")
     else:
         tokenizer = ARCHITECTURES["lstm"].tokenizer(SENTENCES, 60) if kind == "lstm" else _wordpiece()

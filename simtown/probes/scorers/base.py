@@ -112,7 +112,8 @@ class Scorer:
 
     def spelling(self, word: str, lead: str = " ") -> Hashable | None:
         """What the model reads a word as, the same for words that it cannot tell apart; None for a word that
-        it does not know. `lead` is a space, or "" where the word is first in a text.
+        it does not know. `lead` is the end of the text before it, see
+        :func:`simtown.probes.scorers.gap.lead_of`.
         """
         return word
 

@@ -23,8 +23,8 @@ def split_at_blank(context: str) -> tuple[str, str]:
 
 
 def lead_of(before: str) -> str:
-    """The space that stands before a gap, if any."""
-    return " " if before[-1:].isspace() else ""
+    """The end of a text, from its last space on, behind which a word stands: " " or ' "'; "" without text."""
+    return re.findall(r"\s?\S*\Z", before)[0]
 
 
 def words_of(text: str, offsets: Sequence[tuple[int, int]]) -> np.ndarray:

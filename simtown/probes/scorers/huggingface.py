@@ -63,7 +63,6 @@ class Transformer(Scorer):
         self._pad = tokenizer.pad_token_id or 0
         vocabulary = max(getattr(model.config, "vocab_size", 1), 1)
         self._budget = max(1, min(settings.tokens, LOGITS // vocabulary))
-        self._carrier = self.token_ids("a")
         model.eval().requires_grad_(False)
         self.sees_padding = self._reads_padding(model)  # in float32, whose rounding is small
         self.model = model.to(self.device, getattr(torch, settings.dtype))
@@ -88,14 +87,16 @@ class Transformer(Scorer):
         return tuple(self.tokenizer(text, add_special_tokens=False)["input_ids"])
 
     def piece_ids(self, word: str, lead: str = " ") -> Tokens:
-        """Token numbers of a word that stands after a space, or where `lead` is empty first in a text.
+        """Token numbers of a word behind `lead`, see :func:`simtown.probes.scorers.gap.lead_of`.
 
-        Found behind another word, since tokenizers differ in where they put the space.
+        Found behind a text with this end, since tokenizers differ in where they put the space; behind another
+        mark if the tokenizer makes one piece of the text's end and the word's beginning.
         """
-        if lead:
-            whole = self.token_ids(f"a {word}")
-            if whole[: len(self._carrier)] == self._carrier:
-                return whole[len(self._carrier) :]
+        own = f"a{lead}" if lead[:1].isspace() else lead
+        for before in (own, 'a "') if lead.strip() else (own,):
+            start, whole = self.token_ids(before.rstrip()), self.token_ids(before + word)
+            if whole[: len(start)] == start:
+                return whole[len(start) :]
         return self.token_ids(word)
 
     def spelling(self, word: str, lead: str = " ") -> Tokens | None:
@@ -197,10 +198,11 @@ class LanguageModel(Transformer):
 
     def class_logprobs(self, contexts: Sequence[str], targets: Sequence[str | Sequence[str]]) -> np.ndarray:
         logprobs = np.full((len(contexts), len(targets)), np.nan)
-        leads = [lead_of(split_at_blank(context)[0]) for context in contexts]
-        for lead in sorted(set(leads)):
-            spelled = spell(targets, partial(self.spelling, lead=lead), self.settings.policy)
-            rows = [i for i, other in enumerate(leads) if other == lead]
+        leads, where = distinct(lead_of(split_at_blank(context)[0]) for context in contexts)
+        pieces = (partial(self.spelling, lead=lead) for lead in leads)
+        spellings = [spell(targets, pieces_of, self.settings.policy) for pieces_of in pieces]
+        for spelled in (one for i, one in enumerate(spellings) if one not in spellings[:i]):
+            rows = [i for i, place in enumerate(where) if spellings[place] == spelled]
             if spelled.spellings:
                 scores = self._at_gaps([contexts[i] for i in rows], spelled.spellings)
                 logprobs[rows] = spelled.totals(scores)

@@ -31,6 +31,10 @@ class Masked(LanguageModel):
         if tokenizer.mask_token_id is None:
             raise ValueError(f"{name} has no mask token in its tokenizer: give another model")
         self._mask: int = tokenizer.mask_token_id
+        enclosed = tokenizer(tokenizer.mask_token)["input_ids"]
+        at = enclosed.index(self._mask)
+        #: Special tokens that begin and end a text.
+        self.ends = tuple(enclosed[:at]), tuple(enclosed[at + 1 :])
 
     def _at_gaps(self, contexts: Sequence[str], spellings: Sequence[Tokens]) -> np.ndarray:
         places, queries = _places(spellings, self.settings.policy), []
@@ -53,14 +57,17 @@ class Masked(LanguageModel):
         # Without the space: in training, the word that a mask replaced had it in its first piece. Some
         # tokenizers would make it a piece of its own.
         masked = [before.rstrip() + self.tokenizer.mask_token + after for before, after in halves]
+        # behind a word: behind a mask, some tokenizers take any text for the beginning of a word
+        afters = {after for _, after in halves}
+        behind = {after: self.piece_ids(after, "a") + self.ends[1] for after in afters}
         gaps = []
-        for context, encoding in zip(contexts, self._encoded(masked, special=True), strict=True):
+        encoded = self._encoded(masked, special=True)
+        for context, (_, after), encoding in zip(contexts, halves, encoded, strict=True):
             ids = tuple(encoding.ids)
             if ids.count(self._mask) != 1:
                 mask = self.tokenizer.mask_token
                 raise ValueError(f"a sentence must have one gap and must not hold {mask} itself: '{context}'")
-            at = ids.index(self._mask)
-            gaps.append((ids[:at], ids[at + 1 :]))
+            gaps.append((ids[: ids.index(self._mask)], behind[after]))
         return gaps
 
     def _looks(self, encoding: Any, text: str) -> Iterator[tuple[Tokens, int, int]]:

@@ -63,26 +63,23 @@ class PromptRows(NamedTuple):
 
 def rows(scorer: Masked, template: str, subjects: Sequence[str]) -> PromptRows:
     """Token numbers of a template filled with each subject and a mask."""
-    enclosed = scorer.tokenizer(scorer.tokenizer.mask_token)["input_ids"]
-    mask = int(scorer.tokenizer.mask_token_id)
-    at = enclosed.index(mask)
+    begin, end = scorer.ends
     parts = template.replace("[X]", "\0X\0").replace("[Y]", "\0Y\0").split("\0")
     lines, gaps = [], []
     own: list[list[int]] = []
     for subject in subjects:
-        line, gap = list(enclosed[:at]), 0
+        line, gap, before = list(begin), 0, ""
         own.append([])
-        for before, part in zip(["", *parts], parts, strict=False):
+        for part in parts:
+            text = {"X": subject, "Y": "a"}.get(part, part)
+            tokens = scorer.piece_ids(text.rstrip(), lead_of(before))
             if part == "Y":
-                gap = len(line)
-                line.append(mask)
-            elif part == "X":
-                line += scorer.piece_ids(subject, lead_of(before))
-            else:
-                tokens = scorer.token_ids(part.rstrip())
+                gap, tokens = len(line), (scorer.tokenizer.mask_token_id,)
+            elif part != "X":
                 own[-1] += range(len(line), len(line) + len(tokens))
-                line += tokens
-        lines.append(line + enclosed[at + 1 :])
+            line += tokens
+            before += text
+        lines.append([*line, *end])
         gaps.append(gap)
     places = np.array(own, dtype=np.int64).reshape(len(subjects), -1)
     return PromptRows(*scorer.padded(lines), scorer.tensor(gaps), scorer.tensor(places))

@@ -9,7 +9,7 @@ from simtown.probes.scorers import open_scorer
 from tests.probes.tiny import CAUSAL, CLOSE, SENTENCES
 
 CONTEXTS = ["the [BLANK] is yellow.", "[BLANK] is a colour", "a car stands behind the [BLANK]"]
-CONTEXTS += ["the [BLANK] is not seen"]
+CONTEXTS += ["the [BLANK] is not seen", 'it is "[BLANK]" .', "([BLANK])", "a red,[BLANK]"]
 TARGETS = ["banana", "turquoise bus", "bus", ["red", "the"], ["yellow", "worn-out bus", "yellow"]]
 TEXTS = [*SENTENCES, "bus", SENTENCES[0]]
 
@@ -30,10 +30,10 @@ class Naive:
         return [logprobs[i, token] for i, token in enumerate(ids[1:])]
 
     def target(self, context, target, policy):
-        begin, logprobs = context.split("[BLANK]")[0].rstrip(), {}
-        start = self.tokens(begin)
+        begin, logprobs = context.split("[BLANK]")[0], {}
+        start = self.tokens(begin.rstrip())
         for word in [target] if isinstance(target, str) else target:
-            pieces = self.tokens(f"{begin} {word}" if begin else word)[len(start) :]
+            pieces = self.tokens(begin + word)[len(start) :]
             pieces = pieces[:1] if policy == "first" else pieces
             if policy != "drop" or len(pieces) == 1:
                 logprobs[tuple(pieces)] = sum(self.sequence(start + pieces)[len(start) - 1 :])

@@ -10,11 +10,11 @@ import torch
 import transformers
 
 from simtown.probes.scorers import open_scorer
-from simtown.probes.scorers.huggingface import Query
 from tests.probes.tiny import CLOSE, MASKED, MIXING
 
 CONTEXTS = ["the [BLANK] is yellow.", "[BLANK] is a colour"]
 CONTEXTS += ["a car stands behind the [BLANK] bus of the town.", CONTEXTS[0]]
+CONTEXTS += ['it is "[BLANK]".', "([BLANK])", "a red-[BLANK], green coat"]
 TARGETS = ["banana", "turquoise", "unhappiest", ["red", "the"], ["yellowish", "yellow", "yellow"]]
 TEXTS = ["the banana is yellow.", "he bought a turquoise, worn-out coat.", "bus", "the banana is yellow."]
 
@@ -30,14 +30,14 @@ class Naive:
         with torch.no_grad():
             return torch.log_softmax(self.model(torch.tensor([ids])).logits[0].double(), -1).numpy()
 
-    def pieces(self, word, first):
-        """Byte-level pieces of a word behind a space have the space in them; WordPiece's do not."""
-        return self.tokenizer(word if first else " " + word, add_special_tokens=False)["input_ids"]
-
     def word(self, context, word, policy):
-        mask, hole = self.tokenizer.mask_token_id, context.replace("[BLANK]", self.tokenizer.mask_token)
-        ids = self.tokenizer(hole)["input_ids"]
-        at, pieces = ids.index(mask), self.pieces(word, context.startswith("[BLANK]"))
+        """Of the whole sentence, what lies in the word or is the space before it."""
+        mask, begin = self.tokenizer.mask_token_id, context.index("[BLANK]")
+        encoded = self.tokenizer(context.replace("[BLANK]", word), return_offsets_mapping=True)
+        ids, spans = encoded["input_ids"], encoded["offset_mapping"]
+        within = [i for i, (a, b) in enumerate(spans) if a < begin + len(word) and b > begin]
+        at, pieces = within[0], ids[within[0] : within[-1] + 1]
+        ids[at : at + len(pieces)] = [mask]
         if policy == "first":
             pieces = pieces[:1]
         if policy == "drop" and len(pieces) > 1:
@@ -92,14 +92,6 @@ def test_texts_as_a_loop_finds_them(path, variant):
         np.testing.assert_allclose(of_text.logprobs, naive.sequence(text, variant), **CLOSE)
 
 
-def test_probabilities_of_the_whole_vocabulary_sum_to_one(path):
-    tokenizer = transformers.AutoTokenizer.from_pretrained(path)
-    ids = tokenizer(f"the {tokenizer.mask_token} is yellow.")["input_ids"]
-    query = Query(tuple(ids), ids.index(tokenizer.mask_token_id), range(len(tokenizer)))
-    (logprobs,) = open_scorer(f"hf:{path}").uncached().query_logprobs([query])
-    assert np.exp(logprobs).sum() == pytest.approx(1, abs=1e-4)
-
-
 def test_batches_budgets_order_and_company_change_nothing(path):
     in_one_batch, alone = (open_scorer(f"hf:{path}", tokens=tokens) for tokens in (4096, 1))
     scorer = open_scorer(f"hf:{path}").uncached()
@@ -119,21 +111,15 @@ def test_unknown_words_have_no_probability(model, kind, word):
     assert either == pytest.approx(bus)
 
 
-@pytest.mark.parametrize("takes_the_space", [True, False])
-def test_what_stands_around_a_gap_is_what_stands_around_the_word(path, takes_the_space, tmp_path):
-    """Also by a tokenizer whose mask leaves the space before it alone."""
+def test_a_tokenizer_whose_mask_leaves_the_space_before_it_alone_changes_nothing(path, tmp_path):
     copy = Path(shutil.copytree(path, tmp_path / "copy"))
     settings = json.loads((copy / "tokenizer.json").read_text())
     for token in settings["added_tokens"]:
         if "mask" in token["content"].lower():
-            token["lstrip"] = takes_the_space
+            token["lstrip"] = not token["lstrip"]
     (copy / "tokenizer.json").write_text(json.dumps(settings))
-    scorer = open_scorer(f"hf:{copy}").uncached()
-    for sentence, word in (("the banana is yellow.", "yellow"), ("a car stands behind the bus .", "behind")):
-        ((before, after),) = scorer._gaps([sentence.replace(word, "[BLANK]")])
-        assert [*before, *scorer.spelling(word), *after] == scorer.tokenizer(sentence)["input_ids"]
-    usual = open_scorer(f"hf:{path}").class_logprobs(CONTEXTS, TARGETS)
-    np.testing.assert_allclose(scorer.class_logprobs(CONTEXTS, TARGETS), usual, **CLOSE)
+    other, usual = (open_scorer(f"hf:{p}").class_logprobs(CONTEXTS, TARGETS) for p in (copy, path))
+    np.testing.assert_allclose(other, usual, **CLOSE)
 
 
 BAD = [(context, "red") for context in ("no gap", "[BLANK] [BLANK]", "the [MASK] is [BLANK]")]
@@ -152,7 +138,7 @@ def test_a_text_as_long_as_the_model_is_read_and_a_longer_one_refused(path, tmp_
     settings = json.loads((copy / "tokenizer_config.json").read_text())
     (copy / "tokenizer_config.json").write_text(json.dumps(settings | {"model_max_length": 10**30}))
     scorer, naive = open_scorer(f"hf:{copy}"), Naive(path)
-    most = {"roberta": 38, "distilbert": 512}.get(naive.model.config.model_type, 40)
+    most = {"roberta": 38, "xlm-roberta": 38, "distilbert": 512}.get(naive.model.config.model_type, 40)
     with torch.no_grad(), pytest.raises((IndexError, RuntimeError)):
         naive.model(torch.full((1, most + 1), 5))
     longest = " ".join(["the"] * (most - 2))
