@@ -56,16 +56,16 @@ def test_large_pictures(width, height):
     assert different(streets(7), width, height) == []
 
 
-FILL, SLOPE = "fill(block, window, queue);", "row_slope(scene.view, y) * 1.9f"
-ROW = "(int)(2.0f * fmaxf(low, 0.0f)) + 2"
+FILL, SLOPE = "fill(block, window, queue);", "row_slope(view, y) * 1.9f"
+ROW = "(int)(2.0f * low) + 2"
 #: What is wrong, in which kernel, what stands there, and what is planted in its place.
 FAULTS = {
     "a barrier left out": ("draw", f"{FILL}\n    __syncthreads();", FILL),
     "a wrong shuffle": ("draw", "__shfl_down_sync(ALL, t0.b, 1)", "__shfl_down_sync(ALL, t0.b, 2)"),
     "an index off by one": ("arrange", "int k = me; k <= job.slots;", "int k = me; k < job.slots;"),
     "an index behind an array": ("draw", "boxes + i)", "boxes + i + 1)"),
-    "a clamp of colours left out": ("setup", f"__saturatef({SLOPE})", SLOPE),
-    "a clamp of rows left out": ("setup", f"min({ROW}, height)", ROW),
+    "a clamp of colours left out": ("setup", f"clamped({SLOPE})", SLOPE),
+    "a clamp of rows left out": ("setup", f"least({ROW}, height)", ROW),
     "a race": ("arrange", "atomicAdd(used, __popc(mask));", "*used, *used += __popc(mask);"),
     "a race within a warp": ("overlay", "    __syncwarp();\n    return count;", "    return count;"),
 }
