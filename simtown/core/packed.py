@@ -22,7 +22,7 @@ _UNPACKING = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.Ba
 
 
 class PackedFile:
-    """The unpacked bytes of a file, or of the only JSON or text file in a zip archive.
+    """The unpacked bytes of a file, or of the only .json, .txt or .vec file in a zip archive.
 
     The first bytes of the file say how it is packed, not its name. Use it as a context manager.
 
@@ -60,7 +60,7 @@ class PackedFile:
             return self._disk
         try:
             archive = zipfile.ZipFile(self._disk)
-            names = [name for name in archive.namelist() if name.lower().endswith((".json", ".txt"))]
+            names = [name for name in archive.namelist() if name.lower().endswith((".json", ".txt", ".vec"))]
             names = [name for name in names if not name.startswith("__MACOSX/")]
             if len(names) == 1:
                 return archive.open(names[0])
@@ -68,7 +68,7 @@ class PackedFile:
             raise DamagedError(f"{self.path} is a broken zip archive ({error}): fetch it again") from error
         listed = ", ".join(names[:5]) or "none"
         remedy = "unpack it and give the file you mean"
-        raise ValueError(f"{self.path} must hold one .json file, not {listed}: {remedy}")
+        raise ValueError(f"{self.path} must hold one .json, .txt or .vec file, not {listed}: {remedy}")
 
     def __enter__(self) -> PackedFile:
         return self
@@ -97,13 +97,16 @@ class PackedFile:
         self.offset = 0
 
     def lines(self) -> Iterator[str]:
-        """Lines of text without their ends. Raises DamagedError at bytes that are not UTF-8."""
+        """Lines of text without their ends and a byte order mark. Raises DamagedError if one is not UTF-8."""
         number = 0
         try:
             for line in self._content:
-                text = line.decode("utf-8")
+                text = line.decode("utf-8" if number else "utf-8-sig")
                 self.offset += len(line)
                 number += 1
                 yield text.rstrip("\r\n")
-        except (*_UNPACKING, UnicodeDecodeError) as error:
+        except UnicodeDecodeError as error:
+            problem = f"{self.path} line {number + 1:,} is not UTF-8 (byte 0x{error.object[error.start]:02x})"
+            raise DamagedError(f"{problem}: convert it, such as by iconv -f latin1 -t utf-8") from error
+        except _UNPACKING as error:
             raise DamagedError(f"{self.path} is damaged after line {number:,} ({error})") from error

@@ -41,6 +41,8 @@ _QUERY = re.compile(r"(\b[a-z][a-z0-9+.-]*:/{1,2}[^\s?#'\"]+)[?#][^\s'\"]*", re.
 _FORMULA = tuple("=+-@＝＋－＠")
 #: A number with what may stand around it in a table: an error, an interval, a unit.
 _NUMBER = re.compile(r"[+-]?[\d.,]+(e[+-]?\d+)?([ ±\d.,%;\[\]+-]|to)*", re.ASCII)
+#: What begins a file that Git LFS has not fetched.
+_POINTER = b"version https://git-lfs"
 _LATEX = {
     **{sign: f"\\{sign}" for sign in "{}&%$#_"},
     "\\": r"\textbackslash{}",
@@ -106,7 +108,7 @@ def open_regular(path: Path, follow: bool = True, writable: bool = False) -> Bin
         writable: whether it is opened for writing in place, too.
 
     Raises:
-        RefusedError: it is a directory, a device, a pipe, or a link that is not followed.
+        RefusedError: a directory, a device, a pipe, a pointer of Git LFS, or a link that is not followed.
         OSError: it cannot be opened.
     """
     try:
@@ -119,6 +121,9 @@ def open_regular(path: Path, follow: bool = True, writable: bool = False) -> Bin
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
         raise RefusedError(f"{path} is not a regular file")
+    if os.pread(handle, len(_POINTER), 0) == _POINTER:
+        os.close(handle)
+        raise RefusedError(f"{path} is a pointer of Git LFS: fetch the file itself, with git lfs pull")
     return os.fdopen(handle, "r+b" if writable else "rb")
 
 
@@ -142,7 +147,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     """The content of a TOML file. Raises ValueError (RefusedError is one) or OSError."""
     import tomllib
 
-    return tomllib.loads(read_text(path))
+    return tomllib.loads(read_text(path, encoding="utf-8-sig"))
 
 
 def load_array(path: Path, follow: bool = True, mmap_mode: Literal["r", "r+"] | None = None) -> np.ndarray:

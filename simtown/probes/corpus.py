@@ -7,12 +7,14 @@ Read from region_descriptions.json in any release and packing, or from a text fi
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 
 from simtown.core.packed import PackedFile
+from simtown.visualgenome.clean import folded
 from simtown.visualgenome.records import Regions
 from simtown.visualgenome.stream import Records
 
@@ -30,7 +32,7 @@ def tokenise(phrase: str, *, punctuation: bool = False) -> list[str]:
     >>> tokenise("Stop!", punctuation=True)
     ['stop', '!']
     """
-    tokens = TOKEN.findall(phrase.lower().replace("’", "'"))
+    tokens = TOKEN.findall(folded(phrase))
     return tokens if punctuation else [token for token in tokens if is_word(token)]
 
 
@@ -40,7 +42,7 @@ def is_word(token: str) -> bool:
 
 
 class Corpus:
-    """The phrases of a file, in its order, without empty ones; it can be iterated again.
+    """The phrases of a file, in its order and in Unicode's NFC, without empty ones; it can be iterated again.
 
     :meth:`sentences` gives them as tokens.
 
@@ -66,7 +68,7 @@ class Corpus:
     def __iter__(self) -> Iterator[str]:
         for phrase in self._raw():
             if phrase := " ".join(phrase.split()):
-                yield phrase
+                yield unicodedata.normalize("NFC", phrase)
 
     def _raw(self) -> Iterator[str]:
         self.bad = 0

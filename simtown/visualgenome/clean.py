@@ -25,6 +25,7 @@ says why these.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, partial
@@ -99,9 +100,14 @@ def _remembered(functions: Sequence[Callable[[str], str]]) -> Callable[[str], st
     return through
 
 
+def folded(text: str) -> str:
+    """Lower case, composed letters (NFC), straight apostrophes: what every pattern of words expects."""
+    return unicodedata.normalize("NFC", text.lower()).replace("’", "'")
+
+
 def plain(text: str) -> str:
     """Lower case, single spaces, no punctuation but inside words: what every step expects."""
-    return " ".join(_WORD.findall(text.lower().replace("’", "'")))
+    return " ".join(_WORD.findall(folded(text)))
 
 
 def word_counts(strings: Iterable[tuple[str, int]]) -> Counter[str]:

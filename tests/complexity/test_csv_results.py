@@ -67,22 +67,18 @@ def test_counts_alone_have_binomial_intervals(table):
     assert all(np.isfinite(curve.samples["isotonic"][:, 0]).all() for curve in found.curves)
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("group,size,seed,correct,total,height\nm,1,0,1,1,1\n", "height"),
-        (HEAD, "no results"),
-        (HEAD + "m,100,0,60\n", "line 2 has 4 cells"),
-        (HEAD + "m,100,0,60,100\n\nm,1e3,0,60,100\n", "line 4, column size: '1e3'"),
-        (HEAD + "m,100,-1,60,100\n", "line 2, column seed: '-1'"),
-        (HEAD + "m,100,0,101,100\n", "line 2, column correct: 101"),
-        (HEAD + ",100,0,60,100\n", "line 2, column group"),
-        (HEAD + "m,100,0,60,100\nm,100,0,61,100\n", "line 3: the same group, seed, size as in .*line 2"),
-        (HEAD.replace("\n", ",world\n") + "m,100,0,60,100,big\n", "line 2, column world: 'big'"),
-    ],
-)
-def test_a_wrong_table_is_refused_by_its_line_and_column(text, words, table):
-    with pytest.raises(ValueError, match=words):
+WRONG = {"": "no results", "m,100,0,60": "line 2 has 4 cells", ",100,0,60,100": "line 2, column group"}
+WRONG |= {"m,100,-1,60,100": "line 2, column seed: '-1'", "m,100,0,101,100": "line 2, column correct: 101"}
+WRONG |= {"m,100,0,60,100\n\nm,1e3,0,60,100": "line 4, column size: '1e3'"}
+WRONG |= {"m,100,0,60,100\nm,100,0,61,100": "line 3: the same group, seed, size as in .*line 2"}
+WRONG_TABLES = {HEAD + rows: words for rows, words in WRONG.items()}
+WRONG_TABLES[HEAD.replace("\n", ",height\nm,1,0,1,1,1\n")] = "height"
+WRONG_TABLES[HEAD.replace("\n", ",world\nm,100,0,60,100,big\n")] = "line 2, column world: 'big'"
+
+
+@pytest.mark.parametrize("text", WRONG_TABLES)
+def test_a_wrong_table_is_refused_by_its_line_and_column(text, table):
+    with pytest.raises(ValueError, match=WRONG_TABLES[text]):
         read_csv(table(text))
 
 

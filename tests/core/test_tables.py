@@ -41,12 +41,12 @@ def test_every_row_comes_back_from_csv(rows):
     assert [[cell.lstrip("'") for cell in row] for row in found[1:]] == expected
 
 
-HEAD, ROWS = "name,n\n", [("line 2", {"name": "a, b", "n": "1"}), ("line 4", {"name": "c", "n": "2"})]
+HEAD, NAMES = "name,n\n", ["#1", "# a", "b\n# c", "d\u2028e"]
+ROWS = [("line 2", {"name": "a, b", "n": "1"}), ("line 4", {"name": "c", "n": "2"})]
 READ = {'name,n\n"a, b",1\n\nc,2\n': ROWS, '\ufeffname, n ,\r\n "a, b", 1 ,\r\n,,\r\nc,2': ROWS}
 READ |= {'name,n\r"a, b",1\r# a "comment"\rc,2\r': ROWS, HEAD: [], "# x\n" + HEAD + "#\n\n": []}
-READ[HEAD + '#1,9\n"# a",8\n"b\n# c",7\nd\u2028e,6\n'] = [
-    (f"line {line}", {"name": name, "n": n})
-    for line, name, n in ((2, "#1", "9"), (3, "# a", "8"), (4, "b\n# c", "7"), (6, "d\u2028e", "6"))
+READ[HEAD + '#1,9\n"# a",9\n"b\n# c",9\nd\u2028e,9\n'] = [
+    (f"line {i}", {"name": name, "n": "9"}) for i, name in zip((2, 3, 4, 6), NAMES, strict=True)
 ]
 WRONG = {"": "t.csv has no column 'name'", "name;n\na;1\n": "line 1 has no column 'name'.*commas between"}
 WRONG |= {"n,name,n\n": "line 1 has the column 'n' twice", HEAD + "\na,1,5\n": "line 3 has 3 cells for 2"}

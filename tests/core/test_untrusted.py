@@ -25,6 +25,8 @@ def test_only_regular_files_are_opened(tmp_path):
     for place, follow in ((link, False), (pipe, True), (tmp_path, True), (Path("/dev/zero"), True)):
         with pytest.raises(RefusedError, match=place.name):
             untrusted.read_bytes(place, follow)
+    regular.write_text("\ufeffa = 1")
+    assert untrusted.read_toml(regular) == {"a": 1}
     with pytest.raises(FileNotFoundError):
         untrusted.read_bytes(tmp_path / "absent")
 

@@ -58,25 +58,19 @@ def test_a_table_of_ones_own(text, tmp_path):
     assert {PAINTS[i]: table[i] for i in np.flatnonzero(table)} == {"red": 0.75, "blue": 0.25}
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (b"", ["no column 'paint'"]),
-        (b"paint,weight\nsky blue,1\n", ["unknown paint 'sky blue'", "sky"]),
-        (b"paint,weight\nzzz,1\n", ["unknown paint 'zzz'", "the paints are white"]),
-        (b"paint,weight\nred,1\nred,2\n", ["red twice"]),
-        *(
-            (f"paint,weight\nred,{n}\n".encode(), ["red", repr(n)])
-            for n in ("many", "", "-1", "nan", "1e308")
-        ),
-        (b"paint,weight\nwhite,34,5\n", ["line 2 has 3 cells for 2 columns"]),
-        (b"paint,weight\nred,0\n", ["above 0"]),
-        (b"paint,weight\n", ["above 0"]),
-    ],
-)
-def test_what_is_no_table_of_paints(content, words, tmp_path, cli):
-    path = tmp_path / "paints.csv"
-    path.write_bytes(content)
+BAD = {
+    "sky blue,1": ["unknown paint 'sky blue'", "sky"],
+    "zzz,1": ["unknown paint 'zzz'", "the paints are white"],
+}
+BAD |= {"red,1\nred,2": ["red twice"], "white,34,5": ["line 2 has 3 cells for 2 columns"]}
+BAD |= {f"red,{n}": ["red", repr(n)] for n in ("many", "", "-1", "nan", "1e308")}
+BAD |= {"red,0": ["above 0"], "": ["above 0"]}
+
+
+@pytest.mark.parametrize("rows", BAD)
+def test_what_is_no_table_of_paints(rows, tmp_path, cli):
+    path, words = tmp_path / "paints.csv", BAD[rows]
+    path.write_text(f"paint,weight\n{rows}\n")
     cli("generate", "--n", 2, "--paint", path, "--out", tmp_path / "town").refuses("paints.csv", *words)
     assert not (tmp_path / "town").exists()
 

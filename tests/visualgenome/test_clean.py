@@ -14,7 +14,7 @@ quick = settings(max_examples=80)
 PLAIN = {"  ON  Top\tof ": "on top of", "man’s": "man's", "t-shirt.": "t-shirt", "1/2 cup!": "1/2 cup"}
 
 
-@pytest.mark.parametrize(("raw", "text"), [*PLAIN.items(), ("?!", ""), ("", ""), ("Ünder", "ünder")])
+@pytest.mark.parametrize(("raw", "text"), [*PLAIN.items(), ("?!", ""), ("", ""), ("U\u0308nder", "ünder")])
 def test_plain(raw, text):
     assert plain(raw) == text
 

@@ -60,27 +60,22 @@ def test_records_are_those_of_json_whatever_the_block(tmp_path_factory, records,
     assert (found.good, found.bad, found.read) == (len(records), 0, path.stat().st_size)
 
 
-def test_a_byte_order_mark_is_no_damage(tmp_path):
-    assert list(Records(put(tmp_path, b"\xef\xbb\xbf" + b'[{"a": 1}]'), dict)) == [{"a": 1}]
-
-
 def pack(path, content):
-    if path.suffix == ".gz":
-        path.write_bytes(gzip.compress(content))
-    elif path.suffix == ".xz":
-        path.write_bytes(lzma.compress(content))
-    elif path.suffix == ".zip":
+    if path.suffix == ".zip":
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr("__MACOSX/x.json", b"")
             archive.writestr("relationships.json", content)
     else:
-        path.write_bytes(content)
+        path.write_bytes({".gz": gzip.compress, ".xz": lzma.compress}.get(path.suffix, bytes)(content))
     return path
 
 
 @pytest.mark.parametrize("packing", ["", ".gz", ".xz", ".zip"])
 def test_the_first_bytes_say_how_a_file_is_packed(tmp_path, packing):
-    path = pack(tmp_path / f"file.json{packing}", text([{"k": [i]} for i in range(100)]).encode())
+    """Behind a byte order mark, too."""
+    path = pack(
+        tmp_path / f"file.json{packing}", ("\ufeff" + text([{"k": [i]} for i in range(100)])).encode()
+    )
     path = path.rename(tmp_path / "no-ending")
     assert [r.k for r in Records(path, Keyed)] == [[i] for i in range(100)]
 
@@ -90,7 +85,7 @@ def test_an_archive_of_several_files_is_refused(tmp_path):
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("a.json", "[]")
         archive.writestr("b.json", "[]")
-    with pytest.raises(ValueError, match=r"one \.json file, not a\.json, b\.json"):
+    with pytest.raises(ValueError, match=r"one \.json, \.txt or \.vec file, not a\.json, b\.json"):
         list(Records(path, dict))
 
 
@@ -187,5 +182,5 @@ def test_lines(tmp_path, monkeypatch):
     with PackedFile(path) as file:
         assert list(file.lines()) == ["a", "", "länger", "last"]
     path.write_bytes(b"a\n\xff\n")
-    with PackedFile(path) as file, pytest.raises(DamagedError, match="after line 1"):
+    with PackedFile(path) as file, pytest.raises(DamagedError, match="line 2 is not UTF-8"):
         list(file.lines())

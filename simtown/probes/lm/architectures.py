@@ -68,8 +68,8 @@ class Architecture:
 def _words(phrases: Iterable[str], size: int) -> PreTrainedTokenizerFast:
     """Words in lower case and marks of punctuation, cut as :func:`simtown.probes.corpus.tokenise` does."""
     tokenizer = Tokenizer(tk.models.WordLevel(unk_token="<unk>"))
-    lower, straight = tk.normalizers.Lowercase(), tk.normalizers.Replace("’", "'")
-    tokenizer.normalizer = tk.normalizers.Sequence([lower, straight])
+    folding = tk.normalizers.Lowercase(), tk.normalizers.NFC(), tk.normalizers.Replace("’", "'")
+    tokenizer.normalizer = tk.normalizers.Sequence(list(folding))
     tokenizer.pre_tokenizer = tk.pre_tokenizers.Split(Regex(TOKEN.pattern), behavior="removed", invert=True)
     special = ["<pad>", "<unk>", "<s>", "</s>"]
     trainer = tk.trainers.WordLevelTrainer(vocab_size=size, special_tokens=special, show_progress=False)
@@ -80,7 +80,7 @@ def _words(phrases: Iterable[str], size: int) -> PreTrainedTokenizerFast:
 def _pieces(phrases: Iterable[str], size: int) -> PreTrainedTokenizerFast:
     """Byte pairs in lower case, as of GPT-2 and RoBERTa: unlike WordPiece's, training repeats exactly."""
     tokenizer = Tokenizer(tk.models.BPE())
-    tokenizer.normalizer = tk.normalizers.Lowercase()
+    tokenizer.normalizer = tk.normalizers.Sequence([tk.normalizers.Lowercase(), tk.normalizers.NFC()])
     tokenizer.pre_tokenizer = tk.pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = tk.decoders.ByteLevel()
     # It takes the space before it along, as a word's first piece does. The trainer has to know:

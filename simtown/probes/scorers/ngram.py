@@ -16,6 +16,7 @@ from simtown.probes.scorers.base import Ability, Scorer, TokenScores
 from simtown.probes.scorers.batching import distinct
 from simtown.probes.scorers.gap import split_at_blank, words_of
 from simtown.probes.scorers.spelling import Policy, Tokens, spell
+from simtown.visualgenome.clean import folded
 
 #: Token numbers: begins a sentence, ends it, and stands for a word that the corpus has not.
 START, END, UNKNOWN = 0, 1, 2
@@ -105,7 +106,7 @@ class NGram(Scorer):
 
     def _tokens(self, text: str) -> tuple[list[int], np.ndarray]:
         """START and the token numbers of a text, and the words to which these belong."""
-        text = text.lower().replace("’", "'")
+        text = folded(text)
         matches = list(TOKEN.finditer(text))
         tokens = [START, *(self._numbers.get(match[0], UNKNOWN) for match in matches)]
         return tokens, words_of(text, [match.span() for match in matches])

@@ -5,6 +5,7 @@ A file is text (plain or packed, with or without word2vec's first line), or .npy
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -12,7 +13,9 @@ import numpy as np
 
 from simtown.core.files import DamagedError
 from simtown.core.packed import PackedFile
+from simtown.core.untrusted import load_array
 from simtown.probes.bars import metered
+from simtown.probes.release_files import parsing
 from simtown.probes.scorers.base import Ability, Scorer
 
 
@@ -31,7 +34,7 @@ class Vectors(Scorer):
         self.name, self._matrix = name, matrix
         self._rows: dict[str, int] = {}
         for row, word in enumerate(words):
-            self._rows.setdefault(word, row)
+            self._rows.setdefault(unicodedata.normalize("NFC", word), row)
 
     @classmethod
     def read(cls, name: str, path: Path, *, progress: bool = False) -> Vectors:
@@ -41,6 +44,7 @@ class Vectors(Scorer):
         Raises:
             FileNotFoundError: no such file, or no words beside the .npy.
             DamagedError: a line or a shape is wrong; the message names it.
+            ValueError: the file is not text.
         """
         if not path.is_file():
             raise FileNotFoundError(f"{path} is not there: give a file of word vectors")
@@ -49,6 +53,7 @@ class Vectors(Scorer):
 
     def word_vector(self, word: str) -> np.ndarray | None:
         """The vector of the word as it is written, or else in lower case."""
+        word = unicodedata.normalize("NFC", word)
         row = self._rows.get(word, self._rows.get(word.lower()))
         return None if row is None else np.array(self._matrix[row], dtype=np.float32)
 
@@ -58,8 +63,10 @@ def _read_npy(path: Path) -> tuple[list[str], np.ndarray]:
     if beside is None:
         words_file = path.with_suffix(".vocab")
         raise FileNotFoundError(f"{path} needs a file of its words beside it, one a line: {words_file}")
-    words = beside.read_text(encoding="utf-8").removesuffix("\n").split("\n")
-    matrix = np.load(path, mmap_mode="r", allow_pickle=False)
+    with PackedFile(beside) as file:
+        words = list(file.lines())
+    with parsing(path):
+        matrix = load_array(path, mmap_mode="r")
     if matrix.ndim != 2 or len(matrix) != len(words) or matrix.dtype.kind != "f":
         expected = f"{len(words):,} rows of floats, as {beside} has words"
         raise DamagedError(f"{path} must hold {expected}, not {matrix.shape} {matrix.dtype}")
@@ -70,6 +77,10 @@ def _read_text(path: Path, progress: bool) -> tuple[list[str], np.ndarray]:
     """A word and its numbers a line, separated by single spaces; GloVe-840B has words with spaces."""
     words: list[str] = []
     with PackedFile(path) as file, metered(f"{path.name}, kB", file.size // 1000, progress) as report:
+        if b"\0" in file.read(1 << 16):
+            remedy = "save the vectors as text, such as by gensim's save_word2vec_format with binary=False"
+            raise ValueError(f"{path} is binary, as word2vec's .bin is: {remedy}")
+        file.restart()
         first = next(file.lines(), "").split()
         dimension = len(first) - 1
         skipped = int(dimension == 1 and all(map(str.isdigit, first)))  # word2vec: words, numbers
@@ -90,7 +101,7 @@ def _read_text(path: Path, progress: bool) -> tuple[list[str], np.ndarray]:
                 if len(row) != dimension or not dimension or not np.isfinite(row).all():
                     expected = f"expected a word and {dimension or 'some'} numbers"
                     raise DamagedError(f"{path} line {number}: {expected}, not '{line[:40]}…'")
-                words.append(word)
+                words.append(word.strip(" \t") or word)
                 yield row
                 report(file.position // 1000 - reported)
                 reported = file.position // 1000

@@ -154,6 +154,7 @@ def test_phrases_are_held_out_by_their_letters():
 def test_a_mask_stands_where_a_word_stood(run_of):
     """Written in a text as in training, and after the tokenizer was saved."""
     tokenizer = load_tokenizer(run_of("bert-mini")[0])
+    assert tokenizer.tokenize("ble\u0301u") == tokenizer.tokenize("bl\u00e9u")
     words = ["the", "sky", "is", "blue", "here"]
     whole = tokenizer(" ".join(words))
     for i, word in enumerate(words):

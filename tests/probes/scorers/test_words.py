@@ -41,14 +41,22 @@ def test_vectors_of_every_format(tmp_path, name):
         scorer.embed(["bus"])
 
 
-MALFORMED = [(text, "line 2") for text in ("a 1 2 3\nb 1 2\n", "a 1 2 3\nb 1 x 3\n", "a 1 2\n\n")]
-MALFORMED += [("", "v.txt"), ("word\n", "line 1")]
+@pytest.mark.parametrize("text", ["\ufeffcafe\u0301 1 2", "\ufeff1 2\r\ncafé 1 2\r\n", "b 3 4\n  café 1 2\n"])
+def test_vectors_that_other_programs_wrote(tmp_path, text):
+    (tmp_path / "v.txt").write_bytes(text.encode())
+    vectors = open_scorer(f"glove:{tmp_path / 'v.txt'}")
+    assert [vectors.word_vector(word).tolist() for word in ("café", "cafe\u0301")] == [[1, 2]] * 2
 
 
-@pytest.mark.parametrize(("text", "named"), MALFORMED)
-def test_malformed_vectors_are_named_by_line(tmp_path, text, named):
-    (tmp_path / "v.txt").write_text(text)
-    with pytest.raises(DamagedError, match=named):
+MALFORMED = [(text, "txt line 2") for text in (b"a 1 2 3\nb 1 2\n", b"a 1 2 3\nb 1 x 3\n", b"a 1 2\n\n")]
+MALFORMED += [(b"", "v.txt"), (b"word\n", "line 1"), (b"a 1\ncaf\xe9 1\n", "line 2 is not UTF-8")]
+MALFORMED += [(b"1 1\nbus \0\0\x80?\n", "v.txt is binary"), (b"version https://git-lfs", "of Git LFS")]
+
+
+@pytest.mark.parametrize(("content", "named"), MALFORMED)
+def test_malformed_vectors_are_named_by_line(tmp_path, content, named):
+    (tmp_path / "v.txt").write_bytes(content)
+    with pytest.raises((DamagedError, ValueError), match=named):
         open_scorer(f"glove:{tmp_path / 'v.txt'}")
 
 
@@ -99,9 +107,9 @@ def test_probabilities_behind_any_history_sum_to_one(corpus, order):
 
 
 def test_a_corpus_becomes_a_trigram_model(tmp_path):
-    (tmp_path / "c.txt").write_text("The sky is blue\nthe grass is green\nThe sky is blue!\n")
+    (tmp_path / "c.txt").write_text("The sky is bléu\nthe grass is green\nThe sky is bléu!\n")
     scorer = open_scorer(f"ngram:{tmp_path / 'c.txt'}")
-    blue, green = scorer.class_logprobs(["the sky is [BLANK]"], ["blue", "green"])[0]
+    blue, green = scorer.class_logprobs(["the sky is [BLANK]"], ["ble\u0301u", "green"])[0]
     assert blue > green
     with pytest.raises(UnableError):
         scorer.embed(["sky"])

@@ -50,9 +50,8 @@ def test_attributes_count_once_an_object_and_not_where_the_name_has_them():
 
 def test_threshold_is_of_cells_and_strict():
     counts = mining.ClassCounts(COLOR)
-    for n, subject in ((6, "car"), (5, "bus")):
-        for _ in range(n):
-            counts.add(subject, [0])
+    for subject in ["car"] * 6 + ["bus"] * 5:
+        counts.add(subject, [0])
     counts.add("car", [1])
     subjects, table = counts.kept(5)
     assert subjects == ["car"]
