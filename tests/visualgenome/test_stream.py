@@ -72,7 +72,6 @@ def pack(path, content):
 
 @pytest.mark.parametrize("packing", ["", ".gz", ".xz", ".zip"])
 def test_the_first_bytes_say_how_a_file_is_packed(tmp_path, packing):
-    """Behind a byte order mark, too."""
     path = pack(
         tmp_path / f"file.json{packing}", ("\ufeff" + text([{"k": [i]} for i in range(100)])).encode()
     )
