@@ -41,7 +41,7 @@ def kept(name: str, build: Callable[[], Mapping[str, np.ndarray]]) -> dict[str, 
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as temporary, temporary.open("wb") as new:
-            np.savez(new, **arrays)
+            np.savez(new, allow_pickle=False, **arrays)
         for old in path.parent.glob(f"{name}-*.npz"):
             if old != path:
                 old.unlink()
