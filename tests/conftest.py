@@ -2,6 +2,7 @@
 
 import atexit
 import contextlib
+import ctypes
 import functools
 import gc
 import hashlib
@@ -60,6 +61,9 @@ hypothesis.settings.load_profile("simtown")
 #: nothing waits for it to pass.
 HANGS = 1800
 
+#: glibc keeps freed memory, hundreds of megabytes in a worker, until it is asked; elsewhere nothing is.
+_TRIM = getattr(ctypes.CDLL(None), "malloc_trim", int)
+
 _HERE = Path(sys.executable).with_name("simtown")
 SIMTOWN = [str(_HERE)] if _HERE.exists() else [sys.executable, "-c", "from simtown.cli import main; main()"]
 
@@ -105,10 +109,11 @@ def pytest_collection(session):
 
 @pytest.fixture(scope="module", autouse=True)
 def frozen():
-    """So does what the tests of a module have imported and leave to others."""
+    """So does what the tests of a module leave to others; what they freed goes back to the system."""
     yield
     gc.collect()
     gc.freeze()
+    _TRIM(0)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

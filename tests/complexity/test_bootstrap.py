@@ -21,6 +21,7 @@ from simtown.complexity.bootstrap import (
 from simtown.complexity.curves import ABOVE, BELOW
 from simtown.complexity.estimate import estimate
 from simtown.complexity.finished_runs import Run
+from tests.complexity.simulated import SIZES, accuracy_of, exact, simulate
 
 
 def test_interval_ends_are_replicates_and_may_be_censored():
@@ -45,9 +46,7 @@ def covered(coverage, number, seeds, experiments):
 
 
 def test_intervals_over_seeds_cover_the_truth_and_those_over_items_do_not(coverage):
-    """Of 240 needs in 40 experiments; the same 40 each time. benchmarks/results/coverage.csv has more of
-    them, and the other scenarios.
-    """
+    """Of 240 needs in 40 experiments, the same each time; benchmarks/results/coverage.csv has more."""
     five = covered(coverage, 0, 5, 40)
     assert min(five.values()) > 0.85
     assert covered(coverage, 0, 1, 15)["need"] < 0.75
@@ -121,10 +120,8 @@ def test_runs_of_one_data_set_are_drawn_together():
     assert apart.high[0] - apart.low[0] < 0.8 * (five.high[0] - five.low[0])
 
 
-def test_the_luck_of_items_counts_once(exact):
-    """Seeds that answer the very same items right leave only the luck of the items; independent answers leave
-    none that is shared.
-    """
+def test_the_luck_of_items_counts_once():
+    """Seeds that answer the same items right leave only the luck of the items; independent answers none."""
     same = [exact("pbn", 5, 500, 0.7, seed) for seed in range(5)]
     found = curve(same)
     assert found.high[0] - found.low[0] == pytest.approx(2 * 1.96 * np.sqrt(0.7 * 0.3 / 400), rel=0.1)
@@ -136,10 +133,8 @@ def test_the_luck_of_items_counts_once(exact):
     assert wide.high[0] - wide.low[0] == pytest.approx(students, rel=0.25)
 
 
-def test_seeds_are_drawn_together_for_all_models_and_worlds(exact):
-    """A second model that needs twice as many with every seed: their ratio is 2 in every replicate, however
-    far the seeds are apart.
-    """
+def test_seeds_are_drawn_together_for_all_models_and_worlds():
+    """A second model that needs twice as many with every seed: their ratio is 2 in every replicate."""
     shares = {500: (0.52, 0.55, 0.6), 1000: (0.6, 0.7, 0.8), 2000: (0.9, 0.92, 0.95)}
     worlds, models = (5, 15), {"pbn": 1, "cnn-lstm": 2}
     runs = [
@@ -159,7 +154,7 @@ def test_seeds_are_drawn_together_for_all_models_and_worlds(exact):
         assert (exponent.low, exponent.high) == pytest.approx((0, 0), abs=1e-9)
 
 
-def test_the_same_items_are_drawn_for_all_runs_of_a_test_set(exact):
+def test_the_same_items_are_drawn_for_all_runs_of_a_test_set():
     run = exact("pbn", 5, 500, 0.7)
     twin, stranger = replace(run, model="cnn-lstm"), replace(run, model="cnn-lstm", test_id="other")
     first, second, third = (a[:, 0] for a in resampled_accuracies([[run], [twin], [stranger]], 200, 0))
@@ -170,13 +165,13 @@ def test_the_same_items_are_drawn_for_all_runs_of_a_test_set(exact):
         assert accuracy[1:].std() == pytest.approx(np.sqrt(0.7 * 0.3 / 400), rel=0.2)
 
 
-def test_a_paired_ratio_is_narrower_than_an_unpaired_one(sizes, accuracy_of):
+def test_a_paired_ratio_is_narrower_than_an_unpaired_one():
     """Two models that fail on nearly the same items: most of the luck of the test set cancels."""
     rng = np.random.default_rng(0)
     hard = rng.normal(size=500)
     runs = []
     for model, middle in (("cnn-lstm", 2000.0), ("pbn", 1000.0)):
-        for n in sizes:
+        for n in SIZES:
             luck = np.sqrt(0.98) * hard + np.sqrt(0.02) * rng.normal(size=500)
             runs.append(Run(model, 5, False, int(n), 0, "t", luck < stats.norm.ppf(accuracy_of(n, middle))))
     unpaired = [replace(r, test_id="u") if r.model == "pbn" else r for r in runs]
@@ -189,7 +184,7 @@ def test_a_paired_ratio_is_narrower_than_an_unpaired_one(sizes, accuracy_of):
     assert "not paired" in estimate(unpaired, replicates=40).notes[0]
 
 
-def test_seeds_missing_at_the_large_sizes(simulate):
+def test_seeds_missing_at_the_large_sizes():
     runs = [r for r in simulate({("pbn", 5): 900.0}, seeds=3) if r.seed == 0 or r.train_size < 10000]
     found = estimate(runs, replicates=60)
     assert found.table()[0]["seeds"] == "1–3"

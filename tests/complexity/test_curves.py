@@ -8,6 +8,7 @@ from scipy import optimize
 from scipy.interpolate import PchipInterpolator
 
 from simtown.complexity.curves import ABOVE, BELOW, RULES, isotonic_fit
+from tests.complexity.simulated import SIZES
 
 quick = settings(max_examples=60)
 TARGETS = np.array([0.75, 0.85, 0.9, 0.95])
@@ -39,24 +40,24 @@ def test_the_isotonic_fit_is_scipys(curve):
     np.testing.assert_allclose(fit, optimize.isotonic_regression(accuracy[0], weights=weight).x, atol=1e-12)
 
 
-def test_isotonic_is_scipys_cubic_in_log_n(sizes):
+def test_isotonic_is_scipys_cubic_in_log_n():
     accuracy = np.array([0.5, 0.6, 0.8, 0.8, 0.9, 0.97])
-    cubic = PchipInterpolator(np.log(sizes), accuracy)
+    cubic = PchipInterpolator(np.log(SIZES), accuracy)
     targets = np.array([0.55, 0.7, 0.79, 0.85, 0.935])
-    found = RULES["isotonic"](sizes, accuracy[None], np.ones(6), targets)[:, 0]
+    found = RULES["isotonic"](SIZES, accuracy[None], np.ones(6), targets)[:, 0]
     for target, n in zip(targets, found, strict=True):
-        low, high = sizes[accuracy < target][-1], sizes[accuracy >= target][0]
+        low, high = SIZES[accuracy < target][-1], SIZES[accuracy >= target][0]
         assert n == pytest.approx(
             np.exp(optimize.brentq(lambda x, t=target: cubic(x) - t, np.log(low), np.log(high)))
         )
-    censored = RULES["isotonic"](sizes, accuracy[None], np.ones(6), np.array([0.5, 0.8, 0.98]))[:, 0]
+    censored = RULES["isotonic"](SIZES, accuracy[None], np.ones(6), np.array([0.5, 0.8, 0.98]))[:, 0]
     assert censored == pytest.approx([BELOW, 2000, ABOVE])
 
 
-def test_isotonic_of_two_sizes_is_a_straight_line_in_log_n(sizes):
-    found = RULES["isotonic"](sizes[:2], np.array([[0.5, 0.7]]), np.ones(2), np.array([0.6]))
+def test_isotonic_of_two_sizes_is_a_straight_line_in_log_n():
+    found = RULES["isotonic"](SIZES[:2], np.array([[0.5, 0.7]]), np.ones(2), np.array([0.6]))
     assert found[0, 0] == pytest.approx(np.sqrt(500 * 1000))
-    one = RULES["isotonic"](sizes[:1], np.array([[0.7]]), np.ones(1), np.array([0.6, 0.8]))
+    one = RULES["isotonic"](SIZES[:1], np.array([[0.7]]), np.ones(1), np.array([0.6, 0.8]))
     assert one[:, 0].tolist() == [BELOW, ABOVE]
 
 

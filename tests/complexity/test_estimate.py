@@ -10,9 +10,10 @@ import pytest
 from simtown.complexity.curves import ABOVE, BELOW
 from simtown.complexity.estimate import estimate
 from simtown.complexity.needs import Addition
+from tests.complexity.simulated import SIZES, exact, simulate
 
 
-def test_share_of_seeds_that_reached_the_target(exact):
+def test_share_of_seeds_that_reached_the_target():
     runs = [
         exact("pbn", 5, n, share, seed)
         for seed, top in enumerate((0.99, 0.99, 0.8))
@@ -23,7 +24,7 @@ def test_share_of_seeds_that_reached_the_target(exact):
     assert rows[0.75, "smallest"].seeds_reached == rows[0.75, "smallest"].seeds == 3
 
 
-def test_another_model_or_another_order_changes_nothing(simulate):
+def test_another_model_or_another_order_changes_nothing():
     both = simulate({("cnn-lstm", 5): 1200.0, ("pbn", 5): 700.0, ("pbn", 15): 900.0})
     shuffled = random.Random(0).sample(both, len(both))
     with warnings.catch_warnings():
@@ -37,9 +38,9 @@ def test_another_model_or_another_order_changes_nothing(simulate):
     assert repr(first.rows) != repr(estimate(both, replicates=60, seed=1).rows)
 
 
-def test_censored_on_both_sides(sizes, exact):
-    runs = [exact("pbn", 5, n, a) for n, a in zip(sizes, (0.96, 0.97, 0.98, 0.98, 0.98, 0.98), strict=True)]
-    runs += [exact("cnn-lstm", 5, n, a) for n, a in zip(sizes, (0.5, 0.5, 0.5, 0.5, 0.6, 0.7), strict=True)]
+def test_censored_on_both_sides():
+    runs = [exact("pbn", 5, n, a) for n, a in zip(SIZES, (0.96, 0.97, 0.98, 0.98, 0.98, 0.98), strict=True)]
+    runs += [exact("cnn-lstm", 5, n, a) for n, a in zip(SIZES, (0.5, 0.5, 0.5, 0.5, 0.6, 0.7), strict=True)]
     found = estimate(runs, replicates=100, targets=(0.65, 0.8, 0.9))
     for row in found.rows:
         if row.model == "pbn" or row.target > 0.65:
@@ -54,7 +55,7 @@ def test_censored_on_both_sides(sizes, exact):
     assert not found.notes
 
 
-def test_a_model_that_reaches_nothing_has_a_note_instead_of_exponents_and_ratios(exact, simulate):
+def test_a_model_that_reaches_nothing_has_a_note_instead_of_exponents_and_ratios():
     runs = simulate({("pbn", 5): 700.0, ("pbn", 15): 900.0, ("cnn-lstm", 5): 900.0, ("cnn-lstm", 15): 2000.0})
     stuck = [exact("question-only", k, n, 0.55, test=f"test-{k}") for k in (5, 15) for n in (500, 20000)]
     first, second = estimate(runs, replicates=40), estimate(runs + stuck, replicates=40)
@@ -66,7 +67,7 @@ def test_a_model_that_reaches_nothing_has_a_note_instead_of_exponents_and_ratios
     ]
 
 
-def test_a_model_may_reach_nothing_in_one_setting_only(exact):
+def test_a_model_may_reach_nothing_in_one_setting_only():
     cells = [(k, n, d) for k in (5, 60) for n in (500, 5000) for d in (False, True)]
     runs = [exact("pbn", k, n, 0.99 if n == 5000 else 0.5, test=f"{k}", distractor=d) for k, n, d in cells]
     shares = [0.9 if n == 5000 and not d else 0.5 for _, n, d in cells]
@@ -83,7 +84,7 @@ def test_a_model_may_reach_nothing_in_one_setting_only(exact):
     assert not any(x.distractor for x in found.ratios)
 
 
-def test_exponents_of_a_sweep(simulate):
+def test_exponents_of_a_sweep():
     needs = {("cnn-lstm", k): 900 * (k / 5) ** 0.8 for k in (5, 15, 31, 60)}
     needs |= {("pbn", k): 600 * (k / 5) ** 0.3 for k in (5, 15, 31, 60)}
     exponents = estimate(simulate(needs, items=1000), replicates=200, targets=(0.75,)).exponents
@@ -102,12 +103,12 @@ def test_exponents_of_a_sweep(simulate):
         *({"targets": (0.9, 0.90001)}, {"replicates": 5}),
     ],
 )
-def test_settings_that_make_no_sense(wrong, exact):
+def test_settings_that_make_no_sense(wrong):
     with pytest.raises(ValueError, match=r"targets must|replicates"):
         estimate([exact("pbn", 5, 500, 0.6)], **wrong)
 
 
-def grown(exact, needs, seeds=3, scatter=0.04):
+def grown(needs, seeds=3, scatter=0.04):
     """Runs whose N* at 0.7 is the need, the same share below or above it with every seed of a model; a need
     of None lies below all sets.
     """
@@ -122,13 +123,11 @@ def grown(exact, needs, seeds=3, scatter=0.04):
     return runs
 
 
-def test_an_exponent_tells_how_much_it_hinges_on_a_censored_world(exact):
+def test_an_exponent_tells_how_much_it_hinges_on_a_censored_world():
     needs = {("pbn", 5): None, ("pbn", 15): 2000, ("pbn", 31): 2400} | {
         ("cnn-lstm", k): 400 * k for k in (5, 15, 31)
     }
-    found = {
-        (e.model, e.rule): e for e in estimate(grown(exact, needs), targets=(0.7,), replicates=200).exponents
-    }
+    found = {(e.model, e.rule): e for e in estimate(grown(needs), targets=(0.7,), replicates=200).exponents}
     pbn, cnn, difference = (found[model, "isotonic"] for model in ("pbn", "cnn-lstm", "cnn-lstm - pbn"))
     without = np.log(2400 / 2000) / np.log(31 / 15)
     bound = np.polyfit(np.log([5, 15, 31]), np.log([1000, 2000, 2400]), 1)[0]
@@ -142,12 +141,12 @@ def test_an_exponent_tells_how_much_it_hinges_on_a_censored_world(exact):
     assert (difference.least, difference.most) == pytest.approx((1 - pbn.most, 1 - pbn.least), abs=1e-6)
 
 
-def test_a_difference_is_decided_only_if_its_interval_says_so_and_holds_enough(exact):
+def test_a_difference_is_decided_only_if_its_interval_says_so_and_holds_enough():
     far = {("cnn-lstm", k): 40 * k**2 for k in (5, 15, 31)} | {("pbn", k): 400 for k in (5, 15, 31)}
     near = {(model, k): 400 * k for model in ("cnn-lstm", "pbn") for k in (5, 15, 31)}
 
     def verdicts(needs, seeds=3, **changes):
-        runs = [replace(run, **changes) for run in grown(exact, needs, seeds, scatter=0.01)]
+        runs = [replace(run, **changes) for run in grown(needs, seeds, scatter=0.01)]
         found = estimate(runs, targets=(0.7,), replicates=200)
         return {
             x.verdict
@@ -161,20 +160,20 @@ def test_a_difference_is_decided_only_if_its_interval_says_so_and_holds_enough(e
     assert verdicts(far, seeds=1) == {"undecided"}
     hinging = {("cnn-lstm", 5): 2000, ("cnn-lstm", 15): 6000, ("cnn-lstm", 31): 9000}
     hinging |= {("pbn", 5): None, ("pbn", 15): 4000, ("pbn", 31): 4400}
-    found = estimate(grown(exact, hinging, scatter=0.01), targets=(0.7,), replicates=200)
+    found = estimate(grown(hinging, scatter=0.01), targets=(0.7,), replicates=200)
     (difference,) = (e for e in found.exponents if " - " in e.model and e.rule == "isotonic")
     assert difference.least < 0 < difference.most
     assert difference.verdict == "undecided"
 
 
-def test_a_difference_of_exponents_is_of_the_worlds_that_both_know(exact):
+def test_a_difference_of_exponents_is_of_the_worlds_that_both_know():
     growing = {("pbn", 5): 2000, ("pbn", 15): 2400, ("pbn", 31): 16000}
     same = {("cnn-lstm", k): need for (_, k), need in growing.items()}
     fewer = {("cnn-lstm", k): growing["pbn", k] for k in (5, 15)}
     alike, in_two = (
         next(
             e
-            for e in estimate(grown(exact, growing | theirs), targets=(0.7,), replicates=200).exponents
+            for e in estimate(grown(growing | theirs), targets=(0.7,), replicates=200).exponents
             if " - " in e.model and e.rule == "isotonic"
         )
         for theirs in (same, fewer)
@@ -185,14 +184,14 @@ def test_a_difference_of_exponents_is_of_the_worlds_that_both_know(exact):
         assert difference.verdict == "undecided"
     apart = growing | {("cnn-lstm", 60): 2000}
     assert not [
-        e for e in estimate(grown(exact, apart), targets=(0.7,), replicates=60).exponents if " - " in e.model
+        e for e in estimate(grown(apart), targets=(0.7,), replicates=60).exponents if " - " in e.model
     ]
 
 
-def test_additional_data_and_the_sets_on_which_both_reach(exact):
+def test_additional_data_and_the_sets_on_which_both_reach():
     needs = {("pbn", 5): None, ("pbn", 31): 2400}
     needs |= {("cnn-lstm", 5): 2000, ("cnn-lstm", 31): 10000, ("cnn-lstm", 60): 40000}
-    found = estimate(grown(exact, needs), targets=(0.7, 0.8), replicates=60)
+    found = estimate(grown(needs), targets=(0.7, 0.8), replicates=60)
     added = {x.model: x for x in found.additions if (x.target, x.rule) == (0.7, "isotonic")}
     assert {(x.few, x.many) for x in added.values()} == {(5, 31)}  # the worlds that both know
     extents = {model: (x.at_least, x.at_most) for model, x in added.items()}
@@ -203,7 +202,7 @@ def test_additional_data_and_the_sets_on_which_both_reach(exact):
     assert all(x.low <= x.at_least <= x.at_most <= x.high for x in added.values())
     both = {x.target: x.sets for x in found.both_reach}
     assert both == {0.7: (), 0.8: ()}
-    more = grown(exact, needs) + grown(exact, {("pbn", 31): 10000})
+    more = grown(needs) + grown({("pbn", 31): 10000})
     assert estimate(more, targets=(0.7,), replicates=60).both_reach[0].sets == ((31, 20000),)
 
 
@@ -220,7 +219,7 @@ def test_a_bound_on_the_far_side_of_zero_tells_nothing(at_least, at_most, known)
     assert (str(added) == "unknown") != known
 
 
-def test_accuracies_are_means_over_seeds_by_three_measures(exact):
+def test_accuracies_are_means_over_seeds_by_three_measures():
     runs = [
         replace(exact("pbn", 5, 500, share, s), validation=share + 0.1, reweighted=None)
         for s, share in enumerate((0.6, 0.7))

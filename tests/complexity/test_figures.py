@@ -13,6 +13,7 @@ from simtown.complexity.finished_runs import Run
 from simtown.complexity.learning_figure import learning
 from simtown.complexity.model_looks import LOOKS, looks_of
 from simtown.complexity.needs_figure import samples
+from tests.complexity.simulated import exact
 
 SIZES = (500, 1000, 2000, 5000, 10000)
 
@@ -151,7 +152,7 @@ def arrows(axes):
     return [(float(line.get_ydata()[0]), float(max(m.vertices[:, 1], key=abs))) for line, m in markers]
 
 
-def test_censored_samples_are_open_arrows(drawn, exact):
+def test_censored_samples_are_open_arrows(drawn):
     shares = {5: (0.96, 0.97, 0.98), 15: (0.6, 0.8, 0.97), 60: (0.5, 0.5, 0.6)}
     runs = [
         exact("pbn", k, n, share, test=f"t{k}")
@@ -167,7 +168,7 @@ def test_censored_samples_are_open_arrows(drawn, exact):
     ("first", "size", "joined"),
     [(0.99, 2_000, False), (0.99, 50_000, True), (0.5, 2_000, False), (0.5, 50_000, False)],
 )
-def test_two_bounds_are_joined_if_they_tell_whether_the_need_rises(first, size, joined, drawn, exact):
+def test_two_bounds_are_joined_if_they_tell_whether_the_need_rises(first, size, joined, drawn):
     # at most, or more than, 20,000 with 5 entities, and more than `size` with 15
     cells = {5: (20_000, first), 15: (size, 0.5)}
     runs = [exact("pbn", k, n, share, s, test=f"{k}") for k, (n, share) in cells.items() for s in (0, 1)]

@@ -9,6 +9,7 @@ from simtown.complexity import cells
 from simtown.complexity.estimate import estimate
 from simtown.complexity.finished_runs import MixtureError, read_runs
 from simtown.core.files import DamagedError, ForeignDirectoryError
+from tests.complexity.simulated import exact, store
 
 SETTINGS = {"protocol": "patient", "min_steps": 2000, "patience": 10, "max_steps": 0, "batch": 128}
 SETTINGS |= {"options": {"dropout": 0.1}, "device": "cpu"}
@@ -16,7 +17,7 @@ DATA = {"width": 64, "height": 32, "relations": ["left of", "right of"], "weathe
 
 
 @pytest.fixture
-def run(tmp_path, exact, store):
+def run(tmp_path):
     """The directory of a finished run."""
     store(tmp_path / "runs" / "pbn-5-500-seed0", exact("pbn", 5, 500, 0.6))
     return tmp_path / "runs" / "pbn-5-500-seed0"
@@ -33,7 +34,7 @@ def rewritten(path, change):
     path.write_text(json.dumps(content))
 
 
-def test_without_runs_there_is_no_table(tmp_path, exact, store):
+def test_without_runs_there_is_no_table(tmp_path):
     with pytest.raises(FileNotFoundError, match="nowhere"):
         read_runs([tmp_path / "nowhere"])
     with pytest.raises(FileNotFoundError, match="no finished run"):
@@ -43,7 +44,7 @@ def test_without_runs_there_is_no_table(tmp_path, exact, store):
         read_runs([tmp_path])
 
 
-def test_two_runs_of_one_cell_are_refused(tmp_path, exact, store):
+def test_two_runs_of_one_cell_are_refused(tmp_path):
     for name, share in (("first", 0.6), ("again", 0.6), ("second", 0.7)):
         store(tmp_path / name, exact("pbn", 5, 500, share))
     assert len(read_runs([tmp_path / "first", tmp_path / "again"])) == 1
@@ -90,7 +91,7 @@ def test_links_are_not_followed(tmp_path, run):
 
 
 @pytest.mark.parametrize("items", [1, 7, 8, 401])
-def test_a_kept_cell_says_what_its_run_directory_says(items, tmp_path, exact, store):
+def test_a_kept_cell_says_what_its_run_directory_says(items, tmp_path):
     run = tmp_path / "a run"
     data = {"entities": 5, "distractor": False, "test_id": "t", "seed": 4, "world_seed": 7}
     one = exact("pbn", 5, 500, 0.6, items=items)
@@ -146,7 +147,7 @@ def test_a_damaged_cell_is_named(kept, spoil, error):
 
 
 @pytest.fixture
-def make(tmp_path, exact, store):
+def make(tmp_path):
     """make("a", 500, data={"width": 128}): a finished run with these changes."""
 
     def run(name, n, model="pbn", data=None, **settings):
@@ -186,7 +187,7 @@ def test_what_does_not_change_the_meaning_of_an_accuracy_may_differ(make, tmp_pa
     assert len(read_runs([tmp_path])) == 4
 
 
-def test_another_test_set_has_a_note(exact):
+def test_another_test_set_has_a_note():
     runs = [exact("pbn", 5, n, share, test=test) for n, share, test in ((500, 0.6, "t"), (1000, 0.99, "u"))]
     (note,) = estimate(runs, replicates=40).notes
     assert note.startswith("5 entities: the runs were tested on 2 test sets")

@@ -140,9 +140,7 @@ SIZES = (20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000)
 
 
 def runs_of(needs, sizes=SIZES, seeds=(0, 1, 2), items=1000, entities=15):
-    """Runs whose mean accuracy crosses 0.9 at the given need of each model; a seed moves it by a few per
-    cent.
-    """
+    """Runs whose mean accuracy crosses 0.9 at the need of each model; a seed moves it by a few per cent."""
     found = []
     for model, need in needs.items():
         for n, seed in product(sizes, seeds):

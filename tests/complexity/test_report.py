@@ -8,9 +8,10 @@ from simtown.complexity.estimate import estimate
 from simtown.complexity.finished_runs import read_runs
 from simtown.complexity.need_report import report, write_tables
 from simtown.complexity.needs import SMALLEST
+from tests.complexity.simulated import SIZES, exact, simulate, store
 
 
-def test_runs_are_found_at_any_depth_once_and_unfinished_ones_counted(tmp_path, simulate, store):
+def test_runs_are_found_at_any_depth_once_and_unfinished_ones_counted(tmp_path):
     runs = simulate({("pbn", 5): 900.0}, seeds=2)
     for i, run in enumerate(runs):
         store(tmp_path / "sweep" / f"d{i % 3}" / str(i), run)
@@ -38,7 +39,7 @@ def test_runs_are_found_at_any_depth_once_and_unfinished_ones_counted(tmp_path, 
     ]
 
 
-def test_one_seed_is_said_to_cover_items_only(tmp_path, simulate):
+def test_one_seed_is_said_to_cover_items_only(tmp_path):
     found = estimate(simulate({("pbn", 5): 900.0}, seeds=1), replicates=40)
     assert {r.interval_over for r in found.rows} == {"items only"}
     assert found.table()[0]["interval over"] == "items only: too narrow"
@@ -53,9 +54,9 @@ def section(page, title):
     return next(part for part in page.split("\n## ") if part.startswith(title))
 
 
-def test_json_tells_what_is_censored(tmp_path, sizes, exact):
-    runs = [exact("pbn", 5, n, a) for n, a in zip(sizes, (0.96, 0.97, 0.98, 0.98, 0.98, 0.98), strict=True)]
-    runs += [exact("cnn-lstm", 5, n, a) for n, a in zip(sizes, (0.5, 0.5, 0.5, 0.5, 0.55, 0.6), strict=True)]
+def test_json_tells_what_is_censored(tmp_path):
+    runs = [exact("pbn", 5, n, a) for n, a in zip(SIZES, (0.96, 0.97, 0.98, 0.98, 0.98, 0.98), strict=True)]
+    runs += [exact("cnn-lstm", 5, n, a) for n, a in zip(SIZES, (0.5, 0.5, 0.5, 0.5, 0.55, 0.6), strict=True)]
     write_tables(estimate(runs, replicates=40, targets=(0.75, 0.9)), tmp_path)
     told = json.loads((tmp_path / "complexity.json").read_text())
     assert {(r["model"], r["samples"], r["samples_state"]) for r in told["rows"]} == {
@@ -69,14 +70,14 @@ def test_json_tells_what_is_censored(tmp_path, sizes, exact):
     assert "No exponent, because two worlds that are not censored are needed: pbn at 0.75, 0.9." in page
 
 
-def test_tables_of_exponents_and_ratios_hold_only_what_tells_something(tmp_path, sizes, exact):
+def test_tables_of_exponents_and_ratios_hold_only_what_tells_something(tmp_path):
     jump, law = (0.5, 0.5, 0.5, 0.96, 0.97, 0.98), (0.6, 0.72, 0.81, 0.88, 0.91, 0.93)
     shapes = {("pbn", 5): law, ("pbn", 15): law, ("pbn", 60): (0.5, 0.5, 0.52, 0.6, 0.7, 0.8)}
     shapes |= {("mine.models:Net", 5): jump, ("mine.models:Net", 15): jump}
     runs = [
         exact(model, k, n, a, test=f"{k}")
         for (model, k), shape in shapes.items()
-        for n, a in zip(sizes, shape, strict=True)
+        for n, a in zip(SIZES, shape, strict=True)
     ]
     write_tables(estimate(runs, replicates=40, targets=(0.85, 0.99)), tmp_path)
     page = (tmp_path / "complexity.md").read_text()

@@ -1,6 +1,4 @@
-"""Where an adaptive sweep trains: searches end, at a bracket or at a bound, whatever the curve; and find what
-the whole grid finds.
-"""
+"""Where an adaptive sweep trains: searches end, whatever the curve, and find what the whole grid finds."""
 
 import numpy as np
 import pytest
@@ -92,9 +90,7 @@ def test_a_world_begins_where_the_others_tell_it_to(known, about):
 
 
 def test_needs_of_a_search_are_those_of_the_whole_curve():
-    """Curves whose truth is known, with noise of test items and seeds: the rule that reads needs finds the
-    same on a few of the sizes.
-    """
+    """Of noisy curves whose truth is known: the rule that reads needs finds the same on a few sizes."""
     rng, rungs = np.random.default_rng(0), ladder(60_000)
     for slope in (1.0, 1.6, 3.0):
         for middle in np.exp(rng.uniform(np.log(100), np.log(20_000), 8)):
