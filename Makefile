@@ -23,6 +23,7 @@ help:
 	@echo 'make demo        a small data set in out/demo, in a fresh virtual environment'
 	@echo 'make test        linter, types and tests, in a fresh virtual environment'
 	@echo 'make slow        the slow tests, in the environment of make test'
+	@echo 'make older       the tests of training, with PyTorch as on a processor of 2015, in the same environment'
 	@echo 'make lint        linter, formatter and types only, in the same environment'
 	@echo 'make resolve     whether every extra can be installed with every Python on every platform; installs nothing'
 	@echo 'make constraints bring constraints.txt and requirements/ up to date'
@@ -79,6 +80,11 @@ test:
 	@$(MAKE) .venv-test/.complete
 	@$(MAKE) lint
 	$(TEST)/python -m pytest -n 2 --dist worksteal $(PYTEST_ARGS)
+
+# A new processor hides what an older one lacks, such as PyTorch's LSTM in bfloat16.
+.PHONY: older
+older: .venv-test/.complete
+	ONEDNN_MAX_CPU_ISA=AVX2 ATEN_CPU_CAPABILITY=avx2 $(TEST)/python -m pytest -n 2 --dist worksteal tests/training $(PYTEST_ARGS)
 
 .PHONY: resolve
 resolve: .venv-test/.complete

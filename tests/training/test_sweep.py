@@ -116,9 +116,7 @@ def test_what_fails_or_dies_is_told_harms_nobody_and_is_tried_again(tmp_path, cl
     ("state", "content", "word"),
     [("done", {"test": {"accuracy": 0.75}}, "0.750"), ("failed", {"error": "a tree fell"}, "a tree fell")],
 )
-def test_a_run_that_ends_is_a_line_of_progress_where_there_is_no_terminal(
-    state, content, word, tmp_path, monkeypatch
-):
+def test_a_run_that_ends_is_a_line_without_a_terminal(state, content, word, tmp_path, monkeypatch):
     lines = []
     monkeypatch.setattr(display, "report", lines.append)
     monkeypatch.setattr(display.PlainConsole, "is_terminal", False)
