@@ -1,5 +1,6 @@
 """The command line: what commands print and write; whatever is wrong is one clear line and an exit code."""
 
+import errno
 import json
 import os
 import subprocess
@@ -112,6 +113,15 @@ def test_a_reader_that_goes_away_is_no_error(command, simtown, rich):
     # A process that is just being forked elsewhere in this one holds the reader a moment longer: then the
     # code is that of no command.
     assert done.returncode in ((0,) if command else (0, 2))
+
+
+def test_closed_streams_change_nothing(tmp_path):
+    made = ["generate", *map(str, SMALL[:-1]), "2", "--out", "x"]
+    for words, closed, code in ((made, "<&- >&- 2>&-", 0), (["info", "y"], ">&-", 2)):
+        shell = ["sh", "-c", f'exec "$@" {closed}', "sh", sys.executable, "-m", "simtown", *words]
+        done = subprocess.run(shell, capture_output=True, text=True, cwd=tmp_path)
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (code, "", code // 2)
+    assert (tmp_path / "x" / "preview.png").is_file()
 
 
 # generate
@@ -288,6 +298,21 @@ def test_render_writes_a_model_for_viewers(rich, here, cli):
         assert len(world.geometry[name].faces) == len(mesh.triangles)
     colours = np.concatenate([g.visual.vertex_attributes["color"] for g in world.geometry.values()])
     assert len(np.unique(colours, axis=0)) > 20
+
+
+def test_a_render_that_finds_the_disk_full_leaves_nothing(rich, here, cli, monkeypatch):
+    words = ["render", f"{rich}/train:0", "--depth", "--masks", "--glb", "scene.glb", "--out", "a.png"]
+    flushed = []
+
+    def full(number):
+        flushed.append(number)
+        if len(flushed) == 4:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    cli(*words).refuses("the disk is full")
+    assert not list(here.iterdir())
+    assert cli(*words).succeeds().out.split() == ["a.png", "a-depth.png", "a-masks.png", "scene.glb"]
 
 
 # info

@@ -14,7 +14,7 @@ from simtown.cli.places import beside, local, local_file, name_of, png_file
 from simtown.cli.sharing import PoolSettings, progress_of
 from simtown.core.console import new_table, page, styled
 from simtown.core.extras import need
-from simtown.core.files import save_bytes, save_json, save_text
+from simtown.core.files import save_all, save_json
 from simtown.core.options import option
 from simtown.core.terminal import complain, say
 
@@ -69,17 +69,15 @@ def render(
         pictures[path.with_name(f"{path.stem}-depth.png")] = millimetres.astype(np.uint16)
     if drawing.masks:
         pictures[path.with_name(f"{path.stem}-masks.png")] = frames.ids[0]
-    for target, pixels in pictures.items():
-        save_bytes(target, cv2.imencode(".png", pixels)[1].tobytes())
-        say(str(target))
+    contents = {target: cv2.imencode(".png", pixels)[1].tobytes() for target, pixels in pictures.items()}
     if glb is not None:
         from simtown.datasets import export_scene  # trimesh takes a second
 
-        export_scene.glb(scene, glb)
-        say(str(glb))
+        contents[glb] = export_scene.glb(scene)
     if json is not None:
-        save_text(json, scene.to_json(0) + "\n")
-        say(str(json))
+        contents[json] = scene.to_json(0).encode() + b"\n"
+    save_all(contents)
+    say(*map(str, contents))
 
 
 @command
@@ -211,8 +209,9 @@ def export(
     total = sum(counts.values())
     work = 3 * total  # an example takes three times as long to encode as to make and compare
     with progress_of(f"export {directory}", total) as progress, workers.pool(work) as pool:
-        export.export(data, to, splits, directory, progress, pool)
-    say(f"{directory}: {', '.join(f'{count:,} {name}' for name, count in counts.items())} examples for {to}")
+        written = export.export(data, to, splits, directory, progress, pool)
+    examples = ", ".join(f"{count:,} {name}" for name, count in counts.items())
+    say(f"{directory}{'' if written else ' is complete'}: {examples} examples for {to}")
 
 
 @command
@@ -238,9 +237,10 @@ def gallery(
     counts = [len(data[name]) for name in choose_splits(data, [])]
     shown = sum(len(part) for count in counts for part in gallery.gallery_sample(count, everything))
     with progress_of(f"gallery {directory}", shown) as progress:
-        gallery.gallery(data, directory, progress, everything)
+        written = gallery.gallery(data, directory, progress, everything)
     sample = "" if shown == sum(counts) else f" for {shown:,} of {sum(counts):,} examples"
-    say(f"Open {directory / 'index.html'} in a browser{sample}; keep the folder data beside it")
+    complete = "" if written else f"{directory} is complete. "
+    say(f"{complete}Open {directory / 'index.html'} in a browser{sample}; keep the folder data beside it")
 
 
 @command

@@ -14,7 +14,7 @@ from simtown.cli.places import local, name_of, png_file
 from simtown.cli.sharing import PoolSettings, progress_of, save_picture
 from simtown.core.options import option
 from simtown.core.progress import Progress
-from simtown.core.terminal import complain, say
+from simtown.core.terminal import complain, say, shell_words
 from simtown.datasets.settings import SPLITS, Settings
 from simtown.scenes.weather import WEATHERS
 
@@ -72,7 +72,7 @@ def generate(
     megabytes = sum(entry["bytes"] for entry in manifest["shards"].values()) / 1e6
     amount = f"{megabytes:,.1f} MB in {len(manifest['shards'])} shards"
     say(f"{store}: {counts} examples, {amount}; {progress.summary()}")
-    say(f"Look at {store}/{PREVIEW}; check it with: simtown verify {store}")
+    say(f"Look at {store}/{PREVIEW}; check it with: simtown verify {shell_words(store)}")
 
 
 def default_name(settings: Settings) -> str:

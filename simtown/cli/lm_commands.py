@@ -10,7 +10,7 @@ import typer
 from simtown.cli.command import command
 from simtown.core.extras import need
 from simtown.core.progress import Progress
-from simtown.core.terminal import say
+from simtown.core.terminal import say, shell_words
 from simtown.probes.lm import LMSettings
 
 lm = typer.Typer(
@@ -42,7 +42,7 @@ def train_command(
 
     One phrase in twenty is held out for validation, chosen by a hash of its text.
 
-    Killed or stopped, the same command continues and ends with the same weights.
+    Killed or stopped, the same command continues and ends with the same files.
     """
     need("probes", "vg", modules=("torch", "transformers", "tokenizers", "safetensors", "msgspec"))
     from simtown.probes.lm.train import train
@@ -51,6 +51,6 @@ def train_command(
         summary = train(settings, corpus, out, progress)
     perplexity, phrases = summary["validation_perplexity"], summary["phrases"]["validation"]
     size = f"{summary['parameters']:,} parameters, {summary['vocabulary']:,} entries in the vocabulary"
-    time = f"{summary['seconds']:.0f} s"
-    say(f"{out}: validation perplexity {perplexity:.2f} on {phrases:,} phrases; {size}, {time}")
-    say(f"Ask it as {'lstm' if settings.arch == 'lstm' else 'hf'}:{out}")
+    say(f"{out}: validation perplexity {perplexity:.2f} on {phrases:,} phrases; {size}")
+    model = f"{'lstm' if settings.arch == 'lstm' else 'hf'}:{out}"
+    say(f"Ask it as {shell_words(model)}")

@@ -13,7 +13,7 @@ from simtown.cli.places import local_directory
 from simtown.cli.sharing import ClusterSettings, report_grid
 from simtown.cli.study_commands import Out, need, probe, show, show_results
 from simtown.core.progress import Progress
-from simtown.core.terminal import say, say_block
+from simtown.core.terminal import say, say_block, shell_words
 from simtown.probes.physical import PhysicalSettings
 from simtown.probes.study_settings import AskSettings, ScorerOptions
 
@@ -154,7 +154,7 @@ def grid_command(
     cells, out = grid.read(file), local_directory(out)
     if plan:
         for cell in cells:
-            say(" ".join(("simtown probe", *cell.words, "--out", str(out / cell.name))))
+            say(shell_words("simtown", "probe", *cell.words, "--out", out / cell.name))
         return
     with where.cluster(jobs) as cluster, Progress(f"probe grid {out}, cells") as bar:
         bar.on_begin(len(cells))
@@ -166,5 +166,5 @@ def grid_command(
 
         outcome = grid.run(cells, out, jobs or default_workers(), done, cluster)
     report_grid(outcome, out, "cells")
-    table = f"simtown probe reproduce TABLE --data DATA --with {out}/A"
-    say(f"Now: simtown probe compare {out}/A {out}/B, or {table}")
+    table = f"simtown probe reproduce TABLE --data DATA --with {shell_words(out / 'A')}"
+    say(f"Now: simtown probe compare {shell_words(out / 'A', out / 'B')}, or {table}")

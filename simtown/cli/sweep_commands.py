@@ -15,7 +15,7 @@ from simtown.cli.sharing import AllowOption, ClusterSettings, DeviceOption, chos
 from simtown.core.console import new_table, page
 from simtown.core.extras import need
 from simtown.core.progress import Progress
-from simtown.core.terminal import say
+from simtown.core.terminal import say, shell_words
 from simtown.core.untrusted import inside
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def sweep(
         with SweepDisplay(grid) as display:
             outcome = runs.run(workers, display, cluster)
     report_grid(outcome, directory, "runs")
-    say(f"Now: simtown complexity {resume_from or directory}")
+    say(f"Now: simtown complexity {shell_words(resume_from or directory)}")
 
 
 def _list(sweep: Sweep, jobs: int) -> None:

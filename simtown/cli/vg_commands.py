@@ -14,7 +14,7 @@ from simtown.cli.places import require_suffix
 from simtown.core.console import new_table, page
 from simtown.core.extras import need
 from simtown.core.progress import Progress
-from simtown.core.terminal import say
+from simtown.core.terminal import say, shell_words
 from simtown.visualgenome.clean_settings import PrepareSettings, StepsSettings
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def prepare(
     say(f"{out}: {kept}{f' (dropped: {dropped})' if dropped else ''}")
     if content["bad_records"]:
         say(f"{content['bad_records']:,} malformed records skipped; the first: {content['first_bad']}")
-    say(f"See them with: simtown vg stats {out}")
+    say(f"See them with: simtown vg stats {shell_words(out)}")
 
 
 @vg.command(short_help="Print the paper's Tables 1 and 2 beside ours, and marginals.")
@@ -214,4 +214,4 @@ def frequencies(
     write_frequencies(rows, out, f"Counted by simtown vg from {source}.")
     (first, *most), (last, *fewest) = rows[0], rows[-1]
     say(f"{out}: {len(rows)} entities, from {first} ({sum(most):,}) to {last} ({sum(fewest):,})")
-    say(f"Use it: simtown generate --frequencies {out}")
+    say(f"Use it: simtown generate --frequencies {shell_words(out)}")

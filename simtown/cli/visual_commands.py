@@ -11,7 +11,7 @@ from simtown.cli.command import RefusalError, command, parse_numbers
 from simtown.cli.places import require_suffix
 from simtown.cli.study_commands import Out, is_study, need, probe, show_page, show_results
 from simtown.core.progress import Progress
-from simtown.core.terminal import say
+from simtown.core.terminal import say, shell_words
 from simtown.probes.study_settings import ScorerOptions
 from simtown.probes.visual import DistillSettings, MiningSettings, VisualSettings
 
@@ -76,7 +76,7 @@ def mine_command(
         say(f"{relation}: {summary['subjects']:,} subjects, {classes}")
     if bad := content["source"]["bad_records"]:
         say(f"{bad:,} malformed records passed over")
-    say(f"Ask about it: simtown probe visual --data {out} --model MODEL --out DIR")
+    say(f"Ask about it: simtown probe visual --data {shell_words(out)} --model MODEL --out DIR")
 
 
 @visual.command("distill", short_help="Teach a masked model what another one says.")
@@ -104,7 +104,7 @@ def distill_command(
     first, last = summary["divergence_first"], summary["divergence_last"]
     amount = f"{summary['texts']:,} sentences, {summary['seconds']:.0f} s"
     say(f"{out}: divergence {first:.3f} at first, {last:.3f} at last, {amount}")
-    say(f"Ask it: simtown probe visual --model hf:{out} --data DATA --out DIR")
+    say(f"Ask it: simtown probe visual --model {shell_words(f'hf:{out}')} --data DATA --out DIR")
 
 
 @visual.command(short_help="Draw a figure of the paper from the released results.")

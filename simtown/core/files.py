@@ -18,9 +18,13 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from simtown.core.untrusted import read_json
+
 #: Names of temporary files, with the name that the file gets when it is complete, and of directories.
 _TEMPORARY = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{16}\.tmp(\.\w+)?", re.DOTALL)
 _PARTIAL = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{16}\.simtown-partial", re.DOTALL)
+#: The file in a directory that says what it was made of.
+ORIGIN = ".simtown.json"
 
 
 class ForeignDirectoryError(ValueError):
@@ -83,12 +87,19 @@ def json_text(content: Any) -> str:
     return json.dumps(content, indent=1, sort_keys=True) + "\n"
 
 
+def save_all(contents: Mapping[Path, bytes]) -> None:
+    """Write several files, or none of them if the disk has no room for all."""
+    with contextlib.ExitStack() as stack:
+        for path, content in contents.items():
+            with open(stack.enter_context(replacing(path)), "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+
+
 def save_bytes(path: Path, content: bytes) -> None:
     """Write a file so that it is either the old one or the new one, whenever the power fails."""
-    with replacing(path) as temporary, open(temporary, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
+    save_all({path: content})
 
 
 def save_text(path: Path, text: str) -> None:
@@ -121,8 +132,10 @@ def claimed(directory: Path, command: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def whole(directory: Path, command: str) -> Iterator[Path]:
+def whole(directory: Path, command: str, origin: Mapping[str, Any] | None = None) -> Iterator[Path]:
     """A directory to fill, which gets the name `directory` if the block ends well and is removed otherwise.
+
+    It keeps its `origin`, all that decides its content, if there is one (:func:`is_complete`).
 
     Raises ForeignDirectoryError if the directory is not empty, or another process is writing it.
     """
@@ -140,7 +153,23 @@ def whole(directory: Path, command: str) -> Iterator[Path]:
     with claimed(temporary, command):
         try:
             yield temporary
+            if origin is not None:
+                save_json(temporary / ORIGIN, _inventory(temporary, origin))
             temporary.rename(directory)
         except BaseException:
             shutil.rmtree(temporary, ignore_errors=True)
             raise
+
+
+def is_complete(directory: Path, origin: Mapping[str, Any]) -> bool:
+    """Whether :func:`whole` filled the directory with this `origin`, and its files are as many and large."""
+    try:
+        return bool(read_json(directory / ORIGIN) == _inventory(directory, origin))
+    except (OSError, ValueError):
+        return False
+
+
+def _inventory(directory: Path, origin: Mapping[str, Any]) -> Any:
+    files = (path for path in directory.rglob("*") if path.name != ORIGIN and path.is_file())
+    sizes = [path.lstat().st_size for path in files]
+    return as_json({**origin, "files": len(sizes), "bytes": sum(sizes)})

@@ -21,6 +21,20 @@ from simtown.core.untrusted import read_json
 _LONGEST_VALUE = 200
 
 
+def require_keys(path: Path, content: Mapping[str, Any], form: Mapping[str, Any]) -> None:
+    """Check that the content of a JSON file has the keys of `form`, with values of the same types.
+
+    Raises DamagedError, which names the key.
+    """
+    for key, value in form.items():
+        if value is not None and not isinstance(content.get(key), type(value)):
+            raise _damaged(path, f"its '{key}' is {_in_words(content.get(key))}")
+
+
+def _damaged(path: Path, problem: str) -> DamagedError:
+    return DamagedError(f"{path} is damaged ({problem}): put back a copy of it, or give another `directory`")
+
+
 def load_json(path: Path, form: str, command: str) -> dict[str, Any]:
     """A JSON file that `command` wrote and whose key "format" has the value `form`.
 
@@ -136,7 +150,12 @@ class RunRecord:
             content: dict[str, Any] = as_json(self._marked(fresh))
             if (directory / self.name).exists():
                 existing = (load or self.load)(directory)
-                require_same_settings(directory, settings_of(existing), settings_of(content), self.what)
+                require_keys(directory / self.name, existing, content)
+                try:
+                    before = settings_of(existing)
+                except (LookupError, TypeError, AttributeError) as error:
+                    raise _damaged(directory / self.name, f"{type(error).__name__}: {error}") from error
+                require_same_settings(directory, before, settings_of(content), self.what)
                 content = existing
             else:
                 self._require_own_files(directory)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import codecs
 import io
 import logging
+import os
+import shlex
 import sys
 import warnings
 
@@ -44,8 +46,22 @@ def give_up(reason: str) -> None:
     complain(line)
 
 
+def shell_words(*words: object) -> str:
+    """Words of a command as a shell reads them, quoted where need be."""
+    return shlex.join(map(str, words))
+
+
 def guard() -> None:
-    """Make warnings and logs of libraries printable too, and let stdout and stderr encode every character."""
+    """Make warnings and logs of libraries printable too, and let stdout and stderr encode every character.
+
+    Streams that are closed (``>&-``) lead to the null device: no other file gets their descriptors.
+    """
+    while (null := os.open(os.devnull, os.O_RDWR)) <= 2:  # the system gives the lowest that is free
+        os.set_inheritable(null, True)
+    os.close(null)
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(number, "w" if number else "r"))
     warnings.formatwarning = _format_warning
     logging.setLogRecordFactory(_Record)
     codecs.register_error("spelled", _spelled)

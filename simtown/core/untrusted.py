@@ -34,9 +34,12 @@ LONGEST_NAME, LONGEST_LABEL = 200, 120
 #: Unicode's categories that a terminal obeys instead of showing: controls, formats (order of writing, zero
 #: width), surrogates (of file names that are not UTF-8), and separators of lines and paragraphs.
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-#: User and password before the host of a URL, and what follows its path: signatures and tokens.
+#: User and password before the host of a URL, and what follows its path: signatures and tokens. In URLs of
+#: other kinds than http, "?" and "#" are letters of a name unless "=" follows.
 _USER = re.compile(r"(\b[a-z][a-z0-9+.-]*:/{1,2})[^/?#\s]*@", re.IGNORECASE)
-_QUERY = re.compile(r"(\b[a-z][a-z0-9+.-]*:/{1,2}[^\s?#'\"]+)[?#][^\s'\"]*", re.IGNORECASE)
+_QUERY = re.compile(
+    r"(\b(?:(https?)|[a-z][a-z0-9+.-]*):/{1,2}[^\s?#'\"]+)[?#](?(2)|(?=[^\s'\"]*=))[^\s'\"]*", re.IGNORECASE
+)
 #: What a spreadsheet takes for the beginning of a formula, also in the wide forms of East Asian text.
 _FORMULA = tuple("=+-@＝＋－＠")
 #: A number with what may stand around it in a table: an error, an interval, a unit.

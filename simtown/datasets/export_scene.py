@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,13 +10,12 @@ import trimesh
 from simtown.assets import palette
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, PROPS
-from simtown.core.files import save_bytes
 from simtown.render.instances import instances
 from simtown.scenes.scene import SceneBatch
 
 
-def glb(scene: SceneBatch, path: Path) -> None:
-    """Write the first scene of a batch as binary glTF.
+def glb(scene: SceneBatch) -> bytes:
+    """The first scene of a batch as binary glTF.
 
     Units are metres, y points up as glTF requires. Each instance is a named node, with colours per face.
     """
@@ -49,7 +47,8 @@ def glb(scene: SceneBatch, path: Path) -> None:
         upright = np.array([[1, 0, 0, 0], [0, 0, 1, 0], [0, -1, 0, 0], [0, 0, 0, 1.0]])  # z up to y up
         name = f"{k:02d} {names[k]}"
         world.add_geometry(solid, node_name=name, geom_name=name, transform=upright @ turn)
-    save_bytes(path, world.export(file_type="glb", tree_postprocessor=_matte))
+    content: bytes = world.export(file_type="glb", tree_postprocessor=_matte)
+    return content
 
 
 def _matte(tree: dict[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,7 +53,7 @@ def find(where: str) -> Address:
         raise ValueError(f"'{where}' is no example: {_HOW}")
     path, index = Path(match["place"]), int(match["number"])
     if path.name in SPLITS and not path.is_file():  # the shards of a split may lie in a folder of its name
-        split = open_dataset(path.parent)[path.name]
+        split = open_dataset(os.path.dirname(match["place"]) or ".")[path.name]
     elif path.is_file():
         shard = path.resolve()
         with reading(shard, "run simtown verify on its data set"):

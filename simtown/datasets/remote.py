@@ -16,7 +16,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any
@@ -36,26 +36,30 @@ USUAL, SPARED = 20.0, 2.0
 AHEAD, DOWNLOADS = 2, 4
 _GB = 1_000_000_000
 #: A URL, also if a Path has removed one of its slashes.
-_URL = re.compile(r"(?P<scheme>[a-z][a-z0-9+]+):/{1,2}(?P<rest>[^/].*)", re.DOTALL)
+_URL = re.compile(r"(?P<scheme>[a-z][a-z0-9+_]+):/{1,2}(?P<rest>.*)", re.DOTALL | re.IGNORECASE)
 _OURS = re.compile(r"(train|val|test)-\d{5,}\.h5|manifest\.json|timings\.json|preview\.png")
 #: The secrets of a URL: the user with a password, and a query.
-_SECRETS = re.compile(r"(?<=://)[^/?#]*(?=@)|(?<=\?).+", re.DOTALL)
+_SECRETS = re.compile(r"(?<=://)[^/?#]*(?=@)|(?<=\?)(?=.*=).+", re.DOTALL)
 #: Folders that the shards of a split lie in if they are many.
 _FOLDER = re.compile(r"(train|val|test)(/\d{5,})?")
-#: Their errors are reported as OSError.
-_NETWORK_LIBRARIES = ("botocore", "aiobotocore", "s3fs", "gcsfs", "aiohttp", "google")
 
 
 def url_of(place: str | Path) -> str | None:
-    """The URL of a place, None for a path; a Path made of a URL, which lacks a slash, counts as a URL."""
+    """The URL of a place, None for a path; a Path made of a URL, which lacks a slash, counts as a URL.
+
+    As in a path, "//" is "/" and "./" nothing: the same place for a text and the Path made of it.
+    """
     match = _URL.fullmatch(str(place))
-    return f"{match['scheme']}://{match['rest']}" if match and match["scheme"] != "file" else None
+    if match is None or match["scheme"].lower() == "file":
+        return None
+    return f"{match['scheme'].lower()}://{match['rest'] and PurePosixPath(match['rest'])}"
 
 
 def path_of(place: str | Path) -> Path:
     """The path of a place, with or without "file://" in front."""
     text = str(place)
-    return Path("/" + text[len("file:") :].lstrip("/")) if text.startswith("file:/") else Path(place)
+    is_url = text[: len("file:/")].lower() == "file:/"
+    return Path("/" + text[len("file:") :].lstrip("/")) if is_url else Path(place)
 
 
 def name_of(place: str | Path) -> str:
@@ -205,7 +209,7 @@ class Remote(Store):
     """
 
     def __init__(self, url: str) -> None:
-        self.url = url.rstrip("/")
+        self.url = url
 
     def __str__(self) -> str:
         return printable(self.url)
@@ -219,7 +223,7 @@ class Remote(Store):
 
     @contextmanager
     def _files(self) -> Iterator[Any]:
-        """The file system of fsspec. Errors of network libraries become an OSError that names the URL."""
+        """The file system of fsspec. Its errors become an OSError that names the URL."""
         try:
             import fsspec
         except ImportError:
@@ -229,16 +233,17 @@ class Remote(Store):
             files = fsspec.core.url_to_fs(self.url, use_listings_cache=False)[0]
         except (ImportError, ValueError) as error:  # ImportError: "Install gcsfs to access GCS"
             raise ValueError(f"{self}: {self._message(error)}") from error
+        except Exception as error:  # each file system has its own if the URL lacks something
+            reason = f"{type(error).__name__}: {self._message(error)}"
+            remedy = "give a URL that says all that fsspec needs, or a directory"
+            raise ValueError(f"{self} cannot be opened ({reason}): {remedy}") from error
         try:
             yield files
         except FileNotFoundError as error:
             raise FileNotFoundError(f"{self}: {self._message(error)}") from error
         except Exception as error:
-            library = type(error).__module__.partition(".")[0]
-            if isinstance(error, OSError) or library in _NETWORK_LIBRARIES:
-                number = getattr(error, "errno", None) or 5
-                raise OSError(number, f"{self}: {self._message(error)}") from error
-            raise
+            number, message = getattr(error, "errno", None) or 5, self._message(error) or type(error).__name__
+            raise OSError(number, f"{self}: {message}") from error
 
     @contextmanager
     def claimed(self, command: str) -> Iterator[None]:

@@ -33,6 +33,7 @@ from simtown.core.pool import Processes, Report
 from simtown.core.processes import Outcome, default_workers, ending
 from simtown.core.runs import load_json
 from simtown.core.untrusted import RefusedError, check_name, folder, open_regular, read_toml
+from simtown.probes.scorers.cache import CONTENT
 from simtown.probes.studies import STUDIES
 from simtown.probes.study import Study
 from simtown.probes.study_settings import ScorerOptions
@@ -58,12 +59,13 @@ class GridCell(NamedTuple):
     Attributes:
         name: of its directory.
         words: of its command, from the study's name on, without --out.
-        files: the data and the model that it names, which need not be files.
+        files: the data and the model that it names, which need not be files, each with patterns of what is
+            read in a folder.
     """
 
     name: str
     words: tuple[str, ...]
-    files: tuple[str, ...] = ()
+    files: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 def read(path: Path) -> list[GridCell]:
@@ -118,8 +120,9 @@ def _cells(path: Path, table: dict[str, Any]) -> Iterator[GridCell]:
             words = [place if word == f"--{study.source}={data}" else word for word in words]
         differ = [name, *(str(options.get(key)) for key in axes if key == "model" or len(axes[key]) > 1)]
         title = "-".join(re.sub(r"[^\w.]+", ".", part).strip(".")[-60:] for part in differ)
-        files = tuple(filter(None, (data, str(options.get("model", "")).partition(":")[2])))
-        yield GridCell(title, (name, *words), files)
+        model = str(options.get("model", "")).partition(":")[2]
+        files = ((data, study.reads), (model, tuple(f"*{end}" for end in CONTENT)))
+        yield GridCell(title, (name, *words), tuple(file for file in files if file[0]))
 
 
 def run(
@@ -149,7 +152,7 @@ def run(
         if (out / NAME).exists():
             done = load_json(out / NAME, FORMAT, FORMAT)["done"]
         clear_leftovers(out, lambda name: name == NAME)
-        content = {file: _content(Path(file)) for file in {file for cell in cells for file in cell.files}}
+        content = {file: _content(*file) for file in {file for cell in cells for file in cell.files}}
         digests = {cell.name: _hash((*cell.words, *(content[file] for file in cell.files))) for cell in cells}
         missing = [cell for cell in cells if done.get(cell.name) != digests[cell.name]]
         outcome = Outcome(len(cells) - len(missing), 0, {})
@@ -174,15 +177,15 @@ def _hash(words: Iterable[str]) -> str:
     return sha256("\0".join(words).encode(errors="surrogateescape")).hexdigest()
 
 
-def _content(path: Path) -> str:
-    """A digest of a file, or of the visible files below a folder; "" for what cannot be read."""
-    words = []
+def _content(place: str, patterns: tuple[str, ...]) -> str:
+    """A digest of a file, or of the files in a folder that match; "" for what cannot be read."""
+    path, words = Path(place), []
     try:
-        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
-            name = file.relative_to(path)
-            if not any(part.startswith(".") for part in name.parts) and not file.is_dir():
-                with open_regular(file) as content:
-                    words += [str(name), file_digest(content, "sha256").hexdigest()]  # type: ignore[arg-type]
+        matching = {file for pattern in patterns for file in path.glob(pattern) if file.is_file()}
+        for file in sorted(matching) if path.is_dir() else [path]:
+            with open_regular(file) as content:
+                digest = file_digest(content, "sha256").hexdigest()  # type: ignore[arg-type]
+                words += [str(file.relative_to(path)), digest]
     except (OSError, RefusedError):
         return ""
     return _hash(words)

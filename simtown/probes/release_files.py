@@ -30,6 +30,12 @@ class ReleaseFiles:
     repository: str
     places: Mapping[str, tuple[str, ...]]
 
+    def patterns(self) -> tuple[str, ...]:
+        """Patterns of the paths of all files, relative to the folder."""
+        return tuple(
+            place.format("*") + end for kind in self.places.values() for place in kind for end in ("", ".gz")
+        )
+
     def find(self, folder: Path, kind: str, name: str = "") -> Path | None:
         """The file, or None if it lies in none of its places.
 

@@ -80,6 +80,7 @@ class Study:
         form: what summary.json calls the format; "": the command.
         source: the option of its command that names the data.
         positional: whether that is an argument and not an option.
+        reads: if the data is a folder, patterns of the files in it that the study reads.
     """
 
     name: str
@@ -96,6 +97,7 @@ class Study:
     form: str = ""
     source: str = "data"
     positional: bool = False
+    reads: tuple[str, ...] = ()
 
     @property
     def record(self) -> RunRecord:

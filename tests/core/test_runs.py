@@ -49,6 +49,14 @@ def test_tuples_and_lists_are_the_same_setting(tmp_path):
             assert content["settings"]["steps"] == ["a", "b"]
 
 
+def test_a_record_that_lacks_something_is_damaged(tmp_path):
+    fresh = {"settings": SETTINGS, "done": 0}
+    for content in ({"done": 0}, {"settings": {}}, {"settings": SETTINGS, "done": "x"}):
+        RECORD.save(tmp_path, content)
+        with pytest.raises(DamagedError, match=r"run\.json is damaged"):
+            RECORD.opened(tmp_path, fresh, lambda record: record["settings"]["seed"]).__enter__()
+
+
 def test_a_directory_with_another_file_is_refused(tmp_path):
     (tmp_path / "thesis.tex").write_text("mine")
     with pytest.raises(ForeignDirectoryError, match=r"holds thesis\.tex, which simtown toy did not make"):

@@ -18,7 +18,7 @@ from rich.table import Table
 import simtown
 from simtown.core import stopping
 from simtown.core.console import PlainConsole, page, styled
-from simtown.core.terminal import complain, guard, say, say_block
+from simtown.core.terminal import complain, guard, say, say_block, shell_words
 from simtown.core.untrusted import printable
 
 #: Clears a screen, renames a window, hides what follows, ends a line, turns the order round, breaks markup,
@@ -133,6 +133,12 @@ _PRINTING = re.compile(
     r"|(.+\.)?(Console|Text|TextColumn|from_markup|render_markup)"
 )
 _ALLOWED = {"terminal.py", "console.py"}
+
+
+def test_commands_are_printed_as_a_shell_reads_them():
+    for path in Path(simtown.__file__).parent.glob("cli/*.py"):
+        assert not re.findall(r"say\(.*simtown [a-z -]+\{(?!shell_words)", path.read_text()), path
+    assert shell_words("simtown", "verify", Path("my out")) == "simtown verify 'my out'"
 
 
 def test_nothing_is_printed_another_way():

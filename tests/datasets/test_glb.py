@@ -55,7 +55,7 @@ def scene(rich):
 @pytest.fixture(scope="module")
 def file(scene, tmp_path_factory):
     path = tmp_path_factory.mktemp("glb") / "scene.glb"
-    glb(scene, path)
+    path.write_bytes(glb(scene))
     return path
 
 

@@ -6,6 +6,7 @@ import pickle
 import shutil
 import threading
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -186,9 +187,24 @@ def test_a_url_that_leads_nowhere_is_one_line(s3, cli):
     cli("info", "s3://no-such-bucket-here/town").refuses("no-such-bucket-here")
 
 
+def test_every_spelling_of_a_url_is_one_place(s3, cli):
+    generate(SETTINGS, f"S3{s3[2:]}/a//./b#1?x", workers=1)
+    town = f"{s3}/a/b#1?x"
+    assert f"{town.removeprefix('s3://')}/manifest.json" in fsspec.filesystem("s3").ls(town)
+    assert cli("verify", f"{s3}//a/./b#1?x").succeeds().out.startswith(f"{town}: 20 entities")
+    assert find(f"{s3}/a//b#1?x/train:1").name == "train-1"
+    assert open_dataset(Path(f"{s3}/a//b#1?x")).name == "b-1-x"
+
+
+@pytest.mark.parametrize("scheme", ["reference", "hf", "dir", "gist", "github", "memory"])
+def test_a_url_without_what_its_file_system_needs_is_one_line(scheme, cli):
+    for rest in ("", "x"):
+        cli("info", f"{scheme}://{rest}").refuses(f"{scheme}://{rest}")
+
+
 def test_places_by_their_words(tmp_path):
-    assert url_of("s3://b/x") == url_of(path_of("s3://b/x")) == "s3://b/x"
+    assert url_of("s3://b/x") == url_of(path_of("s3://b/x")) == url_of("S3://b//./x/") == "s3://b/x"
     assert url_of("out/demo") is url_of("/abs/x") is url_of("file:///abs/x") is None
-    assert isinstance(store_of("file:///abs/x"), DirectoryStore)
+    assert isinstance(store_of("FILE:///abs/x"), DirectoryStore)
     assert str(store_of("file:///abs/x")) == "/abs/x"
     assert str(store_of("s3://b/x/")) == "s3://b/x"

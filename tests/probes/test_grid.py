@@ -1,12 +1,14 @@
 """simtown probe grid: cells of a TOML file; what is done is not done again, what fails harms no other."""
 
 import json
+import shlex
 import subprocess
 
 import pytest
 
 from simtown.probes import grid
 from simtown.probes.grid import GridError, read
+from simtown.probes.studies import STUDIES
 from tests.probes.physical.world import write_release
 
 FILE = """
@@ -137,9 +139,19 @@ def test_a_cell_of_edited_files_is_not_done(tables, tmp_path, cli):
 
 
 def test_the_plan_is_listed_and_nothing_is_done(plan, tmp_path, cli):
-    listed = cli("probe", "grid", plan(["majority"]), "--out", tmp_path / "out", "--plan").succeeds()
-    assert listed.out.count("simtown probe physical --data=") == 2
-    assert not (tmp_path / "out").exists()
+    listed = cli("probe", "grid", plan(["majority"]), "--out", tmp_path / "my out", "--plan").succeeds()
+    commands = [shlex.split(line) for line in listed.out.splitlines()]
+    assert [words[:3] for words in commands] == [["simtown", "probe", "physical"]] * 2
+    assert commands[0][-1] == str(tmp_path / "my out" / "physical-majority-OP")
+    assert not (tmp_path / "my out").exists()
+
+
+def test_only_files_that_a_study_names_are_looked_for(small):
+    reads = STUDIES["physical"].reads
+    before = grid._content(str(small), reads)
+    (small / "notes.txt").touch()
+    assert grid._content(str(small), reads) == before
+    assert grid._content("/proc", reads) == grid._content("/", reads) != before
 
 
 def test_another_directory_is_left_alone(plan, tmp_path, cli):

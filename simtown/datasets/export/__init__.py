@@ -8,10 +8,11 @@ from contextlib import closing
 from importlib import import_module
 from pathlib import Path
 
-from simtown.core.files import whole
+from simtown.core.files import is_complete, whole
 from simtown.core.pool import Pool, Processes, Report, ignore, require_shared
 from simtown.core.room import require_room
 from simtown.datasets.export.portion import FOLDER, Format, Portion
+from simtown.datasets.manifests import SEAL
 from simtown.datasets.reader import Dataset, runs
 from simtown.datasets.settings import SPLITS
 
@@ -57,7 +58,7 @@ def export(
     out: Path,
     progress: Report = ignore,
     pool: Pool | None = None,
-) -> None:
+) -> bool:
     """Write splits of a data set, by default all that have examples, in a format of FORMATS.
 
     The directory `out` appears whole or not at all. The same data set gives the same bytes with any pool, by
@@ -65,16 +66,22 @@ def export(
     reach the data set, and the directory of `out`, under the same names. `progress` is called with the number
     of examples written since the last call.
 
+    Returns:
+        Whether it was written: False if `out` holds this export already.
+
     Raises:
         ValueError: there is no such format or split.
         ImportError: a library is missing.
         RoomError: the disk has too little room.
-        ForeignDirectoryError: `out` is not empty.
+        ForeignDirectoryError: `out` holds something else.
         DamagedError: a shard cannot be read.
         ClusterError: a machine of the cluster does not reach the data set or the directory.
         WorkerError: a worker process died.
     """
     form, chosen = find_format(name), choose_splits(data, splits)
+    origin = {"command": "simtown export", "data": data.manifest[SEAL], "format": name, "splits": chosen}
+    if is_complete(out, origin):
+        return False
     shards = data.manifest["shards"].items()
     require_room(out, sum(entry["bytes"] for shard, entry in shards if shard.startswith(tuple(chosen))))
     size = max(1, data.settings.shard_size // form.multiple) * form.multiple
@@ -82,7 +89,7 @@ def export(
     for split in chosen:
         portions = [range(*run) for run in runs(len(data[split]), size)]
         pieces += [(split, rows, number) for number, rows in enumerate(portions)]
-    with whole(out, "simtown export") as directory:
+    with whole(out, "simtown export", origin) as directory:
         for folder in (FOLDER, *(folder.format(split=split) for folder in form.folders for split in chosen)):
             (directory / folder).mkdir(parents=True, exist_ok=True)
         shared = (data, name, directory)
@@ -91,6 +98,7 @@ def export(
                 pass
         form.finish(data, chosen, directory)
         shutil.rmtree(directory / FOLDER)
+    return True
 
 
 def _write(piece: tuple[str, range, int], report: Report, data: Dataset, name: str, directory: Path) -> None:

@@ -21,11 +21,12 @@ from typing import Any
 import cv2
 import numpy as np
 
-from simtown.core.files import whole
+from simtown.core.files import is_complete, whole
 from simtown.core.pool import Report, ignore
 from simtown.core.untrusted import page_policy, printable
 from simtown.datasets.export import choose_splits
 from simtown.datasets.export.portion import ExportBatch, Portion, plain
+from simtown.datasets.manifests import SEAL
 from simtown.datasets.marginals import targets_of
 from simtown.datasets.reader import Dataset
 from simtown.datasets.remote import url_of
@@ -56,18 +57,24 @@ def gallery_sample(count: int, everything: bool = False) -> list[range]:
     return [range(start, start + STRETCH) for start in starts]
 
 
-def gallery(data: Dataset, out: Path, progress: Report = ignore, everything: bool = False) -> None:
+def gallery(data: Dataset, out: Path, progress: Report = ignore, everything: bool = False) -> bool:
     """Write the page of a data set into the directory `out`, whole or not at all.
 
     It shows a sample, or `everything`; memory grows by 60 bytes an example. `progress` is called with the
     number of examples written since the last call.
 
+    Returns:
+        Whether it was written: False if `out` holds this page already.
+
     Raises:
-        ForeignDirectoryError: `out` is not empty.
+        ForeignDirectoryError: `out` holds something else.
         DamagedError: a shard cannot be read.
     """
     splits = {name: gallery_sample(len(data[name]), everything) for name in choose_splits(data, [])}
-    with whole(out, "simtown gallery") as directory:
+    origin = {"command": "simtown gallery", "data": data.manifest[SEAL], "all": everything, "name": data.name}
+    if is_complete(out, origin):
+        return False
+    with whole(out, "simtown gallery", origin) as directory:
         pieces = directory / "data"
         pieces.mkdir()
         index = [_write_split(data, name, sample, pieces, progress) for name, sample in splits.items()]
@@ -75,6 +82,7 @@ def gallery(data: Dataset, out: Path, progress: Report = ignore, everything: boo
         packed = {name: base64.b64encode(column.tobytes()).decode() for name, column in columns.items()}
         _write_script(pieces / "index.js", "begin", {**_about(data, splits), "columns": packed})
         (directory / "index.html").write_text(page(data.name), encoding="utf-8")
+    return True
 
 
 def page(title: str) -> str:

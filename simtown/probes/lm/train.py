@@ -15,7 +15,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from hashlib import blake2b, file_digest
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,7 @@ from simtown.core.files import DamagedError, replacing, save_json, save_text
 from simtown.core.options import SettingsError
 from simtown.core.processes import keep_memory
 from simtown.core.progress import Progress
-from simtown.core.runs import RunRecord
+from simtown.core.runs import RunRecord, require_keys
 from simtown.core.streams import Stream
 from simtown.core.untrusted import inside, open_regular
 from simtown.core.version import __version__
@@ -42,6 +41,8 @@ TOKENIZER = "tokenizer_config.json"
 _FILES = (RUN, METRICS, STATE, TOKENIZER, "model.safetensors", "config.json", "tokenizer.json")
 _OTHERS = ("special_tokens_map.json", "generation_config.json")
 RECORD = RunRecord(RUN, "simtown-lm", "simtown lm train", frozenset(_FILES + _OTHERS), what="a run")
+#: What lm.json says of a finished run, and the types.
+_FIGURES = {"validation_perplexity": 0.0, "phrases": {}, "parameters": 0, "vocabulary": 0}
 #: One phrase in so many is held out; at most so many of them are read at each validation but the last.
 HELD_OUT, LOOKED_AT = 20, 4_000
 #: Steps between two saved states. Batches are sorted by length within pools of so many.
@@ -79,7 +80,7 @@ class TrainingError(ValueError):
 def train(settings: LMSettings, corpus: Path, directory: Path, progress: Progress) -> dict[str, Any]:
     """Train into a directory, or finish what was begun there; returns what its lm.json says.
 
-    Killed at any moment and called again, it ends with the weights of a run that was never disturbed.
+    Killed at any moment and called again, it ends with the files of a run that was never disturbed.
 
     Raises:
         ValueError: a value is out of range, or the corpus has too little text.
@@ -92,11 +93,13 @@ def train(settings: LMSettings, corpus: Path, directory: Path, progress: Progres
         digest = file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
     kept = {**asdict(settings), "tokenizer": settings.tokenizer and settings.tokenizer.name}
     fresh = {"status": "running", "settings": kept, "corpus": {"name": corpus.name, "sha256": digest}}
-    fresh |= {"simtown": __version__, "torch": torch.__version__}
+    fresh |= {"simtown": __version__, "torch": str(torch.__version__)}
     # a corpus without enough text is refused before the directory is begun
     phrases = None if (directory / RUN).exists() else _phrases(corpus, settings.rare)
     with RECORD.opened(directory, fresh, _decisive) as run:
         if run["status"] == "done":
+            require_keys(directory / RUN, run, _FIGURES)
+            require_keys(directory / RUN, run["phrases"], {"validation": 0})
             return run
         if settings.device == "cpu":
             keep_memory()
@@ -104,7 +107,7 @@ def train(settings: LMSettings, corpus: Path, directory: Path, progress: Progres
         progress.on_begin(learner.total * settings.batch, learner.step * settings.batch)
         looks = max(learner.total // 10, 1)
         while learner.step < learner.total:
-            begun, before, losses = perf_counter(), learner.step, []
+            before, losses = learner.step, []
             with torch.random.fork_rng(devices=[0] if settings.device == "cuda" else []):
                 torch.manual_seed(addressed(settings.seed, "round", before).initial_seed())  # dropout
                 for rows in learner.next_batches(min(ROUND, learner.total - before)):
@@ -114,7 +117,6 @@ def train(settings: LMSettings, corpus: Path, directory: Path, progress: Progres
             if not math.isfinite(loss):
                 smaller = f"give a smaller `learning_rate` than {settings.learning_rate}"
                 raise TrainingError(f"the loss became NaN at step {learner.step}: {smaller}")
-            learner.seconds += perf_counter() - begun
             last = learner.step == learner.total
             if last or learner.step // looks > (learner.step - ROUND) // looks:
                 perplexity, tokens = learner.validate(len(learner.val) if last else LOOKED_AT)
@@ -134,7 +136,7 @@ def train(settings: LMSettings, corpus: Path, directory: Path, progress: Progres
             "vocabulary": len(learner.tokenizer),
             "parameters": sum(p.numel() for p in learner.model.parameters()),
         }
-        run |= {"steps": learner.step, "seconds": learner.seconds}
+        run["steps"] = learner.step
         save_json(directory / RUN, run)
         (directory / STATE).unlink(missing_ok=True)
         return run
@@ -165,7 +167,7 @@ class Learner:
             self.model = self.architecture.model(self.tokenizer, settings.dropout).to(self.device)
         parameters, rate = self.model.parameters(), self.learning_rate
         self.optimizer = torch.optim.AdamW(parameters, lr=rate, weight_decay=0.01, fused=True)
-        self.step, self.seconds, self.rows = 0, 0.0, list[dict[str, float]]()
+        self.step, self.rows = 0, list[dict[str, float]]()
         self._resume()
 
     def _tokenizer(self, phrases: list[str]) -> Any:
@@ -187,7 +189,7 @@ class Learner:
             state = torch.load(path, map_location=self.device, weights_only=True)
             self.model.load_state_dict(state["model"])
             self.optimizer.load_state_dict(state["optimizer"])
-            self.step, self.seconds, self.rows = state["step"], state["seconds"], state["rows"]
+            self.step, self.rows = state["step"], state["rows"]
         except Exception as error:  # torch raises a dozen kinds
             problem = f"{path} is damaged ({type(error).__name__})"
             raise DamagedError(f"{problem}: delete it to train again from the start") from error
@@ -240,12 +242,12 @@ class Learner:
         return cross_entropy(logits, wanted.to(self.device), reduction="sum"), len(wanted)
 
     def save(self) -> None:
-        """Write state and metrics, each whole or not at all."""
+        """Write metrics, then the state that says that they are written, each whole or not at all."""
+        save_text(self.directory / METRICS, "".join(json.dumps(row) + "\n" for row in self.rows))
         state = {"model": self.model.state_dict(), "optimizer": self.optimizer.state_dict()}
-        state |= {"step": self.step, "seconds": self.seconds, "rows": self.rows}
+        state |= {"step": self.step, "rows": self.rows}
         with replacing(self.directory / STATE) as temporary:
             torch.save(state, temporary)
-        save_text(self.directory / METRICS, "".join(json.dumps(row) + "\n" for row in self.rows))
 
 
 def held_out(phrase: str) -> bool:

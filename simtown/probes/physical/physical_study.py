@@ -21,7 +21,7 @@ from simtown.probes.physical.figure2 import figure2
 from simtown.probes.physical.finetune import FineTuning, Loss
 from simtown.probes.physical.heads import CANDIDATES, HEADS, Folds, K, cross_validate
 from simtown.probes.physical.inputs import StandIn
-from simtown.probes.physical.physical_release import PhysicalTask, read
+from simtown.probes.physical.physical_release import FILES, PhysicalTask, read
 from simtown.probes.physical.scores import COLUMNS, compare, describe, scores, short_columns
 from simtown.probes.physical.sentences import English, question, sentences
 from simtown.probes.report import Results
@@ -205,4 +205,5 @@ PHYSICAL = Study(
     printed={"forbes-table1": paper_tables.table1, "forbes-table2": paper_tables.table2},
     files=("summary.tex",),
     form=FORM,
+    reads=FILES.patterns(),
 )

@@ -24,7 +24,7 @@ FILE = "answers.sqlite"
 #: Answers by the key of their request.
 Answers = dict[bytes, TokenScores]
 #: What decides a model's answers: weights, vocabulary, configuration.
-_CONTENT = (".safetensors", ".json", ".txt", ".model")
+CONTENT = (".safetensors", ".json", ".txt", ".model")
 _TABLE = "CREATE TABLE IF NOT EXISTS answers (key BLOB PRIMARY KEY, logprobs BLOB, words BLOB) WITHOUT ROWID"
 
 
@@ -33,7 +33,7 @@ def fingerprint(path: Path) -> str:
     whole = blake2b(digest_size=16)
     files = [path]
     if path.is_dir():
-        files = sorted(p for p in path.rglob("*") if p.suffix in _CONTENT and p.is_file())
+        files = sorted(p for p in path.rglob("*") if p.suffix in CONTENT and p.is_file())
     for file in files:
         with open(file, "rb") as content:
             digest = file_digest(content, "sha256").hexdigest()

@@ -12,7 +12,8 @@ from simtown.probes.items import ItemSet
 from simtown.probes.report import Results
 from simtown.probes.study import Study, TaskRequest, TaskResult
 from simtown.probes.visual import FORM, TASKS, VisualSettings, sizes
-from simtown.probes.visual.mined import open_data
+from simtown.probes.visual.mined import NAME, open_data
+from simtown.probes.visual.release import FILES
 from simtown.probes.visual.sizes import WAYS, Sizes
 from simtown.probes.visual.vicomte_tables import TABLES, printed
 
@@ -80,4 +81,5 @@ VISUAL = Study(
     printed={name: partial(printed, name) for name in TABLES},
     files=("prompts",),
     form=FORM,
+    reads=(*FILES.patterns(), NAME, "*.parquet"),
 )

@@ -76,7 +76,8 @@ def test_an_empty_split_is_refused_by_name_and_left_out_otherwise(cli, tmp_path,
     generate(Settings(entities=5, n=4, val=0, test=0, width=32, height=32), tmp_path / "t", workers=1)
     cli("export", tmp_path / "t", "--to", "png", "--split", "val").refuses("has no val examples")
     cli("export", tmp_path / "t", "--to", "png").succeeds()
-    assert {name.split("/")[0] for name in contents(tmp_path / "t-png")} == {"train", "questions.jsonl"}
+    names = {name.split("/")[0] for name in contents(tmp_path / "t-png")}
+    assert names == {"train", "questions.jsonl", ".simtown.json"}
 
 
 def test_a_library_that_is_missing_is_named_with_its_extra(plain, tmp_path, cli, monkeypatch):
@@ -85,6 +86,19 @@ def test_a_library_that_is_missing_is_named_with_its_extra(plain, tmp_path, cli,
     outcome = cli("export", plain, "--to", "parquet", "--out", tmp_path / "p")
     outcome.refuses("Parquet needs pyarrow: pip install '.[export]'")
     assert not (tmp_path / "p").exists()
+
+
+@pytest.mark.parametrize("words", [("export", "--to", "png"), ("gallery",)])
+def test_what_was_finished_is_complete_and_not_made_again(words, plain, copy, cli, contents, tmp_path):
+    town, made = copy(plain), tmp_path / f"copy-{words[-1]}"
+    cli(words[0], town, *words[1:]).succeeds()
+    before = contents(made)
+    assert f"{made} is complete" in cli(words[0], town, *words[1:]).succeeds().out
+    generate(Settings(entities=5, n=4, val=0, test=0, width=32, height=32), tmp_path / "other", workers=1)
+    cli(words[0], tmp_path / "other", *words[1:], "--out", made).refuses("is there already")
+    assert contents(made) == before
+    next(made.glob("*.*")).unlink()
+    cli(words[0], town, *words[1:]).refuses("is there already")
 
 
 def test_a_killed_run_leaves_nothing_that_hinders_the_next(tmp_path):

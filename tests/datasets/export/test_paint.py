@@ -82,7 +82,8 @@ def test_glb(town, tmp_path):
     """Faces of the exchanged colour are there, those of the body's own are gone; nothing else changes."""
     scene, shapes = town.train.scenes(slice(0, 1)), []
     for paint in (-1, PAINTS.index("magenta")):
-        glb(replace(scene, paint=np.array([[paint, -1]], dtype=np.int8)), tmp_path / "scene.glb")
+        painted = replace(scene, paint=np.array([[paint, -1]], dtype=np.int8))
+        (tmp_path / "scene.glb").write_bytes(glb(painted))
         shapes.append(trimesh.load(tmp_path / "scene.glb").geometry)
     before, after = shapes
     assert before.keys() == after.keys()

@@ -124,8 +124,9 @@ def test_a_run_that_was_stopped_ends_with_the_same_weights(corpus, tmp_path, mon
     weights = load_file(two / "model.safetensors")
     for name, value in load_file(one / "model.safetensors").items():
         assert torch.equal(weights[name], value), name
-    assert parts["validation_perplexity"] == whole["validation_perplexity"]
-    assert (one / "metrics.jsonl").read_text() == (two / "metrics.jsonl").read_text()
+    assert parts == whole
+    for name in ("lm.json", "metrics.jsonl"):
+        assert (one / name).read_text() == (two / name).read_text()
 
 
 def test_a_finished_run_is_left_alone_and_another_one_refused(run_of, corpus, contents, tmp_path):
@@ -139,9 +140,10 @@ def test_a_finished_run_is_left_alone_and_another_one_refused(run_of, corpus, co
         train(settings_of("lstm"), other, directory, Quiet())
     assert contents(directory) == before
     copy = shutil.copytree(directory, tmp_path / "copy")
-    (copy / "lm.json").write_text("{")
-    with pytest.raises(DamagedError, match=r"lm\.json is damaged"):
-        train(settings_of("lstm"), corpus, copy, Quiet())
+    for text in ("{", json.dumps({**record, "corpus": {}}), json.dumps({**record, "phrases": {}})):
+        (copy / "lm.json").write_text(text)
+        with pytest.raises(DamagedError, match=r"lm\.json is damaged"):
+            train(settings_of("lstm"), corpus, copy, Quiet())
 
 
 def test_phrases_are_held_out_by_their_letters():
