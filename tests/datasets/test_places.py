@@ -38,17 +38,14 @@ def test_what_is_made_of_a_data_set_lies_beside_it(here):
     assert str(beside("s3://bucket/a/town", "coco")) == "town-coco"
 
 
-WRITERS = [
-    "preview --random --out {url}.png",
-    "render {town}/train:1 --out {url}.png",
+WRITERS = ["preview --random --out {url}.png", "render {town}/train:1 --out {url}.png"]
+WRITERS += [
+    "render {town}/train:1 --glb {url}.glb",
+    "captions {town} --out {url}.txt",
     "clip --out {url}.mp4",
 ]
-WRITERS += ["render {town}/train:1 --glb {url}.glb", "captions {town} --out {url}.txt"]
-WRITERS += [
-    "export {town} --to png --out {url}",
-    "gallery {town} --out {url}",
-    "audit {town} --json {url}.json",
-]
+WRITERS += ["export {town} --to png --out {url}", "gallery {town} --out {url}"]
+WRITERS += ["audit {town} --json {url}.json"]
 
 
 @pytest.mark.parametrize("words", WRITERS)
@@ -77,13 +74,11 @@ MADE |= {"audit --json audit.json": "audit.json"}
 
 
 @pytest.mark.parametrize("command", MADE)
-def test_what_is_made_of_a_data_set_behind_a_url_lies_here(
-    command, behind_a_url, here, cli, monkeypatch, tmp_path
-):
+def test_what_is_made_of_a_data_set_behind_a_url_lies_here(command, behind_a_url, here, cli, monkeypatch):
     name, *words = command.split()
     if library := {"audit": "sklearn", "info": "matplotlib"}.get(name):
         pytest.importorskip(library)
-    monkeypatch.setenv("SIMTOWN_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("SIMTOWN_CACHE", str(here.parent / "cache"))
     outcome = cli(name, behind_a_url, *words).succeeds()
     assert "s3:/" not in outcome.out.replace("s3://", "")
     assert [p.name for p in here.iterdir()] == [MADE[command]]

@@ -103,12 +103,9 @@ def test_what_was_finished_is_complete_and_not_made_again(words, plain, copy, cl
 
 def test_a_killed_run_leaves_nothing_that_hinders_the_next(tmp_path):
     killed = (
-        "import os, pathlib, signal, sys\n"
-        "from simtown.core.files import whole\n"
+        "import os, pathlib, signal, sys; from simtown.core.files import whole\n"
         "with whole(pathlib.Path(sys.argv[1]), 'simtown export') as inside:\n"
-        "    (inside / 'sub').mkdir()\n"
-        "    (inside / 'sub' / 'leftover').write_text('x')\n"
-        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "    (inside / 'leftover').write_text('x'); os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     assert subprocess.run([sys.executable, "-c", killed, tmp_path / "out"]).returncode == -signal.SIGKILL
     assert len(list(tmp_path.rglob("leftover"))) == 1
@@ -119,10 +116,7 @@ def test_a_killed_run_leaves_nothing_that_hinders_the_next(tmp_path):
 
 
 def test_long_lists_are_the_json_they_should_be(tmp_path):
-    info, lists = (
-        {"info": {"a": "é"}},
-        {"some": [{"i": 0}, {"i": 1}, {"i": 2}], "none": [], "more": [[0], [1]]},
-    )
+    info, lists = {"info": {"a": "é"}}, {"some": [{"i": 0}, {"i": 1}], "none": [], "more": [[0], [1]]}
     write_listing(tmp_path / "x.json", info, {name: map(json.dumps, rows) for name, rows in lists.items()})
     assert json.loads((tmp_path / "x.json").read_text()) == info | lists
 
