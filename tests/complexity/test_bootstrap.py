@@ -3,6 +3,7 @@
 import csv
 import importlib
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -69,16 +70,12 @@ def runs_of(shares, data=None, world=None, size=500, model="pbn", entities=5, it
     return runs
 
 
-@pytest.mark.parametrize(
-    ("data", "world", "over"),
-    [
-        ((0, 0, 0), (0, 0, 0), "weights and items"),
-        ((0, 1, 2), (0, 0, 0), "weights, data and items"),
-        ((0, 1, 1), (0, 0, 0), "weights, data and items"),
-        ((0, 1, 2), (0, 1, 2), "weights, data, world and items"),
-        (None, None, "seeds and items"),
-    ],
-)
+VARIED = [((0, 0, 0), (0, 0, 0), "weights and items"), (None, None, "seeds and items")]
+VARIED += [(data, (0, 0, 0), "weights, data and items") for data in ((0, 1, 2), (0, 1, 1))]
+VARIED += [((0, 1, 2), (0, 1, 2), "weights, data, world and items")]
+
+
+@pytest.mark.parametrize(("data", "world", "over"), VARIED)
 def test_an_interval_names_what_varied(data, world, over):
     runs = runs_of((0.6, 0.7, 0.8), data, world)
     assert interval_over(runs) == over
@@ -139,9 +136,7 @@ def test_seeds_are_drawn_together_for_all_models_and_worlds():
     worlds, models = (5, 15), {"pbn": 1, "cnn-lstm": 2}
     runs = [
         Run(model, k, False, n * times, s, f"{model}{k}{s}", np.arange(400) < 400 * share, s, s)
-        for model, times in models.items()
-        for k in worlds
-        for n, its in shares.items()
+        for (model, times), k, (n, its) in product(models.items(), worlds, shares.items())
         for s, share in enumerate(its)
     ]
     found = estimate(runs, targets=(0.7,), replicates=200)
@@ -175,10 +170,8 @@ def test_a_paired_ratio_is_narrower_than_an_unpaired_one():
             luck = np.sqrt(0.98) * hard + np.sqrt(0.02) * rng.normal(size=500)
             runs.append(Run(model, 5, False, int(n), 0, "t", luck < stats.norm.ppf(accuracy_of(n, middle))))
     unpaired = [replace(r, test_id="u") if r.model == "pbn" else r for r in runs]
-    (x,), (y,) = (
-        [r for r in estimate(rs, targets=(0.8,), replicates=500).ratios if r.rule == "isotonic"]
-        for rs in (runs, unpaired)
-    )
+    ratios = [estimate(rs, targets=(0.8,), replicates=500).ratios for rs in (runs, unpaired)]
+    (x,), (y,) = ([r for r in found if r.rule == "isotonic"] for found in ratios)
     assert x.low < 2 < x.high
     assert np.log(x.high / x.low) < 0.6 * np.log(y.high / y.low)
     assert "not paired" in estimate(unpaired, replicates=40).notes[0]

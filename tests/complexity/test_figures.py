@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from itertools import product
 
 import numpy as np
 import pytest
@@ -24,14 +25,8 @@ def runs_of(models, worlds=(5, 15, 60), distractors=(False, True), seeds=2, size
     def correct(i, k, d, n):
         return rng.random(200) < 0.5 + 0.49 / (1 + (200 * k ** (0.3 + 0.5 * i) * (1 + d) / n) ** 2)
 
-    return [
-        Run(model, k, d, n, s, f"{k}{d}", correct(i, k, d, n))
-        for i, model in enumerate(models)
-        for k in worlds
-        for d in distractors
-        for n in sizes
-        for s in range(seeds)
-    ]
+    every = product(enumerate(models), worlds, distractors, sizes, range(seeds))
+    return [Run(model, k, d, n, s, f"{k}{d}", correct(i, k, d, n)) for (i, model), k, d, n, s in every]
 
 
 @pytest.fixture
@@ -53,14 +48,12 @@ def titles(figure):
     return [axes.get_title(loc="left") for axes in figure.axes if axes.get_visible()]
 
 
-@pytest.mark.parametrize(
-    ("models", "settings", "rule"),
-    [
-        (("pbn",), {"seeds": 1, "distractors": (False,)}, "smallest"),
-        (("pbn", "cnn-lstm"), {"sizes": (2000,)}, "isotonic"),
-        (("a", "b", "c", "d", "e", "f", "g"), {"distractors": (False,), "worlds": (5, 6)}, "isotonic"),
-    ],
-)
+ANY = [(("pbn",), {"seeds": 1, "distractors": (False,)}, "smallest")]
+ANY += [(("pbn", "cnn-lstm"), {"sizes": (2000,)}, "isotonic")]
+ANY += [("abcdefg", {"distractors": (False,), "worlds": (5, 6), "seeds": 1}, "isotonic")]
+
+
+@pytest.mark.parametrize(("models", "settings", "rule"), ANY)
 def test_any_report_is_drawn(tmp_path, models, settings, rule):
     report = estimate(runs_of(models, **settings), replicates=40)
     samples(report, tmp_path / "samples.png", rule)
@@ -136,9 +129,7 @@ def test_legends_lie_on_the_page_and_on_no_panel(drawn, count):
 
 
 def test_a_model_that_reaches_nothing_is_named_below(drawn):
-    stuck = [
-        Run("question-only", k, False, n, 0, f"{k}", np.arange(200) < 110) for k in (5, 15, 60) for n in SIZES
-    ]
+    stuck = [exact("question-only", k, n, 0.55, test=f"{k}", items=200) for k in (5, 15, 60) for n in SIZES]
     figure = drawn(samples, estimate(runs_of(("pbn",), distractors=(False,)) + stuck, replicates=40))
     assert titles(figure) == ["All models at 90%, no distractor", "PBN"]
     assert f"Question only ({max(SIZES):,} samples at most)" in " ".join(figure.get_supxlabel().split())
@@ -154,26 +145,20 @@ def arrows(axes):
 
 def test_censored_samples_are_open_arrows(drawn):
     shares = {5: (0.96, 0.97, 0.98), 15: (0.6, 0.8, 0.97), 60: (0.5, 0.5, 0.6)}
-    runs = [
-        exact("pbn", k, n, share, test=f"t{k}")
-        for k, accuracies in shares.items()
-        for n, share in zip((500, 2000, 8000), accuracies, strict=True)
-    ]
+    cells = [(k, n, share) for k in shares for n, share in zip((500, 2000, 8000), shares[k], strict=True)]
+    runs = [exact("pbn", k, n, share, test=f"t{k}") for k, n, share in cells]
     axes = drawn(samples, estimate(runs, replicates=40, targets=(0.9,))).axes[0]
     assert sorted(arrows(axes)) == [(500.0, -1.0), (8000.0, 1.0)]
     assert ":" in {line.get_linestyle() for line in axes.lines if len(set(line.get_xdata())) == 2}
 
 
-@pytest.mark.parametrize(
-    ("first", "size", "joined"),
-    [(0.99, 2_000, False), (0.99, 50_000, True), (0.5, 2_000, False), (0.5, 50_000, False)],
-)
-def test_two_bounds_are_joined_if_they_tell_whether_the_need_rises(first, size, joined, drawn):
+@pytest.mark.parametrize(("first", "size"), [(0.99, 2_000), (0.99, 50_000), (0.5, 2_000), (0.5, 50_000)])
+def test_two_bounds_are_joined_if_they_tell_whether_the_need_rises(first, size, drawn):
     # at most, or more than, 20,000 with 5 entities, and more than `size` with 15
     cells = {5: (20_000, first), 15: (size, 0.5)}
     runs = [exact("pbn", k, n, share, s, test=f"{k}") for k, (n, share) in cells.items() for s in (0, 1)]
     lines = drawn(samples, estimate(runs, replicates=40, targets=(0.8,))).axes[0].lines
-    assert any(line.get_linestyle() == ":" for line in lines) == joined
+    assert any(line.get_linestyle() == ":" for line in lines) == ((first, size) == (0.99, 50_000))
 
 
 def test_too_narrow_bars_are_dotted(drawn):

@@ -56,20 +56,14 @@ def edit(**changes):
     return lambda path: path.write_text(json.dumps(json.loads(path.read_text()) | changes))
 
 
-@pytest.mark.parametrize(
-    ("name", "damage"),
-    [
-        ("run.json", lambda p: p.write_text("{")),
-        ("run.json", edit(data={})),
-        ("run.json", edit(train_size="many")),
-        ("run.json", edit(test=None)),
-        ("test.npz", lambda p: p.unlink()),
-        ("test.npz", lambda p: p.write_bytes(p.read_bytes()[:100])),
-        ("test.npz", lambda p: np.savez(p, wrong=np.ones(4, bool))),
-        ("test.npz", lambda p: np.savez(p, correct=np.ones(400))),
-        ("test.npz", lambda p: np.savez(p, correct=np.arange(400) < 241)),  # one more than the accuracy says
-    ],
-)
+EDITS = [lambda p: p.write_text("{"), edit(data={}), edit(train_size="many"), edit(test=None)]
+SPOILS = [lambda p: p.unlink(), lambda p: p.write_bytes(p.read_bytes()[:100])]
+SPOILS += [lambda p: np.savez(p, wrong=np.ones(4, bool)), lambda p: np.savez(p, correct=np.ones(400))]
+SPOILS += [lambda p: np.savez(p, correct=np.arange(400) < 241)]  # one more than the accuracy says
+DAMAGES = [("run.json", damage) for damage in EDITS] + [("test.npz", damage) for damage in SPOILS]
+
+
+@pytest.mark.parametrize(("name", "damage"), DAMAGES)
 def test_damage_is_named(run, name, damage):
     damage(run / name)
     with pytest.raises(DamagedError, match=f"seed0/{name} is damaged"):
@@ -126,20 +120,16 @@ def test_only_a_finished_run_is_kept(run, tmp_path):
     assert not (tmp_path / "kept").exists()
 
 
-@pytest.mark.parametrize(
-    ("spoil", "error"),
-    [
-        (lambda c: c["run"].pop("test"), DamagedError),
-        (lambda c: c.update(correct="!!"), DamagedError),
-        (lambda c: c.update(correct=c["correct"][4:]), DamagedError),
-        (lambda c: c["run"]["test"].update(accuracy=0.123), DamagedError),
-        (lambda c: c.update(version=2), DamagedError),
-        (lambda c: c.update(format="other"), ForeignDirectoryError),
-    ],
-)
-def test_a_damaged_cell_is_named(kept, spoil, error):
+SPOILT = [lambda c: c.update(correct="!!"), lambda c: c.update(correct=c["correct"][4:])]
+SPOILT += [lambda c: c["run"].pop("test"), lambda c: c["run"]["test"].update(accuracy=0.123)]
+SPOILT += [lambda c: c.update(version=2), lambda c: c.update(format="other")]
+
+
+@pytest.mark.parametrize("spoil", SPOILT)
+def test_a_damaged_cell_is_named(kept, spoil):
     rewritten(kept, spoil)
-    with pytest.raises(error, match=str(kept)):
+    foreign = "other" in kept.read_text()
+    with pytest.raises(ForeignDirectoryError if foreign else DamagedError, match=str(kept)):
         cells.load(kept)
 
 
@@ -158,16 +148,14 @@ def make(tmp_path):
     return run
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"protocol": "paper"}, ["protocol", "paper", "patient"]),
-        ({"min_steps": 400}, ["min_steps", "2000", "400"]),
-        ({"options": {"dropout": 0.5}}, ["options of pbn", "dropout 0.1", "dropout 0.5"]),
-        ({"data": {"width": 128, "height": 128}}, ["picture size", "128x128", "64x32"]),
-        ({"data": {"weathers": ["fog"]}, "patience": 3}, ["patience", "weathers", "clear"]),
-    ],
-)
+OTHER = [({"protocol": "paper"}, ["protocol", "paper", "patient"])]
+OTHER += [({"min_steps": 400}, ["min_steps", "2000", "400"])]
+OTHER += [({"options": {"dropout": 0.5}}, ["options of pbn", "dropout 0.1", "dropout 0.5"])]
+OTHER += [({"data": {"width": 128, "height": 128}}, ["picture size", "128x128", "64x32"])]
+OTHER += [({"data": {"weathers": ["fog"]}, "patience": 3}, ["patience", "weathers", "clear"])]
+
+
+@pytest.mark.parametrize(("change", "words"), OTHER)
 def test_runs_of_other_settings_are_refused_and_named(change, words, make, tmp_path):
     make("a", 500)
     make("b", 1000)

@@ -27,11 +27,8 @@ def test_slope_without_censoring_is_least_squares():
 
 def censored(rng, k, exponent, rows, scatter=0.3, largest=9000.0, smallest=700.0):
     n = np.exp(np.log(300) + exponent * np.log(k) + rng.normal(scale=scatter, size=(rows, len(k))))
-    return (
-        np.where(n > largest, ABOVE, np.where(n < smallest, BELOW, n)),
-        np.full(len(k), smallest),
-        np.full(len(k), largest),
-    )
+    known = np.where(n > largest, ABOVE, np.where(n < smallest, BELOW, n))
+    return known, np.full(len(k), smallest), np.full(len(k), largest)
 
 
 def test_the_censored_slope_is_the_maximum_of_the_likelihood():
@@ -45,21 +42,12 @@ def test_the_censored_slope_is_the_maximum_of_the_likelihood():
         def loss(p, row=row, z=z):
             scatter = np.exp(p[2])
             u = (z - p[0] - p[1] * x) / scatter
-            parts = np.where(
-                row == ABOVE,
-                stats.norm.logsf(u),
-                np.where(row == BELOW, stats.norm.logcdf(u), stats.norm.logpdf(u) - p[2]),
-            )
-            return -parts.sum()
+            parts = np.where(row == BELOW, stats.norm.logcdf(u), stats.norm.logpdf(u) - p[2])
+            return -np.where(row == ABOVE, stats.norm.logsf(u), parts).sum()
 
         bounds = [(None, None), (None, None), (np.log(LEAST_SCATTER), 3)]
-        theirs = optimize.minimize(
-            loss,
-            (5.0, 0.5, np.log(0.5)),
-            method="L-BFGS-B",
-            bounds=bounds,
-            options={"maxiter": 2000, "ftol": 1e-14},
-        )
+        how = {"method": "L-BFGS-B", "options": {"maxiter": 2000, "ftol": 1e-14}}
+        theirs = optimize.minimize(loss, (5.0, 0.5, np.log(0.5)), bounds=bounds, **how)
         assert found == pytest.approx(theirs.x[1], abs=2e-3)
 
 
@@ -118,22 +106,21 @@ def test_bounds_hold_what_censoring_leaves_open(needs, shares, coefficients, fac
 
 def test_every_censored_world_is_treated_otherwise():
     k = np.array([5, 15, 31, 60])
-    table = WorldNeeds(
-        k, np.array([[BELOW, 2000, 3000, ABOVE], [700, 2000, 3000, 8000]]), np.full(4, 500), np.full(4, 9000)
-    )
+    samples = np.array([[BELOW, 2000, 3000, ABOVE], [700, 2000, 3000, 8000]])
+
+    def of(n, samples):
+        return WorldNeeds(k[:n], samples, np.full(n, 500), np.full(n, 9000))
+
+    table = of(4, samples)
     assert table.uncensored == 2
     assert table.treatments() == [(5, True), (60, True), (5, False)]
     line = np.log(3000 / 2000) / np.log(31 / 15)
-    np.testing.assert_allclose(
-        table.slopes((5, True))[1], np.polyfit(np.log(k[1:]), np.log([2000, 3000, 8000]), 1)[0]
-    )
+    left = np.polyfit(np.log(k[1:]), np.log([2000, 3000, 8000]), 1)[0]
+    np.testing.assert_allclose(table.slopes((5, True))[1], left)
     assert table.slopes((60, True))[0] > line  # what is left is a bound below
-    bound = WorldNeeds(k[:3], np.array([[500, 2000, 3000]]), np.full(3, 500), np.full(3, 9000))
-    both = WorldNeeds(k[:3], table.samples[:1, :3], np.full(3, 500), np.full(3, 9000))
-    np.testing.assert_allclose(both.slopes((5, False)), bound.slopes())
-    assert np.isnan(
-        WorldNeeds(k[:2], table.samples[:, :2], np.full(2, 500), np.full(2, 9000)).slopes((5, True))
-    ).all()
+    bound = of(3, np.array([[500, 2000, 3000]])).slopes()
+    np.testing.assert_allclose(of(3, samples[:1, :3]).slopes((5, False)), bound)
+    assert np.isnan(of(2, samples[:, :2]).slopes((5, True))).all()
 
 
 SIZES = (20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000)
@@ -183,7 +170,6 @@ def test_a_bounded_need_bounds_the_effects_in_which_it_stands():
 
 
 def test_with_models_missing_the_effects_of_the_others_are_left():
-    found = effects_at(
-        estimate(runs_of({"cnn-lstm": 6000, "pbn": 300, "film": 1000}), targets=[0.9], replicates=60)
-    )
+    runs = runs_of({"cnn-lstm": 6000, "pbn": 300, "film": 1000})
+    found = effects_at(estimate(runs, targets=[0.9], replicates=60))
     assert found.keys() == {"lead"}

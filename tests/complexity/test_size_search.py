@@ -73,18 +73,15 @@ def test_an_accuracy_on_the_target_reaches_it_whatever_rounding_says():
     assert crossing({10: 0.5, 20: 0.1 + 0.2 + 0.6 - 1e-16}, 0.9) == (10, 20)
 
 
-@pytest.mark.parametrize(
-    ("known", "about"),
-    [
-        ({}, size_search.FIRST),
-        ({(15, False): 1_500.0}, 3_000),  # as many times as many entities
-        ({(15, False): 1_500.0, (5, False): 500.0 / 3}, 6_000),  # exponent 2
-        ({(15, False): 1_500.0, (5, False): 3_000.0}, 1_500),  # no world needs less for being larger
-        ({(15, False): 9.0, (30, False): 700.0}, 700),  # the same world with other seeds
-        ({(15, True): 9.0, (30, True): 700.0}, 700),  # the same world with a distractor
-        ({(15, True): 600.0}, 1_200),
-    ],
-)
+BEGINS = [({}, size_search.FIRST), ({(15, True): 600.0}, 1_200)]
+BEGINS += [({(15, False): 1_500.0}, 3_000)]  # as many times as many entities
+BEGINS += [({(15, False): 1_500.0, (5, False): 500.0 / 3}, 6_000)]  # exponent 2
+BEGINS += [({(15, False): 1_500.0, (5, False): 3_000.0}, 1_500)]  # no world needs less for being larger
+#: The same world with other seeds, or with a distractor.
+BEGINS += [({(15, d): 9.0, (30, d): 700.0}, 700) for d in (False, True)]
+
+
+@pytest.mark.parametrize(("known", "about"), BEGINS)
 def test_a_world_begins_where_the_others_tell_it_to(known, about):
     assert first_size(30, False, known) == pytest.approx(about)
 
@@ -94,17 +91,12 @@ def test_needs_of_a_search_are_those_of_the_whole_curve():
     rng, rungs = np.random.default_rng(0), ladder(60_000)
     for slope in (1.0, 1.6, 3.0):
         for middle in np.exp(rng.uniform(np.log(100), np.log(20_000), 8)):
-            truth = 0.5 + 0.49 / (
-                1 + (middle * np.exp(0.2 * rng.normal(size=(5, len(rungs)))) / np.array(rungs)) ** slope
-            )
+            middles = middle * np.exp(0.2 * rng.normal(size=(5, len(rungs))))
+            truth = 0.5 + 0.49 / (1 + (middles / np.array(rungs)) ** slope)
             curve = dict(zip(rungs, rng.binomial(2_000, truth).mean(axis=0) / 2_000, strict=True))
             known = search(rungs, curve, 0.9, middle * 3)
-            whole, some = (
-                isotonic(np.array(n), np.array([[curve[x] for x in n]]), np.ones(len(n)), np.array([0.9]))[
-                    0, 0
-                ]
-                for n in (rungs, sorted(known))
-            )
+            heights = [(np.array(n), np.array([[curve[x] for x in n]])) for n in (rungs, sorted(known))]
+            whole, some = (isotonic(*two, np.ones(len(two[0])), np.array([0.9]))[0, 0] for two in heights)
             assert len(known) < len(rungs) / 2
             assert some == whole or abs(np.log(some / whole)) < 0.2
             if 0 < some < np.inf:

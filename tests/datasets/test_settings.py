@@ -59,7 +59,7 @@ def test_what_cannot_be_is_refused(changes, words):
 @pytest.mark.parametrize("distractor", [False, True])
 def test_words_hint_at_answers_only_where_settings_say_so(distractor):
     settings = Settings(entities=3, distractor=distractor, relations=RELATION_NAMES)
-    n = np.arange(12_000)
+    n = np.arange(3_000)
     examples = sample(settings.recipe("train"), n)
     kinds = examples.scene.entity
     question = 3 * kinds[n, examples.subject] + kinds[n, examples.object]
