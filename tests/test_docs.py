@@ -36,7 +36,7 @@ def site(tmp_path_factory):
 
 def text_of(page):
     """The words of a page, as a browser shows them."""
-    return html.unescape(re.sub(r"<[^>]+>", "", page.read_text(encoding="utf-8")))
+    return html.unescape(re.sub(r"<[^>]+>", " ", page.read_text(encoding="utf-8")))
 
 
 @pytest.mark.slow
@@ -50,8 +50,7 @@ def test_pages_of_the_reference_are_called_as_their_modules_and_describe_methods
         words = page.read_text(encoding="utf-8")
         assert re.findall("<title>(.*)</title>", words) == [f"{module} - simtown"]
         assert len(re.findall("<h1[ >]", words)) == 1, page
-    start = (site / "index.html").read_text(encoding="utf-8")
-    assert "Index" not in re.sub(r"<[^>]+>", "\n", start).split()
+    assert "Index" not in text_of(site / "index.html").split()
 
 
 @pytest.mark.slow
@@ -67,9 +66,8 @@ def test_the_tutorial_runs(tmp_path):
     nbformat = pytest.importorskip("nbformat", reason=NOTEBOOK)
     pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
     notebook = nbformat.read(ROOT / "docs" / "tutorial.ipynb", as_version=4)
-    place = {"metadata": {"path": str(tmp_path)}}
-    limits = {"timeout": HANGS, "startup_timeout": HANGS}
-    nbclient.NotebookClient(notebook, kernel_name="python3", resources=place, **limits).execute()
+    more = {"timeout": HANGS, "startup_timeout": HANGS, "resources": {"metadata": {"path": str(tmp_path)}}}
+    nbclient.NotebookClient(notebook, kernel_name="python3", **more).execute()
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     said = "".join(output.get("text", "") for output in outputs)
     reached = float(said.split("pbn        1000 examples: ")[1][:5])

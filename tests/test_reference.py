@@ -18,7 +18,7 @@ PACKAGES = sorted(
 
 @pytest.fixture(scope="module")
 def reference():
-    """(objects by package, warnings by package) of everything public that has a page."""
+    """(the package, objects by package, warnings by package) of everything public that has a page."""
     handler, logger = BufferingHandler(sys.maxsize), logging.getLogger("griffe")
     handler.setLevel(logging.WARNING)
     logger.addHandler(handler)
@@ -32,7 +32,7 @@ def reference():
     logger.removeHandler(handler)
     lines = [record.getMessage() for record in handler.buffer]
     warnings = {name: [line for line in lines if f"simtown/{name}/" in line] for name in PACKAGES}
-    return objects, warnings
+    return package, objects, warnings
 
 
 def _public(parent):
@@ -72,7 +72,13 @@ def _problems(documented):
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_entries_of_the_reference_are_read_one_by_one(package, reference):
-    objects, warnings = reference
+    _, objects, warnings = reference
     problems = [f"{item.path}: {problem}" for item in objects[package] for problem in _problems(item)]
     problems += warnings[package]
     assert not problems, "\n".join(problems)
+
+
+def test_whole_names_in_docstrings_exist(reference):
+    for path in (ROOT / "simtown").rglob("*.py"):
+        for name in re.findall(r":\w+:`[^`]*?simtown\.([\w.]+)", path.read_text(encoding="utf-8")):
+            assert reference[0][name], path  # KeyError: there is no such name

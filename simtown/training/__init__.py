@@ -1,6 +1,6 @@
 """What learns: models, runs, and sweeps of runs.
 
 :class:`simtown.training.fit_settings.FitSettings` and :func:`simtown.training.fit.fit` make a run with a
-model of :data:`simtown.training.models.MODELS`. :func:`simtown.training.plan.read` and
-:func:`simtown.training.sweep.sweep` run a grid. :mod:`simtown.training.ask` asks a finished run.
+model of :data:`simtown.training.models.MODELS`. :func:`simtown.training.plan.read` reads
+a grid and :class:`simtown.training.sweep.Sweep` runs it. :mod:`simtown.training.ask` asks a finished run.
 """
