@@ -194,18 +194,16 @@ def test_preview_of_a_data_set(which, more, request, tmp_path, cli, contents):
     assert contents(directory) == before
 
 
-@pytest.mark.parametrize(
-    ("words", "name", "least"),
-    [
-        (["--random", "--n", 3, "--distractor", "--seed", 4], "simtown-random.png", (400, 150)),
-        (["--random", "--n", 1, "--large"], "simtown-random.png", (500, 500)),
-        (["--entity", "all"], "simtown-entities.png", (1600, 1200)),
-        (["--entity", "fire truck, sedan,SUV", "--large"], "simtown-entities.png", (1000, 200)),
-        (["--weather", "fog,night", "--large", "--seed", 2], "simtown-weather.png", (1000, 500)),
-    ],
-)
-def test_preview_without_a_data_set(words, name, least, here, cli):
-    outcome = cli("preview", *words).succeeds()
+SHEETS = [(["--random", "--n", 3, "--distractor", "--seed", 4], "random", (400, 150))]
+SHEETS += [(["--random", "--n", 1, "--large"], "random", (500, 500))]
+SHEETS += [(["--entity", "all"], "entities", (1600, 1200))]
+SHEETS += [(["--entity", "fire truck, sedan,SUV", "--large"], "entities", (1000, 200))]
+SHEETS += [(["--weather", "fog,night", "--large", "--seed", 2], "weather", (1000, 500))]
+
+
+@pytest.mark.parametrize(("words", "kind", "least"), SHEETS)
+def test_preview_without_a_data_set(words, kind, least, here, cli):
+    outcome, name = cli("preview", *words).succeeds(), f"simtown-{kind}.png"
     assert [p.name for p in here.iterdir()] == [name]
     with Image.open(here / name) as image:
         assert outcome.out == f"{name}: {image.width} x {image.height} pixels\n"

@@ -42,7 +42,7 @@ def scenes(n, seed=1, weathers=WEATHERS, **options):
 
 @pytest.fixture(scope="module", params=[False, True], ids=["pairs", "distractor"])
 def pair(request, opengl):
-    batch = scenes(70, 1 + request.param, distractor=request.param)
+    batch = scenes(40, 1 + request.param, distractor=request.param)
     assert set(batch.weather) == set(range(len(WEATHERS)))
     return Pair(batch, Raster(2).render(batch, SIZE, SIZE), opengl.render(batch, SIZE, SIZE))
 

@@ -244,10 +244,10 @@ def same_streets(n, kinds, near, far):
 def test_a_vehicle_beside_others_is_drawn_over_all_that_is_free():
     """Against single draws of which those are kept that stand apart: the same places, as often."""
     rng = np.random.default_rng(9)
-    entity, pose, camera = same_streets(25000, ("sedan", "bicycle", "box truck"), (0.7, -1.9), (-2.0, 1.7))
+    entity, pose, camera = same_streets(8000, ("sedan", "bicycle", "box truck"), (0.7, -1.9), (-2.0, 1.7))
     ours, plain = pose.copy(), pose.copy()
-    ours[:, 2] = draw_beside(rng.random((25000, 2)), entity, pose, camera)
-    plain[:, 2:] = draw_poses(rng.random((25000, 1, 3)), entity[:, 2:], camera)
+    ours[:, 2] = draw_beside(rng.random((8000, 2)), entity, pose, camera)
+    plain[:, 2:] = draw_poses(rng.random((8000, 1, 3)), entity[:, 2:], camera)
     assert apart(entity, ours).mean() > 0.999  # but for rounding
     kept = plain[apart(entity, plain)]
     for lane in (-1, 1):

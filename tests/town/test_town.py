@@ -279,20 +279,15 @@ def test_another_kind_keeps_the_paint_if_it_may(town):
     assert town.change(car, kind="mailbox").paint is None
 
 
-@pytest.mark.parametrize(
-    ("kind", "paint", "words"),
-    [
-        ("red truck", "blue", ["red truck", "its name says its colour"]),
-        ("red truck", "red", ["its name says its colour"]),
-        ("mailbox", "red", ["only vehicles"]),
-        ("tree", "red", ["only vehicles"]),
-        ("sedan", "sky blue", ["unknown paint 'sky blue'", "sky"]),
-        ("sedan", "Red", ["did you mean red"]),
-        ("sedan", "zzz", ["the paints are white"]),
-        ("sedan", 3, ["paint is 3", "'red'"]),
-        ("sedan", "", ["unknown paint"]),
-    ],
-)
+UNPAINTED = [("red truck", "blue", ["red truck", "its name says its colour"])]
+UNPAINTED += [("red truck", "red", ["its name says its colour"])]
+UNPAINTED += [(kind, "red", ["only vehicles"]) for kind in ("mailbox", "tree")]
+UNPAINTED += [("sedan", "sky blue", ["unknown paint 'sky blue'", "sky"]), ("sedan", "", ["unknown paint"])]
+UNPAINTED += [("sedan", "Red", ["did you mean red"]), ("sedan", "zzz", ["the paints are white"])]
+UNPAINTED += [("sedan", 3, ["paint is 3", "'red'"])]
+
+
+@pytest.mark.parametrize(("kind", "paint", "words"), UNPAINTED)
 def test_what_cannot_be_painted(kind, paint, words, town):
     with pytest.raises(TownError) as refused:
         town.place(kind, x=0.0, paint=paint)
@@ -315,9 +310,8 @@ def test_the_truth_tells_paints(town):
     town.place("mailbox", x=0.0)
     truth = town.truth(SIZE)
     assert [t.paint for t in truth.things] == ["red", BODIES["taxi"], None]
-    assert [(node["name"], node["paint"]) for node in truth.graph()["nodes"]] == [
-        (t.name, t.paint) for t in truth.things
-    ]
+    painted = [(node["name"], node["paint"]) for node in truth.graph()["nodes"]]
+    assert painted == [(t.name, t.paint) for t in truth.things]
     assert "A sedan, painted red, stands" in town.describe()
     assert "A taxi stands" in town.describe()
 

@@ -190,49 +190,37 @@ def street():
     return Town.from_scene(Scene(lane, [Prop("cafe", 0.0, 11.0), Prop("man", 0.0, 5.0)]))
 
 
-@pytest.mark.parametrize(
-    ("question", "truth"),
-    [
-        ("Is the city bus left of a taxi?", True),
-        ("Is a taxi left of the city bus?", True),
-        ("Is the city bus between taxi 1 and taxi 2?", True),
-        ("Is the man between a taxi and the cafe?", True),
-        ("Is taxi 2 left of the city bus?", False),
-        ("Does the taxi 2 stand right of the city bus?", True),
-        ("The man is behind the city bus, isn't it?", True),
-        ("Is there a pedestrian near a vehicle?", False),
-        ("Is taxi 1 next to the city bus?", True),
-        ("is the MAN on the sidewalk", True),
-        ("Is the man on the road?", False),
-        ("Is taxi 1 facing the city bus?", True),
-        ("Is taxi 2 facing the city bus?", False),
-        ("Is a fire truck near the man?", False),
-        ("Is the city bus far from taxi 1?", False),
-        ("Is the man in front of a building?", True),
-        ("Is the city bus overtaking a taxi?", False),
-    ],
-)
+TRUE = """Is the city bus left of a taxi? Is a taxi left of the city bus? Is the man in front of a building?
+Is the city bus between taxi 1 and taxi 2? Is the man between a taxi and the cafe? is the MAN on the sidewalk?
+Does the taxi 2 stand right of the city bus? The man is behind the city bus, isn't it?
+Is taxi 1 next to the city bus? Is taxi 1 facing the city bus?"""
+FALSE = """Is taxi 2 left of the city bus? Is there a pedestrian near a vehicle? Is the man on the road?
+Is taxi 2 facing the city bus? Is a fire truck near the man? Is the city bus far from taxi 1?
+Is the city bus overtaking a taxi?"""
+QUESTIONS = [(f"{q.strip()}?", texts is TRUE) for texts in (TRUE, FALSE) for q in texts.split("?")[:-1]]
+
+
+@pytest.mark.parametrize(("question", "truth"), QUESTIONS)
 def test_questions_of_all_kinds(question, truth, street):
-    answer = street.ask(question if question.endswith("?") else question + "?")
+    answer = street.ask(question)
     assert answer.truth is truth, answer
     assert str(answer).startswith("yes: " if truth else "no: ")
     assert bool(answer) is truth
 
 
-@pytest.mark.parametrize(
-    ("question", "words"),
-    [
-        ("Is the taxi left of the city bus?", ["2 of what 'taxi' may mean", "taxi 1", "taxi 2"]),
-        ("Is the tractor left of the city bus?", ["no tractor", "place one"]),
-        ("Is the zebra left of a taxi?", ["'zebra'", "not known"]),
-        ("Is the city bus left?", ["not understood", "overtaking"]),
-        ("Is the city bus between a taxi?", ["not understood"]),
-        ("Is the city bus left of a taxi and the man?", ["not understood"]),
-        ("Is the city bus behind the road?", ["on the road"]),
-        ("Is the road on the road?", ["only ask what is on it"]),
-        ("", ["not understood"]),
-    ],
-)
+STRANGE = ("", "Is the city bus between a taxi?", "Is the city bus left of a taxi and the man?")
+UNANSWERED = {
+    "Is the taxi left of the city bus?": ["2 of what 'taxi' may mean", "taxi 1", "taxi 2"],
+    "Is the tractor left of the city bus?": ["no tractor", "place one"],
+    "Is the zebra left of a taxi?": ["'zebra'", "not known"],
+    "Is the city bus left?": ["not understood", "overtaking"],
+    "Is the city bus behind the road?": ["on the road"],
+    "Is the road on the road?": ["only ask what is on it"],
+    **{question: ["not understood"] for question in STRANGE},
+}
+
+
+@pytest.mark.parametrize(("question", "words"), UNANSWERED.items())
 def test_what_cannot_be_answered_says_why(question, words, street):
     with pytest.raises(TownError) as refused:
         street.ask(question)
