@@ -255,7 +255,7 @@ def test_a_walker_stops_before_what_leaves_no_way():
 @pytest.mark.parametrize("seed", [7, pytest.param(14, marks=pytest.mark.slow)])
 def test_nobody_is_stuck_on_a_random_street(seed):
     town = traffic(seed)
-    town.step(15.0)
+    town.step(9.0)
     people = [t for t in town.things if t.group == "person"]
     before = [t.x for t in people]
     town.step(5.0)

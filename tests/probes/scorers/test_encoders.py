@@ -1,5 +1,6 @@
 """Hidden states and their pooling against transformers asked directly; sentence encoders and CLIP."""
 
+import functools
 import json
 import shutil
 from pathlib import Path
@@ -15,9 +16,15 @@ from tests.probes.tiny import CAUSAL, CLOSE, MASKED, MIXING
 TEXTS = ["the banana is yellow.", "he bought a turquoise, worn-out coat.", "bus", "the banana is yellow."]
 
 
-def states(path, text, layer=-1):
-    tokenizer = transformers.AutoTokenizer.from_pretrained(path)
+@functools.cache
+def loaded(path):
+    """Transformers' tokenizer and model."""
     model = transformers.AutoModel.from_pretrained(path).eval()
+    return transformers.AutoTokenizer.from_pretrained(path), model
+
+
+def states(path, text, layer=-1):
+    tokenizer, model = loaded(path)
     encoded = tokenizer(text, return_tensors="pt", return_offsets_mapping=True)
     with torch.no_grad():
         hidden = model(input_ids=encoded["input_ids"], output_hidden_states=True).hidden_states[layer][0]
@@ -58,9 +65,8 @@ def test_a_span_that_touches_nothing_and_a_layer_that_is_not_there(model):
 
 
 def test_a_words_vector_is_the_mean_of_its_pieces(model):
-    tokenizer = transformers.AutoTokenizer.from_pretrained(model("bert"))
-    embeddings = transformers.AutoModel.from_pretrained(model("bert")).get_input_embeddings()
-    matrix = embeddings.weight.detach().numpy()
+    tokenizer, bert = loaded(model("bert"))
+    matrix = bert.get_input_embeddings().weight.detach().numpy()
     scorer = open_scorer(f"hf:{model('bert')}")
     pieces = tokenizer("turquoise", add_special_tokens=False)["input_ids"]
     assert len(pieces) > 1
