@@ -100,7 +100,7 @@ class Mixture(torch.nn.Module):
     Attributes:
         members: for each class the numbers of its words' spellings, made of first sub-words.
         rows: the subjects in each of the t templates.
-        offsets: a parameter a template, (layers or 1, its own tokens, d).
+        offsets: a parameter a template, (layers or 1, its own tokens, d of the widest states).
         log_weights: (t,) of the mixture.
     """
 
@@ -112,6 +112,8 @@ class Mixture(torch.nn.Module):
         self._layers = _layers(scorer.model) if deep else []
         self.rows = [rows(scorer, template, data.subjects) for template in data.templates]
         layers, size = max(len(self._layers), 1), scorer.model.get_input_embeddings().embedding_dim
+        if deep:  # the layers' states may be wider than the embeddings, as in ELECTRA and MobileBERT
+            size = max(size, scorer.model.config.hidden_size)
         shapes = [(layers, these.own.shape[1], size) for these in self.rows]
         self.offsets = torch.nn.ParameterList([torch.zeros(s, device=scorer.device) for s in shapes])
         weights = torch.full((len(self.rows),), -float(np.log(len(self.rows))), device=scorer.device)
@@ -157,9 +159,10 @@ class Mixture(torch.nn.Module):
 
 
 def _add(hidden: torch.Tensor, offset: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
-    """(n, t, d) hidden states with (w, d) offsets at (n, w) places."""
-    index = places[..., None].expand(-1, -1, hidden.shape[-1])
-    return hidden.scatter_add(1, index, offset.expand(len(hidden), -1, -1).to(hidden.dtype))
+    """(n, t, d) hidden states with the first d columns of (w, ≥ d) offsets at (n, w) places."""
+    size = hidden.shape[-1]
+    index = places[..., None].expand(-1, -1, size)
+    return hidden.scatter_add(1, index, offset[:, :size].expand(len(hidden), -1, -1).to(hidden.dtype))
 
 
 def tune(
