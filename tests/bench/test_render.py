@@ -85,7 +85,7 @@ def test_the_command_prints_a_table_and_writes_a_csv_and_a_picture(cli, tmp_path
     assert [(r["size"], r["scenes"]) for r in rows] == [(s, n) for s in ("32", "48") for n in ("1", "3")]
     assert all(float(r["fps_low"]) <= float(r["fps"]) <= float(r["fps_high"]) for r in rows)
     with Image.open(out.with_suffix(".png")) as picture:
-        assert len(picture.convert("RGB").getcolors(10**6)) > 20
+        assert picture.convert("RGB").getcolors(20) is None
 
 
 @pytest.mark.parametrize(

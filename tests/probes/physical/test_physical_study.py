@@ -338,4 +338,4 @@ def test_figures_of_every_shape(made, model):
     out = made(model)
     for title in TASKS:
         with Image.open(out / f"{title}.png") as image:
-            assert len(image.convert("RGB").getcolors(1 << 20)) > 20
+            assert image.convert("RGB").getcolors(20) is None

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from simtown.probes.lm.architectures import ARCHITECTURES
-from simtown.probes.spatial import EMBEDDINGS, MATRIX, VECTORS, heatmaps, wordtests
+from simtown.probes.spatial import EMBEDDINGS, MATRIX, VECTORS, analyses, heatmaps, wordtests
 from simtown.probes.spatial.lexicon import CONTEXTS, RELATIONS
 from simtown.probes.spatial.spaces import p_vectors, read_table
 from simtown.probes.spatial.spatial_tables import compared
@@ -28,8 +28,9 @@ def corpus(tmp_path_factory):
 
 
 @pytest.fixture
-def probe(cli, corpus):
-    """Runs the study: (model, out, other options)."""
+def probe(cli, corpus, monkeypatch):
+    """Runs the study: (model, out, other options); k-means starts once."""
+    monkeypatch.setattr(analyses, "STARTS", 1)
 
     def run(model, out, *more):
         return cli("probe", "spatial", "--model", model, "--corpus", corpus, "--out", out, *more)

@@ -168,7 +168,7 @@ def test_figures(cli, tmp_path, number):
     with Image.open(tmp_path / "f.png") as picture:
         assert picture.width > 600
         assert picture.height > 400
-        assert len(picture.convert("RGB").getcolors(1 << 24)) > 20
+        assert picture.convert("RGB").getcolors(20) is None
 
 
 def test_labels_stand_apart_in_order():
