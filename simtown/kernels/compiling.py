@@ -97,7 +97,7 @@ def compile_kernels(
             command += [f"-march={march}"]
         else:
             command += [f"-mcpu={zig_name}", "-nostdlib++", "-nostdinc++"]
-        command += ["-target", zig_target] if zig_target else ["-mtune=native"]
+        command += ["-target", zig_target] if zig_target else []
         command += [*FLAGS, *flags, f"-I{folder}", *(f"-I{HERE / part}" for part in ("common", "processor"))]
         command += [*map(str, sources or sorted((HERE / "processor").glob("*.cpp"))), "-o"]
         made = target.with_name(f".{target.name}.{os.getpid()}.tmp")

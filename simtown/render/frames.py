@@ -39,10 +39,10 @@ class Frames:
 
     @classmethod
     def blank(cls, n: int, width: int, height: int, geometry: bool = True) -> Frames:
-        """All zero; without `geometry` depth and ids hold no pictures (n is 0)."""
+        """Arrays to be drawn into; without `geometry` depth and ids hold no pictures (n is 0)."""
         shape = (n * geometry, height, width)
-        rgb = np.zeros((n, height, width, 3), dtype=np.uint8)
-        return cls(rgb, np.zeros(shape, dtype=np.float32), np.zeros(shape, dtype=np.uint8))
+        rgb = np.empty((n, height, width, 3), dtype=np.uint8)
+        return cls(rgb, np.empty(shape, dtype=np.float32), np.empty(shape, dtype=np.uint8))
 
     def __len__(self) -> int:
         return len(self.rgb)

@@ -199,7 +199,8 @@ static void filter_row(int64_t y, int64_t width, uint8_t* out, Scratch& scratch)
         typedef uint8_t Each __attribute__((vector_size(32)));
         Each each = (Each)colour;
         Each low = __builtin_shufflevector(each, each, 0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 16, 17, 18, 20, 21, 22, 24, 25, 26, 28, 29, 30, -1, -1, -1, -1, -1, -1, -1, -1);
-        memcpy(out + 3 * x, &low, x + LANES <= width ? 3 * LANES : 3 * (width - x));
+        if (x + LANES <= width) memcpy(out + 3 * x, &low, 3 * LANES);
+        else memcpy(out + 3 * x, &low, 3 * (width - x));
     }
 }
 
@@ -320,9 +321,9 @@ static void resolve_geometry(const float* view, const Canvas& canvas, int64_t co
             Floats ray_x = (convert<Floats>(ramp<Ints>((int32_t)(x + left), 1)) + 0.5f - view[13]) * inverse_focal;
             Columns p = pick_rows(scratch.planes, tag);
             Floats depth = p.d / (p.a * ray_x + p.b * ray_y + p.c);
-            int64_t count = least(columns - x, (int64_t)LANES);
-            memcpy(depths + x, &depth, count * sizeof *depths);
-            for (int64_t i = 0; i < count; i++) ids[x + i] = scratch.owners[tag[i]];
+            Bytes owners = pick<Bytes>(scratch.owners, tag);
+            put(depths + x, depth, columns - x);
+            put(ids + x, owners, columns - x);
         }
     }
 }

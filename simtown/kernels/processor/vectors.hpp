@@ -22,6 +22,12 @@ template <class V, class T> INLINE V load(const T* at)
     return value;
 }
 template <class V, class T> INLINE void store(T* at, V value) { memcpy(at, &value, sizeof value); }
+// Store the first `count` numbers, all of them if there are more places: a copy of known size is one instruction.
+template <class V, class T> INLINE void put(T* at, V value, int64_t count)
+{
+    if (count >= LANES) memcpy(at, &value, sizeof value);
+    else memcpy(at, &value, count * sizeof *at);
+}
 template <class To, class From> INLINE To convert(From value) { return __builtin_convertvector(value, To); }
 template <class V> INLINE V larger(V a, V b) { return a > b ? a : b; }
 template <class V> INLINE V smaller(V a, V b) { return a < b ? a : b; }
