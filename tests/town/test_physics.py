@@ -13,7 +13,7 @@ from simtown.scenes.footprints import depths, number, separation
 from simtown.scenes.scene import Prop, Scene, Vehicle
 from simtown.town import Town
 from simtown.town.clip import traffic
-from simtown.town.physics import DENSITY, GRAVITY, GRIP, STROLL
+from simtown.town.physics import DENSITY, GRAVITY, GRIP, STROLL, _Simulation
 
 pytest.importorskip(
     "pybullet", reason="needs pybullet: pip install '.[physics]' under Python 3.11 on Linux x86-64"
@@ -261,6 +261,13 @@ def test_nobody_is_stuck_on_a_random_street(seed):
     town.step(5.0)
     for person, x in zip(people, before, strict=True):
         assert abs(person.x - x) > 0.2 * 5.0 * person.pace
+
+
+def test_towns_that_nobody_holds_take_no_memory():
+    """A simulation has 34 MB, which Python's garbage collector does not see."""
+    for _ in range(20):
+        road(("sedan", 0.0, -1.85), speeds=[6.0]).step(0.1)
+    assert len(_Simulation.living) <= 8
 
 
 def test_the_same_town_moves_the_same():
