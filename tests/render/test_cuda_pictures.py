@@ -32,8 +32,8 @@ def different(batch, width, height, **card):
 
 
 @pytest.mark.parametrize(("width", "height"), [(64, 64), (97, 65), (33, 140), (128, 128)])
-@pytest.mark.parametrize("distractor", [False, True])
-def test_fifty_streets(width, height, distractor):
+def test_a_hundred_streets(width, height):
+    distractor = width % 2 == 1
     settings = Settings(entities=102, frequencies="uniform", distractor=distractor, jitter=1.0, seed=29)
     batch = sample(settings.recipe("train"), np.arange(25)).scene
     batch.weather[:] = np.arange(25) % len(WEATHERS)
