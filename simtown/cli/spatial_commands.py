@@ -98,7 +98,7 @@ def judgements(
 @spatial.command(short_help="Does a model of the town's captions know the town's space?")
 @command
 def town(
-    dataset: Annotated[Path, "The data set whose test scenes it is asked about."],
+    dataset: Annotated[str, "The data set whose test scenes it is asked about."],
     *,
     model: Annotated[str, "A language model trained on the captions that simtown captions DATASET wrote."],
     out: Annotated[Path, "The picture to write, as .png and .svg."],

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from simtown.cli.command import RefusalError, command
-from simtown.cli.places import local_file, png_file
+from simtown.cli.places import local_file, name_of, png_file
 from simtown.cli.sharing import AllowOption, DeviceOption, chosen_device, save_picture
 from simtown.core.extras import need
 from simtown.core.files import save_json
@@ -32,7 +32,7 @@ def parse_seeds(text: str) -> list[int]:
 
 @command
 def fit(
-    dataset: Annotated[Path, "Directory of a data set."],
+    dataset: Annotated[str, "Directory or URL of a data set."],
     settings: FitSettings,
     *,
     seeds: Annotated[
@@ -82,7 +82,7 @@ def fit(
     for number in numbers:
         if out is None:
             model = settings.model.replace(":", ".")
-            name = f"{dataset.resolve().name}-{model}-{settings.train_size}-seed{number}"
+            name = f"{name_of(dataset)}-{model}-{settings.train_size}-seed{number}"
             directory = inside(Path(), f"runs/{name}")
         else:
             directory = inside(out, f"seed{number}") if len(numbers) > 1 else out
@@ -133,9 +133,7 @@ def _parts(test: dict[str, Any], references: dict[str, float]) -> list[str]:
 @command
 def evaluate(
     run: Annotated[Path, "Directory of a run."],
-    dataset: Annotated[
-        Path, "Directory of a data set with the run's picture size and kinds that the run has seen."
-    ],
+    dataset: Annotated[str, "A data set with the run's picture size and kinds that the run has seen."],
     *,
     device: DeviceOption = "auto",
     json: Annotated[Path | None, "Also write the figures as JSON."] = None,

@@ -130,7 +130,7 @@ def figure(
 @visual.command(short_help="Colours of the town: what a model believes as reporting bias grows.")
 @command
 def bridge(
-    dataset: Annotated[Path, "A data set; its training scenes get captions."],
+    dataset: Annotated[str, "A data set; its training scenes get captions."],
     *,
     out: Out,
     bias: Annotated[

@@ -57,7 +57,7 @@ def open_run(directory: Path, allowed: Collection[str] = ()) -> tuple[nn.Module,
 
 def evaluate(
     directory: Path,
-    data: Path,
+    data: str | Path,
     device: torch.device,
     allowed: Collection[str] = (),
     callback: ProgressCallback | None = None,

@@ -78,7 +78,7 @@ def check(settings: FitSettings, dataset: Dataset) -> None:
 
 def fit(
     settings: FitSettings,
-    data: Path | Dataset,
+    data: str | Path | Dataset,
     directory: Path,
     callback: FitCallback | None = None,
     cache: bool | None = None,
@@ -90,7 +90,7 @@ def fit(
 
     Args:
         settings: with a train_size of 0, all training examples are used.
-        data: the data set, or its directory.
+        data: the data set, or its directory or URL.
         directory: of the run; made if need be.
         callback: receives the progress.
         cache: where pictures lie, which changes no number: see :func:`simtown.training.sources.open_split`.

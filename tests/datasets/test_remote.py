@@ -2,6 +2,7 @@
 
 import functools
 import http.server
+import itertools
 import pickle
 import shutil
 import threading
@@ -196,8 +197,8 @@ def test_every_spelling_of_a_url_is_one_place(s3, cli):
 
 @pytest.mark.parametrize("scheme", ["reference", "hf", "dir", "gist", "github", "memory"])
 def test_a_url_without_what_its_file_system_needs_is_one_line(scheme, cli):
-    for rest in ("", "x"):
-        cli("info", f"{scheme}://{rest}").refuses(f"{scheme}://{rest}")
+    for command, rest in itertools.product(("info", "fit"), ("", "x", "/x")):
+        cli(command, f"{scheme}://{rest}").refuses(f"{scheme}://{rest}")
 
 
 def test_places_by_their_words(tmp_path):
