@@ -230,13 +230,13 @@ def test_marginals_are_equation_4_given_different_kinds(vg):
 
 def test_three_entities_follow_their_joint_distribution():
     """The distractor by the mean of the marginals, all drawn anew while two are alike."""
-    ex = skewed_sample(MANY, 6, distractor=True)
+    ex = skewed_sample(6000, 6, distractor=True)
     triples = list(permutations(range(4), 3))
     third = (SKEWED_SUBJECT + SKEWED_OBJECT) / 2
     chances = [SKEWED_SUBJECT[a] * SKEWED_OBJECT[b] * third[c] for a, b, c in triples]
     assert fit(counted(ex.scene.entity, triples), chances) > SIGNIFICANT
     proposed, accepted = ex.tried["entity"]
-    assert accepted == MANY
+    assert accepted == 6000
     assert accepted / proposed == pytest.approx(sum(chances), abs=0.02)
 
 
