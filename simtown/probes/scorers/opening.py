@@ -11,7 +11,7 @@ from typing import Any
 
 from simtown.core.files import DamagedError
 from simtown.core.options import check
-from simtown.core.untrusted import RefusedError, inside, read_json
+from simtown.core.untrusted import RefusedError, inside, open_regular, read_json
 from simtown.probes.quiet import quietly
 from simtown.probes.scorers.base import Scorer, ScorerSettings
 from simtown.probes.scorers.cache import Cached, fingerprint
@@ -213,7 +213,9 @@ def _loaded(path: Path, auto: Any, **options: Any) -> Any:
 
 
 def _check_inside(path: Path) -> None:
-    """Raises RefusedError for a directory that has transformers read or fetch anything outside it."""
+    """Raises RefusedError for a directory that has transformers read or fetch anything outside it, or that
+    holds pointers of Git LFS.
+    """
     config, tokenizer = _json(path / "config.json"), _json(path / "tokenizer_config.json", {})
     attention = {str(value) for key, value in config.items() if "attn_implementation" in key and value}
     if attention - {"eager", "sdpa"}:
@@ -227,6 +229,8 @@ def _check_inside(path: Path) -> None:
     for name in _json(path / "model.safetensors.index.json", {}).get("weight_map", {}).values():
         if not inside(path, str(name)).name.endswith(".safetensors"):
             raise RefusedError(f"{path} has weights that are not safetensors ({name}): save the model again")
+    for file in (*path.glob("model*.safetensors"), *path.glob("tokenizer.json")):
+        open_regular(file).close()  # no pointer of Git LFS
 
 
 def _json(path: Path, otherwise: Any = None) -> Any:

@@ -148,12 +148,12 @@ def test_models_that_are_not_what_they_should_be(model, tmp_path, kind, opened, 
 
 def test_weights_that_are_cut_short_or_elsewhere(model, tmp_path):
     copy = Path(shutil.copytree(model("bert"), tmp_path / "copy"))
-    (copy / "model.safetensors").rename(tmp_path / "model.safetensors")
-    index = {"weight_map": {"bert.embeddings.word_embeddings.weight": "../model.safetensors"}}
-    (copy / "model.safetensors.index.json").write_text(json.dumps(index))
+    weights = (copy / "model.safetensors").rename(tmp_path / "model.safetensors").read_bytes()
+    (copy / "model.safetensors.index.json").write_text('{"weight_map": {"x": "../model.safetensors"}}')
     with pytest.raises(RefusedError, match=r"model\.safetensors"):
         open_scorer(f"hf:{copy}")
     (copy / "model.safetensors.index.json").unlink()
-    (copy / "model.safetensors").write_bytes((tmp_path / "model.safetensors").read_bytes()[:-100])
-    with pytest.raises(DamagedError, match="copy"):
-        open_scorer(f"hf:{copy}")
+    for content, named in ((weights[:-100], "cannot be loaded"), (b"version https://git-lfs", "Git LFS")):
+        (copy / "model.safetensors").write_bytes(content)
+        with pytest.raises((DamagedError, RefusedError), match=named):
+            open_scorer(f"hf:{copy}")
