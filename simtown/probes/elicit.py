@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
+from itertools import compress
 from typing import Literal
 
 import numpy as np
@@ -23,48 +24,94 @@ HELD_OUT = 5
 
 def fill(template: str, subject: str, filler: str) -> str:
     """The sentence of a template, such as "[X] has color [Y] ."."""
-    return template.replace("[X]", subject).replace("[Y]", filler)
+    return filler.join(part.replace("[X]", subject) for part in template.split("[Y]"))
 
 
 def by_template(
-    scorer: Scorer, templates: Sequence[str], subjects: Sequence[str], words: Words, protocol: Protocol
+    scorer: Scorer,
+    templates: Sequence[str | Sequence[str]],
+    subjects: Sequence[str],
+    words: Words,
+    protocol: Protocol,
+    choices: np.ndarray | None = None,
 ) -> np.ndarray:
     """(t, n, c) float64 log-probability of each class by template and subject; -inf for an unknown class.
 
-    In a template whose subject stands behind the gap, a model that reads only forward would say the same of
-    every subject. The corrected protocol takes the log-probability of the whole sentence with each word
-    instead; by Bayes' rule it ranks classes as a gap would.
+    A model that reads only forward does not see the words behind the gap, and where no word stands around it
+    the class is the sentence itself. The corrected protocol then takes the log-probability of the whole
+    sentence with each class instead (a masked model's is its pseudo-log-likelihood); by Bayes' rule it ranks
+    classes as a gap would.
+
+    Args:
+        scorer: the model.
+        templates: (t) sentences, or (n) of them, one for each subject.
+        subjects: (n) nouns.
+        words: (c) words that count for each class.
+        protocol: see :data:`Protocol`.
+        choices: (n, c) bool, the classes that each subject is asked about, the others are -inf; None: all.
     """
-    logprobs = np.empty((len(templates), len(subjects), len(words)))
-    for i, template in enumerate(templates):
-        contexts = [fill(template, subject, BLANK) for subject in subjects]
-        if protocol == "corrected" and scorer.forward and _tells_behind(template):
-            logprobs[i] = _sentences(scorer, template, subjects, words)
-        else:
-            logprobs[i] = scorer.class_logprobs(contexts, words)
+    n = len(subjects)
+    choices = np.ones((n, len(words)), dtype=bool) if choices is None else choices
+    able = protocol == "corrected" and "sequence_logprobs" in scorer.abilities
+    logprobs = np.full((len(templates), *choices.shape), -np.inf)
+    for scores, template in zip(logprobs, templates, strict=True):
+        own = [template] * n if isinstance(template, str) else template
+        contexts = [fill(sentence, subject, BLANK) for sentence, subject in zip(own, subjects, strict=True)]
+        whole = np.array([able and _needs_whole(scorer, sentence) for sentence in own])
+        if whole.any():
+            scores[whole] = _sentences(scorer, list(compress(contexts, whole)), words, choices[whole])
+        for rows in _alike((choices[row].tobytes(), row) for row in np.flatnonzero(~whole).tolist()):
+            among = np.flatnonzero(choices[rows[0]]).tolist()
+            asked = [contexts[row] for row in rows], [words[c] for c in among]
+            scores[np.array(rows)[:, None], among] = scorer.class_logprobs(*asked)
     return np.where(np.isnan(logprobs), -np.inf, logprobs)
 
 
-def _tells_behind(template: str) -> bool:
-    """Whether the subject, or any word of a sentence without a subject, stands behind the gap."""
-    behind = template.partition("[Y]")[2]
-    return "[X]" in behind if "[X]" in template else any(letter.isalnum() for letter in behind)
+def _needs_whole(scorer: Scorer, template: str) -> bool:
+    """Whether what the model says at the gap leaves out words of the sentence, or sees none."""
+    before, _, behind = (any(map(str.isalnum, part)) for part in template.partition("[Y]"))
+    return behind if scorer.forward else not before and not behind
 
 
-def _sentences(scorer: Scorer, template: str, subjects: Sequence[str], words: Words) -> np.ndarray:
+def _alike(items: Iterable[tuple[Hashable, int]]) -> Iterable[list[int]]:
+    """The numbers of items, each a pair of key and number, that have the same key."""
+    numbers: dict[Hashable, list[int]] = {}
+    for key, number in items:
+        numbers.setdefault(key, []).append(number)
+    return numbers.values()
+
+
+def _sentences(scorer: Scorer, contexts: Sequence[str], words: Words, choices: np.ndarray) -> np.ndarray:
     """(n, c) log-probability of the sentences with each class, each spelling once; -inf if unknown."""
-    lead = lead_of(template.partition("[Y]")[0])
-    spelled = [{scorer.spelling(word, lead): word for word in synonyms}.values() for synonyms in words]
-    flat = [word for synonyms in spelled for word in synonyms]
-    texts = [fill(template, subject, word) for subject in subjects for word in flat]
-    scores = scorer.sequence_logprobs(texts)
-    totals = np.array([text.logprobs.sum() for text in scores]).reshape(len(subjects), len(flat))
-    # A sentence has a probability whatever its words: that of the unknown word, for one that the model lacks.
-    # Which words it lacks does not depend on the subject.
-    at_gap = scorer.class_logprobs([fill(template, subject, BLANK) for subject in subjects[:1]], flat)
-    totals[:, np.isnan(at_gap).any(axis=0)] = -np.inf
-    starts = np.concatenate([[0], np.cumsum([len(synonyms) for synonyms in spelled])[:-1]])
-    return np.logaddexp.reduceat(totals, starts, axis=1)
+    leads = [lead_of(context.partition(BLANK)[0]) for context in contexts]
+    texts, places = [], []
+    for rows in _alike(zip(leads, range(len(leads)), strict=True)):
+        among = np.flatnonzero(choices[rows].any(axis=0)).tolist()
+        known = _known_words(scorer, leads[rows[0]], [words[c] for c in among])
+        known_of = dict(zip(among, known, strict=True))
+        for row in rows:
+            for c in np.flatnonzero(choices[row]).tolist():
+                texts += [contexts[row].replace(BLANK, word) for word in known_of[c]]
+                places += [(row, c)] * len(known_of[c])
+    totals = np.full(choices.shape, -np.inf)
+    for place, text in zip(places, scorer.sequence_logprobs(texts) if texts else (), strict=True):
+        totals[place] = np.logaddexp(totals[place], text.logprobs.sum())
+    return totals
+
+
+def _known_words(scorer: Scorer, lead: str, words: Words) -> list[list[str]]:
+    """Of each class the words that the model can say behind `lead`, each spelling once.
+
+    A sentence has a probability whatever its words: that of the unknown word, for one that the model lacks.
+    """
+    spelled = [{scorer.spelling(word, lead): word for word in synonyms} for synonyms in words]
+    known = [[word for tokens, word in one.items() if tokens is not None] for one in spelled]
+    flat = [word for synonyms in known for word in synonyms]
+    if not scorer.forward or not flat:
+        return known
+    at_gap = scorer.class_logprobs([lead + BLANK], flat)[0]  # its policy may leave out words
+    said = dict(zip(flat, ~np.isnan(at_gap), strict=True))
+    return [[word for word in synonyms if said[word]] for synonyms in known]
 
 
 def averaged(logprobs: np.ndarray, protocol: Protocol) -> np.ndarray:
@@ -102,12 +149,12 @@ def by_head(
     """
     templates = data.templates if "embed" in scorer.abilities and data.templates else ("[X][Y]",)
     train, test = np.flatnonzero(data.train), data.test
-    if len(np.unique(data.gold[train])) < 2:
+    if data.right[train].any(axis=0).sum() < 2:
         needed = "items to learn from with two classes at least"
         raise ValueError(f"{data.relation} needs {needed}: mark some with train 1")
     held_out = train[::HELD_OUT]
     rest = np.setdiff1d(train, held_out)
-    choosing = len(templates) > 1 and len(np.unique(data.gold[rest])) > 1
+    choosing = len(templates) > 1 and data.right[rest].any(axis=0).sum() > 1
     candidates, merits = [], []
     for template in templates:
         x = head_inputs(scorer, template, data.subjects)
@@ -155,7 +202,10 @@ def _fit(x: np.ndarray, data: ItemSet, train: np.ndarray, test: np.ndarray, seed
     """(m, c) log-probabilities of the classes; -inf for those that no train subject has."""
     from sklearn.linear_model import LogisticRegression
 
-    model = LogisticRegression(C=C, max_iter=ITERATIONS, random_state=seed).fit(x[train], data.gold[train])
+    right = data.right[train]
+    rows, classes = np.nonzero(right)  # an item with k right classes is 1/k of an item of each
+    model = LogisticRegression(C=C, max_iter=ITERATIONS, random_state=seed)
+    model.fit(x[train[rows]], classes, sample_weight=(1 / right.sum(axis=1))[rows])
     scores = np.full((len(test), len(data.classes)), -np.inf)
     scores[:, model.classes_] = model.predict_log_proba(x[test])
     return scores

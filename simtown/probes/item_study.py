@@ -21,7 +21,7 @@ from simtown.core.untrusted import figure_text
 from simtown.probes import elicit, figures, measures, report
 from simtown.probes.items import GROUPS, ItemAnswers, ItemSet, read_items
 from simtown.probes.report import Results
-from simtown.probes.reproduce import PrintedTable, percent
+from simtown.probes.reproduce import PrintedTable, p_value, percent
 from simtown.probes.scorers.base import UnableError
 from simtown.probes.study import Study, TaskRequest, TaskResult
 from simtown.probes.study_settings import AskSettings, ItemSettings
@@ -29,7 +29,7 @@ from simtown.probes.study_settings import AskSettings, ItemSettings
 #: Ways of asking, in the order of tables.
 MODES = ("best", "average", "head", "tuned")
 _EXPLAINED = (
-    "score: mean Spearman ρ over subjects ± sd, times 100; Acc@1: share of items whose right class came "
+    "score: mean Spearman ρ over subjects ± sd, times 100; Acc@1: share of items of which a right class came "
     "first, per cent, 1/k where k classes share the first place; in brackets 95 % bootstrap intervals over "
     "items; prior: the answers of one who knows how common each class is among the items to learn from, or "
     "else among all items but one of each class; ceiling: the best ρ of a ranking without ties, or of items "
@@ -63,32 +63,23 @@ def ask_items(request: TaskRequest) -> TaskResult:
     if not able:
         raise UnableError(f"{scorer.name} has no probabilities of words: give `use=head`")
     items = data.test
-    if data.own_templates:
-        logprobs = np.empty((1, len(items), len(data.classes)))
-        own = np.array(data.own_templates)[items]
-        for sentence in dict.fromkeys(own.tolist()):
-            rows = np.flatnonzero(own == sentence)
-            subjects = [data.subjects[i] for i in items[rows]]
-            logprobs[:, rows] = elicit.by_template(
-                scorer, [sentence], subjects, data.words, settings.protocol
-            )
-    else:
-        subjects = [data.subjects[i] for i in items]
-        logprobs = elicit.by_template(scorer, data.templates, subjects, data.words, settings.protocol)
-    if data.choices is not None:
-        logprobs = np.where(data.choices[items], logprobs, -np.inf)
+    choices = None if data.choices is None else data.choices[items]
+    subjects = [data.subjects[i] for i in items]
+    sentences = data.templates or [[data.own_templates[i] for i in items]]
+    logprobs = elicit.by_template(scorer, sentences, subjects, data.words, settings.protocol, choices)
     finite = np.asarray(np.isfinite(logprobs).any(axis=(0, 1)))
     if not finite.any():
-        some = ", ".join(data.classes[:5])
-        raise ValueError(f"{scorer.name} knows none of the words of {data.relation}: {some}, …")
+        raise ValueError(f"{scorer.name} knows none of the words of {data.relation}: {some(data.classes)}")
     results = [best_template(data, logprobs)] if len(logprobs) > 1 or data.choices is None else []
     kept = np.ones(len(items), dtype=bool)
     if settings.protocol == "release":
         # its average leaves out subjects whose best class is several sub-words
-        kept = elicit.single_token(request.scorer("drop", forced=True), data.classes)[data.gold[items]]
+        whole = elicit.single_token(request.scorer("drop", forced=True), data.classes)
+        kept = (data.right[items] & whole).any(axis=1)
     mean = elicit.averaged(logprobs[:, kept], settings.protocol)
     results.append(ItemAnswers.of(data, items[kept], mean, "average"))
-    unknown = [name for name, known in zip(data.classes, finite.tolist(), strict=True) if not known]
+    asked = choices is None or choices.any(axis=0)
+    unknown = [data.classes[c] for c in np.flatnonzero(~finite & asked)]
     counts = {"templates": len(logprobs), "left_out": int((~kept).sum())}
     return task_result(data, "prompts", results, {**counts, "unknown_classes": unknown})
 
@@ -110,7 +101,8 @@ def best_template(data: ItemSet, logprobs: np.ndarray) -> ItemAnswers:
 def task_result(data: ItemSet, use: str, results: list[ItemAnswers], notes: Mapping[str, Any]) -> TaskResult:
     """Rows and summary of the ways in which items were asked about."""
     modes = {answers.mode: describe(data, answers) for answers in results}
-    return TaskResult(_rows(data, results), {"use": use, "notes": dict(notes), "modes": modes})
+    more = {"more_columns": list(data.more)} if data.more else {}
+    return TaskResult(_rows(data, results), {"use": use, "notes": {**notes, **more}, "modes": modes})
 
 
 def _rows(data: ItemSet, results: Sequence[ItemAnswers]) -> dict[str, list[Any]]:
@@ -125,7 +117,7 @@ def _rows(data: ItemSet, results: Sequence[ItemAnswers]) -> dict[str, list[Any]]
             "mode": [answers.mode] * len(items),
             "subject": subjects[items],
             "group": group[items],
-            "gold": classes[data.gold[items]],
+            "gold": ["|".join(classes[right]) for right in data.right[items]],
             "said": ["|".join(classes[highest]) or None for highest in top],
             "right": answers.right,
             "rho": answers.rho,
@@ -133,6 +125,7 @@ def _rows(data: ItemSet, results: Sequence[ItemAnswers]) -> dict[str, list[Any]]
             "prior_right": prior_right[items],
             "ceiling_rho": ceiling[items],
             "logprob": scores.astype(np.float32),
+            **{name: np.array(texts)[items] for name, texts in data.more.items()},
         }
         for name, values in part.items():
             columns.setdefault(name, []).extend(values)
@@ -150,9 +143,10 @@ def bounds(data: ItemSet) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     if data.train.any():
         guesses = np.tile(shares[data.train].mean(axis=0), (n, 1))
     else:
-        guesses = measures.shares_of_others(shares, data.gold)
+        _, alike = np.unique(data.right, axis=0, return_inverse=True)
+        guesses = measures.shares_of_others(shares, alike.ravel())
     allowed = guesses if data.choices is None else np.where(data.choices, guesses, -np.inf)
-    prior_right = measures.share_right(allowed, data.gold)
+    prior_right = measures.share_right(allowed, data.right)
     if data.counts is None:
         return np.full(n, np.nan), prior_right, np.full(n, np.nan)
     prior_rho = measures.spearman_rows(guesses, data.counts, data.choices)
@@ -164,11 +158,13 @@ def attainable(data: ItemSet, items: np.ndarray) -> float:
 
     Items with the same subject, template and choices are one question.
     """
-    answers: dict[tuple[str, str, bytes], Counter[int]] = {}
+    answers, right = dict[tuple[str, str, bytes], Counter[int]](), data.right
     for i in items.tolist():
         own = data.own_templates[i] if data.own_templates else ""
         choices = b"" if data.choices is None else data.choices[i].tobytes()
-        answers.setdefault((data.subjects[i], own, choices), Counter())[int(data.gold[i])] += 1
+        answers.setdefault((data.subjects[i], own, choices), Counter()).update(
+            np.flatnonzero(right[i]).tolist()
+        )
     return sum(max(counter.values()) for counter in answers.values()) / len(items)
 
 
@@ -178,6 +174,11 @@ def describe(data: ItemSet, answers: ItemAnswers) -> dict[str, Any]:
     prior_rho, prior_right, ceiling = (x[items] for x in bounds(data))
     group_of = data.group_of()[items]
     summary: dict[str, Any] = {"groups": {}, "classes": {}}
+    gold = data.right[items] if data.counts is None else data.counts[items] > 0
+    unknown = gold & ~np.isfinite(answers.scores)
+    if unknown.any():
+        names = [data.classes[c] for c in np.flatnonzero(unknown.any(axis=0))]
+        summary["unknown_gold"] = {"items": int(unknown.any(axis=1).sum()), "classes": names}
     preferred = _against_other(data, answers)
     for group in ("all", *data.group_names()):
         kept = np.isin(group_of, group) | (group == "all")
@@ -200,7 +201,7 @@ def describe(data: ItemSet, answers: ItemAnswers) -> dict[str, Any]:
         summary["groups"][group] = numbers
     if data.counts is not None:
         for c, name in enumerate(data.classes):
-            kept = data.gold[items] == c
+            kept = data.right[items, c]
             if kept.any():
                 means = {"rho": mean_of(answers.rho[kept]), "accuracy": mean_of(answers.right[kept])}
                 prior = mean_of(prior_rho[kept])["mean"]
@@ -231,7 +232,7 @@ def in_order(summary: Mapping[str, Any]) -> dict[str, Any]:
         return sorted(names, key=lambda name: (first.index(name) if name in first else len(first), name))
 
     modes = {}
-    for mode in ordered(summary["modes"], MODES):
+    for mode in ordered(summary.get("modes", ()), MODES):
         groups = summary["modes"][mode]["groups"]
         names = ordered(groups, ("all", *GROUPS))
         modes[mode] = {**summary["modes"][mode], "groups": {name: groups[name] for name in names}}
@@ -241,7 +242,7 @@ def in_order(summary: Mapping[str, Any]) -> dict[str, Any]:
 def item_pages(results: Results) -> dict[str, str]:
     """summary.csv and summary.md of a study of items."""
     lines = [line for task, summary in results.tasks.items() for line in table_lines(task, summary)]
-    return score_pages(results, lines, [_EXPLAINED, *unanswered(results)])
+    return score_pages(results, lines, [_EXPLAINED, *remarks(results)])
 
 
 def score_pages(results: Results, lines: Sequence[Mapping[str, str]], notes: Sequence[str]) -> dict[str, str]:
@@ -261,7 +262,7 @@ def table_lines(task: str, summary: Mapping[str, Any]) -> list[dict[str, str]]:
             above = numbers.get("above_prior") or {}
             ceiling = "ceiling_rho" if "rho" in numbers else "ceiling_accuracy"
             known = (numbers.get("prior_rho"), numbers.get(ceiling), above.get("mean"))
-            p_values = ("" if above.get(p) is None else f"{above[p]:.2g}" for p in ("paired_p", "welch_p"))
+            p_values = (p_value(above.get(p)) for p in ("paired_p", "welch_p"))
             score, right = mean_text(numbers.get("rho"), spread=True), mean_text(numbers["accuracy"])
             cells = [task, mode, group, str(numbers["n"]), score, *map(share_text, known), *p_values, right]
             cells += [share_text(numbers["prior_accuracy"]), mean_text(numbers["choice"])]
@@ -273,24 +274,35 @@ def mean_text(numbers: Mapping[str, Any] | None, *, spread: bool = False) -> str
     """A mean with its interval, times 100; "" where there is none."""
     if not numbers or numbers["mean"] is None:
         return ""
-    sd = f" ± {100 * numbers['sd']:.1f}" if spread else ""
-    return f"{100 * numbers['mean']:.1f}{sd} [{100 * numbers['low']:.1f}, {100 * numbers['high']:.1f}]"
+    sd = f" ± {percent(numbers['sd'])}" if spread else ""
+    return f"{percent(numbers['mean'])}{sd} [{percent(numbers['low'])}, {percent(numbers['high'])}]"
 
 
 def share_text(value: float | None) -> str:
     """A share times 100; "" where there is none."""
-    return "" if value is None else f"{100 * value:.1f}"
+    return "" if value is None else percent(value)
 
 
-def unanswered(results: Results) -> list[str]:
-    """How many items a model has no answer to, a line a task and mode."""
-    return [
-        f"{task}, {mode}: no answer to {count:,} of {asked['groups']['all']['n']:,} items, since the model "
-        "knows none of their classes; they count as wrong"
-        for task, summary in results.tasks.items()
-        for mode, asked in summary.get("modes", {}).items()
-        if (count := asked["groups"]["all"].get("unanswered"))
-    ]
+def remarks(results: Results) -> list[str]:
+    """What the table does not show: items and words without an answer, columns that decide nothing."""
+    lines = []
+    for task, summary in results.tasks.items():
+        for mode, asked in in_order(summary).items():
+            of_all = f"of {asked['groups']['all']['n']:,} items"
+            if count := asked["groups"]["all"].get("unanswered"):
+                reason = "the model knows none of their classes; they count as wrong"
+                lines.append(f"{task}, {mode}: no answer to {count:,} {of_all}, since {reason}")
+            if unknown := asked.get("unknown_gold"):
+                problem = f"the model cannot say these gold words of {unknown['items']:,} {of_all}"
+                lines.append(f"{task}, {mode}: {problem}, and ranks them last: {some(unknown['classes'])}")
+        if columns := summary.get("notes", {}).get("more_columns"):
+            lines.append(f"{task}: kept beside the answers, and not read: {some(columns)}")
+    return lines
+
+
+def some(names: Sequence[str]) -> str:
+    """The first five of some names."""
+    return ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
 
 
 def draw_items(results: Results, task: str, data: ItemSet) -> None:
@@ -320,7 +332,7 @@ def compare_items(a: Results, b: Results) -> list[PrintedTable]:
     for (name, x, y), difference, p in zip(pairs, tests, adjusted, strict=True):
         cells = [str(len(x)), *[""] * 5]
         if difference.n:
-            p_values = (f"{value:.2g}" for value in (difference.paired, p, difference.welch))
+            p_values = (p_value(value) for value in (difference.paired, p, difference.welch))
             cells = [str(difference.n), percent(difference.mean), _bracket(x[:, 0] - y[:, 0]), *p_values]
         right_a, right_b = x[:, 1], y[:, 1]
         shares = (percent(float(right.mean())) for right in (right_a, right_b))

@@ -6,20 +6,21 @@ A table of items is CSV with a line an item:
 column      content
 =========== ================================================================================================
 subject     the noun that replaces [X] in the templates
-gold        the class that is right; or how often each was seen, such as "yellow=8|green=2"
+gold        the class that is right, or several ("red|white"); or how often each was seen ("yellow=8|green=2")
 classes     optional: the classes to choose among, such as "yellow|green|grey=gray" (grey, also spelt gray)
 template    optional: the item's own sentence, with [Y] for the class and perhaps [X] for the subject
 group       optional: a name for a group of items, reported apart
 train       optional: 1 for items that a head learns from, 0 for the test
 =========== ================================================================================================
 
-Classes and templates that all items share are options instead of columns.
+Classes and templates that all items share are options instead of columns. Other columns are kept with the
+answers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -35,9 +36,10 @@ Thresholds = Literal["paper", "release"]
 #: Share of the commonest class that makes a subject Single; how many classes and which share of them make it
 #: Multi (section 3.2 of Zhang et al. 2022).
 _GROUPING: dict[Thresholds, tuple[float, int, float]] = {"paper": (0.80, 4, 0.90), "release": (0.85, 3, 0.90)}
-#: Columns that a table of items must have, and all that it may have.
+#: Columns that a table of items must have, all that decide something, and those that answers have besides.
 REQUIRED = ("subject", "gold")
 COLUMNS = (*REQUIRED, "classes", "template", "group", "train")
+ANSWERS = ("mode", "said", "right", "rho", "prior_rho", "prior_right", "ceiling_rho", "logprob")
 
 
 class ItemsError(ValueError):
@@ -61,6 +63,7 @@ class ItemSet:
         own_templates: (n) each subject's own sentence, or () if all share :attr:`templates`.
         choices: (n, c) bool, the classes that a subject is asked about; None: all.
         groups: (n) names of groups; () to group by counts.
+        more: {column: (n) texts} of a table that decide nothing.
     """
 
     relation: str
@@ -75,6 +78,15 @@ class ItemSet:
     own_templates: tuple[str, ...] = ()
     choices: np.ndarray | None = None
     groups: tuple[str, ...] = ()
+    more: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def right(self) -> np.ndarray:
+        """(n, c) bool: the classes that are right. In a table of one's own, all that were seen most often."""
+        if self.counts is None or self.choices is None:
+            return np.arange(len(self.classes)) == self.gold[:, None]
+        most: np.ndarray = self.counts.max(axis=1, keepdims=True)
+        return self.counts == most
 
     @property
     def test(self) -> np.ndarray:
@@ -94,7 +106,7 @@ class ItemSet:
     def digest(self) -> str:
         """A digest of all that decides the answers."""
         state = blake2b(digest_size=8)
-        for value in vars(self).values():
+        for value in (value for name, value in vars(self).items() if name != "more"):
             state.update(value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode())
         return state.hexdigest()
 
@@ -125,7 +137,7 @@ class ItemAnswers:
         rho = np.full(len(items), np.nan)
         if data.counts is not None:
             rho = measures.spearman_rows(scores, data.counts[items], choices)
-        return cls(mode, items, scores, rho, measures.share_right(scores, data.gold[items]))
+        return cls(mode, items, scores, rho, measures.share_right(scores, data.right[items]))
 
     @property
     def answered(self) -> np.ndarray:
@@ -186,9 +198,8 @@ def read_items(path: Path, templates: Sequence[str] = (), classes: Sequence[str]
     if not path.is_file():
         raise FileNotFoundError(f"{path} is not a file: give a CSV file with columns {', '.join(REQUIRED)}")
     rows = read_rows(path, REQUIRED)
-    if unknown := [column for column in (rows[0].cells if rows else ()) if column not in COLUMNS]:
-        problem = f"{path} has an unknown column '{unknown[0]}'"
-        raise ItemsError(f"{problem}: the columns are {', '.join(COLUMNS)}")
+    if taken := [column for column in ANSWERS if rows and column in rows[0].cells]:
+        raise ItemsError(f"{path} has a column '{taken[0]}', as the answers have: give it another name")
     return _items("items", str(path), rows, templates, classes)
 
 
@@ -236,6 +247,7 @@ def _items(
         own_templates=() if templates else own,
         choices=choices,
         groups=groups if "group" in lines[0].cells else (),
+        more={c: tuple(line.cells[c] for line in lines) for c in lines[0].cells if c not in COLUMNS},
     )
 
 
@@ -266,12 +278,15 @@ def _gold(cell: str) -> dict[str, float]:
     gold: dict[str, float] = {}
     for part in cell.split("|"):
         name, equals, times = (piece.strip() for piece in part.partition("="))
+        if name in gold:
+            raise ItemsError(f"gold '{cell}' names '{name}' twice: name it once, with one count")
         try:
             gold[name] = float(times) if equals else 1.0
         except ValueError:
             gold[name] = -1.0
         if not name or not 0 <= gold[name] < 1e15:
-            raise ItemsError(f"gold '{part}' is neither a class nor a count such as yellow=8")
+            form = "write a class, which cannot hold '=' or '|', or a class and a count, such as yellow=8"
+            raise ItemsError(f"gold '{part}' is neither a class nor a count: {form}")
     if not any(gold.values()):
         raise ItemsError(f"gold '{cell}' counts nothing: give one class a count above 0")
     return gold

@@ -11,6 +11,8 @@ from scipy import stats
 
 #: Numbers that a bootstrap of a mean draws at once.
 BLOCK = 4_000_000
+#: Values that differ by less are equal: what is left is rounding.
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -165,18 +167,22 @@ class PairedDifference:
 
 
 def difference(a: np.ndarray, b: np.ndarray) -> PairedDifference:
-    """The mean difference of two models on the same (n,) subjects, without those that are NaN in a or b."""
+    """The mean difference of two models on the same (n,) subjects, without those that are NaN in a or b.
+
+    Equal differences have no deviation: p of the paired test is NaN; Welch's where all of a and all of b are.
+    """
     kept = np.isfinite(a) & np.isfinite(b)
     a, b = a[kept], b[kept]
     if not len(a):
         return PairedDifference(0, float("nan"), float("nan"), float("nan"))
-    mean, constant = float((a - b).mean()), np.ptp(a - b) == 0
-    if len(a) < 2 or (constant and mean == 0):
+    mean, constant = float((a - b).mean()), np.ptp(a - b) < ROUNDING
+    if len(a) < 2 or (constant and abs(mean) < ROUNDING):
         return PairedDifference(len(a), mean, 1.0, 1.0)
     with np.errstate(invalid="ignore", divide="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # nearly equal differences
-        paired = 0.0 if constant else float(stats.ttest_rel(a, b).pvalue)
-        return PairedDifference(len(a), mean, paired, float(stats.ttest_ind(a, b, equal_var=False).pvalue))
+        warnings.simplefilter("ignore", RuntimeWarning)  # equal values on one side
+        paired = np.nan if constant else stats.ttest_rel(a, b).pvalue
+        welch = np.nan if np.ptp(a) + np.ptp(b) < ROUNDING else stats.ttest_ind(a, b, equal_var=False).pvalue
+    return PairedDifference(len(a), mean, float(paired), float(welch))
 
 
 def spearman_rows(a: np.ndarray, b: np.ndarray, among: np.ndarray | None = None) -> np.ndarray:
@@ -199,11 +205,11 @@ def ceiling_rows(counts: np.ndarray, among: np.ndarray | None = None) -> np.ndar
     return spearman_rows(ranking, counts, among)
 
 
-def share_right(scores: np.ndarray, gold: np.ndarray) -> np.ndarray:
-    """(n,) 1 where the right class has the highest of (n, c) scores, 1/k where k share it, otherwise 0."""
+def share_right(scores: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """(n,) share of right classes, (n, c) bool, among those with the highest of (n, c) scores; 0 without."""
     highest = scores.max(axis=1, keepdims=True)
     top = (scores == highest) & np.isfinite(highest)
-    return top[np.arange(len(gold)), gold] / top.sum(axis=1).clip(1)
+    return (top & right).sum(axis=1) / top.sum(axis=1).clip(1)
 
 
 def shares(counts: np.ndarray) -> np.ndarray:

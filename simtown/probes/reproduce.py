@@ -80,6 +80,11 @@ def _text(cell: PrintedNumber, printed: bool) -> str:
     return " / ".join(filter(None, (paper, here))) + (" !" if cell.same is False else "")
 
 
+def p_value(p: float | None) -> str:
+    """A p-value as tables print it; "" where there is none."""
+    return "" if p is None or np.isnan(p) else f"{p:.2g}"
+
+
 def percent(value: float, digits: int = 1) -> str:
     """A share times 100, rounded half up as papers print it; "" for NaN."""
     if not np.isfinite(value):

@@ -10,6 +10,7 @@ from scipy.stats import spearmanr
 
 from simtown.probes import elicit, item_study, measures
 from simtown.probes.items import ItemAnswers, ItemSet, read_items
+from simtown.probes.scorers.base import Scorer
 
 
 @st.composite
@@ -123,7 +124,22 @@ def test_the_best_template_is_right_where_any_is_and_says_so(data, seed):
     assert (best.right == np.max([one.right for one in each], axis=0)).all()
     assert (best.answered == np.any([one.answered for one in each], axis=0)).all()
     if data.counts is None:
-        assert (measures.share_right(best.scores, data.gold[data.test]) == best.right).all()
+        assert (measures.share_right(best.scores, data.right[data.test]) == best.right).all()
+
+
+def test_an_item_is_asked_about_its_own_classes_alone():
+    asked, classes = [], [(name,) for name in "uvwx"]
+    choices = np.array([[1, 1, 0, 0], [0, 0, 1, 1], [1, 1, 0, 0]], dtype=bool)
+
+    class Recorder(Scorer):
+        def class_logprobs(self, contexts, targets):
+            asked.append((contexts, targets))
+            return np.zeros((len(contexts), len(targets)))
+
+    own = [["[X] is [Y]", "so is [Y]", "is [Y] [X]"]]
+    scores = elicit.by_template(Recorder(), own, "abc", classes, "corrected", choices)
+    assert (np.isfinite(scores[0]) == choices).all()
+    assert asked == [(["a is [BLANK]", "is [BLANK] c"], classes[:2]), (["so is [BLANK]"], classes[2:])]
 
 
 def test_a_head_chooses_among_an_items_classes(tmp_path):

@@ -78,7 +78,12 @@ def test_benjamini_hochberg_is_its_definition(p):
     assert measures.benjamini_hochberg(p) == pytest.approx(expected)
 
 
-def test_nan_is_no_test():
+def test_no_subjects_and_nan_make_no_test():
+    assert measures.spearman(np.arange(5), np.array([1, 2, 3, 5, 4])).rho == pytest.approx(0.9)
+    assert math.isnan(measures.spearman(np.arange(5), np.ones(5)).rho)
+    nothing = measures.difference(np.array([0.5, math.nan]), np.array([math.nan, 0.5]))
+    assert nothing.n == 0
+    assert np.isnan([nothing.mean, nothing.paired, nothing.welch]).all()
     adjusted = measures.benjamini_hochberg([0.01, math.nan, 0.04])
     assert adjusted == pytest.approx([0.02, math.nan, 0.04], nan_ok=True)
 
@@ -97,14 +102,3 @@ def test_an_interval_does_not_depend_on_how_many_are_drawn_at_once(values, block
         return
     means = measures.group_draws(len(kept), 50, 3) @ kept / len(kept)
     assert ours == pytest.approx(np.quantile(means, [0.025, 0.975]))
-
-
-def test_no_subjects_make_no_test():
-    nothing = measures.difference(np.array([0.5, math.nan]), np.array([math.nan, 0.5]))
-    assert nothing.n == 0
-    assert np.isnan([nothing.mean, nothing.paired, nothing.welch]).all()
-
-
-def test_spearman_is_silent_where_nothing_varies():
-    assert measures.spearman(np.arange(5), np.array([1, 2, 3, 5, 4])).rho == pytest.approx(0.9)
-    assert math.isnan(measures.spearman(np.arange(5), np.ones(5)).rho)

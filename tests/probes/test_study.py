@@ -155,7 +155,8 @@ def test_word_vectors_learn_from_the_rows_to_train_on(ask, tmp_path):
 
 
 REFUSED = [
-    (",color\nsnow,white,a\n", ("column 'color'",)),
+    (",said\nsnow,white,a\n", ("column 'said'",)),
+    ("\nsnow,white=5|white=3\n", ("line 2", "'white' twice")),
     ("\n", ("train 0",)),
     ("\nsnow\n", ("line 2", "cells")),
     ("\nsnow,white\n\n \nrose,red\n,red\n", ("line 6", "'subject'")),
@@ -198,17 +199,26 @@ def test_answers_to_different_questions_are_not_compared(ask, cli, table, tmp_pa
 def test_items_without_an_answer_are_wrong_and_counted(ask, cli, tmp_path):
     """A model that knows no class of some items says nothing of them; of equal classes it says all."""
     table = tmp_path / "known.csv"
-    table.write_text("subject,gold,classes\na,yes,yes|no\nb,red,red|blue\nc,red,red|blue\n")
+    table.write_text(
+        "id,subject,gold,classes\n7,a,yes,yes|no\n8,b,red,red|blue\n9,c,red,red|blue\n"
+        "10,d,blue|red,blue|red|jet\n11,[Y],red|jet,red|jet\n"
+    )
     answers = {"b is [BLANK] .": {"red": 0.2, "blue": 0.2}, "c is [BLANK] .": {"red": 0.3, "blue": 0.2}}
+    answers |= {"d is [BLANK] .": {"red": 0.3, "blue": 0.2}, "[Y] is [BLANK] .": {"red": 0.3}}
     (tmp_path / "answers.json").write_text(json.dumps({"classes": {"a is [BLANK] .": {}, **answers}}))
     out = tmp_path / "out"
     asked = ask("--template", "[X] is [Y] .", table=table, model=f"oracle:{tmp_path / 'answers.json'}")
-    assert "no answer to 1 of 3 items" in asked.succeeds().out
+    said = asked.succeeds().out
+    assert "no answer to 1 of 5 items" in said
+    assert "cannot say these gold words of 2 of 5 items, and ranks them last: yes, jet" in said
+    assert "not read: id" in said
     modes, rows = written(out)
     numbers = modes["average"]["groups"]["all"]
-    assert (numbers["unanswered"], numbers["accuracy"]["mean"]) == (1, pytest.approx(1.5 / 3))
-    assert [(row["said"], row["right"]) for row in rows] == [(None, 0), ("red|blue", 0.5), ("red", 1)]
-    assert "50.0" in cli("probe", "compare", out, out).succeeds().out
+    assert (numbers["unanswered"], numbers["accuracy"]["mean"]) == (1, pytest.approx(3.5 / 5))
+    said = [(None, 0), ("red|blue", 0.5), *[("red", 1)] * 3]
+    assert [(row["said"], row["right"]) for row in rows] == said
+    assert [row["id"] for row in rows] == ["7", "8", "9", "10", "11"]
+    assert "70.0" in cli("probe", "compare", out, out).succeeds().out
 
 
 # A study in Python

@@ -181,8 +181,7 @@ def remarks(summary: Mapping[str, Any]) -> list[str]:
     words = summary.get("notes", {}).get("unsaid_nouns")
     if not words:
         return []
-    some = ", ".join(words[:5]) + (", …" if len(words) > 5 else "")
-    return [f"size: the model cannot say {len(words)} nouns, which it ranks last: {some}"]
+    return [f"size: the model cannot say {len(words)} nouns, which it ranks last: {item_study.some(words)}"]
 
 
 def lines(summary: Mapping[str, Any]) -> list[dict[str, str]]:

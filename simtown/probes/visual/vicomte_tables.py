@@ -18,7 +18,7 @@ import numpy as np
 
 from simtown.probes import item_study, measures, report
 from simtown.probes.items import GROUPS, ItemSet
-from simtown.probes.reproduce import PrintedNumber, PrintedTable, percent
+from simtown.probes.reproduce import PrintedNumber, PrintedTable, p_value, percent
 from simtown.probes.visual import FORM, vicomte_numbers
 from simtown.probes.visual.classes import RELATIONS
 from simtown.probes.visual.mined import Mined
@@ -237,7 +237,7 @@ def _against_bounds(by_subject: Mapping[str, float], data: ItemSet) -> list[str]
     prior, _, ceiling = (values[kept] for values in item_study.bounds(data))
     change = measures.difference(rho, prior)
     here = [str(len(rho)), f"{percent(rho.mean())} {_bracket(rho)}", percent(prior.mean())]
-    return [*here, percent(change.mean), f"{change.paired:.2g}", percent(ceiling.mean())]
+    return [*here, percent(change.mean), p_value(change.paired), percent(ceiling.mean())]
 
 
 def table4(release: VisualRelease, runs: Sequence[Path]) -> list[PrintedTable]:

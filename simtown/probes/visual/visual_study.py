@@ -56,7 +56,7 @@ def pages(results: Results) -> dict[str, str]:
     for task in (task for task in TASKS if task in results.tasks):
         summary = results.tasks[task]
         lines += sizes.lines(summary) if task == "size" else item_study.table_lines(task, summary)
-    notes = [_EXPLAINED, *item_study.unanswered(results), *sizes.remarks(results.tasks.get("size", {}))]
+    notes = [_EXPLAINED, *item_study.remarks(results), *sizes.remarks(results.tasks.get("size", {}))]
     return item_study.score_pages(results, lines, notes)
 
 

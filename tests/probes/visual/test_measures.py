@@ -101,6 +101,7 @@ def test_difference_is_scipys_and_of_the_same_none():
     assert scores.paired == pytest.approx(ttest_rel(a[kept], b[kept]).pvalue)
     assert scores.welch == pytest.approx(ttest_ind(a[kept], b[kept], equal_var=False).pvalue)
     assert measures.difference(b, b).paired == 1.0
+    assert np.isnan(measures.difference(b + 0.1, b).paired)
     low, high = measures.mean_interval(b)
     assert low < b.mean() < high
 

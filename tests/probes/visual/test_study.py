@@ -87,14 +87,21 @@ def test_words_that_cannot_be_said_have_no_share_behind_a_gap_either(kind, model
     assert plain == pytest.approx(np.array(one_by_one), rel=1e-4)
 
 
+@pytest.mark.parametrize(
+    "template", ["the [Y] [X] .", "the [X] is [Y] at the bus .", "the [X] is [Y] .", "[Y]"]
+)
 @pytest.mark.parametrize("kind", ["bert", "roberta", "gpt2", "lstm"])
-def test_a_model_that_does_not_see_behind_a_gap_reads_the_sentences(kind, model):
+def test_sentences_are_read_whole_where_words_are_not_seen(kind, template, model):
+    """Behind the gap by a model that reads forward; and a sentence that is itself the class."""
     scorer, blind = open_scorer(f"hf:{model(kind)}"), kind in ("gpt2", "lstm")
-    template, subjects, words = "the [Y] [X] .", ["bus", "banana"], (("yellow",), ("blue",))
+    subjects, words = ["bus", "banana"], (("yellow",), ("the sky is blue",))
     said = elicit.by_template(scorer, [template], subjects, words, "corrected")[0]
-    at_gap = scorer.class_logprobs([elicit.fill(template, s, BLANK) for s in subjects], words)
-    assert (at_gap[0] == at_gap[1]).all() == blind
-    assert (said == at_gap).all() == (not blind)
+    expected = scorer.class_logprobs([elicit.fill(template, s, BLANK) for s in subjects], words)
+    if template == "[Y]" or (blind and template != "the [X] is [Y] ."):
+        texts = [elicit.fill(template, subject, word) for subject in subjects for (word,) in words]
+        sums = [one.logprobs.sum() for one in scorer.sequence_logprobs(texts)]
+        expected = np.reshape(sums, expected.shape)
+    assert said == pytest.approx(expected, rel=1e-4)
 
 
 def test_head_learns_what_vectors_tell(release):
