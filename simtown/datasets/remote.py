@@ -36,7 +36,7 @@ USUAL, SPARED = 20.0, 2.0
 AHEAD, DOWNLOADS = 2, 4
 _GB = 1_000_000_000
 #: A URL, also if a Path has removed one of its slashes.
-_URL = re.compile(r"(?P<scheme>[a-z][a-z0-9+_]+):/{1,2}(?P<rest>.*)", re.DOTALL | re.IGNORECASE)
+_URL = re.compile(r"(?P<scheme>[a-z][a-z0-9+_:]+):/{1,2}(?P<rest>.*)", re.DOTALL | re.IGNORECASE)
 _OURS = re.compile(r"(train|val|test)-\d{5,}\.h5|manifest\.json|timings\.json|preview\.png")
 #: The secrets of a URL: the user with a password, and a query.
 _SECRETS = re.compile(r"(?<=://)[^/?#]*(?=@)|(?<=\?)(?=.*=).+", re.DOTALL)
