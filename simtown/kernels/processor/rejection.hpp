@@ -17,7 +17,7 @@ enum { CAP = 10000, PATIENCE = 40, SCENES_A_KIND = 10, ROUNDS = CAP / PATIENCE, 
 static const float LEAST_VISIBLE = 0.4f;
 static const double ENOUGH = 0.4 + 0.001; // a share of which rounding does not matter
 
-// What examples are sampled from; `SamplingPlan` in simtown/language/rejection.py describes it.
+// What examples are sampled from; `SamplingPlan` in simtown/language/sampler.py describes it.
 struct Plan {
     const uint64_t (*keys)[2];
     const double *subject, *object, *sums;
