@@ -155,10 +155,8 @@ def _serve(pipe: Connection, shared: tuple[Any, ...]) -> None:
         signal.signal(number, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _OF_TERMINALS)
     terminal.guard()
-    if sys.platform == "linux":  # at once: the thread below lets the process work on for a moment
-        with contextlib.suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-    threading.Thread(target=_end_with, args=(multiprocessing.parent_process(),), daemon=True).start()
+    end_with(os.getppid())  # at once: the thread below lets the process work on for a moment
+    threading.Thread(target=_join, args=(multiprocessing.parent_process(),), daemon=True).start()
     try:
         while True:
             function, piece = pipe.recv()
@@ -176,7 +174,16 @@ def _serve(pipe: Connection, shared: tuple[Any, ...]) -> None:
         """The parent has ended."""
 
 
-def _end_with(parent: Any) -> None:
+def end_with(parent: int) -> None:
+    """Let the kernel end this process when its parent ends, of this process ID. Only Linux can."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def _join(parent: Any) -> None:
     parent.join()
     os._exit(1)
 

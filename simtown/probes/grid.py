@@ -191,13 +191,18 @@ def _content(place: str, patterns: tuple[str, ...]) -> str:
     return _hash(words)
 
 
+#: A command that does not outlive the worker that started it.
+_COMMAND = "from simtown.core.processes import end_with; end_with({}); from simtown.cli import main; main()"
+
+
 def _study(cell: GridCell, report: Report, out: str, home: str, threads: int) -> str:
     """Run the command in a process of its own; it continues an earlier one. Returns what failed, or ""."""
     try:
         place = folder(Path(out), cell.name)
     except (OSError, RefusedError) as error:
         return str(error)
-    words = [sys.executable, "-P", "-m", "simtown", "probe", *cell.words, "--out", str(place)]
+    words = [sys.executable, "-P", "-c", _COMMAND.format(os.getpid()), "probe", *cell.words]
+    words += ["--out", str(place)]
     path = os.pathsep.join(filter(None, sys.path))
     environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "PYTHONPATH": path}
     streams: Any = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}

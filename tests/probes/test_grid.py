@@ -1,8 +1,13 @@
 """simtown probe grid: cells of a TOML file; what is done is not done again, what fails harms no other."""
 
+import contextlib
 import json
+import os
 import shlex
+import signal
 import subprocess
+import uuid
+from pathlib import Path
 
 import pytest
 
@@ -50,9 +55,8 @@ def test_cells_are_the_product_of_lists_in_their_order(plan, small):
 
 
 def test_true_is_a_flag_and_false_is_none(tmp_path):
-    path = tmp_path / "grid.toml"
+    path, words = tmp_path / "grid.toml", ("physical", "--model=m")
     path.write_text('version = 1\n[[grid]]\nstudy = "physical"\nmodel = "m"\ntune = [true, false]\n')
-    words = ("physical", "--model=m")
     assert [cell.words for cell in read(path)] == [(*words, "--tune"), words]
 
 
@@ -91,6 +95,25 @@ def test_a_grid_is_its_commands_and_goes_on(plan, tmp_path, cli, small, monkeypa
     monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: pytest.fail("what is done was run again"))
     again = cli("probe", "grid", plan(["majority"]), "--out", out).succeeds()
     assert "2 of 2 cells are done, 0 of them now" in again.out
+
+
+def test_a_cell_ends_with_a_grid_that_is_killed(plan, tmp_path, started, marked, until):
+    mark = uuid.uuid4().hex
+    command = started("probe", "grid", plan(["majority"]), "--out", tmp_path / "out", "--jobs", 1, mark=mark)
+
+    def begun():
+        assert command.poll() is None
+        with contextlib.suppress(OSError):  # of another process that has ended
+            for place in (Path(f"/proc/{number}") for number in marked(mark)):
+                if (
+                    b"--set=" in (place / "cmdline").read_bytes()
+                    and b"numpy" in (place / "maps").read_bytes()
+                ):
+                    return int(place.name)
+
+    os.kill(until(begun), signal.SIGSTOP)  # so that it does not end by itself
+    command.kill()
+    until(lambda: not marked(mark), 60)
 
 
 ASK = """
