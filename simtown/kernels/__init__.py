@@ -101,6 +101,7 @@ def _fits(values: np.ndarray, array: Array, dtype: np.dtype[Any] | None, known: 
 @cache
 def library() -> Library:
     """The library of the best level that this processor runs. Raises KernelsError if there is none."""
+    np.empty(31 << 20, dtype=np.uint8)  # glibc then keeps what is freed: batches need no new pages
     forced = os.environ.get(LEVEL)
     if forced and forced not in LEVELS and not forced.endswith(".so"):
         raise KernelsError(f"{LEVEL}={forced} is unknown: choose among {', '.join(LEVELS)}")
