@@ -3,6 +3,7 @@
 python benchmarks/starting.py       writes benchmarks/results/starting.csv
 """
 
+import os
 import subprocess
 import sys
 from resource import RUSAGE_CHILDREN, getrusage
@@ -19,6 +20,7 @@ COMMANDS = [["-m", "simtown", *words.split()] for words in (*WORDS, "preview d0 
 if __name__ == "__main__":
     turns, rows = options(__doc__, turns=5).turns, Rows(RESULTS / "starting.csv", f"# {machine()}")
     with TemporaryDirectory() as folder:
+        os.environ["SIMTOWN_CACHE"] = folder  # so that the first command builds the meshes
         for command in [*COMMANDS, ["-c", TOWN]]:
             times = []
             for turn in range(turns + 1):
