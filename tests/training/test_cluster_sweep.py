@@ -48,8 +48,8 @@ def test_a_sweep_on_a_cluster_ends_as_its_runs_alone(tmp_path, cli, monkeypatch,
     own = ("towns_once:Once", "towns_once:Failing")
     path = preset(tmp_path / "mine.toml", [*own, "question-only"], sizes=[20, 10])
     allowed = [word for name in own for word in ("--allow-model", name)]
-    with nodes(2) as (cluster, _, _):
-        where = ["--engine", "ray", "--address", cluster.address, "--out", "out"]
+    with nodes(2) as (address, _):
+        where = ["--engine", "ray", "--address", address, "--out", "out"]
         done = cli("sweep", "--preset", path, "--device", "cpu", *where, *allowed)
     assert done.code == 1
     assert "out: 4 of 6 runs are done, 4 of them now" in done.out
