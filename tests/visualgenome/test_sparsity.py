@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from simtown.core.files import DamagedError
 from simtown.visualgenome import prepare
 from simtown.visualgenome.clean import Cleaner, word_counts
 from simtown.visualgenome.prepare import PrepareSettings
@@ -102,6 +103,10 @@ def test_the_paper_s_example(tmp_path):
     assert found.pair("giraffe", "zebra") is None
     assert found.lopsided() == [("giraffe", "person", 1, 8)]
     assert found.lopsided(least=10) == []
+    path.write_text(json.dumps([*content, {"image_id": "?"}]), encoding="utf-8")
+    assert sparsity(ImageSource(path, skip_bad=True)).pair("giraffe", "person") == (1, 8)
+    with pytest.raises(DamagedError):
+        sparsity(ImageSource(path))
     shares = found.empty(), found.empty_left()
     assert (found.images, *shares) == (12, pytest.approx(2 / 3), pytest.approx(4 / 6))
 
