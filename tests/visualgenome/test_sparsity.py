@@ -103,7 +103,7 @@ def test_the_paper_s_example(tmp_path):
     assert found.pair("giraffe", "zebra") is None
     assert found.lopsided() == [("giraffe", "person", 1, 8)]
     assert found.lopsided(least=10) == []
-    path.write_text(json.dumps([*content, {"image_id": "?"}]), encoding="utf-8")
+    path.write_text(json.dumps([*content, {"image_id": 2, "objects": [{"names": 3}]}]), encoding="utf-8")
     assert sparsity(ImageSource(path, skip_bad=True)).pair("giraffe", "person") == (1, 8)
     with pytest.raises(DamagedError):
         sparsity(ImageSource(path))
