@@ -121,6 +121,7 @@ def test_matplotlib_sees_no_mathematics(text):
     assert not cbook.is_math_text(label)
     assert label
     assert not label.startswith("_")  # which a legend would leave out
+    assert figure_text("two\nlines") == "two\nlines"
 
 
 def test_urls_are_printed_without_secrets():

@@ -15,7 +15,7 @@ from simtown.core.files import DamagedError, ForeignDirectoryError
 from simtown.probes.lm import LMSettings
 from simtown.probes.lm import train as training
 from simtown.probes.lm.architectures import ARCHITECTURES, load_tokenizer, masked_token, next_token
-from simtown.probes.lm.train import held_out, train
+from simtown.probes.lm.train import Learner, held_out, train
 from simtown.probes.scorers import open_scorer
 from tests.probes.tiny import redrawn
 
@@ -77,6 +77,17 @@ SLOW = pytest.param("gpt-mini", marks=pytest.mark.slow)
 def made(request, run_of):
     """(architecture, directory of a finished run, what it says)."""
     return request.param, *run_of(request.param)
+
+
+def test_the_learning_rate_rises_then_falls(corpus, tmp_path):
+    phrases, rates = corpus.read_text().splitlines(), []
+    learner = Learner(replace(settings_of("lstm"), device="cpu"), phrases[:20], phrases[:4], tmp_path)
+    learner.total = 80  # of which a twentieth rises
+    for learner.step in range(80):
+        learner.learn(np.arange(2))
+        rates.append(learner.optimizer.param_groups[0]["lr"] / learner.learning_rate)
+    assert rates[:4] == pytest.approx([0.25, 0.5, 0.75, 1])
+    assert np.allclose(np.diff(rates[4:]), -1 / 76)
 
 
 def test_it_learns_and_is_asked_like_any_model(made):
