@@ -46,7 +46,7 @@ def test_memory_stays_flat(workers, make):
 def test_the_largest_pictures_are_drawn_a_few_at_a_time(make):
     few, more = (make(n=n, size=1024, workers=1, masks=True, depth=True)[1] for n in (20, 80))
     assert 50 < few < 1024
-    assert more < few + 60
+    assert more < few + 150  # sixty pictures take 480; a thread's arena may keep 64
 
 
 @pytest.mark.slow
