@@ -280,10 +280,10 @@ def test_options_that_move_numbers_are_part_of_the_settings(table, model, tmp_pa
 
 def test_six_frames_lie_between_the_command_and_a_log_probability(ask, monkeypatch):
     """The command, run, ask_items, by_template, the cache, the model."""
-    depths = []
+    depths, package = [], inspect.getfile(item_study).removesuffix("probes/item_study.py")
 
     def class_logprobs(scorer, contexts, targets):
-        files = [frame.filename for frame in inspect.stack() if "/simtown/" in frame.filename]
+        files = [frame.filename for frame in inspect.stack() if frame.filename.startswith(package)]
         command = next(i for i, file in enumerate(files) if file.endswith("probe_commands.py"))
         depths.append(command + 2)  # the model's own frame is this one
         return np.zeros((len(contexts), len(targets)))
