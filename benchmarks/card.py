@@ -28,7 +28,7 @@ def measure(engine: Cuda, scenes: SceneBatch, size: int, pictures: str, seconds:
     """What drawing takes; the last columns of a row."""
     n = min(len(scenes), ROOM // (8 * size * size))
     batch = scenes[:n]
-    frames = engine.blank(n, size, size, geometry=pictures == "left") if pictures != "back" else None
+    frames = engine.empty(n, size, size, geometry=pictures == "left") if pictures != "back" else None
 
     def draw() -> None:
         if frames is None:

@@ -18,7 +18,7 @@ WORDS = (DATA, "--help", "gnerate", "generate --entitis 3", "info d0", "verify d
 COMMANDS = [["-m", "simtown", *words.split()] for words in (*WORDS, "preview d0 --out p.png")]
 
 if __name__ == "__main__":
-    turns, rows = options(__doc__, turns=5).turns, Rows(RESULTS / "starting.csv", f"# {machine()}")
+    turns, rows = options(__doc__, turns=5).turns, Rows(RESULTS / "starting.csv", machine())
     with TemporaryDirectory() as folder:
         os.environ["SIMTOWN_CACHE"] = folder  # so that the first command builds the meshes
         for command in [*COMMANDS, ["-c", TOWN]]:

@@ -48,7 +48,7 @@ def _cuda(size: int, back: bool = False) -> Engine:
                 cuda.render(part, size, size)
                 continue
             if len(part) not in blank:
-                blank[len(part)] = cuda.blank(len(part), size, size)
+                blank[len(part)] = cuda.empty(len(part), size, size)
             frames = blank[len(part)]
             cuda.draw_into(part, frames.rgb, frames.depth, frames.ids)
         cuda.finish()

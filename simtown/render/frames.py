@@ -38,7 +38,7 @@ class Frames:
     ids: np.ndarray
 
     @classmethod
-    def blank(cls, n: int, width: int, height: int, geometry: bool = True) -> Frames:
+    def empty(cls, n: int, width: int, height: int, geometry: bool = True) -> Frames:
         """Arrays to be drawn into; without `geometry` depth and ids hold no pictures (n is 0)."""
         shape = (n * geometry, height, width)
         rgb = np.empty((n, height, width, 3), dtype=np.uint8)

@@ -148,7 +148,7 @@ class OpenGL:
         """
         check_size(width, height)
         check_scenes(batch)
-        frames = Frames.blank(len(batch), width, height, geometry)
+        frames = Frames.empty(len(batch), width, height, geometry)
         scenes = scenes_of(batch, width, height)
         columns = [scenes[name] for name in ("views", "lights", "meshes", "poses", "styles", "paints")]
         columns = [each.astype(float) if each.dtype == np.float32 else each for each in columns]

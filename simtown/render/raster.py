@@ -87,7 +87,7 @@ class Raster:
         check_size(width, height)
         check_scenes(batch)
         n = len(batch)
-        frames = Frames.blank(n, width, height, geometry)
+        frames = Frames.empty(n, width, height, geometry)
         given = {
             **town(), **_most(), **scenes_of(batch, width, height), "strip": self.strip_of(width, height),
             "rgb": frames.rgb, "depth": frames.depth, "ids_out": frames.ids,

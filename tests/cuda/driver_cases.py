@@ -22,7 +22,7 @@ def launches_are_what_the_kernels_expect():
     """Names, blocks, threads, shared memory, and a job that points to the batch and to the pictures."""
     batch, engine = the_scenes(SCENES), Cuda()
     engine.launch = AT_ONCE * WIDTH * HEIGHT / 128**2
-    frames = engine.blank(SCENES, WIDTH, HEIGHT)
+    frames = engine.empty(SCENES, WIDTH, HEIGHT)
     engine.draw_into(batch, frames.rgb, frames.depth, frames.ids)
     with open(os.environ["FAKE_LOG"], encoding="utf-8") as log:
         lines = [line.split() for line in log]

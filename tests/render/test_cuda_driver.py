@@ -53,7 +53,7 @@ def calls(engine, scenes, at_once):
     """Calls of the card, and of any function, while a batch is drawn for the third time."""
     batch, counted = the_scenes(scenes), [0]
     engine.launch = at_once
-    frames = engine.blank(scenes, 128, 128)
+    frames = engine.empty(scenes, 128, 128)
     for _ in range(2):
         engine.draw_into(batch, frames.rgb, frames.depth, frames.ids)
     before = engine.card.calls

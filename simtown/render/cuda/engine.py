@@ -93,7 +93,7 @@ class Cuda:
             geometry: whether depth and ids are drawn, too.
         """
         _check(batch, width, height)
-        frames = Frames.blank(len(batch), width, height, geometry)
+        frames = Frames.empty(len(batch), width, height, geometry)
         wholes = {name: whole for name, whole in vars(frames).items() if len(whole)}
         sizes = {name: whole[0].nbytes for name, whole in wholes.items()}
 
@@ -186,12 +186,12 @@ class Cuda:
         Raises CardError if they do not fit.
         """
         _check(batch, width, height)
-        frames = self.blank(len(batch), width, height, geometry)
+        frames = self.empty(len(batch), width, height, geometry)
         self.draw_into(batch, frames.rgb, frames.depth, frames.ids)
         self.finish()
         return frames
 
-    def blank(self, n: int, width: int, height: int, geometry: bool = True) -> CardFrames:
+    def empty(self, n: int, width: int, height: int, geometry: bool = True) -> CardFrames:
         """Arrays on the card for n pictures, without values yet. Raises CardError if they do not fit."""
         kinds = _shapes(n, width, height)
         if not geometry:
