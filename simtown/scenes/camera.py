@@ -8,7 +8,7 @@ stood.
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 
 import numpy as np
 
@@ -47,6 +47,11 @@ class Camera:
     def row(self) -> np.ndarray:
         """(7,) float32, as a batch stores it."""
         return np.array(astuple(self), dtype=np.float32)
+
+    def keeping_height(self, width: int, height: int) -> Camera:
+        """The camera that shows, in a picture wider than high, as much sky and road as in a square one."""
+        shorter, scale = min(width, height), min(width, WIDEST * height)
+        return replace(self, focal=self.focal * shorter / scale)
 
 
 def views(cameras: np.ndarray, width: int, height: int) -> np.ndarray:

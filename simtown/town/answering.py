@@ -191,27 +191,32 @@ def _unseen(view: View, noun: str, things: list[Thing]) -> str:
     return f"the {things[0]} is {'hidden by what stands before it' if in_picture else 'outside the picture'}"
 
 
-def describe(things: list[Thing], weather: str, camera: Camera) -> str:
+def describe(things: list[Thing], weather: str, camera: Camera, seen: set[str]) -> str:
     """A few sentences about a town; see :meth:`simtown.town.town.Town.describe`."""
     vehicles = sorted((t for t in things if t.group == "vehicle"), key=lambda t: t.x)
     sentences = [WEATHER_KINDS[WEATHERS.index(weather)].sentence]
     for vehicle in vehicles:
         named = with_article(vehicle.kind) if vehicle.kind == vehicle.name else f"the {vehicle.name}"
         paint = f", painted {vehicle.paint}," if vehicle.paint else ""
-        sentences.append(f"{named[0].upper()}{named[1:]}{paint} {_motion(vehicle)}.")
+        hidden = "" if vehicle.name in seen else ", not in view"
+        sentences.append(f"{named[0].upper()}{named[1:]}{paint} {_motion(vehicle)}{hidden}.")
     neighbours = [*pairwise(vehicles), *((b, a) for a, b in pairwise(vehicles))]
     pairs = [(r, *pair) for r in ("left of", "in front of") for pair in neighbours]
     pairs += [("overtaking", *pair) for pair in permutations(vehicles, 2)]
     for relation, a, b in pairs:
         if truth(measure(relation, camera, a.solid(), b.solid()), MARGINS[relation]):
             sentences.append(f"The {a.name} is {relation} the {b.name}.")
-    counts = {noun: sum(t.group == noun for t in things) for noun in ("building", "tree", "person")}
-    counts["mailbox"] = sum(t.kind in ("mailbox", "pillar box") for t in things)
+    groups = {noun: [t for t in things if t.group == noun] for noun in ("building", "tree", "person")}
+    groups["mailbox"] = [t for t in things if t.kind in ("mailbox", "pillar box")]
     plurals = {"person": "people", "mailbox": "mailboxes"}
-    counted = [f"{n} {noun if n == 1 else plurals.get(noun, noun + 's')}" for noun, n in counts.items() if n]
+    counted = []
+    for noun, group in groups.items():
+        n, visible = len(group), sum(t.name in seen for t in group)
+        share = f"{n}" if visible == n else f"{visible} of {n}"
+        counted += [f"{share} {noun if n == 1 else plurals.get(noun, noun + 's')}"] if n else []
     if counted:
         *others, last = counted
-        sentences.append(f"Beside the road: {', '.join(others)}{' and ' if others else ''}{last}.")
+        sentences.append(f"In view beside the road: {', '.join(others)}{' and ' if others else ''}{last}.")
     return " ".join(sentences)
 
 

@@ -110,8 +110,12 @@ def velocity(value: object, what: str) -> tuple[float, float, float]:
 
 
 def picture_size(value: object) -> tuple[int, int]:
-    """Width and height in pixels. Raises TownError for a size that no renderer draws."""
-    sides = several(value, "size", ("width", "height"))
+    """Width and height in pixels, of a pair or of a square's side.
+
+    Raises TownError for a size that no renderer draws.
+    """
+    square = isinstance(value, Integral) and not isinstance(value, bool)
+    sides = [value, value] if square else several(value, "size", ("width", "height"))
     width, height = (whole(side, "a side of the picture") for side in sides)
     try:
         check_size(width, height)

@@ -112,6 +112,7 @@ class Town:
         self._seed, self._draws, self._time = whole(seed, "seed"), 0, 0.0
         self._things: list[Thing] = []
         self._weather, self._camera = Weather(), Camera()
+        self._keeps_height = True
         self._physics: Physics | None = None
         self._tracks: list[tuple[float, dict[Thing, tuple[float, float]]]] = []
         self._view: tuple[tuple[Scene, list[str]], Frame] | None = None
@@ -137,6 +138,7 @@ class Town:
         """
         town = cls.__new__(cls)
         town._start(seed)
+        town._keeps_height = False  # a data set's picture is the same, whatever its shape
         if not isinstance(scene, Scene):
             example = "open_dataset(path).train[0].scene"
             raise TownError(f"the scene is {shown(scene)}: give a Scene, such as {example}")
@@ -147,9 +149,16 @@ class Town:
             raise TownError(f"{problem}: {error}") from error
         return town
 
-    def to_scene(self) -> Scene:
-        """The town as it is now, as a scene, which any renderer draws."""
-        return scene_of(self._things, checks.weather(self._weather), self._camera)
+    def to_scene(self, size: int | tuple[int, int] = SIZE) -> Scene:
+        """The town as it is now, as a scene, of which any renderer draws :meth:`render`'s picture of a size.
+
+        A picture wider than high shows as much sky and road as a square one, and more to both sides. The
+        scene's camera has the focal length for that. A town of :meth:`from_scene` keeps its scene's camera:
+        a wide picture shows less sky.
+        """
+        width, height = checks.picture_size(size)
+        camera = self._camera.keeping_height(width, height) if self._keeps_height else self._camera
+        return scene_of(self._things, checks.weather(self._weather), camera)
 
     # Contents
 
@@ -386,10 +395,10 @@ class Town:
 
     # Pictures, truth and words
 
-    def render(self, size: tuple[int, int] = SIZE) -> Frame:
-        """The picture of the town, of a width and a height in pixels."""
+    def render(self, size: int | tuple[int, int] = SIZE) -> Frame:
+        """The picture of the town, of a width and a height in pixels; one number means a square."""
         width, height = checks.picture_size(size)
-        batch = SceneBatch.of([self.to_scene()])
+        batch = SceneBatch.of([self.to_scene(size)])
         try:
             frames = raster().render(batch, width, height)
         except TooManyTrianglesError as error:
@@ -399,9 +408,9 @@ class Town:
         names = dict(zip(vehicle_ids + prop_ids, (t.name for t in self.things), strict=True))
         return Frame(frames.rgb[0], frames.depth[0], frames.ids[0], names)
 
-    def truth(self, size: tuple[int, int] = SIZE) -> Truth:
+    def truth(self, size: int | tuple[int, int] = SIZE) -> Truth:
         """All that is true of the town and its picture, of a width and a height in pixels."""
-        return truth(self.to_scene(), self.things, self.render(size), self._time)
+        return truth(self.to_scene(size), self.things, self.render(size), self._time)
 
     def ask(self, question: str, everywhere: bool = False) -> TownAnswer:
         """Answer a question such as "Is the fire truck left of a taxi?" from the truth.
@@ -410,18 +419,18 @@ class Town:
             question: about things in the picture; "the taxi" is the one that is visible.
             everywhere: whether things that are hidden or outside the picture count, too.
         """
-        return answer(View(self.things, self._camera, None if everywhere else self.seen), question)
+        return answer(View(self.things, self.to_scene().camera, None if everywhere else self.seen), question)
 
     def seen(self) -> set[str]:
-        """Names of the things that have at least one visible pixel in a picture of the default size."""
+        """Names of the things with at least one visible pixel in a picture of the default size."""
         drawn = self.to_scene(), [t.name for t in self.things]
         if self._view is None or self._view[0] != drawn:
             self._view = drawn, self.render()
         return self._view[1].seen()
 
     def describe(self) -> str:
-        """The town in a few sentences, which also tell of hidden things."""
-        return describe(self.things, checks.weather(self._weather).kind, self._camera)
+        """The town in a few sentences, which say what of it is in view."""
+        return describe(self.things, checks.weather(self._weather).kind, self._camera, self.seen())
 
     # Motion
 

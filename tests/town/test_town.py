@@ -198,6 +198,19 @@ def test_a_camera_sees_all_ground_or_is_refused(size, camera):
     assert np.isfinite(truth.depth[street]).all()
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_a_wide_picture_shows_the_sky_and_more_to_both_sides(seed):
+    town = Town(seed)
+    square, wide = town.truth(128), town.truth((320, 128))
+    assert np.array_equal(wide.ids[:, 96:224], square.ids)
+    assert np.isinf(wide.depth[0]).any()
+    assert set(square.related) < set(wide.related)
+    drawn = Raster().render(SceneBatch.of([town.to_scene((320, 128))]), 320, 128)
+    assert np.array_equal(drawn.rgb[0], wide.rgb)
+    stored = Town.from_scene(Scene())
+    assert stored.to_scene((320, 128)) == Scene()
+
+
 def test_a_frame_shows_itself_and_knows_who_is_where(tmp_path):
     town = Town(4)
     frame = town.render(SMALL)

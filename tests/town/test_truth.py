@@ -136,7 +136,7 @@ def test_what_is_hidden_is_seen_less():
 
 def test_what_is_outside_the_picture_has_no_box_though_its_corners_are_around_the_picture():
     """The bakery is to the left of the picture, and its roof above it reaches farther right."""
-    truth = Town(seed=0).truth((400, 225))
+    truth = Town.from_scene(Town(seed=0).to_scene(128)).truth((400, 225))
     bakery = truth["bakery"]
     assert (bakery.box, bakery.seen, bakery.visible) == (None, None, 0.0)
 
