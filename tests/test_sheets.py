@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from simtown.assets.catalogue import STREET
+from simtown.assets.catalogue import ENTITIES, STREET
+from simtown.datasets import preview
+from simtown.render.raster import Raster
+from simtown.render.sheet import even_columns
+from simtown.scenes.camera import NEAR
+from simtown.scenes.silhouette import unclipped_boxes
 from simtown.scenes.weather import WEATHERS
 from tools import sheets
 
@@ -31,6 +36,14 @@ def test_a_kind_is_shown_whole_in_each_weather():
         changed = np.abs(clear[0] - clear[2]).max(axis=2) > 40
         assert changed.any()
         assert not changed[: shape[0] // 2, [0, -1]].any()
+
+
+def test_every_vehicle_of_the_catalogue_fits_its_picture():
+    scenes = preview.portraits(list(range(len(ENTITIES))), "clear")
+    box = unclipped_boxes(scenes.entity, scenes.pose, scenes.camera, 192, 128)[:, 0] / (192, 128, 192, 128)
+    assert box.min() > 0.03
+    assert box.max() < 0.97
+    assert (box[:, 2] - box[:, 0] > 0.3).all()
 
 
 def test_a_street_is_shown_in_every_weather_three_times():
@@ -66,28 +79,34 @@ def test_another_checkout_is_shown_above(tmp_path, capsys):
 
 def test_the_gallery_is_every_sheet(monkeypatch, tmp_path):
     fog = "kinds --kinds sedan --weather fog"
-    monkeypatch.setattr(sheets, "GALLERY", {"a.png": fog, "b.png": f"person --size {SIZE}"})
-    monkeypatch.setattr(sheets, "CHANGES", {"c.png": fog})
+    monkeypatch.setattr(sheets, "GALLERY", {"a.webp": fog, "b.png": f"person --size {SIZE}"})
     run("gallery", "--out", tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.png", "b.png"]
-    run("gallery", "--out", tmp_path, "--before", ROOT)
-    heights = [Image.open(tmp_path / name).height for name in ("a.png", "c.png")]
-    assert heights[1] - heights[0] == round(sheets.WINDOW[1] * 128) + sheets.LINE
+    pictures = {path.name: Image.open(path) for path in tmp_path.iterdir()}
+    assert {name: (picture.format, picture.mode) for name, picture in pictures.items()} == {
+        "a.webp": ("WEBP", "RGB"),
+        "b.png": ("PNG", "RGB"),
+    }
 
 
 def test_the_sheets_of_the_gallery_are_listed_with_their_commands():
     page = (ROOT / "docs" / "gallery" / "README.md").read_text(encoding="utf-8")
-    for name, text in {**sheets.GALLERY, **sheets.CHANGES}.items():
-        assert (ROOT / "docs" / "gallery" / name).stat().st_size <= 400_000, name
-        assert f"({name}) | `python -m tools.sheets {text}" in page, name
+    for name, text in sheets.GALLERY.items():
+        assert (ROOT / "docs" / "gallery" / name).stat().st_size <= 500_000, name
+        assert f"]({name})\n\n`python -m tools.sheets {text} --out {name}`" in page, name
 
 
-def test_a_large_sheet_is_kept_in_few_colours(monkeypatch, tmp_path):
-    picture = np.random.default_rng(0).integers(0, 256, (40, 40, 3), dtype=np.uint8)
-    for large, mode in ((1_000_000, "RGB"), (100, "P")):
-        monkeypatch.setattr(sheets, "LARGE", large)
-        sheets.save([("noise", picture)], None, tmp_path / "sheet.png")
-        assert Image.open(tmp_path / "sheet.png").mode == mode
+@pytest.mark.parametrize("group", sheets.GROUPS)
+def test_nothing_is_cut_open_by_the_near_plane(group):
+    for name, scenes in sheets.portraits(group):
+        assert Raster().render(scenes, SIZE, SIZE).depth.min() > 1.2 * NEAR, name
+
+
+@pytest.mark.parametrize(
+    ("count", "most", "columns"),
+    [(102, 10, 8), (24, 6, 6), (12, 6, 6), (16, 6, 6), (13, 5, 5), (3, 8, 3), (1, 1, 1)],
+)
+def test_no_row_is_nearly_empty(count, most, columns):
+    assert even_columns(count, most) == columns
 
 
 @pytest.mark.parametrize(

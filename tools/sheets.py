@@ -1,7 +1,7 @@
 """Contact sheets of all that the town is made of, for docs/gallery and for whoever changes how it looks.
 
     # every kind by day, at night and in fog, as at 128 pixels
-    python -m tools.sheets kinds --out docs/gallery/kinds.png
+    python -m tools.sheets kinds --out docs/gallery/kinds.webp
     python -m tools.sheets kinds --size 512 --kinds sedan,hearse --weather snow,rain --lane far --out two.png
     # one street in every weather at intensities 0.1, 0.5 and 1
     python -m tools.sheets weathers --out weathers.png
@@ -11,12 +11,11 @@
     python -m tools.sheets building --out buildings.png
     # another checkout's picture above each of this one's
     python -m tools.sheets kinds --before ../old-checkout --out change.png
-    # all sheets of the gallery (`GALLERY`, `CHANGES`)
-    python -m tools.sheets gallery --before ../old-checkout --out docs/gallery
+    # all sheets of the gallery (`GALLERY`)
+    python -m tools.sheets gallery --out docs/gallery
 
 A sheet of kinds shows a part of the frame: the vehicle as large as it is in a whole picture of --size pixels.
-Street things differ in their tints, people in their poses too. A file that would be large holds 256 colours
-only.
+Street things differ in their tints, people in their poses too.
 """
 
 from __future__ import annotations
@@ -30,7 +29,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from PIL import Image
 
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, PROPS, STREET
@@ -40,7 +38,7 @@ from simtown.datasets.settings import Settings
 from simtown.language.sampler import sample
 from simtown.render.raster import Raster
 from simtown.render.sheet import SheetCell, contact_sheet
-from simtown.scenes.camera import Camera
+from simtown.scenes.camera import NEAR, Camera
 from simtown.scenes.placement import LANES
 from simtown.scenes.scene import SceneBatch, empty_batch
 from simtown.scenes.silhouette import boxes
@@ -51,28 +49,28 @@ LANE_NAMES = ("near", "far")
 INTENSITIES = (0.1, 0.5, 1.0)
 GROUPS = tuple(group for group in STREET if group != "cloud")
 SUBJECTS = ("kinds", "weathers", "streets", *GROUPS)
-#: The sheets of docs/gallery, and those that show a change.
+#: The sheets of docs/gallery.
 GALLERY = {
-    "kinds.png": "kinds",
-    "kinds-day.png": "kinds --size 256 --weather clear",
-    "kinds-night.png": "kinds --size 256 --weather night",
-    "kinds-fog.png": "kinds --size 256 --weather fog",
-    "intensities.png": "weathers --size 192",
-    "streets.png": "streets --size 256 --count 14",
-    "buildings.png": "building --size 256",
-    "trees.png": "tree --size 160",
-    "furniture.png": "furniture --size 160",
-    "people.png": "person --size 160",
-}
-CHANGES = {
-    "kinds-before-after.png": "kinds --weather clear,night",
-    "intensities-before-after.png": "weathers --size 192",
+    "kinds.webp": "kinds",
+    "kinds-day.webp": "kinds --size 256 --weather clear",
+    "kinds-night.webp": "kinds --size 256 --weather night",
+    "kinds-fog.webp": "kinds --size 256 --weather fog",
+    "intensities.webp": "weathers --size 192",
+    "streets.webp": "streets --size 256 --count 14 --seed 173",
+    "buildings.webp": "building --size 256",
+    "trees.webp": "tree --size 160",
+    "furniture.webp": "furniture --size 160",
+    "people.webp": "person --size 120",
 }
 #: The part of a frame that a sheet of kinds shows: its width and height, of the frame's side, and the room
 #: below the wheels.
-WINDOW, BELOW = (0.64, 0.40), 0.02
-#: Bytes above which a file is reduced to 256 colours.
-LARGE = 400_000
+WINDOW, BELOW = (0.70, 0.42), 0.025
+#: Intensity of the weather in a sheet of kinds: at night they can still be told apart.
+INTENSITY = 0.7
+#: Least distance from which street things are seen, metres: far from the camera's near plane.
+CLOSEST = 1.5 * NEAR
+#: How a WebP is saved; other files lose nothing.
+_WEBP = {"quality": 88, "method": 6}
 #: Width that the columns of a sheet fill, pixels, and the line between a picture and the one of another
 #: checkout.
 WIDTH, LINE = 1800, 2
@@ -92,10 +90,10 @@ def dress(batch: SceneBatch, weathers: list[str], intensity: float, seed: int) -
 
 
 def kinds(names: list[str], weathers: list[str], lane: int, size: int, seed: int) -> Iterator[Named]:
-    """Every kind at one place before one street, in each weather at intensity 1, side by side."""
+    """Every kind at one place before one street, in each weather, side by side."""
     width, height = (round(share * size) for share in WINDOW)
     batch = empty_batch(len(weathers), 1, 1)
-    dress(batch, weathers, 1.0, seed)
+    dress(batch, weathers, INTENSITY, seed)
     batch.pose[:, 0] = (0.0, *LANES[lane])
     batch.entity[:, 0] = ENTITIES.index("school bus")
     bottom = round(float(boxes(batch, size, size)[0, 0, 3]) + BELOW * size)
@@ -129,6 +127,12 @@ def things(group: str, size: int) -> Iterator[Named]:
     """Every kind of a group of street things, alone, as large as the picture; people in every pose, side by
     side.
     """
+    for name, scenes in portraits(group):
+        yield name, np.concatenate(list(Raster().render(scenes, size, size, geometry=False).rgb), axis=1)
+
+
+def portraits(group: str) -> Iterator[tuple[str, SceneBatch]]:
+    """The scenes of :func:`things`: a batch for each kind, with a scene for each pose."""
     looks = np.arange(3 if group == "person" else 1)
     for number, name in enumerate(STREET[group]):
         low, high = atlas().bounds[len(ENTITIES) + PROPS.index(name)].astype(np.float64)
@@ -138,10 +142,12 @@ def things(group: str, size: int) -> Iterator[Named]:
         # a style's remainders pick two tints, and its quotient the pose
         scenes.prop_style[:, 0] = looks * TINTS * TINTS + number * (TINTS + 1) % (TINTS * TINTS)
         scenes.prop_pose[:] = (0.0, FRONT, 0.0, 0.0, 1.0)
-        middle, bottom = (low[0] + high[0]) / 2, -height / (2 * extent) - 0.02
-        eye = Camera(middle, FRONT + low[1] - 2 * extent, height, focal=1.6, bottom=bottom)
+        away = max(2 * extent, CLOSEST)
+        focal, middle = 0.76 * away / extent, (low[0] + high[0]) / 2
+        below = (0.12 if group == "person" else 0.06) / focal  # feet and benches stand in front of a body
+        eye = Camera(middle, FRONT + low[1] - away, height, focal=focal, bottom=-height / away - below)
         scenes.camera[:] = eye.row()
-        yield name, np.concatenate(list(Raster().render(scenes, size, size, geometry=False).rgb), axis=1)
+        yield name, scenes
 
 
 def drawn(args: argparse.Namespace) -> list[Named]:
@@ -172,15 +178,11 @@ def with_before(checkout: Path, words: list[str], pictures: list[Named]) -> list
 
 
 def save(pictures: list[Named], columns: int | None, path: Path) -> None:
-    """Write a sheet as PNG, with 256 colours if it is large."""
+    """Write a sheet as PNG or WebP, by the ending of its name."""
     cells = [SheetCell(rgb, [(name, None)]) for name, rgb in pictures]
     sheet = contact_sheet(cells, columns or max(1, WIDTH // cells[0].image.shape[1]))
     path.parent.mkdir(parents=True, exist_ok=True)
-    sheet.save(path, optimize=True)
-    for dither in (Image.Dither.FLOYDSTEINBERG, Image.Dither.NONE):  # smooth skies where there is room
-        if path.stat().st_size > LARGE:
-            palette = sheet.quantize(256, Image.Quantize.MEDIANCUT, kmeans=2, dither=Image.Dither.NONE)
-            sheet.quantize(256, palette=palette, dither=dither).save(path, optimize=True)
+    sheet.save(path, **_WEBP if path.suffix == ".webp" else {"optimize": True})
     kilobytes = path.stat().st_size // 1000
     print(f"{path}: {len(cells)} pictures, {sheet.width} x {sheet.height} pixels, {kilobytes} kB")
 
@@ -197,9 +199,14 @@ def parse(words: list[str]) -> argparse.Namespace:
     add("--lane", choices=LANE_NAMES, default="near", help="of a sheet of kinds")
     add("--count", type=int, default=12, help="how many streets")
     add("--seed", type=int, default=0, help="which street, or which streets")
-    add("--columns", type=int, help=f"pictures beside each other (default: as many as fit {WIDTH} pixels)")
+    add("--columns", type=int, help=f"pictures beside each other, at most (default: {WIDTH} pixels)")
     add("--before", type=Path, help="another checkout, whose pictures are put above ours")
-    add("--out", type=Path, default=Path("sheet.png"), help="the file; of the gallery its folder")
+    add(
+        "--out",
+        type=Path,
+        default=Path("sheet.png"),
+        help="the file, .png or .webp; of the gallery its folder",
+    )
     add("--arrays", type=Path, help=argparse.SUPPRESS)
     args = parser.parse_args(words)
     usual = "clear,night,fog" if args.subject == "kinds" else ",".join(WEATHERS)
@@ -217,8 +224,6 @@ def make(words: list[str]) -> None:
     if args.subject == "gallery":
         for name, text in GALLERY.items():
             make([*text.split(), "--out", str(args.out / name)])
-        for name, text in CHANGES.items() if args.before else ():
-            make([*text.split(), "--before", str(args.before), "--out", str(args.out / name)])
         return
     pictures = drawn(args)
     if args.arrays:

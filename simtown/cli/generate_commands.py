@@ -141,7 +141,7 @@ def preview(
             raise RefusalError(f"{dataset} has no {show.split} examples: choose another --split")
         sheet = preview.dataset_sheet(data, renderer, show.split, show.count, show.large)
     elif show.random:
-        side = 512 if show.large else 160
+        side = preview.EXAMPLE_SIDES[show.large]
         sheet = preview.random_sheet(settings, renderer, show.count, side, side)
     elif show.entity:
         numbers = [ENTITIES.index(name) for name in show.entity]

@@ -18,11 +18,16 @@ from simtown.render.frames import Renderer
 from simtown.render.sheet import SheetCell, contact_sheet
 from simtown.scenes.placement import LANES
 from simtown.scenes.scene import SceneBatch, empty_batch
-from simtown.scenes.silhouette import boxes
+from simtown.scenes.silhouette import boxes, unclipped_boxes
 from simtown.scenes.street import draw_street
 from simtown.scenes.weather import WEATHERS
 
 SUBJECT, OBJECT, YES, NO = (38, 110, 220), (226, 110, 20), (30, 128, 60), (186, 40, 40)
+_LEGEND = (("blue: the subject of the question", SUBJECT), ("orange: its object", OBJECT))
+#: The longer sides of pictures in a sheet of examples, pixels: usual and large.
+EXAMPLE_SIDES = (256, 512)
+#: Most of a catalogue's cell that a vehicle fills, of its width and height, and the longest lens.
+_FILLED, _LONGEST_LENS = 0.86, 2.4
 
 
 def _sheet(columns: Mapping[str, np.ndarray], images: np.ndarray, boxes: np.ndarray) -> Image.Image:
@@ -33,20 +38,20 @@ def _sheet(columns: Mapping[str, np.ndarray], images: np.ndarray, boxes: np.ndar
         question = columns["question"][i].decode()
         answer = ("yes", YES) if columns["answer"][i] else ("no", NO)
         cells.append(SheetCell(image, [(question, None), answer], [(subject, SUBJECT), (obj, OBJECT)]))
-    return contact_sheet(cells, columns=max(1, 1280 // images.shape[2]))
+    return contact_sheet(cells, max(1, min(6, 1600 // images.shape[2])), legend=_LEGEND)
 
 
 def dataset_sheet(
     dataset: Dataset, renderer: Renderer, split: str = "train", count: int = 24, large: bool = False
 ) -> Image.Image:
-    """The first examples of a split: picture (drawn again if `large`), question, answer, boxes."""
+    """The first examples of a split: picture (drawn again if it is small), question, answer, boxes."""
     examples = dataset[split]
     rows = np.arange(min(count, len(examples)))
     columns = examples.rows(("question", "answer", "subject_slot", "object_slot", "boxes"), rows)
     images, box = examples.images(rows), columns["boxes"]
-    if large or max(images.shape[1:3]) < 128:
-        scale = max(1, (512 if large else 160) // max(images.shape[1:3]))
-        h, w = min(images.shape[1] * scale, 1024), min(images.shape[2] * scale, 1024)
+    scale = EXAMPLE_SIDES[large] // max(images.shape[1:3])
+    if scale > 1:
+        h, w = images.shape[1] * scale, images.shape[2] * scale
         scenes = examples.scenes(rows)
         images, box = renderer.render(scenes, w, h, geometry=False).rgb, boxes(scenes, w, h)
     return _sheet(columns, images, box)
@@ -61,14 +66,23 @@ def random_sheet(settings: Settings, renderer: Renderer, count: int, width: int,
     return _sheet(made, images, made["boxes"][:count])
 
 
-def _portraits(entities: list[int], weather: str) -> SceneBatch:
-    """One vehicle a scene, on the near lane, heading right, with the camera closer."""
+def portraits(entities: list[int], weather: str, aspect: float = 2 / 3) -> SceneBatch:
+    """One vehicle a scene, on the near lane, heading right, as large as fits into a picture.
+
+    `aspect` is the picture's height, of its width.
+    """
     scenes = empty_batch(len(entities), 1, 1)
     scenes.entity[:, 0] = entities
     scenes.pose[:, 0] = (0.0, *LANES[0])
     scenes.weather[:] = WEATHERS.index(weather)
-    # the default camera's eye with a longer lens, its lower edge just below the wheels
-    scenes.camera[:, 5], scenes.camera[:, 6] = 1.6, -0.53
+    # the usual eye, a lens as long as the box of the vehicle lets it be, the lower edge below the wheels
+    focal, bottom = scenes.camera[:, 5], scenes.camera[:, 6]
+    box = unclipped_boxes(scenes.entity, scenes.pose, scenes.camera, 1, 1)
+    x0, y0, x1, y1 = (box[:, 0].astype(np.float64) / focal[:, None]).T
+    room = _FILLED / np.stack([2 * np.maximum(x1 - 0.5 / focal, 0.5 / focal - x0), (y1 - y0) / aspect])
+    below = 1 / focal + bottom - y1
+    focal[:] = np.minimum(room.min(axis=0), _LONGEST_LENS)
+    bottom[:] = below - (1 - _FILLED) / 2 * aspect / focal
     return scenes
 
 
@@ -76,19 +90,19 @@ def entity_sheet(
     renderer: Renderer, entities: list[int], size: int = 192, weather: str = "clear"
 ) -> Image.Image:
     """The given entities of the catalogue, each with its number and name."""
-    frames = renderer.render(_portraits(entities, weather), size, size * 3 // 4, geometry=False)
+    frames = renderer.render(portraits(entities, weather), size, size * 2 // 3, geometry=False)
     drawn = zip(entities, frames.rgb, strict=True)
     cells = [SheetCell(image, [(f"{e + 1}. {ENTITIES[e]}", None)]) for e, image in drawn]
-    return contact_sheet(cells, columns=max(1, min(10, 1920 // size)))
+    return contact_sheet(cells, max(1, min(10, 1920 // size)))
 
 
 def weather_sheet(
     settings: Settings, renderer: Renderer, weathers: list[str], size: int = 320
 ) -> Image.Image:
-    """The same street in the given weathers (across), from light to heavy (down)."""
+    """The same street in the given weathers (across), from light to heavy (down; across if it is one)."""
     single = sample(settings.recipe("train"), np.array([0])).scene
     copies, cells = np.zeros(len(weathers), dtype=np.int64), []
-    for step in (0.1, 0.5, 1.0):
+    for step in (0.1, 0.4, 0.7):
         scene = single[copies]
         scene.weather[:] = [WEATHERS.index(name) for name in weathers]
         scene.intensity[:] = step
@@ -97,4 +111,4 @@ def weather_sheet(
         scene.prop, scene.prop_pose, scene.prop_style = draw_street(street, copies, scene.weather)
         drawn = zip(renderer.render(scene, size, size, geometry=False).rgb, weathers, strict=True)
         cells += [SheetCell(image, [(f"{name}, intensity {step}", None)]) for image, name in drawn]
-    return contact_sheet(cells, columns=len(weathers))
+    return contact_sheet(cells, len(weathers) if len(weathers) > 1 else len(cells))
