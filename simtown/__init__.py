@@ -15,19 +15,33 @@ if TYPE_CHECKING:
     from simtown.datasets.generate import generate
     from simtown.datasets.reader import open_dataset
     from simtown.datasets.settings import Settings
-    from simtown.scenes.scene import Scene, SceneBatch
+    from simtown.scenes.camera import Camera
+    from simtown.scenes.scene import Scene, SceneBatch, Weather
     from simtown.town.town import Town
     from simtown.training.fit import fit
     from simtown.training.fit_settings import FitSettings
 
-__all__ = ["FitSettings", "Scene", "SceneBatch", "Settings", "Town", "fit", "generate", "open_dataset"]
+__all__ = [
+    "Camera",
+    "FitSettings",
+    "Scene",
+    "SceneBatch",
+    "Settings",
+    "Town",
+    "Weather",
+    "fit",
+    "generate",
+    "open_dataset",
+]
 
 _HOMES = {
     "generate": "simtown.datasets.generate",
     "open_dataset": "simtown.datasets.reader",
     "Settings": "simtown.datasets.settings",
+    "Camera": "simtown.scenes.camera",
     "Scene": "simtown.scenes.scene",
     "SceneBatch": "simtown.scenes.scene",
+    "Weather": "simtown.scenes.scene",
     "Town": "simtown.town.town",
     "fit": "simtown.training.fit",
     "FitSettings": "simtown.training.fit_settings",

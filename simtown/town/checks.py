@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from numbers import Integral, Real
 from pathlib import Path
@@ -21,6 +22,10 @@ LOWEST_SUN, HIGHEST_SUN = 0.05, math.pi / 2
 #: How far from the origin things and cameras may be along each axis (metres), and how fast things may move
 #: along it (metres a second) and turn (radians a second).
 FARTHEST, QUICKEST = 500.0, 100.0
+#: The intensity of a weather that is given by its name alone.
+INTENSITY = 0.7
+#: What others call the attributes of things.
+_SYNONYMS = {"colour": "paint", "color": "paint", "angle": "yaw", "rotation": "yaw", "size": "scale"}
 
 
 class TownError(ValueError):
@@ -31,6 +36,18 @@ def shown(value: object) -> str:
     """A value as messages show it: one line of at most 60 characters."""
     line = " ".join(repr(value).split())
     return line if len(line) <= 60 else f"{line[:57]}..."
+
+
+def folded(name: str) -> str:
+    """A name in lower case, with single blanks between words."""
+    return " ".join(name.lower().split())
+
+
+def meaning(name: str, names: Iterable[str]) -> str:
+    """What to write instead of an unknown name: "did you mean weather?", or all names there are."""
+    names = list(names)
+    similar = [n for n in names if n == _SYNONYMS.get(name)] or get_close_matches(name, names, 2)
+    return f"did you mean {' or '.join(similar)}?" if similar else f"choose among {', '.join(names)}"
 
 
 def number(value: object, what: str, low: float = -math.inf, high: float = math.inf) -> float:
@@ -50,11 +67,14 @@ def number(value: object, what: str, low: float = -math.inf, high: float = math.
 
 
 def angle(value: object, what: str) -> float:
-    """A direction in radians, within a full turn of 0. Raises TownError for anything but a finite number.
-
-    Scenes store 32 bits, which are too few for many turns.
-    """
-    return within_a_turn(number(value, what))
+    """A direction in radians, within a full turn of 0. Raises TownError for more than a turn: degrees."""
+    radians = number(value, what)
+    if abs(radians) > math.tau + 1e-6:  # scenes store 32 bits
+        hint = f"give radians, at most {math.tau:.3f} (a full turn) to either side"
+        raise TownError(
+            f"{what} is {shown(value)}: {hint}; {radians:g} degrees is {math.radians(radians):.4g}"
+        )
+    return within_a_turn(radians)
 
 
 def within_a_turn(radians: float) -> float:
@@ -95,11 +115,11 @@ def paint(value: object, what: str) -> str | None:
     """A paint's name, or None for a kind's own paint. Raises TownError for anything else."""
     if value is None:
         return None
-    name = text(value, what, "red")
+    name = folded(text(value, what, "red"))
     if name not in PAINTS:
-        similar = get_close_matches(name.lower(), PAINTS, 3, 0.5)
+        similar = get_close_matches(name, PAINTS, 3, 0.5)
         hint = f"did you mean {' or '.join(similar)}?" if similar else f"the paints are {', '.join(PAINTS)}"
-        raise TownError(f"unknown {what} '{name}': {hint}")
+        raise TownError(f"unknown {what} '{value}': {hint}")
     return name
 
 
@@ -131,12 +151,27 @@ def light(value: object) -> tuple[float, float]:
     return angle(azimuth, "the sun's azimuth"), height
 
 
+def changed_weather(now: Weather, value: object) -> Weather:
+    """The weather of a kind, of (kind, intensity) or of a Weather, with the sun of now.
+
+    Raises TownError for anything else.
+    """
+    kind, intensity = value, INTENSITY
+    if isinstance(value, tuple | list) and len(value) == 2:
+        kind, intensity = value
+    if isinstance(kind, str):
+        value = replace(now, kind=folded(kind), intensity=intensity)
+    return weather(value)
+
+
 def weather(value: object) -> Weather:
     """A copy of a weather that renderers can draw. Raises TownError for anything else."""
     if not isinstance(value, Weather):
-        raise TownError(f"the weather is {shown(value)}: give one of {', '.join(WEATHERS)}, or a Weather")
+        others = "('snow', 0.9) or a Weather"
+        raise TownError(f"the weather is {shown(value)}: give one of {', '.join(WEATHERS)}, {others}")
     if value.kind not in WEATHERS:
-        raise TownError(f"unknown weather {shown(value.kind)}: give one of {', '.join(WEATHERS)}")
+        hint = meaning(value.kind, WEATHERS) if isinstance(value.kind, str) else "give a name"
+        raise TownError(f"unknown weather {shown(value.kind)}: {hint}")
     intensity = number(value.intensity, "the weather's intensity", 0.0, 1.0)
     seed = whole(value.seed, "the weather's seed", 0, 2**32 - 1)
     return Weather(value.kind, intensity, *light((value.sun_azimuth, value.sun_elevation)), seed)

@@ -12,7 +12,6 @@ from simtown.assets.catalogue import ENTITIES
 from simtown.core.files import replacing
 from simtown.core.streams import Stream
 from simtown.scenes.placement import LANES, SWAY, half_sizes
-from simtown.scenes.scene import Weather
 from simtown.town.checks import TownError, file_path, number, picture_size, whole
 from simtown.town.physics import Contact
 from simtown.town.things import Thing, overlapping
@@ -44,7 +43,7 @@ def traffic(seed: int, vehicles: int = 5, entities: int = 60, weather: str | Non
     whole(entities, "entities", 1, len(ENTITIES))
     town = Town(seed, vehicles=0)
     if weather is not None:
-        town.weather = Weather(weather, town.weather.intensity, *town.light, town.weather.seed)
+        town.weather = weather
     reach = _ROOM * max(vehicles, 2) / 2
     u = Stream(seed, "clip", "traffic").uniform(np.arange(vehicles * _TRIES), 5).reshape(vehicles, _TRIES, 5)
     for tries in u:

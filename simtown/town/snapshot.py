@@ -12,7 +12,7 @@ import numpy as np
 
 from simtown.core.files import replacing
 from simtown.render.raster import Raster
-from simtown.town.checks import TownError, file_path, shown
+from simtown.town.checks import TownError, file_path, folded, shown
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -47,7 +47,7 @@ class Frame:
 
     def mask(self, name: object) -> np.ndarray:
         """(h, w) bool, the visible pixels of a thing, by its name. Raises TownError if no thing has it."""
-        ids = [i for i, n in self.names.items() if n == str(name)]
+        ids = [i for i, n in self.names.items() if folded(n) == folded(str(name))]
         if not ids:
             problem = f"nothing is called {shown(str(name))} in this picture"
             raise TownError(f"{problem}: frame.names holds the names")

@@ -15,7 +15,18 @@ from simtown.language.solids import Solid
 from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import GROUP, foothold, heights, outline, placed, separation, top
 from simtown.scenes.scene import Prop, Scene, Vehicle, Weather
-from simtown.town.checks import FARTHEST, QUICKEST, TownError, angle, number, paint, velocity, whole
+from simtown.town.checks import (
+    FARTHEST,
+    QUICKEST,
+    TownError,
+    angle,
+    folded,
+    meaning,
+    number,
+    paint,
+    velocity,
+    whole,
+)
 from simtown.town.nouns import NOUNS, kinds_of
 
 #: Two things closer than this touch, metres; what rests on another may sink so far into it.
@@ -169,7 +180,7 @@ def write(thing: Thing, **values: object) -> None:
 def checked(attribute: str, value: object) -> Any:
     """The value of an attribute, in the attribute's type. Raises TownError if it cannot be set to this."""
     if attribute not in SETTABLE:
-        raise TownError(f"'{attribute}' of a thing cannot be set: set one of {', '.join(SETTABLE)}")
+        raise TownError(f"'{attribute}' of a thing cannot be set: {meaning(attribute, SETTABLE)}")
     return SETTABLE[attribute](value, attribute)
 
 
@@ -228,9 +239,10 @@ def rests(upper: Thing, lower: Thing) -> bool:
 
 def meant(things: list[Thing], noun: str) -> list[Thing]:
     """The things that a noun, a kind or a name may mean; "taxi 1" means the thing called "taxi"."""
-    kinds = {noun, *NOUNS.get(noun, ())}
-    of_kinds = [t for t in things if t.kind in kinds or f"{t.name} 1" == noun]
-    return of_kinds or [t for t in things if t.name == noun]
+    noun = folded(noun)
+    kinds = NOUNS.get(noun, ())
+    of_kinds = [t for t in things if t.kind in kinds or noun in (t.kind.lower(), f"{t.name.lower()} 1")]
+    return of_kinds or [t for t in things if t.name.lower() == noun]
 
 
 def label(thing: Thing) -> str:

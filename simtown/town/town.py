@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +23,7 @@ from simtown.scenes.street import FRONT, draw_street
 from simtown.scenes.weather import DEFAULT_WEATHERS, WEATHER_KINDS, WEATHERS, draw_weather
 from simtown.town import checks
 from simtown.town.answering import TownAnswer, View, answer, describe
-from simtown.town.checks import TownError, number, shown, whole
+from simtown.town.checks import TownError, folded, meaning, number, shown, whole
 from simtown.town.nouns import kinds_of
 from simtown.town.physics import Contact, Physics
 from simtown.town.snapshot import SIZE, Frame, raster
@@ -53,6 +54,10 @@ MEMORY = 6.0
 _SPACE = {"kind", "x", "y", "z", "yaw", "scale", "style"}
 #: The attributes that decide, without a place, how bodies go on from now.
 _MOTION = {"velocity", "spin"}
+#: The attributes of a town that can be set.
+_ASSIGNABLE = ("weather", "light", "camera")
+#: What :meth:`Town.place` takes beside a kind.
+_PLACED_WITH = ("x", "y", "yaw", "z", "lane", "on", "scale", "style", "paint")
 
 
 class Light(NamedTuple):
@@ -202,15 +207,23 @@ class Town:
             return thing
         alike: list[Thing] = []
         if isinstance(thing, str):
-            alike = [t for t in self._things if t.name == thing] or meant(self._things, thing)
+            named = [t for t in self._things if t.name.lower() == folded(thing)]
+            alike = named or meant(self._things, thing)
         if len(alike) == 1:
             return alike[0]
         names = [t.name for t in alike or self.things]
         listed = ", ".join(names[:12]) + (", ..." if names[12:] else "")
         if alike:
             raise TownError(f"'{thing}' may mean {len(alike)} things of this town: use a name ({listed})")
+        similar = get_close_matches(folded(str(thing)), names, 1)
         remedy = f"place it, or use a name ({listed})" if names else "it is empty"
+        remedy = f"did you mean {similar[0]}?" if similar else remedy
         raise TownError(f"there is no {shown(thing)} in this town: {remedy}")
+
+    def __setattr__(self, attribute: str, value: object) -> None:
+        if attribute not in _ASSIGNABLE and not attribute.startswith("_"):
+            raise TownError(f"'{attribute}' of a town cannot be set: {meaning(attribute, _ASSIGNABLE)}")
+        super().__setattr__(attribute, value)
 
     def __repr__(self) -> str:
         vehicles = ", ".join(map(str, self.vehicles)) or "no vehicles"
@@ -239,12 +252,13 @@ class Town:
         scale: float = 1.0,
         style: int | None = None,
         paint: str | None = None,
+        **unknown: object,
     ) -> Thing:
         """Put something new into the town.
 
         Args:
             kind: a kind of the catalogue (`simtown preview --entity all`; simtown.assets.catalogue.STREET),
-                or a noun for several, such as "building", of which one is drawn.
+                or a noun for several, such as "building", of which one is drawn. Capitals do not matter.
             x: metres along the road; without it a free place is found.
             y: metres across the road; without it the kind's usual place: a lane, the sidewalk, the row of
                 houses.
@@ -257,10 +271,15 @@ class Town:
             style: picks tints, lit windows and a person's pose; without it one is drawn. Vehicles have none.
             paint: of a vehicle's body, such as "red" (simtown.assets.palette.PAINTS); without it the kind's
                 own. A kind whose name has a colour in it keeps its own.
+            unknown: nothing; a wrong name is refused with the right one.
         """
+        for name in unknown:
+            raise TownError(f"nothing is placed with '{name}': {meaning(name, _PLACED_WITH)}")
         paint = checked("paint", paint)
         kinds = self._kinds(kind, paint)
-        if lane is not None and lane not in ("near", "far"):
+        if isinstance(lane, str):
+            lane = folded(lane)
+        if lane not in (None, "near", "far"):
             raise TownError(f"lane is {shown(lane)}: give 'near' or 'far'")
         x, y, yaw = (v if v is None else checked(name, v) for name, v in (("x", x), ("y", y), ("yaw", yaw)))
         z, scale = checked("z", z), checked("scale", scale)
@@ -344,9 +363,9 @@ class Town:
         return self.change(thing, **place)
 
     def turn(self, thing: Thing | str, by: float) -> Thing:
-        """Turn a thing on the spot, by some radians counter-clockwise."""
+        """Turn a thing on the spot, by some radians counter-clockwise: at most a full turn."""
         thing = self[thing]
-        return self.change(thing, yaw=thing.yaw + number(by, "by"))
+        return self.change(thing, yaw=checks.within_a_turn(thing.yaw + checks.angle(by, "by")))
 
     def remove(self, *things: Thing | str) -> None:
         """Take things, or the things of some names, out of the town: all of them or, after an error, none."""
@@ -363,13 +382,15 @@ class Town:
 
     @property
     def weather(self) -> Weather:
-        """The weather; set it to a kind, such as "snow", or to a :class:`~simtown.scenes.scene.Weather`."""
+        """The weather; set it to a kind, such as "snow", to ("snow", 0.9), or to a :class:`simtown.Weather`.
+
+        A kind alone has the intensity 0.7. The sun stays where it is unless a Weather says where.
+        """
         return self._weather
 
     @weather.setter
-    def weather(self, value: str | Weather) -> None:
-        new = replace(self._weather, kind=value) if isinstance(value, str) else value
-        self._weather = checks.weather(new)
+    def weather(self, value: str | tuple[str, float] | Weather) -> None:
+        self._weather = checks.changed_weather(self._weather, value)
 
     @property
     def light(self) -> Light:
@@ -479,7 +500,9 @@ class Town:
         Raises TownError if the noun is unknown.
         """
         bare = WEATHER_KINDS[WEATHERS.index(checks.weather(self._weather).kind)].bare_trees
-        kinds = [k for k in kinds_of(noun) if not k.endswith(" bare") or bare or k == noun]
+        kinds = list(kinds_of(noun))
+        if len(kinds) > 1:
+            kinds = [k for k in kinds if not k.endswith(" bare") or bare]
         if paint is not None and len(kinds) > 1:
             kinds = [k for k in kinds if paintable(k)] or kinds
         if len(kinds) == 1:

@@ -18,7 +18,7 @@ from simtown.render.masks import run_lengths
 from simtown.scenes.camera import NEAR, Camera, views
 from simtown.scenes.footprints import number
 from simtown.scenes.scene import Scene, SceneBatch, Weather
-from simtown.town.checks import TownError, shown
+from simtown.town.checks import TownError, folded, shown
 from simtown.town.relating import MARGINS, table
 from simtown.town.snapshot import Frame, raster
 from simtown.town.things import Thing, scene_of
@@ -122,7 +122,7 @@ class Truth:
     def __getitem__(self, name: object) -> ThingTruth:
         """The truth of one thing, by its name. Raises TownError if no thing has this name."""
         for thing in self.things:
-            if thing.name == str(name):
+            if folded(thing.name) == folded(str(name)):
                 return thing
         names = ", ".join(t.name for t in self.things)
         raise TownError(f"nothing is called {shown(str(name))} here: give one of {names}")

@@ -169,6 +169,26 @@ def test_weather_light_and_camera_change_the_picture():
     assert town.light.azimuth == -1.0
 
 
+def test_a_weather_by_its_name_is_a_clear_case_of_it():
+    town = Town(3)
+    sun = town.light
+    for value, intensity in (("Snow", 0.7), (("snow", 0.9), 0.9), (["RAIN", 0], 0.0)):
+        town.weather = value
+        assert (town.weather.intensity, town.light) == (intensity, sun)
+    assert town.weather.kind == "rain"
+    town.weather = simtown.Weather("fog", 0.2)
+    assert town.weather == Weather("fog", 0.2)
+
+
+def test_capitals_and_blanks_in_names_do_not_matter(empty):
+    engine = empty.place("Fire  Truck", x=0.0, lane="Near", paint="NAVY")
+    empty.place("suv", x=9.0)
+    assert (engine.kind, engine.paint, empty["suv"].kind) == ("fire truck", "navy", "SUV")
+    assert empty["Fire Truck"] is empty["TRUCK"] is engine
+    assert empty.ask("Is the Fire Truck left of the suv?", everywhere=True)
+    assert np.array_equal(empty.truth(SMALL).mask("FIRE truck"), empty.render(SMALL).mask(engine))
+
+
 #: Limits of x, y, z, yaw, pitch, focal and bottom.
 CAMERAS = [(-20, 20), (-15, 8), (0.3, 3.0), (-3.2, 3.2), (-1.2, 1.2), (0.3, 2.0), (-2.0, 0.5)]
 
@@ -296,7 +316,7 @@ UNPAINTED = [("red truck", "blue", ["red truck", "its name says its colour"])]
 UNPAINTED += [("red truck", "red", ["its name says its colour"])]
 UNPAINTED += [(kind, "red", ["only vehicles"]) for kind in ("mailbox", "tree")]
 UNPAINTED += [("sedan", "sky blue", ["unknown paint 'sky blue'", "sky"]), ("sedan", "", ["unknown paint"])]
-UNPAINTED += [("sedan", "Red", ["did you mean red"]), ("sedan", "zzz", ["the paints are white"])]
+UNPAINTED += [("sedan", "Rde", ["did you mean red"]), ("sedan", "zzz", ["the paints are white"])]
 UNPAINTED += [("sedan", 3, ["paint is 3", "'red'"])]
 
 
