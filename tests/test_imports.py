@@ -1,10 +1,15 @@
 """The shape of the package: imports run one way and in no circle, and nothing is renamed to import it."""
 
 import ast
+import os
+import subprocess
+import sys
 from collections import Counter, defaultdict
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
+
+import pytest
 
 import simtown
 
@@ -105,3 +110,13 @@ def test_nothing_of_simtown_is_imported_under_another_name():
         if alias.asname not in (None, alias.name)
     ]
     assert renamed == []
+
+
+@pytest.mark.parametrize(("yours", "kept"), [(None, "passive"), ("active", "active")])
+def test_threads_wait_passively_unless_you_say_otherwise(yours, kept):
+    """Measured in docs/performance.md: a busy loop doubles the time of training beside other work."""
+    environment = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
+    environment |= {"OMP_WAIT_POLICY": yours} if yours else {}
+    code = "import os, simtown.training; print(os.environ['OMP_WAIT_POLICY'])"
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert done.stdout.split() == [kept]

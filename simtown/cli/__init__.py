@@ -26,6 +26,7 @@ def main() -> NoReturn:
     Ctrl-C, SIGTERM and SIGHUP are caught before anything that takes time is imported. A command that one of
     them stopped ends with 128 plus the signal's number, whatever else it raised on its way out.
     """
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # as in simtown.training, for what else trains
     stopping.catch_signals()
     terminal.guard()
     atexit.register(_end_resource_tracker)  # registered first, so that it runs last
