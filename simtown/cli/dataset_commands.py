@@ -219,6 +219,7 @@ def gallery(
     dataset: DatasetArgument,
     *,
     everything: Annotated[bool, "Show every example, not a sample of 2,000 of each split.", "--all"] = False,
+    large: Annotated[bool, "Draw each shown example again, at 384 pixels, to look at it closely."] = False,
     out: Annotated[Path | None, "Directory to write; by default DIR-gallery, here if DIR is a URL."] = None,
 ) -> None:
     """Write a page that shows a data set: index.html, for any browser, without a server, and a folder beside
@@ -237,7 +238,7 @@ def gallery(
     counts = [len(data[name]) for name in choose_splits(data, [])]
     shown = sum(len(part) for count in counts for part in gallery.gallery_sample(count, everything))
     with progress_of(f"gallery {directory}", shown) as progress:
-        written = gallery.gallery(data, directory, progress, everything)
+        written = gallery.gallery(data, directory, progress, everything, large)
     sample = "" if shown == sum(counts) else f" for {shown:,} of {sum(counts):,} examples"
     complete = "" if written else f"{directory} is complete. "
     say(f"{complete}Open {directory / 'index.html'} in a browser{sample}; keep the folder data beside it")

@@ -2,8 +2,8 @@
 
 Browsers let a page that is opened from disk read pictures and scripts, but no other files. So the page reads
 sheets of thumbnails, and scripts that call one of its functions: ``data/index.js`` (a few bytes an example
-for filters and counts), ``data/SPLIT-00000.jpg`` (SHEET x SHEET pictures) and ``data/SPLIT-00000.js``
-(DETAILS examples: question, boxes, places, masks).
+for filters and counts), ``data/SPLIT-00000.jpg`` (SHEET x SHEET pictures), ``data/SPLIT-00000.js``
+(DETAILS examples: question, boxes, places, masks) and, if wanted, ``data/large/SPLIT-0.jpg`` (one example).
 """
 
 from __future__ import annotations
@@ -32,13 +32,16 @@ from simtown.datasets.reader import Dataset
 from simtown.datasets.remote import url_of
 from simtown.language.relations import RELATIONS
 from simtown.render.masks import compressed_run_lengths, mask_and_box
+from simtown.render.renderers import make_renderer
 from simtown.scenes.placement import half_sizes
+from simtown.scenes.scene import SceneBatch
 
 #: Most examples of a sample, and examples of a stretch, which are in one shard, rarely in two. Neighbouring
 #: scenes are independent, so stretches represent the split as well as single examples would.
 SAMPLE, STRETCH = 2_000, 100
-#: Thumbnails along each side of a sheet, examples in a file of details, and a thumbnail's longest side.
-SHEET, DETAILS, THUMB = 8, 256, 192
+#: Thumbnails along each side of a sheet, examples in a file of details, and the longest sides of a thumbnail
+#: and of a large picture.
+SHEET, DETAILS, THUMB, LARGE = 8, 256, 192, 384
 _QUALITY = (cv2.IMWRITE_JPEG_QUALITY, 88)
 _SAMPLING = (cv2.IMWRITE_JPEG_SAMPLING_FACTOR, cv2.IMWRITE_JPEG_SAMPLING_FACTOR_444)
 #: Columns of the index, and dtypes of their typed arrays. 255 in `other`: there is no third vehicle.
@@ -57,11 +60,14 @@ def gallery_sample(count: int, everything: bool = False) -> list[range]:
     return [range(start, start + STRETCH) for start in starts]
 
 
-def gallery(data: Dataset, out: Path, progress: Report = ignore, everything: bool = False) -> bool:
+def gallery(
+    data: Dataset, out: Path, progress: Report = ignore, everything: bool = False, large: bool = False
+) -> bool:
     """Write the page of a data set into the directory `out`, whole or not at all.
 
-    It shows a sample, or `everything`; memory grows by 60 bytes an example. `progress` is called with the
-    number of examples written since the last call.
+    It shows a sample, or `everything`; memory grows by 60 bytes an example. With `large` every example that
+    it shows is drawn again, at LARGE pixels. `progress` is called with the number of examples written since
+    the last call.
 
     Returns:
         Whether it was written: False if `out` holds this page already.
@@ -72,15 +78,19 @@ def gallery(data: Dataset, out: Path, progress: Report = ignore, everything: boo
     """
     splits = {name: gallery_sample(len(data[name]), everything) for name in choose_splits(data, [])}
     origin = {"command": "simtown gallery", "data": data.manifest[SEAL], "all": everything, "name": data.name}
+    origin |= {"large": True} if large else {}
     if is_complete(out, origin):
         return False
     with whole(out, "simtown gallery", origin) as directory:
         pieces = directory / "data"
-        pieces.mkdir()
-        index = [_write_split(data, name, sample, pieces, progress) for name, sample in splits.items()]
+        (pieces / "large" if large else pieces).mkdir(parents=True)
+        about, index = _about(data, splits) | {"large": large}, []
+        for (name, sample), split in zip(splits.items(), about["splits"], strict=True):
+            columns, split["longest"] = _write_split(data, name, sample, pieces, progress, large)
+            index.append(columns)
         columns = {name: np.concatenate([part[name] for part in index]) for name in INDEX}
         packed = {name: base64.b64encode(column.tobytes()).decode() for name, column in columns.items()}
-        _write_script(pieces / "index.js", "begin", {**_about(data, splits), "columns": packed})
+        _write_script(pieces / "index.js", "begin", {**about, "columns": packed})
         (directory / "index.html").write_text(page(data.name), encoding="utf-8")
     return True
 
@@ -144,15 +154,23 @@ def _about_split(data: Dataset, split: str, sample: list[range]) -> dict[str, An
     }
 
 
-def _write_split(data: Dataset, name: str, sample: list[range], pieces: Path, progress: Report) -> Any:
-    """Write sheets and details of one split; returns its part of the index, an array a column."""
+def _write_split(
+    data: Dataset, name: str, sample: list[range], pieces: Path, progress: Report, large: bool
+) -> tuple[dict[str, np.ndarray], str]:
+    """Write pictures and details of one split.
+
+    Returns its part of the index, an array a column, and its longest question.
+    """
     s = data.settings
     wide, high = thumb_size(s.width, s.height)
     sheet, details = np.zeros((SHEET * high, SHEET * wide, 3), dtype=np.uint8), []
     index: list[dict[str, np.ndarray]] = []
-    place, last = 0, sum(map(len, sample)) - 1
+    place, last, longest = 0, sum(map(len, sample)) - 1, b""
     for batch in _batches(data, name, sample, progress):
         index.append(_index(batch, s.ranks))
+        longest = max(longest, *batch.columns["question"].tolist(), key=len)
+        if large:
+            _write_large(batch.scenes, s.width, s.height, pieces / "large", name, place)
         assert batch.ids is not None
         for row, ids in enumerate(batch.ids):
             picture = batch.columns["images"][row][..., ::-1]
@@ -172,7 +190,17 @@ def _write_split(data: Dataset, name: str, sample: list[range], pieces: Path, pr
                 _write_script(pieces / f"{name}-{number:05d}.js", "detail", name, number, details)
                 details = []
             place += 1
-    return {column: np.concatenate([part[column] for part in index]) for column in INDEX}
+    columns = {column: np.concatenate([part[column] for part in index]) for column in INDEX}
+    return columns, longest.decode(errors="replace")
+
+
+def _write_large(scenes: SceneBatch, width: int, height: int, folder: Path, name: str, place: int) -> None:
+    """Draw scenes at a multiple of their size, a file each; `place` is the first one's on the page."""
+    times = max(1, LARGE // max(width, height))
+    pictures = make_renderer().render(scenes, width * times, height * times, geometry=False).rgb
+    for number, picture in enumerate(pictures, place):
+        jpeg = cv2.imencode(".jpg", picture[..., ::-1], _QUALITY)[1].tobytes()
+        (folder / f"{name}-{number}.jpg").write_bytes(jpeg)
 
 
 def _batches(data: Dataset, name: str, sample: list[range], progress: Report) -> Iterator[ExportBatch]:

@@ -7,8 +7,9 @@ const simtown = (() => {
   const TINTS = { subject: [38, 104, 216], object: [230, 110, 20], other: [150, 80, 205] };
   const GAP = 12, FLYING = 6, KEPT = 160;
   const TALLEST = 15e6; // pixels of the grid: no browser lays out an element of much more
-  // Of a cell: its least width, and the height of its words. On a phone two cells stand side by side, with three lines of words.
-  const ROOMY = { width: 190, caption: 50 }, NARROW = { width: 136, caption: 66 }, PHONE = 500;
+  // Of a cell: its least width, and the most lines of words below. On a phone two cells stand side by side, with three lines of words.
+  const ROOMY = { width: 190, lines: 2 }, NARROW = { width: 136, lines: 3 }, PHONE = 500;
+  const LINE = 17, ROOM = 16, ASIDE = 56; // of the words in a cell: a line and the space about them; beside the question, for the answer
 
   let about, columns, facets, total, starts;
   let sampled = false; // whether there are examples that the page does not show
@@ -62,7 +63,7 @@ const simtown = (() => {
     image.onerror = () => done(null);
     image.src = `data/${key}.jpg`;
   }
-  const sheets = loader(picture, refresh), details = loader(script, refresh);
+  const sheets = loader(picture, refresh), details = loader(script, refresh), larges = loader(picture, refresh);
 
   const splitOf = (g) => facets[0].values[g];
   // An example has a number in its split and, where the page shows a sample of stretches, a place among those that are shown.
@@ -78,6 +79,7 @@ const simtown = (() => {
   const shownOf = (split) => split.starts.length * split.stretch;
   const piece = (g, size) => `${about.splits[splitOf(g)].name}-${String(Math.floor(placeOf(g) / size)).padStart(5, "0")}`;
   const sheetOf = (g) => piece(g, about.sheet ** 2);
+  const largeOf = (g) => `large/${about.splits[splitOf(g)].name}-${placeOf(g)}`;
   const nameOf = (g) => `${about.splits[splitOf(g)].name} ${count(numberOf(g))}`;
 
   /** What is known of an example, once it has been read. */
@@ -266,22 +268,32 @@ const simtown = (() => {
   const scrollTo = (y) => { grid.scrollTop = y / stretched(); };
 
   function layout() {
-    const room = grid.clientWidth - 2 * GAP, { width, caption } = grid.clientWidth < PHONE ? NARROW : ROOMY;
-    shape.caption = caption;
+    const room = grid.clientWidth - 2 * GAP, { width, lines } = grid.clientWidth < PHONE ? NARROW : ROOMY;
     shape.across = Math.max(1, Math.floor((room + GAP) / (width + GAP)));
     shape.width = Math.floor((room - GAP * (shape.across - 1)) / shape.across);
     shape.picture = Math.round((shape.width * about.thumb[1]) / about.thumb[0]);
-    shape.row = shape.picture + caption + GAP;
+    // A wrapped line is rarely full: the longest question needs as many lines as its words, a fifth longer, fill.
+    const filled = longest() / (shape.width - ASIDE);
+    shape.caption = ROOM + LINE * (filled <= 1 ? 1 : Math.min(lines, Math.ceil(1.2 * filled)));
+    shape.row = shape.picture + shape.caption + GAP;
     shape.tall = Math.ceil(matches.length / shape.across) * shape.row + GAP;
     $("spacer").style.height = `${Math.min(shape.tall, TALLEST)}px`;
     for (const [place, cell] of cells) put(cell, place);
     drawGrid();
   }
 
+  /** Width of the longest question in a cell, pixels. */
+  function longest() {
+    const pen = document.createElement("canvas").getContext("2d"), { fontFamily } = getComputedStyle(document.body);
+    pen.font = `12.5px ${fontFamily}`;
+    return Math.max(...about.splits.map((split) => pen.measureText(split.longest).width));
+  }
+
   function put(cell, place) {
     cell.style.cssText = `left:${GAP + (place % shape.across) * (shape.width + GAP)}px;`
       + `top:${GAP + Math.floor(place / shape.across) * shape.row - (scrolled() - grid.scrollTop)}px;width:${shape.width}px;height:${shape.picture + shape.caption}px`;
     cell.firstChild.style.height = `${shape.picture}px`;
+    cell.lastChild.style.height = `${shape.caption}px`;
   }
 
   function drawGrid() {
@@ -325,13 +337,17 @@ const simtown = (() => {
   }
 
   /** A picture with its masks and boxes; nothing where the pieces have yet to come. */
-  function draw(frame, g, detail) {
+  function draw(frame, g, detail, large) {
     const [canvas, svg] = frame.children, [w, h] = about.thumb, sheet = sheets.get(sheetOf(g));
     if (sheet) {
-      const place = placeOf(g) % about.sheet ** 2, pen = canvas.getContext("2d");
-      [canvas.width, canvas.height] = [w, h];
-      pen.drawImage(sheet, (place % about.sheet) * w, Math.floor(place / about.sheet) * h, w, h, 0, 0, w, h);
-      if (state.masks && detail) for (const vehicle of detail.vehicles) pen.drawImage(mask(vehicle.runs, w, h, TINTS[vehicle.role]), 0, 0);
+      // Whole multiples of pixels keep their edges, which a picture that is stretched by the browser blurs.
+      const place = placeOf(g) % about.sheet ** 2, pen = canvas.getContext("2d"), times = large ? Math.max(1, Math.round(800 / Math.max(w, h))) : 1;
+      [canvas.width, canvas.height] = [w * times, h * times];
+      const redrawn = large && larges.get(largeOf(g));
+      pen.imageSmoothingEnabled = Boolean(redrawn);
+      if (redrawn) pen.drawImage(redrawn, 0, 0, canvas.width, canvas.height);
+      else pen.drawImage(sheet, (place % about.sheet) * w, Math.floor(place / about.sheet) * h, w, h, 0, 0, canvas.width, canvas.height);
+      if (state.masks && detail) for (const vehicle of detail.vehicles) pen.drawImage(mask(vehicle.runs, w, h, TINTS[vehicle.role]), 0, 0, canvas.width, canvas.height);
     }
     svg.setAttribute("viewBox", `0 0 ${about.size.join(" ")}`);
     svg.setAttribute("preserveAspectRatio", "none");
@@ -370,6 +386,7 @@ const simtown = (() => {
     const seen = [...(state.open ? [at] : []), ...(state.charts ? [] : [...cells.keys()].sort((a, b) => a - b))].map((place) => matches[place]);
     sheets.want([...new Set(seen.map(sheetOf))]);
     details.want([...new Set(seen.map((g) => piece(g, about.details)))]);
+    if (about.large && state.open && matches.length) larges.want([largeOf(matches[at])]);
   }
 
   let pending = false;
@@ -399,19 +416,35 @@ const simtown = (() => {
     if (!matches.length) return;
     state.open = true;
     show();
+    reveal(); // the grid has fewer columns now
+    drawGrid();
   }
 
   function close() {
     state.open = false;
     show();
+    reveal();
+    drawGrid();
     grid.focus();
+  }
+
+  /** Puts a text on the clipboard and says so on its button. */
+  async function copy(text, button) {
+    const words = button.dataset.words ??= button.textContent;
+    try {
+      await navigator.clipboard.writeText(text);
+      button.textContent = "Copied";
+    } catch {
+      button.textContent = "Not allowed here"; // the text can be selected and copied
+    }
+    setTimeout(() => { button.textContent = words; }, 1500);
   }
 
   function drawInspector() {
     const panel = $("inspector");
     if (!state.open || !matches.length) return;
     const g = matches[at], detail = detailOf(g), answer = columns.answer[g] ? "yes" : "no";
-    const drawn = `${g} ${sheets.get(sheetOf(g)) ? 1 : 0}${detail ? 1 : 0}${state.boxes}${state.masks} ${at} ${matches.length}`;
+    const drawn = `${g} ${sheets.get(sheetOf(g)) ? 1 : 0}${detail ? 1 : 0}${larges.get(largeOf(g)) ? 1 : 0}${state.boxes}${state.masks} ${at} ${matches.length}`;
     if (panel.dataset.drawn === drawn) return;
     panel.dataset.drawn = drawn;
     const held = panel.contains(document.activeElement) ? document.activeElement.dataset.step : undefined;
@@ -419,13 +452,16 @@ const simtown = (() => {
       <button type="button" class="icon" data-step="1" aria-label="The next one">→</button>
       <button type="button" class="icon" data-step="0" aria-label="Close">✕</button></nav>
       <div class="picture"><canvas role="img" aria-label="${escape(detail?.question ?? nameOf(g))}"></canvas><svg aria-hidden="true"></svg></div>`;
-    for (const button of panel.querySelectorAll("button")) {
+    for (const button of panel.querySelectorAll("[data-step]")) {
       button.onclick = () => (button.dataset.step === "0" ? close() : select(at + Number(button.dataset.step)));
     }
     const frame = panel.querySelector(".picture");
     frame.style.aspectRatio = `${about.size[0]} / ${about.size[1]}`;
-    draw(frame, g, detail);
+    draw(frame, g, detail, true);
     if (detail) panel.insertAdjacentHTML("beforeend", told(g, detail, answer));
+    for (const button of panel.querySelectorAll("[data-copy]")) {
+      button.onclick = () => copy(button.dataset.copy === "link" ? location.href : panel.querySelector("code").textContent, button);
+    }
     if (held !== undefined) panel.querySelector(`[data-step="${held}"]`).focus();
   }
 
@@ -440,7 +476,8 @@ const simtown = (() => {
       <table><thead><tr><th scope="col">vehicle</th><th scope="col">role</th><th scope="col">x, m</th><th scope="col">y, m</th>
       <th scope="col">heading</th><th scope="col">in sight</th></tr></thead><tbody>${rows}</tbody></table>
       <p class="why">Weather: <b>${escape(weather)}</b>, strength ${detail.intensity.toFixed(2)}. Paint: ${paints}. Boxes hold hidden parts, too.</p>
-      <code title="In the folder that holds the data set">simtown render ${escape(about.place)}/${escape(split)}:${numberOf(g)} --size 1024</code>`;
+      <code title="In the folder that holds the data set">simtown render ${escape(about.place)}/${escape(split)}:${numberOf(g)} --size 1024</code>
+      <p class="copies"><button type="button" data-copy="command">Copy this command</button><button type="button" data-copy="link">Copy link</button></p>`;
   }
 
   /** The reason of an answer, in words. */
@@ -448,13 +485,20 @@ const simtown = (() => {
     const subject = detail.vehicles[detail.subject], object = detail.vehicles[detail.object];
     const signed = detail.margin * relation.sign; // to the right, or away from the viewer
     const [along, words] = relation.axis === 0 ? ["Across the view", ["to the left of", "to the right of"]] : ["Along the view", ["nearer than", "farther than"]];
+    const needed = words[relation.sign > 0 ? 1 : 0].replace(/ (of|than)$/, "");
     return `${along}, the ${escape(subject.name)} stands <b>${Math.abs(signed).toFixed(2)} m</b> ${words[signed > 0 ? 1 : 0]} the
-      ${escape(object.name)}. “${escape(relation.name)}” holds from ${relation.margin} m ${words[relation.sign > 0 ? 1 : 0].replace(/ (of|than)$/, "")} on: <b>${answer}</b>.`;
+      ${escape(object.name)}. “${escape(relation.name)}” needs at least ${relation.margin} m ${needed}, so <b>${answer}</b>.`;
+  }
+
+  /** Half the size of a vehicle on the plan, across and along the view. */
+  function spread({ size: [length, width], turn }) {
+    const s = Math.abs(Math.sin(turn)), c = Math.abs(Math.cos(turn));
+    return [(length * c + width * s) / 2, (length * s + width * c) / 2];
   }
 
   /** The street from above, as the viewer sees it: x to the right, distance upwards, metres. */
   function plan(relation, { vehicles, subject, object, margin, focal, eye }) {
-    const far = 21, near = 7.5, half = 12.5;
+    const far = 21, near = 6.4, half = 12.5;
     const turn = ([x, y]) => {
       const s = Math.sin(eye.yaw), c = Math.cos(eye.yaw), dx = x - eye.x, dy = y - eye.y;
       return `${dx * c + dy * s},${dx * s - dy * c}`;
@@ -467,24 +511,46 @@ const simtown = (() => {
         <g transform="translate(${v.side} ${-v.far}) rotate(${degrees})"><rect class="vehicle ${v.role}" x="${-l / 2}" y="${-w / 2}" width="${l}"
         height="${w}" rx="0.25"/><path class="nose ${v.role}" d="M${l / 2 - 0.2} 0l-0.7 -0.4v0.8z"/></g>`;
     }).join("");
-    const names = vehicles.map((v) => {
-      const below = vehicles.some((u) => u !== v && Math.abs(u.far - v.far) < 2.5 && Math.abs(u.side - v.side) < 5 && u.side < v.side);
-      return `<text class="name ${v.role}" x="${v.side}" y="${-v.far + (v.far < 14.6 !== below ? v.size[1] / 2 + 0.85 : -v.size[1] / 2 - 0.35)}"
-        text-anchor="middle">${escape(v.name)}</text>`;
-    }).join("");
-    const a = vehicles[subject], b = vehicles[object], middle = (a.far + b.far) / 2;
-    const [p, q] = relation.axis === 0
-      ? [[(a.side / a.far) * middle, -middle], [(b.side / b.far) * middle, -middle]]
-      : [[(a.side + b.side) / 2, -a.far], [(a.side + b.side) / 2, -b.far]];
+    // The ruler lies beyond the vehicles, or beside them, and helpers lead from what it measures to its ends.
+    const a = vehicles[subject], b = vehicles[object], measured = `${Math.abs(margin).toFixed(2)} m`, extents = vehicles.map(spread);
+    let p, q, from, text;
+    if (relation.axis === 0) {
+      const middle = (a.far + b.far) / 2, top = -Math.max(...vehicles.map((v, i) => v.far + extents[i][1])) - 0.7;
+      [p, q] = [a, b].map((v) => [(v.side / v.far) * middle, top]);
+      from = [[p[0], -middle], [q[0], -middle]];
+      text = { x: (p[0] + q[0]) / 2, y: top - 0.5, anchor: "middle" };
+    } else {
+      const right = Math.max(...vehicles.map((v, i) => v.side + extents[i][0])) + 0.8, left = Math.min(...vehicles.map((v, i) => v.side - extents[i][0])) - 0.8;
+      const x = right < half - 3.5 ? right : left;
+      [p, q] = [[x, -a.far], [x, -b.far]];
+      from = [[a.side, -a.far], [b.side, -b.far]];
+      text = { x: x + (x === right ? 0.45 : -0.45), y: -(a.far + b.far) / 2 + 0.3, anchor: x === right ? "start" : "end" };
+    }
     const across = relation.axis === 0 ? "v-0.35v0.7" : "h-0.35h0.7";
-    const helpers = relation.axis === 0 ? "" : [[a, p], [b, q]].map(([v, [x, y]]) => `<path class="ray ${v.role}" d="M${v.side} ${-v.far}L${x} ${y}"/>`).join("");
+    const helpers = [p, q].map(([x, y], i) => `<path class="ray ${[a, b][i].role}" d="M${from[i]}L${x} ${y}"/>`).join("");
+    // Names stand where they hide nothing: x0, y0, x1, y1 of all that is drawn already.
+    const wide = (words, size) => words.length * size * 0.58, start = { middle: 0.5, start: 0, end: 1 };
+    const box = (x, y, w, h) => [x, y, x + w, y + h];
+    const taken = vehicles.map((v, i) => box(v.side - extents[i][0], -v.far - extents[i][1], 2 * extents[i][0], 2 * extents[i][1]));
+    taken.push(box(text.x - start[text.anchor] * wide(measured, 0.85), text.y - 0.75, wide(measured, 0.85), 0.85), box(-1.6, -near - 1, 3.2, 1));
+    taken.push(box(Math.min(p[0], q[0]) - 0.35, Math.min(p[1], q[1]) - 0.35, Math.abs(p[0] - q[0]) + 0.7, Math.abs(p[1] - q[1]) + 0.7));
+    const hidden = (r) => taken.reduce((sum, t) => sum + Math.max(0, Math.min(r[2], t[2]) - Math.max(r[0], t[0])) * Math.max(0, Math.min(r[3], t[3]) - Math.max(r[1], t[1])), 0)
+      + 9 * (Math.max(0, -half - r[0]) + Math.max(0, r[2] - half));
+    const names = vehicles.map((v, i) => {
+      const [w, h] = [wide(v.name, 0.72), 0.8], [dx, dy] = extents[i], gap = 0.15;
+      const near = [v.side - w / 2, -v.far + dy + gap], beyond = [v.side - w / 2, -v.far - dy - gap - h];
+      const beside = [[v.side + dx + gap, -v.far - h / 2], [v.side - dx - gap - w, -v.far - h / 2]];
+      const places = [...(v.far < 14.6 ? [near, beyond] : [beyond, near]), ...beside].map(([x, y]) => box(x, y, w, h));
+      const [x0, , x1, y1] = places.reduce((best, place) => (hidden(place) < hidden(best) - 1e-9 ? place : best));
+      taken.push([x0, y1 - h, x1, y1]);
+      return `<text class="name ${v.role}" x="${(x0 + x1) / 2}" y="${y1 - 0.18}" text-anchor="middle">${escape(v.name)}</text>`;
+    }).join("");
     return `<svg class="plan" viewBox="${-half} ${-far} ${2 * half} ${far - near}" role="img"
       aria-label="The street from above: ${vehicles.map((v) => `${escape(v.name)} ${v.side.toFixed(1)} metres to the right and ${v.far.toFixed(1)} metres away`).join(", ")}">
       <polygon points="${road}" fill="var(--road)"/>${edges}${helpers}${bodies}
-      ${names}<path class="measure" d="M${p}${across}M${p}L${q}${across}"/>
-      <text class="measured" x="${(p[0] + q[0]) / 2 + (relation.axis ? 0.4 : 0)}" y="${(p[1] + q[1]) / 2 + (relation.axis ? 0.25 : 1.05)}"
-      text-anchor="${relation.axis ? "start" : "middle"}">${Math.abs(margin).toFixed(2)} m</text>
-      <text x="0" y="${-near - 0.35}" text-anchor="middle">▼ viewer</text></svg>`;
+      <path class="measure" d="M${p}${across}M${p}L${q}${across}"/>${names}
+      <text class="measured" x="${text.x}" y="${text.y}" text-anchor="${text.anchor}">${measured}</text>
+      <text class="viewer" x="0" y="${-near - 0.3}" text-anchor="middle">▼ viewer</text></svg>`;
   }
 
   // ---------------------------------------------------------------- distributions
@@ -512,11 +578,14 @@ const simtown = (() => {
       <div class="cards"><section id="chart-answer"><h2>Answers</h2></section><section id="chart-relation"><h2>Relations</h2></section>
       <section id="chart-weather"><h2>Weather</h2></section><section id="chart-margin" class="wide"><h2>Margins, by answer${
   expected && sampled ? `, of ${count(matches.length)} examples on this page` : ""}</h2></section>
-      <section id="chart-entity" class="wide"><h2>Entities, most expected subjects first</h2><div class="two"><div><h3>as subject</h3></div><div><h3>as object</h3></div></div></section></div>`;
+      <section id="chart-entity" class="wide"><h2>Vehicle kinds, by expected share as subject</h2><div class="two"><div><h3>as subject</h3></div><div><h3>as object</h3></div></div></section></div>`;
     if (!n) return;
     const occurring = about.weathers.map((name) => (about.occurring.includes(name) ? 1 / about.occurring.length : 0));
     bars($("chart-answer"), facets[1], tally("answer", 2), expected && [0.5, 0.5], (value) => ["no", "yes"][value]);
-    bars($("chart-relation"), facets[2], tally("relation", about.relations.length), null);
+    // "left of" and "right of" are mirror images; of other relations, some are defined in more scenes than others.
+    const mirrored = about.relations.map((r) => (about.asked.includes(r.name) ? 0.5 : 0)), pair = about.relations.filter((r) => about.asked.includes(r.name));
+    const halves = pair.length === 2 && pair[0].axis === pair[1].axis && mirrored;
+    bars($("chart-relation"), facets[2], tally("relation", about.relations.length), expected && halves);
     bars($("chart-weather"), facets[3], tally("weather", about.weathers.length), expected && occurring);
     const order = about.entities.map((_, e) => e).sort((x, y) => mixed0[y] - mixed0[x]);
     const sides = ["subject", "object"].map((role) => [role, tally(role, k), expected && mixed(role)]);
@@ -601,6 +670,7 @@ const simtown = (() => {
     grid.hidden = state.charts;
     $("nothing").hidden = matches.length > 0 || state.charts;
     $("inspector").hidden = !state.open || state.charts;
+    for (const key of ["boxes", "masks"]) $(key).hidden = state.charts;
     if (state.charts) drawCharts();
     else layout();
     drawInspector();
@@ -711,7 +781,11 @@ const simtown = (() => {
     recall();
     window.onhashchange = recall; // the page's own changes of the address do not come here
     grid.onscroll = refresh;
-    new ResizeObserver(() => (state.charts ? drawCharts() : layout())).observe(document.querySelector("main"));
+    new ResizeObserver(() => {
+      if (state.charts) return drawCharts();
+      layout();
+      if (state.open && matches.length) reveal();
+    }).observe(document.querySelector("main"));
     document.onkeydown = keys;
     for (const key of ["boxes", "masks"]) $(key).onclick = () => toggle(key);
     for (const key of ["charts", "examples"]) $(`show-${key}`).onclick = () => { state.charts = key === "charts"; showFilters(false); show(); };
