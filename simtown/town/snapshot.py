@@ -70,7 +70,11 @@ class Frame:
             self.image.save(temporary, format=picture_format)
 
     def __repr__(self) -> str:
-        return f"<Frame {self.rgb.shape[1]} x {self.rgb.shape[0]}: {', '.join(self.names.values())}>"
+        seen = self.seen()
+        lists = [[n for n in self.names.values() if (n in seen) is whether] for whether in (True, False)]
+        shown, hidden = (", ".join(names) for names in lists)
+        height, width = self.ids.shape
+        return f"<Frame {width} x {height}: {shown}{hidden and '; not in view: '}{hidden}>"
 
     def _repr_png_(self) -> bytes:
         data = io.BytesIO()

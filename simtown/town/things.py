@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
@@ -65,8 +66,12 @@ class Owner(Protocol):
         """Set attributes of a thing after checking them. Raises TownError if one is impossible."""
         ...
 
+    def unseen(self, thing: Thing) -> str:
+        """Why a thing is not seen, or not whole; "" if it is."""
+        ...
 
-@dataclass(eq=False)
+
+@dataclass(eq=False, repr=False)
 class Thing:
     """A vehicle, a building, a tree, a mailbox, a person or a cloud of a town.
 
@@ -104,9 +109,9 @@ class Thing:
     velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
     spin: float = 0.0
     pace: float = 0.0
-    way: tuple[float, float] | None = field(default=None, repr=False)
-    track: np.ndarray | None = field(default=None, repr=False)
-    town: Owner | None = field(default=None, repr=False, init=False)
+    way: tuple[float, float] | None = None
+    track: np.ndarray | None = None
+    town: Owner | None = field(default=None, init=False)
 
     def __setattr__(self, attribute: str, value: object) -> None:
         if self.town is not None:
@@ -159,6 +164,14 @@ class Thing:
 
     def __str__(self) -> str:
         return self.name or self.kind
+
+    def __repr__(self) -> str:
+        values = f"x={self.x:.2f}, y={self.y:.2f}, z={self.z:.2f}, yaw={self.yaw:.2f}"
+        paint = f", paint='{self.paint}'" if self.paint else ""
+        unseen = ""
+        with suppress(TownError):  # a town that is too full to draw
+            unseen = self.town.unseen(self) if self.town is not None else ""
+        return f"<Thing {self}: {values}{paint}{'; ' if unseen else ''}{unseen}>"
 
 
 def scene_of(things: Iterable[Thing], weather: Weather, camera: Camera) -> Scene:

@@ -38,7 +38,7 @@ from simtown.town.things import (
     scene_of,
     write,
 )
-from simtown.town.truth import Truth, truth
+from simtown.town.truth import Truth, truth, unseen
 
 #: The y at which things of each group stand by default, and how far to either side of x = 0 they are tried,
 #: metres.
@@ -226,7 +226,11 @@ class Town:
         super().__setattr__(attribute, value)
 
     def __repr__(self) -> str:
-        vehicles = ", ".join(map(str, self.vehicles)) or "no vehicles"
+        seen = {t.name for t in self.vehicles}
+        with suppress(TownError):  # it may be too full to draw
+            seen = self.seen()
+        named = (t.name if t.name in seen else f"{t.name} (not in view)" for t in self.vehicles)
+        vehicles = ", ".join(named) or "no vehicles"
         props = f"{len(self.props)} things beside the road"
         return f"<Town {self._seed}: {vehicles}; {props}; {self._weather.kind}>"
 
@@ -444,10 +448,15 @@ class Town:
 
     def seen(self) -> set[str]:
         """Names of the things with at least one visible pixel in a picture of the default size."""
-        drawn = self.to_scene(), [t.name for t in self.things]
-        if self._view is None or self._view[0] != drawn:
-            self._view = drawn, self.render()
-        return self._view[1].seen()
+        return self._frame().seen()
+
+    def unseen(self, thing: Thing | str) -> str:
+        """Why a picture of the default size does not show a thing, or not all of it; "" if it does.
+
+        That is "outside the picture", "hidden by the cinema", "nearer than 2 m", or that it is cut open
+        there. The thing's repr says it, too.
+        """
+        return unseen(self.to_scene().camera, self[thing], self._frame())
 
     def describe(self) -> str:
         """The town in a few sentences, which say what of it is in view."""
@@ -493,6 +502,13 @@ class Town:
             write(thing, track=np.array(places) if len(places) == len(self._tracks) else None)
 
     # Inside
+
+    def _frame(self) -> Frame:
+        """The picture of the default size, drawn again if anything has changed."""
+        drawn = self.to_scene(), [t.name for t in self.things]
+        if self._view is None or self._view[0] != drawn:
+            self._view = drawn, self.render()
+        return self._view[1]
 
     def _kinds(self, noun: object, paint: str | None = None) -> list[str]:
         """The kinds that a noun stands for, in a random order; of several, those that may have the paint.

@@ -209,7 +209,7 @@ def _thing_truth(
         seen = [int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1]
         depth = float(frame.depth[mask].min()), float(frame.depth[mask].max())
     bounds = atlas().bounds[number(thing.kind, thing.style)].astype(np.float64)
-    corners = _in_world(thing, np.array(list(product(*bounds.T))))
+    corners = _corners(thing)
     solid, ground, below = thing.solid(), None, []
     if thing.group != "cloud":
         grounds = (name for name, strips in SURFACES.items() if max(on(solid, s) for s in strips) > 0)
@@ -268,5 +268,29 @@ def _cut_at_near_plane(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarra
 
 def pixels_alone(camera: Camera, things: list[Thing], width: int, height: int) -> list[int]:
     """The number of pixels that each thing would fill if nothing else stood in the town."""
-    alone = (SceneBatch.of([scene_of([t], Weather(), camera)]) for t in things)
-    return [int((raster().render(batch, width, height).ids > 0).sum()) for batch in alone]
+    return [int(_mask_alone(camera, t, width, height).sum()) for t in things]
+
+
+def _mask_alone(camera: Camera, thing: Thing, width: int, height: int) -> np.ndarray:
+    """(h, w) bool, the pixels that a thing would fill if nothing else stood in the town."""
+    ids = raster().render(SceneBatch.of([scene_of([thing], Weather(), camera)]), width, height).ids[0]
+    return np.asarray(ids > 0)
+
+
+def unseen(camera: Camera, thing: Thing, frame: Frame) -> str:
+    """Why a picture does not show a thing, or cuts it, such as "hidden by the cinema"; "" if it shows it."""
+    height, width = frame.ids.shape
+    view = views(camera.row()[None], width, height)[0].astype(np.float64)
+    depths = (_corners(thing) - view[:3]) @ view[9:12]
+    if frame.mask(thing.name).any():
+        return f"cut open, since nothing nearer than {NEAR:g} m is drawn" if depths.min() < NEAR else ""
+    mask = _mask_alone(camera, thing, width, height)
+    if mask.any():
+        return f"hidden by the {frame.names[int(np.bincount(frame.ids[mask]).argmax())]}"
+    return f"nearer than {NEAR:g} m" if 0.0 < depths.max() < NEAR else "outside the picture"
+
+
+def _corners(thing: Thing) -> np.ndarray:
+    """(8, 3) corners of a thing's 3D box, metres."""
+    bounds = atlas().bounds[number(thing.kind, thing.style)].astype(np.float64)
+    return _in_world(thing, np.array(list(product(*bounds.T))))

@@ -231,6 +231,25 @@ def test_a_wide_picture_shows_the_sky_and_more_to_both_sides(seed):
     assert stored.to_scene((320, 128)) == Scene()
 
 
+UNSEEN = [("sedan", {"x": 2.0, "y": 30.0}, "hidden by the cinema")]
+UNSEEN += [("taxi", {"x": 60.0}, "outside the picture"), ("bin", {"x": 0.0, "y": -11.5}, "nearer than 2 m")]
+UNSEEN += [("oak", {"x": -1.0, "y": -9.5}, "cut open, since nothing nearer than 2 m is drawn")]
+UNSEEN += [("taxi", {"x": 8.0, "lane": "near"}, "")]
+
+
+@pytest.mark.parametrize(("kind", "place", "why"), UNSEEN)
+def test_a_thing_that_is_not_seen_says_why(kind, place, why):
+    town = Town(3)
+    thing = town.place(kind, **place)
+    assert town.unseen(thing) == why
+    assert repr(thing).partition("; ")[2] == (f"{why}>" if why else "")
+    seen = why == "" or why.startswith("cut")
+    assert (thing.name in town.seen()) is seen
+    assert (f"{thing.name}" in repr(town.render()).partition("not in view")[2]) is not seen
+    if thing.group == "vehicle":
+        assert (f"{thing.name} (not in view)" in repr(town)) is not seen
+
+
 def test_a_frame_shows_itself_and_knows_who_is_where(tmp_path):
     town = Town(4)
     frame = town.render(SMALL)
