@@ -9,11 +9,12 @@ import pytest
 
 from simtown.core.files import ForeignDirectoryError
 from simtown.datasets import manifests
+from simtown.datasets.addresses import name_of
 from simtown.datasets.export import export
 from simtown.datasets.gallery import gallery
 from simtown.datasets.generate import generate
 from simtown.datasets.reader import open_dataset
-from simtown.datasets.remote import Remote, name_of
+from simtown.datasets.remote import Remote
 from simtown.datasets.settings import Settings
 from simtown.probes.model_names import without_folders
 

@@ -1,9 +1,4 @@
-"""What the town is made of, by name and in a fixed order.
-
-Entity i of a world stands for the i-th most common entity of Visual Genome's relationships, by this fixed and
-arbitrary mapping (section 6.3 of the paper). The order is part of the data format: append, never reorder
-(:data:`VERSION`).
-"""
+"""What the town is made of, by name and in a fixed order (:mod:`simtown.assets.entities`)."""
 
 from __future__ import annotations
 
@@ -11,41 +6,18 @@ from typing import TypeVar
 
 import numpy as np
 
+from simtown.assets.entities import ENTITIES as ENTITIES
+from simtown.assets.entities import NAMED_BY_COLOUR as NAMED_BY_COLOUR
 from simtown.assets.mesh import Mesh, VehicleKind
-from simtown.assets.palette import COLOUR_WORDS, TINTS
+from simtown.assets.palette import TINTS
 from simtown.assets.street import buildings, corners, furniture, people, road_surface, trees
 from simtown.assets.vehicles import buses, cars, cycles, farm, offroad, service, showcars, trucks, vans, works
-
-VERSION = 2
-#: {version of the world: how many kinds of vehicles `simtown generate --world-seed` draws from}.
-SIZES = {2: 102}
-
-#: Every entity, most common first.
-ENTITIES: tuple[str, ...] = (
-    "sedan", "fire truck", "school bus", "taxi", "red truck", "green car", "police car", "ambulance",
-    "city bus", "motorcycle", "bicycle", "pickup", "box truck", "double-decker bus", "tractor",
-    "garbage truck", "convertible", "ice-cream van", "excavator", "concrete mixer", "limousine", "racing car",
-    "dump truck", "scooter", "tanker truck", "camper van", "horse cart", "monster truck", "bulldozer",
-    "tow truck", "food truck", "golf cart", "semi-trailer truck", "hatchback", "SUV", "forklift", "mail van",
-    "crane truck", "road roller", "hearse", "rickshaw", "military truck", "tram", "combine harvester", "jeep",
-    "hot rod", "car carrier", "quad bike", "street sweeper", "minibus", "snow plough", "tricycle",
-    "sports car", "buggy", "cargo bike", "tank", "flatbed truck", "caravan", "sidecar motorcycle", "tuk-tuk",
-    "estate car", "coupe", "vintage car", "muscle car", "microcar", "fire chief car", "red car", "white car",
-    "black car", "pink car", "orange car", "red pickup", "black pickup", "fire engine", "coach", "red bus",
-    "green bus", "blue truck", "green truck", "cement pumper", "logging truck", "delivery van", "white van",
-    "black van", "blue van", "police van", "news van", "bucket truck", "armoured truck", "cattle truck",
-    "wheel loader", "backhoe loader", "hay wagon", "ice resurfacer", "lawn mower", "police motorcycle",
-    "delivery scooter", "tandem bicycle", "kick scooter", "luggage tug", "yellow truck", "street-food cart",
-)  # fmt: skip
 
 VEHICLES: dict[str, VehicleKind] = {}
 for _module in (cars, showcars, offroad, trucks, service, buses, vans, works, farm, cycles):
     VEHICLES.update(_module.KINDS)
 #: The paint of every entity's body, which a scene may exchange.
 BODIES = {name: kind.body for name, kind in VEHICLES.items()}
-
-#: Entities whose name has a colour in it, such as "red truck": they keep their own paint.
-NAMED_BY_COLOUR = frozenset(name for name in ENTITIES if set(name.split()) & set(COLOUR_WORDS))
 
 #: Kinds of things beside the road, by group; each group's order is fixed.
 STREET: dict[str, tuple[str, ...]] = {

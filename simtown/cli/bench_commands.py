@@ -9,6 +9,7 @@ import typer
 
 from simtown.cli.command import command, parse_numbers
 from simtown.cli.places import local_file, require_suffix
+from simtown.cli.sharing import known_device
 from simtown.core.console import new_table, page
 from simtown.core.extras import need
 from simtown.core.progress import Progress
@@ -24,7 +25,9 @@ HEADS = ["engine", "size", "scenes", "frames/s", "lowest to highest", "million t
 def bench_render(
     *,
     device: Annotated[
-        str, "Engines of cpu, of cuda (a graphics card), or auto: all that work on this machine."
+        str,
+        "Engines of cpu, of cuda (a graphics card), or auto: all that work on this machine.",
+        known_device,
     ] = "auto",
     size: Annotated[str, "Picture sizes in pixels, separated by commas."] = "64,128,256,512",
     scenes: Annotated[str, "Numbers of scenes to draw at once, separated by commas."] = "1,16,256",
@@ -39,9 +42,7 @@ def bench_render(
     On a graphics card: simtown bench render --scenes 1,128,1024,16384. The command skips a batch that would
     take an engine over 20 seconds.
     """
-    from simtown.bench import render
     from simtown.render.frames import check_size
-    from simtown.render.renderers import choose_device
 
     sizes = parse_numbers(size, "--size", "64,128", int, 1)
     counts = parse_numbers(scenes, "--scenes", "1,16", int, 1)
@@ -50,6 +51,9 @@ def bench_render(
     require_suffix(out, ".csv")
     out = local_file(out)
     need("train", modules=("matplotlib",), what="the picture of what is measured")
+    from simtown.bench import render
+    from simtown.render.renderers import choose_device
+
     rows: list[render.EngineTiming] = []
     with Progress("bench render") as progress:
         drawn_on = choose_device(device, progress.say)

@@ -12,7 +12,8 @@
 
 Names, defaults and help of the options stand in the fields (:mod:`simtown.core.options`). What is no setting
 stays in the signature: a positional parameter is an argument of the command, a keyword-only one is an option,
-and the text beside its type is its help. A second text is the option's name, if it is not the parameter's.
+and the text beside its type is its help. A second text is the option's name, if it is not the parameter's;
+functions behind it check what is given, before the command imports anything that takes long.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import MISSING, fields, is_dataclass
+from inspect import isfunction
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
@@ -48,6 +50,7 @@ def command(function: Callable[..., None], *, optional: bool = False) -> Callabl
         optional: whether what is required may be left out; it is then None.
     """
     hints = get_type_hints(function, include_extras=True)
+    checks = {name: [about for about in get_args(kind) if isfunction(about)] for name, kind in hints.items()}
     settings: dict[str, type] = {}
     parameters: list[inspect.Parameter] = []
     for parameter in inspect.signature(function).parameters.values():
@@ -68,6 +71,10 @@ def command(function: Callable[..., None], *, optional: bool = False) -> Callabl
                 options = options_of(kind).items()
                 values[name] = kind(**{field: _value(values.pop(field), *about) for field, about in options})
                 check(values[name])
+            for name, functions in checks.items():
+                for value in values[name] if isinstance(values.get(name), list) else [values.get(name)]:
+                    for check_value in functions if value is not None else ():
+                        check_value(value)
             function(**values)
         except SettingsError as error:
             if error.setting not in flags:
@@ -84,7 +91,7 @@ def _documented(parameter: inspect.Parameter, kind: Any) -> Any:
     """The type of a parameter with what Typer reads beside it, in place of its text."""
     if get_origin(kind) is not Annotated or not isinstance(kind.__metadata__[0], str):
         return kind
-    text, *flags = kind.__metadata__
+    text, *flags = (about for about in kind.__metadata__ if not isfunction(about))
     if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
         flags = flags or [f"--{parameter.name.replace('_', '-')}"]
         return Annotated[kind.__origin__, typer.Option(*flags, help=text)]

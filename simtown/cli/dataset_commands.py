@@ -17,11 +17,22 @@ from simtown.core.extras import need
 from simtown.core.files import save_all, save_json
 from simtown.core.options import option
 from simtown.core.terminal import complain, say
+from simtown.datasets.addresses import SPLITS, is_address, require_dataset, require_stored
+from simtown.datasets.formats import require_format
 
-DatasetArgument = Annotated[str, "Directory or URL of a data set."]
+DatasetArgument = Annotated[str, "Directory or URL of a data set.", require_dataset]
 EXAMPLE = "A shard file or DIR/SPLIT, and the example's number in it: data/train:7."
+BIAS = "Reporting bias: probability that a caption omits a kind's typical colour."
+SPLIT = "Splits: all, or some of train, val and test, separated by commas."
 PICTURES = "Number of pictures of the whole set to draw again and compare; 0 for none."
 DATASET_OR_EXAMPLE = "Directory or URL of a data set; DIR/SPLIT:INDEX for one example, such as data/test:3."
+
+
+def known_splits(text: str) -> None:
+    """Raises RefusalError if one of the names between commas is no split."""
+    for name in parse_names(text, SPLITS):
+        if name not in SPLITS:
+            raise RefusalError(f"--split {name} is unknown: choose among all, {', '.join(SPLITS)}")
 
 
 @dataclass(frozen=True)
@@ -82,7 +93,7 @@ def render(
 
 @command
 def info(
-    dataset: Annotated[str, DATASET_OR_EXAMPLE],
+    dataset: Annotated[str, DATASET_OR_EXAMPLE, require_stored],
     *,
     plot: Annotated[bool, "Also draw subjects and objects against their target: NAME-marginals.png."] = False,
 ) -> None:
@@ -95,13 +106,12 @@ def info(
     --plot draws the paper's Figures 12 and 13: generated frequencies against those that were asked for, and
     training against test, with a chi-square test of the fit.
     """
-    from simtown.datasets import marginals
-    from simtown.datasets.describe import show, show_example
-    from simtown.datasets.locate import is_address
-    from simtown.datasets.reader import open_dataset
-
     if is_address(dataset) and plot:
         raise RefusalError(f"--plot draws a whole data set: give its directory, not the example {dataset}")
+    from simtown.datasets import marginals
+    from simtown.datasets.describe import show, show_example
+    from simtown.datasets.reader import open_dataset
+
     if is_address(dataset):
         show_example(dataset)
         return
@@ -156,12 +166,19 @@ def verify(
     say(f"{store}: {report.summary}")
 
 
+@dataclass(frozen=True)
+class CaptionOptions:
+    """What captions say."""
+
+    bias: float = option(0.0, BIAS, low=0, high=1)
+
+
 @command
 def captions(
     dataset: DatasetArgument,
     *,
     out: Annotated[Path, "The text file to write, a caption a line; simtown lm train learns from it."],
-    bias: Annotated[float, "Reporting bias: probability that a caption omits a kind's typical colour."] = 0.0,
+    how: CaptionOptions,
     workers: PoolSettings,
 ) -> None:
     """Write region descriptions of the training scenes: how vehicles stand, their colours and the weather,
@@ -170,12 +187,10 @@ def captions(
     All of them are true. With a reporting bias, captions mention typical colours less often than pictures
     show them.
     """
+    out, bias = local_file(out), how.bias
     from simtown.datasets.captioned import caption_blocks, scenes_to_read, write_captions
     from simtown.datasets.reader import open_dataset
-    from simtown.language.captions import check_bias
 
-    out = local_file(out)
-    check_bias(bias)
     source = open_dataset(dataset)
     scenes = scenes_to_read(source, "train", bias)
     with progress_of(f"captions {out.name}", scenes) as progress, workers.pool(scenes) as pool:
@@ -187,8 +202,8 @@ def captions(
 def export(
     dataset: DatasetArgument,
     *,
-    to: Annotated[str, "coco, clevr, webdataset, parquet, yolo or png."],
-    split: Annotated[str, "Splits: all, or some of train, val and test, separated by commas."] = "all",
+    to: Annotated[str, "coco, clevr, webdataset, parquet, yolo or png.", require_format],
+    split: Annotated[str, SPLIT, known_splits] = "all",
     out: Annotated[Path | None, "Directory to write; by default DIR-FORMAT, here if DIR is a URL."] = None,
     workers: PoolSettings,
 ) -> None:
@@ -201,7 +216,6 @@ def export(
     from simtown.datasets import export
     from simtown.datasets.reader import open_dataset
 
-    export.find_format(to)
     directory = local(out) if out else beside(dataset, to)
     data = open_dataset(dataset)
     splits = export.choose_splits(data, list(parse_names(split)))
@@ -260,13 +274,12 @@ def audit(
 
     A data set without any of these passes all tests together with a probability of 99 %.
     """
+    report_file = local_file(json, "--json") if json else None
     need("audit")
     from simtown.datasets.audit import run
     from simtown.datasets.reader import open_dataset
     from simtown.datasets.remote import store_of
-    from simtown.datasets.settings import SPLITS
 
-    report_file = local_file(json, "--json") if json else None
     name = str(store_of(dataset))
     data = open_dataset(dataset)
     examples = sum(len(data[split]) for split in SPLITS)

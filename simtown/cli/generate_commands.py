@@ -8,14 +8,15 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Annotated
 
-from simtown.assets.catalogue import ENTITIES
+from simtown.assets.entities import ENTITIES
 from simtown.cli.command import RefusalError, command, parse_size
 from simtown.cli.places import local, name_of, png_file
-from simtown.cli.sharing import PoolSettings, progress_of, save_picture
+from simtown.cli.sharing import PoolSettings, known_device, progress_of, save_picture
 from simtown.core.options import option
 from simtown.core.progress import Progress
 from simtown.core.terminal import complain, say, shell_words
-from simtown.datasets.settings import SPLITS, Settings
+from simtown.datasets.addresses import SPLITS, require_dataset
+from simtown.datasets.settings import Settings
 from simtown.scenes.weather import WEATHERS
 
 PREVIEW = "preview.png"
@@ -33,7 +34,7 @@ def generate(
         "A directory, or a URL such as s3://BUCKET/NAME; by default simtown-ENTITIES-N, followed by "
         "whatever is not the default.",
     ] = None,
-    device: Annotated[str, "What draws: cpu, cuda (a graphics card), or auto."] = "cpu",
+    device: Annotated[str, "What draws: cpu, cuda (a graphics card), or auto.", known_device] = "cpu",
     workers: PoolSettings,
 ) -> None:
     """Make a data set: scenes, pictures, questions and answers, as HDF5 shards.
@@ -41,17 +42,17 @@ def generate(
     If it is stopped or killed, run the same command again to continue. The paper's hardest world: simtown
     generate --entities 60 --n 60000 --distractor
     """
+    width, height = parse_size(size)
+    settings = replace(settings, width=width, height=height)
+    settings.check()
     from simtown.datasets.generate import begun, generate
     from simtown.datasets.preview import dataset_sheet
     from simtown.datasets.reader import open_dataset
     from simtown.datasets.remote import store_of
     from simtown.render.renderers import choose_device, make_renderer
 
-    width, height = parse_size(size)
-    settings = replace(settings, width=width, height=height)
     target = default_name(settings) if out is None else out
     store = store_of(target)
-    settings.check()
     if settings.hints_at_depth:
         complain(
             "note: beside a distractor, the words alone answer 6 of 10 questions about near and far (chance: "
@@ -113,17 +114,15 @@ class PreviewOptions:
 
 @command
 def preview(
-    dataset: Annotated[str | None, "Directory or URL of a data set."] = None, *, show: PreviewOptions
+    dataset: Annotated[str | None, "Directory or URL of a data set.", require_dataset] = None,
+    *,
+    show: PreviewOptions,
 ) -> None:
     """Write a contact sheet: pictures with questions, answers and boxes (subject blue, object orange).
 
     simtown preview DIR | simtown preview --random | simtown preview --entity all | simtown preview --weather
     all
     """
-    from simtown.datasets import preview
-    from simtown.datasets.reader import open_dataset
-    from simtown.render.renderers import make_renderer
-
     sources = {"DIR": dataset, "--random": show.random, "--entity": show.entity, "--weather": show.weather}
     chosen = [name for name, value in sources.items() if value]
     if len(chosen) != 1:
@@ -134,6 +133,10 @@ def preview(
     path = png_file(show.out, name)
     settings = Settings(entities=show.entities, distractor=show.distractor, seed=show.seed)
     settings.check()
+    from simtown.datasets import preview
+    from simtown.datasets.reader import open_dataset
+    from simtown.render.renderers import make_renderer
+
     renderer = make_renderer("opengl" if show.renderer == "opengl" else "cpu")
     if dataset is not None:
         data = open_dataset(dataset)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from simtown.cli.command import command
+from simtown.cli.places import local_directory, there
 from simtown.core.extras import need
 from simtown.core.progress import Progress
 from simtown.core.terminal import say, shell_words
@@ -32,7 +33,7 @@ def _lm() -> None:
 @command
 def train_command(
     corpus: Annotated[
-        Path, "Text, one phrase a line, or Visual Genome's region_descriptions.json; packed or not."
+        Path, "Text, one phrase a line, or Visual Genome's region_descriptions.json; packed or not.", there
     ],
     settings: LMSettings,
     *,
@@ -44,6 +45,7 @@ def train_command(
 
     Killed or stopped, the same command continues and ends with the same files.
     """
+    local_directory(out)
     need("probes", "vg", modules=("torch", "transformers", "tokenizers", "safetensors", "msgspec"))
     from simtown.probes.lm.train import train
 

@@ -1,18 +1,20 @@
-"""Where commands write: on this machine, under names made from the data set's."""
+"""Where commands read and write: what they read is there, and what they write is new, on this machine."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from simtown.cli.command import RefusalError
+from simtown.core.missing import no_path, no_record
+from simtown.datasets import addresses
+from simtown.datasets.addresses import path_of, url_of
 
 
 def name_of(dataset: str) -> str:
     """The name of a data set: the last part of its path or URL; RefusalError if a file cannot have it."""
-    from simtown.datasets import remote
-
-    name = remote.name_of(dataset)
+    name = addresses.name_of(dataset)
     if not name:
         raise RefusalError(f"{dataset} has no name that the output could have: give --out")
     return name
@@ -20,8 +22,6 @@ def name_of(dataset: str) -> str:
 
 def beside(dataset: str, suffix: str) -> Path:
     """The place of an output: town-SUFFIX beside the directory town, or here if the data set is a URL."""
-    from simtown.datasets.remote import path_of, url_of
-
     name = f"{name_of(dataset)}-{suffix}"
     if url_of(dataset):
         return Path(name)
@@ -32,8 +32,6 @@ def beside(dataset: str, suffix: str) -> Path:
 
 def local(path: Path, option: str = "--out") -> Path:
     """The path that an option names; RefusalError for a URL, of which Path would make a folder "s3:"."""
-    from simtown.datasets.remote import path_of, url_of
-
     if url := url_of(path):
         raise RefusalError(f"{option} {url} is a URL, and this command writes to this machine: give a path")
     return path_of(path)
@@ -72,3 +70,19 @@ def require_suffix(path: Path, suffix: str) -> None:
     """Raises RefusalError if --out does not end so."""
     if path.suffix.lower() != suffix:
         raise RefusalError(f"--out {path} must end in {suffix}")
+
+
+def there(path: Path) -> None:
+    """Raises RefusalError if there is no such file or folder."""
+    if not path.exists():
+        raise RefusalError(no_path(path, "file" if path.suffix else "file or folder"))
+
+
+def holding(what: str, record: str, command: str) -> Callable[[Path], None]:
+    """A function that raises RefusalError if a directory has no file of the name `record`."""
+
+    def check(directory: Path) -> None:
+        if not (directory / record).is_file():
+            raise RefusalError(no_record(directory, what, record, command))
+
+    return check

@@ -9,7 +9,7 @@ import typer
 
 from simtown.cli import spatial_commands, visual_commands  # noqa: F401  (they add their commands)
 from simtown.cli.command import RefusalError, command
-from simtown.cli.places import local_directory
+from simtown.cli.places import holding, local_directory, there
 from simtown.cli.sharing import ClusterSettings, report_grid
 from simtown.cli.study_commands import Out, need, probe, show, show_results
 from simtown.core.progress import Progress
@@ -19,11 +19,20 @@ from simtown.probes.study_settings import AskSettings, ScorerOptions
 
 __all__ = ["probe"]
 
+#: The tables that `probe reproduce` prints.
+TABLES = (
+    "forbes-table1",
+    "forbes-table2",
+    *(f"vicomte-table{number}" for number in (1, 2, 3, 4, 5, 6, 9, 11)),
+)
+TABLES += ("spatial-figure3", "spatial-analogy", "spatial-odd-one-out", "spatial-similarity")
+results = holding("results", "summary.json", "simtown probe")
+
 
 @probe.command(short_help="Your own table of subjects and right answers.")
 @command
 def ask(
-    items: Annotated[Path, "A CSV file with the columns subject and gold."],
+    items: Annotated[Path, "A CSV file with the columns subject and gold.", there],
     *,
     settings: AskSettings,
     out: Out,
@@ -51,7 +60,7 @@ def ask(
 @command
 def physical(
     *,
-    data: Annotated[Path, "A clone of github.com/mbforbes/physical-commonsense, or its folder data."],
+    data: Annotated[Path, "A clone of github.com/mbforbes/physical-commonsense, or its folder data.", there],
     settings: PhysicalSettings,
     out: Out,
     scorer: ScorerOptions,
@@ -74,8 +83,8 @@ def physical(
 @probe.command(short_help="Two models on the same questions: tests and intervals.")
 @command
 def compare(
-    a: Annotated[Path, "Made by simtown probe ask, physical, visual or spatial."],
-    b: Annotated[Path, "Made by the same study."],
+    a: Annotated[Path, "Made by simtown probe ask, physical, visual or spatial.", results],
+    b: Annotated[Path, "Made by the same study.", results],
 ) -> None:
     """Print the differences of two models' scores with 95 % intervals, and paired tests, for all that both
     directories have.
@@ -104,7 +113,7 @@ def reproduce(
         "spatial-analogy, spatial-odd-one-out or spatial-similarity.",
     ],
     *,
-    data: Annotated[Path, "What the paper's authors released: a clone of their repository."],
+    data: Annotated[Path, "What the paper's authors released: a clone of their repository.", there],
     runs: Annotated[
         list[Path] | None,
         "A directory of simtown probe to add to a table of models, or for spatial-... vectors: glove:FILE. "
@@ -113,12 +122,12 @@ def reproduce(
     ] = None,
 ) -> None:
     """Print a table of a paper cell by cell: the printed number, and the one that comes out here."""
+    if table not in TABLES:
+        raise RefusalError(f"there is no table {table}: give {', '.join(TABLES)}")
     need()
     from simtown.probes.studies import STUDIES
 
     printed = {name: make for study in STUDIES.values() for name, make in study.printed.items()}
-    if table not in printed:
-        raise RefusalError(f"there is no table {table}: give {', '.join(printed)}")
     tables = printed[table](data, runs or ())
     show(tables)
     for each in tables:
@@ -129,7 +138,7 @@ def reproduce(
 @probe.command("grid", short_help="Many models, data and ways of asking at once.")
 @command
 def grid_command(
-    file: Annotated[Path, "A TOML file of that form."],
+    file: Annotated[Path, "A TOML file of that form.", there],
     *,
     out: Annotated[Path, "Where each cell gets a directory; with --engine ray one that all machines share."],
     jobs: Annotated[

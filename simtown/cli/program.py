@@ -111,8 +111,8 @@ def explain(error: BaseException) -> tuple[str, int]:
         return "", BAD_INPUT
     if hasattr(error, "format_message"):  # a wrong option
         return error.format_message(), getattr(error, "exit_code", BAD_INPUT)
-    from simtown.core.files import DamagedError
-    from simtown.datasets.generate import WorkerError, is_disk_full
+    from simtown.core.files import DamagedError, is_disk_full
+    from simtown.core.processes import WorkerError
 
     if isinstance(error, (DamagedError, WorkerError)):
         return str(error), DAMAGED

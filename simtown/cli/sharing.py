@@ -21,14 +21,23 @@ if TYPE_CHECKING:
     from simtown.core.pool import Pool
     from simtown.core.processes import Outcome
 
-DeviceOption = Annotated[str, "auto, cpu or cuda."]
 ALLOW = "Allow the code of this model, package.module:Class, which the file names; may be repeated."
 AllowOption = Annotated[list[str] | None, ALLOW]
 ENGINE = "What runs the work: local (processes of this machine) or ray (a cluster)."
 ADDRESS = "With --engine ray: the cluster, as HOST:PORT, ray://HOST:PORT or auto; by default a new one here."
 WORKERS = "Number of processes, which changes no result; by default as many as help, at most one a processor."
+DEVICES = ("auto", "cpu", "cuda")
 #: Examples of a data set for which it is worth starting a process, which takes two seconds.
 WORTH_A_PROCESS = 20_000
+
+
+def known_device(name: str) -> None:
+    """Raises RefusalError if there is no device of this name."""
+    if name not in DEVICES:
+        raise RefusalError(f"unknown --device '{name}': choose auto, cpu or cuda")
+
+
+DeviceOption = Annotated[str, "auto, cpu or cuda.", known_device]
 
 
 @dataclass(frozen=True)
@@ -101,8 +110,6 @@ def chosen_device(name: str) -> str:
     """The device that "auto" stands for, or the one that is named; RefusalError if there is none."""
     import torch
 
-    if name not in ("auto", "cpu", "cuda"):
-        raise RefusalError(f"unknown --device '{name}': choose auto, cpu or cuda")
     if name == "cuda" and not torch.cuda.is_available():
         raise RefusalError("--device cuda: PyTorch sees no CUDA device here; use --device cpu, or auto")
     return ("cuda" if torch.cuda.is_available() else "cpu") if name == "auto" else name

@@ -8,10 +8,11 @@ from typing import Annotated
 import typer
 
 from simtown.cli.command import RefusalError, command
-from simtown.cli.places import local_file
+from simtown.cli.places import local_file, there
 from simtown.cli.study_commands import Out, is_study, need, probe, show_results
 from simtown.core.files import save_text
 from simtown.core.terminal import say
+from simtown.datasets.addresses import require_dataset
 from simtown.probes.spatial import SpatialSettings
 from simtown.probes.study_settings import ScorerOptions
 
@@ -27,7 +28,7 @@ def _study(
     context: typer.Context,
     *,
     corpus: Annotated[
-        Path, "Text, one phrase a line, or Visual Genome's region_descriptions.json; packed or not."
+        Path, "Text, one phrase a line, or Visual Genome's region_descriptions.json; packed or not.", there
     ],
     settings: SpatialSettings,
     out: Out,
@@ -62,10 +63,10 @@ def judge(*, out: Annotated[Path, "The page to write, HTML."]) -> None:
     It needs no server: whoever opens it downloads the answers as CSV. 66 pairs of words in random order, and
     catch trials between them: a relation with itself, a relation with "green".
     """
+    local_file(out)
     need()
     from simtown.probes.spatial.judge import page
 
-    local_file(out)
     save_text(out, page())
     say(f"{out} asks. Send it to people, and give their files to simtown probe spatial judgements.")
 
@@ -73,19 +74,19 @@ def judge(*, out: Annotated[Path, "The page to write, HTML."]) -> None:
 @spatial.command(short_help="Clean judgements, and say how far people agree.")
 @command
 def judgements(
-    files: Annotated[list[Path], "Downloaded from the page of probe spatial judge."],
+    files: Annotated[list[Path], "Downloaded from the page of probe spatial judge.", there],
     *,
     out: Annotated[Path | None, "A table of mean ratings to write (tab-separated)."] = None,
 ) -> None:
     """Remove workers by the paper's rule ("green" above 60 %, itself below 90 %) and print the others'
     agreement.
     """
+    if out is not None:
+        local_file(out)
     need()
     from simtown.probes.spatial.judge import WORDS, rater_agreement, read
     from simtown.probes.spatial.spaces import NumberTable, write_table
 
-    if out is not None:
-        local_file(out)
     agreement = rater_agreement([rating for file in files for rating in read(file)])
     if out is not None:
         write_table(out, NumberTable(WORDS, WORDS, agreement.means))
@@ -98,13 +99,15 @@ def judgements(
 @spatial.command(short_help="Does a model of the town's captions know the town's space?")
 @command
 def town(
-    dataset: Annotated[str, "The data set whose test scenes it is asked about."],
+    dataset: Annotated[str, "The data set whose test scenes it is asked about.", require_dataset],
     *,
     model: Annotated[str, "A language model trained on the captions that simtown captions DATASET wrote."],
     out: Annotated[Path, "The picture to write, as .png and .svg."],
     scorer: ScorerOptions,
 ) -> None:
     """Compare the P-vectors of the town's relations with their spatial templates, measured in the scenes."""
+    local_file(out.with_suffix(".png"))
+    local_file(out.with_suffix(".svg"))
     need()
     from simtown.datasets.reader import open_dataset
     from simtown.language.captions import WORDED, related
@@ -113,8 +116,6 @@ def town(
     from simtown.probes.spatial.geometry import geometry_bridge
     from simtown.probes.spatial.spaces import NumberTable
 
-    local_file(out.with_suffix(".png"))
-    local_file(out.with_suffix(".svg"))
     source = open_dataset(dataset)
     if not len(source.test):
         raise RefusalError(f"{dataset} has no test scenes: make it with simtown generate --test 2000")

@@ -10,7 +10,7 @@ from rich import box
 from rich.table import Table
 
 from simtown.cli.command import command, parse_numbers
-from simtown.cli.places import local_directory
+from simtown.cli.places import local_directory, there
 from simtown.cli.sharing import AllowOption, ClusterSettings, DeviceOption, chosen_device, report_grid
 from simtown.core.console import new_table, page
 from simtown.core.extras import need
@@ -66,13 +66,16 @@ def sweep(
     complexity OUT
     """
     need("train")
+    from simtown.training.plan import check_preset, check_targets, read
+
+    targets = parse_numbers(adaptive, "--adaptive", "0.9 or 0.9,0.75") if adaptive else None
+    check_preset(preset)
+    check_targets(targets or ())
     from simtown.core.processes import default_workers
     from simtown.training.display import SweepDisplay
-    from simtown.training.plan import read
     from simtown.training.sweep import Sweep
 
     kind = chosen_device(device)
-    targets = parse_numbers(adaptive, "--adaptive", "0.9 or 0.9,0.75") if adaptive else None
     grid = read(preset, kind, same_data, targets, allow_model or ())
     directory = local_directory(out or inside(Path(), f"sweep-{Path(preset).stem}"))
     workers = jobs or (4 if kind == "cuda" else default_workers())
@@ -148,7 +151,7 @@ def _complexity_table(rows: list[dict[str, str]]) -> Table:
 @command
 def complexity(
     runs: Annotated[
-        list[Path], "Directories that contain runs or cells, such as a sweep's; or one CSV of results."
+        list[Path], "Directories that contain runs or cells, such as a sweep's; or one CSV of results.", there
     ],
     *,
     out: Annotated[Path | None, "Directory for tables and figures; by default RUNS/complexity."] = None,
@@ -167,9 +170,9 @@ def complexity(
     other groups are compared with the group of the first line.
     """
     need("train", modules=("scipy", "matplotlib"))
+    levels = parse_numbers(targets, "--targets", "0.75,0.9")
     from simtown.complexity.need_report import report
 
-    levels = parse_numbers(targets, "--targets", "0.75,0.9")
     directory = out or inside(runs[0].parent if runs[0].is_file() else runs[0], "complexity")
     findings = report(runs, directory, targets=levels, replicates=replicates, seed=seed)
     with page(160) as console:

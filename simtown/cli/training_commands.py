@@ -8,14 +8,17 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from simtown.cli.command import RefusalError, command
-from simtown.cli.places import local_file, name_of, png_file
+from simtown.cli.places import holding, local_file, name_of, png_file, there
 from simtown.cli.sharing import AllowOption, DeviceOption, chosen_device, save_picture
 from simtown.core.extras import need
 from simtown.core.files import save_json
 from simtown.core.progress import Progress
 from simtown.core.terminal import complain, say
 from simtown.core.untrusted import inside
-from simtown.training.fit_settings import FitSettings, precision_of
+from simtown.datasets.addresses import require_dataset
+from simtown.training.fit_settings import FitSettings, check_examples, precision_of
+
+RunArgument = Annotated[Path, "Directory of a run.", holding("run", "run.json", "simtown fit")]
 
 
 def parse_seeds(text: str) -> list[int]:
@@ -32,7 +35,7 @@ def parse_seeds(text: str) -> list[int]:
 
 @command
 def fit(
-    dataset: Annotated[str, "Directory or URL of a data set."],
+    dataset: Annotated[str, "Directory or URL of a data set.", require_dataset],
     settings: FitSettings,
     *,
     seeds: Annotated[
@@ -63,22 +66,25 @@ def fit(
     ends with the same numbers.
     """
     need("train")
+    if not all("=" in text for text in option or []):
+        raise RefusalError("--option must be name=value")
+    given, numbers = dict(text.split("=", 1) for text in option or []), parse_seeds(seeds)
     from simtown.datasets.reader import open_dataset
+    from simtown.training.models import options, require_model
+
+    require_model(settings.model)
+    data = open_dataset(dataset)
+    settings = replace(settings, train_size=settings.train_size or len(data.train))
+    check_examples(settings, data)
     from simtown.render.renderers import choose_device
     from simtown.training import fit
     from simtown.training.display import FitDisplay
-    from simtown.training.models import options
 
     if settings.stream and device == "cuda":
         choose_device(device, complain)  # refused if no card draws; with auto, the processor would draw
-    data = open_dataset(dataset)
-    if not all("=" in text for text in option or []):
-        raise RefusalError("--option must be name=value")
-    given = dict(text.split("=", 1) for text in option or [])
-    numbers, kind = parse_seeds(seeds), chosen_device(device)
+    kind = chosen_device(device)
     settings = replace(settings, device=kind, precision=precision_of(settings.precision, kind))
-    size = settings.train_size or len(data.train)
-    settings = replace(settings, train_size=size, options=options(settings.model, given))
+    settings = replace(settings, options=options(settings.model, given))
     for number in numbers:
         if out is None:
             model = settings.model.replace(":", ".")
@@ -132,8 +138,10 @@ def _parts(test: dict[str, Any], references: dict[str, float]) -> list[str]:
 
 @command
 def evaluate(
-    run: Annotated[Path, "Directory of a run."],
-    dataset: Annotated[str, "A data set with the run's picture size and kinds that the run has seen."],
+    run: RunArgument,
+    dataset: Annotated[
+        str, "A data set with the run's picture size and kinds that the run has seen.", require_dataset
+    ],
     *,
     device: DeviceOption = "auto",
     json: Annotated[Path | None, "Also write the figures as JSON."] = None,
@@ -143,11 +151,11 @@ def evaluate(
     one with other weather.
     """
     need("train")
+    report_file = local_file(json, "--json") if json else None
     import torch
 
     from simtown.training import ask
 
-    report_file = local_file(json, "--json") if json else None
     chosen = torch.device(chosen_device(device))
     with Progress(f"evaluate {run}") as progress:
         test = ask.evaluate(run, dataset, chosen, allow_model or (), progress)
@@ -159,9 +167,11 @@ def evaluate(
 
 @command
 def predict(
-    run: Annotated[Path, "Directory of a run."],
+    run: RunArgument,
     image: Annotated[
-        Path, "A PNG or JPEG of a street, such as simtown render writes, framed like the run's pictures."
+        Path,
+        "A PNG or JPEG of a street, such as simtown render writes, framed like the run's pictures.",
+        there,
     ],
     question: Annotated[str, 'Such as "Is a sedan left of a fire truck?"'],
     *,

@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 
 from simtown.cli.command import command
-from simtown.cli.places import require_suffix
+from simtown.cli.places import holding, require_suffix, there
 from simtown.core.console import new_table, page
 from simtown.core.extras import need
 from simtown.core.progress import Progress
@@ -31,7 +31,8 @@ vg = typer.Typer(
 )
 
 SkipOption = Annotated[bool, "Skip malformed records, and count them."]
-PreparedArgument = Annotated[Path, typer.Argument(metavar="DIR", help="Made by simtown vg prepare.")]
+PREPARED = "Made by simtown vg prepare."
+PreparedArgument = Annotated[Path, PREPARED, holding("statements", "prepared.json", "simtown vg prepare")]
 FIGURE11 = Path("vg-sparsity.png")
 LEAST = "List only pairs that stand beside each other at least this often."
 RELATIONSHIPS = "relationships.json or scene_graphs.json, packed or not; or a folder of published counts."
@@ -52,11 +53,11 @@ DROPPED = {
 @vg.command(short_help="Clean the triples of relationships.json; write Parquet.")
 @command
 def prepare(
-    relationships: Annotated[Path, RELATIONSHIPS],
+    relationships: Annotated[Path, RELATIONSHIPS, there],
     *,
     out: Annotated[Path, "The directory to write."],
     settings: PrepareSettings,
-    further: Annotated[list[Path] | None, FURTHER, "--with"] = None,
+    further: Annotated[list[Path] | None, FURTHER, "--with", there] = None,
     skip_bad: SkipOption = False,
 ) -> None:
     """Clean (subject, predicate, object) triples as the paper's section 6.1 does, and write them and their
@@ -151,7 +152,7 @@ def _most_frequent(counts: Statistics, top: int) -> Table:
 @vg.command(short_help="Draw Figure 11, and list the most lopsided pairs.")
 @command
 def sparsity(
-    source: Annotated[Path, MARKED],
+    source: Annotated[Path, MARKED, there],
     *,
     out: Annotated[Path, "The PNG to write; a CSV table of all pairs goes beside it."] = FIGURE11,
     top: Annotated[int, "Number of entities: the most frequent ones."] = 100,

@@ -8,10 +8,12 @@ from typing import Annotated
 import typer
 
 from simtown.cli.command import RefusalError, command, parse_numbers
-from simtown.cli.places import require_suffix
+from simtown.cli.places import require_suffix, there
+from simtown.cli.sharing import known_device
 from simtown.cli.study_commands import Out, is_study, need, probe, show_page, show_results
 from simtown.core.progress import Progress
 from simtown.core.terminal import say, shell_words
+from simtown.datasets.addresses import require_dataset
 from simtown.probes.study_settings import ScorerOptions
 from simtown.probes.visual import DistillSettings, MiningSettings, VisualSettings
 
@@ -19,13 +21,17 @@ visual = typer.Typer(
     name="visual", short_help="Colour, shape, material, size, co-occurrence of things.", rich_markup_mode=None
 )
 probe.add_typer(visual)
+#: The figures of the paper that are drawn.
+DRAWN = (2, 3, 5, 6, 7, 8, 9)
 
 
 def _study(
     context: typer.Context,
     *,
     data: Annotated[
-        Path, "A clone of github.com/ChenyuHeidiZhang/VL-commonsense, or what simtown probe visual mine made."
+        Path,
+        "A clone of github.com/ChenyuHeidiZhang/VL-commonsense, or what simtown probe visual mine made.",
+        there,
     ],
     settings: VisualSettings,
     out: Out,
@@ -63,10 +69,10 @@ def mine_command(
     """Count how often things have each color, shape and material and which are seen together; write Parquet,
     a table a relation.
     """
+    settings.check()
     need()
     from simtown.probes.visual.mined import mine
 
-    settings.check()
     with Progress(f"mine {out}, {'sentences' if settings.text else 'kB'}") as progress:
         read = ((settings.attributes, 1), (settings.graphs, 2))
         progress.on_begin(sum(times * path.stat().st_size for path, times in read if path) // 1000)
@@ -83,14 +89,14 @@ def mine_command(
 @command
 def distill_command(
     corpus: Annotated[
-        Path, "Text, a sentence a line, or Visual Genome's region_descriptions.json; packed or not."
+        Path, "Text, a sentence a line, or Visual Genome's region_descriptions.json; packed or not.", there
     ],
     settings: DistillSettings,
     *,
     teacher: Annotated[str, "A masked model, hf:ID-OR-DIR: a vision-language one, or any."],
     student: Annotated[str, "A masked model with the same vocabulary, hf:ID-OR-DIR."],
     out: Annotated[Path, "The directory to write: the student in Hugging Face's layout."],
-    device: Annotated[str, "Where both models run: auto, cpu or cuda."] = "auto",
+    device: Annotated[str, "Where both models run: auto, cpu or cuda.", known_device] = "auto",
 ) -> None:
     """Train a student to give the teacher's distributions at every position of masked text (KL divergence,
     section 4.2).
@@ -112,17 +118,17 @@ def distill_command(
 def figure(
     number: Annotated[int, "2, 3, 5, 6, 7, 8 or 9; Figure 4 is in every study's own pictures."],
     *,
-    data: Annotated[Path, "A clone of github.com/ChenyuHeidiZhang/VL-commonsense."],
+    data: Annotated[Path, "A clone of github.com/ChenyuHeidiZhang/VL-commonsense.", there],
     out: Annotated[Path, "The PNG to write; one that is there is replaced."],
 ) -> None:
     """Draw a figure of Zhang et al. (2022) from their released results."""
+    if number not in DRAWN:
+        raise RefusalError(f"there is no figure {number}: give {', '.join(map(str, DRAWN))}")
+    require_suffix(out, ".png")
     need()
     from simtown.probes.visual.release import VisualRelease
     from simtown.probes.visual.vicomte_figures import FIGURES
 
-    if number not in FIGURES:
-        raise RefusalError(f"there is no figure {number}: give {', '.join(map(str, FIGURES))}")
-    require_suffix(out, ".png")
     FIGURES[number](VisualRelease(data), out)
     say(str(out))
 
@@ -130,7 +136,7 @@ def figure(
 @visual.command(short_help="Colours of the town: what a model believes as reporting bias grows.")
 @command
 def bridge(
-    dataset: Annotated[str, "A data set; its training scenes get captions."],
+    dataset: Annotated[str, "A data set; its training scenes get captions.", require_dataset],
     *,
     out: Out,
     bias: Annotated[
@@ -144,11 +150,11 @@ def bridge(
     Writes captions and model of every bias, all shares as Parquet, divergence and correlation as JSON and
     Markdown, and a picture.
     """
+    biases = parse_numbers(bias, "--bias", "0,0.5,0.95")
     need()
     from simtown.datasets.reader import open_dataset
     from simtown.probes.visual.bridge import run
 
-    biases = parse_numbers(bias, "--bias", "0,0.5,0.95")
     run(open_dataset(dataset), biases, epochs, out, Progress)
     show_page(out / "bridge.md")
     say(f"Everything is in {out}; the picture is {out}/bridge.png")

@@ -14,7 +14,6 @@ as an array formula: scipy fits one curve at a time. The tests hold it to scipy'
 from __future__ import annotations
 
 import numpy as np
-from scipy.interpolate import PchipInterpolator
 
 #: Codes of a left-censored and a right-censored N*.
 BELOW, ABOVE = 0.0, np.inf
@@ -45,6 +44,8 @@ def isotonic(sizes: np.ndarray, accuracy: np.ndarray, weight: np.ndarray, target
         before = np.maximum(after - 1, 0)
         log_n = np.log(sizes)
         # (4, K, R), from the highest power
+        from scipy.interpolate import PchipInterpolator
+
         cubic = PchipInterpolator(log_n, fit, axis=1).c[:, before, np.arange(len(fit))]
         low, high = np.zeros(after.shape), log_n[before + 1] - log_n[before]
         for _ in range(50):  # halves

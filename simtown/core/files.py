@@ -6,6 +6,7 @@ Every file is written under a random name that nothing had before, and renamed w
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import json
 import math
@@ -33,6 +34,12 @@ class ForeignDirectoryError(ValueError):
 
 class DamagedError(RuntimeError):
     """A file is not what it should be; the message names it and says what to do."""
+
+
+def is_disk_full(error: OSError) -> bool:
+    """Whether an error of the operating system or of HDF5 says that the disk is full."""
+    words = ("No space left", f"errno = {errno.ENOSPC}")
+    return error.errno in (errno.ENOSPC, errno.EDQUOT) or any(part in str(error) for part in words)
 
 
 def cache_home() -> Path:

@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import MISSING, dataclass, field, fields
 from difflib import get_close_matches
 from typing import Any, get_type_hints
@@ -52,6 +53,7 @@ class Option:
         even: whether the value must be even.
         choices: all possible values, or values of the entries of a tuple.
         flag: the name of the option without its dashes, if it is not that of the field.
+        test: a function that says what is wrong with a value, "" if nothing is.
         recorded: whether the value decides the results, so that those of another value are not continued.
     """
 
@@ -63,6 +65,7 @@ class Option:
     even: bool = False
     choices: tuple[str, ...] = ()
     flag: str = ""
+    test: Callable[[Any], str] = lambda value: ""
     recorded: bool = True
 
 
@@ -108,7 +111,7 @@ def _problem(value: Any, about: Option) -> str:
         and (about.below is None or value < about.below)
         and not (about.even and value % 2)
     )
-    return "" if possible else f"must be {_range(about)}, not {value}"
+    return about.test(value) if possible else f"must be {_range(about)}, not {value}"
 
 
 def _range(about: Option) -> str:

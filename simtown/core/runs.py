@@ -15,6 +15,7 @@ from typing import Any
 
 from simtown.core import files
 from simtown.core.files import DamagedError, ForeignDirectoryError, as_json
+from simtown.core.missing import no_record
 from simtown.core.untrusted import read_json
 
 #: Characters that a message shows of a setting's value.
@@ -109,8 +110,7 @@ class RunRecord:
         """
         path = directory / self.name
         if not path.is_file():
-            missing = f"{directory} holds no {self.what} (no {self.name})"
-            raise FileNotFoundError(f"{missing}: make them with {self.command}")
+            raise FileNotFoundError(no_record(directory, self.what, self.name, self.command))
         content = load_json(path, self.form, self.command)
         if self.schema is not None and content.get("schema") != self.schema:
             other = f"{path} was made by another version of {self.command}"

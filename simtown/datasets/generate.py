@@ -6,7 +6,6 @@ it is run again, and ends with the same bytes as a job that was never disturbed.
 
 from __future__ import annotations
 
-import errno
 from contextlib import closing
 from functools import lru_cache
 from pathlib import Path
@@ -27,7 +26,7 @@ from simtown.datasets.shards import STAGES, Clock, ShardTask, checksum, tasks, w
 from simtown.render.frames import Renderer
 from simtown.render.renderers import make_renderer
 
-__all__ = ["WorkerError", "generate", "is_disk_full"]
+__all__ = ["WorkerError", "generate"]
 
 #: Saving the manifest takes at most about this share of a job's time, however many shards it lists.
 MANIFEST_SHARE = 0.05
@@ -195,9 +194,3 @@ def _note_timings(
     except (OSError, ValueError, KeyError, TypeError):  # there are none yet, or somebody changed the file
         runs = []
     store.save_json(manifests.TIMINGS, {"runs": [*runs, run]})
-
-
-def is_disk_full(error: OSError) -> bool:
-    """Whether an error of the operating system or of HDF5 says that the disk is full."""
-    words = ("No space left", f"errno = {errno.ENOSPC}")
-    return error.errno in (errno.ENOSPC, errno.EDQUOT) or any(part in str(error) for part in words)

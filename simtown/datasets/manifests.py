@@ -16,19 +16,20 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from simtown.assets.catalogue import VERSION
+from simtown.assets.entities import VERSION
 from simtown.assets.palette import PAINTS
 from simtown.core.files import DamagedError, ForeignDirectoryError, as_json, save_json
 from simtown.core.runs import require_same_settings
 from simtown.core.untrusted import RefusedError, read_json
 from simtown.core.version import __version__, versions
 from simtown.datasets import summaries
+from simtown.datasets.addresses import MANIFEST, no_dataset
 from simtown.datasets.names import names
 from simtown.datasets.settings import SCHEMA, Settings, Tables, in_words
 from simtown.datasets.shards import ShardTask, add_tried, tasks
 from simtown.language.questions import vocabulary_for
 
-NAME, TIMINGS = "manifest.json", "timings.json"
+NAME, TIMINGS = MANIFEST, "timings.json"
 FORMAT = "simtown dataset"
 #: The key of the manifest's checksum of itself.
 SEAL = "sha256"
@@ -108,11 +109,6 @@ def save(directory: Path, manifest: Mapping[str, Any]) -> None:
     save_json(directory / NAME, sealed(manifest))
 
 
-def missing(place: str) -> str:
-    """The message where a place holds no manifest."""
-    return f"{place} holds no simtown data set (no {NAME}): give one made by simtown generate"
-
-
 def load(directory: Path, place: str = "") -> dict[str, Any]:
     """Read the manifest of a data set.
 
@@ -125,7 +121,7 @@ def load(directory: Path, place: str = "") -> dict[str, Any]:
     """
     path = f"{place or directory}/{NAME}"
     if not (directory / NAME).is_file():
-        raise FileNotFoundError(missing(place or str(directory)))
+        raise FileNotFoundError(no_dataset(place or directory))
     try:
         manifest = read_json(directory / NAME)
     except RefusedError:

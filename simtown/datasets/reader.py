@@ -19,9 +19,10 @@ from simtown.assets.catalogue import ENTITIES
 from simtown.core.files import DamagedError
 from simtown.core.pool import require_shared
 from simtown.datasets import summaries
+from simtown.datasets.addresses import name_of, url_of
 from simtown.datasets.lru import LRUCache
 from simtown.datasets.manifests import SEAL
-from simtown.datasets.remote import AHEAD, DirectoryStore, Remote, ShardCache, name_of, store_of, url_of
+from simtown.datasets.remote import AHEAD, DirectoryStore, Remote, ShardCache, store_of
 from simtown.datasets.settings import SPLITS, Settings
 from simtown.datasets.shard_file import UNPACKED_HERE, Arrays, PackedRows, Shard, reading
 from simtown.datasets.shards import COLUMNS, PICTURES, layout, tasks

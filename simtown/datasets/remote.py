@@ -16,7 +16,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any
@@ -26,6 +26,7 @@ from simtown.core.extras import how_to_install
 from simtown.core.files import DamagedError, becoming, claimed, clear_leftovers, replacing, save_json
 from simtown.core.untrusted import RefusedError, folder, inside, printable, read_json
 from simtown.datasets import manifests
+from simtown.datasets.addresses import no_dataset, path_of, url_of
 from simtown.datasets.shards import checksum
 
 #: An environment variable: the gigabytes of shards that the cache may hold.
@@ -35,40 +36,11 @@ USUAL, SPARED = 20.0, 2.0
 #: Shards that are fetched ahead of a reader that reads them in order, and simultaneous downloads.
 AHEAD, DOWNLOADS = 2, 4
 _GB = 1_000_000_000
-#: A URL, also if a Path has removed one of its slashes.
-_URL = re.compile(r"(?P<scheme>[a-z][a-z0-9+_:]+):/{1,2}(?P<rest>.*)", re.DOTALL | re.IGNORECASE)
 _OURS = re.compile(r"(train|val|test)-\d{5,}\.h5|manifest\.json|timings\.json|preview\.png")
 #: The secrets of a URL: the user with a password, and a query.
 _SECRETS = re.compile(r"(?<=://)[^/?#]*(?=@)|(?<=\?)(?=.*=).+", re.DOTALL)
 #: Folders that the shards of a split lie in if they are many.
 _FOLDER = re.compile(r"(train|val|test)(/\d{5,})?")
-
-
-def url_of(place: str | Path) -> str | None:
-    """The URL of a place, None for a path; a Path made of a URL, which lacks a slash, counts as a URL.
-
-    As in a path, "//" is "/" and "./" nothing: the same place for a text and the Path made of it.
-    """
-    match = _URL.fullmatch(str(place))
-    if match is None or match["scheme"].lower() == "file":
-        return None
-    return f"{match['scheme'].lower()}://{match['rest'] and PurePosixPath(match['rest'])}"
-
-
-def path_of(place: str | Path) -> Path:
-    """The path of a place, with or without "file://" in front."""
-    text = str(place)
-    is_url = text[: len("file:/")].lower() == "file:/"
-    return Path("/" + text[len("file:") :].lstrip("/")) if is_url else Path(place)
-
-
-def name_of(place: str | Path) -> str:
-    """The name of a data set: the last part of its path, or of its URL, without its special characters."""
-    url = url_of(place)
-    if url is None:
-        return os.path.basename(os.path.abspath(path_of(place)))
-    last = printable(url).partition("://")[2].rstrip("/").rpartition("/")[2]
-    return re.sub(r"[^\w.+-]+", "-", last).strip(".-")
 
 
 def store_of(place: str | Path) -> DirectoryStore | Remote:
@@ -125,7 +97,7 @@ class Store(ABC):
             with self.reading(manifests.NAME) as path:
                 return manifests.load(path.parent, str(self))
         except FileNotFoundError:
-            raise FileNotFoundError(manifests.missing(str(self))) from None
+            raise FileNotFoundError(no_dataset(str(self))) from None
 
     def save_manifest(self, manifest: dict[str, Any]) -> None:
         """Write the manifest, sealed."""

@@ -7,24 +7,26 @@ import re
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from math import sqrt
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from simtown.assets.catalogue import ENTITIES, SIZES, VERSION
+from simtown.assets.entities import ENTITIES, SIZES, VERSION
 from simtown.assets.frequencies import frequencies
 from simtown.core import options
 from simtown.core.options import SettingsError as SettingsError
 from simtown.core.options import option
 from simtown.core.streams import Stream
+from simtown.datasets.addresses import SPLITS as SPLITS
 from simtown.language.questions import STYLES
 from simtown.language.relations import DEFAULT_RELATIONS, RADIAL, RELATION_NAMES, RELATIONS, relation_numbers
-from simtown.language.sampler import Recipe, plan_of
 from simtown.render.frames import check_size
 from simtown.scenes.paint import CHOICES, paint_frequencies
 from simtown.scenes.weather import DEFAULT_WEATHERS, WEATHERS
 
-SPLITS = ("train", "val", "test")
+if TYPE_CHECKING:
+    from simtown.language.sampler import Recipe
+
 #: Version of the layout of shards and of the manifest (docs/data-format.md).
 SCHEMA = 2
 #: Settings that a manifest leaves out if they have their default, since older data sets do not have them.
@@ -104,6 +106,9 @@ class Settings:
         """Raises SettingsError if a value is out of range."""
         self.check_apart_from_frequencies()
         try:
+            self.tables()  # fast, as the import of the sampler is not
+            from simtown.language.sampler import plan_of
+
             plan_of(self.recipe("train"))  # do enough kinds occur?
         except (ValueError, OSError) as error:
             raise SettingsError(str(error)) from error
@@ -196,6 +201,8 @@ class Settings:
 
         `tables` takes the place of :meth:`tables`, for a data set whose CSV file may be gone.
         """
+        from simtown.language.sampler import Recipe
+
         if split == "test":
             subject, obj = frequencies("uniform", self.entities)
             paint = tables.paint if tables else paint_frequencies(self.paint)

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from simtown.assets.catalogue import ENTITIES
+from simtown.assets.entities import ENTITIES
 from simtown.language.relations import RELATION_NAMES
 
 #: Phrasings; number 0 is the paper's. {s} and {o} are bare names, {a_s} and {a_o} have their article.

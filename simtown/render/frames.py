@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from simtown.scenes.scene import SceneBatch
+if TYPE_CHECKING:
+    from simtown.scenes.scene import SceneBatch
 
 #: Pixels of a picture's side.
 SMALLEST, LARGEST = 32, 4096

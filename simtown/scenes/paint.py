@@ -8,8 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from simtown.assets.atlas import atlas
-from simtown.assets.catalogue import ENTITIES, NAMED_BY_COLOUR
+from simtown.assets.entities import ENTITIES, NAMED_BY_COLOUR
 from simtown.assets.palette import PAINTS
 from simtown.core.tables import read_rows
 
@@ -91,6 +90,8 @@ def body_paints(entity: np.ndarray, paint: np.ndarray) -> np.ndarray:
         paint: as :class:`~simtown.scenes.scene.SceneBatch` has them, in the same shape: -1 is the entity's
             own.
     """
+    from simtown.assets.atlas import atlas
+
     own = atlas().own_paint[entity]  # entity -1 is the last mesh, the ground, which has no paint
     return np.where(paint >= 0, paint, own).astype(np.uint8)
 

@@ -25,7 +25,7 @@ from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.settings import Settings
 from simtown.training import early_stopping, run_directory
 from simtown.training.evaluation import logits_of, measure, references
-from simtown.training.fit_settings import FitSettings
+from simtown.training.fit_settings import FitSettings, check_examples
 from simtown.training.models import build
 from simtown.training.run_curve import curve
 from simtown.training.run_directory import RunState
@@ -60,13 +60,7 @@ class FitCallback:
 
 def check(settings: FitSettings, dataset: Dataset) -> None:
     """Raises SettingsError if a setting is out of range, or does not fit the data set."""
-    have = len(dataset.train)
-    if not 2 <= settings.train_size <= have and not (settings.stream and settings.train_size >= 2):
-        limits = f"from 2 to {have}, the training examples of {dataset.path}"
-        raise SettingsError(f"must be {limits}, not {settings.train_size}", "train_size")
-    if not len(dataset.val) or not len(dataset.test):
-        missing = "test" if len(dataset.val) else "validation"
-        raise SettingsError(f"{dataset.path} has no {missing} examples: generate it with some")
+    check_examples(settings, dataset)
     options.check(settings)
     if settings.device not in ("cpu", "cuda"):
         raise SettingsError(f"unknown device '{settings.device}': choose auto, cpu or cuda")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from simtown.core.options import option
-from simtown.kernels import compiling
+from simtown.core.options import SettingsError, option
+
+if TYPE_CHECKING:
+    from simtown.datasets.reader import Dataset
 
 PROTOCOLS = ("patient", "paper")
 PRECISIONS = ("float32", "tf32", "bf16")
@@ -42,6 +44,17 @@ class FitSettings:
     compile: bool = option(False, "Use torch.compile.")
 
 
+def check_examples(settings: FitSettings, dataset: Dataset) -> None:
+    """Raises SettingsError if a data set has too few examples for a run."""
+    have = len(dataset.train)
+    if not 2 <= settings.train_size <= have and not (settings.stream and settings.train_size >= 2):
+        limits = f"from 2 to {have}, the training examples of {dataset.path}"
+        raise SettingsError(f"must be {limits}, not {settings.train_size}", "train_size")
+    if not len(dataset.val) or not len(dataset.test):
+        missing = "test" if len(dataset.val) else "validation"
+        raise SettingsError(f"{dataset.path} has no {missing} examples: generate it with some")
+
+
 def precision_of(choice: str, device: str) -> str:
     """The precision that a run uses and records; "auto" is "bf16" if the device is faster with it."""
     if choice != "auto":
@@ -50,6 +63,8 @@ def precision_of(choice: str, device: str) -> str:
         import torch
 
         return "bf16" if torch.cuda.get_device_capability() >= (8, 0) else "float32"
+    from simtown.kernels import compiling
+
     features = compiling.features_here()
     # Intel's with AVX-512 FP16 multiply vectors of bfloat16 half as fast as those of float32
     slow = "avx512_fp16" in features and "authenticamd" not in features

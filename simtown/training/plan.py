@@ -141,9 +141,7 @@ def read(
     for model in models:
         require_allowed(model, preset, allowed)
     targets = tuple(dict.fromkeys(chosen.adaptive if targets is None else targets))
-    for target in targets:
-        if not 0.5 < target < 1:
-            raise SettingsError(f"a target accuracy lies above 0.5 (chance) and below 1: {target} does not")
+    check_targets(targets)
     fits = {model: replace(settings, model=model, options=options(model, {})) for model in models}
 
     def cell(seed: int, entities: int, distractor: bool, n: int, model: str) -> SweepCell:
@@ -180,8 +178,23 @@ def read(
     return plan
 
 
+def check_preset(preset: str) -> None:
+    """Raises SettingsError if there is neither a preset of this name nor a file."""
+    if preset not in PRESETS and not Path(preset).is_file():
+        choices = f"choose among {', '.join(PRESETS)}, or give a TOML file"
+        raise SettingsError(f"there is no preset or file '{preset}': {choices}")
+
+
+def check_targets(targets: Sequence[float]) -> None:
+    """Raises SettingsError if no test accuracy can be that."""
+    for target in targets:
+        if not 0.5 < target < 1:
+            raise SettingsError(f"a target accuracy lies above 0.5 (chance) and below 1: {target} does not")
+
+
 def _parse(preset: str, device: str) -> tuple[_Preset, Settings, FitSettings]:
     """A preset, and what it says of all data sets and of all runs."""
+    check_preset(preset)
     try:
         if preset in PRESETS:
             builtin = files("simtown.training") / "presets" / f"{preset}.toml"
@@ -198,9 +211,6 @@ def _parse(preset: str, device: str) -> tuple[_Preset, Settings, FitSettings]:
         width, height = int(size[1]), int(size[2] or size[1])
         shared = msgspec.convert({"width": width, "height": height, **chosen.data}, Settings)
         settings = msgspec.convert({"device": device, **chosen.fit}, FitSettings)
-    except FileNotFoundError:
-        among = f"choose among {', '.join(PRESETS)}, or give a TOML file"
-        raise SettingsError(f"there is no preset or file '{preset}': {among}") from None
     except (OSError, ValueError) as error:
         raise SettingsError(f"{preset} cannot be read as a preset: {error}") from error
     if shared.table_from_file:  # a file from elsewhere must not become part of a data set

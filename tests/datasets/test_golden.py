@@ -7,7 +7,7 @@ import h5py
 import numpy as np
 import pytest
 
-from simtown.assets.catalogue import VERSION
+from simtown.assets.entities import VERSION
 from simtown.datasets.generate import generate
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings

@@ -14,10 +14,11 @@ import pytest
 
 from simtown.core.files import DamagedError
 from simtown.datasets import shards
+from simtown.datasets.addresses import path_of, url_of
 from simtown.datasets.generate import generate
 from simtown.datasets.locate import find
 from simtown.datasets.reader import open_dataset
-from simtown.datasets.remote import DirectoryStore, Remote, path_of, store_of, url_of
+from simtown.datasets.remote import DirectoryStore, Remote, store_of
 from simtown.datasets.settings import Settings
 from simtown.datasets.verify import verify
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from simtown.assets.catalogue import ENTITIES, SIZES, VERSION
+from simtown.assets.entities import ENTITIES, SIZES, VERSION
 from simtown.datasets import manifests
 from simtown.datasets.generate import generate
 from simtown.datasets.marginals import goodness, marginals

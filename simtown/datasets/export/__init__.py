@@ -12,19 +12,10 @@ from simtown.core.files import is_complete, whole
 from simtown.core.pool import Pool, Processes, Report, ignore, require_shared
 from simtown.core.room import require_room
 from simtown.datasets.export.portion import FOLDER, Format, Portion
+from simtown.datasets.formats import require_format
 from simtown.datasets.manifests import SEAL
 from simtown.datasets.reader import Dataset, runs
 from simtown.datasets.settings import SPLITS
-
-#: Every format, with a description.
-FORMATS: dict[str, str] = {
-    "coco": "COCO instances: JSON with boxes and run-length masks",
-    "clevr": "CLEVR scenes and questions with functional programs",
-    "webdataset": "WebDataset tar shards",
-    "parquet": "Parquet with pictures inside, for Hugging Face datasets",
-    "yolo": "YOLO labels and data.yaml",
-    "png": "PNG files and questions.jsonl",
-}
 
 
 def find_format(name: str) -> Format:
@@ -32,8 +23,7 @@ def find_format(name: str) -> Format:
 
     Raises ValueError if there is no such format, ImportError if its library is missing.
     """
-    if name not in FORMATS:
-        raise ValueError(f"unknown format '{name}': choose among {', '.join(FORMATS)}")
+    require_format(name)
     form: Format = import_module(f"simtown.datasets.export.{name}").FORMAT
     return form
 

@@ -24,12 +24,12 @@ import numpy as np
 from simtown.core.files import is_complete, whole
 from simtown.core.pool import Report, ignore
 from simtown.core.untrusted import page_policy, printable
+from simtown.datasets.addresses import url_of
 from simtown.datasets.export import choose_splits
 from simtown.datasets.export.portion import ExportBatch, Portion, plain
 from simtown.datasets.manifests import SEAL
 from simtown.datasets.marginals import targets_of
 from simtown.datasets.reader import Dataset
-from simtown.datasets.remote import url_of
 from simtown.language.relations import RELATIONS
 from simtown.render.masks import compressed_run_lengths, mask_and_box
 from simtown.render.renderers import make_renderer

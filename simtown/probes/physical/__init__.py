@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from simtown.core.options import SettingsError, option
-from simtown.probes.study_settings import ABOUT_PROTOCOL, PROTOCOLS, SEEDS, StudySettings
+from simtown.probes.study_settings import ABOUT_PROTOCOL, PROTOCOLS, SEEDS, StudySettings, model_option
 
 #: What summary.json calls the format.
 FORM = "simtown physical commonsense"
@@ -34,8 +34,8 @@ _SET = "abstract (has only OP), situated, or all."
 class PhysicalSettings(StudySettings):
     """The settings of ``simtown probe physical``."""
 
-    model: str = option(
-        help="glove:PATH, hf:ID-OR-DIR, sentence:ID-OR-DIR, lstm:DIR; or a baseline: majority, random, human."
+    model: str = model_option(
+        "glove:PATH, hf:ID-OR-DIR, sentence:ID-OR-DIR, lstm:DIR; or a baseline: majority, random, human."
     )
     use: str | None = option(None, _USE, flag="as", choices=_USES)
     head: str = option("mlp", "What learns from vectors: mlp, as in the paper, or logistic.", choices=_HEADS)

@@ -3,6 +3,7 @@ open one.
 """
 
 from simtown.probes.scorers.base import BLANK, Ability, Pooling, Scorer, TokenScores, UnableError
-from simtown.probes.scorers.opening import KINDS, open_scorer
+from simtown.probes.scorers.opening import open_scorer
+from simtown.probes.study_settings import KINDS
 
 __all__ = ["BLANK", "KINDS", "Ability", "Pooling", "Scorer", "TokenScores", "UnableError", "open_scorer"]

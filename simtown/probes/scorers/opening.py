@@ -15,16 +15,8 @@ from simtown.core.untrusted import RefusedError, inside, open_regular, read_json
 from simtown.probes.quiet import quietly
 from simtown.probes.scorers.base import Scorer, ScorerSettings
 from simtown.probes.scorers.cache import Cached, fingerprint
+from simtown.probes.study_settings import KINDS
 
-#: What can be opened, and by what words; besides, for tests, oracle:FILE.
-KINDS = {
-    "hf": "hf:ID-OR-DIR, a masked or causal language model or an encoder in Hugging Face's layout",
-    "sentence": "sentence:ID-OR-DIR, an encoder in sentence-transformers' layout",
-    "clip": "clip:ID-OR-DIR, the text tower of a CLIP",
-    "lstm": "lstm:DIR, made by simtown lm train --arch lstm",
-    "glove": "glove:FILE, word vectors as text, .gz, or .npy with its words beside it",
-    "ngram": "ngram:CORPUS, a trigram model of a text file or of region_descriptions.json",
-}
 #: To be raised when a change gives other answers to the same question: those kept before are then not used.
 ANSWERS = "3"
 #: Architectures that hold a masked language model's head besides another one.

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from simtown.core.options import option
-from simtown.probes.study_settings import StudySettings
+from simtown.probes.study_settings import StudySettings, model_option
 
 #: What summary.json calls the format.
 FORM = "simtown spatial relations"
@@ -25,7 +25,7 @@ FILES = (SCORES, MATRIX, SENTENCE, VECTORS, EMBEDDINGS, "relations.svg")
 class SpatialSettings(StudySettings):
     """The settings of ``simtown probe spatial``."""
 
-    model: str = option(help="lstm:DIR, hf:ID-OR-DIR (causal or masked), ngram:CORPUS.")
+    model: str = model_option("lstm:DIR, hf:ID-OR-DIR (causal or masked), ngram:CORPUS.")
     rare: int = option(20, "Phrases with a word that the corpus has less often are dropped.", low=1)
     least: int = option(10, "Contexts with fewer phrases are left out.", low=1)
     most: int = option(200, "Phrases of a context at most, drawn at random.", low=1)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from simtown.core.options import SettingsError, check, option
-from simtown.probes.study_settings import USES, ItemSettings
+from simtown.probes.study_settings import USES, ItemSettings, model_option
 
 #: What summary.json calls the format.
 FORM = "simtown visual commonsense"
@@ -30,7 +30,7 @@ _THRESHOLD = (
 class VisualSettings(ItemSettings):
     """The settings of ``simtown probe visual``; `seed` also orders the subjects while prompts are tuned."""
 
-    model: str = option(help="hf:, sentence: or clip:ID-OR-DIR, lstm:DIR, glove:FILE, ngram:CORPUS.")
+    model: str = model_option("hf:, sentence: or clip:ID-OR-DIR, lstm:DIR, glove:FILE, ngram:CORPUS.")
     use: str | None = option(None, _USE, flag="as", choices=(*USES, "tuned", "tuned-embeddings"))
     task: str = option("all", f"{', '.join(TASKS)}: names with commas between, or all.", recorded=False)
 

@@ -14,11 +14,12 @@ from importlib import import_module
 from inspect import Parameter, signature
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from torch import nn
+if TYPE_CHECKING:
+    from torch import nn
 
-from simtown.training.world import World
+    from simtown.training.world import World
 
 MODELS: dict[str, str] = {
     "pbn": "simtown.training.models.pbn:PlaceBinder",
@@ -49,13 +50,19 @@ def require_allowed(name: str, file: Path | str, allowed: Collection[str] = ()) 
         raise ModelError(f"{file} names the model '{name}', which is not one of simtown's own: {advice}")
 
 
-def find(name: str) -> type[nn.Module]:
-    """The class of a model by its name. Raises ModelError."""
-    home = MODELS.get(name, name)
-    module, colon, attribute = home.partition(":")
-    if not colon or not module or not attribute:
+def require_model(name: str) -> None:
+    """Raises ModelError if a name is none of ours and not written as package.module:Class."""
+    if name not in MODELS and not all(name.partition(":")):
         choices = f"choose among {', '.join(MODELS)}, or give your own as package.module:Class"
         raise ModelError(f"unknown model '{name}': {choices}")
+
+
+def find(name: str) -> type[nn.Module]:
+    """The class of a model by its name. Raises ModelError."""
+    require_model(name)
+    module, _, attribute = MODELS.get(name, name).partition(":")
+    from torch import nn
+
     if name not in MODELS:
         search(Path.cwd())
     try:

@@ -9,9 +9,10 @@ from dataclasses import replace
 import pytest
 
 from simtown.core.files import DamagedError, whole
-from simtown.datasets.export import FORMATS, export, png
+from simtown.datasets.export import export, png
 from simtown.datasets.export.portion import write_listing
 from simtown.datasets.export.yaml import yaml
+from simtown.datasets.formats import FORMATS
 from simtown.datasets.generate import generate
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings

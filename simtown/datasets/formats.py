@@ -1,0 +1,22 @@
+"""Names of the formats of other tools, which simtown.datasets.export writes."""
+
+from __future__ import annotations
+
+#: Every format, with a description.
+FORMATS: dict[str, str] = {
+    "coco": "COCO instances: JSON with boxes and run-length masks",
+    "clevr": "CLEVR scenes and questions with functional programs",
+    "webdataset": "WebDataset tar shards",
+    "parquet": "Parquet with pictures inside, for Hugging Face datasets",
+    "yolo": "YOLO labels and data.yaml",
+    "png": "PNG files and questions.jsonl",
+}
+
+
+def require_format(name: str) -> None:
+    """Raises ValueError if there is no such format."""
+    if name not in FORMATS:
+        known = f"choose among {', '.join(FORMATS)}"
+        if name.lower().replace("-", "") in ("hf", "huggingface"):
+            known = "parquet is what Hugging Face reads"
+        raise ValueError(f"unknown format '{name}': {known}")
