@@ -63,16 +63,31 @@ HEAVY |= {"torch", "transformers", "trimesh"}
 LOADED = {
     "--help": "",
     "gnerate": "",
-    "fit --modl cnn-lstm": "numpy",
+    "fit --modl cnn-lstm": "",
     "info town": "numpy h5py",
     "verify town": "numpy h5py",
     "render town/train:0 --out one.png": "numpy h5py cv2",
     "preview town --out sheet.png": "numpy h5py PIL",
     "generate --entities 3 --n 8 --val 0 --test 4 --size 32 --workers 1 --out more": "numpy h5py PIL",
 }
+#: A typo is found before anything heavy is imported; settings of data sets and sweeps are checked with numpy.
+TYPOS = {
+    "": """info nowhere; info town/trian:0; verify nowhere; captions town --out no/c.txt; gallery nowhere;
+    audit nowhere; export town --to huggingface; export town --to png --split trian; fit nowhere.png;
+    fit town --model pnb; fit town --device gpu; fit town --seeds a; evaluate nowhere town;
+    predict town picture.png question; complexity nowhere; complexity town --targets x; sweep --device gpu;
+    lm train nowhere.txt --out lm; vg prepare nowhere --out vg; vg stats nowhere; bench render --device gpu;
+    probe visual --data nowhere --model glove:x --out o; probe visual figure 4 --data town --out f.png;
+    probe ask town/manifest.json --model gloev:x --out o; probe spatial judge --out no/x.html;
+    probe compare nowhere town; probe reproduce forbes-table9 --data town; probe grid nowhere --out o""",
+    "numpy": """generate --n 1e3; generate --weather snwo; generate --size 64x; generate --frequencies no.csv;
+    preview nowhere; preview town --split training; sweep --preset big; sweep --adaptive 2;
+    bench render --size x""",
+}
+TYPOS = {" ".join(words.split()): names for names, every in TYPOS.items() for words in every.split(";")}
 
 
-@pytest.mark.parametrize("words", LOADED)
+@pytest.mark.parametrize("words", [*LOADED, *TYPOS])
 def test_a_command_loads_what_it_needs(words, plain, tmp_path):
     (tmp_path / "town").symlink_to(plain)
     script = f"import atexit, sys; sys.argv = ['simtown', *{words.split()}];"
@@ -80,7 +95,8 @@ def test_a_command_loads_what_it_needs(words, plain, tmp_path):
     command = [sys.executable, "-c", script]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     loaded = set(done.stdout.splitlines()[-1].split())
-    assert HEAVY & loaded == set(LOADED[words].split()), done.stderr
+    assert HEAVY & loaded == set((LOADED | TYPOS)[words].split()), done.stderr
+    assert done.returncode == 2 or words not in TYPOS
     if words == "--help":
         light = {"command", "options", "program", "stopping", "terminal", "untrusted", "version"}
         own = {name.rpartition(".")[2] for name in loaded if name.startswith("simtown.")}

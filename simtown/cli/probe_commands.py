@@ -20,11 +20,7 @@ from simtown.probes.study_settings import AskSettings, ScorerOptions
 __all__ = ["probe"]
 
 #: The tables that `probe reproduce` prints.
-TABLES = (
-    "forbes-table1",
-    "forbes-table2",
-    *(f"vicomte-table{number}" for number in (1, 2, 3, 4, 5, 6, 9, 11)),
-)
+TABLES = ("forbes-table1", "forbes-table2", *(f"vicomte-table{number}" for number in (*range(1, 7), 9, 11)))
 TABLES += ("spatial-figure3", "spatial-analogy", "spatial-odd-one-out", "spatial-similarity")
 results = holding("results", "summary.json", "simtown probe")
 

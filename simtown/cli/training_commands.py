@@ -69,10 +69,11 @@ def fit(
     if not all("=" in text for text in option or []):
         raise RefusalError("--option must be name=value")
     given, numbers = dict(text.split("=", 1) for text in option or []), parse_seeds(seeds)
-    from simtown.datasets.reader import open_dataset
     from simtown.training.models import options, require_model
 
     require_model(settings.model)
+    from simtown.datasets.reader import open_dataset
+
     data = open_dataset(dataset)
     settings = replace(settings, train_size=settings.train_size or len(data.train))
     check_examples(settings, data)

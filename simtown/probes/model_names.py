@@ -1,4 +1,4 @@
-"""Names of models in results, pages and figures: without folders of the machine they were asked on."""
+"""Names of language models: what can be opened; and in results and figures, without folders of a machine."""
 
 from __future__ import annotations
 
@@ -6,6 +6,17 @@ import re
 from hashlib import sha256
 from pathlib import Path
 
+from simtown.core.missing import no_path
+
+#: What can be opened, and by what words; besides, for tests, oracle:FILE.
+KINDS = {
+    "hf": "hf:ID-OR-DIR, a masked or causal language model or an encoder in Hugging Face's layout",
+    "sentence": "sentence:ID-OR-DIR, an encoder in sentence-transformers' layout",
+    "clip": "clip:ID-OR-DIR, the text tower of a CLIP",
+    "lstm": "lstm:DIR, made by simtown lm train --arch lstm",
+    "glove": "glove:FILE, word vectors as text, .gz, or .npy with its words beside it",
+    "ngram": "ngram:CORPUS, a trigram model of a text file or of region_descriptions.json",
+}
 #: The digest of a path behind the name of a model.
 _PATH = re.compile(r" \(path [0-9a-f]{6}\)$")
 
@@ -25,3 +36,12 @@ def without_folders(model: str) -> str:
 def title_of(model: str) -> str:
     """The name of a model in a title: as :func:`without_folders`, without the digest."""
     return _PATH.sub("", without_folders(model))
+
+
+def model_problem(spec: str) -> str:
+    """What can be said against the name of a language model before it is opened, "" if nothing."""
+    kind, colon, place = spec.partition(":")
+    if colon and kind not in (*KINDS, "oracle"):
+        return f"{spec} is of no known kind: write {'; or '.join(KINDS.values())}"
+    is_here = kind not in ("glove", "lstm", "ngram") or not place or Path(place).exists()
+    return "" if is_here else f"{spec} cannot be opened: {no_path(Path(place))}"

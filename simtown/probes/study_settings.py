@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simtown.core import options
-from simtown.core.missing import no_path
 from simtown.core.options import option, recorded
+from simtown.probes.model_names import model_problem
 
 if TYPE_CHECKING:
     from simtown.probes.scorers.base import Scorer
@@ -28,26 +28,6 @@ _USE = (
     "prompts where it has probabilities of words."
 )
 _PROTOCOL = f"{ABOUT_PROTOCOL} (docs/reproduce/visual-commonsense.md)."
-
-
-#: What can be opened, and by what words; besides, for tests, oracle:FILE.
-KINDS = {
-    "hf": "hf:ID-OR-DIR, a masked or causal language model or an encoder in Hugging Face's layout",
-    "sentence": "sentence:ID-OR-DIR, an encoder in sentence-transformers' layout",
-    "clip": "clip:ID-OR-DIR, the text tower of a CLIP",
-    "lstm": "lstm:DIR, made by simtown lm train --arch lstm",
-    "glove": "glove:FILE, word vectors as text, .gz, or .npy with its words beside it",
-    "ngram": "ngram:CORPUS, a trigram model of a text file or of region_descriptions.json",
-}
-
-
-def model_problem(spec: str) -> str:
-    """What can be said against the name of a language model before it is opened, "" if nothing."""
-    kind, colon, place = spec.partition(":")
-    if colon and kind not in (*KINDS, "oracle"):
-        return f"{spec} is of no known kind: write {'; or '.join(KINDS.values())}"
-    is_here = kind not in ("glove", "lstm", "ngram") or not place or Path(place).exists()
-    return "" if is_here else f"{spec} cannot be opened: {no_path(Path(place))}"
 
 
 def model_option(help: str) -> Any:

@@ -45,7 +45,7 @@ CALLS = {
         "probe ask": ["items.csv", "--model", "ngram:words.txt", "--template", "[X] [Y]", "--out", "asked"],
         "probe physical": ["--data", "data", "--model", "ngram:words.txt", "--out", "physical"],
         "probe visual": ["--data", "data", "--model", "ngram:words.txt", "--out", "visual"],
-        "probe visual mine": ["--text", "words.txt", "--out", "mined"],
+        "probe visual mine": ["--text", "words.txt", "--subjects", "data", "--out", "mined"],
         "probe visual distill": ["words.txt", "--teacher", "hf:a", "--student", "hf:b", "--out", "distilled"],
         "probe visual figure": [7, "--data", "data", "--out", "figure.png"],
         "probe visual bridge": ["town", "--out", "bridge"],
@@ -79,7 +79,11 @@ def endings(tmp_path_factory, plain, together):
     folder = tmp_path_factory.mktemp("core")
     (folder / "town").symlink_to(plain)
     (folder / "words.txt").write_text("a bus on the road\n")
-    (folder / "judgements.csv").write_text("")
+    for name in ("fit/run.json", "vg/prepared.json", "a/summary.json", "b/summary.json", "data/x", "sweep/x"):
+        (folder / name).parent.mkdir()
+        (folder / name).touch()
+    for name in ("judgements.csv", "items.csv", "relationships.json"):
+        (folder / name).touch()
     grid = 'version = 1\n[[grid]]\nstudy = "physical"\ndata = "data"\nmodel = "ngram:words.txt"\n'
     (folder / "grid.toml").write_text(grid)
     # what stands behind an option's name only tells a call from another of the same command

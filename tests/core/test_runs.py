@@ -84,7 +84,7 @@ NO_RECORDS = [
 
 
 def test_a_record_that_is_none_is_refused(tmp_path):
-    with pytest.raises(FileNotFoundError, match="make them with simtown toy"):
+    with pytest.raises(FileNotFoundError, match="made by simtown toy"):
         RECORD.load(tmp_path)
     for content, error, words in NO_RECORDS:
         (tmp_path / "run.json").write_text(content)

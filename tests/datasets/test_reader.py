@@ -152,9 +152,17 @@ def test_the_torch_view_is_a_dict_of_arrays(dataset):
 
 
 def test_what_cannot_be_read_is_refused(rich, copy, tmp_path):
-    with pytest.raises(FileNotFoundError, match="no simtown data set"):
-        open_dataset(tmp_path / "nowhere")
-    lacking = copy(rich, "lacking")
+    lacking, far = copy(rich, "lacking"), tmp_path / "nowhere"
+    for place, problem in (
+        (tmp_path, "holds no simtown data set"),
+        (far, "no folder"),
+        (__file__, "is a file"),
+    ):
+        with pytest.raises(FileNotFoundError, match=problem):
+            open_dataset(place)
+    for near in ("lackin", "lakcing", "lack"):
+        with pytest.raises(FileNotFoundError, match="did you mean"):
+            open_dataset(tmp_path / near)
     (lacking / "val-00000.h5").unlink()
     with pytest.raises(DamagedError, match=r"val-00000\.h5"):
         open_dataset(lacking)

@@ -51,7 +51,7 @@ def test_directories_that_cannot_be_compared(cli, tmp_path):
     visual = make(tmp_path / "b", "summary.json", {"format": "simtown visual commonsense", **empty})
     different = cli("probe", "compare", spatial, visual)
     different.refuses("simtown probe spatial", "simtown probe visual", "cannot be compared")
-    cli("probe", "compare", spatial, tmp_path / "none").refuses("holds no results")
+    cli("probe", "compare", spatial, tmp_path / "none").refuses("there is no folder")
     cli("probe", "compare", spatial, spatial).refuses("holds no finished simtown probe spatial")
 
 

@@ -187,8 +187,9 @@ def test_predict_refuses_in_one_line(cli, run, picture, tmp_path):
     (tmp_path / "cut.png").write_bytes(street.read_bytes()[:200])
     directory = run("pbn")
     before = snapshot(directory)
-    for name in ("letter.png", "cut.png", "absent.png"):
+    for name in ("letter.png", "cut.png"):
         cli("predict", directory, tmp_path / name, question).refuses("cannot be read as a picture", name)
+    cli("predict", directory, "absent.png", question).refuses("there is no file absent.png")
     for asked, words in (
         ("Is a zeppelin left of a car?", ["'zeppelin'", "ask like"]),
         ("car?", ["not understood"]),
@@ -239,6 +240,6 @@ def test_evaluation_refuses_what_cannot_be_compared(cli, run, plain, many, tmp_p
     cli("evaluate", directory, many).refuses("has not seen", "--entities 3")
     generate(replace(towns.TOWN, n=2, val=2, test=0), tmp_path / "untested", workers=1)
     cli("evaluate", directory, tmp_path / "untested").refuses("no test examples")
-    cli("evaluate", tmp_path / "nothing", many).refuses("holds no run")
+    cli("evaluate", tmp_path / "nothing", many).refuses("there is no folder")
     cli("evaluate", directory, tmp_path / "nothing").refuses("nothing")
     assert snapshot(directory) == before

@@ -129,7 +129,7 @@ def test_auto_is_the_card_where_there_is_one(card, name, monkeypatch):
 
 @pytest.mark.parametrize("device", ["gpu", "cuda"])
 def test_a_device_that_is_not_there_is_refused_before_any_work(device, cli, data):
-    for words in (("evaluate", data, data), ("sweep", "--preset", "tiny")):
+    for words in (("fit", data), ("sweep", "--preset", "tiny")):
         cli(*words, "--device", device).refuses("--device", device)
     assert os.listdir() == []
 

@@ -129,15 +129,15 @@ def test_the_command_and_its_followers(released, cli, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("prepare", "nowhere.json", "--out", "x"), "there is no nowhere.json"),
+        (("prepare", "nowhere.json", "--out", "x"), "there is no file nowhere.json"),
         (("prepare", "{file}", "--out", "x", "--steps", "adverbs"), "--steps adverbs"),
         (("prepare", "{file}", "--out", "x", "--threshold", "0"), "--threshold must be at least 1"),
-        (("prepare", "{file}", "--out", "x", "--with", "notes.json"), "notes.json is not counted"),
+        (("prepare", "{file}", "--out", "x", "--with", "empty.json"), "empty.json is not counted"),
         (("prepare", "{file}", "--out", "x", "--with", "objects.json"), "there is no file objects.json"),
         (("prepare", ".", "--out", "x"), "holds no relations_count.tsv"),
         (("prepare", "empty.json", "--out", "x"), "states no relationships"),
         (("prepare", "{file}", "--out", "full"), "holds mine.txt, which simtown vg prepare did not make"),
-        (("stats", "nowhere"), "no prepared.json"),
+        (("stats", "full"), "no prepared.json"),
         (("frequencies", "{vg}", "--top", "0"), "top must be at least 1"),
         (("frequencies", "{vg}", "--top", "5000"), "fewer than"),
         (("sparsity", "full"), "prepared.json or annotations"),

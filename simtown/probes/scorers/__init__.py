@@ -2,8 +2,8 @@
 open one.
 """
 
+from simtown.probes.model_names import KINDS
 from simtown.probes.scorers.base import BLANK, Ability, Pooling, Scorer, TokenScores, UnableError
 from simtown.probes.scorers.opening import open_scorer
-from simtown.probes.study_settings import KINDS
 
 __all__ = ["BLANK", "KINDS", "Ability", "Pooling", "Scorer", "TokenScores", "UnableError", "open_scorer"]

@@ -12,10 +12,10 @@ from typing import Any
 from simtown.core.files import DamagedError
 from simtown.core.options import check
 from simtown.core.untrusted import RefusedError, inside, open_regular, read_json
+from simtown.probes.model_names import KINDS
 from simtown.probes.quiet import quietly
 from simtown.probes.scorers.base import Scorer, ScorerSettings
 from simtown.probes.scorers.cache import Cached, fingerprint
-from simtown.probes.study_settings import KINDS
 
 #: To be raised when a change gives other answers to the same question: those kept before are then not used.
 ANSWERS = "3"

@@ -51,7 +51,7 @@ def test_the_command_writes_what_the_function_writes(form, exported, contents, c
 
 def test_bad_input_is_one_line(cli, plain, tmp_path, copy):
     cli("export", plain, "--to", "xml").refuses("unknown format 'xml'", "coco, clevr")
-    cli("export", plain, "--to", "png", "--split", "dev").refuses("unknown split 'dev'", "train")
+    cli("export", plain, "--to", "png", "--split", "dev").refuses("--split dev is unknown", "train")
     cli("export", tmp_path, "--to", "png").refuses("holds no simtown data set")
     cli("export", plain, "--to", "png", "--out", plain).refuses("is there already")
     (tmp_path / "file").write_text("mine")
