@@ -148,7 +148,7 @@ def test_generate_tells_where_and_what(here, cli):
     (made,) = (p.name for p in here.iterdir())
     assert made.startswith("simtown-20-4-32x32")
     first, second = outcome.out.splitlines()
-    assert first.startswith(f"{made}: 4 train, 0 val, 2 test examples")
+    assert first.startswith(f"{made}: 4 train + 0 val + 2 test examples")
     assert "2 shards" in first
     assert f"simtown verify {made}" in second
     files = {"manifest.json", "preview.png", "test-00000.h5", "timings.json", "train-00000.h5"}
@@ -175,6 +175,15 @@ def test_generate_passes_every_option_on(here, cli):
     assert (s.jitter, s.masks, s.depth, s.shard) == (0.25, True, True, 4)
     assert {WEATHERS[w] for w in dataset.train.column("scene/weather")} <= {"fog", "night"}
     assert dataset.train[0].depth.shape == (32, 48)
+
+
+@pytest.mark.parametrize(
+    ("words", "counts"), [((), "6 train + 6 val + 6 test"), (("--val", 8), "6 train + 8 val")]
+)
+def test_generate_makes_no_more_examples_to_test_than_to_train(words, counts, here, cli):
+    outcome = cli("generate", "--n", 6, "--size", 32, "--workers", 1, *words).succeeds()
+    assert counts in outcome.err.splitlines()[0]
+    assert [path.name for path in here.iterdir()] == [f"simtown-60-6-32x32{'-val8' if words else ''}"]
 
 
 @pytest.mark.parametrize(

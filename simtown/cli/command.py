@@ -68,8 +68,7 @@ def command(function: Callable[..., None], *, optional: bool = False) -> Callabl
     def run(**values: Any) -> None:
         try:
             for name, kind in settings.items():
-                options = options_of(kind).items()
-                values[name] = kind(**{field: _value(values.pop(field), *about) for field, about in options})
+                values[name] = kind(**_read(kind, values))
                 check(values[name])
             for name, functions in checks.items():
                 for value in values[name] if isinstance(values.get(name), list) else [values.get(name)]:
@@ -85,6 +84,16 @@ def command(function: Callable[..., None], *, optional: bool = False) -> Callabl
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
+
+
+def _read(settings: type, values: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a settings dataclass, from the values of its options, which are taken out of `values`."""
+    options = options_of(settings)
+    read = {field: _value(values.pop(field), *about) for field, about in options.items()}
+    for field, (_, about) in options.items():
+        if about.most and read[field] is None:
+            read[field] = min(getattr(settings, field), read[about.most])
+    return read
 
 
 def _documented(parameter: inspect.Parameter, kind: Any) -> Any:
@@ -104,7 +113,9 @@ def _parameters(settings: type, optional: bool) -> list[inspect.Parameter]:
     parameters = []
     for name, (kind, about) in options_of(settings).items():
         default = defaults[name]
-        if default is MISSING:
+        if about.most:
+            default = None
+        elif default is MISSING:
             default = None if optional else inspect.Parameter.empty
         if kind == tuple[str, ...]:
             assert isinstance(default, tuple)

@@ -13,15 +13,17 @@ from simtown.cli.command import RefusalError, command, parse_size
 from simtown.cli.places import local, name_of, png_file
 from simtown.cli.sharing import PoolSettings, known_device, progress_of, save_picture
 from simtown.core.options import option
-from simtown.core.progress import Progress
+from simtown.core.progress import Progress, report
 from simtown.core.terminal import complain, say, shell_words
 from simtown.datasets.addresses import SPLITS, require_dataset
 from simtown.datasets.settings import Settings
 from simtown.scenes.weather import WEATHERS
 
 PREVIEW = "preview.png"
-#: Settings that a default name shows by themselves, and those that it does not show; a digest shows the rest.
-_SHOWN = ("entities", "n", "distractor", "width", "height", "seed", "test_seed", "world_seed", "catalogue")
+#: Numbers that a default name shows if they are not the default, and what it calls them.
+_NUMBERS = {"val": "val", "test": "test", "seed": "seed", "test_seed": "testseed", "world_seed": "world"}
+#: Other settings that it shows, or leaves out; a digest shows the rest.
+_SHOWN = ("entities", "n", "distractor", "width", "height", "catalogue", *_NUMBERS)
 
 
 @command
@@ -32,7 +34,7 @@ def generate(
     out: Annotated[
         str | None,
         "A directory, or a URL such as s3://BUCKET/NAME; by default simtown-ENTITIES-N, followed by "
-        "whatever is not the default.",
+        "what is not the default, such as -64x32-val200-seed3.",
     ] = None,
     device: Annotated[str, "What draws: cpu, cuda (a graphics card), or auto.", known_device] = "cpu",
     workers: PoolSettings,
@@ -60,6 +62,8 @@ def generate(
         )
     begun(store, settings)
     with Progress(f"generate {store}") as progress, workers.pool() as pool:
+        counts = " + ".join(f"{count:,} {split}" for split, count in settings.counts().items())
+        report(f"{store}: {counts} examples")
         if workers.engine == "ray" and device == "cuda":
             drawn_on = device  # the cluster's cards, not this machine's
         else:
@@ -69,7 +73,6 @@ def generate(
         sheet = dataset_sheet(open_dataset(target), make_renderer())
         with store.making(PREVIEW) as place:
             save_picture(sheet, place / PREVIEW)
-    counts = ", ".join(f"{count} {split}" for split, count in settings.counts().items())
     megabytes = sum(entry["bytes"] for entry in manifest["shards"].values()) / 1e6
     amount = f"{megabytes:,.1f} MB in {len(manifest['shards'])} shards"
     say(f"{store}: {counts} examples, {amount}; {progress.summary()}")
@@ -79,14 +82,15 @@ def generate(
 def default_name(settings: Settings) -> str:
     """Directory name of a data set: its entities and size, then whatever is not the default."""
     settings, usual = settings.canonical, Settings()
+    usual = replace(usual, val=min(usual.val, settings.n), test=min(usual.test, settings.n))
     name = f"simtown-{settings.entities}-{settings.n}"
     if settings.distractor:
         name += "-distractor"
     if (settings.width, settings.height) != (usual.width, usual.height):
         name += f"-{settings.width}x{settings.height}"
-    for seed, word in (("seed", "seed"), ("test_seed", "test"), ("world_seed", "world")):
-        if getattr(settings, seed) != getattr(usual, seed):
-            name += f"-{word}{getattr(settings, seed)}"
+    for number, word in _NUMBERS.items():
+        if getattr(settings, number) != getattr(usual, number):
+            name += f"-{word}{getattr(settings, number)}"
     values = {field.name: getattr(settings, field.name) for field in fields(settings)}
     others = {name: value for name, value in values.items() if name not in _SHOWN}
     changed = [f"{name}={value}" for name, value in others.items() if value != getattr(usual, name)]

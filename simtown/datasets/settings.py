@@ -62,6 +62,8 @@ class Tables(NamedTuple):
 
 # What --help says of the options whose descriptions are long.
 _ENTITIES = "Number of kinds of vehicles: the first of the catalogue, or see --world-seed."
+_VAL = "Validation examples, drawn like the training ones; by default 1000, but at most --n."
+_TEST = "Test examples, whose entities are drawn uniformly; by default 2000, but at most --n."
 _RELATIONS = "Relations asked about: names separated by commas, or all (also in front of, behind)."
 _PHRASING = "paper: every question in the paper's one phrasing; varied: in several."
 _WEATHERS = "Weathers that occur: all, or names separated by commas."
@@ -81,8 +83,8 @@ class Settings:
 
     entities: int = option(60, _ENTITIES, low=2, high=len(ENTITIES))
     n: int = option(60_000, "Number of training examples, even.", low=2, even=True)
-    val: int = option(1_000, "Number of validation examples, drawn like the training ones.", low=0, even=True)
-    test: int = option(2_000, "Number of test examples; entities are drawn uniformly.", low=0, even=True)
+    val: int = option(1_000, _VAL, low=0, even=True, most="n")
+    test: int = option(2_000, _TEST, low=0, even=True, most="n")
     width: int = 128
     height: int = 128
     seed: int = option(0, "Seed of all random choices: another makes another data set of the same world.")

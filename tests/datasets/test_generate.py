@@ -91,7 +91,7 @@ def test_a_job_that_is_killed_again_and_again_ends_alike(
         assert moment.role == "parent" or set(directory.glob("*")) == before
         manifest = directory / "manifest.json"
         assert not manifest.exists() or manifest.read_text().endswith("}\n")
-    assert f"{n} train, 20 val, 20 test" in cli(*words, 1).succeeds().out
+    assert f"{n} train + 20 val + 20 test" in cli(*words, 1).succeeds().out
     assert_whole(directory, replace(SETTINGS, n=n))
 
 

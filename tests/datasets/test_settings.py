@@ -42,6 +42,14 @@ def test_the_default_directory_names_whatever_differs(name):
     assert default_name(replace(Settings(), **{name: OTHER[name]})) != default_name(Settings())
 
 
+def test_the_default_directory_shows_counts_as_they_are():
+    small = Settings(entities=5, n=2000, width=64, height=32)
+    assert default_name(replace(small, test=2000, seed=3)) == "simtown-5-2000-64x32-seed3"
+    shown = default_name(replace(small, val=200, test=200, test_seed=4))
+    assert shown == "simtown-5-2000-64x32-val200-test200-testseed4"
+    assert default_name(Settings(entities=5, n=400, val=400, test=400)) == "simtown-5-400"
+
+
 WRONG = {"catalogue": 3, "entities": 103, "n": 7, "shard": 0, "jitter": float("nan"), "weathers": ("x",)}
 IMPOSSIBLE = [({name: value}, f"^{name} ") for name, value in WRONG.items()]
 IMPOSSIBLE += [({"width": 31}, "31x128"), ({"height": 4097}, "128x4097"), ({"weathers": ()}, "^weathers")]
