@@ -169,7 +169,7 @@ class ClipOptions:
     seed: int = option(Settings.seed, "Seed of the street.")
     size: str = option("512x288", "Pixels: width x height.")
     fps: int = option(25, "Frames a second: at most 60, in a GIF 50.")
-    vehicles: int = option(5, "Number of vehicles that drive, seen or not.")
+    vehicles: int | None = option(None, "Number of vehicles; by default as many as keep two in view.")
     entities: int = option(Settings.entities, "Number of kinds of vehicles: the first of the catalogue.")
     weather: str | None = option(None, "A weather; by default a random one.")
 
@@ -185,10 +185,15 @@ def clip(street: ClipOptions) -> None:
     size, out, seconds, fps = parse_size(street.size), local(street.out), street.seconds, street.fps
     clip.check(out, seconds, fps, size)
     with progress_of(f"clip {out}", max(1, round(seconds * fps))) as progress:
-        town = clip.traffic(street.seed, street.vehicles, street.entities, street.weather)
-        contacts = clip.write(town, out, seconds, fps, size, progress)
+        town = clip.traffic(street.seed, street.vehicles, street.entities, street.weather, seconds)
+        contacts = town.film(out, seconds, fps, size, progress)
     megabytes = out.stat().st_size / 1e6
     about = f"{seconds:g} s of {street.size} at {fps} frames a second, {megabytes:,.1f} MB"
-    say(f"{out}: {about}. {town.describe()}")
+    weather, seen = town.weather, town.seen()
+    in_view = ", ".join(v.name for v in town.vehicles if v.name in seen) or "no vehicle"
+    say(
+        f"{out}: {about}",
+        f"{weather.kind} of intensity {weather.intensity:.1f}; in view at the end: {in_view}",
+    )
     for (first, second), steps in Counter((c.first, c.second) for c in contacts).items():
         say(f"the {first} touched the {second} in {steps} frame{'s' if steps > 1 else ''}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -19,46 +20,70 @@ from simtown.town.town import Town
 
 #: The speeds of drivers and walkers, metres a second, and the least distance between two vehicles of a lane
 #: at the start, metres.
-_DRIVE, _WALK, _APART = (5.0, 11.0), (1.0, 1.7), 4.0
-#: How far to either side vehicles start, metres, for every vehicle of a lane.
-_ROOM = 11.0
-#: How many places are tried for one vehicle.
-_TRIES = 200
+_DRIVE, _WALK, _APART = (2.0, 9.0), (1.0, 1.7), 4.0
+#: About how many metres of the road are in view, how many vehicles pass the middle while one is there, and
+#: how far away the last may start, metres.
+_VIEW, _PASSING, _FARTHEST = 20.0, 3.0, 420.0
+#: The most that y (metres) and the least that the cosine of yaw is of vehicles that are on the road.
+_ROAD, _ALONG = 3.7, 0.9
+#: How many places are tried for one vehicle, how far each is behind the one before, metres, and the most
+#: vehicles.
+_TRIES, _BEHIND, _MOST = 200, 0.2, 40
+#: The least distance between the places at which two vehicles start, metres.
+_ROOM = 6.0
 #: The longest clip, seconds, and the most frames a second.
 LONGEST, FASTEST = 600.0, 60
 #: Bytes at the end of an MP4 file that hold the index of the longest clip.
 _INDEX = 1_000_000
 
 
-def traffic(seed: int, vehicles: int = 5, entities: int = 60, weather: str | None = None) -> Town:
+def traffic(
+    seed: int,
+    vehicles: int | None = None,
+    entities: int = 60,
+    weather: str | None = None,
+    seconds: float = 4.0,
+) -> Town:
     """A random street with vehicles that drive and people who walk.
+
+    The vehicles pass one after another, so that some are in view for so many seconds.
 
     Args:
         seed: of the street.
-        vehicles: how many, from 0 to 40.
+        vehicles: how many, from 0 to 40; if None, as many as keep two in view, for up to two minutes.
         entities: the vehicles are of the first so many kinds.
         weather: a kind of weather; a random one if None.
+        seconds: how long vehicles are to come.
     """
-    whole(vehicles, "vehicles", 0, 40)
+    number(seconds, "seconds", 0.001, LONGEST)
+    count = min(max(5, math.ceil(seconds) + 1), _MOST) if vehicles is None else vehicles
+    whole(count, "vehicles", 0, _MOST)
     whole(entities, "entities", 1, len(ENTITIES))
     town = Town(seed, vehicles=0)
     if weather is not None:
         town.weather = weather
-    reach = _ROOM * max(vehicles, 2) / 2
-    u = Stream(seed, "clip", "traffic").uniform(np.arange(vehicles * _TRIES), 5).reshape(vehicles, _TRIES, 5)
-    for tries in u:
-        for kind, lane, sway, place, pace in tries.tolist():
+    fastest = float(np.clip(_VIEW / _PASSING * (count - 1) / seconds, *_DRIVE))
+    room = max(min(fastest * seconds, _FARTHEST) / max(count - 1, 1), _ROOM)
+    u = Stream(seed, "clip", "traffic").uniform(np.arange(count * _TRIES), 5).reshape(count, _TRIES, 5)
+    for k, tries in enumerate(u):
+        for i, (kind, lane, sway, place, pace) in enumerate(tries.tolist()):
             y, yaw = LANES[int(lane < 0.5)]
-            x, y = reach * (2 * place - 1), y + SWAY * (2 * sway - 1)
-            vehicle = Thing(ENTITIES[int(kind * entities)], x, y, yaw=yaw)
+            relative = 0.8 + 0.2 * pace
+            x, y = relative * room * (k + 0.5 * place - 0.25) + _BEHIND * i, y + SWAY * (2 * sway - 1)
+            vehicle = Thing(ENTITIES[int(kind * entities)], x if yaw else -x, y, yaw=yaw)
             if _clear(vehicle, town.vehicles) and overlapping(vehicle, town.things) is None:
-                placed = town.place(vehicle.kind, x, y, yaw)
-                town.drive(placed, _DRIVE[0] + pace * (_DRIVE[1] - _DRIVE[0]))
+                town.drive(town.place(vehicle.kind, vehicle.x, y, yaw), relative * fastest)
                 break
         else:
-            raise TownError(f"{vehicles} vehicles find no room on the road: give fewer")
+            raise TownError(f"{count} vehicles find no room on the road: give fewer")
+    walk_off(town)
+    return town
+
+
+def walk_off(town: Town) -> None:
+    """Let all people walk to either side, and everything have its pace from now on."""
     people = [t for t in town.things if t.group == "person"]
-    walks = Stream(seed, "clip", "walk").uniform(np.arange(len(people)), 2)
+    walks = Stream(town.seed, "clip", "walk").uniform(np.arange(len(people)), 2)
     for person, (turn, pace) in zip(people, walks, strict=True):
         with suppress(TownError):  # where it has no room to turn
             town.turn(person, (0.0 if turn < 0.5 else np.pi) - person.front)
@@ -66,7 +91,19 @@ def traffic(seed: int, vehicles: int = 5, entities: int = 60, weather: str | Non
     for thing in town.things:  # they are in motion when the clip begins
         vx, vy = thing.pace * float(np.cos(thing.front)), thing.pace * float(np.sin(thing.front))
         thing.velocity = vx, vy, 0.0
-    return town
+
+
+def drive_off(town: Town, seconds: float) -> None:
+    """Let the vehicles on the road drive, so fast that those in view are still in view after so many seconds.
+
+    It lets people walk, too.
+    """
+    for vehicle in town.vehicles:
+        way = float(np.cos(vehicle.front))
+        if abs(vehicle.y) < _ROAD and abs(way) > _ALONG:
+            room = _VIEW / 3 - np.sign(way) * (vehicle.x - town.camera.x)
+            town.drive(vehicle, float(np.clip(room / seconds, *_DRIVE)))
+    walk_off(town)
 
 
 def _clear(vehicle: Thing, others: list[Thing]) -> bool:

@@ -132,7 +132,7 @@ def _how_to_install() -> str:
     )
 
 
-def _import_pybullet() -> Any:
+def import_pybullet() -> Any:
     """The module. Raises TownError if it is not installed."""
     stderr, null = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 2)  # the first import prints a build date
@@ -154,7 +154,7 @@ class _Simulation:
     most: ClassVar[int] = 8
 
     def __init__(self) -> None:
-        self._module = _import_pybullet()
+        self._module = import_pybullet()
         if len(self.living) >= self.most:  # towns and things hold each other, and 34 MB unseen by Python
             gc.collect()
             _Simulation.most = max(8, 2 * len(self.living))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +26,7 @@ from simtown.town import checks
 from simtown.town.answering import TownAnswer, View, answer, describe
 from simtown.town.checks import TownError, folded, meaning, number, shown, whole
 from simtown.town.nouns import kinds_of
-from simtown.town.physics import Contact, Physics
+from simtown.town.physics import Contact, Physics, import_pybullet
 from simtown.town.snapshot import SIZE, Frame, raster
 from simtown.town.things import (
     SETTABLE,
@@ -491,6 +492,36 @@ class Town:
         if not self._tracks:
             self._remember(self._time)
         return self._physics.advance(dt, self._time, self._remember)
+
+    def film(
+        self,
+        path: str | Path,
+        seconds: float = 4.0,
+        fps: int = 25,
+        size: tuple[int, int] = (512, 288),
+        progress: Callable[[int], object] = lambda n: None,
+    ) -> list[Contact]:
+        """Write a clip of the town, which moves on by its length (extra "physics").
+
+        If nothing moves yet, vehicles on the road drive off and people walk: :meth:`drive` chooses who moves.
+
+        Args:
+            path: the file, which ends in .mp4 or .gif, and does not exist.
+            seconds: the length of the clip, at most 600.
+            fps: frames a second, at most 60, in a GIF 50.
+            size: width and height, pixels.
+            progress: receives the number of newly finished frames.
+
+        Returns:
+            The things that touched, for each pair once a frame.
+        """
+        from simtown.town import clip
+
+        clip.check(checks.file_path(path, "street.mp4"), seconds, fps, size)
+        import_pybullet()
+        if not any(t.pace or t.spin or any(t.velocity) for t in self._things):
+            clip.drive_off(self, seconds)
+        return clip.write(self, path, seconds, fps, size, progress)
 
     def _remember(self, time: float) -> None:
         self._time = time

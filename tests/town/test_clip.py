@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageSequence
 
-from simtown.town import clip
+from simtown.town import Town, clip
 from simtown.town.checks import TownError
 from simtown.town.clip import traffic
 from tests.conftest import HANGS
@@ -122,6 +122,33 @@ def test_what_cannot_be_filmed_is_refused_in_one_line(cli, tmp_path, options, wo
     cli("clip", *(o.format(tmp_path) for o in options)).refuses(*words)
     assert (tmp_path / "there.gif").read_text() == "mine"
     assert len(list(tmp_path.iterdir())) == 1
+
+
+@needs_motion
+@pytest.mark.parametrize("seed", range(4))
+def test_at_least_two_vehicles_are_in_view_all_the_time(seed):
+    town = traffic(seed)
+    for _ in range(9):
+        assert len(town.seen() & {t.name for t in town.vehicles}) >= 2
+        town.step(0.5)
+
+
+@needs_motion
+def test_a_town_films_itself(tmp_path):
+    town, still = Town(3), Town(3)
+    names = [t.name for t in town.things]
+    moved = {"fps": 10, "size": (96, 54)}
+    town.film(tmp_path / "a.gif", seconds=2, **moved)
+    assert np.abs(shown(tmp_path / "a.gif")[0].astype(int) - still.render((96, 54)).rgb).mean() < 12
+    assert (town.time, [t.name for t in town.things]) == (pytest.approx(1.9), names)
+    for car in town.vehicles:
+        assert abs(car.x - still[car.name].x) > 1.0
+        assert car.name in town.seen()
+    still.drive("scooter", 3.0)  # who moves already decides who moves
+    still.film(tmp_path / "b.gif", seconds=1, **moved)
+    assert still["kick scooter"].x == Town(3)["kick scooter"].x
+    with pytest.raises(TownError, match="exists"):
+        still.film(tmp_path / "b.gif")
 
 
 @needs_motion
