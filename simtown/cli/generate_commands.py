@@ -73,9 +73,7 @@ def generate(
         sheet = dataset_sheet(open_dataset(target), make_renderer())
         with store.making(PREVIEW) as place:
             save_picture(sheet, place / PREVIEW)
-    megabytes = sum(entry["bytes"] for entry in manifest["shards"].values()) / 1e6
-    amount = f"{megabytes:,.1f} MB in {len(manifest['shards'])} shards"
-    say(f"{store}: {counts} examples, {amount}; {progress.summary()}")
+    say(f"{manifest}; {progress.summary()}")
     say(f"Look at {store}/{PREVIEW}; check it with: simtown verify {shell_words(store)}")
 
 

@@ -96,20 +96,13 @@ def fit(
         settings = replace(settings, seed=number)
         with FitDisplay(f"fit {directory}", settings) as display:
             run = fit.fit(settings, data, directory, display, cache)
-        steps = f"{run['epochs']} epochs ({run['steps']} steps)"
-        stopped = f"best of {steps} was {run['best']['epoch']}; stopped: {run['stopped']}"
-        say(f"{directory}: {_accuracy(run['test'])}; {stopped}")
+        say(str(run))
         say(*_parts(run["test"], run["references"]))
     say(f"Look at {directory / 'curve.png'}; more in {directory / 'run.json'}")
 
 
 #: An accuracy on fewer examples than this says nothing: its 95 % interval is wider than 0.3.
 _FEW = 30
-
-
-def _accuracy(test: dict[str, Any]) -> str:
-    interval = f"95 %: {test['low']:.3f} to {test['high']:.3f}"
-    return f"test accuracy {test['accuracy']:.3f} ({interval}, n {test['n']})"
 
 
 def _parts(test: dict[str, Any], references: dict[str, float]) -> list[str]:
@@ -156,13 +149,14 @@ def evaluate(
     import torch
 
     from simtown.training import ask
+    from simtown.training.evaluation import accuracy_in_words
 
     chosen = torch.device(chosen_device(device))
     with Progress(f"evaluate {run}") as progress:
         test = ask.evaluate(run, dataset, chosen, allow_model or (), progress)
     if report_file:
         save_json(report_file, test)
-    say(f"{run} on {dataset}: {_accuracy(test)}")
+    say(f"{run} on {dataset}: {accuracy_in_words(test)}")
     say(*_parts(test, test["references"]))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import SupportsFloat
 
 #: The work has no stages that are timed apart.
 NO_STAGES: Mapping[str, float] = MappingProxyType({})
@@ -30,3 +31,22 @@ class ProgressCallback:
             count: newly finished units.
             seconds: time spent in each stage since the last call, over all workers.
         """
+
+
+class FitCallback:
+    """Receives the progress of a training run, and does nothing with it: override what you need.
+
+    :class:`simtown.training.display.FitDisplay` shows it.
+    """
+
+    def on_compare(self, count: int, total: int) -> None:
+        """So many more of `total` examples were read for their digests, before training."""
+
+    def on_note(self, line: str) -> None:
+        """Something is worth knowing before training, such as how much memory the pictures take."""
+
+    def on_step(self, epoch: int, step: int, examples: int, loss: SupportsFloat) -> None:
+        """A step was taken on so many examples; reading the loss makes a GPU wait for the steps before."""
+
+    def on_validation(self, row: dict[str, float], best: dict[str, float]) -> None:
+        """A validation was made: a row of metrics.jsonl, and the best so far."""

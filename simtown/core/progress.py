@@ -12,6 +12,7 @@ from rich.progress import Progress as Bar
 
 from simtown.core.callbacks import NO_STAGES, ProgressCallback
 from simtown.core.console import PlainConsole, Words
+from simtown.core.notebook import NotebookBar, in_notebook
 from simtown.core.terminal import complain
 from simtown.core.untrusted import printable
 
@@ -27,13 +28,14 @@ def report(line: str) -> None:
 
 
 class Progress(ProgressCallback):
-    """Shows progress on stderr."""
+    """Shows progress on stderr, in a notebook below its cell."""
 
     def __init__(self, title: str) -> None:
         self._title = title
         self._console = PlainConsole(stderr=True)
         self._bar: Bar | None = None
         self._task: TaskID | None = None
+        self._notebook_bar = NotebookBar() if in_notebook() else None
         self._total = self._done = self._before = 0
         self._begun = self._told = monotonic()
         self._seconds: dict[str, float] = {}
@@ -46,6 +48,8 @@ class Progress(ProgressCallback):
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
+        if self._notebook_bar:
+            self._notebook_bar.show(f"{self._title}: {self._so_far()}", last=True)
 
     def say(self, line: str) -> None:
         """A line above the bar."""
@@ -76,13 +80,18 @@ class Progress(ProgressCallback):
         if self._bar is not None and self._task is not None:
             fields: dict[str, Any] = {"rate": f"{self._rate():,.0f}/s", "shares": self._shares()}
             self._bar.update(self._task, completed=self._done, **fields)
+        elif self._notebook_bar:
+            self._notebook_bar.show(f"{self._title}: {self._so_far()}", self._done, self._total)
         elif monotonic() - self._told > EVERY:
             self._told = monotonic()
-            left = (self._total - self._done) / max(self._rate(), 1e-9)
-            # a total of 0 is not known
-            whole, end = (f" of {self._total:,}", f", {left:,.0f} s left") if self._total else ("", "")
             shares = f"; {self._shares()}" if self._shares() else ""
-            report(f"{self._title}: {self._done:,}{whole}, {self._rate():,.0f}/s{end}{shares}")
+            report(f"{self._title}: {self._so_far()}{shares}")
+
+    def _so_far(self) -> str:
+        whole = f" of {self._total:,}" if self._total else ""  # a total of 0 is not known
+        left = (self._total - self._done) / max(self._rate(), 1e-9)
+        end = f", {left:,.0f} s left" if left > 0 else ""
+        return f"{self._done:,}{whole}, {self._rate():,.0f}/s{end}"
 
     def kilobytes(self) -> Callable[[int], None]:
         """A callback that receives numbers of bytes, for a bar that counts kilobytes."""

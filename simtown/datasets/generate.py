@@ -14,8 +14,10 @@ from typing import Any
 
 from simtown.core.callbacks import ProgressCallback
 from simtown.core.files import DamagedError, ForeignDirectoryError
+from simtown.core.notebook import Described, is_watched
 from simtown.core.pool import Pool, Processes, Report
 from simtown.core.processes import WorkerError, default_workers
+from simtown.core.progress import Progress
 from simtown.core.room import require_room
 from simtown.core.untrusted import RefusedError
 from simtown.datasets import manifests
@@ -30,6 +32,8 @@ __all__ = ["WorkerError", "generate"]
 
 #: Saving the manifest takes at most about this share of a job's time, however many shards it lists.
 MANIFEST_SHARE = 0.05
+#: Pixels that are drawn before a second process, which takes seconds to start, would have helped.
+WORTH_A_PROCESS = 1 << 27
 
 
 def generate(
@@ -39,14 +43,15 @@ def generate(
     callback: ProgressCallback | None = None,
     device: str = "cpu",
     pool: Pool | None = None,
-) -> dict[str, Any]:
-    """Make a data set, or what is missing of it. Returns its manifest.
+) -> Described:
+    """Make a data set, or what is missing of it. Returns its manifest, which shows itself as a sentence.
 
     Args:
         settings: what the data set is made of.
         directory: a path, or a URL that fsspec knows, such as s3://bucket/town.
-        workers: number of processes, by default one a processor.
-        callback: receives the number of examples that are made, and the time of each stage.
+        workers: number of processes; by default one a processor, and this one alone for little work.
+        callback: receives the number of examples that are made, and the time of each stage. By default a
+            terminal or a notebook shows it; ``ProgressCallback()`` is silent.
         device: what draws the pictures, "cpu" or "cuda".
         pool: makes the shards; by default processes of this machine. All its machines must reach `directory`.
 
@@ -61,8 +66,14 @@ def generate(
         WorkerError: a worker died; what is written is kept.
     """
     settings.check()
-    pool = pool or Processes(default_workers() if workers is None else workers)
-    callback, store = callback or ProgressCallback(), store_of(directory)
+    total = sum(settings.counts().values())
+    if workers is None:
+        workers = 1 if total * settings.width * settings.height < WORTH_A_PROCESS else default_workers()
+    pool, store = pool or Processes(workers), store_of(directory)
+    if callback is None and is_watched():
+        with Progress(f"generate {store}") as progress_bar:
+            return generate(settings, directory, workers, progress_bar, device, pool)
+    callback = callback or ProgressCallback()
     with store.claimed("simtown generate"):
         store.tidy()
         manifest = begun(store, settings)
@@ -70,7 +81,6 @@ def generate(
             manifest = manifests.fresh(settings)
             store.save_manifest(manifest)
         missing = _missing_shards(store, settings, manifest)
-        total = sum(settings.counts().values())
         missing_examples = sum(task.count for task in missing)
         if isinstance(store, DirectoryStore):
             require_room(store.path, missing_examples * settings.example_bytes)
@@ -102,7 +112,10 @@ def generate(
             store.save_manifest(manifest)
         if missing:
             _note_timings(store, clock, perf_counter() - start, pool.workers, missing_examples)
-    return manifest
+    counts = ", ".join(f"{count:,} {split}" for split, count in settings.counts().items())
+    megabytes = sum(entry["bytes"] for entry in manifest["shards"].values()) / 1e6
+    amount = f"{megabytes:,.1f} MB in {len(manifest['shards'])} shards"
+    return Described(manifest, f"{store}: {counts} examples, {amount}")
 
 
 def begun(store: DirectoryStore | Remote, settings: Settings) -> dict[str, Any] | None:

@@ -9,6 +9,7 @@ import numpy as np
 from PIL import Image
 
 from simtown.assets.catalogue import ENTITIES
+from simtown.core.notebook import OBJECT, SUBJECT
 from simtown.core.streams import Stream
 from simtown.datasets.reader import Dataset
 from simtown.datasets.settings import Settings
@@ -22,7 +23,7 @@ from simtown.scenes.silhouette import boxes, unclipped_boxes
 from simtown.scenes.street import draw_street
 from simtown.scenes.weather import WEATHERS
 
-SUBJECT, OBJECT, YES, NO = (38, 110, 220), (226, 110, 20), (30, 128, 60), (186, 40, 40)
+YES, NO = (30, 128, 60), (186, 40, 40)
 _LEGEND = (("blue: the subject of the question", SUBJECT), ("orange: its object", OBJECT))
 #: The longer sides of pictures in a sheet of examples, pixels: usual and large.
 EXAMPLE_SIDES = (256, 512)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
@@ -17,6 +18,7 @@ import numpy as np
 
 from simtown.assets.catalogue import ENTITIES
 from simtown.core.files import DamagedError
+from simtown.core.notebook import OBJECT, SUBJECT, as_html, figure, marked
 from simtown.core.pool import require_shared
 from simtown.datasets import summaries
 from simtown.datasets.addresses import name_of, url_of
@@ -88,6 +90,19 @@ class Example:
     vehicle_ids: list[int]
     prop_ids: list[int]
 
+    def __repr__(self) -> str:
+        height, width, _ = self.image.shape
+        answer = f"{'yes' if self.answer else 'no'}, by {abs(self.margin):.2f} m"
+        return f"<Example: {self.question} {answer}; {width}x{height}, {self.scene.weather.kind}>"
+
+    def _repr_html_(self, width: int = 384) -> str:
+        colours = {self.subject: SUBJECT, self.object: OBJECT}
+        names = "|".join(re.escape(name) for name in sorted(colours, key=len, reverse=True))
+        question = re.sub(names, lambda name: marked(name[0], colours[name[0]]), as_html(self.question))
+        answer = f"<b>{'yes' if self.answer else 'no'}</b>, by {abs(self.margin):.2f} m"
+        boxes = [(self.boxes[self.subject_slot], SUBJECT), (self.boxes[self.object_slot], OBJECT)]
+        return figure(self.image, f"{question} {answer}", width, boxes)
+
 
 class Split(Sequence[Example]):
     """Examples of one split: ``split[i]``, ``len(split)``, columns, batches of images, and :meth:`torch`.
@@ -110,6 +125,14 @@ class Split(Sequence[Example]):
 
     def __len__(self) -> int:
         return int(self._starts[-1])
+
+    def __repr__(self) -> str:
+        height, width, _ = self.form("images")[0]
+        return f"<Split: {len(self):,} examples, {width}x{height}>"
+
+    def _repr_html_(self) -> str:
+        figures = "".join(example._repr_html_(width=208) for example in self[:8])
+        return f"<p>{len(self):,} examples; the first:</p>{figures}"
 
     # Shards
 
@@ -440,6 +463,9 @@ class Dataset:
     def __repr__(self) -> str:
         sizes, s = ", ".join(f"{len(self[name])} {name}" for name in SPLITS), self.settings
         return f"<simtown data set {self.path}: {sizes}, {s.entities} entities, {s.width}x{s.height}>"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{as_html(repr(self)[1:-1])}</p>{self.train._repr_html_()}"
 
 
 def open_dataset(place: str | Path) -> Dataset:

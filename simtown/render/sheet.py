@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-Colour = tuple[int, int, int]
+from simtown.core.notebook import Colour
+
 _PAPER, _INK, _MARGIN = (250, 248, 243), (46, 48, 56), 10
 
 
@@ -53,9 +54,9 @@ def contact_sheet(
     sheet = Image.new("RGB", size, _PAPER)
     draw = ImageDraw.Draw(sheet)
     x = _MARGIN
-    for words, ink in legend:
-        draw.text((x, _MARGIN // 2), words, fill=ink, font=font)
-        x += round(font.getlength(words)) + 2 * _MARGIN
+    for meaning, box_colour in legend:
+        draw.text((x, _MARGIN // 2), meaning, fill=box_colour, font=font)
+        x += round(font.getlength(meaning)) + 2 * _MARGIN
     for i, (cell, lines) in enumerate(zip(cells, wrapped, strict=True)):
         x, y = _MARGIN + i % columns * (w + _MARGIN), top + i // columns * (h + caption + _MARGIN)
         sheet.paste(Image.fromarray(cell.image), (x, y))

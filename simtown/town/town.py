@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from simtown.assets.catalogue import ENTITIES
+from simtown.core.notebook import as_html, figure
 from simtown.core.streams import Stream
 from simtown.language.questions import with_article
 from simtown.render.raster import MOST_TRIANGLES, TooManyTrianglesError
@@ -239,8 +240,8 @@ class Town:
         """What copies and pickles hold: all but the bodies, which are built again, and the last picture."""
         return vars(self) | {"_physics": None, "_view": None}
 
-    def _repr_png_(self) -> bytes:
-        return self.render()._repr_png_()
+    def _repr_html_(self) -> str:
+        return figure(self.render().rgb, as_html(repr(self)[1:-1]), 768)
 
     # Verbs
 

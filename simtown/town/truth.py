@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict, dataclass, field, fields
-from itertools import product
+from dataclasses import asdict, dataclass, fields
+from itertools import cycle, product
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import BODIES
 from simtown.core.exact import cos, sin
+from simtown.core.notebook import as_html, figure, marked
 from simtown.language.solids import SURFACES, on
 from simtown.render.masks import run_lengths
 from simtown.scenes.camera import NEAR, Camera, views
@@ -23,6 +24,8 @@ from simtown.town.relating import MARGINS, table
 from simtown.town.snapshot import Frame, raster
 from simtown.town.things import Thing, scene_of
 
+#: The colours of boxes in a notebook.
+_BOXES = ((0, 114, 178), (213, 94, 0), (0, 158, 115), (204, 121, 167), (230, 159, 0), (86, 180, 233))
 #: What the truth of a thing repeats of the thing.
 _OF_THINGS = ("name", "kind", "group", "x", "y", "z", "yaw", "scale", "front", "velocity")
 
@@ -111,13 +114,31 @@ class Truth:
     camera: Camera
     intrinsics: np.ndarray
     extrinsics: np.ndarray
-    rgb: np.ndarray = field(repr=False)
-    ids: np.ndarray = field(repr=False)
-    depth: np.ndarray = field(repr=False)
+    rgb: np.ndarray
+    ids: np.ndarray
+    depth: np.ndarray
     things: list[ThingTruth]
     related: list[str]
-    margins: dict[str, np.ndarray] = field(repr=False)
-    truths: dict[str, np.ndarray] = field(repr=False)
+    margins: dict[str, np.ndarray]
+    truths: dict[str, np.ndarray]
+
+    def __repr__(self) -> str:
+        seen = [t for t in self.things if t.pixels]
+        vehicles = ", ".join(t.name for t in seen if t.group == "vehicle") or "no vehicle"
+        others = sum(t.group != "vehicle" for t in seen)
+        holding = f"{len(self.graph()['edges']):,} relations hold"
+        return (
+            f"<Truth {self.size[0]}x{self.size[1]}: {vehicles} and {others} other things are seen; {holding}>"
+        )
+
+    def _repr_html_(self) -> str:
+        rows, boxes = "<tr><th>vehicle<th>paint<th>x<th>y<th>distance<th>seen</tr>", []
+        seen = [t for t in self.things if t.group == "vehicle" and t.seen]
+        for t, colour in zip(seen, cycle(_BOXES), strict=False):
+            where = f"<td>{t.x:.1f} m<td>{t.y:.1f} m<td>{t.depth[0] if t.depth else 0:.1f} m"
+            rows += f"<tr><td>{marked(t.name, colour)}<td>{t.paint}{where}<td>{t.visible:.0%}</tr>"
+            boxes.append((t.seen, colour))
+        return figure(self.rgb, f"{as_html(repr(self)[1:-1])}<table>{rows}</table>", 768, boxes)
 
     def __getitem__(self, name: object) -> ThingTruth:
         """The truth of one thing, by its name. Raises TownError if no thing has this name."""

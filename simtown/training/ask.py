@@ -16,9 +16,9 @@ from torch import nn
 from simtown.assets.catalogue import ENTITIES
 from simtown.core.callbacks import ProgressCallback
 from simtown.core.files import DamagedError
+from simtown.core.notebook import OBJECT, SUBJECT
 from simtown.core.options import SettingsError
 from simtown.core.untrusted import open_picture
-from simtown.datasets.preview import OBJECT, SUBJECT
 from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.settings import Settings
 from simtown.language.parsing import any_of, match

@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections import deque
 from math import inf
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, SupportsFloat
 
 from rich.console import Group
 from rich.live import Live
 from rich.progress import BarColumn, Progress, TimeElapsedColumn
 
 from simtown.core.amounts import duration
+from simtown.core.callbacks import FitCallback
 from simtown.core.console import PlainConsole, Words, styled
+from simtown.core.notebook import NotebookBar, in_notebook
 from simtown.core.progress import EVERY, report
 from simtown.core.untrusted import printable
 from simtown.training.early_stopping import between_validations
-from simtown.training.fit import FitCallback
 
 if TYPE_CHECKING:
-    import torch
-
     from simtown.training.fit_settings import FitSettings
     from simtown.training.plan import SweepCell, SweepPlan
 
@@ -63,10 +62,10 @@ class _Display:
 
 
 class FitDisplay(_Display, FitCallback):
-    """Shows the progress of a training run on stderr.
+    """Shows the progress of a training run on stderr, in a notebook below its cell.
 
-    The bar counts the steps up to the next validation. How long a run takes is not known: it ends when it
-    stops getting better.
+    The bar counts the steps up to `max_steps`, or to the next validation: without a limit, a run ends when it
+    stops getting better, and how long it takes is not known.
     """
 
     def __init__(self, title: str, settings: FitSettings) -> None:
@@ -75,9 +74,15 @@ class FitDisplay(_Display, FitCallback):
         self._compared = self._steps = self._examples = 0
         self._measured = -inf
         self._now = self._validated = ""
+        self._notebook_bar = NotebookBar() if in_notebook() else None
         columns = (Words("{task.description}"), BarColumn(None), TimeElapsedColumn())
         self._bar = Progress(*columns, console=self._console, expand=True)
         self._task = self._bar.add_task(title, total=None)
+
+    def __exit__(self, *error: object) -> None:
+        super().__exit__(*error)
+        if self._notebook_bar and self._now:
+            self._notebook_bar.show(f"{self._title}: {self._validated or self._now}", last=True)
 
     def _drawn(self) -> Group:
         lines = [styled(f"  {line}") for line in (self._now, self._validated) if line]
@@ -88,35 +93,43 @@ class FitDisplay(_Display, FitCallback):
     def _show(self, now: str, done: int, of: int) -> None:
         self._now = now
         self._bar.update(self._task, completed=done, total=of)
-        self._report(f"{self._title}: {'; '.join(filter(None, (now, self._validated)))}", EVERY)
+        line = f"{self._title}: {'; '.join(filter(None, (now, self._validated)))}"
+        if self._notebook_bar:
+            self._notebook_bar.show(line, done, of)
+        self._report(line, EVERY)
+
+    def _report(self, line: str, every: float = 0.0) -> None:
+        if not self._notebook_bar:
+            super()._report(line, every)
 
     def on_compare(self, count: int, total: int) -> None:
-        """See :class:`simtown.training.fit.FitCallback`."""
+        """See :class:`simtown.core.callbacks.FitCallback`."""
         self._compared += count
         line = f"reading the examples for their digests: {self._compared:,} of {total:,}"
         self._show(line, self._compared, total)
 
     def on_note(self, line: str) -> None:
-        """See :class:`simtown.training.fit.FitCallback`."""
+        """See :class:`simtown.core.callbacks.FitCallback`."""
         if self._live:
             self._console.print(printable(line), soft_wrap=True)
         self._report(f"{self._title}: {line}")
 
-    def on_step(self, epoch: int, step: int, examples: int, loss: torch.Tensor) -> None:
-        """See :class:`simtown.training.fit.FitCallback`."""
+    def on_step(self, epoch: int, step: int, examples: int, loss: SupportsFloat) -> None:
+        """See :class:`simtown.core.callbacks.FitCallback`."""
         self._examples += examples
         now = monotonic()
         if now - self._measured < _MEASURE_EVERY:
             return
         if self._steps:  # the first step is not timed: much is prepared in it
             between = between_validations(self._settings)
+            most, done = self._settings.max_steps, (step - 1) % between + 1
             speed = self._examples / (now - self._measured)
             line = f"epoch {epoch:,}, step {step:,}, loss {float(loss):.3f}, {speed:,.0f} images/s"
-            self._show(line, (step - 1) % between + 1, between)
+            self._show(line, step if most else done, most or between)
         self._steps, self._examples, self._measured = step, 0, now
 
     def on_validation(self, row: dict[str, float], best: dict[str, float]) -> None:
-        """See :class:`simtown.training.fit.FitCallback`."""
+        """See :class:`simtown.core.callbacks.FitCallback`."""
         accuracies = f"train {row['train_accuracy']:.3f}, val {row['val_accuracy']:.3f}"
         best_yet = f"best {best['val_accuracy']:.3f} in epoch {best['epoch']:,.0f}"
         loss = f"epoch {row['epoch']:,.0f} validated: loss {row['train_loss']:.3f}"

@@ -47,6 +47,12 @@ def share(correct: np.ndarray) -> dict[str, float] | None:
     return {"accuracy": right / n, "low": float(interval.low), "high": float(interval.high), "n": n}
 
 
+def accuracy_in_words(test: Mapping[str, Any]) -> str:
+    """The accuracy of what :func:`measure` returns, with its interval."""
+    interval = f"95 %: {test['low']:.3f} to {test['high']:.3f}, n {test['n']:,}"
+    return f"test accuracy {test['accuracy']:.3f} ({interval})"
+
+
 def _triples(columns: Mapping[str, np.ndarray]) -> np.ndarray:
     """(n,) int64, one number for each (subject, relation, object)."""
     subject, relation, obj = (columns[name].astype(np.int64) for name in _TRIPLE)

@@ -16,7 +16,9 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from torch.optim import Adam, Optimizer
 
 from simtown.core import options
+from simtown.core.callbacks import FitCallback
 from simtown.core.files import save_json
+from simtown.core.notebook import Described, is_watched
 from simtown.core.options import SettingsError
 from simtown.core.processes import keep_memory
 from simtown.core.streams import Stream
@@ -24,7 +26,8 @@ from simtown.core.untrusted import RefusedError, folder
 from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.settings import Settings
 from simtown.training import early_stopping, run_directory
-from simtown.training.evaluation import logits_of, measure, references
+from simtown.training.display import FitDisplay
+from simtown.training.evaluation import accuracy_in_words, logits_of, measure, references
 from simtown.training.fit_settings import FitSettings, check_examples
 from simtown.training.models import build
 from simtown.training.run_curve import curve
@@ -42,22 +45,6 @@ class FitError(ValueError):
     """Training cannot go on; the message says what to change. The run directory keeps what was reached."""
 
 
-class FitCallback:
-    """Receives the progress of a training run, and does nothing with it: override what you need."""
-
-    def on_compare(self, count: int, total: int) -> None:
-        """So many more of `total` examples were read for their digests, before training."""
-
-    def on_note(self, line: str) -> None:
-        """Something is worth knowing before training, such as how much memory the pictures take."""
-
-    def on_step(self, epoch: int, step: int, examples: int, loss: torch.Tensor) -> None:
-        """A step was taken on so many examples; reading the loss makes a GPU wait for the steps before."""
-
-    def on_validation(self, row: dict[str, float], best: dict[str, float]) -> None:
-        """A validation was made: a row of metrics.jsonl, and the best so far."""
-
-
 def check(settings: FitSettings, dataset: Dataset) -> None:
     """Raises SettingsError if a setting is out of range, or does not fit the data set."""
     check_examples(settings, dataset)
@@ -73,11 +60,11 @@ def check(settings: FitSettings, dataset: Dataset) -> None:
 def fit(
     settings: FitSettings,
     data: str | Path | Dataset,
-    directory: Path,
+    directory: str | Path,
     callback: FitCallback | None = None,
     cache: bool | None = None,
     beside: int = 1,
-) -> dict[str, Any]:
+) -> Described:
     """Train a model into a run directory, or finish the run that was begun there.
 
     A run that is killed at any moment and called again ends with the numbers of a run that was not.
@@ -86,12 +73,13 @@ def fit(
         settings: with a train_size of 0, all training examples are used.
         data: the data set, or its directory or URL.
         directory: of the run; made if need be.
-        callback: receives the progress.
+        callback: receives the progress. By default a terminal or a notebook shows it; ``FitCallback()`` is
+            silent.
         cache: where pictures lie, which changes no number: see :func:`simtown.training.sources.open_split`.
         beside: runs that share the memory of this machine, this one among them.
 
     Returns:
-        The content of run.json.
+        The content of run.json, which shows itself as a sentence.
 
     Raises:
         SettingsError: a setting is out of range, or does not fit the data set.
@@ -101,10 +89,13 @@ def fit(
         DamagedError: a file of the data set or of the run is damaged.
         FitError: the loss became NaN, or memory does not suffice.
     """
-    dataset = data if isinstance(data, Dataset) else open_dataset(data)
+    dataset, directory = data if isinstance(data, Dataset) else open_dataset(data), Path(directory)
     settings = replace(settings, train_size=settings.train_size or len(dataset.train))
     check(settings, dataset)
     new_model(settings, dataset.settings)  # a wrong option of the model is refused before anything is written
+    if callback is None and is_watched():
+        with FitDisplay(f"fit {directory}", settings) as display:
+            return fit(settings, dataset, directory, display, cache, beside)
     callback = callback or FitCallback()
     if settings.device == "cpu":
         keep_memory()
@@ -120,7 +111,10 @@ def fit(
             run = {key: value for key, value in run.items() if key != "error"} | results
             save_json(directory / run_directory.RUN, run)
         (directory / run_directory.STATE).unlink(missing_ok=True)
-    return run
+    trained = f"{directory}: {run['model']} on {run['train_size']:,} examples"
+    best = f"best epoch {run['best']['epoch']:,} of {run['epochs']:,} ({run['steps']:,} steps)"
+    sentence = f"{trained}: {accuracy_in_words(run['test'])}; {best}; stopped: {run['stopped']}"
+    return Described(run, sentence)
 
 
 def _train(

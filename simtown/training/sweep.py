@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from simtown.complexity import cells
-from simtown.core.callbacks import ProgressCallback
+from simtown.core.callbacks import FitCallback, ProgressCallback
 from simtown.core.cluster import Cluster
 from simtown.core.files import DamagedError, ForeignDirectoryError, claimed
 from simtown.core.pool import Processes
@@ -21,7 +21,6 @@ from simtown.datasets.generate import generate
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings
 from simtown.training import identity, run_directory
-from simtown.training.fit import FitCallback
 from simtown.training.plan import SweepCell, SweepPlan
 from simtown.training.schedule import Schedule
 
@@ -139,7 +138,7 @@ class Sweep:
             if cell.data not in self._compared:
                 path = dataset_path(self.out, cell.data)
                 callback.on_note(f"data {path.name}")
-                generate(cell.data, path, pool=cluster)
+                generate(cell.data, path, callback=ProgressCallback(), pool=cluster)
                 self._compare(cell.data, ProgressCallback())
             return cell
 

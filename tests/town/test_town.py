@@ -255,7 +255,6 @@ def test_a_frame_shows_itself_and_knows_who_is_where(tmp_path):
     frame = town.render(SMALL)
     decoded = cv2.imdecode(np.frombuffer(frame._repr_png_(), np.uint8), cv2.IMREAD_COLOR)[..., ::-1]
     assert np.array_equal(decoded, frame.rgb)
-    assert town._repr_png_()[:4] == b"\x89PNG"
     frame.save(tmp_path / "town.png")
     expected = Raster().render(SceneBatch.of([town.to_scene()]), *SMALL)
     assert np.array_equal(frame.depth, expected.depth[0])

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from simtown.assets.catalogue import ENTITIES
+from simtown.core.notebook import OBJECT, SUBJECT
 from simtown.core.untrusted import open_picture
 from simtown.datasets.generate import generate
-from simtown.datasets.preview import OBJECT, SUBJECT
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import SettingsError
 from simtown.language.questions import PHRASINGS, text

@@ -9,10 +9,10 @@ import numpy as np
 import torch
 from torch import nn
 
+from simtown.core.callbacks import FitCallback
 from simtown.datasets.generate import generate
 from simtown.datasets.settings import Settings
 from simtown.language.questions import ask, vocabulary
-from simtown.training.fit import FitCallback
 from simtown.training.fit_settings import FitSettings
 from simtown.training.models import options
 from simtown.training.world import Batch, World
