@@ -80,7 +80,7 @@ def test_a_town_and_its_truth_name_what_is_seen():
 
 def test_a_manifest_is_a_dict_that_shows_itself_as_a_sentence(data, tmp_path):
     manifest = simtown.generate(TINY, tmp_path / "town")
-    assert re.fullmatch(r".*town: 12 train, 4 val, 4 test examples, .* MB in 3 shards", repr(manifest))
+    assert re.fullmatch(r".*town: 12 train \+ 4 val \+ 4 test examples, .* MB in 3 shards", repr(manifest))
     assert json.loads(json.dumps(manifest)) == manifest
     again = pickle.loads(pickle.dumps(manifest))
     assert (again, str(again)) == (manifest, str(manifest))
@@ -118,7 +118,7 @@ def test_a_kernel_shows_progress_pictures_and_sentences(tmp_path):
     made, shown, trained = (page.cells[number].outputs for number in (2, 3, 5))
     assert [output.output_type for output in made] == ["display_data", "execute_result"]
     assert made[0].data["text/plain"].startswith("generate set: 20 of 20")
-    assert made[1].data["text/plain"].startswith("set: 12 train")
+    assert made[1].data["text/plain"].startswith("set: 12 train + 4 val")
     assert len(pictures(shown[0].data["text/html"])) == 8
     assert "text/html" in trained[0].data
     assert "test accuracy" in trained[-1].data["text/plain"]

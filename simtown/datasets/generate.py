@@ -112,7 +112,7 @@ def generate(
             store.save_manifest(manifest)
         if missing:
             _note_timings(store, clock, perf_counter() - start, pool.workers, missing_examples)
-    counts = ", ".join(f"{count:,} {split}" for split, count in settings.counts().items())
+    counts = " + ".join(f"{count:,} {split}" for split, count in settings.counts().items())
     megabytes = sum(entry["bytes"] for entry in manifest["shards"].values()) / 1e6
     amount = f"{megabytes:,.1f} MB in {len(manifest['shards'])} shards"
     return Described(manifest, f"{store}: {counts} examples, {amount}")
