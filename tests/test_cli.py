@@ -349,6 +349,22 @@ def test_info_tells_what_is_in_it(rich, cli):
         assert f"{accepted['rate']:.1%}" in out
 
 
+def test_info_begins_with_a_summary_fits_a_terminal_and_writes_json(here, cli):
+    cli("generate", *SMALL, "--entities", 60, "--out", "x").succeeds()
+    short, long = (
+        cli("info", "x", "--json", "x.json").succeeds().out,
+        cli("info", "x", "--all").succeeds().out,
+    )
+    assert short.startswith("x: 4 train + 0 val + 2 test examples\n60 entities, 32 x 32 pixels")
+    assert max(map(len, long.splitlines())) <= 80
+    assert ("sidecar motorcycle" in short, "sidecar motorcycle" in long) == (False, True)
+    assert "... and 45 more kinds: --all" in short
+    content = json.loads((here / "x.json").read_text())
+    train = content["splits"]["train"]
+    assert (train["examples"], train["yes"], sum(train["relation"].values())) == (4, 2, 4)
+    assert content["settings"]["entities"] == 60
+
+
 def test_info_without_timings_or_some_splits(here, cli):
     cli("generate", *SMALL, "--test", 0, "--out", "x").succeeds()
     (here / "x" / "timings.json").write_text('{"runs": [{}]}')

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich import box
+from rich.table import Table
 
 from simtown.cli.command import DAMAGED, RefusalError, command, parse_names, parse_size
 from simtown.cli.places import beside, local, local_file, name_of, png_file
 from simtown.cli.sharing import PoolSettings, progress_of
-from simtown.core.console import new_table, page, styled
+from simtown.core.console import page, styled
 from simtown.core.extras import need
 from simtown.core.files import save_all, save_json
 from simtown.core.options import option
@@ -21,6 +21,7 @@ from simtown.datasets.addresses import SPLITS, is_address, require_dataset, requ
 from simtown.datasets.formats import require_format
 
 DatasetArgument = Annotated[str, "Directory or URL of a data set.", require_dataset]
+AUDIT_COLOURS = {"pass": "green", "warn": "bold red", "note": "dim"}
 EXAMPLE = "A shard file or DIR/SPLIT, and the example's number in it: data/train:7."
 BIAS = "Reporting bias: probability that a caption omits a kind's typical colour."
 SPLIT = "Splits: all, or some of train, val and test, separated by commas."
@@ -95,6 +96,8 @@ def render(
 def info(
     dataset: Annotated[str, DATASET_OR_EXAMPLE, require_stored],
     *,
+    everything: Annotated[bool, "Show all kinds of vehicles, not the 15 most frequent.", "--all"] = False,
+    json: Annotated[Path | None, "Also write settings and counts of a data set as JSON."] = None,
     plot: Annotated[bool, "Also draw subjects and objects against their target: NAME-marginals.png."] = False,
 ) -> None:
     """Describe a data set: counts, balance, acceptance rates, timings, and entity frequencies against their
@@ -106,18 +109,23 @@ def info(
     --plot draws the paper's Figures 12 and 13: generated frequencies against those that were asked for, and
     training against test, with a chi-square test of the fit.
     """
-    if is_address(dataset) and plot:
-        raise RefusalError(f"--plot draws a whole data set: give its directory, not the example {dataset}")
-    from simtown.datasets import marginals
-    from simtown.datasets.describe import show, show_example
+    if is_address(dataset) and (plot or json):
+        option = "--plot" if plot else "--json"
+        raise RefusalError(
+            f"{option} is about a whole data set: give its directory, not the example {dataset}"
+        )
+    report_file = local_file(json, "--json") if json else None
+    if plot:
+        need("vg", modules=("scipy", "matplotlib"), what="--plot")
+    from simtown.datasets import describe, marginals
     from simtown.datasets.reader import open_dataset
 
     if is_address(dataset):
-        show_example(dataset)
+        describe.show_example(dataset)
         return
-    if plot:
-        need("vg", modules=("scipy", "matplotlib"), what="--plot")
-    show(dataset)
+    describe.show(dataset, everything)
+    if report_file:
+        save_json(report_file, describe.summary(open_dataset(dataset)))
     if plot:
         data = open_dataset(dataset)
         path = Path(f"{name_of(dataset)}-marginals.png")
@@ -262,6 +270,9 @@ def gallery(
 def audit(
     dataset: DatasetArgument,
     *,
+    everything: Annotated[
+        bool, "Show every check, not only warnings, notes and a line a family.", "--all"
+    ] = False,
     json: Annotated[Path | None, "Also write all results as JSON."] = None,
     strict: Annotated[bool, "Exit with code 1 if there is a warning."] = False,
     workers: PoolSettings,
@@ -288,17 +299,14 @@ def audit(
     summary = run.report(data.name, findings)
     if report_file:
         save_json(report_file, summary)
-    heads = ("", "check", "split", "found")
-    colours = {"pass": "green", "warn": "bold red", "note": "dim"}
-    rows = [(styled(f.status, colours[f.status]), f.check, f.where, f.figure) for f in findings]
-    table = new_table(f"Audit of {name}", heads, rows, left=heads, box=box.SIMPLE_HEAD, pad_edge=False)
-    table.columns[0].no_wrap = table.columns[1].no_wrap = True
-    with page(150) as console:
-        console.print(table)
-    for finding in findings:
-        if finding.status == "warn":
-            say(f"{finding.check} ({finding.where}): {finding.advice}")
     warnings = summary["warnings"]
-    say(f"{name}: {warnings or 'no'} warning{'' if warnings == 1 else 's'} in {len(findings)} checks")
+    verdict = f"{name}: {warnings or 'no'} warning{'' if warnings == 1 else 's'} in {len(findings)} checks"
+    table = Table.grid(padding=(0, 2))
+    for status, text in run.lines(findings, everything):
+        table.add_row(styled(status, AUDIT_COLOURS[status]), text)
+    with page() as console:
+        console.print(styled(verdict, "bold red" if warnings else "bold green"), soft_wrap=True)
+        console.print(table)
+        console.print(run.threshold(findings) + ("" if everything else " Every check: --all"))
     if strict and warnings:
         raise typer.Exit(DAMAGED)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rich.table import Table
@@ -21,19 +22,24 @@ from simtown.datasets.summaries import median_margin
 from simtown.language.relations import RELATION_NAMES
 from simtown.scenes.scene import Scene
 
-#: Characters of a bar: two of them and the longest word of the catalogue fit into 80 columns.
-_BAR = 18
+#: Characters of a bar: two of them and the longest name of the catalogue fit into 80 columns. Rows of kinds.
+_BAR, _KINDS = 15, 15
 
 
-def show(place: str | Path) -> None:
-    """Print everything about a data set, in a directory or behind a URL."""
+def show(place: str | Path, everything: bool = False) -> None:
+    """Print what a data set holds, in a directory or behind a URL; all of its kinds, or the most frequent."""
     dataset, store = open_dataset(place), store_of(place)
     s = dataset.settings
     size = sum(entry["bytes"] for entry in dataset.manifest["shards"].values())
-    about = f"{s.entities} entities, {s.width} x {s.height} pixels, {s.vehicles} vehicles a scene, {s.seeds}"
-    origin = f"frequencies {s.frequencies}; {size / 1e6:,.1f} MB, simtown {dataset.manifest['simtown']}"
+    counts = " + ".join(f"{count:,} {split}" for split, count in s.counts().items())
+    about = f"{s.entities} entities, {s.width} x {s.height} pixels, {s.vehicles} vehicles a scene"
+    origin = (
+        f"{s.seeds}, frequencies {s.frequencies}; {size / 1e6:,.1f} MB, simtown {dataset.manifest['simtown']}"
+    )
     with page() as console:
-        console.print(styled(str(store), "bold") + styled(f": {about}, {origin}"))
+        console.print(styled(str(store), "bold") + styled(f": {counts} examples"))
+        console.print(styled(about))
+        console.print(styled(origin))
         if s.world_seed:
             kinds = ", ".join(dataset.names["entities"][e] for e in s.kinds)
             console.print(styled(f"Its kinds of vehicles, the most frequent first: {kinds}."))
@@ -43,7 +49,21 @@ def show(place: str | Path) -> None:
         console.print(new_table("Rejection sampling", heads, rates, left=("loop",)))
         if timings := _timings(store):
             console.print(timings)
-        console.print(_frequencies(dataset))
+        console.print(_frequencies(dataset, s.entities if everything else _KINDS))
+        if s.entities > _KINDS and not everything:
+            console.print(f"... and {s.entities - _KINDS} more kinds: --all")
+
+
+def summary(dataset: Dataset) -> dict[str, Any]:
+    """What :func:`show` prints, for JSON: settings, counts by name for each split, and acceptance rates."""
+    names = {"relation": "relations", "weather": "weathers", "subject": "entities", "object": "entities"}
+    splits = {}
+    for split in SPLITS:
+        counts = dataset.summary(split)
+        by_name = {key: dict(zip(dataset.names[of], counts[key], strict=False)) for key, of in names.items()}
+        splits[split] = {"examples": len(dataset[split]), "yes": counts["answer"][1], **by_name}
+    about = {"format": "simtown info", "data": dataset.name, "splits": splits}
+    return {**about, **{key: dataset.manifest[key] for key in ("settings", "acceptance", "simtown")}}
 
 
 def _splits(dataset: Dataset) -> Table:
@@ -79,15 +99,15 @@ def _timings(store: DirectoryStore | Remote) -> Table | None:
     return table
 
 
-def _frequencies(dataset: Dataset) -> Table:
-    """The share of every entity as subject and object in training; the bar marks its target (equation 4)."""
+def _frequencies(dataset: Dataset, rows: int) -> Table:
+    """The share of entities as subject and object in training; the bar marks its target (equation 4)."""
     target, summary = targets_of(dataset, "train"), dataset.summary("train")
     shares = {role: np.array(summary[role]) / len(dataset.train) for role in ROLES}
     top = max(array.max() for array in (*target.values(), *shares.values()))
     table = Table(title="Entities in the training questions, | marks the target", title_justify="left")
     for head in ("entity", "subject", "", "object", ""):
-        table.add_column(head, justify="right" if head in ROLES else "left", no_wrap=not head)
-    for rank, e in enumerate(dataset.settings.kinds):
+        table.add_column(head, justify="right" if head in ROLES else "left", no_wrap=True)
+    for rank, e in enumerate(dataset.settings.kinds[:rows]):
         cells = [(f"{shares[r][e]:.2%}", _bar(shares[r][e], target[r][rank], top)) for r in ROLES]
         table.add_row(dataset.names["entities"][e], *cells[0], *cells[1])
     return table

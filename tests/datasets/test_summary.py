@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from simtown.core.files import DamagedError
 from simtown.datasets import manifests, summaries
 from simtown.datasets.generate import generate
-from simtown.datasets.locate import find, is_address
+from simtown.datasets.addresses import is_address
+from simtown.datasets.locate import find
 from simtown.datasets.names import names
 from simtown.datasets.reader import Split, open_dataset
 from simtown.datasets.settings import Settings

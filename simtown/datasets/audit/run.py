@@ -81,6 +81,37 @@ def report(data: str, findings: list[Finding]) -> dict[str, Any]:
     return {**about, "warnings": warnings, "level": LEVEL, "findings": listed}
 
 
+def lines(findings: list[Finding], everything: bool = False) -> list[tuple[str, str]]:
+    """(status, text) of warnings, notes and passed checks: all, or a line for each family that passed."""
+    told: dict[tuple[str, str], list[str]] = {}
+    for f in sorted(findings, key=lambda finding: ("warn", "note", "pass").index(finding.status)):
+        p = "" if f.p is None else f"; p {f.p:.2g}"
+        text = f"({f.where}): {f.figure}{p}{f'. {f.advice}' if f.status == 'warn' else ''}"
+        told.setdefault((f.status, text), []).append(f.check)
+    listed = [(status, f"{', '.join(checks)} {text}") for (status, text), checks in told.items()]
+    if everything:
+        return listed
+    families: dict[str, list[Finding]] = {}
+    for f in findings:
+        if f.status == "pass":
+            families.setdefault(f.check.partition(" by ")[0], []).append(f)
+    listed = [(status, text) for status, text in listed if status != "pass"]
+    for family, passed in families.items():
+        p = [f.p for f in passed if f.p is not None]
+        least = f", least p {min(p):.2g}" if p else ""
+        listed.append(("pass", f"{family}: {len(passed)} check{'s' if len(passed) > 1 else ''}{least}"))
+    return listed
+
+
+def threshold(findings: list[Finding]) -> str:
+    """The probability below which one more test would have warned, by Holm's procedure."""
+    tests = [f for f in findings if f.p is not None]
+    left = sum(f.status == "pass" for f in tests)
+    return (
+        f"{len(tests)} tests of chance warn below p {LEVEL / max(left, 1):.2g} (Holm: {LEVEL:.0%} for all)."
+    )
+
+
 @dataclass
 class Survey:
     """What is kept of all examples.

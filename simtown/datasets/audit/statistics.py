@@ -96,8 +96,8 @@ def _information(sample: Columns, length: int, settings: Settings, name: str) ->
     n, yes = np.bincount(numbers), np.bincount(numbers, weights=answer)
     value = int(np.argmax(np.abs(yes - n / 2) / np.sqrt(n)))  # whose answers are furthest from half
     examples = ", ".join(map(str, rows[np.flatnonzero(numbers == value)[:3]]))
-    beyond = f"{first['bits']:+.4f} of 1 bit beyond chance (p {first['p']:.2g})"
-    figure = f"{first['feature']} tells most about the answer: {beyond}{among}"
+    beyond = f"{first['bits']:+.4f} of 1 bit beyond chance"
+    figure = f"of {len(measures)} features the most telling: {first['feature']}, {beyond}{among}"
     advice = (
         f"The answer can be guessed from {telling} without understanding the picture: find out "
         f"why, and generate the data set again. Look at examples {examples}: of the {n[value]:,} that agree "
