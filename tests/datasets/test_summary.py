@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from simtown.core.files import DamagedError
 from simtown.datasets import manifests, summaries
-from simtown.datasets.generate import generate
 from simtown.datasets.addresses import is_address
+from simtown.datasets.generate import generate
 from simtown.datasets.locate import find
 from simtown.datasets.names import names
 from simtown.datasets.reader import Split, open_dataset
@@ -105,7 +105,7 @@ def test_info_of_one_example_tells_what_is_asked_and_what_stands_where(where, ri
 
 def test_info_refuses_what_is_no_example(rich, copy, cli):
     cli("info", f"{rich}/test:6").refuses("holds examples 0 to 5", "no example 6")
-    cli("info", f"{rich}/nothing:0").refuses("there is no shard", "data/train:7")
+    cli("info", f"{rich}/nothing:0").refuses("has no split nothing", "train, val, test")
     cli("info", f"{rich}/test:3", "--plot").refuses("--plot")
     town = copy(rich)
     with h5py.File(town / "train-00000.h5", "r+") as file:
