@@ -234,6 +234,10 @@ def export(
         written = export.export(data, to, splits, directory, progress, pool)
     examples = ", ".join(f"{count:,} {name}" for name, count in counts.items())
     say(f"{directory}{'' if written else ' is complete'}: {examples} examples for {to}")
+    if to == "yolo":
+        from simtown.datasets.export.yolo import missing
+
+        say(*(f"note: data.yaml: {line}" for line in missing(splits)))
 
 
 @command

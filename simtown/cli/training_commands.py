@@ -184,9 +184,9 @@ def predict(
     from simtown.training import ask
 
     answer = ask.predict(run, image, question, allow_model or ())
-    tested = f"; the run answered {answer.accuracy or 0:.1%} of its test questions correctly"
-    probability = f"yes with probability {answer.yes:.3f}{'' if answer.accuracy is None else tested}"
-    say(f"{'yes' if answer.yes > 0.5 else 'no'} ({probability})")
+    said, p = ("yes", answer.yes) if answer.yes > 0.5 else ("no", 1 - answer.yes)
+    scores = "" if answer.accuracy is None else f". This run scores {answer.accuracy:.1%} on its test set"
+    say(f"{said} (p = {p:.3f}){scores}")
     if answer.cut:
         say(f"  the picture was cut to what the run's pictures show: {_pixels(answer.frame)}")
     boxes = [] if answer.boxes is None else answer.boxes

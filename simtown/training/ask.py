@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import numpy as np
 import torch
-from PIL import Image, ImageDraw
+from PIL import Image, ImageDraw, ImageFont
 from torch import nn
 
 from simtown.assets.catalogue import ENTITIES
@@ -103,6 +103,8 @@ def _require_comparable(trained: Settings, dataset: Dataset) -> None:
         raise SettingsError(f"{dataset.path} has vehicles that the run has not seen ({vehicle}): {remedy}")
 
 
+#: Least pixels of the longer side of a drawn answer.
+_DRAWN = 512
 #: Two boxes that share more than this of their union cover one place.
 _SAME = 0.3
 
@@ -241,12 +243,24 @@ def parse(question: str, kinds: Sequence[int]) -> tuple[int, int, int]:
 
 
 def draw(picture: Image.Image, answer: ModelAnswer) -> Image.Image:
-    """The picture with the boxes found: subject blue, object orange; what the model did not see is darker."""
+    """The picture with the boxes found: subject blue, object orange; what the model did not see is darker.
+
+    A small one is enlarged to at least 512 pixels, and the boxes have names.
+    """
     left, top, right, bottom = (round(edge) for edge in answer.frame)
     dark = picture.point(lambda level: level // 2)
     dark.paste(picture.crop((left, top, right, bottom)), (left, top))
-    pen, far = ImageDraw.Draw(dark), 2 * max(picture.size)
-    boxes = [] if answer.boxes is None else answer.boxes.clip(-far, far).tolist()
-    for box, colour in zip(boxes, (SUBJECT, OBJECT), strict=False):
-        pen.rectangle(box, outline=colour, width=max(1, picture.width // 200))
+    scale = -(-_DRAWN // max(picture.size))
+    dark = dark.resize((scale * dark.width, scale * dark.height), Image.Resampling.NEAREST)
+    pen, far, font = ImageDraw.Draw(dark), 2 * max(dark.size), ImageFont.load_default(max(dark.size) // 36)
+    boxes = [] if answer.boxes is None else (scale * answer.boxes).clip(-far, far).tolist()
+    for role, name, box, colour in zip(
+        ("subject", "object"), answer.vehicles, boxes, (SUBJECT, OBJECT), strict=False
+    ):
+        pen.rectangle(box, outline=colour, width=max(dark.size) // 200)
+        _, _, x1, y1 = pen.textbbox((0, 0), label := f" {name} ({role}) ", font=font)
+        x = min(max(box[0], 0), dark.width - x1)
+        y = box[1] - y1 if role == "subject" and box[1] > y1 else min(box[3], dark.height - y1)
+        pen.rectangle((x, y, x + x1, y + y1 + 2), fill=colour)
+        pen.text((x, y), label, fill="white", font=font)
     return dark

@@ -156,9 +156,12 @@ def test_boxes_are_drawn_where_they_were_found(tmp_path):
     Image.new("RGB", (60, 40)).save(tmp_path / "black.png")
     answer = ModelAnswer(0.5, np.array([[5.0, 6, 20, 30], [30, 10, 50, 20]]), (0, 0, 60, 40))
     drawn = np.asarray(draw(open_picture(tmp_path / "black.png"), answer))
+    assert drawn.shape == (9 * 40, 9 * 60, 3)
     for colour, (x0, y0, x1, y1) in ((SUBJECT, (5, 6, 20, 30)), (OBJECT, (30, 10, 50, 20))):
-        ys, xs = np.nonzero((drawn == Image.new("RGB", (1, 1), colour).getpixel((0, 0))).all(-1))
-        assert (xs.min(), ys.min(), xs.max(), ys.max()) == (x0, y0, x1, y1)
+        x, y = 9 * (x0 + x1) // 2, 9 * (y0 + y1) // 2
+        for place in ((y, 9 * x0), (y, 9 * x1), (9 * y0, x), (9 * y1, x)):
+            assert tuple(drawn[place]) == colour
+        assert not drawn[y, x].any()
 
 
 def test_predict_answers_and_draws(cli, run, picture, tmp_path):
@@ -166,11 +169,11 @@ def test_predict_answers_and_draws(cli, run, picture, tmp_path):
     done = cli("predict", run("pbn"), street, question, "--out", tmp_path / "found.png").succeeds()
     answer = predict(run("pbn"), street, question)
     said = "yes" if answer.yes > 0.5 else "no"
-    assert done.out.startswith(f"{said} (yes with probability {answer.yes:.3f}")
+    assert done.out.startswith(f"{said} (p = {max(answer.yes, 1 - answer.yes):.3f}). This run scores ")
     assert re.search(r"subject, .*: x -?\d+ to -?\d+, y -?\d+ to -?\d+ pixels", done.out)
     assert "object, " in done.out
     with Image.open(tmp_path / "found.png") as found:
-        assert (found.format, found.size) == ("PNG", (32, 32))
+        assert (found.format, found.size) == ("PNG", (512, 512))
     cli("predict", run("cnn-lstm"), street, question, "--out", tmp_path / "found.png").refuses("--out")
 
 

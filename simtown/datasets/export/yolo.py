@@ -38,13 +38,19 @@ def _labels(batch: ExportBatch, row: int) -> str:
 def finish(data: Dataset, splits: Sequence[str], directory: Path) -> None:
     """Write data.yaml, with paths from its own folder.
 
-    A training needs train and val, so another split takes the place of a missing one.
+    A training needs train and val, so another split takes the place of a missing one; a comment says so.
     """
     folders = {split: f"images/{split}" for split in splits}
-    fallback = folders[splits[0]]
-    paths = {"train": folders.get("train", fallback), "val": folders.get("val", fallback), **folders}
-    names = dict(enumerate(data.names["entities"]))
-    (directory / "data.yaml").write_text(yaml({**paths, "names": names}), encoding="utf-8")
+    paths = dict.fromkeys(("train", "val"), folders[splits[0]]) | folders
+    notes = "".join(f"# {line}\n" for line in missing(splits))
+    content = yaml({**paths, "names": dict(enumerate(data.names["entities"]))})
+    (directory / "data.yaml").write_text(notes + content, encoding="utf-8")
+
+
+def missing(splits: Sequence[str]) -> list[str]:
+    """What a user must know of data.yaml if a split that a training needs is not exported: a line each."""
+    absent = [split for split in ("train", "val") if split not in splits]
+    return [f"{split} is not exported: here it names the pictures of {splits[0]} again" for split in absent]
 
 
 FORMAT = Format(write, finish, ("images/{split}", "labels/{split}"))

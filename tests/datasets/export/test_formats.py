@@ -225,6 +225,8 @@ def test_the_settings_name_every_split(exported, cli, rich, tmp_path):
     told = yaml.safe_load((out / "data.yaml").read_text())
     assert (told["train"], told["val"], told["test"]) == ("images/train", "images/val", "images/test")
     assert told["names"] == dict(enumerate(ENTITIES[: max(data.settings.kinds) + 1]))
-    cli("export", rich, "--to", "yolo", "--split", "train", "--out", tmp_path / "y").succeeds()
+    outcome = cli("export", rich, "--to", "yolo", "--split", "train", "--out", tmp_path / "y").succeeds()
+    assert "val is not exported" in outcome.out
+    assert "# val is not exported" in (tmp_path / "y" / "data.yaml").read_text()
     told = yaml.safe_load((tmp_path / "y" / "data.yaml").read_text())
     assert (told["train"], told["val"]) == ("images/train", "images/train")
