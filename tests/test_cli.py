@@ -241,10 +241,10 @@ def test_no_file_that_was_there_is_written_over(town, here, cli):
     before = (here / "x.png").read_bytes()
     drawn = ("render", f"{town}/train:1", "--out")
     for more in (("--json", "x.png"), ("--glb", "x.png"), ("--json", town / "manifest.json")):
-        cli(*drawn, "y.png", *more).refuses("is there already")
+        cli(*drawn, "y.png", *more).refuses("exists; remove it")
     for words in (drawn, ("preview", town, "--out"), ("audit", town, "--json"), ("captions", town, "--out")):
-        cli(*words, "x.png").refuses("is there already")
-    cli("audit", town, "--json", here).refuses("is there already")
+        cli(*words, "x.png").refuses("exists; remove it")
+    cli("audit", town, "--json", here).refuses("exists; remove it")
     assert [path.name for path in here.iterdir() if path != town] == ["x.png"]
     assert (here / "x.png").read_bytes() == before
     cli("info", town).succeeds()
@@ -262,11 +262,17 @@ def test_render_draws_a_stored_example_again(where, rich, here, cli):
     """At its own size it is the stored picture, mask and depth; at another it is what the renderer draws."""
     dataset = open_dataset(rich)
     outcome = cli("render", f"{rich}/{where}", "--size", "64x32", "--depth", "--masks").succeeds()
-    name = {"train:13": "train-13", "train-00001.h5:3": "train-00001-3"}[where]
-    assert outcome.out.split() == [f"{name}.png", f"{name}-depth.png", f"{name}-masks.png"]
+    name = f"{rich.name}-" + {"train:13": "train-13", "train-00001.h5:3": "train-00001-3"}[where]
+    suffixes = ("", "-depth", "-depth-view", "-masks")
+    assert outcome.out.split() == [f"{name}{suffix}.png" for suffix in suffixes]
     example = dataset.train[13]
     assert np.array_equal(png(here / f"{name}.png")[..., ::-1], example.image)
-    assert np.array_equal(png(here / f"{name}-masks.png"), example.mask)
+    with Image.open(here / f"{name}-masks.png") as masks:
+        assert np.array_equal(np.asarray(masks), example.mask)
+        assert len(masks.convert("RGB").getcolors()) == len(np.unique(example.mask))
+    view = png(here / f"{name}-depth-view.png").astype(int).sum(axis=2)
+    assert view.max() > 600
+    assert (view[np.isinf(example.depth)] < 30).all()
     depth = png(here / f"{name}-depth.png")
     assert depth.dtype == np.uint16
     sky, far = np.isinf(example.depth), example.depth > 65.53
@@ -291,11 +297,43 @@ def test_render_writes_a_scene_that_renders_the_same_pixels_and_what_its_mask_nu
     assert scene == example.scene
     words = ("--size", "200x100", "--json", "large.json", "--masks", "--out", "a.png")
     cli("render", f"{rich}/test:2", *words).succeeds()
-    ids, mask = json.loads((here / "large.json").read_text())["ids"], png(here / "a-masks.png")
+    ids, mask = (
+        json.loads((here / "large.json").read_text())["ids"],
+        np.asarray(Image.open(here / "a-masks.png")),
+    )
     assert (ids["vehicles"], ids["props"]) == (example.vehicle_ids, example.prop_ids)
     drawn = Raster().render(SceneBatch.of([scene]), 200, 100).ids[0]
     for number, own in enumerate(ids["vehicles"] + ids["props"], start=1):
         assert np.array_equal(mask == own, drawn == number)
+
+
+def test_render_draws_a_random_street(here, cli):
+    words = ("--seed", 3, "--weather", "Snow", "--vehicles", "taxi,school bus", "--size", "160x90")
+    outcome = cli("render", *words, "--json", "street.json").succeeds()
+    assert outcome.out.split() == ["town-3-Snow-taxi-school-bus.png", "street.json"]
+    town = simtown.Town(3, vehicles=0)
+    town.weather = "snow"
+    town.place("taxi"), town.place("school bus")
+    assert np.array_equal(png(here / outcome.out.split()[0])[..., ::-1], town.render((160, 90)).rgb)
+    scene = Scene.from_json((here / "street.json").read_text())
+    assert np.array_equal(simtown.Town.from_scene(scene).render((160, 90)).rgb, town.render((160, 90)).rgb)
+    cli("render", *words).refuses("town-3-Snow-taxi-school-bus.png exists; remove it or pass another --out")
+    cli("render", "--vehicles", "2").succeeds()
+    assert png(here / "town-0-2.png").shape == (576, 1024, 3)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--weather", "sno"], "did you mean snow?"),
+        (["--vehicles", "taxii"], "did you mean taxi?"),
+        (["--vehicles", "99"], "vehicles is 99"),
+        (["town/train:0", "--seed", "1"], "leave them out"),
+    ],
+)
+def test_a_street_that_cannot_be_is_refused(words, message, here, cli):
+    cli("render", *words).refuses(message)
+    assert not list(here.glob("*.png"))
 
 
 def test_render_writes_a_model_for_viewers(rich, here, cli):
@@ -329,13 +367,14 @@ def test_a_render_that_finds_the_disk_full_leaves_nothing(rich, here, cli, monke
 
     def full(number):
         flushed.append(number)
-        if len(flushed) == 4:
+        if len(flushed) == 5:
             raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
     cli(*words).refuses("the disk is full")
     assert not list(here.iterdir())
-    assert cli(*words).succeeds().out.split() == ["a.png", "a-depth.png", "a-masks.png", "scene.glb"]
+    made = [f"a{suffix}.png" for suffix in ("", "-depth", "-depth-view", "-masks")]
+    assert cli(*words).succeeds().out.split() == [*made, "scene.glb"]
 
 
 # info

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
@@ -20,9 +20,14 @@ from simtown.core.terminal import complain, say
 from simtown.datasets.addresses import SPLITS, is_address, require_dataset, require_stored
 from simtown.datasets.formats import require_format
 
+if TYPE_CHECKING:
+    from simtown.town.town import Town
+
 DatasetArgument = Annotated[str, "Directory or URL of a data set.", require_dataset]
 AUDIT_COLOURS = {"pass": "green", "warn": "bold red", "note": "dim"}
-EXAMPLE = "A shard file or DIR/SPLIT, and the example's number in it: data/train:7."
+EXAMPLE = (
+    "A shard file or DIR/SPLIT, and the example's number in it: data/train:7; without it, a random street."
+)
 BIAS = "Reporting bias: probability that a caption omits a kind's typical colour."
 SPLIT = "Splits: all, or some of train, val and test, separated by commas."
 PICTURES = "Number of pictures of the whole set to draw again and compare; 0 for none."
@@ -37,16 +42,52 @@ def known_splits(text: str) -> None:
 
 
 @dataclass(frozen=True)
-class RenderOptions:
-    """How an example is drawn, and what is written."""
+class StreetOptions:
+    """A random street, which is drawn if no example is given."""
 
-    size: str = option("1024", "Pixels: 1024, or width x height.")
+    seed: int | None = option(None, "Without an example: seed of the street, 0 by default.")
+    weather: str | None = option(None, "Without an example: its weather; by default a random one.")
+    vehicles: str | None = option(
+        None, "Without an example: how many vehicles, or which, such as taxi,bus; 3 by default."
+    )
+
+    def town(self) -> Town:
+        """The street. Raises TownError, a ValueError, for a weather or vehicle that there is not."""
+        from simtown.town.nouns import kinds_of
+        from simtown.town.town import Town
+
+        count = self.vehicles is None or self.vehicles.isdecimal()
+        names = () if count else parse_names(self.vehicles or "")
+        for name in names:
+            kinds_of(name)
+        town = Town(self.seed or 0, int(self.vehicles or 3) if count else 0)
+        if self.weather is not None:
+            town.weather = self.weather
+        for name in names:
+            town.place(name)
+        return town
+
+    def name(self) -> str:
+        """The name of its picture, such as town-3-snow-taxi-bus."""
+        words = ("town", self.seed or 0, self.weather, *parse_names(self.vehicles or ""))
+        return "-".join(str(word).replace(" ", "-") for word in words if word is not None)
+
+
+@dataclass(frozen=True)
+class RenderOptions:
+    """How a street is drawn, and what is written."""
+
+    size: str | None = option(
+        None, "Pixels: 1024, or width x height; by default 1024, of a random street 1024x576."
+    )
     renderer: str = option("raster", "raster or opengl.", choices=("raster", "opengl"))
     device: str = option("cpu", "Where raster draws: cpu, cuda (a graphics card), or auto.")
     depth: bool = option(
-        False, "Also write depth: 16-bit PNG in millimetres, 0 for the sky, 65535: 65.5 m or more."
+        False,
+        "Also write depth: 16-bit PNG in millimetres, 0 for the sky, 65535: 65.5 m or more; "
+        "and a picture of it for the eye.",
     )
-    masks: bool = option(False, "Also write instance ids: 8-bit PNG.")
+    masks: bool = option(False, "Also write instance ids: PNG with a palette, its indices are the ids.")
     glb: Path | None = option(None, "Also write the scene for 3D viewers, binary glTF.")
     json: Path | None = option(None, "Also write the latent scene as JSON, with the ids of its things.")
     out: Path | None = option(None, "The PNG to write.")
@@ -54,34 +95,53 @@ class RenderOptions:
 
 @command
 def render(
-    where: Annotated[str, typer.Argument(metavar="SHARD:INDEX", help=EXAMPLE)], *, drawing: RenderOptions
+    where: Annotated[str | None, typer.Argument(metavar="SHARD:INDEX", help=EXAMPLE)] = None,
+    *,
+    street: StreetOptions,
+    drawing: RenderOptions,
 ) -> None:
-    """Draw one stored example again, at any size, from its latent scene."""
+    """Draw a random street, or one stored example again, at any size, from its latent scene.
+
+    simtown render --seed 3 --weather snow --vehicles taxi,bus | simtown render DIR/train:7 --size 512
+    """
     import cv2
     import numpy as np
 
     from simtown.datasets.locate import find
+    from simtown.render.masks import nearness, palette_png
     from simtown.render.renderers import choose_device, make_renderer
+    from simtown.scenes.scene import SceneBatch
 
     if drawing.renderer == "opengl" and drawing.device != "cpu":
         raise RefusalError("--device chooses where raster draws; with --renderer opengl leave it out")
-    width, height = parse_size(drawing.size)
-    address = find(where)
-    scene = address.scene()
-    path = png_file(drawing.out, f"{address.name}.png")
+    if where is not None and street != StreetOptions():
+        raise RefusalError(
+            f"--seed, --weather and --vehicles make a random street: leave them out, or {where}"
+        )
+    width, height = parse_size(drawing.size or ("1024" if where else "1024x576"))
+    if where is None:
+        scene, name = SceneBatch.of([street.town().to_scene((width, height))]), street.name()
+    else:
+        address = find(where)
+        scene, name = address.scene(), address.name
+    path = png_file(drawing.out, f"{name}.png")
     glb = local_file(drawing.glb, "--glb") if drawing.glb else None
     json = local_file(drawing.json, "--json") if drawing.json else None
     device = choose_device(drawing.device, complain, width, height)
     renderer = make_renderer("opengl" if drawing.renderer == "opengl" else device)
     frames = renderer.render(scene, width, height)
-    pictures = {path: frames.rgb[0][..., ::-1]}
+    pictures = {"": frames.rgb[0][..., ::-1]}
     if drawing.depth:
-        millimetres = np.clip(frames.depth[0] * 1000 + 0.5, 0, 65535)
-        millimetres = np.where(np.isfinite(frames.depth[0]), millimetres, 0)
-        pictures[path.with_name(f"{path.stem}-depth.png")] = millimetres.astype(np.uint16)
+        depth = frames.depth[0]
+        millimetres = np.where(np.isfinite(depth), np.clip(depth * 1000 + 0.5, 0, 65535), 0)
+        pictures["-depth"] = millimetres.astype(np.uint16)
+        pictures["-depth-view"] = cv2.applyColorMap(nearness(depth), cv2.COLORMAP_INFERNO)
+    files = {suffix: cv2.imencode(".png", pixels)[1].tobytes() for suffix, pixels in pictures.items()}
     if drawing.masks:
-        pictures[path.with_name(f"{path.stem}-masks.png")] = frames.ids[0]
-    contents = {target: cv2.imencode(".png", pixels)[1].tobytes() for target, pixels in pictures.items()}
+        files["-masks"] = palette_png(frames.ids[0])
+    contents = {
+        local_file(path.with_name(f"{path.stem}{suffix}.png")): data for suffix, data in files.items()
+    }
     if glb is not None:
         from simtown.datasets import export_scene  # trimesh takes a second
 

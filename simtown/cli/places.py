@@ -52,18 +52,17 @@ def local_file(path: Path, option: str = "--out") -> Path:
         missing = f"there is no directory {path.parent}"
         raise RefusalError(f"{option} {path}: {missing}; make it first, or give another {option}")
     if os.path.lexists(path):
-        raise RefusalError(f"{option} {path} is there already: give another file")
+        raise RefusalError(f"{path} exists; remove it or pass another {option}")
     if not os.access(path.parent, os.W_OK | os.X_OK):
         raise RefusalError(f"{option} {path}: nothing may be written in {path.parent}; give another {option}")
     return path
 
 
 def png_file(path: Path | None, name: str) -> Path:
-    """The path of a picture to write; by default a name of ours, in place of an older picture."""
-    if path is None:
-        return Path(name)
-    require_suffix(path, ".png")
-    return local_file(path)
+    """The path of a picture to write, by default of a name of ours; RefusalError as :func:`local_file`'s."""
+    if path is not None:
+        require_suffix(path, ".png")
+    return local_file(Path(name) if path is None else path)
 
 
 def require_suffix(path: Path, suffix: str) -> None:

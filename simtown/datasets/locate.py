@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from simtown.datasets.addresses import parse_address
+from simtown.datasets.addresses import name_of, parse_address
 from simtown.datasets.reader import Split, open_dataset
 from simtown.datasets.shard_file import form_of, reading
 from simtown.datasets.shards import COLUMNS
@@ -50,4 +50,5 @@ def find(where: str) -> Address:
     if index >= len(split):
         content = f"holds examples 0 to {len(split) - 1}" if len(split) else "holds no example"
         raise ValueError(f"{path} {content}, so there is no example {index}")
-    return Address(split, index, f"{path.stem}-{index}")
+    dataset = name_of(place if name is not None else path.parent)
+    return Address(split, index, "-".join(filter(None, (dataset, path.stem, str(index)))))

@@ -90,4 +90,4 @@ def test_a_page_of_a_data_set_behind_a_url_names_the_url(behind_a_url, here, cli
     assert "<title>one · simtown gallery</title>" in (here / "one-gallery" / "index.html").read_text()
     assert f'"place":"{behind_a_url}"' in (here / "one-gallery" / "data" / "index.js").read_text()
     cli("render", f"{behind_a_url}/train:1", "--size", 64).succeeds()  # the command that the page gives
-    assert (here / "train-1.png").is_file()
+    assert (here / "one-train-1.png").is_file()

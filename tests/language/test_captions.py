@@ -228,7 +228,7 @@ def test_the_command(cli, plain, rich, tmp_path):
         assert "of 20 scenes" in cli("captions", plain, "--out", tmp_path / name, *more).succeeds().out
         expected = list(captions.captions(town.train.scenes(), town.settings.seed, "train", bias))
         assert (tmp_path / name).read_text().splitlines() == expected
-    cli("captions", plain, "--out", tmp_path / "one").refuses("is there already")
+    cli("captions", plain, "--out", tmp_path / "one").refuses("exists; remove it")
     cli("captions", rich, "--out", tmp_path / "three", "--bias", "1").succeeds()
     lines = (tmp_path / "three").read_text().splitlines()
     assert any(line.count(" and ") == 2 for line in lines), "three vehicles"
