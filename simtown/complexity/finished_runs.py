@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -57,11 +57,6 @@ class Run:
     world_seed: int | None = None
     validation: float | None = None
     reweighted: float | None = None
-
-
-def read_runs(paths: Iterable[Path]) -> list[Run]:
-    """The finished runs of :func:`read_and_count`."""
-    return read_and_count(paths)[0]
 
 
 def read_and_count(paths: Iterable[Path]) -> tuple[list[Run], dict[str, int]]:
@@ -220,24 +215,3 @@ def model_order(model: str) -> tuple[int, list[tuple[int, str]]]:
     """
     parts = [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", model)]
     return (list(LOOKS).index(model) if model in LOOKS else len(LOOKS)), parts
-
-
-def whole(runs: Sequence[Run]) -> list[Run]:
-    """The runs of the sizes at which all seeds of a curve are finished.
-
-    A grid that is running has sizes that lack some. So a curve counts with its first m seeds, at the sizes
-    that have all of these, where m is the number that leaves most runs.
-    """
-    curves: dict[tuple[str, int, bool], dict[int, dict[int, Run]]] = {}
-    for run in runs:
-        sizes = curves.setdefault((run.model, run.entities, run.distractor), {})
-        sizes.setdefault(run.train_size, {})[run.seed] = run
-    chosen = []
-    for sizes in curves.values():
-        seeds = sorted(set().union(*sizes.values()))
-        kept: list[Run] = []
-        for m in range(len(seeds), 0, -1):
-            complete = [by_seed for by_seed in sizes.values() if set(seeds[:m]) <= by_seed.keys()]
-            kept = max(kept, [by_seed[seed] for by_seed in complete for seed in seeds[:m]], key=len)
-        chosen += kept
-    return chosen

@@ -7,7 +7,7 @@ import pytest
 
 from simtown.complexity import cells
 from simtown.complexity.estimate import estimate
-from simtown.complexity.finished_runs import MixtureError, read_runs
+from simtown.complexity.finished_runs import MixtureError, read_and_count
 from simtown.core.files import DamagedError, ForeignDirectoryError
 from tests.complexity.simulated import exact, store
 
@@ -36,20 +36,20 @@ def rewritten(path, change):
 
 def test_without_runs_there_is_no_table(tmp_path):
     with pytest.raises(FileNotFoundError, match="nowhere"):
-        read_runs([tmp_path / "nowhere"])
+        read_and_count([tmp_path / "nowhere"])
     with pytest.raises(FileNotFoundError, match="no finished run"):
-        read_runs([tmp_path])
+        read_and_count([tmp_path])
     store(tmp_path / "a", exact("pbn", 5, 500, 0.6), status="running")
     with pytest.raises(FileNotFoundError, match="1 running"):
-        read_runs([tmp_path])
+        read_and_count([tmp_path])
 
 
 def test_two_runs_of_one_cell_are_refused(tmp_path):
     for name, share in (("first", 0.6), ("again", 0.6), ("second", 0.7)):
         store(tmp_path / name, exact("pbn", 5, 500, share))
-    assert len(read_runs([tmp_path / "first", tmp_path / "again"])) == 1
+    assert len(read_and_count([tmp_path / "first", tmp_path / "again"])[0]) == 1
     with pytest.raises(ValueError, match=r"again/run.json and .*second"):
-        read_runs([tmp_path])
+        read_and_count([tmp_path])
 
 
 def edit(**changes):
@@ -67,7 +67,7 @@ DAMAGES = [("run.json", damage) for damage in EDITS] + [("test.npz", damage) for
 def test_damage_is_named(run, name, damage):
     damage(run / name)
     with pytest.raises(DamagedError, match=f"seed0/{name} is damaged"):
-        read_runs([run])
+        read_and_count([run])
 
 
 def test_links_are_not_followed(tmp_path, run):
@@ -75,10 +75,10 @@ def test_links_are_not_followed(tmp_path, run):
     (tmp_path / "mine" / "elsewhere").symlink_to(run)
     (tmp_path / "mine" / "circle").symlink_to(tmp_path / "mine")
     with pytest.raises(FileNotFoundError):
-        read_runs([tmp_path / "mine"])
+        read_and_count([tmp_path / "mine"])
     (tmp_path / "mine" / "run.json").symlink_to(run / "run.json")
     with pytest.raises(DamagedError, match="symbolic link"):
-        read_runs([tmp_path / "mine"])
+        read_and_count([tmp_path / "mine"])
 
 
 # Cells
@@ -100,11 +100,11 @@ def test_a_kept_cell_says_what_its_run_directory_says(items, tmp_path):
     np.testing.assert_array_equal(correct, one.correct)
     curve = {"step": [100], "train_accuracy": [0.1235], "val_accuracy": [0.5]}
     assert json.loads(kept.read_text())["curve"] == curve
-    (whole,), (small,) = read_runs([run]), read_runs([kept])
+    (whole,), (small,) = read_and_count([run])[0], read_and_count([kept])[0]
     assert whole == small
     np.testing.assert_array_equal(small.correct, one.correct)
     assert (small.data_seed, small.world_seed, small.validation, small.reweighted) == (4, 7, 0.9, 0.8)
-    assert read_runs([tmp_path]) == [whole], "a run and its cell count once"
+    assert read_and_count([tmp_path])[0] == [whole], "a run and its cell count once"
 
 
 def test_only_a_finished_run_is_kept(run, tmp_path):
@@ -161,7 +161,7 @@ def test_runs_of_other_settings_are_refused_and_named(change, words, make, tmp_p
     make("b", 1000)
     make("other", 500, **change)
     with pytest.raises(MixtureError) as error:
-        read_runs([tmp_path])
+        read_and_count([tmp_path])
     for word in (*words, str(tmp_path / "other")):
         assert word in str(error.value)
 
@@ -172,7 +172,7 @@ def test_what_does_not_change_the_meaning_of_an_accuracy_may_differ(make, tmp_pa
     make("c", 1000, model="cnn-lstm", options={"dropout": 0.3})
     make("d", 5000, data={"seed": 3, "world_seed": 3, "test_seed": 0})
     rewritten(tmp_path / "d" / "run.json", lambda record: record["data"].pop("weathers"))  # an older simtown
-    assert len(read_runs([tmp_path])) == 4
+    assert len(read_and_count([tmp_path])[0]) == 4
 
 
 def test_another_test_set_has_a_note():

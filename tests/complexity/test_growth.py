@@ -12,9 +12,9 @@ from scipy import optimize, stats
 
 from simtown.complexity.curves import ABOVE, BELOW
 from simtown.complexity.estimate import estimate
-from simtown.complexity.factors import DESIGN, EFFECTS, effects
 from simtown.complexity.finished_runs import Run
 from simtown.complexity.growth import LEAST_SCATTER, WorldNeeds, contrast, slopes
+from tools.parts.factors import DESIGN, EFFECTS, effects
 
 
 def test_slope_without_censoring_is_least_squares():

@@ -8,7 +8,7 @@ import pytest
 from benchmarks import visible
 from benchmarks.search import MARGIN
 from simtown.assets.frequencies import frequencies
-from simtown.complexity.finished_runs import Run, whole
+from simtown.complexity.finished_runs import Run
 from simtown.datasets.settings import Settings
 from simtown.language import sampler
 from simtown.language.relations import RELATIONS
@@ -19,7 +19,7 @@ from tests.language.parts import unchanged
 from tools import pages
 from tools.parts import beside, conditions
 from tools.parts.quantities import differences, quantity
-from tools.parts.results import LITERAL, MAIN_GRID, Results
+from tools.parts.results import LITERAL, MAIN_GRID, Results, whole
 
 SIZES = (50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000)
 

@@ -5,7 +5,7 @@ import json
 from dataclasses import replace
 
 from simtown.complexity.estimate import estimate
-from simtown.complexity.finished_runs import read_runs
+from simtown.complexity.finished_runs import read_and_count
 from simtown.complexity.need_report import report, write_tables
 from simtown.complexity.needs import SMALLEST
 from tests.complexity.simulated import SIZES, exact, simulate, store
@@ -20,9 +20,9 @@ def test_runs_are_found_at_any_depth_once_and_unfinished_ones_counted(tmp_path):
     store(tmp_path / "sweep" / "broken", begun, status="failed")
     store(tmp_path / "sweep" / "finished elsewhere", runs[0], status="running")
     store(tmp_path / "sweep" / "foreign", runs[0], format="wandb")
-    found = read_runs(
+    found = read_and_count(
         [tmp_path / "sweep", tmp_path / "sweep" / "d0", tmp_path / "sweep" / "d1" / "1" / "run.json"]
-    )
+    )[0]
     assert sorted(map(repr, found)) == sorted(map(repr, runs))
     result = report([tmp_path / "sweep"], tmp_path / "out", replicates=40)
     assert result.skipped == {"failed": 1, "running": 1}

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from simtown.complexity.estimate import estimate
-from simtown.complexity.finished_runs import Run, whole
+from simtown.complexity.finished_runs import Run
 from simtown.complexity.needs import Findings
 from simtown.core.tables import Table
-from tools.parts.results import MAIN, MAIN_GRID, STRUCTURED, UNSTRUCTURED, Results, isotonic
+from tools.parts.results import MAIN, MAIN_GRID, STRUCTURED, UNSTRUCTURED, Results, isotonic, whole
 
 #: Seeds of the grids of conditions, and so the main grid's that are compared with them.
 SEEDS = range(3)

@@ -1,13 +1,9 @@
 """Two by two: what structure saves, and what box supervision saves.
 
-Four models differ in two things: whether they are structured, and whether they learn from the vehicles'
-boxes. The need N* of each, in one world and for one target, splits the lead of the Place-Binder Network over
-the CNN-LSTM into a part of structure and a part of boxes:
-
-    log N(cnn-lstm) - log N(pbn) = structure + boxes,
-
-where each part is the mean of its two effects, with and without the other. Every effect is a contrast of the
-four log N*. A need that is only a bound leaves a bound of the effect.
+Four models differ in two things: whether they are structured, and whether they learn from vehicles' boxes.
+In a world and for a target, the lead of the Place-Binder Network over the CNN-LSTM is, of the needs N*,
+log N(cnn-lstm) - log N(pbn) = structure + boxes: each the mean of two effects, with and without the other.
+A need that is only a bound leaves a bound of the effect.
 """
 
 from __future__ import annotations
@@ -41,10 +37,7 @@ EFFECTS: dict[str, tuple[float, float, float, float]] = {
 
 @dataclass(frozen=True)
 class Effect:
-    """By which factor an effect lowers the need, in one world, for one target, by the isotonic rule.
-
-    Fields as in :mod:`simtown.complexity.needs`; `seeds` are those of the size and model that has fewest.
-    """
+    """By which factor an effect lowers the need, by the isotonic rule; `seeds`: where there are fewest."""
 
     name: str
     entities: int
@@ -58,16 +51,12 @@ class Effect:
     interval_over: str
 
     def __str__(self) -> str:
-        """`11 (8.0 to 15)`, or a bound: `> 11 (from 8.0)`."""
         unknown = self.at_least == 0 and self.at_most == np.inf
         return "unknown" if unknown else factor_text(self.at_least, self.at_most, self.low, self.high)
 
 
 def effects(curves: Sequence[BootstrapCurve], targets: Sequence[float]) -> list[Effect]:
-    """Every effect whose models were trained, by world and target; curves of other models are left out.
-
-    `targets` are accuracies, in the order of the rows of `BootstrapCurve.samples`.
-    """
+    """Every effect whose models were trained; targets in the order of `BootstrapCurve.samples`."""
     worlds: dict[tuple[bool, int], dict[str, BootstrapCurve]] = {}
     for curve in curves:
         if curve.model in DESIGN:
