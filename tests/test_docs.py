@@ -2,6 +2,7 @@
 
 import ast
 import html
+import json
 import os
 import re
 import shlex
@@ -60,18 +61,39 @@ def test_no_role_is_shown_as_it_is_written(site):
     assert {page: roles for page, roles in raw.items() if roles} == {}
 
 
+TUTORIAL = ROOT / "docs" / "tutorial.ipynb"
+
+
+def test_the_tutorial_is_kept_with_its_outputs():
+    assert TUTORIAL.stat().st_size < 1_000_000
+    notebook = json.loads(TUTORIAL.read_text(encoding="utf-8"))
+    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert [cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1))
+    assert all(cell["outputs"] for cell in cells)
+    outputs = [output for cell in cells for output in cell["outputs"]]
+    assert {output["output_type"] for output in outputs} == {"execute_result", "display_data"}
+    assert all(len(line.rstrip("\n")) <= 72 for cell in cells for line in cell["source"])
+
+
 @pytest.mark.slow
-def test_the_tutorial_runs(tmp_path):
+def test_the_tutorial_runs_and_says_again_what_is_kept(tmp_path):
     nbclient = pytest.importorskip("nbclient", reason=NOTEBOOK)
     nbformat = pytest.importorskip("nbformat", reason=NOTEBOOK)
     pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
-    notebook = nbformat.read(ROOT / "docs" / "tutorial.ipynb", as_version=4)
+    notebook = nbformat.read(TUTORIAL, as_version=4)
+    kept = results(notebook)
     more = {"timeout": HANGS, "startup_timeout": HANGS, "resources": {"metadata": {"path": str(tmp_path)}}}
     nbclient.NotebookClient(notebook, kernel_name="python3", **more).execute()
-    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
-    said = "".join(output.get("text", "") for output in outputs)
-    reached = float(said.split("pbn        1000 examples: ")[1][:5])
-    assert reached > 0.65, said  # six standard errors from chance, on the 400 test examples
+    *others, trained, _ = results(notebook)
+    assert others == kept[: len(others)]
+    accuracy = float(re.findall("test accuracy ([0-9.]+)", trained)[0])
+    assert accuracy > 0.65, trained  # six standard errors from chance, on the 400 test examples
+
+
+def results(notebook):
+    """The last output of each cell of code as text."""
+    outputs = (cell["outputs"][-1] for cell in notebook.cells if cell.cell_type == "code")
+    return [output["data"]["text/plain"] for output in outputs]
 
 
 def commands_of(text):

@@ -74,7 +74,7 @@ def figure(image: np.ndarray, words: str, width: int, boxes: Iterable[tuple[Any,
     source = f"data:image/webp;base64,{b64encode(data.getvalue()).decode()}"
     shape = f'width="{width}" style="display: block; max-width: 100%; height: auto; border-radius: 4px"'
     place = f"display: inline-block; vertical-align: top; margin: 0 12px 12px 0; max-width: {width}px"
-    return f'<figure style="{place}"><img src="{source}" {shape}><figcaption>{words}</figcaption></figure>'
+    return f'<div style="{place}"><img src="{source}" {shape}>{words}</div>'
 
 
 class NotebookBar:

@@ -138,7 +138,8 @@ class Truth:
             where = f"<td>{t.x:.1f} m<td>{t.y:.1f} m<td>{t.depth[0] if t.depth else 0:.1f} m"
             rows += f"<tr><td>{marked(t.name, colour)}<td>{t.paint}{where}<td>{t.visible:.0%}</tr>"
             boxes.append((t.seen, colour))
-        return figure(self.rgb, f"{as_html(repr(self)[1:-1])}<table>{rows}</table>", 768, boxes)
+        words = f'{as_html(repr(self)[1:-1])}<table class="dataframe">{rows}</table>'
+        return figure(self.rgb, words, 768, boxes)
 
     def __getitem__(self, name: object) -> ThingTruth:
         """The truth of one thing, by its name. Raises TownError if no thing has this name."""
