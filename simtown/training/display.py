@@ -39,11 +39,10 @@ class _Display:
         self._console = PlainConsole(stderr=True)
         self._live: Live | None = None
         self._reported = monotonic()
-        if self._console.is_terminal:
-            self._live = Live(console=self._console, get_renderable=self._drawn)
 
     def __enter__(self) -> Self:
-        if self._live:
+        if self._console.is_terminal:
+            self._live = Live(console=self._console, get_renderable=self._drawn)
             self._live.start()
         return self
 

@@ -60,3 +60,12 @@ def test_elsewhere_it_is_a_line_now_and_then(capsys, clock):
     assert all(line.startswith("progress: fit there: ") for line in lines)
     assert "keeps 60,000 pictures" in lines[0]
     assert len(lines) == 4
+
+
+def test_a_terminal_is_drawn_on_while_a_run_lasts(capsys, monkeypatch, clock):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    with FitDisplay("fit there", SETTINGS) as fit_display:
+        step(fit_display, clock)
+    drawn = capsys.readouterr().err
+    assert "fit there" in drawn
+    assert "step 500" in drawn
