@@ -111,7 +111,7 @@ def town(
     need()
     from simtown.datasets.reader import open_dataset
     from simtown.language.captions import WORDED, related
-    from simtown.probes.model_names import title_of
+    from simtown.probes.model_names import in_words
     from simtown.probes.spatial import heatmaps
     from simtown.probes.spatial.geometry import geometry_bridge
     from simtown.probes.spatial.spaces import NumberTable
@@ -122,7 +122,7 @@ def town(
     scenes = related(source.test.scenes(), source.settings.seed, "test")
     comparison = geometry_bridge(scorer.open(model), scenes)
     distances = NumberTable(WORDED, WORDED, comparison.words)
-    heatmaps.town(distances, comparison.templates, f"distances of P-vectors: {title_of(model)}", out)
+    heatmaps.town(distances, comparison.templates, in_words(model), out)
     say("perplexity of each relation (row) in captions of each (column):")
     for name, row in zip(WORDED, comparison.perplexities.values, strict=True):
         say(f"  {name:16}" + "".join(f"{x:9.2f}" for x in row))

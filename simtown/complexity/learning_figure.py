@@ -13,6 +13,7 @@ from simtown.complexity.model_looks import ModelLook, distractor_words, looks_of
 from simtown.core.plots import (
     INK,
     add_footnote,
+    draw_chance,
     new_figure,
     round_values,
     save_figure,
@@ -62,7 +63,7 @@ def learning(report: Findings, path: Path) -> None:
             axes.set_ylim(floor, 1.02)
             style_axes(axes)
             if town:
-                _draw_chance(axes)
+                draw_chance(axes)
             for curve in panel:
                 look = looks[curve.model]
                 handles[look.name] = _draw_curve(axes, curve, look)
@@ -90,12 +91,6 @@ def _footnote(curves: list[BootstrapCurve]) -> str:
     if any(len(c.seeds) == 1 for c in curves):
         bands.append("where there is one seed, Wilson intervals over test items only: too narrow")
     return f"Bands: {'; '.join(bands)}."
-
-
-def _draw_chance(axes: Any) -> None:
-    axes.axhline(0.5, color="#888888", linewidth=1, linestyle=(0, (4, 3)), zorder=1)
-    look = {"fontsize": 8, "color": "#777777", "ha": "right", "va": "top"}
-    axes.annotate("chance", (1, 0.5), (-2, -3), ("axes fraction", "data"), "offset points", **look)
 
 
 def _draw_curve(axes: Any, curve: BootstrapCurve, look: ModelLook) -> Any:

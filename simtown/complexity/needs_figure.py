@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 #: Figure 7 and 10's target.
 _COMPARED = 0.9
+#: What stands instead of a figure where no need can be read off.
+_ONE_SIZE = "Samples needed: this takes runs on training sets of at least two sizes,\nand there is one size."
 #: Height of a censoring arrow, as a multiple of a marker's size.
 _ARROW = 2.0
 #: Inches that the name of a line takes, one above the other, and that a target takes in the legend.
@@ -70,6 +72,10 @@ def samples(report: Findings, path: Path, rule: str = "isotonic", compared: str 
     never = [m for m in every if m not in reached] if reached else []
     models = [m for m in every if m not in never]
     rows = [r for r in report.rows if r.rule == rule and r.model in models]
+    if len({size for row in rows for size in (row.smallest, row.largest)}) == 1:
+        figure = new_figure(6.3, 2.1)
+        figure.text(0.5, 0.5, _ONE_SIZE, ha="center", va="center", fontsize=10, color=INK)
+        return save_figure(figure, path)
     heights = [_height(n, row) for row in rows for n in (row.samples, row.low, row.high)]
     low, high = min(heights), max(heights)
     room = max(1.6, (high / low) ** 0.13)  # for arrows

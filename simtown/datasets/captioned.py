@@ -13,7 +13,7 @@ from simtown.core.files import replacing
 from simtown.core.pool import Pool, Processes, Report, ignore
 from simtown.datasets.reader import SCENE_COLUMNS, Dataset, runs
 from simtown.language.captions import captions, check_bias
-from simtown.language.colours import colour_sums, seen
+from simtown.language.colours import colour_sums, named, seen
 from simtown.scenes.scene import SceneBatch
 
 #: Scenes that are worded at once.
@@ -38,13 +38,18 @@ def write_captions(path: Path, blocks: Iterable[tuple[int, bytes]]) -> tuple[int
 
 
 def caption_blocks(
-    dataset: Dataset, name: str, bias: float = 0.0, pool: Pool | None = None, progress: Report = ignore
+    dataset: Dataset,
+    name: str,
+    bias: float = 0.0,
+    pool: Pool | None = None,
+    progress: Report = ignore,
+    every: bool = False,
 ) -> Iterator[tuple[int, bytes]]:
     """The captions of a split, block by block: their number, and their text in UTF-8, a line each.
 
     With a reporting bias, scenes are read twice, first for each kind's typical colour. `pool` does the work,
     by default this process. `progress` is called with the number of scenes read since the last call,
-    :func:`scenes_to_read` in all.
+    :func:`scenes_to_read` in all. With `every` they name every colour that is seen.
 
     Raises:
         ValueError: `bias` is not in [0, 1].
@@ -54,12 +59,12 @@ def caption_blocks(
     pool, typical = pool or Processes(), None
     blocks = [(name, begin, end) for begin, end in runs(len(dataset[name]), BLOCK)]
     if bias:
-        with closing(pool.map(_add_colours, blocks, (dataset,), progress)) as results:
+        with closing(pool.map(_add_colours, blocks, (dataset, every), progress)) as results:
             typical = np.sum([sums for _, sums in results], axis=0).argmax(axis=1)
     early: dict[Block, tuple[int, bytes]] = {}
     remaining = iter(blocks)
     wanted = next(remaining, None)
-    with closing(pool.map(_caption_block, blocks, (dataset, bias, typical), progress)) as results:
+    with closing(pool.map(_caption_block, blocks, (dataset, bias, typical, every), progress)) as results:
         for block, result in results:
             early[block] = result
             while wanted in early:
@@ -82,17 +87,18 @@ def _scenes(dataset: Dataset, block: Block, report: Report) -> Iterator[tuple[in
         report(len(scenes))
 
 
-def _add_colours(block: Block, report: Report, dataset: Dataset) -> np.ndarray:
+def _add_colours(block: Block, report: Report, dataset: Dataset, every: bool) -> np.ndarray:
     """A piece of work: (entities, c) int64 of :func:`simtown.language.colours.colour_sums`."""
-    parts = [colour_sums(scenes.entity, seen(scenes)) for _, scenes in _scenes(dataset, block, report)]
+    shares = seen if every else named
+    parts = [colour_sums(scenes.entity, shares(scenes)) for _, scenes in _scenes(dataset, block, report)]
     return np.asarray(np.sum(parts, axis=0))
 
 
 def _caption_block(
-    block: Block, report: Report, dataset: Dataset, bias: float, typical: np.ndarray | None
+    block: Block, report: Report, dataset: Dataset, bias: float, typical: np.ndarray | None, every: bool
 ) -> tuple[int, bytes]:
     """A piece of work: the number of captions, and their text."""
     lines: list[str] = []
     for start, scenes in _scenes(dataset, block, report):
-        lines += captions(scenes, dataset.settings.seed, block[0], bias, start, typical)
+        lines += captions(scenes, dataset.settings.seed, block[0], bias, start, typical, every)
     return len(lines), "".join(f"{line}\n" for line in lines).encode()

@@ -15,7 +15,7 @@ import numpy as np
 
 from simtown.assets.catalogue import ENTITIES, NAMED_BY_COLOUR, PROPS, STREET
 from simtown.core.streams import Stream
-from simtown.language.colours import COLOURS, colour_sums, seen
+from simtown.language.colours import COLOURS, colour_sums, named, seen
 from simtown.language.questions import with_article
 from simtown.language.relations import LATERAL, RADIAL, RELATIONS, margins, separations, truths
 from simtown.scenes.scene import SceneBatch
@@ -76,18 +76,25 @@ def related(scenes: SceneBatch, seed: int, split: str, start: int = 0) -> Relate
 
 
 def looks(
-    scenes: SceneBatch, seed: int, split: str, bias: float, start: int = 0, typical: np.ndarray | None = None
+    scenes: SceneBatch,
+    seed: int,
+    split: str,
+    bias: float,
+    start: int = 0,
+    typical: np.ndarray | None = None,
+    every: bool = False,
 ) -> list[str]:
     """n captions of the vehicles' colours and the weather: "the red fire truck and the taxi in the rain".
 
-    Each vehicle gets one colour, each as often as it is seen (:func:`simtown.language.colours.seen`). The
-    typical colour of a kind is then left out with probability `bias`, which changes nothing else. `typical`,
+    Each vehicle gets its body's colour or another that much of it has
+    (:func:`simtown.language.colours.named`); with `every`, any colour, as often as it is seen. The typical
+    colour of a kind is then left out with probability `bias`, which changes nothing else. `typical`,
     (entities,) int64, is each kind's commonest colour in these scenes by default. `start` is the number of
     the first scene. Raises ValueError if `bias` is not in [0, 1].
     """
     check_bias(bias)
     n, v = scenes.entity.shape
-    shares = seen(scenes)
+    shares = (seen if every else named)(scenes)
     if typical is None:
         typical = colour_sums(scenes.entity, shares).argmax(axis=1)
     u = Stream(seed, split, "look").uniform(np.arange(start, start + n), 1 + 2 * v)
@@ -160,6 +167,7 @@ def captions(
     bias: float = 0.0,
     start: int = 0,
     typical: np.ndarray | None = None,
+    every: bool = False,
 ) -> Iterator[str]:
     """All captions, scene by scene: of :func:`related`, of :func:`looks`, and of :func:`surroundings` if any.
 
@@ -167,7 +175,7 @@ def captions(
     """
     each = (
         related(scenes, seed, split, start).texts(),
-        looks(scenes, seed, split, bias, start, typical),
+        looks(scenes, seed, split, bias, start, typical, every),
         surroundings(scenes, seed, split, start),
     )
     for lines in zip(*each, strict=True):

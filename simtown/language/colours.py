@@ -22,6 +22,8 @@ from simtown.scenes.scene import SceneBatch
 COLOURS: tuple[str, ...] = tuple(COLOUR_WORDS)
 #: Vehicles of a block: as many as a processor's cache holds.
 _BLOCK = 256
+#: A colour that is seen more than this names a vehicle, also where its body has another.
+_NAMING = 0.25
 #: Shares are added up as whole numbers of this part of one.
 _UNITS = 2**32
 
@@ -63,6 +65,16 @@ def seen(scenes: SceneBatch) -> np.ndarray:
     return np.divide(shares, whole, out=shares, where=whole > 0)
 
 
+def named(scenes: SceneBatch) -> np.ndarray:
+    """As :func:`seen`, of the colours that name a vehicle: of its body, the commonest, those of a quarter."""
+    shares, present = seen(scenes), scenes.entity >= 0
+    body = np.zeros(shares.shape, dtype=bool)
+    body[present] = _shown()[body_paints(scenes.entity[present], scenes.paint[present])] > 0
+    shares[~(body | (shares > _NAMING) | (shares == shares.max(axis=2, keepdims=True)))] = 0
+    whole = shares.sum(axis=2, keepdims=True)
+    return np.divide(shares, whole, out=shares, where=whole > 0)
+
+
 def by_kind(entity: np.ndarray, shares: np.ndarray) -> np.ndarray:
     """(entities, c) float64: the mean of :func:`seen` over all vehicles of each kind, NaN if there are none.
 
@@ -76,7 +88,7 @@ def by_kind(entity: np.ndarray, shares: np.ndarray) -> np.ndarray:
 
 
 def colour_sums(entity: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """(entities, c) int64: the sum of :func:`seen` over all vehicles of each kind, in units of 2^-32.
+    """(entities, c) int64: the sum of shares over all vehicles of each kind, in units of 2^-32.
 
     They are whole numbers, so the sums of the parts of a split add up to those of the split in any order.
     """

@@ -17,6 +17,8 @@ KINDS = {
     "glove": "glove:FILE, word vectors as text, .gz, or .npy with its words beside it",
     "ngram": "ngram:CORPUS, a trigram model of a text file or of region_descriptions.json",
 }
+#: The kinds of models in words.
+_IN_WORDS = {"lstm": "LSTM", "ngram": "trigrams of", "sentence": "sentence vectors of"}
 #: The digest of a path behind the name of a model.
 _PATH = re.compile(r" \(path [0-9a-f]{6}\)$")
 
@@ -45,3 +47,9 @@ def model_problem(spec: str) -> str:
         return f"{spec} is of no known kind: write {'; or '.join(KINDS.values())}"
     is_here = kind not in ("glove", "lstm", "ngram") or not place or Path(place).exists()
     return "" if is_here else f"{spec} cannot be opened: {no_path(Path(place))}"
+
+
+def in_words(model: str) -> str:
+    """The name of a model in a figure's title: "sentence vectors of all-minilm"."""
+    kind, _, place = title_of(model).partition(":")
+    return f"{_IN_WORDS.get(kind, '')} {place.removesuffix('/model') or kind}".strip()

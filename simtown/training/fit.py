@@ -15,6 +15,7 @@ from torch import nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 from torch.optim import Adam, Optimizer
 
+from simtown.complexity.model_looks import looks_of
 from simtown.core import options
 from simtown.core.callbacks import FitCallback
 from simtown.core.files import save_json
@@ -210,7 +211,8 @@ def _train(
         logits_test, test_loss = logits_of(model, test, len(dataset.test))
         logits_val, _ = logits_of(model, val, len(dataset.val))
     run_directory.save_test(directory, logits_test, dataset.test.column("answer"))
-    curve(run_directory.read_metrics(directory), directory / run_directory.CURVE)
+    title = f"{looks_of([settings.model])[settings.model].name}, {size:,} training examples of {dataset.name}"
+    curve(run_directory.read_metrics(directory), title, directory / run_directory.CURVE)
     seen = None if settings.stream else size
     done: dict[str, Any] = {"status": "done", "epochs": state.epoch, "steps": state.step, "stopped": reason}
     done |= {"restarts": state.restarts, "best": state.best}

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from simtown.core.plots import INK, new_figure, save_figure, style_axes
+from simtown.core.plots import INK, draw_chance, new_figure, save_figure, style_axes
+from simtown.core.untrusted import figure_text
 
 
-def curve(metrics: Sequence[Mapping[str, Any]], path: Path) -> None:
+def curve(metrics: Sequence[Mapping[str, Any]], title: str, path: Path) -> None:
     """Loss and accuracy of one run by epoch, a PNG; the epoch of best validation accuracy is marked."""
 
     def column(key: str) -> np.ndarray:
@@ -19,7 +20,8 @@ def curve(metrics: Sequence[Mapping[str, Any]], path: Path) -> None:
 
     epoch, training, validation = column("epoch"), column("train_accuracy"), column("val_accuracy")
     best = int(validation.argmax())
-    figure = new_figure(9.5, 3.6)
+    figure = new_figure(9.5, 3.9)
+    figure.suptitle(figure_text(title), fontsize=11.5, color=INK)
     loss, accuracy = figure.subplots(1, 2)
     for axes, kind in ((loss, "loss"), (accuracy, "accuracy")):
         style_axes(axes)
@@ -32,7 +34,7 @@ def curve(metrics: Sequence[Mapping[str, Any]], path: Path) -> None:
         axes.set_xlim(epoch[0] - 0.5, epoch[-1] + 0.5)
         axes.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
     accuracy.set_ylim(min(0.45, training.min() - 0.02, validation.min() - 0.02), 1.02)
-    accuracy.axhline(0.5, color="#888888", linewidth=1, linestyle=(0, (4, 3)), zorder=1)
+    draw_chance(accuracy)
     star: dict[str, Any] = {"color": "#D55E00", "markersize": 12, "zorder": 5, "markeredgecolor": "white"}
     label = f"best, epoch {epoch[best]:g}: {validation[best]:.3f}"
     accuracy.plot(epoch[best], validation[best], "*", label=label, **star)

@@ -213,24 +213,27 @@ def write_tables(sparsity: Sparsity, path: Path) -> None:
 
 
 def heatmap(sparsity: Sparsity, path: Path) -> None:
-    """Draw Figure 11: images in which two entities occur together, on a logarithmic grey scale."""
+    """Draw Figure 11: images in which two entities occur together, on a logarithmic grey scale.
+
+    Of many entities every fourth is named.
+    """
     from matplotlib.colors import LogNorm
 
     n = len(sparsity.names)
-    side = max(5.0, 1.5 + 0.105 * n)
+    side = max(5.0, 1.5 + 0.075 * n)
     figure = new_figure(side + 1.0, side + 1.2)
     axes: Any = figure.add_subplot()
     visible = np.ma.masked_equal(sparsity.together, 0)  # empty cells stay white
     scale = LogNorm(0.15, max(int(sparsity.together.max()), 2))
     picture = axes.imshow(visible, cmap="Greys", norm=scale, interpolation="nearest")
-    size = 5.2 if n > 60 else 8
-    names = [figure_text(name) for name in sparsity.names]
-    axes.set_xticks(range(n), names, rotation=90, fontsize=size)
-    axes.set_yticks(range(n), names, fontsize=size)
+    step, size = (4, 10) if n > 40 else (1, 8)
+    places, names = range(0, n, step), [figure_text(name) for name in sparsity.names[::step]]
+    axes.set_xticks(places, names, rotation=90, fontsize=size)
+    axes.set_yticks(places, names, fontsize=size)
     axes.tick_params(length=0, pad=1.5, colors=INK)
     axes.spines[:].set_color(AXIS)
     title = f"In how many of {sparsity.images:,} images two of the {n} most frequent entities occur together"
-    never = f"{sparsity.empty():.1%} of the pairs never do (white)"
+    never = f"{sparsity.empty():.1%} of the pairs never do (white)" + "; every fourth is named" * (n > 40)
     axes.set_title(f"{title}\n{never}", fontsize=10, color=INK, pad=10)
     bar = figure.colorbar(picture, ax=axes, shrink=0.5, pad=0.01)
     bar.set_label("images; on the diagonal, images with two or more of it", fontsize=8, color=INK)

@@ -196,3 +196,9 @@ def test_neither_torch_nor_the_town_nor_pyplot_is_imported():
         "sys.exit([m for m in heavy if m in sys.modules] or 0)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_one_size_of_training_set_is_said_instead_of_drawn(drawn):
+    figure = drawn(samples, estimate(runs_of(["pbn"], sizes=(2000,)), replicates=40))
+    assert not figure.axes
+    assert "at least two sizes" in figure.texts[0].get_text()

@@ -10,6 +10,7 @@ import numpy as np
 from simtown.core.plots import INK, new_figure, save_figure, style_axes
 from simtown.core.untrusted import figure_text
 from simtown.probes.figures import boxes, swarm
+from simtown.probes.model_names import in_words
 from simtown.probes.physical.physical_release import CATEGORIES, PhysicalRelease, PhysicalTask
 from simtown.probes.report import Results
 
@@ -35,8 +36,8 @@ def figure2(results: Results, title: str, task: PhysicalTask) -> None:
     for axes, (letter, panel) in zip(figure.subplots(rows, across).ravel(), panels.items(), strict=True):
         style_axes(axes, "y", 8.5)
         axes.set_title(f"({letter}) {panel(axes)}", loc="left", fontsize=10, color=INK, pad=9)
-    model, micro = figure_text(results.model), summary["scores"]["micro"]
-    figure.suptitle(f"{title.replace('-', ' ')}, {model}: micro F1 {micro:.2f}", fontsize=11.5, color=INK)
+    micro = f"{title.replace('-', ' ')}: micro F1 {summary['scores']['micro']:.2f}"
+    figure.suptitle(f"{micro}, {figure_text(in_words(results.model))}", fontsize=11.5, color=INK)
     save_figure(figure, results.path / f"{title}.png")
 
 

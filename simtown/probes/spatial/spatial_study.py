@@ -20,6 +20,7 @@ from simtown.core.tables import Table
 from simtown.core.untrusted import markdown, open_regular
 from simtown.probes import measures, spatial
 from simtown.probes.corpus import Corpus, tokenise, vocabulary
+from simtown.probes.model_names import in_words
 from simtown.probes.report import Results
 from simtown.probes.scorers.base import UnableError
 from simtown.probes.spatial import SpatialSettings, analyses, heatmaps, perplexity, spatial_tables, wordtests
@@ -147,9 +148,9 @@ def pages(results: Results) -> dict[str, str]:
 
 
 def draw(results: Results, task: str, corpus: Path) -> None:
-    """Draw the heat map of the P-vectors, as relations.png and relations.svg."""
+    """Draw the heat map of the P-vectors as relations.png and .svg, of many also an excerpt."""
     vectors = read_table(results.path / spatial.VECTORS)
-    heatmaps.heat_map(vectors, f"P-vectors: {results.model}", results.path / task)
+    heatmaps.heat_map(vectors, in_words(results.model), results.path / task)
 
 
 def digest(corpus: Path) -> str:

@@ -161,11 +161,14 @@ def run(
 
 
 def _captions(town: Dataset, bias: float, place: Path) -> Path:
-    """The captions' file, made if need be. Raises ForeignDirectoryError if it holds other captions."""
+    """The captions' file, made if need be: they name every colour, as often as it is seen.
+
+    Raises ForeignDirectoryError if it holds other captions.
+    """
     path = place / "captions.txt"
     with replacing(path) as made:
         with open(made, "wb") as file:
-            file.writelines(text for _, text in caption_blocks(town, "train", bias))
+            file.writelines(text for _, text in caption_blocks(town, "train", bias, every=True))
         if path.is_symlink() or (path.exists() and not filecmp.cmp(path, made, shallow=False)):
             raise ForeignDirectoryError(f"{path} holds captions of other scenes: give another `out`")
     return path
@@ -203,6 +206,7 @@ def figure(
 ) -> None:
     """Above, true against recovered shares at every bias; below, divergence and ρ as the bias grows."""
     drawn = new_figure(max(2.4 * len(beliefs), 7.5), 6.6)
+    drawn.get_layout_engine().set(w_pad=0.12)  # inches, so that the outermost ticks have room
     halves: Any = drawn.subfigures(2, 1, height_ratios=(1, 1.1))
     upper, lower = halves
     small = {"fontsize": 8.5, "color": "#333333"}
@@ -219,7 +223,7 @@ def figure(
         for chosen, colour, name in dots:
             dot = {"s": 11, "color": colour, "alpha": 0.65, "linewidths": 0, "label": name}
             panel.scatter(kinds.truth[chosen], belief[chosen], **dot)
-        panel.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), box_aspect=1)
+        panel.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), box_aspect=1, xticks=(0, 0.5, 1))
         panel.set_xlabel("true share", **small)
         titled(panel, f"bias {bias:g}")
     panels[0].set_ylabel("recovered share", **small)

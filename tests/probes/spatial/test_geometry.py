@@ -85,3 +85,11 @@ def test_the_command(cli, many, tmp_path):
     (tmp_path / "other.txt").write_text("a cat is behind a dog\nin front of the left house\n")
     words = ("--model", f"ngram:{tmp_path / 'other.txt'}", "--out", tmp_path / "other.png")
     cli("probe", "spatial", "town", many, *words).refuses("to the left of")
+
+
+def test_many_relations_come_with_an_excerpt(tmp_path):
+    names = tuple(f"relation {i}" for i in range(heatmaps.EXCERPT + 1))
+    values = np.random.default_rng(0).uniform(0.1, 1, (len(names), len(names)))
+    heatmaps.heat_map(NumberTable(names, names, values), "model", tmp_path / "map")
+    drawn = (tmp_path / f"map-{heatmaps.EXCERPT}.svg").read_text()
+    assert sum(f">{name}<" in drawn for name in names) == heatmaps.EXCERPT
