@@ -2,8 +2,6 @@
 
 import base64
 import io
-import json
-import pickle
 import re
 
 import numpy as np
@@ -56,8 +54,6 @@ def test_a_split_and_a_data_set_show_the_first_eight_examples(data):
     assert len(pictures(page)) == 8
     assert "a &lt;b&gt; &amp; c" in page
     assert "12 examples" in repr(data.train)
-    empty = type(data.train)([], [], data.train._arrays)
-    assert pictures(empty._repr_html_()) == []
 
 
 def test_a_town_and_its_truth_name_what_is_seen():
@@ -72,23 +68,15 @@ def test_a_town_and_its_truth_name_what_is_seen():
     scale = picture.shape[1] // 320
     x0, y0, x1, _ = (scale * edge for edge in truth[town.vehicles[0].name].seen)
     assert np.abs(picture[y0, (x0 + x1) // 2] - np.array([0, 114, 178.0])).max() < 60
-    while len(town):
-        town.remove(town.things[0])
+    town.clear("vehicle")
     assert "no vehicle" in repr(town.truth(64))
-    assert len(pictures(town.truth(64)._repr_html_())) == 1
-
-
-def test_a_manifest_is_a_dict_that_shows_itself_as_a_sentence(data, tmp_path):
-    manifest = simtown.generate(TINY, tmp_path / "town")
-    assert re.fullmatch(r".*town: 12 train \+ 4 val \+ 4 test examples, .* MB in 3 shards", repr(manifest))
-    assert json.loads(json.dumps(manifest)) == manifest
-    again = pickle.loads(pickle.dumps(manifest))
-    assert (again, str(again)) == (manifest, str(manifest))
 
 
 def test_progress_is_shown_where_somebody_watches(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    simtown.generate(TINY, "quiet")
+    manifest = simtown.generate(TINY, "quiet")
+    assert re.fullmatch(r"quiet: 12 train \+ 4 val \+ 4 test examples, .* MB in 3 shards", repr(manifest))
+    assert len(manifest["shards"]) == 3
     assert capsys.readouterr() == ("", "")
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     simtown.generate(TINY, "silent", callback=ProgressCallback())
@@ -98,12 +86,10 @@ def test_progress_is_shown_where_somebody_watches(tmp_path, capsys, monkeypatch)
 
 
 CELLS = (
-    "import simtown",
-    "settings = simtown.Settings(entities=2, n=12, val=4, test=4, width=32, height=32)",
+    "import simtown; settings = simtown.Settings(entities=2, n=12, val=4, test=4, width=32, height=32)",
     "simtown.generate(settings, 'set')",
     "simtown.open_dataset('set').train",
-    "settings = simtown.FitSettings('question-only', max_steps=2, batch=4)",
-    "simtown.fit(settings, 'set', 'run')",
+    "simtown.fit(simtown.FitSettings('question-only', max_steps=2, batch=4), 'set', 'run')",
 )
 
 
@@ -115,11 +101,9 @@ def test_a_kernel_shows_progress_pictures_and_sentences(tmp_path):
     page = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS])
     more = {"timeout": HANGS, "startup_timeout": HANGS, "resources": {"metadata": {"path": str(tmp_path)}}}
     nbclient.NotebookClient(page, kernel_name="python3", **more).execute()
-    made, shown, trained = (page.cells[number].outputs for number in (2, 3, 5))
-    assert [output.output_type for output in made] == ["display_data", "execute_result"]
+    made, shown, trained = (page.cells[number].outputs for number in (1, 2, 3))
+    assert [output.output_type for output in made + trained] == ["display_data", "execute_result"] * 2
     assert made[0].data["text/plain"].startswith("generate set: 20 of 20")
     assert made[1].data["text/plain"].startswith("set: 12 train + 4 val")
     assert len(pictures(shown[0].data["text/html"])) == 8
-    assert "text/html" in trained[0].data
-    assert "test accuracy" in trained[-1].data["text/plain"]
-    assert {output.output_type for output in trained} == {"display_data", "execute_result"}
+    assert "test accuracy" in trained[1].data["text/plain"]

@@ -34,10 +34,7 @@ class ProgressCallback:
 
 
 class FitCallback:
-    """Receives the progress of a training run, and does nothing with it: override what you need.
-
-    :class:`simtown.training.display.FitDisplay` shows it.
-    """
+    """Receives the progress of a training run, and does nothing with it: override what you need."""
 
     def on_compare(self, count: int, total: int) -> None:
         """So many more of `total` examples were read for their digests, before training."""

@@ -65,16 +65,16 @@ def figure(image: np.ndarray, words: str, width: int, boxes: Iterable[tuple[Any,
 
     factor = ceil(width / image.shape[1])
     picture = Image.fromarray(image.repeat(factor, axis=0).repeat(factor, axis=1))
+    pen, line = ImageDraw.Draw(picture), picture.width // 256 + 1
     for box, colour in boxes:
         x0, y0, x1, y1 = (factor * float(edge) for edge in box)
-        corners = (x0, y0, max(x0, x1 - 1), max(y0, y1 - 1))
-        ImageDraw.Draw(picture).rectangle(corners, outline=colour, width=picture.width // 256 + 1)
+        pen.rectangle((x0, y0, max(x0, x1 - 1), max(y0, y1 - 1)), outline=colour, width=line)
     data = io.BytesIO()
     picture.save(data, format="WEBP", quality=90)
     source = f"data:image/webp;base64,{b64encode(data.getvalue()).decode()}"
-    shape = f'width="{width}" style="display: block; max-width: 100%; height: auto; border-radius: 4px"'
-    place = f"display: inline-block; vertical-align: top; margin: 0 12px 12px 0; max-width: {width}px"
-    return f'<div style="{place}"><img src="{source}" {shape}>{words}</div>'
+    style = f"display: inline-block; vertical-align: top; margin: 0 12px 12px 0; max-width: {width}px"
+    picture_style = 'style="display: block; max-width: 100%; height: auto; border-radius: 4px"'
+    return f'<div style="{style}"><img src="{source}" width="{width}" {picture_style}>{words}</div>'
 
 
 class NotebookBar:

@@ -80,8 +80,9 @@ class FitDisplay(_Display, FitCallback):
 
     def __exit__(self, *error: object) -> None:
         super().__exit__(*error)
-        if self._notebook_bar and self._now:
-            self._notebook_bar.show(f"{self._title}: {self._validated or self._now}", last=True)
+        if self._notebook_bar:
+            words = self._validated or ("stopped" if error[0] else "was done before")
+            self._notebook_bar.show(f"{self._title}: {words}", last=True)
 
     def _drawn(self) -> Group:
         lines = [styled(f"  {line}") for line in (self._now, self._validated) if line]
