@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import shlex
 import subprocess
 import sys
 from inspect import signature
@@ -19,6 +20,7 @@ import simtown
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, PROPS
 from simtown.cli.command import RefusalError, command
+from simtown.cli.program import EXAMPLES
 from simtown.core.options import SettingsError
 from simtown.core.progress import PREFIX
 from simtown.datasets import manifests
@@ -55,6 +57,17 @@ def test_every_command_has_help_for_every_option(cli):
         assert outcome.out.lstrip().startswith("Usage:"), name
         silent = [option.name for option in parsed.params if not option.help and option.name != "context"]
         assert silent == [], name
+
+
+def test_help_has_panels_and_examples_that_parse(cli):
+    out = cli("generate", "--help").succeeds().out
+    panels = [line for line in out.splitlines() if line.endswith(":") and not line.startswith(" ")]
+    assert panels == ["Options:", "World:", "Look:", "Machine:", "Examples:"]
+    assert out.index("World:") < out.index("--distractor") < out.index("Look:") < out.index("--jitter")
+    for example in EXAMPLES:
+        name, *words = shlex.split(example.partition("   (")[0])[1:]
+        assert example in cli(name, "--help").succeeds().out
+        every_command()[name].make_context(name, words).close()
 
 
 #: What a command may import of all that takes long.
@@ -418,7 +431,8 @@ def test_info_without_timings_or_some_splits(here, cli):
 GENERATE = [
     (["--entities", 1], "--entities"), (["--entities", 103], "--entities"),
     (["--entities", 2, "--distractor"], "--entities"), (["--entities", "many"], "--entities"),
-    (["--n", 7], "--n"), (["--n", 0], "--n"), (["--n", "1.5"], "--n"), (["--val", 3], "--val"),
+    (["--n", 7], "--n"), (["--n", 0], "--n"),
+    (["--n", "1.5"], "--n is '1.5': give a whole number"), (["--val", 3], "--val"),
     (["--test", 1], "--test"), (["--size", 16], "16"), (["--size", "4097x64"], "4097"),
     (["--size", "64x"], "64x"), (["--size", "64x32x32"], "64x32x32"), (["--size", ""], "--size"),
     (["--relations", "nonsense"], "--relations nonsense"), (["--relations", "left of,left of"], "twice"),

@@ -41,8 +41,7 @@ def generate(
 ) -> None:
     """Make a data set: scenes, pictures, questions and answers, as HDF5 shards.
 
-    If it is stopped or killed, run the same command again to continue. The paper's hardest world: simtown
-    generate --entities 60 --n 60000 --distractor
+    If it is stopped or killed, run the same command again to continue.
     """
     width, height = parse_size(size)
     settings = replace(settings, width=width, height=height)
@@ -122,8 +121,7 @@ def preview(
 ) -> None:
     """Write a contact sheet: pictures with questions, answers and boxes (subject blue, object orange).
 
-    simtown preview DIR | simtown preview --random | simtown preview --entity all | simtown preview --weather
-    all
+    Of a data set, of new examples (--random), of kinds of vehicles (--entity) or of weathers (--weather).
     """
     sources = {"DIR": dataset, "--random": show.random, "--entity": show.entity, "--weather": show.weather}
     chosen = [name for name, value in sources.items() if value]

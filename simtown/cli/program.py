@@ -35,6 +35,46 @@ COMMANDS = {
     "probe": ("probe_commands", "Studies of what language models know of the world."),
     "bench": ("bench_commands", "Measure speed on this machine."),
 }
+#: What --help shows last, of the command in the second word.
+EXAMPLES = """\
+simtown generate --entities 20 --n 1000
+simtown generate --entities 60 --n 60000 --distractor   (the paper's hardest world)
+simtown preview simtown-20-1000
+simtown preview --entity all
+simtown render simtown-20-1000/train:7
+simtown render simtown-20-1000/train:7 --size 1280x720 --masks --glb street.glb
+simtown info simtown-20-1000
+simtown info simtown-20-1000/test:3
+simtown verify simtown-20-1000
+simtown verify simtown-20-1000 --all
+simtown captions simtown-20-1000 --out captions.txt
+simtown captions simtown-20-1000 --bias 0.75 --out biased.txt
+simtown export simtown-20-1000 --to parquet   (Hugging Face reads it)
+simtown export simtown-20-1000 --to yolo --split train,val
+simtown gallery simtown-20-1000
+simtown gallery simtown-20-1000 --all --out page
+simtown audit simtown-20-1000
+simtown audit simtown-20-1000 --all --json audit.json
+simtown clip --seconds 4 --out street.mp4
+simtown clip --seed 3 --weather snow --out snow.gif
+simtown fit simtown-20-1000 --model pbn
+simtown fit simtown-20-1000 --model cnn-lstm --train-size 500 --seeds 0-4
+simtown evaluate runs/simtown-20-1000-pbn-1000-seed0 simtown-20-1000
+simtown evaluate runs/simtown-20-1000-pbn-1000-seed0 snow --json snow.json
+simtown predict runs/simtown-20-1000-pbn-1000-seed0 street.png 'Is a taxi left of a sedan?'
+simtown predict RUN street.png 'Is a taxi left of a sedan?' --out boxes.png
+simtown sweep --preset small --plan   (what it would do)
+simtown sweep --preset small
+simtown complexity sweep-small
+simtown complexity results.csv --targets 0.9
+""".splitlines()
+#: Options that --help lists below the everyday ones.
+PANELS = {
+    "World": "distractor frequencies relations phrasing test_seed world_seed",
+    "Look": "weathers paint jitter masks depth renderer large",
+    "Training": "protocol min_steps patience batch learning_rate max_steps stream adaptive same_data",
+    "Machine": "device precision compile cache shard workers engine address jobs allow_model",
+}
 
 app = typer.Typer(
     name="simtown",
@@ -63,6 +103,28 @@ def _root(
     pass
 
 
+class Helpful(TyperCommand):
+    """A command whose help has its options in panels, and ends with examples."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Called to write the options."""
+        panels: dict[str, list[tuple[str, str]]] = {
+            "Arguments": [],
+            "Options": [],
+            **{name: [] for name in PANELS},
+        }
+        for parameter in self.get_params(ctx):
+            panel = "Arguments" if parameter.param_type_name == "argument" else "Options"
+            panel = next((name for name, words in PANELS.items() if parameter.name in words.split()), panel)
+            if record := parameter.get_help_record(ctx):
+                panels[panel].append(record)
+        panels["Examples"] = [(example, "") for example in EXAMPLES if example.split()[1] == self.name]
+        for panel, records in panels.items():
+            if records:
+                with formatter.section(panel):
+                    formatter.write_dl(records)
+
+
 class Deferred(TyperCommand):
     """A command, or group of commands, whose module is imported when it is used."""
 
@@ -86,7 +148,7 @@ def loaded(name: str, module: str) -> Any:
     if isinstance(target, typer.Typer):
         return typer.main.get_group(target)
     single = typer.Typer(add_completion=False, rich_markup_mode=None)
-    single.command(name)(target)
+    single.command(name, cls=Helpful)(target)
     return typer.main.get_command(single)
 
 
@@ -100,6 +162,16 @@ def program() -> TyperGroup:
     return root
 
 
+def _wrong_value(error: Any) -> str:
+    """The line that names an option and the value that it cannot have; "" for another error."""
+    if not hasattr(error.__cause__, "errors"):
+        return ""
+    (wrong, *_), name = error.__cause__.errors(), error.param.opts[0]
+    kinds = {"int_parsing": "a whole number such as 1000", "float_parsing": "a number such as 0.5"}
+    needed = kinds.get(wrong["type"], wrong["msg"].replace("Input should be", "a number"))
+    return f"{name} is '{wrong['input']}': give {needed}"
+
+
 def explain(error: BaseException) -> tuple[str, int]:
     """The line that says why a command failed, or "", and the exit code; raises what is not expected."""
     if isinstance(error, RefusalError):
@@ -110,7 +182,7 @@ def explain(error: BaseException) -> tuple[str, int]:
         say_block(error.ctx.get_help())  # type: ignore[attr-defined]
         return "", BAD_INPUT
     if hasattr(error, "format_message"):  # a wrong option
-        return error.format_message(), getattr(error, "exit_code", BAD_INPUT)
+        return _wrong_value(error) or error.format_message(), getattr(error, "exit_code", BAD_INPUT)
     from simtown.core.files import DamagedError, is_disk_full
     from simtown.core.processes import WorkerError
 
