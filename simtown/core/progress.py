@@ -7,7 +7,7 @@ from time import monotonic
 from types import TracebackType
 from typing import Any
 
-from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TaskID
 from rich.progress import Progress as Bar
 
 from simtown.core.callbacks import NO_STAGES, ProgressCallback
@@ -18,6 +18,8 @@ from simtown.core.untrusted import printable
 
 #: Seconds between plain lines, and columns from which on the bar shows the share of each stage too.
 EVERY, WIDE = 5.0, 140
+#: Seconds since the first progress, or the share of the work, from which on the time left is told.
+_SURE_SECONDS, _SURE_SHARE = 3.0, 0.05
 #: What every plain line of progress begins with. Whether it is printed depends on the time, unlike a message.
 PREFIX = "progress: "
 
@@ -38,6 +40,7 @@ class Progress(ProgressCallback):
         self._notebook_bar = NotebookBar() if in_notebook() else None
         self._total = self._done = self._before = 0
         self._begun = self._told = monotonic()
+        self._first: tuple[float, int] | None = None
         self._seconds: dict[str, float] = {}
 
     def __enter__(self) -> Progress:
@@ -59,26 +62,29 @@ class Progress(ProgressCallback):
         """See :class:`simtown.core.callbacks.ProgressCallback`."""
         self._total, self._done, self._before = total, done, done
         self._begun = self._told = monotonic()
+        self._first = None
         if done and done < total:
             self.say(f"continuing: {done:,} of {total:,} examples are there")
         if self._console.is_terminal and (done < total or not total):
             columns = [Words("{task.description}"), BarColumn(None), MofNCompleteColumn()]
-            columns += [Words("{task.fields[rate]}"), TimeRemainingColumn()]
+            columns += [Words("{task.fields[rate]}"), Words("{task.fields[left]}")]
             wide = self._console.width >= WIDE
             if wide:
                 columns.append(Words("{task.fields[shares]}"))
             self._bar = Bar(*columns, console=self._console, expand=not wide)
-            empty: dict[str, Any] = {"rate": "", "shares": ""}
+            empty: dict[str, Any] = {"rate": "", "left": "", "shares": ""}
             self._task = self._bar.add_task(self._title, total=total or None, completed=done, **empty)
             self._bar.start()
 
     def on_progress(self, count: int, seconds: Mapping[str, float] = NO_STAGES) -> None:
         """See :class:`simtown.core.callbacks.ProgressCallback`."""
         self._done += count
+        self._first = self._first or (monotonic(), self._done)
         for stage, spent in seconds.items():
             self._seconds[stage] = self._seconds.get(stage, 0.0) + spent
         if self._bar is not None and self._task is not None:
-            fields: dict[str, Any] = {"rate": f"{self._rate():,.0f}/s", "shares": self._shares()}
+            fields: dict[str, Any] = {"rate": f"{self._rate():,.0f}/s", "left": self._left()}
+            fields["shares"] = self._shares()
             self._bar.update(self._task, completed=self._done, **fields)
         elif self._notebook_bar:
             self._notebook_bar.show(f"{self._title}: {self._so_far()}", self._done, self._total)
@@ -89,9 +95,20 @@ class Progress(ProgressCallback):
 
     def _so_far(self) -> str:
         whole = f" of {self._total:,}" if self._total else ""  # a total of 0 is not known
-        left = (self._total - self._done) / max(self._rate(), 1e-9)
-        end = f", {left:,.0f} s left" if left > 0 else ""
-        return f"{self._done:,}{whole}, {self._rate():,.0f}/s{end}"
+        end = self._left()
+        return f"{self._done:,}{whole}, {self._rate():,.0f}/s{end and ', '}{end}"
+
+    def _left(self) -> str:
+        """The time that is left, by the speed since the first progress, which start-up does not slow down.
+
+        "" before 5 % of the work or 3 seconds: a guess would be far off.
+        """
+        begun, first = self._first or (monotonic(), self._done)
+        seconds, finished = monotonic() - begun, self._done - first
+        early = seconds < _SURE_SECONDS and self._done - self._before < _SURE_SHARE * self._total
+        if early or not finished or self._done >= self._total:
+            return ""
+        return f"{(self._total - self._done) * seconds / finished:,.0f} s left"
 
     def kilobytes(self) -> Callable[[int], None]:
         """A callback that receives numbers of bytes, for a bar that counts kilobytes."""
