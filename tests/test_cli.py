@@ -341,11 +341,11 @@ def test_render_draws_a_random_street(here, cli):
         (["--weather", "sno"], "did you mean snow?"),
         (["--vehicles", "taxii"], "did you mean taxi?"),
         (["--vehicles", "99"], "vehicles is 99"),
-        (["town/train:0", "--seed", "1"], "leave them out"),
+        (["{}/train:0", "--seed", "1"], "leave them out"),
     ],
 )
-def test_a_street_that_cannot_be_is_refused(words, message, here, cli):
-    cli("render", *words).refuses(message)
+def test_a_street_that_cannot_be_is_refused(words, message, plain, here, cli):
+    cli("render", *(word.format(plain) for word in words)).refuses(message)
     assert not list(here.glob("*.png"))
 
 

@@ -11,13 +11,13 @@ from rich.table import Table
 
 from simtown.cli.command import DAMAGED, RefusalError, command, parse_names, parse_size
 from simtown.cli.places import beside, local, local_file, name_of, png_file
-from simtown.cli.sharing import PoolSettings, progress_of
+from simtown.cli.sharing import PoolSettings, progress_of, weather_problem
 from simtown.core.console import page, styled
 from simtown.core.extras import need
 from simtown.core.files import save_all, save_json
 from simtown.core.options import option
 from simtown.core.terminal import complain, say
-from simtown.datasets.addresses import SPLITS, is_address, require_dataset, require_stored
+from simtown.datasets.addresses import SPLITS, is_address, require_address, require_dataset, require_stored
 from simtown.datasets.formats import require_format
 
 if TYPE_CHECKING:
@@ -46,7 +46,9 @@ class StreetOptions:
     """A random street, which is drawn if no example is given."""
 
     seed: int | None = option(None, "Without an example: seed of the street, 0 by default.")
-    weather: str | None = option(None, "Without an example: its weather; by default a random one.")
+    weather: str | None = option(
+        None, "Without an example: its weather; by default a random one.", test=weather_problem
+    )
     vehicles: str | None = option(
         None, "Without an example: how many vehicles, or which, such as taxi,bus; 3 by default."
     )
@@ -95,15 +97,21 @@ class RenderOptions:
 
 @command
 def render(
-    where: Annotated[str | None, typer.Argument(metavar="SHARD:INDEX", help=EXAMPLE)] = None,
+    where: Annotated[str | None, typer.Argument(metavar="SHARD:INDEX", help=EXAMPLE), require_address] = None,
     *,
     street: StreetOptions,
     drawing: RenderOptions,
 ) -> None:
-    """Draw a random street, or one stored example again, at any size, from its latent scene.
-
-    simtown render --seed 3 --weather snow --vehicles taxi,bus | simtown render DIR/train:7 --size 512
-    """
+    """Draw a random street, or one stored example again, at any size, from its latent scene."""
+    if drawing.renderer == "opengl" and drawing.device != "cpu":
+        raise RefusalError("--device chooses where raster draws; with --renderer opengl leave it out")
+    if where is not None and street != StreetOptions():
+        raise RefusalError(
+            f"--seed, --weather and --vehicles make a random street: leave them out, or {where}"
+        )
+    width, height = parse_size(drawing.size or ("1024" if where else "1024x576"))
+    glb = local_file(drawing.glb, "--glb") if drawing.glb else None
+    json = local_file(drawing.json, "--json") if drawing.json else None
     import cv2
     import numpy as np
 
@@ -112,21 +120,12 @@ def render(
     from simtown.render.renderers import choose_device, make_renderer
     from simtown.scenes.scene import SceneBatch
 
-    if drawing.renderer == "opengl" and drawing.device != "cpu":
-        raise RefusalError("--device chooses where raster draws; with --renderer opengl leave it out")
-    if where is not None and street != StreetOptions():
-        raise RefusalError(
-            f"--seed, --weather and --vehicles make a random street: leave them out, or {where}"
-        )
-    width, height = parse_size(drawing.size or ("1024" if where else "1024x576"))
     if where is None:
         scene, name = SceneBatch.of([street.town().to_scene((width, height))]), street.name()
     else:
         address = find(where)
         scene, name = address.scene(), address.name
     path = png_file(drawing.out, f"{name}.png")
-    glb = local_file(drawing.glb, "--glb") if drawing.glb else None
-    json = local_file(drawing.json, "--json") if drawing.json else None
     device = choose_device(drawing.device, complain, width, height)
     renderer = make_renderer("opengl" if drawing.renderer == "opengl" else device)
     frames = renderer.render(scene, width, height)

@@ -11,7 +11,7 @@ from typing import Annotated
 from simtown.assets.entities import ENTITIES
 from simtown.cli.command import RefusalError, command, parse_size
 from simtown.cli.places import local, name_of, png_file
-from simtown.cli.sharing import PoolSettings, known_device, progress_of, save_picture
+from simtown.cli.sharing import PoolSettings, known_device, progress_of, save_picture, weather_problem
 from simtown.core.options import option
 from simtown.core.progress import Progress, report
 from simtown.core.terminal import complain, say, shell_words
@@ -160,25 +160,22 @@ def preview(
 class ClipOptions:
     """A clip of a random street."""
 
-    seconds: float = option(4.0, "Length.")
+    seconds: float = option(4.0, "Length.", above=0, high=600)
     out: Path = option(Path("street.mp4"), "The file to write: .mp4 or .gif.")
     seed: int = option(Settings.seed, "Seed of the street.")
     size: str = option("512x288", "Pixels: width x height.")
-    fps: int = option(25, "Frames a second: at most 60, in a GIF 50.")
+    fps: int = option(25, "Frames a second: at most 60, in a GIF 50.", low=1, high=60)
     vehicles: int | None = option(None, "Number of vehicles; by default as many as keep two in view.")
     entities: int = option(Settings.entities, "Number of kinds of vehicles: the first of the catalogue.")
-    weather: str | None = option(None, "A weather; by default a random one.")
+    weather: str | None = option(None, "A weather; by default a random one.", test=weather_problem)
 
 
 @command
 def clip(street: ClipOptions) -> None:
-    """Film a random street: vehicles follow each other, people walk, physics moves them (extra "physics").
-
-    simtown clip --seconds 4 --out street.mp4
-    """
+    """Film a random street: vehicles follow each other, people walk, physics moves them (extra "physics")."""
+    size, out, seconds, fps = parse_size(street.size), local(street.out), street.seconds, street.fps
     from simtown.town import clip
 
-    size, out, seconds, fps = parse_size(street.size), local(street.out), street.seconds, street.fps
     clip.check(out, seconds, fps, size)
     with progress_of(f"clip {out}", max(1, round(seconds * fps))) as progress:
         town = clip.traffic(street.seed, street.vehicles, street.entities, street.weather, seconds)

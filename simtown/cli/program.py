@@ -17,7 +17,7 @@ from simtown.core.terminal import say, say_block
 COMMANDS = {
     "generate": ("generate_commands", "Make a data set: scenes, pictures, questions, answers."),
     "preview": ("generate_commands", "Draw a contact sheet of a data set or the catalogue."),
-    "render": ("dataset_commands", "Draw one stored example again, at any size."),
+    "render": ("dataset_commands", "Draw a random street, or one stored example again."),
     "info": ("dataset_commands", "Describe a data set, or one example."),
     "verify": ("dataset_commands", "Check that a data set is what its settings make."),
     "captions": ("dataset_commands", "Describe the scenes of a data set in words."),
@@ -41,8 +41,8 @@ simtown generate --entities 20 --n 1000
 simtown generate --entities 60 --n 60000 --distractor   (the paper's hardest world)
 simtown preview simtown-20-1000
 simtown preview --entity all
-simtown render simtown-20-1000/train:7
-simtown render simtown-20-1000/train:7 --size 1280x720 --masks --glb street.glb
+simtown render --seed 3 --weather snow --vehicles taxi,bus
+simtown render simtown-20-1000/train:7 --masks --glb street.glb
 simtown info simtown-20-1000
 simtown info simtown-20-1000/test:3
 simtown verify simtown-20-1000

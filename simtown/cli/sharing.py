@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -38,6 +39,17 @@ def known_device(name: str) -> None:
 
 
 DeviceOption = Annotated[str, "auto, cpu or cuda.", known_device]
+
+
+def weather_problem(name: str) -> str:
+    """What is wrong with the name of a weather, "" if nothing is."""
+    from simtown.scenes.weather import WEATHERS
+
+    if name.lower() in WEATHERS:
+        return ""
+    near = get_close_matches(name.lower(), WEATHERS, 1)
+    choices = f"did you mean {near[0]}?" if near else f"choose among {', '.join(WEATHERS)}"
+    return f"{name} is unknown: {choices}"
 
 
 @dataclass(frozen=True)

@@ -160,8 +160,9 @@ def _page(report: Findings) -> str:
     overs = dict.fromkeys(row.interval_over for row in report.rows)
     parts = [
         "# Samples needed",
-        f"{report.runs} runs; {LEVEL:.0%} intervals from {report.replicates:,} bootstrap replicates (seed "
-        f"{report.seed}). `>`: not reached on the largest set. `≤`: reached on the smallest already.",
+        f"{report.runs} run{'s' if report.runs > 1 else ''}; {LEVEL:.0%} intervals from "
+        f"{report.replicates:,} bootstrap replicates (seed {report.seed}). "
+        "`>`: not reached on the largest set. `≤`: reached on the smallest already.",
         *(_SCOPES[over] for over in overs if over in _SCOPES),
     ]
     if report.skipped:

@@ -152,12 +152,12 @@ def _summary(manifest: dict[str, Any], settings: Settings, drawn: int, quick: bo
     total = sum(settings.counts().values())
     pictures = "no picture was drawn again"
     if drawn:
-        pictures = f"{'all ' if drawn == total else ''}{drawn:,} pictures drawn again"
-    proven = f"{total:,} examples are what these settings make; {pictures}"
+        pictures = f"{'all ' if drawn == total else ''}{drawn:,} pictures drawn again, identical"
+    proven = f"{total:,} examples match their settings; {pictures}"
     if quick:
         unproven = "it is not proven that these settings make them: leave out `quick`"
-        proven = f"{total:,} examples agree with themselves; {pictures} from the stored scenes; {unproven}"
-    clauses = [f"{settings.entities} entities, {settings.seeds}: {proven}"]
+        proven = f"{total:,} examples agree with themselves; {pictures}, from the stored scenes; {unproven}"
+    clauses = [f"OK, {settings.entities} entities, {settings.seeds}: {proven}"]
     own = "are as frequent as in the manifest's own table, said to be of"
     if settings.table_from_file:
         clauses.append(f"entities {own} {settings.frequencies}")

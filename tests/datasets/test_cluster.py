@@ -109,7 +109,7 @@ def test_a_cluster_makes_the_bytes_of_one_process(tmp_path, contents, cli, asser
             assert type(dead) is WorkerError
             assert "died 2 times" in str(dead)
             report = verify(tmp_path / "town", Raster(), pool=pool)
-            assert report.summary.endswith("all 60 pictures drawn again")
+            assert report.summary.endswith("all 60 pictures drawn again, identical")
             data = open_dataset(tmp_path / "town")
             export(data, "coco", [], tmp_path / "coco", pool=pool)
         export(data, "coco", [], tmp_path / "alone-coco")

@@ -71,7 +71,7 @@ def test_generate_writes_the_same_bytes_behind_a_url(town, tmp_path, local, cont
     there = fetched(town, tmp_path)
     assert contents(there, besides=("timings.json", "preview.png")) == local
     assert {p.name for p in there.iterdir()} - set(local) == {"timings.json", "preview.png"}
-    said = "28 examples are what these settings make; all 28 pictures drawn again"
+    said = "28 examples match their settings; all 28 pictures drawn again, identical"
     assert cli("verify", town).succeeds().out == f"{town}: 20 entities, seed 0: {said}\n"
     assert town in cli("info", town).succeeds().out.replace("\n", "")
     assert open_dataset(town).test[3].question in cli("info", f"{town}/test:3").succeeds().out

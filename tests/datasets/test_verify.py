@@ -94,8 +94,8 @@ def test_a_whole_data_set_is_proven(which, request, cli, contents):
     before = contents(directory)
     outcome = cli("verify", directory).succeeds()
     total = sum(open_dataset(directory).settings.counts().values())
-    assert f"{total:,} examples are what these settings make" in outcome.out
-    assert f"{f'all {total}' if total <= 256 else 256} pictures drawn again" in outcome.out
+    assert f"{total:,} examples match their settings" in outcome.out
+    assert f"{f'all {total}' if total <= 256 else 256} pictures drawn again, identical" in outcome.out
     assert "seed 5, test seed 9, world seed 27" in outcome.out or which != "rich"
     assert not outcome.messages
     assert contents(directory) == before

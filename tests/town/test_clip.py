@@ -108,13 +108,13 @@ def test_the_same_seed_is_the_same_clip(cli, tmp_path):
         (["--out", "{}/street.avi"], ["street.avi", ".mp4 or .gif"]),
         (["--out", "{}/nowhere/street.mp4"], ["not a directory"]),
         (["--out", "{}/there.gif"], ["there.gif exists"]),
-        (["--out", "{}/a.mp4", "--seconds", "0"], ["seconds is 0.0"]),
-        (["--out", "{}/a.mp4", "--fps", "0"], ["fps is 0"]),
+        (["--out", "{}/a.mp4", "--seconds", "0"], ["--seconds", "above 0"]),
+        (["--out", "{}/a.mp4", "--fps", "0"], ["--fps", "1 to 60"]),
         (["--out", "{}/a.mp4", "--size", "95x54"], ["even"]),
         (["--out", "{}/a.mp4", "--size", "9x9"], ["size"]),
         (["--out", "{}/a.mp4", "--vehicles", "99"], ["vehicles is 99"]),
         (["--out", "{}/a.mp4", "--entities", "0"], ["entities is 0"]),
-        (["--out", "{}/a.mp4", "--weather", "hail"], ["unknown weather 'hail'"]),
+        (["--out", "{}/a.mp4", "--weather", "hail"], ["--weather hail is unknown"]),
     ],
 )
 def test_what_cannot_be_filmed_is_refused_in_one_line(cli, tmp_path, options, words):
