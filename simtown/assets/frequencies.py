@@ -57,8 +57,7 @@ def _portable(counts: np.ndarray) -> np.ndarray:
     total = np.cumsum(counts)[-1]  # one after the other, whatever the processor
     if not np.isfinite(total) or (counts < 0).any() or total <= 0:
         raise ValueError("frequencies must be finite, not negative, and not all zero")
-    result: np.ndarray = counts / total
-    return result
+    return counts / total
 
 
 def _first(counts: np.ndarray, k: int, source: str) -> np.ndarray:

@@ -7,6 +7,7 @@ A material is a colour plus how the town's light treats it. Colours are display 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -38,45 +39,22 @@ _PAINTS = {
     "rust": 0x9A4A26, "gold": 0xD9A834, "skin": 0xE8B48C, "skin dark": 0x8D5A3B, "hay": 0xE3C15A,
     "concrete": 0xB8B4AA,
 }  # fmt: skip
-_PARTS = [
-    Material("tyre", 0x2B2D33),
-    Material("hub", 0xC7CCD2),
-    Material("steel", 0x9AA3AD),
-    Material("dark", 0x33363D),
-    Material("glass", 0x35506B, GLASS),
-    Material("window", 0x5E7F9B, WINDOW),
-    Material("headlamp", 0xFFF4C8, HEADLAMP),
-    Material("taillamp", 0xC41F2B, TAILLAMP),
-    Material("beacon red", 0xFF3B30, GLOW),
-    Material("beacon blue", 0x2E7BFF, GLOW),
-    Material("beacon amber", 0xFFB020, GLOW),
-    Material("lamp glow", 0xFFE6A3, GLOW),
-    Material("wall", 0xFFFFFF, TINT_WALL),
-    Material("roof", 0xFFFFFF, TINT_ROOF),
-    Material("cloth", 0xFFFFFF, TINT_CLOTH),
-    Material("leaf", 0x5FA84A, LEAF),
-    Material("leaf dark", 0x468C40, LEAF),
-    Material("needle", 0x2F7350, LEAF),
-    Material("bark", 0x6E4B33),
-    Material("trim", 0xF6F2E8),
-    Material("stone", 0xA39E93),
-    Material("grass", 0x86B85A, GROUND),
-    Material("pavement", 0xC9C3B6, GROUND),
-    Material("kerb", 0xDDD8CC, GROUND),
-    Material("asphalt", 0x62666E, ROAD),
-    Material("marking", 0xF3F0E4, ROAD),
-    Material("marking yellow", 0xF2C84B, ROAD),
-    Material("lawn", 0x9CC76B, GROUND),
-    Material("cloud", 0xFFFFFF, CLOUD),
-    Material("water", 0x4FA3C9, GLASS),
-    Material("parking", 0x75767C, ROAD),
-    Material("iron", 0x4C4F57, ROAD),
-    Material("hill", 0x6DAA57),
-    Material("hill far", 0x5A9078),
-]
+_PARTS: tuple[tuple[Any, ...], ...] = (
+    ("tyre", 0x2B2D33), ("hub", 0xC7CCD2), ("steel", 0x9AA3AD), ("dark", 0x33363D),
+    ("glass", 0x35506B, GLASS), ("window", 0x5E7F9B, WINDOW), ("headlamp", 0xFFF4C8, HEADLAMP),
+    ("taillamp", 0xC41F2B, TAILLAMP), ("beacon red", 0xFF3B30, GLOW), ("beacon blue", 0x2E7BFF, GLOW),
+    ("beacon amber", 0xFFB020, GLOW), ("lamp glow", 0xFFE6A3, GLOW), ("wall", 0xFFFFFF, TINT_WALL),
+    ("roof", 0xFFFFFF, TINT_ROOF), ("cloth", 0xFFFFFF, TINT_CLOTH), ("leaf", 0x5FA84A, LEAF),
+    ("leaf dark", 0x468C40, LEAF), ("needle", 0x2F7350, LEAF), ("bark", 0x6E4B33), ("trim", 0xF6F2E8),
+    ("stone", 0xA39E93), ("grass", 0x86B85A, GROUND), ("pavement", 0xC9C3B6, GROUND),
+    ("kerb", 0xDDD8CC, GROUND), ("asphalt", 0x62666E, ROAD), ("marking", 0xF3F0E4, ROAD),
+    ("marking yellow", 0xF2C84B, ROAD), ("lawn", 0x9CC76B, GROUND), ("cloud", 0xFFFFFF, CLOUD),
+    ("water", 0x4FA3C9, GLASS), ("parking", 0x75767C, ROAD), ("iron", 0x4C4F57, ROAD), ("hill", 0x6DAA57),
+    ("hill far", 0x5A9078),
+)  # fmt: skip
 
 #: Every material of the town; a triangle stores an index into this tuple.
-MATERIALS: tuple[Material, ...] = tuple(Material(n, c) for n, c in _PAINTS.items()) + tuple(_PARTS)
+MATERIALS: tuple[Material, ...] = tuple(Material(*row) for row in [*_PAINTS.items(), *_PARTS])
 
 #: Names of the plain paints, which come first.
 PAINTS: tuple[str, ...] = tuple(_PAINTS)

@@ -14,15 +14,8 @@ from itertools import product
 
 import numpy as np
 
-from simtown.complexity.bootstrap import (
-    LEVEL,
-    BootstrapCurve,
-    curve_of,
-    interval,
-    narrowest,
-    resampled_accuracies,
-    too_narrow,
-)
+from simtown.complexity import bootstrap
+from simtown.complexity.bootstrap import BootstrapCurve
 from simtown.complexity.curves import ABOVE, ROUNDING, RULES
 from simtown.complexity.finished_runs import Run, model_order, world_name
 from simtown.complexity.growth import WorldNeeds, contrast
@@ -67,17 +60,17 @@ def estimate(
             f"targets must be accuracies between 0 and 1 that differ in four digits, not {list(targets)}"
         )
     if replicates < 40:
-        raise ValueError(f"replicates must be at least 40 for a {LEVEL:.0%} interval, not {replicates}")
+        few = f"at least 40 for a {bootstrap.LEVEL:.0%} interval"
+        raise ValueError(f"replicates must be {few}, not {replicates}")
     if not runs:
         raise ValueError("there are no finished runs to compare")
     runs = sorted(runs, key=lambda r: (r.distractor, model_order(r.model), r.entities, r.train_size, r.seed))
     groups: dict[tuple[str, int, bool], list[Run]] = defaultdict(list)
     for run in runs:
         groups[run.model, run.entities, run.distractor].append(run)
-    accuracies = resampled_accuracies(list(groups.values()), replicates, seed)
-    curves = [
-        curve_of(own, drawn, levels, seed) for own, drawn in zip(groups.values(), accuracies, strict=True)
-    ]
+    accuracies = bootstrap.resampled_accuracies(list(groups.values()), replicates, seed)
+    drawn = zip(groups.values(), accuracies, strict=True)
+    curves = [bootstrap.curve_of(own, shares, levels, seed) for own, shares in drawn]
     reaching, unreached = _reaching(curves)
     return Findings(
         tuple(levels.tolist()),
@@ -100,7 +93,7 @@ def estimate(
 def _rows(curve: BootstrapCurve, targets: np.ndarray) -> Iterator[Need]:
     for rule, samples in curve.samples.items():
         for t, target in enumerate(targets):
-            low, high = interval(samples[t, 1:])
+            low, high = bootstrap.interval(samples[t, 1:])
             yield Need(
                 model=curve.model,
                 entities=curve.entities,
@@ -204,7 +197,7 @@ def _exponent(
         )
         for own in models
     ]
-    over = narrowest(*(c.interval_over for own in models for c in own))
+    over = bootstrap.narrowest(*(c.interval_over for own in models for c in own))
 
     def slopes(treatment: tuple[int, bool] | None = None) -> np.ndarray:
         own = [n.slopes(treatment) for n in needs]
@@ -219,7 +212,7 @@ def _exponent(
         reason = f"not identifiable: {few if worlds < 2 else many}"
         return Exponent(name, *case, value, np.nan, np.nan, worlds, uncensored, identified, reason, over)
     treated = [slope, *(slopes(way) for way in dict.fromkeys(way for n in needs for way in n.treatments()))]
-    intervals = [interval(other[1:]) for other in treated]
+    intervals = [bootstrap.interval(other[1:]) for other in treated]
     values = [float(other[0]) for other in treated if np.isfinite(other[0])]
     verdict = _verdict(intervals, over) if len(needs) == 2 else ""
     low, high = intervals[0]
@@ -230,7 +223,7 @@ def _exponent(
 def _verdict(intervals: Sequence[tuple[float, float]], over: str) -> str:
     """Whether all intervals exclude 0 on the same side, and hold enough of what varies to decide anything."""
     above, below = all(low > 0 for low, _ in intervals), all(high < 0 for _, high in intervals)
-    return "decided" if (above or below) and not too_narrow(over) else "undecided"
+    return "decided" if (above or below) and not bootstrap.too_narrow(over) else "undecided"
 
 
 def _ratios(curves: Sequence[BootstrapCurve], targets: np.ndarray, reference: str) -> Iterator[Ratio]:
@@ -292,8 +285,7 @@ def _accuracies(runs: Sequence[Run]) -> list[Accuracies]:
         cells[run.model, run.entities, run.distractor, int(run.train_size)].append(run)
 
     def mean(values: Iterable[float | None]) -> float:
-        measured = [value for value in values if value is not None]
-        return float(np.mean(measured)) if measured else float("nan")
+        return float(np.mean([value for value in values if value is not None] or [np.nan]))
 
     return [
         Accuracies(

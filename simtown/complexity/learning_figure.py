@@ -10,17 +10,7 @@ import numpy as np
 from simtown.complexity.bootstrap import marked
 from simtown.complexity.finished_runs import model_order
 from simtown.complexity.model_looks import ModelLook, distractor_words, looks_of
-from simtown.core.plots import (
-    INK,
-    add_footnote,
-    draw_chance,
-    new_figure,
-    round_values,
-    save_figure,
-    set_log_ticks,
-    short_number,
-    style_axes,
-)
+from simtown.core import plots
 
 if TYPE_CHECKING:
     from simtown.complexity.bootstrap import BootstrapCurve
@@ -39,7 +29,7 @@ def learning(report: Findings, path: Path) -> None:
     settings, worlds = sorted({c.distractor for c in curves}), sorted({c.entities for c in curves})
     looks = looks_of(sorted({c.model for c in curves}, key=model_order))
     low, high = min(int(c.sizes[0]) for c in curves), max(int(c.sizes[-1]) for c in curves)
-    ticks = round_values(low, high) or sorted({int(n) for c in curves for n in c.sizes})
+    ticks = plots.round_values(low, high) or sorted({int(n) for c in curves for n in c.sizes})
     town = report.world == "entities"
     # the band of a single size has no width, so it cannot be seen
     bands = [c.low.min() for c in curves if len(c.sizes) > 1]
@@ -48,7 +38,7 @@ def learning(report: Findings, path: Path) -> None:
     width = max(6.0, 3.3 * len(worlds))
     names = [look.name for look in looks.values()]
     across = max(1, min(len(names), int(width / (_LETTER * max(map(len, names)) + _HANDLE))))
-    figure = new_figure(width, 3.1 * len(settings) + 0.25 + 0.25 * -(-len(names) // across))
+    figure = plots.new_figure(width, 3.1 * len(settings) + 0.25 + 0.25 * -(-len(names) // across))
     grid = figure.subplots(len(settings), len(worlds), squeeze=False, sharex=True, sharey=True)
     handles: dict[str, Any] = {}
     for row, distractor in enumerate(settings):
@@ -61,28 +51,28 @@ def learning(report: Findings, path: Path) -> None:
             axes.set_xscale("log")
             axes.set_xlim(low / 1.25, high * 1.25)
             axes.set_ylim(floor, 1.02)
-            style_axes(axes)
+            plots.style_axes(axes)
             if town:
-                draw_chance(axes)
+                plots.draw_chance(axes)
             for curve in panel:
                 look = looks[curve.model]
                 handles[look.name] = _draw_curve(axes, curve, look)
             name = f"{entities} entities, {distractor_words(distractor)}" if town else f"world of {entities}"
-            axes.set_title(name * bool(report.world), fontsize=11, color=INK, loc="left")
+            axes.set_title(name * bool(report.world), fontsize=11, color=plots.INK, loc="left")
     for axes in grid.flat:
-        set_log_ticks(axes.xaxis, ticks, short_number)
+        plots.set_log_ticks(axes.xaxis, ticks, plots.short_number)
     for column_of_axes in grid.T:  # the lowest panel of each column names its sizes
         lowest = [axes for axes in column_of_axes if axes.get_visible()][-1]
         lowest.tick_params(labelbottom=True)
-        lowest.set_xlabel("training samples", color=INK)
+        lowest.set_xlabel("training samples", color=plots.INK)
     for row_of_axes in grid:  # the first panel of each row names its accuracies
         first = next(axes for axes in row_of_axes if axes.get_visible())
         first.tick_params(labelleft=True)
-        first.set_ylabel("test accuracy", color=INK)
+        first.set_ylabel("test accuracy", color=plots.INK)
     place = {"fontsize": 10, "frameon": False, "loc": "outside upper left", "ncols": across}
     figure.legend([handles[name] for name in names], names, **place)
-    add_footnote(figure, _footnote(curves))
-    save_figure(figure, path)
+    plots.add_footnote(figure, _footnote(curves))
+    plots.save_figure(figure, path)
 
 
 def _footnote(curves: list[BootstrapCurve]) -> str:

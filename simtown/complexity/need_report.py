@@ -168,11 +168,7 @@ def _page(report: Findings) -> str:
     if report.skipped:
         parts.append(f"Left out, not finished: {markdown(counts(report.skipped))}.")
     parts += [f"Note: {markdown(note)}." for note in report.notes]
-    parts += [
-        "## Needs",
-        _NEED_TEXT,
-        Table.of_records(report.table()).markdown(),
-    ]
+    parts += ["## Needs", _NEED_TEXT, Table.of_records(report.table()).markdown()]
 
     def of_model(x: Exponent | Addition) -> dict[str, str]:
         head = report.head(x.model, 0, x.distractor)

@@ -14,16 +14,7 @@ from simtown.complexity.bootstrap import marked, too_narrow
 from simtown.complexity.curves import ABOVE, BELOW
 from simtown.complexity.finished_runs import model_order
 from simtown.complexity.model_looks import MARKERS, ModelLook, distractor_words, looks_of
-from simtown.core.plots import (
-    INK,
-    add_footnote,
-    new_figure,
-    round_values,
-    save_figure,
-    set_log_ticks,
-    short_number,
-    style_axes,
-)
+from simtown.core import plots
 
 if TYPE_CHECKING:
     from simtown.complexity.needs import Findings, Need
@@ -90,8 +81,8 @@ def samples(report: Findings, path: Path, rule: str = "isotonic", compared: str 
         largest = {m: max(r.largest for r in report.rows if r.model == m) for m in never}
         names = (f"{looks_of(never)[m].name} ({largest[m]:,} samples at most)" for m in never)
         words.append(f"No target reached in any world: {', '.join(names)}.")
-    add_footnote(figure, " ".join(words))
-    save_figure(figure, path)
+    plots.add_footnote(figure, " ".join(words))
+    plots.save_figure(figure, path)
 
 
 def _bars(rows: Sequence[Need]) -> str:
@@ -112,7 +103,7 @@ def _over_worlds(panels: _Panels, compared: str) -> Any:
     across = -(-count // down)
     height = max(4.3, 2.35 * down + 0.3 if several else 0.0, _LABEL * count + 1.0)
     widths = (5.9, 2.65 * across)
-    figure = new_figure(sum(widths) if several else 6.3, height * len(settings) + 0.75 * several)
+    figure = plots.new_figure(sum(widths) if several else 6.3, height * len(settings) + 0.75 * several)
     bands = figure.subfigures(len(settings), 1, squeeze=False)[:, 0]
     target = min(report.targets, key=lambda t: abs(t - _COMPARED))
     for band, distractor in zip(bands, settings, strict=True):
@@ -134,9 +125,9 @@ def _draw_all_models(axes: Any, panels: _Panels, rows: Sequence[Need], title: st
     """One panel: every model at one target."""
     town = panels.report.world == "entities"
     _frame(axes, panels)
-    axes.set_title(title, fontsize=13, color=INK, loc="left")
-    axes.set_ylabel("training samples needed", color=INK, fontsize=11)
-    axes.set_xlabel("entities in the world" if town else "size of the world", color=INK, fontsize=11)
+    axes.set_title(title, fontsize=13, color=plots.INK, loc="left")
+    axes.set_ylabel("training samples needed", color=plots.INK, fontsize=11)
+    axes.set_xlabel("entities in the world" if town else "size of the world", color=plots.INK, fontsize=11)
     lines = [(panels.looks[m], [r for r in rows if r.model == m]) for m in panels.models]
     lines = [(look, own) for look, own in lines if own]
     _draw_side_by_side(axes, panels.worlds, lines, size=8)
@@ -155,7 +146,7 @@ def _draw_each_model(figure: Any, panels: _Panels, rows: Sequence[Need], across:
         axes.tick_params(labelbottom=True)
     for model, axes in zip(models, grid.flat, strict=False):
         _frame(axes, panels)
-        axes.set_title(panels.looks[model].name, fontsize=10, color=INK, loc="left")
+        axes.set_title(panels.looks[model].name, fontsize=10, color=plots.INK, loc="left")
         looks = _looks_of_targets(panels.looks[model].colour, targets)
         own = [[r for r in rows if (r.model, r.target) == (model, t)] for t in targets]
         _draw_side_by_side(axes, panels.worlds, list(zip(looks, own, strict=True)), size=5)
@@ -164,16 +155,16 @@ def _draw_each_model(figure: Any, panels: _Panels, rows: Sequence[Need], across:
 def _over_targets(panels: _Panels) -> Any:
     """One world without a size: samples needed against the target."""
     targets, count = panels.report.targets, len(panels.models)
-    figure = new_figure(6.8, max(4.6, _LABEL * count + 1.3))
+    figure = plots.new_figure(6.8, max(4.6, _LABEL * count + 1.3))
     axes = figure.subplots()
-    style_axes(axes)
+    plots.style_axes(axes)
     axes.set_yscale("log")
     axes.set_ylim(panels.low, panels.high)
     axes.set_xticks(targets, [f"{t:.4g}" for t in targets])
     axes.margins(x=0.12)
-    set_log_ticks(axes.yaxis, round_values(panels.low, panels.high), short_number)
-    axes.set_xlabel("test accuracy to reach", color=INK)
-    axes.set_ylabel("training samples needed", color=INK)
+    plots.set_log_ticks(axes.yaxis, plots.round_values(panels.low, panels.high), plots.short_number)
+    axes.set_xlabel("test accuracy to reach", color=plots.INK)
+    axes.set_ylabel("training samples needed", color=plots.INK)
     gap = min((b - a for a, b in pairwise(targets)), default=0.1)
     lines = []
     for i, model in enumerate(panels.models):
@@ -192,9 +183,9 @@ def _frame(axes: Any, panels: _Panels) -> None:
     margin = 1.3 if len(worlds) > 1 else 1.8
     axes.set_xlim(worlds[0] / margin, worlds[-1] * margin)
     axes.set_ylim(panels.low, panels.high)
-    style_axes(axes)
-    set_log_ticks(axes.xaxis, worlds, lambda n, _: f"{n:g}")
-    set_log_ticks(axes.yaxis, round_values(panels.low, panels.high), short_number)
+    plots.style_axes(axes)
+    plots.set_log_ticks(axes.xaxis, worlds, lambda n, _: f"{n:g}")
+    plots.set_log_ticks(axes.yaxis, plots.round_values(panels.low, panels.high), plots.short_number)
 
 
 def _draw_proportional(axes: Any) -> None:

@@ -56,8 +56,7 @@ def accuracy_in_words(test: Mapping[str, Any]) -> str:
 def _triples(columns: Mapping[str, np.ndarray]) -> np.ndarray:
     """(n,) int64, one number for each (subject, relation, object)."""
     subject, relation, obj = (columns[name].astype(np.int64) for name in _TRIPLE)
-    numbers: np.ndarray = (subject * 100 + relation) * 10_000 + obj
-    return numbers
+    return (subject * 100 + relation) * 10_000 + obj
 
 
 def _frequencies(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
@@ -73,8 +72,7 @@ def deciles(dataset: Dataset) -> np.ndarray:
     """
     subjects, objects = _frequencies(dataset)
     rank = np.argsort(np.argsort(-(subjects + objects) / 2, kind="stable"))
-    tenths: np.ndarray = rank * 10 // len(rank)
-    return tenths
+    return rank * 10 // len(rank)
 
 
 def _ranks(dataset: Dataset, split: Split) -> tuple[np.ndarray, np.ndarray]:
@@ -149,8 +147,7 @@ def oracle(split: Split) -> np.ndarray:
     scenes = split.scenes()
     names = ("relation", "subject_slot", "object_slot")
     relation, subject, obj = (split.column(name).astype(np.int64) for name in names)
-    answers: np.ndarray = margins(separations(scenes.pose, scenes.camera), relation, subject, obj) > 0
-    return answers
+    return margins(separations(scenes.pose, scenes.camera), relation, subject, obj) > 0
 
 
 def oracle_on_boxes(split: Split) -> np.ndarray:
@@ -160,5 +157,4 @@ def oracle_on_boxes(split: Split) -> np.ndarray:
     subject, obj = boxes[rows, split.column("subject_slot")], boxes[rows, split.column("object_slot")]
     across = (subject[:, 0] + subject[:, 2]) - (obj[:, 0] + obj[:, 2])  # positive: subject farther right
     deep = obj[:, 3] - subject[:, 3]  # positive: subject farther away
-    answers: np.ndarray = np.where(axes[relation] == LATERAL, across, deep) * signs[relation] > 0
-    return answers
+    return np.where(axes[relation] == LATERAL, across, deep) * signs[relation] > 0

@@ -244,8 +244,7 @@ def seeded(seed: int, name: str, number: int, device: torch.device) -> Iterator[
 def loss_of(model: nn.Module, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
     """The model's own loss, or binary cross-entropy, and (b,) logits."""
     if hasattr(model, "loss"):
-        loss, logits = model.loss(batch)
-        return loss, logits
+        return model.loss(batch)
     logits = model(batch)
     return binary_cross_entropy_with_logits(logits, batch.answer), logits
 

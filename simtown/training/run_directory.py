@@ -91,9 +91,6 @@ def load(directory: Path) -> dict[str, Any]:
     return run
 
 
-_NO_BEST = {"epoch": 0, "step": 0, "val_accuracy": 0.0, "val_loss": 0.0}
-
-
 @dataclass
 class RunState:
     """Where a run stands, besides its weights and its optimiser.
@@ -112,7 +109,9 @@ class RunState:
 
     epoch: int = 0
     step: int = 0
-    best: dict[str, float] = field(default_factory=lambda: dict(_NO_BEST))
+    best: dict[str, float] = field(
+        default_factory=lambda: {"epoch": 0, "step": 0, "val_accuracy": 0.0, "val_loss": 0.0}
+    )
     stale: int = 0
     seconds: float = 0.0
     restarts: int = 0

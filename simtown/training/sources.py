@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from itertools import islice, starmap
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -191,15 +192,12 @@ def _ahead(make: Callable[[Piece], Made], pieces: Iterable[Piece], threads: int)
             yield ready.result()
 
 
-def _warn_of_card(line: str) -> None:
-    warnings.warn(line, CardWarning, stacklevel=4)
-
-
 def open_stream(dataset: Dataset, n: int, device: torch.device) -> FreshExamples:
     """Fresh training examples of a data set's settings; on a GPU they are drawn there if it can."""
     world = replace(dataset.settings, n=n)
     wanted = "auto" if device.type == "cuda" else "cpu"
-    drawn_on = choose_device(wanted, _warn_of_card, world.width, world.height)
+    warn = partial(warnings.warn, category=CardWarning, stacklevel=3)
+    drawn_on = choose_device(wanted, warn, world.width, world.height)
     # a CSV file that the manifest names may be any file of this machine
     tables = tables_of(dataset.manifest, dataset.settings)
     return FreshExamples(world, make_renderer(drawn_on), device, tables)

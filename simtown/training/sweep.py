@@ -13,7 +13,7 @@ from simtown.complexity import cells
 from simtown.core.callbacks import FitCallback, ProgressCallback
 from simtown.core.cluster import Cluster
 from simtown.core.files import DamagedError, ForeignDirectoryError, claimed
-from simtown.core.pool import Processes
+from simtown.core.pool import Processes, Report
 from simtown.core.processes import Outcome, WorkerError, default_workers, environment
 from simtown.core.untrusted import inside
 from simtown.datasets import manifests
@@ -25,8 +25,6 @@ from simtown.training.plan import SweepCell, SweepPlan
 from simtown.training.schedule import Schedule
 
 DATA, RUNS = "data", "runs"
-#: Receives a row of a run's metrics.
-Report = Callable[[dict[str, Any]], None]
 #: How often a run is begun again where a machine of the cluster died under it, before it counts as failed.
 RETRIES = 3
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from simtown.complexity import learning_figure, needs_figure
 from simtown.complexity.estimate import estimate
 from simtown.complexity.finished_runs import Run
 from simtown.complexity.learning_figure import learning
 from simtown.complexity.model_looks import LOOKS, looks_of
 from simtown.complexity.needs_figure import samples
+from simtown.core import plots
 from tests.complexity.simulated import exact
 
 SIZES = (500, 1000, 2000, 5000, 10000)
@@ -35,8 +35,7 @@ def drawn(monkeypatch, tmp_path):
 
     def draw(figure_of, report, **settings):
         kept = []
-        for module in (needs_figure, learning_figure):
-            monkeypatch.setattr(module, "save_figure", lambda figure, path: kept.append(figure))
+        monkeypatch.setattr(plots, "save_figure", lambda figure, path: kept.append(figure))
         figure_of(report, tmp_path, **settings)
         monkeypatch.undo()
         return kept[0]

@@ -6,6 +6,7 @@ parking strip lies before them.
 
 from __future__ import annotations
 
+from functools import partial
 from math import sin
 
 from simtown.assets.mesh import *
@@ -76,19 +77,9 @@ def _cloud(*puffs: Point) -> Mesh:
     return join(ball((r * 1.25, r * 0.6, r * 0.8), (x, 0.0, z), "cloud", 8, 3, -0.35) for x, z, r in puffs)
 
 
-def small_cloud() -> Mesh:
-    """Three puffs."""
-    return _cloud((-2.4, 0.0, 1.8), (0.2, 0.7, 2.6), (2.8, 0.0, 1.7))
-
-
-def long_cloud() -> Mesh:
-    """Five puffs in a row."""
-    return _cloud((-5.2, 0.0, 1.6), (-2.6, 0.5, 2.3), (0.4, 1.0, 2.8), (3.2, 0.5, 2.2), (5.6, 0.0, 1.5))
-
-
-def tall_cloud() -> Mesh:
-    """A heap of puffs."""
-    return _cloud((-2.6, 0.0, 2.2), (0.0, 1.4, 3.0), (2.6, 0.0, 2.4), (0.6, 3.2, 1.9))
-
-
-KINDS = kinds(small_cloud, long_cloud, tall_cloud)
+_PUFFS: dict[str, tuple[Point, ...]] = {
+    "small cloud": ((-2.4, 0.0, 1.8), (0.2, 0.7, 2.6), (2.8, 0.0, 1.7)),
+    "long cloud": ((-5.2, 0.0, 1.6), (-2.6, 0.5, 2.3), (0.4, 1.0, 2.8), (3.2, 0.5, 2.2), (5.6, 0.0, 1.5)),
+    "tall cloud": ((-2.6, 0.0, 2.2), (0.0, 1.4, 3.0), (2.6, 0.0, 2.4), (0.6, 3.2, 1.9)),
+}
+KINDS = {name: partial(_cloud, *puffs) for name, puffs in _PUFFS.items()}

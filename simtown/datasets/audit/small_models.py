@@ -103,17 +103,10 @@ def probe(name: str, report: Report, dataset: Dataset) -> list[Finding]:
         right, count = int((trained.predict(shown) == truth).sum()), len(truth)
         chance = float(max(truth.mean(), 1 - truth.mean()))
         low, high = wilson(right, count)
-        figure = (
-            f"{right / count:.1%} right (95 %: {low:.1%} to {high:.1%}) of {count:,}; chance {chance:.1%}"
-        )
-        details = {
-            "right": right,
-            "n": count,
-            "low": low,
-            "high": high,
-            "chance": chance,
-            "learned_from": cut,
-        }
+        share = f"{right / count:.1%} right (95 %: {low:.1%} to {high:.1%})"
+        figure = f"{share} of {count:,}; chance {chance:.1%}"
+        details = {"right": right, "n": count, "low": low, "high": high, "chance": chance}
+        details["learned_from"] = cut
         p = float(binom.sf(right - 1, count, chance))
         findings.append(Finding(f"{name} only", where, figure, advice, p, details=details))
     return findings

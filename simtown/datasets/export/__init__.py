@@ -24,8 +24,7 @@ def find_format(name: str) -> Format:
     Raises ValueError if there is no such format, ImportError if its library is missing.
     """
     require_format(name)
-    form: Format = import_module(f"simtown.datasets.export.{name}").FORMAT
-    return form
+    return import_module(f"simtown.datasets.export.{name}").FORMAT
 
 
 def choose_splits(data: Dataset, names: Sequence[str]) -> list[str]:

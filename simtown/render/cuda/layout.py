@@ -121,11 +121,8 @@ def columns(size: Size) -> dict[str, Shaped]:
     """The arrays of a :class:`SceneBatch`, as they are sent to the card."""
     n, v, p = size.scenes, size.vehicles, size.props
     vehicles: dict[str, Any] = {"entity": ((n, v), "i2"), "pose": ((n, v, 3), "f4"), "paint": ((n, v), "i1")}
-    props: dict[str, Any] = {
-        "prop": ((n, p), "i2"),
-        "prop_pose": ((n, p, 5), "f4"),
-        "prop_style": ((n, p), "u2"),
-    }
+    props: dict[str, Any] = {"prop": ((n, p), "i2"), "prop_pose": ((n, p, 5), "f4")}
+    props["prop_style"] = ((n, p), "u2")
     weather: dict[str, Any] = {"weather": ((n,), "u1"), "intensity": ((n,), "f4"), "sun": ((n, 2), "f4")}
     others: dict[str, Any] = {"fall_seed": ((n,), "u4"), "camera": ((n, 7), "f4")}
     return _shaped({**vehicles, **props, **weather, **others})
@@ -147,11 +144,8 @@ def work(size: Size) -> dict[str, Shaped]:
     things |= {"contact_shapes": ((n, slots), SHAPE), "contacts": ((n, slots), CONTACT)}
     light: dict[str, Any] = {"halos": ((n, lamps), HALO)}
     light |= {"pool_shapes": ((n, 2 * lamps), SHAPE), "pools": ((n, 2 * lamps), POOL)}
-    triangles: dict[str, Any] = {
-        "faces": ((n, faces), "u4"),
-        "packed": ((n, tags), "u8"),
-        "owners": ((n, tags), "u1"),
-    }
+    triangles: dict[str, Any] = {"faces": ((n, faces), "u4"), "packed": ((n, tags), "u8")}
+    triangles |= {"owners": ((n, tags), "u1")}
     triangles |= {"flats": ((n, ground, 4), "f4"), "planes": ((n, tags, 4), "f4")}
     triangles |= {"boxes": ((n, pieces), BOX), "records": ((n, pieces), RECORD)}
     triangles |= {"lengths": ((n, pieces), "u1"), "larges": ((n, size.most_larges), LARGE)}

@@ -51,8 +51,7 @@ class CnnLstm(nn.Module):
 
     def forward(self, batch: Batch) -> torch.Tensor:
         """(b,) logits."""
-        logits: torch.Tensor = self.decide(self.joint(batch)).squeeze(1)
-        return logits
+        return self.decide(self.joint(batch)).squeeze(1)
 
 
 class CnnLstmBoxes(CnnLstm):
@@ -113,5 +112,4 @@ class QuestionOnly(nn.Module):
 
     def forward(self, batch: Batch) -> torch.Tensor:
         """(b,) logits."""
-        logits: torch.Tensor = self.decide(self.question(batch.tokens)).squeeze(1)
-        return logits
+        return self.decide(self.question(batch.tokens)).squeeze(1)

@@ -79,5 +79,4 @@ class Film(nn.Module):
         for number, block in enumerate(self.blocks):
             x = block(x, 1 + modulation[:, number, 0], modulation[:, number, 1])
         strongest = torch.relu(self.last(with_coordinates(x))).amax((2, 3))
-        logits: torch.Tensor = self.decide(strongest).squeeze(1)
-        return logits
+        return self.decide(strongest).squeeze(1)

@@ -15,8 +15,7 @@ _TOGETHER = 8
 def memory(values: torch.Tensor) -> np.ndarray:
     """The memory of a contiguous tensor as an array of its shape; bfloat16 as int16."""
     values = values.detach()
-    array: np.ndarray = (values if values.dtype == torch.float32 else values.view(torch.int16)).numpy()
-    return array
+    return (values if values.dtype == torch.float32 else values.view(torch.int16)).numpy()
 
 
 def channels_last(maps: torch.Tensor) -> torch.Tensor:

@@ -47,8 +47,7 @@ class LabelledConvolution(nn.Module):
         """The same as the paper draws it: constant channels, concatenated, convolved."""
         slots, (h, w) = len(labels), image.shape[2:]
         channels = labels.flatten(0, 1)[:, :, None, None].expand(-1, -1, h, w)
-        convolved: torch.Tensor = self.conv(torch.cat([image.repeat(slots, 1, 1, 1), channels], dim=1))
-        return convolved
+        return self.conv(torch.cat([image.repeat(slots, 1, 1, 1), channels], dim=1))
 
 
 class BoundingBox(nn.Module):
@@ -117,14 +116,12 @@ class PlaceBinder(nn.Module):
 
     def boxes(self, batch: Batch) -> torch.Tensor:
         """(2, b, 4) boxes of subject and object."""
-        boxes: torch.Tensor = self.find(batch.image, torch.stack([batch.subject, batch.object]))
-        return boxes
+        return self.find(batch.image, torch.stack([batch.subject, batch.object]))
 
     def decide(self, boxes: torch.Tensor, relation: torch.Tensor) -> torch.Tensor:
         """(b,) logits from (2, b, 4) boxes and (b,) relations."""
         facts = torch.cat([boxes[0], boxes[1], self.predicate(relation)], dim=1)
-        logits: torch.Tensor = self.verify(facts).squeeze(1)
-        return logits
+        return self.verify(facts).squeeze(1)
 
     def forward(self, batch: Batch) -> torch.Tensor:
         """(b,) logits."""

@@ -84,12 +84,10 @@ class RelationNetwork(nn.Module):
         """
         other = self.second(cells) + self.asked(question)[:, None]
         layer = self.first(cells)[:, :, None] + other[:, None]
-        related: torch.Tensor = self.relate(layer).mean((1, 2))
-        return related
+        return self.relate(layer).mean((1, 2))
 
     def forward(self, batch: Batch) -> torch.Tensor:
         """(b,) logits."""
         cells = with_coordinates(self.cnn(batch.image)).flatten(2).transpose(1, 2)
         pairs = self.pairs(cells, self.normalise(self.question(batch.tokens)))
-        logits: torch.Tensor = self.decide(pairs).squeeze(1)
-        return logits
+        return self.decide(pairs).squeeze(1)

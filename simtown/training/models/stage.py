@@ -157,8 +157,7 @@ class Stage(nn.Module):
             added, places = (None, None) if label is None else (label.added, label.places)
             if self.training:
                 norm, rate = self.norm, self.drop.p
-                y: torch.Tensor = _NormReluDrop.apply(x, added, norm.weight, norm.bias, norm, rate, places)
-                return y
+                return _NormReluDrop.apply(x, added, norm.weight, norm.bias, norm, rate, places)
             if not torch.is_grad_enabled():
                 return _norm_relu(x, added, self.norm, places)
         if label is not None:

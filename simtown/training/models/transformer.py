@@ -104,8 +104,7 @@ class VisionTransformer(nn.Module):
         image = nn.functional.pad(batch.image, (0, self.margin[0], 0, self.margin[1]))
         patches = self.patch(image).flatten(2).transpose(1, 2) + self.position
         tokens, padding = self.read(batch.tokens, patches)
-        logits: torch.Tensor = self.decide(self.encode(tokens, src_key_padding_mask=padding)[:, 0]).squeeze(1)
-        return logits
+        return self.decide(self.encode(tokens, src_key_padding_mask=padding)[:, 0]).squeeze(1)
 
 
 class TrueBoxes(nn.Module):
@@ -139,5 +138,4 @@ class TrueBoxes(nn.Module):
         """(b,) logits."""
         vehicles = self.place(batch.boxes) + self.kind(torch.stack([batch.subject, batch.object], dim=1))
         tokens, padding = self.read(batch.tokens, vehicles)
-        logits: torch.Tensor = self.decide(self.encode(tokens, src_key_padding_mask=padding)[:, 0]).squeeze(1)
-        return logits
+        return self.decide(self.encode(tokens, src_key_padding_mask=padding)[:, 0]).squeeze(1)
