@@ -64,9 +64,9 @@ def samples(report: Findings, path: Path, rule: str = "isotonic", compared: str 
     models = [m for m in every if m not in never]
     rows = [r for r in report.rows if r.rule == rule and r.model in models]
     if len({size for row in rows for size in (row.smallest, row.largest)}) == 1:
-        figure = new_figure(6.3, 2.1)
-        figure.text(0.5, 0.5, _ONE_SIZE, ha="center", va="center", fontsize=10, color=INK)
-        return save_figure(figure, path)
+        figure = plots.new_figure(6.3, 2.1)
+        figure.text(0.5, 0.5, _ONE_SIZE, ha="center", va="center", fontsize=10, color=plots.INK)
+        return plots.save_figure(figure, path)
     heights = [_height(n, row) for row in rows for n in (row.samples, row.low, row.high)]
     low, high = min(heights), max(heights)
     room = max(1.6, (high / low) ** 0.13)  # for arrows
