@@ -1,5 +1,6 @@
 """With the core alone installed, every command works or says in one line which extra it wants."""
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -63,6 +64,30 @@ CALLS = {
         "generate --out s3": ["--out", "s3://bucket/town"],
     },
 }
+
+
+#: What in a command line stands for an option's name of CALLS.
+MARKS = {"export --to": "parquet", "generate --engine": "--engine", "generate --out s3": "s3://"}
+
+
+def needed(words):
+    """The extras of a command line."""
+    for extra, calls in CALLS.items():
+        for name in calls if extra != PLAIN else ():
+            command, option = name.partition(" --")[::2]
+            if words.startswith(f"simtown {command} ") and (not option or MARKS.get(name, option) in words):
+                yield extra
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
+def test_commands_of_a_page_come_after_the_line_that_installs_what_they_need(page):
+    installed, missing = set(), []
+    for line in (Path(__file__).parents[2] / page).read_text(encoding="utf-8").splitlines():
+        installed |= {
+            extra for extras in re.findall(r"'\.\[([\w,]+)\]'", line) for extra in extras.split(",")
+        }
+        missing += [line for extra in needed(line) if extra not in installed]
+    assert missing == []
 
 
 @pytest.fixture(scope="module")
