@@ -324,8 +324,7 @@ def test_render_draws_a_random_street(here, cli):
     words = ("--seed", 3, "--weather", "Snow", "--vehicles", "taxi,school bus", "--size", "160x90")
     outcome = cli("render", *words, "--json", "street.json").succeeds()
     assert outcome.out.split() == ["town-3-Snow-taxi-school-bus.png", "street.json"]
-    town = simtown.Town(3, vehicles=0)
-    town.weather = "snow"
+    town = simtown.Town(3, 0, "snow")
     town.place("taxi"), town.place("school bus")
     assert np.array_equal(png(here / outcome.out.split()[0])[..., ::-1], town.render((160, 90)).rgb)
     scene = Scene.from_json((here / "street.json").read_text())

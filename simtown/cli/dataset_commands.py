@@ -62,11 +62,15 @@ class StreetOptions:
         names = () if count else parse_names(self.vehicles or "")
         for name in names:
             kinds_of(name)
-        town = Town(self.seed or 0, int(self.vehicles or 3) if count else 0)
-        if self.weather is not None:
-            town.weather = self.weather
+        town = Town(self.seed or 0, int(self.vehicles or 3) if count else 0, self.weather)
         for name in names:
             town.place(name)
+        for _ in range(20 if names else 0):  # each to where others do not hide it, if that is possible
+            hidden = [t for t in town.truth((256, 144)).things if t.group == "vehicle" and t.visible < 0.4]
+            if not hidden:
+                break
+            town.remove(hidden[0].name)
+            town.place(hidden[0].kind)
         return town
 
     def name(self) -> str:

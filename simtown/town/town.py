@@ -96,19 +96,27 @@ class Town:
     Args:
         seed: of the random street, and of every later random choice.
         vehicles: how many stand on the road at first, from 0 to 8.
+        weather: as :attr:`weather` takes it, in which trees may be bare; a random one if None.
     """
 
-    def __init__(self, seed: int = 0, vehicles: int = 3) -> None:
+    def __init__(
+        self, seed: int = 0, vehicles: int = 3, weather: str | tuple[str, float] | Weather | None = None
+    ) -> None:
         self._start(seed)
         whole(vehicles, "vehicles", 0, 8)
         index = np.array([0])
-        weather = draw_weather(Stream(seed, "town", "weather"), index, DEFAULT_WEATHERS)
-        street = draw_street(Stream(seed, "town", "street"), index, weather.weather)
+        allowed = DEFAULT_WEATHERS
+        if weather is not None:
+            allowed = (checks.changed_weather(self._weather, weather).kind,)
+        drawn = draw_weather(Stream(seed, "town", "weather"), index, allowed)
+        street = draw_street(Stream(seed, "town", "street"), index, drawn.weather)
         batch = SceneBatch.of([Scene()])
         batch.prop, batch.prop_pose, batch.prop_style = street
-        for column, values in vars(weather).items():
+        for column, values in vars(drawn).items():
             setattr(batch, column, values)
         self._fill(batch.scene(0))
+        if weather is not None:
+            self.weather = weather
         order = Stream(seed, "town", "entity").bits(index, len(ENTITIES))[0].argsort(kind="stable")
         for kind in order:
             if len(self.vehicles) < vehicles:

@@ -178,6 +178,11 @@ def test_a_weather_by_its_name_is_a_clear_case_of_it():
     assert town.weather.kind == "rain"
     town.weather = simtown.Weather("fog", 0.2)
     assert town.weather == Weather("fog", 0.2)
+    winter = Town(3, weather="snow")
+    assert (winter.weather.kind, winter.weather.intensity) == ("snow", 0.7)
+    assert any(t.kind.endswith(" bare") for t in winter.props)
+    assert [t.kind for t in winter.vehicles] == [t.kind for t in Town(3).vehicles]
+    assert Town(3, weather=("dusk", 0.3)).light.elevation < 0.56
 
 
 def test_capitals_and_blanks_in_names_do_not_matter(empty):
