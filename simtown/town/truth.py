@@ -139,7 +139,7 @@ class Truth:
             rows += f"<tr><td>{marked(t.name, colour)}<td>{t.paint}{where}<td>{t.visible:.0%}</tr>"
             boxes.append((t.seen, colour))
         words = f'{as_html(repr(self)[1:-1])}<table class="dataframe">{rows}</table>'
-        return figure(self.rgb, words, 768, boxes)
+        return figure(self.rgb, words, max(384, min(768, self.size[0])), boxes)
 
     def __getitem__(self, name: object) -> ThingTruth:
         """The truth of one thing, by its name. Raises TownError if no thing has this name."""
