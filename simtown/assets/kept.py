@@ -21,9 +21,8 @@ _SOURCES = ("assets/**/*.py", "core/exact.py", "scenes/silhouette.py")
 @cache
 def _digest() -> str:
     files = [path for pattern in _SOURCES for path in sorted(_PACKAGE.glob(pattern))]
-    return sha256(b"".join([np.__version__.encode(), *(path.read_bytes() for path in files)])).hexdigest()[
-        :16
-    ]
+    content = b"".join([np.__version__.encode(), *(path.read_bytes() for path in files)])
+    return sha256(content).hexdigest()[:16]
 
 
 def kept(name: str, build: Callable[[], Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -15,16 +14,10 @@ _LEAST = {"size": 1, "total": 1, "seed": 0, "correct": 0, "world": 1}
 COLUMNS = ("group", "size", "seed", "correct", "total")
 
 
-class CsvResults(NamedTuple):
-    """The runs of a CSV of results, the first line's group, and whether there is a column `world`."""
+def read_csv(path: Path) -> tuple[list[Run], str, bool]:
+    """The runs of a CSV of results, the first line's group, and whether there is a column world.
 
-    runs: list[Run]
-    reference: str
-    worlds: bool
-
-
-def read_csv(path: Path) -> CsvResults:
-    """Read a CSV with columns group, size, seed, correct, total and, optionally, world.
+    The columns are group, size, seed, correct, total and, optionally, world.
 
     Raises:
         FileNotFoundError: the file is missing.
@@ -45,7 +38,7 @@ def read_csv(path: Path) -> CsvResults:
             case = ", ".join(sorted(set(names) - {"correct", "total"}))
             raise ValueError(f"{where}: the same {case} as in {place_of[run.test_id]}")
         runs[run.test_id], place_of[run.test_id] = run, where
-    return CsvResults(list(runs.values()), next(iter(runs.values())).model, "world" in names)
+    return list(runs.values()), next(iter(runs.values())).model, "world" in names
 
 
 def _run(where: str, row: dict[str, str]) -> Run:

@@ -93,24 +93,11 @@ def estimate(
 def _rows(curve: BootstrapCurve, targets: np.ndarray) -> Iterator[Need]:
     for rule, samples in curve.samples.items():
         for t, target in enumerate(targets):
-            low, high = bootstrap.interval(samples[t, 1:])
-            yield Need(
-                model=curve.model,
-                entities=curve.entities,
-                distractor=curve.distractor,
-                target=float(target),
-                rule=rule,
-                samples=float(samples[t, 0]),
-                low=low,
-                high=high,
-                interval_over=curve.interval_over,
-                seeds_reached=int(curve.reached[rule][t]),
-                seeds=len(curve.seeds),
-                seeds_fewest=curve.fewest,
-                items=curve.items,
-                smallest=int(curve.sizes[0]),
-                largest=int(curve.sizes[-1]),
-            )
+            case = curve.model, curve.entities, curve.distractor, float(target), rule
+            ends, over = bootstrap.interval(samples[t, 1:]), curve.interval_over
+            seeds = int(curve.reached[rule][t]), len(curve.seeds), curve.fewest
+            sizes = int(curve.sizes[0]), int(curve.sizes[-1])
+            yield Need(*case, float(samples[t, 0]), *ends, over, *seeds, curve.items, *sizes)
 
 
 def _notes_on_tests(runs: Sequence[Run]) -> list[str]:

@@ -80,7 +80,10 @@ def read_and_count(paths: Iterable[Path]) -> tuple[list[Run], dict[str, int]]:
         if record.get("format") != RUN_FORMAT:
             continue  # another program's
         if record.get("status") != "done":
-            unfinished.append((_cell(record), str(record.get("status"))))
+            data = record.get("data", {})  # the record of an unfinished run may lack anything
+            world = data.get("distractor"), data.get("entities")
+            cell = record.get("model"), *world, record.get("train_size"), record.get("seed")
+            unfinished.append((cell, str(record.get("status"))))
             continue
         settings[file.parent if file.name == RUN else file] = conditions(record)
         done.append((file, _run(file, record, correct)))
@@ -125,13 +128,6 @@ def _is_cell(file: Path) -> bool:
         return False
 
 
-def _cell(record: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Model, distractor, entities, train size and seed; the record of an unfinished run may lack any."""
-    data = record.get("data", {})
-    world = data.get("distractor"), data.get("entities")
-    return record.get("model"), *world, record.get("train_size"), record.get("seed")
-
-
 def _run(file: Path, record: dict[str, Any], correct: np.ndarray | None) -> Run:
     """A finished run from its record; `correct`: its right answers, None if they lie beside the file."""
     answers = file.parent / ANSWERS
@@ -139,18 +135,11 @@ def _run(file: Path, record: dict[str, Any], correct: np.ndarray | None) -> Run:
         correct = cells.right_answers(answers)
     try:
         data, test = record["data"], record["test"]
-        run = Run(
-            record["model"],
-            data["entities"],
-            data["distractor"],
-            int(record["train_size"]),
-            record["seed"],
-            data["test_id"],
-            correct,
-            data.get("seed"),
-            data.get("world_seed", 0) if "seed" in data else None,
-            *(test[name]["accuracy"] if test.get(name) else None for name in ("validation", "reweighted")),
-        )
+        world = data["entities"], data["distractor"]
+        cell = record["model"], *world, int(record["train_size"]), record["seed"]
+        seeds = data.get("seed"), data.get("world_seed", 0) if "seed" in data else None
+        measures = [test.get(name) or {"accuracy": None} for name in ("validation", "reweighted")]
+        run = Run(*cell, data["test_id"], correct, *seeds, *(measure["accuracy"] for measure in measures))
         accuracy = test["accuracy"]
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise DamagedError(f"{file} is damaged ({error!r}): train this run again") from error

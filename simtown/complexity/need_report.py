@@ -63,6 +63,10 @@ def report(
     return findings
 
 
+#: What complexity.json says first of an estimate, as it is.
+_COPIED = ("targets", "seed", "replicates", "runs", "skipped", "notes")
+
+
 def write_tables(report: Findings, out: Path) -> None:
     """Write complexity.md, .json, .csv (the rows), and CSVs of exponents, ratios, additions and accuracies.
 
@@ -75,12 +79,7 @@ def write_tables(report: Findings, out: Path) -> None:
         "format": "simtown-complexity",
         "simtown": __version__,
         "level": LEVEL,
-        "targets": report.targets,
-        "seed": report.seed,
-        "replicates": report.replicates,
-        "runs": report.runs,
-        "skipped": report.skipped,
-        "notes": report.notes,
+        **{name: getattr(report, name) for name in _COPIED},
         "rows": rows,
         **lists,
         "both_reach": [asdict(entry) for entry in report.both_reach],

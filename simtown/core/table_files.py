@@ -16,19 +16,14 @@ TEXT, FLAG, INTEGER, NUMBER = pa.string(), pa.bool_(), pa.int64(), pa.float64()
 INTEGERS, NUMBERS = pa.list_(INTEGER), pa.list_(NUMBER)
 
 
-def read_table(path: Path, columns: Mapping[str, pa.DataType], follow: bool = False) -> pa.Table:
-    """Columns of a Parquet file, cast to these types.
-
-    Args:
-        path: of the file.
-        columns: types by name; other columns of the file are not read.
-        follow: whether the path may be a symbolic link.
+def read_table(path: Path, columns: Mapping[str, pa.DataType]) -> pa.Table:
+    """The columns of a Parquet file that have a name here, cast to its type.
 
     Raises:
         DamagedError: it is not such a file, or a value is missing. Others as
             :func:`simtown.core.untrusted.open_regular`.
     """
-    with open_regular(path, follow) as file:
+    with open_regular(path, follow=False) as file:
         try:
             table = pq.read_table(file, columns=list(columns)).select(list(columns)).cast(pa.schema(columns))
         except (pa.ArrowException, OSError, ValueError, LookupError) as error:

@@ -101,22 +101,20 @@ def folder(directory: Path, name: str) -> Path:
 # Reading
 
 
-def open_regular(path: Path, follow: bool = True, writable: bool = False) -> BinaryIO:
+def open_regular(path: Path, follow: bool = True) -> BinaryIO:
     """Open a regular file for reading.
 
     Args:
         path: of the file.
         follow: whether the path may be a symbolic link: True for a file that the user named, False for one in
             a directory that the user named.
-        writable: whether it is opened for writing in place, too.
 
     Raises:
         RefusedError: a directory, a device, a pipe, a pointer of Git LFS, or a link that is not followed.
         OSError: it cannot be opened.
     """
     try:
-        flags = os.O_CLOEXEC | os.O_NONBLOCK | (0 if follow else os.O_NOFOLLOW)
-        handle = os.open(path, flags | (os.O_RDWR if writable else os.O_RDONLY))
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | (0 if follow else os.O_NOFOLLOW))
     except OSError:
         if not follow and path.is_symlink():
             raise RefusedError(f"{path} is a symbolic link: put the file itself there") from None
@@ -127,7 +125,7 @@ def open_regular(path: Path, follow: bool = True, writable: bool = False) -> Bin
     if os.pread(handle, len(_POINTER), 0) == _POINTER:
         os.close(handle)
         raise RefusedError(f"{path} is a pointer of Git LFS: fetch the file itself, with git lfs pull")
-    return os.fdopen(handle, "r+b" if writable else "rb")
+    return os.fdopen(handle, "rb")
 
 
 def read_bytes(path: Path, follow: bool = True) -> bytes:
@@ -197,11 +195,11 @@ def open_picture(path: Path) -> Image.Image:
             raise RefusedError(f"it is damaged or too large ({error})") from error
 
 
-def open_hdf5(path: Path, follow: bool = False) -> h5py.File:
+def open_hdf5(path: Path) -> h5py.File:
     """Open an HDF5 file for reading; raises as :func:`open_regular`. :func:`array_in` opens its arrays."""
     import h5py
 
-    open_regular(path, follow).close()
+    open_regular(path, follow=False).close()
     return h5py.File(path, "r", rdcc_nbytes=0)  # a cache of chunks for each array would fill the memory
 
 

@@ -16,13 +16,9 @@ from simtown.visualgenome import prepare
 
 #: Table 1 of the paper: what, as printed.
 TABLE1 = (
-    ("images", "108,777"),
-    ("regions", "5.4M"),
-    ("questions", "1.7M"),
-    ("objects", "3.8M"),
-    ("attributes", "2.8M"),
-    ("relationships", "2.3M"),
-)
+    ("images", "108,777"), ("regions", "5.4M"), ("questions", "1.7M"), ("objects", "3.8M"),
+    ("attributes", "2.8M"), ("relationships", "2.3M"),
+)  # fmt: skip
 #: Thresholds for which unique relationships are counted.
 THRESHOLDS = (1, 2, 5, 10, 13, 20, 50, 100, 500, 1000)
 

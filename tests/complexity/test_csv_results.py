@@ -44,10 +44,10 @@ def test_a_table_gives_the_tables_and_figures_of_runs(table, tmp_path, cli):
 def test_worlds_have_exponents(table):
     cells = [(k, n, c, s) for k in (2, 4, 8) for n, c in ((10 * k, 600), (40 * k, 800)) for s in range(3)]
     lines = [f"m,{n},{s},{c},1000,{k}" for k, n, c, s in cells]
-    found = read_csv(table(HEAD.replace("total", "total,world") + "\n".join(lines)))
-    assert found.worlds
-    assert found.reference == "m"
-    report = estimate(found.runs, targets=(0.7,), replicates=100, reference="m", world="world")
+    runs, reference, worlds = read_csv(table(HEAD.replace("total", "total,world") + "\n".join(lines)))
+    assert worlds
+    assert reference == "m"
+    report = estimate(runs, targets=(0.7,), replicates=100, reference="m", world="world")
     (exponent,) = (e for e in report.exponents if e.rule == "isotonic")
     assert exponent.value == pytest.approx(1)
     assert {r.interval_over for r in report.rows} == {"seeds and items"}
@@ -56,12 +56,12 @@ def test_worlds_have_exponents(table):
 
 def test_counts_alone_have_binomial_intervals(table):
     """No item is known, so two groups are not paired, and the interval of one run is that of its count."""
-    found = estimate(read_csv(table(GOOD)).runs, targets=(0.7,), replicates=2000)
+    found = estimate(read_csv(table(GOOD))[0], targets=(0.7,), replicates=2000)
     for curve in found.curves:
         for accuracy, low, high in zip(curve.accuracy, curve.low, curve.high, strict=True):
             ends = stats.binomtest(round(accuracy * 100), 100).proportion_ci(0.95, "wilson")
             assert (low, high) == pytest.approx((ends.low, ends.high))
-    runs = read_csv(table(GOOD)).runs
+    runs = read_csv(table(GOOD))[0]
     assert len({run.test_id for run in runs}) == 4
     assert [(int(run.correct.sum()), len(run.correct)) for run in runs][:2] == [(60, 100), (95, 100)]
     assert all(np.isfinite(curve.samples["isotonic"][:, 0]).all() for curve in found.curves)
@@ -105,4 +105,4 @@ def test_names_that_mean_something_to_others_are_names(tmp_path, cli):
     (tmp_path / "t.csv").write_text(HEAD.replace("\n", ",world\n") + "\n".join(lines))
     cli("complexity", tmp_path / "t.csv", "--replicates", 40, "--out", tmp_path / "out").succeeds()
     assert (tmp_path / "out" / "samples.png").stat().st_size > 10_000
-    assert read_csv(tmp_path / "t.csv").reference == "=1+1"
+    assert read_csv(tmp_path / "t.csv")[1] == "=1+1"

@@ -158,10 +158,8 @@ def _man(pose: _Pose, skin: str = "skin", hair: str = "brown") -> Mesh:
     """In a jacket over a white shirt and tie; he walks with a briefcase and stands with a telephone."""
     shirt = shape([(0.0, 0.85), (0.1, 1.2), (-0.1, 1.2)], "white", -0.185, 0.01)
     shirt += shape([(0.0, 0.88), (0.035, 1.1), (0.0, 1.18), (-0.035, 1.1)], "red", -0.185, 0.03)
-    person, (x, y, z) = (
-        _person(pose, skin, hair, legs="charcoal") + shirt.at(z=pose.hips - 0.7),
-        pose.hands[1],
-    )
+    person = _person(pose, skin, hair, legs="charcoal") + shirt.at(z=pose.hips - 0.7)
+    x, y, z = pose.hands[1]
     if pose is _READ:
         return person + _phone(pose.hands[1])
     if pose is _WALK:

@@ -176,7 +176,9 @@ def town() -> tuple[dict[str, np.ndarray], dict[str, int]]:
     a, (palette, kinds, tints, roles) = atlas(), tables()
     extra = a.materials.astype(np.int32) | a.parts.astype(np.int32) << 8 | a.body.astype(np.int32) << 16
     rows = {"vertices": a.vertices, "hull": a.hull, "palette": palette, "tints": tints}
-    arrays: dict[str, np.ndarray] = {name: _padded(values) for name, values in rows.items()}
+    arrays: dict[str, np.ndarray] = {}
+    for name, values in rows.items():  # a fourth number, 0, in each row of three: a card reads all at once
+        arrays[name] = np.pad(values, [(0, 0)] * (values.ndim - 1) + [(0, 1)])
     for name in ("triangle_start", "hull_start", "lamp_start"):
         arrays[name] = getattr(a, name).astype(np.int32)
     arrays |= {"triangles": np.column_stack([a.triangles, extra]), "normals": a.normals}
@@ -186,11 +188,6 @@ def town() -> tuple[dict[str, np.ndarray], dict[str, int]]:
     numbers = {"entities": len(ENTITIES), "meshes": len(a.radius)}
     numbers |= {"materials": len(MATERIALS), "poses": POSES}
     return {name: np.ascontiguousarray(values) for name, values in arrays.items()}, numbers
-
-
-def _padded(rows: np.ndarray) -> np.ndarray:
-    """Rows of three numbers as rows of four, the last 0, which a card reads at once."""
-    return np.concatenate([rows, np.zeros((*rows.shape[:-1], 1), dtype=rows.dtype)], axis=-1)
 
 
 class MemoryNeeds(NamedTuple):
