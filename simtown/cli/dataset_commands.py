@@ -17,7 +17,7 @@ from simtown.core.extras import need
 from simtown.core.files import save_all, save_json
 from simtown.core.options import option
 from simtown.core.terminal import complain, say
-from simtown.datasets.addresses import SPLITS, is_address, require_address, require_dataset, require_stored
+from simtown.datasets.addresses import SPLITS, is_address, parse_address, require_dataset, require_stored
 from simtown.datasets.formats import require_format
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class RenderOptions:
 
 @command
 def render(
-    where: Annotated[str | None, typer.Argument(metavar="SHARD:INDEX", help=EXAMPLE), require_address] = None,
+    where: Annotated[str | None, typer.Argument(metavar="SHARD:INDEX", help=EXAMPLE), parse_address] = None,
     *,
     street: StreetOptions,
     drawing: RenderOptions,

@@ -9,6 +9,7 @@ import typer
 
 from simtown.cli.command import command
 from simtown.cli.places import local_directory, there
+from simtown.cli.study_commands import CORPUS
 from simtown.core.extras import need
 from simtown.core.progress import Progress
 from simtown.core.terminal import say, shell_words
@@ -32,9 +33,7 @@ def _lm() -> None:
 @lm.command("train", short_help="Train a small language model on a text.")
 @command
 def train_command(
-    corpus: Annotated[
-        Path, "Text, one phrase a line, or Visual Genome's region_descriptions.json; packed or not.", there
-    ],
+    corpus: Annotated[Path, CORPUS, there],
     settings: LMSettings,
     *,
     out: Annotated[Path, "The directory to write: a model in Hugging Face's layout."],

@@ -9,7 +9,7 @@ import typer
 
 from simtown.cli.command import RefusalError, command
 from simtown.cli.places import local_file, there
-from simtown.cli.study_commands import Out, is_study, need, probe, show_results
+from simtown.cli.study_commands import CORPUS, Out, is_study, need, probe, runner, show_results
 from simtown.core.files import save_text
 from simtown.core.terminal import say
 from simtown.datasets.addresses import require_dataset
@@ -27,9 +27,7 @@ probe.add_typer(spatial)
 def _study(
     context: typer.Context,
     *,
-    corpus: Annotated[
-        Path, "Text, one phrase a line, or Visual Genome's region_descriptions.json; packed or not.", there
-    ],
+    corpus: Annotated[Path, CORPUS, there],
     settings: SpatialSettings,
     out: Out,
     scorer: ScorerOptions,
@@ -43,13 +41,9 @@ def _study(
     """
     if not is_study(context, settings, out, corpus=corpus):
         return
-    need()
-    from simtown.probes.bars import one_bar
-    from simtown.probes.studies import STUDIES
-    from simtown.probes.study import run
-
-    with one_bar() as bars:
-        show_results(run(STUDIES["spatial"], corpus, settings, out, scorer, bars))
+    run, progress = runner("spatial")
+    with progress as bars:
+        show_results(run(corpus, settings, out, scorer, bars))
 
 
 spatial.callback(invoke_without_command=True)(command(_study, optional=True))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from simtown.probes.report import Results
     from simtown.probes.reproduce import PrintedTable
 
+CORPUS = "Text, one phrase a line, or Visual Genome's region_descriptions.json; packed or not."
 #: The directory of a study's results.
 Out = Annotated[Path, "The directory to write; the same command again continues it."]
 
@@ -67,6 +70,16 @@ def is_study(context: typer.Context, settings: Any, out: Path | None, **source: 
             f"probe {context.info_name} needs --model, --{name} and --out (see --help), or a command"
         )
     return True
+
+
+def runner(name: str) -> tuple[Callable[..., Results], AbstractContextManager[Any]]:
+    """What runs a study, and its progress bar."""
+    need()
+    from simtown.probes.bars import one_bar
+    from simtown.probes.studies import STUDIES
+    from simtown.probes.study import run
+
+    return partial(run, STUDIES[name]), one_bar()
 
 
 def show_results(results: Results) -> None:

@@ -10,7 +10,7 @@ import typer
 from simtown.cli.command import RefusalError, command, parse_numbers
 from simtown.cli.places import require_suffix, there
 from simtown.cli.sharing import known_device
-from simtown.cli.study_commands import Out, is_study, need, probe, show_page, show_results
+from simtown.cli.study_commands import CORPUS, Out, is_study, need, probe, runner, show_page, show_results
 from simtown.core.progress import Progress
 from simtown.core.terminal import say, shell_words
 from simtown.datasets.addresses import require_dataset
@@ -49,13 +49,9 @@ def _study(
     """
     if not is_study(context, settings, out, data=data):
         return
-    need()
-    from simtown.probes.bars import one_bar
-    from simtown.probes.studies import STUDIES
-    from simtown.probes.study import run
-
-    with one_bar() as bars:
-        show_results(run(STUDIES["visual"], data, settings, out, scorer, bars))
+    run, progress = runner("visual")
+    with progress as bars:
+        show_results(run(data, settings, out, scorer, bars))
 
 
 visual.callback(invoke_without_command=True)(command(_study, optional=True))
@@ -88,9 +84,7 @@ def mine_command(
 @visual.command("distill", short_help="Teach a masked model what another one says.")
 @command
 def distill_command(
-    corpus: Annotated[
-        Path, "Text, a sentence a line, or Visual Genome's region_descriptions.json; packed or not.", there
-    ],
+    corpus: Annotated[Path, CORPUS, there],
     settings: DistillSettings,
     *,
     teacher: Annotated[str, "A masked model, hf:ID-OR-DIR: a vision-language one, or any."],

@@ -84,11 +84,6 @@ def parse_address(where: str) -> tuple[str, str | None, int]:
     raise FileNotFoundError(f"there is no shard {path}: {_HOW}")
 
 
-def require_address(where: str) -> None:
-    """Raises ValueError or FileNotFoundError if words are not the address of an example."""
-    parse_address(where)
-
-
 def require_stored(where: str) -> None:
     """Raises ValueError or FileNotFoundError if words name neither a data set nor an example of one."""
     if is_address(where):

@@ -97,8 +97,8 @@ def lines(findings: list[Finding], everything: bool = False) -> list[tuple[str, 
             families.setdefault(f.check.partition(" by ")[0], []).append(f)
     listed = [(status, text) for status, text in listed if status != "pass"]
     for family, passed in families.items():
-        p = [f.p for f in passed if f.p is not None]
-        least = f", least p {min(p):.2g}" if p else ""
+        tests = [f.p for f in passed if f.p is not None]
+        least = f", least p {min(tests):.2g}" if tests else ""
         listed.append(("pass", f"{family}: {len(passed)} check{'s' if len(passed) > 1 else ''}{least}"))
     return listed
 

@@ -150,7 +150,7 @@ def test_held_out_phrases_alone(probe, corpus, tmp_path):
 def test_what_is_refused(cli, probe, corpus, tmp_path):
     model, out, vectors = f"ngram:{corpus}", tmp_path / "out", tmp_path / "vectors.txt"
     vectors.write_text("on 1 2\nin 2 1\n")
-    cli("probe", "spatial", "--model", "ngram:x").refuses("--model, --corpus and --out")
+    cli("probe", "spatial", "--model", "hf:x").refuses("--model, --corpus and --out")
     cli("probe", "spatial", "--model", model, "--corpus", tmp_path / "none", "--out", out).refuses("none")
     probe("parrot:x", out).refuses("parrot:x")
     probe(f"glove:{vectors}", out).refuses("no probabilities of texts")
