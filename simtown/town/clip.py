@@ -131,7 +131,7 @@ def check(path: Path, seconds: float, fps: int, size: tuple[int, int]) -> None:
     if path.suffix.lower() not in (".mp4", ".gif"):
         raise TownError(f"{path} does not end as a clip does: end it in .mp4 or .gif")
     if path.exists():
-        raise TownError(f"{path} exists: give another `path`, or remove it")
+        raise TownError(f"{path} exists; remove it or give another path")
     if not path.parent.is_dir():
         raise TownError(f"{path.parent} is not a directory: make it first")
     picture_size(size)
