@@ -268,7 +268,7 @@ def test_what_cannot_be_is_refused(cli, corpus, tmp_path):
     refused("--tokenizer", "none").refuses("--tokenizer", "none", "simtown lm train")
     refused("--tokenizer", "none", "--vocabulary", 50).refuses("--vocabulary", "leave one out")
     refused("--rare", 9999).refuses("0 phrases", "9999")
-    refused(corpus=tmp_path / "none.txt").refuses("none.txt", "No such file")
+    refused(corpus=tmp_path / "none.txt").refuses("none.txt", "there is no file")
     (tmp_path / "one.txt").write_text("a b\n")
     refused(corpus=tmp_path / "one.txt").refuses("too few")
     assert not (tmp_path / "m" / "lm.json").exists()  # so that a better command may use it
