@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from functools import lru_cache
 from importlib.resources import files
+from os.path import isfile
 from pathlib import Path
 
 import numpy as np
@@ -38,19 +39,12 @@ def frequencies(choice: str, k: int) -> tuple[np.ndarray, np.ndarray]:
         counts = _first(np.array([row[1:] for row in table()], dtype=np.float64), k, "`frequencies=vg`")
     elif choice.startswith("zipf:"):
         counts = np.repeat(_zipf(choice.removeprefix("zipf:"), k)[:, None], 2, axis=1)
-    elif _is_file(choice):
+    elif isfile(choice):  # pathlib's raises an error for a name that is too long
         counts = _first(_read(Path(choice)), k, choice)
     else:
         raise ValueError(f"unknown frequencies '{choice}': use vg, uniform, zipf:S or an existing CSV file")
     subject, obj = (_portable(c) for c in counts.T)
     return subject, obj
-
-
-def _is_file(name: str) -> bool:
-    try:
-        return Path(name).is_file()
-    except (OSError, ValueError):  # too long for a name, or a zero byte in it
-        return False
 
 
 def _portable(counts: np.ndarray) -> np.ndarray:

@@ -61,19 +61,12 @@ PAINTS: tuple[str, ...] = tuple(_PAINTS)
 
 #: {colour word: paints that it names}. Where Zhang et al. (2022, Table 7) merge two words, so do we.
 COLOUR_WORDS: dict[str, tuple[str, ...]] = {
-    "black": ("black",),
-    "blue": ("blue", "sky", "navy"),
-    "brown": ("brown", "tan", "sand", "wood", "rust"),
-    "gray": ("grey", "charcoal", "concrete"),
-    "green": ("green", "lime", "forest", "olive", "teal", "mint"),
-    "orange": ("orange", "amber"),
-    "pink": ("pink", "coral", "magenta"),
-    "purple": ("purple", "lilac"),
-    "red": ("red", "crimson", "brick"),
-    "silver": ("silver",),
-    "white": ("white", "cream"),
+    "black": ("black",), "blue": ("blue", "sky", "navy"), "brown": ("brown", "tan", "sand", "wood", "rust"),
+    "gray": ("grey", "charcoal", "concrete"), "green": ("green", "lime", "forest", "olive", "teal", "mint"),
+    "orange": ("orange", "amber"), "pink": ("pink", "coral", "magenta"), "purple": ("purple", "lilac"),
+    "red": ("red", "crimson", "brick"), "silver": ("silver",), "white": ("white", "cream"),
     "yellow": ("yellow", "gold", "hay"),
-}
+}  # fmt: skip
 
 _INDEX = {m.name: i for i, m in enumerate(MATERIALS)}
 

@@ -56,13 +56,9 @@ def save(directory: Path, folder: Path) -> Path:
         "curve": curve,
     }
     folder.mkdir(parents=True, exist_ok=True)
-    save_text(path_of(folder, directory.name), text_of(content))
-    return path_of(folder, directory.name)
-
-
-def text_of(content: dict[str, Any]) -> str:
-    """The text of a cell's file."""
-    return json.dumps(content, sort_keys=True, separators=(",", ":")) + "\n"
+    path = path_of(folder, directory.name)
+    save_text(path, json.dumps(content, sort_keys=True, separators=(",", ":")) + "\n")
+    return path
 
 
 def load(path: Path) -> tuple[dict[str, Any], np.ndarray]:

@@ -50,9 +50,8 @@ def isotonic(sizes: np.ndarray, accuracy: np.ndarray, weight: np.ndarray, target
         low, high = np.zeros(after.shape), log_n[before + 1] - log_n[before]
         for _ in range(50):  # halves
             middle = (low + high) / 2
-            short = ((cubic[0] * middle + cubic[1]) * middle + cubic[2]) * middle + cubic[3] < targets[
-                :, None
-            ]
+            reaches = ((cubic[0] * middle + cubic[1]) * middle + cubic[2]) * middle + cubic[3]
+            short = reaches < targets[:, None]
             low, high = np.where(short, middle, low), np.where(short, high, middle)
         between = np.clip(np.exp(log_n[before] + high), sizes[before], sizes[before + 1])
     return np.where(~reached.any(axis=2), ABOVE, np.where(after == 0, BELOW, between))

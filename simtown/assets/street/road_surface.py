@@ -7,6 +7,7 @@ parking strip lies before them.
 from __future__ import annotations
 
 from functools import partial
+from itertools import pairwise
 from math import sin
 
 from simtown.assets.mesh import *
@@ -45,17 +46,11 @@ def _manhole(x: float, y: float) -> Mesh:
 def ground() -> Mesh:
     """The whole static set, lying at z = 0 and just below. About 300 triangles, most of them out of sight."""
     bay = (-ROAD_EDGE, -ROAD_EDGE + 0.12)
-    parts = [
-        level(REACH, (-40.0, NEAR_PAVEMENT), "grass"),
-        level(REACH, (NEAR_PAVEMENT, NEAR_KERB - 0.22), "pavement"),
-        level(REACH, (NEAR_KERB - 0.22, NEAR_KERB), "kerb"),
-        level(REACH, (NEAR_KERB, -ROAD_EDGE), "parking"),
-        level(REACH, (-ROAD_EDGE, ROAD_EDGE), "asphalt"),
-        level(REACH, (ROAD_EDGE, ROAD_EDGE + 0.22), "kerb"),
-        level(REACH, (ROAD_EDGE + 0.22, PAVEMENT_EDGE), "pavement"),
-        level(REACH, (PAVEMENT_EDGE, 60.0), "lawn"),
-        level(REACH, (ROAD_EDGE - 0.37, ROAD_EDGE - 0.25), "marking", 0.004),
-    ]
+    edges = [-40.0, NEAR_PAVEMENT, NEAR_KERB - 0.22, NEAR_KERB, -ROAD_EDGE]
+    edges += [ROAD_EDGE, ROAD_EDGE + 0.22, PAVEMENT_EDGE, 60.0]
+    paints = ("grass", "pavement", "kerb", "parking", "asphalt", "kerb", "pavement", "lawn")
+    parts = [level(REACH, y, paint) for y, paint in zip(pairwise(edges), paints, strict=True)]
+    parts.append(level(REACH, (ROAD_EDGE - 0.37, ROAD_EDGE - 0.25), "marking", 0.004))
     for i in range(-10, 10):
         parts.append(level((3.0 * i + 0.6, 3.0 * i + 2.2), (-0.08, 0.08), "marking yellow", 0.004))
         for x in (3.0 * i + 0.6, 3.0 * i + 2.6) if i % 2 else ():
