@@ -29,9 +29,11 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, partial
-from typing import Any
+from typing import Any, TypeVar
 
 from simtown.visualgenome.clean_settings import STEPS
+
+T = TypeVar("T")
 
 #: Forms of "to be". Entities keep "being", which is a noun there.
 _BE = frozenset(["be", "am", "is", "are", "was", "were", "been", "isn't", "aren't", "wasn't", "weren't"])
@@ -110,13 +112,17 @@ def plain(text: str) -> str:
     return " ".join(_WORD.findall(folded(text)))
 
 
+def summed(counts: Iterable[tuple[T, int]]) -> Counter[T]:
+    """The sum of the counts of each thing; a thing may come several times."""
+    sums: Counter[T] = Counter()
+    for thing, count in counts:
+        sums[thing] += count
+    return sums
+
+
 def word_counts(strings: Iterable[tuple[str, int]]) -> Counter[str]:
     """How often each word occurs in strings, each with its count."""
-    counts: Counter[str] = Counter()
-    for text, count in strings:
-        for word in plain(text).split():
-            counts[word] += count
-    return counts
+    return summed((word, count) for text, count in strings for word in plain(text).split())
 
 
 def _each(function: Callable[[str], str], text: str) -> str:

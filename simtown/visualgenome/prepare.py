@@ -41,7 +41,7 @@ from simtown.core.table_files import FLAG, INTEGER, TEXT, read_table
 from simtown.core.untrusted import open_regular
 from simtown.core.version import __version__
 from simtown.visualgenome import published
-from simtown.visualgenome.clean import Cleaner, word_counts
+from simtown.visualgenome.clean import Cleaner, summed, word_counts
 from simtown.visualgenome.clean_settings import STEPS, PrepareSettings
 from simtown.visualgenome.records import Attributes, Graph, ImageData, Objects, Questions, Regions
 from simtown.visualgenome.stream import Records
@@ -145,9 +145,8 @@ def prepare(
     return content
 
 
-def load(directory: Path) -> dict[str, Any]:
-    """What prepared.json says. Raises FileNotFoundError, DamagedError or ForeignDirectoryError."""
-    return RECORD.load(directory)
+#: What prepared.json of a directory says. Raises FileNotFoundError, DamagedError or ForeignDirectoryError.
+load = RECORD.load
 
 
 def read(directory: Path, name: str, columns: list[str] | None = None) -> pa.Table:
@@ -288,14 +287,9 @@ def _from_counts(source: Path, directory: Path, settings: PrepareSettings) -> di
         raise FileNotFoundError(f"{source} holds no {missing[0]}.tsv: {wanted}")
     stated = published.predicates(paths["relations_count"])
     stated_triples = published.triples(paths["triples_150x50"])
-    entities: Counter[str] = Counter()
-    for (s, _, o), n in stated_triples.items():
-        entities[s] += n
-        entities[o] += n
+    entities = summed((name, n) for (s, _, o), n in stated_triples.items() for name in (s, o))
     cleaner = Cleaner(settings.steps, word_counts([*stated.items(), *entities.items()]))
-    predicates: Counter[str] = Counter()
-    for text, n in stated.items():
-        predicates[cleaner.predicate(text)] += n
+    predicates = summed((cleaner.predicate(text), n) for text, n in stated.items())
     emptied = predicates.pop("", 0)
     triples: Counter[tuple[str, ...]] = Counter()
     for (s, p, o), n in stated_triples.items():
@@ -325,11 +319,7 @@ def _write_counts(directory: Path, triples: Mapping[tuple[str, ...], int]) -> No
     """counts.parquet, and entities.parquet, its marginals (section 6.3)."""
     rows = sorted(triples.items(), key=lambda row: (-row[1], row[0]))
     _write(directory, COUNTS, [(*triple, n) for triple, n in rows])
-    subjects: Counter[str] = Counter()
-    objects: Counter[str] = Counter()
-    for (subject, _, obj), n in rows:
-        subjects[subject] += n
-        objects[obj] += n
+    subjects, objects = (summed((triple[end], n) for triple, n in rows) for end in (0, 2))
     order = sorted({*subjects, *objects}, key=lambda e: (-subjects[e] - objects[e], e))
     _write(directory, ENTITIES, [(e, subjects[e], objects[e]) for e in order])
 

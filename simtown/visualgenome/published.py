@@ -21,6 +21,7 @@ from pyarrow import csv
 from simtown.core.files import DamagedError
 from simtown.core.packed import PackedFile
 from simtown.core.untrusted import inside
+from simtown.visualgenome.clean import summed
 from simtown.visualgenome.records import ImageObject
 
 T = TypeVar("T")
@@ -61,18 +62,12 @@ def _read(path: Path, names: tuple[str, ...], numbers: tuple[str, ...]) -> Itera
 
 def counts(path: Path) -> Counter[str]:
     """{name: count} of a table with the columns name and count. Raises DamagedError."""
-    result: Counter[str] = Counter()
-    for name, count in _read(path, ("name",), ("count",)):
-        result[name] += count
-    return result
+    return summed(_read(path, ("name",), ("count",)))
 
 
 def predicates(path: Path) -> Counter[str]:
     """:func:`counts` of a table of predicates, its known slip undone ("rid on" is "ride on")."""
-    result: Counter[str] = Counter()
-    for name, count in counts(path).items():
-        result[_unslipped(name)] += count
-    return result
+    return summed((_unslipped(name), count) for name, count in counts(path).items())
 
 
 def _unslipped(predicate: str) -> str:
@@ -83,10 +78,8 @@ def _unslipped(predicate: str) -> str:
 
 def triples(path: Path) -> Counter[tuple[str, str, str]]:
     """{(subject, predicate, object): train and test counts added}. Raises DamagedError."""
-    result: Counter[tuple[str, str, str]] = Counter()
-    for s, predicate, o, train, test in _read(path, ("subject", "predicate", "object"), ("train", "test")):
-        result[s, _unslipped(predicate), o] += train + test
-    return result
+    rows = _read(path, ("subject", "predicate", "object"), ("train", "test"))
+    return summed(((s, _unslipped(predicate), o), train + test) for s, predicate, o, train, test in rows)
 
 
 class _Box(msgspec.Struct, gc=False):

@@ -17,7 +17,7 @@ from simtown.core.plots import AXIS, INK, new_figure, save_figure
 from simtown.core.tables import Table
 from simtown.core.untrusted import figure_text
 from simtown.visualgenome import prepare, published
-from simtown.visualgenome.clean import Cleaner, word_counts
+from simtown.visualgenome.clean import Cleaner, summed, word_counts
 from simtown.visualgenome.clean_settings import STEPS
 from simtown.visualgenome.records import ImageObject, Relationship
 from simtown.visualgenome.stream import Records
@@ -184,9 +184,7 @@ def sparsity(source: ImageSource, top: int = 100, steps: Iterable[str] = STEPS) 
         raw.update(names)
         images += bool(names)
     cleaner = Cleaner(tuple(steps), word_counts(raw.items()))
-    counts: Counter[str] = Counter()
-    for text, count in raw.items():
-        counts[cleaner.entity(text)] += count
+    counts = summed((cleaner.entity(text), count) for text, count in raw.items())
     del counts[""]
     if not counts:
         files = "objects.json, scene_graphs.json or relationships.json"

@@ -17,7 +17,6 @@ from simtown.datasets.export.portion import (
     Format,
     Portion,
     joined,
-    part,
     plain,
     write_listing,
 )
@@ -35,8 +34,8 @@ def write(portion: Portion, directory: Path) -> None:
     folder, pattern = directory / "images" / split, f"CLEVR_{split}_{{:06d}}.png"
     relations = len(portion.data.names["relations"])
     with (
-        part(directory, portion, "scenes") as add_scene,
-        part(directory, portion, "questions") as add_question,
+        portion.part(directory, "scenes") as add_scene,
+        portion.part(directory, "questions") as add_question,
     ):
         for batch in portion.batches():
             graphs = _graphs(batch, s.width, s.height, relations)

@@ -6,20 +6,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from simtown.datasets.export.portion import (
-    ExportBatch,
-    Format,
-    Portion,
-    joined,
-    part,
-    plain,
-    record,
-    write_listing,
-)
+from simtown.datasets.export.portion import ExportBatch, Format, Portion, joined, plain, write_listing
 from simtown.datasets.reader import Dataset
 from simtown.render.masks import compressed_run_lengths, mask_and_box
 
-#: What an image has of :func:`~simtown.datasets.export.portion.record`.
+#: What an image has of :meth:`~simtown.datasets.export.portion.ExportBatch.record`.
 _OF_IMAGES = ("question", "answer", "subject", "relation", "object", "margin", "weather")
 
 
@@ -27,12 +18,12 @@ def write(portion: Portion, directory: Path) -> None:
     """SPLIT/000000000000.png ..., and the portion's images and annotations."""
     s = portion.data.settings
     with (
-        part(directory, portion, "images") as add_image,
-        part(directory, portion, "annotations") as add_annotation,
+        portion.part(directory, "images") as add_image,
+        portion.part(directory, "annotations") as add_annotation,
     ):
         for batch in portion.batches(masks=True):
             for row, number, name in batch.write_pictures(directory / portion.name, "{:012d}.png"):
-                entry = record(batch, row, number)
+                entry = batch.record(row, number)
                 about = {key: entry[key] for key in _OF_IMAGES}
                 add_image({"id": number, "file_name": name, "width": s.width, "height": s.height, **about})
                 for annotation in _annotations(batch, row):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from simtown.datasets.export.portion import Format, Portion, joined, part, png, record
+from simtown.datasets.export.portion import Format, Portion, joined, png
 from simtown.datasets.reader import Dataset
 
 
@@ -14,14 +14,14 @@ def write(portion: Portion, directory: Path) -> None:
     split, masks = portion.name, directory / "masks" / portion.name
     if portion.data.settings.masks:
         masks.mkdir(parents=True, exist_ok=True)
-    with part(directory, portion, "questions") as add_question:
+    with portion.part(directory, "questions") as add_question:
         for batch in portion.batches():
             for row, number, name in batch.write_pictures(directory / split, "{:06d}.png"):
                 where = {"split": split, "image": f"{split}/{name}"}
                 if batch.ids is not None:
                     (masks / name).write_bytes(png(batch.ids[row]))
                     where["mask"] = f"masks/{split}/{name}"
-                add_question({**where, **record(batch, row, number)})
+                add_question({**where, **batch.record(row, number)})
 
 
 def finish(data: Dataset, splits: Sequence[str], directory: Path) -> None:

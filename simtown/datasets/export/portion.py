@@ -73,6 +73,29 @@ class ExportBatch:
             (folder / name).write_bytes(self.png(row))
             yield row, number, name
 
+    def record(self, row: int, number: int) -> dict[str, Any]:
+        """An example in words and numbers, for JSON: boxes in pixels, places in metres, yaw in radians."""
+        c, scenes, vehicles = self.columns, self.scenes, []
+        for slot, entity in enumerate(scenes.entity[row]):
+            box, visible = [plain(edge) for edge in c["boxes"][row, slot]], plain(c["visible"][row, slot])
+            place = dict(zip(("x", "y", "yaw"), map(plain, scenes.pose[row, slot]), strict=True))
+            about = {"entity": ENTITIES[entity], "paint": self.paint(row, slot)}
+            vehicles.append({**about, "box": box, "visible": visible, **place})
+        return {
+            "index": number,
+            "question": c["question"][row].decode(),
+            "answer": ANSWERS[int(c["answer"][row])],
+            "subject": ENTITIES[c["subject"][row]],
+            "relation": RELATION_NAMES[c["relation"][row]],
+            "object": ENTITIES[c["object"][row]],
+            "subject_slot": int(c["subject_slot"][row]),
+            "object_slot": int(c["object_slot"][row]),
+            "margin": plain(c["margin"][row]),
+            "weather": WEATHERS[scenes.weather[row]],
+            "intensity": plain(scenes.intensity[row]),
+            "vehicles": vehicles,
+        }
+
 
 @dataclass(frozen=True)
 class Portion:
@@ -99,6 +122,13 @@ class Portion:
             paints = body_paints(scenes.entity, scenes.paint)
             yield ExportBatch(start, columns, scenes, paints, columns.get("masks", drawn))
             self.progress(len(scenes))
+
+    @contextmanager
+    def part(self, directory: Path, name: str) -> Iterator[Callable[[Any], None]]:
+        """A function that adds an entry to this portion's part of the list `name` of its split."""
+        path = directory / FOLDER / f"{self.name}-{name}-{self.number:06d}"
+        with open(path, "w", encoding="utf-8") as file:
+            yield lambda entry: file.writelines((json.dumps(entry), "\n"))
 
 
 @dataclass(frozen=True)
@@ -127,38 +157,6 @@ def png(pixels: np.ndarray) -> bytes:
 def plain(x: Any) -> float:
     """A measure as JSON has it: four decimals, a tenth of a millimetre."""
     return round(float(x), 4)
-
-
-def record(batch: ExportBatch, row: int, number: int) -> dict[str, Any]:
-    """An example in words and numbers, as JSON has it: boxes in pixels, places in metres, yaw in radians."""
-    c, scenes, vehicles = batch.columns, batch.scenes, []
-    for slot, entity in enumerate(scenes.entity[row]):
-        box, visible = [plain(edge) for edge in c["boxes"][row, slot]], plain(c["visible"][row, slot])
-        place = dict(zip(("x", "y", "yaw"), map(plain, scenes.pose[row, slot]), strict=True))
-        about = {"entity": ENTITIES[entity], "paint": batch.paint(row, slot)}
-        vehicles.append({**about, "box": box, "visible": visible, **place})
-    return {
-        "index": number,
-        "question": c["question"][row].decode(),
-        "answer": ANSWERS[int(c["answer"][row])],
-        "subject": ENTITIES[c["subject"][row]],
-        "relation": RELATION_NAMES[c["relation"][row]],
-        "object": ENTITIES[c["object"][row]],
-        "subject_slot": int(c["subject_slot"][row]),
-        "object_slot": int(c["object_slot"][row]),
-        "margin": plain(c["margin"][row]),
-        "weather": WEATHERS[scenes.weather[row]],
-        "intensity": plain(scenes.intensity[row]),
-        "vehicles": vehicles,
-    }
-
-
-@contextmanager
-def part(directory: Path, portion: Portion, name: str) -> Iterator[Callable[[Any], None]]:
-    """A function that adds an entry to the portion's part of the list `name` of its split."""
-    path = directory / FOLDER / f"{portion.name}-{name}-{portion.number:06d}"
-    with open(path, "w", encoding="utf-8") as file:
-        yield lambda entry: file.writelines((json.dumps(entry), "\n"))
 
 
 def joined(directory: Path, split: str, name: str) -> Iterator[str]:

@@ -11,7 +11,7 @@ import tarfile
 from contextlib import ExitStack
 from pathlib import Path
 
-from simtown.datasets.export.portion import Format, Portion, png, record
+from simtown.datasets.export.portion import Format, Portion, png
 
 #: Samples a tar file.
 SAMPLES = 1_000
@@ -28,7 +28,7 @@ def write(portion: Portion, directory: Path) -> None:
                     tar = stack.enter_context(tarfile.open(path, "w", format=tarfile.USTAR_FORMAT))
                 key = f"{portion.name}{number:09d}"
                 _add(tar, f"{key}.png", batch.png(row))
-                _add(tar, f"{key}.json", json.dumps(record(batch, row, number)).encode())
+                _add(tar, f"{key}.json", json.dumps(batch.record(row, number)).encode())
                 _add(tar, f"{key}.cls", str(int(batch.columns["answer"][row])).encode())
                 if batch.ids is not None:
                     _add(tar, f"{key}.mask.png", png(batch.ids[row]))
