@@ -72,7 +72,7 @@ def test_generate_writes_the_same_bytes_behind_a_url(town, tmp_path, local, cont
     assert contents(there, besides=("timings.json", "preview.png")) == local
     assert {p.name for p in there.iterdir()} - set(local) == {"timings.json", "preview.png"}
     said = "28 examples match their settings; all 28 pictures drawn again, identical"
-    assert cli("verify", town).succeeds().out == f"{town}: 20 entities, seed 0: {said}\n"
+    assert cli("verify", town).succeeds().out == f"{town}: OK, 20 entities, seed 0: {said}\n"
     assert town in cli("info", town).succeeds().out.replace("\n", "")
     assert open_dataset(town).test[3].question in cli("info", f"{town}/test:3").succeeds().out
     assert "nothing was missing" in cli("generate", *WORDS, "--out", town).succeeds().out
@@ -191,7 +191,7 @@ def test_every_spelling_of_a_url_is_one_place(s3, cli):
     generate(SETTINGS, f"S3{s3[2:]}/a//./b#1?x", workers=1)
     town = f"{s3}/a/b#1?x"
     assert f"{town.removeprefix('s3://')}/manifest.json" in fsspec.filesystem("s3").ls(town)
-    assert cli("verify", f"{s3}//a/./b#1?x").succeeds().out.startswith(f"{town}: 20 entities")
+    assert cli("verify", f"{s3}//a/./b#1?x").succeeds().out.startswith(f"{town}: OK, 20 entities")
     assert find(f"{s3}/a//b#1?x/train:1").name == "train-1"
     assert open_dataset(Path(f"{s3}/a//b#1?x")).name == "b-1-x"
 
