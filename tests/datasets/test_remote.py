@@ -192,7 +192,7 @@ def test_every_spelling_of_a_url_is_one_place(s3, cli):
     town = f"{s3}/a/b#1?x"
     assert f"{town.removeprefix('s3://')}/manifest.json" in fsspec.filesystem("s3").ls(town)
     assert cli("verify", f"{s3}//a/./b#1?x").succeeds().out.startswith(f"{town}: OK, 20 entities")
-    assert find(f"{s3}/a//b#1?x/train:1").name == "train-1"
+    assert find(f"{s3}/a//b#1?x/train:1").name == "b-1-x-train-1"
     assert open_dataset(Path(f"{s3}/a//b#1?x")).name == "b-1-x"
 
 
