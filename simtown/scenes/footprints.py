@@ -79,6 +79,12 @@ def heights(kind: str, style: int = 0) -> tuple[float, float]:
     return float(low), float(high)
 
 
+def extents(kind: str, style: int = 0) -> np.ndarray:
+    """(3,) float64 metres of a kind's mesh along, across and up, at scale 1."""
+    low, high = atlas().bounds[number(kind, style)].astype(np.float64)
+    return high - low
+
+
 def placed(polygon: np.ndarray, x: float, y: float, yaw: float, scale: float = 1.0) -> np.ndarray:
     """A polygon scaled, turned by `yaw` radians and moved."""
     c, s = np.cos(yaw), np.sin(yaw)

@@ -36,6 +36,24 @@ NOUNS: dict[str, tuple[str, ...]] = {
     ),
     "pedestrian": STREET["person"],
 }
+#: The noun for everything that stands in a town.
+THING = "thing"
+_IRREGULAR = {"person": "people", "man": "men", "woman": "women", "child": "children", "postman": "postmen"}
+
+
+def plural(noun: str) -> str:
+    """The plural of a noun: "buses", "people with prams" is "people with pram"."""
+    head, space, rest = noun.partition(" with ")
+    *before, last = head.split(" ")
+    if last in _IRREGULAR:
+        last = _IRREGULAR[last]
+    elif last.endswith("y") and last[-2:-1] not in "aeiou":
+        last = f"{last[:-1]}ies"
+    elif last.endswith(("ch", "sh", "x", "bus")):
+        last += "es"
+    elif last != "apartments" and last != "flats":
+        last += "s"
+    return " ".join([*before, last]) + space + rest
 
 
 def kinds_of(noun: object) -> tuple[str, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from simtown.language.relations import LATERAL, RELATIONS
@@ -17,6 +19,19 @@ _VIEWERS = {relation.name: relation for relation in RELATIONS}
 _MEANS = {"next to": f"under {BESIDE:g} m", "near": f"under {NEAR:g} m", "far from": f"over {FAR:g} m"}
 
 
+def the(name: object) -> str:
+    """A thing's name with its article; one with a number has none: "the taxi", "taxi 2"."""
+    return str(name) if str(name)[-1:].isdigit() else f"the {name}"
+
+
+def listed(things: Iterable[object], last: str = "and") -> str:
+    """Names in a row: "taxi, tram and taxi 2"; of more than eight the first."""
+    names = [str(thing) for thing in things]
+    if len(names) > 8:
+        return f"{', '.join(names[:8])}, ..."
+    return f" {last} ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
+
+
 def reason(
     relation: str, names: list[str], solids: Solids, camera: Camera, margin: float, holds: bool | None
 ) -> str:
@@ -24,7 +39,7 @@ def reason(
 
     Args:
         relation: its name.
-        names: of the subject and the objects.
+        names: of the subject and the objects, from :func:`the`.
         solids: the same things.
         camera: from where they are seen.
         margin: metres, from :func:`simtown.town.relating.measure`.
@@ -33,7 +48,7 @@ def reason(
     least = MARGINS[relation]
     if relation in _MEANS:
         metres = max(distance(*solids), 0.0)
-        sentence = f"the {names[0]} and the {names[1]} are {metres:.2f} m apart"
+        sentence = f"{names[0]} and {names[1]} are {metres:.2f} m apart"
         sentence += f"; {relation} means {_MEANS[relation]}"
         if holds is None:
             sentence += f", and within {least:g} m of that it is too close to say: move one of them"
@@ -53,30 +68,30 @@ def reason(
 
 def _impossible(relation: str, names: list[str], solids: Solids, camera: Camera) -> str:
     if relation == "overtaking":
-        return f"the {names[0]} and the {names[1]} have not both moved the same way"
+        return f"{names[0]} and {names[1]} have not both moved the same way"
     behind = next(name for name, solid in zip(names, solids, strict=True) if behind_camera(camera, solid))
-    return f"the {behind} is behind the camera, where left and right mean nothing"
+    return f"{behind} is behind the camera, where left and right mean nothing"
 
 
 def _viewers(relation: str, names: list[str], margin: float) -> str:
     positive = (_VIEWERS[relation].sign > 0) == (margin >= 0)
-    subject = f"the {names[0]} is {abs(margin):.2f} m"
+    subject = f"{names[0]} is {abs(margin):.2f} m"
     if _VIEWERS[relation].axis == LATERAL:
-        return f"{subject} {'right' if positive else 'left'} of the {names[1]} as the viewer sees them"
-    return f"{subject} {'farther from' if positive else 'nearer to'} the viewer than the {names[1]}"
+        return f"{subject} {'right' if positive else 'left'} of {names[1]} as the viewer sees them"
+    return f"{subject} {'farther from' if positive else 'nearer to'} the viewer than {names[1]}"
 
 
 def _on(names: list[str], solids: Solids, margin: float) -> str:
     (upper, lower), (subject, below) = solids, names
     if margin >= 0:
-        return f"the {subject} stands on the {below}, its middle {margin:.2f} m from the edge"
+        return f"the middle of {subject} is on {below}, {margin:.2f} m from the edge"
     if depths(upper.middle[None], lower.outline)[0] < 0:
-        return f"the middle of the {subject} is {-margin:.2f} m beside the {below}"
+        return f"the middle of {subject} is {-margin:.2f} m beside {below}"
     height = upper.base - lower.top(*upper.middle)
     if not np.isfinite(height):
-        return f"nothing of the {below} is under the middle of the {subject}"
+        return f"nothing of {below} is under the middle of {subject}"
     where = "above" if height > 0 else "below"
-    foot = f"the foot of the {subject} is {abs(height):.2f} m {where} the {below}'s top there"
+    foot = f"the foot of {subject} is {abs(height):.2f} m {where} {below}'s top there"
     return f"{foot}, which it may be by {CONTACT:g} m"
 
 
@@ -85,20 +100,20 @@ def _between(names: list[str], solids: Solids, margin: float) -> str:
     for end, solid in zip(ends, solids[1:], strict=True):
         inside = float(depths(solids[0].middle[None], solid.outline)[0])
         if inside > 0 and margin < 0:
-            return f"the middle of the {subject} is {inside:.2f} m inside the outline of the {end}"
+            return f"the middle of {subject} is {inside:.2f} m inside the outline of {end}"
     where = "inside" if margin >= 0 else "outside"
-    space = f"the space between the {ends[0]} and the {ends[1]}"
-    return f"the middle of the {subject} is {abs(margin):.2f} m {where} {space}"
+    space = f"the space between {ends[0]} and {ends[1]}"
+    return f"the middle of {subject} is {abs(margin):.2f} m {where} {space}"
 
 
 def _facing(names: list[str], solids: Solids, margin: float) -> str:
     (subject, seen), (viewer, target) = names, solids
     forward = np.array([np.cos(viewer.front), np.sin(viewer.front)])
     if margin >= 0:
-        return f"the line straight ahead of the {subject} meets the {seen}, {margin:.2f} m inside its edge"
+        return f"the line straight ahead of {subject} meets {seen}, {margin:.2f} m inside its edge"
     if ((target.outline - viewer.middle) @ forward).max() <= 0:
-        return f"the {seen} is behind the {subject}"
-    return f"the line straight ahead of the {subject} passes the {seen} at {-margin:.2f} m"
+        return f"{seen} is behind {subject}"
+    return f"the line straight ahead of {subject} passes {seen} at {-margin:.2f} m"
 
 
 def _overtaking(names: list[str], solids: Solids, margin: float) -> str:
@@ -108,7 +123,7 @@ def _overtaking(names: list[str], solids: Solids, margin: float) -> str:
     way = passed[-1] - passed[0]
     before, now = (float((passing - passed)[k] @ way / np.hypot(*way)) for k in (0, -1))
     was, now_is = (f"{abs(lead):.2f} m {'ahead of' if lead >= 0 else 'behind'}" for lead in (before, now))
-    return f"the {names[0]} was {was} the {names[1]} and is {now_is} it now"
+    return f"{names[0]} was {was} {names[1]} and is {now_is} it now"
 
 
 #: The sentence about the margin of each relation that is neither the viewer's nor one of distance.

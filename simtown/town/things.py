@@ -14,7 +14,7 @@ from simtown.assets.catalogue import NAMED_BY_COLOUR
 from simtown.assets.street.people import SIDEWAYS
 from simtown.language.solids import Solid
 from simtown.scenes.camera import Camera
-from simtown.scenes.footprints import GROUP, foothold, heights, outline, placed, separation, top
+from simtown.scenes.footprints import GROUP, extents, foothold, heights, outline, placed, separation, top
 from simtown.scenes.scene import Prop, Scene, Vehicle, Weather
 from simtown.town.checks import (
     FARTHEST,
@@ -144,6 +144,12 @@ class Thing:
     def high(self) -> float:
         """The height of its highest point, metres."""
         return self.z + self.scale * heights(self.kind, self.style)[1]
+
+    @property
+    def size(self) -> tuple[float, float, float]:
+        """Of its 3D box along, across and up, metres, in the frame turned by yaw."""
+        along, across, up = (extents(self.kind, self.style) * self.scale).tolist()
+        return along, across, up
 
     @property
     def foothold(self) -> tuple[float, float]:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,10 +26,11 @@ from simtown.scenes.silhouette import framed
 from simtown.scenes.street import FRONT, draw_street
 from simtown.scenes.weather import DEFAULT_WEATHERS, WEATHER_KINDS, WEATHERS, draw_weather
 from simtown.town import checks
-from simtown.town.answering import TownAnswer, View, answer, describe
+from simtown.town.answering import TownAnswer, answer, describe, examples
 from simtown.town.checks import TownError, folded, meaning, number, shown, whole
 from simtown.town.nouns import kinds_of
 from simtown.town.physics import Contact, Physics, import_pybullet
+from simtown.town.qualities import View
 from simtown.town.snapshot import SIZE, Frame, raster
 from simtown.town.things import (
     SETTABLE,
@@ -448,13 +451,32 @@ class Town:
         return truth(self.to_scene(size), self.things, self.render(size), self._time)
 
     def ask(self, question: str, everywhere: bool = False) -> TownAnswer:
-        """Answer a question such as "Is the fire truck left of a taxi?" from the truth.
+        """Answer a question in plain English, such as "Is the fire truck left of a taxi?", from the truth.
+
+        It may ask whether things stand in a relation, exist, face left, are hidden or red; how many there
+        are, what or which; where, how far, how tall; and what the weather is (docs/town.md).
 
         Args:
             question: about things in the picture; "the taxi" is the one that is visible.
             everywhere: whether things that are hidden or outside the picture count, too.
+
+        Raises:
+            TownError: there is no answer; the message says why, and holds three questions that have one.
         """
-        return answer(View(self.things, self.to_scene().camera, None if everywhere else self.seen), question)
+        return answer(self._asked(everywhere), question)
+
+    def questions(self, n: int = 10) -> list[tuple[str, Any]]:
+        """Up to n questions about this town that have a clear answer, each with :attr:`TownAnswer.value`.
+
+        The town's seed draws them.
+        """
+        n = whole(n, "the number of questions", 1, 1000)
+        return [(a.question, a.value) for a in islice(examples(self._asked()), n)]
+
+    def _asked(self, everywhere: bool = False) -> View:
+        seen, scene = None if everywhere else self.seen, self.to_scene()
+        things = self.things
+        return View(things, scene.camera, scene.weather, self._seed, seen, self.unseen, cache(self.truth))
 
     def seen(self) -> set[str]:
         """Names of the things with at least one visible pixel in a picture of the default size."""

@@ -230,7 +230,6 @@ def _thing_truth(
         rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
         seen = [int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1]
         depth = float(frame.depth[mask].min()), float(frame.depth[mask].max())
-    bounds = atlas().bounds[number(thing.kind, thing.style)].astype(np.float64)
     corners = _corners(thing)
     solid, ground, below = thing.solid(), None, []
     if thing.group != "cloud":
@@ -246,7 +245,7 @@ def _thing_truth(
         ground=ground,
         on=below,
         centre=corners.mean(axis=0).tolist(),
-        size=(np.diff(bounds, axis=0)[0] * thing.scale).tolist(),
+        size=list(thing.size),
         corners=corners.tolist(),
         box=box if alone else None,  # a picture can show nothing of a thing, and yet cross its box
         seen=seen,

@@ -372,8 +372,10 @@ def test_the_truth_tells_paints(town):
     assert "A taxi stands" in town.describe()
 
 
-def test_a_question_means_the_kind_whatever_its_paint(town):
+def test_a_question_means_the_kind_or_else_the_paint(town):
     town.place("sedan", x=-3.0, paint="red")
     town.place("taxi", x=4.0, paint="black")
     assert town.ask("Is the sedan left of the taxi?").truth
-    assert not town.ask("Is a red car left of the taxi?").truth
+    assert town.ask("Is a red car left of the taxi?")
+    town.place("red car", x=9.0)
+    assert not town.ask("Is a red car left of the taxi?")  # where there is a kind of that name, it is meant

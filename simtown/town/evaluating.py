@@ -1,0 +1,336 @@
+"""The value of a logical form in a town: three-valued, since what is too close to say has no truth."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import islice, product
+from operator import eq, ge, gt, le, lt
+from typing import NamedTuple
+
+import numpy as np
+
+from simtown.assets.palette import COLOUR_WORDS
+from simtown.language.questions import with_article
+from simtown.language.solids import SURFACES, truth
+from simtown.town.checks import TownError
+from simtown.town.forms import Form, spoken
+from simtown.town.nouns import THING
+from simtown.town.qualities import ORDERS, QUANTITIES, Judgement, TooCloseError, View
+from simtown.town.reasons import listed, reason, the
+from simtown.town.relating import MARGINS, measure, most_between
+from simtown.town.things import Thing, label, meant
+
+#: The most cases of relations that a question may compare.
+MOST_CASES = 20_000
+_RANK = {False: 0, None: 1, True: 2}
+_TESTS = {"equal": eq, "more": gt, "fewer": lt, "least": ge, "utmost": le}
+
+
+class Members(NamedTuple):
+    """The things that certainly belong to a set, and those of which it is too close to say, with why."""
+
+    sure: list[Thing]
+    unsure: dict[Thing, str]
+
+    def clear(self) -> list[Thing]:
+        """The things, if there is no other. Raises TooCloseError otherwise."""
+        if self.unsure:
+            raise TooCloseError(next(iter(self.unsure.values())))
+        return self.sure
+
+
+class Evaluator:
+    """Finds the value of one question's form, and remembers the sets that it meets.
+
+    Its methods raise TownError if something has no value, TooCloseError if that is too close to say.
+    """
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+        self._known: dict[tuple[Form, bool], Members] = {}
+        self._reasons: dict[Form, str] = {}
+        self._cases = 0
+
+    def question(self, form: Form) -> Judgement:
+        """The judgement of a question."""
+        weather = self.view.weather
+        sky = f"the weather is {weather.kind}, of intensity {weather.intensity:.2f} (from 0 to 1)"
+        match form.name, *form.parts:
+            case "holds", subject, predicate:
+                if predicate.name == "related":
+                    return self._related(predicate.parts[0], (subject, *predicate.parts[1:]))
+                return self._over(subject, lambda t: self._judge(t, predicate), about_sight(predicate))
+            case "not", part:
+                return _negated(self.question(part))
+            case ("and" | "or") as join, *parts:
+                return _both(join, [self.question(part) for part in parts])
+            case "weather", *kinds:
+                return Judgement(weather.kind in kinds, math.nan, sky)
+            case "query", "weather":
+                return Judgement(None, math.nan, sky, weather.kind)
+            case "query", attribute, phrase, *to:
+                thing = self.unique(phrase, anywhere=True)
+                if attribute not in QUANTITIES:
+                    value, why = self.view.attribute(attribute, thing)
+                    return Judgement(None, math.nan, why, value)
+                other = self.unique(to[0], anywhere=True) if to else None
+                value = round(self.view.quantity(attribute, thing, other), 2)
+                return Judgement(None, math.nan, self.view.said(attribute, thing, other), value)
+            case "count", _:
+                low, high, why = self._count(form)
+                names = why.partition(": ")[2] if low else why
+                return Judgement(None, math.nan, names, low if low == high else None)
+            case "exist", things:
+                return self._compared("least", Form("count", (things,)), 1)
+            case "which", things:
+                return self._which(things)
+        return self._compared(form.name, *form.parts)
+
+    def _count(self, count: Form | int) -> tuple[int, int, str]:
+        """A number, or the least and the greatest number of members of a set, and which they are."""
+        if isinstance(count, int):
+            return count, count, ""
+        sure, unsure = self.members(count.parts[0], about_sight(count))
+        why = f"there {'is' if len(sure) == 1 else 'are'} {len(sure)}: {listed(sure)}"
+        why = why if sure else self._none(count.parts[0])
+        if unsure:
+            why += f"; and whether {listed(unsure, 'or')} counts is too close to say"
+        return len(sure), len(sure) + len(unsure), why
+
+    def _compared(self, name: str, first: Form | int, second: Form | int) -> Judgement:
+        """How one count compares with another, as far as both are certain."""
+        (low, high, why), (other_low, other_high, other_why) = self._count(first), self._count(second)
+        pairs = product(range(low, high + 1), range(other_low, other_high + 1))
+        outcomes = {_TESTS[name](a, b) for a, b in pairs}
+        holds = outcomes.pop() if len(outcomes) == 1 else None
+        return Judgement(holds, math.nan, "; ".join(filter(None, (why, other_why))))
+
+    def _which(self, things: Form) -> Judgement:
+        """The names of a set, the nearest to what they are related to first."""
+        sure, unsure = self.members(things, about_sight(things))
+        inner = things.parts[0] if things.name == "the" else things
+        if not sure:
+            return Judgement(None, math.nan, self._none(inner), self.members(things).clear())
+        to: Thing | None = None
+        match inner:
+            case Form("filter", (_, Form("related", (_, Form("the", (end,)) as phrase)))) if not _ground(end):
+                to = self.unique(phrase)
+        ordered = sorted(sure, key=lambda t: self.view.quantity("distance", t, to))
+        metres = (f"{the(t)} {self.view.quantity('distance', t, to):.2f} m" for t in ordered)
+        why = self._reasons.get(inner, f"from {the(to) if to else 'the viewer'}: {listed(metres)}")
+        why += f"; whether {listed(unsure, 'or')} counts is too close to say" if unsure else ""
+        single = len(sure) == 1 and (inner.name == "most" or things.name == "the")
+        return Judgement(None, math.nan, why, sure[0].name if single else [t.name for t in ordered])
+
+    def _spend(self, cases: int) -> None:
+        """Raises TownError once the question has compared too many cases."""
+        self._cases += cases
+        if self._cases > MOST_CASES:
+            raise TownError(f"the question compares more than {MOST_CASES:,} pairs: ask about fewer things")
+
+    def _over(self, phrase: Form, judge: Callable[[Thing], Judgement], anywhere: bool = False) -> Judgement:
+        """What is judged of each thing that a phrase means, joined as the phrase says."""
+        if phrase.name in ("and", "or"):
+            return _both(phrase.name, [self._over(part, judge, anywhere) for part in phrase.parts])
+        if phrase.name in ("the", "one"):
+            judgement = judge(thing := self.unique(phrase, anywhere))
+            _applying({thing: judgement})
+            return judgement
+        things = self.members(phrase.parts[0], anywhere).clear()
+        self._spend(len(things))
+        judged = _applying({thing: judge(thing) for thing in things})
+        if not judged:
+            why = self._none(phrase.parts[0], "other " if things else "")
+            if phrase.name == "every":
+                raise TownError(f"{why}: ask about what is there")
+            return Judgement(phrase.name == "no", -math.inf, why)
+        result = _joined("and" if phrase.name == "every" else "or", list(judged.values()))
+        true = [thing for thing, j in judged.items() if j.truth]
+        if len(judged) > 1 and phrase.name != "a":
+            names = f" ({listed(true)})" if true else ""
+            result = result._replace(why=f"true of {len(true)} of {len(judged)}{names}; {result.why}")
+        elif len(judged) > 1 and not result.truth and np.isfinite(result.margin):
+            result = result._replace(why=f"at best, {result.why.removeprefix('at best, ')}")
+        return _negated(result) if phrase.name == "no" else result
+
+    def _judge(self, thing: Thing, predicate: Form) -> Judgement:
+        """Whether a predicate is true of a thing."""
+        view = self.view
+        match predicate.name, *predicate.parts:
+            case "not", part:
+                judgement = self._judge(thing, part)
+                verdict = {True: "is false", False: "is true", None: "is too close to say"}[judgement.truth]
+                return _negated(judgement, f"; so 'not {spoken(part)}' {verdict}")
+            case ("and" | "or") as join, *parts:
+                return _both(join, [self._judge(thing, part) for part in parts])
+            case "related", relation, *objects:
+                return self._related(relation, (Form("one", (thing,)), *objects))
+            case "has", attribute, value:
+                return view.has(thing, attribute, value)
+            case "same", attribute, phrase:
+                return self._over(phrase, lambda other: view.same(attribute, thing, other))
+            case "compared", order, phrase, *to:
+                end = self.unique(to[0]) if to else None
+                return self._over(phrase, lambda other: view.more(order, thing, other, end))
+        (phrase,) = predicate.parts  # of "among"
+        sure, unsure = self.members(phrase.parts[0], anywhere=True)
+        if thing in unsure:
+            return Judgement(None, math.nan, unsure[thing])
+        which = f", which is {the(sure[0])}" if phrase.parts[0].name == "most" and thing not in sure else ""
+        noun = spoken(phrase) if phrase.name == "the" else with_article(spoken(phrase.parts[0]))
+        why = f"{the(thing)} is {'' if thing in sure else 'not '}{noun}{which}"
+        return Judgement(thing in sure, math.nan, why)
+
+    def _related(self, relation: str, phrases: tuple[Form, ...]) -> Judgement:
+        """Whether a relation holds between the things that some phrases mean."""
+        kinds = {p.name for p in phrases}
+        if relation == "between" and "a" in kinds and kinds <= {"a", "the", "one"}:
+            return self._between(phrases)
+        open_ = [i for i, p in enumerate(phrases) if p.name not in ("the", "one")]
+        if open_:
+            before, phrase, after = phrases[: open_[0]], phrases[open_[0]], phrases[open_[0] + 1 :]
+            return self._over(phrase, lambda t: self._related(relation, (*before, Form("one", (t,)), *after)))
+        ground = _ground(phrases[-1].parts[0]) if relation == "on" else ""
+        things = [self.unique(p) for p in phrases[: 1 if ground else None]]
+        if len(set(things)) < len(things):
+            return Judgement(False, -math.inf, f"{the(things[0])} is the same thing", applies=False)
+        shapes = [(t.solid(),) for t in things] + ([SURFACES[ground]] if ground else [])
+        names, camera = [the(t) for t in [*things, *([ground] if ground else [])]], self.view.camera
+        measured = [(measure(relation, camera, *solids), solids) for solids in product(*shapes)]
+        margin, solids = max(measured, key=lambda entry: entry[0])
+        holds = truth(margin, MARGINS[relation])
+        return Judgement(holds, margin, reason(relation, names, solids, camera, margin, holds))
+
+    def _between(self, phrases: tuple[Form, ...]) -> Judgement:
+        """The clearest of all cases that "a" may mean; to measure each would take hours."""
+        means = [self.members(p.parts[0]).clear() if p.name == "a" else [self.unique(p)] for p in phrases]
+        pairs = list({frozenset((b, c)): (b, c) for b, c in product(*means[1:]) if b is not c}.values())
+        self._spend(len(pairs))
+        distinct = np.array([[thing not in pair for thing in means[0]] for pair in pairs], dtype=bool)
+        if not distinct.any():
+            empty = [p for p, things in zip(phrases, means, strict=True) if not things]
+            why = self._none((empty or phrases)[-1].parts[0], "" if empty else "other ")
+            return Judgement(False, -math.inf, why)
+        solids = [(b.solid(), c.solid()) for b, c in pairs]
+        subject, pair = most_between([thing.solid() for thing in means[0]], solids, distinct)
+        case = (means[0][subject], *pairs[pair])
+        result = self._related("between", tuple(Form("one", (thing,)) for thing in case))
+        several = len(list(islice((c for c in product(*means) if len(set(c)) == 3), 2))) > 1
+        return result._replace(why=f"at best, {result.why}") if several and not result.truth else result
+
+    def members(self, form: Form, anywhere: bool = False) -> Members:
+        """The members of a set; with `anywhere` hidden things count, too."""
+        if (form, anywhere) not in self._known:
+            self._known[form, anywhere] = self._find(form, anywhere)
+        return self._known[form, anywhere]
+
+    def _find(self, form: Form, anywhere: bool) -> Members:
+        match form.name, *form.parts:
+            case "all", noun:
+                things = self._meant(noun)
+                return Members(things if anywhere else self.view.counted(things), {})
+            case "one", thing:
+                return Members([thing], {})
+            case "filter", things, predicate:
+                members, unsure = self.members(things, anywhere or about_sight(predicate))
+                judged = _applying({t: self._judge(t, predicate) for t in members})
+                unsure = unsure | {t: j.why for t, j in judged.items() if j.truth is None}
+                return Members([t for t, j in judged.items() if j.truth], unsure)
+            case "most", order, things, *to:
+                return Members([self._most(form, order, things, self.unique(to[0]) if to else None)], {})
+            case "union", *phrases:
+                return Members([self.unique(p) for p in phrases], {})
+        return self.members(form.parts[0], anywhere)
+
+    def _meant(self, noun: str) -> list[Thing]:
+        if noun in SURFACES:
+            raise TownError(f"of the {noun} one can only ask what is on it, as in 'Is a taxi on the {noun}?'")
+        if noun == THING:
+            return [t for t in self.view.things if t.group != "cloud"]
+        colour, _, rest = noun.partition(" ")
+        things = meant(self.view.things, noun)
+        if not things and colour in COLOUR_WORDS:  # no "red car", but perhaps a car that is painted red
+            vehicles = [t for t in meant(self.view.things, rest) if t.group == "vehicle"]
+            things = [t for t in vehicles if self.view.has(t, "colour", colour).truth]
+        return things
+
+    def _most(self, form: Form, order: str, things: Form, to: Thing | None) -> Thing:
+        """The first thing of a set in an order."""
+        found = [t for t in self.members(things).clear() if t is not to]
+        quantity, sign = ORDERS[order]
+        keys = {t: sign * self.view.quantity(quantity, t, to) for t in found}
+        if not keys:
+            raise TownError(f"{self._none(things)}: ask about what is there")
+        best, *others = sorted(keys, key=lambda t: -keys[t])
+        for judgement in (self.view.more(order, best, other, to) for other in reversed(others)):
+            self._reasons[form] = judgement.why  # the last is about the second
+            if not judgement.truth:
+                raise TooCloseError(judgement.why)
+        return best
+
+    def unique(self, phrase: Form, anywhere: bool = False) -> Thing:
+        """The one thing that a phrase means; with `anywhere` a hidden one if none is visible."""
+        things = phrase if phrase.name == "one" else phrase.parts[0]
+        found = self.members(things).clear()
+        hidden = [] if found else self.members(things, anywhere=True).sure
+        found = hidden if anywhere and not found else found
+        if len(found) == 1:
+            return found[0]
+        noun, kinds = spoken(things), [t.kind for t in self.view.things]
+        if found:
+            names = ", ".join(label(t) if kinds.count(t.kind) > 1 else t.name for t in found[:8])
+            problem = f"there are {len(found)} of what '{noun}' may mean ({names})"
+            raise TownError(f"{problem}: ask about {with_article(noun)}, or use a name")
+        remedy = "move things or the camera, or ask(..., everywhere=True)"
+        remedy = remedy if hidden else "place one, or ask about what is there"
+        raise TownError(f"{self._none(things)}: {remedy}")
+
+    def _none(self, form: Form, other: str = "") -> str:
+        """Why a set is empty, but for things that do not count ("other ")."""
+        noun, counted = spoken(form), self.members(form).sure
+        hidden = [t for t in self.members(form, anywhere=True).sure if t not in counted]
+        if hidden:
+            none = f"there is no {other}{noun} in the picture, and " if other else ""
+            return none + self.view.hidden(noun, hidden)
+        alike = [t for t in self.view.counted(self.view.things) if {*noun.split()} & {*t.kind.split()}]
+        known = alike and form.name == "all" and not other
+        also = f" (there is {with_article(alike[0].name)})" if known else ""
+        return f"there is no{'' if noun.startswith(THING) else ' '}{other}{noun} in this town{also}"
+
+
+def about_sight(form: Form) -> bool:
+    """Whether a form asks how much of things is seen, so that hidden things count."""
+    return "has(sight" in str(form)
+
+
+def _applying(judged: dict[Thing, Judgement]) -> dict[Thing, Judgement]:
+    """The judgements that apply. Raises TownError if all others are unknown."""
+    applying = {thing: judgement for thing, judgement in judged.items() if judgement.applies}
+    unknown = [judgement.why for judgement in judged.values() if judgement.truth is None]
+    if unknown and not applying:
+        raise TownError(f"{unknown[0]}: ask about a vehicle")
+    return applying
+
+
+def _joined(join: str, judgements: list[Judgement]) -> Judgement:
+    """All of some judgements ("and"), or any ("or"), by Kleene's strong logic: the one that decides."""
+    choose: Callable[..., Judgement] = min if join == "and" else max
+    return choose(judgements, key=lambda j: (_RANK[j.truth], 0.0 if math.isnan(j.margin) else j.margin))
+
+
+def _both(join: str, judgements: list[Judgement]) -> Judgement:
+    """The same, with all reasons if they agree."""
+    result = _joined(join, judgements)
+    agree = all(j.truth is result.truth for j in judgements)
+    return result._replace(why="; ".join(dict.fromkeys(j.why for j in judgements))) if agree else result
+
+
+def _negated(judgement: Judgement, also: str = "") -> Judgement:
+    opposite = None if judgement.truth is None else not judgement.truth
+    return judgement._replace(truth=opposite, margin=-judgement.margin, why=judgement.why + also)
+
+
+def _ground(things: Form) -> str:
+    """The ground that is meant, or "" if it is something else."""
+    return things.parts[0] if things.name == "all" and things.parts[0] in SURFACES else ""

@@ -1,0 +1,70 @@
+"""The logical forms of questions, which print as programs: ``count(filter(all(bus), has(colour, red)))``.
+
+Forms about things are of three kinds, which nest:
+
+- sets: ``all(noun)``, ``filter(set, predicate)``, ``most(order, set)`` or ``most(order, set, phrase)``,
+  ``union(phrase, phrase)``; and phrases, which are sets with a quantifier: ``the(set)``, ``a(set)``,
+  ``every(set)``, ``no(set)``;
+- predicates of one thing: ``related(relation, phrase)`` or ``related(between, phrase, phrase)``,
+  ``has(attribute, value)``, ``same(attribute, phrase)``, ``compared(order, phrase)``, ``among(phrase)``;
+- questions: ``holds(phrase, predicate)``, ``exist(set)``, ``count(set)``, ``which(set)``,
+  ``query(attribute, phrase)``, ``query(distance, phrase, phrase)``, ``query(weather)``,
+  ``weather(kind, ...)``, and ``equal``, ``more``, ``fewer``, ``least`` (at least) and ``utmost`` (at most)
+  of two counts or numbers.
+
+``not``, ``and`` and ``or`` join predicates or questions; ``and`` and ``or`` join phrases, too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, repr=False)
+class Form:
+    """A logical form: its name and its parts, which are forms, words or numbers."""
+
+    name: str
+    parts: tuple[Any, ...]
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(map(str, self.parts))})"
+
+    __repr__ = __str__
+
+
+def fill(template: str, values: Sequence[Any]) -> Any:
+    """The form that a text such as "count(filter(1, 2))" spells, its numbers replaced by values from 1 on."""
+    stack: list[list[Any]] = [[]]
+    for token, name, bracket in re.findall(r"\s*(([^(),]*)(\()?|\)|,)", template):
+        if bracket:
+            stack.append([name])
+        elif token == ")":
+            head, *parts = stack.pop()
+            stack[-1].append(Form(head, tuple(parts)))
+        elif name:
+            stack[-1].append(values[int(name) - 1] if name.isdigit() else name)
+    return stack[0][0]
+
+
+def spoken(form: Any) -> str:
+    """A set or a predicate in words: "vehicle right of the scooter"."""
+    if not isinstance(form, Form):
+        return str(form)
+    words = [spoken(part) for part in form.parts]
+    if form.name in ("and", "or"):
+        return f" {form.name} ".join(words)
+    if form.name == "related":
+        words[1:] = [" and ".join(words[1:])]
+    elif form.name in ("the", "a", "every", "no", "not"):
+        words.insert(0, form.name)
+    elif form.name == "has":
+        del words[0]
+    elif form.name == "same":
+        words[0] = f"the same {words[0]} as"
+    elif form.name == "filter" and form.parts[1].name == "has":
+        words.reverse()
+    return " ".join(words)

@@ -1,0 +1,168 @@
+"""From the words of a question to its logical form: the chart parser of the language in grammar.txt."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+from simtown.assets.palette import COLOUR_WORDS, PAINTS
+from simtown.language.solids import SURFACES
+from simtown.scenes.footprints import GROUP
+from simtown.town.checks import TownError
+from simtown.town.forms import Form, fill
+from simtown.town.nouns import NOUNS, THING, plural
+from simtown.town.relating import MARGINS
+
+#: The longest question that is read, characters.
+LONGEST = 400
+#: By symbol of the grammar, its phrases with what they mean.
+Lexicon = dict[str, dict[str, Any]]
+
+
+def parse(names: Iterable[str], question: str) -> tuple[Form, list[str], bool]:
+    """The logical form of a question about a town whose things have some names.
+
+    Returns:
+        The form, notes about corrected words, and whether it asks "isn't it?" instead of "is it?".
+
+    Raises:
+        TownError: the question is not understood.
+    """
+    if len(question) > LONGEST:
+        raise TownError(f"the question has {len(question)} characters: ask with at most {LONGEST}")
+    lexicon = _lexicon(names)
+    text, notes = _corrected(_spaced(question).split(), lexicon)
+    for pattern, replacement in language().rewrites:
+        text = " ".join(pattern.sub(replacement, text).split())
+    words = text.split()
+    negated = words[1:2] == ["not"] and words[0] in ("is", "does", "can")
+    if negated:
+        del words[1]
+    chart = _Chart(words, lexicon)
+    form = chart.meanings("QUESTION", 0).get(len(words))
+    if form is None:
+        rest = " ".join(words[chart.reached :]) or "its end"
+        raise TownError(f"the question is not understood from '{rest}' on: ask in other words")
+    return form, notes, negated
+
+
+def _spaced(text: str) -> str:
+    """A text in lower case, its words apart, without punctuation."""
+    text = re.sub(r"n't\b", " not", text.lower().replace("’", "'"))
+    text = re.sub(r"\b(what|where|who|that|there|it|how)'s\b", r"\1 is", text)
+    return re.sub(r"[^\w ]", " ", re.sub(r"'s\b", "", text)).strip()
+
+
+def _corrected(words: list[str], lexicon: Lexicon) -> tuple[str, list[str]]:
+    """The words, near spellings corrected, and notes about them. Raises TownError for an unknown word."""
+    known = {w for phrases in lexicon.values() for phrase in phrases for w in phrase.split()}
+    known |= language().words
+    corrected, notes = [], []
+    for word in words:
+        if word not in known and not word.isdigit():
+            similar = [w for w in get_close_matches(word, known, 5, 0.75) if w[0] == word[0]]
+            if not similar or len(word) < 4:
+                raise TownError(f"the question's word '{word}' is not known in this town: use another")
+            notes.append(f"'{word}' is read as '{similar[0]}'")
+            word = similar[0]
+        corrected.append(word)
+    return " ".join(corrected), notes
+
+
+class Language(NamedTuple):
+    """What grammar.txt holds, part by part, and all its words."""
+
+    rewrites: list[tuple[re.Pattern[str], str]]
+    rules: dict[str, list[tuple[list[str], str]]]
+    synonyms: dict[str, str]
+    templates: list[str]
+    slots: dict[str, list[str]]
+    words: set[str]
+
+
+@cache
+def language() -> Language:
+    """The language of questions."""
+    result = Language([], {}, {}, [], {}, set())
+    content = files("simtown.town").joinpath("grammar.txt").read_text(encoding="utf-8")
+    part = symbol = ""
+    for line in content.splitlines():
+        left, equals, right = (text.strip() for text in line.partition("="))
+        if line.startswith(("[", "#")) or not line:
+            part = line if line.startswith("[") else part
+        elif part == "[examples]":
+            result.templates.append(line)
+        elif part == "[slots]":
+            result.slots[left] = right.split("|")
+        elif part == "[synonyms]":
+            result.synonyms.update(dict.fromkeys(left.split("|"), right))
+        elif part == "[other words]":
+            result.rewrites.append((re.compile(rf"\b(?:{left})\b"), right))
+        elif equals:
+            result.rules[symbol].append((left.split(), right))
+        else:
+            symbol = left
+            result.rules[symbol] = []
+        result.words.update(re.findall(r"[a-z]+", line))
+    for pattern, right in result.rules["SET"]:
+        plurals = [f"{item}S" if item in ("SET", "NOUN") else item for item in pattern]
+        result.rules["SETS"].append((plurals, right))
+    return result
+
+
+def _lexicon(names: Iterable[str]) -> Lexicon:
+    """The phrases of a town that the grammar does not hold."""
+    nouns = {noun: noun for noun in (THING, *GROUP, *NOUNS, *SURFACES)} | language().synonyms
+    symbols: Lexicon = {
+        "NOUN": nouns | {name: name for name in names},
+        "NOUNS": {plural(noun): meaning for noun, meaning in nouns.items()},
+        "COLOUR": {colour: colour for colour in (*PAINTS, *COLOUR_WORDS) if colour != "gray"},
+        "RELATION": {relation: relation for relation in MARGINS if relation != "between"},
+        "N": {str(i): i for i in range(251)} | {"no": 0, "one": 1},
+    }
+    return {symbol: {_spaced(phrase): v for phrase, v in table.items()} for symbol, table in symbols.items()}
+
+
+class _Chart:
+    """What symbols of the grammar mean where in a question; each span of words has one meaning a symbol."""
+
+    def __init__(self, words: list[str], lexicon: Lexicon) -> None:
+        self.words, self.lexicon, self.reached = words, lexicon, 0
+        self._known: dict[tuple[str, int], dict[int, Any]] = {}
+
+    def meanings(self, symbol: str, start: int) -> dict[int, Any]:
+        """What a symbol may mean that begins with a word, by the number of the word after its end."""
+        if (symbol, start) not in self._known:
+            phrases = self.lexicon.get(symbol, {})
+            ends = range(min(start + 6, len(self.words)), start, -1) if phrases else ()
+            spans = {end: " ".join(self.words[start:end]) for end in ends}
+            found = {end: phrases[span] for end, span in spans.items() if span in phrases}
+            self.reached = max([self.reached, *found])
+            for pattern, template in language().rules.get(symbol, ()):
+                for end, values in self._read(pattern, start).items():
+                    if end not in found:
+                        found[end] = fill(template, values) if template else None
+            self._known[symbol, start] = found
+        return self._known[symbol, start]
+
+    def _read(self, pattern: list[str], start: int) -> dict[int, tuple[Any, ...]]:
+        """The meanings of a pattern's symbols, by the number of the word after its end."""
+        ends: dict[int, tuple[Any, ...]] = {start: ()}
+        for item in pattern:
+            found: dict[int, tuple[Any, ...]] = {}
+            for end, values in ends.items():
+                if item.isupper():
+                    for after, value in self.meanings(item, end).items():
+                        found.setdefault(after, (*values, value))
+                    continue
+                if self.words[end : end + 1] and self.words[end] in item.rstrip("?").split("|"):
+                    found.setdefault(end + 1, values)
+                    self.reached = max(self.reached, end + 1)
+                if item.endswith("?"):
+                    found.setdefault(end, values)
+            ends = found
+        return ends

@@ -1,0 +1,197 @@
+"""What can be said of one thing: its colour, direction, place, size, distance, and how much of it is seen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from simtown.assets.catalogue import BODIES
+from simtown.assets.palette import COLOUR_WORDS
+from simtown.language.solids import distance, truth
+from simtown.scenes.camera import Camera
+from simtown.scenes.footprints import depths
+from simtown.scenes.scene import Weather
+from simtown.town.checks import TownError
+from simtown.town.reasons import the
+from simtown.town.relating import MARGINS, measure
+from simtown.town.things import Thing
+from simtown.town.truth import Truth
+
+#: Of each quantity: how it is said, and the orders in which more of it and less of it come first.
+QUANTITIES = {
+    "distance": ("{:.2f} m from ", "farthest", "nearest"),
+    "size": ("as big as a cube of {:.2f} m", "biggest", "smallest"),
+    "height": ("{:.2f} m tall", "tallest", "shortest"),
+    "length": ("{:.2f} m long", "longest", ""),
+    "width": ("{:.2f} m wide", "widest", "narrowest"),
+    "speed": ("{:.2f} m/s fast", "fastest", "slowest"),
+}
+#: Of each order: its quantity or relation, and whether more of it (1) or less (-1) comes first.
+ORDERS = {order: (quantity, 1) for quantity, (_, order, _) in QUANTITIES.items()}
+ORDERS |= {order: (quantity, -1) for quantity, (_, _, order) in QUANTITIES.items()}
+ORDERS |= {"leftmost": ("left of", -1), "rightmost": ("right of", 1)}
+#: A difference of a quantity that is too close to say.
+CLOSE = 0.1
+#: By direction, the angle from the viewer's right, radians.
+_DIRECTIONS = {"right": 0.0, "away": math.pi / 2, "left": math.pi, "viewer": -math.pi / 2}
+#: Directions nearer than this to the border between two have no clear name, radians.
+_UNCLEAR = math.radians(5)
+
+
+class TooCloseError(Exception):
+    """What a question asks about cannot be told, since something is too close to say."""
+
+
+class Judgement(NamedTuple):
+    """What a question comes to: its truth, metres of margin (nan if there are none), a reason and a value.
+
+    It does not apply if it asks how a thing stands to itself.
+    """
+
+    truth: bool | None
+    margin: float
+    why: str
+    value: Any = None
+    applies: bool = True
+
+
+class View(NamedTuple):
+    """What a question is about: a town as its camera sees it.
+
+    `seen` returns the names of the visible things, which alone count; it is None if hidden things count, too.
+    `unseen` says why a thing is not seen, `truth` returns the truth of the picture, and `seed` draws examples
+    of questions.
+    """
+
+    things: list[Thing]
+    camera: Camera
+    weather: Weather
+    seed: int
+    seen: Callable[[], set[str]] | None
+    unseen: Callable[[Thing], str]
+    truth: Callable[[], Truth]
+
+    def counted(self, things: list[Thing]) -> list[Thing]:
+        """Those of some things that count."""
+        if self.seen is None or not things:
+            return things
+        seen = self.seen()
+        return [t for t in things if t.name in seen]
+
+    def hidden(self, noun: str, things: list[Thing]) -> str:
+        """Why none of some things is visible."""
+        if len(things) > 1:
+            return f"{len(things)} things that '{noun}' may mean are outside the picture or hidden"
+        return f"{the(things[0])} is {self.unseen(things[0])}"
+
+    def place(self, thing: Thing) -> tuple[float, float]:
+        """Metres to the right of the camera, and ahead of it."""
+        dx, dy = thing.x - self.camera.x, thing.y - self.camera.y
+        c, s = math.cos(self.camera.yaw), math.sin(self.camera.yaw)
+        return dx * c + dy * s, dy * c - dx * s
+
+    def quantity(self, quantity: str, thing: Thing, to: Thing | None = None) -> float:
+        """Metres, or metres a second: how far from the viewer or another thing, how big, tall, long, fast."""
+        if quantity == "distance":
+            viewer = np.array([[self.camera.x, self.camera.y]])
+            gap = distance(thing.solid(), to.solid()) if to else -float(depths(viewer, thing.outline)[0])
+            return max(gap, 0.0)
+        if quantity in MARGINS:  # how far right the viewer sees it
+            right, ahead = self.place(thing)
+            return right / max(ahead, 1e-9)
+        if quantity == "speed":
+            return float(np.hypot(*thing.velocity[:2]))
+        along, across, up = thing.size
+        sizes = {"height": up, "length": max(along, across), "width": min(along, across)}
+        return sizes.get(quantity, float(np.cbrt(along * across * up)))
+
+    def said(self, quantity: str, thing: Thing, to: Thing | None = None) -> str:
+        """A quantity in words: "the taxi is 4.20 m long"."""
+        words = QUANTITIES[quantity][0].format(self.quantity(quantity, thing, to))
+        return f"{the(thing)} is {words}{(the(to) if to else 'the viewer') if quantity == 'distance' else ''}"
+
+    def more(self, order: str, a: Thing, b: Thing, to: Thing | None = None) -> Judgement:
+        """Whether a thing comes before another one in an order."""
+        if a is b:
+            return Judgement(False, -math.inf, f"{the(a)} is the same thing", applies=False)
+        quantity, sign = ORDERS[order]
+        if quantity in MARGINS:
+            margin = measure(quantity, self.camera, a.solid(), b.solid())
+            why = f"{the(a)} is {abs(margin):.2f} m {quantity if margin > 0 else 'beside'} {the(b)}"
+            return Judgement(truth(margin, MARGINS[quantity]), margin, why)
+        margin = sign * (self.quantity(quantity, a, to) - self.quantity(quantity, b, to))
+        holds = truth(margin, CLOSE)
+        close = f"; up to {CLOSE:g} is too close to say" if holds is None else ""
+        return Judgement(holds, margin, f"{self.said(quantity, a, to)}, {self.said(quantity, b, to)}{close}")
+
+    def attribute(self, attribute: str, thing: Thing) -> tuple[Any, str]:
+        """The value of an attribute of a thing, and a sentence that says it.
+
+        Raises:
+            TownError: the thing has no such attribute.
+            TooCloseError: the value is between two.
+        """
+        name = the(thing)
+        if attribute == "colour":
+            if thing.group != "vehicle":
+                raise TownError(f"the town knows the colours of vehicles, not of {name}: ask about a vehicle")
+            paint = thing.paint or BODIES[thing.kind]
+            return paint, f"the body of {name} is {paint}"
+        if attribute == "direction":
+            if thing.group not in ("vehicle", "person", "building"):
+                return None, f"{name} has no front"
+            turn = thing.front - self.camera.yaw
+            turns = {d: abs(math.remainder(turn - angle, math.tau)) for d, angle in _DIRECTIONS.items()}
+            value = min(turns, key=lambda d: turns[d])
+            if turns[value] > math.pi / 4 - _UNCLEAR:
+                raise TooCloseError(f"{name} faces between two directions")
+            return value, f"{name} faces {'the ' if value == 'viewer' else ''}{value}"
+        right, ahead = self.place(thing)
+        side = "right" if right > 0 else "left"
+        aside = f"{abs(right):.2f} m {side} of the middle"
+        if attribute == "side":
+            if abs(right) <= MARGINS["left of"]:
+                raise TooCloseError(f"{name} is {aside}")
+            return side, f"{name} is {aside}"
+        if attribute == "motion":
+            speed = self.quantity("speed", thing)
+            return ("moving" if speed > CLOSE else "still"), f"{name} moves at {speed:.1f} m/s"
+        lane = ("near" if thing.y < 0 else "far") if abs(thing.y) < 3.7 else None
+        if attribute == "lane":
+            return lane, f"{name} is {f'in the {lane} lane' if lane else 'in no lane'}"
+        known = self.truth()[thing.name]
+        why = f"{100 * known.visible:.0f} % of {name} is visible"
+        why = why if known.pixels else self.hidden("", [thing])
+        if attribute == "sight":
+            return round(known.visible, 4), why
+        below = [*map(the, known.on), f"the {known.ground or 'ground'}"][0]
+        below = f"in the {lane} lane" if lane and known.ground == "road" else f"on {below}"
+        metres = f"{self.quantity('distance', thing):.2f} m from the viewer"
+        return f"{below}, {aside if ahead > 0 else 'behind the camera'}, {metres}", why
+
+    def same(self, attribute: str, a: Thing, b: Thing) -> Judgement:
+        """Whether an attribute of two things has the same value."""
+        (value, why), (other, other_why) = self.attribute(attribute, a), self.attribute(attribute, b)
+        return Judgement(value == other, math.nan, f"{why}, and {other_why}", applies=a is not b)
+
+    def has(self, thing: Thing, attribute: str, value: str) -> Judgement:
+        """Whether an attribute of a thing has a value."""
+        if attribute == "place":  # "in town"
+            return Judgement(True, math.nan, f"{the(thing)} is in this town")
+        try:
+            actual, why = self.attribute(attribute, thing)
+        except TownError as unknown:
+            return Judgement(None, math.nan, str(unknown).partition(":")[0], applies=False)
+        except TooCloseError as unclear:
+            return Judgement(None, math.nan, str(unclear))
+        holds = actual == value
+        if attribute == "colour" and not holds:
+            holds = actual in COLOUR_WORDS.get("gray" if value == "grey" else value, ())
+            why += f", a kind of {value}" if holds else ""
+        if attribute == "sight":
+            tests = {"visible": actual > 0, "partly hidden": 0 < actual < 1, "entirely visible": actual == 1}
+            holds = tests.get(value, actual == 0 and self.truth()[thing.name].box is not None)
+        return Judgement(holds, math.nan, why)

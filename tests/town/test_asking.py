@@ -1,0 +1,247 @@
+"""Ordinary questions to a town: what is right was read off its truth by hand, or is found by brute force."""
+
+import itertools
+from contextlib import suppress
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from simtown.scenes.scene import Scene, Vehicle
+from simtown.town import Town, TownError
+from simtown.town.grammar import language
+from simtown.town.nouns import NOUNS, plural
+from simtown.town.reasons import the
+
+
+@cache
+def street(seed=3):
+    """The random street of a seed with a fire truck, in snow."""
+    town = Town(seed=seed)
+    with suppress(TownError):
+        town.place("fire truck", x=2.0)
+    town.weather = "snow"
+    return town
+
+
+@cache
+def truth(seed=3):
+    return street(seed).truth()
+
+
+#: A value a line, then questions that have it. "!" is a question that is refused, "?" one too close to say.
+PLAIN = """
+True: Is the fire truck right of the scooter? Is the fire truck right of the scooter
+True: Is the fire truck to the right of the scooter? Is the fire truck on the right of the scooter?
+False: Is the fire truck on the left side of the scooter? is fire truck left of mail van
+True: Is the scooter to the left of the fire truck? The scooter is left of the fire truck, isn't it?
+True: Is there a fire truck? Are there any trees? Is there a person on the sidewalk? Is there a lorry?
+False: Is there a bus? Are there any buses? Are there two scooters? Is there a fire engine?
+True: Are there four vehicles? Are there at least 3 vehicles? Are there more buildings than trees?
+4: How many vehicles are there? How many vehicles can you see? How many street lamps are there?
+1: How many scooters are there? How many red vehicles are there? How many vehicles are facing the fire truck?
+3: How many vehicles are left of the fire truck? How many vehicles are near the fire truck?
+2: How many people are there? How many vehicles are left of the fire truck and right of the scooter?
+0: How many taxis are there? How many vehicles are left of the scooter?
+["mail van", "scooter", "kick scooter"]: What is near the fire truck? Which vehicles are near the fire truck?
+["fire truck", "kick scooter", "mail van"]: What is the vehicle right of the scooter?
+["grandmother", "man"]: Who is left of the fire truck? Which people are on the sidewalk?
+"fire truck": Which vehicle is nearest? Which vehicle is red? What is the biggest vehicle?
+"scooter": What is the leftmost vehicle? Which is closer, the scooter or the kick scooter?
+"mail van": Which vehicle is closest to the fire truck? What is bigger, the scooter or the mail van?
+"cinema": Which building is the tallest?
+True: Is the leftmost vehicle a scooter? Is the biggest vehicle the fire truck?
+"navy": What colour is the mail van? What is the color of the mail van?
+True: Is the fire truck red? Is the mail van blue? Is any vehicle green? Is the fire truck red or blue?
+False: Is the red vehicle left of the scooter? Is the scooter grey? Are all vehicles red?
+True: Is it snowing? Does it snow? Isn't it snowing? Is the weather snowy?
+False: Is it night? Is it sunny? Is it raining?
+"snow": What is the weather? What's the weather like?
+"in the near lane, 2.00 m right of the middle, 9.54 m from the viewer": Where is the fire truck?
+1.97: How far is the fire truck from the scooter? How far apart are the scooter and the fire truck?
+9.54: How far away is the fire truck?
+False: Does the fire truck face left? Is the fire truck facing left?
+"right": Which direction does the fire truck face? Which way is the fire truck heading?
+False: Is the kick scooter hidden? Is the pillar box visible?
+True: Can you see the cinema? Is the pillar box hidden? Is the mail van partly hidden?
+True: Is the fire truck closer than the scooter? Is the fire truck bigger than the scooter?
+False: Is the fire truck beside the scooter? Is the fire truck smaller than every vehicle?
+True: Are all vehicles left of the fire truck? Is any tree behind the cinema? Is anything left of the scooter?
+False: Is every vehicle left of the scooter? Is everything on the road? Is nothing left of the fire truck?
+False: Is the mail van left of the fire truck and the scooter? Is the fire truck not right of the scooter?
+True: Isn't the scooter left of the fire truck? Is the scooter not on the sidewalk?
+True: Is the firetruck right of the scooter? Is the truk right of the scoter? Is the man on the pavement?
+?: Is the fire truck next to the mail van? Is the fire truck behind the scooter? What is next to the mail van?
+!: Is the fire engine left of the scooter? Is the vehicle right of the scooter? Is the zebra red?
+!: Is the taxi red? What colour is the bakery? Do you like snow? Is the mailbox left of the fire truck?
+"""
+TABLE = [
+    (question.strip() + "?", value)
+    for line in PLAIN.strip().splitlines()
+    for value, _, questions in [line.partition(": ")]
+    for question in questions.replace("scooter Is", "scooter? Is").split("?")
+    if question.strip()
+]
+
+
+@pytest.mark.parametrize(("question", "expected"), TABLE)
+def test_plain_questions(question, expected):
+    if expected == "!":
+        with pytest.raises(TownError, match="I can answer"):
+            street().ask(question)
+        return
+    answer = street().ask(question)
+    assert answer.value == (None if expected == "?" else eval(expected)), answer
+    assert answer.truth is (answer.value if isinstance(answer.value, bool) else None)
+
+
+def test_the_form_of_a_question_prints_as_a_program():
+    form = "count(filter(filter(all(vehicle), has(colour, red)), related(left of, the(all(cinema)))))"
+    assert str(street().ask("How many vehicles that are red are left of the cinema?").form) == form
+    form = "more(count(all(tree)), count(all(building)))"
+    assert str(street().ask("Are there more trees than buildings?").form) == form
+
+
+def test_an_answer_says_what_kind_of_answer_it_is():
+    yes, count = street().ask("Is it snowing?"), street().ask("How many vehicles?")
+    close = street().ask("What is next to the mail van?")
+    assert (str(yes)[:5], str(count)[:3], str(close)[:18]) == ("yes: ", "4: ", "too close to say: ")
+    for answer in (count, close):
+        with pytest.raises(TownError, match=r"no yes/no question|no clear answer"):
+            bool(answer)
+
+
+def test_the_negated_form_is_spelt_out_and_corrections_are_said():
+    why = street().ask("Is the truk not right of the scooter?").why
+    assert "'not right of the scooter' is false; 'truk' is read as 'truck'" in why
+    assert "'it is not so' is false" in street().ask("Isn't the fire truck right of the scooter?").why
+    with pytest.raises(TownError, match=r"no fire engine in this town \(there is a fire truck\)"):
+        street().ask("Is the fire engine left of the scooter?")
+    with pytest.raises(TownError, match=r"\(kick scooter, mail van, scooter, fire truck\)"):
+        street().ask("Is the vehicle right of the scooter?")
+
+
+# Brute force, from the truth
+
+nouns = st.sampled_from(["vehicle", "building", "tree", "person", "furniture", "street lamp", "taxi"])
+relations = st.sampled_from(["left of", "right of", "in front of", "behind", "next to", "near", "far from"])
+seeds = st.integers(0, 5)
+
+
+def alike(seed, noun):
+    """Names of the things that are seen and that a noun means."""
+    kinds = NOUNS.get(noun, (noun,))
+    return [t.name for t in truth(seed).things if t.kind in kinds and t.name in truth(seed).related]
+
+
+def phrase(seed, name):
+    """The words that mean the thing of a name."""
+    return f"{name} 1" if len(alike(seed, name)) > 1 else the(name)
+
+
+def holds(seed, relation, subject, other):
+    """1, -1 or 0, as the truth has it."""
+    named = truth(seed).related.index
+    return int(truth(seed).truths[relation][named(subject), named(other)])
+
+
+def three_valued(values, join):
+    """All or any of 1, -1 and 0 by Kleene's logic: True, False or None."""
+    return {1: True, -1: False, 0: None}[join(values)]
+
+
+@settings(max_examples=60)
+@given(seeds, nouns, relations, st.integers(0, 40))
+def test_counts_sets_and_quantifiers_are_those_of_brute_force(seed, noun, relation, number):
+    town, related = street(seed), truth(seed).related
+    other = related[number % len(related)]
+    values = {n: holds(seed, relation, n, other) for n in alike(seed, noun) if n != other}
+    opposites = [-v for v in values.values()]
+    many, tail = plural(noun), f"{relation} {phrase(seed, other)}?"
+    count = town.ask(f"How many {many} are {tail}").value
+    assert count == (None if 0 in values.values() else sum(v == 1 for v in values.values()))
+    listed = town.ask(f"Which {many} are {tail}").value
+    certain = {n for n, v in values.items() if v == 1}
+    assert listed is None if not certain and 0 in values.values() else set(listed) == certain
+    if values:
+        assert town.ask(f"Are all {many} {tail}").truth is three_valued(values.values(), min)
+        assert town.ask(f"Is there a {noun} {tail}").truth is three_valued(values.values(), max)
+        assert town.ask(f"Are any {many} {tail}").truth is three_valued(values.values(), max)
+        assert town.ask(f"Is no {noun} {tail}").truth is three_valued(opposites, min)
+        assert town.ask(f"Are all {many} not {tail}").truth is three_valued(opposites, min)
+
+
+@settings(max_examples=40)
+@given(seeds, nouns, relations, relations, st.integers(0, 40))
+def test_and_or_follow_kleene(seed, noun, first, second, number):
+    pairs = list(itertools.permutations(alike(seed, noun), 2))
+    assume(pairs)
+    pair = pairs[number % len(pairs)]
+    subject, other = (phrase(seed, name) for name in pair)
+    values = [holds(seed, r, *pair) for r in (first, second)]
+    for word, join in (("and", min), ("or", max)):
+        answer = street(seed).ask(f"Is {subject} {first} {other} {word} {second} {other}?")
+        assert answer.truth is three_valued(values, join)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("noun", ["vehicle", "building", "tree"])
+def test_superlatives_are_those_of_the_boxes(seed, noun):
+    things = [truth(seed)[name] for name in alike(seed, noun)]
+    for word, size in (("tallest", lambda s: s[2]), ("biggest", lambda s: np.cbrt(np.prod(s)))):
+        keys = {t.name: float(size(t.size)) for t in things}
+        best, *rest = sorted(keys, key=keys.get, reverse=True)
+        clear = not rest or keys[best] - keys[rest[0]] > 0.1
+        assert street(seed).ask(f"Which {noun} is {word}?").value == (best if clear else None)
+
+
+# Refusals and examples
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_refusals_give_three_questions_that_have_answers(seed):
+    for question in ("Why?", "Is the unicorn left of a taxi?", "Is the tank hidden?"):
+        with pytest.raises(TownError) as refused:
+            street(seed).ask(question)
+        offered = str(refused.value).partition("I can answer ")[2].strip("'").split("', '")
+        assert len(offered) == 3
+        assert all(street(seed).ask(other).value is not None for other in offered)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_ten_questions_have_true_answers_and_change_nothing(seed):
+    town = street(seed)
+    before, drawn = town.to_scene(), town._draws
+    questions = town.questions(10)
+    assert len(questions) == len({q for q, _ in questions}) == 10
+    assert len({q.split()[0] for q, _ in questions}) > 4
+    assert {type(v) for _, v in questions} >= {bool, int, str}
+    assert [(q, town.ask(q).value) for q, _ in questions] == questions == town.questions(10)
+    assert (town.to_scene(), town._draws) == (before, drawn)
+    assert Town.from_scene(Scene()).questions(5)
+
+
+words = st.sampled_from(sorted(language().words | {"taxi", "fire", "truck", "scooter", "red", "left of"}))
+
+
+@settings(max_examples=150)
+@given(st.one_of(st.text(max_size=400), st.lists(words, max_size=30).map(" ".join)))
+def test_any_text_has_an_answer_or_is_refused(text):
+    with suppress(TownError):
+        str(street().ask(text))
+
+
+@pytest.mark.parametrize("part", ["left of a thing ", "near every thing ", "nearest ", "and a "])
+def test_long_questions_are_bounded(part):
+    for question in ("Is a thing ", "How many things are "):
+        with suppress(TownError):
+            street().ask(f"{question}{part * 40}"[:380])
+
+
+def test_what_faces_what_turns_with_the_camera():
+    town = Town.from_scene(Scene([Vehicle("taxi", 0.0, 0.0, yaw=0.7)]))
+    assert town.ask("Does the taxi face right?").truth is None
+    town.turn("taxi", 0.8)
+    assert town.ask("Which way does the taxi face?").value == "away"
