@@ -175,10 +175,11 @@ def clip(street: ClipOptions) -> None:
     """Film a random street: vehicles follow each other, people walk, physics moves them (extra "physics")."""
     size, out, seconds, fps = parse_size(street.size), local(street.out), street.seconds, street.fps
     from simtown.town import clip
+    from simtown.town.traffic import traffic
 
     clip.check(out, seconds, fps, size)
     with progress_of(f"clip {out}", max(1, round(seconds * fps))) as progress:
-        town = clip.traffic(street.seed, street.vehicles, street.entities, street.weather, seconds)
+        town = traffic(street.seed, street.vehicles, street.entities, street.weather, seconds)
         contacts = town.film(out, seconds, fps, size, progress)
     megabytes = out.stat().st_size / 1e6
     about = f"{seconds:g} s of {street.size} at {fps} frames a second, {megabytes:,.1f} MB"

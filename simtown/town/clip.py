@@ -2,80 +2,29 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simtown.assets.catalogue import ENTITIES
 from simtown.core.files import replacing
 from simtown.core.streams import Stream
-from simtown.scenes.placement import LANES, SWAY, half_sizes
 from simtown.town.checks import TownError, file_path, number, picture_size, whole
 from simtown.town.physics import Contact
-from simtown.town.things import Thing, overlapping
-from simtown.town.town import Town
 
-#: The speeds of drivers and walkers, metres a second, and the least distance between two vehicles of a lane
-#: at the start, metres.
-_DRIVE, _WALK, _APART = (2.0, 9.0), (1.0, 1.7), 4.0
-#: About how many metres of the road are in view, how many vehicles pass the middle while one is there, and
-#: how far away the last may start, metres.
-_VIEW, _PASSING, _FARTHEST = 20.0, 3.0, 420.0
+if TYPE_CHECKING:
+    from simtown.town.town import Town
+
+#: The speeds of drivers and walkers, metres a second, and about how many metres of the road are in view.
+DRIVE, _WALK, VIEW = (2.0, 9.0), (1.0, 1.7), 20.0
 #: The most that y (metres) and the least that the cosine of yaw is of vehicles that are on the road.
 _ROAD, _ALONG = 3.7, 0.9
-#: How many places are tried for one vehicle, how far each is behind the one before, metres, and the most
-#: vehicles.
-_TRIES, _BEHIND, _MOST = 200, 0.2, 40
-#: The least distance between the places at which two vehicles start, metres.
-_ROOM = 6.0
 #: The longest clip, seconds, and the most frames a second.
 LONGEST, FASTEST = 600.0, 60
 #: Bytes at the end of an MP4 file that hold the index of the longest clip.
 _INDEX = 1_000_000
-
-
-def traffic(
-    seed: int,
-    vehicles: int | None = None,
-    entities: int = 60,
-    weather: str | None = None,
-    seconds: float = 4.0,
-) -> Town:
-    """A random street with vehicles that drive and people who walk.
-
-    The vehicles pass one after another, so that some are in view for so many seconds.
-
-    Args:
-        seed: of the street.
-        vehicles: how many, from 0 to 40; if None, as many as keep two in view, for up to two minutes.
-        entities: the vehicles are of the first so many kinds.
-        weather: a kind of weather; a random one if None.
-        seconds: how long vehicles are to come.
-    """
-    number(seconds, "seconds", 0.001, LONGEST)
-    count = min(max(5, math.ceil(seconds) + 1), _MOST) if vehicles is None else vehicles
-    whole(count, "vehicles", 0, _MOST)
-    whole(entities, "entities", 1, len(ENTITIES))
-    town = Town(seed, 0, weather)
-    fastest = float(np.clip(_VIEW / _PASSING * (count - 1) / seconds, *_DRIVE))
-    room = max(min(fastest * seconds, _FARTHEST) / max(count - 1, 1), _ROOM)
-    u = Stream(seed, "clip", "traffic").uniform(np.arange(count * _TRIES), 5).reshape(count, _TRIES, 5)
-    for k, tries in enumerate(u):
-        for i, (kind, lane, sway, place, pace) in enumerate(tries.tolist()):
-            y, yaw = LANES[int(lane < 0.5)]
-            relative = 0.8 + 0.2 * pace
-            x, y = relative * room * (k + 0.5 * place - 0.25) + _BEHIND * i, y + SWAY * (2 * sway - 1)
-            vehicle = Thing(ENTITIES[int(kind * entities)], x if yaw else -x, y, yaw=yaw)
-            if _clear(vehicle, town.vehicles) and overlapping(vehicle, town.things) is None:
-                town.drive(town.place(vehicle.kind, vehicle.x, y, yaw), relative * fastest)
-                break
-        else:
-            raise TownError(f"{count} vehicles find no room on the road: give fewer")
-    walk_off(town)
-    return town
 
 
 def walk_off(town: Town) -> None:
@@ -99,18 +48,9 @@ def drive_off(town: Town, seconds: float) -> None:
     for vehicle in town.vehicles:
         way = float(np.cos(vehicle.front))
         if abs(vehicle.y) < _ROAD and abs(way) > _ALONG:
-            room = _VIEW / 3 - np.sign(way) * (vehicle.x - town.camera.x)
-            town.drive(vehicle, float(np.clip(room / seconds, *_DRIVE)))
+            room = VIEW / 3 - np.sign(way) * (vehicle.x - town.camera.x)
+            town.drive(vehicle, float(np.clip(room / seconds, *DRIVE)))
     walk_off(town)
-
-
-def _clear(vehicle: Thing, others: list[Thing]) -> bool:
-    """Whether a vehicle keeps its distance from the others of its lane."""
-    half = half_sizes()[:, 0]
-    own_half = half[ENTITIES.index(vehicle.kind)]
-    lane = [other for other in others if (vehicle.y > 0) == (other.y > 0)]
-    gaps = (abs(vehicle.x - o.x) - own_half - half[ENTITIES.index(o.kind)] for o in lane)
-    return all(gap > _APART for gap in gaps)
 
 
 def frames(

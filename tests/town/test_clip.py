@@ -10,7 +10,7 @@ from PIL import Image, ImageSequence
 
 from simtown.town import Town, clip
 from simtown.town.checks import TownError
-from simtown.town.clip import traffic
+from simtown.town.traffic import traffic
 from tests.conftest import HANGS
 
 needs_motion = pytest.mark.skipif(
