@@ -90,7 +90,7 @@ def language() -> Language:
     result = Language([], {}, {}, [], {}, set())
     content = files("simtown.town").joinpath("grammar.txt").read_text(encoding="utf-8")
     part = symbol = ""
-    for line in content.splitlines():
+    for line in re.split(r"; |\n", content):
         left, equals, right = (text.strip() for text in line.partition("="))
         if line.startswith(("[", "#")) or not line:
             part = line if line.startswith("[") else part
