@@ -53,7 +53,7 @@ def parse(names: Iterable[str], question: str) -> tuple[Form, list[str], bool]:
 def _spaced(text: str) -> str:
     """A text in lower case, its words apart, without punctuation."""
     text = re.sub(r"n't\b", " not", text.lower().replace("’", "'"))
-    text = re.sub(r"\b(what|where|who|that|there|it|how)'s\b", r"\1 is", text)
+    text = re.sub(r"\b(what|where|who|that|there|it|how|colou?r)'s\b", r"\1 is", text)
     return re.sub(r"[^\w ]", " ", re.sub(r"'s\b", "", text)).strip()
 
 
