@@ -68,6 +68,7 @@ def test_a_town_and_its_truth_name_what_is_seen():
     scale = picture.shape[1] // 320
     x0, y0, x1, _ = (scale * edge for edge in truth[town.vehicles[0].name].seen)
     assert np.abs(picture[y0, (x0 + x1) // 2] - np.array([0, 114, 178.0])).max() < 60
+    assert repr(town.ask("How many vehicles are there?")).startswith("3: ")
     town.clear("vehicle")
     assert "no vehicle" in repr(town.truth(64))
 
