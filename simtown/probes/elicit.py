@@ -126,17 +126,8 @@ def averaged(logprobs: np.ndarray, protocol: Protocol) -> np.ndarray:
     return np.logaddexp.reduce(logprobs, axis=0) - np.log(len(logprobs))
 
 
-def single_token(scorer: Scorer, classes: Sequence[str]) -> np.ndarray:
-    """(c,) bool: classes of one sub-word, if the scorer's policy is to drop the others."""
-    return np.isfinite(scorer.class_logprobs([f"this is {BLANK} ."], list(classes))[0])
-
-
 def by_head(
-    scorer: Scorer,
-    data: ItemSet,
-    protocol: Protocol,
-    seed: int,
-    progress: Callable[[int], object] = lambda more: None,
+    scorer: Scorer, data: ItemSet, protocol: Protocol, seed: int, progress: Callable[[int], object]
 ) -> tuple[ItemAnswers, dict[str, str]]:
     """What logistic regression from a subject's vector to its class answers, by the chosen template; notes.
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -21,8 +22,8 @@ from simtown.core.untrusted import figure_text
 from simtown.probes import elicit, figures, measures, report
 from simtown.probes.items import GROUPS, ItemAnswers, ItemSet, read_items
 from simtown.probes.report import Results
-from simtown.probes.reproduce import PrintedTable, p_value, percent
-from simtown.probes.scorers.base import UnableError
+from simtown.probes.reproduce import PrintedTable, bracket, p_value, percent, some
+from simtown.probes.scorers.base import BLANK, UnableError
 from simtown.probes.study import Study, TaskRequest, TaskResult
 from simtown.probes.study_settings import AskSettings, ItemSettings
 
@@ -41,7 +42,15 @@ def item_study(name: str, *items: ItemSet) -> Study:
     """A study of sets of items: every set is a task."""
     sets = {item_set.relation: item_set for item_set in items}
     return Study(
-        name, ItemSettings, tuple(sets), items=lambda source, settings: sets, digest=ItemSet.digest, **_PARTS
+        name,
+        ItemSettings,
+        tuple(sets),
+        items=lambda source, settings: sets,
+        digest=ItemSet.digest,
+        ask=ask_items,
+        pages=item_pages,
+        draw=draw_items,
+        compare=compare_items,
     )
 
 
@@ -73,8 +82,9 @@ def ask_items(request: TaskRequest) -> TaskResult:
     results = [best_template(data, logprobs)] if len(logprobs) > 1 or data.choices is None else []
     kept = np.ones(len(items), dtype=bool)
     if settings.protocol == "release":
-        # its average leaves out subjects whose best class is several sub-words
-        whole = elicit.single_token(request.scorer("drop", forced=True), data.classes)
+        # its average leaves out subjects whose best class is several sub-words, which this policy drops
+        dropping = request.scorer("drop", forced=True)
+        whole = np.isfinite(dropping.class_logprobs([f"this is {BLANK} ."], data.classes)[0])
         kept = (data.right[items] & whole).any(axis=1)
     mean = elicit.averaged(logprobs[:, kept], settings.protocol)
     results.append(ItemAnswers.of(data, items[kept], mean, "average"))
@@ -179,7 +189,10 @@ def describe(data: ItemSet, answers: ItemAnswers) -> dict[str, Any]:
     if unknown.any():
         names = [data.classes[c] for c in np.flatnonzero(unknown.any(axis=0))]
         summary["unknown_gold"] = {"items": int(unknown.any(axis=1).sum()), "classes": names}
-    preferred = _against_other(data, answers)
+    at, other = np.arange(len(items)), data.other[items]
+    right, wrong = answers.scores[at, data.gold[items]], answers.scores[at, other]
+    # whether the right class is above the one to choose against: ½ if they are equal, NaN without one
+    preferred = np.where(other < 0, np.nan, np.where(right == wrong, 0.5, right > wrong))
     for group in ("all", *data.group_names()):
         kept = np.isin(group_of, group) | (group == "all")
         if not kept.any():
@@ -207,13 +220,6 @@ def describe(data: ItemSet, answers: ItemAnswers) -> dict[str, Any]:
                 prior = mean_of(prior_rho[kept])["mean"]
                 summary["classes"][name] = {"n": int(kept.sum()), **means, "prior_rho": prior}
     return summary
-
-
-def _against_other(data: ItemSet, answers: ItemAnswers) -> np.ndarray:
-    """(m,) 1 where the right class is above the one to choose against, ½ if equal, NaN without one."""
-    at, other = np.arange(len(answers.items)), data.other[answers.items]
-    right, wrong = answers.scores[at, data.gold[answers.items]], answers.scores[at, other]
-    return np.where(other < 0, np.nan, np.where(right == wrong, 0.5, (right > wrong).astype(float)))
 
 
 def mean_of(values: np.ndarray) -> dict[str, float]:
@@ -300,11 +306,6 @@ def remarks(results: Results) -> list[str]:
     return lines
 
 
-def some(names: Sequence[str]) -> str:
-    """The first five of some names."""
-    return ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
-
-
 def draw_items(results: Results, task: str, data: ItemSet) -> None:
     """Draw the rank correlations of a task, or its accuracies if there are no counts."""
     modes, path = in_order(results.tasks[task]), results.path / f"{task}.png"
@@ -333,11 +334,11 @@ def compare_items(a: Results, b: Results) -> list[PrintedTable]:
         cells = [str(len(x)), *[""] * 5]
         if difference.n:
             p_values = (p_value(value) for value in (difference.paired, p, difference.welch))
-            cells = [str(difference.n), percent(difference.mean), _bracket(x[:, 0] - y[:, 0]), *p_values]
+            cells = [str(difference.n), percent(difference.mean), bracket(x[:, 0] - y[:, 0]), *p_values]
         right_a, right_b = x[:, 1], y[:, 1]
         shares = (percent(float(right.mean())) for right in (right_a, right_b))
         test = measures.mcnemar(right_a == 1, right_b == 1)
-        table.add(name, *cells, *shares, _bracket(right_a - right_b), f"{test.exact:.2g}")
+        table.add(name, *cells, *shares, bracket(right_a - right_b), f"{test.exact:.2g}")
     return [table]
 
 
@@ -365,26 +366,11 @@ def _by_mode(results: Results, task: str) -> dict[str, dict[tuple[str, int], tup
     return modes
 
 
-def _bracket(differences: np.ndarray) -> str:
-    """The 95 % interval of the mean of (n,) shares, times 100."""
-    low, high = measures.mean_interval(differences)
-    return f"[{percent(low)}, {percent(high)}]"
-
-
-#: What all studies of items share.
-_PARTS: dict[str, Any] = {
-    "ask": ask_items,
-    "pages": item_pages,
-    "draw": draw_items,
-    "compare": compare_items,
-}
-
-
 def _items_of_table(source: Path, settings: AskSettings) -> dict[str, ItemSet]:
     classes = settings.classes.split(",") if settings.classes else ()
     return {"items": read_items(source, settings.template, classes)}
 
 
-_TABLE: dict[str, Any] = {"items": _items_of_table, "source": "items", "positional": True}
 #: ``simtown probe ask ITEMS.csv``: a table of your own.
-ASK = Study("ask", AskSettings, ("items",), digest=ItemSet.digest, **_TABLE, **_PARTS)
+ASK = replace(item_study("ask"), settings=AskSettings, tasks=("items",), items=_items_of_table)
+ASK = replace(ASK, source="items", positional=True)

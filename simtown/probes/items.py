@@ -23,7 +23,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
@@ -32,10 +32,8 @@ from simtown.probes import measures
 
 Group = Literal["single", "multi", "any"]
 GROUPS: tuple[Group, ...] = ("single", "multi", "any")
-Thresholds = Literal["paper", "release"]
-#: Share of the commonest class that makes a subject Single; how many classes and which share of them make it
-#: Multi (section 3.2 of Zhang et al. 2022).
-_GROUPING: dict[Thresholds, tuple[float, int, float]] = {"paper": (0.80, 4, 0.90), "release": (0.85, 3, 0.90)}
+#: What a line of a table states, in the order of its columns.
+_Row = tuple[str, dict[str, float], dict[str, tuple[str, ...]], str, str, bool]
 #: Columns that a table of items must have, all that decide something, and those that answers have besides.
 REQUIRED = ("subject", "gold")
 COLUMNS = (*REQUIRED, "classes", "template", "group", "train")
@@ -101,7 +99,7 @@ class ItemSet:
         """(n,) str: each subject's group, by name or by the released thresholds; "" without both."""
         if self.groups:
             return np.array(self.groups)
-        return np.full(len(self.subjects), "") if self.counts is None else grouped(self.counts, "release")
+        return np.full(len(self.subjects), "") if self.counts is None else grouped(self.counts)
 
     def digest(self) -> str:
         """A digest of all that decides the answers."""
@@ -145,20 +143,15 @@ class ItemAnswers:
         return np.isfinite(self.scores).any(axis=1)
 
 
-def grouped(counts: np.ndarray, thresholds: Thresholds = "paper") -> np.ndarray:
-    """Reporting-bias groups (section 3.2). (n,) str: single, multi, any.
+def grouped(counts: np.ndarray) -> np.ndarray:
+    """Reporting-bias groups of (n, c) counts, each row with something in it. (n,) str: single, multi, any.
 
-    Args:
-        counts: (n, c), each row with something in it.
-        thresholds: the paper says Single from 80 % and Multi from 90 % in four classes; the released groups
-            were made with 85 % and three classes.
+    Single has at least 85 % in one class, Multi 90 % in three, as the released groups were made. (Section 3.2
+    of Zhang et al. 2022 says 80 %, and 90 % in four.)
     """
-    most, classes, together = _GROUPING[thresholds]
     shares = -np.sort(-counts / counts.sum(axis=1, keepdims=True), axis=1)
-    within = shares[:, :classes].sum(axis=1)
-    above: np.ndarray = shares[:, 0] > most if thresholds == "paper" else shares[:, 0] >= most
-    multi = within > together if thresholds == "paper" else within >= together
-    return np.where(above, "single", np.where(multi, "multi", "any"))
+    multi = np.where(shares[:, :3].sum(axis=1) >= 0.90, "multi", "any")
+    return np.where(shares[:, 0] >= 0.85, "single", multi)
 
 
 def make_items(
@@ -203,17 +196,6 @@ def read_items(path: Path, templates: Sequence[str] = (), classes: Sequence[str]
     return _items("items", str(path), rows, templates, classes)
 
 
-class _Row(NamedTuple):
-    """What a line states of its item."""
-
-    subject: str
-    gold: dict[str, float]
-    classes: dict[str, tuple[str, ...]]
-    template: str
-    group: str
-    train: bool
-
-
 def _items(
     name: str, place: str, lines: Sequence[TableRow], templates: Sequence[str], classes: Sequence[str]
 ) -> ItemSet:
@@ -221,19 +203,18 @@ def _items(
         _check_template(template, subjects=1)
     golds = [part.partition("=")[0].strip() for line in lines for part in line.cells["gold"].split("|")]
     usual = _words(classes) or {gold: (gold,) for gold in golds}
-    rows, words = [], dict[str, tuple[str, ...]]()
+    rows, words = list[_Row](), dict[str, tuple[str, ...]]()
     for where, cells in lines:
         try:
             rows.append(_row(cells, usual, templates))
         except ItemsError as error:
             raise ItemsError(f"{where}: {error}") from None
-        for class_name, spellings in rows[-1].classes.items():
-            words[class_name] = tuple(dict.fromkeys(words.get(class_name, ()) + spellings))
-    if all(row.train for row in rows):
+    if all(train for *_, train in rows):
         raise ItemsError(f"{place} has no item with train 0: nothing is left to ask about")
-    counts = np.array([[row.gold.get(class_name, 0.0) for class_name in words] for row in rows])
-    choices = np.array([[class_name in row.classes for class_name in words] for row in rows])
-    subjects, _, _, own, groups, train = zip(*rows, strict=True)
+    subjects, gold, choices, own, groups, train = zip(*rows, strict=True)
+    for class_name, spellings in (entry for classes in choices for entry in classes.items()):
+        words[class_name] = tuple(dict.fromkeys(words.get(class_name, ()) + spellings))
+    counts = np.array([[times.get(class_name, 0.0) for class_name in words] for times in gold])
     return ItemSet(
         relation=name,
         classes=tuple(words),
@@ -242,17 +223,17 @@ def _items(
         gold=counts.argmax(axis=1),
         other=np.full(len(rows), -1),
         train=np.array(train),
-        counts=counts if any(len(row.gold) > 1 for row in rows) else None,
+        counts=counts if any(len(times) > 1 for times in gold) else None,
         templates=tuple(templates),
         own_templates=() if templates else own,
-        choices=choices,
+        choices=np.array([[class_name in classes for class_name in words] for classes in choices]),
         groups=groups if "group" in lines[0].cells else (),
         more={c: tuple(line.cells[c] for line in lines) for c in lines[0].cells if c not in COLUMNS},
     )
 
 
 def _row(line: Mapping[str, str], usual: dict[str, tuple[str, ...]], templates: Sequence[str]) -> _Row:
-    """A line of a table, whose item has the usual classes if it names none."""
+    """Subject, gold, classes (the usual ones if it names none), template, group, train of a table's line."""
     cells = {column: line.get(column, "").strip() for column in COLUMNS}
     if empty := [column for column in REQUIRED if not cells[column]]:
         raise ItemsError(f"there is nothing in the column '{empty[0]}': fill it in")
@@ -269,8 +250,8 @@ def _row(line: Mapping[str, str], usual: dict[str, tuple[str, ...]], templates: 
         raise ItemsError("'all' stands for all items: give the group another name")
     if cells["train"] not in ("", "0", "1"):
         raise ItemsError(f"train is '{cells['train']}': write 1 to learn from the item, 0 to test it")
-    train = cells["train"] == "1"
-    return _Row(cells["subject"], gold, classes, cells["template"], cells["group"] or "none", train)
+    group, train = cells["group"] or "none", cells["train"] == "1"
+    return cells["subject"], gold, classes, cells["template"], group, train
 
 
 def _gold(cell: str) -> dict[str, float]:

@@ -27,7 +27,6 @@ class Confusion:
     @staticmethod
     def per_item(items: np.ndarray, label: np.ndarray, decided: np.ndarray, count: int) -> Confusion:
         """Count (n,) decisions about (n,) items, numbered below `count`, of which (n,) labels are true."""
-
         masks = (label & decided, ~label & decided, label & ~decided, ~label & ~decided)
         return Confusion(*(np.bincount(items[m], minlength=count).astype(np.float64) for m in masks))
 
@@ -47,31 +46,24 @@ def micro_f1(counts: Confusion) -> np.ndarray:
     return f1(counts.tp.sum(-1), counts.fp.sum(-1), counts.fn.sum(-1))
 
 
-def macro_f1(counts: Confusion, times: np.ndarray | float = 1.0) -> np.ndarray:
-    """The usual macro F1, the mean of the items' F1s: (...,). Items without a positive label are left out.
-
-    Args:
-        counts: decisions by item.
-        times: how often each item counts, (..., items); for replicates of a bootstrap over items.
-    """
-    return _mean(f1(counts.tp, counts.fp, counts.fn), times, counts.tp + counts.fn > 0)
+def macro_f1(counts: Confusion) -> np.ndarray:
+    """The usual macro F1, the mean of the items' F1s: (...,). Items without a positive label are left out."""
+    positive = counts.tp + counts.fn > 0
+    each = f1(counts.tp, counts.fp, counts.fn)
+    return _ratio(each.sum(-1, where=positive), positive.sum(-1))
 
 
 def macro_f1_of_means(counts: Confusion, times: np.ndarray | float = 1.0) -> np.ndarray:
     """Macro F1 as Forbes et al. (2019) print it: the harmonic mean of mean precision and mean recall. (...,).
 
-    Items without a positive label are left out; precision is 1 where nothing was said to be positive. See
-    :func:`macro_f1` for `times`.
+    Items without a positive label are left out; precision is 1 where nothing was said to be positive. `times`
+    (..., items) says how often each item counts, for replicates of a bootstrap over items.
     """
     positive = counts.tp + counts.fn
-    precision, recall = _ratio(counts.tp, counts.tp + counts.fp, 1.0), _ratio(counts.tp, positive)
-    p, r = (_mean(x, times, positive > 0) for x in (precision, recall))
+    weight = (positive > 0) * np.broadcast_to(times, positive.shape)
+    each = _ratio(counts.tp, counts.tp + counts.fp, 1.0), _ratio(counts.tp, positive)
+    p, r = (_ratio((x * weight).sum(-1), weight.sum(-1, dtype=np.float64)) for x in each)
     return _ratio(2 * p * r, p + r)
-
-
-def _mean(values: np.ndarray, times: np.ndarray | float, kept: np.ndarray) -> np.ndarray:
-    weight = kept * np.broadcast_to(times, values.shape)
-    return _ratio((values * weight).sum(-1), weight.sum(-1, dtype=np.float64))
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
 
 import numpy as np
+
+from simtown.probes import measures
 
 
 @dataclass(frozen=True)
@@ -90,3 +93,14 @@ def percent(value: float, digits: int = 1) -> str:
     if not np.isfinite(value):
         return ""
     return str(Decimal(f"{100 * value:.{digits + 3}f}").quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))
+
+
+def bracket(values: np.ndarray) -> str:
+    """The 95 % interval of the mean of (n,) shares, times 100; "" without any."""
+    low, high = measures.mean_interval(values)
+    return f"[{percent(low)}, {percent(high)}]" if np.isfinite(low) else ""
+
+
+def some(names: Sequence[str]) -> str:
+    """The first five of some names."""
+    return ", ".join(names[:5]) + (", …" if len(names) > 5 else "")

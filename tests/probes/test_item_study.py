@@ -154,6 +154,6 @@ def test_a_head_chooses_among_an_items_classes(tmp_path):
         def word_vector(self, word):
             return vectors[int(word[1:])]
 
-    result, _ = elicit.by_head(Vectors(), data, "corrected", 0)
+    result, _ = elicit.by_head(Vectors(), data, "corrected", 0, print)
     assert (np.isneginf(result.scores) == ~data.choices[data.test]).all()
     assert data.choices[data.test, result.scores.argmax(axis=1)].all()

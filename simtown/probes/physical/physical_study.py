@@ -25,6 +25,7 @@ from simtown.probes.physical.physical_release import FILES, PhysicalTask, read
 from simtown.probes.physical.scores import COLUMNS, compare, describe, scores, short_columns
 from simtown.probes.physical.sentences import English, question, sentences
 from simtown.probes.report import Results
+from simtown.probes.reproduce import some
 from simtown.probes.scorers.base import BLANK, Pooling, Scorer, UnableError
 from simtown.probes.study import Study, TaskRequest, TaskResult
 
@@ -179,8 +180,8 @@ def pages(results: Results) -> dict[str, str]:
         tex += [paper_tables.rounded(f1[part]).removeprefix("0") for part in ("left", "right", "micro")]
         for kind, unknown in summary.get("unknown", {}).items():
             if words := unknown["words"]:
-                some = ", ".join(words[:5]) + (", …" if len(words) > 5 else "")
-                notes.append(f"{title}: {len(words)} of {unknown['of']} {kind} names are unknown: {some}")
+                of_all = f"{len(words)} of {unknown['of']} {kind} names"
+                notes.append(f"{title}: {of_all} are unknown: {some(words)}")
     table2 = Table(["", *(name for title in tasks for name in short_columns(title))], [tex])
     latex = table2.latex("l" + "rrr" * len(tasks), [("", 1), *((title, 3) for title in tasks)])
     return report.pages(results, Table.of_records(records), notes, text_columns=1) | {"summary.tex": latex}

@@ -96,7 +96,7 @@ def measured(truth: np.ndarray, belief: np.ndarray) -> dict[str, Any]:
         "rho": measures.spearman_rows(belief, truth),
         "first": (truth.argmax(axis=1) == belief.argmax(axis=1)).astype(float),
     }
-    group_of = grouped(truth, "release")
+    group_of = grouped(truth)
     summary: dict[str, Any] = {}
     for name, values in each.items():
         known = np.isfinite(values)

@@ -16,6 +16,7 @@ from simtown.core.untrusted import figure_text
 from simtown.probes import elicit, figures, item_study, measures
 from simtown.probes.item_study import mean_text, share_text
 from simtown.probes.report import Results
+from simtown.probes.reproduce import some
 from simtown.probes.scorers.base import UnableError
 from simtown.probes.study import TaskRequest, TaskResult
 from simtown.probes.visual.classes import SIZES
@@ -181,7 +182,7 @@ def remarks(summary: Mapping[str, Any]) -> list[str]:
     words = summary.get("notes", {}).get("unsaid_nouns")
     if not words:
         return []
-    return [f"size: the model cannot say {len(words)} nouns, which it ranks last: {item_study.some(words)}"]
+    return [f"size: the model cannot say {len(words)} nouns, which it ranks last: {some(words)}"]
 
 
 def lines(summary: Mapping[str, Any]) -> list[dict[str, str]]:

@@ -18,7 +18,7 @@ import numpy as np
 
 from simtown.probes import item_study, measures, report
 from simtown.probes.items import GROUPS, ItemSet
-from simtown.probes.reproduce import PrintedNumber, PrintedTable, p_value, percent
+from simtown.probes.reproduce import PrintedNumber, PrintedTable, bracket, p_value, percent
 from simtown.probes.visual import FORM, vicomte_numbers
 from simtown.probes.visual.classes import RELATIONS
 from simtown.probes.visual.mined import Mined
@@ -36,12 +36,6 @@ def _spread(values: np.ndarray) -> str:
     """Mean ± population standard deviation, times 100; "" for nothing."""
     kept = values[np.isfinite(values)]
     return f"{percent(kept.mean())} ± {percent(kept.std())}" if len(kept) else ""
-
-
-def _bracket(values: np.ndarray) -> str:
-    """95 % bootstrap interval of the mean, times 100."""
-    low, high = measures.mean_interval(values)
-    return f"[{percent(low)}, {percent(high)}]" if np.isfinite(low) else ""
 
 
 def _beside(printed: Sequence[str], here: Sequence[str]) -> list[PrintedNumber]:
@@ -84,8 +78,8 @@ def bounds(release: VisualRelease) -> PrintedTable:
         data = release.dataset(name)
         rho, right, ceiling = (values[data.test] for values in item_study.bounds(data))
         for group, kept in _members(data.group_of()[data.test]).items():
-            prior = (str(kept.sum()), _spread(rho[kept]), _bracket(rho[kept]), percent(right[kept].mean()))
-            table.add(f"{name}, {group}", *prior, _spread(ceiling[kept]), _bracket(ceiling[kept]))
+            prior = (str(kept.sum()), _spread(rho[kept]), bracket(rho[kept]), percent(right[kept].mean()))
+            table.add(f"{name}, {group}", *prior, _spread(ceiling[kept]), bracket(ceiling[kept]))
     return table
 
 
@@ -169,7 +163,7 @@ def table2(release: VisualRelease, runs: Sequence[Path]) -> list[PrintedTable]:
             order = np.argsort(-rho.round(12), kind="stable")
             means = [x.mean() for x in (times, times[order[:5]], times[order[-5:]])]
             here = [_spread(rho), str(len(rho)), *(f"{mean:.1f}" for mean in means)]
-            here += [percent(right[kept].mean()), _bracket(rho)]
+            here += [percent(right[kept].mean()), bracket(rho)]
             here += [_spread(source.prior[kept]), _spread(ceiling[kept])]
             table.add(f"{name}, {group}", *_beside(vicomte_numbers.TABLE2.get(f"{name}, {group}", ()), here))
     return [table]
@@ -223,7 +217,7 @@ def _oscar_less_bert(rho_of: RhoOf) -> tuple[PrintedTable, set[str]]:
             if change.welch > 0.05:
                 equal.add(name)
             printed = verdict[vicomte_numbers.TABLE3[f"bert-base, {'NY'[tuned]}"][2 * i].endswith("*")]
-            tested = (str(change.n), percent(change.mean), _bracket(a - b))
+            tested = (str(change.n), percent(change.mean), bracket(a - b))
             p_values = (f"{change.welch:.2g}", f"{change.paired:.2g}")
             by_welch = PrintedNumber(printed, verdict[change.welch > 0.05])
             table.add(name, *tested, *p_values, by_welch, verdict[change.paired > 0.05])
@@ -236,7 +230,7 @@ def _against_bounds(by_subject: Mapping[str, float], data: ItemSet) -> list[str]
     rho = np.array([by_subject[data.subjects[i]] for i in kept])
     prior, _, ceiling = (values[kept] for values in item_study.bounds(data))
     change = measures.difference(rho, prior)
-    here = [str(len(rho)), f"{percent(rho.mean())} {_bracket(rho)}", percent(prior.mean())]
+    here = [str(len(rho)), f"{percent(rho.mean())} {bracket(rho)}", percent(prior.mean())]
     return [*here, percent(change.mean), p_value(change.paired), percent(ceiling.mean())]
 
 

@@ -40,11 +40,10 @@ def test_no_ranking_without_ties_is_above_the_ceiling(counts, seed):
     assert (np.nan_to_num(rho) <= np.nan_to_num(ceiling) + 1e-9).all()
 
 
-def test_groups_by_both_thresholds():
+def test_groups_by_the_released_thresholds():
     single, multi = [[82, 18, 0, 0, 0], [86, 14, 0, 0, 0]], [[40, 30, 15, 15, 0], [40, 30, 22, 5, 3]]
     counts = np.array([*single, *multi, [30, 25, 20, 15, 10]])
-    assert grouped(counts, "paper").tolist() == ["single", "single", "multi", "multi", "any"]
-    assert grouped(counts, "release").tolist() == ["multi", "single", "any", "multi", "any"]
+    assert grouped(counts).tolist() == ["multi", "single", "any", "multi", "any"]
 
 
 def test_equal_scores_favour_no_direction():

@@ -67,7 +67,7 @@ def test_words_and_groups_are_the_released_ones(reference, name):
     there, ours = reference.words(name), RELATIONS[name].words
     assert {c: set(words) for c, words in there.items()} == {c: set(words) for c, words in ours.items()}
     data = reference.dataset(name)
-    here = grouped(data.counts, "release")
+    here = grouped(data.counts)
     for group in GROUPS:
         members = {p.subject for part in ("train", "test") for p in reference.pairs(name, group, part)}
         assert {s for s, g in zip(data.subjects, here, strict=True) if g == group} == members

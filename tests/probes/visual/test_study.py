@@ -114,7 +114,7 @@ def test_head_learns_what_vectors_tell(release):
             place = next(i for i, s in enumerate(data.subjects) if word in s.split())
             return (20 * np.eye(12)[data.gold[place]]).astype(np.float32)
 
-    one, _ = elicit.by_head(Vectors(), data, "corrected", 0)
+    one, _ = elicit.by_head(Vectors(), data, "corrected", 0, print)
     learned = np.isin(data.gold[one.items], data.gold[data.train])
     assert one.right[learned].all()
     assert np.exp(one.scores).sum(axis=1) == pytest.approx(np.ones(len(one.items)))
@@ -200,7 +200,7 @@ def test_compare_command(cli, small, glove, corpus, tmp_path):
         rho.append({row["subject"]: row["rho"] for row in rows if row["mode"] == mode})
     expected = ttest_rel(*([one[s] for s in rho[0]] for one in rho)).pvalue
     assert p_values["color, average, all"] == f"{expected:.2g}"
-    cli("probe", "compare", a, tmp_path / "none").refuses("no results")
+    cli("probe", "compare", a, tmp_path / "none").refuses("no folder")
 
 
 def test_refusals(cli, files, glove, tmp_path):
