@@ -1,7 +1,5 @@
 """Progress bars of long work, on stderr."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from time import monotonic

@@ -4,8 +4,6 @@ Read from region_descriptions.json in any release and packing, or from a text fi
 (plain, .gz, .xz or .zip).
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter

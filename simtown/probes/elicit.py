@@ -1,7 +1,5 @@
 """Asking a language model about items (Zhang et al. 2022, 4.1): by templates with a gap, or by a head."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
 from itertools import compress

@@ -1,7 +1,5 @@
 """Pictures of a study's scores, and the canvas that the studies' figures share."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

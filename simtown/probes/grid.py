@@ -12,8 +12,6 @@ cells:
     task = ["OP", "OA"]
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -6,8 +6,6 @@ A study of your own is :func:`item_study` of its items::
     run(sounds, Path(), ItemSettings("hf:bert-base-uncased"), Path("sounds-bert"))
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

@@ -17,8 +17,6 @@ Classes and templates that all items share are options instead of columns. Other
 answers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -128,7 +126,7 @@ class ItemAnswers:
     right: np.ndarray
 
     @classmethod
-    def of(cls, data: ItemSet, items: np.ndarray, scores: np.ndarray, mode: str) -> ItemAnswers:
+    def of(cls, data: ItemSet, items: np.ndarray, scores: np.ndarray, mode: str) -> "ItemAnswers":
         """Judge one score a class; those of classes that are no choice of an item do not count."""
         choices = None if data.choices is None else data.choices[items]
         scores = scores if choices is None else np.where(choices, scores, -np.inf)

@@ -1,7 +1,5 @@
 """Measures and tests that studies share: F1, rank correlations, shares of right answers, bootstraps."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +23,7 @@ class Confusion:
     tn: np.ndarray
 
     @staticmethod
-    def per_item(items: np.ndarray, label: np.ndarray, decided: np.ndarray, count: int) -> Confusion:
+    def per_item(items: np.ndarray, label: np.ndarray, decided: np.ndarray, count: int) -> "Confusion":
         """Count (n,) decisions about (n,) items, numbered below `count`, of which (n,) labels are true."""
         masks = (label & decided, ~label & decided, label & ~decided, ~label & ~decided)
         return Confusion(*(np.bincount(items[m], minlength=count).astype(np.float64) for m in masks))

@@ -1,7 +1,5 @@
 """Names of language models: what can be opened; and in results and figures, without folders of a machine."""
 
-from __future__ import annotations
-
 import re
 from hashlib import sha256
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Transformers without its own bars and warnings, beside ours."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

@@ -4,8 +4,6 @@ A study lists, for each kind of file, the places where one may lie. The first pl
 read, plain or packed with gzip.
 """
 
-from __future__ import annotations
-
 import csv
 import gzip
 from collections.abc import Iterator, Mapping

@@ -10,8 +10,6 @@ TASK.png          the task's picture
 ================= ============================================================================
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Numbers that a paper prints, beside those that come out here."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal

@@ -3,8 +3,6 @@
 A study of your own is added with ``STUDIES[study.name] = study``.
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 from pathlib import Path
 

@@ -5,8 +5,6 @@ settings continue where an earlier run ended; others are refused. :mod:`simtown.
 studies of the command line; :func:`simtown.probes.item_study.item_study` makes one of items of your own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The settings that all studies share. ``simtown --help`` reads this module: it imports nothing heavy."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -61,7 +59,7 @@ class ScorerOptions:
         """The values that decide the numbers and are not the default."""
         return {name: value for name, value in recorded(self).items() if value != getattr(type(self), name)}
 
-    def open(self, model: str, policy: str = "left-to-right") -> Scorer:
+    def open(self, model: str, policy: str = "left-to-right") -> "Scorer":
         """The scorer of a model, with a progress bar on stderr; `policy` is that of the study."""
         from simtown.probes.scorers import open_scorer
 

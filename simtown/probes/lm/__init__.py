@@ -2,8 +2,6 @@
 kinds, `lstm` is our own of them.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

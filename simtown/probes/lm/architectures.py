@@ -1,7 +1,5 @@
 """The three kinds of model that are trained here: tokenizer, size, and what each learns to predict."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Our LSTM language model (Ghanimifard and Dobnik 2019, section 3), kept as Hugging Face's models are."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any

@@ -5,8 +5,6 @@ lm.json, which holds every choice and figure, and metrics.jsonl. Which phrases a
 phrases alone: none is trained on and validated on.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import shutil
@@ -232,7 +230,7 @@ class Learner:
                 loss, n = loss + float(more), n + tokens
         return math.exp(loss / max(n, 1)), n
 
-    def _loss(self, texts: Texts, rows: np.ndarray, generator: torch.Generator) -> tuple[torch.Tensor, int]:
+    def _loss(self, texts: "Texts", rows: np.ndarray, generator: torch.Generator) -> tuple[torch.Tensor, int]:
         """Sum of the cross-entropies (nats) of what is to be predicted, and how many tokens that are."""
         ids = texts.batch(rows, self.tokenizer.pad_token_id)
         shown, at, wanted = self.architecture.task(ids, self.tokenizer, generator)
@@ -292,7 +290,7 @@ class Texts:
         self.tokens = np.fromiter(every, dtype=np.int32, count=int(self.starts[-1]))
 
     @staticmethod
-    def of(tokenizer: Any, phrases: list[str], longest: int) -> Texts:
+    def of(tokenizer: Any, phrases: list[str], longest: int) -> "Texts":
         """The phrases, each of at most `longest` tokens."""
         rows: list[list[int]] = []
         options = {"truncation": True, "max_length": longest, "return_attention_mask": False}

@@ -7,8 +7,6 @@ physical``.
 tables.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from simtown.core.options import SettingsError, option

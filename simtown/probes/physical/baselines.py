@@ -1,7 +1,5 @@
 """What reads no text (section "Baselines"): the majority, a coin, the expert."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from simtown.probes.physical.physical_release import Answers, PhysicalTask

@@ -1,7 +1,5 @@
 """Figure 2: F1 by item, accuracy by property category, F1 against frequency in text."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ Adam with linear warm-up over a tenth of the steps and linear decay, batches of 
 tokens, 5 epochs (1 for AP).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal

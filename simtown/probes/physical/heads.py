@@ -4,8 +4,6 @@ A head is a frozen dataclass of its hyperparameters. Its method `fit` takes :cla
 training row (n,) and the row's label (n,), and gives (u,) float64 the probability of yes for every pair.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal

@@ -2,8 +2,6 @@
 "Models").
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Literal
@@ -32,7 +30,7 @@ class Inputs:
     index: tuple[np.ndarray, ...]
     words: bool = False
 
-    def standardised(self, counts: np.ndarray) -> Inputs:
+    def standardised(self, counts: np.ndarray) -> "Inputs":
         """Every coordinate with mean 0 and deviation 1 over the training rows, (u,) `counts` a pair."""
         tables = []
         for table, index in zip(self.tables, self.index, strict=True):

@@ -1,7 +1,5 @@
 """Tables 1 and 2 of Forbes, Holtzman & Choi (2019) beside ours."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path

@@ -4,8 +4,6 @@ Read from a clone of https://github.com/mbforbes/physical-commonsense, from its 
 copy of that folder.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Callable, Iterable
@@ -74,14 +72,14 @@ class Decisions:
     label: np.ndarray
 
     @classmethod
-    def of(cls, rows: Iterable[tuple[str, str, str, bool]]) -> Decisions:
+    def of(cls, rows: Iterable[tuple[str, str, str, bool]]) -> "Decisions":
         """Decisions of rows (left, right, object, label)."""
         return cls(*(np.array(column) for column in zip(*rows, strict=True)))
 
     def __len__(self) -> int:
         return len(self.label)
 
-    def where(self, chosen: np.ndarray) -> Decisions:
+    def where(self, chosen: np.ndarray) -> "Decisions":
         """The rows of a mask or of indices."""
         return Decisions(self.left[chosen], self.right[chosen], self.object[chosen], self.label[chosen])
 
@@ -116,7 +114,7 @@ class PhysicalTask:
     """One column group of Table 2, "situated-AP": decisions to learn from, and others about other objects."""
 
     title: str
-    release: PhysicalRelease
+    release: "PhysicalRelease"
     train: Decisions
     test: Decisions
     pairs: Pairs

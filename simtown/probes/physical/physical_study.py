@@ -4,8 +4,6 @@ These are the rows that Table 2 could have, and one that is not in the paper: `y
 a language model outright.
 """
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Scores of a task's decisions: the cells of Table 2, intervals over objects; two models side by side."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Any
 

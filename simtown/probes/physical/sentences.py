@@ -4,8 +4,6 @@ Object and property: "An accordion is squishy."; object and affordance: "He lift
 and property: "If you can lift something, then it is squishy."
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from typing import Literal, NamedTuple

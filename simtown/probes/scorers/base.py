@@ -4,8 +4,6 @@ A study hands over text and gets arrays; it never sees a tokenizer, a device or 
 what it can do (`Scorer.abilities`) and raises :class:`UnableError` for the rest.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -117,6 +115,6 @@ class Scorer:
         """
         return word
 
-    def uncached(self) -> Scorer:
+    def uncached(self) -> "Scorer":
         """The model itself, without a cache of answers before it."""
         return self

@@ -1,7 +1,5 @@
 """Batches of requests: each distinct one once, those of like length together, within a budget of tokens."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import TypeVar
 

@@ -4,8 +4,6 @@ They are kept in memory or, where a directory is given, in one SQLite file there
 share.
 """
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Hashable, Iterable, Iterator, Sequence

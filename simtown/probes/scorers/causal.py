@@ -1,7 +1,5 @@
 """Causal language models: GPT-2 and its kin, and our own LSTM. What stands behind a gap is not seen."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Encoders of whole texts: sentence-transformers' layout, and CLIP's text tower."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Where things stand in a text: the gap of a context, and the whitespace-separated words of its tokens."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

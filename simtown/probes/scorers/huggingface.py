@@ -4,8 +4,6 @@ The vocabulary projection is the dearest part of a small model, and few position
 on the tower keeps the hidden states of those alone, whatever the architecture's head.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial

@@ -1,7 +1,5 @@
 """Masked language models: BERT and its kin."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """An n-gram model with interpolated Kneser-Ney smoothing (Kneser and Ney 1995; Chen and Goodman 1999)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
@@ -61,7 +59,7 @@ class NGram(Scorer):
         self._uniform = 1 / (len(self._numbers) + 2)  # all words, the end, and the unknown one
 
     @classmethod
-    def read(cls, name: str, corpus: Path, *, policy: Policy, progress: bool = False) -> NGram:
+    def read(cls, name: str, corpus: Path, *, policy: Policy, progress: bool = False) -> "NGram":
         """A trigram model of a corpus, see :class:`simtown.probes.corpus.Corpus`."""
 
         def counted() -> Iterator[list[str]]:

@@ -1,7 +1,5 @@
 """A scorer whose answers are given: for tests, and for controls whose truth is known."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -44,7 +42,7 @@ class Oracle(Scorer):
         self.abilities: frozenset[Ability] = frozenset(a for kind in self._tables for a in _ABILITIES[kind])
 
     @classmethod
-    def read(cls, name: str, path: Path) -> Oracle:
+    def read(cls, name: str, path: Path) -> "Oracle":
         """Tables of a JSON file: an object with any of "classes", "texts" and "vectors"."""
         try:
             return cls(name, **read_json(path, follow=True))

@@ -13,8 +13,6 @@ probability then is, is a choice:
 A causal model has the chain rule: for it, the last two are the same and exact.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args

@@ -3,8 +3,6 @@
 A file is text (plain or packed, with or without word2vec's first line), or .npy with its words beside it.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -37,7 +35,7 @@ class Vectors(Scorer):
             self._rows.setdefault(unicodedata.normalize("NFC", word), row)
 
     @classmethod
-    def read(cls, name: str, path: Path, *, progress: bool = False) -> Vectors:
+    def read(cls, name: str, path: Path, *, progress: bool = False) -> "Vectors":
         """Vectors of a file. A .npy file needs its words, one a line, in a file of the same name that ends in
         .vocab or .txt.
 

@@ -5,8 +5,6 @@
 beside ours, `judge` asks people, `geometry` compares with the town's geometry.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from simtown.core.options import option

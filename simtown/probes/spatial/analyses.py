@@ -4,8 +4,6 @@ A relation's perplexity is here its geometric mean over the contexts of other re
 where another one stood.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ Nothing but text reached the model; whether its P-vectors mirror space is compar
 templates, measured in scenes that it read nothing of, as Logan and Sadler (1996) measured people's.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import combinations
 

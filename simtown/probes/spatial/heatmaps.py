@@ -1,7 +1,5 @@
 """The heat map of P-vectors (Figure 3), and the town's relations beside their templates."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, cast
 

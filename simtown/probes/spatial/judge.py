@@ -4,8 +4,6 @@ The page is one file that needs no server. It asks for all pairs of words in ran
 between them (appendix D of Ghanimifard and Dobnik 2019), and downloads the answers as CSV.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The words for spatial relations: a lexicon of variants, those of Figure 3, groups that tests use."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from itertools import product
 

@@ -6,8 +6,6 @@ in each context as often as it was seen there. Everything is a sum of logarithms
 model gives pseudo-log-probabilities of tokens, and what comes out is its pseudo-perplexity.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path

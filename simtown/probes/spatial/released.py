@@ -5,8 +5,6 @@ which simtown does not read. What people said was never released: the tables of 
 colours of the paper's figure. A folder may lack parts; :attr:`SpatialRelease.missing` says which.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import dataclass

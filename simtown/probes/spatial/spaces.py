@@ -5,8 +5,6 @@ Pairs that share a word are not independent, so that words are drawn, not pairs:
 replacement (two copies of a word make no pair), for p-values by exchanging words (Mantel's test).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,7 +32,7 @@ class NumberTable:
     values: np.ndarray
 
     @classmethod
-    def of(cls, vectors: Vectors) -> NumberTable:
+    def of(cls, vectors: Vectors) -> "NumberTable":
         """Vectors as the rows of a table whose columns are numbered."""
         values = np.array(list(vectors.values())).reshape(len(vectors), -1)
         return cls(tuple(vectors), tuple(map(str, range(values.shape[1]))), values)

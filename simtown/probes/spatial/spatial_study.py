@@ -5,8 +5,6 @@ Its one task, "relations", has a row a relation and context. Beside the files of
 by sentence; ``p-vectors.tsv`` and ``embeddings.tsv``, the vectors. The picture is the heat map of Figure 3.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from functools import partial

@@ -3,8 +3,6 @@
 Vectors of other models can stand below the released ones.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial

@@ -5,8 +5,6 @@ and Dobnik 2019). What is left of it is a frame. Different phrases, also of diff
 same frame: it is scored once, and counts as often as it was seen.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass

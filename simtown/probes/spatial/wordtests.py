@@ -5,8 +5,6 @@ Every question is right or wrong, so that two kinds of vectors can be compared q
 about the same words stand and fall together, so that they are drawn together for intervals.
 """
 
-from __future__ import annotations
-
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations, product
@@ -45,7 +43,7 @@ class Answers:
     groups: np.ndarray
 
     @classmethod
-    def of(cls, right: np.ndarray, words: Iterable[Iterable[str]]) -> Answers:
+    def of(cls, right: np.ndarray, words: Iterable[Iterable[str]]) -> "Answers":
         """Answers to questions, which are drawn together if they are about the same words."""
         numbers: dict[frozenset[str], int] = {}
         return cls(right, np.array([numbers.setdefault(frozenset(key), len(numbers)) for key in words]))

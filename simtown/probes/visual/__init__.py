@@ -5,8 +5,6 @@
 print what the paper prints, `bridge` asks about the town's own vehicles.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

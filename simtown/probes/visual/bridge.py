@@ -6,8 +6,6 @@ compared with the truth. No natural corpus allows this experiment: there neither
 known.
 """
 
-from __future__ import annotations
-
 import filecmp
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -61,7 +59,7 @@ class NeutralKinds:
     truth: np.ndarray
 
     @staticmethod
-    def of(town: Dataset) -> NeutralKinds:
+    def of(town: Dataset) -> "NeutralKinds":
         """Those of the training scenes. Raises ValueError if there are fewer than two."""
         scenes = town.train.scenes()
         truth = by_kind(scenes.entity, seen(scenes))

@@ -1,7 +1,5 @@
 """What can be said of a thing: colour, shape and material by class (Table 7), and sizes (Table 8)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

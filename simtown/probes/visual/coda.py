@@ -1,7 +1,5 @@
 """CoDa (Paik et al. 2021): from people's ratings of the colours of things to one distribution an object."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from pathlib import Path

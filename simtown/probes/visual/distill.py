@@ -4,8 +4,6 @@ Kullback-Leibler divergence of the student's distribution from the teacher's at 
 sentences; temperature 1.
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterator
 from dataclasses import asdict

@@ -10,8 +10,6 @@ TASK.parquet  one row a subject: subject, train (bool), gold and other (class na
 ============= ===========================================================================================
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Counting what things look like in annotations and in plain text (sections 3.1, 3.4), streamed."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -73,7 +71,7 @@ def class_in(attribute: str, words: dict[str, int]) -> int | None:
     return words.get(parts[-1]) if parts else None
 
 
-def from_attributes(images: Iterable[Iterable[ImageObject]]) -> dict[str, ClassCounts]:
+def from_attributes(images: Iterable[Iterable["ImageObject"]]) -> dict[str, ClassCounts]:
     """{relation: counts} of annotated objects; a class counts once an object, however often it is said."""
     counts_of = {name: ClassCounts(relation) for name, relation in RELATIONS.items()}
     for image in images:

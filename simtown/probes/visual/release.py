@@ -3,8 +3,6 @@
 :data:`FILES` lists where each kind of file lies in either. Any file may be packed with gzip.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Sizes (section 4.3): does a model put smaller nouns before larger ones, in sentences and in vectors?"""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from hashlib import blake2b

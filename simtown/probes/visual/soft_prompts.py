@@ -8,8 +8,6 @@ by expectation and maximisation: the loss is that of the mixture, whose gradient
 after each pass a template's weight is its mean responsibility.
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

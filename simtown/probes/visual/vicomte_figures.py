@@ -1,7 +1,5 @@
 """Figures 2 to 9, from the released results."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path

@@ -4,8 +4,6 @@
 material and, but for Table 6, co-occurrence.
 """
 
-from __future__ import annotations
-
 
 def _rows(table: str) -> dict[str, tuple[str, ...]]:
     """{name: cells} of lines of a name and cells with | between; - stands for a cell without a number."""

@@ -6,8 +6,6 @@ summaries, copied. Table 4: printed, beside chance and a perfect ranking. Table 
 subjects the named ones stand.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

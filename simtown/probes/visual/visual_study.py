@@ -1,7 +1,5 @@
 """Colour, shape, material, size and co-occurrence of things (Zhang et al. 2022): ``simtown probe visual``."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 from typing import Any
