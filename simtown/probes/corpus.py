@@ -47,7 +47,7 @@ class Corpus:
     Args:
         path: region_descriptions.json or a text file, packed or not.
         skip_bad: pass over malformed records, and count them in `bad`.
-        progress: receives numbers of bytes that were read from disk.
+        progress: receives the number of newly read phrases, by the thousand.
 
     Attributes:
         bad: records passed over in the last iteration.
@@ -58,15 +58,17 @@ class Corpus:
     """
 
     def __init__(
-        self, path: Path, *, skip_bad: bool = False, progress: Callable[[int], object] | None = None
+        self, path: Path, *, skip_bad: bool = False, progress: Callable[[int], object] = lambda more: None
     ) -> None:
         self._path, self._skip, self._progress = path, skip_bad, progress
         self.bad = 0
 
     def __iter__(self) -> Iterator[str]:
-        for phrase in self._raw():
+        for number, phrase in enumerate(self._raw(), start=1):
             if phrase := " ".join(phrase.split()):
                 yield unicodedata.normalize("NFC", phrase)
+            if number % 1000 == 0:
+                self._progress(1000)
 
     def _raw(self) -> Iterator[str]:
         self.bad = 0
@@ -75,7 +77,7 @@ class Corpus:
                 file.restart()
                 yield from file.lines()
                 return
-        images = Records(self._path, Regions, skip_bad=self._skip, progress=self._progress)
+        images = Records(self._path, Regions, skip_bad=self._skip)
         yield from (region.phrase for image in images for region in image.regions)
         self.bad = images.bad
 

@@ -27,10 +27,10 @@ from simtown.core.runs import RunRecord, require_keys
 from simtown.core.streams import Stream
 from simtown.core.untrusted import inside, open_regular
 from simtown.core.version import __version__
+from simtown.probes.bars import quietly
 from simtown.probes.corpus import Corpus, tokenise, vocabulary
 from simtown.probes.lm import LMSettings
 from simtown.probes.lm.architectures import ARCHITECTURES, load_tokenizer, masked_token
-from simtown.probes.quiet import quietly
 
 RUN, METRICS, STATE = "lm.json", "metrics.jsonl", "state.pt"
 #: The file that is there once a directory's tokenizer is whole.

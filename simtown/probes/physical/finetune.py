@@ -68,6 +68,8 @@ class FineTuning:
         import torch.nn.functional as F
         import transformers
 
+        from simtown.probes.scorers import huggingface
+
         device = opening.device_of(device)
         torch.manual_seed(seed)
         path = opening.model_directory(place, hub=True)
@@ -80,7 +82,7 @@ class FineTuning:
         model.config.pad_token_id = tokenizer.pad_token_id
         codes = tokenizer(texts, truncation=True, max_length=self.length)["input_ids"]
         lengths = np.array([len(code) for code in codes])
-        equal = _sees_padding(tokenizer, model, codes[0])
+        equal = huggingface.sees_padding(model.eval(), tokenizer)
         model.to(device).train()
         optimiser = torch.optim.AdamW(model.parameters(), lr=self.learning_rate, weight_decay=0.01)
         total = self.steps(len(pair))
@@ -118,15 +120,3 @@ class FineTuning:
             out = torch.cat([logits(every[start : start + 256]) for start in range(0, len(texts), 256)])
             yes = torch.sigmoid(out.double()[:, 0]) if squared else out.double().softmax(-1)[:, 1]
         return yes.cpu().numpy()
-
-
-def _sees_padding(tokenizer: Any, model: Any, code: list[int]) -> bool:
-    """Whether what the model says of a text depends on the padding beside it, whatever the mask."""
-    import torch
-
-    texts = {"input_ids": [code[:8]]}  # the same with padding is not too long for a model
-    lengths = len(code[:8]), 2 * len(code[:8])
-    padded = [tokenizer.pad(texts, padding="max_length", max_length=n, return_tensors="pt") for n in lengths]
-    with torch.inference_mode():
-        alone, beside = (model.eval()(**batch).logits for batch in padded)
-    return not torch.allclose(alone, beside, rtol=1e-4, atol=1e-5)

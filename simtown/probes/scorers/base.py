@@ -16,6 +16,8 @@ from simtown.probes.scorers.spelling import POLICIES, Policy
 #: Where a context has its gap.
 BLANK = "[BLANK]"
 
+#: Of texts the characters (from, to) to look at.
+Spans = Sequence[tuple[int, int]]
 Ability = Literal["class_logprobs", "sequence_logprobs", "embed", "word_vector"]
 Pooling = Literal["mean", "first", "last"]
 Variant = Literal["original", "within_word_l2r", "whole_word"]
@@ -88,11 +90,7 @@ class Scorer:
         raise UnableError(f"{self.name} {self.limitation}")
 
     def embed(
-        self,
-        texts: Sequence[str],
-        spans: Sequence[tuple[int, int]] | None = None,
-        layer: int = -1,
-        pooling: Pooling = "mean",
+        self, texts: Sequence[str], spans: Spans | None = None, layer: int = -1, pooling: Pooling = "mean"
     ) -> np.ndarray:
         """(n, d) float32: hidden states of a layer, pooled over tokens.
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from simtown.core.files import DamagedError
 from simtown.core.untrusted import inside
-from simtown.probes.scorers.base import Pooling, Scorer, TokenScores
+from simtown.probes.scorers.base import Pooling, Scorer, Spans, TokenScores
 
 FILE = "answers.sqlite"
 #: Answers by the key of their request.
@@ -76,11 +76,7 @@ class Cached(Scorer):
         return [answers[key] for key in keys]
 
     def embed(
-        self,
-        texts: Sequence[str],
-        spans: Sequence[tuple[int, int]] | None = None,
-        layer: int = -1,
-        pooling: Pooling = "mean",
+        self, texts: Sequence[str], spans: Spans | None = None, layer: int = -1, pooling: Pooling = "mean"
     ) -> np.ndarray:
         requests = texts if spans is None else list(zip(texts, spans, strict=True))
         keys, answers, new = self._known(["embed", layer, pooling], requests)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from simtown.probes.scorers.base import Pooling
+from simtown.probes.scorers.base import Pooling, Spans
 from simtown.probes.scorers.huggingface import Transformer
 
 
@@ -27,11 +27,7 @@ class Encoder(Transformer):
         self._pooling, self._normalise, self.projects = pooling, normalise, pooling == "projection"
 
     def embed(
-        self,
-        texts: Sequence[str],
-        spans: Sequence[tuple[int, int]] | None = None,
-        layer: int = -1,
-        pooling: Pooling = "mean",
+        self, texts: Sequence[str], spans: Spans | None = None, layer: int = -1, pooling: Pooling = "mean"
     ) -> np.ndarray:
         """A whole text at the last layer is pooled as the encoder was trained; else as of any transformer."""
         if spans is not None or layer != -1 or not texts:

@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from simtown.probes.bars import metered
-from simtown.probes.quiet import quietly
-from simtown.probes.scorers.base import Ability, Pooling, Scorer, ScorerSettings, TokenScores
+from simtown.probes.bars import metered, quietly
+from simtown.probes.scorers.base import Ability, Pooling, Scorer, ScorerSettings, Spans, TokenScores
 from simtown.probes.scorers.batching import buckets, distinct
 from simtown.probes.scorers.gap import lead_of, split_at_blank, touching, words_of
 from simtown.probes.scorers.spelling import Tokens, spell
@@ -57,28 +56,13 @@ class Transformer(Scorer):
             raise ValueError(f"{name} has no fast tokenizer (tokenizer.json): give another model")
         self.name, self.tokenizer, self.settings, self.truncate = name, tokenizer, settings, truncate
         self.device = torch.device(settings.device)
-        self.longest = min(tokenizer.model_max_length, _positions(model))
+        self.longest = min(tokenizer.model_max_length, positions(model))
         self._pad = tokenizer.pad_token_id or 0
         vocabulary = max(getattr(model.config, "vocab_size", 1), 1)
         self._budget = max(1, min(settings.tokens, LOGITS // vocabulary))
         model.eval().requires_grad_(False)
-        self.sees_padding = self._reads_padding(model)  # in float32, whose rounding is small
+        self.sees_padding = sees_padding(model, tokenizer)  # in float32, whose rounding is small
         self.model = model.to(self.device, getattr(torch, settings.dtype))
-
-    def _reads_padding(self, model: Any) -> bool:
-        """Whether the states of a text's tokens change when padding is added."""
-        # tokens by number: no text has some in every vocabulary
-        row = [token for token in range(min(8, len(self.tokenizer))) if token != self._pad]
-        row = row[: max(1, self.longest // 2)]
-        states = []
-        for padding in (0, len(row)):
-            ids = torch.tensor([row + [self._pad] * padding])
-            real = torch.tensor([[1] * len(row) + [0] * padding])
-            with quietly(), torch.no_grad():
-                state = model.base_model(input_ids=ids, attention_mask=real).last_hidden_state
-            states.append(state[0, : len(row)])
-        alone, padded = states
-        return bool((alone - padded).abs().max() > ROUNDING * alone.abs().max().clamp_min(1))
 
     def token_ids(self, text: str) -> Tokens:
         """Token numbers without the special ones."""
@@ -139,11 +123,7 @@ class Transformer(Scorer):
         return torch.as_tensor(np.asarray(numbers, dtype=np.int64), device=self.device)
 
     def embed(
-        self,
-        texts: Sequence[str],
-        spans: Sequence[tuple[int, int]] | None = None,
-        layer: int = -1,
-        pooling: Pooling = "mean",
+        self, texts: Sequence[str], spans: Spans | None = None, layer: int = -1, pooling: Pooling = "mean"
     ) -> np.ndarray:
         """Layer 0 is the embeddings; without spans special tokens count, too, so that "first" is [CLS]."""
         unique, where = distinct(texts)
@@ -293,7 +273,23 @@ def logprobs_of(logits: torch.Tensor, tokens: torch.Tensor) -> np.ndarray:
     return (logits.gather(1, tokens).double() - logits.logsumexp(1, keepdim=True).double()).cpu().numpy()
 
 
-def _positions(model: Any) -> int:
+def sees_padding(model: Any, tokenizer: Any) -> bool:
+    """Whether the states of a text's tokens change when padding is added, whatever the mask."""
+    # tokens by number: no text has some in every vocabulary
+    pad, longest = tokenizer.pad_token_id or 0, min(tokenizer.model_max_length, positions(model))
+    row = [token for token in range(min(8, len(tokenizer))) if token != pad][: max(1, longest // 2)]
+    states = []
+    for padding in (0, len(row)):
+        ids = torch.tensor([row + [pad] * padding])
+        real = torch.tensor([[1] * len(row) + [0] * padding])
+        with quietly(), torch.no_grad():
+            state = model.base_model(input_ids=ids, attention_mask=real).last_hidden_state
+        states.append(state[0, : len(row)])
+    alone, padded = states
+    return bool((alone - padded).abs().max() > ROUNDING * alone.abs().max().clamp_min(1))
+
+
+def positions(model: Any) -> int:
     """How many tokens a model has positions for."""
     positions = getattr(model.config, "max_position_embeddings", None) or 0
     if positions < 1:  # XLNet has relative ones, and says -1

@@ -1,7 +1,7 @@
 """An n-gram model with interpolated Kneser-Ney smoothing (Kneser and Ney 1995; Chen and Goodman 1999)."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from math import log
 from pathlib import Path
@@ -61,15 +61,8 @@ class NGram(Scorer):
     @classmethod
     def read(cls, name: str, corpus: Path, *, policy: Policy, progress: bool = False) -> "NGram":
         """A trigram model of a corpus, see :class:`simtown.probes.corpus.Corpus`."""
-
-        def counted() -> Iterator[list[str]]:
-            for number, sentence in enumerate(Corpus(corpus).sentences(punctuation=True), start=1):
-                yield sentence
-                if number % 1000 == 0:
-                    report(1000)
-
         with metered(name, 0, progress) as report:
-            return cls(name, counted(), policy=policy)
+            return cls(name, Corpus(corpus, progress=report).sentences(punctuation=True), policy=policy)
 
     def probability(self, token: int, history: Tokens) -> float:
         """Of a token number behind at most order - 1 others."""

@@ -10,8 +10,8 @@ from typing import Any
 from simtown.core.files import DamagedError
 from simtown.core.options import check
 from simtown.core.untrusted import RefusedError, inside, open_regular, read_json
+from simtown.probes.bars import quietly
 from simtown.probes.model_names import KINDS
-from simtown.probes.quiet import quietly
 from simtown.probes.scorers.base import Scorer, ScorerSettings
 from simtown.probes.scorers.cache import Cached, fingerprint
 

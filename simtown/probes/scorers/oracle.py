@@ -8,7 +8,7 @@ import numpy as np
 
 from simtown.core.files import DamagedError
 from simtown.core.untrusted import read_json
-from simtown.probes.scorers.base import Ability, Pooling, Scorer, TokenScores, UnableError
+from simtown.probes.scorers.base import Ability, Pooling, Scorer, Spans, TokenScores, UnableError
 from simtown.probes.scorers.gap import split_at_blank
 
 #: The abilities that a table gives.
@@ -74,11 +74,7 @@ class Oracle(Scorer):
         return scores
 
     def embed(
-        self,
-        texts: Sequence[str],
-        spans: Sequence[tuple[int, int]] | None = None,
-        layer: int = -1,
-        pooling: Pooling = "mean",
+        self, texts: Sequence[str], spans: Spans | None = None, layer: int = -1, pooling: Pooling = "mean"
     ) -> np.ndarray:
         """(n, d) float32 vectors of the texts, or of the spans in them, whatever the layer and pooling."""
         if spans is not None:

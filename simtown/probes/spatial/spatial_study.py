@@ -5,7 +5,7 @@ Its one task, "relations", has a row a relation and context. Beside the files of
 by sentence; ``p-vectors.tsv`` and ``embeddings.tsv``, the vectors. The picture is the heat map of Figure 3.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from functools import partial
 from hashlib import file_digest
@@ -72,21 +72,15 @@ def ask(request: TaskRequest) -> TaskResult:
 
 def _suites(corpus: Path, settings: SpatialSettings, bars: Callable[[str, int], Any]) -> Suites:
     """The corpus is read twice: for its words, then for its phrases."""
-    common = vocabulary(map(tokenise, _reported(corpus, bars("phrases counted", 0))), settings.rare)
-    phrases = _reported(corpus, bars("phrases sorted", 0))
+    counted = Corpus(corpus, progress=bars("phrases counted", 0))
+    common = vocabulary(map(tokenise, counted), settings.rare)
+    phrases: Iterable[str] = Corpus(corpus, progress=bars("phrases sorted", 0))
     if settings.held_out:
         from simtown.probes.lm.train import held_out  # PyTorch
 
         phrases = filter(held_out, phrases)
     least, most, seed = settings.least, settings.most, settings.seed
     return collect(map(tokenise, phrases), common=common, least=least, most=most, seed=seed)
-
-
-def _reported(corpus: Path, progress: Callable[[int], object]) -> Iterator[str]:
-    for number, phrase in enumerate(Corpus(corpus), start=1):
-        yield phrase
-        if number % 1000 == 0:
-            progress(1000)
 
 
 def _tests(known: Mapping[str, Vectors]) -> dict[str, Any]:

@@ -18,10 +18,10 @@ from simtown.core.files import as_json, save_json, whole
 from simtown.core.options import check
 from simtown.core.progress import Progress
 from simtown.core.version import __version__
+from simtown.probes.bars import quietly
 from simtown.probes.corpus import Corpus
 from simtown.probes.lm.train import Texts
 from simtown.probes.model_names import without_folders
-from simtown.probes.quiet import quietly
 from simtown.probes.scorers.base import Scorer
 from simtown.probes.scorers.batching import together
 from simtown.probes.scorers.masked import Masked

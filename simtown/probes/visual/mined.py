@@ -11,6 +11,7 @@ TASK.parquet  one row a subject: subject, train (bool), gold and other (class na
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -37,18 +38,19 @@ _FORM = "simtown mined visual commonsense"
 RECORD = RunRecord(NAME, _FORM, "simtown probe visual mine", frozenset(), 1, "mined data")
 #: {relation: (classes, subjects, (n, c) counts)}.
 Tables = dict[str, tuple[Sequence[str], Sequence[str], np.ndarray]]
-ProgressCallback = Callable[[int], object]
 _COLUMNS = {"subject": TEXT, "train": FLAG, "gold": TEXT, "other": TEXT}
 _COLUMNS |= {"classes": INTEGERS, "counts": NUMBERS}
 
 
-def mine(settings: MiningSettings, out: Path, progress: ProgressCallback = lambda n: None) -> dict[str, Any]:
+def mine(
+    settings: MiningSettings, out: Path, progress: Callable[[int], object] = lambda more: None
+) -> dict[str, Any]:
     """Count, and write the directory; the content of mined.json.
 
     Args:
         settings: what is counted, and how.
         out: the directory, which must be new or empty.
-        progress: receives numbers of bytes of annotations, or of sentences of text (which is read 3 times).
+        progress: receives numbers of bytes of annotations, or of phrases of text (which is read 3 times).
 
     Raises:
         ValueError: sources that do not go together, or nothing above the thresholds.
@@ -74,14 +76,8 @@ def mine(settings: MiningSettings, out: Path, progress: ProgressCallback = lambd
         tables |= _together(images, settings)
         bad += readers[-1].bad
     if settings.text and settings.subjects:
-        corpus = Corpus(settings.text, skip_bad=settings.skip_bad)
-        nouns = _subjects(settings.subjects)
-
-        def sentences() -> Iterable[list[str]]:
-            for sentence in corpus.sentences(punctuation=True):
-                yield sentence
-                progress(1)
-
+        corpus, nouns = Corpus(settings.text, **options), _subjects(settings.subjects)
+        sentences = partial(corpus.sentences, punctuation=True)
         tables |= _above(mining.from_text(sentences(), nouns), settings.threshold or 0)
         tables |= _together(lambda: mining.windows(sentences(), nouns, settings.window), settings)
         bad += corpus.bad
