@@ -41,11 +41,9 @@ def by_template(
     classes as a gap would.
 
     Args:
-        scorer: the model.
         templates: (t) sentences, or (n) of them, one for each subject.
         subjects: (n) nouns.
         words: (c) words that count for each class.
-        protocol: see :data:`Protocol`.
         choices: (n, c) bool, the classes that each subject is asked about, the others are -inf; None: all.
     """
     n = len(subjects)

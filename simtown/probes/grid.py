@@ -1,15 +1,8 @@
 """A grid of studies: models x data x ways of asking, each cell a command `simtown probe STUDY ...` with a
 directory of its own.
 
-A TOML file says which. Every key but `study` is an option of the study's command; a list stands for several
-cells:
-
-    version = 1
-    [[grid]]
-    study = "physical"
-    data = "physical-commonsense"
-    model = ["glove:glove.840B.300d.txt", "hf:bert-base-uncased", "majority"]
-    task = ["OP", "OA"]
+A TOML file says which (docs/probes.md has one). Every key but `study` is an option of the study's command; a
+list stands for several cells.
 """
 
 import os
@@ -135,7 +128,7 @@ def run(
     A cell that fails does not stop the others, and is tried again by the next call.
 
     Args:
-        cells: as :func:`read` gives them.
+        cells: of :func:`read`.
         out: the directory of the grid; all machines of a cluster must reach it under the same path.
         jobs: cells that run at once on this machine.
         on_end: called with every cell as it ends, and with what went wrong or "".

@@ -1,20 +1,6 @@
-"""Items of a study: subjects, classes, which one is right; tables of items; what a model answered about them.
+"""Items of a study: subjects, classes, which one is right; what a model answered about them.
 
-A table of items is CSV with a line an item:
-
-=========== ================================================================================================
-column      content
-=========== ================================================================================================
-subject     the noun that replaces [X] in the templates
-gold        the class that is right, or several ("red|white"); or how often each was seen ("yellow=8|green=2")
-classes     optional: the classes to choose among, such as "yellow|green|grey=gray" (grey, also spelt gray)
-template    optional: the item's own sentence, with [Y] for the class and perhaps [X] for the subject
-group       optional: a name for a group of items, reported apart
-train       optional: 1 for items that a head learns from, 0 for the test
-=========== ================================================================================================
-
-Classes and templates that all items share are options instead of columns. Other columns are kept with the
-answers.
+A table of items is CSV with a line an item; docs/probes.md says what its columns hold.
 """
 
 from collections.abc import Mapping, Sequence
@@ -162,7 +148,6 @@ def make_items(
     """Items in Python, with the spelling of a table's columns.
 
     Args:
-        name: of the set.
         subjects: the nouns that replace [X].
         gold: for each subject the right class, or how often each class was seen ("yellow=2|green=1").
         templates: sentences with [X] and [Y].
@@ -174,10 +159,9 @@ def make_items(
 
 
 def read_items(path: Path, templates: Sequence[str] = (), classes: Sequence[str] = ()) -> ItemSet:
-    """Read a table of items; see the module for its columns.
+    """Read a table of items; docs/probes.md says what its columns hold.
 
     Args:
-        path: a CSV file.
         templates: sentences for items that have none of their own.
         classes: those of items that name none; by default all classes that are the right one for some item.
 

@@ -3,8 +3,7 @@ physical``.
 
 :mod:`~simtown.probes.physical.physical_release` reads the released data and makes yes/no decisions of it,
 ``sentences`` and ``inputs`` turn pairs into text and vectors, ``heads`` and ``finetune`` learn from them,
-``baselines`` do not, ``scores`` measures, ``physical_study`` is the study, ``paper_tables`` has the paper's
-tables.
+``scores`` measures, ``physical_study`` is the study, ``paper_tables`` has the paper's tables.
 """
 
 from dataclasses import dataclass

@@ -57,7 +57,6 @@ class FineTuning:
             label: (n,) bool.
             seed: of new weights, dropout and the order of rows.
             progress: takes the number of newly finished steps.
-            device: auto, cpu, cuda, or another of PyTorch's names.
 
         Raises:
             ValueError: there is no such device.

@@ -1,4 +1,5 @@
-"""What is trained on fixed vectors: the paper's perceptron, and logistic regression (section "Finetuning").
+"""What is trained on fixed vectors: the paper's perceptron, and logistic regression (section "Finetuning");
+and the baselines, which read no text (section "Baselines"): the majority, a coin, the expert.
 
 A head is a frozen dataclass of its hyperparameters. Its method `fit` takes :class:`Inputs`, the pair of each
 training row (n,) and the row's label (n,), and gives (u,) float64 the probability of yes for every pair.
@@ -11,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from simtown.probes.physical.inputs import Inputs
-from simtown.probes.physical.physical_release import Decisions
+from simtown.probes.physical.physical_release import Answers, Decisions, PhysicalTask
 from simtown.probes.physical.scores import scores
 
 #: Takes the number of newly finished steps.
@@ -174,3 +175,27 @@ def cross_validate(
         score = head.fit(inputs, pair[~held_out], rows.label[~held_out], seed, progress)
         micro.append(scores(rows.where(held_out), score[pair[held_out]] > 0.5)["micro"])
     return float(np.mean(micro))
+
+
+def majority(task: PhysicalTask, seed: int) -> Answers:
+    """The label that the right-hand item has most often in train; the one seen first in a tie, yes if never
+    seen.
+    """
+    labels: dict[str, list[bool]] = {}
+    for right, label in zip(task.train.right.tolist(), task.train.label.tolist(), strict=True):
+        labels.setdefault(right, []).append(label)
+    usual = {right: (2 * sum(seen), seen[0]) > (len(seen), False) for right, seen in labels.items()}
+    return task.test, np.array([usual.get(right, True) for right in task.test.right.tolist()])
+
+
+def random(task: PhysicalTask, seed: int) -> Answers:
+    """A fair coin for every test decision."""
+    return task.test, np.random.default_rng(seed).random(len(task.test)) < 0.5
+
+
+def human(task: PhysicalTask, seed: int) -> Answers:
+    """The expert's answers to some of the test."""
+    return task.release.answers[task.title]
+
+
+BASELINES = {"majority": majority, "random": random, "human": human}

@@ -9,7 +9,7 @@ import numpy as np
 from simtown.core.options import SettingsError
 from simtown.probes import measures, report
 from simtown.probes.physical import FORM, TASKS, physical_release
-from simtown.probes.physical.baselines import human, majority, random
+from simtown.probes.physical.heads import human, majority, random
 from simtown.probes.physical.physical_release import Answers
 from simtown.probes.physical.scores import answers_of, scores, short_columns
 from simtown.probes.reproduce import PrintedNumber, PrintedTable

@@ -14,10 +14,9 @@ from simtown.core.options import SettingsError
 from simtown.core.tables import Table
 from simtown.probes import measures, report
 from simtown.probes.physical import FORM, TASKS, PhysicalSettings, inputs, paper_tables
-from simtown.probes.physical.baselines import BASELINES
 from simtown.probes.physical.figure2 import figure2
 from simtown.probes.physical.finetune import FineTuning, Loss
-from simtown.probes.physical.heads import CANDIDATES, HEADS, Folds, K, cross_validate
+from simtown.probes.physical.heads import BASELINES, CANDIDATES, HEADS, Folds, K, cross_validate
 from simtown.probes.physical.inputs import StandIn
 from simtown.probes.physical.physical_release import FILES, PhysicalTask, read
 from simtown.probes.physical.scores import COLUMNS, compare, describe, scores, short_columns

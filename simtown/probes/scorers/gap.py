@@ -28,9 +28,7 @@ def lead_of(before: str) -> str:
 def words_of(text: str, offsets: Sequence[tuple[int, int]]) -> np.ndarray:
     """(t,) int64: the whitespace-separated word, from 0, in which each token begins.
 
-    Args:
-        text: the text.
-        offsets: (t) characters (from, to) of the tokens.
+    `offsets` are (t) characters (from, to) of the tokens.
     """
     starts = [match.start() for match in re.finditer(r"\S+", text)]
     places = [visible(text, *span) for span in offsets]

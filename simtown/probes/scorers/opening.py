@@ -166,7 +166,6 @@ def load_model(path: Path, auto: Any, *, complete: bool = True, **more: Any) -> 
     """A model in float32 from a directory's safetensors.
 
     Args:
-        path: the directory.
         auto: a class of transformers that has `from_pretrained`.
         complete: whether all weights must be there, but for poolers, which nothing uses.
         more: for the model's configuration.

@@ -20,33 +20,21 @@ _ABILITIES: dict[str, tuple[Ability, ...]] = {
 
 
 class Oracle(Scorer):
-    """Answers from tables.
-
-    Args:
-        classes: {context: {word: probability}}; a word that is not there has none (NaN).
-        texts: {text: probabilities of its whitespace-separated words}.
-        vectors: {word or text: numbers}.
+    """Answers from tables: any of `classes` {context: {word: probability}}, where a word that is not there
+    has none (NaN); `texts` {text: probabilities of its whitespace-separated words}; `vectors` {word or text:
+    numbers}.
     """
 
-    def __init__(
-        self,
-        name: str = "oracle",
-        *,
-        classes: Mapping[str, Mapping[str, float]] | None = None,
-        texts: Mapping[str, Sequence[float]] | None = None,
-        vectors: Mapping[str, Sequence[float]] | None = None,
-    ) -> None:
-        self.name = name
-        tables = {"classes": classes, "texts": texts, "vectors": vectors}
-        self._tables: dict[str, Any] = {kind: table for kind, table in tables.items() if table is not None}
-        self.abilities: frozenset[Ability] = frozenset(a for kind in self._tables for a in _ABILITIES[kind])
+    def __init__(self, name: str = "oracle", **tables: Mapping[str, Any]) -> None:
+        self.name, self._tables = name, tables
+        self.abilities: frozenset[Ability] = frozenset(a for kind in tables for a in _ABILITIES[kind])
 
     @classmethod
     def read(cls, name: str, path: Path) -> "Oracle":
         """Tables of a JSON file: an object with any of "classes", "texts" and "vectors"."""
         try:
             return cls(name, **read_json(path, follow=True))
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, KeyError) as error:
             needed = "a JSON object with nothing but classes, texts or vectors"
             raise DamagedError(f"{path} must be {needed} ({error})") from error
 

@@ -53,10 +53,7 @@ def spell(
 ) -> Spellings:
     """Targets, words or several synonyms each, under a policy for words of several sub-words.
 
-    Args:
-        targets: none may be empty.
-        tokens_of: gives a word's token numbers, None if the model does not know it.
-        policy: see the module.
+    `tokens_of` gives a word's token numbers, None if the model does not know it.
     """
     numbers: dict[Tokens, int] = {}
     members = []

@@ -26,20 +26,12 @@ TEXTS = 4096
 
 
 def score(
-    scorer: Scorer,
-    suites: Suites,
-    relations: Sequence[str],
-    path: Path,
-    progress: Callable[[int], object] = lambda texts: None,
+    scorer: Scorer, suites: Suites, relations: Sequence[str], path: Path, progress: Callable[[int], object]
 ) -> np.ndarray:
     """(f, n, 2) float64: natural log-probability of every frame with every relation, and its tokens.
 
-    Args:
-        scorer: the language model.
-        suites: the frames.
-        relations: (n) that are put into every frame.
-        path: a .npy file that keeps them; what it holds already is not asked again.
-        progress: takes the number of newly scored texts.
+    They are kept in a .npy file; what it holds already is not asked again. `progress` takes the number of
+    newly scored texts.
 
     Raises:
         DamagedError: the file is not of these suites and relations.
@@ -74,10 +66,7 @@ def score(
 def perplexities(scores: np.ndarray, counts: np.ndarray, form: Form = "token") -> np.ndarray:
     """(n, m) perplexity of every relation in every context (equations 7 and 12).
 
-    Args:
-        scores: (f, n, 2) of :func:`score`.
-        counts: (m, f) of :class:`simtown.probes.spatial.suites.Suites`.
-        form: by token, or by sentence.
+    It is made of (f, n, 2) of :func:`score`, and (m, f) counts of the frames in the contexts.
     """
     totals = np.einsum("mf,fnk->nmk", counts.astype(np.float64), scores)
     whole = totals[..., 1] if form == "token" else counts.sum(axis=1, dtype=np.float64)

@@ -68,12 +68,10 @@ def collect(
     """Read the sentences, token lists in lower case, once and keep a random sample of each context's.
 
     Args:
-        sentences: a stream.
         contexts: relations that become bins.
         common: words that a phrase may have; None: any.
         least: contexts with fewer phrases are left out.
         most: phrases of a context that are kept at most (a reservoir: all are as likely).
-        seed: of the sample.
     """
     forms = {tuple(form.split()) for form in lexicon()} | {tuple(c.split()) for c in contexts}
     longest = max(map(len, forms))

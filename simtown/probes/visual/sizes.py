@@ -67,12 +67,8 @@ def rank_partition(sizes: Sizes, scores: np.ndarray, way: Way, direction: Direct
     n larger ones on top: what is perfect comes out below chance. (The numbers that the paper prints are made
     in a third way: :func:`released_limits`.)
 
-    Args:
-        sizes: the nouns.
-        scores: (s, c), row i of how well each noun fits as [Y] of subject i. Of equal scores, any order is
-            equally likely, and the share is its expectation.
-        way: of the sentence.
-        direction: the paper's text, or corrected.
+    Row i of the (s, c) scores says how well each noun fits as [Y] of subject i. Of equal scores, any order is
+    equally likely, and the share is its expectation.
     """
     larger, smaller = sizes.larger_and_smaller()
     top, bottom = (larger, smaller) if (way == "larger") == (direction == "paper") else (smaller, larger)

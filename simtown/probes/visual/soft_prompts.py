@@ -174,8 +174,6 @@ def tune(
     """What a mixture of prompts, tuned on the train subjects, says of the test; notes with losses by pass.
 
     Args:
-        scorer: a masked language model.
-        data: the items.
         seed: of the order of train subjects.
         deep: offsets at every layer, or at the embeddings alone.
         save: a .safetensors file for the prompts.

@@ -13,8 +13,8 @@ from PIL import Image
 from simtown.core.files import DamagedError
 from simtown.core.options import SettingsError
 from simtown.probes.physical import FORM, TASKS, PhysicalSettings, figure2, inputs, paper_tables
-from simtown.probes.physical.baselines import majority, random
 from simtown.probes.physical.finetune import FineTuning
+from simtown.probes.physical.heads import majority, random
 from simtown.probes.physical.physical_study import PHYSICAL, PROTOCOLS, threshold
 from simtown.probes.physical.scores import answers_of, compare, scores
 from simtown.probes.report import load

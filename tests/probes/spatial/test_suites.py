@@ -92,7 +92,7 @@ def test_a_sample_is_fair_and_repeats_itself():
 @pytest.mark.parametrize("form", ["token", "sentence"])
 def test_the_matrix_is_the_naive_loop(bins, scorer, form, tmp_path):
     """Every context's phrases with every relation in its place, scored one text at a time."""
-    scores = perplexity.score(scorer, bins, RELATIONS, tmp_path / "scores.npy")
+    scores = perplexity.score(scorer, bins, RELATIONS, tmp_path / "scores.npy", print)
     perplexities = perplexity.perplexities(scores, bins.counts, form)
     for (i, relation), (j, context) in product(enumerate(RELATIONS), enumerate(bins.contexts)):
         naive = [scorer.sequence_logprobs([text])[0].logprobs for text in phrases_of(bins, j, relation)]
@@ -117,17 +117,17 @@ class Once(Scorer):
 
 def test_a_stopped_run_goes_on(bins, tmp_path, monkeypatch):
     scorer = NGram("ngram", [p.split() for p in CORPUS])
-    whole = perplexity.score(scorer, bins, RELATIONS, tmp_path / "whole.npy")
+    whole = perplexity.score(scorer, bins, RELATIONS, tmp_path / "whole.npy", print)
     monkeypatch.setattr(perplexity, "TEXTS", len(RELATIONS))  # a frame a request
     first, second = Once(scorer, 2), Once(scorer, 100)
     with pytest.raises(KeyboardInterrupt):
-        perplexity.score(first, bins, RELATIONS, tmp_path / "part.npy")
+        perplexity.score(first, bins, RELATIONS, tmp_path / "part.npy", print)
     reported = []
     rest = perplexity.score(second, bins, RELATIONS, tmp_path / "part.npy", reported.append)
     assert np.array_equal(rest, whole)
     assert first.texts + second.texts == sum(reported) == len(bins.frames) * len(RELATIONS)
     assert reported[0] == first.texts
-    perplexity.score(Once(scorer, 0), bins, RELATIONS, tmp_path / "part.npy")  # nothing is asked again
+    perplexity.score(Once(scorer, 0), bins, RELATIONS, tmp_path / "part.npy", print)  # nothing is asked again
 
 
 @pytest.mark.parametrize("content", [b"", b"no array", b"\x93NUMPY", np.zeros((2, 2, 2))])
@@ -135,4 +135,4 @@ def test_scores_that_are_damaged_or_of_other_suites(bins, tmp_path, content):
     path = tmp_path / "scores.npy"
     np.save(path, content) if isinstance(content, np.ndarray) else path.write_bytes(content)
     with pytest.raises(DamagedError, match=r"scores\.npy"):
-        perplexity.score(NGram("n", [["a"]]), bins, RELATIONS, path)
+        perplexity.score(NGram("n", [["a"]]), bins, RELATIONS, path, print)

@@ -191,5 +191,5 @@ def test_refusals(cli, genome, tmp_path):
     attributes.write_text(text[: len(text) // 2])
     mine("--attributes", attributes).refuses("attributes.json", code=1)
     (tmp_path / "mined.json").write_text("{")
-    words = ("--data", tmp_path, "--model", "ngram:x", "--out", tmp_path / "o")
+    words = ("--data", tmp_path, "--model", "hf:x", "--out", tmp_path / "o")
     cli("probe", "visual", *words).refuses("mined.json", code=1)
