@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 
 from simtown.probes.items import ItemAnswers, ItemSet
-from simtown.probes.scorers.base import BLANK, Scorer, UnableError
-from simtown.probes.scorers.gap import lead_of
+from simtown.probes.scorers.base import Scorer, UnableError
+from simtown.probes.scorers.spelling import BLANK, lead_of
 
 #: Rules where paper, released code and good practice differ: see docs/reproduce/visual-commonsense.md.
 Protocol = Literal["paper", "release", "corrected"]
@@ -129,10 +129,7 @@ def by_head(
 
     The paper takes the template with the best accuracy on the test; the release takes the best ρ too, of
     whichever template. The corrected protocol takes the one whose head is best on a fifth of the train
-    subjects that it did not learn from.
-
-    Raises:
-        ValueError: the train subjects are none, or all have one class.
+    subjects that it did not learn from. Raises ValueError if the train subjects have fewer than two classes.
     """
     templates = data.templates if "embed" in scorer.abilities and data.templates else ("[X][Y]",)
     train, test = np.flatnonzero(data.train), data.test

@@ -26,18 +26,9 @@ from simtown.core.runs import load_json
 from simtown.core.untrusted import RefusedError, check_name, folder, open_regular, read_toml
 from simtown.probes.scorers.cache import CONTENT
 from simtown.probes.studies import STUDIES
-from simtown.probes.study import Study
 from simtown.probes.study_settings import ScorerOptions
 
 NAME, FORMAT, VERSION = "grid.json", "simtown probe grid", 1
-
-
-def _options(study: Study) -> dict[str, bool]:
-    """{option of a study's command that a grid may set: whether it is a flag}; none says where to write."""
-    entries = options_of(study.settings) | options_of(ScorerOptions)
-    del entries["cache"]
-    flags = {about.flag or name.replace("_", "-"): kind is bool for name, (kind, about) in entries.items()}
-    return flags | {study.source: False}
 
 
 class GridError(ValueError):
@@ -91,7 +82,13 @@ def _cells(path: Path, table: dict[str, Any]) -> Iterator[GridCell]:
     name = table.get("study")
     if name not in STUDIES:
         raise GridError(f"{path}: study must be {', '.join(STUDIES)}, not {name!r}")
-    study, flags = STUDIES[name], _options(STUDIES[name])
+    study = STUDIES[name]
+    options_by_name = options_of(study.settings) | options_of(ScorerOptions)
+    del options_by_name["cache"]  # no option says where to write
+    flags = {
+        about.flag or key.replace("_", "-"): kind is bool for key, (kind, about) in options_by_name.items()
+    }
+    flags[study.source] = False
     settings = {key: value for key, value in table.items() if key != "study"}
     axes = {key: value if isinstance(value, list) else [value] for key, value in settings.items()}
     for key, values in axes.items():

@@ -21,7 +21,8 @@ from simtown.probes import elicit, figures, measures, report
 from simtown.probes.items import GROUPS, ItemAnswers, ItemSet, read_items
 from simtown.probes.report import Results
 from simtown.probes.reproduce import PrintedTable, bracket, p_value, percent, some
-from simtown.probes.scorers.base import BLANK, UnableError
+from simtown.probes.scorers.base import UnableError
+from simtown.probes.scorers.spelling import BLANK
 from simtown.probes.study import Study, TaskRequest, TaskResult
 from simtown.probes.study_settings import AskSettings, ItemSettings
 
@@ -223,10 +224,9 @@ def describe(data: ItemSet, answers: ItemAnswers) -> dict[str, Any]:
 def mean_of(values: np.ndarray) -> dict[str, float]:
     """Mean, deviation and interval of the values that are finite; NaN without any."""
     kept = values[np.isfinite(values)]
+    mean, sd = (float(kept.mean()), float(kept.std())) if len(kept) else (np.nan, np.nan)
     low, high = measures.mean_interval(kept)
-    if not len(kept):
-        return {"mean": float("nan"), "sd": float("nan"), "low": low, "high": high}
-    return {"mean": float(kept.mean()), "sd": float(kept.std()), "low": low, "high": high}
+    return {"mean": mean, "sd": sd, "low": low, "high": high}
 
 
 def in_order(summary: Mapping[str, Any]) -> dict[str, Any]:

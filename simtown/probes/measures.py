@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
@@ -64,8 +65,7 @@ def macro_f1_of_means(counts: Confusion, times: np.ndarray | float = 1.0) -> np.
     return _ratio(2 * p * r, p + r)
 
 
-@dataclass(frozen=True)
-class McNemar:
+class McNemar(NamedTuple):
     """McNemar's test on the same decisions; `only_a` are those that the first model alone got right.
 
     Attributes:
@@ -118,8 +118,7 @@ def interval(replicates: np.ndarray) -> tuple[float, float]:
     return float(low), float(high)
 
 
-@dataclass(frozen=True)
-class Correlation:
+class Correlation(NamedTuple):
     """Spearman's rank correlation over n pairs, with its two-sided p-value; NaN where a side is constant."""
 
     n: int
@@ -146,8 +145,7 @@ def mean_interval(values: np.ndarray, replicates: int = 2_000, seed: int = 0) ->
     return interval(np.concatenate([group_draws(n, size, generator) @ kept / n for size in sizes]))
 
 
-@dataclass(frozen=True)
-class PairedDifference:
+class PairedDifference(NamedTuple):
     """The mean of a less that of b over n subjects; p of the paired t-test and of Welch's; perhaps NaN."""
 
     n: int

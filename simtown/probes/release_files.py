@@ -51,11 +51,7 @@ class ReleaseFiles:
         return None
 
     def path(self, folder: Path, kind: str, name: str = "") -> Path:
-        """The file.
-
-        Raises:
-            FileNotFoundError: it is missing; the message says where it was looked for and where to get it.
-        """
+        """The file. Raises FileNotFoundError, which says where it was looked for and where to get it."""
         path = self.find(folder, kind, name)
         if path is None:
             places = " or ".join(place.format(name) for place in self.places[kind])

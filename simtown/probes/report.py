@@ -1,13 +1,8 @@
 """A directory of results: one study of one model.
 
-================= ============================================================================
-file              content
-================= ============================================================================
-summary.json      the settings; digests of what was asked; for each task scores with intervals
-summary.csv .md   the scores as a table
-TASK.parquet      one row an item
-TASK.png          the task's picture
-================= ============================================================================
+``summary.json`` holds the settings, digests of what was asked, and for each task scores with intervals;
+``summary.csv`` and ``summary.md`` the scores as a table; ``TASK.parquet`` a row an item; ``TASK.png`` a
+picture.
 """
 
 from collections.abc import Mapping, Sequence
@@ -65,8 +60,7 @@ def load(path: Path, form: str) -> Results:
 def shared_tasks(a: Results, b: Results) -> list[str]:
     """The tasks that two directories of results both have, in the order of the first.
 
-    Raises:
-        ValueError: they have none in common, or asked about different items.
+    Raises ValueError if they have none in common, or asked about different items.
     """
     shared = [task for task in a.tasks if task in b.tasks]
     if not shared:

@@ -20,6 +20,7 @@ from simtown.probes.model_names import without_folders
 from simtown.probes.report import SCHEMA, SUMMARY, Results
 from simtown.probes.reproduce import PrintedTable
 from simtown.probes.scorers.base import Scorer
+from simtown.probes.scorers.cache import fingerprint
 from simtown.probes.study_settings import ScorerOptions, StudySettings
 
 
@@ -126,7 +127,9 @@ def run(
     options = options or ScorerOptions()
     items = study.items(source, settings)
     kept = recorded(settings) | options.changed()
-    kept |= {"model": without_folders(settings.model), "weights": _weights_digest(settings.model)}
+    place = settings.model.partition(":")[2]
+    weights = fingerprint(Path(place)) if place and Path(place).exists() else ""
+    kept |= {"model": without_folders(settings.model), "weights": weights}
     scorers: dict[str, Scorer] = {}
 
     def scorer(policy: str = "left-to-right", *, forced: bool = False) -> Scorer:
@@ -162,13 +165,3 @@ def run(
             elif [path.name for path in out.iterdir() if not path.name.startswith(".")] == [SUMMARY]:
                 (out / SUMMARY).unlink()  # nothing was done: another command may have the directory
     return results
-
-
-def _weights_digest(model: str) -> str:
-    """A digest of the files of a model; "" for one that is not in a file or directory."""
-    place = model.partition(":")[2]
-    if not place or not Path(place).exists():
-        return ""
-    from simtown.probes.scorers.cache import fingerprint
-
-    return fingerprint(Path(place))

@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from hashlib import blake2b, file_digest
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -60,10 +61,8 @@ def resolved(settings: LMSettings) -> LMSettings:
             problem = f"{settings.tokenizer} holds no tokenizer: give a directory made by simtown lm train"
             raise SettingsError(problem, "tokenizer")
         if usual.task is masked_token and load_tokenizer(settings.tokenizer).mask_token_id is None:
-            problem = (
-                f"{settings.tokenizer} has no token for a masked word: give the directory of a bert-mini"
-            )
-            raise SettingsError(problem, "tokenizer")
+            problem = f"{settings.tokenizer} has no token for a masked word"
+            raise SettingsError(f"{problem}: give the directory of a bert-mini", "tokenizer")
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
     vocabulary = settings.vocabulary or usual.vocabulary
@@ -156,7 +155,7 @@ class Learner:
         self.architecture = ARCHITECTURES[settings.arch]
         self.tokenizer = self._tokenizer(train)
         self.learning_rate = settings.learning_rate or self.architecture.learning_rate
-        self.train, self.val = (Texts.of(self.tokenizer, phrases, LONGEST) for phrases in (train, val))
+        self.train, self.val = (Texts(self.tokenizer, phrases, LONGEST) for phrases in (train, val))
         self.device = torch.device(settings.device)
         self.per_epoch = -(-len(self.train) // settings.batch)
         self.total = settings.epochs * self.per_epoch
@@ -277,26 +276,20 @@ def addressed(seed: int, name: str, number: int) -> torch.Generator:
 
 
 class Texts:
-    """Token numbers of many texts, one after the other in one array.
+    """Token numbers of many texts, each of at most `longest`, one after the other in one array.
 
     Attributes:
         tokens: (sum of lengths,) int32.
         starts: (n + 1,) int64, text i is tokens[starts[i] : starts[i + 1]].
     """
 
-    def __init__(self, encoded: list[list[int]]) -> None:
-        self.starts = np.cumsum([0, *map(len, encoded)])
-        every = (token for row in encoded for token in row)
-        self.tokens = np.fromiter(every, dtype=np.int32, count=int(self.starts[-1]))
-
-    @staticmethod
-    def of(tokenizer: Any, phrases: list[str], longest: int) -> "Texts":
-        """The phrases, each of at most `longest` tokens."""
+    def __init__(self, tokenizer: Any, phrases: list[str], longest: int) -> None:
         rows: list[list[int]] = []
         options = {"truncation": True, "max_length": longest, "return_attention_mask": False}
         for begin in range(0, len(phrases), 10_000):
             rows += tokenizer(phrases[begin : begin + 10_000], **options)["input_ids"]
-        return Texts(rows)
+        self.starts = np.cumsum([0, *map(len, rows)])
+        self.tokens = np.fromiter(chain.from_iterable(rows), dtype=np.int32, count=int(self.starts[-1]))
 
     def __len__(self) -> int:
         return len(self.starts) - 1

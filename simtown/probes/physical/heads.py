@@ -146,10 +146,8 @@ def folds(rows: Decisions, kind: Folds, seed: int, k: int = K) -> list[np.ndarra
     """k masks (n,) of the rows that are held out: every row in one of them (section "Finetuning").
 
     The release draws folds over rows, so that an object's other rows stand in the training part: its score is
-    too good. Folds of objects keep an object's rows together, as train and test are kept apart.
-
-    Raises:
-        ValueError: there are fewer rows or objects than folds.
+    too good. Folds of objects keep an object's rows together, as train and test are kept apart. Raises
+    ValueError for fewer rows or objects than folds.
     """
     units = np.arange(len(rows)) if kind == "rows" else np.unique(rows.object, return_inverse=True)[1]
     count = int(units.max()) + 1

@@ -35,11 +35,7 @@ _PARTS = ("left", "right", "micro")
 
 
 def table1(data: Path, runs: Sequence[Path] = ()) -> list[PrintedTable]:
-    """Every cell of Table 1, from the released labels.
-
-    Raises:
-        SettingsError: `runs` are given, though the table has no rows of models.
-    """
+    """Every cell of Table 1, from the released labels. Raises SettingsError for `runs`: it has no models."""
     if runs:
         raise SettingsError("adds a row to forbes-table2; Table 1 is about the data", "runs")
     release = physical_release.read(data)

@@ -12,14 +12,13 @@ from functools import cached_property
 from hashlib import blake2b
 from itertools import product
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from simtown.probes.physical import TASKS
 from simtown.probes.release_files import ReleaseFiles, parsing, read_text
 
-T = TypeVar("T")
 Kind = Literal["object", "property", "affordance"]
 #: What stands left and right in a pair of each task.
 KINDS: dict[str, tuple[Kind, Kind]]
@@ -179,7 +178,7 @@ def read(directory: Path) -> PhysicalRelease:
         DamagedError: a file is malformed; the message names it.
     """
 
-    def table(part: str, name: str, parse: Callable[[dict[str, str]], T]) -> list[T]:
+    def table(part: str, name: str, parse: Callable[[dict[str, str]], Any]) -> list[Any]:
         return _table(FILES.path(directory, part, name), parse)
 
     def labels(row: dict[str, str]) -> dict[str, bool]:
@@ -217,7 +216,7 @@ def read(directory: Path) -> PhysicalRelease:
     return PhysicalRelease(objects, properties, rows_of, splits, answers, frequencies)
 
 
-def _table(path: Path, parse: Callable[[dict[str, str]], T]) -> list[T]:
+def _table(path: Path, parse: Callable[[dict[str, str]], Any]) -> list[Any]:
     """What `parse` makes of each row of a CSV or TSV file."""
     delimiter = "\t" if ".tsv" in path.suffixes else ","
     with parsing(path):

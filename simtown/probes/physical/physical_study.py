@@ -4,9 +4,9 @@ These are the rows that Table 2 could have, and one that is not in the paper: `y
 a language model outright.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,12 +23,12 @@ from simtown.probes.physical.scores import COLUMNS, compare, describe, scores, s
 from simtown.probes.physical.sentences import English, question, sentences
 from simtown.probes.report import Results
 from simtown.probes.reproduce import some
-from simtown.probes.scorers.base import BLANK, Pooling, Scorer, UnableError
+from simtown.probes.scorers.base import Pooling, Scorer, UnableError
+from simtown.probes.scorers.spelling import BLANK
 from simtown.probes.study import Study, TaskRequest, TaskResult
 
 
-@dataclass(frozen=True)
-class Protocol:
+class Protocol(NamedTuple):
     """Rules that differ between the paper, its released code and good practice.
 
     Attributes:
@@ -135,8 +135,7 @@ def _by_fine_tuning(request: TaskRequest, notes: dict[str, Any]) -> np.ndarray:
 def log_odds(task: PhysicalTask, scorer: Scorer) -> np.ndarray:
     """(u,) float64: log P(yes) - log P(no) after "Question: Is an accordion squishy? Answer:".
 
-    Raises:
-        UnableError: the model fills no gap, or does not know the words yes and no.
+    Raises UnableError if the model fills no gap, or does not know the words yes and no.
     """
     if "class_logprobs" not in scorer.abilities:
         raise UnableError(f"{scorer.name} answers no question: give a masked or causal language model")

@@ -1,6 +1,5 @@
 """Scores of a task's decisions: the cells of Table 2, intervals over objects; two models side by side."""
 
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -79,7 +78,7 @@ def describe(task: PhysicalTask, rows: Decisions, said: np.ndarray) -> dict[str,
             frequency_of = task.release.frequencies[kind]
             known = [name for name in f1[kind] if name in frequency_of]
             sides = (np.array([numbers[name] for name in known]) for numbers in (frequency_of, f1[kind]))
-            frequency[kind] = asdict(measures.spearman(*sides))
+            frequency[kind] = measures.spearman(*sides)._asdict()
         if kind == "property":
             right = counts.tp + counts.tn
             accuracy = dict(zip(names, (right / (right + counts.fp + counts.fn)).tolist(), strict=True))
@@ -107,8 +106,7 @@ def answers_of(results: Results, title: str) -> Answers:
 def compare(a: Results, b: Results) -> list[PrintedTable]:
     """Differences of F1 with their bootstrap over test objects, and McNemar's test, for all shared tasks.
 
-    Raises:
-        ValueError: they share none, or their decisions are about different items.
+    Raises ValueError if they share none, or decided about different items.
     """
     heads = ("F1", "A", "B", "A - B", "95 % of objects")
     differences = PrintedTable(f"F1, A: {a.path}, B: {b.path}", heads, words=2)

@@ -3,7 +3,8 @@ open one.
 """
 
 from simtown.probes.model_names import KINDS
-from simtown.probes.scorers.base import BLANK, Ability, Pooling, Scorer, TokenScores, UnableError
+from simtown.probes.scorers.base import Ability, Pooling, Scorer, TokenScores, UnableError
 from simtown.probes.scorers.opening import open_scorer
+from simtown.probes.scorers.spelling import BLANK
 
 __all__ = ["BLANK", "KINDS", "Ability", "Pooling", "Scorer", "TokenScores", "UnableError", "open_scorer"]

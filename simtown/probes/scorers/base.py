@@ -13,9 +13,6 @@ import numpy as np
 from simtown.core.options import option
 from simtown.probes.scorers.spelling import POLICIES, Policy
 
-#: Where a context has its gap.
-BLANK = "[BLANK]"
-
 #: Of texts the characters (from, to) to look at.
 Spans = Sequence[tuple[int, int]]
 Ability = Literal["class_logprobs", "sequence_logprobs", "embed", "word_vector"]
@@ -109,7 +106,7 @@ class Scorer:
     def spelling(self, word: str, lead: str = " ") -> Hashable | None:
         """What the model reads a word as, the same for words that it cannot tell apart; None for a word that
         it does not know. `lead` is the end of the text before it, see
-        :func:`simtown.probes.scorers.gap.lead_of`.
+        :func:`simtown.probes.scorers.spelling.lead_of`.
         """
         return word
 

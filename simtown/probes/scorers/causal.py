@@ -10,9 +10,8 @@ import torch
 from simtown.probes.bars import quietly
 from simtown.probes.scorers.base import ScorerSettings
 from simtown.probes.scorers.batching import distinct
-from simtown.probes.scorers.gap import split_at_blank
 from simtown.probes.scorers.huggingface import ROUNDING, LanguageModel, logprobs_of, projected_at
-from simtown.probes.scorers.spelling import Tokens
+from simtown.probes.scorers.spelling import Tokens, split_at_blank
 
 
 class Causal(LanguageModel):

@@ -15,8 +15,7 @@ import torch
 from simtown.probes.bars import metered, quietly
 from simtown.probes.scorers.base import Ability, Pooling, Scorer, ScorerSettings, Spans, TokenScores
 from simtown.probes.scorers.batching import buckets, distinct
-from simtown.probes.scorers.gap import lead_of, split_at_blank, touching, words_of
-from simtown.probes.scorers.spelling import Tokens, spell
+from simtown.probes.scorers.spelling import Tokens, lead_of, spell, split_at_blank, touching, words_of
 
 #: Most numbers that one batch's logits may hold: 1 GiB of float32.
 LOGITS = 1 << 28
@@ -69,7 +68,7 @@ class Transformer(Scorer):
         return tuple(self.tokenizer(text, add_special_tokens=False)["input_ids"])
 
     def piece_ids(self, word: str, lead: str = " ") -> Tokens:
-        """Token numbers of a word behind `lead`, see :func:`simtown.probes.scorers.gap.lead_of`.
+        """Token numbers of a word behind `lead`, see :func:`simtown.probes.scorers.spelling.lead_of`.
 
         Found behind a text with this end, since tokenizers differ in where they put the space; behind another
         mark if the tokenizer makes one piece of the text's end and the word's beginning.
@@ -167,6 +166,39 @@ class Transformer(Scorer):
             return None
         with torch.inference_mode():
             return self.model.get_input_embeddings()(self.tensor(tokens)).float().mean(0).cpu().numpy()
+
+
+class Encoder(Transformer):
+    """A tower that was trained to give a text one vector.
+
+    A text that is too long for it is cut, as its own library does.
+
+    Args:
+        model: as :class:`Transformer` takes it: name, model, tokenizer,
+            settings.
+        pooling: how it makes the vector: "mean" over all tokens, "first", "last", or "projection" where the
+            model has its own (CLIP).
+        normalise: whether to length 1.
+    """
+
+    def __init__(self, *model: Any, pooling: str, normalise: bool) -> None:
+        super().__init__(*model, truncate=True)
+        self._pooling, self._normalise, self.projects = pooling, normalise, pooling == "projection"
+
+    def embed(
+        self, texts: Sequence[str], spans: Spans | None = None, layer: int = -1, pooling: Pooling = "mean"
+    ) -> np.ndarray:
+        """A whole text at the last layer is pooled as the encoder was trained; else as of any transformer."""
+        if spans is not None or layer != -1 or not texts:
+            return super().embed(texts, spans, layer, pooling)
+        vectors = super().embed(texts, None, -1, self._pooling)  # type: ignore[arg-type]
+        if self._normalise:
+            vectors /= np.linalg.norm(vectors, axis=1, keepdims=True).clip(1e-12)
+        return vectors
+
+    def word_vector(self, word: str) -> np.ndarray | None:
+        """The tower's vector of the word as a text."""
+        return None if self.spelling(word) is None else self.embed([word])[0]
 
 
 class LanguageModel(Transformer):

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 
 from simtown.probes.scorers.base import ScorerSettings
-from simtown.probes.scorers.gap import split_at_blank
 from simtown.probes.scorers.huggingface import LanguageModel, Query
-from simtown.probes.scorers.spelling import Policy, Tokens
+from simtown.probes.scorers.spelling import Policy, Tokens, split_at_blank
 
 #: {(sub-words of a gap, those filled in from the left, which one is looked at): {token: numbers of the
 #: spellings that it counts for}}.

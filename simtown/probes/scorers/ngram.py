@@ -4,16 +4,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from math import log
-from pathlib import Path
 
 import numpy as np
 
-from simtown.probes.bars import metered
-from simtown.probes.corpus import TOKEN, Corpus
+from simtown.probes.corpus import TOKEN
 from simtown.probes.scorers.base import Ability, Scorer, TokenScores
 from simtown.probes.scorers.batching import distinct
-from simtown.probes.scorers.gap import split_at_blank, words_of
-from simtown.probes.scorers.spelling import Policy, Tokens, spell
+from simtown.probes.scorers.spelling import Policy, Tokens, spell, split_at_blank, words_of
 from simtown.visualgenome.clean import folded
 
 #: Token numbers: begins a sentence, ends it, and stands for a word that the corpus has not.
@@ -57,12 +54,6 @@ class NGram(Scorer):
         del grams[0][START,]
         self._levels = [_Level(counts, discount) for counts in _adjusted(grams)]
         self._uniform = 1 / (len(self._numbers) + 2)  # all words, the end, and the unknown one
-
-    @classmethod
-    def read(cls, name: str, corpus: Path, *, policy: Policy, progress: bool = False) -> "NGram":
-        """A trigram model of a corpus, see :class:`simtown.probes.corpus.Corpus`."""
-        with metered(name, 0, progress) as report:
-            return cls(name, Corpus(corpus, progress=report).sentences(punctuation=True), policy=policy)
 
     def probability(self, token: int, history: Tokens) -> float:
         """Of a token number behind at most order - 1 others."""

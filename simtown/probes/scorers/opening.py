@@ -10,7 +10,7 @@ from typing import Any
 from simtown.core.files import DamagedError
 from simtown.core.options import check
 from simtown.core.untrusted import RefusedError, inside, open_regular, read_json
-from simtown.probes.bars import quietly
+from simtown.probes.bars import metered, quietly
 from simtown.probes.model_names import KINDS
 from simtown.probes.scorers.base import Scorer, ScorerSettings
 from simtown.probes.scorers.cache import Cached, fingerprint
@@ -53,9 +53,12 @@ def open_scorer(spec: str, *, cache: Path | None = None, **settings: Any) -> Sco
 
         return Oracle.read(spec, path)
     if kind == "ngram":
+        from simtown.probes.corpus import Corpus
         from simtown.probes.scorers.ngram import NGram
 
-        scorer: Scorer = NGram.read(spec, path, policy=how.policy, progress=how.progress)
+        with metered(spec, 0, how.progress) as report:
+            sentences = Corpus(path, progress=report).sentences(punctuation=True)
+            scorer: Scorer = NGram(spec, sentences, policy=how.policy)
         decisive: tuple[str, ...] = (how.policy,)
     else:
         path = model_directory(place, hub=kind != "lstm")
@@ -106,7 +109,7 @@ def _transformer(kind: str, spec: str, path: Path, settings: ScorerSettings) -> 
     """The scorer of a model's directory."""
     import transformers as tf
 
-    from simtown.probes.scorers import causal, encoder, huggingface, masked
+    from simtown.probes.scorers import causal, huggingface, masked
 
     config = _json(path / "config.json")
     head, family = str((config.get("architectures") or [""])[0]), str(config.get("model_type", ""))
@@ -125,7 +128,7 @@ def _transformer(kind: str, spec: str, path: Path, settings: ScorerSettings) -> 
         return _sentence(spec, path, tokenizer, settings)
     if is_clip:
         model = load_model(path, tf.CLIPTextModelWithProjection)
-        return encoder.Encoder(spec, model, tokenizer, settings, pooling="projection", normalise=True)
+        return huggingface.Encoder(spec, model, tokenizer, settings, pooling="projection", normalise=True)
     if head.endswith("ForMaskedLM") or head.removesuffix("ForPreTraining") in _PRETRAINED:
         return masked.Masked(spec, load_model(path, tf.AutoModelForMaskedLM), tokenizer, settings)
     if head.endswith(("ForCausalLM", "LMHeadModel")):
@@ -137,7 +140,7 @@ def _sentence(spec: str, path: Path, tokenizer: Any, settings: ScorerSettings) -
     """The tower of a sentence encoder, pooled as its files say."""
     import transformers
 
-    from simtown.probes.scorers.encoder import Encoder
+    from simtown.probes.scorers.huggingface import Encoder
 
     modules = [str(module["type"]).rpartition(".")[2] for module in _json(path / "modules.json")]
     if modules[:2] != ["Transformer", "Pooling"] or not set(modules[2:]) <= {"Normalize"}:

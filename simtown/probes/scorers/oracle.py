@@ -9,7 +9,7 @@ import numpy as np
 from simtown.core.files import DamagedError
 from simtown.core.untrusted import read_json
 from simtown.probes.scorers.base import Ability, Pooling, Scorer, Spans, TokenScores, UnableError
-from simtown.probes.scorers.gap import split_at_blank
+from simtown.probes.scorers.spelling import split_at_blank
 
 #: The abilities that a table gives.
 _ABILITIES: dict[str, tuple[Ability, ...]] = {

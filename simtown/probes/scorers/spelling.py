@@ -1,4 +1,4 @@
-"""Words of several sub-words, by an explicit policy.
+"""Words in texts and at gaps, and words of several sub-words, by an explicit policy.
 
 A model's vocabulary holds pieces of words; a class such as "turquoise" may be two of them. What its
 probability then is, is a choice:
@@ -13,19 +13,21 @@ probability then is, is a choice:
 A causal model has the chain rule: for it, the last two are the same and exact.
 """
 
+import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
+
+#: Where a context has its gap.
+BLANK = "[BLANK]"
 
 Policy = Literal["first", "drop", "joint", "left-to-right"]
 POLICIES: tuple[Policy, ...] = get_args(Policy)
 Tokens = tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Spellings:
+class Spellings(NamedTuple):
     """Targets as token numbers: each distinct spelling once.
 
     Attributes:
@@ -68,3 +70,38 @@ def spell(
             spellings = [tokens for tokens in spellings if len(tokens) == 1]
         members.append(sorted({numbers.setdefault(tokens, len(numbers)) for tokens in spellings}))
     return Spellings(list(numbers), members)
+
+
+def split_at_blank(context: str) -> tuple[str, str]:
+    """What stands before and after the gap. Raises ValueError unless there is exactly one gap."""
+    before, *after = context.split(BLANK)
+    if len(after) != 1:
+        raise ValueError(f"a context has one {BLANK}, not {len(after)}: '{context}'")
+    return before, after[0]
+
+
+def lead_of(before: str) -> str:
+    """The end of a text, from its last space on, behind which a word stands: " " or ' "'; "" without text."""
+    return re.findall(r"\s?\S*\Z", before)[0]
+
+
+def words_of(text: str, offsets: Sequence[tuple[int, int]]) -> np.ndarray:
+    """(t,) int64: the whitespace-separated word, from 0, in which each token begins.
+
+    `offsets` are (t) characters (from, to) of the tokens.
+    """
+    starts = [match.start() for match in re.finditer(r"\S+", text)]
+    places = [visible(text, *span) for span in offsets]
+    return np.searchsorted(starts, np.array(places, dtype=np.int64), side="right") - 1
+
+
+def visible(text: str, begin: int, end: int) -> int:
+    """Where a token's first visible character is: byte-level tokenizers count the space before it."""
+    while begin < end - 1 and text[begin].isspace():
+        begin += 1
+    return begin
+
+
+def touching(text: str, offsets: Sequence[tuple[int, int]], begin: int, end: int) -> list[int]:
+    """Numbers of the tokens that hold any of the characters `begin` to `end`."""
+    return [i for i, (a, b) in enumerate(offsets) if b > a and visible(text, a, b) < end and b > begin]

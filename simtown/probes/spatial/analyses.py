@@ -5,7 +5,7 @@ where another one stood.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
@@ -20,8 +20,7 @@ from simtown.probes.spatial.spaces import NumberTable
 PAPER, STARTS = 30, 20
 
 
-@dataclass(frozen=True)
-class Clusters:
+class Clusters(NamedTuple):
     """A partition.
 
     Attributes:

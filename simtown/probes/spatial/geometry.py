@@ -4,8 +4,8 @@ Nothing but text reached the model; whether its P-vectors mirror space is compar
 templates, measured in scenes that it read nothing of, as Logan and Sadler (1996) measured people's.
 """
 
-from dataclasses import dataclass
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,8 +36,7 @@ def templates(captions: Related) -> np.ndarray:
     return share.reshape(-1, CELLS, CELLS)
 
 
-@dataclass(frozen=True)
-class GeometryBridge:
+class GeometryBridge(NamedTuple):
     """What a model makes of the town's relations.
 
     Attributes:

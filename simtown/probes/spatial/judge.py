@@ -6,10 +6,10 @@ between them (appendix D of Ghanimifard and Dobnik 2019), and downloads the answ
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib.resources import files
 from itertools import combinations
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
@@ -37,8 +37,7 @@ def page() -> str:
     return html.replace("POLICY", page_policy(html, img="data:"))
 
 
-@dataclass(frozen=True)
-class Rating:
+class Rating(NamedTuple):
     """A worker's answer about two words.
 
     Attributes:
@@ -84,8 +83,7 @@ def disbelieved(ratings: Sequence[Rating]) -> set[str]:
     return by_green | {r.worker for r in ratings if r.kind == "self" and r.rating < SELF_LEAST}
 
 
-@dataclass(frozen=True)
-class RaterAgreement:
+class RaterAgreement(NamedTuple):
     """How far workers agree about pairs, after cleaning.
 
     Attributes:

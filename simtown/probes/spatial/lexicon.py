@@ -27,8 +27,7 @@ OPPOSITES: tuple[tuple[str, str], ...] = (
 _KINDS = ("left right", "above over under below", "front back", "in out", "near away")
 KINDS: tuple[tuple[str, ...], ...] = tuple(tuple(kind.split()) for kind in _KINDS)
 #: Words that people judged (appendix D).
-_JUDGED = "left, right, above, over, below, under, near, next to, away, in, on"
-JUDGED: tuple[str, ...] = tuple(_JUDGED.split(", "))
+JUDGED = ("left", "right", "above", "over", "below", "under", "near", "next to", "away", "in", "on")
 #: Relations that say what things do for each other, and those that only say where they are (Dobnik,
 #: Ghanimifard and Kelleher 2018).
 FUNCTIONAL: tuple[str, ...] = ("at", "in", "on", "over", "under")

@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +33,6 @@ FILES = ReleaseFiles(
 )
 #: What the tables call some words that people judged.
 _SAID = {"near to": "near", "away from": "away", "far from": "far"}
-Part = TypeVar("Part")
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ def read(folder: Path) -> SpatialRelease:
     """Read what the folder has of the release; FileNotFoundError if it has nothing."""
     missing: dict[str, str] = {}
 
-    def part(name: str, load: Callable[[Path], Part]) -> Part | None:
+    def part(name: str, load: Callable[[Path], Any]) -> Any:
         path = FILES.find(folder, name)
         if path is None:
             places = FILES.places[name]

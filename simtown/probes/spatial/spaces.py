@@ -6,8 +6,8 @@ replacement (two copies of a word make no pair), for p-values by exchanging word
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
@@ -23,19 +23,12 @@ Vectors = Mapping[str, np.ndarray]
 REPLICATES = 2000
 
 
-@dataclass(frozen=True)
-class NumberTable:
+class NumberTable(NamedTuple):
     """A table of (n, m) float64 values with named rows and columns."""
 
     rows: tuple[str, ...]
     columns: tuple[str, ...]
     values: np.ndarray
-
-    @classmethod
-    def of(cls, vectors: Vectors) -> "NumberTable":
-        """Vectors as the rows of a table whose columns are numbered."""
-        values = np.array(list(vectors.values())).reshape(len(vectors), -1)
-        return cls(tuple(vectors), tuple(map(str, range(values.shape[1]))), values)
 
     def block(self, rows: Sequence[str], columns: Sequence[str]) -> np.ndarray:
         """(len(rows), len(columns)) values. Raises ValueError if the table has no row or column of a name."""
@@ -124,8 +117,7 @@ Measure = Callable[[np.ndarray], np.ndarray]
 MEASURES: dict[str, Measure] = {"cosine": cosine, "rank": rank}
 
 
-@dataclass(frozen=True)
-class MatrixAgreement:
+class MatrixAgreement(NamedTuple):
     """Spearman's correlation of two matrices over pairs; a 95 % interval over words; Mantel's two-sided p."""
 
     pairs: int

@@ -6,7 +6,6 @@ by sentence; ``p-vectors.tsv`` and ``embeddings.tsv``, the vectors. The picture 
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict
 from functools import partial
 from hashlib import file_digest
 from pathlib import Path
@@ -50,7 +49,9 @@ def ask(request: TaskRequest) -> TaskResult:
     known: dict[str, Vectors] = {"P": vectors.vectors()}
     if "word_vector" in scorer.abilities:
         known["LM"] = embedded(scorer, RELATIONS)
-        write_table(out / spatial.EMBEDDINGS, NumberTable.of(known["LM"]))
+        values = np.array(list(known["LM"].values())).reshape(len(known["LM"]), -1)
+        columns = tuple(map(str, range(values.shape[1])))
+        write_table(out / spatial.EMBEDDINGS, NumberTable(tuple(known["LM"]), columns, values))
     counts: dict[str, Any] = {"phrases": suites.phrases, "kept": suites.kept}
     counts["with_relation"] = sum(suites.seen.values())
     counts["contexts"] = dict(zip(suites.contexts, suites.counts.sum(axis=1).tolist(), strict=True))
@@ -60,8 +61,8 @@ def ask(request: TaskRequest) -> TaskResult:
         "suites": counts,
         "unknown_relations": unknown,
         **_tests(known),
-        "clusters": {name: asdict(partition) for name, partition in clusters.items()},
-        "frequency": asdict(analyses.frequency(tokens, suites.seen)),
+        "clusters": {name: partition._asdict() for name, partition in clusters.items()},
+        "frequency": analyses.frequency(tokens, suites.seen)._asdict(),
         "functional": analyses.kinds(tokens),
     }
     rows = {"relation": np.repeat(RELATIONS, len(suites.contexts))}
@@ -96,7 +97,7 @@ def _tests(known: Mapping[str, Vectors]) -> dict[str, Any]:
             results.setdefault(test, {})[name] = {"accuracy": answer.accuracy, "interval": interval}
     if len(answers) == 2:
         for test, result in results.items():
-            result["P_less_LM"] = asdict(wordtests.compare(answers["P"][test], answers["LM"][test]))
+            result["P_less_LM"] = wordtests.compare(answers["P"][test], answers["LM"][test])._asdict()
     return results
 
 

@@ -115,10 +115,8 @@ def figure3(release: SpatialRelease, others: Mapping[str, NumberTable]) -> list[
     """Whether the P-vectors of Figure 3 that are computed here equal the table's to 8 decimals.
 
     Both are computed from the released perplexities by the same formula: this checks that they are read
-    right, not the figure. Other models' matrices are compared with the released one.
-
-    Raises:
-        ValueError: the release lacks the perplexities to compare others with.
+    right, not the figure. Other models' matrices are compared with the released one; ValueError says that
+    there is none.
     """
     name = "P-vectors, cells equal to the table's"
     vectors, perplexities = release.p_vectors(), release.perplexities

@@ -7,7 +7,7 @@ same frame: it is scored once, and counts as often as it was seen.
 
 from collections import Counter
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,8 +17,7 @@ from simtown.probes.spatial.lexicon import CONTEXTS, lexicon
 Frame = tuple[str, str]
 
 
-@dataclass(frozen=True)
-class Suites:
+class Suites(NamedTuple):
     """Bins of a corpus.
 
     Attributes:

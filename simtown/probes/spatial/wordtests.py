@@ -113,8 +113,7 @@ def answer_all(vectors: Vectors, questions: Sequence[Analogy], sets: Sequence[Tr
     return answers
 
 
-@dataclass(frozen=True)
-class AccuracyDifference:
+class AccuracyDifference(NamedTuple):
     """The accuracy of one kind of vectors less another's, its 95 % interval, and McNemar's exact p."""
 
     difference: float

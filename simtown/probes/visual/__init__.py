@@ -1,6 +1,6 @@
 """Colour, shape, material, size and co-occurrence of things: the study of Zhang et al. (2022), its settings.
 
-`visual_study` is the study, on the `release` or on distributions that `mined` counts (`mining`, `coda`).
+`visual_study` is the study, on the `release` or on distributions that `mined` counts (`mining`).
 `sizes` ranks nouns by size, `soft_prompts` and `distill` train models, `vicomte_tables` and `vicomte_figures`
 print what the paper prints, `bridge` asks about the town's own vehicles.
 """

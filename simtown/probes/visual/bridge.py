@@ -9,9 +9,8 @@ known.
 import filecmp
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import entropy
@@ -46,8 +45,7 @@ CAPTIONS, MODEL = "what captions say", "#CC79A7"
 BATCH = 32
 
 
-@dataclass(frozen=True)
-class NeutralKinds:
+class NeutralKinds(NamedTuple):
     """The kinds of a data set whose names contain no colour.
 
     Attributes:

@@ -1,10 +1,9 @@
 """What can be said of a thing: colour, shape and material by class (Table 7), and sizes (Table 8)."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class VisualRelation:
+class VisualRelation(NamedTuple):
     """A relation between a noun and one of a few classes.
 
     Attributes:

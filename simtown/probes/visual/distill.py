@@ -47,7 +47,7 @@ def distill(
     a, b = masked_of(teacher), masked_of(student)
     if a.tokenizer.get_vocab() != b.tokenizer.get_vocab():
         raise ValueError(f"{teacher.name} and {student.name} have different vocabularies: nothing compares")
-    texts = Texts.of(b.tokenizer, list(Corpus(corpus)), LONGEST)
+    texts = Texts(b.tokenizer, list(Corpus(corpus)), LONGEST)
     if not len(texts):
         raise ValueError(f"{corpus} holds no text")
     with whole(out, "simtown probe visual distill") as directory:

@@ -1,13 +1,9 @@
 """Distributions that simtown mined: a directory of Parquet tables, written once and read as data of the
 study (``simtown probe visual mine``).
 
-============= ===========================================================================================
-file          content
-============= ===========================================================================================
-mined.json    where it was counted and how, the classes of each relation, versions
-TASK.parquet  one row a subject: subject, train (bool), gold and other (class names); classes and counts
-              (lists: numbers of classes that were seen, how often)
-============= ===========================================================================================
+``mined.json`` says where it was counted and how, and lists the classes of each relation. ``TASK.parquet`` has
+a row a subject: subject, train (bool), gold and other (class names); classes and counts (lists: numbers of
+classes that were seen, how often).
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -27,9 +23,9 @@ from simtown.core.version import __version__
 from simtown.probes.corpus import Corpus
 from simtown.probes.items import ItemSet
 from simtown.probes.release_files import parsing
-from simtown.probes.visual import MiningSettings, coda, mining
+from simtown.probes.visual import MiningSettings, mining
 from simtown.probes.visual.classes import COLOR, COOCCURRENCE_THRESHOLD, RELATIONS, SIZES, TEMPLATES
-from simtown.probes.visual.release import CODA_CLASSES, VisualRelease
+from simtown.probes.visual.release import CODA_CLASSES, VisualRelease, coda_labels
 from simtown.visualgenome.records import Attributes, Objects
 from simtown.visualgenome.stream import Records
 
@@ -82,7 +78,7 @@ def mine(
         tables |= _together(lambda: mining.windows(sentences(), nouns, settings.window), settings)
         bad += corpus.bad
     if settings.coda:
-        labels = coda.labels(settings.coda)
+        labels = coda_labels(settings.coda)
         shares = np.zeros((len(labels), len(COLOR.classes)))
         shares[:, [COLOR.classes.index(c) for c in CODA_CLASSES]] = list(labels.values())
         tables["color"] = (COLOR.classes, list(labels), shares)

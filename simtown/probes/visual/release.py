@@ -1,14 +1,17 @@
-"""Reading ViComTe as Zhang et al. (2022) released it: a clone, or its data folders side by side.
+"""Reading ViComTe as Zhang et al. (2022) released it: a clone, or its data folders side by side; and CoDa
+(Paik et al. 2021): from people's ratings of the colours of things to one distribution an object.
 
-:data:`FILES` lists where each kind of file lies in either. Any file may be packed with gzip.
+:data:`FILES` lists where each kind of file lies. Any file may be packed with gzip.
 """
 
 import csv
 import json
+from collections import defaultdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.stats import kendalltau
 
 from simtown.probes.items import ItemSet
 from simtown.probes.release_files import ReleaseFiles, parsing, read_text
@@ -31,6 +34,7 @@ FILES = ReleaseFiles(
         "results": ("{}.csv", "soft-prompts/{}.csv", "probing/{}.csv", "reference-results/{}.csv"),
     },
 )
+CODA_FILES = ReleaseFiles("CoDa's folder projects/coda/data", {"coda": ("{}.jsonl",)})
 
 
 class Pair(NamedTuple):
@@ -42,11 +46,7 @@ class Pair(NamedTuple):
 
 
 class VisualRelease:
-    """The released files; each is read when asked for.
-
-    Raises:
-        FileNotFoundError: `folder` holds no release.
-    """
+    """The released files; each is read when asked for. Raises FileNotFoundError if there is no release."""
 
     def __init__(self, folder: Path) -> None:
         FILES.path(folder, "distributions", "color")
@@ -57,13 +57,9 @@ class VisualRelease:
         return (*RELATIONS, "cooccurrence", "size")
 
     def counts(self, name: str) -> tuple[tuple[str, ...], np.ndarray]:
-        """Subjects in file order and their (n, c) float64 counts.
+        """Subjects in file order and their (n, c) float64 counts, of "color", "wiki-color", "coda", ...
 
-        Args:
-            name: "color", "wiki-color", "coda", ...
-
-        Raises:
-            DamagedError: the file does not hold a row of counts for each subject.
+        Raises DamagedError if the file does not hold a row of counts for each subject.
         """
         path = FILES.path(self.folder, "distributions", name)
         with parsing(path):
@@ -99,10 +95,7 @@ class VisualRelease:
         """The items of a relation.
 
         Color, shape and material have counts. The counts of cooccurrence were not released: it has the best
-        object alone.
-
-        Raises:
-            DamagedError: the files do not fit each other, or lack something.
+        object alone. Raises DamagedError if the files do not fit each other, or lack something.
         """
         name = "cooccur" if relation == "cooccurrence" else relation
         train, test = self.pairs(name, "train"), self.pairs(name, "test")
@@ -144,5 +137,41 @@ class VisualRelease:
         """The texts under these keys of each line of a file of JSON lines."""
         path = FILES.path(self.folder, kind, name)
         with parsing(path):
-            records = [json.loads(line) for line in read_text(path).split("\n") if line.strip()]
-            return [tuple(str(record[key]) for key in keys) for record in records]
+            return [tuple(str(record[key]) for key in keys) for record in _records(read_text(path))]
+
+
+def _records(text: str) -> list[dict[str, Any]]:
+    """What JSON lines hold."""
+    return [json.loads(line) for line in text.split("\n") if line.strip()]
+
+
+def coda_labels(folder: Path) -> dict[str, np.ndarray]:
+    """{object: (11,) float64 shares of the colours} from annotations.jsonl and objects.jsonl, plain or .gz.
+
+    Every rating is divided by its sum. While the rating that agrees least with an object's mean has a Kendall
+    τ below 0 with it, it is left out. The mean of the others is the label.
+    """
+    paths = (CODA_FILES.path(folder, "coda", name) for name in ("objects", "annotations"))
+    objects, annotations = map(read_text, paths)
+    ratings = defaultdict(list)
+    with parsing(folder):
+        names = {row["class_id"]: str(row["ngram"]) for row in _records(objects)}
+        for row in _records(annotations):
+            rating = [float(row[color]) for color in CODA_CLASSES] if row["included"] else [0.0]
+            if sum(rating) > 0:
+                ratings[row["class_id"]].append(rating)
+    return {name: agreed(np.array(ratings[number])) for number, name in names.items() if number in ratings}
+
+
+def agreed(ratings: np.ndarray) -> np.ndarray:
+    """(c,) mean of (r, c) ratings, each with something in it, without those that contradict it."""
+    kept = ratings / ratings.sum(axis=1, keepdims=True)
+    while len(kept) > 1:
+        mean = kept.mean(axis=0)
+        # 1 where a τ is not defined: nothing contradicts
+        taus = [kendalltau(row, mean).statistic if np.ptp(row) and np.ptp(mean) else 1.0 for row in kept]
+        worst = int(np.argmin(taus))
+        if taus[worst] >= 0:
+            break
+        kept = np.delete(kept, worst, axis=0)
+    return kept.mean(axis=0)

@@ -1,7 +1,6 @@
 """Sizes (section 4.3): does a model put smaller nouns before larger ones, in sentences and in vectors?"""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from hashlib import blake2b
 from typing import Any, Literal
 
@@ -126,8 +125,7 @@ def projection(vectors: np.ndarray, small: np.ndarray, large: np.ndarray) -> np.
 def ask(request: TaskRequest) -> TaskResult:
     """Rank partition for a model with probabilities, adjective projection for one with vectors of words.
 
-    Raises:
-        UnableError: the model has neither probabilities nor vectors.
+    Raises UnableError for a model that has neither.
     """
     settings, sizes = request.settings, request.items
     scorer = request.scorer(settings.policy)
@@ -164,7 +162,7 @@ def ask(request: TaskRequest) -> TaskResult:
             scores = projection(np.array([vectors[sizes.nouns[i]] for i in known]), small, large)
             ceiling = measures.ceiling_rows(sizes.size[known][None].astype(float))[0]
             correlation = measures.spearman(scores, sizes.size[known])
-            summary["projection"] = {**asdict(correlation), "ceiling": float(ceiling)}
+            summary["projection"] = {**correlation._asdict(), "ceiling": float(ceiling)}
             add("projection", known, scores)
     if not rows["noun"]:
         raise UnableError(f"{scorer.name} has neither probabilities nor vectors of 'small', 'large', nouns")

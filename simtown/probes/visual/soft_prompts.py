@@ -22,10 +22,9 @@ from simtown.core.files import replacing
 from simtown.probes.items import ItemAnswers, ItemSet
 from simtown.probes.scorers.base import Scorer, UnableError
 from simtown.probes.scorers.batching import together
-from simtown.probes.scorers.gap import lead_of
 from simtown.probes.scorers.huggingface import projected_at
 from simtown.probes.scorers.masked import Masked
-from simtown.probes.scorers.spelling import spell
+from simtown.probes.scorers.spelling import lead_of, spell
 
 #: Adam's step, subjects a batch, most passes, passes without progress after which it stops (section 5.1 and
 #: the release).

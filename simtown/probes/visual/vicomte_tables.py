@@ -7,10 +7,10 @@ subjects the named ones stand.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -98,8 +98,7 @@ def table1(release: VisualRelease, runs: Sequence[Path]) -> list[PrintedTable]:
     return [table, bounds(release)]
 
 
-@dataclass(frozen=True)
-class ColourSource:
+class ColourSource(NamedTuple):
     """A source's colours of the n subjects that CoDa has too: (n, c) counts, and (n, c) shares by CoDa.
 
     Attributes:
@@ -127,8 +126,7 @@ class ColourSource:
 def against_coda(release: VisualRelease, subjects: Sequence[str], counts: np.ndarray) -> ColourSource:
     """A source of colour counts, (n, 12) of n subjects, against CoDa, which has no silver (section 3.5).
 
-    Raises:
-        ValueError: CoDa has no subject of the source.
+    Raises ValueError if CoDa has no subject of the source.
     """
     counts = np.delete(counts, RELATIONS["color"].classes.index("silver"), axis=1)
     row = dict(zip(subjects, counts, strict=True))

@@ -12,7 +12,7 @@ from scipy.stats import spearmanr
 
 from simtown.probes import measures
 from simtown.probes.items import grouped
-from simtown.probes.visual import coda
+from simtown.probes.visual import release
 from simtown.probes.visual.classes import RELATIONS, SIZES
 from simtown.probes.visual.release import CODA_CLASSES
 from simtown.probes.visual.sizes import SUBJECTS, Sizes, limits, projection, rank_partition, released_limits
@@ -84,8 +84,8 @@ def test_projection_is_a_cosine():
 def test_a_rating_that_contradicts_the_others_is_left_out():
     good = np.array([[9.0, 3.0, 1.0, 0.0]] * 4)
     bad = np.array([[0.0, 1.0, 3.0, 9.0]])
-    assert coda.agreed(np.vstack([good, bad])) == pytest.approx(good[0] / 13)
-    assert coda.agreed(bad) == pytest.approx(bad[0] / 13)
+    assert release.agreed(np.vstack([good, bad])) == pytest.approx(good[0] / 13)
+    assert release.agreed(bad) == pytest.approx(bad[0] / 13)
 
 
 def test_difference_is_scipys_and_of_the_same_none():
@@ -117,7 +117,7 @@ def test_labels_from_the_files_of_ratings(tmp_path):
     objects = [{"class_id": "a", "ngram": "apple"}, {"class_id": "b", "ngram": "bus"}]
     for name, content in (("annotations", rows), ("objects", objects)):
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in content))
-    made = coda.labels(tmp_path)
+    made = release.coda_labels(tmp_path)
     assert set(made) == {"apple"}
     assert made["apple"] == pytest.approx(np.array([9, 3, 1, *[0] * (len(CODA_CLASSES) - 3)]) / 13)
 

@@ -5,7 +5,7 @@ import pytest
 
 from simtown.probes import measures
 from simtown.probes.items import GROUPS, grouped
-from simtown.probes.visual import coda
+from simtown.probes.visual import release
 from simtown.probes.visual.classes import RELATIONS, SIZES
 from simtown.probes.visual.vicomte_tables import TABLES
 
@@ -81,7 +81,7 @@ def test_sizes(reference):
 
 
 def test_labels_of_coda_from_ratings(reference, coda_folder):
-    made = coda.labels(coda_folder)
+    made = release.coda_labels(coda_folder)
     names, truth = reference.counts("coda")
     assert set(names) == set(made)
     assert max(np.abs(made[n] - row).max() for n, row in zip(names, truth, strict=True)) < 1e-6

@@ -12,7 +12,7 @@ import transformers
 
 from simtown.probes import elicit
 from simtown.probes.scorers import open_scorer
-from simtown.probes.scorers.base import BLANK
+from simtown.probes.scorers.spelling import BLANK
 from simtown.probes.visual import DistillSettings, distill, soft_prompts
 from simtown.probes.visual.classes import RELATIONS
 from tests.probes import tiny

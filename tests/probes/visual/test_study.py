@@ -12,8 +12,8 @@ from simtown.probes import elicit, item_study
 from simtown.probes.items import ItemAnswers
 from simtown.probes.report import load
 from simtown.probes.scorers import open_scorer
-from simtown.probes.scorers.base import BLANK
 from simtown.probes.scorers.ngram import NGram
+from simtown.probes.scorers.spelling import BLANK
 from simtown.probes.visual import FORM
 from simtown.probes.visual.classes import RELATIONS, SIZES
 from simtown.probes.visual.vicomte_figures import apart

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 
-from simtown.probes.scorers.base import BLANK
+from simtown.probes.scorers.spelling import BLANK
 from simtown.probes.visual import vicomte_numbers as paper
 from simtown.probes.visual.classes import RELATIONS, SIZES
 
