@@ -162,11 +162,7 @@ def head_inputs(scorer: Scorer, template: str, subjects: Sequence[str]) -> np.nd
     pooled as the encoder does.
 
     A model without contexts gives the mean of the vectors of the subject's words, zeros for words that it
-    does not know.
-
-    Raises:
-        UnableError: the model has no vectors.
-        ValueError: it knows none of the subjects' words.
+    does not know. Raises UnableError if it has no vectors, ValueError if it knows none of the words.
     """
     if "embed" in scorer.abilities:
         return scorer.embed([" ".join(fill(template, subject, "").split()) for subject in subjects])

@@ -86,9 +86,8 @@ def mcnemar(right_a: np.ndarray, right_b: np.ndarray) -> McNemar:
     b, c = int((right_a & ~right_b).sum()), int((~right_a & right_b).sum())
     if b + c == 0:
         return McNemar(0, 0, 1.0, 1.0, 1.0)
-    plain = (b - c) ** 2 / (b + c)
-    corrected = max(abs(b - c) - 1, 0) ** 2 / (b + c)
-    plain, corrected = (float(stats.chi2.sf(statistic, 1)) for statistic in (plain, corrected))
+    gaps = abs(b - c), max(abs(b - c) - 1, 0)
+    plain, corrected = (float(stats.chi2.sf(gap**2 / (b + c), 1)) for gap in gaps)
     return McNemar(b, c, plain, corrected, float(stats.binomtest(b, b + c).pvalue))
 
 
@@ -113,8 +112,9 @@ def group_draws(groups: int, replicates: int, seed: int | np.random.Generator) -
 
 
 def interval(replicates: np.ndarray) -> tuple[float, float]:
-    """95 % percentile interval of a statistic's replicates."""
-    low, high = np.quantile(replicates, [0.025, 0.975])
+    """95 % percentile interval of a statistic's replicates, without those that are NaN; NaN without any."""
+    finite = replicates[np.isfinite(replicates)]
+    low, high = np.quantile(finite, [0.025, 0.975]) if len(finite) else (np.nan, np.nan)
     return float(low), float(high)
 
 

@@ -37,18 +37,13 @@ class ReleaseFiles:
     def find(self, folder: Path, kind: str, name: str = "") -> Path | None:
         """The file, or None if it lies in none of its places.
 
-        Raises:
-            FileNotFoundError: `folder` is not a folder.
-            RefusedError: the file is a link, or lies behind one.
+        Raises FileNotFoundError if `folder` is no folder, RefusedError if a link leads to the file.
         """
         if not folder.is_dir():
             raise FileNotFoundError(f"{folder} is not a folder: give a clone of {self.repository} as `data`")
-        for place in self.places[kind]:
-            for end in ("", ".gz"):
-                relative = place.format(name) + end
-                if (folder / relative).is_file():
-                    return inside(folder, relative)
-        return None
+        paths = (place.format(name) + end for place in self.places[kind] for end in ("", ".gz"))
+        path = next((path for path in paths if (folder / path).is_file()), None)
+        return None if path is None else inside(folder, path)
 
     def path(self, folder: Path, kind: str, name: str = "") -> Path:
         """The file. Raises FileNotFoundError, which says where it was looked for and where to get it."""
@@ -62,9 +57,7 @@ class ReleaseFiles:
 def read_text(path: Path) -> str:
     """The text of a file, plain or packed with gzip, without a byte order mark.
 
-    Raises:
-        DamagedError: it is not UTF-8, or not whole.
-        RefusedError: it is a link.
+    Raises DamagedError if it is not UTF-8, or not whole; RefusedError if it is a link.
     """
     with open_regular(path, follow=False) as file, parsing(path):
         packed = path.suffix == ".gz"

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
+from typing import NamedTuple
 
 import numpy as np
 
 from simtown.probes import measures
 
 
-@dataclass(frozen=True)
-class PrintedNumber:
+class PrintedNumber(NamedTuple):
     """A number in the paper and here; "" without one. `spread` is the deviation of a number that is drawn."""
 
     paper: str = ""

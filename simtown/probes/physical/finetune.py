@@ -58,10 +58,7 @@ class FineTuning:
             seed: of new weights, dropout and the order of rows.
             progress: takes the number of newly finished steps.
 
-        Raises:
-            ValueError: there is no such device.
-            FileNotFoundError: no such model, here or on the hub.
-            DamagedError: it cannot be loaded.
+        Raises as :func:`simtown.probes.scorers.open_scorer`.
         """
         import torch
         import torch.nn.functional as F

@@ -55,11 +55,8 @@ def of_words(task: PhysicalTask, scorer: Scorer, stand_in: StandIn) -> tuple[Inp
     """Static vectors of both words; and which words are unknown, by kind ("object", "property", …).
 
     "zeros", as released, makes all unknown words one. "random" gives each a vector of its own, as long as the
-    known ones, that says nothing but which word it is.
-
-    Raises:
-        ValueError: the scorer knows none of the words.
-        UnableError: the scorer has no vectors of single words.
+    known ones, that says nothing but which word it is. Raises ValueError if the scorer knows none of the
+    words, UnableError if it has no vectors of single words.
     """
     if "word_vector" not in scorer.abilities:
         raise UnableError(f"{scorer.name} has no vectors of single words: give glove:PATH, or another `use`")

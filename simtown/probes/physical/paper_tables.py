@@ -75,11 +75,7 @@ def table2(data: Path, runs: Sequence[Path] = ()) -> list[PrintedTable]:
 
     A directory that is called as a row of the paper, such as "GloVe", stands beside its numbers. The
     asterisks are McNemar's test of every row against the best micro F1 of its task, also adjusted over the
-    whole table.
-
-    Raises:
-        FileNotFoundError: a directory holds no results.
-        DamagedError: a file of its results is damaged.
+    whole table. Raises as :func:`simtown.probes.report.load`.
     """
     release = physical_release.read(data)
     tasks = {title: release.task(title) for title in TASKS}

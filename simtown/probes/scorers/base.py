@@ -6,7 +6,7 @@ what it can do (`Scorer.abilities`) and raises :class:`UnableError` for the rest
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -38,8 +38,7 @@ class ScorerSettings:
     progress: bool = option(False, "Whether work of seconds draws a bar on stderr.")
 
 
-@dataclass(frozen=True)
-class TokenScores:
+class TokenScores(NamedTuple):
     """Log-probabilities (natural logarithm) of one text's tokens.
 
     Attributes:

@@ -59,9 +59,7 @@ class GeometryBridge(NamedTuple):
 def geometry_bridge(scorer: Scorer, captions: Related) -> GeometryBridge:
     """Put every relation into every caption, and compare the P-vectors with the templates.
 
-    Raises:
-        ValueError: the model does not know a relation.
-        UnableError: it has no probabilities of texts.
+    Raises ValueError if the model does not know a relation, UnableError if it gives texts no probabilities.
     """
     unknown = [relation for relation in WORDED if scorer.spelling(relation) is None]
     if unknown:

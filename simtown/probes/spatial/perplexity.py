@@ -31,11 +31,8 @@ def score(
     """(f, n, 2) float64: natural log-probability of every frame with every relation, and its tokens.
 
     They are kept in a .npy file; what it holds already is not asked again. `progress` takes the number of
-    newly scored texts.
-
-    Raises:
-        DamagedError: the file is not of these suites and relations.
-        RefusedError: the file is a link.
+    newly scored texts. Raises DamagedError if the file is not of these suites and relations, RefusedError if
+    it is a link.
     """
     shape = (len(suites.frames), len(relations), 2)
     if not os.path.lexists(path):

@@ -134,7 +134,7 @@ def agreement(a: np.ndarray, b: np.ndarray, seed: int = 0) -> MatrixAgreement:
     rho = float(weighted_spearman(a[upper], b[upper], once)[0])
     if np.isnan(rho):
         return MatrixAgreement(len(upper[0]), rho, rho, rho, rho)
-    low, high = _interval(weighted_spearman(a[upper], b[upper], _draws_of_pairs(len(a), seed)))
+    low, high = measures.interval(weighted_spearman(a[upper], b[upper], _draws_of_pairs(len(a), seed)))
     ranks = np.zeros(a.shape)
     ranks[upper] = stats.rankdata(a[upper])
     ranks += ranks.T
@@ -152,7 +152,7 @@ def difference(a: np.ndarray, b: np.ndarray, people: np.ndarray, seed: int = 0) 
     weights = np.vstack([np.ones(len(upper[0])), _draws_of_pairs(len(people), seed)])
     of_a, of_b = (weighted_spearman(side[upper], people[upper], weights) for side in (a, b))
     whole, *replicates = of_a - of_b
-    return float(whole), *_interval(np.array(replicates))
+    return float(whole), *measures.interval(np.array(replicates))
 
 
 def _draws_of_pairs(words: int, seed: int) -> np.ndarray:
@@ -178,8 +178,3 @@ def _weighted_pearson(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.n
     square = np.sqrt((weights * x * x).sum(axis=1) * (weights * y * y).sum(axis=1))
     covariance = (weights * x * y).sum(axis=1)
     return np.divide(covariance, square, out=np.full(len(square), np.nan), where=square > 1e-12)
-
-
-def _interval(values: np.ndarray) -> tuple[float, float]:
-    finite = values[np.isfinite(values)]
-    return measures.interval(finite) if len(finite) else (np.nan, np.nan)

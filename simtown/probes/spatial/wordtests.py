@@ -6,7 +6,6 @@ about the same words stand and fall together, so that they are drawn together fo
 """
 
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import combinations, permutations, product
 from typing import NamedTuple
 
@@ -35,8 +34,7 @@ class Trio(NamedTuple):
     odd: str
 
 
-@dataclass(frozen=True)
-class Answers:
+class Answers(NamedTuple):
     """Whether each of n questions was answered right; those with the same group are drawn together."""
 
     right: np.ndarray

@@ -104,7 +104,7 @@ def test_a_matrix_stands_beside_the_released_one(release):
     """Likeness is 1 with itself, in whatever unit, and 0 or so with another."""
     matrix = release.perplexities
     drawn = np.exp(np.random.default_rng(5).normal(size=matrix.values.shape))
-    others = {"twice": replace(matrix, values=2 * matrix.values), "other": replace(matrix, values=drawn)}
+    others = {"twice": matrix._replace(values=2 * matrix.values), "other": matrix._replace(values=drawn)}
     lines = {line.name: line for line in tables.figure3(release, others)}
     for part in ("log-perplexities", "similarities"):
         assert lines[f"twice, {part}"].here == pytest.approx(1)
