@@ -100,7 +100,7 @@ class Statistics:
 
 
 def statistics(directory: Path) -> Statistics:
-    """Count a prepared directory. Raises DamagedError, or as :func:`simtown.visualgenome.prepare.load`."""
+    """Count a prepared directory. Raises DamagedError if the directory is damaged."""
     content = prepare.load(directory)
     table = prepare.read(directory, prepare.PREDICATES)
     names, counts = table["predicate"].to_pylist(), table["count"].to_numpy()
