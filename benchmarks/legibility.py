@@ -97,7 +97,7 @@ def streets(place: Place, role: str, count: int, weather: str, intensity: float 
     index, stream = np.arange(count), partial(Stream, place.seed, f"{place.address}, {role}")
     batch = empty_batch(count, 1, 1)
     drawn = draw_weather(stream("weather"), index, (weather,))
-    batch.weather, batch.sun, batch.fall_seed = drawn.weather, drawn.sun, drawn.fall_seed
+    batch.weather, batch.sun, batch.fall_seed = drawn["weather"], drawn["sun"], drawn["fall_seed"]
     batch.intensity[:] = intensity
     street = draw_street(stream("street"), index, batch.weather)
     batch.prop, batch.prop_pose, batch.prop_style = street

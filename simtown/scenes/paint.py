@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 from functools import lru_cache
+from os.path import isfile
 from pathlib import Path
 
 import numpy as np
@@ -52,7 +53,7 @@ def paint_frequencies(choice: str) -> np.ndarray:
         weights = {name: 1.0 for name in PAINTS if name not in STUFFS}
     elif choice == "natural":
         weights = NATURAL
-    elif _is_file(choice):
+    elif isfile(choice):  # pathlib's raises an error for a name that is too long
         weights = _read(Path(choice))
     else:
         raise ValueError(
@@ -67,17 +68,9 @@ def paint_frequencies(choice: str) -> np.ndarray:
     return result
 
 
-def paintable(entity: np.ndarray) -> np.ndarray:
-    """Whether numbers of ENTITIES are kinds that may have another paint than their own; -1, an empty slot,
-    may not. Shape of `entity`.
-    """
-    result: np.ndarray = may_change()[entity]
-    return result
-
-
 @lru_cache(maxsize=1)
 def may_change() -> np.ndarray:
-    """(entities + 1,) bool, the table of :func:`paintable`: every entity, then the empty slot."""
+    """(entities + 1,) bool: whether every entity, then the empty slot, may have other paint than its own."""
     return np.array([name not in NAMED_BY_COLOUR for name in ENTITIES] + [False])
 
 
@@ -96,13 +89,6 @@ def body_paints(entity: np.ndarray, paint: np.ndarray) -> np.ndarray:
     return np.where(paint >= 0, paint, own).astype(np.uint8)
 
 
-def _is_file(name: str) -> bool:
-    try:
-        return Path(name).is_file()
-    except (OSError, ValueError):  # too long for a name, or a zero byte in it
-        return False
-
-
 def _read(path: Path) -> dict[str, float]:
     """Weights by paint. Raises ValueError if the file is not such a table, OSError if it cannot be read."""
     weights: dict[str, float] = {}
@@ -110,9 +96,9 @@ def _read(path: Path) -> dict[str, float]:
         name, text = (cells[column][:_LONGEST_CELL] for column in ("paint", "weight"))
         if name not in PAINTS:
             similar = get_close_matches(name, PAINTS, 3, 0.5)
-            hint = (
-                f"did you mean {' or '.join(similar)}?" if similar else f"the paints are {', '.join(PAINTS)}"
-            )
+            hint = f"the paints are {', '.join(PAINTS)}"
+            if similar:
+                hint = f"did you mean {' or '.join(similar)}?"
             raise ValueError(f"{where} lists an unknown paint '{name}': {hint}")
         if name in weights:
             raise ValueError(f"{where} lists the paint {name} twice: give it one weight")

@@ -16,7 +16,7 @@ import numpy as np
 from simtown.assets.catalogue import ENTITIES, NAMED_BY_COLOUR, PROPS
 from simtown.assets.palette import PAINTS
 from simtown.scenes.camera import Camera
-from simtown.scenes.paint import paintable
+from simtown.scenes.paint import may_change
 from simtown.scenes.weather import WEATHERS
 
 #: Metres and radians of what stands in a scene are below this.
@@ -254,7 +254,7 @@ def plausible(batch: SceneBatch) -> np.ndarray:
 
     Scenes from a file are checked with this before their numbers are used as indices.
     """
-    own_paint = (batch.paint < 0) | paintable(batch.entity.clip(-1, len(ENTITIES) - 1))
+    own_paint = (batch.paint < 0) | may_change()[batch.entity.clip(-1, len(ENTITIES) - 1)]
     return np.asarray(drawable(batch) & own_paint.all(axis=1))
 
 

@@ -7,7 +7,7 @@ mesh is found by simtown/kernels/processor/silhouette.hpp.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -22,10 +22,10 @@ from simtown.scenes.scene import SceneBatch
 _PACKED = np.array([2**54, 2**36, 2**18, 1])
 
 
-class Shapes(NamedTuple):
-    """The meshes of all vehicles, for silhouettes.
+def shapes_of(town: Atlas) -> dict[str, np.ndarray]:
+    """The meshes of an atlas's vehicles, for silhouettes.
 
-    Attributes:
+    Returns:
         columns: (3, v) float32 vertices, as the atlas has them.
         vertex_start: (m + 1,) int64 first vertex of each mesh.
         points: (3, p) float32 distinct places of corners.
@@ -36,23 +36,9 @@ class Shapes(NamedTuple):
         edges: (4, e) uint16, from a point to another, with the faces to its left and its right as seen from
             outside; counted from the vehicle's first point and face.
         edge_start: (entities + 1,) int64 first edge of each vehicle.
-        half: (entities, 2) float32 half the length and half the width of a footprint, metres, about the
+        shape_half: (entities, 2) float32 half the length and half the width of a footprint, metres, about the
             origin.
     """
-
-    columns: np.ndarray
-    vertex_start: np.ndarray
-    points: np.ndarray
-    point_start: np.ndarray
-    planes: np.ndarray
-    plane_start: np.ndarray
-    edges: np.ndarray
-    edge_start: np.ndarray
-    half: np.ndarray
-
-
-def shapes_of(town: Atlas) -> Shapes:
-    """The shapes of an atlas's vehicles."""
     kinds, triangles = len(ENTITIES), town.triangle_start[: len(ENTITIES) + 1]
     kind = np.repeat(np.arange(kinds), np.diff(triangles))
     corners = np.rint(town.vertices[town.triangles[: triangles[-1]]] * GRID).astype(np.int64)
@@ -77,23 +63,22 @@ def shapes_of(town: Atlas) -> Shapes:
     edges, edge_start = _edges(
         kind, number.reshape(-1, 3) - point_start[kind, None], face.reshape(-1)[kinds:] - plane_start[kind]
     )
-    return Shapes(
-        columns=town.columns,
-        vertex_start=town.vertex_start,
-        points=np.ascontiguousarray(coordinates.T),
-        point_start=point_start,
-        planes=np.ascontiguousarray(
-            (planes[:, 1:] / np.column_stack([length, length, length, length * GRID])).T, dtype=np.float32
-        ),
-        plane_start=plane_start,
-        edges=np.ascontiguousarray(edges.T, dtype=np.uint16),
-        edge_start=edge_start,
-        half=np.abs(town.bounds[:kinds, :, :2]).max(axis=1),
-    )
+    lengths = np.column_stack([length, length, length, length * GRID])
+    return {
+        "columns": town.columns,
+        "vertex_start": town.vertex_start,
+        "points": np.ascontiguousarray(coordinates.T),
+        "point_start": point_start,
+        "planes": np.ascontiguousarray((planes[:, 1:] / lengths).T, dtype=np.float32),
+        "plane_start": plane_start,
+        "edges": np.ascontiguousarray(edges.T, dtype=np.uint16),
+        "edge_start": edge_start,
+        "shape_half": np.abs(town.bounds[:kinds, :, :2]).max(axis=1),
+    }
 
 
 def _edges(kind: np.ndarray, corners: np.ndarray, face: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(e, 4) edges as :class:`Shapes` has them and where each kind's begin, from (t, 3) corners and (t,)
+    """(e, 4) edges as :func:`shapes_of` has them and where each kind's begin, from (t, 3) corners and (t,)
     faces of triangles.
 
     Where more than two triangles meet, any that pass an edge in opposite ways are a pair: all pairs together
@@ -123,23 +108,11 @@ def _edges(kind: np.ndarray, corners: np.ndarray, face: np.ndarray) -> tuple[np.
 
 
 @lru_cache(maxsize=1)
-def shapes() -> Shapes:
-    """The shapes of the town's vehicles."""
-    return Shapes(**kept("shapes", lambda: shapes_of(atlas())._asdict()))
-
-
-@lru_cache(maxsize=1)
 def kernel_shapes() -> dict[str, Any]:
-    """The shapes as the kernels take them."""
-    town = shapes()
-    most = {
-        "most_vertices": town.vertex_start,
-        "most_planes": town.plane_start,
-        "most_edges": town.edge_start,
-    }
-    own = town._asdict()
-    own["shape_half"] = own.pop("half")
-    return own | {name: int(np.diff(start).max()) for name, start in most.items()}
+    """The shapes of the town's vehicles as the kernels take them."""
+    shapes = kept("shapes", lambda: shapes_of(atlas()))
+    starts = {"most_vertices": "vertex_start", "most_planes": "plane_start", "most_edges": "edge_start"}
+    return shapes | {most: int(np.diff(shapes[start]).max()) for most, start in starts.items()}
 
 
 def _silhouettes(
@@ -151,11 +124,8 @@ def _silhouettes(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Boxes (n, v, 4) that run on beyond the picture, whether all are inside (n,), and `shares` (n, v)."""
     n, vehicles = entity.shape
-    box, framed, visible = (
-        np.zeros((n, vehicles, 4), np.float32),
-        np.zeros(n, bool),
-        np.zeros((n, vehicles), np.float32),
-    )
+    box, visible = np.zeros((n, vehicles, 4), np.float32), np.zeros((n, vehicles), np.float32)
+    framed = np.zeros(n, bool)
     kernels.call(
         "silhouettes",
         **kernel_shapes(),

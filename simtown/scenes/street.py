@@ -6,7 +6,7 @@ Things stand in cells, one to a cell, so nothing overlaps and every slot of the 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -34,68 +34,6 @@ _HEDGES = ("bush", "hedge", "picket fence", "planter", "lilac planter")
 _WIDE = ("bus shelter", "fountain", "arm lamp", "street lamp")
 
 
-class PropKinds(NamedTuple):
-    """Numbers of PROPS by the part they play, each (k,) int16.
-
-    Attributes:
-        building: houses.
-        tree: with leaves.
-        winter: trees in snow.
-        mailbox: all kinds of them.
-        small: furniture that fits into a cell of the pavement.
-        person: people.
-        sideways: people who stand sideways.
-        hedge: hedges, fences and flowers.
-        winter_hedge: the same in snow.
-        cloud: single clouds.
-        lamp: lanterns.
-        half: (props,) float64 half the width of every kind, metres.
-    """
-
-    building: np.ndarray
-    tree: np.ndarray
-    winter: np.ndarray
-    mailbox: np.ndarray
-    small: np.ndarray
-    person: np.ndarray
-    sideways: np.ndarray
-    hedge: np.ndarray
-    winter_hedge: np.ndarray
-    cloud: np.ndarray
-    lamp: np.ndarray
-    half: np.ndarray
-
-
-@lru_cache(maxsize=1)
-def kinds() -> PropKinds:
-    """Everything that a street may have."""
-
-    def numbers(names: tuple[str, ...]) -> np.ndarray:
-        return np.array([PROPS.index(n) for n in names], dtype=np.int16)
-
-    leafy = tuple(t for t in STREET["tree"] if not t.endswith(" bare") and t not in _HEDGES)
-    small = tuple(
-        f
-        for f in STREET["furniture"]
-        if f not in (*_MAILBOXES, *_WIDE, *_HEDGES) and _reach(f) <= CELL / 2 - SHIFT
-    )
-    people = tuple(p for p in STREET["person"] if _reach(p) * TALLEST <= CELL / 2 - SHIFT)
-    return PropKinds(
-        building=numbers(STREET["building"]),
-        tree=numbers(leafy),
-        winter=numbers(_bare(leafy)),
-        mailbox=numbers(_MAILBOXES),
-        small=numbers(small),
-        person=numbers(people),
-        sideways=numbers(SIDEWAYS),
-        hedge=numbers(_HEDGES),
-        winter_hedge=numbers(_bare(_HEDGES)),
-        cloud=numbers(STREET["cloud"]),
-        lamp=numbers(("street lamp",)),
-        half=atlas().bounds[len(ENTITIES) : len(ENTITIES) + len(PROPS), 1, 0].astype(np.float64),
-    )
-
-
 def _bare(names: tuple[str, ...]) -> tuple[str, ...]:
     """The same plants in winter."""
     return tuple(f"{n} bare" if f"{n} bare" in PROPS else n for n in names)
@@ -112,10 +50,35 @@ def _reach(name: str) -> float:
 
 @lru_cache(maxsize=1)
 def kernel_kinds() -> dict[str, Any]:
-    """Everything that a street may have, and what weathers do to it, as the kernels take them."""
-    own = kinds()._asdict()
-    own["prop_half"] = own.pop("half")
-    return own | {"tints": TINTS, "poses": POSES, "bare_trees": BARE_TREES, "has_clouds": HAS_CLOUDS}
+    """Everything that a street may have, and what weathers do to it, as the kernels take them.
+
+    Numbers of PROPS stand by the part they play, each (k,) int16: `tree` has leaves and `winter` is the same
+    in snow, `small` furniture fits into a cell of the pavement, `sideways` are people who stand so. Half the
+    width of every kind, metres, is `prop_half`, (props,) float64.
+    """
+    leafy = tuple(t for t in STREET["tree"] if not t.endswith(" bare") and t not in _HEDGES)
+    large = {*_MAILBOXES, *_WIDE, *_HEDGES}
+    names = {
+        "building": STREET["building"],
+        "tree": leafy,
+        "winter": _bare(leafy),
+        "mailbox": _MAILBOXES,
+        "small": [f for f in STREET["furniture"] if f not in large and _reach(f) <= CELL / 2 - SHIFT],
+        "person": [p for p in STREET["person"] if _reach(p) * TALLEST <= CELL / 2 - SHIFT],
+        "sideways": SIDEWAYS,
+        "hedge": _HEDGES,
+        "winter_hedge": _bare(_HEDGES),
+        "cloud": STREET["cloud"],
+        "lamp": ("street lamp",),
+    }
+    return {
+        **{part: np.array([PROPS.index(n) for n in kinds], dtype=np.int16) for part, kinds in names.items()},
+        "prop_half": atlas().bounds[len(ENTITIES) : len(ENTITIES) + len(PROPS), 1, 0].astype(np.float64),
+        "tints": TINTS,
+        "poses": POSES,
+        "bare_trees": BARE_TREES,
+        "has_clouds": HAS_CLOUDS,
+    }
 
 
 def draw_street(

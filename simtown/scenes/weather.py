@@ -52,23 +52,6 @@ BARE_TREES, HAS_CLOUDS = (
 )
 
 
-@dataclass(frozen=True)
-class WeatherDraw:
-    """The weather of n scenes, as in :class:`~simtown.scenes.scene.SceneBatch`.
-
-    Attributes:
-        weather: (n,) uint8 index of WEATHERS.
-        intensity: (n,) float32 in [0, 1].
-        sun: (n, 2) float32 azimuth and elevation, radians.
-        fall_seed: (n,) uint32 seed of rain and snow.
-    """
-
-    weather: np.ndarray
-    intensity: np.ndarray
-    sun: np.ndarray
-    fall_seed: np.ndarray
-
-
 def weather_numbers(allowed: tuple[str, ...]) -> np.ndarray:
     """Indices of WEATHERS by name, uint8.
 
@@ -80,8 +63,10 @@ def weather_numbers(allowed: tuple[str, ...]) -> np.ndarray:
     return np.array([WEATHERS.index(w) for w in allowed], dtype=np.uint8)
 
 
-def draw_weather(stream: Stream, index: np.ndarray, allowed: tuple[str, ...]) -> WeatherDraw:
+def draw_weather(stream: Stream, index: np.ndarray, allowed: tuple[str, ...]) -> dict[str, np.ndarray]:
     """Weather of the examples `index`, uniform over the `allowed` kinds.
+
+    Returns the columns weather, intensity, sun and fall_seed of :class:`~simtown.scenes.scene.SceneBatch`.
 
     Raises ValueError if one is unknown, or if there is none.
     """
@@ -90,9 +75,9 @@ def draw_weather(stream: Stream, index: np.ndarray, allowed: tuple[str, ...]) ->
     weather = numbers[(which * len(numbers)).astype(np.int64)]
     low, high = ELEVATIONS[weather].T
     azimuth = _AZIMUTH[0] + across * (_AZIMUTH[1] - _AZIMUTH[0])
-    return WeatherDraw(
-        weather,
-        intensity.astype(np.float32),
-        np.stack([azimuth, low + up * (high - low)], axis=1).astype(np.float32),
-        (falling * 2.0**32).astype(np.uint32),
-    )
+    return {
+        "weather": weather,
+        "intensity": intensity.astype(np.float32),
+        "sun": np.stack([azimuth, low + up * (high - low)], axis=1).astype(np.float32),
+        "fall_seed": (falling * 2.0**32).astype(np.uint32),
+    }

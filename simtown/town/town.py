@@ -112,10 +112,10 @@ class Town:
         if weather is not None:
             allowed = (checks.changed_weather(self._weather, weather).kind,)
         drawn = draw_weather(Stream(seed, "town", "weather"), index, allowed)
-        street = draw_street(Stream(seed, "town", "street"), index, drawn.weather)
+        street = draw_street(Stream(seed, "town", "street"), index, drawn["weather"])
         batch = SceneBatch.of([Scene()])
         batch.prop, batch.prop_pose, batch.prop_style = street
-        for column, values in vars(drawn).items():
+        for column, values in drawn.items():
             setattr(batch, column, values)
         self._fill(batch.scene(0))
         if weather is not None:

@@ -36,9 +36,9 @@ def test_every_weather_is_complete(kind):
     low, high = kind.elevation
     assert 0 < low < high < np.pi / 2
     drawn = draw_weather(Stream(0, "train", "weather"), np.arange(200), (kind.name,))
-    assert set(drawn.weather.tolist()) == {WEATHERS.index(kind.name)}
-    assert low <= drawn.sun[:, 1].min() <= drawn.sun[:, 1].max() <= high
-    rows = lights(drawn.weather, drawn.intensity, drawn.sun)
+    assert set(drawn["weather"].tolist()) == {WEATHERS.index(kind.name)}
+    assert low <= drawn["sun"][:, 1].min() <= drawn["sun"][:, 1].max() <= high
+    rows = lights(drawn["weather"], drawn["intensity"], drawn["sun"])
     assert np.isfinite(rows).all()
     assert np.ptp(rows, axis=0).max() > 0, "its looks at both intensities differ"
 

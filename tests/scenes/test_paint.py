@@ -11,7 +11,7 @@ from simtown.assets.catalogue import BODIES, ENTITIES, NAMED_BY_COLOUR
 from simtown.assets.palette import COLOUR_WORDS, PAINTS
 from simtown.datasets.settings import Settings
 from simtown.language.sampler import Examples, sample
-from simtown.scenes.paint import NATURAL, STUFFS, body_paints, paint_frequencies, paintable
+from simtown.scenes.paint import NATURAL, STUFFS, body_paints, may_change, paint_frequencies
 from simtown.scenes.scene import Scene, SceneBatch, Vehicle, empty_batch, plausible
 from tests.language.parts import arrays
 
@@ -32,7 +32,7 @@ def test_kinds_named_by_a_colour_wear_it():
     for name in NAMED_BY_COLOUR:
         assert any(word in name.split() and BODIES[name] in paints for word, paints in COLOUR_WORDS.items())
     expected = [False, *(name not in NAMED_BY_COLOUR for name in ENTITIES)]
-    assert paintable(np.arange(-1, len(ENTITIES))).tolist() == expected
+    assert may_change()[np.arange(-1, len(ENTITIES))].tolist() == expected
 
 
 def test_the_tables():

@@ -206,7 +206,8 @@ def test_a_mesh_of_any_size_has_room(monkeypatch):
     entity = np.array([[number, ENTITIES.index("bicycle")]], dtype=np.int16)
     scene = entity, np.array([[[0.0, 1.85, 0.3], [0.2, -1.85, 0.0]]], dtype=np.float32), fixed_cameras(1)
     shares, box = visibility(*scene), unclipped_boxes(*scene, *NOMINAL)
-    monkeypatch.setattr(silhouette, "shapes", lambda: shapes_of(large))
+    monkeypatch.setattr(silhouette, "kept", lambda name, build: shapes_of(large))
+    monkeypatch.setattr(silhouette, "kernel_shapes", silhouette.kernel_shapes.__wrapped__)
     assert np.array_equal(unclipped_boxes(*scene, *NOMINAL), box)
     assert np.array_equal(visibility(*scene), shares)
     assert 0 < shares.min() < 1
