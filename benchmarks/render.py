@@ -16,16 +16,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from statistics import median
 from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
 import numpy as np
 from machine import RESULTS, Apart, Rows, machine, options
+from tiny import FAR, PALETTE, Images, Tiny, corners, placed, projection, to_camera
 
 from simtown.assets.atlas import atlas
 from simtown.bench.engines import the_scenes
-from simtown.bench.tiny import FAR, PALETTE, Images, Tiny, corners, placed, projection, to_camera
+from simtown.render.frames import Frames
 from simtown.render.light import lights
 from simtown.render.raster import Raster
 from simtown.scenes.camera import NEAR
@@ -42,14 +44,19 @@ class Rasteriser:
     """
 
     def __init__(self, batch: SceneBatch, size: int, threads: int = 1) -> None:
-        self._batch, self._size, self._raster = batch, size, Raster(threads)
+        self._batch, self._size, self._threads = batch, size, threads
+        self._raster, self._pool = Raster(), ThreadPoolExecutor(threads)
 
     def draw(self, first: int, count: int) -> Images:
         rows = np.arange(first, first + count) % len(self._batch)
         step = min(512, 8_000_000 // self._size**2)  # as much as the writer of a data set asks for at once
         for start in range(0, count, step):
-            frames = self._raster.render(self._batch[rows[start : start + step]], self._size, self._size)
+            parts = np.array_split(rows[start : start + step], 4 * self._threads if self._threads > 1 else 1)
+            *_, frames = self._pool.map(self._render, [part for part in parts if len(part)])
         return frames.rgb[-1], frames.depth[-1], frames.ids[-1]
+
+    def _render(self, rows: np.ndarray) -> Frames:
+        return self._raster.render(self._batch[rows], self._size, self._size)
 
 
 class Pyrender:

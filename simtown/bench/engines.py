@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from simtown.assets.frequencies import frequencies
-from simtown.bench.tiny import Tiny
 from simtown.language.sampler import Recipe, sample
 from simtown.render.cuda.engine import CardFrames, Cuda
 from simtown.render.frames import LARGEST_ON_CARD, CardError
@@ -64,19 +63,12 @@ def _opengl(size: int) -> Engine:
     return lambda scenes: renderer.render(scenes, size, size)
 
 
-def _pybullet(size: int) -> Engine:
-    """pybullet's TinyRenderer: one sample a pixel, a shadow, no weather; 48 scenes again and again."""
-    tiny = Tiny(the_scenes(48), size)
-    return lambda scenes: tiny.draw(0, len(scenes))
-
-
 #: What makes each engine for a picture size; raises one of :data:`ABSENT` if the engine cannot be used.
 ENGINES: dict[str, Callable[[int], Engine]] = {
     "raster cpu": _raster,
     "raster cuda": _cuda,
     "raster cuda, read back": lambda size: _cuda(size, back=True),
     "opengl": _opengl,
-    "pybullet": _pybullet,
 }
 #: The errors of an engine that is not installed or finds no card.
 ABSENT = (ImportError, CardError)

@@ -120,7 +120,7 @@ def machine(device: str) -> str:
         from simtown.render.cuda.card import Card
 
         facts.insert(0, Card().name)
-    libraries = versions("simtown", "numpy", "cuda-core", "pyrender", "pybullet")
+    libraries = versions("simtown", "numpy", "cuda-core", "pyrender")
     known = [f"{name} {version}" for name, version in libraries.items() if version != "unknown"]
     return ", ".join([*facts, f"Python {platform.python_version()}", *known])
 

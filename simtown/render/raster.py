@@ -5,8 +5,6 @@ No OpenGL, no display, no driver; the same pixels on every machine.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from typing import Any
 
@@ -59,23 +57,7 @@ class TooManyTrianglesError(ValueError):
 
 
 class Raster:
-    """Draws batches of scenes with the processor.
-
-    Several threads may call it at once. The pixels do not depend on the number of threads.
-
-    Args:
-        threads: that draw a batch.
-
-    Raises:
-        ValueError: from :meth:`render`, if the picture size is out of range, or a scene has more triangles
-            than can be numbered.
-    """
-
-    def __init__(self, threads: int = 1) -> None:
-        if threads < 1:
-            raise ValueError(f"threads must be at least 1, not {threads}")
-        self.threads = threads
-        self.strip = STRIP
+    """Draws batches of scenes with the processor; several threads may call it at once."""
 
     def render(self, batch: SceneBatch, width: int, height: int, geometry: bool = True) -> Frames:
         """Pictures, and with `geometry` depth and instance ids, of every scene of a batch, at one size.
@@ -86,32 +68,11 @@ class Raster:
         """
         check_size(width, height)
         check_scenes(batch)
-        n = len(batch)
-        frames = Frames.empty(n, width, height, geometry)
-        given = {
-            **town(), **_most(), **scenes_of(batch, width, height), "strip": self.strip_of(width, height),
-            "rgb": frames.rgb, "depth": frames.depth, "ids_out": frames.ids,
-        }  # fmt: skip
-
-        def part(bounds: tuple[int, int]) -> int:
-            return kernels.call("draw", first=bounds[0], last=bounds[1], **given)
-
-        if self.threads == 1 or n <= 1:
-            failed = [part((0, n))]
-        else:
-            with ThreadPoolExecutor(self.threads) as pool:
-                failed = list(pool.map(part, _parts(n, self.threads)))
-        if max(failed) >= 0:
-            raise TooManyTrianglesError(max(failed))
+        frames = Frames.empty(len(batch), width, height, geometry)
+        drawn = {"rgb": frames.rgb, "depth": frames.depth, "ids_out": frames.ids}
+        part = {"first": 0, "last": len(batch), "strip": max(min(width, STRIP // (2 * height + 1)), 1)}
+        scenes = scenes_of(batch, width, height)
+        failed = kernels.call("draw", **town(), **_most(), **scenes, **drawn, **part)
+        if failed >= 0:
+            raise TooManyTrianglesError(failed)
         return frames
-
-    def strip_of(self, width: int, height: int) -> int:
-        """How many columns of a picture are drawn at a time: all of them, unless it is large."""
-        return max(min(width, self.strip // (2 * height + 1)), 1)
-
-
-def _parts(n: int, threads: int) -> Iterator[tuple[int, int]]:
-    """Nearly equal ranges, a few for each thread, so that a slow one does not keep the others waiting."""
-    count = min(n, 4 * threads)
-    for i in range(count):
-        yield n * i // count, n * (i + 1) // count

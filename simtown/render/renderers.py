@@ -3,43 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 
 from simtown.render.frames import LARGEST_ON_CARD, CardError, Renderer
 
-DEVICES = ("cpu", "cuda", "auto")
-
-
-def _raster() -> Renderer:
-    from simtown.render.raster import Raster
-
-    return Raster()
-
-
-def _cuda() -> Renderer:
-    from simtown.render.cuda.engine import Cuda
-
-    return Cuda()
-
-
-def _opengl() -> Renderer:
-    from simtown.render.opengl import OpenGL
-
-    return OpenGL()
-
-
-#: What makes each renderer: the rasteriser by the device it draws on, and OpenGL. A renderer is imported when
-#: it is made.
-RENDERERS: dict[str, Callable[[], Renderer]] = {"cpu": _raster, "cuda": _cuda, "opengl": _opengl}
+#: The module and the class of each renderer: the rasteriser by the device it draws on, and OpenGL.
+RENDERERS = {
+    "cpu": ("simtown.render.raster", "Raster"),
+    "cuda": ("simtown.render.cuda.engine", "Cuda"),
+    "opengl": ("simtown.render.opengl", "OpenGL"),
+}
 
 
 def make_renderer(name: str = "cpu") -> Renderer:
-    """A new renderer of :data:`RENDERERS`.
+    """A new renderer of :data:`RENDERERS`, whose module is imported now.
 
     Raises:
         CardError: it draws on a graphics card, which cannot be used.
         ImportError: a package or library that it needs is missing; the message names it.
     """
-    return RENDERERS[name]()
+    module, kind = RENDERERS[name]
+    renderer: Renderer = getattr(import_module(module), kind)()
+    return renderer
 
 
 def choose_device(
@@ -48,7 +33,7 @@ def choose_device(
     """The device that draws, "cpu" or "cuda"; "auto" is the card if it works, and the processor otherwise.
 
     Args:
-        device: one of :data:`DEVICES`.
+        device: "auto", "cpu" or "cuda".
         report: receives one line that says why "auto" draws on the processor.
         width: of the pictures, pixels.
         height: of the pictures, pixels; a card does not draw the largest.
@@ -57,10 +42,10 @@ def choose_device(
         CardError: the device is "cuda" and cannot be used.
         ValueError: there is no such device.
     """
-    if device not in DEVICES:
-        raise ValueError(f"unknown device '{device}': choose {', '.join(DEVICES[:-1])} or {DEVICES[-1]}")
     if device == "cpu":
         return device
+    if device not in ("auto", "cuda"):
+        raise ValueError(f"unknown device '{device}': choose auto, cpu or cuda")
     try:
         if max(width, height) > LARGEST_ON_CARD:
             limit = f"a card draws pictures of up to {LARGEST_ON_CARD} pixels each side"

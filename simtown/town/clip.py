@@ -11,7 +11,7 @@ import numpy as np
 
 from simtown.core.files import replacing
 from simtown.core.streams import Stream
-from simtown.town.checks import TownError, file_path, number, picture_size, whole
+from simtown.town.checks import TownError, number, picture_size, whole
 from simtown.town.physics import Contact
 
 if TYPE_CHECKING:
@@ -87,25 +87,9 @@ def check(path: Path, seconds: float, fps: int, size: tuple[int, int]) -> None:
 
 
 def write(
-    town: Town,
-    path: str | Path,
-    seconds: float = 4.0,
-    fps: int = 25,
-    size: tuple[int, int] = (512, 288),
-    progress: Callable[[int], object] = lambda n: None,
+    town: Town, path: Path, seconds: float, fps: int, size: tuple[int, int], progress: Callable[[int], object]
 ) -> list[Contact]:
-    """Write a clip, whole or not at all; returns all contacts.
-
-    Args:
-        town: it moves on by the length of the clip.
-        path: ends in .mp4 or .gif, and does not exist.
-        seconds: the length of the clip.
-        fps: frames a second.
-        size: width and height, pixels.
-        progress: receives the number of newly finished frames.
-    """
-    path = file_path(path, "street.mp4")
-    check(path, seconds, fps, size)
+    """Write a clip, whole or not at all; see :meth:`simtown.town.town.Town.film`."""
     touched: list[Contact] = []
 
     def pictures() -> Iterator[np.ndarray]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,6 +29,9 @@ from simtown.town.checks import (
     whole,
 )
 from simtown.town.nouns import NOUNS, kinds_of
+
+if TYPE_CHECKING:
+    from simtown.town.town import Town
 
 #: Two things closer than this touch, metres; what rests on another may sink so far into it.
 TOUCH = 0.03
@@ -57,18 +60,6 @@ SETTABLE: dict[str, Callable[[object, str], Any]] = {
     "spin": partial(number, low=-QUICKEST, high=QUICKEST),
     "pace": partial(number, low=0.0),
 }
-
-
-class Owner(Protocol):
-    """What things belong to: a :class:`~simtown.town.town.Town`, which makes every change of them."""
-
-    def change(self, thing: Thing, **values: object) -> Thing:
-        """Set attributes of a thing after checking them. Raises TownError if one is impossible."""
-        ...
-
-    def unseen(self, thing: Thing) -> str:
-        """Why a thing is not seen, or not whole; "" if it is."""
-        ...
 
 
 @dataclass(eq=False, repr=False)
@@ -111,7 +102,7 @@ class Thing:
     pace: float = 0.0
     way: tuple[float, float] | None = None
     track: np.ndarray | None = None
-    town: Owner | None = field(default=None, init=False)
+    town: Town | None = field(default=None, init=False)
 
     def __setattr__(self, attribute: str, value: object) -> None:
         if self.town is not None:

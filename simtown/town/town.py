@@ -372,11 +372,10 @@ class Town:
     ) -> Thing:
         """Move a thing by a distance (dx, dy, dz) from a place (x, y, z; by default its own), in metres."""
         thing = self[thing]
-        old, new, distance = (thing.x, thing.y, thing.z), (x, y, z), (dx, dy, dz)
-        place = {
-            name: (before if to is None else checked(name, to)) + number(by, f"d{name}")
-            for name, before, to, by in zip("xyz", old, new, distance, strict=True)
-        }
+        place = {}
+        for name, to, by in (("x", x, dx), ("y", y, dy), ("z", z, dz)):
+            start = getattr(thing, name) if to is None else checked(name, to)
+            place[name] = start + number(by, f"d{name}")
         return self.change(thing, **place)
 
     def turn(self, thing: Thing | str, by: float) -> Thing:
@@ -548,7 +547,8 @@ class Town:
         """
         from simtown.town import clip
 
-        clip.check(checks.file_path(path, "street.mp4"), seconds, fps, size)
+        path = checks.file_path(path, "street.mp4")
+        clip.check(path, seconds, fps, size)
         import_pybullet()
         if not any(t.pace or t.spin or any(t.velocity) for t in self._things):
             clip.drive_off(self, seconds)

@@ -95,7 +95,7 @@ def test_the_command_prints_a_table_and_writes_a_csv_and_a_picture(cli, tmp_path
         (["--size", "16"], "32 to 4096"),
         (["--scenes", "0"], "--scenes"),
         (["--repeats", "0"], "--repeats"),
-        (["--device", "tpu"], "cpu, cuda or auto"),
+        (["--device", "tpu"], "auto, cpu or cuda"),
         (["--device", "cuda"], "no CUDA driver"),
         (["--out", "a.txt"], ".csv"),
         ([], "matplotlib"),  # what is missing is noticed before anything is measured

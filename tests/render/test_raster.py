@@ -60,11 +60,6 @@ def weathered(batch, intensity=0.5):
     return scenes
 
 
-@pytest.mark.parametrize("threads", [2, 3, 7])
-def test_threads_do_not_change_a_pixel(threads, batch, drawn):
-    assert same(Raster(threads).render(batch, 64, 48), drawn)
-
-
 def test_one_raster_serves_several_threads_at_once(raster, batch, drawn):
     jobs = [(slice(i, i + 8), size) for i in (0, 8, 16, 24, 32) for size in ((64, 48), (40, 33))] * 2
     with ThreadPoolExecutor(4) as pool:
@@ -314,7 +309,6 @@ def test_cameras_in_odd_places_draw_something_finite(camera, raster, batch):
     frames = raster.render(scenes, 48, 40)
     assert (frames.depth > 0).all()
     assert np.isfinite(frames.depth[frames.ids > 0]).all()
-    assert same(Raster(2).render(scenes, 48, 40), frames)
 
 
 def test_what_stands_behind_the_camera_is_not_drawn(raster):
@@ -352,10 +346,8 @@ def test_a_scene_of_too_many_triangles_names_the_limit(raster):
     crowd = [Prop(STREET["building"][i % 4], -8.0 + 2 * (i % 9), 34 - 0.1 * i) for i in range(250)]
     few, many = Scene(props=crowd[:10]), Scene(props=crowd)
     batch = SceneBatch.of([few, few, many, few])
-    for threads in (1, 2):
-        with pytest.raises(ValueError, match=str(MOST_TRIANGLES)) as error:
-            Raster(threads).render(batch, 512, 512)
-        assert "scene 2" in str(error.value)
+    with pytest.raises(ValueError, match=f"scene 2 .*{MOST_TRIANGLES}"):
+        raster.render(batch, 512, 512)
     assert raster.render(SceneBatch.of([few]), 64, 64).ids.any(), "the raster works on"
 
 
@@ -552,15 +544,14 @@ def test_paints_keep_their_hue_in_the_dark(weather, raster):
 
 
 @pytest.mark.parametrize("weather", WEATHERS)
-def test_a_picture_drawn_in_strips_is_the_picture(weather, batch):
+def test_a_picture_drawn_in_strips_is_the_picture(weather, batch, monkeypatch):
     """Byte for byte, with halos, rain, shadows and reflections across the seams."""
     scenes = batch[np.arange(4)]
     scenes.weather[:], scenes.intensity[:] = WEATHERS.index(weather), (0.3, 0.6, 0.9, 1.0)
     whole = Raster().render(scenes, 150, 96)
     for pixels in (64, 17):
-        raster = Raster()
-        raster.strip = pixels * (2 * 96 + 1)
-        assert same(raster.render(scenes, 150, 96), whole)
+        monkeypatch.setattr("simtown.render.raster.STRIP", pixels * (2 * 96 + 1))
+        assert same(Raster().render(scenes, 150, 96), whole)
 
 
 def test_styles_are_seen(raster):

@@ -54,7 +54,7 @@ def test_auto_draws_on_the_processor_with_one_line(no_card):
     assert isinstance(make_renderer("cpu"), Raster)
     with pytest.raises(CardError, match=r"no CUDA driver.*`device=cpu`"):
         choose_device("cuda", lines.append)
-    with pytest.raises(ValueError, match="choose cpu, cuda or auto"):
+    with pytest.raises(ValueError, match="choose auto, cpu or cuda"):
         choose_device("tpu", lines.append)
     assert len(lines) == 1
 
@@ -90,7 +90,7 @@ def test_commands_refuse_to_draw_on_a_card_that_is_not_there(cli, plain, tmp_pat
     render = ["render", f"{plain}/train:0", "--out", tmp_path / "a.png"]
     for words in (["generate", "--n", 4, "--out", out], render):
         cli(*words, "--device", "cuda").refuses("device=cuda", "no CUDA driver", "device=cpu")
-        cli(*words, "--device", "tpu").refuses("cpu, cuda or auto")
+        cli(*words, "--device", "tpu").refuses("auto, cpu or cuda")
     assert not list(tmp_path.iterdir()), "nothing was begun"
     cli("render", f"{plain}/train:0", "--renderer", "opengl", "--device", "cuda").refuses("opengl")
 

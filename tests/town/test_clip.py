@@ -69,13 +69,13 @@ def test_a_gif_of_every_speed_lasts_as_long_as_it_should(tmp_path, monkeypatch, 
         n = max(1, round(seconds * fps))
         pictures = [(np.tile(np.uint8(np.roll(levels, k)), (3, 1, 1)), []) for k in range(n)]
         monkeypatch.setattr(clip, "frames", lambda *_, pictures=pictures: iter(pictures))
-        clip.write(None, path := tmp_path / f"{fps}.gif", seconds, fps, (64, 36))
+        clip.write(None, path := tmp_path / f"{fps}.gif", seconds, fps, (64, 36), lambda n: None)
         with Image.open(path) as gif:
             ends = np.cumsum([frame.info["duration"] for frame in ImageSequence.Iterator(gif)])
         assert np.abs(ends - 1000 * np.arange(1, n + 1) / fps).max() <= 5
     for fps in range(51, 61):
         with pytest.raises(TownError, match=f"at most 50 frames a second, not {fps}"):
-            clip.write(None, tmp_path / "fast.gif", seconds, fps, (64, 36))
+            clip.check(tmp_path / "fast.gif", seconds, fps, (64, 36))
 
 
 @needs_motion

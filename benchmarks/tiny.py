@@ -1,4 +1,4 @@
-"""pybullet's TinyRenderer, which needs neither a card nor OpenGL, and scenes as placed meshes for others."""
+"""pybullet's TinyRenderer, and scenes as placed meshes for it and for the other engines of render.py."""
 
 from __future__ import annotations
 
