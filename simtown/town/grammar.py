@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
@@ -50,6 +50,7 @@ def parse(names: Iterable[str], question: str) -> tuple[Form, list[str], bool]:
     return form, notes, negated
 
 
+@lru_cache(maxsize=4096)
 def _spaced(text: str) -> str:
     """A text in lower case, its words apart, without punctuation."""
     text = re.sub(r"n't\b", " not", text.lower().replace("’", "'"))

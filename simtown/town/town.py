@@ -473,7 +473,7 @@ class Town:
         return [(a.question, a.value) for a in islice(examples(self._asked()), n)]
 
     def _asked(self, everywhere: bool = False) -> View:
-        seen, scene = None if everywhere else self.seen, self.to_scene()
+        seen, scene = None if everywhere else cache(self.seen), self.to_scene()
         things = self.things
         return View(things, scene.camera, scene.weather, self._seed, seen, self.unseen, cache(self.truth))
 
