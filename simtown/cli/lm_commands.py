@@ -25,11 +25,6 @@ lm = typer.Typer(
 )
 
 
-@lm.callback()
-def _lm() -> None:
-    pass
-
-
 @lm.command("train", short_help="Train a small language model on a text.")
 @command
 def train_command(

@@ -133,23 +133,17 @@ class Deferred(TyperCommand):
         self.module = module
 
     def load(self) -> Any:
-        """The command itself."""
-        return loaded(self.name or "", self.module)
+        """The command itself: the function of its name in the module, or the group that is defined there."""
+        target = getattr(import_module(f"simtown.cli.{self.module}"), self.name or "")
+        if isinstance(target, typer.Typer):
+            return typer.main.get_group(target)
+        single = typer.Typer(add_completion=False, rich_markup_mode=None)
+        single.command(self.name, cls=Helpful)(target)
+        return typer.main.get_command(single)
 
     def make_context(self, *words: Any, **more: Any) -> Any:
         """Called to parse the words after the command's name."""
         return self.load().make_context(*words, **more)
-
-
-@cache
-def loaded(name: str, module: str) -> Any:
-    """The command of a module: its function of that name, or the group of commands that it defines."""
-    target = getattr(import_module(f"simtown.cli.{module}"), name)
-    if isinstance(target, typer.Typer):
-        return typer.main.get_group(target)
-    single = typer.Typer(add_completion=False, rich_markup_mode=None)
-    single.command(name, cls=Helpful)(target)
-    return typer.main.get_command(single)
 
 
 @cache

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich import box
@@ -19,7 +19,6 @@ from simtown.core.terminal import say, shell_words
 from simtown.core.untrusted import inside
 
 if TYPE_CHECKING:
-    from simtown.training.plan import SweepCell, SweepPlan
     from simtown.training.sweep import Sweep
 
 
@@ -94,11 +93,16 @@ def sweep(
 
 
 def _list(sweep: Sweep, jobs: int) -> None:
-    """Print what a sweep would do and how long that takes."""
+    """Print what a sweep would do first and how long that takes, and how far each search is."""
     from simtown.training.forecast import time_left
+    from simtown.training.schedule import Schedule
 
-    plan, done = sweep.plan, sweep.done
-    cells = _list_searches(plan, done) if plan.targets else plan.cells
+    plan, done, cells = sweep.plan, sweep.done, sweep.plan.cells
+    if plan.targets:
+        schedule = Schedule(plan, {name: run["test"]["accuracy"] for name, run in done.items()})
+        for target, curve in schedule.searches():
+            say(schedule.describe(target, curve))
+        cells = [cell for _, _, first in schedule.open_searches() for cell in first]
     for cell in cells:
         say(f"{cell.name} {sweep.begun[cell.name]['status']}" if cell.name in sweep.begun else cell.name)
     data = {cell.data for cell in cells}
@@ -112,16 +116,6 @@ def _list(sweep: Sweep, jobs: int) -> None:
     finished = [(cell, done[cell.name]) for cell in plan.cells if cell.name in done]
     missing = [cell for cell in cells if cell.name not in done]
     say(*time_left(missing, finished, jobs, growing=bool(plan.targets)))
-
-
-def _list_searches(plan: SweepPlan, done: dict[str, dict[str, Any]]) -> list[SweepCell]:
-    """Print how far the searches of an adaptive plan are; returns the cells that would run first."""
-    from simtown.training.schedule import Schedule
-
-    schedule = Schedule(plan, {name: run["test"]["accuracy"] for name, run in done.items()})
-    for target, curve in schedule.searches():
-        say(schedule.describe(target, curve))
-    return [cell for _, _, cells in schedule.open_searches() for cell in cells]
 
 
 def _complexity_table(rows: list[dict[str, str]]) -> Table:

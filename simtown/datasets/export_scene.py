@@ -23,9 +23,14 @@ def glb(scene: SceneBatch) -> bytes:
     colours = np.array([m.colour for m in palette.MATERIALS])
     kinds = np.array([m.kind for m in palette.MATERIALS])
     world = trimesh.Scene()
-    names = _names(scene)
+    vehicles, props = scene.entity[0].tolist(), scene.prop[0].tolist()
+    names = [
+        "ground",
+        *(ENTITIES[e] for e in vehicles),
+        *(PROPS[p] for p in props),
+    ]
     for k, number in enumerate(meshes[0]):
-        if number < 0:
+        if number < 0:  # an empty slot
             continue
         mesh, style = atlas().mesh(int(number)), int(styles[0, k])
         x, y, z, c, s, scale = poses[0, k].astype(float)
@@ -57,11 +62,3 @@ def _matte(tree: dict[str, Any]) -> None:
     for mesh in tree["meshes"]:
         for primitive in mesh["primitives"]:
             primitive["material"] = 0
-
-
-def _names(scene: SceneBatch) -> list[str]:
-    return [
-        "ground",
-        *(ENTITIES[e] if e >= 0 else "" for e in scene.entity[0]),
-        *(PROPS[p] if p >= 0 else "" for p in scene.prop[0]),
-    ]

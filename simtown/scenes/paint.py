@@ -102,15 +102,11 @@ def _read(path: Path) -> dict[str, float]:
             raise ValueError(f"{where} lists an unknown paint '{name}': {hint}")
         if name in weights:
             raise ValueError(f"{where} lists the paint {name} twice: give it one weight")
-        weights[name] = _weight(text, name, where)
+        try:
+            weights[name] = float(text)
+        except ValueError:
+            weights[name] = -1.0
+        if not 0 <= weights[name] <= 1e9:
+            wrong = f"{where} gives the paint {name} the weight '{text}'"
+            raise ValueError(f"{wrong}: give a number from 0 to 1e9")
     return weights
-
-
-def _weight(text: str, name: str, where: str) -> float:
-    try:
-        weight = float(text)
-    except ValueError:
-        weight = -1.0
-    if not 0 <= weight <= 1e9:
-        raise ValueError(f"{where} gives the paint {name} the weight '{text}': give a number from 0 to 1e9")
-    return weight

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,7 +22,6 @@ from simtown.core.options import SettingsError
 from simtown.core.untrusted import open_picture
 from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.settings import Settings
-from simtown.language.parsing import any_of, match
 from simtown.language.questions import PHRASINGS, encode, text, vocabulary, with_article, words
 from simtown.language.relations import RELATION_NAMES
 from simtown.scenes.camera import WIDEST
@@ -229,12 +229,15 @@ def parse(question: str, kinds: Sequence[int]) -> tuple[int, int, int]:
     if unknown := [word for word in words(question) if word not in vocabulary()]:
         raise SettingsError(f"the question's word '{unknown[0]}' is unknown: {_LIKE}")
     names = {name.lower(): i for i, name in enumerate(ENTITIES)}
-    slots = {"{s}": any_of(names, "s"), "{o}": any_of(names, "o"), "{r}": any_of(RELATION_NAMES, "r")}
+    kind, relation = ("|".join(map(re.escape, known)) for known in (names, RELATION_NAMES))
+    slots = {"{s}": f"(?P<s>{kind})", "{o}": f"(?P<o>{kind})", "{r}": f"(?P<r>{relation})"}
     slots |= {"{a_s}": f"an? {slots['{s}']}", "{a_o}": f"an? {slots['{o}']}"}
-    asked = match(question, PHRASINGS, slots)
-    if not asked:
+    patterns = (" ".join(slots.get(word, re.escape(word)) for word in words(form)) for form in PHRASINGS)
+    spoken = " ".join(words(question))
+    asked = next(filter(None, (re.fullmatch(pattern, spoken) for pattern in patterns)), None)
+    if asked is None:
         raise SettingsError(f"the question is not understood: {_LIKE}")
-    s, o, r = names[str(asked["s"])], names[str(asked["o"])], RELATION_NAMES.index(str(asked["r"]))
+    s, o, r = names[asked["s"]], names[asked["o"]], RELATION_NAMES.index(asked["r"])
     if unseen := [kind for kind in (s, o) if kind not in kinds]:
         vehicles = ", ".join(ENTITIES[kind] for kind in kinds)
         unknown_vehicle = with_article(ENTITIES[unseen[0]])
