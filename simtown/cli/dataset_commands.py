@@ -127,8 +127,8 @@ def render(
     if where is None:
         scene, name = SceneBatch.of([street.town().to_scene((width, height))]), street.name()
     else:
-        address = find(where)
-        scene, name = address.scene(), address.name
+        split, row, name = find(where)
+        scene = split.scenes(np.array([row]))
     path = png_file(drawing.out, f"{name}.png")
     device = choose_device(drawing.device, complain, width, height)
     renderer = make_renderer("opengl" if drawing.renderer == "opengl" else device)

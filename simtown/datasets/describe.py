@@ -17,7 +17,7 @@ from simtown.datasets.marginals import ROLES, targets_of
 from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.remote import DirectoryStore, Remote, store_of
 from simtown.datasets.settings import SPLITS
-from simtown.datasets.shards import STAGES
+from simtown.datasets.shards import COLUMNS, STAGES
 from simtown.datasets.summaries import median_margin
 from simtown.language.relations import RELATION_NAMES
 from simtown.scenes.scene import Scene
@@ -121,11 +121,11 @@ def _bar(share: float, target: float, top: float) -> str:
 
 def show_example(where: str) -> None:
     """Print the example at an address (:func:`simtown.datasets.locate.find`)."""
-    address = find(where)
-    scene = address.scene().scene(0)
-    row = {name: rows[0] for name, rows in address.columns().items()}
+    split, number, _ = find(where)
+    scene = split.scenes(np.array([number])).scene(0)
+    row = {name: rows[0] for name, rows in split.rows(COLUMNS, [number]).items()}
     with page() as console:
-        shard, shard_row = address.split.address(address.row)
+        shard, shard_row = split.address(number)
         console.print(styled(where, "bold") + styled(f": row {shard_row} of {shard}"))
         console.print(_question(row, scene))
         console.print(_vehicles(row, scene))

@@ -175,22 +175,14 @@ def plan_of(recipe: Recipe) -> dict[str, Any]:
 
 def _why(recipe: Recipe, vehicles: int, loop: int) -> str:
     """What to say of a loop that found nothing acceptable."""
-    if loop == ENTITY:
-        return (
-            f"no {vehicles} different entities in {CAP} draws: `frequencies` gives nearly all weight to too "
-            "few of them"
-        )
-    if loop == PLACEMENT:
-        return (
-            f"no place was found for any of {DRAWS} pairs of vehicles in {CAP} attempts each: "
-            f"`jitter={recipe.jitter}` or these `entities` do not fit the street"
-        )
-    if loop == DISTRACTOR:
-        return (
-            "no place for a distractor was found beside two of these vehicles: leave out `distractor` or use "
-            "other `entities`"
-        )
-    return (
-        f"no question with the drawn answer was found in {CAP} attempts: "
-        f"`relations={','.join(recipe.relations)}` are too few, name more"
-    )
+    problems = {
+        ENTITY: f"no {vehicles} different entities in {CAP} draws: "
+        "`frequencies` gives nearly all weight to too few of them",
+        PLACEMENT: f"no place was found for any of {DRAWS} pairs of vehicles in {CAP} attempts each: "
+        f"`jitter={recipe.jitter}` or these `entities` do not fit the street",
+        QUESTION: f"no question with the drawn answer was found in {CAP} attempts: "
+        f"`relations={','.join(recipe.relations)}` are too few, name more",
+        DISTRACTOR: "no place for a distractor was found beside two of these vehicles: "
+        "leave out `distractor` or use other `entities`",
+    }
+    return problems[loop]
