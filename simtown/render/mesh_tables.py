@@ -46,13 +46,10 @@ def tables() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     kinds = np.array([m.kind for m in MATERIALS], dtype=np.uint8)
     tints = np.stack([rgb_table(t) for t in (WALL_TINTS, ROOF_TINTS, CLOTH_TINTS)])
     high_or_long = {*STREET["building"], *STREET["cloud"]}
-    height = atlas().bounds[:, 1, 2]
-    roles = np.zeros(len(ENTITIES) + len(STREET_MESHES) + 1, dtype=np.uint8)
-    for m, name in enumerate((*ENTITIES, *(kind for kind, _ in STREET_MESHES))):
-        if m < len(ENTITIES):
-            roles[m] = CASTS | STANDS | VEHICLE
-        elif name not in high_or_long and height[m] > FLAT:
-            roles[m] = CASTS | STANDS
+    low = [kind not in high_or_long for kind, _ in STREET_MESHES]
+    raised = atlas().bounds[len(ENTITIES) :, 1, 2] > FLAT
+    roles = np.full(len(ENTITIES) + len(STREET_MESHES) + 1, CASTS | STANDS | VEHICLE, dtype=np.uint8)
+    roles[len(ENTITIES) :] = np.where(raised & [*low, False], CASTS | STANDS, 0)  # the last is the ground
     return palette, kinds, tints, roles
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from simtown import kernels
 from simtown.assets.atlas import atlas
-from simtown.assets.catalogue import ENTITIES, PROPS, STREET
+from simtown.assets.catalogue import ENTITIES
 from simtown.assets.palette import CLOUD, GLOW, GROUND, HEADLAMP, MATERIALS, ROAD
 from simtown.core.extras import how_to_install
 from simtown.render.frames import Frames, check_size
@@ -35,7 +35,7 @@ from simtown.render.light import (
     TOP,
     VEHICLE_SUN,
 )
-from simtown.render.mesh_tables import town
+from simtown.render.mesh_tables import CASTS, town
 from simtown.render.raster import scenes_of
 from simtown.scenes.camera import NEAR
 from simtown.scenes.scene import SceneBatch, check_scenes
@@ -49,9 +49,6 @@ _SKY_STRIPS = 24
 #: Nearness of what is a metre away, as the rasteriser's samples have it.
 _METRE = ((1 << 32) - (1 << 20)) * NEAR / 65536
 _KINDS = np.array([m.kind for m in MATERIALS])
-_NO_SHADOW = [
-    len(ENTITIES) + i for i, name in enumerate(PROPS) if name in STREET["building"] or name in STREET["cloud"]
-]
 
 
 class NoOpenGLError(ImportError):
@@ -329,7 +326,7 @@ def _shadows(street: _Street) -> list[np.ndarray]:
     lean = street.light[:2] / street.light[2]
     for slot in street.slots[1:]:
         mesh = street.meshes[slot]
-        if mesh in _NO_SHADOW:
+        if not town()["roles"][mesh] & CASTS:
             continue
         matrix = street.matrix(slot)
         spots = a.hull[a.hull_start[mesh] : a.hull_start[mesh + 1]] @ matrix[:3, :3].T + matrix[:3, 3]

@@ -18,7 +18,7 @@ from simtown.town.forms import Form, spoken
 from simtown.town.nouns import THING
 from simtown.town.qualities import ORDERS, QUANTITIES, Judgement, TooCloseError, View
 from simtown.town.reasons import listed, reason, the
-from simtown.town.relating import MARGINS, measure, most_between
+from simtown.town.relating import MARGINS, betweens, measure
 from simtown.town.things import Thing, label, meant
 
 #: The most cases of relations that a question may compare.
@@ -203,7 +203,7 @@ class Evaluator:
         return Judgement(holds, margin, reason(relation, names, solids, camera, margin, holds))
 
     def _between(self, phrases: tuple[Form, ...]) -> Judgement:
-        """The clearest of all cases that "a" may mean; to measure each would take hours."""
+        """The clearest of all cases that "a" may mean, which are measured together: one by one takes hours."""
         means = [self.members(p.parts[0]).clear() if p.name == "a" else [self.unique(p)] for p in phrases]
         pairs = list({frozenset((b, c)): (b, c) for b, c in product(*means[1:]) if b is not c}.values())
         self._spend(len(pairs))
@@ -212,8 +212,9 @@ class Evaluator:
             empty = [p for p, things in zip(phrases, means, strict=True) if not things]
             why = self._none((empty or phrases)[-1].parts[0], "" if empty else "other ")
             return Judgement(False, -math.inf, why)
-        solids = [(b.solid(), c.solid()) for b, c in pairs]
-        subject, pair = most_between([thing.solid() for thing in means[0]], solids, distinct)
+        solids = {thing: thing.solid() for things in means for thing in things}
+        margins = betweens([solids[t] for t in means[0]], [(solids[b], solids[c]) for b, c in pairs])
+        pair, subject = np.unravel_index(np.where(distinct, margins, -np.inf).argmax(), distinct.shape)
         case = (means[0][subject], *pairs[pair])
         result = self._related("between", tuple(Form("one", (thing,)) for thing in case))
         several = len(list(islice((c for c in product(*means) if len(set(c)) == 3), 2))) > 1

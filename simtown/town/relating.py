@@ -34,14 +34,18 @@ def table(camera: Camera, solids: list[Solid]) -> dict[str, np.ndarray]:
     n = len(solids)
     tables = _planar(camera, solids)
     gaps = np.full((n, n), np.nan)
-    for j, i in combinations(range(n), 2):
+    pairs = list(combinations(range(n), 2))
+    for j, i in pairs:
         gaps[i, j] = gaps[j, i] = distance(solids[i], solids[j])
     tables["next to"], tables["near"], tables["far from"] = BESIDE - gaps, NEAR - gaps, gaps - FAR
     for name in ("on", "facing", "overtaking"):
         relation = SOLID_RELATIONS[name].measure
         values = [[relation(a, b) if a is not b else np.nan for b in solids] for a in solids]
         tables[name] = np.array(values).reshape(n, n)
-    tables["between"] = _betweens(solids)
+    tables["between"] = np.full((n, n, n), np.nan)
+    for (b, c), row in zip(pairs, betweens(solids, [(solids[b], solids[c]) for b, c in pairs]), strict=True):
+        row[[b, c]] = np.nan
+        tables["between"][:, b, c] = tables["between"][:, c, b] = row
     for table_ in tables.values():
         np.einsum("ii...->i...", table_)[...] = np.nan
     return {name: tables[name] for name in MARGINS}
@@ -70,51 +74,13 @@ def _planar(camera: Camera, solids: list[Solid]) -> dict[str, np.ndarray]:
     return tables
 
 
-def most_between(
-    subjects: list[Solid], pairs: list[tuple[Solid, Solid]], distinct: np.ndarray
-) -> tuple[int, int]:
-    """The numbers of a subject and a pair of objects for which the margin of "between" is greatest.
-
-    Most pairs are only bounded: no subject is deeper between two things than in the strip that holds both.
-
-    Args:
-        subjects: n things.
-        pairs: m pairs of things.
-        distinct: (m, n) bool, whether the subject is neither of the pair; at least once.
-    """
-    middles = np.array([s.middle for s in subjects])
+def betweens(subjects: list[Solid], pairs: list[tuple[Solid, Solid]]) -> np.ndarray:
+    """(m, n) margins of "between" of n things and m pairs of others."""
+    middles = np.array([s.middle for s in subjects]).reshape(-1, 2)
     ends = {id(end): end for pair in pairs for end in pair}
-    outside = {key: -depths(middles, end.outline) for key, end in ends.items()}
-    bounds = np.full(distinct.shape, -np.inf)
+    inside = {key: depths(middles, end.outline) for key, end in ends.items()}
+    margins = np.empty((len(pairs), len(subjects)))
     for k, (b, c) in enumerate(pairs):
-        along = c.middle - b.middle
-        length = float(np.hypot(*along))
-        across = np.array([-along[1], along[0]]) / length if length > 1e-9 else np.array([1.0, 0.0])
-        edges, places = np.concatenate([b.outline @ across, c.outline @ across]), middles @ across
-        strip = np.minimum(edges.max() - places, places - edges.min())
-        bound = np.minimum(strip, np.minimum(outside[id(b)], outside[id(c)]))
-        bounds[k] = np.where(distinct[k], bound, -np.inf)
-    margin, subject, pair = -np.inf, 0, 0
-    highest = bounds.max(axis=1)
-    for k in np.argsort(-highest, kind="stable").tolist():
-        if highest[k] <= margin + 1e-9:
-            break
-        b, c = pairs[k]
-        whole = depths(middles, hull(np.concatenate([b.outline, c.outline])))
-        margins = np.where(distinct[k], np.minimum(whole, bounds[k]), -np.inf)
-        if margins.max() > margin:
-            margin, subject, pair = float(margins.max()), int(margins.argmax()), k
-    return subject, pair
-
-
-def _betweens(solids: list[Solid]) -> np.ndarray:
-    """(n, n, n) margins of "between"."""
-    n = len(solids)
-    middles = np.array([s.middle for s in solids]).reshape(n, 2)
-    inside = np.array([depths(middles, s.outline) for s in solids]).reshape(n, n)
-    out = np.full((n, n, n), np.nan)
-    for b, c in combinations(range(n), 2):
-        whole = depths(middles, hull(np.concatenate([solids[c].outline, solids[b].outline])))
-        out[:, b, c] = out[:, c, b] = np.minimum(whole, np.minimum(-inside[b], -inside[c]))
-        out[[b, c], b, c] = out[[b, c], c, b] = np.nan
-    return out
+        whole = depths(middles, hull(np.concatenate([c.outline, b.outline])))
+        margins[k] = np.minimum(whole, -np.maximum(inside[id(b)], inside[id(c)]))
+    return margins

@@ -15,7 +15,7 @@ from simtown.assets.catalogue import BODIES
 from simtown.core.exact import cos, sin
 from simtown.core.notebook import as_html, figure, marked
 from simtown.language.solids import SURFACES, on
-from simtown.render.masks import run_lengths
+from simtown.render.masks import mask_and_box, run_lengths
 from simtown.scenes.camera import NEAR, Camera, views
 from simtown.scenes.footprints import number
 from simtown.scenes.scene import Scene, SceneBatch, Weather
@@ -223,13 +223,10 @@ def _thing_truth(
     thing: Thing, id_: int, things: list[Thing], frame: Frame, alone: int, box: list[float] | None
 ) -> ThingTruth:
     """The truth of one thing; `alone` is the number of pixels it would fill if it stood alone."""
-    mask = frame.ids == id_
-    pixels = int(mask.sum())
-    seen, depth = None, None
-    if pixels:
-        rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
-        seen = [int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1]
-        depth = float(frame.depth[mask].min()), float(frame.depth[mask].max())
+    seen, depth, pixels = None, None, 0
+    if found := mask_and_box(frame.ids, id_ - 1):
+        mask, seen = found[0], list(found[1])
+        depth, pixels = (float(frame.depth[mask].min()), float(frame.depth[mask].max())), int(mask.sum())
     corners = _corners(thing)
     solid, ground, below = thing.solid(), None, []
     if thing.group != "cloud":

@@ -122,7 +122,7 @@ def test_between_is_answered_by_the_best_of_all_cases(crowd, subject, first, sec
     assert answer.why.startswith("at best, ") is (len(cases) > 1 and not answer.truth)
 
 
-def test_between_measures_few_of_many_cases(monkeypatch):
+def test_between_measures_many_cases_together(monkeypatch):
     """Of 40 things there are 59,280 cases and 780 pairs."""
     places = np.random.default_rng(0).uniform((-60, 5), (60, 60), (40, 2))
     town = Town.from_scene(Scene([], [Prop("mailbox", *place) for place in places.tolist()]))
@@ -130,7 +130,7 @@ def test_between_measures_few_of_many_cases(monkeypatch):
     monkeypatch.setattr(relating, "hull", lambda points: hulls.append(1) or hull(points))
     monkeypatch.setattr(evaluating, "measure", lambda *case: measured.append(1) or measure(*case))
     assert town.ask("Is a mailbox between a mailbox and a mailbox?", everywhere=True)
-    assert len(hulls) < 200
+    assert len(hulls) <= 781  # once a pair, and once for the answer
     assert len(measured) == 1
 
 
