@@ -44,7 +44,7 @@ def scenes(n, seed=1, weathers=WEATHERS, **options):
 def pair(request, opengl):
     batch = scenes(40, 1 + request.param, distractor=request.param)
     assert set(batch.weather) == set(range(len(WEATHERS)))
-    return Pair(batch, Raster(2).render(batch, SIZE, SIZE), opengl.render(batch, SIZE, SIZE))
+    return Pair(batch, Raster().render(batch, SIZE, SIZE), opengl.render(batch, SIZE, SIZE))
 
 
 def test_ids_agree(pair):

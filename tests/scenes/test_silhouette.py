@@ -86,7 +86,7 @@ def counts(entity, pose, camera, vehicles):
     batch.pose[:], batch.camera[:] = pose, camera
     for slot in vehicles:
         batch.entity[:, slot] = entity[:, slot]
-    ids = Raster(1).render(batch, *NOMINAL).ids
+    ids = Raster().render(batch, *NOMINAL).ids
     return np.stack([(ids == 1 + slot).sum(axis=(1, 2)) for slot in range(slots)], axis=1)
 
 
