@@ -27,7 +27,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import typer
 from typer.models import OptionInfo
 
-from simtown.core.options import Option, SettingsError, check, options_of
+from simtown.core.options import SettingsError, check, options_of
 
 BAD_INPUT, DAMAGED = 2, 1
 
@@ -88,10 +88,13 @@ def command(function: Callable[..., None], *, optional: bool = False) -> Callabl
 
 def _read(settings: type, values: dict[str, Any]) -> dict[str, Any]:
     """The fields of a settings dataclass, from the values of its options, which are taken out of `values`."""
-    options = options_of(settings)
-    read = {field: _value(values.pop(field), *about) for field, about in options.items()}
-    for field, (_, about) in options.items():
-        if about.most and read[field] is None:
+    read: dict[str, Any] = {}
+    for field, (kind, about) in options_of(settings).items():
+        read[field] = given = values.pop(field)
+        if kind == tuple[str, ...]:
+            names = "" if given == "none" else given
+            read[field] = parse_names(names, about.choices) if about.choices else tuple(given or ())
+        elif about.most and given is None:
             read[field] = min(getattr(settings, field), read[about.most])
     return read
 
@@ -126,15 +129,6 @@ def _parameters(settings: type, optional: bool) -> list[inspect.Parameter]:
         keyword, typed = inspect.Parameter.KEYWORD_ONLY, Annotated[kind, info]
         parameters.append(inspect.Parameter(name, keyword, default=default, annotation=typed))
     return parameters
-
-
-def _value(given: Any, kind: Any, about: Option) -> Any:
-    """The value of a field, from that of its option."""
-    if kind != tuple[str, ...]:
-        return given
-    if not about.choices:
-        return tuple(given or ())
-    return () if given == "none" else parse_names(given, about.choices)
 
 
 def _flag(parameter: inspect.Parameter) -> str:

@@ -108,16 +108,12 @@ class Helpful(TyperCommand):
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Called to write the options."""
-        panels: dict[str, list[tuple[str, str]]] = {
-            "Arguments": [],
-            "Options": [],
-            **{name: [] for name in PANELS},
-        }
+        panel_of = {word: name for name, words in PANELS.items() for word in words.split()}
+        panels: dict[str, list[tuple[str, str]]] = {name: [] for name in ("Arguments", "Options", *PANELS)}
         for parameter in self.get_params(ctx):
-            panel = "Arguments" if parameter.param_type_name == "argument" else "Options"
-            panel = next((name for name, words in PANELS.items() if parameter.name in words.split()), panel)
+            usual = "Arguments" if parameter.param_type_name == "argument" else "Options"
             if record := parameter.get_help_record(ctx):
-                panels[panel].append(record)
+                panels[panel_of.get(parameter.name or "", usual)].append(record)
         panels["Examples"] = [(example, "") for example in EXAMPLES if example.split()[1] == self.name]
         for panel, records in panels.items():
             if records:

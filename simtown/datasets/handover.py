@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from math import prod
 from multiprocessing.reduction import ForkingPickler
 from secrets import token_hex
@@ -48,8 +49,8 @@ class _Hold:
 class _Pieces:
     """The pieces of shared memory of this process, a worker."""
 
-    def __init__(self) -> None:
-        self.process, self.token = os.getpid(), token_hex(8)
+    def __init__(self, process: int) -> None:
+        self.process, self.token = process, token_hex(8)
         self.pieces: list[Any] = []
         self.holds: list[Callable[[], _Hold | None]] = []
         self.known: set[int] = set()  # by their numbers, to the process that receives batches
@@ -74,16 +75,14 @@ class _Pieces:
         return number, hold
 
 
-_here: _Pieces | None = None
 #: By the token of the process that sends: its number, and its pieces by their numbers.
 _received: dict[str, tuple[int, dict[int, Any]]] = {}
 
 
-def _pieces() -> _Pieces:
-    global _here
-    if _here is None or _here.process != os.getpid():  # the parent's, before a fork
-        _here = _Pieces()
-    return _here
+@lru_cache(maxsize=1)
+def _pieces(process: int) -> _Pieces:
+    """The pieces of a process; after a fork, not those of its parent."""
+    return _Pieces(process)
 
 
 class Room:
@@ -96,7 +95,7 @@ class Room:
             size += -(-prod(shape) * np.dtype(dtype).itemsize // _ALIGNED) * _ALIGNED
         loading = sys.modules.get("torch.utils.data")
         in_worker = loading is not None and loading.get_worker_info() is not None
-        self.taken = _pieces().take(size) if in_worker else None
+        self.taken = _pieces(os.getpid()).take(size) if in_worker else None
         self.arrays: dict[str, np.ndarray] = {}
         for name, (shape, dtype) in forms.items():
             if self.taken is None:
@@ -125,7 +124,7 @@ class Parcel(dict[str, Any]):
 
 def _send(parcel: Parcel) -> Any:
     """Pickle a parcel. PyTorch itself sends the tensors that are not in the shared memory."""
-    hold, pieces = parcel.hold, _pieces()
+    hold, pieces = parcel.hold, _pieces(os.getpid())
     if hold.handed_over:
         return dict, (dict(parcel),)
     begin, size = hold.memory.ctypes.data, len(hold.memory)

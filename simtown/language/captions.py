@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
@@ -24,6 +23,9 @@ from simtown.scenes.weather import WEATHER_KINDS
 
 #: How captions word the relations, in the order of RELATIONS.
 WORDED: tuple[str, ...] = tuple(relation.caption for relation in RELATIONS)
+#: Whether each kind of PROPS is a house, and whether it stands in the street: (p,) bool each.
+_HOUSES = np.isin(PROPS, STREET["building"])
+_LOW = np.isin(PROPS, (*STREET["tree"], *STREET["furniture"], *STREET["person"]))
 
 
 @dataclass(frozen=True)
@@ -126,9 +128,8 @@ def surroundings(scenes: SceneBatch, seed: int, split: str, start: int = 0) -> l
 
     The caption is "" if there is no such thing. `start` is the number of the first scene.
     """
-    house, low = _parts()
     present = scenes.prop >= 0
-    houses, things = present & house[scenes.prop], present & low[scenes.prop]
+    houses, things = present & _HOUSES[scenes.prop], present & _LOW[scenes.prop]
     x, y = scenes.prop_pose[:, :, 0], scenes.prop_pose[:, :, 1]
     camera = scenes.camera[:, None]
     things &= (y < FRONT) & (np.abs(x - camera[..., 0]) < 0.45 * (y - camera[..., 1]) / camera[..., 5])
@@ -139,13 +140,6 @@ def surroundings(scenes: SceneBatch, seed: int, split: str, start: int = 0) -> l
     shown = (things.any(axis=1) & houses.any(axis=1)).tolist()
     pairs = zip(shown, scenes.prop[at, thing].tolist(), scenes.prop[at, nearest].tolist(), strict=True)
     return [f"{_named(PROPS[a])} by {_named(PROPS[b])}" if seen_both else "" for seen_both, a, b in pairs]
-
-
-@lru_cache(maxsize=1)
-def _parts() -> tuple[np.ndarray, np.ndarray]:
-    """Whether each kind of PROPS is a house, and whether it stands in the street: (p,) bool each."""
-    low = {name for group in ("tree", "furniture", "person") for name in STREET[group]}
-    return np.array([name in STREET["building"] for name in PROPS]), np.array([name in low for name in PROPS])
 
 
 def _named(prop: str) -> str:

@@ -7,8 +7,6 @@ chassis are not paint.
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 
 from simtown.assets.atlas import atlas
@@ -20,19 +18,16 @@ from simtown.scenes.scene import SceneBatch
 
 #: Every colour word, in the order of the palette's table.
 COLOURS: tuple[str, ...] = tuple(COLOUR_WORDS)
+#: (materials, colours) float64, 1 where a material is a paint of that colour.
+_SHOWN = np.array(
+    [[material.name in paints for paints in COLOUR_WORDS.values()] for material in MATERIALS], float
+)
 #: Vehicles of a block: as many as a processor's cache holds.
 _BLOCK = 256
 #: A colour that is seen more than this names a vehicle, also where its body has another.
 _NAMING = 0.25
 #: Shares are added up as whole numbers of this part of one.
 _UNITS = 2**32
-
-
-@lru_cache(maxsize=1)
-def _shown() -> np.ndarray:
-    """(materials, colours) float64, 1 where a material is a paint of that colour."""
-    table = [[material.name in paints for paints in COLOUR_WORDS.values()] for material in MATERIALS]
-    return np.array(table, dtype=np.float64)
 
 
 def seen(scenes: SceneBatch) -> np.ndarray:
@@ -46,7 +41,7 @@ def seen(scenes: SceneBatch) -> np.ndarray:
     for kind in np.unique(scenes.entity[scenes.entity >= 0]):
         own = slice(*town.triangle_start[kind : kind + 2])
         body = town.body[own]
-        colour = np.where(body[:, None], 0.0, _shown()[town.materials[own]])
+        colour = np.where(body[:, None], 0.0, _SHOWN[town.materials[own]])
         painted = colour.any(axis=1) | body
         p, q, r = (town.vertices[town.triangles[own][painted, k]].astype(np.float64) for k in range(3))
         area, middle = np.cross(q - p, r - p).T / 2, (p + q + r).T / 3
@@ -59,7 +54,7 @@ def seen(scenes: SceneBatch) -> np.ndarray:
             ray = eye[:, :, None] - middle[:, None]
             square = (ray * ray).sum(axis=0)
             angle = np.maximum((ray * area[:, None]).sum(axis=0), 0) / (square * np.sqrt(square))
-            exchanged = _shown()[body_paints(scenes.entity[row, slot], scenes.paint[row, slot])]
+            exchanged = _SHOWN[body_paints(scenes.entity[row, slot], scenes.paint[row, slot])]
             shares[row, slot] = angle @ colour[painted] + (angle @ body[painted])[:, None] * exchanged
     whole = shares.sum(axis=2, keepdims=True)
     return np.divide(shares, whole, out=shares, where=whole > 0)
@@ -69,7 +64,7 @@ def named(scenes: SceneBatch) -> np.ndarray:
     """As :func:`seen`, of the colours that name a vehicle: of its body, the commonest, those of a quarter."""
     shares, present = seen(scenes), scenes.entity >= 0
     body = np.zeros(shares.shape, dtype=bool)
-    body[present] = _shown()[body_paints(scenes.entity[present], scenes.paint[present])] > 0
+    body[present] = _SHOWN[body_paints(scenes.entity[present], scenes.paint[present])] > 0
     shares[~(body | (shares > _NAMING) | (shares == shares.max(axis=2, keepdims=True)))] = 0
     whole = shares.sum(axis=2, keepdims=True)
     return np.divide(shares, whole, out=shares, where=whole > 0)

@@ -59,18 +59,6 @@ def on(a: Solid, b: Solid) -> float:
     return depth if off <= 0 else -off
 
 
-def next_to(a: Solid, b: Solid) -> float:
-    return BESIDE - distance(a, b)
-
-
-def near(a: Solid, b: Solid) -> float:
-    return NEAR - distance(a, b)
-
-
-def far_from(a: Solid, b: Solid) -> float:
-    return distance(a, b) - FAR
-
-
 def between(a: Solid, b: Solid, c: Solid) -> float:
     """How deep a's middle lies in the hull of b and c, where straight lines from b to c run through it."""
     whole = float(depths(a.middle[None], hull(np.concatenate([b.outline, c.outline])))[0])
@@ -124,9 +112,9 @@ SOLID_RELATIONS: dict[str, SolidRelation] = {
     r.name: r
     for r in (
         SolidRelation("on", on, 0.02),
-        SolidRelation("next to", next_to, 0.25),
-        SolidRelation("near", near, 0.5),
-        SolidRelation("far from", far_from, 1.0),
+        SolidRelation("next to", lambda a, b: BESIDE - distance(a, b), 0.25),
+        SolidRelation("near", lambda a, b: NEAR - distance(a, b), 0.5),
+        SolidRelation("far from", lambda a, b: distance(a, b) - FAR, 1.0),
         SolidRelation("between", between, 0.1, objects=2),
         SolidRelation("facing", facing, 0.1),
         SolidRelation("overtaking", overtaking, 0.5),

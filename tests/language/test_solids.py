@@ -44,9 +44,8 @@ def test_distance_and_what_follows_from_it(a, b):
     brute = spatial.distance.cdist(*edges).min()
     if found > 0:
         assert found - 1e-6 <= brute <= found + 0.2
-    measures = [relation(one, two) for relation in (solids.next_to, solids.near, solids.far_from)]
-    assert measures == [BESIDE - found, NEAR - found, found - FAR]
-    relations = (SOLID_RELATIONS[name] for name in ("next to", "near", "far from"))
+    relations = [SOLID_RELATIONS[name] for name in ("next to", "near", "far from")]
+    assert [r.measure(one, two) for r in relations] == [BESIDE - found, NEAR - found, found - FAR]
     beside, close, far = (solids.truth(r.measure(one, two), r.margin) for r in relations)
     assert not (beside and not close)
     assert not (close and far)
