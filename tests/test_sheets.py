@@ -39,7 +39,7 @@ def test_a_kind_is_shown_whole_in_each_weather():
 
 
 def test_every_vehicle_of_the_catalogue_fits_its_picture():
-    scenes = preview.portraits(list(range(len(ENTITIES))), "clear")
+    scenes = preview.portraits(list(range(len(ENTITIES))))
     box = unclipped_boxes(scenes.entity, scenes.pose, scenes.camera, 192, 128)[:, 0] / (192, 128, 192, 128)
     assert box.min() > 0.03
     assert box.max() < 0.97

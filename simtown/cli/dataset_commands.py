@@ -11,19 +11,18 @@ from rich.table import Table
 
 from simtown.cli.command import DAMAGED, RefusalError, command, parse_names, parse_size
 from simtown.cli.places import beside, local, local_file, name_of, png_file
-from simtown.cli.sharing import PoolSettings, progress_of, weather_problem
+from simtown.cli.sharing import DatasetArgument, PoolSettings, progress_of, weather_problem
 from simtown.core.console import page, styled
 from simtown.core.extras import need
 from simtown.core.files import save_all, save_json
 from simtown.core.options import option
 from simtown.core.terminal import complain, say
-from simtown.datasets.addresses import SPLITS, is_address, parse_address, require_dataset, require_stored
+from simtown.datasets.addresses import SPLITS, is_address, parse_address, require_stored
 from simtown.datasets.formats import require_format
 
 if TYPE_CHECKING:
     from simtown.town.town import Town
 
-DatasetArgument = Annotated[str, "Directory or URL of a data set.", require_dataset]
 AUDIT_COLOURS = {"pass": "green", "warn": "bold red", "note": "dim"}
 EXAMPLE = (
     "A shard file or DIR/SPLIT, and the example's number in it: data/train:7; without it, a random street."

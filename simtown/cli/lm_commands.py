@@ -19,7 +19,6 @@ lm = typer.Typer(
     name="lm",
     help="Small language models for the probes, trained here on any text.\n\n"
     "Start with: simtown lm train region_descriptions.json.zip --arch lstm --out lm/lstm",
-    short_help="Small language models for the probes.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

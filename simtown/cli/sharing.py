@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -16,6 +16,7 @@ from simtown.core.files import replacing
 from simtown.core.options import option
 from simtown.core.progress import Progress
 from simtown.core.terminal import complain, say
+from simtown.datasets.addresses import require_dataset
 
 if TYPE_CHECKING:
     from simtown.core.cluster import Cluster
@@ -27,6 +28,7 @@ AllowOption = Annotated[list[str] | None, ALLOW]
 ENGINE = "What runs the work: local (processes of this machine) or ray (a cluster)."
 ADDRESS = "With --engine ray: the cluster, as HOST:PORT, ray://HOST:PORT or auto; by default a new one here."
 WORKERS = "Number of processes, which changes no result; by default as many as help, at most one a processor."
+DatasetArgument = Annotated[str, "Directory or URL of a data set.", require_dataset]
 DEVICES = ("auto", "cpu", "cuda")
 #: Examples of a data set for which it is worth starting a process, which takes two seconds.
 WORTH_A_PROCESS = 20_000
@@ -63,16 +65,11 @@ class ClusterSettings:
         if self.engine == "local" and self.address is not None:
             raise RefusalError("--address is where a Ray cluster answers: give --engine ray with it")
 
-    @contextmanager
-    def cluster(self, workers: int | None) -> Iterator[Cluster | None]:
+    def cluster(self, workers: int | None) -> AbstractContextManager[Cluster | None]:
         """The Ray cluster, for so many processes at once; None for local work."""
         from simtown.core.cluster import Cluster
 
-        if self.engine == "local":
-            yield None
-            return
-        with Cluster(self.address, workers) as cluster:
-            yield cluster
+        return nullcontext() if self.engine == "local" else Cluster(self.address, workers)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from simtown.cli.command import RefusalError, command
 from simtown.cli.places import holding, local_file, name_of, png_file, there
-from simtown.cli.sharing import AllowOption, DeviceOption, chosen_device, save_picture
+from simtown.cli.sharing import AllowOption, DatasetArgument, DeviceOption, chosen_device, save_picture
 from simtown.core.extras import need
 from simtown.core.files import save_json
 from simtown.core.progress import Progress
@@ -35,7 +35,7 @@ def parse_seeds(text: str) -> list[int]:
 
 @command
 def fit(
-    dataset: Annotated[str, "Directory or URL of a data set.", require_dataset],
+    dataset: DatasetArgument,
     settings: FitSettings,
     *,
     seeds: Annotated[

@@ -25,7 +25,6 @@ vg = typer.Typer(
     help="Visual Genome's relationships: clean them as the paper does, count them, and make the world's "
     "frequencies from them.\n\n"
     "Start with: simtown vg prepare relationships.json.zip --out vg, then simtown vg stats vg.",
-    short_help="Visual Genome: clean, count, and match its frequencies.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

@@ -27,8 +27,9 @@ YES, NO = (30, 128, 60), (186, 40, 40)
 _LEGEND = (("blue: the subject of the question", SUBJECT), ("orange: its object", OBJECT))
 #: The longer sides of pictures in a sheet of examples, pixels: usual and large.
 EXAMPLE_SIDES = (256, 512)
-#: Most of a catalogue's cell that a vehicle fills, of its width and height, and the longest lens.
-_FILLED, _LONGEST_LENS = 0.86, 2.4
+#: Most of a catalogue's cell that a vehicle fills, of its width and height; the longest lens; and the height
+#: of a cell, of its width.
+_FILLED, _LONGEST_LENS, _ASPECT = 0.86, 2.4, 2 / 3
 
 
 def _sheet(columns: Mapping[str, np.ndarray], images: np.ndarray, boxes: np.ndarray) -> Image.Image:
@@ -67,31 +68,25 @@ def random_sheet(settings: Settings, renderer: Renderer, count: int, width: int,
     return _sheet(made, images, made["boxes"][:count])
 
 
-def portraits(entities: list[int], weather: str, aspect: float = 2 / 3) -> SceneBatch:
-    """One vehicle a scene, on the near lane, heading right, as large as fits into a picture.
-
-    `aspect` is the picture's height, of its width.
-    """
+def portraits(entities: list[int]) -> SceneBatch:
+    """One vehicle a scene, on the near lane, heading right, as large as fits into a picture of 3 : 2."""
     scenes = empty_batch(len(entities), 1, 1)
     scenes.entity[:, 0] = entities
     scenes.pose[:, 0] = (0.0, *LANES[0])
-    scenes.weather[:] = WEATHERS.index(weather)
     # the usual eye, a lens as long as the box of the vehicle lets it be, the lower edge below the wheels
     focal, bottom = scenes.camera[:, 5], scenes.camera[:, 6]
     box = unclipped_boxes(scenes.entity, scenes.pose, scenes.camera, 1, 1)
     x0, y0, x1, y1 = (box[:, 0].astype(np.float64) / focal[:, None]).T
-    room = _FILLED / np.stack([2 * np.maximum(x1 - 0.5 / focal, 0.5 / focal - x0), (y1 - y0) / aspect])
+    room = _FILLED / np.stack([2 * np.maximum(x1 - 0.5 / focal, 0.5 / focal - x0), (y1 - y0) / _ASPECT])
     below = 1 / focal + bottom - y1
     focal[:] = np.minimum(room.min(axis=0), _LONGEST_LENS)
-    bottom[:] = below - (1 - _FILLED) / 2 * aspect / focal
+    bottom[:] = below - (1 - _FILLED) / 2 * _ASPECT / focal
     return scenes
 
 
-def entity_sheet(
-    renderer: Renderer, entities: list[int], size: int = 192, weather: str = "clear"
-) -> Image.Image:
+def entity_sheet(renderer: Renderer, entities: list[int], size: int = 192) -> Image.Image:
     """The given entities of the catalogue, each with its number and name."""
-    frames = renderer.render(portraits(entities, weather), size, size * 2 // 3, geometry=False)
+    frames = renderer.render(portraits(entities), size, size * 2 // 3, geometry=False)
     drawn = zip(entities, frames.rgb, strict=True)
     cells = [SheetCell(image, [(f"{e + 1}. {ENTITIES[e]}", None)]) for e, image in drawn]
     return contact_sheet(cells, max(1, min(10, 1920 // size)))
