@@ -425,8 +425,5 @@ def beacon(
 ) -> Mesh:
     """A bar of two coloured lights across a roof."""
     bar = box((0.24, width, 0.06), (x, 0.0, z), "dark")
-    places = (width * 0.26, -width * 0.26)
-    lights = [
-        box((0.2, width * 0.4, 0.16), (x, y, z + 0.06), c) for y, c in zip(places, colours, strict=True)
-    ]
-    return join(bar, lights)
+    size, aside = (0.2, width * 0.4, 0.16), width * 0.26
+    return join(bar, *(box(size, (x, y, z + 0.06), c) for y, c in zip((aside, -aside), colours, strict=True)))

@@ -191,7 +191,6 @@ def lights(weather: np.ndarray, intensity: np.ndarray, sun: np.ndarray) -> np.nd
     azimuth, elevation = sun[:, 0].astype(np.float64), sun[:, 1].astype(np.float64)
     rows = np.zeros((len(weather), COLUMNS))
     rows[:, SUN:] = TABLE[weather, 0] * (1 - t) + TABLE[weather, 1] * t
-    rows[:, 0] = cos(elevation) * cos(azimuth)
-    rows[:, 1] = cos(elevation) * sin(azimuth)
-    rows[:, 2] = sin(elevation)
+    flat = cos(elevation)
+    rows[:, :SUN] = np.stack([flat * cos(azimuth), flat * sin(azimuth), sin(elevation)], axis=1)
     return rows.astype(np.float32)

@@ -203,7 +203,7 @@ class Evaluator:
         return Judgement(holds, margin, reason(relation, names, solids, camera, margin, holds))
 
     def _between(self, phrases: tuple[Form, ...]) -> Judgement:
-        """The clearest of all cases that "a" may mean, which are measured together: one by one takes hours."""
+        """The clearest of all cases that "a" may mean, measured together; alone they would take hours."""
         means = [self.members(p.parts[0]).clear() if p.name == "a" else [self.unique(p)] for p in phrases]
         pairs = list({frozenset((b, c)): (b, c) for b, c in product(*means[1:]) if b is not c}.values())
         self._spend(len(pairs))

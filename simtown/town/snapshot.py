@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from simtown.core.files import replacing
-from simtown.render.raster import Raster
 from simtown.town.checks import TownError, file_path, folded, shown
 
 if TYPE_CHECKING:
@@ -80,9 +78,3 @@ class Frame:
         data = io.BytesIO()
         self.image.save(data, format="PNG")
         return data.getvalue()
-
-
-@lru_cache(maxsize=1)
-def raster() -> Raster:
-    """The renderer of towns, made once a process."""
-    return Raster()

@@ -17,7 +17,7 @@ from simtown.assets.catalogue import ENTITIES
 from simtown.core.notebook import as_html, figure
 from simtown.core.streams import Stream
 from simtown.language.questions import with_article
-from simtown.render.raster import MOST_TRIANGLES, TooManyTrianglesError
+from simtown.render.raster import MOST_TRIANGLES, Raster, TooManyTrianglesError
 from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import GROUP
 from simtown.scenes.placement import GAP, LANES, draw_poses, half_sizes, overlap
@@ -31,7 +31,7 @@ from simtown.town.checks import TownError, folded, meaning, number, shown, whole
 from simtown.town.nouns import kinds_of
 from simtown.town.physics import Contact, Physics, import_pybullet
 from simtown.town.qualities import View
-from simtown.town.snapshot import SIZE, Frame, raster
+from simtown.town.snapshot import SIZE, Frame
 from simtown.town.things import (
     SETTABLE,
     Thing,
@@ -437,7 +437,7 @@ class Town:
         width, height = checks.picture_size(size)
         batch = SceneBatch.of([self.to_scene(size)])
         try:
-            frames = raster().render(batch, width, height)
+            frames = Raster().render(batch, width, height)
         except TooManyTrianglesError as error:
             problem = f"the picture shows more triangles than {MOST_TRIANGLES}"
             raise TownError(f"{problem}: take things out of the town") from error

@@ -51,25 +51,19 @@ def traffic(
     fastest = float(np.clip(VIEW / _PASSING * (count - 1) / seconds, *DRIVE))
     room = max(min(fastest * seconds, _FARTHEST) / max(count - 1, 1), _ROOM)
     u = Stream(seed, "clip", "traffic").uniform(np.arange(count * _TRIES), 5).reshape(count, _TRIES, 5)
+    half = dict(zip(ENTITIES, half_sizes()[:, 0], strict=True))
     for k, tries in enumerate(u):
-        for i, (kind, lane, sway, place, pace) in enumerate(tries.tolist()):
-            y, yaw = LANES[int(lane < 0.5)]
+        for i, (kind, way, sway, place, pace) in enumerate(tries.tolist()):
+            y, yaw = LANES[int(way < 0.5)]
             relative = 0.8 + 0.2 * pace
             x, y = relative * room * (k + 0.5 * place - 0.25) + _BEHIND * i, y + SWAY * (2 * sway - 1)
             vehicle = Thing(ENTITIES[int(kind * entities)], x if yaw else -x, y, yaw=yaw)
-            if _clear(vehicle, town.vehicles) and overlapping(vehicle, town.things) is None:
+            lane = [other for other in town.vehicles if (other.y > 0) == (y > 0)]
+            gaps = (abs(vehicle.x - o.x) - half[vehicle.kind] - half[o.kind] for o in lane)
+            if all(gap > _APART for gap in gaps) and overlapping(vehicle, town.things) is None:
                 town.drive(town.place(vehicle.kind, vehicle.x, y, yaw), relative * fastest)
                 break
         else:
             raise TownError(f"{count} vehicles find no room on the road: give fewer")
     walk_off(town)
     return town
-
-
-def _clear(vehicle: Thing, others: list[Thing]) -> bool:
-    """Whether a vehicle keeps its distance from the others of its lane."""
-    half = half_sizes()[:, 0]
-    own_half = half[ENTITIES.index(vehicle.kind)]
-    lane = [other for other in others if (vehicle.y > 0) == (other.y > 0)]
-    gaps = (abs(vehicle.x - o.x) - own_half - half[ENTITIES.index(o.kind)] for o in lane)
-    return all(gap > _APART for gap in gaps)

@@ -16,12 +16,13 @@ from simtown.core.exact import cos, sin
 from simtown.core.notebook import as_html, figure, marked
 from simtown.language.solids import SURFACES, on
 from simtown.render.masks import mask_and_box, run_lengths
+from simtown.render.raster import Raster
 from simtown.scenes.camera import NEAR, Camera, views
 from simtown.scenes.footprints import number
 from simtown.scenes.scene import Scene, SceneBatch, Weather
 from simtown.town.checks import TownError, folded, shown
 from simtown.town.relating import MARGINS, table
-from simtown.town.snapshot import Frame, raster
+from simtown.town.snapshot import Frame
 from simtown.town.things import Thing, scene_of
 
 #: The colours of boxes in a notebook.
@@ -206,7 +207,7 @@ def truth(scene: Scene, things: list[Thing], frame: Frame, time: float) -> Truth
     extrinsics[:3, :3], extrinsics[:3, 3] = turn, -turn @ view[:3]
     ids = {name: i for i, name in frame.names.items()}
     boxes = [_picture_box(t, intrinsics, extrinsics, width, height) for t in things]
-    alone = pixels_alone(scene.camera, things, width, height)
+    alone = [int(_mask_alone(scene.camera, t, width, height).sum()) for t in things]
     entries = [
         _thing_truth(t, ids[t.name], things, frame, pixels, box)
         for t, pixels, box in zip(things, alone, boxes, strict=True)
@@ -284,14 +285,9 @@ def _cut_at_near_plane(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarra
     return np.concatenate([vertices[vertices[:, 2] >= NEAR], start + share * (end - start)])
 
 
-def pixels_alone(camera: Camera, things: list[Thing], width: int, height: int) -> list[int]:
-    """The number of pixels that each thing would fill if nothing else stood in the town."""
-    return [int(_mask_alone(camera, t, width, height).sum()) for t in things]
-
-
 def _mask_alone(camera: Camera, thing: Thing, width: int, height: int) -> np.ndarray:
     """(h, w) bool, the pixels that a thing would fill if nothing else stood in the town."""
-    ids = raster().render(SceneBatch.of([scene_of([thing], Weather(), camera)]), width, height).ids[0]
+    ids = Raster().render(SceneBatch.of([scene_of([thing], Weather(), camera)]), width, height).ids[0]
     return np.asarray(ids > 0)
 
 
