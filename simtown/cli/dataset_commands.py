@@ -54,13 +54,10 @@ class StreetOptions:
 
     def town(self) -> Town:
         """The street. Raises TownError, a ValueError, for a weather or vehicle that there is not."""
-        from simtown.town.nouns import kinds_of
         from simtown.town.town import Town
 
         count = self.vehicles is None or self.vehicles.isdecimal()
         names = () if count else parse_names(self.vehicles or "")
-        for name in names:
-            kinds_of(name)
         town = Town(self.seed or 0, int(self.vehicles or 3) if count else 0, self.weather)
         for name in names:
             town.place(name)
