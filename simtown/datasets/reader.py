@@ -424,17 +424,10 @@ class Dataset:
         names: what numbers in its columns stand for (:func:`simtown.datasets.names.names`).
     """
 
-    def __init__(
-        self,
-        path: Path,
-        manifest: dict[str, Any],
-        cache: ShardCache | None = None,
-        place: str = "",
-        source: str = "",
-    ) -> None:
+    def __init__(self, path: Path, manifest: dict[str, Any], cache: ShardCache | None = None) -> None:
         self.path, self.manifest = path, manifest
-        self.place = place or str(path)
-        self.source = source or str(path)
+        self.place = str(cache.remote if cache else path)
+        self.source = cache.remote.url if cache else str(path)
         self.name = name_of(self.place)
         self.settings = Settings.from_resolved(manifest["settings"])
         self.vocabulary: list[str] = manifest["vocabulary"]
@@ -484,7 +477,7 @@ def open_dataset(place: str | Path) -> Dataset:
     store = store_of(place)
     if isinstance(store, Remote):
         cache = ShardCache(store)
-        data = Dataset(cache.path, cache.manifest, cache, str(store), store.url)
+        data = Dataset(cache.path, cache.manifest, cache)
     else:
         data = Dataset(store.path, store.load_manifest())
     if not data.manifest["complete"]:

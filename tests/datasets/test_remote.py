@@ -107,7 +107,8 @@ def test_shards_lie_in_folders_behind_a_url_too(town, tmp_path, contents, monkey
     assert verify(town).problems == []
     data, same = open_dataset(town), open_dataset(tmp_path / "local")
     assert np.array_equal(data.train.images([17, 0, 9]), same.train.images([17, 0, 9]))
-    assert find(f"{town}/train:17").columns()["index"].tolist() == [17]
+    split, row, _ = find(f"{town}/train:17")
+    assert split.rows(("index",), [row])["index"].tolist() == [17]
     files = fsspec.filesystem("s3")
     foreign = ("train/00001/notes.txt", "train/00007/train-00021.h5", "val/00000/val-00000.h5")
     for name in foreign:
@@ -192,7 +193,7 @@ def test_every_spelling_of_a_url_is_one_place(s3, cli):
     town = f"{s3}/a/b#1?x"
     assert f"{town.removeprefix('s3://')}/manifest.json" in fsspec.filesystem("s3").ls(town)
     assert cli("verify", f"{s3}//a/./b#1?x").succeeds().out.startswith(f"{town}: OK, 20 entities")
-    assert find(f"{s3}/a//b#1?x/train:1").name == "b-1-x-train-1"
+    assert find(f"{s3}/a//b#1?x/train:1")[2] == "b-1-x-train-1"
     assert open_dataset(Path(f"{s3}/a//b#1?x")).name == "b-1-x"
 
 

@@ -119,4 +119,4 @@ def test_a_directory_may_have_a_name_like_an_address(rich, copy, cli):
     town = copy(rich, "town:7")
     assert not is_address(str(town))
     assert "Examples" in cli("info", town).succeeds().out
-    assert find(f"{town}/val:2").row == 2
+    assert find(f"{town}/val:2")[1] == 2

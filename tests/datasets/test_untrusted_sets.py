@@ -97,8 +97,9 @@ def test_a_scene_that_cannot_be_is_not_drawn(name, value, town):
     split = open_dataset(edited(town, edit)).train
     with pytest.raises(DamagedError, match="stand for nothing"):
         split.scenes()
+    alone, row, _ = find(f"{town / SHARD}:3")
     with pytest.raises(DamagedError, match="stand for nothing"):
-        find(f"{town / SHARD}:3").scene()
+        alone.scenes(np.array([row]))
 
 
 @pytest.mark.parametrize("kind", ["a symbolic link", "a directory", "a special file"])
