@@ -76,11 +76,7 @@ ABSENT = (ImportError, CardError)
 
 def engines_of(device: str) -> dict[str, Callable[[int], Engine]]:
     """The engines that draw on "cpu" or "cuda", or, for "auto", all of them."""
-    return {
-        name: make
-        for name, make in ENGINES.items()
-        if device == "auto" or ("cuda" in name) == (device == "cuda")
-    }
+    return {e: make for e, make in ENGINES.items() if device in ("auto", "cuda" if "cuda" in e else "cpu")}
 
 
 def _parts(scenes: SceneBatch, most: int) -> Iterator[SceneBatch]:

@@ -16,8 +16,6 @@ from simtown.kernels.entries import ENTRIES, NO_MEMORY, Array, entry
 
 #: Names the level of processor, or the file, of the library to load instead of the best that runs here.
 LEVEL = "SIMTOWN_KERNELS"
-
-
 #: Numbers of which the canary leaves nothing.
 CANARY = {
     "single": np.array([1 + 2**-12, 1 + 2**-11, 1, 2**25], dtype=np.float32),

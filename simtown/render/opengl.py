@@ -151,7 +151,8 @@ class OpenGL:
         columns = [each.astype(float) if each.dtype == np.float32 else each for each in columns]
         streets = [_Street(*row) for row in zip(*columns, strict=True)]
         # all geometry, then all colour: the context changes its size, and drops its meshes, twice a batch
-        self._resize(width, height)
+        screen = self._screen
+        screen.viewport_width, screen.viewport_height = width, height
         depths: dict[int, np.ndarray] = {}
         for n, street in enumerate(streets):
             # depth hides what is behind things
@@ -159,7 +160,7 @@ class OpenGL:
                 names, depths[n] = self._geometry(street, scenes["ids"])
                 if geometry:
                     frames.ids[n], frames.depth[n] = names, depths[n]
-        self._resize(_DENSE * width, _DENSE * height)
+        screen.viewport_width, screen.viewport_height = _DENSE * width, _DENSE * height
         for n, street in enumerate(streets):
             rgb = cv2.resize(self._colour(street), (width, height), interpolation=cv2.INTER_AREA)
             frames.rgb[n] = (rgb * 255.0 + 0.5).astype(np.uint8)
@@ -169,9 +170,6 @@ class OpenGL:
                 nearness = (_METRE / depths[n]).astype(np.uint16)
                 kernels.call("lay_over", **town(), **scene, nearness=nearness, rgb=frames.rgb[n])
         return frames
-
-    def _resize(self, width: int, height: int) -> None:
-        self._screen.viewport_width, self._screen.viewport_height = width, height
 
     def _add_camera(self, scene: Any) -> Any:
         return scene.add(self._pyrender.IntrinsicsCamera(1.0, 1.0, 0.0, 0.0, NEAR, _FAR))

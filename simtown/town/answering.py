@@ -155,7 +155,6 @@ def _motion(vehicle: Thing) -> str:
     heading = "right" if across > 0.5 else "left" if across < -0.5 else "across the road"
     speed = float(np.hypot(*vehicle.velocity[:2]))
     verb = f"drives at {speed:.1f} m/s" if speed > 0.1 else "stands"
-    place = "off the road"
-    if abs(vehicle.y) < 3.7:
-        place = f"in the {'near' if vehicle.y < 0 else 'far'} lane"
+    lane = f"in the {'near' if vehicle.y < 0 else 'far'} lane"
+    place = lane if abs(vehicle.y) < 3.7 else "off the road"
     return f"{verb} {place}, heading {heading}"

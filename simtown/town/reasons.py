@@ -117,9 +117,7 @@ def _facing(names: list[str], solids: Solids, margin: float) -> str:
 
 
 def _overtaking(names: list[str], solids: Solids, margin: float) -> str:
-    passing, passed = (s.track for s in solids)
-    assert passing is not None
-    assert passed is not None  # without tracks the margin is not finite
+    passing, passed = (np.asarray(s.track) for s in solids)  # without tracks the margin is not finite
     way = passed[-1] - passed[0]
     before, now = (float((passing - passed)[k] @ way / np.hypot(*way)) for k in (0, -1))
     was, now_is = (f"{abs(lead):.2f} m {'ahead of' if lead >= 0 else 'behind'}" for lead in (before, now))

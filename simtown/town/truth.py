@@ -128,9 +128,8 @@ class Truth:
         vehicles = ", ".join(t.name for t in seen if t.group == "vehicle") or "no vehicle"
         others = sum(t.group != "vehicle" for t in seen)
         holding = f"{len(self.graph()['edges']):,} relations hold"
-        return (
-            f"<Truth {self.size[0]}x{self.size[1]}: {vehicles} and {others} other things are seen; {holding}>"
-        )
+        width, height = self.size
+        return f"<Truth {width}x{height}: {vehicles} and {others} other things are seen; {holding}>"
 
     def _repr_html_(self) -> str:
         rows, boxes = "<tr><th>vehicle<th>paint<th>x<th>y<th>distance<th>seen</tr>", []
