@@ -81,9 +81,8 @@ def check(path: Path, seconds: float, fps: int, size: tuple[int, int]) -> None:
         even = f"MP4 needs even sides, not {size[0]}x{size[1]}"
         raise TownError(f"{even}: give another `size`, or write a .gif")
     if path.suffix.lower() == ".gif" and fps > 50:
-        raise TownError(
-            f"GIF shows at most 50 frames a second, not {fps}: give another `fps`, or write an .mp4"
-        )
+        most = f"GIF shows at most 50 frames a second, not {fps}"
+        raise TownError(f"{most}: give another `fps`, or write an .mp4")
 
 
 def write(
@@ -122,9 +121,8 @@ def _mp4(pictures: Iterator[np.ndarray], path: Path, fps: int, size: tuple[int, 
         end = file.read()
     start = end.rfind(b"moov") - 4
     if start < 0 or int.from_bytes(end[start:][:4]) != len(end) - start:
-        raise TownError(
-            "the clip could not be written to its end: make room on the disk, or give another `path`"
-        )
+        remedy = "make room on the disk, or give another `path`"
+        raise TownError(f"the clip could not be written to its end: {remedy}")
 
 
 def _gif(pictures: Iterator[np.ndarray], path: Path, fps: int, size: tuple[int, int]) -> None:

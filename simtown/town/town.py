@@ -336,19 +336,18 @@ class Town:
         kinds = self._kinds(noun, attributes.get("paint"))
 
         def make(kind: str) -> Thing:
-            of_kind: dict[str, Any] = {}
+            changed = attributes
             if kind != thing.kind:
                 style = 0 if kind in ENTITIES else thing.style
                 paint = thing.paint if paintable(kind) else None
-                of_kind = {"kind": kind, "name": "", "style": style, "paint": paint}
-            changed = replace(thing, **(of_kind | attributes))
-            return self._fitting(changed, but=thing) if of_kind or _SPACE & set(attributes) else changed
+                changed = {"kind": kind, "name": "", "style": style, "paint": paint} | attributes
+            other = replace(thing, **changed)
+            return self._fitting(other, but=thing) if _SPACE & set(changed) else other
 
         changed = _first(str(noun), kinds, make)
         check(changed)
-        renamed = changed.kind != thing.kind
-        carried = renamed or bool(_SPACE & set(attributes))
-        if renamed:
+        carried = changed.kind != thing.kind or bool(_SPACE & set(attributes))
+        if changed.kind != thing.kind:
             write(thing, name=self._free_name(changed.kind, but=thing))
         write(thing, **{attribute: getattr(changed, attribute) for attribute in SETTABLE})
         if carried or _MOTION & set(attributes):
