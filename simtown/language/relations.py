@@ -49,9 +49,14 @@ def relation_numbers(names: tuple[str, ...]) -> np.ndarray:
 
     Raises ValueError if one is unknown or repeated, or if there is none.
     """
-    if not names or len(set(names)) < len(names) or not set(names) <= set(RELATION_NAMES):
-        wrong = f"cannot ask about the relations '{', '.join(names)}': name each once"
-        raise ValueError(f"{wrong}; choose among: {', '.join(RELATION_NAMES)}")
+    choice = f"choose among: {', '.join(RELATION_NAMES)}"
+    unknown = [n for n in names if n not in RELATION_NAMES]
+    if unknown:
+        raise ValueError(f"unknown relation '{', '.join(unknown)}'; {choice}")
+    if not names:
+        raise ValueError(f"no relation to ask about; {choice}")
+    if len(set(names)) < len(names):
+        raise ValueError(f"a relation is named twice in '{', '.join(names)}'; {choice}")
     return np.array([RELATION_NAMES.index(n) for n in names])
 
 

@@ -22,7 +22,11 @@ from simtown.scenes.scene import SceneBatch
 _PACKED = np.array([2**54, 2**36, 2**18, 1])
 
 
-def shapes_of(town: Atlas) -> dict[str, np.ndarray]:
+#: The meshes of vehicles, as :func:`shapes_of` names them.
+Shapes = dict[str, np.ndarray]
+
+
+def shapes_of(town: Atlas) -> Shapes:
     """The meshes of an atlas's vehicles, for silhouettes.
 
     Returns:

@@ -27,6 +27,8 @@ SLOTS = BUILDINGS + LAMPS + PAVEMENT + TREES + HEDGES + BACK + CLOUDS
 #: Width of a cell of the pavement, how far a thing may stand from its cell's middle, and the greatest scale
 #: of a person.
 CELL, SHIFT, TALLEST = 3.0, 0.1, 1.06
+#: Everything that a street may have, as :func:`kernel_kinds` names it.
+PropKinds = dict[str, Any]
 #: Where fronts of buildings stand, metres from the road's middle, and the scales between which they vary.
 FRONT, LEAST, MOST = 10.4, 0.97, 1.13
 _MAILBOXES = ("mailbox", "pillar box")
@@ -49,7 +51,7 @@ def _reach(name: str) -> float:
 
 
 @lru_cache(maxsize=1)
-def kernel_kinds() -> dict[str, Any]:
+def kernel_kinds() -> PropKinds:
     """Everything that a street may have, and what weathers do to it, as the kernels take them.
 
     Numbers of PROPS stand by the part they play, each (k,) int16: `tree` has leaves and `winter` is the same
