@@ -113,7 +113,8 @@ def examples(view: View) -> Iterator[TownAnswer]:
         for row in draws:
             chosen = {s: w[int(u * len(w))] for (s, w), u in zip(slots.items(), row, strict=True) if w}
             question = template.format(**chosen)
-            if question in asked:
+            named = [chosen[slot] for slot in ("a", "b", "v") if f"{{{slot}}}" in template]
+            if question in asked or len(set(named)) < len(named):
                 continue
             asked.add(question)
             with suppress(TownError):

@@ -220,6 +220,7 @@ def test_ten_questions_have_true_answers_and_change_nothing(seed):
     assert {type(v) for _, v in questions} >= {bool, int, str}
     assert [(q, town.ask(q).value) for q, _ in questions] == questions == town.questions(10)
     assert (town.to_scene(), town._draws) == (before, drawn)
+    assert not [q for q, _ in street(11).questions(60) if "the news van from the news van" in q]
     assert Town.from_scene(Scene()).questions(5)
 
 
