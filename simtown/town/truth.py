@@ -21,6 +21,7 @@ from simtown.scenes.camera import NEAR, Camera, views
 from simtown.scenes.footprints import number
 from simtown.scenes.scene import Scene, SceneBatch, Weather
 from simtown.town.checks import TownError, folded, shown
+from simtown.town.reasons import the
 from simtown.town.relating import MARGINS, table
 from simtown.town.snapshot import Frame
 from simtown.town.things import Thing, scene_of
@@ -299,7 +300,7 @@ def unseen(camera: Camera, thing: Thing, frame: Frame) -> str:
         return f"cut open, since nothing nearer than {NEAR:g} m is drawn" if depths.min() < NEAR else ""
     mask = _mask_alone(camera, thing, width, height)
     if mask.any():
-        return f"hidden by the {frame.names[int(np.bincount(frame.ids[mask]).argmax())]}"
+        return f"hidden by {the(frame.names[int(np.bincount(frame.ids[mask]).argmax())])}"
     return f"nearer than {NEAR:g} m" if 0.0 < depths.max() < NEAR else "outside the picture"
 
 
