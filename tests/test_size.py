@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 #: Most lines of Python: lower a number whenever lines go.
-BUDGETS = {("simtown",): 42_500, ("tests",): 28_700, ("benchmarks", "tools"): 4_250}
+BUDGETS = {("simtown",): 47_500, ("tests",): 32_000, ("benchmarks", "tools"): 4_500}
 
 
 def lines(folder):

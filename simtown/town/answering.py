@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 
 from simtown.core.streams import Stream
+from simtown.language.forms import Form
+from simtown.language.grammar import QuestionError, language, parse
+from simtown.language.nouns import NOUNS, plural
 from simtown.language.questions import with_article
 from simtown.language.solids import truth
 from simtown.scenes.camera import Camera
 from simtown.scenes.weather import WEATHER_KINDS, WEATHERS
 from simtown.town.checks import TownError, text
 from simtown.town.evaluating import Evaluator
-from simtown.town.forms import Form
-from simtown.town.grammar import language, parse
-from simtown.town.nouns import NOUNS, plural
 from simtown.town.qualities import TooCloseError, View
 from simtown.town.reasons import listed, the
 from simtown.town.relating import MARGINS, measure
@@ -82,7 +82,10 @@ def answer(view: View, question: str) -> TownAnswer:
 
 def _answer(view: View, question: str) -> TownAnswer:
     names = [name for t in view.things for name in (t.name, f"{t.kind} 1")]
-    form, notes, negated = parse(names, question)
+    try:
+        form, notes, negated = parse(names, question)
+    except QuestionError as error:
+        raise TownError(str(error)) from None
     try:
         holds, margin, why, value, _ = Evaluator(view).question(form)
     except TooCloseError as unclear:

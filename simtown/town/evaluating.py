@@ -11,11 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from simtown.assets.palette import COLOUR_WORDS
+from simtown.language.forms import Form, spoken
+from simtown.language.nouns import THING
 from simtown.language.questions import with_article
 from simtown.language.solids import SURFACES, truth
 from simtown.town.checks import TownError
-from simtown.town.forms import Form, spoken
-from simtown.town.nouns import THING
 from simtown.town.qualities import ORDERS, QUANTITIES, Judgement, TooCloseError, View
 from simtown.town.reasons import listed, reason, the
 from simtown.town.relating import MARGINS, betweens, measure

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from simtown.assets.catalogue import NAMED_BY_COLOUR
 from simtown.assets.street.people import SIDEWAYS
+from simtown.language.nouns import NOUNS
 from simtown.language.solids import Solid
 from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import GROUP, extents, foothold, heights, outline, placed, separation, top
@@ -25,10 +27,10 @@ from simtown.town.checks import (
     meaning,
     number,
     paint,
+    text,
     velocity,
     whole,
 )
-from simtown.town.nouns import NOUNS, kinds_of
 
 if TYPE_CHECKING:
     from simtown.town.town import Town
@@ -264,3 +266,23 @@ def _reach(thing: Thing) -> float:
     """Metres within which all of a thing lies of its origin, seen from above."""
     corners = outline(thing.kind, thing.style)
     return thing.scale * float(np.sqrt((corners * corners).sum(axis=1).max()))
+
+
+def kinds_of(noun: object) -> tuple[str, ...]:
+    """The kinds that a noun stands for; a kind's own name stands for that kind alone.
+
+    Raises:
+        TownError: the word is neither a kind nor a noun for several.
+    """
+    given = text(noun, "the kind", "fire truck")
+    spelled = {word.lower(): word for word in (*GROUP, *NOUNS)}
+    noun = spelled.get(folded(given), given)
+    if noun in GROUP:
+        return (noun,)
+    if noun not in NOUNS:
+        similar = [spelled[word] for word in get_close_matches(folded(given), spelled, 3, 0.5)]
+        hint = "see simtown preview --entity all for all kinds of vehicles"
+        if similar:
+            hint = f"did you mean {' or '.join(similar)}?"
+        raise TownError(f"unknown kind '{given}': {hint}")
+    return NOUNS[noun]

@@ -28,7 +28,6 @@ from simtown.scenes.weather import DEFAULT_WEATHERS, WEATHER_KINDS, WEATHERS, dr
 from simtown.town import checks
 from simtown.town.answering import TownAnswer, answer, describe, examples
 from simtown.town.checks import TownError, folded, meaning, number, shown, whole
-from simtown.town.nouns import kinds_of
 from simtown.town.physics import Contact, Physics, import_pybullet
 from simtown.town.qualities import View
 from simtown.town.snapshot import SIZE, Frame
@@ -37,6 +36,7 @@ from simtown.town.things import (
     Thing,
     check,
     checked,
+    kinds_of,
     meant,
     overlapping,
     paintable,

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 import simtown
 from simtown.assets.catalogue import ENTITIES, STREET
+from simtown.language.nouns import NOUNS
 from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import GROUP, hull, separation
 from simtown.scenes.scene import Prop, Scene, Vehicle
 from simtown.town import Town, TownError, evaluating, relating
-from simtown.town.nouns import NOUNS
 from simtown.town.reasons import the
 from simtown.town.relating import MARGINS, measure, table
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from simtown.language.grammar import language
+from simtown.language.nouns import NOUNS, plural
 from simtown.scenes.scene import Scene, Vehicle
 from simtown.town import Town, TownError
-from simtown.town.grammar import language
-from simtown.town.nouns import NOUNS, plural
 from simtown.town.reasons import the
 
 

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 import simtown
 from simtown.assets.catalogue import BODIES, ENTITIES, NAMED_BY_COLOUR, PROPS, STREET
+from simtown.language.nouns import NOUNS
 from simtown.render.raster import Raster
 from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import GROUP, separation
 from simtown.scenes.scene import Scene, SceneBatch, Vehicle, Weather
 from simtown.town import Thing, Town, TownError
-from simtown.town.nouns import NOUNS
 from simtown.town.things import label
 
 SMALL = (128, 72)

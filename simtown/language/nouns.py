@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-
 from simtown.assets.catalogue import ENTITIES, STREET
-from simtown.scenes.footprints import GROUP
-from simtown.town.checks import TownError, folded, text
 
 #: Nouns for several kinds. A kind's own name, such as "pickup" or "man", means that kind alone.
 NOUNS: dict[str, tuple[str, ...]] = {
@@ -54,23 +50,3 @@ def plural(noun: str) -> str:
     elif last != "apartments" and last != "flats":
         last += "s"
     return " ".join([*before, last]) + space + rest
-
-
-def kinds_of(noun: object) -> tuple[str, ...]:
-    """The kinds that a noun stands for; a kind's own name stands for that kind alone.
-
-    Raises:
-        TownError: the word is neither a kind nor a noun for several.
-    """
-    given = text(noun, "the kind", "fire truck")
-    spelled = {word.lower(): word for word in (*GROUP, *NOUNS)}
-    noun = spelled.get(folded(given), given)
-    if noun in GROUP:
-        return (noun,)
-    if noun not in NOUNS:
-        similar = [spelled[word] for word in get_close_matches(folded(given), spelled, 3, 0.5)]
-        hint = "see simtown preview --entity all for all kinds of vehicles"
-        if similar:
-            hint = f"did you mean {' or '.join(similar)}?"
-        raise TownError(f"unknown kind '{given}': {hint}")
-    return NOUNS[noun]

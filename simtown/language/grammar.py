@@ -10,12 +10,16 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 from simtown.assets.palette import COLOUR_WORDS, PAINTS
-from simtown.language.solids import SURFACES
+from simtown.language.forms import Form, fill
+from simtown.language.nouns import NOUNS, THING, plural
+from simtown.language.relations import RELATION_NAMES
+from simtown.language.solids import SOLID_RELATIONS, SURFACES
 from simtown.scenes.footprints import GROUP
-from simtown.town.checks import TownError
-from simtown.town.forms import Form, fill
-from simtown.town.nouns import NOUNS, THING, plural
-from simtown.town.relating import MARGINS
+
+
+class QuestionError(ValueError):
+    """A question is not understood; the message says from where on."""
+
 
 #: The longest question that is read, characters.
 LONGEST = 400
@@ -30,10 +34,10 @@ def parse(names: Iterable[str], question: str) -> tuple[Form, list[str], bool]:
         The form, notes about corrected words, and whether it asks "isn't it?" instead of "is it?".
 
     Raises:
-        TownError: the question is not understood.
+        QuestionError: the question is not understood.
     """
     if len(question) > LONGEST:
-        raise TownError(f"the question has {len(question)} characters: ask with at most {LONGEST}")
+        raise QuestionError(f"the question has {len(question)} characters: ask with at most {LONGEST}")
     lexicon = _lexicon(names)
     text, notes = _corrected(_spaced(question).split(), lexicon)
     for pattern, replacement in language().rewrites:
@@ -46,7 +50,7 @@ def parse(names: Iterable[str], question: str) -> tuple[Form, list[str], bool]:
     form = chart.meanings("QUESTION", 0).get(len(words))
     if form is None:
         rest = " ".join(words[chart.reached :]) or "its end"
-        raise TownError(f"the question is not understood from '{rest}' on: ask in other words")
+        raise QuestionError(f"the question is not understood from '{rest}' on: ask in other words")
     return form, notes, negated
 
 
@@ -59,7 +63,7 @@ def _spaced(text: str) -> str:
 
 
 def _corrected(words: list[str], lexicon: Lexicon) -> tuple[str, list[str]]:
-    """The words, near spellings corrected, and notes about them. Raises TownError for an unknown word."""
+    """The words, near spellings corrected, and notes about them. Raises QuestionError for an unknown word."""
     known = {w for phrases in lexicon.values() for phrase in phrases for w in phrase.split()}
     known |= language().words
     corrected, notes = [], []
@@ -67,7 +71,7 @@ def _corrected(words: list[str], lexicon: Lexicon) -> tuple[str, list[str]]:
         if word not in known and not word.isdigit():
             similar = [w for w in get_close_matches(word, known, 5, 0.75) if w[0] == word[0]]
             if not similar or len(word) < 4:
-                raise TownError(f"the question's word '{word}' is not known in this town: use another")
+                raise QuestionError(f"the question's word '{word}' is not known in this town: use another")
             notes.append(f"'{word}' is read as '{similar[0]}'")
             word = similar[0]
         corrected.append(word)
@@ -89,7 +93,7 @@ class Language(NamedTuple):
 def language() -> Language:
     """The language of questions."""
     result = Language([], {}, {}, [], {}, set())
-    content = files("simtown.town").joinpath("grammar.txt").read_text(encoding="utf-8")
+    content = files("simtown.language").joinpath("grammar.txt").read_text(encoding="utf-8")
     part = symbol = ""
     for line in re.split(r"; |\n", content):
         left, equals, right = (text.strip() for text in line.partition("="))
@@ -122,7 +126,7 @@ def _lexicon(names: Iterable[str]) -> Lexicon:
         "NOUN": nouns | {name: name for name in names},
         "NOUNS": {plural(noun): meaning for noun, meaning in nouns.items()},
         "COLOUR": {colour: colour for colour in (*PAINTS, *COLOUR_WORDS) if colour != "gray"},
-        "RELATION": {relation: relation for relation in MARGINS if relation != "between"},
+        "RELATION": {name: name for name in (*RELATION_NAMES, *SOLID_RELATIONS) if name != "between"},
         "N": {str(i): i for i in range(251)} | {"no": 0, "one": 1},
     }
     return {symbol: {_spaced(phrase): v for phrase, v in table.items()} for symbol, table in symbols.items()}
