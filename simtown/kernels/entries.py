@@ -157,6 +157,17 @@ margin out f4 examples
 visible out f4 examples vehicles
 tried out i8 4 2
 """,
+    "place_crowds": f"""{_SHAPES}
+key u8 2
+index i8 scenes
+attempt i8 scenes
+entity i8 scenes vehicles
+camera f4 scenes 7
+half f8 all_entities 2
+pose out f4 scenes vehicles 3
+visible out f4 scenes vehicles
+placed out b1 scenes
+""",
     "draw": f"""{_TOWN}{_SCENES}
 rgb out u1 scenes height width 3
 depth out f4 depths depth_height depth_width

@@ -55,39 +55,52 @@ static inline Lanes pair_lanes(double u, const double* a, const double* b, const
     return {lane, lane};
 }
 
-// A pose of the last vehicle, in either lane, from two uniform numbers: framed and apart from the others, if it can be.
-static inline Spot place_beside(double u, double v, const int64_t* entity, int last, const float (*pose)[3],
-                                const double (*half)[2], const float* camera)
+struct Berth {
+    int row;
+    double x;
+};
+
+// A place for the last vehicle in one of several rows along the road (y), from a uniform number: framed and apart from
+// the others, if it can be.
+template <int ROWS> static inline Berth place_in_rows(double u, const double (&y)[ROWS], const int64_t* entity, int last,
+                                                      const float (*pose)[3], const double (*half)[2], const float* camera)
 {
     const double* own = half[entity[last]];
-    double begin[2][8], end[2][8], start[16], free[16];
-    for (int lane = 0; lane < 2; lane++) {
-        double y = LANE_Y[lane] + SWAY * (2 * v - 1);
-        Span span = framed_lane(y, own, camera, false);
-        for (int i = 0; i < last; i++) { // what each of the others takes of the lane, in order of where that begins
+    double begin[ROWS][8], end[ROWS][8], start[8 * ROWS], free[8 * ROWS];
+    for (int row = 0; row < ROWS; row++) {
+        Span span = framed_lane(y[row], own, camera, false);
+        for (int i = 0; i < last; i++) { // what each of the others takes of the row, in order of where that begins
             Turn yaw = turn_of(pose[i][2]);
             double s = fabs(yaw.sin), c = fabs(yaw.cos), length = half[entity[i]][0], width = half[entity[i]][1];
             double reach = c * length + s * width + own[0] + GAP;
-            bool beside = fabs(y - (double)pose[i][1]) > s * length + c * width + own[1] + GAP;
+            bool beside = fabs(y[row] - (double)pose[i][1]) > s * length + c * width + own[1] + GAP;
             double first = beside ? span.to : (double)pose[i][0] - reach, stop = beside ? span.to : (double)pose[i][0] + reach;
             int at = i;
-            for (; at > 0 && begin[lane][at - 1] > first; at--)
-                begin[lane][at] = begin[lane][at - 1], end[lane][at] = end[lane][at - 1];
-            begin[lane][at] = first, end[lane][at] = stop;
+            for (; at > 0 && begin[row][at - 1] > first; at--)
+                begin[row][at] = begin[row][at - 1], end[row][at] = end[row][at - 1];
+            begin[row][at] = first, end[row][at] = stop;
         }
         for (int i = 0; i <= last; i++) { // the pieces between them
-            int piece = lane * (last + 1) + i;
-            start[piece] = i == 0 ? span.from : most(start[piece - 1], end[lane][i - 1]);
-            free[piece] = most((i < last ? least(begin[lane][i], span.to) : span.to) - start[piece], 0.0);
+            int piece = row * (last + 1) + i;
+            start[piece] = i == 0 ? span.from : most(start[piece - 1], end[row][i - 1]);
+            free[piece] = most((i < last ? least(begin[row][i], span.to) : span.to) - start[piece], 0.0);
         }
     }
-    int pieces = 2 * (last + 1), piece = 0;
+    int pieces = ROWS * (last + 1), piece = 0;
     double total = 0;
     for (int i = 0; i < pieces; i++) total += free[i];
     double along = u * total, before = free[0];
     while (before <= along && piece < pieces - 1) before += free[++piece];
-    int lane = piece / (last + 1);
-    return {start[piece] + (along - (before - free[piece])), LANE_Y[lane] + SWAY * (2 * v - 1), LANE_YAW[lane]};
+    return {piece / (last + 1), start[piece] + (along - (before - free[piece]))};
+}
+
+// A pose of the last vehicle, in either lane, from two uniform numbers: framed and apart from the others, if it can be.
+static inline Spot place_beside(double u, double v, const int64_t* entity, int last, const float (*pose)[3],
+                                const double (*half)[2], const float* camera)
+{
+    const double y[2] = {LANE_Y[0] + SWAY * (2 * v - 1), LANE_Y[1] + SWAY * (2 * v - 1)};
+    Berth berth = place_in_rows(u, y, entity, last, pose, half, camera);
+    return {berth.x, y[berth.row], LANE_YAW[berth.row]};
 }
 
 // Whether two oriented footprints come closer than a gap along some axis: the separating-axis test.

@@ -1,9 +1,7 @@
 // One example by rejection sampling: the paper's procedure (sections 2.2, 6.3 and 6.5), from example() at the end upwards.
 // Every draw has an address (component, example, attempt), so an example depends on the plan and its number alone.
 #pragma once
-#include "placement.hpp"
-#include "relations.hpp"
-#include "silhouette.hpp"
+#include "acceptance.hpp"
 #include "street.hpp"
 #include "weather.hpp"
 
@@ -14,8 +12,6 @@ enum { KIND = 4, CAMERA, ANSWER, WEATHER, STREET, PHRASING, PAINT, COMPONENTS };
 // Most attempts of a loop, attempts at a distractor before the scene is placed anew, scenes before another kind is drawn
 // for it, and draws of kinds before an example is impossible.
 enum { CAP = 10000, PATIENCE = 40, SCENES_A_KIND = 10, ROUNDS = CAP / PATIENCE, DRAWS = 30 };
-static const float LEAST_VISIBLE = 0.4f;
-static const double ENOUGH = 0.4 + 0.001; // a share of which rounding does not matter
 
 // What examples are sampled from; `SamplingPlan` in simtown/language/sampler.py describes it.
 struct Plan {
@@ -93,40 +89,6 @@ struct Sampler {
         return false;
     }
 
-    // Whether vehicles are wholly in the picture and visible enough, in the scene and in `images` mirror images.
-    //
-    // A scene is acceptable only if its mirror image along every axis that is asked about is too: else a kind that easily
-    // hides others would stand more often on one side of them, and the words of a question alone would hint at its answer.
-    // Vehicles before slot `first` were acceptable before the others came. Fills the shares of the scene's vehicles in.
-    bool acceptable(int64_t images, int64_t first, int64_t count, float* visible)
-    {
-        for (int64_t k = 0; k <= images; k++) {
-            Image &image = desk.images[k], &scene = desk.images[0];
-            for (int64_t slot = first; slot < count; slot++) {
-                if (k > 0) {
-                    const bool* mirror = plan.mirrors[k - 1];
-                    float x = scene.pose[slot][0], y = scene.pose[slot][1], yaw = scene.pose[slot][2];
-                    if (mirror[LATERAL]) x = -x, yaw = -yaw;
-                    if (mirror[RADIAL]) y = -y, yaw = (float)LANE_YAW[1] - yaw;
-                    put(image, slot, x, y, yaw);
-                }
-                if (!in_picture(desk, image, slot)) return false;
-            }
-        }
-        for (int64_t k = images; k >= 0; k--) {
-            Image& image = desk.images[k];
-            for (int64_t slot = 0; slot < count; slot++) {
-                if (slot < first && !hides(desk, image, count - 1, slot)) continue;
-                float seen = share(desk, image, slot, count, k > 0 ? ENOUGH : 1.0);
-                if (seen < LEAST_VISIBLE) return false;
-                desk.seen[slot] = seen;
-            }
-        }
-        for (int64_t slot = 0; slot < count; slot++)
-            if (slot >= first || hides(desk, desk.images[0], count - 1, slot)) visible[slot] = desk.seen[slot];
-        return true;
-    }
-
     // Draw the kinds of a scene's vehicles for the time `draw`, by equation 4, until they differ.
     bool draw_kinds(int64_t index, int64_t time)
     {
@@ -174,7 +136,7 @@ struct Sampler {
             at = place(lanes.of_b, uniform(second.at[0]), uniform(second.at[1]), b, image.camera, plan.exchangeable);
             put(image, 1, (float)at.x, (float)at.y, (float)at.yaw);
             if (!any_defined() || too_close(desk.entity, image.pose, plan.half, 1, 0)) continue;
-            if (!acceptable(plan.mirror_count, 0, 2, visible)) continue;
+            if (!acceptable(desk, plan.mirrors, plan.mirror_count, 0, 2, visible)) continue;
             tried[PLACEMENT][1]++;
             return true;
         }
@@ -221,7 +183,7 @@ struct Sampler {
             Spot at = place_beside(uniform(drawn.at[0]), uniform(drawn.at[1]), desk.entity, 2, image.pose, plan.half, image.camera);
             put(image, 2, (float)at.x, (float)at.y, (float)at.yaw);
             if (too_close(desk.entity, image.pose, plan.half, 2, 0) || too_close(desk.entity, image.pose, plan.half, 2, 1)) continue;
-            if (!unchanged(question) || !acceptable(plan.mirrors_of_three, 2, 3, visible)) continue;
+            if (!unchanged(question) || !acceptable(desk, plan.mirrors, plan.mirrors_of_three, 2, 3, visible)) continue;
             tried[DISTRACTOR][1]++;
             return true;
         }
@@ -249,13 +211,7 @@ struct Sampler {
         memcpy(row, plan.camera, 7 * sizeof *row);
         for (int i = 0; i < 4; i++)
             if (plan.jitter[i] != 0) row[i] += (float)(plan.jitter[i] * (2 * uniform(drawn.at[i]) - 1));
-        look(desk, desk.images[0], row);
-        for (int64_t m = 0; m < plan.mirror_count; m++) {
-            float seen[7];
-            memcpy(seen, row, sizeof seen);
-            if (plan.mirrors[m][LATERAL]) seen[0] = -seen[0], seen[3] = -seen[3];
-            look(desk, desk.images[m + 1], seen);
-        }
+        look_all(desk, plan.mirrors, plan.mirror_count, row);
     }
 
     // Draw what does not depend on the vehicles' places: weather, street, words and paint.

@@ -1,4 +1,5 @@
 // Entry points: sampling examples, and the parts of it that are used alone.
+#include "crowd.hpp"
 #include "entries.hpp"
 #include "rejection.hpp"
 
@@ -66,4 +67,19 @@ extern "C" __attribute__((visibility("default"))) int64_t sample(const Sample* i
     for (int64_t n = 0; n < in->examples && failed == FOUND; n++) failed = sampler.example(in->index[n], out, n);
     close(desk);
     return failed;
+}
+
+// Fill streets with vehicles. Scenes that are not `placed` keep their poses and shares.
+extern "C" __attribute__((visibility("default"))) int64_t place_crowds(const PlaceCrowds* in)
+{
+    Shapes shapes = shapes_of(in);
+    Desk desk;
+    if (!open(desk, shapes, 2, in->vehicles, NOMINAL_WIDTH, NOMINAL_HEIGHT)) return NO_MEMORY;
+    for (int64_t n = 0; n < in->scenes; n++) {
+        int64_t at = n * in->vehicles;
+        in->placed[n] = fill_street(desk, (const double (*)[2])in->half, in->key, in->index[n], in->attempt[n], in->entity + at,
+                                    in->camera + 7 * n, (float (*)[3])in->pose + at, in->visible + at);
+    }
+    close(desk);
+    return 0;
 }

@@ -1,0 +1,60 @@
+// Busy streets: up to eight vehicles in both lanes and parked at the near kerb; see simtown/scenes/crowd.py.
+#pragma once
+#include "acceptance.hpp"
+#include "streams.hpp"
+
+enum { NEAR_LANE, FAR_LANE, PARKED, ROWS };
+// Places that are tried for one vehicle, and streets that are begun for one scene.
+enum { PLACES = 12, BEGINNINGS = 24 };
+// The near kerb (y), how far a parked vehicle stands from it, at least, and how much farther it may stand, metres.
+static const double NEAR_KERB = -5.8, FROM_KERB = 0.12, PARKING_SWAY = 0.15;
+// How often a vehicle faces against its lane, by row.
+static const double AGAINST[ROWS] = {0.25, 0.25, 0.4};
+// Left and right exchanged: every vehicle keeps to its lane, and faces with or against it as before.
+static const bool SIDEWAYS[1][2] = {{true, false}};
+
+// Stand the vehicle of a slot somewhere in the street, from an address. Returns whether it fits among those before it.
+static inline bool stand(Desk& desk, const double (*half)[2], Words drawn, int64_t slot, float* visible)
+{
+    Image& image = desk.images[0];
+    const double* own = half[desk.entity[slot]];
+    double v = uniform(drawn.at[1]), sway = SWAY * (2 * v - 1);
+    double y[ROWS] = {LANE_Y[0] + sway, LANE_Y[1] + sway, NEAR_KERB + FROM_KERB + own[1] + PARKING_SWAY * v};
+    Berth at = place_in_rows(uniform(drawn.at[0]), y, desk.entity, (int)slot, image.pose, half, image.camera);
+    int lane = at.row == FAR_LANE ? 1 : 0;
+    bool against = uniform(drawn.at[2]) < AGAINST[at.row];
+    put(image, slot, (float)at.x, (float)y[at.row], (float)LANE_YAW[against ? 1 - lane : lane]);
+    for (int64_t other = 0; other < slot; other++)
+        if (too_close(desk.entity, image.pose, half, (int)slot, (int)other)) return false;
+    return acceptable(desk, SIDEWAYS, 1, slot, slot + 1, visible);
+}
+
+// Fill a street with vehicles, the longest first. Returns whether a place was found for all of them.
+static inline bool fill_street(Desk& desk, const double (*half)[2], const uint64_t* key, int64_t index, int64_t attempt,
+                               const int64_t* entity, const float* camera, float (*pose)[3], float* visible)
+{
+    int64_t order[MOST_VEHICLES], count = 0;
+    for (int64_t slot = 0; slot < desk.vehicles; slot++) {
+        if (entity[slot] < 0) continue;
+        int64_t at = count++;
+        for (; at > 0 && half[entity[order[at - 1]]][0] < half[entity[slot]][0]; at--) order[at] = order[at - 1];
+        order[at] = slot;
+    }
+    for (int64_t k = 0; k < count; k++) desk.entity[k] = entity[order[k]];
+    look_all(desk, SIDEWAYS, 1, camera);
+    for (int64_t beginning = 0; beginning < BEGINNINGS; beginning++) {
+        float seen[MOST_VEHICLES];
+        int64_t standing = 0, place = 0;
+        for (; standing < count && place < PLACES; place++) {
+            Words drawn = words(key, index, attempt, (beginning * MOST_VEHICLES + standing) * PLACES + place);
+            if (stand(desk, half, drawn, standing, seen)) standing++, place = -1;
+        }
+        if (standing < count) continue;
+        for (int64_t k = 0; k < count; k++) {
+            memcpy(pose[order[k]], desk.images[0].pose[k], sizeof *pose);
+            visible[order[k]] = seen[k];
+        }
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,76 @@
+"""Busy streets: up to eight vehicles, in both lanes and parked at the near kerb, some against their lane.
+
+Vehicles come into the street one by one, the longest first. Each gets a random place among all that are free;
+it stays if everything is still framed, apart and visible enough, in the street and with left and right
+exchanged. simtown/kernels/processor/crowd.hpp has the procedure.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from simtown import kernels
+from simtown.core.streams import Stream
+from simtown.scenes.camera import Camera
+from simtown.scenes.placement import MOST_VEHICLES, half_sizes
+from simtown.scenes.silhouette import kernel_shapes
+
+#: Cameras and the most vehicles that fit before them well: the nominal one shows no parking strip. The others
+#: stand farther back and higher.
+_CAMERAS = (
+    (3, Camera()),
+    (6, Camera(y=-17.5, z=8.0, bottom=-0.755)),
+    (MOST_VEHICLES, Camera(y=-20.5, z=9.5, bottom=-0.7)),
+)
+
+
+def crowd_camera(most: int) -> Camera:
+    """The nearest camera before which `most` vehicles fit. Raises ValueError for more than MOST_VEHICLES."""
+    if most > MOST_VEHICLES:
+        raise ValueError(f"a street holds at most {MOST_VEHICLES} vehicles, not {most}")
+    return next(camera for room, camera in _CAMERAS if most <= room)
+
+
+def place_crowds(
+    stream: Stream, index: np.ndarray, attempt: np.ndarray, entity: np.ndarray, camera: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Poses of the vehicles of streets. Runs without the GIL.
+
+    A scene's poses depend on its own kinds and camera and on the address (stream, index, attempt) alone. They
+    are as likely with left and right exchanged: x and the camera mirrored, every vehicle in its lane and
+    facing with or against it as before.
+
+    Args:
+        stream: the draws of places.
+        index: (n,) int64 example numbers.
+        attempt: (n,) int64; another one gives another street.
+        entity: (n, v) int64 kinds, at most MOST_VEHICLES; -1 for an empty slot.
+        camera: (n, 7) float32 rows.
+
+    Returns:
+        pose: (n, v, 3) float32 x, y (metres), yaw (radians); 0 in empty slots and where nothing is placed.
+        visible: (n, v) float32 share of each vehicle that no other one hides, at least LEAST_VISIBLE.
+        placed: (n,) bool, false where no street was found in a bounded number of tries.
+
+    Raises:
+        ValueError: there are too many vehicles.
+    """
+    if entity.shape[1] > MOST_VEHICLES:
+        raise ValueError(f"a street holds at most {MOST_VEHICLES} vehicles, not {entity.shape[1]}")
+    n, vehicles = entity.shape
+    pose, visible = np.zeros((n, vehicles, 3), dtype=np.float32), np.zeros((n, vehicles), dtype=np.float32)
+    placed = np.zeros(n, dtype=bool)
+    kernels.call(
+        "place_crowds",
+        **kernel_shapes(),
+        key=stream.key,
+        index=np.ascontiguousarray(index, dtype=np.int64),
+        attempt=np.ascontiguousarray(attempt, dtype=np.int64),
+        entity=np.ascontiguousarray(entity, dtype=np.int64),
+        camera=np.ascontiguousarray(camera, dtype=np.float32),
+        half=half_sizes(),
+        pose=pose,
+        visible=visible,
+        placed=placed,
+    )
+    return pose, visible, placed
