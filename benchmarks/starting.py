@@ -16,6 +16,7 @@ TOWN = "from simtown.town import Town; Town(seed=3).render((128, 128))"
 DATA = "generate --entities 15 --n 8 --val 0 --test 4 --size 128 --workers 1 --out d{turn}"
 WORDS = (DATA, "--help", "info d0", "verify d0", "render d0/train:0 --out r{turn}.png")
 TYPOS = ("gnerate", "generate --entitis 3", "fit nothere", "sweep --preset big", "audit nothere")
+TYPOS += ("fit d0 --option hiden=3", "render d0/train:999", "clip --out x.mp5", "render --vehicles taxy")
 COMMANDS = [["-m", "simtown", *words.split()] for words in (*WORDS, "preview d0 --out p{turn}.png", *TYPOS)]
 
 if __name__ == "__main__":

@@ -83,19 +83,23 @@ LOADED = {
     "preview town --out sheet.png": "numpy h5py PIL",
     "generate --entities 3 --n 8 --val 0 --test 4 --size 32 --workers 1 --out more": "numpy h5py PIL",
 }
-#: A typo is found before anything heavy is imported; settings of data sets and sweeps are checked with numpy.
+#: A typo is found before anything heavy is imported; tables and what a data set's folder holds need numpy.
 TYPOS = {
     "": """info nowhere; info town/trian:0; verify nowhere; captions town --out no/c.txt; gallery nowhere;
     audit nowhere; export town --to huggingface; export town --to png --split trian; fit nowhere.png;
     fit town --model pnb; fit town --device gpu; fit town --seeds a; evaluate nowhere town;
     predict town picture.png question; complexity nowhere; complexity town --targets x; sweep --device gpu;
     lm train nowhere.txt --out lm; vg prepare nowhere --out vg; vg stats nowhere; bench render --device gpu;
+    generate --n 1e3; generate --weather snwo; generate --size 64x; generate --entitis 3;
+    bench render --size x; preview nowhere; preview town --split training; preview --entity taxy;
+    sweep --preset big; sweep --adaptive 2; clip --seconds -1; clip --size 33x; clip --out x.mp5;
+    render town/train:999; render --seed -1 --out no/x.png; info town/test:999;
+    fit town --option hiden=3; fit town --train-size 4000;
     probe visual --data nowhere --model glove:x --out o; probe visual figure 4 --data town --out f.png;
     probe ask town/manifest.json --model gloev:x --out o; probe spatial judge --out no/x.html;
     probe compare nowhere town; probe reproduce forbes-table9 --data town; probe grid nowhere --out o""",
-    "numpy": """generate --n 1e3; generate --weather snwo; generate --size 64x; generate --frequencies no.csv;
-    preview nowhere; preview town --split training; sweep --preset big; sweep --adaptive 2;
-    bench render --size x""",
+    "numpy": "generate --frequencies no.csv",
+    "numpy h5py": "generate --out town",
 }
 TYPOS = {" ".join(words.split()): names for names, every in TYPOS.items() for words in every.split(";")}
 

@@ -7,9 +7,10 @@ A material is a colour plus how the town's light treats it. Colours are display 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+if TYPE_CHECKING:
+    import numpy as np
 
 #: How a material answers to light and weather (column ``kind`` of the renderer's material table).
 MATTE, GLASS, WINDOW, HEADLAMP, TAILLAMP, GLOW, TINT_WALL, TINT_ROOF = range(8)
@@ -90,5 +91,7 @@ def material(name: str) -> int:
 
 def rgb_table(colours: tuple[int, ...]) -> np.ndarray:
     """(n, 3) float32 sRGB in [0, 1] of ``0xRRGGBB`` numbers."""
+    import numpy as np
+
     packed = np.array(colours, dtype=np.int64)
     return (np.stack([packed >> 16, packed >> 8 & 255, packed & 255], axis=-1) / 255.0).astype(np.float32)

@@ -71,7 +71,8 @@ class StreetOptions:
 
     def name(self) -> str:
         """The name of its picture, such as town-3-snow-taxi-bus."""
-        words = ("town", self.seed or 0, self.weather, *parse_names(self.vehicles or ""))
+        seed = str(self.seed or 0).replace("-", "minus-")
+        words = ("town", seed, self.weather, *parse_names(self.vehicles or ""))
         return "-".join(str(word).replace(" ", "-") for word in words if word is not None)
 
 
@@ -112,20 +113,24 @@ def render(
     width, height = parse_size(drawing.size or ("1024" if where else "1024x576"))
     glb = local_file(drawing.glb, "--glb") if drawing.glb else None
     json = local_file(drawing.json, "--json") if drawing.json else None
-    import cv2
+    name = street.name()
+    path = png_file(drawing.out, f"{name}.png") if drawing.out or not where else Path()
     import numpy as np
 
     from simtown.datasets.locate import find
-    from simtown.render.masks import nearness, palette_png
-    from simtown.render.renderers import choose_device, make_renderer
     from simtown.scenes.scene import SceneBatch
 
     if where is None:
-        scene, name = SceneBatch.of([street.town().to_scene((width, height))]), street.name()
+        scene = SceneBatch.of([street.town().to_scene((width, height))])
     else:
         split, row, name = find(where)
         scene = split.scenes(np.array([row]))
-    path = png_file(drawing.out, f"{name}.png")
+        path = png_file(drawing.out, f"{name}.png")
+    import cv2
+
+    from simtown.render.masks import nearness, palette_png
+    from simtown.render.renderers import choose_device, make_renderer
+
     device = choose_device(drawing.device, complain, width, height)
     renderer = make_renderer("opengl" if drawing.renderer == "opengl" else device)
     frames = renderer.render(scene, width, height)

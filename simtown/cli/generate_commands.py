@@ -45,29 +45,32 @@ def generate(
     """
     width, height = parse_size(size)
     settings = replace(settings, width=width, height=height)
-    settings.check()
-    from simtown.datasets.generate import begun, generate
-    from simtown.datasets.preview import dataset_sheet
-    from simtown.datasets.reader import open_dataset
-    from simtown.datasets.remote import store_of
-    from simtown.render.renderers import choose_device, make_renderer
-
+    settings.check_apart_from_frequencies()
+    settings.tables()  # and so on: what is quickest to check comes first
     target = default_name(settings) if out is None else out
+    from simtown.datasets.generate import begun, generate
+    from simtown.datasets.remote import store_of
+
     store = store_of(target)
+    begun(store, settings)
+    settings.check()
     if settings.hints_at_depth:
         complain(
             "note: beside a distractor, the words alone answer 6 of 10 questions about near and far (chance: "
             "5), since longer vehicles stand behind more often; left and right are fair"
         )
-    begun(store, settings)
-    with Progress(f"generate {store}") as progress, workers.pool() as pool:
+    from simtown.datasets.preview import dataset_sheet
+    from simtown.datasets.reader import open_dataset
+    from simtown.render.renderers import choose_device, make_renderer
+
+    with Progress(f"generate {store}") as progress, workers.cluster(workers.workers) as cluster:
         counts = " + ".join(f"{count:,} {split}" for split, count in settings.counts().items())
         report(f"{store}: {counts} examples")
         if workers.engine == "ray" and device == "cuda":
             drawn_on = device  # the cluster's cards, not this machine's
         else:
             drawn_on = choose_device(device, complain, width, height)
-        manifest = generate(settings, target, callback=progress, device=drawn_on, pool=pool)
+        manifest = generate(settings, target, workers.workers, progress, drawn_on, cluster)
     if PREVIEW not in store.listing()[0]:
         sheet = dataset_sheet(open_dataset(target), make_renderer())
         with store.making(PREVIEW) as place:
@@ -156,12 +159,17 @@ def preview(
     say(f"{path}: {sheet.width} x {sheet.height} pixels")
 
 
+def ending_problem(path: Path) -> str:
+    """What is wrong with the end of a clip's path, "" if nothing is."""
+    return "" if path.suffix.lower() in (".mp4", ".gif") else f"{path} must end in .mp4 or .gif"
+
+
 @dataclass(frozen=True)
 class ClipOptions:
     """A clip of a random street."""
 
     seconds: float = option(4.0, "Length.", above=0, high=600)
-    out: Path = option(Path("street.mp4"), "The file to write: .mp4 or .gif.")
+    out: Path = option(Path("street.mp4"), "The file to write: .mp4 or .gif.", test=ending_problem)
     seed: int = option(Settings.seed, "Seed of the street.")
     size: str = option("512x288", "Pixels: width x height.")
     fps: int = option(25, "Frames a second: at most 60, in a GIF 50.", low=1, high=60)

@@ -15,7 +15,7 @@ from simtown.core.files import save_json
 from simtown.core.progress import Progress
 from simtown.core.terminal import complain, say
 from simtown.core.untrusted import inside
-from simtown.datasets.addresses import require_dataset
+from simtown.datasets.addresses import require_dataset, stored_counts
 from simtown.training.fit_settings import FitSettings, check_examples, precision_of
 
 RunArgument = Annotated[Path, "Directory of a run.", holding("run", "run.json", "simtown fit")]
@@ -72,11 +72,13 @@ def fit(
     from simtown.training.models import options, require_model
 
     require_model(settings.model)
+    if counts := stored_counts(dataset):
+        check_examples(replace(settings, train_size=settings.train_size or counts["train"]), counts, dataset)
+    settings = replace(settings, options=options(settings.model, given))
     from simtown.datasets.reader import open_dataset
 
     data = open_dataset(dataset)
     settings = replace(settings, train_size=settings.train_size or len(data.train))
-    check_examples(settings, data)
     from simtown.render.renderers import choose_device
     from simtown.training import fit
     from simtown.training.display import FitDisplay
@@ -85,7 +87,6 @@ def fit(
         choose_device(device, complain)  # refused if no card draws; with auto, the processor would draw
     kind = chosen_device(device)
     settings = replace(settings, device=kind, precision=precision_of(settings.precision, kind))
-    settings = replace(settings, options=options(settings.model, given))
     for number in numbers:
         if out is None:
             model = settings.model.replace(":", ".")

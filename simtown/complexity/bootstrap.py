@@ -71,7 +71,7 @@ ITEMS, WEIGHTS, SEEDS, DATA, WORLDS = _OVERS = (
     "weights, data and items",
     "weights, data, world and items",
 )
-_MARKS = {ITEMS: ": too narrow", WEIGHTS: ": too narrow", DATA: ": of one world"}
+_MARKS = {ITEMS: " (too narrow)", WEIGHTS: " (too narrow)", DATA: " (of one world)"}
 
 
 def interval_over(runs: Sequence[Run]) -> str:

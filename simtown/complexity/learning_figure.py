@@ -79,7 +79,7 @@ def _footnote(curves: list[BootstrapCurve]) -> str:
     overs = dict.fromkeys(marked(c.interval_over) for c in curves if len(c.seeds) > 1)
     bands = [f"95 % intervals over {'; or '.join(overs)}, dots: single seeds"] if overs else []
     if any(len(c.seeds) == 1 for c in curves):
-        bands.append("where there is one seed, Wilson intervals over test items only: too narrow")
+        bands.append("where there is one seed, Wilson intervals over test items only (too narrow)")
     return f"Bands: {'; '.join(bands)}."
 
 

@@ -120,16 +120,16 @@ _NEED_TEXT = (
 #: What the intervals do not hold.
 _SCOPES = {
     ITEMS: (
-        '**Where there is one seed ("items only: too narrow"), the interval covers the choice of test '
+        '**Where there is one seed ("items only (too narrow)"), the interval covers the choice of test '
         "items only**, not the luck of training: in simulated experiments 17 to 74 % of such intervals "
         "hold the truth."
     ),
     WEIGHTS: (
-        '**Where all seeds share one data set ("weights and items: too narrow")**, the interval holds '
+        '**Where all seeds share one data set ("weights and items (too narrow)")**, the interval holds '
         "for that data set alone: fewer than 95 % of such intervals hold the truth over data sets."
     ),
     DATA: (
-        'Where all seeds share one world ("of one world"), the interval holds for these kinds of '
+        'Where all seeds share one world ("(of one world)"), the interval holds for these kinds of '
         "vehicles alone, not for another choice of as many."
     ),
 }

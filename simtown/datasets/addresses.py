@@ -7,7 +7,7 @@ import re
 from pathlib import Path, PurePosixPath
 
 from simtown.core.missing import no_record
-from simtown.core.untrusted import printable
+from simtown.core.untrusted import printable, read_json
 
 SPLITS = ("train", "val", "test")
 MANIFEST = "manifest.json"
@@ -57,6 +57,24 @@ def require_dataset(place: str | Path) -> None:
         raise FileNotFoundError(no_dataset(place))
 
 
+def stored_counts(place: str | Path) -> dict[str, int]:
+    """Examples in each split, as the manifest says; {} of a URL, or if opening the data set will fail."""
+    if url_of(place):
+        return {}
+    try:
+        settings = read_json(path_of(place) / MANIFEST)["settings"]
+        return {split: int(settings[name]) for split, name in zip(SPLITS, ("n", *SPLITS[1:]), strict=True)}
+    except (OSError, ValueError, LookupError, TypeError):
+        return {}
+
+
+def require_index(place: str | Path, index: int, count: int) -> None:
+    """Raises ValueError if a split or shard of `count` examples has none of this number."""
+    if index >= count:
+        content = f"holds examples 0 to {count - 1}" if count else "holds no example"
+        raise ValueError(f"{place} {content}, so there is no example {index}")
+
+
 def is_address(where: str) -> bool:
     """Whether words look like the address of an example, and do not name a file or directory."""
     return _ADDRESS.fullmatch(where) is not None and not Path(where).exists()
@@ -66,7 +84,7 @@ def parse_address(where: str) -> tuple[str, str | None, int]:
     """The data set, split and index of "DIR/SPLIT:INDEX", or the file, None and index of "SHARD:INDEX".
 
     Raises:
-        ValueError: the words do not name an example.
+        ValueError: the words do not name an example, or its number is too high.
         FileNotFoundError: there is no such data set or shard.
     """
     match = _ADDRESS.fullmatch(where)
@@ -78,6 +96,7 @@ def parse_address(where: str) -> tuple[str, str | None, int]:
     dataset = os.path.dirname(match["place"]) or "."
     if path.name in SPLITS:  # the shards of a split may lie in a folder of its name
         require_dataset(dataset)
+        require_index(path, index, stored_counts(dataset).get(path.name, index + 1))
         return dataset, path.name, index
     if (path_of(dataset) / MANIFEST).is_file() and path.suffix != ".h5":
         raise FileNotFoundError(f"{dataset} has no split {path.name}: choose among {', '.join(SPLITS)}")

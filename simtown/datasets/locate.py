@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from simtown.datasets.addresses import name_of, parse_address
+from simtown.datasets.addresses import name_of, parse_address, require_index
 from simtown.datasets.reader import Split, open_dataset
 from simtown.datasets.shard_file import form_of, reading
 
@@ -28,8 +28,6 @@ def find(where: str) -> tuple[Split, int, str]:
         with reading(shard, "run simtown verify on its data set"):
             arrays, count = form_of(shard)
         split = Split([shard], [count], arrays)
-    if index >= len(split):
-        content = f"holds examples 0 to {len(split) - 1}" if len(split) else "holds no example"
-        raise ValueError(f"{path} {content}, so there is no example {index}")
+    require_index(path, index, len(split))
     dataset = name_of(place if name is not None else path.parent)
     return split, index, "-".join(filter(None, (dataset, path.stem, str(index))))

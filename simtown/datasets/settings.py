@@ -9,14 +9,10 @@ from functools import lru_cache
 from math import sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 from simtown.assets.entities import ENTITIES, SIZES, VERSION
-from simtown.assets.frequencies import frequencies
 from simtown.core import options
 from simtown.core.options import SettingsError as SettingsError
 from simtown.core.options import option
-from simtown.core.streams import Stream
 from simtown.datasets.addresses import SPLITS as SPLITS
 from simtown.language.questions import STYLES
 from simtown.language.relations import DEFAULT_RELATIONS, RADIAL, RELATION_NAMES, RELATIONS, relation_numbers
@@ -25,6 +21,8 @@ from simtown.scenes.paint import CHOICES, paint_frequencies
 from simtown.scenes.weather import DEFAULT_WEATHERS, WEATHERS
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from simtown.language.sampler import Recipe
 
 #: Version of the layout of shards and of the manifest (docs/data-format.md).
@@ -144,6 +142,8 @@ class Settings:
     @property
     def ranks(self) -> np.ndarray:
         """(m,) int64: the place in :attr:`kinds` of each catalogue number and of the empty slot, or -1."""
+        import numpy as np
+
         ranks = np.full(len(ENTITIES) + 1, -1)
         ranks[list(self.kinds)] = np.arange(self.entities)
         return ranks
@@ -194,6 +194,8 @@ class Settings:
 
         Raises ValueError or OSError if there is no such table.
         """
+        from simtown.assets.frequencies import frequencies
+
         entities = kept[:2] if kept and self.table_from_file else frequencies(self.frequencies, self.entities)
         paint = kept.paint if kept and self.paint_from_file else paint_frequencies(self.paint)
         return Tables(*entities, paint)
@@ -203,6 +205,7 @@ class Settings:
 
         `tables` takes the place of :meth:`tables`, for a data set whose CSV file may be gone.
         """
+        from simtown.assets.frequencies import frequencies
         from simtown.language.sampler import Recipe
 
         if split == "test":
@@ -226,6 +229,8 @@ class Settings:
 
     def _by_number(self, table: np.ndarray) -> np.ndarray:
         """(m,) float64 by catalogue number, 0 for absent kinds, of a table in the order of :attr:`kinds`."""
+        import numpy as np
+
         chances = np.zeros(max(self.kinds) + 1)
         chances[list(self.kinds)] = table
         return chances
@@ -281,6 +286,10 @@ class Settings:
 @lru_cache(maxsize=64)
 def _permutation(world_seed: int) -> tuple[int, ...]:
     """All kinds of the world, by catalogue number, in an order that the seed draws."""
+    import numpy as np
+
+    from simtown.core.streams import Stream
+
     numbers = np.arange(SIZES[VERSION])
     keys = Stream(world_seed, "world", "kinds").bits(numbers, 1)[:, 0]
     return tuple(keys.argsort(kind="stable").tolist())

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from simtown.assets.entities import ENTITIES
 from simtown.language.relations import RELATION_NAMES
+
+if TYPE_CHECKING:
+    import numpy as np
 
 #: Phrasings; number 0 is the paper's. {s} and {o} are bare names, {a_s} and {a_o} have their article.
 PHRASINGS: tuple[str, ...] = (
@@ -83,6 +85,8 @@ def encode(question: str) -> np.ndarray:
 
     Words outside the vocabulary become UNKNOWN; too long a text raises ValueError.
     """
+    import numpy as np
+
     tokens = words(question)
     if len(tokens) > LENGTH:
         raise ValueError(f"a question of {len(tokens)} tokens is too long: at most {LENGTH}")
@@ -106,6 +110,8 @@ def ask(
     Returns:
         (n,) bytes strings ("S96", UTF-8) and (n, LENGTH) uint8.
     """
+    import numpy as np
+
     rows = [
         _both(*q)
         for q in zip(subject.tolist(), relation.tolist(), obj.tolist(), phrasing.tolist(), strict=True)

@@ -8,10 +8,10 @@ its truth is undefined and never asked.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from simtown.core.exact import sincos
+if TYPE_CHECKING:
+    import numpy as np
 
 LATERAL, RADIAL = 0, 1
 
@@ -49,6 +49,8 @@ def relation_numbers(names: tuple[str, ...]) -> np.ndarray:
 
     Raises ValueError if one is unknown or repeated, or if there is none.
     """
+    import numpy as np
+
     choice = f"choose among: {', '.join(RELATION_NAMES)}"
     unknown = [n for n in names if n not in RELATION_NAMES]
     if unknown:
@@ -61,7 +63,7 @@ def relation_numbers(names: tuple[str, ...]) -> np.ndarray:
 
 
 #: Columns of the table, for the sampler.
-AXES, SIGNS, LEAST = (np.array([getattr(r, name) for r in RELATIONS]) for name in ("axis", "sign", "margin"))
+AXES, SIGNS, LEAST = (tuple(getattr(r, name) for r in RELATIONS) for name in ("axis", "sign", "margin"))
 
 
 def separations(pose: np.ndarray, camera: np.ndarray) -> np.ndarray:
@@ -77,6 +79,10 @@ def separations(pose: np.ndarray, camera: np.ndarray) -> np.ndarray:
         its yaw. The lateral separation is the difference of slopes (metres to the right by metres ahead of
         the camera) times the mean of both distances ahead.
     """
+    import numpy as np
+
+    from simtown.core.exact import sincos
+
     pose, camera = pose.astype(np.float64), camera.astype(np.float64)[:, None]
     s, c = sincos(camera[..., 3])
     dx, dy = pose[..., 0] - camera[..., 0], pose[..., 1] - camera[..., 1]
@@ -89,11 +95,16 @@ def separations(pose: np.ndarray, camera: np.ndarray) -> np.ndarray:
 
 def margins(separation: np.ndarray, relation: np.ndarray, subject: np.ndarray, obj: np.ndarray) -> np.ndarray:
     """Metres by which relations hold: (n,) float64, for :func:`separations` and (n,) numbers and slots."""
-    result: np.ndarray = SIGNS[relation] * separation[np.arange(len(relation)), AXES[relation], subject, obj]
+    import numpy as np
+
+    axis, sign = np.array(AXES)[relation], np.array(SIGNS)[relation]
+    result: np.ndarray = sign * separation[np.arange(len(relation)), axis, subject, obj]
     return result
 
 
 def truths(margin: np.ndarray, relation: np.ndarray) -> np.ndarray:
     """1 where relations of these margins hold, -1 where they do not, 0 where undefined: (n,) int8."""
-    least = LEAST[relation]
+    import numpy as np
+
+    least = np.array(LEAST)[relation]
     return np.where(margin > least, 1, np.where(margin < -least, -1, 0)).astype(np.int8)

@@ -166,10 +166,10 @@ def plan_of(recipe: Recipe) -> dict[str, Any]:
         "paints": np.cumsum(recipe.paint),
         "may_change": may_change(),
         "half": half_sizes(),
-        "axis": relations.AXES,
-        "sign": relations.SIGNS,
-        "least": relations.LEAST,
-        "elevation": ELEVATIONS,
+        "axis": np.array(relations.AXES),
+        "sign": np.array(relations.SIGNS),
+        "least": np.array(relations.LEAST),
+        "elevation": np.array(ELEVATIONS),
     }
 
 

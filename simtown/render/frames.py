@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-import numpy as np
-
 if TYPE_CHECKING:
+    import numpy as np
+
     from simtown.scenes.scene import SceneBatch
 
 #: Pixels of a picture's side.
@@ -42,6 +42,8 @@ class Frames:
     def empty(cls, n: int, width: int, height: int, geometry: bool = True) -> Frames:
         """Arrays to be drawn into; without `geometry` depth and ids hold no pictures (n is 0)."""
         shape = (n * geometry, height, width)
+        import numpy as np
+
         rgb = np.empty((n, height, width, 3), dtype=np.uint8)
         return cls(rgb, np.empty(shape, dtype=np.float32), np.empty(shape, dtype=np.uint8))
 

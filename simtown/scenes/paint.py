@@ -6,12 +6,14 @@ from difflib import get_close_matches
 from functools import lru_cache
 from os.path import isfile
 from pathlib import Path
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from simtown.assets.entities import ENTITIES, NAMED_BY_COLOUR
 from simtown.assets.palette import PAINTS
 from simtown.core.tables import read_rows
+
+if TYPE_CHECKING:
+    import numpy as np
 
 #: Paints that represent a material, such as skin, planks, walls and straw. "uniform" leaves them out.
 STUFFS: frozenset[str] = frozenset({"wood", "brick", "rust", "skin", "skin dark", "hay", "concrete"})
@@ -47,6 +49,8 @@ def paint_frequencies(choice: str) -> np.ndarray:
         ValueError: the choice is none of these, or the file is not such a table.
         OSError: the file cannot be read.
     """
+    import numpy as np
+
     if choice == "own":
         return np.zeros(0)
     if choice == "uniform":
@@ -71,6 +75,8 @@ def paint_frequencies(choice: str) -> np.ndarray:
 @lru_cache(maxsize=1)
 def may_change() -> np.ndarray:
     """(entities + 1,) bool: whether every entity, then the empty slot, may have other paint than its own."""
+    import numpy as np
+
     return np.array([name not in NAMED_BY_COLOUR for name in ENTITIES] + [False])
 
 
@@ -83,6 +89,8 @@ def body_paints(entity: np.ndarray, paint: np.ndarray) -> np.ndarray:
         paint: as :class:`~simtown.scenes.scene.SceneBatch` has them, in the same shape: -1 is the entity's
             own.
     """
+    import numpy as np
+
     from simtown.assets.atlas import atlas
 
     own = atlas().own_paint[entity]  # entity -1 is the last mesh, the ground, which has no paint

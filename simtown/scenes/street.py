@@ -78,8 +78,8 @@ def kernel_kinds() -> PropKinds:
         "prop_half": atlas().bounds[len(ENTITIES) : len(ENTITIES) + len(PROPS), 1, 0].astype(np.float64),
         "tints": TINTS,
         "poses": POSES,
-        "bare_trees": BARE_TREES,
-        "has_clouds": HAS_CLOUDS,
+        "bare_trees": np.array(BARE_TREES),
+        "has_clouds": np.array(HAS_CLOUDS),
     }
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import numpy as np
+if TYPE_CHECKING:
+    import numpy as np
 
-from simtown.core.streams import Stream
+    from simtown.core.streams import Stream
 
 
 @dataclass(frozen=True)
@@ -46,9 +48,9 @@ DEFAULT_WEATHERS: tuple[str, ...] = WEATHERS[:7]
 #: The sun stands on the viewer's side of the street: its lowest and highest azimuth, radians.
 _AZIMUTH = (-2.8, -0.34)
 #: Columns of the table, for the sampler.
-ELEVATIONS = np.array([kind.elevation for kind in WEATHER_KINDS])
+ELEVATIONS = tuple(kind.elevation for kind in WEATHER_KINDS)
 BARE_TREES, HAS_CLOUDS = (
-    np.array([getattr(kind, name) for kind in WEATHER_KINDS]) for name in ("bare_trees", "clouds")
+    tuple(getattr(kind, name) for kind in WEATHER_KINDS) for name in ("bare_trees", "clouds")
 )
 
 
@@ -57,6 +59,8 @@ def weather_numbers(allowed: tuple[str, ...]) -> np.ndarray:
 
     Raises ValueError if one is unknown, or if there is none.
     """
+    import numpy as np
+
     unknown = [w for w in allowed if w not in WEATHERS]
     if unknown or not allowed:
         raise ValueError(f"unknown weather '{', '.join(unknown)}'; choose among: all, {', '.join(WEATHERS)}")
@@ -70,10 +74,12 @@ def draw_weather(stream: Stream, index: np.ndarray, allowed: tuple[str, ...]) ->
 
     Raises ValueError if one is unknown, or if there is none.
     """
+    import numpy as np
+
     which, intensity, across, up, falling = stream.uniform(index, 5).T
     numbers = weather_numbers(allowed)
     weather = numbers[(which * len(numbers)).astype(np.int64)]
-    low, high = ELEVATIONS[weather].T
+    low, high = np.array(ELEVATIONS)[weather].T
     azimuth = _AZIMUTH[0] + across * (_AZIMUTH[1] - _AZIMUTH[0])
     return {
         "weather": weather,

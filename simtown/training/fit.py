@@ -25,7 +25,7 @@ from simtown.core.processes import keep_memory
 from simtown.core.streams import Stream
 from simtown.core.untrusted import RefusedError, folder
 from simtown.datasets.reader import Dataset, open_dataset
-from simtown.datasets.settings import Settings
+from simtown.datasets.settings import SPLITS, Settings
 from simtown.training import early_stopping, run_directory
 from simtown.training.display import FitDisplay
 from simtown.training.evaluation import accuracy_in_words, logits_of, measure, references
@@ -48,7 +48,8 @@ class FitError(ValueError):
 
 def check(settings: FitSettings, dataset: Dataset) -> None:
     """Raises SettingsError if a setting is out of range, or does not fit the data set."""
-    check_examples(settings, dataset)
+    counts = {split: len(dataset[split]) for split in SPLITS}
+    check_examples(settings, counts, dataset.path)
     options.check(settings)
     if settings.device not in ("cpu", "cuda"):
         raise SettingsError(f"unknown device '{settings.device}': choose auto, cpu or cuda")

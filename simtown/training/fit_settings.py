@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simtown.core.options import SettingsError, option
-
-if TYPE_CHECKING:
-    from simtown.datasets.reader import Dataset
 
 PROTOCOLS = ("patient", "paper")
 PRECISIONS = ("float32", "tf32", "bf16")
@@ -44,15 +42,15 @@ class FitSettings:
     compile: bool = option(False, "Use torch.compile.")
 
 
-def check_examples(settings: FitSettings, dataset: Dataset) -> None:
-    """Raises SettingsError if a data set has too few examples for a run."""
-    have = len(dataset.train)
+def check_examples(settings: FitSettings, counts: Mapping[str, int], place: object) -> None:
+    """Raises SettingsError if the data set at a place has too few examples, by split, for a run."""
+    have = counts["train"]
     if not 2 <= settings.train_size <= have and not (settings.stream and settings.train_size >= 2):
-        limits = f"from 2 to {have}, the training examples of {dataset.path}"
+        limits = f"from 2 to {have}, the training examples of {place}"
         raise SettingsError(f"must be {limits}, not {settings.train_size}", "train_size")
-    if not len(dataset.val) or not len(dataset.test):
-        missing = "test" if len(dataset.val) else "validation"
-        raise SettingsError(f"{dataset.path} has no {missing} examples: generate it with some")
+    if not counts["val"] or not counts["test"]:
+        missing = "test" if counts["val"] else "validation"
+        raise SettingsError(f"{place} has no {missing} examples: generate it with some")
 
 
 def precision_of(choice: str, device: str) -> str:

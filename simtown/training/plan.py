@@ -18,7 +18,6 @@ from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 
-from simtown.complexity.size_search import ladder
 from simtown.core.options import SettingsError
 from simtown.core.untrusted import check_name, inside, read_toml
 from simtown.datasets.settings import Settings
@@ -136,6 +135,8 @@ def read(
         RefusedError: the name of a cell cannot be that of a directory.
         SettingsError: it cannot be read; the message names the line or key.
     """
+    from simtown.complexity.size_search import ladder
+
     chosen, shared, settings = _parse(preset, device)
     models = dict.fromkeys(model for grid in chosen.grid for model in grid.models)
     for model in models:

@@ -29,7 +29,7 @@ def test_a_table_gives_the_tables_and_figures_of_runs(table, tmp_path, cli):
     printed = cli("complexity", path, "--out", tmp_path / "out", *words).succeeds().out
     assert "small" in printed
     assert "entities" not in printed
-    assert "items only: too narrow" in " ".join(printed.split())
+    assert "items only (too narrow)" in " ".join(printed.split())
     page = (tmp_path / "out" / "complexity.md").read_text()
     assert "entities" not in page
     assert "large / small" in page

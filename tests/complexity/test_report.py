@@ -42,7 +42,7 @@ def test_runs_are_found_at_any_depth_once_and_unfinished_ones_counted(tmp_path):
 def test_one_seed_is_said_to_cover_items_only(tmp_path):
     found = estimate(simulate({("pbn", 5): 900.0}, seeds=1), replicates=40)
     assert {r.interval_over for r in found.rows} == {"items only"}
-    assert found.table()[0]["interval over"] == "items only: too narrow"
+    assert found.table()[0]["interval over"] == "items only (too narrow)"
     write_tables(found, tmp_path)
     assert "covers the choice of test items only" in (tmp_path / "complexity.md").read_text()
     assert {

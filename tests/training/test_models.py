@@ -14,7 +14,16 @@ from torch import nn
 
 from simtown.language.questions import LENGTH, vocabulary
 from simtown.training.fit import loss_of
-from simtown.training.models import MODELS, ModelError, build, find, finds_boxes, options
+from simtown.training.models import (
+    MODELS,
+    OPTIONS,
+    ModelError,
+    build,
+    find,
+    finds_boxes,
+    options,
+    read_options,
+)
 from simtown.training.models.film import FilmBlock
 from simtown.training.models.layers import with_coordinates
 from simtown.training.models.pbn import LabelledConvolution
@@ -369,6 +378,13 @@ def test_an_impossible_option_is_refused(option, value):
     given = {option: value}
     with pytest.raises(ModelError, match=option):
         make("pbn", **(options("pbn", given) if value in ("3", "1.5") else given))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_table_of_options_is_that_of_the_class(name):
+    names, defaults = read_options(find(name))
+    assert names == list(defaults) == list(OPTIONS[name])
+    assert defaults == OPTIONS[name]
 
 
 def test_options_are_the_defaults_but_for_what_is_given_as_their_type():

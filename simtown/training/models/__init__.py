@@ -32,6 +32,21 @@ MODELS: dict[str, str] = {
     "true-boxes": "simtown.training.models.transformer:TrueBoxes",
     "question-only": "simtown.training.models.cnn_lstm:QuestionOnly",
 }
+_PBN = {"embedding": 16, "predicate": 16, "dropout": 0.1, "hidden": 32}
+_SIZES = {"init": "orthogonal", "width": 1.0}
+_CNN = {"embedding": 64, "dropout": 0.1}
+#: The options of each model and their defaults, in the order of its class: known without PyTorch.
+OPTIONS: dict[str, dict[str, Any]] = {
+    "pbn": _PBN | {"box_weight": 30.0} | _SIZES,
+    "pbn-no-boxes": _PBN | _SIZES,
+    "cnn-lstm": _CNN | _SIZES | {"hidden": 128},
+    "cnn-lstm-boxes": _CNN | _SIZES | {"hidden": 128, "box_weight": 30.0},
+    "film": _CNN | {"width": 1.0, "hidden": 128, "blocks": 3},
+    "relation-network": _CNN | {"width": 1.0, "hidden": 128, "relation": 64},
+    "vit": {"dropout": 0.1, "width": 1.0, "layers": 3},
+    "true-boxes": {"dropout": 0.0, "width": 1.0, "layers": 2},
+    "question-only": {"embedding": 64, "hidden": 128},
+}
 _FLAGS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 
 
@@ -86,9 +101,8 @@ def options(name: str, texts: dict[str, str]) -> dict[str, Any]:
     Raises:
         ModelError: the model does not have an option, or a value cannot be read.
     """
-    parameters = [p for p in signature(find(name)).parameters.values() if p.kind is not Parameter.VAR_KEYWORD]
-    names = [p.name for p in parameters[1:]]  # the first is the world
-    result: dict[str, Any] = {p.name: p.default for p in parameters if p.default is not Parameter.empty}
+    names, defaults = (list(OPTIONS[name]), OPTIONS[name]) if name in OPTIONS else read_options(find(name))
+    result = dict(defaults)
     for key, text in texts.items():
         if key not in names:
             raise ModelError(f"the model {name} has no option '{key}': it has {', '.join(names) or 'none'}")
@@ -100,6 +114,13 @@ def options(name: str, texts: dict[str, str]) -> dict[str, Any]:
                 f"`texts` {key}={text}: '{text}' cannot be read as a value like {result[key]!r}, its default"
             ) from None
     return result
+
+
+def read_options(kind: type[nn.Module]) -> tuple[list[str], dict[str, Any]]:
+    """The names of all options of a model's class, and the defaults of those that have one."""
+    parameters = [p for p in signature(kind).parameters.values() if p.kind is not Parameter.VAR_KEYWORD]
+    defaults = {p.name: p.default for p in parameters if p.default is not Parameter.empty}
+    return [p.name for p in parameters[1:]], defaults  # the first is the world
 
 
 def build(name: str, world: World, chosen: dict[str, Any]) -> nn.Module:
