@@ -55,6 +55,10 @@ def mesh_in_pose(kind: str, pose: int) -> int:
     return STREET_MESHES.index((kind, pose if kind in people.POSES else 0))
 
 
+#: The number in STREET_MESHES of every kind of PROPS in every pose: (props, POSES) int32.
+IN_POSE = np.array([[mesh_in_pose(name, pose) for pose in range(POSES)] for name in PROPS], dtype=np.int32)
+
+
 def entity_mesh(name: str) -> Mesh:
     """The mesh of an entity, forward along +x, wheels on z = 0 (KeyError for an unknown name)."""
     return VEHICLES[name].make()

@@ -168,6 +168,16 @@ pose out f4 scenes vehicles 3
 visible out f4 scenes vehicles
 placed out b1 scenes
 """,
+    "see_streets": f"""{_SHAPES}
+shape_middle f4 all_entities 2
+mesh i4 scenes slots
+pose f4 scenes slots 6
+camera f4 scenes 7
+seen out f4 scenes slots
+whole out f4 scenes slots
+width size
+height size
+""",
     "draw": f"""{_TOWN}{_SCENES}
 rgb out u1 scenes height width 3
 depth out f4 depths depth_height depth_width

@@ -5,13 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from simtown.assets.atlas import NO_PAINT
-from simtown.assets.catalogue import ENTITIES, POSES, PROPS, STREET_MESHES, mesh_in_pose, pose_of
+from simtown.assets.catalogue import ENTITIES, IN_POSE, STREET_MESHES, pose_of
 from simtown.core.exact import cos, sin
 from simtown.scenes.paint import body_paints
 from simtown.scenes.scene import SceneBatch
-
-#: The number in STREET_MESHES of every kind of PROPS in every pose: (props, POSES) int32.
-IN_POSE = np.array([[mesh_in_pose(name, pose) for pose in range(POSES)] for name in PROPS], dtype=np.int32)
 
 
 def check_slots(vehicles: int, props: int) -> None:

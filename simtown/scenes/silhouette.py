@@ -26,24 +26,24 @@ _PACKED = np.array([2**54, 2**36, 2**18, 1])
 Shapes = dict[str, np.ndarray]
 
 
-def shapes_of(town: Atlas) -> Shapes:
-    """The meshes of an atlas's vehicles, for silhouettes.
+def shapes_of(town: Atlas, kinds: int = len(ENTITIES)) -> Shapes:
+    """The first `kinds` meshes of an atlas, by default those of its vehicles, for silhouettes.
 
     Returns:
         columns: (3, v) float32 vertices, as the atlas has them.
         vertex_start: (m + 1,) int64 first vertex of each mesh.
         points: (3, p) float32 distinct places of corners.
-        point_start: (entities + 1,) int64 first point of each vehicle.
+        point_start: (kinds + 1,) int64 first point of each vehicle.
         planes: (4, f) float32 unit outward normals of the faces, and their distances from the origin, metres.
             Triangles of one plane are one face. The first face of every vehicle never faces the camera.
-        plane_start: (entities + 1,) int64 first face of each vehicle.
+        plane_start: (kinds + 1,) int64 first face of each vehicle.
         edges: (4, e) uint16, from a point to another, with the faces to its left and its right as seen from
             outside; counted from the vehicle's first point and face.
-        edge_start: (entities + 1,) int64 first edge of each vehicle.
-        shape_half: (entities, 2) float32 half the length and half the width of a footprint, metres, about the
+        edge_start: (kinds + 1,) int64 first edge of each vehicle.
+        shape_half: (kinds, 2) float32 half the length and half the width of a footprint, metres, about the
             origin.
     """
-    kinds, triangles = len(ENTITIES), town.triangle_start[: len(ENTITIES) + 1]
+    triangles = town.triangle_start[: kinds + 1]
     kind = np.repeat(np.arange(kinds), np.diff(triangles))
     corners = np.rint(town.vertices[town.triangles[: triangles[-1]]] * GRID).astype(np.int64)
     points, number = np.unique(
@@ -114,7 +114,22 @@ def _edges(kind: np.ndarray, corners: np.ndarray, face: np.ndarray) -> tuple[np.
 @lru_cache(maxsize=1)
 def kernel_shapes() -> dict[str, Any]:
     """The shapes of the town's vehicles as the kernels take them."""
-    shapes = kept("shapes", lambda: shapes_of(atlas()))
+    return with_most(kept("shapes", lambda: shapes_of(atlas())))
+
+
+@lru_cache(maxsize=1)
+def street_shapes() -> dict[str, Any]:
+    """The shapes of all meshes but the ground, as the kernels take them, by number in the atlas.
+
+    `shape_half` and `shape_middle`, (m, 2) float32 metres, are of the box around each.
+    """
+    least, most = np.moveaxis(atlas().bounds[:-1, :, :2], 1, 0)
+    box = {"shape_half": (most - least) / 2, "shape_middle": (most + least) / 2}
+    return with_most(kept("street", lambda: shapes_of(atlas(), len(atlas().bounds) - 1))) | box
+
+
+def with_most(shapes: Shapes) -> dict[str, Any]:
+    """Shapes, and the most vertices, faces and edges that one of them has."""
     starts = {"most_vertices": "vertex_start", "most_planes": "plane_start", "most_edges": "edge_start"}
     return shapes | {most: int(np.diff(shapes[start]).max()) for most, start in starts.items()}
 

@@ -2,6 +2,7 @@
 #include "crowd.hpp"
 #include "entries.hpp"
 #include "rejection.hpp"
+#include "sights.hpp"
 
 // The draws of addresses: a row an address, as many as a row has room for.
 extern "C" __attribute__((visibility("default"))) int64_t draw_bits(const DrawBits* in)
@@ -81,5 +82,21 @@ extern "C" __attribute__((visibility("default"))) int64_t place_crowds(const Pla
                                     in->camera + 7 * n, (float (*)[3])in->pose + at, in->visible + at);
     }
     close(desk);
+    return 0;
+}
+
+// Count the pixels of everything in streets.
+extern "C" __attribute__((visibility("default"))) int64_t see_streets(const SeeStreets* in)
+{
+    Shapes shapes = shapes_of(in);
+    Desk desk;
+    int64_t rows = column_of(in->height), slots = in->slots;
+    if (!open(desk, shapes, 1, 1, in->width, in->height, in->width * rows, rows)) return NO_MEMORY;
+    Thing* things = (Thing*)malloc(slots * sizeof(Thing) + in->width * in->height * sizeof(int16_t));
+    if (!things) return close(desk), NO_MEMORY;
+    for (int64_t n = 0; n < in->scenes; n++)
+        see_street(desk, in->camera + 7 * n, slots, in->mesh + n * slots, (const float (*)[6])in->pose + n * slots,
+                   (const float (*)[2])in->shape_middle, things, (int16_t*)(things + slots), in->seen + n * slots, in->whole + n * slots);
+    free(things), close(desk);
     return 0;
 }

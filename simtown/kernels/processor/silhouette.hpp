@@ -44,10 +44,10 @@ struct Image {
     int16_t* own[MOST_VEHICLES];  // silhouettes, column by column of the window of a box: 1 where the vehicle is
 };
 
-// Images of a scene that is being made, and the memory to examine them.
+// Images of a scene that is being made, and the memory to examine them: masks of up to `pixels`, `rows` high.
 struct Desk {
     const Shapes* shapes;
-    int64_t vehicles, width, height;
+    int64_t vehicles, width, height, pixels, rows;
     int64_t entity[MOST_VEHICLES];
     float seen[MOST_VEHICLES];
     Image images[MOST_IMAGES];
@@ -72,12 +72,12 @@ template <class T> static inline T* take(char*& next, int64_t count)
 static inline char* lay_out(Desk& desk, char* next, int64_t images)
 {
     const Shapes& town = *desk.shapes;
-    const int64_t pixels = NOMINAL_WIDTH * NOMINAL_HEIGHT;
+    const int64_t pixels = desk.pixels;
     for (int64_t image = 0; image < images; image++)
         for (int64_t slot = 0; slot < desk.vehicles; slot++) desk.images[image].own[slot] = take<int16_t>(next, pixels);
     desk.rest = take<int16_t>(next, pixels);
-    desk.steps = take<int16_t>(next, pixels + NOMINAL_HEIGHT);
-    desk.cover = take<int16_t>(next, NOMINAL_HEIGHT);
+    desk.steps = take<int16_t>(next, pixels + desk.rows);
+    desk.cover = take<int16_t>(next, desk.rows);
     for (float*& row : desk.spots) row = take<float>(next, town.most_vertices);
     desk.facing = take<uint8_t>(next, town.most_planes);
     desk.outline = take<uint16_t>(next, town.most_edges + 1);
@@ -85,14 +85,15 @@ static inline char* lay_out(Desk& desk, char* next, int64_t images)
     for (float*& row : desk.sides) row = take<float>(next, town.most_edges);
     desk.first_row = take<int32_t>(next, town.most_edges);
     desk.side_step = take<int16_t>(next, town.most_edges);
-    desk.crossing = take<uint16_t>(next, town.most_edges * NOMINAL_HEIGHT + 6);
+    desk.crossing = take<uint16_t>(next, town.most_edges * desk.rows + 6);
     return next;
 }
 
-static inline bool open(Desk& desk, const Shapes& shapes, int64_t images, int64_t vehicles, int64_t width, int64_t height)
+static inline bool open(Desk& desk, const Shapes& shapes, int64_t images, int64_t vehicles, int64_t width, int64_t height,
+                        int64_t pixels = NOMINAL_WIDTH * NOMINAL_HEIGHT, int64_t rows = NOMINAL_HEIGHT)
 {
     memset(&desk, 0, sizeof desk);
-    desk.shapes = &shapes, desk.vehicles = vehicles, desk.width = width, desk.height = height;
+    desk.shapes = &shapes, desk.vehicles = vehicles, desk.width = width, desk.height = height, desk.pixels = pixels, desk.rows = rows;
     char* base = (char*)4096; // any address: only the size counts
     int64_t size = lay_out(desk, base, images) - (char*)4096;
     desk.memory = calloc(size + 64, 1);
@@ -248,11 +249,13 @@ static inline void add_steps(Desk& desk, int64_t crossings, Window window)
     }
 }
 
-// Clear the pixels of a window's mask that a vehicle covers. Returns how many are left.
+// Clear the pixels of a window's mask that a vehicle covers. Returns how many are left; with COUNT it adds those that the
+// vehicle covers to `whole`.
 //
 // Faces that face the camera make up the silhouette. Where two of them meet, one begins as the other ends, so their
 // outline alone says how many cover a pixel.
-static int64_t clear(Desk& desk, const Image& image, int64_t slot, Window window, int16_t* mask)
+template <bool COUNT = false>
+static int64_t clear(Desk& desk, const Image& image, int64_t slot, Window window, int16_t* mask, int64_t* whole = nullptr)
 {
     if (window.width <= 0 || window.height <= 0) return 0;
     project_into(desk, image, slot, window);
@@ -269,6 +272,8 @@ static int64_t clear(Desk& desk, const Image& image, int64_t slot, Window window
             column_left += still;
         }
         left += column_left;
+        if (COUNT)
+            for (int64_t row = 0; row < rows; row++) *whole += cover[row] != 0;
     }
     return left;
 }

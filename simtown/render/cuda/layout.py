@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from simtown.assets.atlas import atlas
-from simtown.assets.catalogue import ENTITIES, POSES
+from simtown.assets.catalogue import ENTITIES, IN_POSE, POSES
 from simtown.assets.palette import MATERIALS
-from simtown.render.instances import IN_POSE
 from simtown.render.light import AMOUNT, LAMPS, STARS, SUN, TABLE, WET
 from simtown.render.mesh_tables import bases, girths, tables
 from simtown.scenes.scene import SceneBatch

@@ -1,0 +1,98 @@
+"""Which things beside the road can be seen, so that programs may count and name them.
+
+A thing is seen if enough of it shows: in pixels of the nominal picture, and as a share of its outline within
+the picture. It is absent if nothing of it shows, and in between a question must not hang on it. What hides
+what is found from the scene alone, by outlines from front to back (simtown/kernels/processor/sights.hpp).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import cache
+
+import numpy as np
+
+from simtown import kernels
+from simtown.assets.atlas import atlas
+from simtown.assets.catalogue import ENTITIES, IN_POSE, STREET, pose_of
+from simtown.assets.palette import MATERIALS
+from simtown.assets.vehicles import cycles
+from simtown.core.exact import sincos
+from simtown.scenes.camera import NOMINAL, WIDEST
+from simtown.scenes.scene import SceneBatch
+from simtown.scenes.silhouette import street_shapes
+
+#: The least that shows of a thing that is seen: pixels of the nominal picture, and share of its outline.
+LEAST_PIXELS, LEAST_SHARE = 40.0, 0.3
+
+
+def street_sights(scenes: SceneBatch, size: tuple[int, int] = NOMINAL) -> np.ndarray:
+    """Which street things are seen, in pictures of the shape of `size` (width and height, pixels).
+
+    Returns:
+        (n, p) int8: 1 where a prop is seen, 0 where it is hardly seen, -1 where there is none in sight.
+    """
+    pixels, whole = street_pixels(scenes, size)
+    sure = (pixels >= LEAST_PIXELS) & (pixels >= LEAST_SHARE * whole)
+    return np.where(sure, 1, np.where(pixels > 0, 0, -1)).astype(np.int8)
+
+
+def street_pixels(scenes: SceneBatch, size: tuple[int, int] = NOMINAL) -> tuple[np.ndarray, np.ndarray]:
+    """Pixels of street things, counted in a picture of the shape of `size` with about as many pixels as the
+    nominal one. Runs without the GIL.
+
+    Returns:
+        seen: (n, p) float32 pixels of each prop that nothing hides, in those of the nominal picture.
+        whole: (n, p) float32 pixels of its outline within the picture, hidden parts included.
+    """
+    n, v = scenes.entity.shape
+    wide = size[0] / size[1]
+    height = round(float(np.sqrt(NOMINAL[0] * NOMINAL[1] / wide)))
+    width = round(height * wide)
+    props = len(ENTITIES) + IN_POSE[scenes.prop, pose_of(scenes.prop_style)]
+    pose = np.zeros((n, v + scenes.prop.shape[1], 6), dtype=np.float32)
+    pose[:, :v, :2], pose[:, v:, :3] = scenes.pose[..., :2], scenes.prop_pose[..., :3]
+    yaw = np.concatenate([scenes.pose[..., 2], scenes.prop_pose[..., 3]], axis=1)
+    pose[..., 4], pose[..., 3] = sincos(yaw.astype(np.float64))
+    pose[:, :v, 5], pose[:, v:, 5] = 1.0, scenes.prop_pose[..., 4]
+    seen, whole = np.zeros((2, n, pose.shape[1]), dtype=np.float32)
+    kernels.call(
+        "see_streets",
+        **street_shapes(),
+        mesh=np.concatenate([scenes.entity, np.where(scenes.prop >= 0, props, -1)], axis=1, dtype=np.int32),
+        pose=pose,
+        camera=np.ascontiguousarray(scenes.camera, dtype=np.float32),
+        width=width,
+        height=height,
+        seen=seen,
+        whole=whole,
+    )
+    scale = np.float32((NOMINAL[0] / min(width, WIDEST * height)) ** 2)
+    return scale * seen[:, v:], scale * whole[:, v:]
+
+
+def also_shown(kinds: Collection[str]) -> frozenset[str]:
+    """Kinds whose own meshes show such things, too: vehicles with a rider show a person, parks trees.
+
+    Where one of these is in sight, how many things of `kinds` the picture shows is not clear.
+    """
+    groups = ((STREET["person"], _with_people()), *_PARTS_OF_PLACES)
+    places = [places for parts, places in groups if not set(parts).isdisjoint(kinds)]
+    return frozenset().union(*places) - frozenset(kinds)
+
+
+#: Street things, and the places with the like.
+_PARTS_OF_PLACES = (
+    (STREET["tree"], ("square", "park")),
+    (("bench",), ("square", "park")),
+    (("fountain", "planter", "lilac planter"), ("square",)),
+)
+
+
+@cache
+def _with_people() -> tuple[str, ...]:
+    """Vehicles on which a person is to be seen."""
+    skin = [number for number, material in enumerate(MATERIALS) if material.name.startswith("skin")]
+    starts, materials = atlas().triangle_start, atlas().materials
+    bare = [np.isin(materials[starts[k] : starts[k + 1]], skin).any() for k in range(len(ENTITIES))]
+    return tuple(k for k, is_bare in zip(ENTITIES, bare, strict=True) if is_bare or k in cycles.KINDS)
