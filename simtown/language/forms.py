@@ -3,8 +3,8 @@
 Forms about things are of three kinds, which nest:
 
 - sets: ``all(noun)``, ``filter(set, predicate)``, ``most(order, set)`` or ``most(order, set, phrase)``,
-  ``union(phrase, phrase)``; and phrases, which are sets with a quantifier: ``the(set)``, ``a(set)``,
-  ``every(set)``, ``no(set)``;
+  ``nth(number, order, set)``, ``union(phrase, phrase)``; and phrases, which are sets with a quantifier:
+  ``the(set)``, ``a(set)``, ``every(set)``, ``no(set)``;
 - predicates of one thing: ``related(relation, phrase)`` or ``related(between, phrase, phrase)``,
   ``has(attribute, value)``, ``same(attribute, phrase)``, ``compared(order, phrase)``, ``among(phrase)``;
 - questions: ``holds(phrase, predicate)``, ``exist(set)``, ``count(set)``, ``which(set)``,
@@ -21,6 +21,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+
+#: How places in an order are counted.
+ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 
 
 @dataclass(frozen=True, repr=False)
@@ -55,6 +58,8 @@ def spoken(form: Any) -> str:
     if not isinstance(form, Form):
         return str(form)
     words = [spoken(part) for part in form.parts]
+    if form.name == "nth":
+        words[0] = ORDINALS[form.parts[0] - 1]
     if form.name in ("and", "or"):
         return f" {form.name} ".join(words)
     if form.name == "related":

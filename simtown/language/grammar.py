@@ -10,9 +10,9 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 from simtown.assets.palette import COLOUR_WORDS, PAINTS
-from simtown.language.forms import Form, fill
+from simtown.language.forms import ORDINALS, Form, fill
 from simtown.language.nouns import NOUNS, THING, plural
-from simtown.language.relations import RELATION_NAMES
+from simtown.language.relations import DRIVER_RELATIONS, RELATION_NAMES, RELATIONS
 from simtown.language.solids import SOLID_RELATIONS, SURFACES
 from simtown.scenes.footprints import GROUP
 
@@ -42,7 +42,7 @@ def parse(names: Iterable[str], question: str) -> tuple[Form, list[str], bool]:
     text, notes = _corrected(_spaced(question).split(), lexicon)
     for pattern, replacement in language().rewrites:
         text = " ".join(pattern.sub(replacement, text).split())
-    words = text.split()
+    words = _resolved(text.split(), lexicon)
     negated = words[1:2] == ["not"] and words[0] in ("is", "does", "can")
     if negated:
         del words[1]
@@ -52,6 +52,23 @@ def parse(names: Iterable[str], question: str) -> tuple[Form, list[str], bool]:
         rest = " ".join(words[chart.reached :]) or "its end"
         raise QuestionError(f"the question is not understood from '{rest}' on: ask in other words")
     return form, notes, negated
+
+
+def _resolved(words: list[str], lexicon: Lexicon) -> list[str]:
+    """The words, with nouns for "one" and "ones": "the red vehicle ... the blue one"."""
+    rules = language().rules
+    before = {"the", *lexicon["COLOUR"], *lexicon["ORDINAL"]}
+    before |= {pattern[-1] for symbol in ("MOST", "STATE") for pattern, _ in rules[symbol]}
+    result: list[str] = []
+    noun = ""
+    for word, previous in zip(words, ["", *words], strict=False):
+        if noun and previous in before and word in ("one", "ones"):
+            word = _spaced(noun if word == "one" else plural(noun))
+        else:
+            nouns = (lexicon["NOUN"].get(word) or lexicon["NOUNS"].get(word), noun)
+            noun = next(filter(NOUNS.get, nouns), "")
+        result += word.split()
+    return result
 
 
 @lru_cache(maxsize=4096)
@@ -114,9 +131,14 @@ def language() -> Language:
             result.rules[symbol] = []
         result.words.update(re.findall(r"[a-z]+", line))
     for pattern, right in result.rules["SET"]:
-        plurals = [f"{item}S" if item in ("SET", "NOUN") else item for item in pattern]
-        result.rules["SETS"].append((plurals, right))
+        result.rules["SETS"].append((_plural(pattern), right))
+    result.rules["BASES"] = [(_plural(pattern), right) for pattern, right in result.rules["BASE"]]
     return result
+
+
+def _plural(pattern: list[str]) -> list[str]:
+    """A rule's symbols, those of one thing exchanged for those of several."""
+    return [f"{item}S" if item in ("SET", "BASE", "NOUN") else item for item in pattern]
 
 
 def _lexicon(names: Iterable[str]) -> Lexicon:
@@ -127,6 +149,8 @@ def _lexicon(names: Iterable[str]) -> Lexicon:
         "NOUNS": {plural(noun): meaning for noun, meaning in nouns.items()},
         "COLOUR": {colour: colour for colour in (*PAINTS, *COLOUR_WORDS) if colour != "gray"},
         "RELATION": {name: name for name in (*RELATION_NAMES, *SOLID_RELATIONS) if name != "between"},
+        "OWNED": {r.name: own.name for r, own in zip(RELATIONS, DRIVER_RELATIONS, strict=True)},
+        "ORDINAL": {ordinal: i for i, ordinal in enumerate(ORDINALS, 1)},
         "N": {str(i): i for i in range(251)} | {"no": 0, "one": 1},
     }
     return {symbol: {_spaced(phrase): v for phrase, v in table.items()} for symbol, table in symbols.items()}

@@ -39,6 +39,13 @@ RELATIONS: tuple[Relation, ...] = (
     Relation("in front of", RADIAL, -1, 1.5, caption="in front of", direction="front"),
     Relation("behind", RADIAL, 1, 1.5, caption="behind", direction="behind"),
 )
+#: The same as a vehicle's own driver sees it: ahead is where the vehicle heads.
+DRIVER_RELATIONS: tuple[Relation, ...] = (
+    Relation("driver-left", LATERAL, -1, 0.5, caption="on the left of", direction="left"),
+    Relation("driver-right", LATERAL, 1, 0.5, caption="on the right of", direction="right"),
+    Relation("driver-front", RADIAL, 1, 1.5, caption="in front of", direction="front"),
+    Relation("driver-behind", RADIAL, -1, 1.5, caption="behind", direction="behind"),
+)
 RELATION_NAMES: tuple[str, ...] = tuple(r.name for r in RELATIONS)
 #: What the paper asks about.
 DEFAULT_RELATIONS: tuple[str, ...] = ("left of", "right of")
@@ -91,6 +98,26 @@ def separations(pose: np.ndarray, camera: np.ndarray) -> np.ndarray:
     one, other = (slice(None), slice(None), None), (slice(None), None)
     lateral = (slope[one] - slope[other]) * (0.5 * (ahead[one] + ahead[other]))
     return np.stack([lateral, ahead[one] - ahead[other]], axis=1)
+
+
+def own_separations(pose: np.ndarray) -> np.ndarray:
+    """How vehicle i stands to vehicle j, in the frame of j's driver.
+
+    Args:
+        pose: (n, v, 3) x, y (metres), yaw.
+
+    Returns:
+        (n, 2, v, v) float64 metres between their middles, [:, LATERAL, i, j] positive where i is to the right
+        of j, [:, RADIAL, i, j] where i is ahead of j.
+    """
+    import numpy as np
+
+    from simtown.core.exact import sincos
+
+    x, y, yaw = np.moveaxis(pose.astype(np.float64), -1, 0)
+    s, c = (part[:, None] for part in sincos(yaw))
+    dx, dy = x[:, :, None] - x[:, None], y[:, :, None] - y[:, None]
+    return np.stack([dx * s - dy * c, dx * c + dy * s], axis=1)
 
 
 def margins(separation: np.ndarray, relation: np.ndarray, subject: np.ndarray, obj: np.ndarray) -> np.ndarray:

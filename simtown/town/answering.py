@@ -87,7 +87,7 @@ def _answer(view: View, question: str) -> TownAnswer:
     except QuestionError as error:
         raise TownError(str(error)) from None
     try:
-        holds, margin, why, value, _ = Evaluator(view).question(form)
+        holds, margin, why, value, _ = Evaluator(view).answer(form)
     except TooCloseError as unclear:
         holds, margin, why, value = None, math.nan, str(unclear), None
     if negated and holds is not None:

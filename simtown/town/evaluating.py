@@ -50,7 +50,14 @@ class Evaluator:
         self.view = view
         self._known: dict[tuple[Form, bool], Members] = {}
         self._reasons: dict[Form, str] = {}
+        self._margins: list[float] = []
         self._cases = 0
+
+    def answer(self, form: Form) -> Judgement:
+        """The judgement of a question; without a margin it has the least of its sets."""
+        judgement = self.question(form)
+        closest = min(self._margins, default=math.nan)
+        return judgement._replace(margin=closest) if math.isnan(judgement.margin) else judgement
 
     def question(self, form: Form) -> Judgement:
         """The judgement of a question."""
@@ -73,6 +80,8 @@ class Evaluator:
                 thing = self.unique(phrase, anywhere=True)
                 if attribute not in QUANTITIES:
                     value, why = self.view.attribute(attribute, thing)
+                    chosen = self._reasons.get(phrase.parts[0], "")
+                    why = chosen if chosen and attribute == "kind" else f"{chosen}; {why}".removeprefix("; ")
                     return Judgement(None, math.nan, why, value)
                 other = self.unique(to[0], anywhere=True) if to else None
                 value = round(self.view.quantity(attribute, thing, other), 2)
@@ -81,6 +90,10 @@ class Evaluator:
                 low, high, why = self._count(form)
                 names = why.partition(": ")[2] if low else why
                 return Judgement(None, math.nan, names, low if low == high else None)
+            case "exist", Form("filter", (things, Form("related") as predicate)) if not self.members(
+                things
+            ).unsure:
+                return self.question(Form("holds", (Form("a", (things,)), predicate)))
             case "exist", things:
                 return self._compared("least", Form("count", (things,)), 1)
             case "which", things:
@@ -118,9 +131,10 @@ class Evaluator:
                 to = self.unique(phrase)
         ordered = sorted(sure, key=lambda t: self.view.quantity("distance", t, to))
         metres = (f"{the(t)} {self.view.quantity('distance', t, to):.2f} m" for t in ordered)
-        why = self._reasons.get(inner, f"from {the(to) if to else 'the viewer'}: {listed(metres)}")
+        why = f"from {the(to) if to else 'the viewer'}: {listed(metres)}"
+        why = self._reasons.get(inner, why) if inner.name in ("most", "nth") else why
         why += f"; whether {listed(unsure, 'or')} counts is too close to say" if unsure else ""
-        single = len(sure) == 1 and (inner.name == "most" or things.name == "the")
+        single = len(sure) == 1 and (inner.name in ("most", "nth") or things.name == "the")
         return Judgement(None, math.nan, why, sure[0].name if single else [t.name for t in ordered])
 
     def _spend(self, cases: int) -> None:
@@ -236,10 +250,17 @@ class Evaluator:
             case "filter", things, predicate:
                 members, unsure = self.members(things, anywhere or about_sight(predicate))
                 judged = _applying({t: self._judge(t, predicate) for t in members})
+                self._margins += [abs(j.margin) for j in judged.values() if math.isfinite(j.margin)]
                 unsure = unsure | {t: j.why for t, j in judged.items() if j.truth is None}
-                return Members([t for t, j in judged.items() if j.truth], unsure)
+                sure = [t for t, j in judged.items() if j.truth]
+                if len(sure) == 1:
+                    self._reasons[form] = judged[sure[0]].why
+                return Members(sure, unsure)
             case "most", order, things, *to:
-                return Members([self._most(form, order, things, self.unique(to[0]) if to else None)], {})
+                to_thing = self.unique(to[0]) if to else None
+                return Members([self._nth(form, 1, order, things, to_thing)], {})
+            case "nth", number, order, things:
+                return Members([self._nth(form, number, order, things)], {})
             case "union", *phrases:
                 return Members([self.unique(p) for p in phrases], {})
         return self.members(form.parts[0], anywhere)
@@ -256,19 +277,26 @@ class Evaluator:
             things = [t for t in vehicles if self.view.has(t, "colour", colour).truth]
         return things
 
-    def _most(self, form: Form, order: str, things: Form, to: Thing | None) -> Thing:
-        """The first thing of a set in an order."""
+    def _nth(self, form: Form, number: int, order: str, things: Form, to: Thing | None = None) -> Thing:
+        """The first thing of a set in an order, or the second, and so on."""
         found = [t for t in self.members(things).clear() if t is not to]
-        quantity, sign = ORDERS[order]
-        keys = {t: sign * self.view.quantity(quantity, t, to) for t in found}
-        if not keys:
+        if not found:
             raise TownError(f"{self._none(things)}: ask about what is there")
-        best, *others = sorted(keys, key=lambda t: -keys[t])
-        for judgement in (self.view.more(order, best, other, to) for other in reversed(others)):
-            self._reasons[form] = judgement.why  # the last is about the second
+        if number > len(found):
+            raise TownError(
+                f"there are only {len(found)} of what '{spoken(things)}' may mean: ask for one of these"
+            )
+        quantity, sign = ORDERS[order]
+        ordered = sorted(found, key=lambda t: -sign * self.view.quantity(quantity, t, to))
+        thing = ordered[number - 1]
+        pairs = [(thing, other) for other in reversed(ordered[number:])]
+        pairs += [(other, thing) for other in ordered[: number - 1]]
+        for judgement in (self.view.more(order, before, after, to) for before, after in pairs):
+            self._reasons[form] = judgement.why  # the last is about a neighbour
+            self._margins.append(abs(judgement.margin))
             if not judgement.truth:
                 raise TooCloseError(judgement.why)
-        return best
+        return thing
 
     def unique(self, phrase: Form, anywhere: bool = False) -> Thing:
         """The one thing that a phrase means; with `anywhere` a hidden one if none is visible."""

@@ -10,6 +10,8 @@ import numpy as np
 
 from simtown.assets.catalogue import BODIES
 from simtown.assets.palette import COLOUR_WORDS
+from simtown.assets.street.road_surface import NEAR_KERB, ROAD_EDGE
+from simtown.language.questions import with_article
 from simtown.language.solids import distance, truth
 from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import depths
@@ -17,6 +19,7 @@ from simtown.scenes.scene import Weather
 from simtown.town.checks import TownError
 from simtown.town.reasons import the
 from simtown.town.relating import MARGINS, measure
+from simtown.town.snapshot import SIZE
 from simtown.town.things import Thing
 from simtown.town.truth import Truth
 
@@ -35,6 +38,8 @@ ORDERS |= {order: (quantity, -1) for quantity, (_, _, order) in QUANTITIES.items
 ORDERS |= {"leftmost": ("left of", -1), "rightmost": ("right of", 1)}
 #: A difference of a quantity that is too close to say.
 CLOSE = 0.1
+#: How much of a thing is hidden: up to a share, from a share on (too close to say below it), in words.
+HIDDEN = ((0.0, 0.0, "none"), (0.3, 0.03, "less than a third"), (1.0, 0.37, "more than a third"))
 #: By direction, the angle from the viewer's right, radians.
 _DIRECTIONS = {"right": 0.0, "away": math.pi / 2, "left": math.pi, "viewer": -math.pi / 2}
 #: Directions nearer than this to the border between two have no clear name, radians.
@@ -159,18 +164,37 @@ class View(NamedTuple):
         if attribute == "motion":
             speed = self.quantity("speed", thing)
             return ("moving" if speed > CLOSE else "still"), f"{name} moves at {speed:.1f} m/s"
-        lane = ("near" if thing.y < 0 else "far") if abs(thing.y) < 3.7 else None
+        lane = ("near" if thing.y < 0 else "far") if abs(thing.y) < ROAD_EDGE else None
         if attribute == "lane":
-            return lane, f"{name} is {f'in the {lane} lane' if lane else 'in no lane'}"
+            parked = thing.group == "vehicle" and NEAR_KERB < thing.y <= -ROAD_EDGE
+            why = "is parked at the kerb" if parked else f"is in {f'the {lane}' if lane else 'no'} lane"
+            return "parked" if parked else lane, f"{name} {why}"
+        if attribute == "kind":
+            return thing.kind, f"{name} is {with_article(thing.kind)}"
         known = self.truth()[thing.name]
         why = f"{100 * known.visible:.0f} % of {name} is visible"
         why = why if known.pixels else self.hidden("", [thing])
         if attribute == "sight":
             return round(known.visible, 4), why
+        if attribute == "hidden":
+            return self._hidden(1.0 - known.visible, why), why
+        if attribute == "box":
+            if known.seen is None:
+                raise TownError(f"{why}: ask about a thing that is seen")
+            return known.seen, f"x0, y0, x1, y1 in pixels of a picture of {SIZE[0]} x {SIZE[1]}; {why}"
         below = [*map(the, known.on), f"the {known.ground or 'ground'}"][0]
         below = f"in the {lane} lane" if lane and known.ground == "road" else f"on {below}"
         metres = f"{self.quantity('distance', thing):.2f} m from the viewer"
         return f"{below}, {aside if ahead > 0 else 'behind the camera'}, {metres}", why
+
+    def _hidden(self, share: float, why: str) -> str:
+        """How much a hidden share is, in words. Raises TooCloseError near the borders of what they mean."""
+        for most, least, words in HIDDEN:
+            if share <= most:
+                if share < least:
+                    raise TooCloseError(f"{why}, too close to another answer to say")
+                return words
+        raise TooCloseError(why)
 
     def same(self, attribute: str, a: Thing, b: Thing) -> Judgement:
         """Whether an attribute of two things has the same value."""
@@ -182,7 +206,10 @@ class View(NamedTuple):
         if attribute == "place":  # "in town"
             return Judgement(True, math.nan, f"{the(thing)} is in this town")
         try:
-            actual, why = self.attribute(attribute, thing)
+            if attribute in QUANTITIES:
+                actual, why = self.quantity(attribute, thing), self.said(attribute, thing)
+            else:
+                actual, why = self.attribute(attribute, thing)
         except TownError as unknown:
             return Judgement(None, math.nan, str(unknown).partition(":")[0], applies=False)
         except TooCloseError as unclear:
@@ -191,6 +218,8 @@ class View(NamedTuple):
         if attribute == "colour" and not holds:
             holds = actual in COLOUR_WORDS.get("gray" if value == "grey" else value, ())
             why += f", a kind of {value}" if holds else ""
+        if attribute == "speed":
+            holds = abs(actual - float(value)) <= 0.5
         if attribute == "sight":
             tests = {"visible": actual > 0, "partly hidden": 0 < actual < 1, "entirely visible": actual == 1}
             holds = tests.get(value, actual == 0 and self.truth()[thing.name].box is not None)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from simtown.language.relations import LATERAL, RELATIONS
+from simtown.language.relations import DRIVER_RELATIONS, LATERAL, RELATIONS
 from simtown.language.solids import BESIDE, CONTACT, FAR, NEAR, Solid, distance
 from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import depths
@@ -15,6 +15,7 @@ from simtown.town.relating import MARGINS, behind_camera
 Solids = tuple[Solid, ...]
 #: The relations in the viewer's frame, by name.
 _VIEWERS = {relation.name: relation for relation in RELATIONS}
+_DRIVERS = {relation.name: relation for relation in DRIVER_RELATIONS}
 #: What the relations of a distance mean.
 _MEANS = {"next to": f"under {BESIDE:g} m", "near": f"under {NEAR:g} m", "far from": f"over {FAR:g} m"}
 
@@ -57,11 +58,13 @@ def reason(
         return _impossible(relation, names, solids, camera)
     if relation in _VIEWERS:
         sentence = _viewers(relation, names, margin)
+    elif relation in _DRIVERS:
+        sentence = _drivers(relation, names, margin)
     else:
         sentence = _MEASURED[relation](names, solids, margin)
     if holds is None:
         sentence += f"; up to {least:g} m is too close to say: move one of them"
-    elif relation in _VIEWERS or (holds and relation != "on"):
+    elif relation in _VIEWERS or relation in _DRIVERS or (holds and relation != "on"):
         sentence += f"; over {least:g} m counts"
     return sentence
 
@@ -79,6 +82,14 @@ def _viewers(relation: str, names: list[str], margin: float) -> str:
     if _VIEWERS[relation].axis == LATERAL:
         return f"{subject} {'right' if positive else 'left'} of {names[1]} as the viewer sees them"
     return f"{subject} {'farther from' if positive else 'nearer to'} the viewer than {names[1]}"
+
+
+def _drivers(relation: str, names: list[str], margin: float) -> str:
+    frame = _DRIVERS[relation]
+    positive = (frame.sign > 0) == (margin >= 0)
+    words = ("to the right", "to the left") if frame.axis == LATERAL else ("ahead", "behind")
+    side = words[0] if positive else words[1]
+    return f"{names[0]} is {abs(margin):.2f} m {side} as the driver of {names[1]} sees it"
 
 
 def _on(names: list[str], solids: Solids, margin: float) -> str:

@@ -6,14 +6,23 @@ from itertools import combinations
 
 import numpy as np
 
-from simtown.language.relations import LATERAL, RELATIONS, margins, separations
+from simtown.language.relations import (
+    DRIVER_RELATIONS,
+    LATERAL,
+    RELATIONS,
+    margins,
+    own_separations,
+    separations,
+)
 from simtown.language.solids import BESIDE, FAR, NEAR, SOLID_RELATIONS, Solid, distance
 from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import depths, hull
 
 #: Every relation of a town by name, with the metres within which its truth is undefined.
-MARGINS = {r.name: r.margin for r in RELATIONS} | {n: r.margin for n, r in SOLID_RELATIONS.items()}
+MARGINS = {r.name: r.margin for r in (*RELATIONS, *DRIVER_RELATIONS)}
+MARGINS |= {name: relation.margin for name, relation in SOLID_RELATIONS.items()}
 _PLANAR = tuple(r.name for r in RELATIONS)
+_DRIVERS = {r.name: r for r in DRIVER_RELATIONS}
 
 
 def measure(relation: str, camera: Camera, subject: Solid, *objects: Solid) -> float:
@@ -23,6 +32,8 @@ def measure(relation: str, camera: Camera, subject: Solid, *objects: Solid) -> f
     """
     if relation in _PLANAR:
         return float(_planar(camera, [subject, objects[0]])[relation][0, 1])
+    if relation in _DRIVERS:
+        return float(_drivers([subject, objects[0]])[relation][0, 1])
     return float(SOLID_RELATIONS[relation].measure(subject, *objects))
 
 
@@ -32,7 +43,7 @@ def table(camera: Camera, solids: list[Solid]) -> dict[str, np.ndarray]:
     They are (n, n) float64, for "between" (n, n, n), and nan for a thing with itself.
     """
     n = len(solids)
-    tables = _planar(camera, solids)
+    tables = _planar(camera, solids) | _drivers(solids)
     gaps = np.full((n, n), np.nan)
     pairs = list(combinations(range(n), 2))
     for j, i in pairs:
@@ -55,6 +66,13 @@ def behind_camera(camera: Camera, solid: Solid) -> bool:
     """Whether a thing's middle is beside or behind the camera, where left and right mean nothing."""
     dx, dy = solid.middle - np.array([camera.x, camera.y])
     return bool(dy * np.cos(camera.yaw) - dx * np.sin(camera.yaw) <= 0)
+
+
+def _drivers(solids: list[Solid]) -> dict[str, np.ndarray]:
+    """(n, n) margins of the relations that the driver of the second thing sees, by name."""
+    poses = np.array([[*s.middle, s.front] for s in solids], dtype=np.float32).reshape(1, -1, 3)
+    separation = own_separations(poses)[0]
+    return {name: relation.sign * separation[relation.axis] for name, relation in _DRIVERS.items()}
 
 
 def _planar(camera: Camera, solids: list[Solid]) -> dict[str, np.ndarray]:

@@ -204,7 +204,7 @@ def test_of_several_the_nearest_case_is_told():
     assert str(town.ask("Is the taxi near a vehicle?")).startswith(best)
 
 
-FORMULAS = dict(re.findall(r"^\| ([a-z ]+) \| `(.*?)` \|", PAGE, re.MULTILINE))
+FORMULAS = dict(re.findall(r"^\| ([a-z -]+) \| `(.*?)` \|", PAGE, re.MULTILINE))
 FRAME = dict(re.findall(r"`(right|ahead) = (.*?)`", PAGE))
 places = st.tuples(st.floats(-20, 20), st.floats(-8, 20), st.floats(-6, 6))
 limits = [(-4, 4), (-20, -12), (3, 9), (-0.3, 0.3), (-0.3, 0.3), (0.5, 2)]
@@ -212,9 +212,10 @@ cameras = st.builds(Camera, *(st.floats(low, high) for low, high in limits))
 
 
 def test_the_page_gives_the_formula_and_the_margin_of_every_relation():
-    rows = re.findall(r"^\| ([a-z ]+) \|.*\| ([\d.]+) m \|$", PAGE, re.MULTILINE)
+    rows = re.findall(r"^\| ([a-z -]+) \|.*\| ([\d.]+) m \|$", PAGE, re.MULTILINE)
     assert {name: float(least) for name, least in rows} == MARGINS
-    assert set(FORMULAS) == {"left of", "right of", "in front of", "behind", "next to", "near", "far from"}
+    solid = {"on", "between", "facing", "overtaking"}
+    assert set(FORMULAS) == set(MARGINS) - solid
     assert set(FRAME) == {"right", "ahead"}
 
 
@@ -224,7 +225,9 @@ def test_the_formulas_of_the_page_are_the_code(subject, other, first, second, ca
     town = Town.from_scene(Scene([Vehicle(subject, *first), Vehicle(other, *second)], camera=camera))
     things = town.vehicles
     names = {"gap": separation(things[0].outline, things[1].outline)}
+    names |= {"cos": np.cos, "sin": np.sin, "front_o": things[1].front}
     for letter, thing in zip("so", things, strict=True):
+        names |= {f"x_{letter}": thing.x, f"y_{letter}": thing.y}
         for axis, formula in FRAME.items():
             values = {"x": thing.x, "y": thing.y, "camera": camera, "cos": np.cos, "sin": np.sin}
             names[f"{axis}_{letter}"] = eval(formula, values)

@@ -143,7 +143,7 @@ def test_what_is_outside_the_picture_has_no_box_though_its_corners_are_around_th
 
 def test_every_margin_is_the_one_measured_alone(town, truth):
     solids = {t.name: t.solid() for t in town.things}
-    assert set(truth.margins) == set(MARGINS) == {*RELATION_NAMES, *SOLID_RELATIONS}
+    assert set(truth.margins) == set(MARGINS) > {*RELATION_NAMES, *SOLID_RELATIONS}
     n = len(truth.related)
     rng = np.random.default_rng(0)
     for relation, values in truth.margins.items():
