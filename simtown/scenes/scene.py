@@ -7,7 +7,7 @@ Nothing about a picture lives outside this state: any renderer, at any size, dra
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -175,6 +175,13 @@ class SceneBatch:
     def __getitem__(self, rows: slice | np.ndarray) -> SceneBatch:
         """The scenes of a slice or an index array."""
         return SceneBatch(**{f.name: getattr(self, f.name)[rows] for f in fields(self)})
+
+    def alone(self, slot: int) -> SceneBatch:
+        """The same scenes with nothing in the street but the vehicle of one slot, in clear weather."""
+        names = ("entity", "pose", "paint", "prop", "prop_pose", "prop_style")
+        kept = {name: getattr(self, name)[:, slot : slot + 1] for name in names[:3]}
+        kept |= {name: getattr(self, name)[:, :0] for name in names[3:]}
+        return replace(self, **kept, weather=np.zeros_like(self.weather))
 
     def scene(self, i: int) -> Scene:
         """Scene i as a readable object."""

@@ -9,6 +9,7 @@ from PIL import Image
 from simtown.assets.catalogue import ENTITIES
 from simtown.datasets.settings import SPLITS
 from simtown.render.raster import Raster
+from simtown.scenes.scene import Scene, SceneBatch
 
 
 def test_png_and_its_questions(exported):
@@ -60,6 +61,70 @@ def test_coco_in_pycocotools(which, exported):
                 x, y, w, h = annotation["bbox"]
                 assert mask[y : y + h, x : x + w].sum() == mask.sum()
                 assert all(edge.any() for edge in (mask[y], mask[y + h - 1], mask[:, x], mask[:, x + w - 1]))
+
+
+def test_amodal_masks_are_those_of_the_vehicle_alone_in_the_street(exported):
+    coco = pytest.importorskip("pycocotools.coco", reason="needs pycocotools: pip install '.[dev]'")
+    out, data = exported("coco")
+    reader, hidden = coco.COCO(out / "annotations" / "instances_train.json"), 0
+    for annotation in reader.anns.values():
+        scene = data.train[annotation["image_id"]].scene
+        name = reader.cats[annotation["category_id"]]["name"]
+        others = [v for v in scene.vehicles if v.entity != name]
+        if len(others) < len(scene.vehicles) - 1:
+            continue  # two of a kind
+        (own,) = (v for v in scene.vehicles if v.entity == name)
+        alone = SceneBatch.of([Scene(vehicles=[own], camera=scene.camera)])
+        mask = Raster().render(alone, data.settings.width, data.settings.height).ids[0] == 1
+        full = reader.annToMask({**annotation, "segmentation": annotation["amodal_segmentation"]})
+        assert np.array_equal(full, mask)
+        assert annotation["amodal_area"] == full.sum()
+        assert annotation["visible"] == pytest.approx(annotation["area"] / full.sum(), abs=1e-4)
+        assert not (reader.annToMask(annotation) > full).any()
+        x, y, w, h = annotation["amodal_bbox"]
+        rows, columns = np.nonzero(full)
+        assert min(rows) > y - 3
+        assert max(rows) < y + h + 3
+        assert min(columns) > x - 3
+        assert max(columns) < x + w + 3
+        hidden += annotation["visible"] < 1
+    assert hidden
+
+
+@pytest.mark.parametrize("which", ["rich", "plain"])
+def test_panoptic_segments_follow_the_published_format(which, exported):
+    """By https://cocodataset.org/#format-data: what panopticapi checks before it evaluates."""
+    out, data = exported("coco", which)
+    panoptic = json.loads((out / "annotations" / "panoptic_train.json").read_text())
+    instances = json.loads((out / "annotations" / "instances_train.json").read_text())
+    categories = {category["id"]: category for category in panoptic["categories"]}
+    assert len(categories) == len(panoptic["categories"])
+    assert instances["categories"][0].items() <= categories[instances["categories"][0]["id"]].items()
+    assert {c["name"] for c in categories.values() if not c["isthing"]} == {"ground", "sky"}
+    assert [image["id"] for image in panoptic["images"]] == list(range(len(data.train)))
+    drawn = Raster().render(data.train.scenes(), data.settings.width, data.settings.height)
+    for annotation, image, example in zip(
+        panoptic["annotations"], panoptic["images"], data.train, strict=True
+    ):
+        assert annotation["image_id"] == image["id"]
+        path = out / "annotations" / "panoptic_train" / annotation["file_name"]
+        rgb = np.array(Image.open(path)).astype(int)
+        ids = rgb @ [1, 256, 256**2]
+        assert ids.shape == (image["height"], image["width"])
+        assert {segment["id"] for segment in annotation["segments_info"]} == set(ids.flat)
+        kinds = {}
+        for segment in annotation["segments_info"]:
+            rows, columns = np.nonzero(ids == segment["id"])
+            x, y, w, h = segment["bbox"]
+            assert (segment["area"], segment["iscrowd"]) == (len(rows), 0)
+            assert (x, y, w, h) == (min(columns), min(rows), np.ptp(columns) + 1, np.ptp(rows) + 1)
+            kinds[segment["id"]] = categories[segment["category_id"]]["name"]
+        depth, numbers = (getattr(drawn, name)[image["id"]] for name in ("depth", "ids"))
+        assert np.array_equal(
+            np.isin(ids, [i for i, kind in kinds.items() if kind == "sky"]), np.isinf(depth)
+        )
+        assert np.array_equal(np.where(numbers, ids, 0), numbers)
+        assert all(kinds.get(1 + slot, v.entity) == v.entity for slot, v in enumerate(example.scene.vehicles))
 
 
 def test_coco_evaluates_itself_as_perfect(exported, capsys):
