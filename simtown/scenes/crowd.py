@@ -32,7 +32,12 @@ def crowd_camera(most: int) -> Camera:
 
 
 def place_crowds(
-    stream: Stream, index: np.ndarray, attempt: np.ndarray, entity: np.ndarray, camera: np.ndarray
+    stream: Stream,
+    index: np.ndarray,
+    attempt: np.ndarray,
+    entity: np.ndarray,
+    camera: np.ndarray,
+    tried: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Poses of the vehicles of streets. Runs without the GIL.
 
@@ -46,6 +51,7 @@ def place_crowds(
         attempt: (n,) int64; another one gives another street.
         entity: (n, v) int64 kinds, at most MOST_VEHICLES; -1 for an empty slot.
         camera: (n, 7) float32 rows.
+        tried: (2,) int64, to which the places that were tried, and those that were taken, are added.
 
     Returns:
         pose: (n, v, 3) float32 x, y (metres), yaw (radians); 0 in empty slots and where nothing is placed.
@@ -72,5 +78,6 @@ def place_crowds(
         pose=pose,
         visible=visible,
         placed=placed,
+        tried=np.zeros(2, dtype=np.int64) if tried is None else tried,
     )
     return pose, visible, placed

@@ -1,5 +1,7 @@
 """Busy streets: what is placed is apart, framed and visible, its mirror image too, and both are as likely."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,9 +10,11 @@ from hypothesis import strategies as st
 from simtown.assets.catalogue import ENTITIES
 from simtown.core.streams import Stream
 from simtown.language.relations import LATERAL
-from simtown.scenes.camera import Camera
+from simtown.render.raster import Raster
+from simtown.scenes.camera import NOMINAL, Camera
 from simtown.scenes.crowd import crowd_camera, place_crowds
 from simtown.scenes.placement import LEAST_VISIBLE, MOST_VEHICLES, apart
+from simtown.scenes.scene import empty_batch
 from simtown.scenes.silhouette import framed, visibility
 from tests.language.parts import mirrored
 from tests.scenes.cameras import moved_cameras
@@ -53,6 +57,30 @@ def test_what_is_placed_is_acceptable_and_so_is_its_mirror_image(vehicles, seed,
 def test_nearly_every_street_is_placed(vehicles):
     *_, placed = streets(400, vehicles)
     assert placed.mean() >= 0.98
+
+
+def test_places_that_were_tried_and_taken_are_counted():
+    entity, camera = streets(50, 6)[:2]
+    tried = np.array([5, 2])
+    *_, placed = place_crowds(STREAM, np.arange(50), np.zeros(50, int), entity, camera, tried)
+    assert placed.all()
+    assert tried[1] == 2 + 6 * 50
+    assert 6 * 50 < tried[0] - 5 < 40 * 50
+
+
+def test_visible_shares_are_those_of_the_pictures():
+    """Of eight vehicles, parked and against their lanes: pixels of each, in the street over those alone."""
+    entity, camera, pose, visible, placed = streets(40, 8)
+    street = empty_batch(placed.sum(), 8, 1)
+    street.entity[:], street.camera[:], street.pose[:] = entity[placed], camera[placed], pose[placed]
+    ids, seen = Raster().render(street, *NOMINAL).ids, visible[placed]
+    assert (seen < 0.9).mean() > 0.1
+    for slot in range(8):
+        alone = replace(street, entity=np.where(np.arange(8) == slot, street.entity, -1))
+        pixels = [
+            (drawn == 1 + slot).sum(axis=(1, 2)) for drawn in (ids, Raster().render(alone, *NOMINAL).ids)
+        ]
+        assert np.abs(pixels[0] / pixels[1] - seen[:, slot]).max() < 0.06
 
 
 def test_a_street_depends_on_its_address_alone():

@@ -20,7 +20,10 @@ static inline bool stand(Desk& desk, const double (*half)[2], Words drawn, int64
     const double* own = half[desk.entity[slot]];
     double v = uniform(drawn.at[1]), sway = SWAY * (2 * v - 1);
     double y[ROWS] = {LANE_Y[0] + sway, LANE_Y[1] + sway, NEAR_KERB + FROM_KERB + own[1] + PARKING_SWAY * v};
-    Berth at = place_in_rows(uniform(drawn.at[0]), y, desk.entity, (int)slot, image.pose, half, image.camera);
+    double lanes[PARKED] = {y[0], y[1]}, u = uniform(drawn.at[0]), ahead = y[PARKED] - own[1] - (double)image.camera[1];
+    bool kerb_seen = (double)image.camera[2] <= -(double)image.camera[6] * ahead; // else none can be parked in the picture
+    Berth at = kerb_seen ? place_in_rows(u, y, desk.entity, (int)slot, image.pose, half, image.camera)
+                         : place_in_rows(u, lanes, desk.entity, (int)slot, image.pose, half, image.camera);
     int lane = at.row == FAR_LANE ? 1 : 0;
     bool against = uniform(drawn.at[2]) < AGAINST[at.row];
     put(image, slot, (float)at.x, (float)y[at.row], (float)LANE_YAW[against ? 1 - lane : lane]);
@@ -29,9 +32,10 @@ static inline bool stand(Desk& desk, const double (*half)[2], Words drawn, int64
     return acceptable(desk, SIDEWAYS, 1, slot, slot + 1, visible);
 }
 
-// Fill a street with vehicles, the longest first. Returns whether a place was found for all of them.
+// Fill a street with vehicles, the longest first. Returns whether a place was found for all of them, and adds the places
+// that were tried and those that were taken to `tried`.
 static inline bool fill_street(Desk& desk, const double (*half)[2], const uint64_t* key, int64_t index, int64_t attempt,
-                               const int64_t* entity, const float* camera, float (*pose)[3], float* visible)
+                               const int64_t* entity, const float* camera, float (*pose)[3], float* visible, int64_t* tried)
 {
     int64_t order[MOST_VEHICLES], count = 0;
     for (int64_t slot = 0; slot < desk.vehicles; slot++) {
@@ -46,6 +50,7 @@ static inline bool fill_street(Desk& desk, const double (*half)[2], const uint64
         float seen[MOST_VEHICLES];
         int64_t standing = 0, place = 0;
         for (; standing < count && place < PLACES; place++) {
+            tried[0]++;
             Words drawn = words(key, index, attempt, (beginning * MOST_VEHICLES + standing) * PLACES + place);
             if (stand(desk, half, drawn, standing, seen)) standing++, place = -1;
         }
@@ -54,6 +59,7 @@ static inline bool fill_street(Desk& desk, const double (*half)[2], const uint64
             memcpy(pose[order[k]], desk.images[0].pose[k], sizeof *pose);
             visible[order[k]] = seen[k];
         }
+        tried[1] += count;
         return true;
     }
     return false;
