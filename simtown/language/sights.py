@@ -1,8 +1,9 @@
 """Which things beside the road can be seen, so that programs may count and name them.
 
 A thing is seen if enough of it shows: in pixels of the nominal picture, and as a share of its outline within
-the picture. It is absent if nothing of it shows, and in between a question must not hang on it. What hides
-what is found from the scene alone, by outlines from front to back (simtown/kernels/processor/sights.hpp).
+the picture, through fog that is thin enough. It is absent if nothing of it shows, and in between a question
+must not hang on it. What hides what is found from the scene alone, by outlines from front to back
+(simtown/kernels/processor/sights.hpp).
 """
 
 from __future__ import annotations
@@ -21,9 +22,12 @@ from simtown.core.exact import sincos
 from simtown.scenes.camera import NOMINAL, WIDEST
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.silhouette import street_shapes
+from simtown.scenes.weather import FOG_THICK, WEATHERS
 
 #: The least that shows of a thing that is seen: pixels of the nominal picture, and share of its outline.
 LEAST_PIXELS, LEAST_SHARE = 40.0, 0.3
+#: The least share of its light that comes through fog.
+LEAST_LIGHT = 0.3
 
 
 def street_sights(scenes: SceneBatch, size: tuple[int, int] = NOMINAL) -> np.ndarray:
@@ -33,8 +37,18 @@ def street_sights(scenes: SceneBatch, size: tuple[int, int] = NOMINAL) -> np.nda
         (n, p) int8: 1 where a prop is seen, 0 where it is hardly seen, -1 where there is none in sight.
     """
     pixels, whole = street_pixels(scenes, size)
-    sure = (pixels >= LEAST_PIXELS) & (pixels >= LEAST_SHARE * whole)
+    sure = (pixels >= LEAST_PIXELS) & (pixels >= LEAST_SHARE * whole) & (_light(scenes) >= LEAST_LIGHT)
     return np.where(sure, 1, np.where(pixels > 0, 0, -1)).astype(np.int8)
+
+
+def _light(scenes: SceneBatch) -> np.ndarray:
+    """(n, p) float64 share of each prop's light that comes through fog."""
+    x, y, _, yaw = scenes.camera.astype(np.float64)[:, :4, None].transpose(1, 0, 2)
+    s, c = sincos(yaw)
+    ahead = (scenes.prop_pose[..., 1] - y) * c - (scenes.prop_pose[..., 0] - x) * s
+    low, high = FOG_THICK
+    thick = np.where(scenes.weather == WEATHERS.index("fog"), low + (high - low) * scenes.intensity, 0.0)
+    return np.asarray(np.exp(-np.minimum((thick[:, None] * ahead) ** 4, 700.0)))
 
 
 def street_pixels(scenes: SceneBatch, size: tuple[int, int] = NOMINAL) -> tuple[np.ndarray, np.ndarray]:
@@ -72,20 +86,29 @@ def street_pixels(scenes: SceneBatch, size: tuple[int, int] = NOMINAL) -> tuple[
 
 
 def also_shown(kinds: Collection[str]) -> frozenset[str]:
-    """Kinds whose own meshes show such things, too: vehicles with a rider show a person, parks trees.
+    """Kinds that could be taken for such things, or whose own meshes show some: a bicycle has a rider.
 
     Where one of these is in sight, how many things of `kinds` the picture shows is not clear.
     """
-    groups = ((STREET["person"], _with_people()), *_PARTS_OF_PLACES)
-    places = [places for parts, places in groups if not set(parts).isdisjoint(kinds)]
-    return frozenset().union(*places) - frozenset(kinds)
+    alike = [
+        others for things, others in (*_ALIKE, (STREET["person"], _with_people())) if {*things} & {*kinds}
+    ]
+    return frozenset().union(*alike) - frozenset(kinds)
 
 
-#: Street things, and the places with the like.
-_PARTS_OF_PLACES = (
+_SOMEBODY = ("jogger", "person with dog", "person with umbrella", "person with pram")
+#: Street things, and what could be taken for them or has some.
+_ALIKE = (
     (STREET["tree"], ("square", "park")),
-    (("bench",), ("square", "park")),
+    (("bench",), ("square", "park", "bus shelter")),
     (("fountain", "planter", "lilac planter"), ("square",)),
+    (("mailbox",), ("pillar box",)),
+    (("street lamp",), ("arm lamp",)),
+    (("bus stop",), ("bus shelter",)),
+    (("cafe table",), ("blue cafe table",)),
+    (("planter",), ("lilac planter",)),
+    (("man",), ("man with black hair", "elder with cane", "postman", "gardener", *_SOMEBODY)),
+    (("woman",), ("woman with black hair", "grandmother", "gardener", *_SOMEBODY)),
 )
 
 

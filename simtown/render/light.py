@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from simtown.core.exact import cos, sin
-from simtown.scenes.weather import WEATHERS
+from simtown.scenes.weather import FOG_THICK, WEATHERS
 
 # Columns of a light row (float32): the sun's direction, then colours of three columns each, then numbers.
 SUN_DIRECTION, SUN, SKY_LIGHT, BOUNCE, FOG, TOP, HORIZON, VEIL = range(0, 24, 3)
@@ -107,12 +107,12 @@ LOOKS: dict[tuple[str, int], Look] = {
     ("fog", 0): Look(
         sun=(0xFFFAF0, 0.34), sky=(0xE6EDF3, 0.70), bounce=(0xDCD9D0, 0.42),
         fog=0xDCE4E9, top=0xB4CCDF, horizon=0xDDE6EB,
-        density=0.0060, thick=0.020, shadow=0.26,
+        density=0.0060, thick=FOG_THICK[0], shadow=0.26,
     ),
     ("fog", 1): Look(
         sun=(0xFFFAF0, 0.05), sky=(0xE9ECED, 0.82), bounce=(0xDCDCD8, 0.46),
         fog=0xD5DADC, top=0xD0D6D9, horizon=0xD5DADC,
-        density=0.0060, thick=0.0610, wet=0.2, lamps=0.3, shadow=0.03, contact=0.50, cloud=0.9,
+        density=0.0060, thick=FOG_THICK[1], wet=0.2, lamps=0.3, shadow=0.03, contact=0.50, cloud=0.9,
         gain=0.92,
     ),
     ("snow", 0): Look(

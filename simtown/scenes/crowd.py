@@ -12,8 +12,9 @@ import numpy as np
 from simtown import kernels
 from simtown.core.streams import Stream
 from simtown.scenes.camera import Camera
-from simtown.scenes.placement import MOST_VEHICLES, half_sizes
+from simtown.scenes.placement import LANES, MOST_VEHICLES, half_sizes
 from simtown.scenes.silhouette import kernel_shapes
+from simtown.scenes.weather import FOG_THICK, WEATHERS
 
 #: Cameras and the most vehicles that fit before them well: the nominal one shows no parking strip. The others
 #: stand farther back and higher.
@@ -29,6 +30,23 @@ def crowd_camera(most: int) -> Camera:
     if most > MOST_VEHICLES:
         raise ValueError(f"a street holds at most {MOST_VEHICLES} vehicles, not {most}")
     return next(camera for room, camera in _CAMERAS if most <= room)
+
+
+def thin_fog(weather: np.ndarray, intensity: np.ndarray, camera: np.ndarray) -> np.ndarray:
+    """Intensities of weathers in which fog hides the far lane no more than from the nominal camera.
+
+    Args:
+        weather: (n,) indices of WEATHERS.
+        intensity: (n,) in [0, 1].
+        camera: (n, 7) rows.
+
+    Returns:
+        (n,) float32.
+    """
+    farther = (LANES[1][0] - camera[:, 1]) / (LANES[1][0] - Camera().y)
+    thinnest, thickest = FOG_THICK
+    most = np.clip((thickest / farther - thinnest) / (thickest - thinnest), 0, 1)
+    return np.where(weather == WEATHERS.index("fog"), intensity * most, intensity).astype(np.float32)
 
 
 def place_crowds(

@@ -43,6 +43,8 @@ WEATHER_KINDS: tuple[WeatherKind, ...] = (
     WeatherKind("night", "at night", "It is night."),
 )
 WEATHERS: tuple[str, ...] = tuple(kind.name for kind in WEATHER_KINDS)
+#: How thick fog is at intensity 0 and at 1, per metre: of the light exp(-(thick * metres)^4) comes through.
+FOG_THICK = (0.020, 0.061)
 #: What a data set has if it names no weathers: those of the first release, however many are added.
 DEFAULT_WEATHERS: tuple[str, ...] = WEATHERS[:7]
 #: The sun stands on the viewer's side of the street: its lowest and highest azimuth, radians.

@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 from simtown.assets.catalogue import ENTITIES, PROPS, STREET
 from simtown.core.streams import Stream
 from simtown.language.sights import LEAST_PIXELS, also_shown, street_pixels, street_sights
+from simtown.render.light import THICK, lights
 from simtown.render.raster import Raster
 from simtown.scenes.crowd import crowd_camera, place_crowds
 from simtown.scenes.scene import Prop, Scene, SceneBatch, Vehicle, empty_batch
 from simtown.scenes.street import SLOTS, draw_street
+from simtown.scenes.weather import WEATHERS
 from tests.scenes.cameras import moved_cameras
 
 
@@ -107,4 +109,19 @@ def test_kinds_that_show_such_things_too():
         "convertible",
     }
     assert also_shown(("oak",)) == also_shown(STREET["tree"]) == {"square", "park"}
-    assert also_shown(("mailbox", "taxi")) == frozenset()
+    assert also_shown(("hydrant", "taxi")) == frozenset()
+    assert also_shown(("mailbox",)) == {"pillar box"}
+    assert also_shown(("mailbox", "pillar box")) == frozenset()
+
+
+def test_in_fog_only_what_is_near_is_seen():
+    clear = streets(60)
+    foggy = replace(clear, weather=np.full(60, WEATHERS.index("fog"), dtype=np.uint8))
+    light = lights(foggy.weather, np.linspace(0, 1, 60), foggy.sun)
+    foggy.intensity[:] = np.linspace(0, 1, 60)
+    before, after = street_sights(clear), street_sights(foggy)
+    assert (after[before < 1] == before[before < 1]).all()
+    ahead = foggy.prop_pose[..., 1] - foggy.camera[:, 1:2]
+    through = np.exp(-((light[:, THICK, None] * ahead) ** 4))
+    assert np.array_equal(after == 1, (before == 1) & (through >= 0.3))
+    assert 0.1 < (after == 1).sum() / (before == 1).sum() < 0.9

@@ -10,12 +10,14 @@ from hypothesis import strategies as st
 from simtown.assets.catalogue import ENTITIES
 from simtown.core.streams import Stream
 from simtown.language.relations import LATERAL
+from simtown.render.light import THICK, lights
 from simtown.render.raster import Raster
 from simtown.scenes.camera import NOMINAL, Camera
-from simtown.scenes.crowd import crowd_camera, place_crowds
+from simtown.scenes.crowd import crowd_camera, place_crowds, thin_fog
 from simtown.scenes.placement import LEAST_VISIBLE, MOST_VEHICLES, apart
 from simtown.scenes.scene import empty_batch
 from simtown.scenes.silhouette import framed, visibility
+from simtown.scenes.weather import WEATHERS
 from tests.language.parts import mirrored
 from tests.scenes.cameras import moved_cameras
 
@@ -118,6 +120,18 @@ def test_vehicles_stand_in_both_lanes_and_parked_and_some_face_against_them():
     assert 0.2 < faces_left[near].mean() < 0.3
     assert 0.2 < 1 - faces_left[far].mean() < 0.3
     assert 0.3 < faces_left[parked].mean() < 0.5
+
+
+def test_fog_hides_the_far_lane_no_more_than_from_the_nominal_camera():
+    n, fog = 20, WEATHERS.index("fog")
+    intensity, weather = np.linspace(0, 1, n, dtype=np.float32), np.full(n, fog)
+    for most in (3, 5, 8):
+        camera = np.tile(crowd_camera(most).row(), (n, 1))
+        thinned = thin_fog(weather, intensity, camera)
+        assert np.array_equal(thin_fog(weather * 0, intensity, camera), intensity)
+        assert (np.diff(thinned) > 0).all()
+        thick = lights(weather, thinned, np.zeros((n, 2)))[:, THICK] * (1.85 - camera[:, 1])
+        assert thick.max() == pytest.approx(0.061 * (1.85 + 12.4), rel=1e-4)
 
 
 def test_what_never_fits_is_not_placed():
