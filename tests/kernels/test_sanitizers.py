@@ -16,6 +16,8 @@ FLAGS = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=und
 FILES = (
     "render/test_raster.py",
     "language/test_rejection.py",
+    "language/test_sights.py",
+    "scenes/test_crowd.py",
     "datasets/test_golden.py",
     "town/test_town.py",
 )

@@ -61,15 +61,6 @@ def test_nearly_every_street_is_placed(vehicles):
     assert placed.mean() >= 0.98
 
 
-def test_places_that_were_tried_and_taken_are_counted():
-    entity, camera = streets(50, 6)[:2]
-    tried = np.array([5, 2])
-    *_, placed = place_crowds(STREAM, np.arange(50), np.zeros(50, int), entity, camera, tried)
-    assert placed.all()
-    assert tried[1] == 2 + 6 * 50
-    assert 6 * 50 < tried[0] - 5 < 40 * 50
-
-
 def test_visible_shares_are_those_of_the_pictures():
     """Of eight vehicles, parked and against their lanes: pixels of each, in the street over those alone."""
     entity, camera, pose, visible, placed = streets(40, 8)
@@ -85,14 +76,16 @@ def test_visible_shares_are_those_of_the_pictures():
         assert np.abs(pixels[0] / pixels[1] - seen[:, slot]).max() < 0.06
 
 
-def test_a_street_depends_on_its_address_alone():
+def test_a_street_depends_on_its_address_alone_and_counts_its_tries():
     entity, camera, pose, visible, placed = streets(60, 6)
+    tried = np.array([5, 2])
     order = np.random.default_rng(1).permutation(60)[:25]
     again = place_crowds(STREAM, order, np.zeros(25, int), entity[order], camera[order])
     for ours, part in zip((pose, visible, placed), again, strict=True):
         assert np.array_equal(ours[order], part)
-    other, *_ = place_crowds(STREAM, np.arange(60), np.ones(60, int), entity, camera)
+    other, *_ = place_crowds(STREAM, np.arange(60), np.ones(60, int), entity, camera, tried)
     assert (other != pose).any(axis=(1, 2)).all()
+    assert 6 * 60 == tried[1] - 2 < tried[0] - 5 < 40 * 60
 
 
 def test_left_and_right_are_as_likely():
