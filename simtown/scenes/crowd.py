@@ -56,6 +56,7 @@ def place_crowds(
     entity: np.ndarray,
     camera: np.ndarray,
     tried: np.ndarray | None = None,
+    kept: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Poses of the vehicles of streets. Runs without the GIL.
 
@@ -70,11 +71,13 @@ def place_crowds(
         entity: (n, v) int64 kinds, at most MOST_VEHICLES; -1 for an empty slot.
         camera: (n, 7) float32 rows.
         tried: (2,) int64, to which the places that were tried, and those that were taken, are added.
+        kept: (n, v, 3) float32 poses of vehicles that stand already; NaN for those that come in.
 
     Returns:
         pose: (n, v, 3) float32 x, y (metres), yaw (radians); 0 in empty slots and where nothing is placed.
         visible: (n, v) float32 share of each vehicle that no other one hides, at least LEAST_VISIBLE.
-        placed: (n,) bool, false where no street was found in a bounded number of tries.
+        placed: (n,) bool, false where no street was found in a bounded number of tries, or what is kept does
+            not fit.
 
     Raises:
         ValueError: there are too many vehicles.
@@ -82,8 +85,9 @@ def place_crowds(
     if entity.shape[1] > MOST_VEHICLES:
         raise ValueError(f"a street holds at most {MOST_VEHICLES} vehicles, not {entity.shape[1]}")
     n, vehicles = entity.shape
-    pose, visible = np.zeros((n, vehicles, 3), dtype=np.float32), np.zeros((n, vehicles), dtype=np.float32)
-    placed = np.zeros(n, dtype=bool)
+    pose = np.full((n, vehicles, 3), np.nan) if kept is None else kept
+    pose = np.array(pose, dtype=np.float32, order="C")
+    visible, placed = np.zeros((n, vehicles), dtype=np.float32), np.zeros(n, dtype=bool)
     kernels.call(
         "place_crowds",
         **kernel_shapes(),
@@ -99,3 +103,20 @@ def place_crowds(
         tried=np.zeros(2, dtype=np.int64) if tried is None else tried,
     )
     return pose, visible, placed
+
+
+def acceptable(entity: np.ndarray, pose: np.ndarray, camera: np.ndarray) -> np.ndarray:
+    """Whether streets could have been placed, such as ones in which a vehicle was moved, turned or added.
+
+    All is framed, apart and visible enough, with left and right exchanged too.
+
+    Args:
+        entity: (n, v) kinds, -1 for an empty slot.
+        pose: (n, v, 3) float32.
+        camera: (n, 7) float32 rows.
+
+    Returns:
+        (n,) bool.
+    """
+    first = np.zeros(len(entity), dtype=np.int64)
+    return place_crowds(Stream(0, "", ""), first, first, entity, camera, kept=pose)[2]

@@ -13,7 +13,7 @@ from simtown.language.relations import LATERAL
 from simtown.render.light import THICK, lights
 from simtown.render.raster import Raster
 from simtown.scenes.camera import NOMINAL, Camera
-from simtown.scenes.crowd import crowd_camera, place_crowds, thin_fog
+from simtown.scenes.crowd import acceptable, crowd_camera, place_crowds, thin_fog
 from simtown.scenes.placement import LEAST_VISIBLE, MOST_VEHICLES, apart
 from simtown.scenes.scene import empty_batch
 from simtown.scenes.silhouette import framed, visibility
@@ -49,6 +49,7 @@ def test_what_is_placed_is_acceptable_and_so_is_its_mirror_image(vehicles, seed,
     assert (pose[entity < 0] == 0).all()
     entity, pose, visible, camera = (a[placed] for a in (entity, pose, visible, camera))
     assert np.array_equal(visible, visibility(entity, pose, camera))
+    assert acceptable(entity, pose, camera).all()
     for street, eye in ((pose, camera), mirrored(pose, camera, {LATERAL})):
         assert apart(entity, street).all()
         assert framed(entity, street, eye).all()
@@ -86,6 +87,31 @@ def test_a_street_depends_on_its_address_alone_and_counts_its_tries():
     other, *_ = place_crowds(STREAM, np.arange(60), np.ones(60, int), entity, camera, tried)
     assert (other != pose).any(axis=(1, 2)).all()
     assert 6 * 60 == tried[1] - 2 < tried[0] - 5 < 40 * 60
+
+
+def test_a_vehicle_can_be_placed_anew_among_others_that_stay():
+    entity, camera, pose, _, placed = streets(200, 5)
+    assert placed.all()
+    kept, others, index = pose.copy(), np.arange(5) != 2, np.arange(200)
+    kept[:, 2] = np.nan
+    moved, visible, placed = place_crowds(STREAM, index, index, entity, camera, kept=kept)
+    assert placed.mean() > 0.95
+    assert np.array_equal(moved[:, others], pose[:, others])
+    assert (moved[placed, 2] != pose[placed, 2]).any(axis=1).all()
+    assert acceptable(entity, moved, camera)[placed].all()
+    assert np.array_equal(visible[placed], visibility(entity, moved, camera)[placed])
+
+
+def test_streets_that_are_not_placed_are_not_acceptable():
+    entity, camera, pose, *_ = streets(300, 5)
+    pose[..., 0] += np.random.default_rng(0).uniform(-2, 2, (300, 5)).astype(np.float32)
+    expected = apart(entity, pose)
+    for street, eye in ((pose, camera), mirrored(pose, camera, {LATERAL})):
+        expected &= framed(entity, street, eye) & (
+            visibility(entity, street, eye).min(axis=1) >= LEAST_VISIBLE
+        )
+    assert np.array_equal(acceptable(entity, pose, camera), expected)
+    assert 0.1 < expected.mean() < 0.9
 
 
 def test_left_and_right_are_as_likely():

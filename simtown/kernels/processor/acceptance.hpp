@@ -23,7 +23,8 @@ static inline void look_all(Desk& desk, const bool (*mirrors)[2], int64_t images
 //
 // A scene is acceptable only if its mirror image along every axis that is asked about is too: else a kind that easily
 // hides others would stand more often on one side of them, and the words of a question alone would hint at its answer.
-// Vehicles before slot `first` were acceptable before the others came. Fills the shares of the scene's vehicles in.
+// Vehicles before slot `first` were acceptable before the others came. Fills the shares of the scene's vehicles in; without
+// `visible` it only decides.
 static bool acceptable(Desk& desk, const bool (*mirrors)[2], int64_t images, int64_t first, int64_t count, float* visible)
 {
     for (int64_t k = 0; k <= images; k++) {
@@ -43,12 +44,12 @@ static bool acceptable(Desk& desk, const bool (*mirrors)[2], int64_t images, int
         Image& image = desk.images[k];
         for (int64_t slot = 0; slot < count; slot++) {
             if (slot < first && !hides(desk, image, count - 1, slot)) continue;
-            float seen = share(desk, image, slot, count, k > 0 ? ENOUGH : 1.0);
+            float seen = share(desk, image, slot, count, k > 0 || !visible ? ENOUGH : 1.0);
             if (seen < LEAST_VISIBLE) return false;
             desk.seen[slot] = seen;
         }
     }
-    for (int64_t slot = 0; slot < count; slot++)
+    for (int64_t slot = 0; visible && slot < count; slot++)
         if (slot >= first || hides(desk, desk.images[0], count - 1, slot)) visible[slot] = desk.seen[slot];
     return true;
 }

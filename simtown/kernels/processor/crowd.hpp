@@ -13,8 +13,16 @@ static const double AGAINST[ROWS] = {0.25, 0.25, 0.4};
 // Left and right exchanged: every vehicle keeps to its lane, and faces with or against it as before.
 static const bool SIDEWAYS[1][2] = {{true, false}};
 
-// Stand the vehicle of a slot somewhere in the street, from an address. Returns whether it fits among those before it.
-static inline bool stand(Desk& desk, const double (*half)[2], Words drawn, int64_t slot, float* visible)
+// Whether the vehicle of a slot fits among those before it.
+static inline bool fits(Desk& desk, const double (*half)[2], int64_t slot)
+{
+    for (int64_t other = 0; other < slot; other++)
+        if (too_close(desk.entity, desk.images[0].pose, half, (int)slot, (int)other)) return false;
+    return acceptable(desk, SIDEWAYS, 1, slot, slot + 1, nullptr);
+}
+
+// Stand the vehicle of a slot somewhere in the street, from an address. Returns whether it fits.
+static inline bool stand(Desk& desk, const double (*half)[2], Words drawn, int64_t slot)
 {
     Image& image = desk.images[0];
     const double* own = half[desk.entity[slot]];
@@ -27,39 +35,46 @@ static inline bool stand(Desk& desk, const double (*half)[2], Words drawn, int64
     int lane = at.row == FAR_LANE ? 1 : 0;
     bool against = uniform(drawn.at[2]) < AGAINST[at.row];
     put(image, slot, (float)at.x, (float)y[at.row], (float)LANE_YAW[against ? 1 - lane : lane]);
-    for (int64_t other = 0; other < slot; other++)
-        if (too_close(desk.entity, image.pose, half, (int)slot, (int)other)) return false;
-    return acceptable(desk, SIDEWAYS, 1, slot, slot + 1, visible);
+    return fits(desk, half, slot);
 }
 
-// Fill a street with vehicles, the longest first. Returns whether a place was found for all of them, and adds the places
-// that were tried and those that were taken to `tried`.
+// Fill a street with vehicles, the longest first, around those that have a pose. Returns whether these fit and a place was found for
+// all others, and adds the places that were tried and those that were taken to `tried`. Where none was found, poses are 0.
 static inline bool fill_street(Desk& desk, const double (*half)[2], const uint64_t* key, int64_t index, int64_t attempt,
                                const int64_t* entity, const float* camera, float (*pose)[3], float* visible, int64_t* tried)
 {
-    int64_t order[MOST_VEHICLES], count = 0;
+    int64_t order[MOST_VEHICLES], count = 0, kept = 0;
+    bool fitting = true;
+    look_all(desk, SIDEWAYS, 1, camera);
     for (int64_t slot = 0; slot < desk.vehicles; slot++) {
+        if (entity[slot] < 0 || isnan(pose[slot][0])) continue;
+        desk.entity[kept] = entity[slot], order[kept] = slot;
+        put(desk.images[0], kept, pose[slot][0], pose[slot][1], pose[slot][2]);
+        fitting = fitting && fits(desk, half, kept++);
+    }
+    count = kept;
+    for (int64_t slot = 0; slot < desk.vehicles; slot++) {
+        if (!isnan(pose[slot][0])) continue;
+        memset(pose[slot], 0, sizeof *pose);
         if (entity[slot] < 0) continue;
         int64_t at = count++;
-        for (; at > 0 && half[entity[order[at - 1]]][0] < half[entity[slot]][0]; at--) order[at] = order[at - 1];
+        for (; at > kept && half[entity[order[at - 1]]][0] < half[entity[slot]][0]; at--) order[at] = order[at - 1];
         order[at] = slot;
     }
-    for (int64_t k = 0; k < count; k++) desk.entity[k] = entity[order[k]];
-    look_all(desk, SIDEWAYS, 1, camera);
-    for (int64_t beginning = 0; beginning < BEGINNINGS; beginning++) {
-        float seen[MOST_VEHICLES];
-        int64_t standing = 0, place = 0;
+    for (int64_t k = kept; k < count; k++) desk.entity[k] = entity[order[k]];
+    for (int64_t beginning = 0; fitting && beginning < BEGINNINGS; beginning++) {
+        int64_t standing = kept, place = 0;
         for (; standing < count && place < PLACES; place++) {
             tried[0]++;
             Words drawn = words(key, index, attempt, (beginning * MOST_VEHICLES + standing) * PLACES + place);
-            if (stand(desk, half, drawn, standing, seen)) standing++, place = -1;
+            if (stand(desk, half, drawn, standing)) standing++, place = -1;
         }
         if (standing < count) continue;
+        tried[1] += count - kept;
         for (int64_t k = 0; k < count; k++) {
             memcpy(pose[order[k]], desk.images[0].pose[k], sizeof *pose);
-            visible[order[k]] = seen[k];
+            visible[order[k]] = share(desk, desk.images[0], k, count, 1.0);
         }
-        tried[1] += count;
         return true;
     }
     return false;

@@ -70,7 +70,7 @@ extern "C" __attribute__((visibility("default"))) int64_t sample(const Sample* i
     return failed;
 }
 
-// Fill streets with vehicles. Scenes that are not `placed` keep their poses and shares.
+// Fill streets with vehicles where poses are not a number.
 extern "C" __attribute__((visibility("default"))) int64_t place_crowds(const PlaceCrowds* in)
 {
     Shapes shapes = shapes_of(in);
