@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from difflib import get_close_matches
 from functools import cache, lru_cache
 from importlib.resources import files
+from itertools import combinations
 from typing import Any, NamedTuple
 
+from simtown.assets.catalogue import NAMED_BY_COLOUR
 from simtown.assets.palette import COLOUR_WORDS, PAINTS
 from simtown.language.forms import ORDINALS, Form, fill
 from simtown.language.nouns import NOUNS, THING, plural
@@ -23,6 +26,9 @@ class QuestionError(ValueError):
 
 #: The longest question that is read, characters.
 LONGEST = 400
+_OFTEN_LEFT_OUT = ("is", "the", "of", "what is the", "is there", "how many")
+#: As many words of a question that is not understood are rephrased.
+MOST_WORDS = 24
 #: By symbol of the grammar, its phrases with what they mean.
 Lexicon = dict[str, dict[str, Any]]
 
@@ -54,6 +60,31 @@ def parse(names: Iterable[str], question: str) -> tuple[Form, list[str], bool]:
     return form, notes, negated
 
 
+def rephrasings(names: Iterable[str], question: str) -> Iterator[str]:
+    """Questions that are understood, the nearest to one that is not: words exchanged, dropped or added."""
+    names, words = list(names), question.strip(" ?!.").split()[:MOST_WORDS]
+    known = _known(_lexicon(names))
+    words[:1] = [word.lower() for word in words[:1]]
+    candidates, meant = [], set[Form]()
+    for i, word in enumerate(words):
+        if not set(_spaced(word).split()) <= known:
+            nearest = get_close_matches(word, [*names, *known], 5, 0.5) or names
+            candidates += [[*words[:i], *other.split(), *words[i + 1 :]] for other in nearest[:8]]
+    places = range(len(words))
+    without = [[(i,) for i in places], list(combinations(places, 2))]
+    without += [[tuple(range(i, i + n)) for i in places[: 1 - n]] for n in (3, 4)]
+    dropped = [[[words[i] for i in places if i not in some] for some in each] for each in without]
+    added = [[*words[:i], *more.split(), *words[i:]] for i in places for more in _OFTEN_LEFT_OUT]
+    candidates += [c for each in (dropped[0], added, *dropped[1:]) for c in each if c]
+    for candidate in candidates:
+        text = " ".join(candidate)
+        with suppress(QuestionError):
+            form, notes, _ = parse(names, text)
+            if form not in meant and not notes:
+                meant.add(form)
+                yield f"{text[0].upper()}{text[1:]}?"
+
+
 def _resolved(words: list[str], lexicon: Lexicon) -> list[str]:
     """The words, with nouns for "one" and "ones": "the red vehicle ... the blue one"."""
     rules = language().rules
@@ -81,18 +112,23 @@ def _spaced(text: str) -> str:
 
 def _corrected(words: list[str], lexicon: Lexicon) -> tuple[str, list[str]]:
     """The words, near spellings corrected, and notes about them. Raises QuestionError for an unknown word."""
-    known = {w for phrases in lexicon.values() for phrase in phrases for w in phrase.split()}
-    known |= language().words
+    known = _known(lexicon)
     corrected, notes = [], []
     for word in words:
         if word not in known and not word.isdigit():
-            similar = [w for w in get_close_matches(word, known, 5, 0.75) if w[0] == word[0]]
+            similar = [w for w in get_close_matches(word, known, 5, 0.78) if w[0] == word[0]]
             if not similar or len(word) < 4:
                 raise QuestionError(f"the question's word '{word}' is not known in this town: use another")
             notes.append(f"'{word}' is read as '{similar[0]}'")
             word = similar[0]
         corrected.append(word)
     return " ".join(corrected), notes
+
+
+def _known(lexicon: Lexicon) -> set[str]:
+    """Every word of the grammar and of a lexicon."""
+    known = {w for phrases in lexicon.values() for phrase in phrases for w in phrase.split()}
+    return known | language().words
 
 
 class Language(NamedTuple):
@@ -129,7 +165,7 @@ def language() -> Language:
         else:
             symbol = left
             result.rules[symbol] = []
-        result.words.update(re.findall(r"[a-z]+", line))
+        result.words.update(re.findall(r"[a-z]+", left if symbol else line))
     for pattern, right in result.rules["SET"]:
         result.rules["SETS"].append((_plural(pattern), right))
     result.rules["BASES"] = [(_plural(pattern), right) for pattern, right in result.rules["BASE"]]
@@ -143,7 +179,10 @@ def _plural(pattern: list[str]) -> list[str]:
 
 def _lexicon(names: Iterable[str]) -> Lexicon:
     """The phrases of a town that the grammar does not hold."""
-    nouns = {noun: noun for noun in (THING, *GROUP, *NOUNS, *SURFACES)} | language().synonyms
+    names = [*names]
+    kinds = [kind for kind in GROUP if kind not in NAMED_BY_COLOUR or kind in names]  # or else a painted car
+    nouns = {noun: noun for noun in (THING, *kinds, *NOUNS, *SURFACES)} | language().synonyms
+    nouns |= {f"bare {kind[:-5]}": kind for kind in GROUP if kind.endswith(" bare")}
     symbols: Lexicon = {
         "NOUN": nouns | {name: name for name in names},
         "NOUNS": {plural(noun): meaning for noun, meaning in nouns.items()},

@@ -6,25 +6,24 @@ import math
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice, pairwise, permutations
+from itertools import chain, islice, pairwise, permutations
 from typing import Any
 
 import numpy as np
 
 from simtown.core.streams import Stream
 from simtown.language.forms import Form
-from simtown.language.grammar import QuestionError, language, parse
+from simtown.language.grammar import QuestionError, language, parse, rephrasings
 from simtown.language.nouns import NOUNS, plural
 from simtown.language.questions import with_article
 from simtown.language.solids import truth
-from simtown.scenes.camera import Camera
 from simtown.scenes.weather import WEATHER_KINDS, WEATHERS
 from simtown.town.checks import TownError, text
 from simtown.town.evaluating import Evaluator
-from simtown.town.qualities import TooCloseError, View
+from simtown.town.qualities import CLOSE, TooCloseError, View
 from simtown.town.reasons import listed, the
 from simtown.town.relating import MARGINS, measure
-from simtown.town.things import Thing, label
+from simtown.town.things import Thing, label, meant
 
 
 @dataclass(frozen=True, repr=False)
@@ -72,20 +71,31 @@ def answer(view: View, question: str) -> TownAnswer:
     text(question, "the question", "Is the taxi left of a building?")
     try:
         return _answer(view, question)
+    except QuestionError as error:
+        nearest, problem = islice(rephrasings(_names(view), question), 20), str(error)
     except TownError as error:
-        words = {*question.lower().split()}
-        others = [a.question for a in islice(examples(view), 8)]
-        others.sort(key=lambda other: -len(words & {*other.lower().split()}))
-        quoted = ", ".join(f"'{other}'" for other in others[:3])
-        raise TownError(f"{error}; I can answer {quoted}") from None
+        nearest, problem = iter(()), str(error)
+    words = {*question.lower().split()}
+    others = [a.question for a in islice(examples(view), 8)]
+    others.sort(key=lambda other: -len(words & {*other.lower().split()}))
+    offered = islice((q for q in chain(nearest, others) if _has_answer(view, q)), 3)
+    quoted = ", ".join(f"'{other}'" for other in dict.fromkeys(offered))
+    raise TownError(f"{problem}; I can answer {quoted}")
+
+
+def _has_answer(view: View, question: str) -> bool:
+    with suppress(TownError):
+        return _answer(view, question).value is not None
+    return False
+
+
+def _names(view: View) -> list[str]:
+    """What things of a town may be called."""
+    return [name for t in view.things for name in (t.name, f"{t.kind} 1")]
 
 
 def _answer(view: View, question: str) -> TownAnswer:
-    names = [name for t in view.things for name in (t.name, f"{t.kind} 1")]
-    try:
-        form, notes, negated = parse(names, question)
-    except QuestionError as error:
-        raise TownError(str(error)) from None
+    form, notes, negated = parse(_names(view), question)
     try:
         holds, margin, why, value, _ = Evaluator(view).answer(form)
     except TooCloseError as unclear:
@@ -127,38 +137,40 @@ def examples(view: View) -> Iterator[TownAnswer]:
                     break
 
 
-def describe(things: list[Thing], weather: str, camera: Camera, seen: set[str]) -> str:
+def describe(view: View) -> str:
     """A few sentences about a town; see :meth:`simtown.town.town.Town.describe`."""
-    vehicles = sorted((t for t in things if t.group == "vehicle"), key=lambda t: t.x)
-    sentences = [WEATHER_KINDS[WEATHERS.index(weather)].sentence]
-    for vehicle in vehicles:
-        named = with_article(vehicle.kind) if vehicle.kind == vehicle.name else f"the {vehicle.name}"
-        paint = f", painted {vehicle.paint}," if vehicle.paint else ""
-        hidden = "" if vehicle.name in seen else ", not in view"
-        sentences.append(f"{named[0].upper()}{named[1:]}{paint} {_motion(vehicle)}{hidden}.")
+    vehicles = sorted((t for t in view.things if t.group == "vehicle"), key=lambda t: t.x)
+    kinds = [t.kind for t in vehicles]
+    names = {t: the(t if kinds.count(t.kind) == 1 else label(t)) for t in vehicles}
+    sentences = [WEATHER_KINDS[WEATHERS.index(view.weather.kind)].sentence]
+    for t in vehicles:
+        named = with_article(t.kind) if t.kind == t.name else f"the {t.name}"
+        paint = f", painted {t.paint}," if t.paint else ""
+        hidden = "" if view.counted([t]) else ", not in view"
+        sentences.append(f"{named}{paint} {_motion(view, t)}{hidden}.")
     neighbours = [*pairwise(vehicles), *((b, a) for a, b in pairwise(vehicles))]
     pairs = [(r, *pair) for r in ("left of", "in front of") for pair in neighbours]
     pairs += [("overtaking", *pair) for pair in permutations(vehicles, 2)]
     for relation, a, b in pairs:
-        if truth(measure(relation, camera, a.solid(), b.solid()), MARGINS[relation]):
-            sentences.append(f"The {a.name} is {relation} the {b.name}.")
-    groups = {noun: [t for t in things if t.group == noun] for noun in ("building", "tree", "person")}
-    groups["mailbox"] = [t for t in things if t.kind in ("mailbox", "pillar box")]
+        if truth(measure(relation, view.camera, a.solid(), b.solid()), MARGINS[relation]):
+            sentences.append(f"{names[a]} is {relation} {names[b]}.")
     counted = []
-    for noun, group in groups.items():
-        n, visible = len(group), sum(t.name in seen for t in group)
+    for noun in ("building", "tree", "person", "mailbox", "pillar box"):
+        things = meant(view.things, noun)
+        n, visible = len(things), len(view.counted(things))
         share = f"{n}" if visible == n else f"{visible} of {n}"
         counted += [f"{share} {noun if n == 1 else plural(noun)}"] if n else []
-    sentences += [f"In view beside the road: {listed(counted)}."] if counted else []
-    return " ".join(sentences)
+    sentences += [f"in view beside the road: {listed(counted)}."] if counted else []
+    return " ".join(sentence[0].upper() + sentence[1:] for sentence in sentences)
 
 
-def _motion(vehicle: Thing) -> str:
+def _motion(view: View, vehicle: Thing) -> str:
     """How a vehicle moves, on what, and where it heads: "stands in the near lane, heading right"."""
-    across = np.cos(vehicle.front)
-    heading = "right" if across > 0.5 else "left" if across < -0.5 else "across the road"
-    speed = float(np.hypot(*vehicle.velocity[:2]))
-    verb = f"drives at {speed:.1f} m/s" if speed > 0.1 else "stands"
-    lane = f"in the {'near' if vehicle.y < 0 else 'far'} lane"
-    place = lane if abs(vehicle.y) < 3.7 else "off the road"
-    return f"{verb} {place}, heading {heading}"
+    speed = view.quantity("speed", vehicle)
+    lane, _ = view.attribute("lane", vehicle)
+    place = {None: "off the road", "parked": "at the kerb"}.get(lane, f"in the {lane} lane")
+    place = f"drives {place} at {speed:.0f} m/s" if speed > CLOSE else f"stands {place}"
+    with suppress(TooCloseError):
+        heading, _ = view.attribute("direction", vehicle)
+        return f"{place}, heading {'to the viewer' if heading == 'viewer' else heading}"
+    return place

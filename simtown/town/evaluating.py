@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from simtown.assets.palette import COLOUR_WORDS
 from simtown.language.forms import Form, spoken
 from simtown.language.nouns import THING
 from simtown.language.questions import with_article
@@ -81,7 +80,8 @@ class Evaluator:
                 if attribute not in QUANTITIES:
                     value, why = self.view.attribute(attribute, thing)
                     chosen = self._reasons.get(phrase.parts[0], "")
-                    why = chosen if chosen and attribute == "kind" else f"{chosen}; {why}".removeprefix("; ")
+                    whys = (chosen,) if chosen and attribute == "kind" else (chosen, why)
+                    why = "; ".join(dict.fromkeys(filter(None, whys)))
                     return Judgement(None, math.nan, why, value)
                 other = self.unique(to[0], anywhere=True) if to else None
                 value = round(self.view.quantity(attribute, thing, other), 2)
@@ -90,10 +90,6 @@ class Evaluator:
                 low, high, why = self._count(form)
                 names = why.partition(": ")[2] if low else why
                 return Judgement(None, math.nan, names, low if low == high else None)
-            case "exist", Form("filter", (things, Form("related") as predicate)) if not self.members(
-                things
-            ).unsure:
-                return self.question(Form("holds", (Form("a", (things,)), predicate)))
             case "exist", things:
                 return self._compared("least", Form("count", (things,)), 1)
             case "which", things:
@@ -270,12 +266,7 @@ class Evaluator:
             raise TownError(f"of the {noun} one can only ask what is on it, as in 'Is a taxi on the {noun}?'")
         if noun == THING:
             return [t for t in self.view.things if t.group != "cloud"]
-        colour, _, rest = noun.partition(" ")
-        things = meant(self.view.things, noun)
-        if not things and colour in COLOUR_WORDS:  # no "red car", but perhaps a car that is painted red
-            vehicles = [t for t in meant(self.view.things, rest) if t.group == "vehicle"]
-            things = [t for t in vehicles if self.view.has(t, "colour", colour).truth]
-        return things
+        return meant(self.view.things, noun)
 
     def _nth(self, form: Form, number: int, order: str, things: Form, to: Thing | None = None) -> Thing:
         """The first thing of a set in an order, or the second, and so on."""
@@ -329,8 +320,8 @@ class Evaluator:
 
 
 def about_sight(form: Form) -> bool:
-    """Whether a form asks how much of things is seen, so that hidden things count."""
-    return "has(sight" in str(form)
+    """Whether a form asks what is seen, or what the whole town holds, so that hidden things count."""
+    return any(f"has({attribute}" in str(form) for attribute in ("sight", "place"))
 
 
 def _applying(judged: dict[Thing, Judgement]) -> dict[Thing, Judgement]:

@@ -11,16 +11,17 @@ import numpy as np
 from simtown.assets.catalogue import BODIES
 from simtown.assets.palette import COLOUR_WORDS
 from simtown.assets.street.road_surface import NEAR_KERB, ROAD_EDGE
+from simtown.language.colours import COLOURS, named
 from simtown.language.questions import with_article
 from simtown.language.solids import distance, truth
 from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import depths
-from simtown.scenes.scene import Weather
+from simtown.scenes.scene import SceneBatch, Weather
 from simtown.town.checks import TownError
 from simtown.town.reasons import the
 from simtown.town.relating import MARGINS, measure
 from simtown.town.snapshot import SIZE
-from simtown.town.things import Thing
+from simtown.town.things import Thing, scene_of
 from simtown.town.truth import Truth
 
 #: Of each quantity: how it is said, and the orders in which more of it and less of it come first.
@@ -216,8 +217,13 @@ class View(NamedTuple):
             return Judgement(None, math.nan, str(unclear))
         holds = actual == value
         if attribute == "colour" and not holds:
-            holds = actual in COLOUR_WORDS.get("gray" if value == "grey" else value, ())
+            word = "gray" if value == "grey" else value
+            holds = actual in COLOUR_WORDS.get(word, ())
             why += f", a kind of {value}" if holds else ""
+            if not holds and word in COLOURS:
+                alone = SceneBatch.of([scene_of([thing], self.weather, self.camera)])
+                holds = bool(named(alone)[0, 0, COLOURS.index(word)])
+                why += f", and much of what is seen of it is {value}" if holds else ""
         if attribute == "speed":
             holds = abs(actual - float(value)) <= 0.5
         if attribute == "sight":

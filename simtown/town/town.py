@@ -490,7 +490,7 @@ class Town:
 
     def describe(self) -> str:
         """The town in a few sentences, which say what of it is in view."""
-        return describe(self.things, checks.weather(self._weather).kind, self._camera, self.seen())
+        return describe(self._asked())
 
     # Motion
 

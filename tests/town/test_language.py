@@ -1,0 +1,185 @@
+"""Every family of questions, asked in a town: read as meant, and answered as the geometry has it."""
+
+import math
+import re
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from simtown.assets.catalogue import ENTITIES
+from simtown.assets.frequencies import frequencies
+from simtown.language.captions import captions
+from simtown.language.grammar import parse
+from simtown.language.relations import DRIVER_RELATIONS, LATERAL, RELATION_NAMES, own_separations
+from simtown.language.sampler import Recipe, sample
+from simtown.scenes.scene import Scene, Vehicle
+from simtown.town import Town, TownError
+
+QUESTIONS = (Path(__file__).parent / "questions.txt").read_text(encoding="utf-8").splitlines()[1:]
+
+
+@pytest.mark.parametrize("line", QUESTIONS)
+def test_natural_questions_are_read_as_meant(line):
+    question, _, form = line.partition(" = ")
+    assert str(parse(["bus", "taxi", "tram"], question)[0]) == form
+
+
+@cache
+def street():
+    """A street with vehicles in both lanes and one parked at the kerb."""
+    places = {
+        "taxi": (-6.0, -1.85),
+        "coach": (3.0, 1.85),
+        "ambulance": (2.5, -4.7),
+        "fire truck": (6.5, -1.85),
+    }
+    town = Town.from_scene(Scene([Vehicle(kind, x, y, math.pi * (y > 0)) for kind, (x, y) in places.items()]))
+    town.change("taxi", paint="yellow")
+    return town
+
+
+#: A value a line, its margin in metres if it has one, then questions that have it. "?" is too close to say.
+VALUES = """
+"ambulance": What kind of vehicle is parked? What type of vehicle is parked at the curb?
+"fire truck": What kind of vehicle is the rightmost one? What kind of vehicle is the first from the right?
+"fire truck": What kind of vehicle is the red one? What sort of vehicle is red?
+"coach": What kind of vehicle is in the far lane? Which kind of vehicle is second from the left?
+"parked": Is the ambulance in the near lane, in the far lane or parked? Which lane is the ambulance in?
+"yellow": What color is the taxi? What is the colour of the vehicle that is yellow?
+True: Is the coach the third vehicle from the right? Is the taxi the leftmost of the vehicles?
+True 3.70: From the taxi's driver's view, is the coach on the left?
+True 3.70: Does the taxi's driver see the coach on the left?
+False -3.70: Is the coach on the right of the taxi's driver?
+False -3.70: For the driver of the taxi, is the coach on the right?
+True 9.00: From the coach driver's point of view, is the taxi in front?
+True 9.00: Is the taxi ahead of the coach's driver?
+"none": How much of the taxi is hidden?
+False: Is there an ambulance and no taxi? Are there more buses than cars? Is there neither a bus nor a taxi?
+2: How many vehicles are neither red nor yellow? How many vehicles are red or parked?
+1: How many vehicles are in the far lane? How many taxis are there?
+False: Is the coach in the same lane as the taxi? Do the taxi and the coach face the same way?
+?: Is the fire truck behind the taxi? What colour is the vehicle behind the taxi?
+True: The taxi is yellow. There is a taxi in the near lane. There is a coach and no tram, isn't there?
+True: Is the vehicle left of the one in the far lane yellow?
+True: Is the vehicle behind the ambulance and left of the coach a taxi?
+"yellow": What colour is the vehicle left of the bus behind the parked vehicle?
+"ambulance" 1.25: What kind of vehicle is the second from the right?
+"""
+TABLE = [
+    (value, question + mark)
+    for value, questions in (line.split(": ") for line in VALUES.strip().splitlines())
+    for question, mark in re.findall(r" ?([^?.]+)([?.])", questions)
+]
+
+
+@pytest.mark.parametrize(("expected", "question"), TABLE)
+def test_values_with_the_margin_that_decides(expected, question):
+    answer = street().ask(question)
+    value, _, margin = expected.partition('" ' if expected[0] == '"' else " ")
+    assert answer.value == (None if value == "?" else eval(value + '"' * (value.count('"') % 2))), answer
+    assert not margin or answer.margin == pytest.approx(float(margin), abs=0.005)
+
+
+def test_a_box_is_that_of_the_pixels_that_are_seen():
+    answer = street().ask("Where in the picture is the coach?")
+    assert answer.value == street().truth()["coach"].seen
+    assert "1024 x 576" in answer.why
+
+
+poses = st.tuples(st.floats(-15, 15), st.floats(-5, 15), st.floats(-3.1, 3.1))
+
+
+@settings(max_examples=100)
+@given(poses, poses)
+def test_what_a_driver_sees_is_the_turned_scene(subject, driver):
+    """Turn the street until the driver looks along +x: what is beside, and what is ahead, are y and x."""
+    offset = complex(subject[0] - driver[0], subject[1] - driver[1]) * np.exp(-1j * driver[2])
+    own = own_separations(np.array([[subject, driver]], dtype=np.float64))[0, :, 0, 1]
+    assert own == pytest.approx([-offset.imag, offset.real], abs=1e-9)
+    town = Town.from_scene(Scene([Vehicle("taxi", *subject), Vehicle("tram", *driver)]))
+    seen = {"driver-left": offset.imag, "driver-right": -offset.imag}
+    seen |= {"driver-front": offset.real, "driver-behind": -offset.real}
+    words = {"driver-left": "on the left", "driver-right": "on the right"}
+    words |= {"driver-front": "ahead", "driver-behind": "behind"}
+    for relation in DRIVER_RELATIONS:
+        answer = town.ask(
+            f"From the view of the tram's driver, is the taxi {words[relation.name]}?", everywhere=True
+        )
+        margin = seen[relation.name]
+        assert answer.margin == pytest.approx(margin, abs=1e-4)
+        assert answer.truth is (None if abs(answer.margin) <= relation.margin else bool(margin > 0))
+        assert (relation.axis == LATERAL) == (relation.margin == 0.5)
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 40), st.integers(1, 4), st.sampled_from(["left", "right"]))
+def test_the_nth_from_a_side_is_that_of_the_sorted_slopes(seed, number, side):
+    town = Town(seed=seed)
+    things = [town[name] for name in sorted(town.seen()) if town[name].group == "vehicle"]
+    assume(len(things) >= number)
+    ordered = sorted(things, key=lambda t: t.x / (t.y - town.camera.y), reverse=side == "right")
+    ordinal = ("first", "second", "third", "fourth")[number - 1]
+    answer = town.ask(f"Which vehicle is {ordinal} from the {side}?")
+    assert answer.value in (None, ordered[number - 1].name)
+    relation = f"{side} of"
+    truth = town.truth()
+    clear = all(
+        truth.truths[relation][truth.related.index(ordered[number - 1].name), truth.related.index(t.name)]
+        for t in things
+        if t is not ordered[number - 1]
+    )
+    assert (answer.value is not None) == clear
+
+
+# Captions and descriptions
+
+
+def test_captions_are_statements_that_are_true():
+    subject, obj = frequencies("uniform", len(ENTITIES))
+    scenes = sample(Recipe(5, "train", subject, obj, relations=RELATION_NAMES), np.arange(100)).scene
+    told = 0
+    for number in range(100):
+        town = Town.from_scene(scenes.scene(number))
+        for line in captions(scenes[number : number + 1], 5, "train", 0.3, number):
+            answer = town.ask(line, everywhere=True)
+            assert answer.truth is True, (line, answer)
+            told += 1
+    assert told == 300
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_descriptions_are_statements_that_are_true(seed):
+    town = Town(seed=seed)
+    for kind in ("vehicle", "vehicle", "taxi"):
+        with suppress(TownError):
+            town.place(kind, paint="crimson" if kind == "taxi" else None)
+    if seed % 2:
+        town.change(town.vehicles[0], velocity=(4.0, 0.0, 0.0))
+    for sentence in town.describe().split(". "):
+        answer = town.ask(sentence, everywhere=True)
+        assert answer.truth is True, (sentence, answer)
+
+
+# What is not understood
+
+NEAREST = {
+    "Is the taxi happily left of the coach?": "Is the taxi left of the coach?",
+    "Colour of the taxi?": "What is the colour of the taxi?",
+    "Is the taxi kind of left of the coach?": "Is the taxi left of the coach?",
+    "How many big vehicles are really there?": "How many vehicles are there?",
+    "Is the limo left of the coach?": "Is the ambulance left of the coach?",
+}
+
+
+@pytest.mark.parametrize(("question", "nearest"), NEAREST.items())
+def test_what_is_not_understood_gets_the_nearest_form_that_is(question, nearest):
+    with pytest.raises(TownError) as refused:
+        street().ask(question)
+    offered = str(refused.value).partition("I can answer ")[2].strip("'").split("', '")
+    assert nearest in offered
+    assert all(street().ask(other).value is not None for other in offered)
