@@ -25,6 +25,19 @@ NOUNS: dict[str, tuple[str, ...]] = {
         *("ambulance", "mail van", "delivery van", "camper van", "ice-cream van", "police van", "news van"),
         *("white van", "black van", "blue van"),
     ),
+    "two-wheeler": (
+        *("motorcycle", "bicycle", "scooter", "sidecar motorcycle", "police motorcycle", "delivery scooter"),
+        *("tandem bicycle", "kick scooter"),
+    ),
+    "emergency vehicle": (
+        *("fire truck", "fire engine", "fire chief car", "police car", "police van", "police motorcycle"),
+        "ambulance",
+    ),
+    "construction machine": (
+        *("excavator", "bulldozer", "road roller", "forklift", "wheel loader", "backhoe loader"),
+        *("concrete mixer", "cement pumper", "dump truck", "crane truck"),
+    ),
+    "farm vehicle": ("tractor", "combine harvester", "hay wagon", "horse cart", "cattle truck"),
     **STREET,
     "house": (
         *("cottage", "gabled house", "bungalow", "villa", "timbered house", "canal house", "town house"),
@@ -32,6 +45,12 @@ NOUNS: dict[str, tuple[str, ...]] = {
     ),
     "pedestrian": STREET["person"],
 }
+#: Groups of vehicles of which none shares a kind with another: what :func:`group_of` answers.
+GROUPS: tuple[str, ...] = ("car", "bus", "truck", "van", "two-wheeler", "other")
+#: Nouns for vehicles that questions of data sets use beside kinds.
+VEHICLE_NOUNS: tuple[str, ...] = (
+    *GROUPS[:-1], "emergency vehicle", "construction machine", "farm vehicle", "vehicle"
+)  # fmt: skip
 #: The noun for everything that stands in a town.
 THING = "thing"
 _IRREGULAR = {"person": "people", "man": "men", "woman": "women", "child": "children", "postman": "postmen"}
@@ -50,3 +69,8 @@ def plural(noun: str) -> str:
     elif last != "apartments" and last != "flats":
         last += "s"
     return " ".join([*before, last]) + space + rest
+
+
+def group_of(kind: str) -> str:
+    """The one of GROUPS that a kind of vehicle belongs to."""
+    return next((group for group in GROUPS[:-1] if kind in NOUNS[group]), GROUPS[-1])

@@ -1,0 +1,415 @@
+"""The values of programs over many scenes at once, in strong Kleene logic.
+
+A truth is 1, -1, or 0 where it is too close to say. A set is two arrays: what surely belongs to it, and what
+possibly does. Programs of one skeleton, which differ in their words alone, are evaluated together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from simtown.assets.catalogue import ENTITIES
+from simtown.language import programs
+from simtown.language.programs import ATTRIBUTES, COLOURS, DIRECTIONS, ENTITY, LANES, NODES, NUMBER, OWN_RELATIONS
+from simtown.language.programs import PROP, WORD, WORDS
+from simtown.language.relations import AXES, LEAST, RELATION_NAMES, SIGNS
+from simtown.language.solids import SOLID_RELATIONS, in_between
+from simtown.language.views import Views, members
+from simtown.scenes.weather import WEATHERS
+
+#: Whether a program has a value in a scene, something is too close to say, or it asks about what is not
+#: there, or not once.
+KNOWN, CLOSE, ILL_POSED = range(3)
+#: Metres to the viewer or another thing within which neither is nearer.
+NEARER = 0.1
+#: A relation of a driver has the margin of the viewer's relation of its axis.
+_OWN = {"driver-left": (0, -1, 0.5), "driver-right": (0, 1, 0.5), "driver-front": (1, 1, 1.5), "driver-behind": (1, -1, 1.5)}
+#: Words that may differ between programs of one skeleton, by the class that stands for them.
+_CLASSES = {
+    "relation": RELATION_NAMES, "own": OWN_RELATIONS, "colour": COLOURS, "lane": LANES,
+    "direction": DIRECTIONS, "weather": WEATHERS,
+}  # fmt: skip
+_CLASS_OF = {WORD + WORDS.index(word): name for name, words in _CLASSES.items() for word in words}
+
+
+class Values(NamedTuple):
+    """The values of n programs.
+
+    Attributes:
+        answer: (n,) int64: 1 or 0 for yes or no, a count, or the number of a kind, colour, lane, direction,
+            weather or share hidden; metres rounded for a distance; a slot for a box.
+        number: (n,) float64 metres of a distance, else nan.
+        state: (n,) int8 KNOWN, CLOSE or ILL_POSED; the answer means nothing unless it is KNOWN.
+        margin: (n,) float64 metres by which the least clear of the relations that decide holds or fails; inf
+            if none decides.
+        idle: (n,) bool: whether a part of the program changes nothing in the scene.
+    """
+
+    answer: np.ndarray
+    number: np.ndarray
+    state: np.ndarray
+    margin: np.ndarray
+    idle: np.ndarray
+
+
+class Members(NamedTuple):
+    """A set: (n, s) bool, what surely and what possibly belongs to it."""
+
+    sure: np.ndarray
+    possible: np.ndarray
+
+
+@dataclass
+class Node:
+    """A node of a skeleton: its name, its parts, or the column of its word."""
+
+    name: str
+    column: int
+    parts: list[Node] = field(default_factory=list)
+
+
+def skeletons(stored: np.ndarray) -> Iterator[np.ndarray]:
+    """The rows of (n, LENGTH) programs that have one skeleton each: arrays of row numbers."""
+    keys = _key()[stored.astype(np.int64) + 1]
+    _, inverse = np.unique(keys, axis=0, return_inverse=True)
+    order = np.argsort(inverse.reshape(-1), kind="stable")
+    yield from np.split(order, np.flatnonzero(np.diff(inverse.reshape(-1)[order])) + 1)
+
+
+def _key() -> np.ndarray:
+    """By the number of a word plus one, what stands for it in a skeleton."""
+    table = np.arange(WORD + len(WORDS) + 1)
+    table[NUMBER + 1 : ENTITY + 1] = NUMBER
+    table[ENTITY + 1 : PROP + 1] = ENTITY
+    table[PROP + 1 : WORD + 1] = PROP
+    for number, name in _CLASS_OF.items():
+        table[number + 1] = WORD + len(WORDS) + 1 + list(_CLASSES).index(name)
+    nouns = [number + 1 for number in members() if number >= WORD]
+    vehicles = [number for number in nouns if members()[number - 1][: len(ENTITIES)].any()]
+    table[vehicles] = ENTITY
+    table[list(set(nouns) - set(vehicles))] = PROP
+    return table
+
+
+def evaluate(scenes: Any, stored: np.ndarray, visible: np.ndarray | None = None, size: tuple[int, int] = (256, 144)) -> Values:
+    """The values of (n, LENGTH) stored programs, each in its scene of a batch of n.
+
+    Args:
+        scenes: a SceneBatch.
+        stored: programs as :func:`simtown.language.programs.stored` makes them.
+        visible: (n, v) visible shares of vehicles, if they are known.
+        size: width and height of the picture, pixels.
+    """
+    n = len(stored)
+    out = Values(np.zeros(n, int), np.full(n, np.nan), np.zeros(n, np.int8), np.full(n, np.inf), np.zeros(n, bool))
+    for rows in skeletons(stored):
+        words = stored[rows].astype(np.int64)
+        things = bool(((words >= PROP) & (_key()[words + 1] == PROP)).any())
+        views = Views(scenes[rows], None if visible is None else visible[rows], size, things)
+        for whole, part in zip(out, Evaluator(views, words).values(), strict=True):
+            whole[rows] = part
+    return out
+
+
+class Evaluator:
+    """Evaluates programs of one skeleton, a row of `words` each, in the scenes of `views`."""
+
+    def __init__(self, views: Views, words: np.ndarray) -> None:
+        n = len(words)
+        self.views, self.words, self.rows = views, words, np.arange(n)
+        self.ill_posed, self.idle = np.zeros(n, bool), np.zeros(n, bool)
+        self.margin = np.full(n, np.inf)
+
+    def values(self) -> Values:
+        """The values of the programs."""
+        root, _ = self._node(0)
+        answer, number, close = self._question(root)
+        state = np.where(self.ill_posed, ILL_POSED, np.where(close, CLOSE, KNOWN)).astype(np.int8)
+        return Values(answer, number, state, self.margin, self.idle)
+
+    def _node(self, column: int) -> tuple[Node, int]:
+        """The node or word at a column of the skeleton, and the column behind it."""
+        number = int(self.words[0, column])
+        if number >= 8 * len(NODES):
+            name = "" if number < WORD else WORDS[number - WORD]
+            return Node(name, column), column + 1
+        node, behind = Node(NODES[number // 8], column), column + 1
+        for _ in range(number % 8):
+            part, behind = self._node(behind)
+            node.parts.append(part)
+        return node, behind
+
+    def _place(self, word: Node, names: tuple[str, ...]) -> np.ndarray:
+        """(n,) places in `names` of a word of each program."""
+        table = np.full(len(WORDS), -1)
+        for place, name in enumerate(names):
+            if name in WORDS:
+                table[WORDS.index(name)] = place
+        return np.asarray(table[self.words[:, word.column] - WORD])
+
+    def _number(self, word: Node) -> np.ndarray:
+        return np.asarray(self.words[:, word.column] - NUMBER)
+
+    # Questions: (n,) answers, numbers, and whether they are too close to say.
+
+    def _question(self, node: Node) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        nothing = np.full(len(self.rows), np.nan)
+        if node.name == "query":
+            return self._query(node)
+        if node.name == "count":
+            low, high = self._count(node)
+            return low, nothing, low != high
+        truth = self._truth(node)
+        return (truth == 1).astype(np.int64), nothing, truth == 0
+
+    def _truth(self, node: Node) -> np.ndarray:
+        """(n,) int8 truth of a question of yes or no."""
+        name, parts = node.name, node.parts
+        if name == "not":
+            return -self._truth(parts[0])
+        if name in ("and", "or"):
+            truths = np.stack([self._truth(part) for part in parts])
+            return np.asarray(truths.min(axis=0) if name == "and" else truths.max(axis=0))
+        if name == "holds":
+            return self._holds(*parts)
+        if name == "exist":
+            sure, possible = self.members(parts[0])
+            return _kleene(sure.any(axis=1), possible.any(axis=1))
+        if name == "weather":
+            places = np.stack([self._place(word, WEATHERS) for word in parts])
+            return np.where((places == self.views.scenes.weather).any(axis=0), 1, -1).astype(np.int8)
+        (low, high), (other_low, other_high) = self._count(parts[0]), self._count(parts[1])
+        if name == "equal":
+            surely = (low == high) & (other_low == other_high) & (low == other_low)
+            return _kleene(surely, (low <= other_high) & (other_low <= high))
+        if name in ("fewer", "utmost"):
+            low, high, other_low, other_high = other_low, other_high, low, high
+        strict = name in ("more", "fewer")
+        return _kleene(low >= other_high + strict, high >= other_low + strict)
+
+    def _count(self, node: Node) -> tuple[np.ndarray, np.ndarray]:
+        """(n,) the least and the greatest number of members of a set, or a number twice."""
+        if node.name != "count":
+            number = self._number(node)
+            return number, number
+        sure, possible = self.members(node.parts[0])
+        return sure.sum(axis=1), possible.sum(axis=1)
+
+    def _query(self, node: Node) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        attribute = node.parts[0].name
+        nothing = np.full(len(self.rows), np.nan)
+        if attribute == "weather":
+            weather = self.views.scenes.weather.astype(np.int64)
+            return weather, nothing, np.zeros(len(weather), bool)
+        slot, close = self.unique(node.parts[1])
+        if attribute == "box":
+            return slot, nothing, close
+        if attribute == "distance":
+            other, unclear = self.unique(node.parts[2])
+            self.ill_posed |= slot == other
+            metres = self.views.distance(slot, other)
+            return np.rint(metres).astype(np.int64), metres, close | unclear
+        value = self.views.value(attribute)[self.rows, slot]
+        return value, nothing, close | (value < 0)
+
+    # Sets and phrases.
+
+    def members(self, node: Node) -> Members:
+        """The members of a set."""
+        name, parts = node.name, node.parts
+        if name == "all":
+            return self._all(parts[0])
+        if name == "union":
+            slots = [self.unique(part) for part in parts]
+            each = [np.eye(self.views.kind.shape[1], dtype=bool)[slot] for slot, _ in slots]
+            unclear = np.any([close for _, close in slots], axis=0)[:, None]
+            together = np.any(each, axis=0)
+            return Members(together & ~unclear, together)
+        if name in ("most", "nth"):
+            return self._first(node)
+        of = self.members(parts[0])
+        truth, margin = self.judge(parts[1])
+        self._least(np.where(of.possible, margin, np.inf).min(axis=1))
+        result = Members(of.sure & (truth == 1), of.possible & (truth >= 0))
+        self.idle |= (result.possible == of.possible).all(axis=1)
+        return result
+
+    def _all(self, noun: Node) -> Members:
+        table = np.stack([*members().values()])
+        place = np.full(WORD + len(WORDS), -1)
+        place[list(members())] = np.arange(len(table))
+        belongs = table[place[self.words[:, noun.column]][:, None], self.views.kind]
+        return Members(belongs & (self.views.sight == 1), belongs & (self.views.sight >= 0))
+
+    def _first(self, node: Node) -> Members:
+        """The member that comes first, or n-th, in an order."""
+        order, of = node.parts[-2 if node.name == "nth" else 0], self.members(node.parts[-1 if node.name == "nth" else 1])
+        place = self._number(node.parts[0])[:, None] - 1 if node.name == "nth" else np.zeros((len(self.rows), 1), int)
+        before, margin = self._before(order)
+        other = ~np.eye(before.shape[1], dtype=bool)
+        least = (of.sure[:, :, None] & other & (before == 1)).sum(axis=1)
+        most = (of.possible[:, :, None] & other & (before >= 0)).sum(axis=1)
+        self.idle |= of.possible.sum(axis=1) < 2
+        result = Members(of.sure & (least == most) & (least == place), of.possible & (least <= place) & (place <= most))
+        pairs = of.possible[:, :, None] & result.possible[:, None] & other
+        self._least(np.where(pairs, np.abs(margin), np.inf).min(axis=(1, 2)))
+        return result
+
+    def _before(self, order: Node) -> tuple[np.ndarray, np.ndarray]:
+        """(n, s, s) truth of whether slot i comes before slot j in an order, and metres by which it does."""
+        if order.name in ("leftmost", "rightmost"):
+            sign = -1 if order.name == "leftmost" else 1
+            margin = sign * self.views.viewer[:, 0]
+            return _truths(margin, LEAST[0]), margin
+        if order.name in ("nearest", "farthest"):
+            value = self.views.away * (-1 if order.name == "nearest" else 1)
+        else:
+            value = self.views.bulk * (1 if order.name == "biggest" else -1)
+        margin = value[:, :, None] - value[:, None, :]
+        return _truths(margin, NEARER), margin
+
+    def unique(self, node: Node) -> tuple[np.ndarray, np.ndarray]:
+        """(n,) the slot that "the ..." means, and whether it is too close to say which; else it is ill-posed."""
+        sure, possible = self.members(node.parts[0])
+        number, at_most = sure.sum(axis=1), possible.sum(axis=1)
+        self.ill_posed |= (at_most == 0) | (number > 1)
+        slot = np.where(number > 0, sure.argmax(axis=1), possible.argmax(axis=1))
+        return slot, (number != 1) | (at_most != 1)
+
+    # Predicates: (n, s) truth, and metres by which it is decided.
+
+    def judge(self, node: Node) -> tuple[np.ndarray, np.ndarray]:
+        """Of which slots a predicate is true."""
+        name, parts = node.name, node.parts
+        if name == "not":
+            truth, margin = self.judge(parts[0])
+            return -truth, margin
+        if name in ("and", "or"):
+            each = [self.judge(part) for part in parts]
+            truths = np.stack([truth for truth, _ in each])
+            least = np.min([margin for _, margin in each], axis=0)
+            return (truths.min(axis=0) if name == "and" else truths.max(axis=0)), least
+        if name == "has":
+            return self._padded(self._has(*parts)), self._no_margin()
+        if name == "related":
+            return self._related(*parts)
+        if name == "same":
+            slot, close = self.unique(parts[1])
+            value = self.views.value(parts[0].name)
+            its = value[self.rows, slot][:, None]
+            unclear = (value < 0) | (its < 0) | close[:, None]
+            return self._padded(np.where(unclear, 0, np.where(value == its, 1, -1))), self._no_margin()
+        if name == "compared":
+            return self._compared(*parts)
+        (phrase,) = parts  # of "among"
+        sure, possible = self.members(phrase.parts[0])
+        return np.where(sure, 1, np.where(possible, 0, -1)).astype(np.int8), self._no_margin()
+
+    def _has(self, attribute: Node, value: Node) -> np.ndarray:
+        """(n, v) truth of whether each vehicle's attribute has a value."""
+        if attribute.name == "colour":
+            return self.views.colours[self.rows, :, self._place(value, COLOURS)]
+        if attribute.name == "sight":
+            hidden = self.views.hidden
+            truth = np.where(hidden < 0, 0, np.where(hidden > 0, 1, -1))
+            return truth if value.name == "partly hidden" else -truth
+        actual = self.views.value(attribute.name)
+        names = {"lane": LANES, "direction": DIRECTIONS}[attribute.name]
+        truth = np.where(actual == self._place(value, names)[:, None], 1, -1)
+        return np.where((actual < 0) & (attribute.name == "direction"), 0, truth)
+
+    def _related(self, relation: Node, *phrases: Node) -> tuple[np.ndarray, np.ndarray]:
+        if relation.name == "between":
+            return self._between(*phrases)
+        if relation.name in OWN_RELATIONS:
+            table = np.array([_OWN[name] for name in OWN_RELATIONS])
+            axis, sign, least = table[self._place(relation, OWN_RELATIONS)].T
+            apart = self.views.driver
+        else:
+            place = self._place(relation, RELATION_NAMES)
+            axis, sign, least = AXES[place], SIGNS[place], LEAST[place]
+            apart = self.views.viewer
+        margin = sign[:, None, None] * apart[self.rows, axis.astype(np.int64)]
+        truth = np.where(margin > least[:, None, None], 1, np.where(margin < -least[:, None, None], -1, 0))
+        return self._over(phrases[0], truth, np.abs(margin))
+
+    def _between(self, one: Node, other: Node) -> tuple[np.ndarray, np.ndarray]:
+        (a, unclear), (b, close) = self.unique(one), self.unique(other)
+        self.ill_posed |= a == b
+        pose, margin = self.views.scenes.pose, np.full((len(a), self.views.vehicles), -np.inf)
+        present = self.views.scenes.entity >= 0
+        for row, outlines in enumerate(self.views.outlines):
+            ends = [outlines[slot] for slot in (a[row], b[row])]
+            for slot in np.flatnonzero(present[row]):
+                if slot not in (a[row], b[row]):
+                    margin[row, slot] = in_between(pose[row, slot, :2].astype(np.float64), *ends)
+        truth = np.where((unclear | close)[:, None], 0, _truths(margin, SOLID_RELATIONS["between"].margin))
+        return truth.astype(np.int8), np.abs(margin)
+
+    def _compared(self, order: Node, phrase: Node, to: Node | None = None) -> tuple[np.ndarray, np.ndarray]:
+        if to is None:
+            before, margin = self._before(order)
+            return self._over(phrase, before, np.abs(margin))
+        end, close = self.unique(to)
+        v = self.views.vehicles
+        metres = np.stack([self.views.distance(np.full(len(self.rows), slot), end) for slot in range(v)], axis=1)
+        metres = metres * (-1 if order.name == "nearest" else 1)
+        margin = metres[:, :, None] - metres[:, None, :]
+        truth, gap = self._over(phrase, np.where(close[:, None, None], 0, _truths(margin, NEARER)), np.abs(margin))
+        self.ill_posed |= self.unique(phrase)[0] == end
+        return truth, gap
+
+    def _over(self, phrase: Node, table: np.ndarray, margin: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(n, s) truth of a relation of slot i to what a phrase means, from (n, s, s) truths of i to j."""
+        s = table.shape[1]
+        if phrase.name in ("the",):
+            slot, close = self.unique(phrase)
+            truth = np.where(close[:, None], 0, table[self.rows, :, slot]).astype(np.int8)
+            truth[self.rows, slot] = -1  # nothing stands so to itself
+            return truth, margin[self.rows, :, slot]
+        sure, possible = self.members(phrase.parts[0])
+        belongs = np.where(sure, 1, np.where(possible, 0, -1))[:, None, :]
+        belongs = np.where(np.eye(s, dtype=bool), -1, belongs)
+        least = np.where(belongs >= 0, margin, np.inf).min(axis=2)
+        if phrase.name == "every":
+            return np.maximum(-belongs, table).min(axis=2).astype(np.int8), least
+        truth = np.minimum(belongs, table).max(axis=2).astype(np.int8)
+        return (-truth if phrase.name == "no" else truth), least
+
+    def _holds(self, phrase: Node, predicate: Node) -> np.ndarray:
+        """(n,) truth of a predicate of what a phrase means."""
+        truth, margin = self.judge(predicate)
+        if phrase.name == "the":
+            slot, close = self.unique(phrase)
+            self._least(margin[self.rows, slot])
+            return np.where(close, 0, truth[self.rows, slot]).astype(np.int8)
+        sure, possible = self.members(phrase.parts[0])
+        self._least(np.where(possible, margin, np.inf).min(axis=1))
+        belongs = np.where(sure, 1, np.where(possible, 0, -1))
+        if phrase.name == "every":
+            return np.maximum(-belongs, truth).min(axis=1).astype(np.int8)
+        result = np.minimum(belongs, truth).max(axis=1).astype(np.int8)
+        return np.asarray(-result if phrase.name == "no" else result)
+
+    def _least(self, margin: np.ndarray) -> None:
+        self.margin = np.minimum(self.margin, np.abs(margin))
+
+    def _no_margin(self) -> np.ndarray:
+        return np.full(self.views.kind.shape, np.inf)
+
+    def _padded(self, truth: np.ndarray) -> np.ndarray:
+        """(n, s) truths from those of vehicles: what stands beside the road has no such attribute."""
+        missing = self.views.kind.shape[1] - truth.shape[1]
+        return np.pad(truth.astype(np.int8), ((0, 0), (0, missing)), constant_values=-1)
+
+
+def _truths(margin: np.ndarray, least: float) -> np.ndarray:
+    return np.where(margin > least, 1, np.where(margin < -least, -1, 0)).astype(np.int8)
+
+
+def _kleene(surely: np.ndarray, possibly: np.ndarray) -> np.ndarray:
+    return np.where(surely, 1, np.where(possibly, 0, -1)).astype(np.int8)

@@ -1,0 +1,339 @@
+"""Families of questions: templates of programs with their words, as families.toml or a user's file has them."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from simtown.assets.entities import ENTITIES, NAMED_BY_COLOUR
+from simtown.language.forms import Form, fill
+from simtown.language.nouns import GROUPS, NOUNS, VEHICLE_NOUNS
+from simtown.language.programs import COLOURS, DIRECTIONS, LANES, OWN_RELATIONS, ProgramError, encode
+from simtown.language.relations import RELATION_NAMES
+from simtown.scenes.weather import WEATHERS
+
+#: Values of "hidden", and how many columns of the picture a box's middle may be in.
+HIDDEN, COLUMNS = ("none of it", "less than a third", "more than a third"), 8
+#: The most vehicles that are counted, and the most metres that are asked for.
+MOST_COUNT, MOST_METRES = 4, 9
+#: What each type of answer may be, by the number that the evaluator gives it.
+ANSWERS: dict[str, tuple[str, ...]] = {
+    "truth": ("no", "yes"),
+    "count": tuple(map(str, range(9))),
+    "kind": ENTITIES,
+    "group": GROUPS,
+    "colour": COLOURS,
+    "lane": ("near lane", "far lane", "parked"),
+    "direction": DIRECTIONS,
+    "weather": WEATHERS,
+    "hidden": HIDDEN,
+    "metres": tuple(f"{metres} m" for metres in range(31)),
+    "box": tuple(f"column {place + 1} of {COLUMNS}" for place in range(COLUMNS)),
+}
+#: The answer to a question whose value is too close to say.
+CANNOT_TELL = "cannot tell"
+_SLOTS = (
+    "noun", "group", "set", "thing", "kind", "one", "pale", "relation", "driver", "order", "side", "colour",
+    "lane", "direction", "weather", "street", "clause",
+)  # fmt: skip
+
+
+class FamilyError(ValueError):
+    """A family of questions cannot be used; the message says which and why."""
+
+
+@dataclass(frozen=True)
+class Template:
+    """A program with slots, and texts that mean the same."""
+
+    program: str
+    slots: tuple[str, ...]
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Family:
+    """Questions with one type of answer, a key of ANSWERS."""
+
+    name: str
+    answer: str
+    templates: tuple[Template, ...]
+
+
+@cache
+def families() -> dict[str, Family]:
+    """Every family of the package, by its name."""
+    return _read(files("simtown.language").joinpath("families.toml").read_text(encoding="utf-8"), "families.toml")
+
+
+def read_families(path: Path) -> dict[str, Family]:
+    """The families of a user's TOML file. Raises FamilyError or OSError."""
+    return _read(path.read_text(encoding="utf-8"), str(path))
+
+
+def _read(text: str, where: str) -> dict[str, Family]:
+    try:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise FamilyError(f"{where} is no TOML: {error}") from None
+    return {name: _family(name, table, where) for name, table in tables.items()}
+
+
+def _family(name: str, table: Any, where: str) -> Family:
+    """A family of a table. Raises FamilyError, which names the template at fault."""
+    try:
+        answer = table["answer"]
+        templates = tuple(
+            Template(t["program"], tuple(t["slots"]), tuple(t["texts"])) for t in table["templates"]
+        )
+    except (KeyError, TypeError) as error:
+        raise FamilyError(f"{where}: the family {name} lacks {error}: give answer and templates") from None
+    if answer not in ANSWERS:
+        raise FamilyError(f"{where}: the answer of {name} is '{answer}': choose among {', '.join(ANSWERS)}")
+    for template in templates:
+        unknown = [slot for slot in template.slots if slot not in _SLOTS and not _range(slot)]
+        if unknown:
+            raise FamilyError(f"{where}: {name} has a slot '{unknown[0]}': choose among {', '.join(_SLOTS)}")
+        if not template.texts:
+            raise FamilyError(f"{where}: a template of {name} has no texts: give at least one")
+    if not templates:
+        raise FamilyError(f"{where}: the family {name} has no templates: give at least one")
+    return Family(name, answer, templates)
+
+
+def _range(slot: str) -> tuple[int, int] | None:
+    """The whole numbers of a slot such as "2-3" or "2"."""
+    low, _, high = slot.partition("-")
+    return (int(low), int(high or low)) if low.isdigit() and (high or low).isdigit() else None
+
+
+@dataclass(frozen=True)
+class World:
+    """What questions may be about.
+
+    Attributes:
+        chances: (entities,) float64 of each kind of vehicle, 0 for those that do not exist.
+        paint: (36,) float64 chances of each paint, or (0,): every kind keeps its own.
+        colours: places in COLOURS of the colours that vehicles can have.
+        weathers: places in WEATHERS of those that occur.
+        least: vehicles in a scene at least.
+        most: vehicles in a scene at most.
+        relations: names of the viewer's relations.
+    """
+
+    chances: np.ndarray
+    paint: np.ndarray
+    colours: tuple[int, ...]
+    weathers: tuple[int, ...]
+    least: int
+    most: int
+    relations: tuple[str, ...] = RELATION_NAMES
+
+    def kinds(self, noun: str) -> np.ndarray:
+        """(entities,) float64 chances of the kinds that a noun means."""
+        return np.where(np.isin(ENTITIES, NOUNS.get(noun, (noun,))), self.chances, 0.0)
+
+    @property
+    def painted(self) -> bool:
+        """Whether vehicles have other paints than their own."""
+        return bool(len(self.paint))
+
+    def answers(self, answer: str) -> tuple[int, ...]:
+        """The answers of a type that are asked for, by the numbers that the evaluator gives them."""
+        present = np.flatnonzero(self.chances)
+        counts = min(MOST_COUNT, max(self.most - 1, 1)) + 1
+        kinds = tuple(present.tolist())
+        groups = tuple(p for p, group in enumerate(GROUPS) if any(_group(kind) == p for kind in kinds))
+        return {
+            "truth": (0, 1),
+            "count": tuple(range(counts)),
+            "kind": kinds,
+            "group": groups,
+            "colour": self.colours,
+            "lane": (0, 1, 2),
+            "direction": (0, 1),
+            "weather": self.weathers,
+            "hidden": (0, 1, 2),
+            "metres": tuple(range(1, MOST_METRES + 1)),
+            "box": tuple(range(COLUMNS)),
+        }[answer]
+
+
+@cache
+def _group(kind: int) -> int:
+    from simtown.language.nouns import group_of
+
+    return GROUPS.index(group_of(ENTITIES[kind]))
+
+
+class Draws:
+    """Uniform numbers, taken one after the other."""
+
+    def __init__(self, numbers: Sequence[float]) -> None:
+        self._next = iter(numbers)
+
+    def below(self, limit: int) -> int:
+        """A whole number from 0 to limit - 1."""
+        return int(next(self._next) * limit)
+
+    def choice(self, values: Sequence[Any]) -> Any:
+        """One of some values."""
+        return values[self.below(len(values))]
+
+    def weighted(self, chances: np.ndarray) -> int:
+        """A place in an array, by the chances that it holds."""
+        sums = np.cumsum(chances)
+        return int(min(np.searchsorted(sums, next(self._next) * sums[-1], side="right"), np.flatnonzero(chances)[-1]))
+
+    def often(self, chance: float) -> bool:
+        """True with a chance."""
+        return next(self._next) < chance
+
+
+class NoWordsError(FamilyError):
+    """Nothing in this world fills a slot."""
+
+
+@dataclass(frozen=True)
+class Drawer:
+    """Draws the words of questions in a world."""
+
+    world: World
+
+    def question(self, template: Template, draws: Draws) -> tuple[Form, list[Any]]:
+        """A program and the values of its slots, which all differ. Raises NoWordsError."""
+        values: list[Any] = []
+        kinds: set[str] = set()
+        for slot in template.slots:
+            for _ in range(8):
+                value = self._slot(slot, draws, kinds)
+                if value not in values or not isinstance(value, Form):
+                    break
+            else:
+                raise NoWordsError(f"too few kinds for '{template.program}'")
+            values.append(value)
+            kinds |= {name for name in _words(value) if name in ENTITIES}
+        return fill(template.program, values), values
+
+    def _slot(self, slot: str, draws: Draws, used: set[str]) -> Any:
+        """What fills a slot; kinds in `used` are not drawn again."""
+        if numbers := _range(slot):
+            return draws.choice(range(numbers[0], numbers[1] + 1))
+        if slot in ("noun", "group"):
+            return self._noun(draws, used) if slot == "noun" else self._group(draws)
+        if slot == "set":
+            return self._set(draws, used)
+        if slot == "kind":
+            return _the(_all(self._kind(draws, used)))
+        if slot in ("thing", "one", "pale"):
+            return _the(self._thing(slot, draws, used))
+        if slot == "clause":
+            return self._clause(draws, used)
+        words: dict[str, Sequence[Any]] = {
+            "relation": self.world.relations, "driver": OWN_RELATIONS, "side": ("leftmost", "rightmost"),
+            "order": ("leftmost", "rightmost", "nearest", "farthest"), "lane": LANES, "direction": DIRECTIONS[:2],
+            "colour": [COLOURS[place] for place in self.world.colours],
+            "weather": [WEATHERS[place] for place in self.world.weathers],
+            "street": ("person", "tree", "mailbox", "bench", "street lamp"),
+        }  # fmt: skip
+        return draws.choice(words[slot])
+
+    def _kind(self, draws: Draws, used: set[str], may_change: bool = False) -> str:
+        chances = np.where(np.isin(ENTITIES, [*used]), 0.0, self.world.chances)
+        if may_change:
+            chances = np.where(np.isin(ENTITIES, [*NAMED_BY_COLOUR]), 0.0, chances)
+        if not chances.any():
+            raise NoWordsError("there are too few kinds of vehicles")
+        return ENTITIES[draws.weighted(chances)]
+
+    def _group(self, draws: Draws) -> str:
+        """A noun for several kinds of this world."""
+        nouns = [noun for noun in VEHICLE_NOUNS if np.count_nonzero(self.world.kinds(noun)) > 1]
+        return str(draws.choice(nouns))
+
+    def _noun(self, draws: Draws, used: set[str]) -> Form:
+        return _all(self._kind(draws, used) if draws.often(0.7) else self._group(draws))
+
+    def _set(self, draws: Draws, used: set[str]) -> Form:
+        noun = self._noun(draws, used)
+        how = draws.below(4)
+        if how == 0:
+            return self._coloured(noun, draws)
+        if how == 1:
+            return _filtered(noun, "lane", draws.choice(LANES))
+        return _filtered(noun, "direction", draws.choice(DIRECTIONS[:2])) if how == 2 else noun
+
+    def _coloured(self, noun: Form, draws: Draws) -> Form:
+        """A set with a colour that some of its kinds, but not all of them, may have."""
+        chances = self.world.kinds(noun.parts[0])
+        if self.world.painted:
+            free = np.where(np.isin(ENTITIES, [*NAMED_BY_COLOUR]), 0.0, chances)
+            if not free.any():
+                return noun
+            return _filtered(noun, "colour", COLOURS[draws.choice(self.world.colours)])
+        from simtown.language.views import own_colours
+
+        own = own_colours()[chances > 0]
+        possible = [place for place in self.world.colours if (own == place).any() and (own != place).any()]
+        return _filtered(noun, "colour", COLOURS[draws.choice(possible)]) if possible else noun
+
+    def _thing(self, slot: str, draws: Draws, used: set[str]) -> Form:
+        """A set of one: named by its kind, colour, lane or place in an order."""
+        pale, nameless = slot == "pale", slot == "one" or (slot == "pale" and not self.world.painted)
+        how = draws.below(6)
+        if how < 3 and not nameless:
+            return _all(self._kind(draws, used, may_change=pale))
+        if how == 3 and not pale and (slot != "one" or self.world.painted):
+            noun = _all("vehicle") if nameless else _all(self._group(draws))
+            coloured = self._coloured(noun, draws)
+            if coloured is not noun:
+                return coloured
+        if how == 4:
+            return _filtered(_all("vehicle"), "lane", draws.choice(LANES))
+        order = draws.choice(("leftmost", "rightmost", "nearest", "farthest"))
+        return Form("most", (order, _all("vehicle")))
+
+    def _clause(self, draws: Draws, used: set[str]) -> Form:
+        """What may be said of a thing: where it stands, in which lane, or where it faces."""
+        how = draws.below(4)
+        if how < 2:
+            other = _the(_all(self._kind(draws, used)))
+            return Form("related", (draws.choice(self.world.relations), other))
+        if how == 2:
+            return Form("has", ("lane", draws.choice(LANES)))
+        return Form("has", ("direction", draws.choice(DIRECTIONS[:2])))
+
+
+def _all(noun: str) -> Form:
+    return Form("all", (noun,))
+
+
+def _the(members: Form) -> Form:
+    return Form("the", (members,))
+
+
+def _filtered(members: Form, attribute: str, value: str) -> Form:
+    return Form("filter", (members, Form("has", (attribute, value))))
+
+
+def _words(part: Any) -> Iterator[str]:
+    if isinstance(part, Form):
+        for inner in part.parts:
+            yield from _words(inner)
+    else:
+        yield str(part)
+
+
+def check_program(form: Form) -> None:
+    """Raises FamilyError if a form cannot be stored."""
+    try:
+        encode(form)
+    except ProgramError as error:
+        raise FamilyError(str(error)) from None

@@ -1,0 +1,231 @@
+"""What a scene must have so that a program can have a value in it: kinds and colours of its vehicles.
+
+The words of a question and its answer are drawn first, then streets until the answer is true. Most streets have
+no second bus; planting puts in what the words name, and keeps out what would make "the bus" two.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from simtown.assets.entities import ENTITIES, NAMED_BY_COLOUR
+from simtown.assets.palette import COLOUR_WORDS, PAINTS
+from simtown.language.families import Draws, World
+from simtown.language.forms import Form
+from simtown.language.nouns import GROUPS, NOUNS, group_of
+from simtown.language.programs import COLOURS
+from simtown.language.views import own_colours
+
+_FREE = np.array([name not in NAMED_BY_COLOUR for name in ENTITIES])
+
+
+@dataclass(frozen=True)
+class Want:
+    """Vehicles that a street must have: `noun`, and perhaps a colour; with `apart`, of any other colour."""
+
+    noun: str
+    colour: str = ""
+    apart: bool = False
+
+
+@dataclass
+class Plan:
+    """What a street must have, and what no other vehicle may be."""
+
+    wants: list[Want] = field(default_factory=list)
+    bans: list[Want] = field(default_factory=list)
+    weather: int = -1
+
+
+def _base(members: Form) -> tuple[str, str, bool]:
+    """The noun of a set, its colour, and whether anything else narrows it."""
+    match members.name, *members.parts:
+        case "all", noun:
+            return noun, "", False
+        case "filter", inner, Form("has", ("colour", colour)):
+            noun, _, narrowed = _base(inner)
+            return noun, colour, narrowed
+        case "filter", inner, _:
+            noun, colour, _ = _base(inner)
+            return noun, colour, True
+        case ("most" | "nth"), *_, inner:
+            noun, colour, _ = _base(inner)
+            return noun, colour, True
+    return "vehicle", "", True
+
+
+def plan(form: Form, answer: int, draws: Draws) -> Plan:
+    """What a street needs for a program to have an answer, as the evaluator numbers it."""
+    result = Plan()
+    _question(form, answer, draws, result)
+    seen: list[Want] = []
+    for want in result.wants:  # "the bus" twice is one bus
+        if want.noun != "vehicle" or want.colour:
+            seen.append(want)
+    result.wants = seen
+    return result
+
+
+def _question(form: Form, answer: int, draws: Draws, result: Plan) -> None:
+    match form.name, *form.parts:
+        case "not", part:
+            _question(part, 1 - answer, draws, result)
+        case ("and" | "or") as join, one, other:
+            settled = answer if join == "and" else 1 - answer
+            both = (join == "and") == bool(answer)
+            first = answer if both or draws.often(0.5) else 1 - answer
+            second = answer if both or first != answer else draws.below(2)
+            del settled
+            for part, truth in ((one, first), (other, second)):
+                _question(part, truth, draws, result)
+        case "exist", members:
+            _counted(members, 1 + draws.below(2) if answer else 0, draws, result)
+        case "count", members:
+            _counted(members, answer, draws, result)
+        case ("more" | "fewer" | "equal") as compared, Form("count", (one,)), Form("count", (other,)):
+            x, y = _counts(compared, bool(answer), draws)
+            _counted(one, x, draws, result)
+            _counted(other, y, draws, result)
+        case "query", "weather":
+            result.weather = answer
+        case "query", attribute, phrase, *others:
+            _phrase(phrase, result, attribute, answer)
+            for other in others:
+                _phrase(other, result)
+        case "holds", phrase, clause:
+            _phrase(phrase, result)
+            _clause(clause, result)
+
+
+def _counts(compared: str, answer: bool, draws: Draws) -> tuple[int, int]:
+    """Two counts of which a comparison is true or false."""
+    small = draws.below(2)
+    large = small + 1 + draws.below(2 - small + 1) % 2
+    if compared == "equal":
+        return (1, 1) if answer else draws.choice([(small, large), (large, small)])
+    true, false = ((large, small), (small, large)) if compared == "more" else ((small, large), (large, small))
+    return true if answer else draws.choice([false, (1, 1)])
+
+
+def _counted(members: Form, number: int, draws: Draws, result: Plan) -> None:
+    noun, colour, narrowed = _base(members)
+    if noun == "vehicle" and not colour:
+        _nested(members, result)
+        return
+    if narrowed:
+        number += draws.below(2) + (number == 0)
+    result.wants += [Want(noun, colour)] * number
+    result.bans.append(Want(noun, colour))
+    if colour:
+        result.wants.append(Want(noun, colour, apart=True))
+    _nested(members, result)
+
+
+def _phrase(phrase: Form, result: Plan, attribute: str = "", answer: int = -1) -> None:
+    """Plant what "the ..." means; with an attribute, so that it has a value."""
+    (members,) = phrase.parts
+    noun, colour, narrowed = _base(members)
+    wanted = Want(noun, colour)
+    if attribute == "kind":
+        wanted = Want(ENTITIES[answer], colour)
+    elif attribute == "group":
+        wanted = Want(GROUPS[answer], colour)
+    elif attribute == "colour":
+        wanted = Want(noun, COLOURS[answer])
+    if wanted in result.wants and phrase.name == "the":
+        return
+    result.wants.append(wanted)
+    if phrase.name == "the" and not narrowed:
+        result.bans.append(Want(noun, colour))
+        if colour:
+            result.wants.append(Want(noun, colour, apart=True))
+    elif phrase.name == "the" and noun != "vehicle":
+        result.wants.append(Want(noun))
+    _nested(members, result)
+
+
+def _nested(members: Form, result: Plan) -> None:
+    for part in members.parts:
+        if isinstance(part, Form):
+            if part.name in ("related", "compared", "same", "not", "and", "or"):
+                _clause(part, result)
+            else:
+                _nested(part, result)
+
+
+def _clause(clause: Form, result: Plan) -> None:
+    for part in clause.parts:
+        if isinstance(part, Form):
+            if part.name in ("the", "a", "every", "no"):
+                _phrase(part, result)
+            elif part.name in ("and", "or", "not", "related", "compared", "same"):
+                _clause(part, result)
+
+
+def _kinds(world: World, want: Want) -> np.ndarray:
+    """(entities,) chances of the kinds that may be what is wanted."""
+    if want.noun in GROUPS and want.noun not in NOUNS:
+        chances = np.where([group_of(kind) == want.noun for kind in ENTITIES], world.chances, 0.0)
+    else:
+        chances = world.kinds(want.noun)
+    if want.colour:
+        own = own_colours() == COLOURS.index(want.colour)
+        if world.painted:
+            own = own & ~_FREE | (_FREE if not want.apart else False)
+            own = ~(own_colours() == COLOURS.index(want.colour)) | _FREE if want.apart else own
+        elif want.apart:
+            own = ~own
+        chances = np.where(own, chances, 0.0)
+    return chances
+
+
+def fill_street(world: World, form: Form, answer: int, draws: Draws) -> tuple[np.ndarray, np.ndarray, int] | None:
+    """The vehicles of a street in which a program may have an answer.
+
+    Returns:
+        (most,) int64 entities, -1 for an empty slot; (most,) int8 paints, -1 for the kind's own; and the
+        weather, -1 for any. None if they do not fit into a street of this world.
+    """
+    wanted = plan(form, answer, draws)
+    number = world.least + draws.below(world.most - world.least + 1)
+    if len(wanted.wants) > world.most:
+        return None
+    number = max(number, len(wanted.wants))
+    entity, paint = np.full(world.most, -1), np.full(world.most, -1, dtype=np.int8)
+    others = world.chances
+    for ban in wanted.bans:
+        if not ban.colour or not world.painted:
+            others = np.where(_kinds(world, ban) > 0, 0.0, others)
+    barred = {ban.colour: world.kinds(ban.noun) > 0 for ban in wanted.bans if ban.colour and world.painted}
+    for slot in range(number):
+        want: Want | None = wanted.wants[slot] if slot < len(wanted.wants) else None
+        chances = others if want is None else _kinds(world, want)
+        if not chances.any():
+            if want is not None:
+                return None
+            break
+        entity[slot] = draws.weighted(chances)
+        if world.painted and _FREE[entity[slot]]:
+            paint[slot] = _paint(world, want, int(entity[slot]), barred, draws)
+    order = np.argsort([draws.below(1 << 30) for _ in range(world.most)], kind="stable")
+    return entity[order], paint[order], wanted.weather
+
+
+def _paint(world: World, want: Want | None, kind: int, barred: dict[str, Any], draws: Draws) -> int:
+    """A paint that a wanted vehicle may have, or one that is not barred."""
+    chances = world.paint
+    if want is not None and want.colour:
+        chances = np.where(_of_colour(want.colour) != want.apart, chances, 0.0)
+    elif want is None:
+        for colour, kinds in barred.items():
+            if kinds[kind]:
+                chances = np.where(_of_colour(colour), 0.0, chances)
+    return draws.weighted(chances if chances.any() else world.paint)
+
+
+def _of_colour(colour: str) -> np.ndarray:
+    """(paints,) bool: which paints a colour word names."""
+    return np.isin(PAINTS, COLOUR_WORDS["gray" if colour == "grey" else colour])

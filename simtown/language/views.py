@@ -1,0 +1,253 @@
+"""What programs see of many scenes at once: vehicles, where they stand and head, and their colours.
+
+Slots are a scene's vehicles, then, if a program names them, the things beside the road. Truth is 1, -1, or 0
+where something is too close to say.
+"""
+
+from __future__ import annotations
+
+from functools import cache, cached_property
+
+import numpy as np
+
+from simtown.assets.atlas import NO_PAINT, atlas
+from simtown.assets.catalogue import ENTITIES, PROPS
+from simtown.assets.palette import COLOUR_WORDS, MATERIALS
+from simtown.core.exact import sincos
+from simtown.language.colours import seen
+from simtown.language.nouns import GROUPS, NOUNS, group_of
+from simtown.language.programs import COLOURS, ENTITY, PROP, WORD, WORDS
+from simtown.language.relations import separations
+from simtown.scenes.footprints import extents, outline
+from simtown.scenes.paint import body_paints
+from simtown.scenes.scene import SceneBatch
+from simtown.scenes.silhouette import boxes, visibility
+
+#: A colour is a vehicle's if its body has it and it is at least this share of the paint that is seen; no
+#: other colour is meant below the second share. Both need so many pixels of it in the picture.
+CLEAR_COLOUR, NO_COLOUR, LEAST_PIXELS = 0.25, 0.10, 24
+#: Shares of a vehicle that are hidden between the values of "hidden", and how near to them is too close.
+HIDDEN, HIDDEN_MARGIN = (0.005, 1 / 3), (0.004, 0.05)
+#: Vehicles farther from the road's middle than this stand in no lane; those nearer to the viewer are parked.
+LANE_EDGE = 3.7
+#: Headings nearer than this to the border between two directions have no clear name, radians.
+_UNCLEAR = np.radians(5)
+
+
+
+class Views:
+    """n scenes as programs see them; what is costly is worked out when it is first asked for.
+
+    Args:
+        scenes: n scenes.
+        visible: (n, v) float32 visible share of each vehicle; by default it is worked out.
+        size: width and height of the picture, pixels.
+        things: whether the things beside the road have slots behind the vehicles.
+    """
+
+    def __init__(
+        self,
+        scenes: SceneBatch,
+        visible: np.ndarray | None = None,
+        size: tuple[int, int] = (256, 144),
+        things: bool = False,
+    ) -> None:
+        self.scenes, self.size, self.things = scenes, size, things
+        self._visible = visible
+        self.vehicles = scenes.entity.shape[1]
+
+    def __len__(self) -> int:
+        return len(self.scenes)
+
+    @cached_property
+    def kind(self) -> np.ndarray:
+        """(n, s) int64 kinds of what stands in the slots: of ENTITIES, then of PROPS; -1 is an empty slot."""
+        kinds = self.scenes.entity.astype(np.int64)
+        if self.things:
+            props = self.scenes.prop.astype(np.int64)
+            kinds = np.concatenate([kinds, np.where(props >= 0, props + len(ENTITIES), -1)], axis=1)
+        return kinds
+
+    @cached_property
+    def sight(self) -> np.ndarray:
+        """(n, s) int8: 1 where a slot's thing is seen, 0 where it is hardly seen, -1 where there is none."""
+        seen_ = np.where(self.scenes.entity >= 0, 1, -1).astype(np.int8)
+        if self.things:
+            from simtown.language.sights import street_sights
+
+            seen_ = np.concatenate([seen_, street_sights(self.scenes)], axis=1)
+        return seen_
+
+    @cached_property
+    def visible(self) -> np.ndarray:
+        """(n, v) float32 share of each vehicle that no other hides."""
+        if self._visible is None:
+            scenes = self.scenes
+            self._visible = visibility(scenes.entity, scenes.pose, scenes.camera)
+        return self._visible
+
+    @cached_property
+    def pose(self) -> np.ndarray:
+        """(n, s, 3) float32 x, y and yaw."""
+        if not self.things:
+            return self.scenes.pose
+        return np.concatenate([self.scenes.pose, self.scenes.prop_pose[:, :, [0, 1, 3]]], axis=1)
+
+    @cached_property
+    def viewer(self) -> np.ndarray:
+        """(n, 2, s, s) metres from slot j to slot i, to the viewer's right and ahead."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return separations(self.pose, self.scenes.camera)
+
+    @cached_property
+    def driver(self) -> np.ndarray:
+        """(n, 2, s, s) metres from slot j to slot i, to the right of j's driver and ahead of it."""
+        pose = self.pose.astype(np.float64)
+        s, c = sincos(pose[..., 2])
+        dx = pose[:, :, None, 0] - pose[:, None, :, 0]
+        dy = pose[:, :, None, 1] - pose[:, None, :, 1]
+        s, c = s[:, None], c[:, None]
+        return np.stack([dx * s - dy * c, dx * c + dy * s], axis=1)
+
+    @cached_property
+    def lane(self) -> np.ndarray:
+        """(n, v) int64 place in LANES of each vehicle, -1 if it stands in none."""
+        y = self.scenes.pose[..., 1]
+        lane = np.where(np.abs(y) >= LANE_EDGE, np.where(y < 0, 2, -1), np.where(y < 0, 0, 1))
+        return np.where(self.scenes.entity >= 0, lane, -1)
+
+    @cached_property
+    def direction(self) -> np.ndarray:
+        """(n, v) int64 place in DIRECTIONS of where each vehicle heads as the viewer sees it, -1 if unclear."""
+        turn = self.scenes.pose[..., 2].astype(np.float64) - self.scenes.camera[:, None, 3]
+        angles = np.array([0.0, np.pi, np.pi / 2, -np.pi / 2])
+        off = np.abs((turn[..., None] - angles + np.pi) % (2 * np.pi) - np.pi)
+        clear = (off.min(axis=2) <= np.pi / 4 - _UNCLEAR) & (self.scenes.entity >= 0)
+        return np.where(clear, off.argmin(axis=2), -1)
+
+    @cached_property
+    def body(self) -> np.ndarray:
+        """(n, v) int64 place in COLOURS of the colour of each vehicle's body, -1 if it has no name."""
+        paints = body_paints(self.scenes.entity, self.scenes.paint)
+        return np.where(self.scenes.entity >= 0, _colour_of()[paints], -1)
+
+    @cached_property
+    def colours(self) -> np.ndarray:
+        """(n, v, c) int8 truth of whether each vehicle has each colour."""
+        shares = seen(self.scenes)
+        box = self.boxes
+        area = (box[..., 2] - box[..., 0]) * (box[..., 3] - box[..., 1]) * self.visible / 2
+        pixels = shares * area[..., None]
+        body = self.body[..., None] == np.arange(len(COLOURS))
+        yes = body & (shares >= CLEAR_COLOUR) & (pixels >= LEAST_PIXELS)
+        no = ~body & (shares <= NO_COLOUR) & (yes.any(axis=2, keepdims=True))
+        return np.where(yes, 1, np.where(no, -1, 0)).astype(np.int8)
+
+    @cached_property
+    def colour(self) -> np.ndarray:
+        """(n, v) int64 place in COLOURS of each vehicle's colour, -1 if it is not clear."""
+        yes = self.colours == 1
+        return np.where(yes.any(axis=2), yes.argmax(axis=2), -1)
+
+    @cached_property
+    def hidden(self) -> np.ndarray:
+        """(n, v) int64: 0 where nothing of a vehicle is hidden, 1 and 2 where less and more than a third is;
+        -1 near a border.
+        """
+        share = 1 - self.visible.astype(np.float64)
+        near = np.any([np.abs(share - at) <= by for at, by in zip(HIDDEN, HIDDEN_MARGIN, strict=True)], axis=0)
+        return np.where(near, -1, np.digitize(share, HIDDEN))
+
+    @cached_property
+    def boxes(self) -> np.ndarray:
+        """(n, v, 4) float32 boxes of vehicles, hidden parts included, pixels."""
+        return boxes(self.scenes, *self.size)
+
+    @cached_property
+    def outlines(self) -> np.ndarray:
+        """(n, v, k, 2) float64 footprints of vehicles, their last corner repeated."""
+        corners = _outlines()[self.scenes.entity]
+        x, y, yaw = self.scenes.pose.astype(np.float64).transpose(2, 0, 1)[..., None]
+        c, s = np.cos(yaw), np.sin(yaw)
+        return np.stack([corners[..., 0] * c - corners[..., 1] * s + x, corners[..., 0] * s + corners[..., 1] * c + y], -1)
+
+    @cached_property
+    def bulk(self) -> np.ndarray:
+        """(n, v) float64 side of a cube as big as each vehicle, metres."""
+        return _bulks()[self.scenes.entity]
+
+    def value(self, attribute: str) -> np.ndarray:
+        """(n, v) int64 value of an attribute of each vehicle, -1 where it is not clear."""
+        if attribute == "kind":
+            return self.scenes.entity.astype(np.int64)
+        if attribute == "group":
+            return _groups()[self.scenes.entity]
+        return {"colour": self.colour, "lane": self.lane, "direction": self.direction, "hidden": self.hidden}[
+            attribute
+        ]
+
+    def distance(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """(n,) float64 metres between the outlines of vehicles in two slots; 0 where they touch."""
+        rows = np.arange(len(self))
+        one, other = self.outlines[rows, a], self.outlines[rows, b]
+        return np.maximum(np.minimum(_depths(one, other), _depths(other, one)), 0.0)
+
+    @cached_property
+    def away(self) -> np.ndarray:
+        """(n, v) float64 metres from the viewer to the outline of each vehicle."""
+        n, v = self.scenes.entity.shape
+        viewer = np.repeat(self.scenes.camera[:, None, None, :2].astype(np.float64), v, axis=1)
+        return _depths(viewer.reshape(n * v, 1, 2), self.outlines.reshape(n * v, -1, 2)).reshape(n, v)
+
+
+def _depths(points: np.ndarray, polygon: np.ndarray) -> np.ndarray:
+    """(n,) the least distance of (n, p, 2) points from (n, k, 2) convex polygons, which they lie outside."""
+    edge = np.roll(polygon, -1, axis=1) - polygon
+    to = points[:, :, None] - polygon[:, None]
+    square = (edge * edge).sum(-1)
+    along = np.clip((to * edge[:, None]).sum(-1) / np.where(square > 0, square, 1)[:, None], 0, 1)
+    return np.sqrt(((to - along[..., None] * edge[:, None]) ** 2).sum(-1)).min(axis=(1, 2))
+
+
+@cache
+def _outlines() -> np.ndarray:
+    polygons = [outline(kind) for kind in ENTITIES]
+    most = max(map(len, polygons))
+    padded = [np.concatenate([p, np.repeat(p[-1:], most - len(p), axis=0)]) for p in polygons]
+    return np.stack([*padded, np.zeros((most, 2))])
+
+
+@cache
+def _bulks() -> np.ndarray:
+    return np.array([*(np.cbrt(np.prod(extents(kind))) for kind in ENTITIES), 0.0])
+
+
+@cache
+def _colour_of() -> np.ndarray:
+    """(256,) int64 place in COLOURS of every paint, -1 if it has no name of a colour."""
+    table = np.full(NO_PAINT + 1, -1)
+    for number, material in enumerate(MATERIALS):
+        for place, paints in enumerate(COLOUR_WORDS.values()):
+            if material.name in paints:
+                table[number] = place
+    return table
+
+
+@cache
+def _groups() -> np.ndarray:
+    return np.array([*(GROUPS.index(group_of(kind)) for kind in ENTITIES), -1])
+
+
+@cache
+def members() -> dict[int, np.ndarray]:
+    """By the number of a noun in programs, (kinds + 1,) bool: which kinds it means, the empty slot last."""
+    kinds = np.array([*ENTITIES, *PROPS, ""])
+    table = {ENTITY + place: kinds == name for place, name in enumerate(ENTITIES)}
+    table |= {PROP + place: kinds == name for place, name in enumerate(PROPS)}
+    nouns = {WORD + place: word for place, word in enumerate(WORDS) if word in NOUNS}
+    return table | {number: np.isin(kinds, NOUNS[word]) for number, word in nouns.items()}
+
+
+def own_colours() -> np.ndarray:
+    """(entities,) int64 place in COLOURS of the colour of each kind's own body, -1 if it has none."""
+    return np.asarray(_colour_of()[atlas().own_paint[: len(ENTITIES)]])

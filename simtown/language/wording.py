@@ -1,0 +1,111 @@
+"""Logical forms in words: sets and phrases as nouns, singular and plural, and predicates behind "is"."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from simtown.language.forms import Form
+from simtown.language.nouns import plural
+from simtown.language.questions import with_article
+
+#: Relations as a question words them, behind "is".
+RELATIONS = {
+    "left of": "to the left of", "right of": "to the right of", "in front of": "in front of", "behind": "behind",
+}  # fmt: skip
+#: Where a driver sees something, with the driver's vehicle.
+DRIVERS = {
+    "driver-left": "on the left of {0}'s driver", "driver-right": "on the right of {0}'s driver",
+    "driver-front": "ahead of {0}'s driver", "driver-behind": "at the back of {0}'s driver",
+}  # fmt: skip
+#: Where a driver sees something, from there.
+SEEN = {"driver-left": "on the left", "driver-right": "on the right", "driver-front": "ahead", "driver-behind": "behind"}
+LANES = {"near": "in the near lane", "far": "in the far lane", "parked": "parked at the kerb"}
+DIRECTIONS = {
+    "left": "facing left", "right": "facing right", "viewer": "facing the viewer", "away": "facing away",
+}  # fmt: skip
+ORDINALS = ("", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+#: Orders behind an ordinal number: "the second from the left".
+FROM = {"leftmost": "from the left", "rightmost": "from the right", "nearest": "nearest", "farthest": "farthest"}
+COMPARED = {
+    "nearest": "nearer to the viewer than", "farthest": "farther from the viewer than",
+    "biggest": "bigger than", "smallest": "smaller than",
+}  # fmt: skip
+
+
+def noun(form: Form, many: bool = False) -> str:
+    """A set as a noun: "red bus", "buses to the left of the taxi", "second vehicle from the left"."""
+    match form.name, *form.parts:
+        case "all", kind:
+            return plural(kind) if many else kind
+        case "filter", inner, Form("has", ("colour", colour)):
+            return _before(colour, inner, many)
+        case "filter", inner, Form("has", ("sight", sight)):
+            return _before(sight, inner, many)
+        case "filter", inner, Form("has" | "related") as clause:
+            return f"{noun(inner, many)} {predicate(clause)}"
+        case "filter", inner, clause:
+            return f"{noun(inner, many)} that {'are' if many else 'is'} {predicate(clause)}"
+        case "most", order, inner:
+            return f"{order} {noun(inner, many)}"
+        case "nth", number, order, inner:
+            if order in ("leftmost", "rightmost"):
+                return f"{ORDINALS[number]} {noun(inner)} {FROM[order]}"
+            return f"{ORDINALS[number]} {order} {noun(inner)}"
+    raise ValueError(f"{form} is no set that has words")
+
+
+def _before(adjective: str, inner: Form, many: bool) -> str:
+    """An adjective before the set that it describes, with what follows the noun behind both."""
+    return f"{adjective} {noun(inner, many)}"
+
+
+def phrase(form: Form) -> str:
+    """A phrase in words: "the red bus", "a taxi", "every truck"."""
+    (inner,) = form.parts
+    return with_article(noun(inner)) if form.name == "a" else f"{form.name} {noun(inner)}"
+
+
+def predicate(form: Form) -> str:
+    """A predicate behind "is": "to the left of the taxi", "red", "in the near lane", "not red"."""
+    match form.name, *form.parts:
+        case "not", Form("or", (one, other)):
+            return f"neither {predicate(one)} nor {predicate(other)}"
+        case "not", inner:
+            return f"not {predicate(inner)}"
+        case ("and" | "or") as join, *parts:
+            return f" {join} ".join(map(predicate, parts))
+        case "has", "lane", lane:
+            return LANES[lane]
+        case "has", "direction", direction:
+            return DIRECTIONS[direction]
+        case "has", _, value:
+            return str(value)
+        case "related", "between", one, other:
+            return f"between {phrase(one)} and {phrase(other)}"
+        case "related", relation, other if relation in DRIVERS:
+            return DRIVERS[relation].format(phrase(other))
+        case "related", relation, other:
+            return f"{RELATIONS[relation]} {phrase(other)}"
+        case "compared", order, other:
+            return f"{COMPARED[order]} {phrase(other)}"
+    raise ValueError(f"{form} is no predicate that has words")
+
+
+def fill(text: str, slots: list[Any]) -> str:
+    """A text of a template with the words of its slots: {1}, {a 1}, {the 1}, {many 1}, {1's}."""
+    values: dict[str, str] = {}
+    for place, slot in enumerate(slots, 1):
+        if not isinstance(slot, Form):
+            word = ORDINALS[slot] if isinstance(slot, int) else RELATIONS.get(slot, DRIVERS.get(slot, slot))
+            values |= {str(place): word.removesuffix(" {0}'s driver"), f"bare {place}": str(slot)}
+            values |= {f"from {place}": FROM.get(slot, ""), f"seen {place}": SEEN.get(slot, "")}
+        elif slot.name in ("the", "a", "every"):
+            values[str(place)] = phrase(slot)
+        elif slot.name in ("has", "related", "not", "and", "or", "compared"):
+            values[str(place)] = predicate(slot)
+        else:
+            one = noun(slot)
+            values |= {str(place): one, f"a {place}": with_article(one), f"many {place}": noun(slot, True)}
+    for name, words in values.items():
+        text = text.replace(f"{{{name}}}", words)
+    return text[0].upper() + text[1:]
