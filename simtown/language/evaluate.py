@@ -13,9 +13,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from simtown.assets.catalogue import ENTITIES
-from simtown.language import programs
-from simtown.language.programs import ATTRIBUTES, COLOURS, DIRECTIONS, ENTITY, LANES, NODES, NUMBER, OWN_RELATIONS
-from simtown.language.programs import PROP, WORD, WORDS
+from simtown.language.colours import seen
+from simtown.language.programs import (
+    COLOURS,
+    DIRECTIONS,
+    ENTITY,
+    LANES,
+    NODES,
+    NUMBER,
+    OWN_RELATIONS,
+    PROP,
+    WORD,
+    WORDS,
+)
 from simtown.language.relations import AXES, LEAST, RELATION_NAMES, SIGNS
 from simtown.language.solids import SOLID_RELATIONS, in_between
 from simtown.language.views import Views, members
@@ -24,10 +34,21 @@ from simtown.scenes.weather import WEATHERS
 #: Whether a program has a value in a scene, something is too close to say, or it asks about what is not
 #: there, or not once.
 KNOWN, CLOSE, ILL_POSED = range(3)
+#: Thirds of the picture in which the middle of a box may be.
+THIRDS = ("left third", "middle third", "right third")
+#: How near to the border of a third is too close, in thirds.
+_BORDER = 0.05
 #: Metres to the viewer or another thing within which neither is nearer.
 NEARER = 0.1
 #: A relation of a driver has the margin of the viewer's relation of its axis.
-_OWN = {"driver-left": (0, -1, 0.5), "driver-right": (0, 1, 0.5), "driver-front": (1, 1, 1.5), "driver-behind": (1, -1, 1.5)}
+_OWN = {
+    "driver-left": (0, -1, 0.5),
+    "driver-right": (0, 1, 0.5),
+    "driver-front": (1, 1, 1.5),
+    "driver-behind": (1, -1, 1.5),
+}
+#: Words of programs that ask for colours.
+_COLOURED = [WORD + WORDS.index(word) for word in ("colour", *COLOURS)]
 #: Words that may differ between programs of one skeleton, by the class that stands for them.
 _CLASSES = {
     "relation": RELATION_NAMES, "own": OWN_RELATIONS, "colour": COLOURS, "lane": LANES,
@@ -41,8 +62,8 @@ class Values(NamedTuple):
 
     Attributes:
         answer: (n,) int64: 1 or 0 for yes or no, a count, or the number of a kind, colour, lane, direction,
-            weather or share hidden; metres rounded for a distance; a slot for a box.
-        number: (n,) float64 metres of a distance, else nan.
+            weather or share hidden; metres rounded for a distance; the third of the picture for a box.
+        number: (n,) float64 metres of a distance, the slot of a box, else nan.
         state: (n,) int8 KNOWN, CLOSE or ILL_POSED; the answer means nothing unless it is KNOWN.
         margin: (n,) float64 metres by which the least clear of the relations that decide holds or fails; inf
             if none decides.
@@ -95,7 +116,9 @@ def _key() -> np.ndarray:
     return table
 
 
-def evaluate(scenes: Any, stored: np.ndarray, visible: np.ndarray | None = None, size: tuple[int, int] = (256, 144)) -> Values:
+def evaluate(
+    scenes: Any, stored: np.ndarray, visible: np.ndarray | None = None, size: tuple[int, int] = (256, 144)
+) -> Values:
     """The values of (n, LENGTH) stored programs, each in its scene of a batch of n.
 
     Args:
@@ -105,11 +128,16 @@ def evaluate(scenes: Any, stored: np.ndarray, visible: np.ndarray | None = None,
         size: width and height of the picture, pixels.
     """
     n = len(stored)
-    out = Values(np.zeros(n, int), np.full(n, np.nan), np.zeros(n, np.int8), np.full(n, np.inf), np.zeros(n, bool))
+    out = Values(
+        np.zeros(n, int), np.full(n, np.nan), np.zeros(n, np.int8), np.full(n, np.inf), np.zeros(n, bool)
+    )
+    shares = np.zeros((*scenes.entity.shape, len(COLOURS)))
+    coloured = np.isin(stored, _COLOURED).any(axis=1)
+    shares[coloured] = seen(scenes[coloured])
     for rows in skeletons(stored):
         words = stored[rows].astype(np.int64)
         things = bool(((words >= PROP) & (_key()[words + 1] == PROP)).any())
-        views = Views(scenes[rows], None if visible is None else visible[rows], size, things)
+        views = Views(scenes[rows], None if visible is None else visible[rows], size, things, shares[rows])
         for whole, part in zip(out, Evaluator(views, words).values(), strict=True):
             whole[rows] = part
     return out
@@ -123,6 +151,7 @@ class Evaluator:
         self.views, self.words, self.rows = views, words, np.arange(n)
         self.ill_posed, self.idle = np.zeros(n, bool), np.zeros(n, bool)
         self.margin = np.full(n, np.inf)
+        self._subject: np.ndarray | None = None
 
     def values(self) -> Values:
         """The values of the programs."""
@@ -207,7 +236,10 @@ class Evaluator:
             return weather, nothing, np.zeros(len(weather), bool)
         slot, close = self.unique(node.parts[1])
         if attribute == "box":
-            return slot, nothing, close
+            box = self.views.boxes[self.rows, slot]
+            third = (box[:, 0] + box[:, 2]) * (len(THIRDS) / 2) / self.views.size[0]
+            near = np.abs(third - np.rint(third)) < _BORDER
+            return np.clip(third.astype(np.int64), 0, 2), slot.astype(np.float64), close | near
         if attribute == "distance":
             other, unclear = self.unique(node.parts[2])
             self.ill_posed |= slot == other
@@ -247,14 +279,23 @@ class Evaluator:
 
     def _first(self, node: Node) -> Members:
         """The member that comes first, or n-th, in an order."""
-        order, of = node.parts[-2 if node.name == "nth" else 0], self.members(node.parts[-1 if node.name == "nth" else 1])
-        place = self._number(node.parts[0])[:, None] - 1 if node.name == "nth" else np.zeros((len(self.rows), 1), int)
+        order, of = (
+            node.parts[-2 if node.name == "nth" else 0],
+            self.members(node.parts[-1 if node.name == "nth" else 1]),
+        )
+        place = (
+            self._number(node.parts[0])[:, None] - 1
+            if node.name == "nth"
+            else np.zeros((len(self.rows), 1), int)
+        )
         before, margin = self._before(order)
         other = ~np.eye(before.shape[1], dtype=bool)
         least = (of.sure[:, :, None] & other & (before == 1)).sum(axis=1)
         most = (of.possible[:, :, None] & other & (before >= 0)).sum(axis=1)
         self.idle |= of.possible.sum(axis=1) < 2
-        result = Members(of.sure & (least == most) & (least == place), of.possible & (least <= place) & (place <= most))
+        result = Members(
+            of.sure & (least == most) & (least == place), of.possible & (least <= place) & (place <= most)
+        )
         pairs = of.possible[:, :, None] & result.possible[:, None] & other
         self._least(np.where(pairs, np.abs(margin), np.inf).min(axis=(1, 2)))
         return result
@@ -273,7 +314,7 @@ class Evaluator:
         return _truths(margin, NEARER), margin
 
     def unique(self, node: Node) -> tuple[np.ndarray, np.ndarray]:
-        """(n,) the slot that "the ..." means, and whether it is too close to say which; else it is ill-posed."""
+        """(n,) the slot that "the ..." means, and whether it is too close to say which one."""
         sure, possible = self.members(node.parts[0])
         number, at_most = sure.sum(axis=1), possible.sum(axis=1)
         self.ill_posed |= (at_most == 0) | (number > 1)
@@ -341,12 +382,13 @@ class Evaluator:
         (a, unclear), (b, close) = self.unique(one), self.unique(other)
         self.ill_posed |= a == b
         pose, margin = self.views.scenes.pose, np.full((len(a), self.views.vehicles), -np.inf)
-        present = self.views.scenes.entity >= 0
-        for row, outlines in enumerate(self.views.outlines):
-            ends = [outlines[slot] for slot in (a[row], b[row])]
-            for slot in np.flatnonzero(present[row]):
-                if slot not in (a[row], b[row]):
-                    margin[row, slot] = in_between(pose[row, slot, :2].astype(np.float64), *ends)
+        judged = self.views.scenes.entity >= 0
+        if self._subject is not None:
+            judged &= np.eye(self.views.vehicles, dtype=bool)[self._subject]
+        for row, slot in zip(*(places.tolist() for places in np.nonzero(judged)), strict=True):
+            if slot not in (a[row], b[row]):
+                ends = [self.views.outline(row, end) for end in (a[row], b[row])]
+                margin[row, slot] = in_between(pose[row, slot, :2].astype(np.float64), *ends)
         truth = np.where((unclear | close)[:, None], 0, _truths(margin, SOLID_RELATIONS["between"].margin))
         return truth.astype(np.int8), np.abs(margin)
 
@@ -356,10 +398,14 @@ class Evaluator:
             return self._over(phrase, before, np.abs(margin))
         end, close = self.unique(to)
         v = self.views.vehicles
-        metres = np.stack([self.views.distance(np.full(len(self.rows), slot), end) for slot in range(v)], axis=1)
+        metres = np.stack(
+            [self.views.distance(np.full(len(self.rows), slot), end) for slot in range(v)], axis=1
+        )
         metres = metres * (-1 if order.name == "nearest" else 1)
         margin = metres[:, :, None] - metres[:, None, :]
-        truth, gap = self._over(phrase, np.where(close[:, None, None], 0, _truths(margin, NEARER)), np.abs(margin))
+        truth, gap = self._over(
+            phrase, np.where(close[:, None, None], 0, _truths(margin, NEARER)), np.abs(margin)
+        )
         self.ill_posed |= self.unique(phrase)[0] == end
         return truth, gap
 
@@ -382,9 +428,11 @@ class Evaluator:
 
     def _holds(self, phrase: Node, predicate: Node) -> np.ndarray:
         """(n,) truth of a predicate of what a phrase means."""
-        truth, margin = self.judge(predicate)
         if phrase.name == "the":
             slot, close = self.unique(phrase)
+            self._subject = slot
+        truth, margin = self.judge(predicate)
+        if phrase.name == "the":
             self._least(margin[self.rows, slot])
             return np.where(close, 0, truth[self.rows, slot]).astype(np.int8)
         sure, possible = self.members(phrase.parts[0])

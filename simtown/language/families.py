@@ -1,4 +1,4 @@
-"""Families of questions: templates of programs with their words, as families.toml or a user's file has them."""
+"""Families of questions: templates of programs and their words (families.toml, or a user's file)."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from typing import Any
 import numpy as np
 
 from simtown.assets.entities import ENTITIES, NAMED_BY_COLOUR
+from simtown.language.evaluate import THIRDS
 from simtown.language.forms import Form, fill
 from simtown.language.nouns import GROUPS, NOUNS, VEHICLE_NOUNS
 from simtown.language.programs import COLOURS, DIRECTIONS, LANES, OWN_RELATIONS, ProgramError, encode
-from simtown.language.relations import RELATION_NAMES
+from simtown.language.relations import AXES, RELATION_NAMES, SIGNS
 from simtown.scenes.weather import WEATHERS
 
-#: Values of "hidden", and how many columns of the picture a box's middle may be in.
-HIDDEN, COLUMNS = ("none of it", "less than a third", "more than a third"), 8
+#: Values of "hidden".
+HIDDEN = ("none of it", "less than a third", "more than a third")
 #: The most vehicles that are counted, and the most metres that are asked for.
-MOST_COUNT, MOST_METRES = 4, 9
+MOST_COUNT, MOST_METRES = 3, 7
 #: What each type of answer may be, by the number that the evaluator gives it.
 ANSWERS: dict[str, tuple[str, ...]] = {
     "truth": ("no", "yes"),
@@ -35,13 +36,13 @@ ANSWERS: dict[str, tuple[str, ...]] = {
     "weather": WEATHERS,
     "hidden": HIDDEN,
     "metres": tuple(f"{metres} m" for metres in range(31)),
-    "box": tuple(f"column {place + 1} of {COLUMNS}" for place in range(COLUMNS)),
+    "box": THIRDS,
 }
 #: The answer to a question whose value is too close to say.
 CANNOT_TELL = "cannot tell"
 _SLOTS = (
     "noun", "group", "set", "thing", "kind", "one", "pale", "relation", "driver", "order", "side", "colour",
-    "lane", "direction", "weather", "street", "clause",
+    "lane", "direction", "weather", "street", "clause", "turn",
 )  # fmt: skip
 
 
@@ -70,7 +71,9 @@ class Family:
 @cache
 def families() -> dict[str, Family]:
     """Every family of the package, by its name."""
-    return _read(files("simtown.language").joinpath("families.toml").read_text(encoding="utf-8"), "families.toml")
+    return _read(
+        files("simtown.language").joinpath("families.toml").read_text(encoding="utf-8"), "families.toml"
+    )
 
 
 def read_families(path: Path) -> dict[str, Family]:
@@ -138,7 +141,12 @@ class World:
 
     def kinds(self, noun: str) -> np.ndarray:
         """(entities,) float64 chances of the kinds that a noun means."""
-        return np.where(np.isin(ENTITIES, NOUNS.get(noun, (noun,))), self.chances, 0.0)
+        return np.where(_means(noun), self.chances, 0.0)
+
+    @property
+    def lanes(self) -> tuple[str, ...]:
+        """The lanes that the camera shows: nearer ones show no parking strip."""
+        return LANES if self.most > 3 else LANES[:2]
 
     @property
     def painted(self) -> bool:
@@ -157,13 +165,19 @@ class World:
             "kind": kinds,
             "group": groups,
             "colour": self.colours,
-            "lane": (0, 1, 2),
+            "lane": tuple(range(len(self.lanes))),
             "direction": (0, 1),
             "weather": self.weathers,
             "hidden": (0, 1, 2),
             "metres": tuple(range(1, MOST_METRES + 1)),
-            "box": tuple(range(COLUMNS)),
+            "box": tuple(range(len(THIRDS))),
         }[answer]
+
+
+@cache
+def _means(noun: str) -> np.ndarray:
+    """(entities,) bool: which kinds a noun means."""
+    return np.isin(ENTITIES, NOUNS.get(noun, (noun,)))
 
 
 @cache
@@ -190,7 +204,9 @@ class Draws:
     def weighted(self, chances: np.ndarray) -> int:
         """A place in an array, by the chances that it holds."""
         sums = np.cumsum(chances)
-        return int(min(np.searchsorted(sums, next(self._next) * sums[-1], side="right"), np.flatnonzero(chances)[-1]))
+        return int(
+            min(np.searchsorted(sums, next(self._next) * sums[-1], side="right"), np.flatnonzero(chances)[-1])
+        )
 
     def often(self, chance: float) -> bool:
         """True with a chance."""
@@ -210,35 +226,39 @@ class Drawer:
     def question(self, template: Template, draws: Draws) -> tuple[Form, list[Any]]:
         """A program and the values of its slots, which all differ. Raises NoWordsError."""
         values: list[Any] = []
-        kinds: set[str] = set()
+        used: set[str] = set()
         for slot in template.slots:
-            for _ in range(8):
-                value = self._slot(slot, draws, kinds)
-                if value not in values or not isinstance(value, Form):
-                    break
-            else:
+            value = next((v for v in self._tries(slot, draws, used) if not _clash(v, values)), None)
+            if value is None:
                 raise NoWordsError(f"too few kinds for '{template.program}'")
             values.append(value)
-            kinds |= {name for name in _words(value) if name in ENTITIES}
+            used |= {kind for name in _words(value) for kind in NOUNS.get(name, (name,)) if name != "vehicle"}
         return fill(template.program, values), values
+
+    def _tries(self, slot: str, draws: Draws, used: set[str]) -> Iterator[Any]:
+        for _ in range(4):
+            yield self._slot(slot, draws, used)
 
     def _slot(self, slot: str, draws: Draws, used: set[str]) -> Any:
         """What fills a slot; kinds in `used` are not drawn again."""
         if numbers := _range(slot):
             return draws.choice(range(numbers[0], numbers[1] + 1))
         if slot in ("noun", "group"):
-            return self._noun(draws, used) if slot == "noun" else self._group(draws)
+            return self._noun(draws, used) if slot == "noun" else _all(self._group(draws, used))
         if slot == "set":
             return self._set(draws, used)
         if slot == "kind":
             return _the(_all(self._kind(draws, used)))
         if slot in ("thing", "one", "pale"):
             return _the(self._thing(slot, draws, used))
-        if slot == "clause":
-            return self._clause(draws, used)
+        if slot == "clause" or (slot == "turn" and draws.often(0.5)):
+            return self._clause(draws, used) if slot == "clause" else self._beside(draws, used)
+        if slot == "turn":
+            return Form("has", ("direction", draws.choice(DIRECTIONS[:2])))
         words: dict[str, Sequence[Any]] = {
             "relation": self.world.relations, "driver": OWN_RELATIONS, "side": ("leftmost", "rightmost"),
-            "order": ("leftmost", "rightmost", "nearest", "farthest"), "lane": LANES, "direction": DIRECTIONS[:2],
+            "order": ("leftmost", "rightmost", "nearest", "farthest"), "lane": self.world.lanes,
+            "direction": DIRECTIONS[:2],
             "colour": [COLOURS[place] for place in self.world.colours],
             "weather": [WEATHERS[place] for place in self.world.weathers],
             "street": ("person", "tree", "mailbox", "bench", "street lamp"),
@@ -253,13 +273,19 @@ class Drawer:
             raise NoWordsError("there are too few kinds of vehicles")
         return ENTITIES[draws.weighted(chances)]
 
-    def _group(self, draws: Draws) -> str:
-        """A noun for several kinds of this world."""
-        nouns = [noun for noun in VEHICLE_NOUNS if np.count_nonzero(self.world.kinds(noun)) > 1]
-        return str(draws.choice(nouns))
+    def _group(self, draws: Draws, used: set[str]) -> str:
+        """A noun for several kinds of this world, none of them used."""
+        nouns = [
+            noun
+            for noun in VEHICLE_NOUNS
+            if noun != "vehicle"
+            and not used & {*NOUNS[noun]}
+            and np.count_nonzero(self.world.kinds(noun)) > 1
+        ]
+        return str(draws.choice(nouns)) if nouns else self._kind(draws, used)
 
     def _noun(self, draws: Draws, used: set[str]) -> Form:
-        return _all(self._kind(draws, used) if draws.often(0.7) else self._group(draws))
+        return _all(self._kind(draws, used) if draws.often(0.7) else self._group(draws, used))
 
     def _set(self, draws: Draws, used: set[str]) -> Form:
         noun = self._noun(draws, used)
@@ -267,7 +293,7 @@ class Drawer:
         if how == 0:
             return self._coloured(noun, draws)
         if how == 1:
-            return _filtered(noun, "lane", draws.choice(LANES))
+            return _filtered(noun, "lane", draws.choice(self.world.lanes))
         return _filtered(noun, "direction", draws.choice(DIRECTIONS[:2])) if how == 2 else noun
 
     def _coloured(self, noun: Form, draws: Draws) -> Form:
@@ -285,30 +311,51 @@ class Drawer:
         return _filtered(noun, "colour", COLOURS[draws.choice(possible)]) if possible else noun
 
     def _thing(self, slot: str, draws: Draws, used: set[str]) -> Form:
-        """A set of one: named by its kind, colour, lane or place in an order."""
+        """A set of one: named by its kind or colour, or if it must not be, by its lane or place."""
         pale, nameless = slot == "pale", slot == "one" or (slot == "pale" and not self.world.painted)
         how = draws.below(6)
-        if how < 3 and not nameless:
+        if not nameless and (how < 3 or slot == "thing"):
             return _all(self._kind(draws, used, may_change=pale))
-        if how == 3 and not pale and (slot != "one" or self.world.painted):
-            noun = _all("vehicle") if nameless else _all(self._group(draws))
+        if how >= 3 and not pale and (slot != "one" or self.world.painted):
+            noun = _all("vehicle") if nameless else _all(self._group(draws, used))
             coloured = self._coloured(noun, draws)
             if coloured is not noun:
                 return coloured
         if how == 4:
-            return _filtered(_all("vehicle"), "lane", draws.choice(LANES))
+            return _filtered(_all("vehicle"), "lane", draws.choice(self.world.lanes))
         order = draws.choice(("leftmost", "rightmost", "nearest", "farthest"))
         return Form("most", (order, _all("vehicle")))
 
+    def _beside(self, draws: Draws, used: set[str]) -> Form:
+        other = _the(_all(self._kind(draws, used)))
+        return Form("related", (draws.choice(self.world.relations), other))
+
     def _clause(self, draws: Draws, used: set[str]) -> Form:
         """What may be said of a thing: where it stands, in which lane, or where it faces."""
-        how = draws.below(4)
-        if how < 2:
-            other = _the(_all(self._kind(draws, used)))
-            return Form("related", (draws.choice(self.world.relations), other))
-        if how == 2:
-            return Form("has", ("lane", draws.choice(LANES)))
+        how = draws.below(3)
+        if how == 0:
+            return self._beside(draws, used)
+        if how == 1:
+            return Form("has", ("lane", draws.choice(self.world.lanes)))
         return Form("has", ("direction", draws.choice(DIRECTIONS[:2])))
+
+
+def _clash(value: Any, before: list[Any]) -> bool:
+    """Whether a slot's value leaves a question only one answer beside the values before it."""
+    if isinstance(value, str) and value in RELATION_NAMES:  # what is left of what is right of a thing
+        return any(
+            other in RELATION_NAMES and _opposite(value, other) for other in before if isinstance(other, str)
+        )
+    if not isinstance(value, Form):
+        return False
+    if value.name == "has":
+        return any(isinstance(other, Form) and other.parts[0] == value.parts[0] for other in before)
+    return value in before
+
+
+def _opposite(one: str, other: str) -> bool:
+    a, b = RELATION_NAMES.index(one), RELATION_NAMES.index(other)
+    return bool(AXES[a] == AXES[b] and SIGNS[a] != SIGNS[b])
 
 
 def _all(noun: str) -> Form:

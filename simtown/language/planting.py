@@ -1,12 +1,13 @@
 """What a scene must have so that a program can have a value in it: kinds and colours of its vehicles.
 
-The words of a question and its answer are drawn first, then streets until the answer is true. Most streets have
-no second bus; planting puts in what the words name, and keeps out what would make "the bus" two.
+The words of a question and its answer are drawn first, then streets until the answer is true. Most streets
+have no second bus; planting puts in what the words name, and keeps out what would make "the bus" two.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,7 @@ def _base(members: Form) -> tuple[str, str, bool]:
         case "filter", inner, _:
             noun, colour, _ = _base(inner)
             return noun, colour, True
-        case ("most" | "nth"), *_, inner:
+        case (("most" | "nth"), *_, inner):
             noun, colour, _ = _base(inner)
             return noun, colour, True
     return "vehicle", "", True
@@ -74,11 +75,9 @@ def _question(form: Form, answer: int, draws: Draws, result: Plan) -> None:
         case "not", part:
             _question(part, 1 - answer, draws, result)
         case ("and" | "or") as join, one, other:
-            settled = answer if join == "and" else 1 - answer
             both = (join == "and") == bool(answer)
             first = answer if both or draws.often(0.5) else 1 - answer
             second = answer if both or first != answer else draws.below(2)
-            del settled
             for part, truth in ((one, first), (other, second)):
                 _question(part, truth, draws, result)
         case "exist", members:
@@ -165,24 +164,26 @@ def _clause(clause: Form, result: Plan) -> None:
                 _clause(part, result)
 
 
+@cache
+def _in_group(group: str) -> np.ndarray:
+    return np.array([group_of(kind) == group for kind in ENTITIES])
+
+
 def _kinds(world: World, want: Want) -> np.ndarray:
     """(entities,) chances of the kinds that may be what is wanted."""
     if want.noun in GROUPS and want.noun not in NOUNS:
-        chances = np.where([group_of(kind) == want.noun for kind in ENTITIES], world.chances, 0.0)
+        chances = np.where(_in_group(want.noun), world.chances, 0.0)
     else:
         chances = world.kinds(want.noun)
     if want.colour:
-        own = own_colours() == COLOURS.index(want.colour)
-        if world.painted:
-            own = own & ~_FREE | (_FREE if not want.apart else False)
-            own = ~(own_colours() == COLOURS.index(want.colour)) | _FREE if want.apart else own
-        elif want.apart:
-            own = ~own
-        chances = np.where(own, chances, 0.0)
+        fits = (own_colours() == COLOURS.index(want.colour)) != want.apart
+        chances = np.where(fits | _FREE if world.painted else fits, chances, 0.0)
     return chances
 
 
-def fill_street(world: World, form: Form, answer: int, draws: Draws) -> tuple[np.ndarray, np.ndarray, int] | None:
+def fill_street(
+    world: World, form: Form, answer: int, draws: Draws
+) -> tuple[np.ndarray, np.ndarray, int] | None:
     """The vehicles of a street in which a program may have an answer.
 
     Returns:
@@ -226,6 +227,7 @@ def _paint(world: World, want: Want | None, kind: int, barred: dict[str, Any], d
     return draws.weighted(chances if chances.any() else world.paint)
 
 
+@cache
 def _of_colour(colour: str) -> np.ndarray:
     """(paints,) bool: which paints a colour word names."""
     return np.isin(PAINTS, COLOUR_WORDS["gray" if colour == "grey" else colour])

@@ -15,7 +15,7 @@ import numpy as np
 from simtown.assets.catalogue import ENTITIES, PROPS
 from simtown.assets.palette import COLOUR_WORDS
 from simtown.language.forms import Form, fill
-from simtown.language.nouns import NOUNS, VEHICLE_NOUNS
+from simtown.language.nouns import VEHICLE_NOUNS
 from simtown.language.relations import RELATION_NAMES
 from simtown.scenes.weather import WEATHERS
 
@@ -24,8 +24,8 @@ LENGTH = 40
 #: Nodes of forms (append, do not reorder).
 NODES = (
     "all", "filter", "most", "nth", "union", "the", "a", "every", "no", "related", "has", "same", "compared",
-    "among", "holds", "exist", "count", "query", "weather", "equal", "more", "fewer", "least", "utmost", "not",
-    "and", "or",
+    "among", "holds", "exist", "count", "query", "weather", "equal", "more", "fewer", "least", "utmost",
+    "not", "and", "or",
 )  # fmt: skip
 #: Relations in a vehicle's own frame: its driver's left, right, front and back.
 OWN_RELATIONS = ("driver-left", "driver-right", "driver-front", "driver-behind")
@@ -119,8 +119,12 @@ def depth(form: Any) -> int:
     """How many things a form goes through, one after the other: 1 for "the bus", 2 for what is left of it."""
     if not isinstance(form, Form):
         return 0
-    return (form.name == "all") + (form.name in ("related", "same", "compared")) + max(
-        (depth(part) for part in form.parts if isinstance(part, Form) and part.name != "all"), default=0
+    return (
+        (form.name == "all")
+        + (form.name in ("related", "same", "compared"))
+        + max(
+            (depth(part) for part in form.parts if isinstance(part, Form) and part.name != "all"), default=0
+        )
     )
 
 

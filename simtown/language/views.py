@@ -18,7 +18,7 @@ from simtown.language.colours import seen
 from simtown.language.nouns import GROUPS, NOUNS, group_of
 from simtown.language.programs import COLOURS, ENTITY, PROP, WORD, WORDS
 from simtown.language.relations import separations
-from simtown.scenes.footprints import extents, outline
+from simtown.scenes.footprints import extents, outline, placed
 from simtown.scenes.paint import body_paints
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.silhouette import boxes, visibility
@@ -34,7 +34,6 @@ LANE_EDGE = 3.7
 _UNCLEAR = np.radians(5)
 
 
-
 class Views:
     """n scenes as programs see them; what is costly is worked out when it is first asked for.
 
@@ -43,6 +42,7 @@ class Views:
         visible: (n, v) float32 visible share of each vehicle; by default it is worked out.
         size: width and height of the picture, pixels.
         things: whether the things beside the road have slots behind the vehicles.
+        shares: (n, v, c) shares of each colour, if they are known (:func:`simtown.language.colours.seen`).
     """
 
     def __init__(
@@ -51,9 +51,10 @@ class Views:
         visible: np.ndarray | None = None,
         size: tuple[int, int] = (256, 144),
         things: bool = False,
+        shares: np.ndarray | None = None,
     ) -> None:
         self.scenes, self.size, self.things = scenes, size, things
-        self._visible = visible
+        self._visible, self._shares = visible, shares
         self.vehicles = scenes.entity.shape[1]
 
     def __len__(self) -> int:
@@ -118,7 +119,7 @@ class Views:
 
     @cached_property
     def direction(self) -> np.ndarray:
-        """(n, v) int64 place in DIRECTIONS of where each vehicle heads as the viewer sees it, -1 if unclear."""
+        """(n, v) int64 place in DIRECTIONS of where the viewer sees each vehicle head, -1 if unclear."""
         turn = self.scenes.pose[..., 2].astype(np.float64) - self.scenes.camera[:, None, 3]
         angles = np.array([0.0, np.pi, np.pi / 2, -np.pi / 2])
         off = np.abs((turn[..., None] - angles + np.pi) % (2 * np.pi) - np.pi)
@@ -134,7 +135,7 @@ class Views:
     @cached_property
     def colours(self) -> np.ndarray:
         """(n, v, c) int8 truth of whether each vehicle has each colour."""
-        shares = seen(self.scenes)
+        shares = seen(self.scenes) if self._shares is None else self._shares
         box = self.boxes
         area = (box[..., 2] - box[..., 0]) * (box[..., 3] - box[..., 1]) * self.visible / 2
         pixels = shares * area[..., None]
@@ -155,7 +156,9 @@ class Views:
         -1 near a border.
         """
         share = 1 - self.visible.astype(np.float64)
-        near = np.any([np.abs(share - at) <= by for at, by in zip(HIDDEN, HIDDEN_MARGIN, strict=True)], axis=0)
+        near = np.any(
+            [np.abs(share - at) <= by for at, by in zip(HIDDEN, HIDDEN_MARGIN, strict=True)], axis=0
+        )
         return np.where(near, -1, np.digitize(share, HIDDEN))
 
     @cached_property
@@ -169,7 +172,14 @@ class Views:
         corners = _outlines()[self.scenes.entity]
         x, y, yaw = self.scenes.pose.astype(np.float64).transpose(2, 0, 1)[..., None]
         c, s = np.cos(yaw), np.sin(yaw)
-        return np.stack([corners[..., 0] * c - corners[..., 1] * s + x, corners[..., 0] * s + corners[..., 1] * c + y], -1)
+        return np.stack(
+            [corners[..., 0] * c - corners[..., 1] * s + x, corners[..., 0] * s + corners[..., 1] * c + y], -1
+        )
+
+    def outline(self, row: int, slot: int) -> np.ndarray:
+        """(k, 2) float64 footprint of one vehicle."""
+        x, y, yaw = self.scenes.pose[row, slot].astype(np.float64)
+        return placed(outline(ENTITIES[self.scenes.entity[row, slot]]), x, y, yaw)
 
     @cached_property
     def bulk(self) -> np.ndarray:
@@ -248,6 +258,7 @@ def members() -> dict[int, np.ndarray]:
     return table | {number: np.isin(kinds, NOUNS[word]) for number, word in nouns.items()}
 
 
+@cache
 def own_colours() -> np.ndarray:
     """(entities,) int64 place in COLOURS of the colour of each kind's own body, -1 if it has none."""
     return np.asarray(_colour_of()[atlas().own_paint[: len(ENTITIES)]])

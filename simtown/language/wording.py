@@ -10,7 +10,8 @@ from simtown.language.questions import with_article
 
 #: Relations as a question words them, behind "is".
 RELATIONS = {
-    "left of": "to the left of", "right of": "to the right of", "in front of": "in front of", "behind": "behind",
+    "left of": "to the left of", "right of": "to the right of", "in front of": "in front of",
+    "behind": "behind",
 }  # fmt: skip
 #: Where a driver sees something, with the driver's vehicle.
 DRIVERS = {
@@ -18,14 +19,24 @@ DRIVERS = {
     "driver-front": "ahead of {0}'s driver", "driver-behind": "at the back of {0}'s driver",
 }  # fmt: skip
 #: Where a driver sees something, from there.
-SEEN = {"driver-left": "on the left", "driver-right": "on the right", "driver-front": "ahead", "driver-behind": "behind"}
+SEEN = {
+    "driver-left": "on the left",
+    "driver-right": "on the right",
+    "driver-front": "ahead",
+    "driver-behind": "behind",
+}
 LANES = {"near": "in the near lane", "far": "in the far lane", "parked": "parked at the kerb"}
 DIRECTIONS = {
     "left": "facing left", "right": "facing right", "viewer": "facing the viewer", "away": "facing away",
 }  # fmt: skip
 ORDINALS = ("", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 #: Orders behind an ordinal number: "the second from the left".
-FROM = {"leftmost": "from the left", "rightmost": "from the right", "nearest": "nearest", "farthest": "farthest"}
+FROM = {
+    "leftmost": "from the left",
+    "rightmost": "from the right",
+    "nearest": "nearest",
+    "farthest": "farthest",
+}
 COMPARED = {
     "nearest": "nearer to the viewer than", "farthest": "farther from the viewer than",
     "biggest": "bigger than", "smallest": "smaller than",
@@ -100,7 +111,7 @@ def fill(text: str, slots: list[Any]) -> str:
             values |= {str(place): word.removesuffix(" {0}'s driver"), f"bare {place}": str(slot)}
             values |= {f"from {place}": FROM.get(slot, ""), f"seen {place}": SEEN.get(slot, "")}
         elif slot.name in ("the", "a", "every"):
-            values[str(place)] = phrase(slot)
+            values |= {str(place): phrase(slot), f"a {place}": with_article(noun(slot.parts[0]))}
         elif slot.name in ("has", "related", "not", "and", "or", "compared"):
             values[str(place)] = predicate(slot)
         else:

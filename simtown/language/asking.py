@@ -1,0 +1,310 @@
+"""Questions of all families, fair by construction: words and answer first, then a street in which it is true.
+
+The words of a question are drawn, and an answer, fairly and independent of the words; then streets are drawn
+until the program's value is that answer. So no words hint at the answer. Of questions 2j and 2j + 1, both of
+one family, the answers differ. Every draw has an address (example, attempt): a question depends on the recipe
+and its number alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from simtown.core.streams import Stream
+from simtown.language import wording
+from simtown.language.evaluate import CLOSE, ILL_POSED, KNOWN, Values, evaluate
+from simtown.language.families import (
+    ANSWERS,
+    Drawer,
+    Draws,
+    Family,
+    NoWordsError,
+    Template,
+    World,
+)
+from simtown.language.forms import Form
+from simtown.language.planting import fill_street, plan
+from simtown.language.programs import encode, stored
+from simtown.language.sampler import JITTER, ImpossibleError
+from simtown.scenes.crowd import crowd_camera, place_crowds
+from simtown.scenes.scene import SceneBatch, empty_batch
+from simtown.scenes.street import SLOTS, draw_street
+from simtown.scenes.weather import draw_weather
+
+#: Streets that are drawn for some words, with the same vehicles for some of them; and words for an answer.
+STREETS, PLACES, WORDS = 240, 6, 8
+#: How many more streets each round draws of those questions that have none yet.
+_ROUNDS = (1, 1, 2, 2, 6, 12, 24, 48, 144)
+#: After so many streets in which a question has no answer at all its words are drawn anew.
+HOPELESS = 24
+#: Uniform numbers for the words of a question, and for the vehicles of a street.
+_WORD_DRAWS, _VEHICLE_DRAWS = 64, 64
+
+
+@dataclass(frozen=True)
+class AskingRecipe:
+    """What questions and streets are drawn from.
+
+    Attributes:
+        seed: the data set's seed.
+        split: the name of the split.
+        world: kinds, paints, weathers, numbers of vehicles.
+        families: what is asked, each as often.
+        weathers: names of the weathers that may occur.
+        size: width and height of the pictures, pixels.
+        jitter: largest random shift of the camera to a side, metres.
+        cannot_tell: share of questions whose answer is that one cannot tell.
+    """
+
+    seed: int
+    split: str
+    world: World
+    families: tuple[Family, ...]
+    weathers: tuple[str, ...]
+    size: tuple[int, int]
+    jitter: float = 0.0
+    cannot_tell: float = 0.0
+
+    def stream(self, component: str) -> Stream:
+        """The draws of a component."""
+        return Stream(self.seed, self.split, component)
+
+
+@dataclass
+class Questions:
+    """n questions, the question first.
+
+    Attributes:
+        scene: the complete latent scenes.
+        visible: (n, v) float32 visible share of each vehicle.
+        family: (n,) int64 place in the recipe's families; `template` (n,) place in the family's templates,
+            `text` (n,) in the template's texts.
+        program: (n, programs.LENGTH) int16.
+        words: n questions in words.
+        answer: (n,) int64 the answer, as the evaluator numbers those of the family's type; -1 for "cannot
+            tell".
+        values: what the evaluator says of them.
+        tried: (n, 2) int64 how many streets were drawn and how many of them could be placed.
+    """
+
+    scene: SceneBatch
+    visible: np.ndarray
+    family: np.ndarray
+    template: np.ndarray
+    text: np.ndarray
+    program: np.ndarray
+    words: list[str]
+    answer: np.ndarray
+    values: Values
+    tried: np.ndarray
+
+
+@dataclass
+class _Row:
+    """A question that is being made: its words, and the vehicles of its streets by attempt."""
+
+    index: int
+    family: Family
+    family_place: int
+    answer: int
+    unclear: bool
+    epoch: int = -1
+    template: int = 0
+    text: int = 0
+    form: Form = field(default_factory=lambda: Form("", ()))
+    numbers: list[int] = field(default_factory=list)
+    words: str = ""
+    fitted: bool = False
+    filled: tuple[np.ndarray, np.ndarray, int] | None = None
+
+
+def ask(recipe: AskingRecipe, index: np.ndarray) -> Questions:
+    """The questions with the numbers `index` ((n,) int64).
+
+    Raises ImpossibleError if no street is found for one of them.
+    """
+    n, most = len(index), recipe.world.most
+    rows = list(_rows(recipe, index))
+    camera = cameras(recipe, index)
+    weather = draw_weather(recipe.stream("weather"), index, recipe.weathers)
+    scene = empty_batch(n, most, SLOTS)
+    scene.camera[:] = camera
+    for name, column in weather.items():
+        getattr(scene, name)[:] = column
+    visible, tried = np.zeros((n, most), np.float32), np.zeros((n, 2), np.int64)
+    values = Values(
+        np.zeros(n, int), np.full(n, np.nan), np.full(n, -1, np.int8), np.full(n, np.inf), np.zeros(n, bool)
+    )
+    waiting = np.arange(n)
+    for epoch in range(WORDS):
+        later: list[int] = []
+        for row in waiting.tolist():
+            _word(recipe, rows[row], epoch)
+        begin = 0
+        for streets in _ROUNDS:
+            if not len(waiting):
+                break
+            done = _round(recipe, rows, waiting, begin, streets, epoch, scene, visible, tried, values)
+            waiting, begin = waiting[~done], begin + streets
+            if begin == HOPELESS:  # whatever the answer, these words do not fit a street
+                hopeless = np.array([not rows[i].fitted for i in waiting.tolist()], dtype=bool)
+                later.extend(waiting[hopeless].tolist())
+                waiting = waiting[~hopeless]
+        waiting = np.sort(np.array([*waiting.tolist(), *later], dtype=np.int64))
+    if len(waiting):
+        row = rows[waiting[0]]
+        meant = "cannot tell" if row.unclear else ANSWERS[row.family.answer][row.answer]
+        raise ImpossibleError(
+            f"no street was found in which the answer to '{row.words}' is '{meant}': leave the family "
+            f"{row.family.name} out of `questions`, or allow more `vehicles` or `entities`"
+        )
+    prop, prop_pose, prop_style = draw_street(recipe.stream("street"), index, scene.weather)
+    scene = replace(scene, prop=prop, prop_pose=prop_pose, prop_style=prop_style)
+    return Questions(
+        scene=scene,
+        visible=visible,
+        family=np.array([row.family_place for row in rows]),
+        template=np.array([row.template for row in rows]),
+        text=np.array([row.text for row in rows]),
+        program=stored([row.numbers for row in rows]),
+        words=[row.words for row in rows],
+        answer=np.array([-1 if row.unclear else row.answer for row in rows]),
+        values=values,
+        tried=tried,
+    )
+
+
+def cameras(recipe: AskingRecipe, index: np.ndarray) -> np.ndarray:
+    """(n, 7) float32 cameras of examples."""
+    nominal = crowd_camera(recipe.world.most)
+    rows = np.tile(nominal.row(), (len(index), 1))
+    if recipe.jitter:
+        u = recipe.stream("camera").uniform(index, 4)
+        rows[:, :4] += (recipe.jitter * np.array(JITTER) * (2 * u - 1)).astype(np.float32)
+    return rows
+
+
+def _rows(recipe: AskingRecipe, index: np.ndarray) -> Iterator[_Row]:
+    """The family and the answer of every question: of 2j and 2j + 1 the same family and other answers."""
+    u = recipe.stream("answer").uniform(index // 2, 4)
+    unclear = recipe.stream("cannot tell").uniform(index, 1)[:, 0] < recipe.cannot_tell
+    for number, (which, first, second, _), cannot in zip(
+        index.tolist(), u.tolist(), unclear.tolist(), strict=True
+    ):
+        place = int(which * len(recipe.families))
+        family = recipe.families[place]
+        answers = recipe.world.answers(family.answer)
+        at = int(first * len(answers))
+        if number % 2:
+            at = (at + 1 + int(second * (len(answers) - 1))) % len(answers)
+        yield _Row(number, family, place, answers[at], cannot)
+
+
+def _word(recipe: AskingRecipe, row: _Row, epoch: int) -> None:
+    """Draw the words of a question; some words fill no slot of this world, then others are drawn."""
+    for attempt in range(epoch * 16, epoch * 16 + 16):
+        numbers = recipe.stream("words").uniform(np.array([row.index]), _WORD_DRAWS, attempt)[0]
+        draws = Draws(numbers.tolist())
+        template_place = draws.below(len(row.family.templates))
+        template: Template = row.family.templates[template_place]
+        text = draws.below(len(template.texts))
+        try:
+            form, slots = Drawer(recipe.world).question(template, draws)
+        except (NoWordsError, StopIteration):
+            continue
+        if len(plan(form, row.answer, draws).wants) > recipe.world.most:
+            continue
+        row.template, row.text, row.form, row.epoch, row.filled = template_place, text, form, epoch, None
+        row.fitted = False
+        row.numbers, row.words = encode(form), wording.fill(template.texts[text], slots)
+        return
+    raise ImpossibleError(
+        f"this world has too few kinds for the family {row.family.name}: leave it out of `questions` or give "
+        "more `entities`"
+    )
+
+
+def _round(
+    recipe: AskingRecipe,
+    rows: list[_Row],
+    waiting: np.ndarray,
+    begin: int,
+    streets: int,
+    epoch: int,
+    scene: SceneBatch,
+    visible: np.ndarray,
+    tried: np.ndarray,
+    values: Values,
+) -> np.ndarray:
+    """Draw some more streets for each waiting question and keep the first that fits.
+
+    Returns (w,) bool, which of the waiting are done.
+    """
+    done = np.zeros(len(waiting), dtype=bool)
+    most = recipe.world.most
+    at = np.repeat(np.arange(len(waiting)), streets)
+    attempt = np.tile(np.arange(begin, begin + streets), len(waiting)) + epoch * STREETS
+    entity, paint = np.full((len(at), most), -1), np.full((len(at), most), -1, dtype=np.int8)
+    sky = np.zeros(len(at), dtype=np.uint8)
+    fits = np.zeros(len(at), dtype=bool)
+    for place, (row_at, number) in enumerate(zip(at.tolist(), attempt.tolist(), strict=True)):
+        row = rows[waiting[row_at]]
+        if number % PLACES == 0 or row.filled is None:
+            row.filled = _fill(recipe, row, number // PLACES)
+        if row.filled is not None:
+            entity[place], paint[place], own_sky = row.filled
+            sky[place] = scene.weather[waiting[row_at]] if own_sky < 0 else own_sky
+            fits[place] = True
+    index = np.array([rows[waiting[i]].index for i in at.tolist()])
+    where = waiting[at]
+    some = np.flatnonzero(fits)
+    pose, seen, placed = place_crowds(
+        recipe.stream("crowd"), index[some], attempt[some], entity[some], scene.camera[where[some]]
+    )
+    good = some[placed]
+    pose, seen = pose[placed], seen[placed]
+    candidates = empty_batch(len(good), most, 1)
+    candidates = replace(
+        candidates, entity=entity[good].astype(np.int16), pose=pose, paint=paint[good],
+        weather=sky[good], camera=scene.camera[where[good]],
+    )  # fmt: skip
+    programs = stored([rows[i].numbers for i in where[good].tolist()])
+    judged = evaluate(candidates, programs, seen, recipe.size)
+    wanted = np.array([rows[i].answer for i in where[good].tolist()])
+    unclear = np.array([rows[i].unclear for i in where[good].tolist()], dtype=bool)
+    accepted = np.where(unclear, judged.state == CLOSE, (judged.state == KNOWN) & (judged.answer == wanted))
+    accepted &= ~judged.idle
+    for slot in np.unique(at[good[(judged.state != ILL_POSED) & ~judged.idle]]).tolist():
+        rows[waiting[slot]].fitted = True
+    first = np.full(len(waiting), len(at))
+    for place in np.flatnonzero(accepted)[::-1].tolist():
+        first[at[good[place]]] = place
+    was_placed = np.zeros(len(at), dtype=bool)
+    was_placed[good] = True
+    for slot, place in enumerate(first.tolist()):
+        row, last = waiting[slot], (slot + 1) * streets
+        if place < len(at):
+            done[slot], last = True, int(good[place]) + 1
+            scene.entity[row], scene.pose[row], scene.paint[row] = (
+                entity[good[place]],
+                pose[place],
+                paint[good[place]],
+            )
+            scene.weather[row], visible[row] = sky[good[place]], seen[place]
+            for whole, part in zip(values, judged, strict=True):
+                whole[row] = part[place]
+        tried[row] += last - slot * streets, int(was_placed[slot * streets : last].sum())
+    return done
+
+
+def _fill(recipe: AskingRecipe, row: _Row, number: int) -> tuple[np.ndarray, np.ndarray, int] | None:
+    numbers = recipe.stream("vehicles").uniform(np.array([row.index]), _VEHICLE_DRAWS, number)[0]
+    answer = (
+        row.answer
+        if not row.unclear
+        else Draws(numbers.tolist()[::-1]).choice(recipe.world.answers(row.family.answer))
+    )
+    return fill_street(recipe.world, row.form, answer, Draws(numbers.tolist()))
