@@ -72,12 +72,20 @@ def fresh(settings: Settings, tables: Tables | None = None) -> dict[str, Any]:
         "simtown": __version__,
         "libraries": versions("numpy", "h5py", "hdf5plugin"),
         "settings": settings.resolved(tables),
-        "vocabulary": list(vocabulary_for(settings.phrasing, settings.relations)),
+        "vocabulary": list(_vocabulary(settings)),
         "complete": False,
         "shards": {},
         "names": names(settings),
         "summary": {},
     }
+
+
+def _vocabulary(settings: Settings) -> tuple[str, ...]:
+    if settings.asks:
+        from simtown.language.tokens import vocabulary
+
+        return vocabulary()
+    return vocabulary_for(settings.phrasing, settings.relations)
 
 
 def enter(manifest: dict[str, Any], task: ShardTask, shard_entry: Mapping[str, Any]) -> None:

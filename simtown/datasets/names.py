@@ -21,7 +21,7 @@ def names(settings: Settings) -> dict[str, list[str]]:
     relations = max(relations, 1 + int(relation_numbers(settings.relations).max()))
     weathers = max(len(DEFAULT_WEATHERS), 1 + int(weather_numbers(settings.weathers).max()))
     phrasings = max(phrasings, 1 + max(STYLES[settings.phrasing]))
-    return {
+    result = {
         "entities": list(ENTITIES[: max(settings.kinds) + 1]),
         "props": list(PROPS),
         "relations": list(RELATION_NAMES[:relations]),
@@ -29,3 +29,11 @@ def names(settings: Settings) -> dict[str, list[str]]:
         "phrasings": list(PHRASINGS[:phrasings]),
         "paints": list(PAINTS),
     }
+    if settings.asks:
+        from simtown.datasets.asked import answers, asked
+
+        result |= {
+            "families": [family.name for family in asked(settings)],
+            "answers": list(answers(settings)),
+        }
+    return result

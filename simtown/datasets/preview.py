@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,10 +11,10 @@ from PIL import Image
 from simtown.assets.catalogue import ENTITIES
 from simtown.core.notebook import OBJECT, SUBJECT
 from simtown.core.streams import Stream
+from simtown.datasets.names import names
 from simtown.datasets.reader import Dataset
 from simtown.datasets.settings import Settings
-from simtown.datasets.shards import columns
-from simtown.language.sampler import sample
+from simtown.datasets.shards import columns, draw, recipe_of
 from simtown.render.frames import Renderer
 from simtown.render.sheet import SheetCell, contact_sheet
 from simtown.scenes.placement import LANES
@@ -24,6 +24,7 @@ from simtown.scenes.street import draw_street
 from simtown.scenes.weather import WEATHERS
 
 YES, NO = (30, 128, 60), (186, 40, 40)
+_REPLY = (28, 84, 160)
 _LEGEND = (("blue: the subject of the question", SUBJECT), ("orange: its object", OBJECT))
 #: The longer sides of pictures in a sheet of examples, pixels: usual and large.
 EXAMPLE_SIDES = (256, 512)
@@ -32,15 +33,25 @@ EXAMPLE_SIDES = (256, 512)
 _FILLED, _LONGEST_LENS, _ASPECT = 0.86, 2.4, 2 / 3
 
 
-def _sheet(columns: Mapping[str, np.ndarray], images: np.ndarray, boxes: np.ndarray) -> Image.Image:
-    """A cell an example, by its columns, with (n, v, 4) boxes of its vehicles in its picture."""
+def _sheet(
+    columns: Mapping[str, np.ndarray], images: np.ndarray, boxes: np.ndarray, replies: Sequence[str] = ()
+) -> Image.Image:
+    """A cell an example, by its columns, with (n, v, 4) boxes of its vehicles in its picture.
+
+    Questions of families have `replies` and no boxes.
+    """
+    most = max(1, min(6, 1600 // images.shape[2]))
+    if replies:
+        asked = zip(images, columns["question"].tolist(), replies, strict=True)
+        lines = [(image, [(text.decode(), None), (reply, _REPLY)]) for image, text, reply in asked]
+        return contact_sheet([SheetCell(image, cell) for image, cell in lines], most)
     cells = []
     for i, (image, box) in enumerate(zip(images, boxes, strict=True)):
         subject, obj = (tuple(box[columns[role][i]].tolist()) for role in ("subject_slot", "object_slot"))
         question = columns["question"][i].decode()
         answer = ("yes", YES) if columns["answer"][i] else ("no", NO)
         cells.append(SheetCell(image, [(question, None), answer], [(subject, SUBJECT), (obj, OBJECT)]))
-    return contact_sheet(cells, max(1, min(6, 1600 // images.shape[2])), legend=_LEGEND)
+    return contact_sheet(cells, most, legend=_LEGEND)
 
 
 def dataset_sheet(
@@ -49,23 +60,30 @@ def dataset_sheet(
     """The first examples of a split: picture (drawn again if it is small), question, answer, boxes."""
     examples = dataset[split]
     rows = np.arange(min(count, len(examples)))
-    columns = examples.rows(("question", "answer", "subject_slot", "object_slot", "boxes"), rows)
+    shown = ("question", "answer", "subject_slot", "object_slot", "boxes")
+    columns = examples.rows((*shown, "value") if dataset.settings.asks else shown, rows)
     images, box = examples.images(rows), columns["boxes"]
     scale = EXAMPLE_SIDES[large] // max(images.shape[1:3])
     if scale > 1:
         h, w = images.shape[1] * scale, images.shape[2] * scale
         scenes = examples.scenes(rows)
         images, box = renderer.render(scenes, w, h, geometry=False).rgb, boxes(scenes, w, h)
-    return _sheet(columns, images, box)
+    return _sheet(columns, images, box, _replies(columns, dataset.names))
+
+
+def _replies(columns: Mapping[str, np.ndarray], names: Mapping[str, Sequence[str]]) -> list[str]:
+    """The answers of questions of families as texts; none for the paper's."""
+    return [names["answers"][value] for value in columns.get("value", np.zeros(0, int)).tolist()]
 
 
 def random_sheet(settings: Settings, renderer: Renderer, count: int, width: int, height: int) -> Image.Image:
     """New examples of these settings, without a data set, as :func:`dataset_sheet` shows them."""
     index = np.arange(count + count % 2)
-    examples = sample(settings.recipe("train"), index)
+    examples = draw(recipe_of(settings, "train"), index)
     made = columns(examples, index, replace(settings, width=width, height=height))
     images = renderer.render(examples.scene[slice(count)], width, height, geometry=False).rgb
-    return _sheet(made, images, made["boxes"][:count])
+    made = {name: column[:count] for name, column in made.items()}
+    return _sheet(made, images, made["boxes"], _replies(made, names(settings)))
 
 
 def portraits(entities: list[int]) -> SceneBatch:
@@ -96,7 +114,7 @@ def weather_sheet(
     settings: Settings, renderer: Renderer, weathers: list[str], size: int = 320
 ) -> Image.Image:
     """The same street in the given weathers (across), from light to heavy (down; across if it is one)."""
-    single = sample(settings.recipe("train"), np.array([0])).scene
+    single = draw(recipe_of(settings, "train"), np.array([0])).scene
     copies, cells = np.zeros(len(weathers), dtype=np.int64), []
     for step in (0.1, 0.4, 0.7):
         scene = single[copies]

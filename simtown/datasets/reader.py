@@ -27,7 +27,7 @@ from simtown.datasets.manifests import SEAL
 from simtown.datasets.remote import AHEAD, DirectoryStore, Remote, ShardCache, store_of
 from simtown.datasets.settings import SPLITS, Settings
 from simtown.datasets.shard_file import UNPACKED_HERE, Arrays, PackedRows, Shard, reading
-from simtown.datasets.shards import COLUMNS, PICTURES, layout, tasks
+from simtown.datasets.shards import PICTURES, layout, tasks
 from simtown.datasets.torch_view import TorchView
 from simtown.language.relations import RELATION_NAMES
 from simtown.scenes.scene import Scene, SceneBatch, plausible
@@ -39,6 +39,7 @@ _EXAMPLE_COLUMNS = (
     "question", "tokens", "answer", "subject", "relation", "object", "subject_slot", "object_slot", "boxes",
     "visible", "margin", *SCENE_COLUMNS,
 )  # fmt: skip
+_FAMILY_COLUMNS = ("family", "program", "value", "number", "tolerance")
 _FIRST = np.zeros(1, dtype=np.int64)
 #: Most files of a split that HDF5 has open, and most that pictures are read from: there are three splits, and
 #: macOS allows 256 open files.
@@ -56,8 +57,8 @@ class Example:
         image: (h, w, 3) uint8.
         question: text.
         tokens: (16,) uint8.
-        answer: the truth.
-        subject: its name.
+        answer: the truth; False for questions whose answer is not yes or no.
+        subject: its name; "" in questions of families, and so are `relation` and `object`.
         relation: its name.
         object: its name.
         subject_slot: row of `boxes` of the subject.
@@ -70,6 +71,11 @@ class Example:
         depth: (h, w) float32 metres, or None.
         vehicle_ids: the number in `mask` of each of `scene.vehicles`.
         prop_ids: the number in `mask` of each of `scene.props`; numbers of empty slots are left out.
+        reply: the answer as text: "yes", "3", "taxi", "4 m".
+        family: of the question, "paper" for the paper's.
+        program: the question's program as text, "" for the paper's.
+        number: metres of a distance, else nan.
+        tolerance: metres within which a distance is right, else nan.
     """
 
     image: np.ndarray
@@ -89,17 +95,25 @@ class Example:
     depth: np.ndarray | None
     vehicle_ids: list[int]
     prop_ids: list[int]
+    reply: str = ""
+    family: str = "paper"
+    program: str = ""
+    number: float = float("nan")
+    tolerance: float = float("nan")
 
     def __repr__(self) -> str:
         height, width, _ = self.image.shape
-        answer = f"{'yes' if self.answer else 'no'}, by {abs(self.margin):.2f} m"
+        by = f", by {abs(self.margin):.2f} m" if self.margin == self.margin else ""
+        answer = f"{self.reply}{by}"
         return f"<Example: {self.question} {answer}; {width}x{height}, {self.scene.weather.kind}>"
 
     def _repr_html_(self, width: int = 384) -> str:
         colours = {self.subject: SUBJECT, self.object: OBJECT}
         names = "|".join(re.escape(name) for name in sorted(colours, key=len, reverse=True))
         question = re.sub(names, lambda name: marked(name[0], colours[name[0]]), as_html(self.question))
-        answer = f"<b>{'yes' if self.answer else 'no'}</b>, by {abs(self.margin):.2f} m"
+        if not self.subject:
+            return figure(self.image, f"{as_html(self.question)} <b>{as_html(self.reply)}</b>", width, [])
+        answer = f"<b>{self.reply}</b>, by {abs(self.margin):.2f} m"
         boxes = [(self.boxes[self.subject_slot], SUBJECT), (self.boxes[self.object_slot], OBJECT)]
         return figure(self.image, f"{question} {answer}", width, boxes)
 
@@ -112,8 +126,14 @@ class Split(Sequence[Example]):
     """
 
     def __init__(
-        self, paths: list[Path], counts: list[int], arrays: Arrays, cache: ShardCache | None = None
+        self,
+        paths: list[Path],
+        counts: list[int],
+        arrays: Arrays,
+        cache: ShardCache | None = None,
+        names: Mapping[str, list[str]] | None = None,
     ) -> None:
+        self._names = names or {}
         self._paths, self._cache, self._arrays = paths, cache, arrays
         self._starts = np.cumsum([0, *counts], dtype=np.int64)
         # A file that is dropped is closed when its last reader has finished.
@@ -231,7 +251,7 @@ class Split(Sequence[Example]):
 
         It is read-only: the next call gives the same array. Raises KeyError if there is no such column.
         """
-        _require_columns([name])
+        self._require_columns([name])
         if name not in self._columns:
             parts = [self._read(number, name, slice(None)) for number in range(len(self._paths))]
             column = np.concatenate(parts) if parts else np.zeros(0)
@@ -239,12 +259,18 @@ class Split(Sequence[Example]):
             self._columns[name] = column
         return self._columns[name]
 
+    def _require_columns(self, names: Iterable[str]) -> None:
+        columns = [name for name in self._arrays if name not in PICTURES]
+        for name in names:
+            if name not in columns:
+                raise KeyError(f"there is no column '{name}': one of {', '.join(columns)}")
+
     def rows(self, names: Sequence[str], rows: Sequence[int] | np.ndarray) -> dict[str, np.ndarray]:
         """Some rows of some columns, the example first. Memory does not grow with the split.
 
         Raises IndexError if there is no such example, KeyError if there is no such column.
         """
-        _require_columns(names)
+        self._require_columns(names)
         rows = self._row_numbers(rows)
         out = np.empty(len(rows), dtype=self._row_type(names))
         for number, places, own in self._by_shard(rows):
@@ -292,10 +318,11 @@ class Split(Sequence[Example]):
         ends = sorted(set(sizes))
         if ends and not 0 <= ends[0] <= ends[-1] <= len(self):
             raise IndexError(f"the first {ends} examples of a split of {len(self)}")
-        hashes = {name: sha256() for name in (*COLUMNS, "images")}
+        columns = tuple(name for name in self._arrays if name not in PICTURES)
+        hashes = {name: sha256() for name in (*columns, "images")}
         result, begin = {}, 0
         for end in ends:
-            for names, size in ((COLUMNS, 4096), (("images",), 32)):
+            for names, size in ((columns, 4096), (("images",), 32)):
                 for _, block in self.stream(names, size, begin, end):
                     for name in names:
                         hashes[name].update(block[name].tobytes())
@@ -353,7 +380,8 @@ class Split(Sequence[Example]):
             raise IndexError(f"there is no example {given}: the split holds {len(self)}, numbered from 0")
         number = int(self._number(i))
         own = np.array([i - self._starts[number]])
-        columns = self._table(number, _EXAMPLE_COLUMNS)[own]
+        own_columns = _FAMILY_COLUMNS if "family" in self._arrays else ()
+        columns = self._table(number, (*_EXAMPLE_COLUMNS, *own_columns))[own]
         pictures = {}
         for name in self._arrays.keys() & PICTURES:
             pictures[name] = np.empty(*self.form(name))
@@ -365,9 +393,7 @@ class Split(Sequence[Example]):
             question=row["question"].decode(),
             tokens=row["tokens"],
             answer=bool(row["answer"]),
-            subject=ENTITIES[row["subject"]],
-            relation=RELATION_NAMES[row["relation"]],
-            object=ENTITIES[row["object"]],
+            **self._asked(row),
             subject_slot=int(row["subject_slot"]),
             object_slot=int(row["object_slot"]),
             boxes=row["boxes"],
@@ -379,6 +405,25 @@ class Split(Sequence[Example]):
             vehicle_ids=vehicle_ids,
             prop_ids=prop_ids,
         )
+
+    def _asked(self, row: Any) -> dict[str, Any]:
+        """What an example is asked, from its columns."""
+        if "family" not in self._arrays:
+            pair = {role: ENTITIES[row[role]] for role in ("subject", "object")}
+            return pair | {
+                "relation": RELATION_NAMES[row["relation"]],
+                "reply": "yes" if row["answer"] else "no",
+            }
+        from simtown.language.programs import decode
+
+        return {
+            **dict.fromkeys(("subject", "relation", "object"), ""),
+            "reply": self._names["answers"][row["value"]],
+            "family": self._names["families"][row["family"]],
+            "program": str(decode(row["program"])),
+            "number": float(row["number"]),
+            "tolerance": float(row["tolerance"]),
+        }
 
     def __iter__(self) -> Iterator[Example]:
         return (self[i] for i in range(len(self)))
@@ -395,12 +440,6 @@ class Split(Sequence[Example]):
 def runs(count: int, most: int) -> list[tuple[int, int]]:
     """All rows of `count` in runs of at most `most`: the first row, and the row after the last one."""
     return [(begin, min(begin + most, count)) for begin in range(0, count, most)]
-
-
-def _require_columns(names: Iterable[str]) -> None:
-    for name in names:
-        if name not in COLUMNS:
-            raise KeyError(f"there is no column '{name}': one of {', '.join(COLUMNS)}")
 
 
 def _bytes_of(table: np.ndarray) -> np.ndarray:
@@ -437,7 +476,9 @@ class Dataset:
 
         def of_name(split: str) -> Split:
             own = [task for task in listed if task.split == split]
-            return Split([path / task.name for task in own], [task.count for task in own], arrays, cache)
+            return Split(
+                [path / task.name for task in own], [task.count for task in own], arrays, cache, self.names
+            )
 
         self.train, self.val, self.test = (of_name(split) for split in SPLITS)
 

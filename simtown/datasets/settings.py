@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import asdict, dataclass, replace
+from difflib import get_close_matches
 from functools import lru_cache
 from math import sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,7 +15,7 @@ from simtown.core import options
 from simtown.core.options import SettingsError as SettingsError
 from simtown.core.options import option
 from simtown.datasets.addresses import SPLITS as SPLITS
-from simtown.language.questions import STYLES
+from simtown.language.questions import FAMILIES, STYLES
 from simtown.language.relations import DEFAULT_RELATIONS, RADIAL, RELATION_NAMES, RELATIONS, relation_numbers
 from simtown.render.frames import check_size
 from simtown.scenes.paint import CHOICES, paint_frequencies
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
 #: Version of the layout of shards and of the manifest (docs/data-format.md).
 SCHEMA = 2
 #: Settings that a manifest leaves out if they have their default, since older data sets do not have them.
-LEFT_OUT: dict[str, Any] = {"test_seed": None, "world_seed": 0}
+LEFT_OUT: dict[str, Any] = {
+    "test_seed": None, "world_seed": 0, "questions": ("paper",), "crowd": "", "cannot_tell": 0.0,
+}  # fmt: skip
 #: The key of :attr:`Settings.kinds` among the settings in a manifest, if the world seed is not 0.
 KINDS = "kinds"
 #: Most shards of a data set: the manifest has 300 bytes for each. Most examples of a shard: their scenes are
@@ -75,6 +78,33 @@ _WORLD_SEED = (
 )
 
 
+_QUESTIONS = (
+    "Families of questions, separated by commas: paper (yes or no, about two vehicles), all, any of "
+    f"{', '.join(FAMILIES)}, or a TOML file of your own."
+)
+_CROWD = "Vehicles in every scene, from 2 to 8: a number such as 4, or a range such as 3-6."
+_CANNOT_TELL = "Share of questions whose answer is that one cannot tell, since it is too close to say."
+#: How many vehicles stand in a scene if questions of other families than the paper's are asked.
+CROWD = "3-6"
+
+
+def _questions_problem(questions: tuple[str, ...]) -> str:
+    known = ("paper", "all", *FAMILIES)
+    unknown = [name for name in questions if name not in known and not name.endswith(".toml")]
+    if unknown:
+        similar = get_close_matches(unknown[0], known) or known
+        return f"{unknown[0]} is unknown: choose among {', '.join(similar)}, or give a TOML file"
+    return "" if len(set(questions)) == len(questions) else "names a family twice"
+
+
+def _crowd_problem(crowd: str) -> str:
+    if not crowd:
+        return ""
+    numbers = re.fullmatch(r"([2-8])(?:-([2-8]))?", crowd)
+    right = numbers and int(numbers[1]) <= int(numbers[2] or numbers[1])
+    return "" if right else f"is {crowd}: write a number from 2 to 8, or a range such as 3-6"
+
+
 @dataclass(frozen=True)
 class Settings:
     """Every choice that decides the bytes of a data set; `catalogue` is the version of the world."""
@@ -101,12 +131,20 @@ class Settings:
     catalogue: int = VERSION
     test_seed: int | None = option(None, _TEST_SEED)
     world_seed: int = option(0, _WORLD_SEED)
+    questions: tuple[str, ...] = option(("paper",), _QUESTIONS, low=1, test=_questions_problem)
+    crowd: str = option("", _CROWD, flag="vehicles", test=_crowd_problem)
+    cannot_tell: float = option(0.0, _CANNOT_TELL, low=0, high=0.5)
 
     def check(self) -> None:
         """Raises SettingsError if a value is out of range."""
         self.check_apart_from_frequencies()
         try:
             self.tables()  # fast, as the import of the sampler is not
+            if self.asks:
+                from simtown.datasets.asked import answers
+
+                answers(self)
+                return
             from simtown.language.sampler import plan_of
 
             plan_of(self.recipe("train"))  # do enough kinds occur?
@@ -118,7 +156,9 @@ class Settings:
         options.check(self)
         if self.catalogue != VERSION:
             raise SettingsError(f"must be {VERSION}, not {self.catalogue}", "catalogue")
-        if self.entities < self.vehicles:
+        if self.asks and self.distractor:
+            raise SettingsError("is for the paper's questions alone: use `crowd`", "distractor")
+        if self.entities < self.vehicles and not self.asks:
             raise SettingsError("must be at least 3 with `distractor=True`", "entities")
         try:
             check_size(self.width, self.height)
@@ -128,6 +168,26 @@ class Settings:
         if files > MOST_SHARDS:
             most = f"more than a manifest can list ({MOST_SHARDS:,})"
             raise SettingsError(f"{self.shard_size} makes {files:,} files, {most}", "shard")
+
+    @property
+    def asks(self) -> bool:
+        """Whether questions of families are asked (:mod:`simtown.datasets.asked`), not only the paper's."""
+        return self.questions != ("paper",) or bool(self.crowd) or self.cannot_tell > 0
+
+    def families(self, known: tuple[str, ...] = FAMILIES) -> tuple[str, ...]:
+        """The families that are asked: of files, all that are in `known` beside those of the package."""
+        names = [FAMILIES if name == "all" else (name,) for name in self.questions]
+        own = tuple(name for name in known if name not in (*FAMILIES, "paper"))
+        listed = [own if group[0].endswith(".toml") else group for group in names]
+        return tuple(dict.fromkeys(name for group in listed for name in group))
+
+    @property
+    def crowds(self) -> tuple[int, int]:
+        """Least and most vehicles in a scene."""
+        if not self.asks:
+            return self.vehicles, self.vehicles
+        low, _, high = (self.crowd or CROWD).partition("-")
+        return int(low), int(high or low)
 
     @property
     def kinds(self) -> tuple[int, ...]:
@@ -157,7 +217,7 @@ class Settings:
     def seeds(self) -> str:
         """All seeds in words, such as "seed 3, test seed 0, world seed 3", without those at their default."""
         own = self.canonical
-        named = [name for name in LEFT_OUT if getattr(own, name) != LEFT_OUT[name]]
+        named = [name for name in ("test_seed", "world_seed") if getattr(own, name) != LEFT_OUT[name]]
         return ", ".join(f"{name.replace('_', ' ')} {getattr(own, name)}" for name in ("seed", *named))
 
     @property
@@ -200,25 +260,34 @@ class Settings:
         paint = kept.paint if kept and self.paint_from_file else paint_frequencies(self.paint)
         return Tables(*entities, paint)
 
-    def recipe(self, split: str, tables: Tables | None = None) -> Recipe:
-        """The recipe of a split: with the chosen frequencies, or uniform ones for the test split.
+    def chances(self, split: str, tables: Tables | None = None) -> Tables:
+        """Chances of every kind by catalogue number, and of paints: as chosen, or uniform for the test split.
 
         `tables` takes the place of :meth:`tables`, for a data set whose CSV file may be gone.
         """
-        from simtown.assets.frequencies import frequencies
-        from simtown.language.sampler import Recipe
-
         if split == "test":
+            from simtown.assets.frequencies import frequencies
+
             subject, obj = frequencies("uniform", self.entities)
             paint = tables.paint if tables else paint_frequencies(self.paint)
         else:
             subject, obj, paint = tables or self.tables()
-        seed = self.test_seed if split == "test" and self.test_seed is not None else self.seed
+        return Tables(self._by_number(subject), self._by_number(obj), paint)
+
+    def seed_of(self, split: str) -> int:
+        """The seed of a split."""
+        return self.test_seed if split == "test" and self.test_seed is not None else self.seed
+
+    def recipe(self, split: str, tables: Tables | None = None) -> Recipe:
+        """The recipe of a split of the paper's questions; `tables` as for :meth:`chances`."""
+        from simtown.language.sampler import Recipe
+
+        subject, obj, paint = self.chances(split, tables)
         return Recipe(
-            seed=seed,
+            seed=self.seed_of(split),
             split=split,
-            subject=self._by_number(subject),
-            object=self._by_number(obj),
+            subject=subject,
+            object=obj,
             distractor=self.distractor,
             relations=self.relations,
             phrasing=self.phrasing,
@@ -251,6 +320,8 @@ class Settings:
             for name, value in asdict(self.canonical).items()
             if name not in LEFT_OUT or value != LEFT_OUT[name]
         }
+        if "all" in self.questions:
+            resolved["questions"] = list(self.families())
         resolved["shard"] = self.shard_size
         resolved |= {"subject_frequencies": subject, "object_frequencies": obj, "paint_frequencies": paint}
         if self.table_from_file:
@@ -274,6 +345,8 @@ class Settings:
     @property
     def vehicles(self) -> int:
         """Vehicle slots in a scene."""
+        if self.asks:
+            return self.crowds[1]
         return 3 if self.distractor else 2
 
     @property
@@ -320,5 +393,5 @@ def in_words(resolved: dict[str, Any]) -> dict[str, str]:
     s["frequencies"] = _named_table(s["frequencies"], subject, obj)
     s["paint"] = _named_table(s["paint"], paint) if paint else s["paint"]
     s["size"] = f"{s.pop('width')}x{s.pop('height')}"
-    texts = {name: ",".join(map(str, value)) for name, value in s.items() if isinstance(value, list)}
+    texts = {name: ",".join(map(str, value)) for name, value in s.items() if isinstance(value, list | tuple)}
     return {name: texts.get(name, str(value)) for name, value in s.items()}

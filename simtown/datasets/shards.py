@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, fields
 from io import FileIO
 from pathlib import Path
 from time import perf_counter
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import h5py
 import hdf5plugin
@@ -26,14 +26,17 @@ from simtown.core.stopping import delayed
 from simtown.core.untrusted import open_regular
 from simtown.datasets import summaries
 from simtown.datasets.names import names
-from simtown.datasets.settings import SCHEMA, Settings
+from simtown.datasets.settings import SCHEMA, Settings, Tables
 from simtown.datasets.summaries import Summary
 from simtown.language.questions import LENGTH, ask
-from simtown.language.sampler import Examples, sample
+from simtown.language.sampler import Examples, Recipe, sample
 from simtown.render.frames import Renderer
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.silhouette import boxes
 from simtown.scenes.street import SLOTS
+
+if TYPE_CHECKING:
+    from simtown.language.asking import AskingRecipe, Questions
 
 #: Stages that are timed apart: sampling examples, wording their questions, drawing, encoding and writing.
 STAGES = ("sample", "question", "render", "encode", "write")
@@ -128,17 +131,59 @@ def layout(settings: Settings) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]
     """Arrays of every shard of a data set by name: the shape without the example axis, and the dtype."""
     sizes = {"h": settings.height, "w": settings.width, "v": settings.vehicles, "p": SLOTS}
     stored = {"masks": settings.masks, "depth": settings.depth}
-    return {name: array_form(name, sizes) for name in LAYOUT if stored.get(name, True)}
+    forms = forms_of(settings.asks)
+    return {name: array_form(name, sizes, forms) for name in forms if stored.get(name, True)}
 
 
-def array_form(name: str, sizes: Mapping[str, int]) -> tuple[tuple[int, ...], np.dtype[Any]]:
+def forms_of(asks: bool) -> dict[str, tuple[tuple[int | str, ...], str]]:
+    """The LAYOUT of the paper's questions, or that of all families (:mod:`simtown.datasets.asked`)."""
+    if not asks:
+        return LAYOUT
+    from simtown.datasets.asked import LAYOUT as OWN
+
+    return LAYOUT | OWN
+
+
+def array_form(
+    name: str, sizes: Mapping[str, int], forms: Mapping[str, tuple[tuple[int | str, ...], str]] = LAYOUT
+) -> tuple[tuple[int, ...], np.dtype[Any]]:
     """The shape of an array without the example axis, and its dtype; `sizes` says what its letters are."""
-    shape, kind = LAYOUT[name]
+    shape, kind = forms[name]
     return tuple(sizes[n] if isinstance(n, str) else n for n in shape), np.dtype(kind)
 
 
-def columns(examples: Examples, index: np.ndarray, settings: Settings) -> dict[str, np.ndarray]:
+def recipe_of(settings: Settings, split: str, tables: Tables | None = None) -> Recipe | AskingRecipe:
+    """What the examples of a split are drawn from; `tables` as for :meth:`Settings.recipe`."""
+    if not settings.asks:
+        return settings.recipe(split, tables)
+    from simtown.datasets import asked
+
+    return asked.recipe(settings, split, tables)
+
+
+def draw(recipe: Recipe | AskingRecipe, index: np.ndarray) -> Examples | Questions:
+    """The examples with the numbers `index`, (n,) int64. Raises ImpossibleError."""
+    if isinstance(recipe, Recipe):
+        return sample(recipe, index)
+    from simtown.language.asking import ask as ask_families
+
+    return ask_families(recipe, index)
+
+
+def tried_of(examples: Examples | Questions) -> Tried:
+    """(proposed, accepted) counts of the rejection loops of some examples, by name."""
+    if isinstance(examples, Examples):
+        return examples.tried
+    streets, placed = examples.tried.sum(axis=0).tolist()
+    return {"placement": (streets, placed), "question": (placed, len(examples.words))}
+
+
+def columns(examples: Examples | Questions, index: np.ndarray, settings: Settings) -> dict[str, np.ndarray]:
     """All columns of a batch except pictures, by name, the example first."""
+    if not isinstance(examples, Examples):
+        from simtown.datasets import asked
+
+        return asked.columns(examples, index, settings)
     scene, rows = examples.scene, np.arange(len(index))
     subject, obj = (scene.entity[rows, slot] for slot in (examples.subject, examples.object))
     question, tokens = ask(subject, examples.relation, obj, examples.phrasing)
@@ -208,7 +253,7 @@ def write_shard(
 
     Raises OSError if the shard cannot be written; no file is left.
     """
-    recipe, sizes = settings.recipe(task.split), summaries.lengths(names(settings))
+    recipe, sizes = recipe_of(settings, task.split), summaries.lengths(names(settings))
     forms = {name: form for name, form in layout(settings).items() if name in PICTURES}
     parts: list[dict[str, np.ndarray]] = []
     pictures: dict[str, Any] = {}
@@ -222,7 +267,7 @@ def write_shard(
             for begin, end in batches(settings, task.count):
                 index = np.arange(task.start + begin, task.start + end)
                 with clock.stage("sample"):
-                    examples = sample(recipe, index)
+                    examples = draw(recipe, index)
                 with clock.stage("question"):
                     parts.append(columns(examples, index, settings))
                 with clock.stage("render"):
@@ -231,7 +276,7 @@ def write_shard(
                 with clock.stage("encode"), delayed():
                     for name, array in pictures.items():
                         array[begin:end] = getattr(frames, FRAMES[name])
-                tried = add_tried([tried, examples.tried])
+                tried = add_tried([tried, tried_of(examples)])
                 target.check()
                 progress(end - begin)
             with clock.stage("encode"), delayed():

@@ -23,6 +23,14 @@ COLUMNS = (
 def lengths(names: Mapping[str, Sequence[str]]) -> dict[str, int]:
     """How many counts each list of a summary has, with these :func:`simtown.datasets.names.names`."""
     of_kinds = dict.fromkeys(("subject", "object", "distractor"), len(names["entities"]))
+    if "families" in names:
+        families = {"family": len(names["families"]), "value": len(names["answers"])}
+        own = {
+            "kind": len(names["entities"]),
+            "weather": len(names["weathers"]),
+            "paint": 1 + len(names["paints"]),
+        }
+        return {"answer": 2, **families, **own, "hidden": 2, "margin": MARGINS}
     named = {name: len(names[f"{name}s"]) for name in ("relation", "phrasing", "weather")}
     return {
         "answer": 2,
@@ -47,6 +55,8 @@ def count(columns: Mapping[str, np.ndarray], sizes: Mapping[str, int]) -> Summar
         ValueError: a number is out of range.
     """
     entity = columns["scene/entity"]
+    if "family" in sizes:
+        return _count_families(columns, sizes)
     slots = np.arange(entity.shape[1])
     in_question = (slots == columns["subject_slot"][:, None]) | (slots == columns["object_slot"][:, None])
     distance = np.abs(columns["margin"]) * np.float32(MARGIN_STEPS)  # a power of two: exact
@@ -62,6 +72,27 @@ def count(columns: Mapping[str, np.ndarray], sizes: Mapping[str, int]) -> Summar
         "hidden": (columns["visible"] < 1).any(axis=1),
         "margin": np.minimum(distance, MARGINS - 1).astype(np.int64),
     }
+    return _counts(counted, sizes)
+
+
+def _count_families(columns: Mapping[str, np.ndarray], sizes: Mapping[str, int]) -> Summary:
+    """As :func:`count` for questions of families: "family", "value" (answers), "kind" (of vehicles)."""
+    present = columns["scene/entity"] >= 0
+    margin = columns["margin"][np.isfinite(columns["margin"])] * np.float32(MARGIN_STEPS)
+    counted = {
+        "answer": columns["answer"],
+        "family": columns["family"],
+        "value": columns["value"],
+        "kind": columns["scene/entity"][present],
+        "weather": columns["scene/weather"],
+        "paint": columns["scene/paint"][present].astype(np.int64) + 1,
+        "hidden": ((columns["visible"] < 1) & present).any(axis=1),
+        "margin": np.minimum(np.abs(margin), MARGINS - 1).astype(np.int64),
+    }
+    return _counts(counted, sizes)
+
+
+def _counts(counted: Mapping[str, np.ndarray], sizes: Mapping[str, int]) -> Summary:
     result = {}
     for name, numbers in counted.items():
         result[name] = np.bincount(numbers.astype(np.int64), minlength=sizes[name]).tolist()

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import h5py
 import numpy as np
@@ -24,7 +24,6 @@ from simtown.datasets.remote import DirectoryStore, Remote
 from simtown.datasets.settings import Settings, Tables
 from simtown.datasets.shard_file import FormError, Shard, open_array
 from simtown.datasets.shards import (
-    COLUMNS,
     FRAMES,
     ShardTask,
     Tried,
@@ -33,17 +32,23 @@ from simtown.datasets.shards import (
     batches,
     checksum,
     columns,
+    draw,
     layout,
+    recipe_of,
+    tried_of,
 )
 from simtown.datasets.summaries import Summary
 from simtown.language.questions import PHRASINGS
 from simtown.language.relations import RELATION_NAMES, RELATIONS, margins, separations, truths
-from simtown.language.sampler import Examples, ImpossibleError, sample
+from simtown.language.sampler import Examples, ImpossibleError
 from simtown.render.frames import Renderer
 from simtown.scenes.placement import LEAST_VISIBLE, apart
 from simtown.scenes.scene import SceneBatch, plausible
 from simtown.scenes.silhouette import visibility
 from simtown.scenes.weather import WEATHERS
+
+if TYPE_CHECKING:
+    from simtown.language.asking import Questions
 
 #: Columns or pictures by name, the example first.
 Columns = Mapping[str, np.ndarray]
@@ -180,21 +185,22 @@ def _check_rows(shard: Shard, piece: ShardPiece, expected: Expected, progress: R
     task, drawn = piece.task, piece.drawn
     settings, check, difference = expected.settings, ShardCheck(), _Difference(task)
     sizes = summaries.lengths(names(settings))
-    recipe = settings.recipe(task.split, expected.tables)
+    recipe = recipe_of(settings, task.split, expected.tables)
     pictures = [name for name in FRAMES if name in shard.arrays]
+    named = [name for name in layout(settings) if name not in FRAMES]
     tried: list[Tried] = []
     counted: list[Summary] = []
-    if expected.quick:
+    if expected.quick and not settings.asks:
         answers = shard.read("answer")
         same = (answers[::2] == answers[1::2]).repeat(2)
         _refuse(task.start + np.arange(task.count), "two neighbours do not have opposite answers", same)
     for begin, end in batches(settings, task.count):
         index = np.arange(task.start + begin, task.start + end)
-        stored = {name: shard.read(name, slice(begin, end)) for name in COLUMNS}
-        examples = implied(stored, index, settings) if expected.quick else sample(recipe, index)
+        stored = {name: shard.read(name, slice(begin, end)) for name in named}
+        examples = implied(stored, index, settings) if expected.quick else draw(recipe, index)
         wanted = columns(examples, index, settings)
         difference.add(index, stored, wanted)
-        tried.append(examples.tried)
+        tried.append(tried_of(examples))
         counted.append(summaries.count(wanted, sizes))
         rows = drawn[(drawn >= begin) & (drawn < end)]
         if expected.renderer is not None and len(rows):
@@ -214,13 +220,15 @@ def _check_rows(shard: Shard, piece: ShardPiece, expected: Expected, progress: R
     return check
 
 
-def implied(stored: Columns, index: np.ndarray, settings: Settings) -> Examples:
+def implied(stored: Columns, index: np.ndarray, settings: Settings) -> Examples | Questions:
     """The examples that belong to stored scenes and their questions; measures that are rounded as stored.
 
     Raises FormError for what no settings make: unknown kinds, questions too close to call, vehicles that
     overlap or that are hidden.
     """
     scene = SceneBatch(**{f.name: stored[f"scene/{f.name}"] for f in fields(SceneBatch)})
+    if settings.asks:
+        return _implied_questions(scene, stored, index, settings)
     names = ("subject_slot", "object_slot", "relation", "phrasing")
     subject, obj, relation, phrasing = (stored[name].astype(np.int64) for name in names)
     absent = ~plausible(scene) | ~np.isin(scene.entity, settings.kinds).all(axis=1)
@@ -243,6 +251,20 @@ def implied(stored: Columns, index: np.ndarray, settings: Settings) -> Examples:
         margin=_rounded_as(stored["margin"], margin),
         visible=_rounded_as(stored["visible"], visible),
     )
+
+
+def _implied_questions(
+    scene: SceneBatch, stored: Columns, index: np.ndarray, settings: Settings
+) -> Questions:
+    from simtown.datasets import asked
+
+    absent = ~plausible(scene) | ~np.isin(scene.entity, (*settings.kinds, -1)).all(axis=1)
+    _refuse(index, "a number stands for something that does not exist", absent)
+    visible = visibility(scene.entity, scene.pose, scene.camera)
+    _refuse(index, "vehicles overlap", ~apart(scene.entity.astype(np.int64), scene.pose))
+    hidden = (visible < LEAST_VISIBLE) & (scene.entity >= 0)
+    _refuse(index, "a vehicle is hidden", hidden.any(axis=1))
+    return asked.implied(stored, settings, _rounded_as(stored["visible"], visible))
 
 
 def _refuse(index: np.ndarray, sentence: str, wrong: Any) -> None:

@@ -372,7 +372,7 @@ class Evaluator:
             apart = self.views.driver
         else:
             place = self._place(relation, RELATION_NAMES)
-            axis, sign, least = AXES[place], SIGNS[place], LEAST[place]
+            axis, sign, least = (np.array(column)[place] for column in (AXES, SIGNS, LEAST))
             apart = self.views.viewer
         margin = sign[:, None, None] * apart[self.rows, axis.astype(np.int64)]
         truth = np.where(margin > least[:, None, None], 1, np.where(margin < -least[:, None, None], -1, 0))

@@ -139,6 +139,26 @@ class World:
     most: int
     relations: tuple[str, ...] = RELATION_NAMES
 
+    @classmethod
+    def of(
+        cls,
+        chances: np.ndarray,
+        paint: np.ndarray,
+        weathers: Sequence[str],
+        least: int,
+        most: int,
+        relations: tuple[str, ...] = RELATION_NAMES,
+    ) -> World:
+        """A world of (k,) chances of the first k kinds and (36,) or (0,) chances of paints."""
+        from simtown.language.views import own_colours, paint_colours
+
+        every = np.zeros(len(ENTITIES))
+        every[: len(chances)] = chances
+        colours = paint_colours()[np.flatnonzero(paint)] if len(paint) else own_colours()[every > 0]
+        named = tuple(sorted({*colours.tolist()} - {-1}))
+        numbers = tuple(WEATHERS.index(name) for name in weathers)
+        return cls(every, paint, named, numbers, least, most, relations)
+
     def kinds(self, noun: str) -> np.ndarray:
         """(entities,) float64 chances of the kinds that a noun means."""
         return np.where(_means(noun), self.chances, 0.0)

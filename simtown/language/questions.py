@@ -22,6 +22,12 @@ PHRASINGS: tuple[str, ...] = (
 )
 #: What a data set may ask for: the paper's phrasing alone, or one of the first five at random.
 STYLES: dict[str, tuple[int, ...]] = {"paper": (0,), "varied": (0, 1, 2, 3, 4)}
+#: The families of questions that data sets may ask beside the paper's (families.toml; append).
+FAMILIES: tuple[str, ...] = (
+    "relations", "exist", "count", "compare", "kind", "group", "colour", "lane", "heading", "nearest",
+    "distance", "order", "driver", "hidden", "hops", "hops-heading", "logic", "same", "between", "weather",
+    "where",
+)  # fmt: skip
 #: How many phrasings, relations and entities there were in each release that added some. The words of a row
 #: come before those of the next (append, do not change).
 RELEASES: tuple[tuple[int, int, int], ...] = ((5, 4, 102),)

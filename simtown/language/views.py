@@ -12,12 +12,11 @@ import numpy as np
 
 from simtown.assets.atlas import NO_PAINT, atlas
 from simtown.assets.catalogue import ENTITIES, PROPS
-from simtown.assets.palette import COLOUR_WORDS, MATERIALS
-from simtown.core.exact import sincos
+from simtown.assets.palette import COLOUR_WORDS, MATERIALS, PAINTS
 from simtown.language.colours import seen
 from simtown.language.nouns import GROUPS, NOUNS, group_of
 from simtown.language.programs import COLOURS, ENTITY, PROP, WORD, WORDS
-from simtown.language.relations import separations
+from simtown.language.relations import own_separations, separations
 from simtown.scenes.footprints import extents, outline, placed
 from simtown.scenes.paint import body_paints
 from simtown.scenes.scene import SceneBatch
@@ -103,12 +102,7 @@ class Views:
     @cached_property
     def driver(self) -> np.ndarray:
         """(n, 2, s, s) metres from slot j to slot i, to the right of j's driver and ahead of it."""
-        pose = self.pose.astype(np.float64)
-        s, c = sincos(pose[..., 2])
-        dx = pose[:, :, None, 0] - pose[:, None, :, 0]
-        dy = pose[:, :, None, 1] - pose[:, None, :, 1]
-        s, c = s[:, None], c[:, None]
-        return np.stack([dx * s - dy * c, dx * c + dy * s], axis=1)
+        return own_separations(self.pose)
 
     @cached_property
     def lane(self) -> np.ndarray:
@@ -256,6 +250,11 @@ def members() -> dict[int, np.ndarray]:
     table |= {PROP + place: kinds == name for place, name in enumerate(PROPS)}
     nouns = {WORD + place: word for place, word in enumerate(WORDS) if word in NOUNS}
     return table | {number: np.isin(kinds, NOUNS[word]) for number, word in nouns.items()}
+
+
+def paint_colours() -> np.ndarray:
+    """(36,) int64 place in COLOURS of every paint, -1 if it has no name of a colour."""
+    return _colour_of()[: len(PAINTS)]
 
 
 @cache

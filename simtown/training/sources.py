@@ -25,9 +25,8 @@ from simtown.core.streams import Stream
 from simtown.datasets.manifests import tables_of
 from simtown.datasets.reader import Dataset, Split
 from simtown.datasets.settings import Settings, Tables
-from simtown.datasets.shards import columns
+from simtown.datasets.shards import columns, draw, recipe_of
 from simtown.datasets.shuffled import BlockOrder
-from simtown.language.sampler import sample
 from simtown.render.frames import CardRenderer, CardWarning, Renderer
 from simtown.render.renderers import choose_device, make_renderer
 from simtown.scenes.scene import SceneBatch
@@ -156,10 +155,10 @@ class FreshExamples:
         self, settings: Settings, renderer: Renderer, device: torch.device, tables: Tables | None = None
     ) -> None:
         self.settings, self.renderer, self.device = settings, renderer, device
-        self.recipe = settings.recipe("train", tables)
+        self.recipe = recipe_of(settings, "train", tables)
 
     def _sample(self, rows: np.ndarray) -> tuple[SceneBatch, Columns]:
-        examples = sample(self.recipe, rows)
+        examples = draw(self.recipe, rows)
         return examples.scene, columns(examples, rows, self.settings)
 
     def _render(self, sampled: tuple[SceneBatch, Columns]) -> Batch:

@@ -1,0 +1,144 @@
+"""Data sets of all families of questions: their recipes, columns and answers.
+
+The paper's setting has its own, older columns (:mod:`simtown.datasets.shards`); these stand beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simtown.language.asking import AskingRecipe, Questions
+from simtown.language.evaluate import CLOSE, KNOWN, evaluate
+from simtown.language.families import ANSWERS, CANNOT_TELL, Family, World, families, read_families
+from simtown.language.programs import LENGTH, ProgramError, decode
+from simtown.language.tokens import encode
+from simtown.scenes.scene import SceneBatch
+from simtown.scenes.silhouette import boxes
+
+if TYPE_CHECKING:
+    from simtown.datasets.settings import Settings, Tables
+
+#: A distance is right within so many metres, or this share of it if that is more.
+TOLERANCE, SHARE = 0.5, 0.1
+#: The value of a number that means nothing.
+NONE = 255
+_UNUSED = ("relation", "subject_slot", "object_slot", "phrasing")
+
+
+def recipe(settings: Settings, split: str, tables: Tables | None = None) -> AskingRecipe:
+    """The recipe of a split; `tables` as for :meth:`simtown.datasets.settings.Settings.recipe`."""
+    return AskingRecipe(
+        seed=settings.seed_of(split),
+        split=split,
+        world=world(settings, split, tables),
+        families=asked(settings),
+        weathers=settings.weathers,
+        size=(settings.width, settings.height),
+        jitter=settings.jitter,
+        cannot_tell=settings.cannot_tell,
+    )
+
+
+def asked(settings: Settings) -> tuple[Family, ...]:
+    """The families that a data set asks, in order. Raises FamilyError or OSError."""
+    own = families()
+    for name in settings.questions:
+        if name.endswith(".toml"):
+            own = own | read_families(name)
+    return tuple(own[name] for name in settings.families(tuple(own)))
+
+
+def world(settings: Settings, split: str, tables: Tables | None = None) -> World:
+    """What the questions of a split may be about."""
+    subject, obj, paint = settings.chances(split, tables)
+    low, high = settings.crowds
+    return World.of((subject + obj) / 2, paint, settings.weathers, low, high, settings.relations)
+
+
+def answers(settings: Settings) -> tuple[str, ...]:
+    """The closed vocabulary of a data set's answers; :attr:`value` counts its places."""
+    town = world(settings, "test")
+    texts = [
+        ANSWERS[family.answer][number] for family in asked(settings) for number in town.answers(family.answer)
+    ]
+    return tuple(dict.fromkeys([*texts, CANNOT_TELL] if settings.cannot_tell else texts))
+
+
+def columns(questions: Questions, index: np.ndarray, settings: Settings) -> dict[str, np.ndarray]:
+    """All columns of n questions except pictures, by name, the question first."""
+    n, scene, known = len(index), questions.scene, questions.values
+    types, texts = asked(settings), {text: place for place, text in enumerate(answers(settings))}
+    replies = [
+        CANNOT_TELL if answer < 0 else ANSWERS[types[family].answer][answer]
+        for family, answer in zip(questions.family.tolist(), questions.answer.tolist(), strict=True)
+    ]
+    metres = np.array([types[family].answer == "metres" for family in questions.family.tolist()])
+    number = np.where(questions.answer < 0, np.nan, known.number).astype(np.float32)
+    tolerance = np.where(metres, np.maximum(TOLERANCE, SHARE * number), np.nan).astype(np.float32)
+    return {
+        "index": index.astype(np.int64),
+        "question": np.array([text.encode() for text in questions.words], dtype="S256"),
+        "tokens": np.stack([encode(text) for text in questions.words]),
+        "answer": np.array([reply == "yes" for reply in replies]),
+        **{name: np.full(n, -1, dtype=np.int16) for name in ("subject", "object")},
+        **{
+            name: np.full(n, NONE, dtype=np.uint8)
+            for name in ("relation", "subject_slot", "object_slot", "phrasing")
+        },
+        "margin": np.where(np.isfinite(known.margin), known.margin, np.nan).astype(np.float32),
+        "boxes": boxes(scene, settings.width, settings.height),
+        "visible": questions.visible,
+        "family": questions.family.astype(np.uint8),
+        "template": questions.template.astype(np.uint8),
+        "text": questions.text.astype(np.uint8),
+        "program": questions.program,
+        "value": np.array([texts[reply] for reply in replies], dtype=np.int16),
+        "number": number,
+        "tolerance": tolerance,
+        **{f"scene/{f.name}": getattr(scene, f.name) for f in fields(SceneBatch)},
+    }
+
+
+def implied(stored: Mapping[str, np.ndarray], settings: Settings, visible: np.ndarray) -> Questions:
+    """The questions that belong to stored scenes and programs, answered anew.
+
+    Raises ProgramError or LookupError for what no settings make.
+    """
+    scene = SceneBatch(**{f.name: stored[f"scene/{f.name}"] for f in fields(SceneBatch)})
+    types = asked(settings)
+    for numbers in np.unique(stored["program"], axis=0):
+        decode(numbers)
+    values = evaluate(scene, stored["program"], visible, (settings.width, settings.height))
+    if (values.state > CLOSE).any():
+        raise ProgramError("a question asks about what is not there, or not once")
+    family, template, text = (stored[name].astype(np.int64) for name in ("family", "template", "text"))
+    for a, b, c in zip(family.tolist(), template.tolist(), text.tolist(), strict=True):
+        types[a].templates[b].texts[c]
+    return Questions(
+        scene=scene,
+        visible=visible,
+        family=family,
+        template=template,
+        text=text,
+        program=stored["program"],
+        words=[question.decode() for question in stored["question"].tolist()],
+        answer=np.where(values.state == KNOWN, values.answer, -1),
+        values=values,
+        tried=np.zeros((len(family), 2), dtype=np.int64),
+    )
+
+
+#: The arrays that these data sets have beside the paper's, or in another form: as LAYOUT of
+#: :mod:`simtown.datasets.shards` has them.
+LAYOUT: dict[str, tuple[tuple[int | str, ...], str]] = {
+    "question": ((), "S256"),
+    "tokens": ((48,), "<u2"),
+    **dict.fromkeys(("family", "template", "text"), ((), "u1")),
+    "program": ((LENGTH,), "<i2"),
+    "value": ((), "<i2"),
+    **dict.fromkeys(("number", "tolerance"), ((), "<f4")),
+}

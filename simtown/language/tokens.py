@@ -1,0 +1,53 @@
+"""Words of the questions of all families, as numbers: a fixed vocabulary, whatever a data set asks."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+import numpy as np
+
+from simtown.assets.entities import ENTITIES
+from simtown.language import wording
+from simtown.language.families import families
+from simtown.language.nouns import VEHICLE_NOUNS, plural
+from simtown.language.programs import COLOURS
+from simtown.language.questions import PAD, UNKNOWN
+
+#: Tokens of the longest question, padding included.
+LENGTH = 48
+
+
+def words(question: str) -> list[str]:
+    """Lower-case tokens; punctuation and the 's of "the taxi's" stand alone."""
+    return re.findall(r"'s|[a-z0-9][a-z0-9'-]*(?<!')(?=\W|$)|[^\w\s]", question.lower().replace("'s", " 's"))
+
+
+@cache
+def vocabulary() -> tuple[str, ...]:
+    """Every token: padding, unknown, the words of the kinds, then those of nouns and families."""
+    texts = [text for family in families().values() for t in family.templates for text in t.texts]
+    phrases = [
+        *ENTITIES, *map(plural, ENTITIES), *VEHICLE_NOUNS, *map(plural, VEHICLE_NOUNS), *COLOURS,
+        *wording.RELATIONS.values(), *wording.DRIVERS.values(), *wording.SEEN.values(),
+        *wording.LANES.values(), *wording.DIRECTIONS.values(), *wording.FROM, *wording.FROM.values(),
+        *wording.ORDINALS,
+        *wording.COMPARED.values(), *texts, "a an the not that is are neither nor and or any",
+    ]  # fmt: skip
+    tokens: dict[str, None] = {"<pad>": None, "<unk>": None}
+    for phrase in phrases:
+        tokens.update(dict.fromkeys(words(re.sub(r"\{[^}]*\}", " ", phrase))))
+    return tuple(tokens)
+
+
+@cache
+def _numbers() -> dict[str, int]:
+    return {word: number for number, word in enumerate(vocabulary())}
+
+
+def encode(question: str) -> np.ndarray:
+    """(LENGTH,) uint16 token ids, padded with PAD; unknown words are UNKNOWN, more than LENGTH are cut."""
+    out = np.full(LENGTH, PAD, dtype=np.uint16)
+    ids = [_numbers().get(word, UNKNOWN) for word in words(question)][:LENGTH]
+    out[: len(ids)] = ids
+    return out
