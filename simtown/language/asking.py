@@ -29,7 +29,7 @@ from simtown.language.forms import Form
 from simtown.language.planting import fill_street, plan
 from simtown.language.programs import encode, stored
 from simtown.language.sampler import JITTER, ImpossibleError
-from simtown.scenes.crowd import crowd_camera, place_crowds
+from simtown.scenes.crowd import crowd_camera, place_crowds, thin_fog
 from simtown.scenes.scene import SceneBatch, empty_batch
 from simtown.scenes.street import SLOTS, draw_street
 from simtown.scenes.weather import draw_weather
@@ -161,6 +161,7 @@ def ask(recipe: AskingRecipe, index: np.ndarray) -> Questions:
             f"no street was found in which the answer to '{row.words}' is '{meant}': leave the family "
             f"{row.family.name} out of `questions`, or allow more `vehicles` or `entities`"
         )
+    scene.intensity[:] = thin_fog(scene.weather, scene.intensity, scene.camera)
     prop, prop_pose, prop_style = draw_street(recipe.stream("street"), index, scene.weather)
     scene = replace(scene, prop=prop, prop_pose=prop_pose, prop_style=prop_style)
     return Questions(

@@ -75,7 +75,7 @@ class Views:
         if self.things:
             from simtown.language.sights import street_sights
 
-            seen_ = np.concatenate([seen_, street_sights(self.scenes)], axis=1)
+            seen_ = np.concatenate([seen_, street_sights(self.scenes, self.size)], axis=1)
         return seen_
 
     @cached_property
