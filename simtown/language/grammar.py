@@ -53,7 +53,8 @@ def parse(names: Iterable[str], question: str) -> tuple[Form, list[str], bool]:
     if negated:
         del words[1]
     chart = _Chart(words, lexicon)
-    form = chart.meanings("QUESTION", 0).get(len(words))
+    meanings = chart.meanings("QUESTION", 0)
+    form = meanings.get(len(words)) or (meanings.get(len(words) - 1) if words[-1:] == ["pictured"] else None)
     if form is None:
         rest = " ".join(words[chart.reached :]) or "its end"
         raise QuestionError(f"the question is not understood from '{rest}' on: ask in other words")
