@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from simtown.assets.entities import ENTITIES
 from simtown.language.forms import Form
 from simtown.language.nouns import plural
 from simtown.language.questions import with_article
@@ -48,11 +49,11 @@ def noun(form: Form, many: bool = False) -> str:
     match form.name, *form.parts:
         case "all", kind:
             return plural(kind) if many else kind
-        case "filter", inner, Form("has", ("colour", colour)):
+        case "filter", inner, Form("has", ("colour", colour)) if f"{colour} {noun(inner)}" not in ENTITIES:
             return _before(colour, inner, many)
         case "filter", inner, Form("has", ("sight", sight)):
             return _before(sight, inner, many)
-        case "filter", inner, Form("has" | "related") as clause:
+        case "filter", inner, Form("has", ("lane" | "direction", _)) | Form("related") as clause:
             return f"{noun(inner, many)} {predicate(clause)}"
         case "filter", inner, clause:
             return f"{noun(inner, many)} that {'are' if many else 'is'} {predicate(clause)}"

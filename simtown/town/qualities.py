@@ -12,8 +12,11 @@ from simtown.assets.catalogue import BODIES
 from simtown.assets.palette import COLOUR_WORDS
 from simtown.assets.street.road_surface import NEAR_KERB, ROAD_EDGE
 from simtown.language.colours import COLOURS, named
+from simtown.language.families import HIDDEN as HIDDEN_WORDS
+from simtown.language.nouns import group_of
 from simtown.language.questions import with_article
 from simtown.language.solids import distance, truth
+from simtown.language.views import HIDDEN, HIDDEN_MARGIN
 from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import depths
 from simtown.scenes.scene import SceneBatch, Weather
@@ -39,8 +42,6 @@ ORDERS |= {order: (quantity, -1) for quantity, (_, _, order) in QUANTITIES.items
 ORDERS |= {"leftmost": ("left of", -1), "rightmost": ("right of", 1)}
 #: A difference of a quantity that is too close to say.
 CLOSE = 0.1
-#: How much of a thing is hidden: up to a share, from a share on (too close to say below it), in words.
-HIDDEN = ((0.0, 0.0, "none"), (0.3, 0.03, "less than a third"), (1.0, 0.37, "more than a third"))
 #: By direction, the angle from the viewer's right, radians.
 _DIRECTIONS = {"right": 0.0, "away": math.pi / 2, "left": math.pi, "viewer": -math.pi / 2}
 #: Directions nearer than this to the border between two have no clear name, radians.
@@ -170,8 +171,9 @@ class View(NamedTuple):
             parked = thing.group == "vehicle" and NEAR_KERB < thing.y <= -ROAD_EDGE
             why = "is parked at the kerb" if parked else f"is in {f'the {lane}' if lane else 'no'} lane"
             return "parked" if parked else lane, f"{name} {why}"
-        if attribute == "kind":
-            return thing.kind, f"{name} is {with_article(thing.kind)}"
+        if attribute in ("kind", "group"):
+            group = group_of(thing.kind) if thing.group == "vehicle" else thing.group
+            return (thing.kind if attribute == "kind" else group), f"{name} is {with_article(thing.kind)}"
         known = self.truth()[thing.name]
         why = f"{100 * known.visible:.0f} % of {name} is visible"
         why = why if known.pixels else self.hidden("", [thing])
@@ -190,12 +192,9 @@ class View(NamedTuple):
 
     def _hidden(self, share: float, why: str) -> str:
         """How much a hidden share is, in words. Raises TooCloseError near the borders of what they mean."""
-        for most, least, words in HIDDEN:
-            if share <= most:
-                if share < least:
-                    raise TooCloseError(f"{why}, too close to another answer to say")
-                return words
-        raise TooCloseError(why)
+        if any(abs(share - border) <= close for border, close in zip(HIDDEN, HIDDEN_MARGIN, strict=True)):
+            raise TooCloseError(f"{why}, too close to another answer to say")
+        return HIDDEN_WORDS[sum(share > border for border in HIDDEN)]
 
     def same(self, attribute: str, a: Thing, b: Thing) -> Judgement:
         """Whether an attribute of two things has the same value."""
