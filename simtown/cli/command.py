@@ -27,7 +27,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import typer
 from typer.models import OptionInfo
 
-from simtown.core.options import SettingsError, check, options_of
+from simtown.core.options import Option, SettingsError, check, options_of
 
 BAD_INPUT, DAMAGED = 2, 1
 
@@ -93,10 +93,15 @@ def _read(settings: type, values: dict[str, Any]) -> dict[str, Any]:
         read[field] = given = values.pop(field)
         if kind == tuple[str, ...]:
             names = "" if given == "none" else given
-            read[field] = parse_names(names, about.choices) if about.choices else tuple(given or ())
+            read[field] = parse_names(names, about.choices) if _joined(about) else tuple(given or ())
         elif about.most and given is None:
             read[field] = min(getattr(settings, field), read[about.most])
     return read
+
+
+def _joined(about: Option) -> bool:
+    """Whether an option takes several names with commas between; it is given several times otherwise."""
+    return bool(about.choices or about.low)
 
 
 def _documented(parameter: inspect.Parameter, kind: Any) -> Any:
@@ -122,7 +127,7 @@ def _parameters(settings: type, optional: bool) -> list[inspect.Parameter]:
             default = None if optional else inspect.Parameter.empty
         if kind == tuple[str, ...]:
             assert isinstance(default, tuple)
-            kind, default = (str, ",".join(default)) if about.choices else (list[str] | None, None)
+            kind, default = (str, ",".join(default)) if _joined(about) else (list[str] | None, None)
         elif default is None:
             kind = kind | None
         info = typer.Option(f"--{about.flag or name.replace('_', '-')}", help=about.help)
@@ -141,7 +146,9 @@ def _flag(parameter: inspect.Parameter) -> str:
 
 def parse_names(text: str, everything: tuple[str, ...] = ()) -> tuple[str, ...]:
     """The names of "a, b"; everything for "all"."""
-    return everything if text == "all" else tuple(filter(None, map(str.strip, text.split(","))))
+    return (
+        everything if text == "all" and everything else tuple(filter(None, map(str.strip, text.split(","))))
+    )
 
 
 def parse_numbers(

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simtown.language.asking import AskingRecipe, Questions
+from simtown.language.asking import AskedBatch, AskingRecipe
 from simtown.language.evaluate import CLOSE, KNOWN, evaluate
-from simtown.language.families import ANSWERS, CANNOT_TELL, Family, World, families, read_families
+from simtown.language.families import ANSWERS, CANNOT_TELL, AskedWorld, Family, families, read_families
 from simtown.language.programs import LENGTH, ProgramError, decode
 from simtown.language.tokens import encode
 from simtown.scenes.scene import SceneBatch
@@ -52,11 +52,11 @@ def asked(settings: Settings) -> tuple[Family, ...]:
     return tuple(own[name] for name in settings.families(tuple(own)))
 
 
-def world(settings: Settings, split: str, tables: Tables | None = None) -> World:
+def world(settings: Settings, split: str, tables: Tables | None = None) -> AskedWorld:
     """What the questions of a split may be about."""
     subject, obj, paint = settings.chances(split, tables)
     low, high = settings.crowds
-    return World.of((subject + obj) / 2, paint, settings.weathers, low, high, settings.relations)
+    return AskedWorld.of((subject + obj) / 2, paint, settings.weathers, low, high, settings.relations)
 
 
 def answers(settings: Settings) -> tuple[str, ...]:
@@ -68,7 +68,7 @@ def answers(settings: Settings) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*texts, CANNOT_TELL] if settings.cannot_tell else texts))
 
 
-def columns(questions: Questions, index: np.ndarray, settings: Settings) -> dict[str, np.ndarray]:
+def columns(questions: AskedBatch, index: np.ndarray, settings: Settings) -> dict[str, np.ndarray]:
     """All columns of n questions except pictures, by name, the question first."""
     n, scene, known = len(index), questions.scene, questions.values
     types, texts = asked(settings), {text: place for place, text in enumerate(answers(settings))}
@@ -103,7 +103,7 @@ def columns(questions: Questions, index: np.ndarray, settings: Settings) -> dict
     }
 
 
-def implied(stored: Mapping[str, np.ndarray], settings: Settings, visible: np.ndarray) -> Questions:
+def implied(stored: Mapping[str, np.ndarray], settings: Settings, visible: np.ndarray) -> AskedBatch:
     """The questions that belong to stored scenes and programs, answered anew.
 
     Raises ProgramError or LookupError for what no settings make.
@@ -118,7 +118,7 @@ def implied(stored: Mapping[str, np.ndarray], settings: Settings, visible: np.nd
     family, template, text = (stored[name].astype(np.int64) for name in ("family", "template", "text"))
     for a, b, c in zip(family.tolist(), template.tolist(), text.tolist(), strict=True):
         types[a].templates[b].texts[c]
-    return Questions(
+    return AskedBatch(
         scene=scene,
         visible=visible,
         family=family,
@@ -134,7 +134,7 @@ def implied(stored: Mapping[str, np.ndarray], settings: Settings, visible: np.nd
 
 #: The arrays that these data sets have beside the paper's, or in another form: as LAYOUT of
 #: :mod:`simtown.datasets.shards` has them.
-LAYOUT: dict[str, tuple[tuple[int | str, ...], str]] = {
+FAMILY_LAYOUT: dict[str, tuple[tuple[int | str, ...], str]] = {
     "question": ((), "S256"),
     "tokens": ((48,), "<u2"),
     **dict.fromkeys(("family", "template", "text"), ((), "u1")),

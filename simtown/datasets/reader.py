@@ -74,8 +74,8 @@ class Example:
         reply: the answer as text: "yes", "3", "taxi", "4 m".
         family: of the question, "paper" for the paper's.
         program: the question's program as text, "" for the paper's.
-        number: metres of a distance, else nan.
-        tolerance: metres within which a distance is right, else nan.
+        number: metres of a distance, else None.
+        tolerance: metres within which a distance is right, else None.
     """
 
     image: np.ndarray
@@ -98,8 +98,8 @@ class Example:
     reply: str = ""
     family: str = "paper"
     program: str = ""
-    number: float = float("nan")
-    tolerance: float = float("nan")
+    number: float | None = None
+    tolerance: float | None = None
 
     def __repr__(self) -> str:
         height, width, _ = self.image.shape
@@ -421,8 +421,10 @@ class Split(Sequence[Example]):
             "reply": self._names["answers"][row["value"]],
             "family": self._names["families"][row["family"]],
             "program": str(decode(row["program"])),
-            "number": float(row["number"]),
-            "tolerance": float(row["tolerance"]),
+            **{
+                name: None if np.isnan(row["tolerance"]) else float(row[name])
+                for name in ("number", "tolerance")
+            },
         }
 
     def __iter__(self) -> Iterator[Example]:

@@ -36,7 +36,7 @@ from simtown.scenes.silhouette import boxes
 from simtown.scenes.street import SLOTS
 
 if TYPE_CHECKING:
-    from simtown.language.asking import AskingRecipe, Questions
+    from simtown.language.asking import AskedBatch, AskingRecipe
 
 #: Stages that are timed apart: sampling examples, wording their questions, drawing, encoding and writing.
 STAGES = ("sample", "question", "render", "encode", "write")
@@ -139,9 +139,9 @@ def forms_of(asks: bool) -> dict[str, tuple[tuple[int | str, ...], str]]:
     """The LAYOUT of the paper's questions, or that of all families (:mod:`simtown.datasets.asked`)."""
     if not asks:
         return LAYOUT
-    from simtown.datasets.asked import LAYOUT as OWN
+    from simtown.datasets.asked import FAMILY_LAYOUT
 
-    return LAYOUT | OWN
+    return LAYOUT | FAMILY_LAYOUT
 
 
 def array_form(
@@ -161,16 +161,16 @@ def recipe_of(settings: Settings, split: str, tables: Tables | None = None) -> R
     return asked.recipe(settings, split, tables)
 
 
-def draw(recipe: Recipe | AskingRecipe, index: np.ndarray) -> Examples | Questions:
+def draw(recipe: Recipe | AskingRecipe, index: np.ndarray) -> Examples | AskedBatch:
     """The examples with the numbers `index`, (n,) int64. Raises ImpossibleError."""
     if isinstance(recipe, Recipe):
         return sample(recipe, index)
-    from simtown.language.asking import ask as ask_families
+    from simtown.language.asking import ask_families
 
     return ask_families(recipe, index)
 
 
-def tried_of(examples: Examples | Questions) -> Tried:
+def tried_of(examples: Examples | AskedBatch) -> Tried:
     """(proposed, accepted) counts of the rejection loops of some examples, by name."""
     if isinstance(examples, Examples):
         return examples.tried
@@ -178,7 +178,7 @@ def tried_of(examples: Examples | Questions) -> Tried:
     return {"placement": (streets, placed), "question": (placed, len(examples.words))}
 
 
-def columns(examples: Examples | Questions, index: np.ndarray, settings: Settings) -> dict[str, np.ndarray]:
+def columns(examples: Examples | AskedBatch, index: np.ndarray, settings: Settings) -> dict[str, np.ndarray]:
     """All columns of a batch except pictures, by name, the example first."""
     if not isinstance(examples, Examples):
         from simtown.datasets import asked

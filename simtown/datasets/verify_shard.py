@@ -48,7 +48,7 @@ from simtown.scenes.silhouette import visibility
 from simtown.scenes.weather import WEATHERS
 
 if TYPE_CHECKING:
-    from simtown.language.asking import Questions
+    from simtown.language.asking import AskedBatch
 
 #: Columns or pictures by name, the example first.
 Columns = Mapping[str, np.ndarray]
@@ -220,7 +220,7 @@ def _check_rows(shard: Shard, piece: ShardPiece, expected: Expected, progress: R
     return check
 
 
-def implied(stored: Columns, index: np.ndarray, settings: Settings) -> Examples | Questions:
+def implied(stored: Columns, index: np.ndarray, settings: Settings) -> Examples | AskedBatch:
     """The examples that belong to stored scenes and their questions; measures that are rounded as stored.
 
     Raises FormError for what no settings make: unknown kinds, questions too close to call, vehicles that
@@ -255,7 +255,7 @@ def implied(stored: Columns, index: np.ndarray, settings: Settings) -> Examples 
 
 def _implied_questions(
     scene: SceneBatch, stored: Columns, index: np.ndarray, settings: Settings
-) -> Questions:
+) -> AskedBatch:
     from simtown.datasets import asked
 
     absent = ~plausible(scene) | ~np.isin(scene.entity, (*settings.kinds, -1)).all(axis=1)

@@ -18,12 +18,12 @@ from simtown.language import wording
 from simtown.language.evaluate import CLOSE, ILL_POSED, KNOWN, Values, evaluate
 from simtown.language.families import (
     ANSWERS,
+    AskedWorld,
     Drawer,
     Draws,
     Family,
     NoWordsError,
     Template,
-    World,
 )
 from simtown.language.forms import Form
 from simtown.language.planting import fill_street, plan
@@ -61,7 +61,7 @@ class AskingRecipe:
 
     seed: int
     split: str
-    world: World
+    world: AskedWorld
     families: tuple[Family, ...]
     weathers: tuple[str, ...]
     size: tuple[int, int]
@@ -74,7 +74,7 @@ class AskingRecipe:
 
 
 @dataclass
-class Questions:
+class AskedBatch:
     """n questions, the question first.
 
     Attributes:
@@ -121,7 +121,7 @@ class _Row:
     filled: tuple[np.ndarray, np.ndarray, int] | None = None
 
 
-def ask(recipe: AskingRecipe, index: np.ndarray) -> Questions:
+def ask_families(recipe: AskingRecipe, index: np.ndarray) -> AskedBatch:
     """The questions with the numbers `index` ((n,) int64).
 
     Raises ImpossibleError if no street is found for one of them.
@@ -164,7 +164,7 @@ def ask(recipe: AskingRecipe, index: np.ndarray) -> Questions:
     scene.intensity[:] = thin_fog(scene.weather, scene.intensity, scene.camera)
     prop, prop_pose, prop_style = draw_street(recipe.stream("street"), index, scene.weather)
     scene = replace(scene, prop=prop, prop_pose=prop_pose, prop_style=prop_style)
-    return Questions(
+    return AskedBatch(
         scene=scene,
         visible=visible,
         family=np.array([row.family_place for row in rows]),

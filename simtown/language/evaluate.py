@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -77,7 +77,11 @@ class Values(NamedTuple):
     idle: np.ndarray
 
 
-class Members(NamedTuple):
+#: (n, s) int8 truth of each slot, and (n, s) float64 metres by which it is decided.
+Judged: TypeAlias = tuple[np.ndarray, np.ndarray]
+
+
+class SlotSet(NamedTuple):
     """A set: (n, s) bool, what surely and what possibly belongs to it."""
 
     sure: np.ndarray
@@ -85,12 +89,12 @@ class Members(NamedTuple):
 
 
 @dataclass
-class Node:
+class ProgramNode:
     """A node of a skeleton: its name, its parts, or the column of its word."""
 
     name: str
     column: int
-    parts: list[Node] = field(default_factory=list)
+    parts: list[ProgramNode] = field(default_factory=list)
 
 
 def skeletons(stored: np.ndarray) -> Iterator[np.ndarray]:
@@ -138,12 +142,12 @@ def evaluate(
         words = stored[rows].astype(np.int64)
         things = bool(((words >= PROP) & (_key()[words + 1] == PROP)).any())
         views = Views(scenes[rows], None if visible is None else visible[rows], size, things, shares[rows])
-        for whole, part in zip(out, Evaluator(views, words).values(), strict=True):
+        for whole, part in zip(out, BatchEvaluator(views, words).values(), strict=True):
             whole[rows] = part
     return out
 
 
-class Evaluator:
+class BatchEvaluator:
     """Evaluates programs of one skeleton, a row of `words` each, in the scenes of `views`."""
 
     def __init__(self, views: Views, words: np.ndarray) -> None:
@@ -160,19 +164,19 @@ class Evaluator:
         state = np.where(self.ill_posed, ILL_POSED, np.where(close, CLOSE, KNOWN)).astype(np.int8)
         return Values(answer, number, state, self.margin, self.idle)
 
-    def _node(self, column: int) -> tuple[Node, int]:
+    def _node(self, column: int) -> tuple[ProgramNode, int]:
         """The node or word at a column of the skeleton, and the column behind it."""
         number = int(self.words[0, column])
         if number >= 8 * len(NODES):
             name = "" if number < WORD else WORDS[number - WORD]
-            return Node(name, column), column + 1
-        node, behind = Node(NODES[number // 8], column), column + 1
+            return ProgramNode(name, column), column + 1
+        node, behind = ProgramNode(NODES[number // 8], column), column + 1
         for _ in range(number % 8):
             part, behind = self._node(behind)
             node.parts.append(part)
         return node, behind
 
-    def _place(self, word: Node, names: tuple[str, ...]) -> np.ndarray:
+    def _place(self, word: ProgramNode, names: tuple[str, ...]) -> np.ndarray:
         """(n,) places in `names` of a word of each program."""
         table = np.full(len(WORDS), -1)
         for place, name in enumerate(names):
@@ -180,12 +184,12 @@ class Evaluator:
                 table[WORDS.index(name)] = place
         return np.asarray(table[self.words[:, word.column] - WORD])
 
-    def _number(self, word: Node) -> np.ndarray:
+    def _number(self, word: ProgramNode) -> np.ndarray:
         return np.asarray(self.words[:, word.column] - NUMBER)
 
     # Questions: (n,) answers, numbers, and whether they are too close to say.
 
-    def _question(self, node: Node) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _question(self, node: ProgramNode) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         nothing = np.full(len(self.rows), np.nan)
         if node.name == "query":
             return self._query(node)
@@ -195,7 +199,7 @@ class Evaluator:
         truth = self._truth(node)
         return (truth == 1).astype(np.int64), nothing, truth == 0
 
-    def _truth(self, node: Node) -> np.ndarray:
+    def _truth(self, node: ProgramNode) -> np.ndarray:
         """(n,) int8 truth of a question of yes or no."""
         name, parts = node.name, node.parts
         if name == "not":
@@ -220,7 +224,7 @@ class Evaluator:
         strict = name in ("more", "fewer")
         return _kleene(low >= other_high + strict, high >= other_low + strict)
 
-    def _count(self, node: Node) -> tuple[np.ndarray, np.ndarray]:
+    def _count(self, node: ProgramNode) -> Judged:
         """(n,) the least and the greatest number of members of a set, or a number twice."""
         if node.name != "count":
             number = self._number(node)
@@ -228,7 +232,7 @@ class Evaluator:
         sure, possible = self.members(node.parts[0])
         return sure.sum(axis=1), possible.sum(axis=1)
 
-    def _query(self, node: Node) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _query(self, node: ProgramNode) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         attribute = node.parts[0].name
         nothing = np.full(len(self.rows), np.nan)
         if attribute == "weather":
@@ -250,7 +254,7 @@ class Evaluator:
 
     # Sets and phrases.
 
-    def members(self, node: Node) -> Members:
+    def members(self, node: ProgramNode) -> SlotSet:
         """The members of a set."""
         name, parts = node.name, node.parts
         if name == "all":
@@ -260,24 +264,24 @@ class Evaluator:
             each = [np.eye(self.views.kind.shape[1], dtype=bool)[slot] for slot, _ in slots]
             unclear = np.any([close for _, close in slots], axis=0)[:, None]
             together = np.any(each, axis=0)
-            return Members(together & ~unclear, together)
+            return SlotSet(together & ~unclear, together)
         if name in ("most", "nth"):
             return self._first(node)
         of = self.members(parts[0])
         truth, margin = self.judge(parts[1])
         self._least(np.where(of.possible, margin, np.inf).min(axis=1))
-        result = Members(of.sure & (truth == 1), of.possible & (truth >= 0))
+        result = SlotSet(of.sure & (truth == 1), of.possible & (truth >= 0))
         self.idle |= (result.possible == of.possible).all(axis=1)
         return result
 
-    def _all(self, noun: Node) -> Members:
+    def _all(self, noun: ProgramNode) -> SlotSet:
         table = np.stack([*members().values()])
         place = np.full(WORD + len(WORDS), -1)
         place[list(members())] = np.arange(len(table))
         belongs = table[place[self.words[:, noun.column]][:, None], self.views.kind]
-        return Members(belongs & (self.views.sight == 1), belongs & (self.views.sight >= 0))
+        return SlotSet(belongs & (self.views.sight == 1), belongs & (self.views.sight >= 0))
 
-    def _first(self, node: Node) -> Members:
+    def _first(self, node: ProgramNode) -> SlotSet:
         """The member that comes first, or n-th, in an order."""
         order, of = (
             node.parts[-2 if node.name == "nth" else 0],
@@ -293,14 +297,14 @@ class Evaluator:
         least = (of.sure[:, :, None] & other & (before == 1)).sum(axis=1)
         most = (of.possible[:, :, None] & other & (before >= 0)).sum(axis=1)
         self.idle |= of.possible.sum(axis=1) < 2
-        result = Members(
+        result = SlotSet(
             of.sure & (least == most) & (least == place), of.possible & (least <= place) & (place <= most)
         )
         pairs = of.possible[:, :, None] & result.possible[:, None] & other
         self._least(np.where(pairs, np.abs(margin), np.inf).min(axis=(1, 2)))
         return result
 
-    def _before(self, order: Node) -> tuple[np.ndarray, np.ndarray]:
+    def _before(self, order: ProgramNode) -> Judged:
         """(n, s, s) truth of whether slot i comes before slot j in an order, and metres by which it does."""
         if order.name in ("leftmost", "rightmost"):
             sign = -1 if order.name == "leftmost" else 1
@@ -313,7 +317,7 @@ class Evaluator:
         margin = value[:, :, None] - value[:, None, :]
         return _truths(margin, NEARER), margin
 
-    def unique(self, node: Node) -> tuple[np.ndarray, np.ndarray]:
+    def unique(self, node: ProgramNode) -> Judged:
         """(n,) the slot that "the ..." means, and whether it is too close to say which one."""
         sure, possible = self.members(node.parts[0])
         number, at_most = sure.sum(axis=1), possible.sum(axis=1)
@@ -323,7 +327,7 @@ class Evaluator:
 
     # Predicates: (n, s) truth, and metres by which it is decided.
 
-    def judge(self, node: Node) -> tuple[np.ndarray, np.ndarray]:
+    def judge(self, node: ProgramNode) -> Judged:
         """Of which slots a predicate is true."""
         name, parts = node.name, node.parts
         if name == "not":
@@ -350,7 +354,7 @@ class Evaluator:
         sure, possible = self.members(phrase.parts[0])
         return np.where(sure, 1, np.where(possible, 0, -1)).astype(np.int8), self._no_margin()
 
-    def _has(self, attribute: Node, value: Node) -> np.ndarray:
+    def _has(self, attribute: ProgramNode, value: ProgramNode) -> np.ndarray:
         """(n, v) truth of whether each vehicle's attribute has a value."""
         if attribute.name == "colour":
             return self.views.colours[self.rows, :, self._place(value, COLOURS)]
@@ -363,7 +367,7 @@ class Evaluator:
         truth = np.where(actual == self._place(value, names)[:, None], 1, -1)
         return np.where((actual < 0) & (attribute.name == "direction"), 0, truth)
 
-    def _related(self, relation: Node, *phrases: Node) -> tuple[np.ndarray, np.ndarray]:
+    def _related(self, relation: ProgramNode, *phrases: ProgramNode) -> Judged:
         if relation.name == "between":
             return self._between(*phrases)
         if relation.name in OWN_RELATIONS:
@@ -378,7 +382,7 @@ class Evaluator:
         truth = np.where(margin > least[:, None, None], 1, np.where(margin < -least[:, None, None], -1, 0))
         return self._over(phrases[0], truth, np.abs(margin))
 
-    def _between(self, one: Node, other: Node) -> tuple[np.ndarray, np.ndarray]:
+    def _between(self, one: ProgramNode, other: ProgramNode) -> Judged:
         (a, unclear), (b, close) = self.unique(one), self.unique(other)
         self.ill_posed |= a == b
         pose, margin = self.views.scenes.pose, np.full((len(a), self.views.vehicles), -np.inf)
@@ -392,7 +396,7 @@ class Evaluator:
         truth = np.where((unclear | close)[:, None], 0, _truths(margin, SOLID_RELATIONS["between"].margin))
         return truth.astype(np.int8), np.abs(margin)
 
-    def _compared(self, order: Node, phrase: Node, to: Node | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def _compared(self, order: ProgramNode, phrase: ProgramNode, to: ProgramNode | None = None) -> Judged:
         if to is None:
             before, margin = self._before(order)
             return self._over(phrase, before, np.abs(margin))
@@ -409,7 +413,7 @@ class Evaluator:
         self.ill_posed |= self.unique(phrase)[0] == end
         return truth, gap
 
-    def _over(self, phrase: Node, table: np.ndarray, margin: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _over(self, phrase: ProgramNode, table: np.ndarray, margin: np.ndarray) -> Judged:
         """(n, s) truth of a relation of slot i to what a phrase means, from (n, s, s) truths of i to j."""
         s = table.shape[1]
         if phrase.name in ("the",):
@@ -426,7 +430,7 @@ class Evaluator:
         truth = np.minimum(belongs, table).max(axis=2).astype(np.int8)
         return (-truth if phrase.name == "no" else truth), least
 
-    def _holds(self, phrase: Node, predicate: Node) -> np.ndarray:
+    def _holds(self, phrase: ProgramNode, predicate: ProgramNode) -> np.ndarray:
         """(n,) truth of a predicate of what a phrase means."""
         if phrase.name == "the":
             slot, close = self.unique(phrase)

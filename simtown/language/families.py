@@ -118,7 +118,7 @@ def _range(slot: str) -> tuple[int, int] | None:
 
 
 @dataclass(frozen=True)
-class World:
+class AskedWorld:
     """What questions may be about.
 
     Attributes:
@@ -148,7 +148,7 @@ class World:
         least: int,
         most: int,
         relations: tuple[str, ...] = RELATION_NAMES,
-    ) -> World:
+    ) -> AskedWorld:
         """A world of (k,) chances of the first k kinds and (36,) or (0,) chances of paints."""
         from simtown.language.views import own_colours, paint_colours
 
@@ -241,7 +241,7 @@ class NoWordsError(FamilyError):
 class Drawer:
     """Draws the words of questions in a world."""
 
-    world: World
+    world: AskedWorld
 
     def question(self, template: Template, draws: Draws) -> tuple[Form, list[Any]]:
         """A program and the values of its slots, which all differ. Raises NoWordsError."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from simtown.assets.entities import ENTITIES, NAMED_BY_COLOUR
 from simtown.assets.palette import COLOUR_WORDS, PAINTS
-from simtown.language.families import Draws, World
+from simtown.language.families import AskedWorld, Draws
 from simtown.language.forms import Form
 from simtown.language.nouns import GROUPS, NOUNS, group_of
 from simtown.language.programs import COLOURS
@@ -169,7 +169,7 @@ def _in_group(group: str) -> np.ndarray:
     return np.array([group_of(kind) == group for kind in ENTITIES])
 
 
-def _kinds(world: World, want: Want) -> np.ndarray:
+def _kinds(world: AskedWorld, want: Want) -> np.ndarray:
     """(entities,) chances of the kinds that may be what is wanted."""
     if want.noun in GROUPS and want.noun not in NOUNS:
         chances = np.where(_in_group(want.noun), world.chances, 0.0)
@@ -182,7 +182,7 @@ def _kinds(world: World, want: Want) -> np.ndarray:
 
 
 def fill_street(
-    world: World, form: Form, answer: int, draws: Draws
+    world: AskedWorld, form: Form, answer: int, draws: Draws
 ) -> tuple[np.ndarray, np.ndarray, int] | None:
     """The vehicles of a street in which a program may have an answer.
 
@@ -215,7 +215,7 @@ def fill_street(
     return entity[order], paint[order], wanted.weather
 
 
-def _paint(world: World, want: Want | None, kind: int, barred: dict[str, Any], draws: Draws) -> int:
+def _paint(world: AskedWorld, want: Want | None, kind: int, barred: dict[str, Any], draws: Draws) -> int:
     """A paint that a wanted vehicle may have, or one that is not barred."""
     chances = world.paint
     if want is not None and want.colour:
