@@ -41,7 +41,7 @@ _BORDER = 0.05
 #: Metres to the viewer or another thing within which neither is nearer.
 NEARER = 0.1
 #: A relation of a driver has the margin of the viewer's relation of its axis.
-_OWN = {
+OWN = {
     "driver-left": (0, -1, 0.5),
     "driver-right": (0, 1, 0.5),
     "driver-front": (1, 1, 1.5),
@@ -371,7 +371,7 @@ class BatchEvaluator:
         if relation.name == "between":
             return self._between(*phrases)
         if relation.name in OWN_RELATIONS:
-            table = np.array([_OWN[name] for name in OWN_RELATIONS])
+            table = np.array([OWN[name] for name in OWN_RELATIONS])
             axis, sign, least = table[self._place(relation, OWN_RELATIONS)].T
             apart = self.views.driver
         else:

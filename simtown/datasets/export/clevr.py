@@ -11,6 +11,7 @@ import numpy as np
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES
 from simtown.core.exact import cos, sin
+from simtown.datasets.export.clevr_programs import InexpressibleError, category_of, clevr_program
 from simtown.datasets.export.portion import (
     ANSWERS,
     ExportBatch,
@@ -21,11 +22,19 @@ from simtown.datasets.export.portion import (
     write_listing,
 )
 from simtown.datasets.reader import Dataset
-from simtown.language.relations import RELATIONS, margins, separations, truths
+from simtown.language.evaluate import NEARER, OWN
+from simtown.language.families import CANNOT_TELL
+from simtown.language.forms import fill
+from simtown.language.nouns import NOUNS, VEHICLE_NOUNS
+from simtown.language.programs import COLOURS, DIRECTIONS, LANES, decode
+from simtown.language.relations import RELATIONS
+from simtown.language.views import Views
 from simtown.scenes.camera import views
 
 #: Vehicles at least so long, in metres, are "large".
 LARGE = 5.0
+#: Numbers of question families for each family of ours; its templates count on.
+_TEMPLATES = 100
 
 
 def write(portion: Portion, directory: Path) -> None:
@@ -38,11 +47,13 @@ def write(portion: Portion, directory: Path) -> None:
         portion.part(directory, "questions") as add_question,
     ):
         for batch in portion.batches():
-            graphs = _graphs(batch, s.width, s.height, relations)
+            graphs = _graphs(batch, s.width, s.height, relations, s.asks)
             for row, number, name in batch.write_pictures(folder, pattern):
                 about = {"split": split, "image_index": number, "image_filename": name}
                 add_scene({**about, **graphs[row]})
-                add_question({**about, "question_index": number, **_question(batch, row, relations)})
+                entry = batch.record(row, number)
+                asked = _asked(batch, row, entry) if s.asks else _question(batch, row, relations)
+                add_question({**about, "question_index": number, **asked})
 
 
 def finish(data: Dataset, splits: Sequence[str], directory: Path) -> None:
@@ -55,28 +66,48 @@ def finish(data: Dataset, splits: Sequence[str], directory: Path) -> None:
 
 
 def _question(batch: ExportBatch, row: int, relations: int) -> dict[str, Any]:
-    """Is a SUBJECT among what is left of the one OBJECT? The question as CLEVR's functions."""
+    """A question of the paper's: is a SUBJECT among what is left of the one OBJECT?"""
     c = batch.columns
     relation, phrasing = int(c["relation"][row]), int(c["phrasing"][row])
-    subject, obj = ([ENTITIES[c[role][row]]] for role in ("subject", "object"))
-    side = [RELATIONS[relation].direction]
-    functions = ("scene", "filter_shape", "unique", "relate", "filter_shape", "exist")
-    steps = enumerate(zip(functions, ([], obj, [], side, subject, []), strict=True))
+    subject, obj = (ENTITIES[c[role][row]] for role in ("subject", "object"))
+    form = fill(f"holds(the(all({subject})), related({RELATIONS[relation].name}, the(all({obj}))))", ())
     return {
         "question": c["question"][row].decode(),
         "answer": ANSWERS[int(c["answer"][row])],
         "question_family_index": phrasing * relations + relation,
-        "program": [
-            {"function": name, "inputs": [i - 1] if i else [], "value_inputs": values}
-            for i, (name, values) in steps
-        ],
+        "program": clevr_program(form),
     }
 
 
-def _graphs(batch: ExportBatch, width: int, height: int, relations: int) -> list[dict[str, Any]]:
-    """Objects, directions and relationships of scenes; pairs within a relation's margin are in no list."""
+def _asked(batch: ExportBatch, row: int, entry: dict[str, Any]) -> dict[str, Any]:
+    """Any other question; its program is empty if CLEVR's functions cannot ask it."""
+    try:
+        program = (
+            clevr_program(decode(batch.columns["program"][row])) if entry["answer"] != CANNOT_TELL else []
+        )
+    except InexpressibleError:
+        program = []
+    return {
+        "question": entry["question"],
+        "answer": entry["answer"],
+        "question_family_index": _TEMPLATES * int(batch.columns["family"][row])
+        + int(batch.columns["template"][row]),
+        "program": program,
+        "family": entry["family"],
+        "form": entry["program"],
+    }
+
+
+def _graphs(
+    batch: ExportBatch, width: int, height: int, relations: int, programs: bool
+) -> list[dict[str, Any]]:
+    """Objects, directions and relationships of scenes; pairs within a relation's margin are in no list.
+
+    With `programs`, a colour is the word that questions use, and drivers' relationships are there, too.
+    """
     scenes = batch.scenes
-    n, v = scenes.entity.shape
+    n = len(scenes)
+    seen = Views(scenes, batch.columns["visible"], (width, height))
     bounds = atlas().bounds[scenes.entity]
     length, rise = bounds[:, :, 1, 0] - bounds[:, :, 0, 0], bounds[:, :, 1, 2] / 2
     middle = np.concatenate([scenes.pose[..., :2], rise[..., None]], axis=2).astype(np.float64)
@@ -86,43 +117,60 @@ def _graphs(batch: ExportBatch, width: int, height: int, relations: int) -> list
     right_up_forward = np.einsum("nij,nvj->nvi", axes, middle - eye)
     depth = right_up_forward[..., 2:]
     pixels = centre + focal[:, None, None] * np.array([1, -1]) * right_up_forward[..., :2] / depth
-    holding = _holding(scenes.pose, scenes.camera, relations)
+    holding = _holding(seen, relations, programs)
     turn = scenes.camera[:, 3].astype(np.float64)
     c, s = cos(turn), sin(turn)
     graphs = []
     for i in range(n):
+        slots = np.flatnonzero(scenes.entity[i] >= 0)
         right, behind = [plain(c[i]), plain(s[i]), 0.0], [plain(-s[i]), plain(c[i]), 0.0]
         objects = [
             {
-                "shape": ENTITIES[entity],
-                "color": batch.paint(i, slot),
+                "shape": ENTITIES[scenes.entity[i, slot]],
+                "color": COLOURS[seen.body[i, slot]] if programs else batch.paint(i, slot),
                 "material": "metal",
                 "size": "large" if length[i, slot] >= LARGE else "small",
                 "3d_coords": [plain(x) for x in middle[i, slot]],
                 "pixel_coords": [plain(x) for x in (*pixels[i, slot], depth[i, slot, 0])],
                 "rotation": plain(np.degrees(scenes.pose[i, slot, 2])),
+                "objectcategory": _categories(seen, i, slot),
             }
-            for slot, entity in enumerate(scenes.entity[i])
+            for slot in slots
         ]
         directions = {"right": right, "left": [-x for x in right], "behind": behind}
         directions |= {"front": [-x for x in behind], "above": [0.0, 0.0, 1.0], "below": [0.0, 0.0, -1.0]}
         relationships = {}
         for name, holds in holding.items():
-            relationships[name] = [np.flatnonzero(holds[i, :, slot]).tolist() for slot in range(v)]
+            relationships[name] = [np.flatnonzero(holds[i, slots, slot]).tolist() for slot in slots]
         graphs.append({"objects": objects, "directions": directions, "relationships": relationships})
     return graphs
 
 
-def _holding(pose: np.ndarray, camera: np.ndarray, relations: int) -> dict[str, np.ndarray]:
+def _categories(seen: Views, i: int, slot: int) -> list[str]:
+    """All nouns for a vehicle, then its lane and where it faces, if that is clear."""
+    kind = ENTITIES[seen.scenes.entity[i, slot]]
+    lane, direction = int(seen.lane[i, slot]), int(seen.direction[i, slot])
+    nouns = [noun for noun in VEHICLE_NOUNS if kind in NOUNS[noun]]
+    where = [category_of("lane", LANES[lane])] if lane >= 0 else []
+    return [
+        kind,
+        *nouns,
+        *where,
+        *([category_of("direction", DIRECTIONS[direction])] if direction >= 0 else []),
+    ]
+
+
+def _holding(seen: Views, relations: int, programs: bool) -> dict[str, np.ndarray]:
     """By direction, (n, v, v) bool: whether vehicle [:, i] stands so to vehicle [:, , j]."""
-    n, v = pose.shape[:2]
-    separation, holding = separations(pose, camera), {}
-    for r, relation in enumerate(RELATIONS[:relations]):
-        number, holds = np.full(n, r), np.zeros((n, v, v), dtype=bool)
-        for i, j in np.ndindex(v, v):
-            margin = margins(separation, number, np.full(n, i), np.full(n, j))
-            holds[:, i, j] = truths(margin, number) > 0
-        holding[relation.direction] = holds
+    holding = {r.direction: r.sign * seen.viewer[:, r.axis] > r.margin for r in RELATIONS[:relations]}
+    if programs:
+        for name, (axis, sign, least) in OWN.items():
+            holding[name] = sign * seen.driver[:, axis] > least
+        farther = seen.away[:, :, None] - seen.away[:, None] > NEARER
+        holding |= {"farther": farther, "nearer": farther.transpose(0, 2, 1)}
+        for attribute, values in (("lane", seen.lane), ("direction", seen.direction)):
+            alike = (values[:, :, None] == values[:, None]) & ~np.eye(values.shape[1], dtype=bool)
+            holding[f"same {attribute}"] = alike & (values >= 0)[:, None]
     return holding
 
 

@@ -19,7 +19,7 @@ from simtown.render.masks import compressed_run_lengths, mask_and_box
 from simtown.render.renderers import make_renderer
 
 #: What an image has of :meth:`~simtown.datasets.export.portion.ExportBatch.record`.
-_OF_IMAGES = ("question", "answer", "subject", "relation", "object", "margin", "weather")
+_OF_IMAGES = ("question", "answer", "family", "program", "subject", "relation", "object", "margin", "weather")
 #: Lists of a split, which become the lists of its two files.
 _LISTS = ("images", "annotations", "panoptic_images", "panoptic")
 #: Panoptic categories: a vehicle's is its catalogue number + 1, those of street things begin after this.
@@ -43,7 +43,7 @@ def write(portion: Portion, directory: Path) -> None:
             for row, number, name in batch.write_pictures(directory / split, "{:012d}.png"):
                 entry = batch.record(row, number)
                 image = {"id": number, "file_name": name, "width": s.width, "height": s.height}
-                add["images"](image | {key: entry[key] for key in _OF_IMAGES})
+                add["images"](image | {key: entry[key] for key in _OF_IMAGES if key in entry})
                 for annotation in _annotations(batch, row, drawn.ids[row], [mask[row] for mask in whole]):
                     add["annotations"]({"image_id": number, **annotation})
                 numbers, segments = _panoptic(batch, row, drawn)

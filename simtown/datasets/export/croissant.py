@@ -34,7 +34,9 @@ _TYPES = {"image": "sc:ImageObject", "string": "sc:Text", "int64": "sc:Integer",
 
 def write(data: Dataset, splits: Sequence[str], directory: Path) -> None:
     """croissant.json: a file set and a record set for each split."""
-    columns = {name: kind for name, kind in features(data.settings).items() if not isinstance(kind, dict)}
+    columns = {
+        n: kind for n, kind in features(data.settings).items() if not isinstance(kind, dict) and kind != "box"
+    }
     sets, records = [], []
     for split in splits:
         files, about = f"data/{split}-*.parquet", {"@type": "cr:FileSet", "@id": f"{split}-files"}

@@ -12,7 +12,7 @@ from simtown.datasets.export.portion import ANSWERS
 from simtown.datasets.export.yaml import yaml
 from simtown.datasets.names import names
 from simtown.datasets.reader import Dataset
-from simtown.datasets.settings import Settings
+from simtown.datasets.settings import CROWD, Settings
 
 #: What the columns are, in words.
 MEANING: dict[str, str] = {
@@ -26,6 +26,11 @@ MEANING: dict[str, str] = {
     "object": "the entity it is compared with",
     "subject_slot": "which of `vehicles` the subject is",
     "object_slot": "which of `vehicles` the object is",
+    "family": "the family of the question",
+    "program": "the question as a program",
+    "number": "metres, if a distance is asked for, else nan",
+    "tolerance": "metres by which an answer about a distance may be off",
+    "answer_box": "the box that is asked for, if one is, as in `vehicles`",
     "margin": "metres by which the relation holds; negative where it does not",
     "weather": "the weather",
     "intensity": "its strength, 0 to 1",
@@ -40,17 +45,23 @@ def features(settings: Settings) -> dict[str, Any]:
     named = names(settings)
     entities = tuple(named["entities"])
     measures = dict.fromkeys(("x", "y", "yaw", "visible"), "float32")
-    return {
-        "image": "image",
-        **({"mask": "image"} if settings.masks else {}),
-        "index": "int64",
-        "question": "string",
+    about: dict[str, Any] = {
         "answer": ANSWERS,
         "subject": entities,
         "relation": tuple(named["relations"]),
         "object": entities,
         "subject_slot": "int64",
         "object_slot": "int64",
+    }
+    if settings.asks:
+        about = {"answer": tuple(named["answers"]), "family": tuple(named["families"]), "program": "string"}
+        about |= {"number": "float32", "tolerance": "float32", "answer_box": "box"}
+    return {
+        "image": "image",
+        **({"mask": "image"} if settings.masks else {}),
+        "index": "int64",
+        "question": "string",
+        **about,
         "margin": "float32",
         "weather": tuple(named["weathers"]),
         "intensity": "float32",
@@ -61,9 +72,12 @@ def features(settings: Settings) -> dict[str, Any]:
 def description(data: Dataset) -> str:
     """The data set in two sentences."""
     s = data.settings
+    asked, scene = "Yes/no questions about where vehicles stand", str(s.vehicles)
+    if s.asks:
+        asked, scene = f"Questions of {len(data.names['families'])} families about vehicles", s.crowd or CROWD
     return (
-        f"Yes/no questions about where vehicles stand on a cartoon 3D street, with pictures of {s.width} x "
-        f"{s.height} pixels. The town has {s.entities} kinds of vehicles, {s.vehicles} in every scene, with "
+        f"{asked} on a cartoon 3D street, with pictures of {s.width} x {s.height} pixels. "
+        f"The town has {s.entities} kinds of vehicles, {scene} in every scene, with "
         f"frequencies {s.frequencies}; made by simtown {data.manifest['simtown']} with {s.seeds}."
     )
 
@@ -91,12 +105,15 @@ def card(data: Dataset, splits: Sequence[str], directory: Path) -> str:
     }
     rows = "".join(f"| `{name}` | {MEANING[name]} |\n" for name in columns)
     examples = ", ".join(f"{count:,} {split}" for split, count in counts.items())
+    fair = "In every split half the answers are yes."
+    if data.settings.asks:
+        fair = "In each family all answers are as frequent, whatever the words."
     return f"""---
 {yaml(header)}---
 
 # {header["pretty_name"]}
 
-{markdown(description(data))} Examples: {examples}. In every split half the answers are yes.
+{markdown(description(data))} Examples: {examples}. {fair}
 
 ```python
 from datasets import load_dataset

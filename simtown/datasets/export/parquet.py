@@ -44,12 +44,13 @@ def finish(data: Dataset, splits: Sequence[str], directory: Path) -> None:
 
 def _table(batch: ExportBatch, split: str, schema: Any) -> Any:
     c, n = batch.columns, len(batch)
-    slots = c["scene/entity"].shape[1]
+    there = c["scene/entity"] >= 0
+    ends = np.concatenate([[0], np.cumsum(there.sum(axis=1))]).astype(np.int32)
     measures = [c["scene/pose"][..., 0], c["scene/pose"][..., 1], c["scene/pose"][..., 2], c["visible"]]
     parts = [
-        *(pa.array(numbers.ravel().astype(np.int64)) for numbers in (c["scene/entity"], batch.paints)),
-        pa.FixedSizeListArray.from_arrays(pa.array(c["boxes"].ravel()), 4),
-        *(pa.array(measure.ravel()) for measure in measures),
+        *(pa.array(numbers[there].astype(np.int64)) for numbers in (c["scene/entity"], batch.paints)),
+        pa.FixedSizeListArray.from_arrays(pa.array(c["boxes"][there].ravel()), 4),
+        *(pa.array(measure[there]) for measure in measures),
     ]
     vehicles = pa.StructArray.from_arrays(parts, fields=list(schema.field("vehicles").type.value_type))
     pictures: dict[str, Iterator[bytes]] = {"image": map(batch.png, range(n))}
@@ -60,15 +61,22 @@ def _table(batch: ExportBatch, split: str, schema: Any) -> Any:
     for name, files in pictures.items():
         content = [pa.array(list(files), pa.binary()), names]
         columns[name] = pa.StructArray.from_arrays(content, fields=list(schema.field(name).type))
-    for name in ("answer", "subject", "relation", "object", "subject_slot", "object_slot"):
-        columns[name] = pa.array(c[name].astype(np.int64))
+    answer = {"answer": c["value" if "program" in c else "answer"]}
+    for name, numbers in (c | answer).items():
+        if name in schema.names and schema.field(name).type == pa.int64():
+            columns[name] = pa.array(numbers.astype(np.int64))
+    if "program" in c:
+        columns["program"] = pa.array(map(batch.program, range(n)))
+        columns |= {"number": pa.array(batch.metres), "tolerance": pa.array(c["tolerance"])}
+        box = schema.field("answer_box").type
+        columns["answer_box"] = pa.array([batch.answer_box(row) for row in range(n)], box)
     columns |= {
         "index": pa.array(np.arange(batch.start, batch.start + n)),
         "question": pa.array([text.decode() for text in c["question"]]),
         "margin": pa.array(c["margin"]),
         "weather": pa.array(batch.scenes.weather.astype(np.int64)),
         "intensity": pa.array(batch.scenes.intensity),
-        "vehicles": pa.ListArray.from_arrays(pa.array(np.arange(n + 1, dtype=np.int32) * slots), vehicles),
+        "vehicles": pa.ListArray.from_arrays(pa.array(ends), vehicles),
     }
     return pa.table([columns[name] for name in schema.names], schema=schema)
 

@@ -20,6 +20,7 @@ from simtown.assets.catalogue import ENTITIES
 from simtown.assets.palette import PAINTS
 from simtown.core.pool import Report, ignore
 from simtown.datasets.reader import SCENE_COLUMNS, Dataset
+from simtown.language.programs import decode
 from simtown.language.relations import RELATION_NAMES
 from simtown.render.renderers import make_renderer
 from simtown.scenes.paint import body_paints
@@ -33,6 +34,8 @@ _COLUMNS = (
     "images", "question", "answer", "subject", "relation", "object", "subject_slot", "object_slot",
     "phrasing", "margin", "boxes", "visible", *SCENE_COLUMNS,
 )  # fmt: skip
+#: Those that are there, too, if questions of families are asked.
+_ASKED = ("family", "template", "program", "value", "number", "tolerance")
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,7 @@ class ExportBatch:
         columns: by name, as :data:`simtown.datasets.shards.LAYOUT` has them.
         paints: (n, v) uint8 of PAINTS, what every body shows.
         ids: (n, h, w) uint8 instance ids as in :class:`~simtown.render.frames.Frames`, or None.
+        names: what numbers in the columns stand for (:func:`simtown.datasets.names.names`).
     """
 
     start: int
@@ -50,6 +54,7 @@ class ExportBatch:
     scenes: SceneBatch
     paints: np.ndarray
     ids: np.ndarray | None
+    names: Mapping[str, Sequence[str]]
 
     def __len__(self) -> int:
         return len(self.scenes)
@@ -61,6 +66,23 @@ class ExportBatch:
     def paint(self, row: int, slot: int) -> str:
         """The name of the paint that a vehicle's body shows."""
         return PAINTS[int(self.paints[row, slot])]
+
+    def program(self, row: int) -> str:
+        """The program of a question of a family: "count(all(bus))"."""
+        return str(decode(self.columns["program"][row]))
+
+    @property
+    def metres(self) -> np.ndarray:
+        """(n,) float32: the distance that is asked for, or nan."""
+        return np.where(np.isfinite(self.columns["tolerance"]), self.columns["number"], np.float32(np.nan))
+
+    def answer_box(self, row: int) -> list[float] | None:
+        """The box that is asked for, or None."""
+        slot = self.columns["number"][row]
+        if np.isfinite(self.columns["tolerance"][row]) or not np.isfinite(slot):
+            return None
+        box: list[float] = self.columns["boxes"][row, int(slot)].tolist()
+        return box
 
     def png(self, row: int) -> bytes:
         """A picture as PNG."""
@@ -76,25 +98,42 @@ class ExportBatch:
     def record(self, row: int, number: int) -> dict[str, Any]:
         """An example in words and numbers, for JSON: boxes in pixels, places in metres, yaw in radians."""
         c, scenes, vehicles = self.columns, self.scenes, []
-        for slot, entity in enumerate(scenes.entity[row]):
+        for slot in np.flatnonzero(scenes.entity[row] >= 0).tolist():
             box, visible = [plain(edge) for edge in c["boxes"][row, slot]], plain(c["visible"][row, slot])
             place = dict(zip(("x", "y", "yaw"), map(plain, scenes.pose[row, slot]), strict=True))
-            about = {"entity": ENTITIES[entity], "paint": self.paint(row, slot)}
+            about = {"entity": ENTITIES[scenes.entity[row, slot]], "paint": self.paint(row, slot)}
             vehicles.append({**about, "box": box, "visible": visible, **place})
         return {
             "index": number,
             "question": c["question"][row].decode(),
+            **(self._asked(row) if "program" in c else self._of_paper(row)),
+            "margin": plain(c["margin"][row]) if np.isfinite(c["margin"][row]) else None,
+            "weather": WEATHERS[scenes.weather[row]],
+            "intensity": plain(scenes.intensity[row]),
+            "vehicles": vehicles,
+        }
+
+    def _of_paper(self, row: int) -> dict[str, Any]:
+        c = self.columns
+        return {
             "answer": ANSWERS[int(c["answer"][row])],
             "subject": ENTITIES[c["subject"][row]],
             "relation": RELATION_NAMES[c["relation"][row]],
             "object": ENTITIES[c["object"][row]],
             "subject_slot": int(c["subject_slot"][row]),
             "object_slot": int(c["object_slot"][row]),
-            "margin": plain(c["margin"][row]),
-            "weather": WEATHERS[scenes.weather[row]],
-            "intensity": plain(scenes.intensity[row]),
-            "vehicles": vehicles,
         }
+
+    def _asked(self, row: int) -> dict[str, Any]:
+        """Of a question of a family; with the metres and their tolerance, or the box, that it asks for."""
+        c = self.columns
+        record: dict[str, Any] = {"answer": self.names["answers"][c["value"][row]]}
+        record |= {"family": self.names["families"][c["family"][row]], "program": self.program(row)}
+        if np.isfinite(self.metres[row]):
+            record |= {name: plain(c[name][row]) for name in ("number", "tolerance")}
+        if box := self.answer_box(row):
+            record["answer_box"] = [*map(plain, box)]
+        return record
 
 
 @dataclass(frozen=True)
@@ -115,12 +154,13 @@ class Portion:
         """The examples in order; with `masks` batches have ids: stored, or the same pixels drawn again."""
         s, split = self.data.settings, self.data[self.name]
         renderer = make_renderer() if masks and not s.masks else None
-        names = (*_COLUMNS, "masks") if s.masks else _COLUMNS
+        names = (*_COLUMNS, *(_ASKED if s.asks else ()), *(("masks",) if s.masks else ()))
         for start, columns in split.stream(names, s.at_once(256), self.rows.start, self.rows.stop):
             scenes = split.scenes_of(columns)
             drawn = renderer.render(scenes, s.width, s.height).ids if renderer else None
             paints = body_paints(scenes.entity, scenes.paint)
-            yield ExportBatch(start, columns, scenes, paints, columns.get("masks", drawn))
+            ids = columns.get("masks", drawn)
+            yield ExportBatch(start, columns, scenes, paints, ids, self.data.names)
             self.progress(len(scenes))
 
     @contextmanager

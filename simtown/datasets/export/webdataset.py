@@ -8,17 +8,22 @@ from __future__ import annotations
 import io
 import json
 import tarfile
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
 from simtown.datasets.export.portion import Format, Portion, png
+from simtown.datasets.reader import Dataset
 
 #: Samples a tar file.
 SAMPLES = 1_000
 
 
 def write(portion: Portion, directory: Path) -> None:
-    """Samples of KEY.png, KEY.json (the example in words), KEY.cls (0 no, 1 yes), maybe KEY.mask.png."""
+    """Samples of KEY.png, KEY.json (the example in words), KEY.cls (0 no, 1 yes; or a line of answers.txt, from 0
+    on), maybe KEY.mask.png.
+    """
+    answer = "value" if portion.data.settings.asks else "answer"
     with ExitStack() as stack:
         for batch in portion.batches():
             for row, number in batch.numbers():
@@ -29,7 +34,7 @@ def write(portion: Portion, directory: Path) -> None:
                 key = f"{portion.name}{number:09d}"
                 _add(tar, f"{key}.png", batch.png(row))
                 _add(tar, f"{key}.json", json.dumps(batch.record(row, number)).encode())
-                _add(tar, f"{key}.cls", str(int(batch.columns["answer"][row])).encode())
+                _add(tar, f"{key}.cls", str(int(batch.columns[answer][row])).encode())
                 if batch.ids is not None:
                     _add(tar, f"{key}.mask.png", png(batch.ids[row]))
 
@@ -41,4 +46,11 @@ def _add(tar: tarfile.TarFile, name: str, content: bytes) -> None:
     tar.addfile(member, io.BytesIO(content))
 
 
-FORMAT = Format(write, multiple=SAMPLES)
+def finish(data: Dataset, splits: Sequence[str], directory: Path) -> None:
+    """answers.txt, a line an answer, if other questions than the paper's are asked."""
+    if data.settings.asks:
+        text = "".join(f"{answer}\n" for answer in data.names["answers"])
+        (directory / "answers.txt").write_text(text, encoding="utf-8")
+
+
+FORMAT = Format(write, finish, multiple=SAMPLES)

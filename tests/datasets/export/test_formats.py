@@ -12,6 +12,7 @@ from simtown.datasets.export import export, webdataset
 from simtown.datasets.export.portion import Format
 from simtown.datasets.settings import SPLITS
 from simtown.render.raster import Raster
+from tests.datasets.export.clevr_executor import run
 
 
 @pytest.fixture(params=SPLITS)
@@ -29,32 +30,12 @@ def test_fields_are_those_of_the_release(split):
     about = {"split", "image_index", "image_filename"}
     assert set(scenes[0]) == about | {"objects", "directions", "relationships"}
     thing = {"color", "size", "rotation", "shape", "3d_coords", "material", "pixel_coords"}
-    assert set(scenes[0]["objects"][0]) == thing
+    assert set(scenes[0]["objects"][0]) == thing | {"objectcategory"}
     assert set(scenes[0]["directions"]) == {"right", "behind", "above", "below", "left", "front"}
     assert set(scenes[0]["relationships"]) == {"right", "behind", "front", "left"}
     question = {"question_index", "question_family_index", "question", "answer", "program"}
     assert set(questions[0]) == about | question
     assert set(questions[0]["program"][0]) == {"inputs", "function", "value_inputs"}
-
-
-def run(program, scene):
-    """What a CLEVR program gives on a CLEVR scene: an executor of the functions that occur."""
-    results = []
-    for step in program:
-        inputs, values = [results[i] for i in step["inputs"]], step["value_inputs"]
-        match step["function"]:
-            case "scene":
-                result = list(range(len(scene["objects"])))
-            case "filter_shape":
-                result = [i for i in inputs[0] if scene["objects"][i]["shape"] == values[0]]
-            case "unique":
-                (result,) = inputs[0]
-            case "relate":
-                result = scene["relationships"][values[0]][inputs[0]]
-            case "exist":
-                result = "yes" if inputs[0] else "no"
-        results.append(result)
-    return results[-1]
 
 
 def test_programs_give_the_answers(split):
