@@ -17,13 +17,13 @@ from simtown.language.evaluate import THIRDS
 from simtown.language.forms import Form, fill
 from simtown.language.nouns import GROUPS, NOUNS, VEHICLE_NOUNS
 from simtown.language.programs import COLOURS, DIRECTIONS, LANES, OWN_RELATIONS, ProgramError, encode
-from simtown.language.relations import AXES, RELATION_NAMES, SIGNS
+from simtown.language.relations import AXES, LATERAL, RELATION_NAMES, SIGNS
 from simtown.scenes.weather import WEATHERS
 
 #: Values of "hidden".
 HIDDEN = ("none of it", "less than a third", "more than a third")
 #: The most vehicles that are counted, and the most metres that are asked for.
-MOST_COUNT, MOST_METRES = 3, 7
+MOST_COUNT, MOST_METRES = 3, 6
 #: What each type of answer may be, by the number that the evaluator gives it.
 ANSWERS: dict[str, tuple[str, ...]] = {
     "truth": ("no", "yes"),
@@ -42,7 +42,7 @@ ANSWERS: dict[str, tuple[str, ...]] = {
 CANNOT_TELL = "cannot tell"
 _SLOTS = (
     "noun", "group", "set", "thing", "kind", "one", "pale", "relation", "driver", "order", "side", "colour",
-    "lane", "direction", "weather", "street", "clause", "turn",
+    "lane", "direction", "weather", "street", "clause", "turn", "lateral", "tally",
 )  # fmt: skip
 
 
@@ -265,8 +265,8 @@ class Drawer:
             return draws.choice(range(numbers[0], numbers[1] + 1))
         if slot in ("noun", "group"):
             return self._noun(draws, used) if slot == "noun" else _all(self._group(draws, used))
-        if slot == "set":
-            return self._set(draws, used)
+        if slot in ("set", "tally"):
+            return self._set(draws, used, lanes=slot == "set")
         if slot == "kind":
             return _the(_all(self._kind(draws, used)))
         if slot in ("thing", "one", "pale"):
@@ -276,7 +276,7 @@ class Drawer:
         if slot == "turn":
             return Form("has", ("direction", draws.choice(DIRECTIONS[:2])))
         words: dict[str, Sequence[Any]] = {
-            "relation": self.world.relations, "driver": OWN_RELATIONS, "side": ("leftmost", "rightmost"),
+            "relation": self.world.relations, "lateral": self._lateral(), "driver": OWN_RELATIONS, "side": ("leftmost", "rightmost"),
             "order": ("leftmost", "rightmost", "nearest", "farthest"), "lane": self.world.lanes,
             "direction": DIRECTIONS[:2],
             "colour": [COLOURS[place] for place in self.world.colours],
@@ -284,6 +284,11 @@ class Drawer:
             "street": ("person", "tree", "mailbox", "bench", "street lamp"),
         }  # fmt: skip
         return draws.choice(words[slot])
+
+    def _lateral(self) -> list[str]:
+        """Relations of which many vehicles may have one at once."""
+        names = [name for name in self.world.relations if AXES[RELATION_NAMES.index(name)] == LATERAL]
+        return names or list(self.world.relations)
 
     def _kind(self, draws: Draws, used: set[str], may_change: bool = False) -> str:
         chances = np.where(np.isin(ENTITIES, [*used]), 0.0, self.world.chances)
@@ -307,12 +312,12 @@ class Drawer:
     def _noun(self, draws: Draws, used: set[str]) -> Form:
         return _all(self._kind(draws, used) if draws.often(0.7) else self._group(draws, used))
 
-    def _set(self, draws: Draws, used: set[str]) -> Form:
+    def _set(self, draws: Draws, used: set[str], lanes: bool) -> Form:
         noun = self._noun(draws, used)
         how = draws.below(4)
         if how == 0:
             return self._coloured(noun, draws)
-        if how == 1:
+        if how == 1 and lanes:
             return _filtered(noun, "lane", draws.choice(self.world.lanes))
         return _filtered(noun, "direction", draws.choice(DIRECTIONS[:2])) if how == 2 else noun
 
@@ -362,10 +367,9 @@ class Drawer:
 
 def _clash(value: Any, before: list[Any]) -> bool:
     """Whether a slot's value leaves a question only one answer beside the values before it."""
-    if isinstance(value, str) and value in RELATION_NAMES:  # what is left of what is right of a thing
-        return any(
-            other in RELATION_NAMES and _opposite(value, other) for other in before if isinstance(other, str)
-        )
+    given = [part for other in before for part in _relations(other)]
+    if any(_opposite(one, other) for one in _relations(value) for other in given):
+        return True
     if not isinstance(value, Form):
         return False
     if value.name == "has":
@@ -373,9 +377,15 @@ def _clash(value: Any, before: list[Any]) -> bool:
     return value in before
 
 
+def _relations(value: Any) -> list[str]:
+    parts = value.parts[:1] if isinstance(value, Form) and value.name == "related" else (value,)
+    return [part for part in parts if isinstance(part, str) and part in RELATION_NAMES]
+
+
 def _opposite(one: str, other: str) -> bool:
+    """Whether hardly any street has both relations in a row: opposite ones, or two along the view."""
     a, b = RELATION_NAMES.index(one), RELATION_NAMES.index(other)
-    return bool(AXES[a] == AXES[b] and SIGNS[a] != SIGNS[b])
+    return bool(AXES[a] == AXES[b] and (SIGNS[a] != SIGNS[b] or AXES[a] != LATERAL))
 
 
 def _all(noun: str) -> Form:
