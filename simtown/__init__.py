@@ -12,6 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from simtown.assets.own import use_kinds
     from simtown.datasets.generate import generate
     from simtown.datasets.reader import open_dataset
     from simtown.datasets.settings import Settings
@@ -32,6 +33,7 @@ __all__ = [
     "fit",
     "generate",
     "open_dataset",
+    "use_kinds",
 ]
 
 _HOMES = {
@@ -45,6 +47,7 @@ _HOMES = {
     "Town": "simtown.town.town",
     "fit": "simtown.training.fit",
     "FitSettings": "simtown.training.fit_settings",
+    "use_kinds": "simtown.assets.own",
 }
 
 

@@ -13,7 +13,8 @@ from itertools import product
 
 import numpy as np
 
-from simtown.assets.catalogue import BODIES, ENTITIES, STREET_MESHES, entity_mesh, prop_mesh
+from simtown.assets.catalogue import BODIES, STREET_MESHES, entity_mesh, prop_mesh
+from simtown.assets.entities import CATALOGUE, OWN
 from simtown.assets.kept import kept
 from simtown.assets.mesh import Mesh
 from simtown.assets.palette import GLOW, HEADLAMP, MATERIALS, TAILLAMP, WINDOW, material
@@ -134,8 +135,10 @@ def atlas() -> Atlas:
 
 def _arrays() -> dict[str, np.ndarray]:
     kinds = np.array([m.kind for m in MATERIALS])
-    own_paint = [material(BODIES[n]) for n in ENTITIES] + [NO_PAINT] * (len(STREET_MESHES) + 1)
-    meshes = [entity_mesh(n) for n in ENTITIES] + [prop_mesh(*each) for each in STREET_MESHES] + [ground()]
+    vehicles = [(entity_mesh(n), BODIES[n]) for n in CATALOGUE] + [kind.read() for kind in OWN]
+    own_paint = [material(body) for _, body in vehicles] + [NO_PAINT] * (len(STREET_MESHES) + 1)
+    street = [prop_mesh(*each) for each in STREET_MESHES]
+    meshes = [*(mesh for mesh, _ in vehicles), *street, ground()]
     rows: list[dict[str, np.ndarray]] = []
     offset = 0
     for mesh, paint in zip(meshes, own_paint, strict=True):

@@ -7,6 +7,7 @@ from typing import TypeVar
 import numpy as np
 
 from simtown.assets.entities import ENTITIES as ENTITIES
+from simtown.assets.entities import KEEP_PAINT as KEEP_PAINT
 from simtown.assets.entities import NAMED_BY_COLOUR as NAMED_BY_COLOUR
 from simtown.assets.mesh import Mesh, VehicleKind
 from simtown.assets.palette import TINTS

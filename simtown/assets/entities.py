@@ -7,14 +7,15 @@ arbitrary mapping (section 6.3 of the paper). The order is part of the data form
 
 from __future__ import annotations
 
+from simtown.assets.own import load
 from simtown.assets.palette import COLOUR_WORDS
 
 VERSION = 2
 #: {version of the world: how many kinds of vehicles `simtown generate --world-seed` draws from}.
 SIZES = {2: 102}
 
-#: Every entity, most common first.
-ENTITIES: tuple[str, ...] = (
+#: The entities of the catalogue, most common first.
+CATALOGUE: tuple[str, ...] = (
     "sedan", "fire truck", "school bus", "taxi", "red truck", "green car", "police car", "ambulance",
     "city bus", "motorcycle", "bicycle", "pickup", "box truck", "double-decker bus", "tractor",
     "garbage truck", "convertible", "ice-cream van", "excavator", "concrete mixer", "limousine", "racing car",
@@ -31,5 +32,12 @@ ENTITIES: tuple[str, ...] = (
     "delivery scooter", "tandem bicycle", "kick scooter", "luggage tug", "yellow truck", "street-food cart",
 )  # fmt: skip
 
-#: Entities whose name has a colour in it, such as "red truck": they keep their own paint.
+#: Kinds of one's own, which come behind.
+OWN = load(CATALOGUE)
+#: Every entity.
+ENTITIES: tuple[str, ...] = (*CATALOGUE, *(kind.name for kind in OWN))
+
+#: Entities whose name has a colour in it, such as "red truck".
 NAMED_BY_COLOUR = frozenset(name for name in ENTITIES if set(name.split()) & set(COLOUR_WORDS))
+#: Entities that keep their own paint.
+KEEP_PAINT = NAMED_BY_COLOUR | {kind.name for kind in OWN if not kind.paintable}

@@ -11,6 +11,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from simtown.assets.entities import OWN
 from simtown.core.files import cache_home, replacing
 
 _PACKAGE = Path(__file__).parents[1]
@@ -21,7 +22,8 @@ _SOURCES = ("assets/**/*.py", "core/exact.py", "scenes/silhouette.py")
 @cache
 def _digest() -> str:
     files = [path for pattern in _SOURCES for path in sorted(_PACKAGE.glob(pattern))]
-    content = b"".join([np.__version__.encode(), *(path.read_bytes() for path in files)])
+    own = " ".join(kind.record for kind in OWN)
+    content = b"".join([np.__version__.encode(), *(path.read_bytes() for path in files), own.encode()])
     return sha256(content).hexdigest()[:16]
 
 
@@ -31,6 +33,7 @@ def kept(name: str, build: Callable[[], Mapping[str, np.ndarray]]) -> dict[str, 
     Without a folder that can be written they are built each time.
     """
     try:
+        name = f"own-{name}" if OWN else name  # beside the town's, which stays
         path = cache_home() / "town" / f"{name}-{_digest()}.npz"
     except (OSError, RuntimeError):  # no home
         return dict(build())

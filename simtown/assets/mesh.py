@@ -87,10 +87,15 @@ class Mesh:
 
 
 class VehicleKind(NamedTuple):
-    """How a vehicle of a kind is made, and the plain paint of its body, which a scene may exchange."""
+    """How a vehicle of a kind is made, and the plain paint of its body, which a scene may exchange.
+
+    A kind of one's own (docs/own-kinds.md) may also say its plural, and a noun for it and other kinds.
+    """
 
     make: Callable[[], Mesh]
     body: str
+    plural: str = ""
+    group: str = "vehicle"
 
 
 def join(*parts: Mesh | Iterable[Mesh]) -> Mesh:

@@ -30,6 +30,12 @@ from typer.models import OptionInfo
 from simtown.core.options import Option, SettingsError, check, options_of
 
 BAD_INPUT, DAMAGED = 2, 1
+#: Modules whose commands take kinds of one's own. The program reads the option before it imports the module.
+WITH_KINDS = ("generate_commands", "dataset_commands", "training_commands", "sweep_commands")
+_KINDS = (
+    "Vehicles of your own, which come first: a folder of GLB or OBJ files with a TOML file each, or "
+    "package.module:KINDS. May be given again. See docs/own-kinds.md."
+)
 
 
 class RefusalError(Exception):
@@ -63,9 +69,16 @@ def command(function: Callable[..., None], *, optional: bool = False) -> Callabl
                 parameter = parameter.replace(default=None)
             kind = _documented(parameter, kind)
             parameters.append(parameter.replace(annotation=kind, kind=inspect.Parameter.KEYWORD_ONLY))
+    if function.__module__.rpartition(".")[2] in WITH_KINDS:
+        option = typer.Option("--kinds", metavar="FOLDER", help=_KINDS)
+        kind = Annotated[list[str] | None, option]
+        parameters.append(
+            inspect.Parameter("kinds", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+        )
     flags = {parameter.name: _flag(parameter) for parameter in parameters}
 
     def run(**values: Any) -> None:
+        values.pop("kinds", None)
         try:
             for name, kind in settings.items():
                 values[name] = kind(**_read(kind, values))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 from simtown.assets.entities import ENTITIES
+from simtown.assets.own import own_options
 from simtown.cli.command import RefusalError, command, parse_size
 from simtown.cli.places import local, name_of, png_file
 from simtown.cli.sharing import PoolSettings, known_device, progress_of, save_picture, weather_problem
@@ -76,13 +77,14 @@ def generate(
         with store.making(PREVIEW) as place:
             save_picture(sheet, place / PREVIEW)
     say(f"{manifest}; {progress.summary()}")
-    say(f"Look at {store}/{PREVIEW}; check it with: simtown verify {shell_words(store)}")
+    check = shell_words("simtown", "verify", store, *own_options())
+    say(f"Look at {store}/{PREVIEW}; check it with: {check}")
 
 
 def default_name(settings: Settings) -> str:
     """Directory name of a data set: its entities and size, then whatever is not the default."""
     settings, usual = settings.canonical, Settings()
-    usual = replace(usual, val=min(usual.val, settings.n), test=min(usual.test, settings.n))
+    usual = replace(usual, val=min(usual.val, settings.n), test=min(usual.test, settings.n), own_kinds=())
     name = f"simtown-{settings.entities}-{settings.n}"
     if settings.distractor:
         name += "-distractor"

@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 from functools import cache
 from importlib import import_module
+from itertools import pairwise
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from simtown.cli.command import BAD_INPUT, DAMAGED, RefusalError
+from simtown.cli.command import BAD_INPUT, DAMAGED, WITH_KINDS, RefusalError
 from simtown.core.terminal import say, say_block
 
 #: The module of each command or group of commands, and what the list of commands says of it.
@@ -70,7 +71,7 @@ simtown complexity results.csv --targets 0.9
 """.splitlines()
 #: Options that --help lists below the everyday ones.
 PANELS = {
-    "World": "distractor frequencies relations phrasing test_seed world_seed",
+    "World": "kinds distractor frequencies relations phrasing test_seed world_seed",
     "Look": "weathers paint jitter masks depth renderer large",
     "Training": "protocol min_steps patience batch learning_rate max_steps stream adaptive same_data",
     "Machine": "device precision compile cache shard workers engine address jobs allow_model",
@@ -137,9 +138,15 @@ class Deferred(TyperCommand):
         single.command(self.name, cls=Helpful)(target)
         return typer.main.get_command(single)
 
-    def make_context(self, *words: Any, **more: Any) -> Any:
-        """Called to parse the words after the command's name."""
-        return self.load().make_context(*words, **more)
+    def make_context(self, info_name: str | None, args: list[str], *others: Any, **more: Any) -> Any:
+        """Called to parse the words after the command's name; kinds must be known before the town is."""
+        places = [place for word, place in pairwise(args) if word == "--kinds"]
+        places += [word.removeprefix("--kinds=") for word in args if word.startswith("--kinds=")]
+        if places and self.module in WITH_KINDS:
+            from simtown.assets.own import use_kinds
+
+            use_kinds(*places)
+        return self.load().make_context(info_name, args, *others, **more)
 
 
 @cache

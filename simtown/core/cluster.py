@@ -63,6 +63,8 @@ class Cluster(Pool):
         except ImportError:
             raise ClusterError(f"a Ray cluster needs the package ray: {how_to_install('cluster')}") from None
         chosen: dict[str, Any] = {"address": self.address or "local"}
+        if own := {name: value for name, value in os.environ.items() if name.startswith("SIMTOWN_")}:
+            chosen["runtime_env"] = {"env_vars": own}  # such as the user's own kinds of vehicles
         if self.address is not None:
             _knock(self.address)
         else:

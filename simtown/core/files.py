@@ -32,6 +32,10 @@ class ForeignDirectoryError(ValueError):
     """The directory holds something that this command does not make; nothing in it was touched."""
 
 
+class KindsError(ValueError):
+    """A kind of one's own that cannot be used, is missing or has changed; the message names it."""
+
+
 class DamagedError(RuntimeError):
     """A file is not what it should be; the message names it and says what to do."""
 

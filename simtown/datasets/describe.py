@@ -40,7 +40,7 @@ def show(place: str | Path, everything: bool = False) -> None:
         console.print(styled(str(store), "bold") + styled(f": {counts} examples"))
         console.print(styled(about))
         console.print(styled(origin))
-        if s.world_seed:
+        if s.world_seed or s.own_kinds:
             kinds = ", ".join(dataset.names["entities"][e] for e in s.kinds)
             console.print(styled(f"Its kinds of vehicles, the most frequent first: {kinds}."))
         console.print(_splits(dataset))

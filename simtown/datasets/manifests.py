@@ -16,9 +16,10 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from simtown.assets.entities import VERSION
+from simtown.assets.entities import OWN, VERSION
+from simtown.assets.own import require_kinds
 from simtown.assets.palette import PAINTS
-from simtown.core.files import DamagedError, ForeignDirectoryError, as_json, save_json
+from simtown.core.files import DamagedError, ForeignDirectoryError, KindsError, as_json, save_json
 from simtown.core.runs import require_same_settings
 from simtown.core.untrusted import RefusedError, read_json
 from simtown.core.version import __version__, versions
@@ -85,7 +86,7 @@ def _vocabulary(settings: Settings) -> tuple[str, ...]:
         from simtown.language.tokens import vocabulary
 
         return vocabulary()
-    return vocabulary_for(settings.phrasing, settings.relations)
+    return vocabulary_for(settings.phrasing, settings.relations, len(settings.own_kinds))
 
 
 def enter(manifest: dict[str, Any], task: ShardTask, shard_entry: Mapping[str, Any]) -> None:
@@ -126,6 +127,7 @@ def load(directory: Path, place: str = "") -> dict[str, Any]:
         FileNotFoundError: there is none.
         DamagedError: it cannot be read, was changed, or is of another version of simtown.
         ForeignDirectoryError: it is not a manifest of a data set.
+        KindsError: its kinds of one's own are not those of this process.
     """
     path = f"{place or directory}/{NAME}"
     if not (directory / NAME).is_file():
@@ -148,7 +150,10 @@ def load(directory: Path, place: str = "") -> dict[str, Any]:
                 raise DamagedError(f"{path} has {what} version {str(version)[:20]}, {this}")
         if manifest[SEAL] != sealed(manifest)[SEAL]:
             raise ValueError("it does not match its own checksum, so something in it was changed")
+        require_kinds(msgspec.convert(manifest["settings"].get("own_kinds", []), list[str]), OWN, str(path))
         _check(msgspec.convert(manifest, _Manifest))
+    except KindsError:
+        raise
     except KeyError as error:
         raise DamagedError(f"{path} is damaged: it lacks {error}; {_RESTORE}") from error
     except (TypeError, ValueError, OverflowError, msgspec.ValidationError) as error:

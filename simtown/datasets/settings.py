@@ -7,10 +7,12 @@ import re
 from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
 from functools import lru_cache
+from importlib import import_module
 from math import sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from simtown.assets.entities import ENTITIES, SIZES, VERSION
+from simtown.assets.entities import CATALOGUE, ENTITIES, OWN, SIZES, VERSION
+from simtown.assets.own import require_kinds
 from simtown.core import options
 from simtown.core.options import SettingsError as SettingsError
 from simtown.core.options import option
@@ -31,6 +33,7 @@ SCHEMA = 2
 #: Settings that a manifest leaves out if they have their default, since older data sets do not have them.
 LEFT_OUT: dict[str, Any] = {
     "test_seed": None, "world_seed": 0, "questions": ("paper",), "crowd": "", "cannot_tell": 0.0,
+    "own_kinds": (),
 }  # fmt: skip
 #: The key of :attr:`Settings.kinds` among the settings in a manifest, if the world seed is not 0.
 KINDS = "kinds"
@@ -62,7 +65,9 @@ class Tables(NamedTuple):
 
 
 # What --help says of the options whose descriptions are long.
-_ENTITIES = "Number of kinds of vehicles: the first of the catalogue, or see --world-seed."
+_ENTITIES = (
+    "Number of kinds of vehicles: those of --kinds, then the first of the catalogue; see --world-seed."
+)
 _VAL = "Validation examples, drawn like the training ones; by default 1000, but at most --n."
 _TEST = "Test examples, whose entities are drawn uniformly; by default 2000, but at most --n."
 _RELATIONS = "Relations asked about: names separated by commas, or all (also in front of, behind)."
@@ -107,7 +112,10 @@ def _crowd_problem(crowd: str) -> str:
 
 @dataclass(frozen=True)
 class Settings:
-    """Every choice that decides the bytes of a data set; `catalogue` is the version of the world."""
+    """Every choice that decides the bytes of a data set; `catalogue` is the version of the world.
+
+    `own_kinds` are names and digests of the kinds of one's own, as this process has them.
+    """
 
     entities: int = option(60, _ENTITIES, low=2, high=len(ENTITIES))
     n: int = option(60_000, "Number of training examples, even.", low=2, even=True)
@@ -134,10 +142,13 @@ class Settings:
     questions: tuple[str, ...] = option(("paper",), _QUESTIONS, low=1, test=_questions_problem)
     crowd: str = option("", _CROWD, flag="vehicles", test=_crowd_problem)
     cannot_tell: float = option(0.0, _CANNOT_TELL, low=0, high=0.5)
+    own_kinds: tuple[str, ...] = tuple(kind.record for kind in OWN)
 
     def check(self) -> None:
         """Raises SettingsError if a value is out of range."""
         self.check_apart_from_frequencies()
+        if self.own_kinds:
+            import_module("simtown.language.nouns")  # raises KindsError for a name that is a noun already
         try:
             self.tables()  # fast, as the import of the sampler is not
             if self.asks:
@@ -156,6 +167,7 @@ class Settings:
         options.check(self)
         if self.catalogue != VERSION:
             raise SettingsError(f"must be {VERSION}, not {self.catalogue}", "catalogue")
+        require_kinds(self.own_kinds, OWN, "the data set")
         if self.asks and self.distractor:
             raise SettingsError("is for the paper's questions alone: use `crowd`", "distractor")
         if self.entities < self.vehicles and not self.asks:
@@ -193,11 +205,13 @@ class Settings:
     def kinds(self) -> tuple[int, ...]:
         """Catalogue numbers of the kinds that exist, the most frequent first.
 
-        World seed 0 takes the first `entities` kinds of the catalogue, any other seed those of a permutation
-        of it, so a world of 5 entities is part of the world of 15 of the same seed.
+        Kinds of one's own come first, so `entities` can be as many as they are. World seed 0 goes on with the
+        first kinds of the catalogue, any other seed with those of a permutation of it, so a world of 5
+        entities is part of the world of 15 of the same seed.
         """
-        order = _permutation(self.world_seed) if self.world_seed else range(self.entities)
-        return tuple(order[: self.entities])
+        own = range(len(CATALOGUE), len(CATALOGUE) + len(self.own_kinds))
+        order = _permutation(self.world_seed) if self.world_seed else range(len(CATALOGUE))
+        return (*own, *order)[: self.entities]
 
     @property
     def ranks(self) -> np.ndarray:
@@ -311,8 +325,9 @@ class Settings:
     def resolved(self, tables: Tables | None = None) -> dict[str, Any]:
         """The settings for JSON, with the frequencies themselves: a changed CSV file is a changed setting.
 
-        The kinds of a world seed are written out too. Of a CSV file only the name and a digest are kept,
-        since its folders are private. `tables` takes the place of :meth:`tables`, as for :meth:`recipe`.
+        The kinds are written out too, unless they are the first of the catalogue. Of a CSV file only the name
+        and a digest are kept, since its folders are private. `tables` takes the place of :meth:`tables`, as
+        for :meth:`recipe`.
         """
         subject, obj, paint = (table.tolist() for table in tables or self.tables())
         resolved = {
@@ -328,7 +343,7 @@ class Settings:
             resolved["frequencies"] = _named_table(self.frequencies, subject, obj)
         if self.paint_from_file:
             resolved["paint"] = _named_table(self.paint, paint)
-        if self.world_seed:
+        if self.world_seed or self.own_kinds:
             resolved[KINDS] = list(self.kinds)
         return resolved
 
@@ -340,7 +355,7 @@ class Settings:
             for name, value in resolved.items()
             if name != KINDS and not name.endswith("_frequencies")
         }
-        return cls(**own)
+        return cls(**{"own_kinds": (), **own})
 
     @property
     def vehicles(self) -> int:
@@ -393,5 +408,6 @@ def in_words(resolved: dict[str, Any]) -> dict[str, str]:
     s["frequencies"] = _named_table(s["frequencies"], subject, obj)
     s["paint"] = _named_table(s["paint"], paint) if paint else s["paint"]
     s["size"] = f"{s.pop('width')}x{s.pop('height')}"
+    s["own_kinds"] = [record[:-58] for record in s["own_kinds"]]  # with 6 digits of their digests
     texts = {name: ",".join(map(str, value)) for name, value in s.items() if isinstance(value, list | tuple)}
     return {name: texts.get(name, str(value)) for name, value in s.items()}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from simtown.assets.catalogue import ENTITIES, STREET
+from simtown.assets.catalogue import ENTITIES, PROPS, STREET
+from simtown.assets.entities import OWN
+from simtown.core.files import KindsError
 
 #: Nouns for several kinds. A kind's own name, such as "pickup" or "man", means that kind alone.
 NOUNS: dict[str, tuple[str, ...]] = {
@@ -45,6 +47,13 @@ NOUNS: dict[str, tuple[str, ...]] = {
     ),
     "pedestrian": STREET["person"],
 }
+for _kind in OWN:
+    if _kind.name in (*NOUNS, *PROPS, "thing"):
+        raise KindsError(f"{_kind.source}: '{_kind.name}' is a noun of the town: give your kind another name")
+    if _kind.group in (*ENTITIES, *PROPS, *STREET, "house", "pedestrian", "thing"):
+        raise KindsError(f"{_kind.source}: the group '{_kind.group}' is no noun for vehicles: give another")
+    if _kind.group != "vehicle":
+        NOUNS[_kind.group] = (*NOUNS.get(_kind.group, ()), _kind.name)
 #: Groups of vehicles of which none shares a kind with another: what :func:`group_of` answers.
 GROUPS: tuple[str, ...] = ("car", "bus", "truck", "van", "two-wheeler", "other")
 #: Nouns for vehicles that questions of data sets use beside kinds.
@@ -58,6 +67,8 @@ _IRREGULAR = {"person": "people", "man": "men", "woman": "women", "child": "chil
 
 def plural(noun: str) -> str:
     """The plural of a noun: "buses", "people with prams" is "people with pram"."""
+    if own := next((kind.plural for kind in OWN if kind.name == noun), ""):
+        return own
     head, space, rest = noun.partition(" with ")
     *before, last = head.split(" ")
     if last in _IRREGULAR:

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from simtown.assets.entities import ENTITIES
+from simtown.assets.entities import CATALOGUE, ENTITIES
+from simtown.core.files import KindsError
 from simtown.language.relations import RELATION_NAMES
 
 if TYPE_CHECKING:
@@ -34,11 +35,14 @@ RELEASES: tuple[tuple[int, int, int], ...] = ((5, 4, 102),)
 #: Tokens of the longest question, padding included.
 LENGTH = 16
 PAD, UNKNOWN = 0, 1
+#: Words of a vocabulary, whose numbers are stored in 8 bits.
+_MOST_TOKENS = 256
 
 
 def with_article(name: str) -> str:
     """ "a bus", "an ambulance", "an SUV"."""
-    return f"{'an' if name[0] in 'aeiou' or name == 'SUV' else 'a'} {name}"
+    vowel = name[0].lower() in "aeiou" and not name.lower().startswith(("uni", "eu", "one"))
+    return f"{'an' if vowel or name == 'SUV' else 'a'} {name}"
 
 
 def text(subject: str, relation: str, obj: str, phrasing: int = 0) -> str:
@@ -67,22 +71,27 @@ def vocabulary() -> tuple[str, ...]:
     for phrasings, relations, entities in (*RELEASES, (len(PHRASINGS), len(RELATION_NAMES), len(ENTITIES))):
         for phrase in [*_forms(range(phrasings), RELATION_NAMES[:relations]), *ENTITIES[:entities]]:
             tokens.update(dict.fromkeys(words(phrase)))
+    if len(tokens) > _MOST_TOKENS:
+        many = f"the names of --kinds make {len(tokens):,} words"
+        raise KindsError(f"{many}, and a vocabulary has at most {_MOST_TOKENS}: give fewer kinds")
     return tuple(tokens)
 
 
 @lru_cache(maxsize=64)
-def vocabulary_for(style: str, relations: tuple[str, ...]) -> tuple[str, ...]:
+def vocabulary_for(style: str, relations: tuple[str, ...], own_kinds: int = 0) -> tuple[str, ...]:
     """The vocabulary as far as a data set needs it: a word that only later relations or phrasings have is not
     in it.
 
     Args:
         style: a key of STYLES.
         relations: names of those that are asked about.
+        own_kinds: how many kinds of one's own it has.
     """
     phrasings, first_relations, _ = RELEASES[0]
     forms = _forms({*range(phrasings), *STYLES[style]}, (*RELATION_NAMES[:first_relations], *relations))
     numbers = {word: number for number, word in enumerate(vocabulary())}
-    last = max(numbers[word] for phrase in [*forms, *ENTITIES] for word in words(phrase))
+    names = ENTITIES[: len(CATALOGUE) + own_kinds]
+    last = max(numbers[word] for phrase in [*forms, *names] for word in words(phrase))
     return vocabulary()[: last + 1]
 
 

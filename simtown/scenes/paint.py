@@ -8,7 +8,7 @@ from os.path import isfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from simtown.assets.entities import ENTITIES, NAMED_BY_COLOUR
+from simtown.assets.entities import ENTITIES, KEEP_PAINT, NAMED_BY_COLOUR
 from simtown.assets.palette import PAINTS
 from simtown.core.tables import read_rows
 
@@ -77,7 +77,19 @@ def may_change() -> np.ndarray:
     """(entities + 1,) bool: whether every entity, then the empty slot, may have other paint than its own."""
     import numpy as np
 
-    return np.array([name not in NAMED_BY_COLOUR for name in ENTITIES] + [False])
+    return np.array([name not in KEEP_PAINT for name in ENTITIES] + [False])
+
+
+def why_unpainted(kind: str) -> str:
+    """Why a kind of KEEP_PAINT keeps its own paint."""
+    return "its name says its colour" if kind in NAMED_BY_COLOUR else "its TOML file names no `paint`"
+
+
+def own_paint(kind: str) -> str:
+    """The paint of a kind's body where a scene does not exchange it."""
+    from simtown.assets.atlas import atlas
+
+    return PAINTS[atlas().own_paint[ENTITIES.index(kind)]]
 
 
 def body_paints(entity: np.ndarray, paint: np.ndarray) -> np.ndarray:

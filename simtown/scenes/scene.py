@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from simtown.assets.catalogue import ENTITIES, NAMED_BY_COLOUR, PROPS
+from simtown.assets.catalogue import ENTITIES, KEEP_PAINT, PROPS
 from simtown.assets.palette import PAINTS
 from simtown.scenes.camera import Camera
-from simtown.scenes.paint import may_change
+from simtown.scenes.paint import may_change, why_unpainted
 from simtown.scenes.weather import WEATHERS
 
 #: Metres and radians of what stands in a scene are below this.
@@ -296,8 +296,8 @@ def check_focal(batch: SceneBatch) -> None:
 def paint_number(entity: str, paint: str) -> int:
     """The index of an entity's paint. Raises ValueError if it is unknown, or the entity keeps its own."""
     number = _index(paint, PAINTS, "paint")
-    if entity in NAMED_BY_COLOUR:
-        why = "its name says its colour, so leave out its paint"
+    if entity in KEEP_PAINT:
+        why = f"{why_unpainted(entity)}, so leave out its paint"
         raise ValueError(f"a {entity} cannot be painted {paint}: {why}")
     return number
 

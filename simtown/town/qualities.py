@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from simtown.assets.catalogue import BODIES
 from simtown.assets.palette import COLOUR_WORDS
 from simtown.assets.street.road_surface import NEAR_KERB, ROAD_EDGE
 from simtown.language.colours import COLOURS, named
@@ -19,6 +18,7 @@ from simtown.language.solids import distance, truth
 from simtown.language.views import HIDDEN, HIDDEN_MARGIN
 from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import depths
+from simtown.scenes.paint import own_paint
 from simtown.scenes.scene import SceneBatch, Weather
 from simtown.town.checks import TownError
 from simtown.town.reasons import the
@@ -145,7 +145,7 @@ class View(NamedTuple):
         if attribute == "colour":
             if thing.group != "vehicle":
                 raise TownError(f"the town knows the colours of vehicles, not of {name}: ask about a vehicle")
-            paint = thing.paint or BODIES[thing.kind]
+            paint = thing.paint or own_paint(thing.kind)
             return paint, f"the body of {name} is {paint}"
         if attribute == "direction":
             if thing.group not in ("vehicle", "person", "building"):

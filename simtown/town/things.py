@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simtown.assets.catalogue import NAMED_BY_COLOUR
+from simtown.assets.catalogue import KEEP_PAINT
 from simtown.assets.street.people import SIDEWAYS
 from simtown.language.nouns import NOUNS
 from simtown.language.solids import Solid
 from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import GROUP, extents, foothold, heights, outline, placed, separation, top
+from simtown.scenes.paint import why_unpainted
 from simtown.scenes.scene import Prop, Scene, Vehicle, Weather
 from simtown.town.checks import (
     FARTHEST,
@@ -203,7 +204,7 @@ def check(thing: Thing) -> None:
         problem = f"the {thing} stands on the ground, in its own size"
         raise TownError(f"{problem}: leave out z, dz, on, scale and style")
     if thing.paint is not None and not paintable(thing.kind):
-        why = "its name says its colour" if vehicle else "only vehicles can"
+        why = why_unpainted(thing.kind) if vehicle else "only vehicles can"
         raise TownError(f"the {thing} cannot be painted {thing.paint}: {why}, so leave out paint")
     if thing.group != "cloud" and thing.z < 0:
         raise TownError(f"the {thing} would stand {-thing.z:.2f} m below the ground: give a z of 0 or more")
@@ -215,7 +216,7 @@ def check(thing: Thing) -> None:
 
 def paintable(kind: str) -> bool:
     """Whether a kind may have another paint than its own: it is a vehicle whose name has no colour in it."""
-    return GROUP[kind] == "vehicle" and kind not in NAMED_BY_COLOUR
+    return GROUP[kind] == "vehicle" and kind not in KEEP_PAINT
 
 
 def turned_front(kind: str) -> float:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from simtown.assets.atlas import atlas
-from simtown.assets.catalogue import BODIES
 from simtown.core.exact import cos, sin
 from simtown.core.notebook import as_html, figure, marked
 from simtown.language.solids import SURFACES, on
@@ -19,6 +18,7 @@ from simtown.render.masks import mask_and_box, run_lengths
 from simtown.render.raster import Raster
 from simtown.scenes.camera import NEAR, Camera, views
 from simtown.scenes.footprints import number
+from simtown.scenes.paint import own_paint
 from simtown.scenes.scene import Scene, SceneBatch, Weather
 from simtown.town.checks import TownError, folded, shown
 from simtown.town.reasons import the
@@ -239,7 +239,7 @@ def _thing_truth(
     return ThingTruth(
         **{name: getattr(thing, name) for name in _OF_THINGS},
         id=id_,
-        paint=thing.paint or BODIES[thing.kind] if thing.group == "vehicle" else None,
+        paint=thing.paint or own_paint(thing.kind) if thing.group == "vehicle" else None,
         ground=ground,
         on=below,
         centre=corners.mean(axis=0).tolist(),

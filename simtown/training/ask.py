@@ -47,7 +47,10 @@ def open_run(directory: Path, allowed: Collection[str] = ()) -> tuple[nn.Module,
         SettingsError: its world is impossible.
     """
     run = run_directory.load(directory)
-    settings, trained = FitSettings(**run["settings"]), msgspec.convert(run["data"], Settings)
+    settings, trained = (
+        FitSettings(**run["settings"]),
+        msgspec.convert({"own_kinds": (), **run["data"]}, Settings),
+    )
     trained.check_apart_from_frequencies()
     require_allowed(settings.model, directory / run_directory.RUN, allowed)
     model = build(settings.model, World.of(trained), settings.options)
@@ -70,7 +73,8 @@ def evaluate(
     model, trained, run = open_run(directory, allowed)
     dataset = open_dataset(data)
     _require_comparable(trained, dataset)
-    shown = replace(dataset.settings, entities=trained.entities, world_seed=trained.world_seed)
+    world = {name: getattr(trained, name) for name in ("entities", "world_seed", "own_kinds")}
+    shown = replace(dataset.settings, **world)
     callback = callback or ProgressCallback()
     callback.on_begin(len(dataset.test) + len(dataset.val))
     model.to(device)

@@ -38,7 +38,7 @@ class World:
     @classmethod
     def of(cls, settings: Settings) -> World:
         """The world of the data sets of these settings."""
-        words = len(vocabulary_for(settings.phrasing, settings.relations))
+        words = len(vocabulary_for(settings.phrasing, settings.relations, len(settings.own_kinds)))
         relations = len(names(settings)["relations"])
         return cls(settings.entities, settings.width, settings.height, words, relations)
 

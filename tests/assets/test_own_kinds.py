@@ -1,0 +1,329 @@
+"""Kinds of one's own: files as they are become vehicles, and a data set of them is proven or refused."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+import trimesh
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+from trimesh.visual import TextureVisuals
+from trimesh.visual.material import PBRMaterial, SimpleMaterial
+
+from simtown.assets.entities import ENTITIES
+from simtown.assets.mending import MOST_FACES
+from simtown.assets.own import VARIABLE, load
+from simtown.assets.palette import MATERIALS, PAINTS
+from simtown.core.files import KindsError
+from tests.conftest import HANGS
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "own-kinds.md").read_text(encoding="utf-8")
+EXAMPLE, _, PROGRAM = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+
+
+def python(code, folder, *kinds):
+    """What a program prints as JSON, in a process with these kinds."""
+    names = {VARIABLE: ",".join(map(str, kinds)), "PYTHONPATH": str(ROOT)}
+    command, more = [sys.executable, "-c", code], {"capture_output": True, "text": True, "timeout": HANGS}
+    done = subprocess.run(command, cwd=folder, env={**os.environ, **names}, **more)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def example(tmp_path_factory):
+    """The page's example, and a duck-sized dinghy in an OBJ file with a material file."""
+    folder = tmp_path_factory.mktemp("example")
+    subprocess.run([sys.executable, "-c", EXAMPLE], cwd=folder, check=True)
+    dinghy = trimesh.creation.box((0.9, 0.5, 2.0))
+    dinghy.visual = TextureVisuals(material=SimpleMaterial(name="hull", diffuse=[216, 53, 47, 255]))
+    dinghy.export(folder / "kinds" / "dinghy.obj", mtl_name="dinghy.mtl")
+    about = 'group = "boat"\nlength = 2.0\nforward = "+z"\nup = "+y"\npaint = "hull"\n'
+    (folder / "kinds" / "dinghy.toml").write_text(about)
+    return folder
+
+
+def read(monkeypatch, folder, shape, about="", **files):
+    """The mesh and the body's paint of a kind with this shape and these lines of TOML."""
+    shape.export(folder / "own.glb")
+    (folder / "own.toml").write_text(about)
+    monkeypatch.setenv(VARIABLE, str(folder))
+    (kind,) = load(ENTITIES)
+    return kind.read()
+
+
+def painted(shape, *colour, name="Body", **look):
+    """The shape with one material, whose factors are linear."""
+    shape.visual = TextureVisuals(material=PBRMaterial(name=name, baseColorFactor=colour, **look))
+    return shape
+
+
+def volume(mesh):
+    p, q, r = (mesh.vertices[mesh.triangles[:, i]] for i in range(3))
+    return (p * np.cross(q, r)).sum() / 6
+
+
+BLOCK = trimesh.creation.box(bounds=[[0, 0, 0], [0.4, 0.4, 0.4]])
+LARGE = st.floats(0.4, 1.5)
+
+
+@given(st.lists(st.tuples(st.integers(0, 10**6), LARGE, LARGE, LARGE, st.booleans()), min_size=1, max_size=5))
+@settings(max_examples=25, deadline=None)
+def test_parts_keep_the_transforms_of_the_scene_graph(tmp_path_factory, parts):
+    """Nested, turned, stretched and mirrored parts: their corners and volumes are those of the products."""
+    scene, corners, total, parent, frame = trimesh.Scene(), [], 0.0, None, np.eye(4)
+    for i, (seed, x, y, z, mirrored) in enumerate(parts):
+        move = trimesh.transformations.random_rotation_matrix(np.random.default_rng(seed).random(3))
+        move = move @ np.diag([-x if mirrored else x, y, z, 1.0])
+        move[:3, 3] = np.random.default_rng(seed).uniform(-2, 2, 3)
+        box = trimesh.creation.box((1, 1, 1))
+        scene.add_geometry(box, node_name=f"part {i}", parent_node_name=parent, transform=move)
+        parent, frame = f"part {i}", frame @ move
+        corners.append(box.vertices @ frame[:3, :3].T + frame[:3, 3])
+        total += abs(np.linalg.det(frame[:3, :3]))
+    corners = np.concatenate(corners)[:, [2, 0, 1]]  # glTF's front is z, its left x, and y is up
+    corners *= 1.0 / np.ptp(corners, axis=0).max()
+    length = np.ptp(corners[:, 0])
+    with pytest.MonkeyPatch.context() as patch:
+        folder = tmp_path_factory.mktemp("parts")
+        mesh, _ = read(patch, folder, scene, f"length = {length}")
+    corners -= [*(corners.min(axis=0) + corners.max(axis=0))[:2] / 2, corners[:, 2].min()]
+    assert np.abs(corners[:, None] - mesh.vertices).max(axis=2).min(axis=1).max() < 1e-3
+    original = scene.extents.max()
+    assert volume(mesh) == pytest.approx(total / original**3, abs=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("forward", "up"), [(f, u) for f, u in product(("+x", "-y", "-z"), repeat=2) if f != u]
+)
+def test_axes_of_an_obj_file(monkeypatch, tmp_path, forward, up):
+    """A wedge that rises to the back, as its file's axes say."""
+    axis = {
+        sign + name: (1 if sign == "+" else -1) * row
+        for sign in "+-"
+        for name, row in zip("xyz", np.eye(3), strict=True)
+    }
+    turn = np.stack([axis[forward], np.cross(axis[up], axis[forward]), axis[up]])
+    wedge = trimesh.convex.convex_hull(
+        [(-1, y, z) for y in (-0.4, 0.4) for z in (0, 1)] + [(1, -0.4, 0), (1, 0.4, 0)]
+    )
+    wedge.vertices = wedge.vertices @ turn
+    wedge.export(tmp_path / "wedge.obj")
+    (tmp_path / "wedge.toml").write_text(f'length = 3\nforward = "{forward}"\nup = "{up}"')
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    mesh = load(ENTITIES)[0].read()[0]
+    assert mesh.bounds == pytest.approx(np.array([[-1.5, -0.6, 0], [1.5, 0.6, 1.5]]), abs=1e-3)
+    assert mesh.vertices[mesh.vertices[:, 2] > 0.1, 0] == pytest.approx(-1.5, abs=1e-3)
+    assert volume(mesh) == pytest.approx(wedge.volume * 1.5**3, rel=1e-2)
+
+
+def test_an_inverted_closed_part_is_turned_outwards_and_an_open_one_has_two_sides(monkeypatch, tmp_path):
+    inverted = trimesh.creation.icosphere(subdivisions=2, radius=0.5)
+    inverted.invert()
+    mesh, _ = read(monkeypatch, tmp_path, inverted, "length = 1")
+    assert len(mesh.triangles) == len(inverted.faces)
+    assert volume(mesh) == pytest.approx(-inverted.volume, rel=1e-2)
+    half = trimesh.creation.icosphere(subdivisions=2, radius=0.5)
+    half.update_faces(half.triangles_center[:, 1] > 0)
+    mesh, _ = read(monkeypatch, tmp_path, half, "length = 1")
+    assert len(mesh.triangles) == 2 * len(half.faces)
+    assert volume(mesh) == pytest.approx(0, abs=1e-6)
+
+
+def textured(left):
+    """An upright sheet with the left or the right half of a picture: green, or as much black as white."""
+    picture = np.zeros((64, 64, 3), dtype=np.uint8)
+    picture[:, :32], picture[np.arange(64) // 4 % 2 == 0, 32:] = (63, 163, 77), 255
+    corners, (low, high) = (
+        [[0, 0, 0], [0.4, 0, 0], [0.4, 0.4, 0], [0, 0.4, 0]],
+        (0.02, 0.45) if left else (0.5, 1.0),
+    )
+    sheet = trimesh.Trimesh(corners, [[0, 1, 2], [0, 2, 3]], process=False)
+    uv = [[low, 0.1], [high, 0.1], [high, 0.9], [low, 0.9]]
+    sheet.visual = TextureVisuals(np.array(uv), PBRMaterial(baseColorTexture=Image.fromarray(picture)))
+    return sheet
+
+
+def test_colours_come_down_to_the_nearest_material_of_each_face(monkeypatch, tmp_path):
+    """Textures, linear factors, opacity, a chosen material; only faces of the body have its paint."""
+    linear = ((np.array(MATERIALS[PAINTS.index("red")].colour) + 0.055) / 1.055) ** 2.4
+    red = [*np.round(255 * linear).astype(int), 255]
+    clear = {"alphaMode": "BLEND"}
+    wanted = [
+        (textured(left=True), {"green"}),
+        (textured(left=False), {"silver"}),  # the mean of light, which is lighter than that of numbers
+        (painted(BLOCK.copy(), *red), {"red"}),
+        (painted(BLOCK.copy(), *red, name="Seats"), {"brick"}),
+        (painted(BLOCK.copy(), 10, 20, 90, 90, name="Pane", **clear), {"glass"}),
+        (painted(BLOCK.copy(), 0, 0, 0, 90, name="Solid"), {"black"}),  # glTF: opaque, whatever the number
+        (painted(BLOCK.copy(), 0, 255, 0, 255, name="Lights"), {"headlamp"}),
+    ]
+    scene = trimesh.Scene()
+    for place, (shape, _) in enumerate(wanted):
+        scene.add_geometry(shape, transform=trimesh.transformations.translation_matrix([place, 0, 0]))
+    about = 'forward = "+x"\npaint = "Body"\n[materials]\nLights = "headlamp"'
+    mesh, body = read(monkeypatch, tmp_path, scene, about)
+    place = np.rint(mesh.vertices[mesh.triangles].mean(axis=1)[:, 0] - mesh.bounds[0, 0] - 0.2)
+    found = [{MATERIALS[m].name for m in mesh.materials[place == i]} for i in range(len(wanted))]
+    assert (body, found) == ("red", [names for _, names in wanted])
+
+
+def test_twenty_thousand_faces_are_simplified_and_the_shape_stays(monkeypatch, tmp_path):
+    ball = trimesh.creation.icosphere(subdivisions=5)
+    ball.apply_transform(np.diag([0.9, 0.8, 1.6, 1]))
+    mesh, _ = read(monkeypatch, tmp_path, ball, "length = 3.2")
+    assert len(mesh.triangles) <= MOST_FACES < 20_000 < len(ball.faces)
+    assert volume(mesh) == pytest.approx(ball.volume, rel=0.01)
+    distance = np.sqrt((((mesh.vertices - [0, 0, 0.8]) / [1.6, 0.9, 0.8]) ** 2).sum(axis=1))
+    assert np.abs(distance - 1).max() < 0.02
+    sheet = trimesh.creation.box((2, 0.8, 2)).subdivide_loop(0)
+    for _ in range(5):
+        sheet = sheet.subdivide()
+    sheet.update_faces(sheet.triangles_center[:, 1] > -0.39)  # a box without its floor
+    mesh, _ = read(monkeypatch, tmp_path, sheet, "length = 2")
+    assert len(mesh.triangles) <= MOST_FACES
+    assert mesh.bounds == pytest.approx(np.array([[-1, -1, 0], [1, 1, 0.8]]), abs=0.02)
+
+
+BOX = trimesh.creation.box((1, 1, 2))
+#: Lines of TOML, the shape, and what the message says.
+BAD = {
+    "key": ("lenght = 3", BOX, "`lenght` is unknown: use name"),
+    "text": ("name = 3", BOX, "`name` must be a text, not 3"),
+    "length": ("length = nan", BOX, "`length` must be a number of metres, not nan"),
+    "axes": ('forward = "+y"', BOX, "`forward` is '+y' and `up` is '+y'"),
+    "taken": ('name = "Taxi"', BOX, "there is a Taxi already"),
+    "name": ('name = "a\\u202eb"', BOX, "cannot name a kind"),
+    "long": (f'name = "{"a" * 25}"', BOX, "at most 24 letters"),
+    "outside": ('mesh = "../own.glb"', BOX, "not the name of a file inside"),
+    "absent": ('mesh = "b.glb"', BOX, "b.glb is not one file"),
+    "broken": ("name = ", BOX, "cannot be read"),
+    "paint": ('paint = "Body"', BOX, "the materials of the mesh are: none with a name"),
+    "node": ('node = "door"', BOX, "has no part 'door': give one of"),
+    "large": ("length = 20", BOX, "give a `length` of at most 5, or"),
+    "small": ("length = 0.1", BOX, "give a `length` of at least 0.4, or"),
+    "flat": ("length = 2", trimesh.Trimesh(np.zeros((3, 3)), [[0, 1, 2]], process=False), "without area"),
+    "endless": ("", trimesh.Trimesh(np.full((3, 3), np.inf), [[0, 1, 2]], process=False), "not finite"),
+    "faces": ("length = 3", trimesh.creation.icosphere(subdivisions=7), "has 327,680 faces: give"),
+    "no faces": ("length = 3", trimesh.PointCloud(np.eye(3)), "has no faces"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("about", "shape", "words"), BAD.values(), ids=BAD)
+def test_what_cannot_be_used_is_one_line_that_names_the_file(monkeypatch, tmp_path, about, shape, words):
+    with pytest.raises(ValueError, match=re.escape(words)) as raised:
+        read(monkeypatch, tmp_path, shape, about)
+    assert re.search(r"^[^\n]*own\.[^\n]*$", str(raised.value))
+
+
+def test_an_obj_file_needs_what_it_names_and_says_nothing_of_metres(monkeypatch, example, tmp_path):
+    folder = shutil.copytree(example / "kinds", tmp_path / "kinds")
+    monkeypatch.setenv(VARIABLE, str(folder))
+    assert [kind.read()[1] for kind in load(ENTITIES)] == ["red", "orange"]
+    (folder / "dinghy.toml").write_text("length = 2")
+    with pytest.raises(KindsError, match="no metres and axes: give `length`, `forward` and `up`"):
+        load(ENTITIES)[0].read()
+    (folder / "dinghy.mtl").unlink()
+    with pytest.raises(KindsError, match=r"dinghy.obj needs dinghy.mtl: put the file into"):
+        load(ENTITIES)
+
+
+def test_kinds_of_a_program(tmp_path):
+    (tmp_path / "garage.py").write_text(
+        PROGRAM + "NONE = {}\nBAD = {'bad car': VehicleKind(lambda: 1 / 0, 'red')}\n"
+    )
+    code = "import json; from simtown import Town; t = Town(0, 0); t.place('rocket car')\n"
+    code += (
+        "print(json.dumps([t.ask('Is there a car?').value, t.ask('How many rocket cars are there?').value]))"
+    )
+    assert python(code, tmp_path, "garage:KINDS") == [True, 1]
+    code = "import json, simtown\ntry: simtown.Settings()\nexcept ValueError as e: print(json.dumps(str(e)))"
+    assert "garage:BAD, bad car cannot be made: ZeroDivisionError" in python(code, tmp_path, "garage:BAD")
+    assert "cannot be imported" in python(code, tmp_path, "garage:NOTHING")
+    code = "import json, simtown; simtown.Settings()\ntry: simtown.use_kinds('x:Y')\n"
+    assert "imported already" in python(code + "except ValueError as e: print(json.dumps(str(e)))", tmp_path)
+
+
+def test_a_data_set_of_own_kinds_is_proven_and_refused_without_them(shell, example, tmp_path, plain):
+    """A world of nothing else; a changed mesh is refused; data sets without own kinds do not notice."""
+    folder, here = shutil.copytree(example / "kinds", tmp_path / "kinds"), {"cwd": tmp_path}
+    counts = ["--entities", 2, "--n", 8, "--val", 2, "--test", 2, "--size", 48, "--workers", 1]
+    shell("generate", "--kinds", folder, *counts, "--paint", "uniform", "--out", "boats", **here).succeeds()
+    shell("verify", "boats", f"--kinds={folder}", "--workers", 1, **here).succeeds()
+    manifest = json.loads((tmp_path / "boats" / "manifest.json").read_text())
+    assert [record.split()[0] for record in manifest["settings"]["own_kinds"]] == ["dinghy", "hovercraft"]
+    assert manifest["vocabulary"][-2:] == ["dinghy", "hovercraft"]
+    said = shell("info", "boats/train:0", "--kinds", folder, **here).succeeds().out
+    assert {"dinghy", "hovercraft"} <= {*said.split()}
+    shell("info", "boats", **here).refuses("has the kind 'dinghy'", "--kinds")
+    shell("verify", plain, "--kinds", folder, "--workers", 1, **here).succeeds()
+    with (folder / "hovercraft.glb").open("ab") as file:
+        file.write(b" ")
+    for command in ("verify", "gallery"):
+        outcome = shell(command, "boats", "--kinds", folder, **here)
+        outcome.refuses("another mesh or TOML file of 'hovercraft'", str(folder / "hovercraft.toml"))
+    (folder / "dinghy.toml").write_text('name = "bus"\nlength = 2.0\nforward = "+z"\nup = "+y"')
+    shell("generate", "--kinds", folder, *counts, "--out", "bus", **here).refuses(
+        "'bus' is a noun of the town"
+    )
+
+
+EXPORTED = ("taxi", "fire truck", "school bus", "bicycle", "tram", "food truck", "police car", "excavator")
+EXPORT = f"""
+import json
+from pathlib import Path
+from simtown.datasets.export_scene import glb
+from simtown.scenes.scene import Scene, SceneBatch, Vehicle
+for name in {EXPORTED}:
+    batch = SceneBatch.of([Scene(vehicles=(Vehicle(name, 1.5, -1.2, 0.3),))])
+    Path(f"{{name}}.glb").write_bytes(glb(batch))
+    about = f'name = "{{name[:9]}} copy"\\nnode = "01 {{name}}"\\nforward = "+x"\\nup = "+z"\\n'
+    Path(f"{{name}}.toml").write_text(about)
+print(0)
+"""
+COMPARE = f"""
+import json, numpy as np
+from simtown.assets.entities import ENTITIES, OWN
+from simtown.datasets.settings import Settings
+from simtown.language.sampler import sample
+from simtown.render.raster import Raster
+from simtown.render.renderers import make_renderer
+settings = Settings(entities=8, frequencies="uniform", seed=3)
+copies = sample(settings.recipe("train"), np.arange(120)).scene
+real = copies[np.arange(120)]
+own = {{len(ENTITIES) - len(OWN) + i: ENTITIES.index(name) for i, name in enumerate(sorted({EXPORTED}))}}
+real.entity = np.vectorize(own.get)(copies.entity).astype(copies.entity.dtype)
+a, b = (Raster().render(batch, 128, 128) for batch in (real, copies))
+drawn = dict(ids=float((a.ids == b.ids).mean()), rgb=float((a.rgb == b.rgb).all(axis=3).mean()))
+gl = make_renderer("opengl").render(copies[np.arange(4)], 128, 128)
+print(json.dumps(drawn | {{"opengl": float((gl.ids == b.ids[:4]).mean())}}))
+"""
+
+
+CARD = """
+import json, numpy as np
+from simtown.datasets.settings import Settings
+from simtown.language.sampler import sample
+from tests.render.test_cuda_pictures import different
+copies = sample(Settings(entities=8, frequencies="uniform").recipe("train"), np.arange(4)).scene
+print(json.dumps(different(copies, 64, 48, seed=1)))
+"""
+
+
+def test_our_own_exports_come_back_and_all_renderers_draw_them(tmp_path):
+    for module in ("pyrender", "ziglang"):
+        pytest.importorskip(module, reason=f"needs {module}: pip install '.[dev]'")
+    python(EXPORT, tmp_path)
+    drawn = python(COMPARE, tmp_path, tmp_path)
+    assert min(drawn["ids"], drawn["opengl"]) >= 0.999
+    assert drawn["rgb"] > 0.98
+    assert python(CARD, tmp_path, tmp_path) == []
