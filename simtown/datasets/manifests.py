@@ -85,7 +85,7 @@ def _vocabulary(settings: Settings) -> tuple[str, ...]:
     if settings.asks:
         from simtown.language.tokens import vocabulary
 
-        return vocabulary()
+        return vocabulary(len(settings.own_kinds))
     return vocabulary_for(settings.phrasing, settings.relations, len(settings.own_kinds))
 
 

@@ -99,6 +99,8 @@ class ProgramNode:
 
 def skeletons(stored: np.ndarray) -> Iterator[np.ndarray]:
     """The rows of (n, LENGTH) programs that have one skeleton each: arrays of row numbers."""
+    if not len(stored):
+        return
     keys = _key()[stored.astype(np.int64) + 1]
     _, inverse = np.unique(keys, axis=0, return_inverse=True)
     order = np.argsort(inverse.reshape(-1), kind="stable")

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from simtown.assets.entities import ENTITIES, NAMED_BY_COLOUR
+from simtown.assets.entities import ENTITIES, KEEP_PAINT
 from simtown.language.evaluate import THIRDS
 from simtown.language.forms import Form, fill
-from simtown.language.nouns import GROUPS, NOUNS, VEHICLE_NOUNS
+from simtown.language.nouns import GROUPS, NOUNS, OWN_NOUNS, VEHICLE_NOUNS
 from simtown.language.programs import COLOURS, DIRECTIONS, LANES, OWN_RELATIONS, ProgramError, encode
 from simtown.language.relations import AXES, LATERAL, RELATION_NAMES, SIGNS
 from simtown.scenes.weather import WEATHERS
@@ -293,7 +293,7 @@ class Drawer:
     def _kind(self, draws: Draws, used: set[str], may_change: bool = False) -> str:
         chances = np.where(np.isin(ENTITIES, [*used]), 0.0, self.world.chances)
         if may_change:
-            chances = np.where(np.isin(ENTITIES, [*NAMED_BY_COLOUR]), 0.0, chances)
+            chances = np.where(np.isin(ENTITIES, [*KEEP_PAINT]), 0.0, chances)
         if not chances.any():
             raise NoWordsError("there are too few kinds of vehicles")
         return ENTITIES[draws.weighted(chances)]
@@ -302,7 +302,7 @@ class Drawer:
         """A noun for several kinds of this world, none of them used."""
         nouns = [
             noun
-            for noun in VEHICLE_NOUNS
+            for noun in (*VEHICLE_NOUNS, *OWN_NOUNS)
             if noun != "vehicle"
             and not used & {*NOUNS[noun]}
             and np.count_nonzero(self.world.kinds(noun)) > 1
@@ -325,7 +325,7 @@ class Drawer:
         """A set with a colour that some of its kinds, but not all of them, may have."""
         chances = self.world.kinds(noun.parts[0])
         if self.world.painted:
-            free = np.where(np.isin(ENTITIES, [*NAMED_BY_COLOUR]), 0.0, chances)
+            free = np.where(np.isin(ENTITIES, [*KEEP_PAINT]), 0.0, chances)
             if not free.any():
                 return noun
             return _filtered(noun, "colour", COLOURS[draws.choice(self.world.colours)])

@@ -47,8 +47,10 @@ NOUNS: dict[str, tuple[str, ...]] = {
     ),
     "pedestrian": STREET["person"],
 }
+#: Nouns of kinds of one's own that are none of these.
+OWN_NOUNS: tuple[str, ...] = tuple(dict.fromkeys(kind.group for kind in OWN if kind.group not in NOUNS))
 for _kind in OWN:
-    if _kind.name in (*NOUNS, *PROPS, "thing"):
+    if _kind.name in (*NOUNS, *OWN_NOUNS, *PROPS, "thing"):
         raise KindsError(f"{_kind.source}: '{_kind.name}' is a noun of the town: give your kind another name")
     if _kind.group in (*ENTITIES, *PROPS, *STREET, "house", "pedestrian", "thing"):
         raise KindsError(f"{_kind.source}: the group '{_kind.group}' is no noun for vehicles: give another")

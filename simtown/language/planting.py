@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from simtown.assets.entities import ENTITIES, NAMED_BY_COLOUR
+from simtown.assets.entities import ENTITIES, KEEP_PAINT
 from simtown.assets.palette import COLOUR_WORDS, PAINTS
 from simtown.language.families import AskedWorld, Draws
 from simtown.language.forms import Form
@@ -20,7 +20,7 @@ from simtown.language.nouns import GROUPS, NOUNS, group_of
 from simtown.language.programs import COLOURS
 from simtown.language.views import own_colours
 
-_FREE = np.array([name not in NAMED_BY_COLOUR for name in ENTITIES])
+_FREE = np.array([name not in KEEP_PAINT for name in ENTITIES])
 
 
 @dataclass(frozen=True)

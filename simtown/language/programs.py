@@ -15,7 +15,7 @@ import numpy as np
 from simtown.assets.catalogue import ENTITIES, PROPS
 from simtown.assets.palette import COLOUR_WORDS
 from simtown.language.forms import Form, fill
-from simtown.language.nouns import VEHICLE_NOUNS
+from simtown.language.nouns import OWN_NOUNS, VEHICLE_NOUNS
 from simtown.language.relations import RELATION_NAMES
 from simtown.scenes.weather import WEATHERS
 
@@ -40,7 +40,7 @@ WORDS: tuple[str, ...] = tuple(
     dict.fromkeys((
         *RELATION_NAMES, "between", *OWN_RELATIONS, *ORDERS, *ATTRIBUTES, *COLOURS, *LANES, *DIRECTIONS,
         "partly hidden", "entirely visible", *WEATHERS, *VEHICLE_NOUNS, "person", "tree", "furniture",
-        "building", "house", "pedestrian",
+        "building", "house", "pedestrian", *OWN_NOUNS,
     ))
 )  # fmt: skip
 #: What ends a stored program that is shorter than LENGTH.

@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from simtown.assets.entities import ENTITIES
+from simtown.assets.entities import CATALOGUE, OWN
 from simtown.language import wording
 from simtown.language.families import families
 from simtown.language.nouns import VEHICLE_NOUNS, plural
@@ -24,15 +24,19 @@ def words(question: str) -> list[str]:
 
 
 @cache
-def vocabulary() -> tuple[str, ...]:
-    """Every token: padding, unknown, the words of the kinds, then those of nouns and families."""
+def vocabulary(own_kinds: int = len(OWN)) -> tuple[str, ...]:
+    """Every token: padding, unknown, the words of the kinds, then those of nouns and families.
+
+    The words of so many kinds of one's own are the last.
+    """
     texts = [text for family in families().values() for t in family.templates for text in t.texts]
     phrases = [
-        *ENTITIES, *map(plural, ENTITIES), *VEHICLE_NOUNS, *map(plural, VEHICLE_NOUNS), *COLOURS,
+        *CATALOGUE, *map(plural, CATALOGUE), *VEHICLE_NOUNS, *map(plural, VEHICLE_NOUNS), *COLOURS,
         *wording.RELATIONS.values(), *wording.DRIVERS.values(), *wording.SEEN.values(),
         *wording.LANES.values(), *wording.DIRECTIONS.values(), *wording.FROM, *wording.FROM.values(),
         *wording.ORDINALS,
         *wording.COMPARED.values(), *texts, "a an the not that is are neither nor and or any",
+        *(f"{noun} {plural(noun)}" for kind in OWN[:own_kinds] for noun in (kind.name, kind.group)),
     ]  # fmt: skip
     tokens: dict[str, None] = {"<pad>": None, "<unk>": None}
     for phrase in phrases:

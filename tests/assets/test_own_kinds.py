@@ -266,6 +266,9 @@ def test_a_data_set_of_own_kinds_is_proven_and_refused_without_them(shell, examp
     assert {"dinghy", "hovercraft"} <= {*said.split()}
     shell("info", "boats", **here).refuses("has the kind 'dinghy'", "--kinds")
     shell("verify", plain, "--kinds", folder, "--workers", 1, **here).succeeds()
+    everything = ["--questions", "all", "--entities", 6, *counts[2:], "--paint", "uniform", "--out", "asked"]
+    shell("generate", "--kinds", folder, *everything, **here).succeeds()
+    shell("verify", "asked", "--kinds", folder, "--workers", 1, **here).succeeds()
     with (folder / "hovercraft.glb").open("ab") as file:
         file.write(b" ")
     for command in ("verify", "gallery"):
