@@ -122,7 +122,7 @@ def _graphs(
     c, s = cos(turn), sin(turn)
     graphs = []
     for i in range(n):
-        slots = np.flatnonzero(scenes.entity[i] >= 0)
+        slots = np.flatnonzero(scenes.entity[i] >= 0).tolist()
         right, behind = [plain(c[i]), plain(s[i]), 0.0], [plain(-s[i]), plain(c[i]), 0.0]
         objects = [
             {

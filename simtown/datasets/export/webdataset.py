@@ -20,8 +20,8 @@ SAMPLES = 1_000
 
 
 def write(portion: Portion, directory: Path) -> None:
-    """Samples of KEY.png, KEY.json (the example in words), KEY.cls (0 no, 1 yes; or a line of answers.txt, from 0
-    on), maybe KEY.mask.png.
+    """Samples of KEY.png, KEY.json (the example in words), maybe KEY.mask.png, and KEY.cls: 0 no, 1 yes; with
+    questions of families a line of answers.txt, from 0 on.
     """
     answer = "value" if portion.data.settings.asks else "answer"
     with ExitStack() as stack:
