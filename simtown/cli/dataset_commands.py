@@ -290,7 +290,7 @@ def export(
 
     directory = local(out) if out else beside(dataset, to)
     data = open_dataset(dataset)
-    splits = export.choose_splits(data, list(parse_names(split)))
+    splits = export.choose_splits(data, [] if split == "all" else parse_names(split))
     counts = {name: len(data[name]) for name in splits}
     total = sum(counts.values())
     work = 3 * total  # an example takes three times as long to encode as to make and compare
