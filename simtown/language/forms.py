@@ -51,25 +51,3 @@ def fill(template: str, values: Sequence[Any]) -> Any:
         elif name:
             stack[-1].append(values[int(name) - 1] if name.isdigit() else name)
     return stack[0][0]
-
-
-def spoken(form: Any) -> str:
-    """A set or a predicate in words: "vehicle right of the scooter"."""
-    if not isinstance(form, Form):
-        return str(form)
-    words = [spoken(part) for part in form.parts]
-    if form.name == "nth":
-        words[0] = ORDINALS[form.parts[0] - 1]
-    if form.name in ("and", "or"):
-        return f" {form.name} ".join(words)
-    if form.name == "related":
-        words[1:] = [" and ".join(words[1:])]
-    elif form.name in ("the", "a", "every", "no", "not"):
-        words.insert(0, form.name)
-    elif form.name == "has":
-        del words[0]
-    elif form.name == "same":
-        words[0] = f"the same {words[0]} as"
-    elif form.name == "filter" and form.parts[1].name == "has":
-        words.reverse()
-    return " ".join(words)

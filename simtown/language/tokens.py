@@ -10,6 +10,7 @@ import numpy as np
 from simtown.assets.entities import CATALOGUE, OWN
 from simtown.language import wording
 from simtown.language.families import families
+from simtown.language.forms import ORDINALS
 from simtown.language.nouns import VEHICLE_NOUNS, plural
 from simtown.language.programs import COLOURS
 from simtown.language.questions import PAD, UNKNOWN
@@ -34,9 +35,13 @@ def vocabulary(own_kinds: int = len(OWN)) -> tuple[str, ...]:
         *CATALOGUE, *map(plural, CATALOGUE), *VEHICLE_NOUNS, *map(plural, VEHICLE_NOUNS), *COLOURS,
         *wording.RELATIONS.values(), *wording.DRIVERS.values(), *wording.SEEN.values(),
         *wording.LANES.values(), *wording.DIRECTIONS.values(), *wording.FROM, *wording.FROM.values(),
+<<<<<<< HEAD
         *wording.ORDINALS,
         *wording.COMPARED.values(), *texts, "a an the not that is are neither nor and or any",
         *(f"{noun} {plural(noun)}" for kind in OWN[:own_kinds] for noun in (kind.name, kind.group)),
+=======
+        *ORDINALS, "nearer to the viewer than farther from bigger smaller", *texts, "a an the not that is are neither nor and or any",
+>>>>>>> 80d7e418 (One module words sets and predicates: the town's spoken() is gone)
     ]  # fmt: skip
     tokens: dict[str, None] = {"<pad>": None, "<unk>": None}
     for phrase in phrases:

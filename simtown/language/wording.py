@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from simtown.assets.entities import ENTITIES
-from simtown.language.forms import Form
+from simtown.language.forms import ORDINALS, Form
 from simtown.language.nouns import plural
 from simtown.language.questions import with_article
 
@@ -30,7 +30,6 @@ LANES = {"near": "in the near lane", "far": "in the far lane", "parked": "parked
 DIRECTIONS = {
     "left": "facing left", "right": "facing right", "viewer": "facing the viewer", "away": "facing away",
 }  # fmt: skip
-ORDINALS = ("", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 #: Orders behind an ordinal number: "the second from the left".
 FROM = {
     "leftmost": "from the left",
@@ -38,10 +37,8 @@ FROM = {
     "nearest": "nearest",
     "farthest": "farthest",
 }
-COMPARED = {
-    "nearest": "nearer to the viewer than", "farthest": "farther from the viewer than",
-    "biggest": "bigger than", "smallest": "smaller than",
-}  # fmt: skip
+#: What a distance is from, if nothing else is said.
+_FROM_VIEWER = {"nearest": " to the viewer", "farthest": " from the viewer"}
 
 
 def noun(form: Form, many: bool = False) -> str:
@@ -61,8 +58,10 @@ def noun(form: Form, many: bool = False) -> str:
             return f"{order} {noun(inner, many)}"
         case "nth", number, order, inner:
             if order in ("leftmost", "rightmost"):
-                return f"{ORDINALS[number]} {noun(inner)} {FROM[order]}"
-            return f"{ORDINALS[number]} {order} {noun(inner)}"
+                return f"{ORDINALS[number - 1]} {noun(inner)} {FROM[order]}"
+            return f"{ORDINALS[number - 1]} {order} {noun(inner)}"
+        case "union", *phrases:
+            return " or ".join(map(phrase, phrases))
     raise ValueError(f"{form} is no set that has words")
 
 
@@ -73,6 +72,8 @@ def _before(adjective: str, inner: Form, many: bool) -> str:
 
 def phrase(form: Form) -> str:
     """A phrase in words: "the red bus", "a taxi", "every truck"."""
+    if form.name in ("and", "or"):
+        return f" {form.name} ".join(map(phrase, form.parts))
     (inner,) = form.parts
     return with_article(noun(inner)) if form.name == "a" else f"{form.name} {noun(inner)}"
 
@@ -97,9 +98,14 @@ def predicate(form: Form) -> str:
         case "related", relation, other if relation in DRIVERS:
             return DRIVERS[relation].format(phrase(other))
         case "related", relation, other:
-            return f"{RELATIONS[relation]} {phrase(other)}"
-        case "compared", order, other:
-            return f"{COMPARED[order]} {phrase(other)}"
+            return f"{RELATIONS.get(relation, relation)} {phrase(other)}"
+        case "compared", order, other, *to:
+            end = f" to {phrase(to[0])}" if to else _FROM_VIEWER.get(order, "")
+            return f"{order[:-3]}er{end} than {phrase(other)}"
+        case "same", attribute, other:
+            return f"{'in' if attribute == 'lane' else 'of'} the same {attribute} as {phrase(other)}"
+        case "among", other:
+            return phrase(other)
     raise ValueError(f"{form} is no predicate that has words")
 
 
@@ -108,7 +114,9 @@ def fill(text: str, slots: list[Any]) -> str:
     values: dict[str, str] = {}
     for place, slot in enumerate(slots, 1):
         if not isinstance(slot, Form):
-            word = ORDINALS[slot] if isinstance(slot, int) else RELATIONS.get(slot, DRIVERS.get(slot, slot))
+            word = (
+                ORDINALS[slot - 1] if isinstance(slot, int) else RELATIONS.get(slot, DRIVERS.get(slot, slot))
+            )
             values |= {str(place): word.removesuffix(" {0}'s driver"), f"bare {place}": str(slot)}
             values |= {f"from {place}": FROM.get(slot, ""), f"seen {place}": SEEN.get(slot, "")}
         elif slot.name in ("the", "a", "every"):

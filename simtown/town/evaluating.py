@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from simtown.language.forms import Form, spoken
+from simtown.language import wording
+from simtown.language.forms import Form
 from simtown.language.nouns import THING
 from simtown.language.questions import with_article
 from simtown.language.solids import SURFACES, truth
@@ -171,7 +172,7 @@ class Evaluator:
             case "not", part:
                 judgement = self._judge(thing, part)
                 verdict = {True: "is false", False: "is true", None: "is too close to say"}[judgement.truth]
-                return _negated(judgement, f"; so 'not {spoken(part)}' {verdict}")
+                return _negated(judgement, f"; so 'not {wording.predicate(part)}' {verdict}")
             case ("and" | "or") as join, *parts:
                 return _both(join, [self._judge(thing, part) for part in parts])
             case "related", relation, *objects:
@@ -188,7 +189,7 @@ class Evaluator:
         if thing in unsure:
             return Judgement(None, math.nan, unsure[thing])
         which = f", which is {the(sure[0])}" if phrase.parts[0].name == "most" and thing not in sure else ""
-        noun = spoken(phrase) if phrase.name == "the" else with_article(spoken(phrase.parts[0]))
+        noun = wording.phrase(phrase)
         why = f"{the(thing)} is {'' if thing in sure else 'not '}{noun}{which}"
         return Judgement(thing in sure, math.nan, why)
 
@@ -275,7 +276,7 @@ class Evaluator:
             raise TownError(f"{self._none(things)}: ask about what is there")
         if number > len(found):
             raise TownError(
-                f"there are only {len(found)} of what '{spoken(things)}' may mean: ask for one of these"
+                f"there are only {len(found)} of what '{wording.noun(things)}' may mean: ask for one of these"
             )
         quantity, sign = ORDERS[order]
         ordered = sorted(found, key=lambda t: -sign * self.view.quantity(quantity, t, to))
@@ -297,7 +298,7 @@ class Evaluator:
         found = hidden if anywhere and not found else found
         if len(found) == 1:
             return found[0]
-        noun, kinds = spoken(things), [t.kind for t in self.view.things]
+        noun, kinds = wording.noun(things), [t.kind for t in self.view.things]
         if found:
             names = ", ".join(label(t) if kinds.count(t.kind) > 1 else t.name for t in found[:8])
             problem = f"there are {len(found)} of what '{noun}' may mean ({names})"
@@ -308,7 +309,7 @@ class Evaluator:
 
     def _none(self, form: Form, other: str = "") -> str:
         """Why a set is empty, but for things that do not count ("other ")."""
-        noun, counted = spoken(form), self.members(form).sure
+        noun, counted = wording.noun(form), self.members(form).sure
         hidden = [t for t in self.members(form, anywhere=True).sure if t not in counted]
         if hidden:
             none = f"there is no {other}{noun} in the picture, and " if other else ""
