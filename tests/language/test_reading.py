@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from simtown.assets.entities import ENTITIES
 from simtown.language import programs
-from simtown.language.families import Drawer, Draws, NoWordsError, World, families
+from simtown.language.families import AskedWorld, Drawer, Draws, NoWordsError, families
 from simtown.language.grammar import parse
-from simtown.language.programs import COLOURS, decode, encode
+from simtown.language.programs import decode, encode
 from simtown.language.wording import fill
 from simtown.scenes.weather import WEATHERS
 
@@ -27,7 +27,7 @@ PAINTS = st.sampled_from([np.zeros(0), np.full(36, 1 / 36)])
 @given(st.data(), PAINTS, st.integers(2, 8), st.integers(30, len(ENTITIES)))
 def test_every_text_is_read_back_to_its_program(family, template, text, data, paint, most, entities):
     chances = np.where(np.arange(len(ENTITIES)) < entities, 1.0, 0.0)
-    world = World(chances, paint, tuple(range(len(COLOURS))), tuple(range(len(WEATHERS))), 2, most)
+    world = AskedWorld.of(chances, paint, WEATHERS, 2, most)
     numbers = np.random.default_rng(data.draw(st.integers(0, 2**32))).random(400)
     try:
         program, slots = Drawer(world).question(template, Draws(numbers))
