@@ -35,18 +35,9 @@ def vocabulary(own_kinds: int = len(OWN)) -> tuple[str, ...]:
         *CATALOGUE, *map(plural, CATALOGUE), *VEHICLE_NOUNS, *map(plural, VEHICLE_NOUNS), *COLOURS,
         *wording.RELATIONS.values(), *wording.DRIVERS.values(), *wording.SEEN.values(),
         *wording.LANES.values(), *wording.DIRECTIONS.values(), *wording.FROM, *wording.FROM.values(),
-<<<<<<< HEAD
-<<<<<<< HEAD
-        *wording.ORDINALS,
-        *wording.COMPARED.values(), *texts, "a an the not that is are neither nor and or any",
-        *(f"{noun} {plural(noun)}" for kind in OWN[:own_kinds] for noun in (kind.name, kind.group)),
-=======
-        *ORDINALS, "nearer to the viewer than farther from bigger smaller", *texts, "a an the not that is are neither nor and or any",
->>>>>>> 80d7e418 (One module words sets and predicates: the town's spoken() is gone)
-=======
         *ORDINALS, "nearer to the viewer than farther from bigger smaller", *texts,
         "a an the not that is are neither nor and or any",
->>>>>>> 4cc2fe1c (wip)
+        *(f"{noun} {plural(noun)}" for kind in OWN[:own_kinds] for noun in (kind.name, kind.group)),
     ]  # fmt: skip
     tokens: dict[str, None] = {"<pad>": None, "<unk>": None}
     for phrase in phrases:
