@@ -141,8 +141,9 @@ def ask_families(recipe: AskingRecipe, index: np.ndarray) -> AskedBatch:
     waiting = np.arange(n)
     for epoch in range(WORDS):
         later: list[int] = []
-        for row in waiting.tolist():
-            _word(recipe, rows[row], epoch)
+        numbers = recipe.stream("words").uniform(index[waiting], _WORD_DRAWS, epoch * 16)
+        for row, own in zip(waiting.tolist(), numbers, strict=True):
+            _word(recipe, rows[row], epoch, own)
         begin = 0
         for streets in _ROUNDS:
             if not len(waiting):
@@ -204,10 +205,14 @@ def _rows(recipe: AskingRecipe, index: np.ndarray) -> Iterator[_Row]:
         yield _Row(number, family, place, answers[at], cannot)
 
 
-def _word(recipe: AskingRecipe, row: _Row, epoch: int) -> None:
-    """Draw the words of a question; some words fill no slot of this world, then others are drawn."""
+def _word(recipe: AskingRecipe, row: _Row, epoch: int, numbers: np.ndarray) -> None:
+    """Draw the words of a question; some words fill no slot of this world, then others are drawn.
+
+    `numbers` are the uniform numbers of its first attempt.
+    """
     for attempt in range(epoch * 16, epoch * 16 + 16):
-        numbers = recipe.stream("words").uniform(np.array([row.index]), _WORD_DRAWS, attempt)[0]
+        if attempt % 16:
+            numbers = recipe.stream("words").uniform(np.array([row.index]), _WORD_DRAWS, attempt)[0]
         draws = Draws(numbers.tolist())
         template_place = draws.below(len(row.family.templates))
         template: Template = row.family.templates[template_place]
@@ -251,15 +256,16 @@ def _round(
     entity, paint = np.full((len(at), most), -1), np.full((len(at), most), -1, dtype=np.int8)
     sky = np.zeros(len(at), dtype=np.uint8)
     fits = np.zeros(len(at), dtype=bool)
+    index = np.array([row.index for row in rows])[waiting[at]]
+    numbers = recipe.stream("vehicles").uniform(index, _VEHICLE_DRAWS, attempt // PLACES)
     for place, (row_at, number) in enumerate(zip(at.tolist(), attempt.tolist(), strict=True)):
         row = rows[waiting[row_at]]
         if number % PLACES == 0 or row.filled is None:
-            row.filled = _fill(recipe, row, number // PLACES)
+            row.filled = _fill(recipe, row, numbers[place].tolist())
         if row.filled is not None:
             entity[place], paint[place], own_sky = row.filled
             sky[place] = scene.weather[waiting[row_at]] if own_sky < 0 else own_sky
             fits[place] = True
-    index = np.array([rows[waiting[i]].index for i in at.tolist()])
     where = waiting[at]
     some = np.flatnonzero(fits)
     pose, seen, placed = place_crowds(
@@ -301,11 +307,9 @@ def _round(
     return done
 
 
-def _fill(recipe: AskingRecipe, row: _Row, number: int) -> tuple[np.ndarray, np.ndarray, int] | None:
-    numbers = recipe.stream("vehicles").uniform(np.array([row.index]), _VEHICLE_DRAWS, number)[0]
-    answer = (
-        row.answer
-        if not row.unclear
-        else Draws(numbers.tolist()[::-1]).choice(recipe.world.answers(row.family.answer))
-    )
-    return fill_street(recipe.world, row.form, answer, Draws(numbers.tolist()))
+def _fill(recipe: AskingRecipe, row: _Row, numbers: list[float]) -> tuple[np.ndarray, np.ndarray, int] | None:
+    """The vehicles of a street for a question, by uniform numbers."""
+    answer = row.answer
+    if row.unclear:
+        answer = Draws(numbers[::-1]).choice(recipe.world.answers(row.family.answer))
+    return fill_street(recipe.world, row.form, answer, Draws(numbers))

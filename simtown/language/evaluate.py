@@ -27,7 +27,7 @@ from simtown.language.programs import (
     WORDS,
 )
 from simtown.language.relations import AXES, LEAST, RELATION_NAMES, SIGNS
-from simtown.language.solids import SOLID_RELATIONS, in_between
+from simtown.language.solids import SOLID_RELATIONS
 from simtown.language.views import Views, members
 from simtown.scenes.weather import WEATHERS
 
@@ -387,14 +387,13 @@ class BatchEvaluator:
     def _between(self, one: ProgramNode, other: ProgramNode) -> Judged:
         (a, unclear), (b, close) = self.unique(one), self.unique(other)
         self.ill_posed |= a == b
-        pose, margin = self.views.scenes.pose, np.full((len(a), self.views.vehicles), -np.inf)
+        margin = np.full((len(a), self.views.vehicles), -np.inf)
         judged = self.views.scenes.entity >= 0
         if self._subject is not None:
             judged &= np.eye(self.views.vehicles, dtype=bool)[self._subject]
-        for row, slot in zip(*(places.tolist() for places in np.nonzero(judged)), strict=True):
-            if slot not in (a[row], b[row]):
-                ends = [self.views.outline(row, end) for end in (a[row], b[row])]
-                margin[row, slot] = in_between(pose[row, slot, :2].astype(np.float64), *ends)
+        rows, slots = np.nonzero(judged)
+        margin[rows, slots] = self.views.between(rows, slots, a[rows], b[rows])
+        margin[self.rows, a] = margin[self.rows, b] = -np.inf
         truth = np.where((unclear | close)[:, None], 0, _truths(margin, SOLID_RELATIONS["between"].margin))
         return truth.astype(np.int8), np.abs(margin)
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cache
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -117,6 +118,16 @@ def _range(slot: str) -> tuple[int, int] | None:
     return (int(low), int(high or low)) if low.isdigit() and (high or low).isdigit() else None
 
 
+#: Kinds by catalogue number, and the cumulative sums of their chances.
+Choices: TypeAlias = tuple[list[int], list[float]]
+_NUMBERS = {name: number for number, name in enumerate(ENTITIES)}
+
+
+def _choices_of(chances: np.ndarray) -> Choices:
+    kinds = np.flatnonzero(chances)
+    return kinds.tolist(), np.cumsum(chances[kinds]).tolist()
+
+
 @dataclass(frozen=True)
 class AskedWorld:
     """What questions may be about.
@@ -138,6 +149,13 @@ class AskedWorld:
     least: int
     most: int
     relations: tuple[str, ...] = RELATION_NAMES
+    _choices: dict[Any, Choices] = field(default_factory=dict, compare=False, repr=False)
+
+    def choices(self, key: Any, chances: Callable[[], np.ndarray]) -> Choices:
+        """The kinds of some chances as :meth:`Draws.pick` takes them; `key` stands for the same chances."""
+        if key not in self._choices:
+            self._choices[key] = _choices_of(chances())
+        return self._choices[key]
 
     @classmethod
     def of(
@@ -228,6 +246,10 @@ class Draws:
             min(np.searchsorted(sums, next(self._next) * sums[-1], side="right"), np.flatnonzero(chances)[-1])
         )
 
+    def pick(self, kinds: list[int], sums: list[float]) -> int:
+        """One of some kinds, by the cumulative sums of their chances."""
+        return kinds[min(bisect_right(sums, next(self._next) * sums[-1]), len(kinds) - 1)]
+
     def often(self, chance: float) -> bool:
         """True with a chance."""
         return next(self._next) < chance
@@ -252,7 +274,8 @@ class Drawer:
             if value is None:
                 raise NoWordsError(f"too few kinds for '{template.program}'")
             values.append(value)
-            used |= {kind for name in _words(value) for kind in NOUNS.get(name, (name,)) if name != "vehicle"}
+            named = {kind for name in _words(value) for kind in NOUNS.get(name, (name,)) if name != "vehicle"}
+            used |= named & _NUMBERS.keys()
         return fill(template.program, values), values
 
     def _tries(self, slot: str, draws: Draws, used: set[str]) -> Iterator[Any]:
@@ -276,7 +299,8 @@ class Drawer:
         if slot == "turn":
             return Form("has", ("direction", draws.choice(DIRECTIONS[:2])))
         words: dict[str, Sequence[Any]] = {
-            "relation": self.world.relations, "lateral": self._lateral(), "driver": OWN_RELATIONS, "side": ("leftmost", "rightmost"),
+            "relation": self.world.relations, "lateral": self._lateral(), "driver": OWN_RELATIONS,
+            "side": ("leftmost", "rightmost"),
             "order": ("leftmost", "rightmost", "nearest", "farthest"), "lane": self.world.lanes,
             "direction": DIRECTIONS[:2],
             "colour": [COLOURS[place] for place in self.world.colours],
@@ -291,12 +315,17 @@ class Drawer:
         return names or list(self.world.relations)
 
     def _kind(self, draws: Draws, used: set[str], may_change: bool = False) -> str:
-        chances = np.where(np.isin(ENTITIES, [*used]), 0.0, self.world.chances)
-        if may_change:
-            chances = np.where(np.isin(ENTITIES, [*KEEP_PAINT]), 0.0, chances)
-        if not chances.any():
+        barred = frozenset(used | KEEP_PAINT if may_change else used)
+        chances = partial(self._without, barred)
+        kinds, sums = self.world.choices(barred, chances) if len(barred) < 2 else _choices_of(chances())
+        if not kinds:
             raise NoWordsError("there are too few kinds of vehicles")
-        return ENTITIES[draws.weighted(chances)]
+        return ENTITIES[draws.pick(kinds, sums)]
+
+    def _without(self, barred: frozenset[str]) -> np.ndarray:
+        chances = self.world.chances.copy()
+        chances[[_NUMBERS[name] for name in barred]] = 0
+        return chances
 
     def _group(self, draws: Draws, used: set[str]) -> str:
         """A noun for several kinds of this world, none of them used."""

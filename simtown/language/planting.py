@@ -14,7 +14,7 @@ import numpy as np
 
 from simtown.assets.entities import ENTITIES, KEEP_PAINT
 from simtown.assets.palette import COLOUR_WORDS, PAINTS
-from simtown.language.families import AskedWorld, Draws
+from simtown.language.families import AskedWorld, Choices, Draws
 from simtown.language.forms import Form
 from simtown.language.nouns import GROUPS, NOUNS, group_of
 from simtown.language.programs import COLOURS
@@ -195,24 +195,37 @@ def fill_street(
     if len(wanted.wants) > world.most:
         return None
     number = max(number, len(wanted.wants))
-    entity, paint = np.full(world.most, -1), np.full(world.most, -1, dtype=np.int8)
-    others = world.chances
-    for ban in wanted.bans:
-        if not ban.colour or not world.painted:
-            others = np.where(_kinds(world, ban) > 0, 0.0, others)
+    entity, paint = [-1] * world.most, [-1] * world.most
+    bans = tuple(ban for ban in wanted.bans if not ban.colour or not world.painted)
     barred = {ban.colour: world.kinds(ban.noun) > 0 for ban in wanted.bans if ban.colour and world.painted}
     for slot in range(number):
-        want: Want | None = wanted.wants[slot] if slot < len(wanted.wants) else None
-        chances = others if want is None else _kinds(world, want)
-        if not chances.any():
+        want = wanted.wants[slot] if slot < len(wanted.wants) else None
+        kinds, sums = _table(world, want) if want else _others(world, bans)
+        if not kinds:
             if want is not None:
                 return None
             break
-        entity[slot] = draws.weighted(chances)
+        entity[slot] = draws.pick(kinds, sums)
         if world.painted and _FREE[entity[slot]]:
-            paint[slot] = _paint(world, want, int(entity[slot]), barred, draws)
-    order = np.argsort([draws.below(1 << 30) for _ in range(world.most)], kind="stable")
-    return entity[order], paint[order], wanted.weather
+            paint[slot] = _paint(world, want, entity[slot], barred, draws)
+    order = sorted(range(world.most), key=[draws.below(1 << 30) for _ in range(world.most)].__getitem__)
+    shuffled = np.array(entity)[order], np.array(paint, dtype=np.int8)[order]
+    return *shuffled, wanted.weather
+
+
+def _table(world: AskedWorld, want: Want) -> Choices:
+    """The kinds that may be what is wanted, as :meth:`Draws.pick` takes them."""
+    return world.choices(want, lambda: _kinds(world, want))
+
+
+def _others(world: AskedWorld, bans: tuple[Want, ...]) -> Choices:
+    """The kinds that are none of what is banned."""
+
+    def chances() -> np.ndarray:
+        banned = np.any([_kinds(world, ban) > 0 for ban in bans], axis=0) if bans else False
+        return np.where(banned, 0.0, world.chances)
+
+    return world.choices(bans, chances)
 
 
 def _paint(world: AskedWorld, want: Want | None, kind: int, barred: dict[str, Any], draws: Draws) -> int:

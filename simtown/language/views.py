@@ -17,7 +17,7 @@ from simtown.language.colours import seen
 from simtown.language.nouns import GROUPS, NOUNS, group_of
 from simtown.language.programs import COLOURS, ENTITY, PROP, WORD, WORDS
 from simtown.language.relations import own_separations, separations
-from simtown.scenes.footprints import extents, outline, placed
+from simtown.scenes.footprints import extents, outline
 from simtown.scenes.paint import body_paints
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.silhouette import boxes, visibility
@@ -29,6 +29,8 @@ CLEAR_COLOUR, NO_COLOUR, LEAST_PIXELS = 0.25, 0.10, 24
 HIDDEN, HIDDEN_MARGIN = (0.005, 1 / 3), (0.004, 0.05)
 #: Vehicles farther from the road's middle than this stand in no lane; those nearer to the viewer are parked.
 LANE_EDGE = 3.7
+#: Vehicles of a block: as many as a processor's cache holds.
+_BLOCK = 16
 #: Headings nearer than this to the border between two directions have no clear name, radians.
 _UNCLEAR = np.radians(5)
 
@@ -170,10 +172,23 @@ class Views:
             [corners[..., 0] * c - corners[..., 1] * s + x, corners[..., 0] * s + corners[..., 1] * c + y], -1
         )
 
-    def outline(self, row: int, slot: int) -> np.ndarray:
-        """(k, 2) float64 footprint of one vehicle."""
-        x, y, yaw = self.scenes.pose[row, slot].astype(np.float64)
-        return placed(outline(ENTITIES[self.scenes.entity[row, slot]]), x, y, yaw)
+    def between(self, rows: np.ndarray, slots: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """(k,) float64 metres by which vehicles stand between others in slots `a` and `b` of their rows."""
+        middle = self.scenes.pose[rows, slots, :2].astype(np.float64)
+        result, pair = np.empty(len(rows)), np.stack([a, b])
+        corners = _corners()[self.scenes.entity[rows, pair]].max(axis=0)
+        order = np.argsort(corners, kind="stable")
+        for begin in range(0, len(rows), _BLOCK):
+            part = order[begin : begin + _BLOCK]
+            one, other = self.outlines[rows[part], pair[:, part], : corners[part[-1]]]
+            inside = [
+                _hull_depths(middle[part], end[:, :, None], np.roll(end, -1, axis=1)[:, :, None])
+                for end in (one, other)
+            ]
+            edges = zip(_edges(one, other), _edges(other, one), strict=True)
+            whole = _hull_depths(middle[part], *(np.concatenate(ends, axis=1) for ends in edges))
+            result[part] = np.minimum(whole, -np.maximum(*inside))
+        return result
 
     @cached_property
     def bulk(self) -> np.ndarray:
@@ -211,6 +226,41 @@ def _depths(points: np.ndarray, polygon: np.ndarray) -> np.ndarray:
     square = (edge * edge).sum(-1)
     along = np.clip((to * edge[:, None]).sum(-1) / np.where(square > 0, square, 1)[:, None], 0, 1)
     return np.sqrt(((to - along[..., None] * edge[:, None]) ** 2).sum(-1)).min(axis=(1, 2))
+
+
+def _edges(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(k, m, m + 1, 2) starts and ends of what may be edges of the hull of two (k, m, 2) polygons: those from
+    a corner of the first to its next one, or to a corner of the other.
+    """
+    ends = np.concatenate(
+        [np.roll(one, -1, axis=1)[:, :, None], np.repeat(other[:, None], one.shape[1], axis=1)], axis=2
+    )
+    return np.broadcast_to(one[:, :, None], ends.shape), ends
+
+
+def _hull_depths(point: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """(k,) how deep (k, 2) points lie in hulls, negative outside, from (k, c, e, 2) starts and ends of what
+    may be their edges: those that have no corner to their right.
+    """
+    edge, corners = end - start, start[:, :, 0]
+    square = (edge * edge).sum(-1)
+    offset = edge[..., 0] * start[..., 1] - edge[..., 1] * start[..., 0]
+    left = (
+        edge[..., 0, None] * corners[:, None, None, :, 1] - edge[..., 1, None] * corners[:, None, None, :, 0]
+    )
+    on_hull = (square > 0) & ((left - offset[..., None]).min(axis=-1) >= -1e-9)
+    own = point[:, None, None] - start
+    along = np.clip((own * edge).sum(-1) / np.where(square > 0, square, 1), 0, 1)
+    apart = np.sqrt(((own - along[..., None] * edge) ** 2).sum(-1))
+    beside = edge[..., 0] * own[..., 1] - edge[..., 1] * own[..., 0] < 0
+    distance = np.where(on_hull, apart, np.inf).min(axis=(1, 2))
+    return np.where((on_hull & beside).any(axis=(1, 2)), -distance, distance)
+
+
+@cache
+def _corners() -> np.ndarray:
+    """(entities + 1,) int64 corners of every footprint."""
+    return np.array([*(len(outline(kind)) for kind in ENTITIES), 1])
 
 
 @cache
