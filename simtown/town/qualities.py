@@ -11,7 +11,7 @@ import numpy as np
 from simtown.assets.palette import COLOUR_WORDS
 from simtown.assets.street.road_surface import NEAR_KERB, ROAD_EDGE
 from simtown.language.colours import COLOURS, named
-from simtown.language.families import HIDDEN as HIDDEN_WORDS
+from simtown.language.families import ANSWERS
 from simtown.language.nouns import group_of
 from simtown.language.questions import with_article
 from simtown.language.solids import distance, truth
@@ -194,7 +194,7 @@ class View(NamedTuple):
         """How much a hidden share is, in words. Raises TooCloseError near the borders of what they mean."""
         if any(abs(share - border) <= close for border, close in zip(HIDDEN, HIDDEN_MARGIN, strict=True)):
             raise TooCloseError(f"{why}, too close to another answer to say")
-        return HIDDEN_WORDS[sum(share > border for border in HIDDEN)]
+        return ANSWERS["hidden"][sum(share > border for border in HIDDEN)]
 
     def same(self, attribute: str, a: Thing, b: Thing) -> Judgement:
         """Whether an attribute of two things has the same value."""
