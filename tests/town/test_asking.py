@@ -115,7 +115,7 @@ def test_an_answer_says_what_kind_of_answer_it_is():
 
 def test_the_negated_form_is_spelt_out_and_corrections_are_said():
     why = street().ask("Is the truk not right of the scooter?").why
-    assert "'not right of the scooter' is false; 'truk' is read as 'truck'" in why
+    assert "'not to the right of the scooter' is false; 'truk' is read as 'truck'" in why
     assert "'it is not so' is false" in street().ask("Isn't the fire truck right of the scooter?").why
     with pytest.raises(TownError, match=r"no fire engine in this town \(there is a fire truck\)"):
         street().ask("Is the fire engine left of the scooter?")
