@@ -40,6 +40,7 @@ def recipe(settings: Settings, split: str, tables: Tables | None = None) -> Aski
         size=(settings.width, settings.height),
         jitter=settings.jitter,
         cannot_tell=settings.cannot_tell,
+        each=settings.questions_per_picture,
     )
 
 

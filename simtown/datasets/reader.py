@@ -132,8 +132,9 @@ class Split(Sequence[Example]):
         arrays: Arrays,
         cache: ShardCache | None = None,
         names: Mapping[str, list[str]] | None = None,
+        each: int = 1,
     ) -> None:
-        self._names = names or {}
+        self._names, self._each = names or {}, each
         self._paths, self._cache, self._arrays = paths, cache, arrays
         self._starts = np.cumsum([0, *counts], dtype=np.int64)
         # A file that is dropped is closed when its last reader has finished.
@@ -190,7 +191,7 @@ class Split(Sequence[Example]):
 
     def _file(self, number: int) -> Shard:
         count = int(self._starts[number + 1] - self._starts[number])
-        opener = partial(Shard, arrays=self._arrays, count=count)
+        opener = partial(Shard, arrays=self._arrays, count=count, each=self._each)
         return self._files.get(number, lambda: self._open(number, opener))
 
     def _reading(self, number: int) -> AbstractContextManager[None]:
@@ -478,9 +479,8 @@ class Dataset:
 
         def of_name(split: str) -> Split:
             own = [task for task in listed if task.split == split]
-            return Split(
-                [path / task.name for task in own], [task.count for task in own], arrays, cache, self.names
-            )
+            paths, counts = [path / task.name for task in own], [task.count for task in own]
+            return Split(paths, counts, arrays, cache, self.names, self.settings.questions_per_picture)
 
         self.train, self.val, self.test = (of_name(split) for split in SPLITS)
 

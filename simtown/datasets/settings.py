@@ -33,6 +33,7 @@ SCHEMA = 2
 #: Settings that a manifest leaves out if they have their default, since older data sets do not have them.
 LEFT_OUT: dict[str, Any] = {
     "test_seed": None, "world_seed": 0, "questions": ("paper",), "crowd": "", "cannot_tell": 0.0,
+    "questions_per_picture": 1,
     "own_kinds": (),
 }  # fmt: skip
 #: The key of :attr:`Settings.kinds` among the settings in a manifest, if the world seed is not 0.
@@ -89,6 +90,10 @@ _QUESTIONS = (
 )
 _CROWD = "Vehicles in every scene, from 2 to 8: a number such as 4, or a range such as 3-6."
 _CANNOT_TELL = "Share of questions whose answer is that one cannot tell, since it is too close to say."
+_PER_PICTURE = (
+    "Questions about each picture: the first of any family, the others yes or no. --n, --val and --test "
+    "count questions."
+)
 #: How many vehicles stand in a scene if questions of other families than the paper's are asked.
 CROWD = "3-6"
 
@@ -141,6 +146,7 @@ class Settings:
     world_seed: int = option(0, _WORLD_SEED)
     questions: tuple[str, ...] = option(("paper",), _QUESTIONS, low=1, test=_questions_problem)
     crowd: str = option("", _CROWD, flag="vehicles", test=_crowd_problem)
+    questions_per_picture: int = option(1, _PER_PICTURE, low=1, high=10)
     cannot_tell: float = option(0.0, _CANNOT_TELL, low=0, high=0.5)
     own_kinds: tuple[str, ...] = tuple(kind.record for kind in OWN)
 
@@ -168,6 +174,10 @@ class Settings:
         if self.catalogue != VERSION:
             raise SettingsError(f"must be {VERSION}, not {self.catalogue}", "catalogue")
         require_kinds(self.own_kinds, OWN, "the data set")
+        for name in ("n", "val", "test", "shard"):
+            if (getattr(self, name) or 0) % self.block:
+                several = f"must be a multiple of {self.block} with `questions_per_picture`"
+                raise SettingsError(f"{several}, not {getattr(self, name)}", name)
         if self.asks and self.distractor:
             raise SettingsError("is for the paper's questions alone: use `crowd`", "distractor")
         if self.entities < self.vehicles and not self.asks:
@@ -184,7 +194,8 @@ class Settings:
     @property
     def asks(self) -> bool:
         """Whether questions of families are asked (:mod:`simtown.datasets.asked`), not only the paper's."""
-        return self.questions != ("paper",) or bool(self.crowd) or self.cannot_tell > 0
+        own = ("questions", "crowd", "cannot_tell", "questions_per_picture")
+        return any(getattr(self, name) != LEFT_OUT[name] for name in own)
 
     def families(self, known: tuple[str, ...] = FAMILIES) -> tuple[str, ...]:
         """The families that are asked: of files, all that are in `known` beside those of the package."""
@@ -192,6 +203,11 @@ class Settings:
         own = tuple(name for name in known if name not in (*FAMILIES, "paper"))
         listed = [own if group[0].endswith(".toml") else group for group in names]
         return tuple(dict.fromkeys(name for group in listed for name in group))
+
+    @property
+    def block(self) -> int:
+        """Questions of two pictures, whose first questions are a pair."""
+        return 2 * self.questions_per_picture
 
     @property
     def crowds(self) -> tuple[int, int]:
@@ -251,7 +267,8 @@ class Settings:
         if self.shard is not None:
             return self.shard
         by_bytes = _round_down(_SHARD_BYTES / self.example_bytes)
-        return min(by_bytes, max(_LEAST_SHARD, _round_down(max(self.counts().values()) / _LEAST_SHARDS)))
+        size = min(by_bytes, max(_LEAST_SHARD, _round_down(max(self.counts().values()) / _LEAST_SHARDS)))
+        return max(size - size % self.block, self.block)
 
     @property
     def table_from_file(self) -> bool:

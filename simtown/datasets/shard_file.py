@@ -63,13 +63,14 @@ def reading(path: Path, remedy: str) -> Iterator[None]:
 class PackedRows:
     """Where rows of an array are in its file, each a chunk that is packed with LZ4 alone: (n,) int64 bytes.
 
-    Raises FormError if a chunk is larger than any row.
+    `each` rows share a chunk. Raises FormError if a chunk is larger than any row.
     """
 
     offsets: np.ndarray
     sizes: np.ndarray
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
+    each: int = 1
 
     def __post_init__(self) -> None:
         if len(self.sizes) and self.sizes.max() > 2 * prod(self.shape) * self.dtype.itemsize + _FRAME:
@@ -84,7 +85,8 @@ class PackedRows:
 
         Raises FormError if a chunk is cut short, or holds another number of bytes than a row has.
         """
-        chunks = zip(places.tolist(), self.offsets[rows].tolist(), self.sizes[rows].tolist(), strict=True)
+        own = rows // self.each
+        chunks = zip(places.tolist(), self.offsets[own].tolist(), self.sizes[own].tolist(), strict=True)
         for place, offset, size in chunks:
             _unpack(os.pread(handle, size, offset), out[place])
 
@@ -162,7 +164,7 @@ def read_entry(path: Path, task: ShardTask) -> Entry:
 
 
 class Shard:
-    """An open shard, which must have these arrays of so many examples.
+    """An open shard, which must have these arrays of so many examples, `each` of which share a picture.
 
     Raises:
         FormError: the file is too small for so many examples.
@@ -170,14 +172,14 @@ class Shard:
         OSError: HDF5 cannot open it.
     """
 
-    def __init__(self, path: Path, arrays: Arrays, count: int) -> None:
+    def __init__(self, path: Path, arrays: Arrays, count: int, each: int = 1) -> None:
         self.file = open_hdf5(path)
-        self.arrays, self.count = arrays, count
+        self.arrays, self.count, self.each = arrays, count, each
         self._opened: dict[str, h5py.Dataset] = {}
         self._places: dict[str, PackedRows] = {}
         self._handle: int = self.file.id.get_vfd_handle()
         size = os.fstat(self._handle).st_size
-        if size < count * LEAST_BYTES:
+        if size < count // each * LEAST_BYTES:
             self.close()
             raise FormError(f"it has {size:,} bytes, too few for {count:,} examples")
 
@@ -195,6 +197,9 @@ class Shard:
         out = np.zeros((len(numbers), *shape), dtype=kind)
         if name in UNPACKED_HERE:
             self.places(name).read(self._handle, numbers, out, np.arange(len(numbers)))
+        elif name in PICTURES and self.each > 1:
+            for place, row in enumerate((numbers // self.each).tolist()):
+                self._array(name).read_direct(out[place : place + 1], np.s_[row : row + 1])
         elif isinstance(rows, slice) and len(out):
             array = self._array(name, whole=len(out) == self.count)
             array.read_direct(out, np.s_[numbers[0] : numbers[-1] + 1])
@@ -213,18 +218,19 @@ class Shard:
             self._array(name).id.chunk_iter(chunks.append)
             chunks.sort(key=lambda chunk: chunk.chunk_offset)
             rows = [chunk.chunk_offset[0] for chunk in chunks]
-            if rows != list(range(self.count)) or any(chunk.filter_mask for chunk in chunks):
+            if rows != list(range(self.count // self.each)) or any(chunk.filter_mask for chunk in chunks):
                 raise FormError(f"the array '{name}' is not stored whole")
             places = np.array([(chunk.byte_offset, chunk.size) for chunk in chunks], dtype=np.uint64)
             offsets, sizes = places.astype(np.int64).T
-            self._places[name] = PackedRows(offsets, sizes, *self.arrays[name])
+            self._places[name] = PackedRows(offsets, sizes, *self.arrays[name], self.each)
         return self._places[name]
 
     def _array(self, name: str, whole: bool = False) -> h5py.Dataset:
         if name in self._opened:
             return self._opened[name]
         shape, kind = self.arrays[name]
-        array = open_array(self.file, name, (self.count, *shape), kind)
+        rows = self.count // self.each if name in PICTURES else self.count
+        array = open_array(self.file, name, (rows, *shape), kind)
         if not whole:  # it will be read again; the more are open, the longer HDF5 takes to close a file
             self._opened[name] = array
         return array

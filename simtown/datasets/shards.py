@@ -165,6 +165,10 @@ def draw(recipe: Recipe | AskingRecipe, index: np.ndarray) -> Examples | AskedBa
     """The examples with the numbers `index`, (n,) int64. Raises ImpossibleError."""
     if isinstance(recipe, Recipe):
         return sample(recipe, index)
+    if recipe.each > 1:
+        from simtown.language.more import ask_several
+
+        return ask_several(recipe, index)
     from simtown.language.asking import ask_families
 
     return ask_families(recipe, index)
@@ -255,6 +259,7 @@ def write_shard(
     """
     recipe, sizes = recipe_of(settings, task.split), summaries.lengths(names(settings))
     forms = {name: form for name, form in layout(settings).items() if name in PICTURES}
+    each = settings.questions_per_picture
     parts: list[dict[str, np.ndarray]] = []
     pictures: dict[str, Any] = {}
     tried: Tried = {}
@@ -263,7 +268,7 @@ def write_shard(
             with delayed():
                 for name, (shape, kind) in forms.items():
                     chunks = {"chunks": (1, *shape), **_FILTERS[name]}
-                    pictures[name] = file.create_dataset(name, (task.count, *shape), kind, **chunks)
+                    pictures[name] = file.create_dataset(name, (task.count // each, *shape), kind, **chunks)
             for begin, end in batches(settings, task.count):
                 index = np.arange(task.start + begin, task.start + end)
                 with clock.stage("sample"):
@@ -272,10 +277,10 @@ def write_shard(
                     parts.append(columns(examples, index, settings))
                 with clock.stage("render"):
                     size, geometry = (settings.width, settings.height), len(pictures) > 1
-                    frames = renderer.render(examples.scene, *size, geometry=geometry)
+                    frames = renderer.render(examples.scene[::each], *size, geometry=geometry)
                 with clock.stage("encode"), delayed():
                     for name, array in pictures.items():
-                        array[begin:end] = getattr(frames, FRAMES[name])
+                        array[begin // each : end // each] = getattr(frames, FRAMES[name])
                 tried = add_tried([tried, tried_of(examples)])
                 target.check()
                 progress(end - begin)
@@ -313,7 +318,7 @@ def attributes(task: ShardTask, tried: Tried, summary: Summary) -> dict[str, int
 
 def batches(settings: Settings, count: int) -> Iterator[tuple[int, int]]:
     """(begin, end) of the rows of each batch of a shard: they are sampled and drawn at once."""
-    size = max(2, settings.at_once(512))
+    size = max(2, settings.at_once(512)) * settings.questions_per_picture
     return ((begin, min(begin + size, count)) for begin in range(0, count, size))
 
 

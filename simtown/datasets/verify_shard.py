@@ -145,7 +145,8 @@ def _check_file(path: Path, piece: ShardPiece, expected: Expected, progress: Rep
     task, entry = piece.task, piece.entry or {}
     if checksum(path) != entry["sha256"]:
         raise FormError("it does not match its checksum: a byte of it was changed")
-    with closing(Shard(path, layout(expected.settings), task.count)) as shard:
+    arrays, each = layout(expected.settings), expected.settings.questions_per_picture
+    with closing(Shard(path, arrays, task.count, each)) as shard:
         _require_layout(shard.file, path, expected.settings, task)
         check = _check_rows(shard, piece, expected, progress)
         for name, value in attributes(task, check.tried or entry["tried"], check.summary or {}).items():
@@ -171,7 +172,8 @@ def _require_layout(file: h5py.File, path: Path, settings: Settings, task: Shard
         if name not in arrays and not any(array.startswith(f"{name}/") for array in arrays):
             raise FormError(f"it holds '{name}', which does not belong there")
     for name, (shape, kind) in arrays.items():
-        open_array(file, name, (task.count, *shape), kind)
+        rows = task.count // (settings.questions_per_picture if name in FRAMES else 1)
+        open_array(file, name, (rows, *shape), kind)
     for name in ("/", *links):
         for attribute in file[name].attrs:
             if name != "/" or attribute not in named:

@@ -57,6 +57,7 @@ class AskingRecipe:
         size: width and height of the pictures, pixels.
         jitter: largest random shift of the camera to a side, metres.
         cannot_tell: share of questions whose answer is that one cannot tell.
+        each: questions of a picture.
     """
 
     seed: int
@@ -67,6 +68,7 @@ class AskingRecipe:
     size: tuple[int, int]
     jitter: float = 0.0
     cannot_tell: float = 0.0
+    each: int = 1
 
     def stream(self, component: str) -> Stream:
         """The draws of a component."""

@@ -1,0 +1,226 @@
+"""Several questions about one picture.
+
+The first question of a picture makes its street (:mod:`simtown.language.asking`). The others are about the
+same street, and yes or no: each has the other answer in a second street, in which the same vehicles stand at
+other places. Either case is as likely then, so the words do not hint at the answer. Where too few vehicles
+can be told apart, it is asked whether there is one of a kind, and other vehicles stand in the second street.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from simtown.core.streams import choose
+from simtown.language import wording
+from simtown.language.asking import AskedBatch, AskingRecipe, ask_families
+from simtown.language.evaluate import KNOWN, Values, evaluate
+from simtown.language.families import AskedWorld, Drawer, Draws, Family, NoWordsError
+from simtown.language.programs import encode, stored
+from simtown.language.sampler import ImpossibleError
+from simtown.scenes.crowd import place_crowds
+from simtown.scenes.scene import empty_batch
+
+#: Proposals for a question, and how many of them are judged at once.
+PROPOSALS, AT_ONCE = 240, 4
+#: So many of them are about where the vehicles stand, the others about which there are.
+SPATIAL = 60
+#: Questions of a picture, at most.
+MOST_QUESTIONS = 10
+#: Uniform numbers for the words of a proposal.
+_WORD_DRAWS = 64
+
+
+@dataclass(frozen=True)
+class _Proposal:
+    """A question about a picture: places of its family and template and text, its program and words."""
+
+    picture: int
+    family: int
+    template: int
+    text: int
+    program: list[int]
+    words: str
+
+
+def spatial(family: Family) -> bool:
+    """Whether a family's answers are yes or no and hang on where given vehicles stand."""
+    programs = [template.program for template in family.templates]
+    return family.answer == "truth" and all(p.startswith("holds(") and "a(" not in p for p in programs)
+
+
+def ask_several(recipe: AskingRecipe, index: np.ndarray) -> AskedBatch:
+    """The questions with the numbers `index` ((n,) int64), `recipe.each` of which share a picture.
+
+    Raises ImpossibleError if a picture has too few such questions.
+    """
+    each = recipe.each
+    pictures = np.unique(index // each)
+    first = ask_families(recipe, pictures)
+    rows = [first]
+    worlds = _worlds(recipe, first)
+    for number in range(1, each):
+        rows.append(_another(recipe, pictures, worlds, rows, number))
+    place = np.searchsorted(pictures, index // each)
+    order = (index % each) * len(pictures) + place
+    return _join(rows, order)
+
+
+def _join(parts: list[AskedBatch], order: np.ndarray) -> AskedBatch:
+    """Rows of several batches, one behind the other, in an order."""
+    joined = {}
+    for field in fields(AskedBatch):
+        columns = [getattr(part, field.name) for part in parts]
+        if field.name == "words":
+            joined[field.name] = [words for column in columns for words in column]
+            joined[field.name] = [joined[field.name][row] for row in order.tolist()]
+        elif field.name == "values":
+            joined[field.name] = Values(*(np.concatenate(each)[order] for each in zip(*columns, strict=True)))
+        elif field.name == "scene":
+            names = [f.name for f in fields(columns[0])]
+            each = {name: np.concatenate([getattr(c, name) for c in columns])[order] for name in names}
+            joined[field.name] = replace(columns[0], **each)
+        else:
+            joined[field.name] = np.concatenate(columns)[order]
+    return AskedBatch(**joined)
+
+
+def _another(
+    recipe: AskingRecipe,
+    pictures: np.ndarray,
+    worlds: list[AskedWorld],
+    before: list[AskedBatch],
+    number: int,
+) -> AskedBatch:
+    """One more question about every picture, with other words than those before."""
+    first = before[0]
+    asked = [{part.words[row] for part in before} for row in range(len(pictures))]
+    found: dict[int, tuple[_Proposal, int, float]] = {}
+    tried = np.zeros((len(pictures), 2), dtype=np.int64)
+    for begin in range(0, PROPOSALS, AT_ONCE):
+        waiting = [row for row in range(len(pictures)) if row not in found]
+        if not waiting:
+            break
+        tries = [(row, attempt) for row in waiting for attempt in range(begin, begin + AT_ONCE)]
+        address = pictures[[row for row, _ in tries]] * MOST_QUESTIONS + number
+        numbers = recipe.stream("more words").uniform(address, _WORD_DRAWS, np.array([a for _, a in tries]))
+        proposals = [
+            (proposal, attempt)
+            for (row, attempt), own in zip(tries, numbers.tolist(), strict=True)
+            if (proposal := _propose(recipe, worlds[row], row, attempt, Draws(own))) is not None
+            and proposal.words not in asked[row]
+        ]
+        if not proposals:
+            continue
+        rows = np.array([proposal.picture for proposal, _ in proposals])
+        attempts = np.array([attempt for _, attempt in proposals])
+        programs = stored([proposal.program for proposal, _ in proposals])
+        here = evaluate(first.scene[rows], programs, first.visible[rows], recipe.size)
+        good = (here.state == KNOWN) & ~here.idle
+        address = pictures[rows[good]] * MOST_QUESTIONS + number
+        there, placed = _elsewhere(recipe, first, address, rows[good], attempts[good], programs[good])
+        good[good] = placed & (there.state == KNOWN) & (there.answer != here.answer[good])
+        for place, (proposal, _) in enumerate(proposals):
+            tried[proposal.picture] += (proposal.picture not in found), 0
+            if good[place] and proposal.picture not in found:
+                found[proposal.picture] = proposal, int(here.answer[place]), float(here.margin[place])
+                tried[proposal.picture, 1] += 1
+    if len(found) < len(pictures):
+        lost = next(row for row in range(len(pictures)) if row not in found)
+        raise ImpossibleError(
+            f"too few questions of yes or no were found about picture {pictures[lost]}: give fewer "
+            "`questions_per_picture`, more families of `questions`, or more `crowd`"
+        )
+    return _batch(first, [found[row] for row in range(len(pictures))], tried)
+
+
+def _worlds(recipe: AskingRecipe, first: AskedBatch) -> list[AskedWorld]:
+    """For every picture the world of the kinds that stand in it."""
+    most = len(recipe.world.chances)
+    counts = [
+        np.bincount(kinds[kinds >= 0], minlength=most).astype(np.float64) for kinds in first.scene.entity
+    ]
+    return [replace(recipe.world, chances=chances, _choices={}) for chances in counts]
+
+
+def _propose(
+    recipe: AskingRecipe, world: AskedWorld, row: int, attempt: int, draws: Draws
+) -> _Proposal | None:
+    """A question about what stands in a picture, whose kinds are `world`."""
+    if attempt >= SPATIAL:
+        world = recipe.world
+        places = [place for place, family in enumerate(recipe.families) if family.name == "exist"]
+    else:
+        places = [place for place, family in enumerate(recipe.families) if spatial(family)]
+    if not places:
+        return None
+    place = draws.choice(places)
+    templates = recipe.families[place].templates
+    template = draws.below(len(templates)) if attempt < SPATIAL else 0
+    text = draws.below(len(templates[template].texts))
+    try:
+        form, slots = Drawer(world if attempt < SPATIAL else recipe.world).question(
+            templates[template], draws
+        )
+    except (NoWordsError, StopIteration):
+        return None
+    words = wording.fill(templates[template].texts[text], slots)
+    return _Proposal(row, place, template, text, encode(form), words)
+
+
+def _elsewhere(
+    recipe: AskingRecipe,
+    first: AskedBatch,
+    address: np.ndarray,
+    rows: np.ndarray,
+    attempts: np.ndarray,
+    programs: np.ndarray,
+) -> tuple[Values, np.ndarray]:
+    """The values of programs in other streets, and which of these could be placed.
+
+    The first SPATIAL attempts have the vehicles of the pictures `rows`, the others vehicles of their own.
+    """
+    scene = first.scene
+    entity = scene.entity[rows].astype(np.int64)
+    sums = np.cumsum(recipe.world.chances) / recipe.world.chances.sum()
+    drawn = choose(recipe.stream("other vehicles").uniform(address, entity.shape[1], attempts), sums)
+    entity = np.where((attempts >= SPATIAL)[:, None] & (entity >= 0), drawn, entity)
+    pose, visible, placed = place_crowds(
+        recipe.stream("elsewhere"),
+        address,
+        attempts,
+        entity,
+        scene.camera[rows],
+    )
+    others = replace(
+        empty_batch(len(rows), scene.entity.shape[1], 1),
+        entity=entity.astype(np.int16), pose=pose, paint=scene.paint[rows], weather=scene.weather[rows],
+        camera=scene.camera[rows],
+    )  # fmt: skip
+    return evaluate(others, programs, visible, recipe.size), placed
+
+
+def _batch(first: AskedBatch, found: list[tuple[_Proposal, int, float]], tried: np.ndarray) -> AskedBatch:
+    n = len(found)
+    answer = np.array([answer for _, answer, _ in found])
+    values = Values(
+        answer,
+        np.full(n, np.nan),
+        np.full(n, KNOWN, dtype=np.int8),
+        np.array([margin for *_, margin in found]),
+        np.zeros(n, dtype=bool),
+    )
+    columns = {
+        name: np.array([getattr(proposal, name) for proposal, *_ in found])
+        for name in ("family", "template", "text")
+    }
+    return replace(
+        first,
+        **columns,
+        program=stored([proposal.program for proposal, *_ in found]),
+        words=[proposal.words for proposal, *_ in found],
+        answer=answer,
+        values=values,
+        tried=tried,
+    )
