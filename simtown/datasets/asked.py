@@ -45,12 +45,9 @@ def recipe(settings: Settings, split: str, tables: Tables | None = None) -> Aski
 
 
 def asked(settings: Settings) -> tuple[Family, ...]:
-    """The families that a data set asks, in order. Raises FamilyError or OSError."""
-    own = families()
-    for name in settings.questions:
-        if name.endswith(".toml"):
-            own = own | read_families(name)
-    return tuple(own[name] for name in settings.families(tuple(own)))
+    """The families that a data set asks, in order."""
+    known = families() | read_families(settings.own_families, "own_families")
+    return tuple(known[name] for name in settings.families())
 
 
 def world(settings: Settings, split: str, tables: Tables | None = None) -> AskedWorld:

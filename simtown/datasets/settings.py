@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from functools import lru_cache
 from importlib import import_module
 from math import sqrt
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simtown.assets.entities import CATALOGUE, ENTITIES, OWN, SIZES, VERSION
@@ -33,7 +34,7 @@ SCHEMA = 2
 #: Settings that a manifest leaves out if they have their default, since older data sets do not have them.
 LEFT_OUT: dict[str, Any] = {
     "test_seed": None, "world_seed": 0, "questions": ("paper",), "crowd": "", "cannot_tell": 0.0,
-    "questions_per_picture": 1,
+    "questions_per_picture": 1, "own_families": "",
     "own_kinds": (),
 }  # fmt: skip
 #: The key of :attr:`Settings.kinds` among the settings in a manifest, if the world seed is not 0.
@@ -98,15 +99,6 @@ _PER_PICTURE = (
 CROWD = "3-6"
 
 
-def _questions_problem(questions: tuple[str, ...]) -> str:
-    known = ("paper", "all", *FAMILIES)
-    unknown = [name for name in questions if name not in known and not name.endswith(".toml")]
-    if unknown:
-        similar = get_close_matches(unknown[0], known) or known
-        return f"{unknown[0]} is unknown: choose among {', '.join(similar)}, or give a TOML file"
-    return "" if len(set(questions)) == len(questions) else "names a family twice"
-
-
 def _crowd_problem(crowd: str) -> str:
     if not crowd:
         return ""
@@ -144,8 +136,9 @@ class Settings:
     catalogue: int = VERSION
     test_seed: int | None = option(None, _TEST_SEED)
     world_seed: int = option(0, _WORLD_SEED)
-    questions: tuple[str, ...] = option(("paper",), _QUESTIONS, low=1, test=_questions_problem)
+    questions: tuple[str, ...] = option(("paper",), _QUESTIONS, low=1)
     crowd: str = option("", _CROWD, flag="vehicles", test=_crowd_problem)
+    own_families: str = ""
     questions_per_picture: int = option(1, _PER_PICTURE, low=1, high=10)
     cannot_tell: float = option(0.0, _CANNOT_TELL, low=0, high=0.5)
     own_kinds: tuple[str, ...] = tuple(kind.record for kind in OWN)
@@ -174,6 +167,7 @@ class Settings:
         if self.catalogue != VERSION:
             raise SettingsError(f"must be {VERSION}, not {self.catalogue}", "catalogue")
         require_kinds(self.own_kinds, OWN, "the data set")
+        self._check_questions()
         for name in ("n", "val", "test", "shard"):
             if (getattr(self, name) or 0) % self.block:
                 several = f"must be a multiple of {self.block} with `questions_per_picture`"
@@ -197,12 +191,24 @@ class Settings:
         own = ("questions", "crowd", "cannot_tell", "questions_per_picture")
         return any(getattr(self, name) != LEFT_OUT[name] for name in own)
 
-    def families(self, known: tuple[str, ...] = FAMILIES) -> tuple[str, ...]:
-        """The families that are asked: of files, all that are in `known` beside those of the package."""
-        names = [FAMILIES if name == "all" else (name,) for name in self.questions]
-        own = tuple(name for name in known if name not in (*FAMILIES, "paper"))
-        listed = [own if group[0].endswith(".toml") else group for group in names]
-        return tuple(dict.fromkeys(name for group in listed for name in group))
+    def __post_init__(self) -> None:
+        """Keep the families of a TOML file, which may change later, and name them."""
+        for path in (name for name in self.questions if name.endswith(".toml")):
+            from simtown.language.families import FamilyError, read_families
+
+            try:
+                text = Path(path).read_text(encoding="utf-8")
+                named = ",".join(read_families(text, path))
+            except (OSError, UnicodeError, FamilyError) as error:
+                raise SettingsError(f"{path} cannot be used: {error}", "questions") from error
+            given = ",".join(self.questions).replace(path, named).split(",")
+            object.__setattr__(self, "questions", tuple(dict.fromkeys(given)))
+            object.__setattr__(self, "own_families", text)
+
+    def families(self) -> tuple[str, ...]:
+        """The names of the families that are asked."""
+        groups = (FAMILIES if name == "all" else (name,) for name in self.questions)
+        return tuple(dict.fromkeys(name for group in groups for name in group))
 
     @property
     def block(self) -> int:
@@ -216,6 +222,21 @@ class Settings:
             return self.vehicles, self.vehicles
         low, _, high = (self.crowd or CROWD).partition("-")
         return int(low), int(high or low)
+
+    def _check_questions(self) -> None:
+        """Raises SettingsError for a family that is unknown or named twice."""
+        known = ("paper", "all", *FAMILIES)
+        if self.own_families:
+            from simtown.language.families import read_families
+
+            known = (*known, *read_families(self.own_families, "own_families"))
+        unknown = [name for name in self.questions if name not in known]
+        if unknown:
+            similar = get_close_matches(unknown[0], known) or known
+            choice = f"choose among {', '.join(similar)}, or give a TOML file"
+            raise SettingsError(f"{unknown[0]} is unknown: {choice}", "questions")
+        if len(set(self.questions)) < len(self.questions):
+            raise SettingsError("names a family twice", "questions")
 
     @property
     def kinds(self) -> tuple[int, ...]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from importlib.resources import files
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -72,17 +72,13 @@ class Family:
 @cache
 def families() -> dict[str, Family]:
     """Every family of the package, by its name."""
-    return _read(
+    return read_families(
         files("simtown.language").joinpath("families.toml").read_text(encoding="utf-8"), "families.toml"
     )
 
 
-def read_families(path: Path) -> dict[str, Family]:
-    """The families of a user's TOML file. Raises FamilyError or OSError."""
-    return _read(path.read_text(encoding="utf-8"), str(path))
-
-
-def _read(text: str, where: str) -> dict[str, Family]:
+def read_families(text: str, where: str) -> dict[str, Family]:
+    """The families of a TOML text. Raises FamilyError, which names where it comes from."""
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -105,11 +101,30 @@ def _family(name: str, table: Any, where: str) -> Family:
         unknown = [slot for slot in template.slots if slot not in _SLOTS and not _range(slot)]
         if unknown:
             raise FamilyError(f"{where}: {name} has a slot '{unknown[0]}': choose among {', '.join(_SLOTS)}")
-        if not template.texts:
-            raise FamilyError(f"{where}: a template of {name} has no texts: give at least one")
+        if problem := _problem(template, answer):
+            raise FamilyError(f"{where}: a template of {name} {problem}")
     if not templates:
         raise FamilyError(f"{where}: the family {name} has no templates: give at least one")
     return Family(name, answer, templates)
+
+
+def _problem(template: Template, answer: str) -> str:
+    """What is wrong with a template whose answers are of a type; "" if nothing is."""
+    if not template.texts:
+        return "has no texts: give at least one"
+    for text in template.texts:
+        places = [int(digits) for digits in re.findall(r"\{[^}]*?(\d+)\}", text)]
+        if max(places, default=0) > len(template.slots) or text.count("{") != len(places):
+            return f"has the text '{text}', which names a slot that is not there"
+    try:
+        form = fill(template.program, [Form("all", ("vehicle",))] * len(template.slots))
+        encode(form)
+    except (IndexError, AttributeError, TypeError, ProgramError) as error:
+        return f"has the program '{template.program}', which cannot be read: {error}"
+    kinds = {"distance": "metres"}
+    asked = str(form.parts[0]) if form.name == "query" else {"count": "count"}.get(form.name, "truth")
+    asked = kinds.get(asked, asked)
+    return "" if asked == answer else f"answers with {asked}, not with {answer}: {template.program}"
 
 
 def _range(slot: str) -> tuple[int, int] | None:
