@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
@@ -96,6 +96,13 @@ class RenderOptions:
     out: Path | None = option(None, "The PNG to write.")
 
 
+def _reason(*example: Any) -> str:
+    """Why an example's answer is what it is; the town is imported when the first reason is wanted."""
+    from simtown.town.explaining import reason
+
+    return reason(*example)
+
+
 @command
 def render(
     where: Annotated[str | None, typer.Argument(metavar="SHARD:INDEX", help=EXAMPLE), parse_address] = None,
@@ -185,13 +192,17 @@ def info(
     from simtown.datasets.reader import open_dataset
 
     if is_address(dataset):
-        describe.show_example(dataset)
+        describe.show_example(dataset, _reason)
         return
+    data = open_dataset(dataset)
+    if plot and data.settings.asks:
+        raise RefusalError(
+            f"--plot is about subjects and objects, which {dataset} does not have: leave it out"
+        )
     describe.show(dataset, everything)
     if report_file:
-        save_json(report_file, describe.summary(open_dataset(dataset)))
+        save_json(report_file, describe.summary(data))
     if plot:
-        data = open_dataset(dataset)
         path = Path(f"{name_of(dataset)}-marginals.png")
         counted = marginals.marginals(data)
         marginals.plot(counted, data.settings.frequencies, path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +15,19 @@ from simtown.core.console import new_table, page, styled
 from simtown.datasets.locate import find
 from simtown.datasets.manifests import TIMINGS
 from simtown.datasets.marginals import ROLES, targets_of
-from simtown.datasets.reader import Dataset, open_dataset
+from simtown.datasets.reader import FAMILY_COLUMNS, Dataset, Split, open_dataset
 from simtown.datasets.remote import DirectoryStore, Remote, store_of
 from simtown.datasets.settings import SPLITS
 from simtown.datasets.shards import COLUMNS, STAGES
-from simtown.datasets.summaries import median_margin
+from simtown.datasets.summaries import median_margin, replies
+from simtown.language.programs import decode
 from simtown.language.relations import RELATION_NAMES
 from simtown.scenes.scene import Scene
 
+#: Says why an example's answer is what it is (:func:`simtown.town.explaining.reason`).
+Reason = Callable[..., str]
+#: Answers of a family that a table shows.
+_ANSWERS = 4
 #: Characters of a bar: two of them and the longest name of the catalogue fit into 80 columns. Rows of kinds.
 _BAR, _KINDS = 15, 15
 
@@ -32,7 +38,8 @@ def show(place: str | Path, everything: bool = False) -> None:
     s = dataset.settings
     size = sum(entry["bytes"] for entry in dataset.manifest["shards"].values())
     counts = " + ".join(f"{count:,} {split}" for split, count in s.counts().items())
-    about = f"{s.entities} entities, {s.width} x {s.height} pixels, {s.vehicles} vehicles a scene"
+    vehicles = " to ".join(dict.fromkeys(map(str, s.crowds)))
+    about = f"{s.entities} entities, {s.width} x {s.height} pixels, {vehicles} vehicles a scene"
     origin = (
         f"{s.seeds}, frequencies {s.frequencies}; {size / 1e6:,.1f} MB, simtown {dataset.manifest['simtown']}"
     )
@@ -44,12 +51,15 @@ def show(place: str | Path, everything: bool = False) -> None:
             kinds = ", ".join(dataset.names["entities"][e] for e in s.kinds)
             console.print(styled(f"Its kinds of vehicles, the most frequent first: {kinds}."))
         console.print(_splits(dataset))
+        if s.asks:
+            console.print(_families(dataset))
         heads, acceptance = ("loop", "proposed", "accepted", "rate"), dataset.manifest["acceptance"].items()
         rates = [(n, f"{t['proposed']:,}", f"{t['accepted']:,}", f"{t['rate']:.1%}") for n, t in acceptance]
         console.print(new_table("Rejection sampling", heads, rates, left=("loop",)))
         if timings := _timings(store):
             console.print(timings)
-        console.print(_frequencies(dataset, s.entities if everything else _KINDS))
+        rows = s.entities if everything else _KINDS
+        console.print(_kinds(dataset, rows) if s.asks else _frequencies(dataset, rows))
         if s.entities > _KINDS and not everything:
             console.print(f"... and {s.entities - _KINDS} more kinds: --all")
 
@@ -57,11 +67,15 @@ def show(place: str | Path, everything: bool = False) -> None:
 def summary(dataset: Dataset) -> dict[str, Any]:
     """What :func:`show` prints, for JSON: settings, counts by name for each split, and acceptance rates."""
     names = {"relation": "relations", "weather": "weathers", "subject": "entities", "object": "entities"}
-    splits = {}
+    if dataset.settings.asks:
+        names = {"weather": "weathers", "kind": "entities"}
+    splits: dict[str, dict[str, Any]] = {}
     for split in SPLITS:
         counts = dataset.summary(split)
         by_name = {key: dict(zip(dataset.names[of], counts[key], strict=False)) for key, of in names.items()}
         splits[split] = {"examples": len(dataset[split]), "yes": counts["answer"][1], **by_name}
+        if dataset.settings.asks:
+            splits[split]["family"] = _answers(dataset, split)
     about = {"format": "simtown info", "data": dataset.name, "splits": splits}
     return {**about, **{key: dataset.manifest[key] for key in ("settings", "acceptance", "simtown")}}
 
@@ -75,13 +89,40 @@ def _splits(dataset: Dataset) -> Table:
         table.add_row(label, *(f"{share:.1%}" for share in shares))
 
     table.add_row("examples", *(f"{sum(counts['answer']):,}" for counts in splits.values()))
-    add_shares("answered yes", "answer", 1)
-    for counted, names in (("relation", dataset.names["relations"]), ("weather", dataset.names["weathers"])):
+    shown = {"weather": dataset.names["weathers"]}
+    if not dataset.settings.asks:
+        add_shares("answered yes", "answer", 1)
+        shown = {"relation": dataset.names["relations"]} | shown
+    for counted, names in shown.items():
         for number, name in enumerate(names):
             if any(counts[counted][number] for counts in splits.values()):
                 add_shares(name, counted, number)
     table.add_row("median |margin|, m", *(f"{median_margin(counts):.1f}" for counts in splits.values()))
     add_shares("hidden in part", "hidden", 1)
+    return table
+
+
+def _answers(dataset: Dataset, split: str) -> dict[str, dict[str, int]]:
+    """How often each family of a split has each answer."""
+    counts, answers = replies(dataset.summary(split)), dataset.names["answers"]
+    return {
+        family: {answers[value]: int(row[value]) for value in np.flatnonzero(row)}
+        for family, row in zip(dataset.names["families"], counts, strict=True)
+    }
+
+
+def _families(dataset: Dataset) -> Table:
+    """How often each family is asked, and the most frequent of its answers in training."""
+    splits = {name: _answers(dataset, name) for name in SPLITS if len(dataset[name])}
+    title = f"Families of questions, and their answers in {next(iter(splits))}"
+    table = new_table(title, ("family", *splits, "answers"), left=("family", "answers"))
+    for family, answers in next(iter(splits.values())).items():
+        most = sorted(answers, key=lambda answer: -answers[answer])
+        listed = ", ".join(f"{answer} {answers[answer]:,}" for answer in most[:_ANSWERS])
+        more = f" and {len(most) - _ANSWERS} more" if len(most) > _ANSWERS else ""
+        table.add_row(
+            family, *(f"{sum(split[family].values()):,}" for split in splits.values()), listed + more
+        )
     return table
 
 
@@ -113,38 +154,73 @@ def _frequencies(dataset: Dataset, rows: int) -> Table:
     return table
 
 
+def _kinds(dataset: Dataset, rows: int) -> Table:
+    """The share of each kind among the vehicles of the training scenes."""
+    counts = np.array(dataset.summary("train")["kind"])[list(dataset.settings.kinds)]
+    shares = counts / max(counts.sum(), 1)
+    table = new_table("Vehicles of the training scenes", ("kind", "share", ""), left=("kind", ""))
+    for rank in np.argsort(-shares, kind="stable")[:rows]:
+        name = dataset.names["entities"][dataset.settings.kinds[rank]]
+        bar = "█" * round(shares[rank] / max(shares.max(), 1e-9) * 2 * _BAR)
+        table.add_row(name, f"{shares[rank]:.2%}", bar)
+    return table
+
+
 def _bar(share: float, target: float, top: float) -> str:
     bar = ["█" if (i + 0.5) / _BAR * top < share else " " for i in range(_BAR)]
     bar[min(int(target / top * _BAR), _BAR - 1)] = "|"
     return "".join(bar)
 
 
-def show_example(where: str) -> None:
-    """Print the example at an address (:func:`simtown.datasets.locate.find`)."""
+def show_example(where: str, reason: Reason) -> None:
+    """Print the example at an address (:func:`simtown.datasets.locate.find`), with the `reason` of its
+    answer if it is of a family.
+    """
     split, number, _ = find(where)
     scene = split.scenes(np.array([number])).scene(0)
-    row = {name: rows[0] for name, rows in split.rows(COLUMNS, [number]).items()}
+    columns = (*COLUMNS, *FAMILY_COLUMNS) if split.families else COLUMNS
+    row = {name: rows[0] for name, rows in split.rows(columns, [number]).items()}
+    question = _asked(row, split, scene, reason) if split.families else _question(row)
     with page() as console:
         shard, shard_row = split.address(number)
         console.print(styled(where, "bold") + styled(f": row {shard_row} of {shard}"))
-        console.print(_question(row, scene))
-        console.print(_vehicles(row, scene))
+        console.print(_table(question, scene))
+        console.print(_vehicles(row, scene, split.families))
+
+
+def _asked(row: Mapping[str, np.ndarray], split: Split, scene: Scene, reason: Reason) -> dict[str, str]:
+    """A question of a family, its program, its answer and why."""
+    asked, question = split.asked(row), bytes(row["question"]).decode(errors="replace")
+    answer = asked["reply"]
+    if asked["tolerance"] is not None:
+        answer = f"{asked['number']:.2f} m; within {asked['tolerance']:.2f} m is right"
+    why = reason(scene, decode(row["program"]), row["visible"], row["boxes"])
+    words = {"question": question, "answer": answer, "family": asked["family"], "program": asked["program"]}
+    return words | {"reason": why}
 
 
 def _name(names: tuple[str, ...], number: int) -> str:
     return names[number] if 0 <= number < len(names) else f"number {number}, which is none"
 
 
-def _question(row: dict[str, np.ndarray], scene: Scene) -> Table:
+def _question(row: Mapping[str, np.ndarray]) -> dict[str, str]:
+    """A question of the paper, and its answer."""
     subject, obj = (_name(ENTITIES, int(row[role])) for role in ROLES)
-    margin, camera, weather = float(row["margin"]), scene.camera, scene.weather
-    yaw = np.degrees(camera.yaw) + 0.0
-    counts = sorted(Counter(prop.kind for prop in scene.props).items())
-    words = {
+    margin = float(row["margin"])
+    return {
         "question": bytes(row["question"]).decode(errors="replace"),
         "answer": "yes" if row["answer"] else "no",
         "relation": f"{subject}, {_name(RELATION_NAMES, int(row['relation']))}, {obj}",
         "margin": f"{margin:+.2f} m: the relation {'holds' if margin > 0 else 'does not hold'}",
+    }
+
+
+def _table(question: dict[str, str], scene: Scene) -> Table:
+    """What is asked, and what is in the street."""
+    camera, weather = scene.camera, scene.weather
+    yaw = np.degrees(camera.yaw) + 0.0
+    counts = sorted(Counter(prop.kind for prop in scene.props).items())
+    words = question | {
         "weather": f"{weather.kind}, intensity {weather.intensity:.2f}",
         "paint": ", ".join(f"{vehicle.entity} {vehicle.paint or 'own'}" for vehicle in scene.vehicles),
         "camera": f"x {camera.x:.2f}, y {camera.y:.2f}, z {camera.z:.2f} m, yaw {yaw:.1f}°",
@@ -156,13 +232,14 @@ def _question(row: dict[str, np.ndarray], scene: Scene) -> Table:
     return table
 
 
-def _vehicles(row: dict[str, np.ndarray], scene: Scene) -> Table:
+def _vehicles(row: dict[str, np.ndarray], scene: Scene, asked: bool) -> Table:
     title = "Vehicles: x and y in metres, heading in degrees, box (x0 y0 x1 y1) in pixels"
     heads = ("vehicle", "asked as", "x", "y", "heading", "visible", "box")
-    table = new_table(title, heads, left=heads[:2])
-    for slot, vehicle in enumerate(scene.vehicles):
+    table = new_table(title, heads[:1] + heads[2:] if asked else heads, left=heads[:2])
+    for slot, vehicle in zip(np.flatnonzero(row["scene/entity"] >= 0), scene.vehicles, strict=True):
         roles = ", ".join(role for role in ROLES if int(row[f"{role}_slot"]) == slot) or "-"
         place = (f"{vehicle.x:.2f}", f"{vehicle.y:.2f}", f"{np.degrees(vehicle.yaw):.1f}")
         box = " ".join(f"{x:.0f}" for x in row["boxes"][slot])
-        table.add_row(vehicle.entity, roles, *place, f"{row['visible'][slot]:.0%}", box)
+        named = (vehicle.entity,) if asked else (vehicle.entity, roles)
+        table.add_row(*named, *place, f"{row['visible'][slot]:.0%}", box)
     return table

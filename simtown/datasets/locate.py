@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from simtown.datasets.addresses import name_of, parse_address, require_index
+from simtown.datasets.manifests import NAME, load
 from simtown.datasets.reader import Split, open_dataset
 from simtown.datasets.shard_file import form_of, reading
 
@@ -27,7 +28,13 @@ def find(where: str) -> tuple[Split, int, str]:
         shard = path.resolve()
         with reading(shard, "run simtown verify on its data set"):
             arrays, count = form_of(shard)
-        split = Split([shard], [count], arrays)
+        split = Split([shard], [count], arrays, names=_names_beside(shard) if "family" in arrays else None)
     require_index(path, index, len(split))
     dataset = name_of(place if name is not None else path.parent)
     return split, index, "-".join(filter(None, (dataset, path.stem, str(index))))
+
+
+def _names_beside(shard: Path) -> dict[str, list[str]]:
+    """The names of the data set that a shard lies in. Raises FileNotFoundError or DamagedError."""
+    folder = next((folder for folder in shard.parents[:3] if (folder / NAME).is_file()), shard.parent)
+    return dict(load(folder)["names"])

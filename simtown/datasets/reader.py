@@ -39,7 +39,8 @@ _EXAMPLE_COLUMNS = (
     "question", "tokens", "answer", "subject", "relation", "object", "subject_slot", "object_slot", "boxes",
     "visible", "margin", *SCENE_COLUMNS,
 )  # fmt: skip
-_FAMILY_COLUMNS = ("family", "program", "value", "number", "tolerance")
+#: Those that questions of families have beside them.
+FAMILY_COLUMNS = ("family", "program", "value", "number", "tolerance")
 _FIRST = np.zeros(1, dtype=np.int64)
 #: Most files of a split that HDF5 has open, and most that pictures are read from: there are three splits, and
 #: macOS allows 256 open files.
@@ -381,7 +382,7 @@ class Split(Sequence[Example]):
             raise IndexError(f"there is no example {given}: the split holds {len(self)}, numbered from 0")
         number = int(self._number(i))
         own = np.array([i - self._starts[number]])
-        own_columns = _FAMILY_COLUMNS if "family" in self._arrays else ()
+        own_columns = FAMILY_COLUMNS if self.families else ()
         columns = self._table(number, (*_EXAMPLE_COLUMNS, *own_columns))[own]
         pictures = {}
         for name in self._arrays.keys() & PICTURES:
@@ -394,7 +395,7 @@ class Split(Sequence[Example]):
             question=row["question"].decode(),
             tokens=row["tokens"],
             answer=bool(row["answer"]),
-            **self._asked(row),
+            **self.asked(row),
             subject_slot=int(row["subject_slot"]),
             object_slot=int(row["object_slot"]),
             boxes=row["boxes"],
@@ -407,9 +408,14 @@ class Split(Sequence[Example]):
             prop_ids=prop_ids,
         )
 
-    def _asked(self, row: Any) -> dict[str, Any]:
-        """What an example is asked, from its columns."""
-        if "family" not in self._arrays:
+    @property
+    def families(self) -> bool:
+        """Whether its questions are of families."""
+        return "family" in self._arrays
+
+    def asked(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """What an example is asked, from its columns, by the names of :class:`Example`."""
+        if not self.families:
             pair = {role: ENTITIES[row[role]] for role in ("subject", "object")}
             return pair | {
                 "relation": RELATION_NAMES[row["relation"]],

@@ -25,7 +25,7 @@ from h5py import h5t
 from simtown.core.files import DamagedError
 from simtown.core.untrusted import RefusedError, array_in, open_hdf5
 from simtown.datasets.settings import SCHEMA
-from simtown.datasets.shards import COLUMNS, LEAST_BYTES, PICTURES, ShardTask, array_form, checksum
+from simtown.datasets.shards import LEAST_BYTES, PICTURES, ShardTask, array_form, checksum, forms_of
 from simtown.scenes.placement import MOST_VEHICLES
 from simtown.scenes.street import SLOTS
 
@@ -243,9 +243,9 @@ def form_of(path: Path) -> tuple[Arrays, int]:
     """
     with open_hdf5(path) as file:
         schema, count = attribute(file, "schema", int), attribute(file, "count", int)
-        vehicles = h5py.Dataset(array_in(file, "scene/entity")).shape[-1]
+        vehicles, asks = h5py.Dataset(array_in(file, "scene/entity")).shape[-1], "family" in file
     if schema != SCHEMA or count < 1 or not 2 <= vehicles <= MOST_VEHICLES:
         raise FormError(f"it has layout version {schema}, {count} examples of {vehicles} vehicles")
     sizes = {"v": vehicles, "p": SLOTS}
-    arrays = {name: array_form(name, sizes) for name in COLUMNS}
-    return arrays, count
+    forms = forms_of(asks)
+    return {name: array_form(name, sizes, forms) for name in forms if name not in PICTURES}, count

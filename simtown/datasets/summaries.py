@@ -25,6 +25,7 @@ def lengths(names: Mapping[str, Sequence[str]]) -> dict[str, int]:
     of_kinds = dict.fromkeys(("subject", "object", "distractor"), len(names["entities"]))
     if "families" in names:
         families = {"family": len(names["families"]), "value": len(names["answers"])}
+        families["reply"] = families["family"] * families["value"]
         own = {
             "kind": len(names["entities"]),
             "weather": len(names["weathers"]),
@@ -76,13 +77,17 @@ def count(columns: Mapping[str, np.ndarray], sizes: Mapping[str, int]) -> Summar
 
 
 def _count_families(columns: Mapping[str, np.ndarray], sizes: Mapping[str, int]) -> Summary:
-    """As :func:`count` for questions of families: "family", "value" (answers), "kind" (of vehicles)."""
+    """As :func:`count` for questions of families: "family", "value" (answers), "kind" (of vehicles).
+
+    "reply" has the answers of each family, one family after the other (:func:`replies`).
+    """
     present = columns["scene/entity"] >= 0
     margin = columns["margin"][np.isfinite(columns["margin"])] * np.float32(MARGIN_STEPS)
     counted = {
         "answer": columns["answer"],
         "family": columns["family"],
         "value": columns["value"],
+        "reply": columns["family"].astype(np.int64) * sizes["value"] + columns["value"],
         "kind": columns["scene/entity"][present],
         "weather": columns["scene/weather"],
         "paint": columns["scene/paint"][present].astype(np.int64) + 1,
@@ -100,6 +105,11 @@ def _counts(counted: Mapping[str, np.ndarray], sizes: Mapping[str, int]) -> Summ
     if beyond:
         raise ValueError(f"'{beyond[0]}' holds a number that stands for nothing")
     return result
+
+
+def replies(summary: Summary) -> np.ndarray:
+    """(families, answers) int64: how often each family has each answer."""
+    return np.array(summary["reply"]).reshape(len(summary["family"]), len(summary["value"]))
 
 
 def total(parts: Iterable[Summary], sizes: Mapping[str, int]) -> Summary:

@@ -173,7 +173,12 @@ class View(NamedTuple):
             return "parked" if parked else lane, f"{name} {why}"
         if attribute in ("kind", "group"):
             group = group_of(thing.kind) if thing.group == "vehicle" else thing.group
-            return (thing.kind if attribute == "kind" else group), f"{name} is {with_article(thing.kind)}"
+            why = (
+                f"{name} is {with_article(thing.kind)}"
+                if attribute == "kind"
+                else f"{name} counts as {group}"
+            )
+            return (thing.kind if attribute == "kind" else group), why
         known = self.truth()[thing.name]
         why = f"{100 * known.visible:.0f} % of {name} is visible"
         why = why if known.pixels else self.hidden("", [thing])
