@@ -255,9 +255,9 @@ class Evaluator:
                 return Members(sure, unsure)
             case "most", order, things, *to:
                 to_thing = self.unique(to[0]) if to else None
-                return Members([self._nth(form, 1, order, things, to_thing)], {})
+                return self._nth(form, 1, order, things, to_thing)
             case "nth", number, order, things:
-                return Members([self._nth(form, number, order, things)], {})
+                return self._nth(form, number, order, things)
             case "union", *phrases:
                 return Members([self.unique(p) for p in phrases], {})
         return self.members(form.parts[0], anywhere)
@@ -269,8 +269,8 @@ class Evaluator:
             return [t for t in self.view.things if t.group != "cloud"]
         return meant(self.view.things, noun)
 
-    def _nth(self, form: Form, number: int, order: str, things: Form, to: Thing | None = None) -> Thing:
-        """The first thing of a set in an order, or the second, and so on."""
+    def _nth(self, form: Form, number: int, order: str, things: Form, to: Thing | None = None) -> Members:
+        """The first thing of a set in an order, or the second, and so on; all that it may be if that is close."""
         found = [t for t in self.members(things).clear() if t is not to]
         if not found:
             raise TownError(f"{self._none(things)}: ask about what is there")
@@ -283,12 +283,14 @@ class Evaluator:
         thing = ordered[number - 1]
         pairs = [(thing, other) for other in reversed(ordered[number:])]
         pairs += [(other, thing) for other in ordered[: number - 1]]
-        for judgement in (self.view.more(order, before, after, to) for before, after in pairs):
+        unsure: dict[Thing, str] = {}
+        for before, after in pairs:
+            judgement = self.view.more(order, before, after, to)
             self._reasons[form] = judgement.why  # the last is about a neighbour
             self._margins.append(abs(judgement.margin))
             if not judgement.truth:
-                raise TooCloseError(judgement.why)
-        return thing
+                unsure |= dict.fromkeys((before, after), judgement.why)
+        return Members([], unsure) if unsure else Members([thing], {})
 
     def unique(self, phrase: Form, anywhere: bool = False) -> Thing:
         """The one thing that a phrase means; with `anywhere` a hidden one if none is visible."""
