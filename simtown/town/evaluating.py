@@ -188,7 +188,8 @@ class Evaluator:
         sure, unsure = self.members(phrase.parts[0], anywhere=True)
         if thing in unsure:
             return Judgement(None, math.nan, unsure[thing])
-        which = f", which is {the(sure[0])}" if phrase.parts[0].name == "most" and thing not in sure else ""
+        best = phrase.parts[0].name == "most" and thing not in sure
+        which = f", which is {listed(map(the, sure or unsure), 'or')}" if best else ""
         noun = wording.phrase(phrase)
         why = f"{the(thing)} is {'' if thing in sure else 'not '}{noun}{which}"
         return Judgement(thing in sure, math.nan, why)

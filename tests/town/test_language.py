@@ -163,6 +163,14 @@ def test_the_nth_from_a_side_is_that_of_the_sorted_slopes(seed, number, side):
     assert (answer.value is not None) == clear
 
 
+def test_who_is_not_the_nearest_is_known_though_two_others_are_as_near():
+    sides = [Vehicle("taxi", -3.0, -1.85), Vehicle("sedan", 3.0, -1.85)]
+    town = Town.from_scene(Scene([*sides, Vehicle("tram", 0.0, 1.85)]))
+    assert town.ask("Is the tram the nearest vehicle?").truth is False
+    assert town.ask("Is the taxi the nearest vehicle?").truth is None
+    assert town.ask("What kind of vehicle is nearest?").value is None
+
+
 # Captions and descriptions
 
 
