@@ -11,9 +11,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simtown.language import wording
 from simtown.language.asking import AskedBatch, AskingRecipe
 from simtown.language.evaluate import CLOSE, KNOWN, evaluate
-from simtown.language.families import ANSWERS, CANNOT_TELL, AskedWorld, Family, families, read_families
+from simtown.language.families import (
+    ANSWERS,
+    CANNOT_TELL,
+    AskedWorld,
+    Family,
+    families,
+    read_families,
+    slots_of,
+)
 from simtown.language.programs import LENGTH, ProgramError, decode
 from simtown.language.tokens import encode
 from simtown.scenes.scene import SceneBatch
@@ -108,14 +117,14 @@ def implied(stored: Mapping[str, np.ndarray], settings: Settings, visible: np.nd
     """
     scene = SceneBatch(**{f.name: stored[f"scene/{f.name}"] for f in fields(SceneBatch)})
     types = asked(settings)
-    for numbers in np.unique(stored["program"], axis=0):
-        decode(numbers)
     values = evaluate(scene, stored["program"], visible, (settings.width, settings.height))
     if (values.state > CLOSE).any():
         raise ProgramError("a question asks about what is not there, or not once")
     family, template, text = (stored[name].astype(np.int64) for name in ("family", "template", "text"))
-    for a, b, c in zip(family.tolist(), template.tolist(), text.tolist(), strict=True):
-        types[a].templates[b].texts[c]
+    words = []
+    for row, numbers in enumerate(stored["program"]):
+        own = types[family[row]].templates[template[row]]
+        words.append(wording.fill(own.texts[text[row]], slots_of(own, decode(numbers))))
     return AskedBatch(
         scene=scene,
         visible=visible,
@@ -123,7 +132,7 @@ def implied(stored: Mapping[str, np.ndarray], settings: Settings, visible: np.nd
         template=template,
         text=text,
         program=stored["program"],
-        words=[question.decode() for question in stored["question"].tolist()],
+        words=words,
         answer=np.where(values.state == KNOWN, values.answer, -1),
         values=values,
         tried=np.zeros((len(family), 2), dtype=np.int64),

@@ -60,6 +60,28 @@ class Template:
     texts: tuple[str, ...]
 
 
+def slots_of(template: Template, form: Form) -> list[Any]:
+    """The values of a template's slots in a program. Raises FamilyError if it is not one of the template's."""
+    values: list[Any] = [None] * len(template.slots)
+    markers = [Form("slot", (place,)) for place in range(len(values))]
+    _unify(fill(template.program, markers), form, values)
+    return values
+
+
+def _unify(pattern: Any, part: Any, values: list[Any]) -> None:
+    if isinstance(pattern, Form) and pattern.name == "slot":
+        values[pattern.parts[0]] = part
+        return
+    if isinstance(pattern, Form) and isinstance(part, Form) and pattern.name == part.name:
+        if len(pattern.parts) == len(part.parts):
+            for inner, other in zip(pattern.parts, part.parts, strict=True):
+                _unify(inner, other, values)
+            return
+    elif pattern == part:
+        return
+    raise FamilyError(f"{part} is not what {pattern} stands for")
+
+
 @dataclass(frozen=True)
 class Family:
     """Questions with one type of answer, a key of ANSWERS."""

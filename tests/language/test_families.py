@@ -1,0 +1,195 @@
+"""Questions of families: fair, addressed, well-posed, and the same however they are asked for."""
+
+from dataclasses import replace
+
+import h5py
+import hdf5plugin  # noqa: F401  (registers the filters)
+import numpy as np
+import pytest
+
+from simtown.datasets import asked, manifests
+from simtown.datasets.generate import generate
+from simtown.datasets.reader import open_dataset
+from simtown.datasets.settings import Settings, SettingsError
+from simtown.datasets.shards import checksum, draw, recipe_of
+from simtown.datasets.verify import verify
+from simtown.language.asking import ask_families
+from simtown.language.evaluate import CLOSE, KNOWN, evaluate
+from simtown.language.families import ANSWERS, families
+from simtown.language.programs import decode, encode, parse
+from simtown.language.questions import FAMILIES
+from simtown.render.raster import Raster
+from simtown.scenes.placement import LEAST_VISIBLE, apart
+
+SETTINGS = Settings(entities=30, n=96, val=12, test=12, width=64, height=64, questions=("all",), shard=24)
+
+
+@pytest.fixture(scope="module")
+def recipe():
+    return asked.recipe(SETTINGS, "train")
+
+
+@pytest.fixture(scope="module")
+def batch(recipe):
+    return ask_families(recipe, np.arange(600))
+
+
+def test_the_names_of_families_are_those_of_the_table():
+    assert {"paper", *FAMILIES} == families().keys()
+
+
+def test_a_question_depends_on_its_number_alone(recipe, batch):
+    chosen = np.array([401, 7, 8, 399])
+    again = ask_families(recipe, chosen)
+    assert again.words == [batch.words[row] for row in chosen]
+    for name in ("entity", "pose", "paint", "prop", "weather", "camera"):
+        assert np.array_equal(getattr(again.scene, name), getattr(batch.scene, name)[chosen])
+    assert np.array_equal(again.tried, batch.tried[chosen])
+
+
+def test_neighbours_are_of_one_family_and_answer_differently(batch):
+    assert np.array_equal(batch.family[::2], batch.family[1::2])
+    assert (batch.answer[::2] != batch.answer[1::2]).all()
+
+
+def test_every_program_has_its_answer_in_its_scene(recipe, batch):
+    values = evaluate(batch.scene, batch.program, size=recipe.size)
+    assert (values.state == KNOWN).all()
+    assert not values.idle.any()
+    assert np.array_equal(values.answer, batch.answer)
+    for row in range(len(batch.words)):
+        form = decode(batch.program[row])
+        assert encode(parse(str(form))) == [n for n in batch.program[row].tolist() if n >= 0]
+
+
+def test_streets_keep_the_rules_of_all_scenes(batch):
+    present = batch.scene.entity >= 0
+    assert set(present.sum(axis=1)) <= {3, 4, 5, 6}
+    assert apart(batch.scene.entity.astype(np.int64), batch.scene.pose).all()
+    assert (batch.visible[present] >= LEAST_VISIBLE).all()
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_every_family_gives_all_its_answers(name, recipe):
+    """Each about as often, by the fair draw: no answer is impossible."""
+    family = families()[name]
+    possible = recipe.world.answers(family.answer)
+    n = min(20 * len(possible), 120)
+    answers = ask_families(replace(recipe, families=(family,)), np.arange(n)).answer
+    assert set(answers.tolist()) <= set(possible)
+    if len(possible) < 10:
+        assert set(answers.tolist()) == set(possible)
+    assert all(0 <= answer < len(ANSWERS[family.answer]) for answer in answers.tolist())
+
+
+def test_one_cannot_tell_what_is_too_close_to_say(recipe):
+    spatial = tuple(families()[name] for name in ("relations", "nearest", "driver"))
+    batch = ask_families(replace(recipe, families=spatial, cannot_tell=0.5), np.arange(120))
+    values = evaluate(batch.scene, batch.program, size=recipe.size)
+    assert np.array_equal(values.state == CLOSE, batch.answer < 0)
+    assert 30 <= (batch.answer < 0).sum() <= 90
+
+
+def test_questions_about_one_picture(tmp_path):
+    settings = replace(SETTINGS, questions_per_picture=3, n=48, val=6, test=0)
+    generate(settings, tmp_path / "town", workers=1)
+    train = open_dataset(tmp_path / "town").train
+    examples = train[:]
+    for begin in range(0, len(examples), 3):
+        of_one = examples[begin : begin + 3]
+        assert len({example.question for example in of_one}) == 3
+        assert all(np.array_equal(of_one[0].image, example.image) for example in of_one)
+        assert all(example.reply in ("yes", "no") for example in of_one[1:])
+    assert not np.array_equal(examples[0].image, examples[3].image)
+    assert np.array_equal(train.images(np.array([5, 0, 1]))[1], examples[0].image)
+    assert verify(tmp_path / "town", Raster(), pictures=None).problems == []
+    assert draw(recipe_of(settings, "train"), np.array([4])).words == [examples[4].question]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    town = tmp_path_factory.mktemp("made") / "town"
+    generate(replace(SETTINGS, n=24, masks=True), town, workers=1)
+    return town
+
+
+def test_a_families_data_set_is_what_its_settings_make(made):
+    assert verify(made, Raster(), pictures=None).problems == []
+    assert verify(made, Raster(), quick=True).problems == []
+
+
+@pytest.mark.parametrize("quick", [False, True])
+@pytest.mark.parametrize("column", ["value", "program", "scene/pose"])
+def test_a_change_is_found_though_all_checksums_match(made, column, quick, copy):
+    town = copy(made, "town")
+    with h5py.File(town / "train-00000.h5", "r+") as file:
+        rows = file[column][()]
+        rows[4] = rows[5] if column != "value" else (rows[4] + 1) % 40
+        file[column][...] = rows
+    manifest, path = manifests.load(town), town / "train-00000.h5"
+    manifest["shards"][path.name] |= {"sha256": checksum(path), "bytes": path.stat().st_size}
+    manifests.save(town, manifest)
+    problems = verify(town, Raster(), quick=quick).problems
+    assert len(problems) == 1
+    assert problems[0].startswith("train-00000.h5")
+
+
+@pytest.mark.parametrize(
+    ("given", "setting"),
+    [
+        ({"questions": ("exit",)}, "questions"),
+        ({"questions": ("exist", "exist")}, "questions"),
+        ({"crowd": "9"}, "crowd"),
+        ({"crowd": "4-2"}, "crowd"),
+        ({"questions_per_picture": 5}, "n"),
+        ({"distractor": True}, "distractor"),
+        ({"cannot_tell": 0.9}, "cannot_tell"),
+    ],
+)
+def test_impossible_settings_are_named(given, setting):
+    with pytest.raises(SettingsError) as error:
+        replace(SETTINGS, **given).check()
+    assert error.value.setting == setting
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("x = [", "no TOML"),
+        ('[a]\nanswer = "maybe"\ntemplates = []', "maybe"),
+        ('[a]\nanswer = "truth"\ntemplates = []', "no templates"),
+        (
+            '[a]\nanswer = "truth"\ntemplates = [{program = "exist(all(zebra))", slots = [], texts = ["?"]}]',
+            "zebra",
+        ),
+        (
+            '[a]\nanswer = "count"\ntemplates = [{program = "exist(1)", slots = ["set"], texts = ["?"]}]',
+            "not with count",
+        ),
+        (
+            '[a]\nanswer = "truth"\ntemplates = [{program = "exist(1)", slots = ["set"], texts = ["{2}?"]}]',
+            "a slot that is not there",
+        ),
+    ],
+)
+def test_a_file_of_families_that_cannot_be_used(text, part, tmp_path):
+    path = tmp_path / "own.toml"
+    path.write_text(text)
+    with pytest.raises(SettingsError, match=part):
+        replace(SETTINGS, questions=(str(path),)).check()
+
+
+def test_a_family_of_ones_own_is_kept_with_the_data_set(tmp_path):
+    path = tmp_path / "own.toml"
+    path.write_text(
+        '[siren]\nanswer = "count"\ntemplates = [{program = "count(all(emergency vehicle))", slots = [], '
+        'texts = ["How many sirens?"]}]'
+    )
+    generate(
+        replace(SETTINGS, questions=("exist", str(path)), n=24, val=0, test=0), tmp_path / "town", workers=1
+    )
+    path.unlink()
+    data = open_dataset(tmp_path / "town")
+    assert data.names["families"] == ["exist", "siren"]
+    assert {e.question for e in data.train[:] if e.family == "siren"} == {"How many sirens?"}
+    assert verify(tmp_path / "town", Raster(), pictures=None).problems == []
