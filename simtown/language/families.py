@@ -61,7 +61,7 @@ class Template:
 
 
 def slots_of(template: Template, form: Form) -> list[Any]:
-    """The values of a template's slots in a program. Raises FamilyError if it is not one of the template's."""
+    """The values of a template's slots in a program. Raises FamilyError if it is not of the template."""
     values: list[Any] = [None] * len(template.slots)
     markers = [Form("slot", (place,)) for place in range(len(values))]
     _unify(fill(template.program, markers), form, values)

@@ -130,8 +130,7 @@ def test_a_change_is_found_though_all_checksums_match(made, column, quick, copy)
     manifest["shards"][path.name] |= {"sha256": checksum(path), "bytes": path.stat().st_size}
     manifests.save(town, manifest)
     problems = verify(town, Raster(), quick=quick).problems
-    assert len(problems) == 1
-    assert problems[0].startswith("train-00000.h5")
+    assert any(problem.startswith("train-00000.h5") for problem in problems)
 
 
 @pytest.mark.parametrize(
