@@ -25,7 +25,7 @@ from simtown.datasets.reader import Dataset
 from simtown.language.evaluate import NEARER, OWN
 from simtown.language.families import CANNOT_TELL
 from simtown.language.forms import fill
-from simtown.language.nouns import NOUNS, VEHICLE_NOUNS
+from simtown.language.nouns import NOUNS, OWN_NOUNS, VEHICLE_NOUNS
 from simtown.language.programs import COLOURS, DIRECTIONS, LANES, decode
 from simtown.language.relations import RELATIONS
 from simtown.language.views import Views
@@ -117,6 +117,7 @@ def _graphs(
     right_up_forward = np.einsum("nij,nvj->nvi", axes, middle - eye)
     depth = right_up_forward[..., 2:]
     pixels = centre + focal[:, None, None] * np.array([1, -1]) * right_up_forward[..., :2] / depth
+    colours = (*COLOURS, "other")  # the last, by -1, is of a body whose colour has no word
     holding = _holding(seen, relations, programs)
     turn = scenes.camera[:, 3].astype(np.float64)
     c, s = cos(turn), sin(turn)
@@ -127,7 +128,7 @@ def _graphs(
         objects = [
             {
                 "shape": ENTITIES[scenes.entity[i, slot]],
-                "color": COLOURS[seen.body[i, slot]] if programs else batch.paint(i, slot),
+                "color": colours[seen.body[i, slot]] if programs else batch.paint(i, slot),
                 "material": "metal",
                 "size": "large" if length[i, slot] >= LARGE else "small",
                 "3d_coords": [plain(x) for x in middle[i, slot]],
@@ -150,7 +151,7 @@ def _categories(seen: Views, i: int, slot: int) -> list[str]:
     """All nouns for a vehicle, then its lane and where it faces, if that is clear."""
     kind = ENTITIES[seen.scenes.entity[i, slot]]
     lane, direction = int(seen.lane[i, slot]), int(seen.direction[i, slot])
-    nouns = [noun for noun in VEHICLE_NOUNS if kind in NOUNS[noun]]
+    nouns = [noun for noun in (*VEHICLE_NOUNS, *OWN_NOUNS) if kind in NOUNS[noun]]
     where = [category_of("lane", LANES[lane])] if lane >= 0 else []
     return [
         kind,
