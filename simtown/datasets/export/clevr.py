@@ -51,9 +51,9 @@ def write(portion: Portion, directory: Path) -> None:
             for row, number, name in batch.write_pictures(folder, pattern):
                 about = {"split": split, "image_index": number, "image_filename": name}
                 add_scene({**about, **graphs[row]})
-                entry = batch.record(row, number)
-                asked = _asked(batch, row, entry) if s.asks else _question(batch, row, relations)
-                add_question({**about, "question_index": number, **asked})
+                for own, entry in enumerate(batch.records(row), row):
+                    asked = _asked(batch, own, entry) if s.asks else _question(batch, own, relations)
+                    add_question({**about, "question_index": entry["index"], **asked})
 
 
 def finish(data: Dataset, splits: Sequence[str], directory: Path) -> None:

@@ -14,7 +14,6 @@ import numpy as np
 from simtown.assets.catalogue import STREET
 from simtown.datasets.export.portion import ExportBatch, Format, Portion, joined, plain, png, write_listing
 from simtown.datasets.reader import Dataset
-from simtown.render.frames import Frames
 from simtown.render.masks import compressed_run_lengths, mask_and_box
 from simtown.render.renderers import make_renderer
 
@@ -37,16 +36,19 @@ def write(portion: Portion, directory: Path) -> None:
     with ExitStack() as parts:
         add = {name: parts.enter_context(portion.part(directory, name)) for name in _LISTS}
         for batch in portion.batches():
-            drawn = renderer.render(batch.scenes, s.width, s.height)
-            slots = range(batch.scenes.entity.shape[1])
-            whole = [renderer.render(batch.scenes.alone(slot), s.width, s.height).ids > 0 for slot in slots]
+            scenes = batch.scenes[:: batch.each]
+            drawn = renderer.render(scenes, s.width, s.height)
+            slots = range(scenes.entity.shape[1])
+            whole = [renderer.render(scenes.alone(slot), s.width, s.height).ids > 0 for slot in slots]
             for row, number, name in batch.write_pictures(directory / split, "{:012d}.png"):
-                entry = batch.record(row, number)
+                asked = [{k: entry[k] for k in _OF_IMAGES if k in entry} for entry in batch.records(row)]
                 image = {"id": number, "file_name": name, "width": s.width, "height": s.height}
-                add["images"](image | {key: entry[key] for key in _OF_IMAGES if key in entry})
-                for annotation in _annotations(batch, row, drawn.ids[row], [mask[row] for mask in whole]):
+                add["images"](image | (asked[0] if batch.each == 1 else {"questions": asked}))
+                picture = row // batch.each
+                masks = [mask[picture] for mask in whole]
+                for annotation in _annotations(batch, row, drawn.ids[picture], masks):
                     add["annotations"]({"image_id": number, **annotation})
-                numbers, segments = _panoptic(batch, row, drawn)
+                numbers, segments = _panoptic(batch, row, drawn.ids[picture], drawn.depth[picture])
                 (directory / "annotations" / f"panoptic_{split}" / name).write_bytes(png(numbers))
                 add["panoptic_images"](image)
                 add["panoptic"]({"image_id": number, "file_name": name, "segments_info": segments})
@@ -76,17 +78,19 @@ def _annotations(
             }
 
 
-def _panoptic(batch: ExportBatch, row: int, drawn: Frames) -> tuple[np.ndarray, list[dict[str, Any]]]:
+def _panoptic(
+    batch: ExportBatch, row: int, ids: np.ndarray, depth: np.ndarray
+) -> tuple[np.ndarray, list[dict[str, Any]]]:
     """COCO's panoptic picture and segments of an example: each pixel belongs to one.
 
     Returns:
         (h, w, 3) uint8, blue first as :func:`png` takes it: a segment's number is red + 256 green; and what
         each segment is. Vehicles and street things have their instance ids as numbers.
     """
-    scenes, ids = batch.scenes, drawn.ids[row].astype(np.uint16)
+    scenes, ids = batch.scenes, ids.astype(np.uint16)
     entity, prop = scenes.entity[row].astype(int), scenes.prop[row].astype(int)
     ids[ids == 0] = GROUND
-    ids[np.isinf(drawn.depth[row])] = SKY
+    ids[np.isinf(depth)] = SKY
     categories = np.arange(SKY + 1)
     categories[1 : 1 + len(entity)] = entity + 1
     categories[1 + len(entity) : 1 + len(entity) + len(prop)] = STREET_FROM + 1 + prop

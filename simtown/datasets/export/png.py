@@ -16,12 +16,13 @@ def write(portion: Portion, directory: Path) -> None:
         masks.mkdir(parents=True, exist_ok=True)
     with portion.part(directory, "questions") as add_question:
         for batch in portion.batches():
-            for row, number, name in batch.write_pictures(directory / split, "{:06d}.png"):
+            for row, _, name in batch.write_pictures(directory / split, "{:06d}.png"):
                 where = {"split": split, "image": f"{split}/{name}"}
                 if batch.ids is not None:
                     (masks / name).write_bytes(png(batch.ids[row]))
                     where["mask"] = f"masks/{split}/{name}"
-                add_question({**where, **batch.record(row, number)})
+                for entry in batch.records(row):
+                    add_question({**where, **entry})
 
 
 def finish(data: Dataset, splits: Sequence[str], directory: Path) -> None:

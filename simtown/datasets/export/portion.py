@@ -47,6 +47,7 @@ class ExportBatch:
         paints: (n, v) uint8 of PAINTS, what every body shows.
         ids: (n, h, w) uint8 instance ids as in :class:`~simtown.render.frames.Frames`, or None.
         names: what numbers in the columns stand for (:func:`simtown.datasets.names.names`).
+        each: how many consecutive examples are about one picture; a batch has all of them.
     """
 
     start: int
@@ -55,6 +56,7 @@ class ExportBatch:
     paints: np.ndarray
     ids: np.ndarray | None
     names: Mapping[str, Sequence[str]]
+    each: int = 1
 
     def __len__(self) -> int:
         return len(self.scenes)
@@ -62,6 +64,14 @@ class ExportBatch:
     def numbers(self) -> Iterator[tuple[int, int]]:
         """Row in the batch and number in the split of every example."""
         return enumerate(range(self.start, self.start + len(self)))
+
+    def pictures(self) -> Iterator[tuple[int, int]]:
+        """First row in the batch and number in the split of every picture."""
+        return ((row, number // self.each) for row, number in self.numbers() if number % self.each == 0)
+
+    def records(self, row: int) -> list[dict[str, Any]]:
+        """The :meth:`record` of every example of the picture whose first row this is."""
+        return [self.record(own, self.start + own) for own in range(row, row + self.each)]
 
     def paint(self, row: int, slot: int) -> str:
         """The name of the paint that a vehicle's body shows."""
@@ -89,8 +99,8 @@ class ExportBatch:
         return png(self.columns["images"][row][..., ::-1])
 
     def write_pictures(self, folder: Path, pattern: str) -> Iterator[tuple[int, int, str]]:
-        """Write each picture as PNG; yields its row, its number, and its file's name, of that `pattern`."""
-        for row, number in self.numbers():
+        """Write each picture as PNG; yields its first row, its number, and its file's name by a `pattern`."""
+        for row, number in self.pictures():
             name = pattern.format(number)
             (folder / name).write_bytes(self.png(row))
             yield row, number, name
@@ -155,12 +165,14 @@ class Portion:
         s, split = self.data.settings, self.data[self.name]
         renderer = make_renderer() if masks and not s.masks else None
         names = (*_COLUMNS, *(_ASKED if s.asks else ()), *(("masks",) if s.masks else ()))
-        for start, columns in split.stream(names, s.at_once(256), self.rows.start, self.rows.stop):
+        each = s.questions_per_picture
+        size = max(1, s.at_once(256) // each) * each
+        for start, columns in split.stream(names, size, self.rows.start, self.rows.stop):
             scenes = split.scenes_of(columns)
             drawn = renderer.render(scenes, s.width, s.height).ids if renderer else None
             paints = body_paints(scenes.entity, scenes.paint)
             ids = columns.get("masks", drawn)
-            yield ExportBatch(start, columns, scenes, paints, ids, self.data.names)
+            yield ExportBatch(start, columns, scenes, paints, ids, self.data.names, each)
             self.progress(len(scenes))
 
     @contextmanager

@@ -37,9 +37,10 @@ KNOWN = (
 
 @pytest.fixture(scope="session")
 def asked(tmp_path_factory):
-    """A small data set of all families."""
+    """A small data set of all families, of which two questions are about each picture."""
     directory = tmp_path_factory.mktemp("asked") / "asked"
-    generate(Settings(questions=("all",), n=80, val=0, test=20, width=96, height=96), directory)
+    own = {"questions": ("all",), "questions_per_picture": 2}
+    generate(Settings(**own, n=160, val=0, test=20, width=96, height=96), directory)
     return open_dataset(directory)
 
 
@@ -47,7 +48,8 @@ def asked(tmp_path_factory):
 def clevr(tmp_path_factory):
     """2,000 questions that CLEVR's functions can ask, each with its scene."""
     folder = tmp_path_factory.mktemp("clevr")
-    generate(Settings(questions=KNOWN, n=2_800, val=0, test=0, width=64, height=64), folder / "town")
+    own = {"questions": KNOWN, "questions_per_picture": 2}
+    generate(Settings(**own, n=2_800, val=0, test=0, width=64, height=64), folder / "town")
     export(open_dataset(folder / "town"), "clevr", [], folder / "clevr")
     scenes, questions = (
         json.loads((folder / "clevr" / what / f"CLEVR_train_{what}.json").read_text())[what]
@@ -124,9 +126,11 @@ def test_png_and_coco_say_family_program_and_answer(asked, tmp_path):
             assert line["answer"] == f"{('left', 'middle', 'right')[int((x0 + x1) / 2 / 32)]} third"
     coco = json.loads((tmp_path / "coco" / "annotations" / "instances_train.json").read_text())
     kept = ("question", "answer", "family", "program", "margin", "weather")
-    assert [{key: image[key] for key in kept} for image in coco["images"]] == [
+    assert [{key: one[key] for key in kept} for image in coco["images"] for one in image["questions"]] == [
         {key: line[key] for key in kept} for line in lines if line["split"] == "train"
     ]
+    assert [line["image"] for line in lines[:3]] == [f"train/00000{number}.png" for number in (0, 0, 1)]
+    assert len(coco["images"]) == len(list((tmp_path / "coco" / "train").iterdir())) == len(asked.train) / 2
     assert len({line["family"] for line in lines}) > 12
 
 
