@@ -29,6 +29,7 @@ from simtown.language.forms import Form
 from simtown.language.planting import fill_street, plan
 from simtown.language.programs import encode, stored
 from simtown.language.sampler import JITTER, ImpossibleError
+from simtown.language.views import LEAST_INTENSITY
 from simtown.scenes.crowd import crowd_camera, place_crowds, thin_fog
 from simtown.scenes.scene import SceneBatch, empty_batch
 from simtown.scenes.street import SLOTS, draw_street
@@ -164,6 +165,9 @@ def ask_families(recipe: AskingRecipe, index: np.ndarray) -> AskedBatch:
             f"no street was found in which the answer to '{row.words}' is '{meant}': leave the family "
             f"{row.family.name} out of `questions`, or allow more `vehicles` or `entities`"
         )
+    asks_weather = np.array([row.form.parts[0] == "weather" for row in rows])
+    strong = LEAST_INTENSITY + (1 - LEAST_INTENSITY) * scene.intensity
+    scene.intensity[:] = np.where(asks_weather, strong, scene.intensity)
     scene.intensity[:] = thin_fog(scene.weather, scene.intensity, scene.camera)
     prop, prop_pose, prop_style = draw_street(recipe.stream("street"), index, scene.weather)
     scene = replace(scene, prop=prop, prop_pose=prop_pose, prop_style=prop_style)

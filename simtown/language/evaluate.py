@@ -39,7 +39,7 @@ THIRDS = ("left third", "middle third", "right third")
 #: How near to the border of a third is too close, in thirds.
 _BORDER = 0.05
 #: Metres to the viewer or another thing within which neither is nearer.
-NEARER = 0.1
+NEARER = 0.5
 #: A relation of a driver has the margin of the viewer's relation of its axis.
 OWN = {
     "driver-left": (0, -1, 0.5),
@@ -216,7 +216,8 @@ class BatchEvaluator:
             return _kleene(sure.any(axis=1), possible.any(axis=1))
         if name == "weather":
             places = np.stack([self._place(word, WEATHERS) for word in parts])
-            return np.where((places == self.views.scenes.weather).any(axis=0), 1, -1).astype(np.int8)
+            truth = np.where((places == self.views.weather).any(axis=0), 1, -1)
+            return np.where(self.views.weather < 0, 0, truth).astype(np.int8)
         (low, high), (other_low, other_high) = self._count(parts[0]), self._count(parts[1])
         if name == "equal":
             surely = (low == high) & (other_low == other_high) & (low == other_low)
@@ -238,8 +239,8 @@ class BatchEvaluator:
         attribute = node.parts[0].name
         nothing = np.full(len(self.rows), np.nan)
         if attribute == "weather":
-            weather = self.views.scenes.weather.astype(np.int64)
-            return weather, nothing, np.zeros(len(weather), bool)
+            weather = self.views.weather
+            return weather, nothing, weather < 0
         slot, close = self.unique(node.parts[1])
         if attribute == "box":
             box = self.views.boxes[self.rows, slot]

@@ -21,16 +21,20 @@ from simtown.scenes.footprints import extents, outline
 from simtown.scenes.paint import body_paints
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.silhouette import boxes, visibility
+from simtown.scenes.weather import WEATHERS
 
 #: A colour is a vehicle's if its body has it and it is at least this share of the paint that is seen; no
 #: other colour is meant below the second share. Both need so many pixels of it in the picture.
 CLEAR_COLOUR, NO_COLOUR, LEAST_PIXELS = 0.25, 0.10, 24
 #: Shares of a vehicle that are hidden between the values of "hidden", and how near to them is too close.
-HIDDEN, HIDDEN_MARGIN = (0.005, 1 / 3), (0.004, 0.05)
+HIDDEN, HIDDEN_MARGIN = (0.03, 1 / 3), (0.028, 0.05)
 #: Vehicles farther from the road's middle than this stand in no lane; those nearer to the viewer are parked.
 LANE_EDGE = 3.7
+_WEAK = [WEATHERS.index(name) for name in ("cloudy", "rain", "fog", "snow")]
 #: Vehicles of a block: as many as a processor's cache holds.
 _BLOCK = 16
+#: Weathers of less than this intensity look like others; fog is seen sooner.
+LEAST_INTENSITY, LEAST_FOG = 0.3, 0.1
 #: Headings nearer than this to the border between two directions have no clear name, radians.
 _UNCLEAR = np.radians(5)
 
@@ -94,6 +98,14 @@ class Views:
         if not self.things:
             return self.scenes.pose
         return np.concatenate([self.scenes.pose, self.scenes.prop_pose[:, :, [0, 1, 3]]], axis=1)
+
+    @cached_property
+    def weather(self) -> np.ndarray:
+        """(n,) int64 place in WEATHERS of each scene's weather, -1 if it is too weak to tell."""
+        weather = self.scenes.weather.astype(np.int64)
+        least = np.where(weather == WEATHERS.index("fog"), LEAST_FOG, LEAST_INTENSITY)
+        weak = np.isin(weather, _WEAK) & (self.scenes.intensity < least)
+        return np.where(weak, -1, weather)
 
     @cached_property
     def viewer(self) -> np.ndarray:
