@@ -2,12 +2,21 @@
 
 A truth is 1, -1, or 0 where it is too close to say. A set is two arrays: what surely belongs to it, and what
 possibly does. Programs of one skeleton, which differ in their words alone, are evaluated together.
+
+- "the" means the one member of a set. If there may be another, or perhaps none, nothing is said of it.
+- "every" member has a property only if there is one. Nothing stands in a relation to itself, so that "every
+  bus" next to a bus means every other one.
+- What is nearest to a thing is another thing.
+- What stands beside the road has no driver, colour, lane or direction: that it has one is false, and what it
+  has cannot be asked. It is possibly there if little of it shows; what could be taken for it, or shows some,
+  is possibly one (:mod:`simtown.language.sights`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -28,7 +37,7 @@ from simtown.language.programs import (
 )
 from simtown.language.relations import AXES, LEAST, RELATION_NAMES, SIGNS
 from simtown.language.solids import SOLID_RELATIONS
-from simtown.language.views import Views, members
+from simtown.language.views import HIDDEN, HIDDEN_MARGIN, Views, alike, members
 from simtown.scenes.weather import WEATHERS
 
 #: Whether a program has a value in a scene, something is too close to say, or it asks about what is not
@@ -65,9 +74,10 @@ class Values(NamedTuple):
             weather or share hidden; metres rounded for a distance; the third of the picture for a box.
         number: (n,) float64 metres of a distance, the slot of a box, else nan.
         state: (n,) int8 KNOWN, CLOSE or ILL_POSED; the answer means nothing unless it is KNOWN.
-        margin: (n,) float64 metres by which the least clear of the relations that decide holds or fails; inf
-            if none decides.
-        idle: (n,) bool: whether a part of the program changes nothing in the scene.
+        margin: (n,) float64 metres by which the least clear of the relations that were looked at holds or
+            fails; inf if there is none.
+        idle: (n,) bool: whether some part of the program changes nothing: a filter that surely leaves out no
+            sure member, or an order of fewer than two sure members.
     """
 
     answer: np.ndarray
@@ -107,6 +117,7 @@ def skeletons(stored: np.ndarray) -> Iterator[np.ndarray]:
     yield from np.split(order, np.flatnonzero(np.diff(inverse.reshape(-1)[order])) + 1)
 
 
+@cache
 def _key() -> np.ndarray:
     """By the number of a word plus one, what stands for it in a skeleton."""
     table = np.arange(WORD + len(WORDS) + 1)
@@ -157,7 +168,7 @@ class BatchEvaluator:
         self.views, self.words, self.rows = views, words, np.arange(n)
         self.ill_posed, self.idle = np.zeros(n, bool), np.zeros(n, bool)
         self.margin = np.full(n, np.inf)
-        self._subject: np.ndarray | None = None
+        self._subjects = views.kind >= 0  # (n, s) bool: of which slots a predicate is judged
 
     def values(self) -> Values:
         """The values of the programs."""
@@ -242,16 +253,19 @@ class BatchEvaluator:
             weather = self.views.weather
             return weather, nothing, weather < 0
         slot, close = self.unique(node.parts[1])
+        if attribute == "distance":
+            other, unclear = self.unique(node.parts[2])
+            self.ill_posed |= (slot == other) & ~close & ~unclear
+            metres = self.views.distance(slot, other)
+            return np.rint(metres).astype(np.int64), metres, close | unclear
+        beside = slot >= self.views.vehicles
+        self.ill_posed |= beside & ~close
+        slot = np.where(beside, 0, slot)
         if attribute == "box":
             box = self.views.boxes[self.rows, slot]
             third = (box[:, 0] + box[:, 2]) * (len(THIRDS) / 2) / self.views.size[0]
-            near = np.abs(third - np.rint(third)) < _BORDER
+            near = np.min([np.abs(third - border) for border in range(1, len(THIRDS))], axis=0) < _BORDER
             return np.clip(third.astype(np.int64), 0, 2), slot.astype(np.float64), close | near
-        if attribute == "distance":
-            other, unclear = self.unique(node.parts[2])
-            self.ill_posed |= slot == other
-            metres = self.views.distance(slot, other)
-            return np.rint(metres).astype(np.int64), metres, close | unclear
         value = self.views.value(attribute)[self.rows, slot]
         return value, nothing, close | (value < 0)
 
@@ -263,43 +277,54 @@ class BatchEvaluator:
         if name == "all":
             return self._all(parts[0])
         if name == "union":
-            slots = [self.unique(part) for part in parts]
-            each = [np.eye(self.views.kind.shape[1], dtype=bool)[slot] for slot, _ in slots]
-            unclear = np.any([close for _, close in slots], axis=0)[:, None]
-            together = np.any(each, axis=0)
-            return SlotSet(together & ~unclear, together)
+            each = [self._meant(part) for part in parts]
+            return SlotSet(
+                np.any([part.sure for part in each], axis=0), np.any([p.possible for p in each], axis=0)
+            )
         if name in ("most", "nth"):
             return self._first(node)
         of = self.members(parts[0])
-        truth, margin = self.judge(parts[1])
-        self._least(np.where(of.possible, margin, np.inf).min(axis=1))
-        result = SlotSet(of.sure & (truth == 1), of.possible & (truth >= 0))
-        self.idle |= (result.possible == of.possible).all(axis=1)
-        return result
+        truth = self._judge_of(of.possible, parts[1])
+        self.idle |= ~(of.sure & (truth == -1)).any(axis=1)
+        return SlotSet(of.sure & (truth == 1), of.possible & (truth >= 0))
+
+    def _judge_of(self, slots: np.ndarray, predicate: ProgramNode) -> np.ndarray:
+        """(n, s) truth of a predicate of some slots, (n, s) bool."""
+        before, self._subjects = self._subjects, slots
+        truth, margin = self.judge(predicate)
+        self._subjects = before
+        self._least(np.where(slots, margin, np.inf).min(axis=1))
+        return truth
+
+    def _meant(self, phrase: ProgramNode) -> SlotSet:
+        """What "the ..." or "a ..." may mean."""
+        sure, possible = self.members(phrase.parts[0])
+        if phrase.name == "the":
+            sure = sure & ~self.unique(phrase)[1][:, None]
+        return SlotSet(sure, possible)
 
     def _all(self, noun: ProgramNode) -> SlotSet:
         table = np.stack([*members().values()])
         place = np.full(WORD + len(WORDS), -1)
         place[list(members())] = np.arange(len(table))
-        belongs = table[place[self.words[:, noun.column]][:, None], self.views.kind]
-        return SlotSet(belongs & (self.views.sight == 1), belongs & (self.views.sight >= 0))
+        place, kind, sight = place[self.words[:, noun.column]][:, None], self.views.kind, self.views.sight
+        belongs = table[place, kind]
+        return SlotSet(belongs & (sight == 1), (belongs | alike()[place, kind]) & (sight >= 0))
 
     def _first(self, node: ProgramNode) -> SlotSet:
         """The member that comes first, or n-th, in an order."""
-        order, of = (
-            node.parts[-2 if node.name == "nth" else 0],
-            self.members(node.parts[-1 if node.name == "nth" else 1]),
-        )
-        place = (
-            self._number(node.parts[0])[:, None] - 1
-            if node.name == "nth"
-            else np.zeros((len(self.rows), 1), int)
-        )
-        before, margin = self._before(order)
+        nth = node.name == "nth"
+        order, members, *to = node.parts[nth:]
+        of = self.members(members)
+        if to:
+            end = self._meant(to[0])
+            of = SlotSet(of.sure & ~end.possible, of.possible & ~end.sure)
+        place = self._number(node.parts[0])[:, None] - 1 if nth else np.zeros((len(self.rows), 1), int)
+        before, margin = self._before(order, *to)
         other = ~np.eye(before.shape[1], dtype=bool)
         least = (of.sure[:, :, None] & other & (before == 1)).sum(axis=1)
         most = (of.possible[:, :, None] & other & (before >= 0)).sum(axis=1)
-        self.idle |= of.possible.sum(axis=1) < 2
+        self.idle |= of.sure.sum(axis=1) < 2
         result = SlotSet(
             of.sure & (least == most) & (least == place), of.possible & (least <= place) & (place <= most)
         )
@@ -307,8 +332,18 @@ class BatchEvaluator:
         self._least(np.where(pairs, np.abs(margin), np.inf).min(axis=(1, 2)))
         return result
 
-    def _before(self, order: ProgramNode) -> Judged:
-        """(n, s, s) truth of whether slot i comes before slot j in an order, and metres by which it does."""
+    def _before(self, order: ProgramNode, to: ProgramNode | None = None) -> Judged:
+        """(n, s, s) truth of whether slot i comes before slot j in an order, and metres by which it does.
+
+        What is nearest or farthest is so to the viewer, or to what a phrase means.
+        """
+        if to is not None:
+            end, close = self.unique(to)
+            slots = range(self.views.kind.shape[1])
+            value = np.stack([self.views.distance(np.full(len(end), slot), end) for slot in slots], axis=1)
+            value = value * (-1 if order.name == "nearest" else 1)
+            margin = value[:, :, None] - value[:, None, :]
+            return np.where(close[:, None, None], 0, _truths(margin, NEARER)), margin
         if order.name in ("leftmost", "rightmost"):
             sign = -1 if order.name == "leftmost" else 1
             margin = sign * self.views.viewer[:, 0]
@@ -337,33 +372,28 @@ class BatchEvaluator:
             truth, margin = self.judge(parts[0])
             return -truth, margin
         if name in ("and", "or"):
-            each = [self.judge(part) for part in parts]
-            truths = np.stack([truth for truth, _ in each])
-            least = np.min([margin for _, margin in each], axis=0)
-            return (truths.min(axis=0) if name == "and" else truths.max(axis=0)), least
+            return _joined(name, [self.judge(part) for part in parts])
         if name == "has":
             return self._padded(self._has(*parts)), self._no_margin()
         if name == "related":
             return self._related(*parts)
         if name == "same":
-            slot, close = self.unique(parts[1])
             value = self.views.value(parts[0].name)
-            its = value[self.rows, slot][:, None]
-            unclear = (value < 0) | (its < 0) | close[:, None]
-            return self._padded(np.where(unclear, 0, np.where(value == its, 1, -1))), self._no_margin()
+            known = value >= 0
+            equal = np.where(value[:, :, None] == value[:, None], 1, -1)
+            table = self._padded(np.where(known[:, :, None] & known[:, None], equal, 0))
+            return self._over(parts[1], table, np.full(table.shape, np.inf))
         if name == "compared":
             return self._compared(*parts)
-        (phrase,) = parts  # of "among"
-        sure, possible = self.members(phrase.parts[0])
-        return np.where(sure, 1, np.where(possible, 0, -1)).astype(np.int8), self._no_margin()
+        sure, possible = self._meant(parts[0])  # of "among"
+        return _kleene(sure, possible), self._no_margin()
 
     def _has(self, attribute: ProgramNode, value: ProgramNode) -> np.ndarray:
         """(n, v) truth of whether each vehicle's attribute has a value."""
         if attribute.name == "colour":
             return self.views.colours[self.rows, :, self._place(value, COLOURS)]
         if attribute.name == "sight":
-            hidden = self.views.hidden
-            truth = np.where(hidden < 0, 0, np.where(hidden > 0, 1, -1))
+            truth = _truths(1.0 - self.views.visible - HIDDEN[0], HIDDEN_MARGIN[0])
             return truth if value.name == "partly hidden" else -truth
         actual = self.views.value(attribute.name)
         names = {"lane": LANES, "direction": DIRECTIONS}[attribute.name]
@@ -383,16 +413,15 @@ class BatchEvaluator:
             apart = self.views.viewer
         margin = sign[:, None, None] * apart[self.rows, axis.astype(np.int64)]
         truth = np.where(margin > least[:, None, None], 1, np.where(margin < -least[:, None, None], -1, 0))
+        if relation.name in OWN_RELATIONS:
+            truth[:, :, self.views.vehicles :] = -1
         return self._over(phrases[0], truth, np.abs(margin))
 
     def _between(self, one: ProgramNode, other: ProgramNode) -> Judged:
         (a, unclear), (b, close) = self.unique(one), self.unique(other)
-        self.ill_posed |= a == b
-        margin = np.full((len(a), self.views.vehicles), -np.inf)
-        judged = self.views.scenes.entity >= 0
-        if self._subject is not None:
-            judged &= np.eye(self.views.vehicles, dtype=bool)[self._subject]
-        rows, slots = np.nonzero(judged)
+        self.ill_posed |= (a == b) & ~unclear & ~close
+        margin = np.full(self.views.kind.shape, -np.inf)
+        rows, slots = np.nonzero(self._subjects)
         margin[rows, slots] = self.views.between(rows, slots, a[rows], b[rows])
         margin[self.rows, a] = margin[self.rows, b] = -np.inf
         truth = np.where((unclear | close)[:, None], 0, _truths(margin, SOLID_RELATIONS["between"].margin))
@@ -402,52 +431,52 @@ class BatchEvaluator:
         if to is None:
             before, margin = self._before(order)
             return self._over(phrase, before, np.abs(margin))
-        end, close = self.unique(to)
-        v = self.views.vehicles
-        metres = np.stack(
-            [self.views.distance(np.full(len(self.rows), slot), end) for slot in range(v)], axis=1
-        )
-        metres = metres * (-1 if order.name == "nearest" else 1)
-        margin = metres[:, :, None] - metres[:, None, :]
-        truth, gap = self._over(
-            phrase, np.where(close[:, None, None], 0, _truths(margin, NEARER)), np.abs(margin)
-        )
-        self.ill_posed |= self.unique(phrase)[0] == end
-        return truth, gap
+        before, margin = self._before(order, to)
+        end = _kleene(*self._meant(to))
+        truth, gap = self._over(phrase, before, np.abs(margin), end)
+        return np.where(end == 1, -1, truth), gap
 
-    def _over(self, phrase: ProgramNode, table: np.ndarray, margin: np.ndarray) -> Judged:
-        """(n, s) truth of a relation of slot i to what a phrase means, from (n, s, s) truths of i to j."""
-        s = table.shape[1]
-        if phrase.name in ("the",):
+    def _over(
+        self, phrase: ProgramNode, table: np.ndarray, margin: np.ndarray, end: np.ndarray | None = None
+    ) -> Judged:
+        """(n, s) truth of a relation of slot i to what a phrase means, from (n, s, s) truths of i to j.
+
+        With `end`, (n, s) truth of which slot is that from which all distances are taken, it is left out.
+        """
+        if phrase.name in ("and", "or"):
+            return _joined(phrase.name, [self._over(part, table, margin, end) for part in phrase.parts])
+        if phrase.name == "the":
             slot, close = self.unique(phrase)
-            truth = np.where(close[:, None], 0, table[self.rows, :, slot]).astype(np.int8)
+            truth = table[self.rows, :, slot].astype(np.int8)
             truth[self.rows, slot] = -1  # nothing stands so to itself
-            return truth, margin[self.rows, :, slot]
-        sure, possible = self.members(phrase.parts[0])
-        belongs = np.where(sure, 1, np.where(possible, 0, -1))[:, None, :]
-        belongs = np.where(np.eye(s, dtype=bool), -1, belongs)
-        least = np.where(belongs >= 0, margin, np.inf).min(axis=2)
-        if phrase.name == "every":
-            return np.maximum(-belongs, table).min(axis=2).astype(np.int8), least
-        truth = np.minimum(belongs, table).max(axis=2).astype(np.int8)
-        return (-truth if phrase.name == "no" else truth), least
+            if end is not None:
+                self.ill_posed |= (end[self.rows, slot] == 1) & ~close
+            return np.where(close[:, None], 0, truth), margin[self.rows, :, slot]
+        belongs = self._belongs(phrase)
+        if end is not None:
+            belongs = np.minimum(belongs, -end)
+        others = np.where(np.eye(table.shape[1], dtype=bool), -1, belongs[:, None])
+        least = np.where(others >= 0, margin, np.inf).min(axis=2)
+        return _quantified(phrase.name, others, table), least
 
     def _holds(self, phrase: ProgramNode, predicate: ProgramNode) -> np.ndarray:
         """(n,) truth of a predicate of what a phrase means."""
+        if phrase.name in ("and", "or"):
+            truths = [self._holds(part, predicate) for part in phrase.parts]
+            return np.asarray(np.min(truths, axis=0) if phrase.name == "and" else np.max(truths, axis=0))
         if phrase.name == "the":
             slot, close = self.unique(phrase)
-            self._subject = slot
-        truth, margin = self.judge(predicate)
-        if phrase.name == "the":
-            self._least(margin[self.rows, slot])
-            return np.where(close, 0, truth[self.rows, slot]).astype(np.int8)
+            truth = self._judge_of(np.arange(self.views.kind.shape[1]) == slot[:, None], predicate)
+            return np.where(close, 0, truth[self.rows, slot])
+        belongs = self._belongs(phrase)
+        return _quantified(phrase.name, belongs, self._judge_of(belongs >= 0, predicate))
+
+    def _belongs(self, phrase: ProgramNode) -> np.ndarray:
+        """(n, s) truth of whether each slot is one of those that "a", "every" or "no" is about."""
         sure, possible = self.members(phrase.parts[0])
-        self._least(np.where(possible, margin, np.inf).min(axis=1))
-        belongs = np.where(sure, 1, np.where(possible, 0, -1))
         if phrase.name == "every":
-            return np.maximum(-belongs, truth).min(axis=1).astype(np.int8)
-        result = np.minimum(belongs, truth).max(axis=1).astype(np.int8)
-        return np.asarray(-result if phrase.name == "no" else result)
+            self.ill_posed |= ~possible.any(axis=1)
+        return _kleene(sure, possible)
 
     def _least(self, margin: np.ndarray) -> None:
         self.margin = np.minimum(self.margin, np.abs(margin))
@@ -456,9 +485,10 @@ class BatchEvaluator:
         return np.full(self.views.kind.shape, np.inf)
 
     def _padded(self, truth: np.ndarray) -> np.ndarray:
-        """(n, s) truths from those of vehicles: what stands beside the road has no such attribute."""
+        """Truths of all slots from those of vehicles: what stands beside the road has no such attribute."""
         missing = self.views.kind.shape[1] - truth.shape[1]
-        return np.pad(truth.astype(np.int8), ((0, 0), (0, missing)), constant_values=-1)
+        around = ((0, 0), *[(0, missing)] * (truth.ndim - 1))
+        return np.pad(truth.astype(np.int8), around, constant_values=-1)
 
 
 def _truths(margin: np.ndarray, least: float) -> np.ndarray:
@@ -467,3 +497,17 @@ def _truths(margin: np.ndarray, least: float) -> np.ndarray:
 
 def _kleene(surely: np.ndarray, possibly: np.ndarray) -> np.ndarray:
     return np.where(surely, 1, np.where(possibly, 0, -1)).astype(np.int8)
+
+
+def _joined(join: str, each: list[Judged]) -> Judged:
+    """Truths that "and" or "or" joins, and the least margins."""
+    truths, margins = zip(*each, strict=True)
+    return np.asarray((np.min if join == "and" else np.max)(truths, axis=0)), np.min(margins, axis=0)
+
+
+def _quantified(quantifier: str, belongs: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    """Truth, over the last axis, of something of "a", "every" or "no" one of those that belong."""
+    if quantifier == "every":
+        return np.minimum(np.maximum(-belongs, truth).min(axis=-1), belongs.max(axis=-1)).astype(np.int8)
+    some = np.minimum(belongs, truth).max(axis=-1).astype(np.int8)
+    return np.asarray(-some if quantifier == "no" else some)

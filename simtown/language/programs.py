@@ -15,7 +15,7 @@ import numpy as np
 from simtown.assets.catalogue import ENTITIES, PROPS
 from simtown.assets.palette import COLOUR_WORDS
 from simtown.language.forms import Form, fill
-from simtown.language.nouns import OWN_NOUNS, VEHICLE_NOUNS
+from simtown.language.nouns import NOUNS, OWN_NOUNS, VEHICLE_NOUNS
 from simtown.language.relations import RELATION_NAMES
 from simtown.scenes.weather import WEATHERS
 
@@ -45,6 +45,29 @@ WORDS: tuple[str, ...] = tuple(
 )  # fmt: skip
 #: What ends a stored program that is shorter than LENGTH.
 END = -1
+#: The programs that can be evaluated. Words in capitals are types; "..." repeats the part before it.
+_GRAMMAR = """
+QUESTION = TRUTH | count(SET) | query(weather) | query(VALUE, THE) | query(distance, THE, THE)
+TRUTH = exist(SET) | holds(PHRASE, TEST) | weather(WEATHER, ...) | not(TRUTH) | and(TRUTH, TRUTH, ...)
+TRUTH = or(TRUTH, TRUTH, ...) | equal(count(SET), AMOUNT) | more(count(SET), AMOUNT)
+TRUTH = fewer(count(SET), AMOUNT) | least(count(SET), AMOUNT) | utmost(count(SET), AMOUNT)
+AMOUNT = count(SET) | NUMBER
+SET = all(NOUN) | filter(SET, TEST) | most(ORDER, SET) | most(NEARNESS, SET, THE) | nth(NUMBER, ORDER, SET)
+SET = union(THE, THE, ...)
+THE = the(SET)
+PHRASE = the(SET) | a(SET) | every(SET) | no(SET) | and(PHRASE, PHRASE, ...) | or(PHRASE, PHRASE, ...)
+TEST = related(RELATION, PHRASE) | related(DRIVER, PHRASE) | related(between, THE, THE) | has(colour, COLOUR)
+TEST = has(lane, LANE) | has(direction, DIRECTION) | has(sight, SIGHT) | same(SHARED, PHRASE)
+TEST = compared(ORDER, PHRASE) | compared(NEARNESS, PHRASE, THE) | among(the(SET)) | among(a(SET))
+TEST = not(TEST) | and(TEST, TEST, ...) | or(TEST, TEST, ...)
+"""
+_CHOICES: dict[str, tuple[Any, ...]] = {
+    "NOUN": (*ENTITIES, *PROPS, *(word for word in WORDS if word in NOUNS)),
+    "RELATION": RELATION_NAMES, "DRIVER": OWN_RELATIONS, "ORDER": ORDERS, "NEARNESS": ORDERS[2:4],
+    "COLOUR": COLOURS, "LANE": LANES, "DIRECTION": DIRECTIONS, "SIGHT": ("partly hidden", "entirely visible"),
+    "SHARED": ATTRIBUTES[:5], "VALUE": (*ATTRIBUTES[:6], "box"), "WEATHER": WEATHERS,
+    "NUMBER": tuple(range(ENTITY - NUMBER)),
+}  # fmt: skip
 
 
 class ProgramError(ValueError):
@@ -63,6 +86,39 @@ def _names() -> dict[int, str]:
     return {number: word for word, number in _numbers().items()}
 
 
+@cache
+def grammar() -> dict[str, tuple[Any, ...]]:
+    """By type, what a part of a program may be: forms of types and words, other types, words or numbers."""
+    types = dict(_CHOICES)
+    for line in _GRAMMAR.strip().splitlines():
+        name, _, forms = line.partition(" = ")
+        types[name] = (*types.get(name, ()), *(fill(form, ()) for form in forms.split(" | ")))
+    return types
+
+
+def check(form: Any) -> None:
+    """Raises ProgramError if a form is no question of the grammar, and so has no value."""
+    if not _fits(form, "QUESTION"):
+        raise ProgramError(f"'{form}' is no program: some part of it is of another type than its place")
+
+
+def _fits(part: Any, pattern: Any) -> bool:
+    """Whether a part of a form is a word or of a type, or whether its parts fit those of another form."""
+    if isinstance(pattern, Form):
+        if not isinstance(part, Form) or part.name != pattern.name:
+            return False
+        types = list(pattern.parts)
+        if types[-1] == "...":
+            types[-1:] = types[-2:-1] * (len(part.parts) - len(types) + 1)
+        return len(types) == len(part.parts) and all(map(_fits, part.parts, types))
+    choices = grammar().get(pattern, ())
+    return (
+        part == pattern
+        or (pattern == "NUMBER" and isinstance(part, int))
+        or any(part == choice if pattern in _CHOICES else _fits(part, choice) for choice in choices)
+    )
+
+
 def encode(form: Form) -> list[int]:
     """A form as whole numbers. Raises ProgramError for a word that no program has, or too long a form."""
     numbers = list(_encoded(form))
@@ -78,8 +134,10 @@ def _encoded(part: Any) -> Iterator[int]:
         yield 8 * NODES.index(part.name) + len(part.parts)
         for inner in part.parts:
             yield from _encoded(inner)
-    elif isinstance(part, int) or part.isdigit():
-        yield NUMBER + int(part)
+    elif isinstance(part, int):
+        if not 0 <= part < ENTITY - NUMBER:
+            raise ProgramError(f"{part} is no number of programs: use 0 to {ENTITY - NUMBER - 1}")
+        yield NUMBER + part
     elif part in _numbers():
         yield _numbers()[part]
     else:
@@ -93,8 +151,9 @@ def decode(numbers: Any) -> Form:
         form = _decoded(stream)
     except (StopIteration, LookupError):
         raise ProgramError("these numbers are no program") from None
-    if not isinstance(form, Form) or next(stream, END) != END:
+    if next(stream, END) != END:
         raise ProgramError("these numbers are no program")
+    check(form)
     return form
 
 
@@ -131,8 +190,13 @@ def depth(form: Any) -> int:
 def parse(text: str) -> Form:
     """The form that a text such as "count(all(bus))" spells. Raises ProgramError."""
     try:
-        form = fill(text, range(1, ENTITY - NUMBER))
-        encode(form)
-    except (IndexError, AttributeError, ValueError, TypeError) as error:
-        raise ProgramError(f"'{text}' is no program: {error}") from None
+        form = fill(text, (*range(1, ENTITY - NUMBER), 0))
+    except (IndexError, ValueError):
+        form = None
+    if str(form).replace(" ", "") != text.replace(" ", ""):
+        raise ProgramError(
+            f"'{text}' is no program: write one such as count(filter(all(bus), has(lane, far)))"
+        )
+    check(form)
+    encode(form)
     return form

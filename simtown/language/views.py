@@ -1,7 +1,7 @@
 """What programs see of many scenes at once: vehicles, where they stand and head, and their colours.
 
-Slots are a scene's vehicles, then, if a program names them, the things beside the road. Truth is 1, -1, or 0
-where something is too close to say.
+Slots are a scene's vehicles, then, if a program names them, the things beside the road. Of n scenes s is the
+number of slots and v that of vehicles. Truth is 1, -1, or 0 where something is too close to say.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from functools import cache, cached_property
 import numpy as np
 
 from simtown.assets.atlas import NO_PAINT, atlas
-from simtown.assets.catalogue import ENTITIES, PROPS
-from simtown.assets.palette import COLOUR_WORDS, MATERIALS, PAINTS
+from simtown.assets.catalogue import ENTITIES, POSES, PROPS, pose_of
+from simtown.assets.palette import COLOUR_WORDS, MATERIALS, PAINTS, TINTS
 from simtown.language.colours import seen
 from simtown.language.nouns import GROUPS, NOUNS, group_of
 from simtown.language.programs import COLOURS, ENTITY, PROP, WORD, WORDS
@@ -175,20 +175,32 @@ class Views:
         return boxes(self.scenes, *self.size)
 
     @cached_property
+    def _solids(self) -> tuple[np.ndarray, np.ndarray]:
+        """(n, s) int64 numbers of what stands in the slots, as :func:`_outlines` has them, and scales."""
+        scenes = self.scenes
+        number, scale = scenes.entity.astype(np.int64), np.ones(scenes.entity.shape)
+        if self.things:
+            props = len(ENTITIES) + scenes.prop * POSES + pose_of(scenes.prop_style)
+            number = np.concatenate([number, np.where(scenes.prop >= 0, props, -1)], axis=1)
+            scale = np.concatenate([scale, scenes.prop_pose[..., 4]], axis=1)
+        return number, scale
+
+    @cached_property
     def outlines(self) -> np.ndarray:
-        """(n, v, k, 2) float64 footprints of vehicles, their last corner repeated."""
-        corners = _outlines()[self.scenes.entity]
-        x, y, yaw = self.scenes.pose.astype(np.float64).transpose(2, 0, 1)[..., None]
+        """(n, s, k, 2) float64 footprints, their last corner repeated."""
+        number, scale = self._solids
+        corners = _outlines(self.things)[number] * scale[..., None, None]
+        x, y, yaw = self.pose.astype(np.float64).transpose(2, 0, 1)[..., None]
         c, s = np.cos(yaw), np.sin(yaw)
         return np.stack(
             [corners[..., 0] * c - corners[..., 1] * s + x, corners[..., 0] * s + corners[..., 1] * c + y], -1
         )
 
     def between(self, rows: np.ndarray, slots: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """(k,) float64 metres by which vehicles stand between others in slots `a` and `b` of their rows."""
-        middle = self.scenes.pose[rows, slots, :2].astype(np.float64)
+        """(k,) float64 metres by which things stand between others in slots `a` and `b` of their rows."""
+        middle = self.pose[rows, slots, :2].astype(np.float64)
         result, pair = np.empty(len(rows)), np.stack([a, b])
-        corners = _corners()[self.scenes.entity[rows, pair]].max(axis=0)
+        corners = _corners(self.things)[self._solids[0][rows, pair]].max(axis=0)
         order = np.argsort(corners, kind="stable")
         for begin in range(0, len(rows), _BLOCK):
             part = order[begin : begin + _BLOCK]
@@ -204,11 +216,12 @@ class Views:
 
     @cached_property
     def bulk(self) -> np.ndarray:
-        """(n, v) float64 side of a cube as big as each vehicle, metres."""
-        return _bulks()[self.scenes.entity]
+        """(n, s) float64 side of a cube as big as each thing, metres."""
+        number, scale = self._solids
+        return np.asarray(_bulks()[number] * scale)
 
     def value(self, attribute: str) -> np.ndarray:
-        """(n, v) int64 value of an attribute of each vehicle, -1 where it is not clear."""
+        """(n, v) int64 value of an attribute of each vehicle, -1 where it is not clear or there is none."""
         if attribute == "kind":
             return self.scenes.entity.astype(np.int64)
         if attribute == "group":
@@ -218,17 +231,17 @@ class Views:
         ]
 
     def distance(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """(n,) float64 metres between the outlines of vehicles in two slots; 0 where they touch."""
+        """(n,) float64 metres between the outlines of what stands in two slots; 0 where they touch."""
         rows = np.arange(len(self))
         one, other = self.outlines[rows, a], self.outlines[rows, b]
         return np.maximum(np.minimum(_depths(one, other), _depths(other, one)), 0.0)
 
     @cached_property
     def away(self) -> np.ndarray:
-        """(n, v) float64 metres from the viewer to the outline of each vehicle."""
-        n, v = self.scenes.entity.shape
-        viewer = np.repeat(self.scenes.camera[:, None, None, :2].astype(np.float64), v, axis=1)
-        return _depths(viewer.reshape(n * v, 1, 2), self.outlines.reshape(n * v, -1, 2)).reshape(n, v)
+        """(n, s) float64 metres from the viewer to the outline of each thing."""
+        n, s = self.kind.shape
+        viewer = np.repeat(self.scenes.camera[:, None, None, :2].astype(np.float64), s, axis=1)
+        return _depths(viewer.reshape(n * s, 1, 2), self.outlines.reshape(n * s, -1, 2)).reshape(n, s)
 
 
 def _depths(points: np.ndarray, polygon: np.ndarray) -> np.ndarray:
@@ -269,15 +282,25 @@ def _hull_depths(point: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.nd
     return np.where((on_hull & beside).any(axis=(1, 2)), -distance, distance)
 
 
-@cache
-def _corners() -> np.ndarray:
-    """(entities + 1,) int64 corners of every footprint."""
-    return np.array([*(len(outline(kind)) for kind in ENTITIES), 1])
+#: Everything that stands in a slot: a kind, and the least style that picks each of its poses.
+_SOLIDS = (
+    *((kind, 0) for kind in ENTITIES),
+    *((k, TINTS * TINTS * pose) for k in PROPS for pose in range(POSES)),
+)
 
 
 @cache
-def _outlines() -> np.ndarray:
-    polygons = [outline(kind) for kind in ENTITIES]
+def _corners(things: bool) -> np.ndarray:
+    """(solids + 1,) int64 corners of every footprint."""
+    return np.array(
+        [*(len(outline(*solid)) for solid in (_SOLIDS if things else _SOLIDS[: len(ENTITIES)])), 1]
+    )
+
+
+@cache
+def _outlines(things: bool) -> np.ndarray:
+    """(solids + 1, k, 2) float64 footprints of _SOLIDS, their last corner repeated; the empty slot last."""
+    polygons = [outline(*solid) for solid in (_SOLIDS if things else _SOLIDS[: len(ENTITIES)])]
     most = max(map(len, polygons))
     padded = [np.concatenate([p, np.repeat(p[-1:], most - len(p), axis=0)]) for p in polygons]
     return np.stack([*padded, np.zeros((most, 2))])
@@ -285,7 +308,7 @@ def _outlines() -> np.ndarray:
 
 @cache
 def _bulks() -> np.ndarray:
-    return np.array([*(np.cbrt(np.prod(extents(kind))) for kind in ENTITIES), 0.0])
+    return np.array([*(np.cbrt(np.prod(extents(*solid))) for solid in _SOLIDS), 0.0])
 
 
 @cache
@@ -312,6 +335,15 @@ def members() -> dict[int, np.ndarray]:
     table |= {PROP + place: kinds == name for place, name in enumerate(PROPS)}
     nouns = {WORD + place: word for place, word in enumerate(WORDS) if word in NOUNS}
     return table | {number: np.isin(kinds, NOUNS[word]) for number, word in nouns.items()}
+
+
+@cache
+def alike() -> np.ndarray:
+    """By the place of a noun in members(), (kinds + 1,) bool: which could be taken for it, or show one."""
+    from simtown.language.sights import also_shown
+
+    kinds = np.array([*ENTITIES, *PROPS, ""])
+    return np.stack([np.isin(kinds, [*also_shown(kinds[means].tolist())]) for means in members().values()])
 
 
 def paint_colours() -> np.ndarray:

@@ -1,0 +1,165 @@
+"""The evaluator equals its oracle on random programs in random streets; programs are stored and read back."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from simtown.assets.catalogue import ENTITIES
+from simtown.core.streams import Stream
+from simtown.language.colours import seen
+from simtown.language.evaluate import CLOSE, ILL_POSED, KNOWN, evaluate
+from simtown.language.forms import Form
+from simtown.language.programs import (
+    ProgramError,
+    encode,
+    grammar,
+    parse,
+    stored,
+)
+from simtown.language.sights import street_sights
+from simtown.scenes.crowd import crowd_camera, place_crowds
+from simtown.scenes.paint import may_change
+from simtown.scenes.scene import empty_batch
+from simtown.scenes.silhouette import boxes
+from simtown.scenes.street import SLOTS, draw_street
+from simtown.scenes.weather import WEATHERS
+from tests.language.plain import Plain
+
+SIZE = (256, 144)
+STREET_NOUNS = (
+    "person",
+    "tree",
+    "furniture",
+    "building",
+    "pedestrian",
+    "bench",
+    "street lamp",
+    "mailbox",
+    "man",
+)
+#: Types whose words may differ between programs of one skeleton.
+WORDED = ("RELATION", "DRIVER", "COLOUR", "LANE", "DIRECTION", "WEATHER")
+
+#: Forms that end a program, and those of which there are more.
+SIMPLE = ("all", "the", "has", "exist", "among")
+OFTEN = {"TRUTH": 9, "count": 2, "holds": 8, "filter": 5, "all": 2, "the": 3, "related": 2, "among": 0.5}
+
+
+def random_streets(n, seed):
+    """n streets of two to eight vehicles, some of them of one kind, with other paints, in all weathers."""
+    rng, index = np.random.default_rng(seed), np.arange(n)
+    batch = empty_batch(n, 8, SLOTS)
+    kinds = rng.integers(0, len(ENTITIES), (n, 12))
+    batch.entity[:] = np.take_along_axis(kinds, rng.integers(0, 12, (n, 8)), axis=1)
+    batch.entity[np.arange(8) >= rng.integers(2, 9, (n, 1))] = -1
+    batch.camera[:] = crowd_camera(8).row()
+    batch.camera[:, 3] += rng.normal(0, 0.03, n)
+    batch.pose[:], visible, placed = place_crowds(
+        Stream(seed, "", "crowd"), index, index, batch.entity, batch.camera
+    )
+    painted = rng.random((n, 8)) < 0.5
+    batch.paint[:] = np.where(painted & may_change()[batch.entity], rng.integers(0, 36, (n, 8)), -1)
+    batch.weather[:] = rng.integers(0, len(WEATHERS), n)
+    street = draw_street(Stream(seed, "", "street"), index, batch.weather)
+    batch.prop[:], batch.prop_pose[:], batch.prop_style[:] = street
+    visible = np.where(rng.random((n, 8)) < 0.3, rng.choice([0.65, 0.8, 0.9945], (n, 8)), visible)
+    return batch[placed], visible[placed].astype(np.float32)
+
+
+class Writer:
+    """Writes programs at random: `structure` draws their skeletons, `words` their words.
+
+    Nouns are mostly those of `names`, what stands in the street.
+    """
+
+    def __init__(self, structure, words, names):
+        self.structure, self.words, self.names = structure, words, names
+
+    def part(self, kind, depth):
+        """A part of a type of the grammar, at most so many forms deep if it can be."""
+        if isinstance(kind, Form):
+            parts = list(kind.parts)
+            if parts[-1] == "...":
+                parts[-1:] = parts[-2:-1] * self.structure.integers(0, 2)
+            return Form(kind.name, tuple(self.part(part, depth - 1) for part in parts))
+        if kind not in grammar():
+            return kind
+        if kind == "NOUN":
+            return self.noun()
+        if kind == "NUMBER":
+            return int(self.words.integers(1, 4))
+        if kind in WORDED:
+            return str(self.words.choice(grammar()[kind]))
+        choices = [c for c in grammar()[kind] if depth > 0 or getattr(c, "name", "") in SIMPLE] or grammar()[
+            kind
+        ]
+        weights = np.cumsum([OFTEN.get(getattr(choice, "name", choice), 1) for choice in choices])
+        return self.part(choices[np.searchsorted(weights, self.structure.random() * weights[-1])], depth)
+
+    def noun(self):
+        beside, general = self.structure.random(2) < (0.15, 0.2)
+        if beside:
+            return str(self.words.choice(STREET_NOUNS))
+        return str(
+            self.words.choice(self.names if not general else ("vehicle", "car", "truck", "bus", "van"))
+        )
+
+
+def random_programs(batch, n, seed, copies=3):
+    """n programs, each of a street of its own; `copies` have one skeleton."""
+    rng = np.random.default_rng(seed)
+    rows, forms = rng.integers(0, len(batch), n), []
+    for number, row in enumerate(rows):
+        structure = np.random.default_rng([seed, number // copies])
+        names = [ENTITIES[kind] for kind in batch.entity[row] if kind >= 0]
+        form = Writer(structure, rng, names).part("QUESTION", int(structure.integers(2, 6)))
+        try:
+            encode(form)
+        except ProgramError:  # too long
+            form = parse("query(weather)")
+        forms.append(form)
+    return rows, forms
+
+
+def compare(streets, programs, seed):
+    """How often each state occurs where the evaluator and its oracle agree; they always do."""
+    batch, visible = random_streets(streets, seed)
+    rows, forms = random_programs(batch, programs, seed)
+    values = evaluate(batch[rows], stored([encode(form) for form in forms]), visible[rows], SIZE)
+    sights, shares, box, states = street_sights(batch, SIZE), seen(batch), boxes(batch, *SIZE), Counter()
+    plain = {}
+    for k, (row, form) in enumerate(zip(rows, forms, strict=True)):
+        slots = np.flatnonzero(batch.entity[row] >= 0)
+        if row not in plain:
+            own = [each[row][slots].tolist() for each in (visible, shares, box)]
+            props = sights[row][batch.prop[row] >= 0].tolist()
+            plain[row] = Plain(batch.scene(row), own[0], props, own[1], own[2], SIZE[0])
+        state, answer, number, idle = plain[row].value(form)
+        assert values.state[k] == state, (seed, k, str(form))
+        assert values.idle[k] == idle or state == ILL_POSED, (seed, k, str(form))
+        states[form.name, state] += 1
+        if state == KNOWN:
+            assert values.answer[k] == answer, (seed, k, str(form))
+            if number is None:
+                assert np.isnan(values.number[k])
+            elif form.parts[0] == "box":
+                assert values.number[k] == slots[number]
+            else:
+                assert values.number[k] == pytest.approx(number, abs=1e-6)
+            assert values.margin[k] >= 0
+    return states
+
+
+def test_the_evaluator_equals_its_oracle():
+    states = compare(300, 3000, 0)
+    total = Counter()
+    for (_, state), number in states.items():
+        total[state] += number
+    assert min(total[state] for state in (KNOWN, CLOSE, ILL_POSED)) > 300
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(1, 11))
+def test_the_evaluator_equals_its_oracle_on_many_programs(seed):
+    compare(1000, 10_000, seed)
