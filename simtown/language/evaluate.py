@@ -495,7 +495,7 @@ def _truths(margin: np.ndarray, least: float) -> np.ndarray:
     return np.where(margin > least, 1, np.where(margin < -least, -1, 0)).astype(np.int8)
 
 
-def _kleene(surely: np.ndarray, possibly: np.ndarray) -> np.ndarray:
+def _kleene(surely: Any, possibly: Any) -> np.ndarray:
     return np.where(surely, 1, np.where(possibly, 0, -1)).astype(np.int8)
 
 

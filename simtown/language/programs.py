@@ -160,7 +160,7 @@ def decode(numbers: Any) -> Form:
 def _decoded(stream: Iterator[int]) -> Any:
     number = next(stream)
     if 0 <= number < 8 * len(NODES):
-        return Form(NODES[number // 8], tuple(_decoded(stream) for _ in range(number % 8)))
+        return Form(NODES[number // 8], tuple([_decoded(stream) for _ in range(number % 8)]))
     if NUMBER <= number < ENTITY:
         return number - NUMBER
     return _names()[number]
