@@ -42,6 +42,7 @@ WORDED = ("RELATION", "DRIVER", "COLOUR", "LANE", "DIRECTION", "WEATHER")
 #: Forms that end a program, and those of which there are more.
 SIMPLE = ("all", "the", "has", "exist", "among")
 OFTEN = {"TRUTH": 9, "count": 2, "holds": 8, "filter": 5, "all": 2, "the": 3, "related": 2, "among": 0.5}
+OFTEN["related(between, THE, THE)"] = 8
 
 
 def random_streets(n, seed):
@@ -92,7 +93,9 @@ class Writer:
         choices = [c for c in grammar()[kind] if depth > 0 or getattr(c, "name", "") in SIMPLE] or grammar()[
             kind
         ]
-        weights = np.cumsum([OFTEN.get(getattr(choice, "name", choice), 1) for choice in choices])
+        weights = np.cumsum(
+            [OFTEN.get(str(choice), OFTEN.get(getattr(choice, "name", ""), 1)) for choice in choices]
+        )
         return self.part(choices[np.searchsorted(weights, self.structure.random() * weights[-1])], depth)
 
     def noun(self):
