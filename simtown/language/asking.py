@@ -71,6 +71,10 @@ class AskingRecipe:
     cannot_tell: float = 0.0
     each: int = 1
 
+    def of(self, family: Family) -> AskingRecipe:
+        """The same recipe with one family."""
+        return replace(self, families=(family,))
+
     def stream(self, component: str) -> Stream:
         """The draws of a component."""
         return Stream(self.seed, self.split, component)

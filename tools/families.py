@@ -1,0 +1,63 @@
+"""The families of questions with two examples each, for docs/questions.md: run `python -m tools.families`.
+
+Everything below MARK in the page is written anew, and the pictures in docs/gallery/families.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from simtown.datasets import asked
+from simtown.datasets.settings import Settings
+from simtown.language.asking import AskedBatch, ask_families
+from simtown.language.families import ANSWERS, Family
+from simtown.language.programs import decode
+from simtown.render.raster import Raster
+from simtown.scenes.silhouette import boxes
+from simtown.town.explaining import reason
+
+ROOT = Path(__file__).parents[1]
+PAGE, PICTURES = ROOT / "docs" / "questions.md", ROOT / "docs" / "gallery" / "families"
+MARK = "<!-- written by python -m tools.families -->\n"
+#: Pixels of a side of an example's picture, and the first of the two examples of each family.
+SIDE, FIRST = 320, 8
+
+
+def main() -> None:
+    PICTURES.mkdir(exist_ok=True)
+    settings = Settings(questions=("all",), width=SIDE, height=SIDE, seed=11)
+    recipe = asked.recipe(settings, "train")
+    parts = []
+    for family in recipe.families:
+        batch = ask_families(recipe.of(family), np.array([FIRST, FIRST + 1]))
+        frames = Raster().render(batch.scene, SIDE, SIDE, geometry=False).rgb
+        both = np.concatenate([frames[0], np.full((SIDE, 8, 3), 255, np.uint8), frames[1]], axis=1)
+        Image.fromarray(both).save(PICTURES / f"{family.name}.webp", quality=82, method=6)
+        parts.append(section(family, batch))
+    before = PAGE.read_text(encoding="utf-8").partition(MARK)[0]
+    PAGE.write_text(f"{before}{MARK}\n" + "\n".join(parts), encoding="utf-8")
+
+
+def section(family: Family, batch: AskedBatch) -> str:
+    """What the page says of a family."""
+    lines = [f"### {family.name}", "", f"![{family.name}](gallery/families/{family.name}.webp)", ""]
+    box = boxes(batch.scene, SIDE, SIDE)
+    for row, side in enumerate(("Left", "Right")):
+        form = decode(batch.program[row])
+        why = reason(batch.scene.scene(row), form, batch.visible[row], box[row])
+        lines += [
+            f"- {side}: {batch.words[row]} **{ANSWERS[family.answer][batch.answer[row]]}**"
+            + f" ({why})" * bool(why)
+        ]
+    lines += ["", "| program | texts |", "| --- | --- |"]
+    for template in family.templates:
+        texts = "<br>".join(template.texts)
+        lines.append(f"| `{template.program}`<br>{', '.join(template.slots)} | {texts} |")
+    return "\n".join([*lines, ""])
+
+
+if __name__ == "__main__":
+    main()
