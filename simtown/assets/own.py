@@ -118,14 +118,11 @@ def require_kinds(records: Iterable[str], kinds: Sequence[OwnKind], file: str) -
             give = "give the folder or program that holds it with --kinds, or call simtown.use_kinds"
             raise KindsError(f"{file} has the kind '{name}', which is not simtown's own: {give}")
         if used[name].digest != digest:
-            changed = (
-                f"{file} was made with another mesh or TOML file of '{name}' than {used[name].source} has"
-            )
-            raise KindsError(f"{changed} ({digest[:8]}, not {used[name].digest[:8]}): put those files back")
-        if kinds[place].name != name:
-            order = (
-                f"kind {place + 1} of one's own is '{name}' in {file} and '{kinds[place].name}' in --kinds"
-            )
+            other = f"another mesh or TOML file of '{name}' than {used[name].source} has"
+            digests = f"{digest[:8]}, not {used[name].digest[:8]}"
+            raise KindsError(f"{file} was made with {other} ({digests}): put those files back")
+        if used[name] not in kinds[place : place + 1]:
+            order = f"'{name}' is number {place + 1} of one's own kinds in {file}, but not in --kinds"
             raise KindsError(f"{order}: give --kinds in the order of the data set")
 
 
@@ -164,10 +161,8 @@ def _from_file(file: Path) -> OwnKind:
     found = [name for name in names if inside(file.parent, name).is_file()]
     if len(found) != 1 or not found[0].lower().endswith((".glb", ".obj")):
         raise KindsError(f"{file}: name its GLB or OBJ file as `mesh`: {' or '.join(names)} is not one file")
-    files = _files(file.parent, found[0])
-    digests = [
-        hashlib.sha256(content).digest() for content in (read_bytes(file, follow=False), *files.values())
-    ]
+    contents = [read_bytes(file, follow=False), *_files(file.parent, found[0]).values()]
+    digests = [hashlib.sha256(content).digest() for content in contents]
     return OwnKind(
         about.get("name", file.stem),
         about.get("plural", ""),
@@ -175,7 +170,7 @@ def _from_file(file: Path) -> OwnKind:
         hashlib.sha256(b"".join(digests)).hexdigest(),
         str(file),
         "paint" in about,
-        partial(_read, file, about, files),
+        partial(_read, file, about, found[0]),
     )
 
 
@@ -185,8 +180,8 @@ def _check_keys(file: Path, about: Mapping[str, Any]) -> None:
         if key not in _KEYS:
             raise KindsError(f"{file}: `{key}` is unknown: use {', '.join(_KEYS)}")
         wanted, text = _TYPES.get(key, (str, "a text"))
-        number = key != "length" or (not isinstance(value, bool) and 0 < value < 100)
-        if not isinstance(value, wanted) or not number:
+        fits = isinstance(value, wanted) and not isinstance(value, bool)
+        if not fits or (key == "length" and not 0 < value < 100):
             raise KindsError(f"{file}: `{key}` must be {text}, not {value!r:.40}")
 
 
@@ -203,10 +198,10 @@ def _files(folder: Path, name: str) -> dict[str, bytes]:
     return files
 
 
-def _read(*about: Any) -> tuple[Mesh, str]:
+def _read(file: Path, about: Mapping[str, Any], name: str) -> tuple[Mesh, str]:
     from simtown.assets.own_mesh import read
 
-    return read(*about)
+    return read(file, about, _files(file.parent, name))
 
 
 def _from_program(place: str) -> list[OwnKind]:

@@ -18,6 +18,7 @@ from simtown.assets.mending import MOST_FACES, MOST_FACING, facing, lengths, sim
 from simtown.assets.mesh import Mesh, VehicleKind
 from simtown.assets.palette import MATERIALS, PAINTS, material
 from simtown.core.files import KindsError
+from simtown.core.untrusted import only_pictures
 
 #: Most faces of a file.
 LARGEST = 200_000
@@ -124,9 +125,10 @@ def _load(where: Path, files: Mapping[str, bytes], node: str | None) -> _Faces:
 
     content, ending = next(iter(files.values())), where.suffix[1:].lower()
     try:
-        scene = trimesh.load(
-            io.BytesIO(content), file_type=ending, resolver=dict(files), force="scene", process=False
-        )
+        with only_pictures():
+            scene = trimesh.load(
+                io.BytesIO(content), file_type=ending, resolver=dict(files), force="scene", process=False
+            )
         assert isinstance(scene, trimesh.Scene)
         nodes = scene.graph.nodes_geometry
         if node is not None:

@@ -20,6 +20,8 @@ import stat
 import struct
 import unicodedata
 from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
@@ -193,6 +195,20 @@ def open_picture(path: Path) -> Image.Image:
             raise RefusedError("it is not a PNG or JPEG file") from None
         except (Image.DecompressionBombError, SyntaxError, ValueError, struct.error) as error:
             raise RefusedError(f"it is damaged or too large ({error})") from error
+
+
+@contextmanager
+def only_pictures() -> Iterator[None]:
+    """In the block Pillow opens PNG and JPEG files alone, also for other libraries."""
+    from PIL import Image
+
+    Image.init()
+    formats = Image.ID[:]
+    Image.ID[:] = ["PNG", "JPEG"]
+    try:
+        yield
+    finally:
+        Image.ID[:] = formats
 
 
 def open_hdf5(path: Path) -> h5py.File:

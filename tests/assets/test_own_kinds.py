@@ -199,6 +199,7 @@ BOX = trimesh.creation.box((1, 1, 2))
 BAD = {
     "key": ("lenght = 3", BOX, "`lenght` is unknown: use name"),
     "text": ("name = 3", BOX, "`name` must be a text, not 3"),
+    "words": ('length = "long"', BOX, "`length` must be a number of metres, not 'long'"),
     "length": ("length = nan", BOX, "`length` must be a number of metres, not nan"),
     "axes": ('forward = "+y"', BOX, "`forward` is '+y' and `up` is '+y'"),
     "taken": ('name = "Taxi"', BOX, "there is a Taxi already"),
