@@ -16,7 +16,7 @@ from simtown.assets.catalogue import ENTITIES, NAMED_BY_COLOUR, PROPS, STREET
 from simtown.core.streams import Stream
 from simtown.language.colours import COLOURS, colour_sums, named, seen
 from simtown.language.questions import with_article
-from simtown.language.relations import LATERAL, RADIAL, RELATIONS, margins, separations, truths
+from simtown.language.relations import AXES, LATERAL, LEAST, RADIAL, RELATIONS, margins, separations, truths
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.street import FRONT
 from simtown.scenes.weather import WEATHER_KINDS
@@ -30,10 +30,10 @@ _LOW = np.isin(PROPS, (*STREET["tree"], *STREET["furniture"], *STREET["person"])
 
 @dataclass(frozen=True)
 class Related:
-    """Captions of how the first two vehicles of n scenes stand, cut around the first relation.
+    """Captions of how two vehicles of each of n scenes stand, cut around the first relation.
 
     Attributes:
-        before: n texts before the relation, and `after` as many after it.
+        before: n texts before the relation, and `after` as many after it; "" if no two vehicles can be named.
         relation: (n,) int64, its number.
         separation: (n, 2) float64 metres from the second vehicle to the first, to the right and ahead.
         true: (n, 4) bool, every relation of the first vehicle to the second.
@@ -46,35 +46,52 @@ class Related:
     true: np.ndarray
 
     def texts(self) -> list[str]:
-        """The whole captions: "a bus is behind a taxi and the taxi is to the left of the bus"."""
+        """The whole captions: "a bus is behind a taxi and the taxi is to the left of the bus"; or ""."""
         rows = zip(self.before, self.relation.tolist(), self.after, strict=True)
-        return [f"{before} {WORDED[relation]} {after}" for before, relation, after in rows]
+        return [before and f"{before} {WORDED[relation]} {after}" for before, relation, after in rows]
 
 
 def related(scenes: SceneBatch, seed: int, split: str, start: int = 0) -> Related:
-    """The relations of the first two vehicles of each scene, a true one in each direction.
+    """The relations of two vehicles of each scene, a true one in each direction.
 
-    Which vehicle comes first, and which of several true relations is said, depends on the seed, the split and
-    the scene's number. Scenes are numbered from `start` on. Some relation must hold between the two vehicles,
-    as in all scenes of a data set.
+    They are the first two of which some relation is true, each the only one of its kind. Which of them comes
+    first, and which of several true relations is said, depends on the seed, the split and the scene's number.
+    Scenes are numbered from `start` on.
     """
     n, every = len(scenes), np.arange(len(RELATIONS))
-    apart = separations(scenes.pose, scenes.camera)
+    with np.errstate(divide="ignore", invalid="ignore"):  # empty slots
+        apart = separations(scenes.pose, scenes.camera)
     u = Stream(seed, split, "caption").uniform(np.arange(start, start + n), 3)
-    first = (u[:, 0] < 0.5).astype(np.int64)
+    pair, nameable = _pairs(scenes, apart)
+    first, second = np.where(u[:, :1] < 0.5, pair[:, ::-1], pair).T
     true = []
-    for subject, obj in ((first, 1 - first), (1 - first, first)):
+    for subject, obj in ((first, second), (second, first)):
         each = [truths(margins(apart, np.full(n, r), subject, obj), np.full(n, r)) == 1 for r in every]
         true.append(np.stack(each, axis=1))
     relation, back = (_choose(t.astype(np.float64), x) for t, x in zip(true, u[:, 1:].T, strict=True))
     names = np.array(ENTITIES)[scenes.entity]
     before, after = [], []
     for i in range(n):
-        a, b = str(names[i, first[i]]), str(names[i, 1 - first[i]])
-        before.append(f"{with_article(a)} is")
+        a, b = str(names[i, first[i]]), str(names[i, second[i]])
+        before.append(f"{with_article(a)} is" if nameable[i] else "")
         after.append(f"{with_article(b)} and the {b} is {WORDED[back[i]]} the {a}")
-    separation = apart[np.arange(n), :, first, 1 - first][:, [LATERAL, RADIAL]]
+    separation = apart[np.arange(n), :, first, second][:, [LATERAL, RADIAL]]
     return Related(before, after, relation, separation, true[0])
+
+
+def _alone(entity: np.ndarray) -> np.ndarray:
+    """(n, v) bool: which vehicles are the only ones of their kind."""
+    return (entity[:, :, None] == entity[:, None]).sum(axis=2) == 1
+
+
+def _pairs(scenes: SceneBatch, apart: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(n, 2) int64 slots of the vehicles that a caption relates, and (n,) bool: whether there are such."""
+    nameable = _alone(scenes.entity) & (scenes.entity >= 0)
+    slots = np.stack(np.triu_indices(scenes.entity.shape[1], 1), axis=1)
+    least = np.array(LEAST)[[AXES.index(LATERAL), AXES.index(RADIAL)], None]
+    fits = (np.abs(apart[:, :, slots[:, 0], slots[:, 1]]) > least).any(axis=1)
+    fits &= nameable[:, slots].all(axis=2)
+    return slots[fits.argmax(axis=1)], fits.any(axis=1)
 
 
 def looks(
@@ -107,12 +124,17 @@ def looks(
     names = np.array(ENTITIES)[scenes.entity].tolist()
     words = np.where(silent, "", np.array(COLOURS)[colour]).tolist()
     lines = []
+    alone = _alone(scenes.entity)
     for i in range(n):
-        pairs = zip(names[i], words[i], strict=True)
-        if u[i, 0] < 0.5:
-            vehicles = [f"the {name} is {word or 'on the road'}" for name, word in pairs]
-        else:
-            vehicles = [f"the {word} {name}" if word else f"the {name}" for name, word in pairs]
+        vehicles = []
+        for j in np.flatnonzero(scenes.entity[i] >= 0).tolist():
+            name, word = names[i][j], words[i][j]
+            if u[i, 0] < 0.5:
+                subject = f"the {name}" if alone[i, j] else with_article(name)
+                vehicles.append(f"{subject} is {word or 'on the road'}")
+            else:
+                vehicles.append(f"the {word} {name}" if word else f"the {name}")
+        vehicles = list(dict.fromkeys(vehicles))
         lines.append(f"{' and '.join(vehicles)} {WEATHER_KINDS[scenes.weather[i]].caption}")
     return lines
 

@@ -271,7 +271,7 @@ class Evaluator:
         return meant(self.view.things, noun)
 
     def _nth(self, form: Form, number: int, order: str, things: Form, to: Thing | None = None) -> Members:
-        """The first thing of a set in an order, or the second, and so on; all that it may be if that is close."""
+        """The first thing of a set in an order, or the second, and so on; all that it may be if unclear."""
         found = [t for t in self.members(things).clear() if t is not to]
         if not found:
             raise TownError(f"{self._none(things)}: ask about what is there")
