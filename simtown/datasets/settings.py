@@ -200,7 +200,8 @@ class Settings:
                 text = Path(path).read_text(encoding="utf-8")
                 named = ",".join(read_families(text, path))
             except (OSError, UnicodeError, FamilyError) as error:
-                raise SettingsError(f"{path} cannot be used: {error}", "questions") from error
+                why = getattr(error, "strerror", None) or error
+                raise SettingsError(f"{path} cannot be used: {why}", "questions") from error
             given = ",".join(self.questions).replace(path, named).split(",")
             object.__setattr__(self, "questions", tuple(dict.fromkeys(given)))
             object.__setattr__(self, "own_families", text)
