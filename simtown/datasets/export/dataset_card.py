@@ -31,7 +31,8 @@ MEANING: dict[str, str] = {
     "number": "metres, if a distance is asked for, else nan",
     "tolerance": "metres by which an answer about a distance may be off",
     "answer_box": "the box that is asked for, if one is, as in `vehicles`",
-    "margin": "metres by which the relation holds; negative where it does not",
+    "margin": "metres by which the relation holds, negative where it does not; of a question of a family, "
+    "metres by which the least clear relation that decides holds or fails, nan if none decides",
     "weather": "the weather",
     "intensity": "its strength, 0 to 1",
     "vehicles": "each vehicle: entity, paint of its body, box (x0, y0, x1, y1 in pixels, hidden parts "
