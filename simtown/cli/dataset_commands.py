@@ -326,9 +326,9 @@ def gallery(
     """Write a page that shows a data set: index.html, for any browser, without a server, and a folder beside
     it that the page reads as needed.
 
-    It filters by split, answer, relation, weather and entity. It shows boxes, masks, and why an answer is
-    what it is. It plots distributions of the whole data set against their target. Of a split of more than
-    2,000 examples it shows 2,000, evenly spread, unless you give --all.
+    It filters by split, family, answer, relation, weather and entity. It shows boxes, masks, programs, and
+    why an answer is what it is. It plots distributions of the whole data set against their target. Of a split
+    of more than 2,000 examples it shows 2,000, evenly spread, unless you give --all.
     """
     from simtown.datasets import gallery
     from simtown.datasets.export import choose_splits
@@ -339,7 +339,7 @@ def gallery(
     counts = [len(data[name]) for name in choose_splits(data, [])]
     shown = sum(len(part) for count in counts for part in gallery.gallery_sample(count, everything))
     with progress_of(f"gallery {directory}", shown) as progress:
-        written = gallery.gallery(data, directory, progress, everything, large)
+        written = gallery.gallery(data, directory, progress, everything, large, _reason)
     sample = "" if shown == sum(counts) else f" for {shown:,} of {sum(counts):,} examples"
     complete = "" if written else f"{directory} is complete. "
     say(f"{complete}Open {directory / 'index.html'} in a browser{sample}; keep the folder data beside it")

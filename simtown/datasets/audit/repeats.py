@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from simtown.core.pool import Pool, Report
-from simtown.datasets.audit.features import Columns, SplitCounts
+from simtown.datasets.audit.features import Columns
 from simtown.datasets.audit.findings import Finding
 from simtown.datasets.audit.rows import DatasetRows, Neighbourhoods, hashes
 from simtown.datasets.settings import SPLITS
@@ -95,7 +95,7 @@ def scene_records(numbers: np.ndarray, columns: Columns) -> np.ndarray:
 
 def repeated_scenes(
     scenes: Sequence[tuple[int, np.ndarray]],
-    counts: Mapping[str, SplitCounts],
+    counts: Mapping[str, Any],
     samples: Mapping[str, Columns],
     rows: DatasetRows,
     pool: Pool,
@@ -114,7 +114,7 @@ def repeated_scenes(
     compared = [name for name in ("val", "test") if name in counts and "train" in counts]
     findings = [_duplicates(pairs["exact", name, name], rows, name) for name in counts]
     for name in compared:
-        findings += _seen_in_training(pairs, counts, rows, name)
+        findings += _seen_in_training(pairs, counts, samples, rows, name)
     for name, other in [*((name, name) for name in counts), *((name, "train") for name in compared)]:
         findings.append(_nearly_repeated(pairs["near", name, other], counts, samples, rows, name, other))
     return findings
@@ -181,7 +181,11 @@ def _remembered(name: str) -> str:
 
 
 def _seen_in_training(
-    pairs: Pairs, counts: Mapping[str, SplitCounts], rows: DatasetRows, name: str
+    pairs: Pairs,
+    counts: Mapping[str, Any],
+    samples: Mapping[str, Columns],
+    rows: DatasetRows,
+    name: str,
 ) -> Iterator[Finding]:
     """Scenes of another split that are training scenes, and questions that training asks too."""
     seen, n = pairs["exact", name, "train"], rows.lengths[name]
@@ -189,6 +193,13 @@ def _seen_in_training(
     figure = f"{len(seen):,} of {n:,} are training scenes{f'; first: {name} {first[0]}' if first else ''}"
     measured = {"seen": len(seen), "n": n, "first": first}
     yield Finding.of_count("scenes seen in training", name, len(seen), figure, _remembered(name), **measured)
+    if "program" in samples[name]:
+        own, known = (samples[split]["program"] for split in (name, "train"))
+        asked = int(np.isin(_programs(own), _programs(known)).sum())
+        figure = f"{asked / len(own):.1%} of {len(own):,} ask what training asks, perhaps in other words"
+        details = {"seen": asked, "n": len(own)}
+        yield Finding("questions seen in training", name, figure, status="note", details=details)
+        return
     triples = counts[name].triples
     asked = int(triples[counts["train"].triples > 0].sum())
     figure = f"{asked / n:.1%} of {n:,} ask about a subject, relation and object that training asks about"
@@ -196,9 +207,14 @@ def _seen_in_training(
     yield Finding("questions seen in training", name, figure, status="note", details=details)
 
 
+def _programs(stored: np.ndarray) -> np.ndarray:
+    """(n,) uint64: a number for each program."""
+    return hashes(np.ascontiguousarray(stored).view(np.uint8).reshape(len(stored), -1))
+
+
 def _nearly_repeated(
     pairs: np.ndarray,
-    counts: Mapping[str, SplitCounts],
+    counts: Mapping[str, Any],
     samples: Mapping[str, Columns],
     rows: DatasetRows,
     name: str,

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from simtown.core.pool import Pool, Processes, Report, ignore
-from simtown.datasets.audit import pictures, repeats, small_models, statistics
+from simtown.datasets.audit import families, pictures, repeats, small_models, statistics
+from simtown.datasets.audit.families import FamilyCounts
 from simtown.datasets.audit.features import COLUMNS, THINGS, SplitCounts, sample_rows
 from simtown.datasets.audit.findings import LEVEL, Finding, judge
 from simtown.datasets.audit.rows import DatasetRows
@@ -24,7 +25,8 @@ PASSES = 3
 _PIECE, _BLOCK = 65_536, 2_048
 #: All checks, in the order of a report.
 _CHECKS = (
-    "answers", "information", "question only", "picture only", "position only", "duplicate scenes",
+    "answers", "answers of another type", "wrong answers", "idle parts", "information", "question only",
+    "picture only", "position only", "duplicate scenes",
     "nearly repeated scenes", "repeated pictures", "scenes seen in training",
     "near copies of training scenes", "questions seen in training", "ambiguous margins", "occlusion",
     "changed files",
@@ -55,12 +57,19 @@ def audit(dataset: Dataset, pool: Pool | None = None, progress: Report = ignore)
         OSError: there is no room for the temporary file.
     """
     pool, rows, findings = pool or Processes(), DatasetRows(dataset), []
-    with closing(pool.map(small_models.probe, list(small_models.MODELS), (dataset,))) as results:
-        for _, found_by_model in results:
-            findings += found_by_model
+    settings = dataset.settings
+    if not settings.asks:
+        with closing(pool.map(small_models.probe, list(small_models.MODELS), (dataset,))) as results:
+            for _, found_by_model in results:
+                findings += found_by_model
     with surveyed(rows, pool, progress) as seen:
         for name, counts in seen.counts.items():
-            findings += statistics.findings(counts, seen.samples[name], dataset.settings, name)
+            if isinstance(counts, FamilyCounts):
+                findings += families.findings(counts, seen.samples[name], settings, name)
+            else:
+                findings += statistics.findings(counts, seen.samples[name], settings, name)
+        if settings.asks:
+            findings += families.blind_findings(seen.samples, settings)
         files, names = len(dataset.manifest["shards"]), ", ".join(seen.changed[:3])
         first = f": {names}{' ...' if len(seen.changed) > 3 else ''}" if seen.changed else ""
         count = len(seen.changed)
@@ -117,14 +126,14 @@ class Survey:
     """What is kept of all examples.
 
     Attributes:
-        counts: by split, of those that have examples.
+        counts: by split, of those that have examples: SplitCounts, or FamilyCounts for families.
         samples: columns of the examples of :func:`~simtown.datasets.audit.features.sample_rows`, by split.
         scenes: a record of each scene, by neighbourhood.
         pictures: a record of each picture, by neighbourhood.
         changed: names of shards whose bytes are not those that the manifest names, in order.
     """
 
-    counts: dict[str, SplitCounts]
+    counts: dict[str, Any]
     samples: dict[str, dict[str, np.ndarray]]
     scenes: Sequence[tuple[int, np.ndarray]]
     pictures: Sequence[tuple[int, np.ndarray]]
@@ -139,7 +148,7 @@ def surveyed(rows: DatasetRows, pool: Pool, progress: Report) -> Iterator[Survey
     """
     pieces = [(name, *run) for name in SPLITS for run in runs(rows.lengths[name], _PIECE)]
     directions = pictures.directions(rows)
-    counts: dict[str, SplitCounts] = {}
+    counts: dict[str, Any] = {}
     samples: dict[Piece, dict[str, np.ndarray]] = {}
     changed: list[str] = []
     with (
@@ -162,16 +171,22 @@ def surveyed(rows: DatasetRows, pool: Pool, progress: Report) -> Iterator[Survey
 def _survey(piece: Piece, report: Report, rows: DatasetRows, directions: np.ndarray) -> Any:
     """A piece of work: read some examples; returns what :class:`Survey` keeps, of these alone."""
     (name, begin, end), dataset = piece, rows.dataset
-    split = dataset[name]
+    split, settings = dataset[name], dataset.settings
+    read, count = (families.COLUMNS, FamilyCounts.of) if settings.asks else (COLUMNS, SplitCounts.of)
     in_sample = sample_rows(len(split))
-    counts, sample, scenes, shown = [], [], [], []
-    for first, columns in split.stream(COLUMNS, _BLOCK, begin=begin, end=end):
-        columns[THINGS] = (columns.pop("scene/prop") >= 0).sum(axis=1).astype(np.uint8)
-        after = first + len(columns["answer"])
+    counts: list[Any] = []
+    sample, scenes, shown = [], [], []
+    for first, columns in split.stream(read, _BLOCK, begin=begin, end=end):
+        after = first + len(columns["visible"])
         numbers = rows.starts[name] + np.arange(first, after)
-        counts.append(SplitCounts.of(columns, dataset.settings))
-        scenes.append(repeats.scene_records(numbers, columns))
-        shown.append(pictures.picture_records(rows, numbers, directions))
+        counts.append(count(columns, settings))
+        one = np.flatnonzero(np.arange(first, after) % settings.questions_per_picture == 0)
+        in_scenes = {column: columns[column][one] for column in repeats.SCENE}
+        scenes.append(repeats.scene_records(numbers[one], in_scenes))
+        columns[THINGS] = (columns.pop("scene/prop") >= 0).sum(axis=1).astype(np.uint8)
+        for unused in ("scene/prop_pose", "scene/prop_style"):
+            columns.pop(unused, None)
+        shown.append(pictures.picture_records(rows, numbers[one], directions))
         kept = in_sample[slice(*np.searchsorted(in_sample, [first, after]))] - first
         sample.append({column: values[kept] for column, values in columns.items()})
         report(after - first)

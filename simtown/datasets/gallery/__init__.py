@@ -13,7 +13,7 @@ import html
 import json
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ from simtown.datasets.export.portion import ExportBatch, Portion, plain
 from simtown.datasets.manifests import SEAL
 from simtown.datasets.marginals import targets_of
 from simtown.datasets.reader import Dataset
+from simtown.language.programs import decode
 from simtown.language.relations import RELATIONS
 from simtown.render.masks import compressed_run_lengths, mask_and_box
 from simtown.render.renderers import make_renderer
@@ -47,6 +48,14 @@ _SAMPLING = (cv2.IMWRITE_JPEG_SAMPLING_FACTOR, cv2.IMWRITE_JPEG_SAMPLING_FACTOR_
 #: Columns of the index, and dtypes of their typed arrays. 255 in `other`: there is no third vehicle.
 _NUMBERS = ("answer", "relation", "weather", "subject", "object", "other")
 INDEX = {**dict.fromkeys(_NUMBERS, "u1"), "margin": "<i2"}
+#: The most vehicles of a scene of families, and the index of their examples: which kinds are there (255 in
+#: an empty slot).
+_SLOTS = 8
+FAMILY_INDEX = {
+    **dict.fromkeys(("family", "weather"), "u1"), "value": "<u2", **{f"kind{i}": "u1" for i in range(_SLOTS)},
+}  # fmt: skip
+#: Says why an example's answer is what it is (:func:`simtown.town.explaining.reason`).
+Reason = Callable[..., str]
 #: What is counted of whole splits besides the kinds of vehicles (:func:`simtown.datasets.summaries.count`).
 OF_ALL = ("answer", "relation", "weather")
 
@@ -61,13 +70,18 @@ def gallery_sample(count: int, everything: bool = False) -> list[range]:
 
 
 def gallery(
-    data: Dataset, out: Path, progress: Report = ignore, everything: bool = False, large: bool = False
+    data: Dataset,
+    out: Path,
+    progress: Report = ignore,
+    everything: bool = False,
+    large: bool = False,
+    reason: Reason | None = None,
 ) -> bool:
     """Write the page of a data set into the directory `out`, whole or not at all.
 
     It shows a sample, or `everything`; memory grows by 60 bytes an example. With `large` every example that
     it shows is drawn again, at LARGE pixels. `progress` is called with the number of examples written since
-    the last call.
+    the last call. Answers of families have the `reason`.
 
     Returns:
         Whether it was written: False if `out` holds this page already.
@@ -86,9 +100,9 @@ def gallery(
         (pieces / "large" if large else pieces).mkdir(parents=True)
         about, index = _about(data, splits) | {"large": large}, []
         for (name, sample), split in zip(splits.items(), about["splits"], strict=True):
-            columns, split["longest"] = _write_split(data, name, sample, pieces, progress, large)
+            columns, split["longest"] = _write_split(data, name, sample, pieces, progress, large, reason)
             index.append(columns)
-        columns = {name: np.concatenate([part[name] for part in index]) for name in INDEX}
+        columns = {name: np.concatenate([part[name] for part in index]) for name in index[0]}
         packed = {name: base64.b64encode(column.tobytes()).decode() for name, column in columns.items()}
         _write_script(pieces / "index.js", "begin", {**about, "columns": packed})
         (directory / "index.html").write_text(page(data.name), encoding="utf-8")
@@ -122,7 +136,8 @@ def _about(data: Dataset, splits: dict[str, list[range]]) -> dict[str, Any]:
     """What the page needs besides the examples."""
     s, outlines = data.settings, half_sizes()
     known, measures = RELATIONS[: len(data.names["relations"])], ("name", "axis", "sign", "margin")
-    return {
+    families = {name: data.names[name] for name in ("families", "answers")} if s.asks else {}
+    return families | {
         "place": shlex.quote(printable(data.place if url_of(data.place) else data.name)),
         "size": [s.width, s.height],
         "thumb": thumb_size(s.width, s.height),
@@ -142,20 +157,27 @@ def _about(data: Dataset, splits: dict[str, list[range]]) -> dict[str, Any]:
 def _about_split(data: Dataset, split: str, sample: list[range]) -> dict[str, Any]:
     """What the page needs of a split; `counts` are those of all its examples, of kinds in either role."""
     summary, kinds = data.summary(split), data.settings.kinds
+    about = {"name": split, "count": len(data[split]), "stretch": len(sample[0])}
+    about["starts"] = [stretch.start for stretch in sample]
+    if data.settings.asks:
+        counts: dict[str, list[int]] = {name: summary[name] for name in ("family", "value", "weather")}
+        return about | {"counts": counts | {"kind": [summary["kind"][kind] for kind in kinds]}}
     of_kinds = {role: [summary[role][kind] for kind in kinds] for role in ("subject", "object")}
     targets = targets_of(data, split).items()
-    return {
-        "name": split,
-        "count": len(data[split]),
-        "starts": [stretch.start for stretch in sample],
-        "stretch": len(sample[0]),
+    return about | {
         "counts": {name: summary[name] for name in OF_ALL} | of_kinds,
         "target": {role: [round(float(p), 7) for p in shares] for role, shares in targets},
     }
 
 
 def _write_split(
-    data: Dataset, name: str, sample: list[range], pieces: Path, progress: Report, large: bool
+    data: Dataset,
+    name: str,
+    sample: list[range],
+    pieces: Path,
+    progress: Report,
+    large: bool,
+    reason: Reason | None,
 ) -> tuple[dict[str, np.ndarray], str]:
     """Write pictures and details of one split.
 
@@ -184,13 +206,13 @@ def _write_split(
                 jpeg = cv2.imencode(".jpg", sheet, [*_QUALITY, *_SAMPLING])[1].tobytes()
                 (pieces / f"{name}-{place // SHEET**2:05d}.jpg").write_bytes(jpeg)
                 sheet[:] = 0
-            details.append(_detail(batch, row, ids, s.ranks))
+            details.append(_detail(batch, row, ids, s.ranks, reason))
             if len(details) == DETAILS or place == last:
                 number = place // DETAILS
                 _write_script(pieces / f"{name}-{number:05d}.js", "detail", name, number, details)
                 details = []
             place += 1
-    columns = {column: np.concatenate([part[column] for part in index]) for column in INDEX}
+    columns = {column: np.concatenate([part[column] for part in index]) for column in index[0]}
     return columns, longest.decode(errors="replace")
 
 
@@ -214,6 +236,11 @@ def _batches(data: Dataset, name: str, sample: list[range], progress: Report) ->
 def _index(batch: ExportBatch, ranks: np.ndarray) -> dict[str, np.ndarray]:
     """The examples' part of the index. Vehicles have their rank in the world, as everywhere on the page."""
     c, entity, rows = batch.columns, ranks[batch.scenes.entity], np.arange(len(batch))
+    if "family" in c:
+        kinds = np.full((len(batch), _SLOTS), 255)
+        kinds[:, : entity.shape[1]] = np.where(batch.scenes.entity >= 0, entity, 255)
+        own = {**c, "weather": batch.scenes.weather, **{f"kind{i}": kinds[:, i] for i in range(_SLOTS)}}
+        return {name: own[name].astype(kind) for name, kind in FAMILY_INDEX.items()}
     third = 3 - c["subject_slot"] - c["object_slot"]
     other = entity[rows, third] if entity.shape[1] == 3 else np.full(len(batch), 255)
     roles = {role: ranks[c[role]] for role in ("subject", "object")}
@@ -222,11 +249,17 @@ def _index(batch: ExportBatch, ranks: np.ndarray) -> dict[str, np.ndarray]:
     return {name: columns[name].astype(kind) for name, kind in INDEX.items()}
 
 
-def _detail(batch: ExportBatch, row: int, ids: np.ndarray, ranks: np.ndarray) -> list[Any]:
-    """The details of one example: question, slots, margin, intensity, camera, and its vehicles."""
+def _detail(
+    batch: ExportBatch, row: int, ids: np.ndarray, ranks: np.ndarray, reason: Reason | None
+) -> list[Any]:
+    """The details of one example: question, slots, margin, intensity, camera, its vehicles, and if it is of a
+    family its program, the answer in metres or as a box, if it is that, and the reason.
+    """
     c, scenes = batch.columns, batch.scenes
     vehicles = []
     for slot, entity in enumerate(ranks[scenes.entity[row]].tolist()):
+        if scenes.entity[row, slot] < 0:
+            continue
         seen = mask_and_box(ids, slot)
         place = [plain(x) for x in scenes.pose[row, slot]]
         box = [round(float(edge), 1) for edge in c["boxes"][row, slot]]
@@ -235,8 +268,17 @@ def _detail(batch: ExportBatch, row: int, ids: np.ndarray, ranks: np.ndarray) ->
         vehicles.append([entity, *place, *box, visible, mask, paint])
     slots = [int(c[role][row]) for role in ("subject_slot", "object_slot")]
     camera = [plain(scenes.camera[row, i]) for i in (0, 1, 3, 5)]
-    measures = plain(c["margin"][row]), plain(scenes.intensity[row])
-    return [c["question"][row].decode(errors="replace"), *slots, *measures, camera, vehicles]
+    margin = plain(c["margin"][row]) if np.isfinite(c["margin"][row]) else None
+    question = c["question"][row].decode(errors="replace")
+    detail = [question, *slots, margin, plain(scenes.intensity[row]), camera, vehicles]
+    if "family" in c:
+        why = reason and reason(
+            scenes.scene(row), decode(c["program"][row]), c["visible"][row], c["boxes"][row]
+        )
+        metres = batch.metres[row]
+        exact = f"{metres:.2f} m, right within {c['tolerance'][row]:.2f} m" if np.isfinite(metres) else ""
+        detail += [batch.program(row), exact, why or ""]
+    return detail
 
 
 def _write_script(path: Path, function: str, *values: Any) -> None:

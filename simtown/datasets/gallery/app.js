@@ -9,6 +9,7 @@ const simtown = (() => {
   const TALLEST = 15e6; // pixels of the grid: no browser lays out an element of much more
   // Of a cell: its least width, and the most lines of words below. On a phone two cells stand side by side, with three lines of words.
   const ROOMY = { width: 190, lines: 2 }, NARROW = { width: 136, lines: 3 }, PHONE = 500;
+  const LISTED = 12, CHARTED = 24; // values of a long facet that are listed, and bars of a chart of many values
   const LINE = 17, ROOM = 16, ASIDE = 56; // of the words in a cell: a line and the space about them; beside the question, for the answer
 
   let about, columns, facets, total, starts;
@@ -80,16 +81,19 @@ const simtown = (() => {
   const piece = (g, size) => `${about.splits[splitOf(g)].name}-${String(Math.floor(placeOf(g) / size)).padStart(5, "0")}`;
   const sheetOf = (g) => piece(g, about.sheet ** 2);
   const largeOf = (g) => `large/${about.splits[splitOf(g)].name}-${placeOf(g)}`;
+  const asksFamilies = () => Boolean(about.families);
+  const answerOf = (g) => (asksFamilies() ? about.answers[columns.value[g]] : columns.answer[g] ? "yes" : "no");
+  const toneOf = (answer) => (["yes", "no"].includes(answer) ? answer : "other");
   const nameOf = (g) => `${about.splits[splitOf(g)].name} ${count(numberOf(g))}`;
 
   /** What is known of an example, once it has been read. */
   function detailOf(g) {
     const row = details.get(piece(g, about.details))?.[placeOf(g) % about.details];
     if (!row) return null;
-    const [question, subject, object, margin, intensity, [x, y, yaw, focal], vehicles] = row;
+    const [question, subject, object, margin, intensity, [x, y, yaw, focal], vehicles, program, exact, reason] = row;
     const s = Math.sin(yaw), c = Math.cos(yaw);
     return {
-      question, subject, object, margin, intensity, focal, eye: { x, y, yaw },
+      question, subject, object, margin, intensity, program, exact, reason, focal, eye: { x, y, yaw },
       vehicles: vehicles.map(([entity, vx, vy, turn, x0, y0, x1, y1, visible, runs, paint], slot) => ({
         name: about.entities[entity], paint, size: about.footprints[entity], x: vx, y: vy, yaw: turn, box: [x0, y0, x1, y1], visible, runs,
         role: slot === subject ? "subject" : slot === object ? "object" : "other",
@@ -107,7 +111,7 @@ const simtown = (() => {
     let n = 0;
     for (let g = 0; g < total; g++) {
       if (entity >= 0) {
-        const there = (role !== "object" && subject[g] === entity) || (role !== "subject" && object[g] === entity)
+        const there = asksFamilies() ? kindsOf(g).includes(entity) : (role !== "object" && subject[g] === entity) || (role !== "subject" && object[g] === entity)
           || (role === "any" && other[g] === entity);
         if (!there) continue;
       }
@@ -123,6 +127,8 @@ const simtown = (() => {
     return { found: found.slice(0, n), counts };
   }
 
+  const kindsOf = (g) => Array.from({ length: 8 }, (_, i) => columns[`kind${i}`][g]).filter((kind) => kind !== 255);
+
   function refilter() {
     const kept = matches[at];
     const { found, counts } = filter();
@@ -131,7 +137,9 @@ const simtown = (() => {
     facets.forEach((facet, f) => facet.outputs.forEach((output, value) => {
       output.value = count(counts[f][value]);
       output.parentElement.classList.toggle("none", !counts[f][value]);
+      if (facet.long) output.parentElement.hidden = !counts[f][value] && !facet.chosen.has(value);
     }));
+    for (const facet of facets) if (facet.long) shorten(facet);
     $("found").innerHTML = `<span><b>${count(found.length)}</b> of ${count(total)}</span>`;
     $("clear").hidden = !filtered();
     $("matching").value = filtered() ? count(found.length) : "";
@@ -143,6 +151,14 @@ const simtown = (() => {
     layout();
     if (found.length) reveal();
     show();
+  }
+
+  /** Of a facet with many values only those are listed that the other filters leave, if they are few. */
+  function shorten(facet) {
+    const labels = facet.outputs.map((output) => output.parentElement), listed = labels.filter((label) => !label.hidden).length;
+    if (listed > LISTED && !facet.chosen.size) labels.forEach((label) => { label.hidden = true; });
+    facet.note.hidden = listed <= LISTED || facet.chosen.size > 0;
+    facet.note.textContent = `${listed} answers: choose a family to list its own.`;
   }
 
   const filtered = (besides) => state.entity >= 0 || facets.some((f) => f.key !== besides && f.chosen.size);
@@ -221,6 +237,10 @@ const simtown = (() => {
         facet.outputs.push(label.lastChild);
         set.append(label);
       });
+      facet.note = document.createElement("p");
+      facet.note.className = "why";
+      facet.note.hidden = true;
+      set.append(facet.note);
       $("facets").append(set);
     }
     $("entities").innerHTML = about.entities.map((name) => `<option value="${escape(name)}">`).join("");
@@ -231,6 +251,7 @@ const simtown = (() => {
       label.firstChild.onchange = () => { state.role = role; refilter(); };
       $("roles").append(label);
     }
+    $("roles").hidden = asksFamilies();
     $("clear").onclick = clear;
     $("filters").onsubmit = (event) => event.preventDefault();
     $("show-filters").onclick = () => showFilters(!showingFilters());
@@ -327,12 +348,12 @@ const simtown = (() => {
   }
 
   function drawCell(cell, g) {
-    const detail = detailOf(g), answer = columns.answer[g] ? "yes" : "no";
+    const detail = detailOf(g), answer = answerOf(g);
     const drawn = `${sheets.get(sheetOf(g)) ? 1 : 0}${detail ? 1 : 0}${state.boxes}${state.masks}`;
     if (cell.dataset.drawn === drawn) return;
     cell.dataset.drawn = drawn;
     draw(cell.firstChild, g, detail);
-    cell.lastChild.innerHTML = `<span>${escape(detail?.question ?? "")}</span><b class="answer ${answer}">${answer}</b>`;
+    cell.lastChild.innerHTML = `<span>${escape(detail?.question ?? "")}</span><b class="answer ${toneOf(answer)}">${escape(answer)}</b>`;
     cell.setAttribute("aria-label", `${nameOf(g)}: ${detail?.question ?? ""} ${answer}`);
   }
 
@@ -443,7 +464,7 @@ const simtown = (() => {
   function drawInspector() {
     const panel = $("inspector");
     if (!state.open || !matches.length) return;
-    const g = matches[at], detail = detailOf(g), answer = columns.answer[g] ? "yes" : "no";
+    const g = matches[at], detail = detailOf(g), answer = answerOf(g);
     const drawn = `${g} ${sheets.get(sheetOf(g)) ? 1 : 0}${detail ? 1 : 0}${larges.get(largeOf(g)) ? 1 : 0}${state.boxes}${state.masks} ${at} ${matches.length}`;
     if (panel.dataset.drawn === drawn) return;
     panel.dataset.drawn = drawn;
@@ -466,19 +487,23 @@ const simtown = (() => {
   }
 
   function told(g, detail, answer) {
-    const relation = about.relations[columns.relation[g]], split = about.splits[splitOf(g)].name;
+    const asked = asksFamilies(), relation = asked ? null : about.relations[columns.relation[g]], split = about.splits[splitOf(g)].name;
     const weather = about.weathers[columns.weather[g]];
-    const rows = detail.vehicles.map((v) => `<tr><td><i class="dot ${v.role}"></i>${escape(v.name)}</td><td>${v.role}</td><td>${v.x.toFixed(2)}</td>
+    const rows = detail.vehicles.map((v) => `<tr><td><i class="dot ${v.role}"></i>${escape(v.name)}</td>${asked ? "" : `<td>${v.role}</td>`}<td>${v.x.toFixed(2)}</td>
       <td>${v.y.toFixed(2)}</td><td>${Math.round((v.yaw * 180) / Math.PI)}°</td><td>${Math.round(100 * v.visible)}%</td></tr>`).join("");
     const paints = detail.vehicles.map((v) => `${escape(v.name)} ${escape(v.paint)}`).join(", ");
-    return `<p class="question">${escape(detail.question)} <span class="answer ${answer}">${answer}</span></p>
-      <p class="why">${why(relation, detail, answer)}</p>${plan(relation, detail)}
-      <table><thead><tr><th scope="col">vehicle</th><th scope="col">role</th><th scope="col">x, m</th><th scope="col">y, m</th>
+    const because = asked ? `${detail.exact ? `<b>${escape(detail.exact)}</b>. ` : ""}${escape(sentence(detail.reason))}` : why(relation, detail, answer);
+    const family = asked ? `<p class="why">Family <b>${escape(about.families[columns.family[g]])}</b>, program <span class="program">${escape(detail.program)}</span></p>` : "";
+    return `<p class="question">${escape(detail.question)} <span class="answer ${toneOf(answer)}">${escape(answer)}</span></p>
+      <p class="why">${because}</p>${family}${plan(relation, detail)}
+      <table><thead><tr><th scope="col">vehicle</th>${asked ? "" : '<th scope="col">role</th>'}<th scope="col">x, m</th><th scope="col">y, m</th>
       <th scope="col">heading</th><th scope="col">in sight</th></tr></thead><tbody>${rows}</tbody></table>
       <p class="why">Weather: <b>${escape(weather)}</b>, strength ${detail.intensity.toFixed(2)}. Paint: ${paints}. Boxes hold hidden parts, too.</p>
       <code title="In the folder that holds the data set">simtown render ${escape(about.place)}/${escape(split)}:${numberOf(g)} --size 1024</code>
       <p class="copies"><button type="button" data-copy="command">Copy this command</button><button type="button" data-copy="link">Copy link</button></p>`;
   }
+
+  const sentence = (text) => (text ? `${text[0].toUpperCase()}${text.slice(1)}.` : "");
 
   /** The reason of an answer, in words. */
   function why(relation, detail, answer) {
@@ -498,7 +523,8 @@ const simtown = (() => {
 
   /** The street from above, as the viewer sees it: x to the right, distance upwards, metres. */
   function plan(relation, { vehicles, subject, object, margin, focal, eye }) {
-    const far = 21, near = 6.4, half = 12.5;
+    const asked = relation === null, reach = (measure) => Math.max(...vehicles.map(measure));
+    const far = asked ? Math.max(21, reach((v) => v.far) + 3.5) : 21, near = 6.4, half = asked ? Math.max(12.5, reach((v) => Math.abs(v.side)) + 3) : 12.5;
     const turn = ([x, y]) => {
       const s = Math.sin(eye.yaw), c = Math.cos(eye.yaw), dx = x - eye.x, dy = y - eye.y;
       return `${dx * c + dy * s},${dx * s - dy * c}`;
@@ -507,14 +533,16 @@ const simtown = (() => {
     const edges = [-1, 1].map((side) => `<path d="M0 0L${(side * far * 0.5) / focal} ${-far}" stroke="var(--line)" stroke-width="0.08"/>`).join("");
     const bodies = vehicles.map((v) => {
       const [l, w] = v.size, degrees = (-v.turn * 180) / Math.PI;
-      return `<path class="ray ${v.role}" d="M0 0L${v.side} ${-v.far}"${v.role === "other" || relation.axis ? " display=\"none\"" : ""}/>
+      return `<path class="ray ${v.role}" d="M0 0L${v.side} ${-v.far}"${v.role === "other" || relation?.axis ? " display=\"none\"" : ""}/>
         <g transform="translate(${v.side} ${-v.far}) rotate(${degrees})"><rect class="vehicle ${v.role}" x="${-l / 2}" y="${-w / 2}" width="${l}"
         height="${w}" rx="0.25"/><path class="nose ${v.role}" d="M${l / 2 - 0.2} 0l-0.7 -0.4v0.8z"/></g>`;
     }).join("");
     // The ruler lies beyond the vehicles, or beside them, and helpers lead from what it measures to its ends.
-    const a = vehicles[subject], b = vehicles[object], measured = `${Math.abs(margin).toFixed(2)} m`, extents = vehicles.map(spread);
+    const a = vehicles[subject], b = vehicles[object], measured = asked ? "" : `${Math.abs(margin).toFixed(2)} m`, extents = vehicles.map(spread);
     let p, q, from, text;
-    if (relation.axis === 0) {
+    if (asked) {
+      [p, q, from, text] = [[0, 0], [0, 0], [], { x: 0, y: 0, anchor: "middle" }];
+    } else if (relation.axis === 0) {
       const middle = (a.far + b.far) / 2, top = -Math.max(...vehicles.map((v, i) => v.far + extents[i][1])) - 0.7;
       [p, q] = [a, b].map((v) => [(v.side / v.far) * middle, top]);
       from = [[p[0], -middle], [q[0], -middle]];
@@ -526,8 +554,8 @@ const simtown = (() => {
       from = [[a.side, -a.far], [b.side, -b.far]];
       text = { x: x + (x === right ? 0.45 : -0.45), y: -(a.far + b.far) / 2 + 0.3, anchor: x === right ? "start" : "end" };
     }
-    const across = relation.axis === 0 ? "v-0.35v0.7" : "h-0.35h0.7";
-    const helpers = [p, q].map(([x, y], i) => `<path class="ray ${[a, b][i].role}" d="M${from[i]}L${x} ${y}"/>`).join("");
+    const across = relation?.axis === 0 ? "v-0.35v0.7" : "h-0.35h0.7";
+    const helpers = asked ? "" : [p, q].map(([x, y], i) => `<path class="ray ${[a, b][i].role}" d="M${from[i]}L${x} ${y}"/>`).join("");
     // Names stand where they hide nothing: x0, y0, x1, y1 of all that is drawn already.
     const wide = (words, size) => words.length * size * 0.58, start = { middle: 0.5, start: 0, end: 1 };
     const box = (x, y, w, h) => [x, y, x + w, y + h];
@@ -548,14 +576,39 @@ const simtown = (() => {
     return `<svg class="plan" viewBox="${-half} ${-far} ${2 * half} ${far - near}" role="img"
       aria-label="The street from above: ${vehicles.map((v) => `${escape(v.name)} ${v.side.toFixed(1)} metres to the right and ${v.far.toFixed(1)} metres away`).join(", ")}">
       <polygon points="${road}" fill="var(--road)"/>${edges}${helpers}${bodies}
-      <path class="measure" d="M${p}${across}M${p}L${q}${across}"/>${names}
+      ${asked ? "" : `<path class="measure" d="M${p}${across}M${p}L${q}${across}"/>`}${names}
       <text class="measured" x="${text.x}" y="${text.y}" text-anchor="${text.anchor}">${measured}</text>
       <text class="viewer" x="0" y="${-near - 0.3}" text-anchor="middle">▼ viewer</text></svg>`;
   }
 
   // ---------------------------------------------------------------- distributions
 
+  /** How many examples of each family there are, of each answer and weather, and vehicles of each kind. */
+  function drawFamilyCharts() {
+    const page = $("charts"), all = !filtered("split") && matches.length > 0, some = sampled ? " of those on this page" : "";
+    const splits = about.splits.filter((_, s) => !facets[0].chosen.size || facets[0].chosen.has(s));
+    const tally = (key, size) => {
+      const out = new Float64Array(size);
+      if (all) for (const split of splits) split.counts[key].forEach((c, i) => { if (i < size) out[i] += c; });
+      else for (const g of matches) (key === "kind" ? kindsOf(g) : [columns[key][g]]).forEach((i) => out[i]++);
+      return out;
+    };
+    const n = all ? splits.reduce((sum, split) => sum + split.count, 0) : matches.length;
+    page.innerHTML = `<p class="note">${count(n)} examples${all ? "" : `${some}, filtered`}. A name is a link that filters by it.</p>
+      <div class="cards"><section id="chart-family"><h2>Families</h2></section><section id="chart-value"><h2>Answers</h2></section>
+      <section id="chart-weather"><h2>Weather</h2></section><section id="chart-kind"><h2>Vehicles, by kind</h2></section></div>`;
+    if (!n) return;
+    const most = (counts) => [...counts.keys()].filter((i) => counts[i]).sort((a, b) => counts[b] - counts[a]).slice(0, CHARTED);
+    const [, families, values, weathers] = facets;
+    bars($("chart-family"), families, tally("family", about.families.length));
+    const answers = tally("value", about.answers.length), kinds = tally("kind", about.entities.length);
+    bars($("chart-value"), { ...values, order: most(answers) }, answers);
+    bars($("chart-weather"), weathers, tally("weather", about.weathers.length));
+    bars($("chart-kind"), { key: "any", names: about.entities, order: most(kinds) }, kinds);
+  }
+
   function drawCharts() {
+    if (asksFamilies()) return drawFamilyCharts();
     const k = about.entities.length, expected = !filtered("split") && matches.length > 0;
     const splits = about.splits.filter((_, s) => !facets[0].chosen.size || facets[0].chosen.has(s));
     // With no filter but splits, counts are those of the whole splits, also of examples that the page does not show.
@@ -762,19 +815,21 @@ const simtown = (() => {
   function begin(given) {
     about = given;
     columns = Object.fromEntries(Object.entries(given.columns).map(([name, text]) => [name, bytes(text)]));
-    columns.margin = new Int16Array(columns.margin.buffer);
-    total = columns.answer.length;
+    if (asksFamilies()) columns.value = new Uint16Array(columns.value.buffer);
+    else columns.margin = new Int16Array(columns.margin.buffer);
+    total = columns.weather.length;
     starts = [];
     const split = new Uint8Array(total);
     about.splits.reduce((start, own, s) => { starts.push(start); split.fill(s, start, start + shownOf(own)); return start + shownOf(own); }, 0);
     const facet = (key, title, names, values) => ({ key, title, names, values, chosen: new Set(), inputs: [], outputs: [] });
     facets = [
       facet("split", "Split", about.splits.map((s) => s.name), split),
-      facet("answer", "Answer", ["no", "yes"], columns.answer),
-      facet("relation", "Relation", about.relations.map((r) => r.name), columns.relation),
+      ...(asksFamilies()
+        ? [facet("family", "Family", about.families, columns.family), { ...facet("answer", "Answer", about.answers, columns.value), long: true }]
+        : [facet("answer", "Answer", ["no", "yes"], columns.answer), facet("relation", "Relation", about.relations.map((r) => r.name), columns.relation)]),
       facet("weather", "Weather", about.weathers, columns.weather),
     ];
-    mixed0 = about.splits[0].target.subject;
+    if (!asksFamilies()) mixed0 = about.splits[0].target.subject;
     $("about").textContent = `${about.entities.length} entities · ${about.splits.map((s) => `${count(s.count)} ${s.name}`).join(" · ")} · ${about.size.join(" × ")} pixels`;
     explainSample();
     buildFilters();

@@ -1,0 +1,289 @@
+"""Questions of families: do their words, their templates or their places give answers away, and is every
+answer the one that its program has?
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from simtown.datasets import asked
+from simtown.datasets.audit.features import HIDDEN, tenths
+from simtown.datasets.audit.findings import Finding, wilson
+from simtown.datasets.settings import Settings
+from simtown.language.evaluate import CLOSE, KNOWN, evaluate
+from simtown.language.families import ANSWERS, CANNOT_TELL
+from simtown.scenes.placement import LEAST_VISIBLE
+from simtown.scenes.scene import SceneBatch
+
+#: The columns that the words of a question are seen in, and all that an audit reads.
+WORDS = ("family", "template", "text", "program", "tokens", "value")
+COLUMNS = (*WORDS, "visible", *(f"scene/{field.name}" for field in fields(SceneBatch)))
+#: Parts of the examples that a model of words is tested on in turn; a family with fewer examples than LEAST
+#: is not tested. Draws from the null distribution of an information.
+FOLDS, LEAST, DRAWS = 5, 100, 100
+#: How often a word or a pair of words occurs at least, so that a model learns from it.
+OFTEN = 5
+_SHORTCUT = (
+    "A small model that reads nothing but the words beats the best constant answer: find the words that make "
+    "an answer rare in a scene, and generate the data set again."
+)
+_BALANCE = (
+    "Ask for every answer of a family as often, in each of its templates, and generate the data set again."
+)
+
+
+def answer_numbers(settings: Settings) -> np.ndarray:
+    """(families, values) int64: the number that the evaluator gives an answer of the closed vocabulary in a
+    family; -1 for "cannot tell", -2 for what is no answer of the family.
+    """
+    texts, world = asked.answers(settings), asked.world(settings, "test")
+    types = asked.asked(settings)
+    numbers = np.full((len(types), len(texts)), -2)
+    for row, family in zip(numbers, types, strict=True):
+        for number in world.answers(family.answer):
+            row[texts.index(ANSWERS[family.answer][number])] = number
+    if CANNOT_TELL in texts:
+        numbers[:, texts.index(CANNOT_TELL)] = -1
+    return numbers
+
+
+@dataclass
+class FamilyCounts:
+    """Counts of the examples of a split.
+
+    Attributes:
+        examples: how many there are.
+        answers: (families, templates, values) int64 examples.
+        kinds: scenes that show each set of kinds of vehicles, as those of
+            :class:`~simtown.datasets.audit.features.SplitCounts`.
+        foreign: examples whose answer is none of the family's.
+        wrong: whose program has another answer in the scene.
+        idle: whose program has a part that changes nothing.
+        unseen: scenes with a vehicle less than LEAST_VISIBLE visible; `hidden` less than HIDDEN.
+        least: the least visible share of a vehicle.
+    """
+
+    examples: int
+    answers: np.ndarray
+    kinds: Counter[tuple[int, ...]]
+    foreign: int
+    wrong: int
+    idle: int
+    unseen: int
+    hidden: int
+    least: float
+
+    @classmethod
+    def of(cls, columns: Mapping[str, np.ndarray], settings: Settings) -> FamilyCounts:
+        """Those of n > 0 examples."""
+        numbers = answer_numbers(settings)
+        templates = max(len(family.templates) for family in asked.asked(settings))
+        family, value = columns["family"].astype(np.int64), columns["value"].astype(np.int64)
+        places = (family * templates + columns["template"]) * numbers.shape[1] + value
+        answers = np.bincount(places, minlength=numbers.shape[0] * templates * numbers.shape[1])
+        scenes = SceneBatch(**{f.name: columns[f"scene/{f.name}"] for f in fields(SceneBatch)})
+        size = settings.width, settings.height
+        values = evaluate(scenes, columns["program"], columns["visible"], size)
+        meant = numbers[family, value]
+        right = np.where(
+            values.state == KNOWN, values.answer == meant, (values.state == CLOSE) & (meant == -1)
+        )
+        entity = columns["scene/entity"]
+        visible = np.where(entity >= 0, columns["visible"], 1.0).min(axis=1)
+        return cls(
+            len(family),
+            answers.reshape(numbers.shape[0], templates, numbers.shape[1]),
+            Counter(map(tuple, np.sort(entity, axis=1).tolist())),
+            foreign=int((meant == -2).sum()),
+            wrong=int((~right).sum()),
+            idle=int(values.idle.sum()),
+            unseen=int((visible < LEAST_VISIBLE - 1e-6).sum()),
+            hidden=int((visible < HIDDEN).sum()),
+            least=float(visible.min()),
+        )
+
+    def add(self, other: FamilyCounts) -> None:
+        """Add those of other examples to these."""
+        for name in ("examples", "answers", "foreign", "wrong", "idle", "unseen", "hidden"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.kinds.update(other.kinds)
+        self.least = min(self.least, other.least)
+
+
+def findings(
+    counts: FamilyCounts, sample: Mapping[str, np.ndarray], settings: Settings, name: str
+) -> Iterator[Finding]:
+    """All findings of the split `name`; `sample` has columns of its `sample_rows`."""
+    yield from _balance(counts, settings, name)
+    few = []
+    for place, family in enumerate(asked.asked(settings)):
+        own = _columns_of(sample, place)
+        if len(own["row"]) < LEAST:
+            few.append(family.name)
+        else:
+            yield _information(family.name, own, name)
+    yield from _too_few("information", name, few)
+    n, remedy = counts.examples, "run simtown verify to see which, and generate the data set again."
+    for check, count, what in (
+        ("answers of another type", counts.foreign, "have an answer that is none of their family's"),
+        ("wrong answers", counts.wrong, "have another answer in their scene"),
+        ("idle parts", counts.idle, "have a program of which a part changes nothing"),
+        ("occlusion", counts.unseen, f"show a vehicle under {LEAST_VISIBLE:.0%} visible"),
+    ):
+        figure = f"{count:,} of {n:,} {what}"
+        yield Finding.of_count(check, name, count, figure, f"Some {what}: {remedy}", examples=count)
+
+
+def _balance(counts: FamilyCounts, settings: Settings, name: str) -> Iterator[Finding]:
+    """The answers of every family, and of each of its templates, against equal shares."""
+    from scipy.stats import binom
+
+    numbers, types = answer_numbers(settings), asked.asked(settings)
+    texts = asked.answers(settings)
+    for what, tables in (("family", counts.answers.sum(axis=1, keepdims=True)), ("template", counts.answers)):
+        worst, listed, tests = (1.0, "", 0, 0, 1), [], 0
+        for place, family in enumerate(types):
+            possible = np.flatnonzero(numbers[place] >= 0)
+            for template, row in enumerate(tables[place][:, possible]):
+                n, k = int(row.sum()), len(possible)
+                if n == 0 or k < 2:
+                    continue
+                tests += k
+                p = 2 * np.minimum(binom.cdf(row, n, 1 / k), binom.sf(row - 1, n, 1 / k))
+                at = int(p.argmin())
+                label = family.name if what == "family" else f"{family.name}, template {template + 1}"
+                listed.append({"name": label, "n": n, "answers": row.tolist()})
+                worst = min(worst, (float(p[at]), f"{label}: {texts[possible[at]]}", int(row[at]), n, k))
+        p_worst, label, count, n, k = worst
+        figure = f"furthest from equal: {label} {count / max(n, 1):.1%} of {n:,}, chance {1 / k:.1%}"
+        p = min(1.0, p_worst * max(tests, 1))
+        advice = f"{_BALANCE} First look at {label}."
+        yield Finding(f"answers by {what}", name, figure, advice, p, details={"groups": listed})
+
+
+def _columns_of(sample: Mapping[str, np.ndarray], place: int) -> dict[str, np.ndarray]:
+    rows = np.flatnonzero(sample["family"] == place)
+    return {name: sample[name][rows].astype(np.int64) for name in WORDS} | {"row": rows}
+
+
+def _too_few(check: str, name: str, families: list[str]) -> Iterator[Finding]:
+    if families:
+        what = f"{len(families)} families" if len(families) > 1 else f"the family {families[0]}"
+        figure = f"not tested: {what} with fewer than {LEAST} examples"
+        yield Finding(check, name, figure, status="note", details={"families": families})
+
+
+def _information(family: str, own: Mapping[str, np.ndarray], name: str) -> Finding:
+    """Information of a family's answer with each of its words and with the example's place, beyond chance."""
+    from scipy.stats import gamma
+
+    check, value = f"information by {family}", np.unique(own["value"], return_inverse=True)[1]
+    features = {"template": own["template"], "text": own["template"] * 256 + own["text"]}
+    features |= {"place in its pair": own["row"] % 2, "place in the split": tenths(own["row"])}
+    for column in range(own["program"].shape[1]):
+        features[f"word {column}"] = own["template"] * 65_536 + own["program"][:, column]
+    table = {what: np.unique(numbers, return_inverse=True)[1] for what, numbers in features.items()}
+    table = {what: numbers for what, numbers in table.items() if numbers.max()}
+    rng, measured = np.random.default_rng(0), np.zeros((DRAWS + 1, len(table)))
+    for draw in range(DRAWS + 1):
+        measured[draw] = [_bits(numbers, value) for numbers in table.values()]
+        value = rng.permutation(value)
+    mean, variance = measured[1:].mean(axis=0), np.maximum(measured[1:].var(axis=0, ddof=1), 1e-18)
+    p = gamma.sf(measured[0], mean * mean / variance, scale=variance / mean)
+    worst = int(p.argmin())
+    telling, beyond = list(table)[worst], measured[0] - mean
+    figure = f"of {len(table)} features the most telling: {telling}, {beyond[worst]:+.4f} bits beyond chance"
+    advice = (
+        f"The answers of {family} depend on the {telling}: find out why, and generate the data set again."
+    )
+    bits = dict(zip(table, beyond.tolist(), strict=True))
+    return Finding(
+        check, name, figure, advice, min(1.0, float(p[worst]) * len(table)), details={"bits": bits}
+    )
+
+
+def _bits(numbers: np.ndarray, value: np.ndarray) -> float:
+    """Plug-in estimate of the information of two features, bits."""
+    joint = np.bincount(
+        numbers * (value.max() + 1) + value, minlength=(numbers.max() + 1) * (value.max() + 1)
+    )
+    joint = joint.reshape(numbers.max() + 1, -1) / len(value)
+    expected = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0)
+    seen = joint > 0
+    return float((joint[seen] * np.log2(joint[seen] / expected[seen])).sum())
+
+
+def blind(words: Mapping[str, np.ndarray], other: Mapping[str, np.ndarray] | None = None) -> int:
+    """How many answers of one family a small model of its words guesses right.
+
+    Args:
+        words: the columns WORDS of its examples.
+        other: those that are guessed, by what all of `words` teach; by default `words` themselves, FOLDS
+            parts of them in turn, by what the others teach.
+    """
+    from scipy.sparse import csr_matrix
+    from sklearn.linear_model import LogisticRegression
+
+    both = [words] if other is None else [words, other]
+    keys = np.concatenate([_keys(part) for part in both])
+    seen, columns, times = np.unique(keys, return_inverse=True, return_counts=True)
+    rows = np.repeat(np.arange(len(keys)), keys.shape[1])
+    seen_in = csr_matrix((np.ones(keys.size, np.float32), (rows, columns.ravel())), (len(keys), len(seen)))
+    seen_in = seen_in[:, (times >= OFTEN) & (times < len(keys))]
+    value = np.concatenate([part["value"] for part in both])
+    n = len(words["value"])
+    fold = np.arange(n) // 2 * FOLDS * 2 // max(n, 1)
+    parts = [(fold != i, fold == i) for i in range(FOLDS)]
+    if other is not None:
+        parts = [(np.arange(len(value)) < n, np.arange(len(value)) >= n)]
+    right = 0
+    for known, asked_ in parts:
+        place_known, place_asked = np.flatnonzero(known), np.flatnonzero(asked_)
+        if len(place_asked):
+            model = LogisticRegression(C=0.1, max_iter=50).fit(seen_in[place_known], value[place_known])
+            right += int((model.predict(seen_in[place_asked]) == value[place_asked]).sum())
+    return right
+
+
+def _keys(words: Mapping[str, np.ndarray]) -> np.ndarray:
+    """(n, k) int64: tokens, neighbouring tokens, and words and pairs of words of the program, as numbers."""
+    token, program = words["tokens"].astype(np.int64), words["program"].astype(np.int64) + 1
+    place, template = np.arange(program.shape[1]), words["template"].astype(np.int64)[:, None]
+    word = (template * 64 + place) * 4096 + program
+    varied = np.flatnonzero((program != program[:1]).any(axis=0))[:12]
+    pairs = [(word[:, i] << 30) ^ word[:, j] for i in varied for j in varied if i < j]
+    text = template * 256 + words["text"].astype(np.int64)[:, None]
+    parts = [token, (token[:, :-1] << 16 | token[:, 1:]) + (1 << 40), word + (1 << 41), text + (1 << 42)]
+    return np.concatenate([*parts, *(column[:, None] | 1 << 62 for column in pairs)], axis=1)
+
+
+def blind_findings(samples: Mapping[str, Mapping[str, np.ndarray]], settings: Settings) -> Iterator[Finding]:
+    """How well the words alone answer each family: in training, and in the test split after training."""
+    from scipy.stats import binom
+    from threadpoolctl import threadpool_limits
+
+    few: dict[str, list[str]] = {name: [] for name in samples if name != "val"}
+    for place, family in enumerate(asked.asked(settings)):
+        check = f"question only by {family.name}"
+        own = {name: _columns_of(samples[name], place) for name in few}
+        for name, words in own.items():
+            n = len(words["value"])
+            if min(n, len(own.get("train", words)["value"])) < LEAST:
+                few[name].append(family.name)
+                continue
+            with threadpool_limits(1):
+                right = blind(words) if name == "train" else blind(own["train"], words)
+            constant = float(np.bincount(words["value"]).max() / n)
+            low, high = wilson(right, n)
+            figure = (
+                f"{right / n:.1%} right (95 %: {low:.1%} to {high:.1%}) of {n:,}; constant {constant:.1%}"
+            )
+            details = {"right": right, "n": n, "low": low, "high": high, "constant": constant}
+            p = float(binom.sf(right - 1, n, constant))
+            yield Finding(check, name, figure, _SHORTCUT, p, details=details)
+    for name, listed in few.items():
+        yield from _too_few("question only", name, listed)

@@ -1,0 +1,122 @@
+"""The audit of questions of families passes what is fair, and finds shortcuts that are planted."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn", reason="needs scikit-learn: pip install '.[audit]'")
+
+from simtown.assets.entities import ENTITIES
+from simtown.datasets import asked
+from simtown.datasets.audit import families
+from simtown.datasets.audit.findings import judge
+from simtown.datasets.settings import Settings
+from simtown.language.asking import ask_families
+from simtown.language.programs import ENTITY, encode, parse, stored
+
+SETTINGS = Settings(questions=("all",), entities=12, n=3_600, val=0, test=0, width=64, height=64)
+FAMILIES = [family.name for family in asked.asked(SETTINGS)]
+TRUTHS = [family.name for family in asked.asked(SETTINGS) if family.answer == "truth"]
+
+
+@pytest.fixture(scope="module")
+def fair():
+    """Columns of questions of all families, without pictures."""
+    recipe, parts = asked.recipe(SETTINGS, "train"), []
+    for first in range(0, SETTINGS.n, 600):
+        index = np.arange(first, first + 600)
+        parts.append(asked.columns(ask_families(recipe, index), index, SETTINGS))
+    return {name: np.concatenate([part[name] for part in parts]) for name in families.COLUMNS}
+
+
+def warned(columns):
+    """Names of the checks that warn."""
+    counts = families.FamilyCounts.of(columns, SETTINGS)
+    found = [*families.findings(counts, columns, SETTINGS, "train")]
+    found += families.blind_findings({"train": columns}, SETTINGS)
+    return {finding.check for finding in judge(found) if finding.status == "warn"}
+
+
+def changed(columns, **new):
+    return columns | {name: value.astype(columns[name].dtype) for name, value in new.items()}
+
+
+def values(columns, family):
+    """Rows of a family, and the places of its answers in the closed vocabulary."""
+    rows = np.flatnonzero(columns["family"] == FAMILIES.index(family))
+    return rows, np.flatnonzero(families.answer_numbers(SETTINGS)[FAMILIES.index(family)] >= 0)
+
+
+def test_fair_questions_pass(fair):
+    assert not warned(fair)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_word_that_gives_the_answer_away_is_found(family, fair):
+    rows, _ = values(fair, family)
+    tokens = fair["tokens"].copy()
+    telling = rows[np.random.default_rng(0).random(len(rows)) < 0.9]
+    tokens[telling, -1] = 400 + fair["value"][telling]
+    checks = warned(changed(fair, tokens=tokens))
+    assert checks == {f"question only by {family}"}
+
+
+@pytest.mark.parametrize("family", sorted({*TRUTHS} - {"logic", "exist", "compare"}))
+def test_an_answer_that_follows_how_common_a_kind_is_is_found(family, fair):
+    rows, (no, yes) = values(fair, family)
+    program = fair["program"][rows].astype(int)
+    named = (program >= ENTITY) & (program < ENTITY + len(ENTITIES))
+    first = np.where(named.any(axis=1), program[np.arange(len(rows)), named.argmax(axis=1)], 0)
+    value = fair["value"].copy()
+    common = first < np.median(first)
+    leans = np.random.default_rng(0).random(len(rows)) < 0.9
+    value[rows] = np.where(leans, np.where(common, yes, no), value[rows])
+    assert {f"question only by {family}", f"information by {family}"} & warned(changed(fair, value=value))
+
+
+def test_a_template_that_is_never_true_is_found(fair):
+    rows, (no, _) = values(fair, "exist")
+    value = fair["value"].copy()
+    value[rows[fair["template"][rows] == 1]] = no
+    assert {"answers by template", "information by exist"} <= warned(changed(fair, value=value))
+
+
+def test_an_answer_of_another_type_is_found(fair):
+    rows, counts = values(fair, "count")
+    value, truths = fair["value"].copy(), values(fair, "exist")[1]
+    for number in (0, 1):
+        value[rows[fair["value"][rows] == counts[number]]] = truths[number]
+    checks = warned(changed(fair, value=value))
+    assert {"answers of another type", "wrong answers"} <= checks
+
+
+def test_a_part_that_changes_nothing_is_found(fair):
+    rows, (_, yes) = values(fair, "exist")
+    row = next(
+        row
+        for row in rows
+        if (fair["scene/pose"][row, :, 1][(kinds := fair["scene/entity"][row]) >= 0] < 3.6).any()
+        and len({*kinds[kinds >= 0].tolist()}) == (kinds >= 0).sum()
+    )
+    slot = int(np.flatnonzero(fair["scene/entity"][row] >= 0)[0])
+    y = fair["scene/pose"][row, slot, 1]
+    lane = "far" if y > 0 else "near" if y > -3.7 else "parked"
+    form = parse(f"exist(filter(all({ENTITIES[fair['scene/entity'][row, slot]]}), has(lane, {lane})))")
+    program, value = fair["program"].copy(), fair["value"].copy()
+    program[row], value[row] = stored([encode(form)])[0], yes
+    assert "idle parts" in warned(changed(fair, program=program, value=value))
+
+
+def test_answers_that_lean_with_the_place_in_the_split_are_found(fair):
+    rows, _ = values(fair, "lane")
+    value = fair["value"].copy()
+    value[rows] = np.sort(value[rows])
+    assert "information by lane" in warned(changed(fair, value=value))
+
+
+def test_the_command_audits_families(cli, tmp_path):
+    town = tmp_path / "town"
+    options = ("--questions", "exist,lane", "--n", 400, "--val", 0, "--test", 0, "--size", 32)
+    cli("generate", *options, "--out", town, "--workers", 1).succeeds()
+    verdict, *lines = cli("audit", town, "--strict", "--workers", 1).succeeds().out.splitlines()
+    assert verdict.startswith(f"{town}: no warnings in ")
+    assert any(line.startswith("pass  question only: 2 checks") for line in lines)
