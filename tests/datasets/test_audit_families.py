@@ -7,7 +7,7 @@ pytest.importorskip("sklearn", reason="needs scikit-learn: pip install '.[audit]
 
 from simtown.assets.entities import ENTITIES
 from simtown.datasets import asked
-from simtown.datasets.audit import families
+from simtown.datasets.audit import fairness
 from simtown.datasets.audit.findings import judge
 from simtown.datasets.settings import Settings
 from simtown.language.asking import ask_families
@@ -25,14 +25,14 @@ def fair():
     for first in range(0, SETTINGS.n, 600):
         index = np.arange(first, first + 600)
         parts.append(asked.columns(ask_families(recipe, index), index, SETTINGS))
-    return {name: np.concatenate([part[name] for part in parts]) for name in families.COLUMNS}
+    return {name: np.concatenate([part[name] for part in parts]) for name in fairness.COLUMNS}
 
 
 def warned(columns):
     """Names of the checks that warn."""
-    counts = families.FamilyCounts.of(columns, SETTINGS)
-    found = [*families.findings(counts, columns, SETTINGS, "train")]
-    found += families.blind_findings({"train": columns}, SETTINGS)
+    counts = fairness.FamilyCounts.of(columns, SETTINGS)
+    found = [*fairness.findings(counts, columns, SETTINGS, "train")]
+    found += fairness.blind_findings({"train": columns}, SETTINGS)
     return {finding.check for finding in judge(found) if finding.status == "warn"}
 
 
@@ -43,7 +43,7 @@ def changed(columns, **new):
 def values(columns, family):
     """Rows of a family, and the places of its answers in the closed vocabulary."""
     rows = np.flatnonzero(columns["family"] == FAMILIES.index(family))
-    return rows, np.flatnonzero(families.answer_numbers(SETTINGS)[FAMILIES.index(family)] >= 0)
+    return rows, np.flatnonzero(fairness.answer_numbers(SETTINGS)[FAMILIES.index(family)] >= 0)
 
 
 def test_fair_questions_pass(fair):

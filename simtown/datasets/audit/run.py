@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from simtown.core.pool import Pool, Processes, Report, ignore
-from simtown.datasets.audit import families, pictures, repeats, small_models, statistics
-from simtown.datasets.audit.families import FamilyCounts
+from simtown.datasets.audit import fairness, pictures, repeats, small_models, statistics
+from simtown.datasets.audit.fairness import FamilyCounts
 from simtown.datasets.audit.features import COLUMNS, THINGS, SplitCounts, sample_rows
 from simtown.datasets.audit.findings import LEVEL, Finding, judge
 from simtown.datasets.audit.rows import DatasetRows
@@ -65,11 +65,11 @@ def audit(dataset: Dataset, pool: Pool | None = None, progress: Report = ignore)
     with surveyed(rows, pool, progress) as seen:
         for name, counts in seen.counts.items():
             if isinstance(counts, FamilyCounts):
-                findings += families.findings(counts, seen.samples[name], settings, name)
+                findings += fairness.findings(counts, seen.samples[name], settings, name)
             else:
                 findings += statistics.findings(counts, seen.samples[name], settings, name)
         if settings.asks:
-            findings += families.blind_findings(seen.samples, settings)
+            findings += fairness.blind_findings(seen.samples, settings)
         files, names = len(dataset.manifest["shards"]), ", ".join(seen.changed[:3])
         first = f": {names}{' ...' if len(seen.changed) > 3 else ''}" if seen.changed else ""
         count = len(seen.changed)
@@ -172,7 +172,7 @@ def _survey(piece: Piece, report: Report, rows: DatasetRows, directions: np.ndar
     """A piece of work: read some examples; returns what :class:`Survey` keeps, of these alone."""
     (name, begin, end), dataset = piece, rows.dataset
     split, settings = dataset[name], dataset.settings
-    read, count = (families.COLUMNS, FamilyCounts.of) if settings.asks else (COLUMNS, SplitCounts.of)
+    read, count = (fairness.COLUMNS, FamilyCounts.of) if settings.asks else (COLUMNS, SplitCounts.of)
     in_sample = sample_rows(len(split))
     counts: list[Any] = []
     sample, scenes, shown = [], [], []
