@@ -114,7 +114,7 @@ def _read(settings: type, values: dict[str, Any]) -> dict[str, Any]:
 
 def _joined(about: Option) -> bool:
     """Whether an option takes several names with commas between; it is given several times otherwise."""
-    return bool(about.choices or about.low)
+    return bool(about.choices) or about.low is not None
 
 
 def _documented(parameter: inspect.Parameter, kind: Any) -> Any:

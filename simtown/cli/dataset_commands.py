@@ -17,7 +17,7 @@ from simtown.core.extras import need
 from simtown.core.files import save_all, save_json
 from simtown.core.options import option
 from simtown.core.terminal import complain, say
-from simtown.datasets.addresses import SPLITS, is_address, parse_address, require_stored
+from simtown.datasets.addresses import ALL_SPLITS, is_address, parse_address, require_stored
 from simtown.datasets.formats import require_format
 
 if TYPE_CHECKING:
@@ -28,16 +28,16 @@ EXAMPLE = (
     "A shard file or DIR/SPLIT, and the example's number in it: data/train:7; without it, a random street."
 )
 BIAS = "Reporting bias: probability that a caption omits a kind's typical colour."
-SPLIT = "Splits: all, or some of train, val and test, separated by commas."
+SPLIT = "Splits: all, or some of train, val, test and test-composition, separated by commas."
 PICTURES = "Number of pictures of the whole set to draw again and compare; 0 for none."
 DATASET_OR_EXAMPLE = "Directory or URL of a data set; DIR/SPLIT:INDEX for one example, such as data/test:3."
 
 
 def known_splits(text: str) -> None:
     """Raises RefusalError if one of the names between commas is no split."""
-    for name in parse_names(text, SPLITS):
-        if name not in SPLITS:
-            raise RefusalError(f"--split {name} is unknown: choose among all, {', '.join(SPLITS)}")
+    for name in parse_names(text, ALL_SPLITS):
+        if name not in ALL_SPLITS:
+            raise RefusalError(f"--split {name} is unknown: choose among all, {', '.join(ALL_SPLITS)}")
 
 
 @dataclass(frozen=True)
@@ -207,7 +207,7 @@ def info(
         counted = marginals.marginals(data)
         marginals.plot(counted, data.settings.frequencies, path)
         for split, marginal in counted.items():
-            target = "uniform" if split == "test" else data.settings.frequencies
+            target = "uniform" if split.startswith("test") else data.settings.frequencies
             for role, fit in marginal.fit.items():
                 test = f"chi-square {fit.chi2:.1f}, {fit.dof} degrees of freedom, p {fit.p:.3g}"
                 say(f"{split} {role}s against {target}: {test}")
@@ -372,7 +372,7 @@ def audit(
 
     name = str(store_of(dataset))
     data = open_dataset(dataset)
-    examples = sum(len(data[split]) for split in SPLITS)
+    examples = sum(len(data[split]) for split in data.splits)
     with progress_of(f"audit {name}", run.PASSES * examples) as progress, workers.pool(examples) as pool:
         findings = run.audit(data, pool, progress)
     summary = run.report(data.name, findings)

@@ -16,7 +16,7 @@ from simtown.cli.sharing import PoolSettings, known_device, progress_of, save_pi
 from simtown.core.options import option
 from simtown.core.progress import Progress, report
 from simtown.core.terminal import complain, say, shell_words
-from simtown.datasets.addresses import SPLITS, require_dataset
+from simtown.datasets.addresses import ALL_SPLITS, require_dataset
 from simtown.datasets.settings import Settings
 from simtown.scenes.weather import WEATHERS
 
@@ -108,7 +108,7 @@ class PreviewOptions:
     random: bool = option(False, "Show new examples, without a data set.")
     entity: tuple[str, ...] = option((), "Show these kinds of vehicles, or all.", choices=ENTITIES)
     weather: tuple[str, ...] = option((), "Show one street in these weathers, or all.", choices=WEATHERS)
-    split: str = option("train", "train, val or test.", choices=SPLITS)
+    split: str = option("train", "train, val, test, or with a hold-out test-composition.", choices=ALL_SPLITS)
     count: int = option(24, "Number of examples.", low=1, flag="n")
     large: bool = option(False, "Draw the examples again, larger than they are stored.")
     distractor: bool = option(Settings.distractor, "With --random: a third vehicle.")

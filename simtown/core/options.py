@@ -105,7 +105,7 @@ def _problem(value: Any, about: Option) -> str:
             similar = get_close_matches(unknown[0], about.choices) if len(about.choices) > _MANY else ()
             return f"{unknown[0]} is unknown: choose among {', '.join(similar or about.choices)}"
     if isinstance(value, tuple):
-        return "names nothing" if len(value) < (about.low or 0) else ""
+        return "names nothing" if len(value) < (about.low or 0) else about.test(value)
     possible = (
         (about.low is None or value >= about.low)
         and (about.high is None or value <= about.high)

@@ -10,6 +10,9 @@ from simtown.core.missing import no_record
 from simtown.core.untrusted import printable, read_json
 
 SPLITS = ("train", "val", "test")
+#: The split of held-out compositions, which data sets with a hold-out have; and the names of all splits.
+COMPOSITION = "test-composition"
+ALL_SPLITS = (*SPLITS, COMPOSITION)
 MANIFEST = "manifest.json"
 #: A URL, also if a Path has removed one of its slashes.
 _URL = re.compile(r"(?P<scheme>[a-z][a-z0-9+_:]+):/{1,2}(?P<rest>.*)", re.DOTALL | re.IGNORECASE)
@@ -63,7 +66,8 @@ def stored_counts(place: str | Path) -> dict[str, int]:
         return {}
     try:
         settings = read_json(path_of(place) / MANIFEST)["settings"]
-        return {split: int(settings[name]) for split, name in zip(SPLITS, ("n", *SPLITS[1:]), strict=True)}
+        counts = {split: int(settings[name]) for split, name in zip(SPLITS, ("n", *SPLITS[1:]), strict=True)}
+        return counts | ({COMPOSITION: counts["test"]} if settings.get("hold_out") else {})
     except (OSError, ValueError, LookupError, TypeError):
         return {}
 
@@ -94,12 +98,13 @@ def parse_address(where: str) -> tuple[str, str | None, int]:
     if path.is_file():
         return match["place"], None, index
     dataset = os.path.dirname(match["place"]) or "."
-    if path.name in SPLITS:  # the shards of a split may lie in a folder of its name
+    if path.name in ALL_SPLITS:  # the shards of a split may lie in a folder of its name
         require_dataset(dataset)
         require_index(path, index, stored_counts(dataset).get(path.name, index + 1))
         return dataset, path.name, index
     if (path_of(dataset) / MANIFEST).is_file() and path.suffix != ".h5":
-        raise FileNotFoundError(f"{dataset} has no split {path.name}: choose among {', '.join(SPLITS)}")
+        splits = ", ".join(stored_counts(dataset) or SPLITS)
+        raise FileNotFoundError(f"{dataset} has no split {path.name}: choose among {splits}")
     raise FileNotFoundError(f"there is no shard {path}: {_HOW}")
 
 

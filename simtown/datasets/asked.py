@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
+from functools import lru_cache, reduce
+from operator import add
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simtown.datasets.addresses import COMPOSITION
 from simtown.language import wording
-from simtown.language.asking import AskedBatch, AskingRecipe
+from simtown.language.asking import AskedBatch, AskingRecipe, askable
 from simtown.language.evaluate import CLOSE, KNOWN, evaluate
 from simtown.language.families import (
     ANSWERS,
@@ -23,6 +26,7 @@ from simtown.language.families import (
     read_families,
     slots_of,
 )
+from simtown.language.holdout import HeldOut, HoldOut, RuleError, may_ask, read_rule
 from simtown.language.programs import LENGTH, ProgramError, decode
 from simtown.language.tokens import encode
 from simtown.scenes.scene import SceneBatch
@@ -50,7 +54,59 @@ def recipe(settings: Settings, split: str, tables: Tables | None = None) -> Aski
         jitter=settings.jitter,
         cannot_tell=settings.cannot_tell,
         each=settings.questions_per_picture,
+        hold_out=hold_out(settings, split == COMPOSITION) if settings.hold_out else None,
     )
+
+
+@lru_cache(maxsize=8)
+def hold_out(settings: Settings, alone: bool) -> HoldOut:
+    """How the split of held-out compositions (`alone`), or any other split, keeps to the rules.
+
+    Raises RuleError for a rule that cannot be used, or that leaves a family no questions.
+    """
+    town, own = world(settings, "test"), asked(settings)
+    seed = settings.seed_of("test")
+    rules = tuple(read_rule(text, town, seed) for text in settings.hold_out)
+    size = (settings.width, settings.height)
+
+    def places(rule: HeldOut) -> tuple[int, ...]:
+        """The families that can be asked."""
+        trial = AskingRecipe(
+            seed, "hold-out", town, own, settings.weathers, size, hold_out=HoldOut((rule,), alone, ())
+        )
+        return tuple(p for p in range(len(own)) if may_ask(own[p], rule, alone) and askable(trial, p))
+
+    if alone:
+        hold = HoldOut(rules, alone, tuple(map(places, rules)))
+        absent = [rule.text for rule, left in zip(rules, hold.families, strict=True) if not left]
+        if absent:
+            raise RuleError(f"{absent[0]}: no question of these `questions` and `vehicles` holds it")
+        return hold
+    together = reduce(add, rules)
+    left = set(range(len(own)))
+    for rule in (*rules, together):
+        lost = left - set(places(rule))
+        if lost and not rule.leaves_out:
+            name = own[min(lost)].name
+            raise RuleError(f"{rule.text} leaves no question of the family {name}: hold out less")
+        left -= lost
+    if not left:
+        raise RuleError(f"{together.text} holds out every question: hold out less")
+    return HoldOut((together,), alone, (tuple(sorted(left)),))
+
+
+def keeps_rules(questions: AskedBatch, settings: Settings, split: str) -> np.ndarray:
+    """(n,) bool: which questions of a split hold no held-out composition; of COMPOSITION, hold one."""
+    hold, counting = hold_out(settings, split == COMPOSITION), [f.answer == "count" for f in asked(settings)]
+    counts = np.where(np.array(counting)[questions.family], questions.answer, -1)
+    result = np.full(len(counts), not hold.alone)
+    for held in hold.held:
+        asks = held.asked(questions.program, counts)
+        if hold.alone:
+            result |= held.shown(questions.scene) if held.pictured else asks
+        else:
+            result &= ~(asks | held.named(questions.program) | held.shown(questions.scene))
+    return result
 
 
 def asked(settings: Settings) -> tuple[Family, ...]:

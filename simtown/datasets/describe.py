@@ -17,7 +17,6 @@ from simtown.datasets.manifests import TIMINGS
 from simtown.datasets.marginals import ROLES, targets_of
 from simtown.datasets.reader import FAMILY_COLUMNS, Dataset, Split, open_dataset
 from simtown.datasets.remote import DirectoryStore, Remote, store_of
-from simtown.datasets.settings import SPLITS
 from simtown.datasets.shards import COLUMNS, STAGES
 from simtown.datasets.summaries import median_margin, replies
 from simtown.language.programs import decode
@@ -70,7 +69,7 @@ def summary(dataset: Dataset) -> dict[str, Any]:
     if dataset.settings.asks:
         names = {"weather": "weathers", "kind": "entities"}
     splits: dict[str, dict[str, Any]] = {}
-    for split in SPLITS:
+    for split in dataset.splits:
         counts = dataset.summary(split)
         by_name = {key: dict(zip(dataset.names[of], counts[key], strict=False)) for key, of in names.items()}
         splits[split] = {"examples": len(dataset[split]), "yes": counts["answer"][1], **by_name}
@@ -81,7 +80,7 @@ def summary(dataset: Dataset) -> dict[str, Any]:
 
 
 def _splits(dataset: Dataset) -> Table:
-    splits = {name: dataset.summary(name) for name in SPLITS if len(dataset[name])}
+    splits = {name: dataset.summary(name) for name in dataset.splits if len(dataset[name])}
     table = new_table("Examples", ("", *splits), left=("",))
 
     def add_shares(label: str, counted: str, number: int) -> None:
@@ -113,7 +112,7 @@ def _answers(dataset: Dataset, split: str) -> dict[str, dict[str, int]]:
 
 def _families(dataset: Dataset) -> Table:
     """How often each family is asked, and the most frequent of its answers in training."""
-    splits = {name: _answers(dataset, name) for name in SPLITS if len(dataset[name])}
+    splits = {name: _answers(dataset, name) for name in dataset.splits if len(dataset[name])}
     title = f"Families of questions, and their answers in {next(iter(splits))}"
     table = new_table(title, ("family", *splits, "answers"), left=("family", "answers"))
     for family, answers in next(iter(splits.values())).items():

@@ -17,7 +17,6 @@ import numpy as np
 from simtown.core.plots import INK, new_figure, round_values, save_figure, set_log_ticks, style_axes
 from simtown.core.untrusted import figure_text
 from simtown.datasets.reader import Dataset
-from simtown.datasets.settings import SPLITS
 
 ROLES = ("subject", "object")
 #: Expected count below which cells are pooled: the usual rule for the chi-square approximation.
@@ -100,7 +99,7 @@ def goodness(counts: np.ndarray, target: np.ndarray) -> GoodnessOfFit:
 def targets_of(dataset: Dataset, name: str) -> dict[str, np.ndarray]:
     """The :func:`targets` of a split: the test split is uniform, the others follow the settings."""
     s, recorded = dataset.settings, dataset.manifest["settings"]
-    if name == "test":
+    if name.startswith("test"):
         return {role: np.full(s.entities, 1 / s.entities) for role in ROLES}
     subject, obj = (np.array(recorded[f"{role}_frequencies"]) for role in ROLES)
     return targets(subject, obj, s.distractor)
@@ -109,7 +108,7 @@ def targets_of(dataset: Dataset, name: str) -> dict[str, np.ndarray]:
 def marginals(dataset: Dataset) -> dict[str, Marginals]:
     """The marginals of every split that has examples, by name."""
     kinds, result = list(dataset.settings.kinds), {}
-    for name in SPLITS:
+    for name in dataset.splits:
         if n := len(dataset[name]):
             target, summary = targets_of(dataset, name), dataset.summary(name)
             counts = {role: np.array(summary[role])[kinds] for role in ROLES}

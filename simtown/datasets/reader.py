@@ -488,14 +488,20 @@ class Dataset:
             paths, counts = [path / task.name for task in own], [task.count for task in own]
             return Split(paths, counts, arrays, cache, self.names, self.settings.questions_per_picture)
 
-        self.train, self.val, self.test = (of_name(split) for split in SPLITS)
+        self._splits = {split: of_name(split) for split in self.settings.counts()}
+        self.train, self.val, self.test = (self._splits[split] for split in SPLITS)
 
     def __reduce__(self) -> Any:
         return _open_once, (self.source, self.manifest[SEAL])
 
     def __getitem__(self, split: str) -> Split:
         """A split by name. Raises KeyError if there is no such split."""
-        return {"train": self.train, "val": self.val, "test": self.test}[split]
+        return self._splits[split]
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """Names of the splits: train, val, test, and with a hold-out test-composition."""
+        return tuple(self._splits)
 
     def summary(self, split: str) -> summaries.Summary:
         """Counts of a split (:func:`simtown.datasets.summaries.count`)."""
@@ -503,7 +509,7 @@ class Dataset:
         return summaries.total(counts, summaries.lengths(self.names))
 
     def __repr__(self) -> str:
-        sizes, s = ", ".join(f"{len(self[name])} {name}" for name in SPLITS), self.settings
+        sizes, s = ", ".join(f"{len(self[name])} {name}" for name in self.splits), self.settings
         return f"<simtown data set {self.path}: {sizes}, {s.entities} entities, {s.width}x{s.height}>"
 
     def _repr_html_(self) -> str:

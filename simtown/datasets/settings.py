@@ -17,6 +17,7 @@ from simtown.assets.own import require_kinds
 from simtown.core import options
 from simtown.core.options import SettingsError as SettingsError
 from simtown.core.options import option
+from simtown.datasets.addresses import COMPOSITION
 from simtown.datasets.addresses import SPLITS as SPLITS
 from simtown.language.questions import FAMILIES, STYLES
 from simtown.language.relations import DEFAULT_RELATIONS, RADIAL, RELATION_NAMES, RELATIONS, relation_numbers
@@ -36,7 +37,10 @@ LEFT_OUT: dict[str, Any] = {
     "test_seed": None, "world_seed": 0, "questions": ("paper",), "crowd": "", "cannot_tell": 0.0,
     "questions_per_picture": 1, "own_families": "",
     "own_kinds": (),
+    "hold_out": (),
 }  # fmt: skip
+#: Splits whose kinds are drawn uniformly, with the test seed.
+_TESTS = ("test", COMPOSITION)
 #: The key of :attr:`Settings.kinds` among the settings in a manifest, if the world seed is not 0.
 KINDS = "kinds"
 #: Most shards of a data set: the manifest has 300 bytes for each. Most examples of a shard: their scenes are
@@ -95,6 +99,11 @@ _PER_PICTURE = (
     "Questions about each picture: the first of any family, the others yes or no. --n, --val and --test "
     "count questions."
 )
+_HOLD_OUT = (
+    "Compositions that only the split test-composition holds, separated by commas: kind-kind:0.1 (a tenth of "
+    "all pairs), kind-colour:0.1, kind-weather:0.1, kind-relation:0.1, taxi+bus, taxi+snow, taxi+red, "
+    "taxi+left of, count>2, depth>2, frame:driver."
+)
 #: How many vehicles stand in a scene if questions of other families than the paper's are asked.
 CROWD = "3-6"
 
@@ -142,6 +151,7 @@ class Settings:
     questions_per_picture: int = option(1, _PER_PICTURE, low=1, high=10)
     cannot_tell: float = option(0.0, _CANNOT_TELL, low=0, high=0.5)
     own_kinds: tuple[str, ...] = tuple(kind.record for kind in OWN)
+    hold_out: tuple[str, ...] = option((), _HOLD_OUT, low=0)
 
     def check(self) -> None:
         """Raises SettingsError if a value is out of range."""
@@ -151,15 +161,28 @@ class Settings:
         try:
             self.tables()  # fast, as the import of the sampler is not
             if self.asks:
-                from simtown.datasets.asked import answers
+                from simtown.datasets import asked
 
-                answers(self)
+                asked.answers(self)
+                if self.hold_out:
+                    self._check_hold_out()
                 return
             from simtown.language.sampler import plan_of
 
             plan_of(self.recipe("train"))  # do enough kinds occur?
+        except SettingsError:
+            raise
         except (ValueError, OSError) as error:
             raise SettingsError(str(error)) from error
+
+    def _check_hold_out(self) -> None:
+        from simtown.datasets.asked import hold_out
+        from simtown.language.holdout import RuleError
+
+        try:
+            hold_out(self, alone=False), hold_out(self, alone=True)
+        except RuleError as error:
+            raise SettingsError(str(error), "hold_out") from error
 
     def check_apart_from_frequencies(self) -> None:
         """As :meth:`check`, but without the frequencies, whose CSV file may be gone later."""
@@ -172,6 +195,10 @@ class Settings:
             if (getattr(self, name) or 0) % self.block:
                 several = f"must be a multiple of {self.block} with `questions_per_picture`"
                 raise SettingsError(f"{several}, not {getattr(self, name)}", name)
+        if self.hold_out and self.questions_per_picture > 1:
+            raise SettingsError(
+                "goes with one question a picture: leave out `questions_per_picture`", "hold_out"
+            )
         if self.asks and self.distractor:
             raise SettingsError("is for the paper's questions alone: use `crowd`", "distractor")
         if self.entities < self.vehicles and not self.asks:
@@ -188,7 +215,7 @@ class Settings:
     @property
     def asks(self) -> bool:
         """Whether questions of families are asked (:mod:`simtown.datasets.asked`), not only the paper's."""
-        own = ("questions", "crowd", "cannot_tell", "questions_per_picture")
+        own = ("questions", "crowd", "cannot_tell", "questions_per_picture", "hold_out")
         return any(getattr(self, name) != LEFT_OUT[name] for name in own)
 
     def __post_init__(self) -> None:
@@ -314,11 +341,11 @@ class Settings:
         return Tables(*entities, paint)
 
     def chances(self, split: str, tables: Tables | None = None) -> Tables:
-        """Chances of every kind by catalogue number, and of paints: as chosen, or uniform for the test split.
+        """Chances of every kind by catalogue number, and of paints: as chosen, or uniform to test.
 
         `tables` takes the place of :meth:`tables`, for a data set whose CSV file may be gone.
         """
-        if split == "test":
+        if split in _TESTS:
             from simtown.assets.frequencies import frequencies
 
             subject, obj = frequencies("uniform", self.entities)
@@ -329,7 +356,7 @@ class Settings:
 
     def seed_of(self, split: str) -> int:
         """The seed of a split."""
-        return self.test_seed if split == "test" and self.test_seed is not None else self.seed
+        return self.test_seed if split in _TESTS and self.test_seed is not None else self.seed
 
     def recipe(self, split: str, tables: Tables | None = None) -> Recipe:
         """The recipe of a split of the paper's questions; `tables` as for :meth:`chances`."""
@@ -359,7 +386,8 @@ class Settings:
 
     def counts(self) -> dict[str, int]:
         """Examples in each split."""
-        return {"train": self.n, "val": self.val, "test": self.test}
+        counts = {"train": self.n, "val": self.val, "test": self.test}
+        return counts | ({COMPOSITION: self.test} if self.hold_out else {})
 
     def resolved(self, tables: Tables | None = None) -> dict[str, Any]:
         """The settings for JSON, with the frequencies themselves: a changed CSV file is a changed setting.

@@ -20,6 +20,7 @@ from simtown.core.pool import Pool, Processes, ignore
 from simtown.core.streams import Stream
 from simtown.core.untrusted import read_bytes
 from simtown.datasets import manifests, summaries
+from simtown.datasets.addresses import COMPOSITION
 from simtown.datasets.remote import is_leftover, store_of
 from simtown.datasets.settings import Settings, Tables
 from simtown.datasets.shards import tasks
@@ -158,6 +159,10 @@ def _summary(manifest: dict[str, Any], settings: Settings, drawn: int, quick: bo
         unproven = "it is not proven that these settings make them: leave out `quick`"
         proven = f"{total:,} examples agree with themselves; {pictures}, from the stored scenes; {unproven}"
     clauses = [f"OK, {settings.entities} entities, {settings.seeds}: {proven}"]
+    if settings.hold_out:
+        alone = settings.counts()[COMPOSITION]
+        counted = f"none of {total - alone:,} examples, all {alone:,} of {COMPOSITION}"
+        clauses.append(f"held out {', '.join(settings.hold_out)}: {counted}")
     own = "are as frequent as in the manifest's own table, said to be of"
     if settings.table_from_file:
         clauses.append(f"entities {own} {settings.frequencies}")
@@ -208,7 +213,8 @@ def _expected_manifest(
     elif "acceptance" in manifest:  # the data set was complete before a shard was lost
         expected["acceptance"] = manifest["acceptance"]
     for split in settings.counts():
-        names = [name for name in manifest["shards"] if PurePosixPath(name).name.startswith(f"{split}-")]
+        own = re.compile(rf"{split}-\d+\.h5")
+        names = [name for name in manifest["shards"] if own.fullmatch(PurePosixPath(name).name)]
         counted = [checks[name].summary for name in names if name in checks]
         parts = [part for part in counted if part is not None]
         if names and len(parts) == len(names):

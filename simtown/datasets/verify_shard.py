@@ -19,6 +19,7 @@ from simtown.assets.catalogue import ENTITIES, PROPS
 from simtown.assets.palette import PAINTS
 from simtown.core.pool import Report, require_shared
 from simtown.datasets import summaries
+from simtown.datasets.addresses import COMPOSITION
 from simtown.datasets.names import names
 from simtown.datasets.remote import DirectoryStore, Remote
 from simtown.datasets.settings import Settings, Tables
@@ -200,6 +201,8 @@ def _check_rows(shard: Shard, piece: ShardPiece, expected: Expected, progress: R
         index = np.arange(task.start + begin, task.start + end)
         stored = {name: shard.read(name, slice(begin, end)) for name in named}
         examples = implied(stored, index, settings) if expected.quick else draw(recipe, index)
+        if settings.hold_out:
+            _refuse_broken_rules(examples, index, settings, task.split)
         wanted = columns(examples, index, settings)
         difference.add(index, stored, wanted)
         tried.append(tried_of(examples))
@@ -267,6 +270,19 @@ def _implied_questions(
     hidden = (visible < LEAST_VISIBLE) & (scene.entity >= 0)
     _refuse(index, "a vehicle is hidden", hidden.any(axis=1))
     return asked.implied(stored, settings, _rounded_as(stored["visible"], visible))
+
+
+def _refuse_broken_rules(
+    examples: Examples | AskedBatch, index: np.ndarray, settings: Settings, split: str
+) -> None:
+    """Raises FormError if a split holds what is held out, or an example of test-composition does not."""
+    from simtown.datasets import asked
+
+    assert not isinstance(examples, Examples)
+    sentence = "an example holds a composition that is held out"
+    if split == COMPOSITION:
+        sentence = "an example holds no composition that is held out"
+    _refuse(index, sentence, ~asked.keeps_rules(examples, settings, split))
 
 
 def _refuse(index: np.ndarray, sentence: str, wrong: Any) -> None:

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
 from simtown.core.streams import Stream
 from simtown.language import wording
+from simtown.language.composing import Limits, fill_within, keeps, kept
 from simtown.language.evaluate import CLOSE, ILL_POSED, KNOWN, Values, evaluate
 from simtown.language.families import (
     ANSWERS,
@@ -26,6 +28,7 @@ from simtown.language.families import (
     Template,
 )
 from simtown.language.forms import Form
+from simtown.language.holdout import NO_LIMIT, HoldOut
 from simtown.language.planting import fill_street, plan
 from simtown.language.programs import encode, stored
 from simtown.language.sampler import JITTER, ImpossibleError
@@ -41,6 +44,10 @@ STREETS, PLACES, WORDS = 240, 6, 8
 _ROUNDS = (1, 1, 2, 2, 6, 12, 24, 48, 144)
 #: After so many streets in which a question has no answer at all its words are drawn anew.
 HOPELESS = 24
+#: Words that are drawn until some fit; so that none hold a held-out composition; until some hold a rare one.
+TRIES, HELD_OUT_TRIES, MOST_TRIES = 16, 512, 4096
+#: Streets by which it is seen whether words may have an answer.
+FILLS = 4
 #: Uniform numbers for the words of a question, and for the vehicles of a street.
 _WORD_DRAWS, _VEHICLE_DRAWS = 64, 64
 
@@ -59,6 +66,7 @@ class AskingRecipe:
         jitter: largest random shift of the camera to a side, metres.
         cannot_tell: share of questions whose answer is that one cannot tell.
         each: questions of a picture.
+        hold_out: how the split keeps to the rules of a hold-out.
     """
 
     seed: int
@@ -70,6 +78,7 @@ class AskingRecipe:
     jitter: float = 0.0
     cannot_tell: float = 0.0
     each: int = 1
+    hold_out: HoldOut | None = None
 
     def of(self, family: Family) -> AskingRecipe:
         """The same recipe with one family."""
@@ -118,6 +127,8 @@ class _Row:
     family_place: int
     answer: int
     unclear: bool
+    answers: tuple[int, ...]
+    limits: Limits | None = None
     epoch: int = -1
     template: int = 0
     text: int = 0
@@ -134,9 +145,9 @@ def ask_families(recipe: AskingRecipe, index: np.ndarray) -> AskedBatch:
     Raises ImpossibleError if no street is found for one of them.
     """
     n, most = len(index), recipe.world.most
-    rows = list(_rows(recipe, index))
     camera = cameras(recipe, index)
     weather = draw_weather(recipe.stream("weather"), index, recipe.weathers)
+    rows = list(_rows(recipe, index, weather["weather"]))
     scene = empty_batch(n, most, SLOTS)
     scene.camera[:] = camera
     for name, column in weather.items():
@@ -148,7 +159,7 @@ def ask_families(recipe: AskingRecipe, index: np.ndarray) -> AskedBatch:
     waiting = np.arange(n)
     for epoch in range(WORDS):
         later: list[int] = []
-        numbers = recipe.stream("words").uniform(index[waiting], _WORD_DRAWS, epoch * 16)
+        numbers = recipe.stream("words").uniform(index[waiting], _WORD_DRAWS, epoch * _tries(recipe))
         for row, own in zip(waiting.tolist(), numbers, strict=True):
             _word(recipe, rows[row], epoch, own)
         begin = 0
@@ -172,6 +183,7 @@ def ask_families(recipe: AskingRecipe, index: np.ndarray) -> AskedBatch:
     asks_weather = np.array([row.form.parts[0] == "weather" for row in rows])
     strong = LEAST_INTENSITY + (1 - LEAST_INTENSITY) * scene.intensity
     scene.intensity[:] = np.where(asks_weather, strong, scene.intensity)
+    scene.sun[:] = draw_weather(recipe.stream("weather"), index, recipe.weathers, scene.weather)["sun"]
     scene.intensity[:] = thin_fog(scene.weather, scene.intensity, scene.camera)
     prop, prop_pose, prop_style = draw_street(recipe.stream("street"), index, scene.weather)
     scene = replace(scene, prop=prop, prop_pose=prop_pose, prop_style=prop_style)
@@ -199,20 +211,51 @@ def cameras(recipe: AskingRecipe, index: np.ndarray) -> np.ndarray:
     return rows
 
 
-def _rows(recipe: AskingRecipe, index: np.ndarray) -> Iterator[_Row]:
+def _rows(recipe: AskingRecipe, index: np.ndarray, weather: np.ndarray) -> Iterator[_Row]:
     """The family and the answer of every question: of 2j and 2j + 1 the same family and other answers."""
     u = recipe.stream("answer").uniform(index // 2, 4)
     unclear = recipe.stream("cannot tell").uniform(index, 1)[:, 0] < recipe.cannot_tell
-    for number, (which, first, second, _), cannot in zip(
-        index.tolist(), u.tolist(), unclear.tolist(), strict=True
+    hold, places = recipe.hold_out, tuple(range(len(recipe.families)))
+    limits: Limits | None = None
+    for number, (which, first, second, rule), cannot, sky in zip(
+        index.tolist(), u.tolist(), unclear.tolist(), weather.tolist(), strict=True
     ):
-        place = int(which * len(recipe.families))
-        family = recipe.families[place]
-        answers = recipe.world.answers(family.answer)
-        at = int(first * len(answers))
+        if hold:
+            at = int(rule * len(hold.held))
+            limits, places = Limits(hold.held[at], hold.alone, sky), hold.families[at]
+        place = places[int(which * len(places))]
+        row = _row(recipe, number, place, limits)
+        at = int(first * len(row.answers))
         if number % 2:
-            at = (at + 1 + int(second * (len(answers) - 1))) % len(answers)
-        yield _Row(number, family, place, answers[at], cannot)
+            at = (at + 1 + int(second * (len(row.answers) - 1))) % len(row.answers)
+        yield replace(row, answer=row.answers[at], unclear=row.unclear and cannot)
+
+
+def _row(recipe: AskingRecipe, number: int, place: int, limits: Limits | None) -> _Row:
+    """A question of a family with its first possible answer, or an unclear one if that is possible."""
+    family = recipe.families[place]
+    answers = recipe.world.answers(family.answer)
+    if limits:
+        answers = limits.held.answers(family.answer, answers, limits.alone)
+    may_be_unclear = limits is None or not (limits.alone and limits.held.count < NO_LIMIT)
+    return _Row(number, family, place, answers[0], may_be_unclear, answers, limits)
+
+
+def _tries(recipe: AskingRecipe) -> int:
+    """Words that are drawn at most until some fit."""
+    return TRIES if recipe.hold_out is None else MOST_TRIES if recipe.hold_out.alone else HELD_OUT_TRIES
+
+
+def askable(recipe: AskingRecipe, place: int) -> bool:
+    """Whether a family has words that keep to the only rule of a hold-out."""
+    assert recipe.hold_out is not None
+    limits = Limits(recipe.hold_out.held[0], recipe.hold_out.alone, recipe.world.weathers[0])
+    numbers = recipe.stream("words").uniform(np.zeros(1, np.int64), _WORD_DRAWS)
+    try:
+        _word(recipe, _row(recipe, 0, place, limits), 0, numbers[0])
+    except ImpossibleError:
+        return False
+    return True
 
 
 def _word(recipe: AskingRecipe, row: _Row, epoch: int, numbers: np.ndarray) -> None:
@@ -220,8 +263,9 @@ def _word(recipe: AskingRecipe, row: _Row, epoch: int, numbers: np.ndarray) -> N
 
     `numbers` are the uniform numbers of its first attempt.
     """
-    for attempt in range(epoch * 16, epoch * 16 + 16):
-        if attempt % 16:
+    tries = _tries(recipe)
+    for attempt in range(epoch * tries, (epoch + 1) * tries):
+        if attempt % tries:
             numbers = recipe.stream("words").uniform(np.array([row.index]), _WORD_DRAWS, attempt)[0]
         draws = Draws(numbers.tolist())
         template_place = draws.below(len(row.family.templates))
@@ -232,6 +276,10 @@ def _word(recipe: AskingRecipe, row: _Row, epoch: int, numbers: np.ndarray) -> N
         except (NoWordsError, StopIteration):
             continue
         if len(plan(form, row.answer, draws).wants) > recipe.world.most:
+            continue
+        if row.limits and not keeps(
+            recipe.world, form, row.answers, row.limits, partial(_fills, recipe, row.index, attempt)
+        ):
             continue
         row.template, row.text, row.form, row.epoch, row.filled = template_place, text, form, epoch, None
         row.fitted = False
@@ -293,7 +341,7 @@ def _round(
     wanted = np.array([rows[i].answer for i in where[good].tolist()])
     unclear = np.array([rows[i].unclear for i in where[good].tolist()], dtype=bool)
     accepted = np.where(unclear, judged.state == CLOSE, (judged.state == KNOWN) & (judged.answer == wanted))
-    accepted &= ~judged.idle
+    accepted &= ~judged.idle & kept([rows[i].limits for i in where[good].tolist()], candidates)
     for slot in np.unique(at[good[(judged.state != ILL_POSED) & ~judged.idle]]).tolist():
         rows[waiting[slot]].fitted = True
     first = np.full(len(waiting), len(at))
@@ -321,5 +369,13 @@ def _fill(recipe: AskingRecipe, row: _Row, numbers: list[float]) -> tuple[np.nda
     """The vehicles of a street for a question, by uniform numbers."""
     answer = row.answer
     if row.unclear:
-        answer = Draws(numbers[::-1]).choice(recipe.world.answers(row.family.answer))
+        answer = Draws(numbers[::-1]).choice(row.answers)
+    if row.limits and row.limits.held.pictured:
+        return fill_within(recipe.world, row.form, answer, Draws(numbers), row.limits)
     return fill_street(recipe.world, row.form, answer, Draws(numbers))
+
+
+def _fills(recipe: AskingRecipe, index: int, attempt: int) -> list[list[float]]:
+    """Uniform numbers for the streets by which answers to some words are tried."""
+    numbers = attempt * FILLS + np.arange(FILLS)
+    return recipe.stream("hold-out").uniform(np.full(FILLS, index), _VEHICLE_DRAWS, numbers).tolist()

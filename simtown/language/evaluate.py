@@ -133,6 +133,19 @@ def _key() -> np.ndarray:
     return table
 
 
+def tree(words: np.ndarray, column: int = 0) -> tuple[ProgramNode, int]:
+    """The node or word at a column of a stored program, and the column behind it."""
+    number = int(words[column])
+    if number >= 8 * len(NODES):
+        name = "" if number < WORD else WORDS[number - WORD]
+        return ProgramNode(name, column), column + 1
+    node, behind = ProgramNode(NODES[number // 8], column), column + 1
+    for _ in range(number % 8):
+        part, behind = tree(words, behind)
+        node.parts.append(part)
+    return node, behind
+
+
 def evaluate(
     scenes: Any, stored: np.ndarray, visible: np.ndarray | None = None, size: tuple[int, int] = (256, 144)
 ) -> Values:
@@ -151,7 +164,7 @@ def evaluate(
     shares = np.zeros((*scenes.entity.shape, len(COLOURS)))
     coloured = np.isin(stored, _COLOURED).any(axis=1)
     shares[coloured] = seen(scenes[coloured])
-    for rows in skeletons(stored):
+    for rows in skeletons(stored) if n else ():
         words = stored[rows].astype(np.int64)
         things = bool(((words >= PROP) & (_key()[words + 1] == PROP)).any())
         views = Views(scenes[rows], None if visible is None else visible[rows], size, things, shares[rows])
@@ -172,22 +185,10 @@ class BatchEvaluator:
 
     def values(self) -> Values:
         """The values of the programs."""
-        root, _ = self._node(0)
+        root, _ = tree(self.words[0])
         answer, number, close = self._question(root)
         state = np.where(self.ill_posed, ILL_POSED, np.where(close, CLOSE, KNOWN)).astype(np.int8)
         return Values(answer, number, state, self.margin, self.idle)
-
-    def _node(self, column: int) -> tuple[ProgramNode, int]:
-        """The node or word at a column of the skeleton, and the column behind it."""
-        number = int(self.words[0, column])
-        if number >= 8 * len(NODES):
-            name = "" if number < WORD else WORDS[number - WORD]
-            return ProgramNode(name, column), column + 1
-        node, behind = ProgramNode(NODES[number // 8], column), column + 1
-        for _ in range(number % 8):
-            part, behind = self._node(behind)
-            node.parts.append(part)
-        return node, behind
 
     def _place(self, word: ProgramNode, names: tuple[str, ...]) -> np.ndarray:
         """(n,) places in `names` of a word of each program."""

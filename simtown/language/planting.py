@@ -20,7 +20,8 @@ from simtown.language.nouns import GROUPS, NOUNS, group_of
 from simtown.language.programs import COLOURS
 from simtown.language.views import own_colours
 
-_FREE = np.array([name not in KEEP_PAINT for name in ENTITIES])
+#: Which kinds keep no paint of their own.
+FREE = np.array([name not in KEEP_PAINT for name in ENTITIES])
 
 
 @dataclass(frozen=True)
@@ -169,7 +170,7 @@ def _in_group(group: str) -> np.ndarray:
     return np.array([group_of(kind) == group for kind in ENTITIES])
 
 
-def _kinds(world: AskedWorld, want: Want) -> np.ndarray:
+def kinds_of(world: AskedWorld, want: Want) -> np.ndarray:
     """(entities,) chances of the kinds that may be what is wanted."""
     if want.noun in GROUPS and want.noun not in NOUNS:
         chances = np.where(_in_group(want.noun), world.chances, 0.0)
@@ -177,7 +178,7 @@ def _kinds(world: AskedWorld, want: Want) -> np.ndarray:
         chances = world.kinds(want.noun)
     if want.colour:
         fits = (own_colours() == COLOURS.index(want.colour)) != want.apart
-        chances = np.where(fits | _FREE if world.painted else fits, chances, 0.0)
+        chances = np.where(fits | FREE if world.painted else fits, chances, 0.0)
     return chances
 
 
@@ -206,8 +207,8 @@ def fill_street(
                 return None
             break
         entity[slot] = draws.pick(kinds, sums)
-        if world.painted and _FREE[entity[slot]]:
-            paint[slot] = _paint(world, want, entity[slot], barred, draws)
+        if world.painted and FREE[entity[slot]]:
+            paint[slot] = paint_of(world.paint, want, entity[slot], barred, draws)
     order = sorted(range(world.most), key=[draws.below(1 << 30) for _ in range(world.most)].__getitem__)
     shuffled = np.array(entity)[order], np.array(paint, dtype=np.int8)[order]
     return *shuffled, wanted.weather
@@ -215,32 +216,32 @@ def fill_street(
 
 def _table(world: AskedWorld, want: Want) -> Choices:
     """The kinds that may be what is wanted, as :meth:`Draws.pick` takes them."""
-    return world.choices(want, lambda: _kinds(world, want))
+    return world.choices(want, lambda: kinds_of(world, want))
 
 
 def _others(world: AskedWorld, bans: tuple[Want, ...]) -> Choices:
     """The kinds that are none of what is banned."""
 
     def chances() -> np.ndarray:
-        banned = np.any([_kinds(world, ban) > 0 for ban in bans], axis=0) if bans else False
+        banned = np.any([kinds_of(world, ban) > 0 for ban in bans], axis=0) if bans else False
         return np.where(banned, 0.0, world.chances)
 
     return world.choices(bans, chances)
 
 
-def _paint(world: AskedWorld, want: Want | None, kind: int, barred: dict[str, Any], draws: Draws) -> int:
-    """A paint that a wanted vehicle may have, or one that is not barred."""
-    chances = world.paint
+def paint_of(paints: np.ndarray, want: Want | None, kind: int, barred: dict[str, Any], draws: Draws) -> int:
+    """One of some paints, (36,) chances, that a wanted vehicle may have, or one that is not barred."""
+    chances = paints
     if want is not None and want.colour:
-        chances = np.where(_of_colour(want.colour) != want.apart, chances, 0.0)
+        chances = np.where(of_colour(want.colour) != want.apart, chances, 0.0)
     elif want is None:
         for colour, kinds in barred.items():
             if kinds[kind]:
-                chances = np.where(_of_colour(colour), 0.0, chances)
-    return draws.weighted(chances if chances.any() else world.paint)
+                chances = np.where(of_colour(colour), 0.0, chances)
+    return draws.weighted(chances if chances.any() else paints)
 
 
 @cache
-def _of_colour(colour: str) -> np.ndarray:
+def of_colour(colour: str) -> np.ndarray:
     """(paints,) bool: which paints a colour word names."""
     return np.isin(PAINTS, COLOUR_WORDS["gray" if colour == "grey" else colour])

@@ -178,13 +178,7 @@ def depth(form: Any) -> int:
     """How many things a form goes through, one after the other: 1 for "the bus", 2 for what is left of it."""
     if not isinstance(form, Form):
         return 0
-    return (
-        (form.name == "all")
-        + (form.name in ("related", "same", "compared"))
-        + max(
-            (depth(part) for part in form.parts if isinstance(part, Form) and part.name != "all"), default=0
-        )
-    )
+    return (form.name in ("all", "related", "same", "compared")) + max(map(depth, form.parts), default=0)
 
 
 def parse(text: str) -> Form:

@@ -69,8 +69,10 @@ def weather_numbers(allowed: tuple[str, ...]) -> np.ndarray:
     return np.array([WEATHERS.index(w) for w in allowed], dtype=np.uint8)
 
 
-def draw_weather(stream: Stream, index: np.ndarray, allowed: tuple[str, ...]) -> dict[str, np.ndarray]:
-    """Weather of the examples `index`, uniform over the `allowed` kinds.
+def draw_weather(
+    stream: Stream, index: np.ndarray, allowed: tuple[str, ...], weather: np.ndarray | None = None
+) -> dict[str, np.ndarray]:
+    """Weather of the examples `index`, uniform over the `allowed` kinds, or of the kinds `weather`, (n,).
 
     Returns the columns weather, intensity, sun and fall_seed of :class:`~simtown.scenes.scene.SceneBatch`.
 
@@ -80,7 +82,8 @@ def draw_weather(stream: Stream, index: np.ndarray, allowed: tuple[str, ...]) ->
 
     which, intensity, across, up, falling = stream.uniform(index, 5).T
     numbers = weather_numbers(allowed)
-    weather = numbers[(which * len(numbers)).astype(np.int64)]
+    if weather is None:
+        weather = numbers[(which * len(numbers)).astype(np.int64)]
     low, high = np.array(ELEVATIONS)[weather].T
     azimuth = _AZIMUTH[0] + across * (_AZIMUTH[1] - _AZIMUTH[0])
     return {

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from simtown.core.pool import Pool, Report
-from simtown.datasets.audit.features import Columns
+from simtown.datasets.addresses import COMPOSITION
+from simtown.datasets.audit.features import Columns, SplitCounts
 from simtown.datasets.audit.findings import Finding
 from simtown.datasets.audit.rows import DatasetRows, Neighbourhoods, hashes
-from simtown.datasets.settings import SPLITS
 
 _REMOVE = "Remove the copies, or generate the data set again: they count as more examples than they are."
 #: The columns by which scenes are the same, whatever the light and the street.
@@ -111,7 +111,7 @@ def repeated_scenes(
             for key, pairs in found.items():
                 parts[key].append(pairs)
     pairs = {key: np.concatenate(arrays) for key, arrays in parts.items()}
-    compared = [name for name in ("val", "test") if name in counts and "train" in counts]
+    compared = [name for name in ("val", "test", COMPOSITION) if name in counts and "train" in counts]
     findings = [_duplicates(pairs["exact", name, name], rows, name) for name in counts]
     for name in compared:
         findings += _seen_in_training(pairs, counts, samples, rows, name)
@@ -123,7 +123,7 @@ def repeated_scenes(
 def repeats(neighbourhood: tuple[int, np.ndarray], report: Report, rows: DatasetRows) -> Pairs:
     """A piece of work: what repeats among the records of a neighbourhood (:func:`scene_record`)."""
     records, pairs = neighbourhood[1], {}
-    for name in SPLITS:
+    for name in rows.lengths:
         begin, end = np.searchsorted(records["row"], rows.starts[name] + np.array([0, rows.lengths[name]]))
         own = records[begin:end]
         _, first, group = np.unique(own["hash"], return_index=True, return_inverse=True)

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from simtown.datasets.reader import Dataset
-from simtown.datasets.settings import SPLITS
 
 
 class DatasetRows:
@@ -26,8 +25,8 @@ class DatasetRows:
 
     def __init__(self, dataset: Dataset) -> None:
         self.dataset = dataset
-        self.lengths = {name: len(dataset[name]) for name in SPLITS}
-        self.starts = dict(zip(SPLITS, accumulate(self.lengths.values(), initial=0), strict=False))
+        self.lengths = {name: len(dataset[name]) for name in dataset.splits}
+        self.starts = dict(zip(dataset.splits, accumulate(self.lengths.values(), initial=0), strict=False))
 
     def __len__(self) -> int:
         return sum(self.lengths.values())

@@ -16,7 +16,6 @@ from simtown.datasets.audit.features import COLUMNS, THINGS, SplitCounts, sample
 from simtown.datasets.audit.findings import LEVEL, Finding, judge
 from simtown.datasets.audit.rows import DatasetRows
 from simtown.datasets.reader import Dataset, runs
-from simtown.datasets.settings import SPLITS
 from simtown.datasets.shards import checksum
 
 #: How often every example is examined: it is read, its scene is compared with others, and its picture is.
@@ -146,7 +145,7 @@ def surveyed(rows: DatasetRows, pool: Pool, progress: Report) -> Iterator[Survey
 
     Raises DamagedError if a shard cannot be read.
     """
-    pieces = [(name, *run) for name in SPLITS for run in runs(rows.lengths[name], _PIECE)]
+    pieces = [(name, *run) for name in rows.lengths for run in runs(rows.lengths[name], _PIECE)]
     directions = pictures.directions(rows)
     counts: dict[str, Any] = {}
     samples: dict[Piece, dict[str, np.ndarray]] = {}
@@ -162,7 +161,7 @@ def surveyed(rows: DatasetRows, pool: Pool, progress: Report) -> Iterator[Survey
             scenes.add(scene_part, repeats.first_places(scene_part))
             shown.add(picture_part, picture_part["place"])
             changed += changed_files
-        ordered = {name: counts[name] for name in SPLITS if name in counts}
+        ordered = {name: counts[name] for name in rows.lengths if name in counts}
         kept = {name: [samples.pop(piece) for piece in pieces if piece[0] == name] for name in ordered}
         joined = {name: _joined(blocks) for name, blocks in kept.items()}
         yield Survey(ordered, joined, scenes, shown, sorted(changed))

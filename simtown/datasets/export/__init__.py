@@ -15,7 +15,6 @@ from simtown.datasets.export.portion import FOLDER, Format, Portion
 from simtown.datasets.formats import require_format
 from simtown.datasets.manifests import SEAL
 from simtown.datasets.reader import Dataset, runs
-from simtown.datasets.settings import SPLITS
 
 
 def find_format(name: str) -> Format:
@@ -33,11 +32,11 @@ def choose_splits(data: Dataset, names: Sequence[str]) -> list[str]:
     Raises ValueError if there is no such split, or it has no examples.
     """
     for name in names:
-        if name not in SPLITS:
-            raise ValueError(f"unknown split '{name}': choose among {', '.join(SPLITS)}")
+        if name not in data.splits:
+            raise ValueError(f"unknown split '{name}': choose among {', '.join(data.splits)}")
         if not len(data[name]):
             raise ValueError(f"{data.place} has no {name} examples: choose another `split`")
-    return [name for name in SPLITS if (name in names if names else len(data[name]))]
+    return [name for name in data.splits if (name in names if names else len(data[name]))]
 
 
 def export(

@@ -1,0 +1,51 @@
+"""Data sets with a hold-out have a fourth split; verify counts what every split holds."""
+
+import pytest
+
+from simtown.core.callbacks import ProgressCallback
+from simtown.datasets import asked
+from simtown.datasets.addresses import COMPOSITION, parse_address, stored_counts
+from simtown.datasets.export import choose_splits
+from simtown.datasets.generate import generate
+from simtown.datasets.reader import open_dataset
+from simtown.datasets.settings import SPLITS, Settings
+from simtown.datasets.verify import verify
+
+SIZES = {"entities": 6, "n": 40, "val": 4, "test": 20, "width": 32, "height": 32}
+
+
+@pytest.fixture(scope="module")
+def held(tmp_path_factory):
+    place = tmp_path_factory.mktemp("held") / "town"
+    settings = Settings(**SIZES, questions=("exist", "count"), hold_out=("taxi+sedan", "count>2"))
+    generate(settings, place, workers=1, callback=ProgressCallback())
+    return place
+
+
+def test_the_fourth_split_is_read_as_any_other(held):
+    data = open_dataset(held)
+    assert data.splits == (*SPLITS, COMPOSITION)
+    assert len(data[COMPOSITION]) == stored_counts(held)[COMPOSITION] == 20
+    assert parse_address(f"{held}/{COMPOSITION}:3") == (str(held), COMPOSITION, 3)
+    assert choose_splits(data, []) == [*SPLITS, COMPOSITION]
+    assert data.settings.hold_out == ("taxi+sedan", "count>2")
+    assert {example.reply for example in data[COMPOSITION] if example.family == "count"} >= {"3"}
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_verify_counts_every_example(held, quick, monkeypatch):
+    report = verify(held, quick=quick)
+    assert "held out taxi+sedan, count>2: none of 64 examples, all 20 of test-composition" in report.summary
+    whole = asked.keeps_rules
+    monkeypatch.setattr(asked, "keeps_rules", lambda *given: ~whole(*given))
+    problems = " ".join(verify(held, quick=quick).problems)
+    assert (
+        "train-00000.h5: an example holds a composition that is held out (example 0 and 39 more)" in problems
+    )
+    assert f"{COMPOSITION}-00000.h5: an example holds no composition that is held out" in problems
+
+
+def test_data_sets_without_a_hold_out_have_three_splits():
+    settings = Settings(**SIZES, questions=("exist",))
+    assert tuple(settings.counts()) == SPLITS
+    assert "hold_out" not in settings.resolved()
