@@ -211,7 +211,7 @@ def may_ask(family: Family, held: HeldOut, alone: bool) -> bool:
     if held.depth == NO_LIMIT:
         words = {
             *held.frames,
-            *(_frame(place) for place in np.flatnonzero(held.tables["relation"].any(axis=0))),
+            *(map(_frame, np.flatnonzero(held.tables["relation"].any(axis=0)).tolist())),
         }
         steps, least = "|".join(_HOLDS[word] for word in words), 1
     return any(len(re.findall(steps, f"{t.program} {t.slots}")) >= least for t in family.templates)
