@@ -18,7 +18,7 @@ import numpy as np
 
 from simtown.core.pool import Pool, Report
 from simtown.datasets.addresses import COMPOSITION
-from simtown.datasets.audit.features import Columns, SplitCounts
+from simtown.datasets.audit.features import Columns
 from simtown.datasets.audit.findings import Finding
 from simtown.datasets.audit.rows import DatasetRows, Neighbourhoods, hashes
 
