@@ -143,7 +143,8 @@ def _phrase(phrase: Form, result: Plan, attribute: str = "", answer: int = -1) -
         if colour:
             result.wants.append(Want(noun, colour, apart=True))
     elif phrase.name == "the" and noun != "vehicle":
-        result.wants.append(Want(noun))
+        result.wants.append(Want(noun))  # one that it does not mean, and no more
+        result.bans.append(Want(noun))
     _nested(members, result)
 
 
