@@ -145,7 +145,7 @@ def preview(
     renderer = make_renderer("opengl" if show.renderer == "opengl" else "cpu")
     if dataset is not None:
         data = open_dataset(dataset)
-        if not len(data[show.split]):
+        if show.split not in data.splits or not len(data[show.split]):
             raise RefusalError(f"{dataset} has no {show.split} examples: choose another --split")
         sheet = preview.dataset_sheet(data, renderer, show.split, show.count, show.large)
     elif show.random:

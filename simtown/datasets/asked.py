@@ -95,6 +95,16 @@ def hold_out(settings: Settings, alone: bool) -> HoldOut:
     return HoldOut((together,), alone, (tuple(sorted(left)),))
 
 
+def fair_answers(settings: Settings, split: str, family: Family) -> tuple[int, ...]:
+    """The answers that a split has equally often to a family, as the evaluator numbers them."""
+    possible = world(settings, "test").answers(family.answer)
+    if settings.hold_out:
+        hold = hold_out(settings, split == COMPOSITION)
+        for held in hold.held:
+            possible = held.answers(family.answer, possible, hold.alone)
+    return possible
+
+
 def keeps_rules(questions: AskedBatch, settings: Settings, split: str) -> np.ndarray:
     """(n,) bool: which questions of a split hold no held-out composition; of COMPOSITION, hold one."""
     hold, counting = hold_out(settings, split == COMPOSITION), [f.answer == "count" for f in asked(settings)]

@@ -147,7 +147,7 @@ def _balance(counts: FamilyCounts, settings: Settings, name: str) -> Iterator[Fi
     for what, tables in (("family", counts.answers.sum(axis=1, keepdims=True)), ("template", counts.answers)):
         worst, listed, tests = (1.0, "", 0, 0, 1), [], 0
         for place, family in enumerate(types):
-            possible = np.flatnonzero(numbers[place] >= 0)
+            possible = np.flatnonzero(np.isin(numbers[place], asked.fair_answers(settings, name, family)))
             for template, row in enumerate(tables[place][:, possible]):
                 n, k = int(row.sum()), len(possible)
                 if n == 0 or k < 2:
