@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from simtown.language.composing import Limits, fill_within, keeps, kept
 from simtown.language.evaluate import CLOSE, ILL_POSED, KNOWN, Values, evaluate
 from simtown.language.families import (
     ANSWERS,
+    MOST_COUNT,
     AskedWorld,
     Drawer,
     Draws,
@@ -29,7 +31,7 @@ from simtown.language.families import (
 )
 from simtown.language.forms import Form
 from simtown.language.holdout import NO_LIMIT, HoldOut
-from simtown.language.planting import fill_street, plan
+from simtown.language.planting import Filled, fill_street, plan, plant_things
 from simtown.language.programs import encode, stored
 from simtown.language.sampler import JITTER, ImpossibleError
 from simtown.language.views import LEAST_INTENSITY
@@ -136,7 +138,7 @@ class _Row:
     numbers: list[int] = field(default_factory=list)
     words: str = ""
     fitted: bool = False
-    filled: tuple[np.ndarray, np.ndarray, int] | None = None
+    filled: Filled | None = None
 
 
 def ask_families(recipe: AskingRecipe, index: np.ndarray) -> AskedBatch:
@@ -185,8 +187,9 @@ def ask_families(recipe: AskingRecipe, index: np.ndarray) -> AskedBatch:
     scene.intensity[:] = np.where(asks_weather, strong, scene.intensity)
     scene.sun[:] = draw_weather(recipe.stream("weather"), index, recipe.weathers, scene.weather)["sun"]
     scene.intensity[:] = thin_fog(scene.weather, scene.intensity, scene.camera)
-    prop, prop_pose, prop_style = draw_street(recipe.stream("street"), index, scene.weather)
-    scene = replace(scene, prop=prop, prop_pose=prop_pose, prop_style=prop_style)
+    others = scene.prop[:, 0] < 0  # the question is about no street, which has a building there
+    street = draw_street(recipe.stream("street"), index[others], scene.weather[others])
+    scene.prop[others], scene.prop_pose[others], scene.prop_style[others] = street
     return AskedBatch(
         scene=scene,
         visible=visible,
@@ -314,6 +317,7 @@ def _round(
     entity, paint = np.full((len(at), most), -1), np.full((len(at), most), -1, dtype=np.int8)
     sky = np.zeros(len(at), dtype=np.uint8)
     fits = np.zeros(len(at), dtype=bool)
+    things: list[tuple[str, int] | None] = [None] * len(at)
     index = np.array([row.index for row in rows])[waiting[at]]
     numbers = recipe.stream("vehicles").uniform(index, _VEHICLE_DRAWS, attempt // PLACES)
     for place, (row_at, number) in enumerate(zip(at.tolist(), attempt.tolist(), strict=True)):
@@ -321,7 +325,7 @@ def _round(
         if number % PLACES == 0 or row.filled is None:
             row.filled = _fill(recipe, row, numbers[place].tolist())
         if row.filled is not None:
-            entity[place], paint[place], own_sky = row.filled
+            entity[place], paint[place], own_sky, things[place] = row.filled
             sky[place] = scene.weather[waiting[row_at]] if own_sky < 0 else own_sky
             fits[place] = True
     where = waiting[at]
@@ -331,11 +335,14 @@ def _round(
     )
     good = some[placed]
     pose, seen = pose[placed], seen[placed]
-    candidates = empty_batch(len(good), most, 1)
+    candidates = empty_batch(len(good), most, SLOTS)
     candidates = replace(
         candidates, entity=entity[good].astype(np.int16), pose=pose, paint=paint[good],
         weather=sky[good], camera=scene.camera[where[good]],
     )  # fmt: skip
+    beside = np.array([place for place, k in enumerate(good) if things[k]], dtype=np.int64)
+    candidates.intensity[beside] = scene.intensity[where[good[beside]]]
+    _beside(recipe, candidates, beside, index[good], attempt[good], [things[k] for k in good])
     programs = stored([rows[i].numbers for i in where[good].tolist()])
     judged = evaluate(candidates, programs, seen, recipe.size)
     wanted = np.array([rows[i].answer for i in where[good].tolist()])
@@ -359,13 +366,35 @@ def _round(
                 paint[good[place]],
             )
             scene.weather[row], visible[row] = sky[good[place]], seen[place]
+            for name in ("prop", "prop_pose", "prop_style"):
+                getattr(scene, name)[row] = getattr(candidates, name)[place]
             for whole, part in zip(values, judged, strict=True):
                 whole[row] = part[place]
         tried[row] += last - slot * streets, int(was_placed[slot * streets : last].sum())
     return done
 
 
-def _fill(recipe: AskingRecipe, row: _Row, numbers: list[float]) -> tuple[np.ndarray, np.ndarray, int] | None:
+def _beside(
+    recipe: AskingRecipe,
+    scenes: SceneBatch,
+    rows: np.ndarray,
+    index: np.ndarray,
+    attempt: np.ndarray,
+    things: list[Any],
+) -> None:
+    """Draw what stands beside the road of some scenes, another street by attempt, and plant things there."""
+    if not len(rows):
+        return
+    scenes.intensity[rows] = thin_fog(scenes.weather[rows], scenes.intensity[rows], scenes.camera[rows])
+    address = index[rows] + (attempt[rows] << 40)
+    street = draw_street(recipe.stream("street"), address, scenes.weather[rows])
+    numbers = recipe.stream("things").uniform(address, 2 * MOST_COUNT)
+    for prop, row, own in zip(street[0], rows.tolist(), numbers.tolist(), strict=True):
+        plant_things(prop, *things[row], Draws(own))
+    scenes.prop[rows], scenes.prop_pose[rows], scenes.prop_style[rows] = street
+
+
+def _fill(recipe: AskingRecipe, row: _Row, numbers: list[float]) -> Filled | None:
     """The vehicles of a street for a question, by uniform numbers."""
     answer = row.answer
     if row.unclear:

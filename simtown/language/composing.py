@@ -10,7 +10,7 @@ import numpy as np
 from simtown.language.families import AskedWorld, Draws
 from simtown.language.forms import Form
 from simtown.language.holdout import NO_LIMIT, HeldOut
-from simtown.language.planting import FREE, Plan, Want, kinds_of, of_colour, paint_of, plan
+from simtown.language.planting import FREE, Filled, Plan, Want, kinds_of, of_colour, paint_of, plan
 from simtown.language.programs import COLOURS, encode, stored
 from simtown.language.views import paint_colours
 from simtown.scenes.scene import SceneBatch
@@ -28,9 +28,7 @@ class Limits:
     weather: int
 
 
-def fill_within(
-    world: AskedWorld, form: Form, answer: int, draws: Draws, limits: Limits
-) -> tuple[np.ndarray, np.ndarray, int] | None:
+def fill_within(world: AskedWorld, form: Form, answer: int, draws: Draws, limits: Limits) -> Filled | None:
     """As :func:`simtown.language.planting.fill_street`, for pictures that have limits."""
     wanted = plan(form, answer, draws)
     number = world.least + draws.below(world.most - world.least + 1)
@@ -44,7 +42,7 @@ def fill_within(
     while street.filled < number and street.add(None):
         pass
     order = np.argsort([draws.below(1 << 30) for _ in range(world.most)], kind="stable")
-    return street.entity[order], street.paint[order], street.weather
+    return street.entity[order], street.paint[order], street.weather, wanted.things
 
 
 class _Street:

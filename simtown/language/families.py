@@ -16,8 +16,8 @@ import numpy as np
 from simtown.assets.entities import ENTITIES, KEEP_PAINT
 from simtown.language.evaluate import THIRDS
 from simtown.language.forms import Form, fill
-from simtown.language.nouns import GROUPS, NOUNS, OWN_NOUNS, VEHICLE_NOUNS
-from simtown.language.programs import COLOURS, DIRECTIONS, LANES, OWN_RELATIONS, ProgramError, encode
+from simtown.language.nouns import GROUPS, NOUNS, OWN_NOUNS, STREET_NOUNS, VEHICLE_NOUNS
+from simtown.language.programs import COLOURS, DIRECTIONS, LANES, OWN_RELATIONS, ProgramError, check
 from simtown.language.relations import AXES, LATERAL, RELATION_NAMES, SIGNS
 from simtown.scenes.weather import WEATHERS
 
@@ -41,10 +41,14 @@ ANSWERS: dict[str, tuple[str, ...]] = {
 }
 #: The answer to a question whose value is too close to say.
 CANNOT_TELL = "cannot tell"
-_SLOTS = (
-    "noun", "group", "set", "thing", "kind", "one", "pale", "relation", "driver", "order", "side", "colour",
-    "lane", "direction", "weather", "street", "clause", "turn", "lateral", "tally",
-)  # fmt: skip
+#: What every slot may be filled with.
+_SLOTS: dict[str, Any] = {
+    **dict.fromkeys(("noun", "group", "set", "tally", "street"), Form("all", ("car",))),
+    **dict.fromkeys(("thing", "kind", "one", "pale"), Form("the", (Form("all", ("car",)),))),
+    **dict.fromkeys(("clause", "turn"), Form("has", ("lane", "near"))),
+    **dict.fromkeys(("relation", "lateral"), "left of"), "driver": "driver-left", "order": "nearest",
+    "side": "leftmost", "colour": "red", "lane": "near", "direction": "left", "weather": "clear",
+}  # fmt: skip
 
 
 class FamilyError(ValueError):
@@ -139,8 +143,8 @@ def _problem(template: Template, answer: str) -> str:
         if max(places, default=0) > len(template.slots) or text.count("{") != len(places):
             return f"has the text '{text}', which names a slot that is not there"
     try:
-        form = fill(template.program, [Form("all", ("vehicle",))] * len(template.slots))
-        encode(form)
+        form = fill(template.program, [_SLOTS.get(slot, 2) for slot in template.slots])
+        check(form)
     except (IndexError, AttributeError, TypeError, ProgramError) as error:
         return f"has the program '{template.program}', which cannot be read: {error}"
     kinds = {"distance": "metres"}
@@ -342,7 +346,7 @@ class Drawer:
             "direction": DIRECTIONS[:2],
             "colour": [COLOURS[place] for place in self.world.colours],
             "weather": [WEATHERS[place] for place in self.world.weathers],
-            "street": ("person", "tree", "mailbox", "bench", "street lamp"),
+            "street": [_all(noun) for noun in STREET_NOUNS],
         }  # fmt: skip
         return draws.choice(words[slot])
 
@@ -472,11 +476,3 @@ def _words(part: Any) -> Iterator[str]:
             yield from _words(inner)
     else:
         yield str(part)
-
-
-def check_program(form: Form) -> None:
-    """Raises FamilyError if a form cannot be stored."""
-    try:
-        encode(form)
-    except ProgramError as error:
-        raise FamilyError(str(error)) from None

@@ -62,6 +62,11 @@ GROUPS: tuple[str, ...] = ("car", "bus", "truck", "van", "two-wheeler", "other")
 VEHICLE_NOUNS: tuple[str, ...] = (
     *GROUPS[:-1], "emergency vehicle", "construction machine", "farm vehicle", "vehicle"
 )  # fmt: skip
+#: Nouns for what stands beside the road that questions of data sets use.
+STREET_NOUNS: tuple[str, ...] = (
+    "person", "child", "tree", "street lamp", "mailbox", "bench", "bin", "hydrant", "phone box", "bus stop",
+    "traffic light", "stop sign",
+)  # fmt: skip
 #: The noun for everything that stands in a town.
 THING = "thing"
 _IRREGULAR = {"person": "people", "man": "men", "woman": "women", "child": "children", "postman": "postmen"}

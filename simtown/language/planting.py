@@ -1,4 +1,4 @@
-"""What a scene must have so that a program can have a value in it: kinds and colours of its vehicles.
+"""What a scene must have so that a program can have a value in it: vehicles, or things beside the road.
 
 The words of a question and its answer are drawn first, then streets until the answer is true. Most streets
 have no second bus; planting puts in what the words name, and keeps out what would make "the bus" two.
@@ -8,20 +8,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from simtown.assets.catalogue import PROPS
 from simtown.assets.entities import ENTITIES, KEEP_PAINT
 from simtown.assets.palette import COLOUR_WORDS, PAINTS
 from simtown.language.families import AskedWorld, Choices, Draws
 from simtown.language.forms import Form
-from simtown.language.nouns import GROUPS, NOUNS, group_of
+from simtown.language.nouns import GROUPS, NOUNS, STREET_NOUNS, group_of
 from simtown.language.programs import COLOURS
+from simtown.language.sights import also_shown
 from simtown.language.views import own_colours
+from simtown.scenes.street import BUILDINGS, PAVEMENT_SLOTS, ROADSIDE_SLOTS, kernel_kinds
 
 #: Which kinds keep no paint of their own.
 FREE = np.array([name not in KEEP_PAINT for name in ENTITIES])
+
+
+#: What :func:`fill_street` gives.
+Filled: TypeAlias = tuple[np.ndarray, np.ndarray, int, tuple[str, int] | None]
 
 
 @dataclass(frozen=True)
@@ -35,11 +42,12 @@ class Want:
 
 @dataclass
 class Plan:
-    """What a street must have, and what no other vehicle may be."""
+    """What a street must have, what no other vehicle may be, and how many `things` of a noun it must have."""
 
     wants: list[Want] = field(default_factory=list)
     bans: list[Want] = field(default_factory=list)
     weather: int = -1
+    things: tuple[str, int] | None = None
 
 
 def _base(members: Form) -> tuple[str, str, bool]:
@@ -112,6 +120,10 @@ def _counts(compared: str, answer: bool, draws: Draws) -> tuple[int, int]:
 
 def _counted(members: Form, number: int, draws: Draws, result: Plan) -> None:
     noun, colour, narrowed = _base(members)
+    if noun in STREET_NOUNS:
+        result.bans.append(Want(noun))
+        result.things = noun, number
+        return
     if noun == "vehicle" and not colour:
         _nested(members, result)
         return
@@ -175,6 +187,8 @@ def kinds_of(world: AskedWorld, want: Want) -> np.ndarray:
     """(entities,) chances of the kinds that may be what is wanted."""
     if want.noun in GROUPS and want.noun not in NOUNS:
         chances = np.where(_in_group(want.noun), world.chances, 0.0)
+    elif want.noun in STREET_NOUNS:
+        chances = np.where(np.isin(ENTITIES, [*also_shown(_meant(want.noun))]), world.chances, 0.0)
     else:
         chances = world.kinds(want.noun)
     if want.colour:
@@ -183,14 +197,13 @@ def kinds_of(world: AskedWorld, want: Want) -> np.ndarray:
     return chances
 
 
-def fill_street(
-    world: AskedWorld, form: Form, answer: int, draws: Draws
-) -> tuple[np.ndarray, np.ndarray, int] | None:
+def fill_street(world: AskedWorld, form: Form, answer: int, draws: Draws) -> Filled | None:
     """The vehicles of a street in which a program may have an answer.
 
     Returns:
-        (most,) int64 entities, -1 for an empty slot; (most,) int8 paints, -1 for the kind's own; and the
-        weather, -1 for any. None if they do not fit into a street of this world.
+        (most,) int64 entities, -1 for an empty slot; (most,) int8 paints, -1 for the kind's own; the weather,
+        -1 for any; and what :func:`plant_things` puts beside the road. None if the vehicles do not fit into a
+        street of this world.
     """
     wanted = plan(form, answer, draws)
     number = world.least + draws.below(world.most - world.least + 1)
@@ -212,7 +225,40 @@ def fill_street(
             paint[slot] = paint_of(world.paint, want, entity[slot], barred, draws)
     order = sorted(range(world.most), key=[draws.below(1 << 30) for _ in range(world.most)].__getitem__)
     shuffled = np.array(entity)[order], np.array(paint, dtype=np.int8)[order]
-    return *shuffled, wanted.weather
+    return *shuffled, wanted.weather, wanted.things
+
+
+def plant_things(prop: np.ndarray, noun: str, number: int, draws: Draws) -> None:
+    """Put so many things that a noun means beside the road, and take out what could be taken for more.
+
+    What fits into a cell of the pavement goes into cells that are free or have the like; of trees and lamps
+    some stay.
+
+    Args:
+        prop: (SLOTS,) int16 kinds, as :func:`simtown.scenes.street.draw_street` draws them; changed in place.
+        noun: one of STREET_NOUNS.
+        number: of things.
+        draws: at least twice as many numbers.
+    """
+    kinds, meant = kernel_kinds(), [PROPS.index(kind) for kind in _meant(noun)]
+    people = kinds["person"].tolist()
+    fitting = [k for k in meant if k in (*people, *kinds["small"].tolist(), *kinds["mailbox"].tolist())]
+    before = prop.tolist()
+    if fitting:
+        whose = fitting[0] in people
+        cells = [slot for slot in PAVEMENT_SLOTS if before[slot] < 0 or (before[slot] in people) == whose]
+    else:
+        plants = (*kinds["hedge"].tolist(), *kinds["winter_hedge"].tolist())
+        cells = [slot for slot in ROADSIDE_SLOTS if before[slot] in meant and before[slot] not in plants]
+    alike = [PROPS.index(kind) for kind in also_shown(_meant(noun)) if kind in PROPS]
+    prop[BUILDINGS:][np.isin(prop[BUILDINGS:], [*meant, *alike])] = -1
+    for _ in range(min(number, len(cells))):
+        slot = cells.pop(draws.below(len(cells)))
+        prop[slot] = before[slot] if before[slot] in meant else draws.choice(fitting)
+
+
+def _meant(noun: str) -> tuple[str, ...]:
+    return NOUNS.get(noun, (noun,))
 
 
 def _table(world: AskedWorld, want: Want) -> Choices:

@@ -11,7 +11,7 @@ from simtown.assets.entities import CATALOGUE, OWN
 from simtown.language import wording
 from simtown.language.families import families
 from simtown.language.forms import ORDINALS
-from simtown.language.nouns import VEHICLE_NOUNS, plural
+from simtown.language.nouns import STREET_NOUNS, VEHICLE_NOUNS, plural
 from simtown.language.programs import COLOURS
 from simtown.language.questions import PAD, UNKNOWN
 
@@ -33,6 +33,7 @@ def vocabulary(own_kinds: int = len(OWN)) -> tuple[str, ...]:
     texts = [text for family in families().values() for t in family.templates for text in t.texts]
     phrases = [
         *CATALOGUE, *map(plural, CATALOGUE), *VEHICLE_NOUNS, *map(plural, VEHICLE_NOUNS), *COLOURS,
+        *STREET_NOUNS, *map(plural, STREET_NOUNS),
         *wording.RELATIONS.values(), *wording.DRIVERS.values(), *wording.SEEN.values(),
         *wording.LANES.values(), *wording.DIRECTIONS.values(), *wording.FROM, *wording.FROM.values(),
         *ORDINALS, "nearer to the viewer than farther from bigger smaller", *texts,

@@ -24,6 +24,9 @@ BUILDINGS, LAMPS, PAVEMENT, BACK, CLOUDS = 7, 4, 8, 4, 3
 TREES, HEDGES = BUILDINGS - 1, BUILDINGS - 2
 #: Prop slots of a sampled street.
 SLOTS = BUILDINGS + LAMPS + PAVEMENT + TREES + HEDGES + BACK + CLOUDS
+#: The slots of the pavement's cells, and all that are before or between the buildings.
+PAVEMENT_SLOTS = range(BUILDINGS + LAMPS, BUILDINGS + LAMPS + PAVEMENT)
+ROADSIDE_SLOTS = range(BUILDINGS, SLOTS - BACK - CLOUDS)
 #: Width of a cell of the pavement, how far a thing may stand from its cell's middle, and the greatest scale
 #: of a person.
 CELL, SHIFT, TALLEST = 3.0, 0.1, 1.06

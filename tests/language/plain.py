@@ -19,6 +19,7 @@ from simtown.language.families import ANSWERS
 from simtown.language.forms import Form
 from simtown.language.nouns import NOUNS, group_of
 from simtown.language.sights import also_shown
+from simtown.language.views import CLEAR_COLOUR, HIDDEN, HIDDEN_MARGIN, LEAST_FOG, LEAST_INTENSITY, NO_COLOUR
 from simtown.scenes.footprints import extents, outline
 
 MARGINS = {
@@ -146,7 +147,7 @@ class Plain:
                 low, high = self.count(members)
                 return (low if low == high else None), None
             case "query", "weather":
-                return ANSWERS["weather"].index(self.scene.weather.kind), None
+                return ANSWERS["weather"].index(self.scene.weather.kind) if self.is_clear() else None, None
             case "query", "distance", one, other:
                 a, b = self.the(one), self.the(other)
                 metres = None if a is None or b is None else self.metres(a, b)
@@ -177,7 +178,7 @@ class Plain:
             case "exist", members:
                 return disjunction(self.members(members).values())
             case "weather", *kinds:
-                return self.scene.weather.kind in kinds
+                return self.scene.weather.kind in kinds if self.is_clear() else None
             case "holds", phrase, test:
                 return self.over(phrase, lambda thing: self.holds(thing, test))
         comparisons = {"equal": "eq", "more": "gt", "fewer": "lt", "least": "ge", "utmost": "le"}
@@ -185,6 +186,13 @@ class Plain:
         ranges = [range(low, high + 1) for low, high in map(self.amount, form.parts)]
         possible = {compare(a, b) for a, b in product(*ranges)}
         return possible.pop() if len(possible) == 1 else None
+
+    def is_clear(self):
+        """Whether the weather is strong enough to be told."""
+        weather = self.scene.weather
+        if weather.kind not in ("cloudy", "rain", "fog", "snow"):
+            return True
+        return weather.intensity >= (LEAST_FOG if weather.kind == "fog" else LEAST_INTENSITY)
 
     def amount(self, part):
         return (part, part) if isinstance(part, int) else self.count(part.parts[0])
@@ -261,14 +269,15 @@ class Plain:
         members = self.members(phrase.parts[0])
         return dict.fromkeys(members) if phrase.name == "the" and self.the(phrase) is None else members
 
-    def over(self, phrase, judge, out=()):
+    def over(self, phrase, judge, out=None):
         """The truth of something of what a phrase means; the things in `out` are left out, perhaps."""
+        out = out or {}
         if phrase.name in ("and", "or"):
             join = conjunction if phrase.name == "and" else disjunction
             return join([self.over(part, judge, out) for part in phrase.parts])
         if phrase.name == "the":
             thing = self.the(phrase)
-            return None if thing is None else False if thing in out else judge(thing)
+            return None if thing is None else False if out.get(thing) else judge(thing)
         members = {
             t: truth for t, truth in self.members(phrase.parts[0]).items() if t not in out or out[t] is None
         }
@@ -318,9 +327,9 @@ class Plain:
             if value == own:
                 return True
             share = self.shares[thing][list(COLOUR_WORDS).index(value.replace("grey", "gray"))]
-            return False if own and share <= 0.1 and value != self.body(thing) else None
+            return False if own and share <= NO_COLOUR and value != self.body(thing) else None
         if attribute == "sight":
-            hidden = beyond(1 - self.visible[thing] - 0.005, 0.004)
+            hidden = beyond(1 - self.visible[thing] - HIDDEN[0], HIDDEN_MARGIN[0])
             return hidden if value == "partly hidden" else negation(hidden)
         if attribute == "lane":
             return self.lane(thing) == value
@@ -345,9 +354,9 @@ class Plain:
             return f"{lane} lane" if lane in ("near", "far") else lane
         if name == "hidden":
             share = 1 - float(self.visible[thing])
-            if abs(share - 0.005) <= 0.004 or abs(share - 1 / 3) <= 0.05:
+            if any(abs(share - border) <= near for border, near in zip(HIDDEN, HIDDEN_MARGIN, strict=True)):
                 return None
-            return ANSWERS["hidden"][(share > 0.005) + (share > 1 / 3)]
+            return ANSWERS["hidden"][sum(share > border for border in HIDDEN)]
         turn = np.degrees(vehicle.yaw - self.scene.camera.yaw)
         off = {name: abs((turn - angle + 180) % 360 - 180) for name, angle in HEADINGS.items()}
         nearest = min(off, key=off.get)
@@ -378,7 +387,7 @@ class Plain:
         x0, y0, x1, y1 = self.boxes[thing]
         share = self.shares[thing][list(COLOUR_WORDS).index(body.replace("grey", "gray"))]
         pixels = share * (x1 - x0) * (y1 - y0) * self.visible[thing] / 2
-        return body if share >= 0.25 and pixels >= 24 else None
+        return body if share >= CLEAR_COLOUR and pixels >= 24 else None
 
     # Where things are.
 

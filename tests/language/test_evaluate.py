@@ -59,10 +59,10 @@ def random_streets(n, seed):
     )
     painted = rng.random((n, 8)) < 0.5
     batch.paint[:] = np.where(painted & may_change()[batch.entity], rng.integers(0, 36, (n, 8)), -1)
-    batch.weather[:] = rng.integers(0, len(WEATHERS), n)
+    batch.weather[:], batch.intensity[:] = rng.integers(0, len(WEATHERS), n), rng.random(n)
     street = draw_street(Stream(seed, "", "street"), index, batch.weather)
     batch.prop[:], batch.prop_pose[:], batch.prop_style[:] = street
-    visible = np.where(rng.random((n, 8)) < 0.3, rng.choice([0.65, 0.8, 0.9945], (n, 8)), visible)
+    visible = np.where(rng.random((n, 8)) < 0.3, rng.choice([0.65, 0.8, 0.97], (n, 8)), visible)
     return batch[placed], visible[placed].astype(np.float32)
 
 
