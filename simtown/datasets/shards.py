@@ -49,6 +49,8 @@ _FILTERS = {"images": _LZ4, "masks": _LZ4, "depth": _BITS}
 FOLDER = 1_000
 #: Least bytes of an example in a shard: with pictures of 32 x 32 pixels it has some 500.
 LEAST_BYTES = 100
+#: Pictures whose questions are asked at once.
+ASKED_AT_ONCE = 2048
 #: Rows in a chunk of every array that holds no pictures.
 _ROWS = 512
 
@@ -259,7 +261,7 @@ def write_shard(
     """
     recipe, sizes = recipe_of(settings, task.split), summaries.lengths(names(settings))
     forms = {name: form for name, form in layout(settings).items() if name in PICTURES}
-    each = settings.questions_per_picture
+    each, size = settings.questions_per_picture, (settings.width, settings.height)
     parts: list[dict[str, np.ndarray]] = []
     pictures: dict[str, Any] = {}
     tried: Tried = {}
@@ -275,12 +277,15 @@ def write_shard(
                     examples = draw(recipe, index)
                 with clock.stage("question"):
                     parts.append(columns(examples, index, settings))
-                with clock.stage("render"):
-                    size, geometry = (settings.width, settings.height), len(pictures) > 1
-                    frames = renderer.render(examples.scene[::each], *size, geometry=geometry)
-                with clock.stage("encode"), delayed():
-                    for name, array in pictures.items():
-                        array[begin // each : end // each] = getattr(frames, FRAMES[name])
+                scenes, most = examples.scene[::each], settings.at_once(512)
+                for first in range(0, len(scenes), most):
+                    with clock.stage("render"):
+                        some = scenes[first : first + most]
+                        frames = renderer.render(some, *size, geometry=len(pictures) > 1)
+                    with clock.stage("encode"), delayed():
+                        at = begin // each + first
+                        for name, array in pictures.items():
+                            array[at : at + len(some)] = getattr(frames, FRAMES[name])
                 tried = add_tried([tried, tried_of(examples)])
                 target.check()
                 progress(end - begin)
@@ -317,8 +322,11 @@ def attributes(task: ShardTask, tried: Tried, summary: Summary) -> dict[str, int
 
 
 def batches(settings: Settings, count: int) -> Iterator[tuple[int, int]]:
-    """(begin, end) of the rows of each batch of a shard: they are sampled and drawn at once."""
-    size = max(2, settings.at_once(512)) * settings.questions_per_picture
+    """(begin, end) of the rows of each batch of a shard: they are sampled at once.
+
+    Questions of families come in larger batches, since those with alike programs are evaluated together.
+    """
+    size = ASKED_AT_ONCE * settings.questions_per_picture if settings.asks else max(2, settings.at_once(512))
     return ((begin, min(begin + size, count)) for begin in range(0, count, size))
 
 

@@ -191,6 +191,7 @@ def _check_rows(shard: Shard, piece: ShardPiece, expected: Expected, progress: R
     recipe = recipe_of(settings, task.split, expected.tables)
     pictures = [name for name in FRAMES if name in shard.arrays]
     named = [name for name in layout(settings) if name not in FRAMES]
+    most = settings.at_once(512)
     tried: list[Tried] = []
     counted: list[Summary] = []
     if expected.quick and not settings.asks:
@@ -207,8 +208,10 @@ def _check_rows(shard: Shard, piece: ShardPiece, expected: Expected, progress: R
         difference.add(index, stored, wanted)
         tried.append(tried_of(examples))
         counted.append(summaries.count(wanted, sizes))
-        rows = drawn[(drawn >= begin) & (drawn < end)]
-        if expected.renderer is not None and len(rows):
+        of_batch = drawn[(drawn >= begin) & (drawn < end)] if expected.renderer is not None else drawn[:0]
+        for rows in np.split(of_batch, range(most, len(of_batch), most)):
+            if expected.renderer is None or not len(rows):
+                continue
             scenes, size = examples.scene[rows - begin], (settings.width, settings.height)
             frames = expected.renderer.render(scenes, *size, geometry=len(pictures) > 1)
             kept = {name: shard.read(name, rows) for name in pictures}

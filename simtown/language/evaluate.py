@@ -192,11 +192,7 @@ class BatchEvaluator:
 
     def _place(self, word: ProgramNode, names: tuple[str, ...]) -> np.ndarray:
         """(n,) places in `names` of a word of each program."""
-        table = np.full(len(WORDS), -1)
-        for place, name in enumerate(names):
-            if name in WORDS:
-                table[WORDS.index(name)] = place
-        return np.asarray(table[self.words[:, word.column] - WORD])
+        return np.asarray(_places(names)[self.words[:, word.column] - WORD])
 
     def _number(self, word: ProgramNode) -> np.ndarray:
         return np.asarray(self.words[:, word.column] - NUMBER)
@@ -305,10 +301,8 @@ class BatchEvaluator:
         return SlotSet(sure, possible)
 
     def _all(self, noun: ProgramNode) -> SlotSet:
-        table = np.stack([*members().values()])
-        place = np.full(WORD + len(WORDS), -1)
-        place[list(members())] = np.arange(len(table))
-        place, kind, sight = place[self.words[:, noun.column]][:, None], self.views.kind, self.views.sight
+        table, places = _nouns()
+        place, kind, sight = places[self.words[:, noun.column]][:, None], self.views.kind, self.views.sight
         belongs = table[place, kind]
         return SlotSet(belongs & (sight == 1), (belongs | alike()[place, kind]) & (sight >= 0))
 
@@ -490,6 +484,20 @@ class BatchEvaluator:
         missing = self.views.kind.shape[1] - truth.shape[1]
         around = ((0, 0), *[(0, missing)] * (truth.ndim - 1))
         return np.pad(truth.astype(np.int8), around, constant_values=-1)
+
+
+@cache
+def _nouns() -> tuple[np.ndarray, np.ndarray]:
+    """(nouns, kinds + 1) bool which kinds each noun means, and by the number of a word its row."""
+    places = np.full(WORD + len(WORDS), -1)
+    places[list(members())] = np.arange(len(members()))
+    return np.stack([*members().values()]), places
+
+
+@cache
+def _places(names: tuple[str, ...]) -> np.ndarray:
+    """By the place of a word in WORDS, its place in some names, or -1."""
+    return np.array([names.index(word) if word in names else -1 for word in WORDS])
 
 
 def _truths(margin: np.ndarray, least: float) -> np.ndarray:

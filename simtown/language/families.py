@@ -190,7 +190,8 @@ class AskedWorld:
     least: int
     most: int
     relations: tuple[str, ...] = RELATION_NAMES
-    _choices: dict[Any, Choices] = field(default_factory=dict, compare=False, repr=False)
+    _choices: dict[Any, Choices] = field(default_factory=dict, init=False, compare=False, repr=False)
+    _answers: dict[str, tuple[int, ...]] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def choices(self, key: Any, chances: Callable[[], np.ndarray]) -> Choices:
         """The kinds of some chances as :meth:`Draws.pick` takes them; `key` stands for the same chances."""
@@ -234,6 +235,11 @@ class AskedWorld:
 
     def answers(self, answer: str) -> tuple[int, ...]:
         """The answers of a type that are asked for, by the numbers that the evaluator gives them."""
+        if answer not in self._answers:
+            self._answers[answer] = self._answers_of(answer)
+        return self._answers[answer]
+
+    def _answers_of(self, answer: str) -> tuple[int, ...]:
         present = np.flatnonzero(self.chances)
         counts = min(MOST_COUNT, max(self.most - 1, 1)) + 1
         kinds = tuple(present.tolist())

@@ -9,6 +9,7 @@ can be told apart, it is asked whether there is one of a kind, and other vehicle
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 
@@ -69,7 +70,7 @@ def ask_several(recipe: AskingRecipe, index: np.ndarray) -> AskedBatch:
 
 def _join(parts: list[AskedBatch], order: np.ndarray) -> AskedBatch:
     """Rows of several batches, one behind the other, in an order."""
-    joined = {}
+    joined: dict[str, Any] = {}
     for field in fields(AskedBatch):
         columns = [getattr(part, field.name) for part in parts]
         if field.name == "words":
@@ -141,7 +142,7 @@ def _worlds(recipe: AskingRecipe, first: AskedBatch) -> list[AskedWorld]:
     counts = [
         np.bincount(kinds[kinds >= 0], minlength=most).astype(np.float64) for kinds in first.scene.entity
     ]
-    return [replace(recipe.world, chances=chances, _choices={}) for chances in counts]
+    return [replace(recipe.world, chances=chances) for chances in counts]
 
 
 def _propose(
@@ -211,7 +212,7 @@ def _batch(first: AskedBatch, found: list[tuple[_Proposal, int, float]], tried: 
         np.array([margin for *_, margin in found]),
         np.zeros(n, dtype=bool),
     )
-    columns = {
+    columns: dict[str, Any] = {
         name: np.array([getattr(proposal, name) for proposal, *_ in found])
         for name in ("family", "template", "text")
     }
