@@ -44,7 +44,7 @@ def parse(names: Iterable[str], question: str) -> tuple[Form, list[str], bool]:
     """
     if len(question) > LONGEST:
         raise QuestionError(f"the question has {len(question)} characters: ask with at most {LONGEST}")
-    lexicon = _lexicon(names)
+    lexicon = _lexicon(tuple(names))
     text, notes = _corrected(_spaced(question).split(), lexicon)
     for pattern, replacement in language().rewrites:
         text = " ".join(pattern.sub(replacement, text).split())
@@ -64,7 +64,7 @@ def parse(names: Iterable[str], question: str) -> tuple[Form, list[str], bool]:
 def rephrasings(names: Iterable[str], question: str) -> Iterator[str]:
     """Questions that are understood, the nearest to one that is not: words exchanged, dropped or added."""
     names, words = list(names), question.strip(" ?!.").split()[:MOST_WORDS]
-    known = _known(_lexicon(names))
+    known = _known(_lexicon(tuple(names)))
     words[:1] = [word.lower() for word in words[:1]]
     candidates, meant = [], set[Form]()
     for i, word in enumerate(words):
@@ -178,9 +178,9 @@ def _plural(pattern: list[str]) -> list[str]:
     return [f"{item}S" if item in ("SET", "BASE", "NOUN") else item for item in pattern]
 
 
-def _lexicon(names: Iterable[str]) -> Lexicon:
+@lru_cache(maxsize=8)
+def _lexicon(names: tuple[str, ...]) -> Lexicon:
     """The phrases of a town that the grammar does not hold."""
-    names = [*names]
     kinds = [kind for kind in GROUP if kind not in NAMED_BY_COLOUR or kind in names]  # or else a painted car
     nouns = {noun: noun for noun in (THING, *kinds, *NOUNS, *SURFACES)} | language().synonyms
     nouns |= {f"bare {kind[:-5]}": kind for kind in GROUP if kind.endswith(" bare")}
