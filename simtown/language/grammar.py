@@ -72,12 +72,11 @@ def rephrasings(names: Iterable[str], question: str) -> Iterator[str]:
             nearest = get_close_matches(word, [*names, *known], 5, 0.5) or names
             candidates += [[*words[:i], *other.split(), *words[i + 1 :]] for other in nearest[:8]]
     places = range(len(words))
-    without = [[(i,) for i in places], list(combinations(places, 2))]
-    without += [[tuple(range(i, i + n)) for i in places[: 1 - n]] for n in (3, 4)]
-    dropped = [[[words[i] for i in places if i not in some] for some in each] for each in without]
-    added = [[*words[:i], *more.split(), *words[i:]] for i in places for more in _OFTEN_LEFT_OUT]
-    candidates += [c for each in (dropped[0], added, *dropped[1:]) for c in each if c]
-    for candidate in candidates:
+    candidates += [[*words[:i], *words[i + 1 :]] for i in places]
+    candidates += [[*words[:i], *more.split(), *words[i:]] for i in places for more in _OFTEN_LEFT_OUT]
+    candidates += [[words[k] for k in places if k not in pair] for pair in combinations(places, 2)]
+    candidates += [[*words[:i], *words[i + n :]] for n in (3, 4) for i in places[: 1 - n]]
+    for candidate in filter(None, candidates):
         text = " ".join(candidate)
         with suppress(QuestionError):
             form, notes, _ = parse(names, text)
@@ -97,8 +96,8 @@ def _resolved(words: list[str], lexicon: Lexicon) -> list[str]:
         if noun and previous in before and word in ("one", "ones"):
             word = _spaced(noun if word == "one" else plural(noun))
         else:
-            nouns = (lexicon["NOUN"].get(word) or lexicon["NOUNS"].get(word), noun)
-            noun = next(filter(NOUNS.get, nouns), "")
+            named = str(lexicon["NOUN"].get(word) or lexicon["NOUNS"].get(word))
+            noun = named if named in NOUNS else noun
         result += word.split()
     return result
 

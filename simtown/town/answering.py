@@ -69,12 +69,13 @@ class TownAnswer:
 def answer(view: View, question: str) -> TownAnswer:
     """The answer to a question; see :meth:`simtown.town.town.Town.ask`."""
     text(question, "the question", "Is the taxi left of a building?")
+    nearest: Iterator[str] = iter(())
     try:
         return _answer(view, question)
     except QuestionError as error:
         nearest, problem = islice(rephrasings(_names(view), question), 20), str(error)
     except TownError as error:
-        nearest, problem = iter(()), str(error)
+        problem = str(error)
     words = {*question.lower().split()}
     others = [a.question for a in islice(examples(view), 8)]
     others.sort(key=lambda other: -len(words & {*other.lower().split()}))

@@ -210,6 +210,7 @@ class View(NamedTuple):
         """Whether an attribute of a thing has a value."""
         if attribute == "place":  # "in town"
             return Judgement(True, math.nan, f"{the(thing)} is in this town")
+        actual: Any
         try:
             if attribute in QUANTITIES:
                 actual, why = self.quantity(attribute, thing), self.said(attribute, thing)
