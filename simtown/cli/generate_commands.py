@@ -23,6 +23,8 @@ from simtown.scenes.weather import WEATHERS
 PREVIEW = "preview.png"
 #: Numbers that a default name shows if they are not the default, and what it calls them.
 _NUMBERS = {"val": "val", "test": "test", "seed": "seed", "test_seed": "testseed", "world_seed": "world"}
+#: The options of settings that a note names.
+_NAMED = {"crowd": "--vehicles", "entities": "--entities", "size": "--size", "weathers": "--weather"}
 #: Other settings that it shows, or leaves out; a digest shows the rest.
 _SHOWN = ("entities", "n", "distractor", "width", "height", "catalogue", *_NUMBERS)
 
@@ -55,6 +57,10 @@ def generate(
     store = store_of(target)
     begun(store, settings)
     settings.check()
+    for name, why in settings.left_out().items():
+        for setting, named in _NAMED.items():
+            why = why.replace(f"`{setting}`", named)
+        complain(f"note: {name} is left out, since it {why}")
     if settings.hints_at_depth:
         complain(
             "note: beside a distractor, the words alone answer 6 of 10 questions about near and far (chance: "

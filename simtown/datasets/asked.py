@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 #: A distance is right within so many metres, or this share of it if that is more.
 TOLERANCE, SHARE = 0.5, 0.1
+#: Pixels of a side below which too few show a vehicle's colour.
+SMALL = 64
 #: The value of a number that means nothing.
 NONE = 255
 _UNUSED = ("relation", "subject_slot", "object_slot", "phrasing")
@@ -123,6 +125,21 @@ def asked(settings: Settings) -> tuple[Family, ...]:
     """The families that a data set asks, in order."""
     known = families() | read_families(settings.own_families, "own_families")
     return tuple(known[name] for name in settings.families())
+
+
+@lru_cache(maxsize=8)
+def problems(settings: Settings) -> dict[str, str]:
+    """The families that the world of these settings cannot ask, and why."""
+    towns = [world(settings, split) for split in ("train", "test")]
+    known = families() | read_families(settings.own_families, "own_families")
+    found = {
+        family.name: next(filter(None, (town.problem(family) for town in towns)), "")
+        for family in known.values()
+    }
+    if settings.width * settings.height < SMALL**2:
+        few = f"needs larger pictures, in which colours are seen: `size` of {SMALL} or more"
+        found |= {family.name: few for family in known.values() if family.answer == "colour"}
+    return {name: why for name, why in found.items() if why and name != "paper"}
 
 
 def world(settings: Settings, split: str, tables: Tables | None = None) -> AskedWorld:

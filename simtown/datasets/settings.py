@@ -166,6 +166,9 @@ class Settings:
                 asked.answers(self)
                 if self.hold_out:
                     self._check_hold_out()
+                unasked = asked.problems(self)
+                for name in (name for name in self.questions if name in unasked):
+                    raise SettingsError(f"{name} {unasked[name]}, or leave it out", "questions")
                 return
             from simtown.language.sampler import plan_of
 
@@ -234,9 +237,19 @@ class Settings:
             object.__setattr__(self, "own_families", text)
 
     def families(self) -> tuple[str, ...]:
-        """The names of the families that are asked."""
-        groups = (FAMILIES if name == "all" else (name,) for name in self.questions)
+        """The names of the families that are asked: of `all` those that this world can ask."""
+        left_out = self.left_out()
+        every = tuple(name for name in FAMILIES if name not in left_out)
+        groups = (every if name == "all" else (name,) for name in self.questions)
         return tuple(dict.fromkeys(name for group in groups for name in group))
+
+    def left_out(self) -> dict[str, str]:
+        """The families of `all` that this world cannot ask, and why."""
+        if "all" not in self.questions:
+            return {}
+        from simtown.datasets.asked import problems
+
+        return problems(self)
 
     @property
     def block(self) -> int:

@@ -31,7 +31,7 @@ from simtown.language.families import (
 )
 from simtown.language.forms import Form
 from simtown.language.holdout import NO_LIMIT, HoldOut
-from simtown.language.planting import Filled, fill_street, plan, plant_things
+from simtown.language.planting import Filled, fill_street, fits, plant_things
 from simtown.language.programs import encode, stored
 from simtown.language.sampler import JITTER, ImpossibleError
 from simtown.language.views import LEAST_INTENSITY
@@ -278,7 +278,9 @@ def _word(recipe: AskingRecipe, row: _Row, epoch: int, numbers: np.ndarray) -> N
             form, slots = Drawer(recipe.world).question(template, draws)
         except (NoWordsError, StopIteration):
             continue
-        if len(plan(form, row.answer, draws).wants) > recipe.world.most:
+        kind = row.family.answer
+        several = recipe.world.answers(kind) if kind in ("truth", "count") else (row.answer,)
+        if not fits(recipe.world, form, several):
             continue
         if row.limits and not keeps(
             recipe.world, form, row.answers, row.limits, partial(_fills, recipe, row.index, attempt)

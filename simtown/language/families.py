@@ -6,6 +6,7 @@ import re
 import tomllib
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
 from importlib.resources import files
@@ -88,11 +89,12 @@ def _unify(pattern: Any, part: Any, values: list[Any]) -> None:
 
 @dataclass(frozen=True)
 class Family:
-    """Questions with one type of answer, a key of ANSWERS."""
+    """Questions with one type of answer, a key of ANSWERS, in streets of up to `vehicles` or more."""
 
     name: str
     answer: str
     templates: tuple[Template, ...]
+    vehicles: int = 2
 
 
 @cache
@@ -131,7 +133,10 @@ def _family(name: str, table: Any, where: str) -> Family:
             raise FamilyError(f"{where}: a template of {name} {problem}")
     if not templates:
         raise FamilyError(f"{where}: the family {name} has no templates: give at least one")
-    return Family(name, answer, templates)
+    vehicles = table.get("vehicles", 2)
+    if vehicles not in range(2, 9):
+        raise FamilyError(f"{where}: the vehicles of {name} are {vehicles!r}: give a number from 2 to 8")
+    return Family(name, answer, templates, vehicles)
 
 
 def _problem(template: Template, answer: str) -> str:
@@ -257,6 +262,23 @@ class AskedWorld:
             "metres": tuple(range(1, MOST_METRES + 1)),
             "box": tuple(range(len(THIRDS))),
         }[answer]
+
+    def problem(self, family: Family) -> str:
+        """Why a family cannot be asked here, "" if it can."""
+        if self.most < family.vehicles:
+            return f"needs streets of {family.vehicles} vehicles: allow so many with `crowd`"
+        if len(self.answers(family.answer)) < 2:
+            setting = "weathers" if family.answer == "weather" else "entities"
+            return f"has one answer in this world: allow more `{setting}`"
+        drawer, rng = Drawer(self), np.random.default_rng(0)
+        for template in family.templates:
+            for _ in range(32):
+                with suppress(NoWordsError):
+                    drawer.question(template, Draws(rng.random(64).tolist()))
+                    break
+            else:
+                return f"has no words for '{template.texts[0]}' in this world: allow more `entities`"
+        return ""
 
 
 @cache

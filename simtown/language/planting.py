@@ -178,6 +178,21 @@ def _clause(clause: Form, result: Plan) -> None:
                 _clause(part, result)
 
 
+#: Uniform numbers for some plans of each answer.
+_SPREAD = np.random.default_rng(0).random((8, 32)).tolist()
+
+
+def fits(world: AskedWorld, form: Form, answers: tuple[int, ...]) -> bool:
+    """Whether a street can hold what each answer of a program needs at least.
+
+    Words that fit some answers alone would give those away.
+    """
+    return all(
+        any(len(plan(form, answer, Draws(numbers)).wants) <= world.most for numbers in _SPREAD)
+        for answer in answers
+    )
+
+
 @cache
 def _in_group(group: str) -> np.ndarray:
     return np.array([group_of(kind) == group for kind in ENTITIES])
