@@ -278,8 +278,7 @@ def _word(recipe: AskingRecipe, row: _Row, epoch: int, numbers: np.ndarray) -> N
             form, slots = Drawer(recipe.world).question(template, draws)
         except (NoWordsError, StopIteration):
             continue
-        kind = row.family.answer
-        several = recipe.world.answers(kind) if kind in ("truth", "count") else (row.answer,)
+        several = row.answers if row.family.answer in ("truth", "count") else (row.answer,)
         if not fits(recipe.world, form, several):
             continue
         if row.limits and not keeps(
