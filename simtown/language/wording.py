@@ -103,7 +103,8 @@ def predicate(form: Form) -> str:
             end = f" to {phrase(to[0])}" if to else _FROM_VIEWER.get(order, "")
             return f"{order[:-3]}er{end} than {phrase(other)}"
         case "same", attribute, other:
-            return f"{'in' if attribute == 'lane' else 'of'} the same {attribute} as {phrase(other)}"
+            link = {"lane": "in ", "direction": "facing ", "group": "of "}.get(attribute, "")
+            return f"{link}the same {attribute} as {phrase(other)}"
         case "among", other:
             return phrase(other)
     raise ValueError(f"{form} is no predicate that has words")
