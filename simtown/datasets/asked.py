@@ -41,6 +41,8 @@ TOLERANCE, SHARE = 0.5, 0.1
 SMALL = 64
 #: The value of a number that means nothing.
 NONE = 255
+#: Words that are drawn at most for an example until some ask for a rare composition.
+MOST_TRIES = 4096
 _UNUSED = ("relation", "subject_slot", "object_slot", "phrasing")
 
 
@@ -74,12 +76,12 @@ def hold_out(settings: Settings, alone: bool) -> HoldOut:
     def places(rule: HeldOut) -> tuple[int, ...]:
         """The families that can be asked."""
         trial = AskingRecipe(
-            seed, "hold-out", town, own, settings.weathers, size, hold_out=HoldOut((rule,), alone, ())
+            seed, "hold-out", town, own, settings.weathers, size, hold_out=HoldOut((rule,), alone)
         )
         return tuple(p for p in range(len(own)) if may_ask(own[p], rule, alone) and askable(trial, p))
 
     if alone:
-        hold = HoldOut(rules, alone, tuple(map(places, rules)))
+        hold = HoldOut(rules, alone, tuple(map(places, rules)), MOST_TRIES)
         absent = [rule.text for rule, left in zip(rules, hold.families, strict=True) if not left]
         if absent:
             raise RuleError(f"{absent[0]}: no question of these `questions` and `vehicles` holds it")

@@ -165,7 +165,8 @@ class Settings:
 
                 asked.answers(self)
                 if self.hold_out:
-                    self._check_hold_out()
+                    asked.hold_out(self, alone=False)
+                    asked.hold_out(self, alone=True)
                 unasked = asked.problems(self)
                 for name in (name for name in self.questions if name in unasked):
                     raise SettingsError(f"{name} {unasked[name]}, or leave it out", "questions")
@@ -177,15 +178,6 @@ class Settings:
             raise
         except (ValueError, OSError) as error:
             raise SettingsError(str(error)) from error
-
-    def _check_hold_out(self) -> None:
-        from simtown.datasets.asked import hold_out
-        from simtown.language.holdout import RuleError
-
-        try:
-            hold_out(self, alone=False), hold_out(self, alone=True)
-        except RuleError as error:
-            raise SettingsError(str(error), "hold_out") from error
 
     def check_apart_from_frequencies(self) -> None:
         """As :meth:`check`, but without the frequencies, whose CSV file may be gone later."""

@@ -46,8 +46,8 @@ STREETS, PLACES, WORDS = 240, 6, 8
 _ROUNDS = (1, 1, 2, 2, 6, 12, 24, 48, 144)
 #: After so many streets in which a question has no answer at all its words are drawn anew.
 HOPELESS = 24
-#: Words that are drawn until some fit; so that none hold a held-out composition; until some hold a rare one.
-TRIES, HELD_OUT_TRIES, MOST_TRIES = 16, 512, 4096
+#: Words that are drawn at most until some fit.
+TRIES = 16
 #: Streets by which it is seen whether words may have an answer.
 FILLS = 4
 #: Uniform numbers for the words of a question, and for the vehicles of a street.
@@ -246,7 +246,7 @@ def _row(recipe: AskingRecipe, number: int, place: int, limits: Limits | None) -
 
 def _tries(recipe: AskingRecipe) -> int:
     """Words that are drawn at most until some fit."""
-    return TRIES if recipe.hold_out is None else MOST_TRIES if recipe.hold_out.alone else HELD_OUT_TRIES
+    return recipe.hold_out.tries if recipe.hold_out else TRIES
 
 
 def askable(recipe: AskingRecipe, place: int) -> bool:

@@ -65,10 +65,17 @@ class _Street:
         """Add what is wanted, or any other vehicle; False if there is none."""
         chances, paints = self.others if want is None else kinds_of(self.world, want), self.world.paint
         if self.clear:
-            chances = chances * self.clear.joins(self.entity[: self.filled])
-            if want is not None:
-                self._change_weather(chances)
-            chances = chances * self.clear.under(self.weather)
+            chances = chances * ~self.clear.tables["kind"][:-1, self.entity[: self.filled]].any(axis=1)
+            barred = self.clear.tables["weather"][:-1]
+            if (
+                want is not None
+                and self.wanted.weather < 0
+                and not (chances * ~barred[:, self.weather]).any()
+            ):
+                before = barred[self.entity[: self.filled]].any(axis=0)
+                fits = [w for w in self.world.weathers if not before[w] and (chances * ~barred[:, w]).any()]
+                self.weather = self.draws.choice(fits) if fits else self.weather
+            chances = chances * ~barred[:, self.weather]
         if not chances.any():
             return False
         kind = self.draws.weighted(chances)
@@ -83,14 +90,6 @@ class _Street:
         self.entity[self.filled] = kind
         self.filled += 1
         return True
-
-    def _change_weather(self, chances: np.ndarray) -> None:
-        """Take another weather if this one bars all that is wanted, and the question allows another."""
-        assert self.clear is not None
-        if self.wanted.weather < 0 and not (chances * self.clear.under(self.weather)).any():
-            before = self.clear.tables["weather"][self.entity[: self.filled]].any(axis=0)
-            fits = [w for w in self.world.weathers if not before[w] and (chances * self.clear.under(w)).any()]
-            self.weather = self.draws.choice(fits) if fits else self.weather
 
     def compose(self, held: HeldOut) -> bool:
         """Make the street show a composition that fits beside what is wanted; False if none does."""

@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from simtown.assets.entities import ENTITIES, NAMED_BY_COLOUR
+from simtown.core.options import SettingsError
 from simtown.core.streams import Stream
 from simtown.language.evaluate import ProgramNode, skeletons, tree
 from simtown.language.families import AskedWorld, Family
@@ -33,9 +34,8 @@ FRAMES = {"viewer": RELATION_NAMES, "driver": OWN_RELATIONS}
 OTHERS: dict[str, tuple[str, ...]] = {
     "kind": ENTITIES, "colour": COLOURS, "weather": WEATHERS, "relation": RELATIONS
 }  # fmt: skip
-#: Parts of a template, and slots, that take a question one thing farther; and that hold relations.
+#: Parts of a template, and slots, that take a question one thing farther.
 _STEPS = "related|same|compared|clause|turn"
-_HOLDS = {"viewer": "relation|clause|turn|left|right|front|behind", "driver": "driver", "": "between"}
 #: A limit that nothing exceeds.
 NO_LIMIT = 99
 _HOW = (
@@ -51,8 +51,11 @@ _WHY_NOT = {
 }
 
 
-class RuleError(ValueError):
+class RuleError(SettingsError):
     """A rule cannot be used; the message says which and why."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(problem, "hold_out")
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,20 +110,12 @@ class HeldOut:
             result |= self.tables["colour"][kind, Views(scenes).body].any(axis=1)
         return np.asarray(result)
 
-    def joins(self, kinds: np.ndarray) -> np.ndarray:
-        """(k,) bool: which kinds may stand in a street beside some that stand there."""
-        return np.asarray(~self.tables["kind"][:-1, kinds].any(axis=1))
-
-    def under(self, weather: int) -> np.ndarray:
-        """(k,) bool: which kinds may be shown in a weather."""
-        return np.asarray(~self.tables["weather"][:-1, weather])
-
     def asked(self, stored: np.ndarray, counts: np.ndarray) -> np.ndarray:
         """(n,) bool: which (n, LENGTH) stored programs ask for a composition that no picture shows.
 
         `counts`, (n,), holds the answers to questions that count, and -1 for others.
         """
-        return (counts > self.count) | self._judged(stored, self._asks)
+        return np.asarray((counts > self.count) | self._judged(stored)[0])
 
     def named(self, stored: np.ndarray, weather: np.ndarray | None = None) -> np.ndarray:
         """(n,) bool: which programs name a composition that pictures show, whatever the answer is.
@@ -128,45 +123,40 @@ class HeldOut:
         A noun for several kinds names one if each of them holds it. If the weather is given, (n,), it counts
         as named.
         """
-        return self._judged(stored, self._names, weather)
+        return self._judged(stored, weather)[1]
 
-    def _judged(self, stored: np.ndarray, judge: Any, *columns: Any) -> np.ndarray:
-        result = np.zeros(len(stored), dtype=bool)
+    def _judged(self, stored: np.ndarray, weather: np.ndarray | None = None) -> np.ndarray:
+        """(2, n) bool: which programs ask for a composition, and which name one."""
+        result = np.zeros((2, len(stored)), dtype=bool)
         for rows in skeletons(stored) if len(stored) > 1 else [np.arange(len(stored))]:
             words = stored[rows].astype(np.int64)
-            of_rows = [None if column is None else column[rows] for column in columns]
-            result[rows] = judge(words, [*_mentions(tree(words[0])[0])], *of_rows)
+            asks, names = np.zeros((2, len(rows)), dtype=bool)
+            if self.depth < NO_LIMIT:
+                asks |= depth(decode(words[0])) > self.depth
+            nouns, skies = [], [] if weather is None else [weather[rows]]
+            for what, of, value in _mentions(tree(words[0])[0]):
+                place = _places(what)[words[:, value]]
+                if what == "noun":
+                    nouns.append(place)
+                elif what == "weather":
+                    skies.append(place)
+                else:
+                    has = False if of is None else self._every[what][_places("noun")[words[:, of]], place]
+                    if what == "relation":
+                        asks |= has | np.isin(place, self._framed)
+                    else:
+                        names |= has
+            for noun in nouns:
+                for table, others in (("kind", nouns), ("weather", skies)):
+                    for other in others:
+                        names |= self._every[table][noun, other]
+            result[:, rows] = asks, names
         return result
 
-    def _asks(self, words: np.ndarray, mentions: Sequence[_Mention]) -> np.ndarray:
-        if self.depth < NO_LIMIT and depth(decode(words[0])) > self.depth:
-            return np.ones(len(words), dtype=bool)
-        result = np.zeros(len(words), dtype=bool)
-        for what, noun, value in mentions:
-            if what != "relation":
-                continue
-            for frame in self.frames:
-                result |= np.isin(words[:, value], [WORD + WORDS.index(name) for name in FRAMES[frame]])
-            if noun is not None:
-                place = _places("relation")[words[:, value]]
-                result |= self._every["relation"][_nouns()[words[:, noun]], place]
-        return result
-
-    def _names(
-        self, words: np.ndarray, mentions: Sequence[_Mention], weather: np.ndarray | None
-    ) -> np.ndarray:
-        result = np.zeros(len(words), dtype=bool)
-        nouns = [_nouns()[words[:, noun]] for what, noun, _ in mentions if what == "noun"]
-        skies = [_places("weather")[words[:, value]] for what, _, value in mentions if what == "weather"]
-        for noun in nouns:
-            for other in nouns:
-                result |= self._every["kind"][noun, other]
-            for sky in skies if weather is None else [*skies, weather]:
-                result |= self._every["weather"][noun, sky]
-        for what, of, value in mentions:
-            if what == "colour" and of is not None:
-                result |= self._every["colour"][_nouns()[words[:, of]], _places("colour")[words[:, value]]]
-        return result
+    @cached_property
+    def _framed(self) -> list[int]:
+        """Places in RELATIONS of those of a frame that is held out."""
+        return [RELATIONS.index(name) for frame in self.frames for name in FRAMES[frame]]
 
     @cached_property
     def _every(self) -> dict[str, np.ndarray]:
@@ -194,32 +184,22 @@ class HoldOut:
             of all rules, all of them together.
         alone: whether the split consists of examples that hold a composition.
         families: for each of `held`, places of the families that are asked.
+        tries: words that are drawn at most until some keep to the rules.
     """
 
     held: tuple[HeldOut, ...]
     alone: bool
-    families: tuple[tuple[int, ...], ...]
+    families: tuple[tuple[int, ...], ...] = ()
+    tries: int = 512
 
 
 def may_ask(family: Family, held: HeldOut, alone: bool) -> bool:
-    """Whether a family may hold what a rule holds out, or stay clear of it: False where it surely cannot."""
+    """False where a family surely holds nothing of what is held out, if it must (`alone`)."""
     if not alone or held.pictured:
         return True
     if held.count < NO_LIMIT:
         return family.answer == "count"
-    steps, least = _STEPS, held.depth
-    if held.depth == NO_LIMIT:
-        words = {
-            *held.frames,
-            *(map(_frame, np.flatnonzero(held.tables["relation"].any(axis=0)).tolist())),
-        }
-        steps, least = "|".join(_HOLDS[word] for word in words), 1
-    return any(len(re.findall(steps, f"{t.program} {t.slots}")) >= least for t in family.templates)
-
-
-def _frame(place: int) -> str:
-    """The frame of one of RELATIONS."""
-    return next((frame for frame, names in FRAMES.items() if RELATIONS[place] in names), "")
+    return any(re.search(_STEPS, f"{template.program} {template.slots}") for template in family.templates)
 
 
 #: What a program mentions: a noun; a colour or a relation, and the noun that has it; or a weather. Nouns and
@@ -254,18 +234,15 @@ def _noun(node: ProgramNode) -> int | None:
 
 
 @cache
-def _nouns() -> np.ndarray:
-    """By the number of a noun in programs, its place among :func:`~simtown.language.views.members`."""
-    table = np.full(WORD + len(WORDS), -1)
-    table[[*members()]] = np.arange(len(members()))
-    return table
-
-
-@cache
 def _places(what: str) -> np.ndarray:
-    """By the number of a word in programs, its place among the OTHERS of this name, or -1."""
+    """By the number of a word in programs, its place among the OTHERS of this name; -1 if it has none.
+
+    Of a "noun" its place among :func:`~simtown.language.views.members`.
+    """
     table = np.full(WORD + len(WORDS), -1)
-    for place, name in enumerate(OTHERS[what]):
+    if what == "noun":
+        table[[*members()]] = np.arange(len(members()))
+    for place, name in enumerate(OTHERS.get(what, ())):
         if name in WORDS:
             table[WORD + WORDS.index(name)] = place
     return table
@@ -283,8 +260,15 @@ def read_rule(text: str, world: AskedWorld, seed: int) -> HeldOut:
         name: np.zeros((len(ENTITIES) + 1, len(names) + 1), dtype=bool) for name, names in OTHERS.items()
     }
     held = HeldOut(text, exists, tables)
-    if limit := re.fullmatch(r"(count|depth) *> *(\d{1,2})", text):
-        return _limited(held, limit[1], int(limit[2]), world)
+    if limit := re.fullmatch(r"depth *> *(\d{1,2})", text):
+        return replace(held, depth=int(limit[1]))
+    if limit := re.fullmatch(r"count *> *(\d{1,2})", text):
+        if not 0 < int(limit[1]) < (most := max(world.answers("count"))):
+            why = f"counts from 0 to {most} are asked for, and two must be left"
+            raise RuleError(
+                f"{text}: with {world.most} vehicles {why}: choose another count, or more `vehicles`"
+            )
+        return replace(held, count=int(limit[1]))
     if frame := re.fullmatch(rf"frame: *({'|'.join(FRAMES)})", text):
         return replace(held, frames=(frame[1],))
     possible = {name: _possible(name, world) for name in OTHERS}
@@ -301,18 +285,6 @@ def read_rule(text: str, world: AskedWorld, seed: int) -> HeldOut:
         raise RuleError(f"{text} holds out nothing: {why}")
     tables[what][:-1, :-1] = chosen & possible[what]
     return held
-
-
-def _limited(held: HeldOut, what: str, limit: int, world: AskedWorld) -> HeldOut:
-    if what == "depth":
-        return replace(held, depth=limit)
-    counts = world.answers("count")
-    if not 0 < limit < max(counts):
-        raise RuleError(
-            f"{held.text}: with {world.most} vehicles counts from 0 to {max(counts)} are asked for, and two "
-            "must be left: choose another count, or more `vehicles`"
-        )
-    return replace(held, count=limit)
 
 
 def _drawn(what: str, share: float, seed: int) -> np.ndarray:
