@@ -34,7 +34,10 @@ _FILLED, _LONGEST_LENS, _ASPECT = 0.86, 2.4, 2 / 3
 
 
 def _sheet(
-    columns: Mapping[str, np.ndarray], images: np.ndarray, boxes: np.ndarray, replies: Sequence[str] = ()
+    columns: Mapping[str, np.ndarray],
+    images: np.ndarray,
+    boxes: np.ndarray,
+    replies: Sequence[tuple[str, str]] = (),
 ) -> Image.Image:
     """A cell an example, by its columns, with (n, v, 4) boxes of its vehicles in its picture.
 
@@ -43,7 +46,11 @@ def _sheet(
     most = max(1, min(6, 1600 // images.shape[2]))
     if replies:
         asked = zip(images, columns["question"].tolist(), replies, strict=True)
-        lines = [(image, [(text.decode(), None), (reply, _REPLY)]) for image, text, reply in asked]
+        tones = {"yes": YES, "no": NO}
+        lines = [
+            (image, [(text.decode(), None), (f"{reply} ({family})", tones.get(reply, _REPLY))])
+            for image, text, (reply, family) in asked
+        ]
         return contact_sheet([SheetCell(image, cell) for image, cell in lines], most)
     cells = []
     for i, (image, box) in enumerate(zip(images, boxes, strict=True)):
@@ -61,7 +68,7 @@ def dataset_sheet(
     examples = dataset[split]
     rows = np.arange(min(count, len(examples)))
     shown = ("question", "answer", "subject_slot", "object_slot", "boxes")
-    columns = examples.rows((*shown, "value") if dataset.settings.asks else shown, rows)
+    columns = examples.rows((*shown, "value", "family") if dataset.settings.asks else shown, rows)
     images, box = examples.images(rows), columns["boxes"]
     scale = EXAMPLE_SIDES[large] // max(images.shape[1:3])
     if scale > 1:
@@ -71,9 +78,12 @@ def dataset_sheet(
     return _sheet(columns, images, box, _replies(columns, dataset.names))
 
 
-def _replies(columns: Mapping[str, np.ndarray], names: Mapping[str, Sequence[str]]) -> list[str]:
-    """The answers of questions of families as texts; none for the paper's."""
-    return [names["answers"][value] for value in columns.get("value", np.zeros(0, int)).tolist()]
+def _replies(columns: Mapping[str, np.ndarray], names: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
+    """The answers of questions of families and the families, as texts; none for the paper's."""
+    if "value" not in columns:
+        return []
+    pairs = zip(columns["value"].tolist(), columns["family"].tolist(), strict=True)
+    return [(names["answers"][value], names["families"][family]) for value, family in pairs]
 
 
 def random_sheet(settings: Settings, renderer: Renderer, count: int, width: int, height: int) -> Image.Image:

@@ -113,7 +113,8 @@ class Example:
         names = "|".join(re.escape(name) for name in sorted(colours, key=len, reverse=True))
         question = re.sub(names, lambda name: marked(name[0], colours[name[0]]), as_html(self.question))
         if not self.subject:
-            return figure(self.image, f"{as_html(self.question)} <b>{as_html(self.reply)}</b>", width, [])
+            words = f"{as_html(self.question)} <b>{as_html(self.reply)}</b> <i>({as_html(self.family)})</i>"
+            return figure(self.image, words, width, [])
         answer = f"<b>{self.reply}</b>, by {abs(self.margin):.2f} m"
         boxes = [(self.boxes[self.subject_slot], SUBJECT), (self.boxes[self.object_slot], OBJECT)]
         return figure(self.image, f"{question} {answer}", width, boxes)
