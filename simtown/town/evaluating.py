@@ -205,6 +205,8 @@ class Evaluator:
             return self._over(phrase, lambda t: self._related(relation, (*before, Form("one", (t,)), *after)))
         ground = _ground(phrases[-1].parts[0]) if relation == "on" else ""
         things = [self.unique(p) for p in phrases[: 1 if ground else None]]
+        if relation.startswith("driver-") and things[1].group not in ("vehicle", "person"):
+            raise TownError(f"{the(things[1])} looks nowhere: ask what a driver or a person sees")
         if len(set(things)) < len(things):
             return Judgement(False, -math.inf, f"{the(things[0])} is the same thing", applies=False)
         shapes = [(t.solid(),) for t in things] + ([SURFACES[ground]] if ground else [])

@@ -89,7 +89,7 @@ def _drivers(relation: str, names: list[str], margin: float) -> str:
     positive = (frame.sign > 0) == (margin >= 0)
     words = ("to the right", "to the left") if frame.axis == LATERAL else ("ahead", "behind")
     side = words[0] if positive else words[1]
-    return f"{names[0]} is {abs(margin):.2f} m {side} as the driver of {names[1]} sees it"
+    return f"seen from {names[1]}, {names[0]} is {abs(margin):.2f} m {side}"
 
 
 def _on(names: list[str], solids: Solids, margin: float) -> str:
