@@ -26,6 +26,7 @@ _NUMBERS = {"val": "val", "test": "test", "seed": "seed", "test_seed": "testseed
 #: The options of settings that a note names.
 _NAMED = {"crowd": "--vehicles", "entities": "--entities", "size": "--size", "weathers": "--weather"}
 #: Other settings that it shows, or leaves out; a digest shows the rest.
+_LONGEST_QUESTIONS = 40
 _SHOWN = ("entities", "n", "distractor", "width", "height", "catalogue", *_NUMBERS)
 
 
@@ -94,6 +95,9 @@ def default_name(settings: Settings) -> str:
     name = f"simtown-{settings.entities}-{settings.n}"
     if settings.distractor:
         name += "-distractor"
+    asked = "-".join(settings.questions)
+    if asked != "paper" and len(asked) <= _LONGEST_QUESTIONS and not settings.own_families:
+        name, settings = f"{name}-{asked}", replace(settings, questions=("paper",))
     if (settings.width, settings.height) != (usual.width, usual.height):
         name += f"-{settings.width}x{settings.height}"
     for number, word in _NUMBERS.items():

@@ -148,7 +148,7 @@ def world(settings: Settings, split: str, tables: Tables | None = None) -> Asked
     """What the questions of a split may be about."""
     subject, obj, paint = settings.chances(split, tables)
     low, high = settings.crowds
-    return AskedWorld.of((subject + obj) / 2, paint, settings.weathers, low, high, settings.relations)
+    return AskedWorld.of((subject + obj) / 2, paint, settings.weathers, low, high, settings.asked_relations)
 
 
 def answers(settings: Settings) -> tuple[str, ...]:

@@ -76,7 +76,10 @@ _ENTITIES = (
 )
 _VAL = "Validation examples, drawn like the training ones; by default 1000, but at most --n."
 _TEST = "Test examples, whose entities are drawn uniformly; by default 2000, but at most --n."
-_RELATIONS = "Relations asked about: names separated by commas, or all (also in front of, behind)."
+_RELATIONS = (
+    "Relations asked about: names separated by commas, or all (also in front of, behind), which is the "
+    "default of other questions than the paper's."
+)
 _PHRASING = "paper: every question in the paper's one phrasing; varied: in several."
 _WEATHERS = "Weathers that occur: all, or names separated by commas."
 _PAINT = "Vehicles' paint: own (as their kind is), uniform, natural (as cars in the street), or a CSV file."
@@ -242,6 +245,12 @@ class Settings:
         from simtown.datasets.asked import problems
 
         return problems(self)
+
+    @property
+    def asked_relations(self) -> tuple[str, ...]:
+        """The relations of questions of families: all, if none are chosen."""
+        chosen = self.relations != DEFAULT_RELATIONS or self.questions == ("paper",)
+        return self.relations if chosen else RELATION_NAMES
 
     @property
     def block(self) -> int:
