@@ -303,8 +303,10 @@ class Settings:
 
     @property
     def canonical(self) -> Settings:
-        """The same data set without a `test_seed` that is its seed."""
-        return replace(self, test_seed=None) if self.test_seed == self.seed else self
+        """The same data set without a `test_seed` that is its seed, and without the usual `crowd`."""
+        own = replace(self, test_seed=None) if self.test_seed == self.seed else self
+        usual = self.crowd == CROWD and self.questions != ("paper",)
+        return replace(own, crowd="") if usual else own
 
     @property
     def seeds(self) -> str:
