@@ -221,7 +221,7 @@ def test_pairs_have_addresses():
         (("kind-colour:0.1",), {"paint": "own"}, "give `paint=uniform`"),
         (("red truck+blue",), {}, "no such vehicle has that colour and others"),
         (("taxi+snow",), {"weathers": ("clear", "rain")}, "add it to `weathers`"),
-        (("taxi+behind",), {}, "add it to `relations`"),
+        (("taxi+behind",), {"questions": ("paper",)}, "add it to `relations`"),
         (("count>3",), {}, "two must be left"),
         (("count>1",), {"questions": ("paper",)}, "no question of these `questions` and `vehicles` holds it"),
         (("depth>6",), {}, "no question of these `questions` and `vehicles` holds it"),
