@@ -391,7 +391,8 @@ def _beside(
     street = draw_street(recipe.stream("street"), address, scenes.weather[rows])
     numbers = recipe.stream("things").uniform(address, 2 * MOST_COUNT)
     for prop, row, own in zip(street[0], rows.tolist(), numbers.tolist(), strict=True):
-        plant_things(prop, *things[row], Draws(own))
+        noun, number = things[row]
+        plant_things(prop, noun, number, Draws(own))
     scenes.prop[rows], scenes.prop_pose[rows], scenes.prop_style[rows] = street
 
 

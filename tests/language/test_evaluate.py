@@ -123,10 +123,22 @@ def random_programs(batch, n, seed, copies=3):
     return rows, forms
 
 
-def compare(streets, programs, seed):
+def programs_of_what_stands_between(batch, n, seed):
+    """Programs in which one clause judges some vehicles, and the next whether another stands between two."""
+    rows, forms = np.arange(len(batch)), []
+    for kinds in batch.entity:
+        a, b, c, *_ = [ENTITIES[kind] for kind in kinds if kind >= 0] * 2
+        clause = f"related(right of, a(filter(all({a}), has(lane, near))))"
+        forms.append(
+            parse(f"holds(the(all({c})), or({clause}, related(between, the(all({a})), the(all({b})))))")
+        )
+    return rows, forms
+
+
+def compare(streets, programs, seed, write=random_programs):
     """How often each state occurs where the evaluator and its oracle agree; they always do."""
     batch, visible = random_streets(streets, seed)
-    rows, forms = random_programs(batch, programs, seed)
+    rows, forms = write(batch, programs, seed)
     values = evaluate(batch[rows], stored([encode(form) for form in forms]), visible[rows], SIZE)
     sights, shares, box, states = street_sights(batch, SIZE), seen(batch), boxes(batch, *SIZE), Counter()
     plain = {}
@@ -158,6 +170,10 @@ def test_the_evaluator_equals_its_oracle():
     for (_, state), number in states.items():
         total[state] += number
     assert min(total[state] for state in (KNOWN, CLOSE, ILL_POSED)) > 100
+
+
+def test_a_clause_within_a_clause_has_its_own_subjects():
+    assert compare(150, 0, 5, programs_of_what_stands_between)["holds", KNOWN] > 50
 
 
 @pytest.mark.slow
