@@ -8,7 +8,7 @@ from typing import Any
 
 from simtown.core.files import save_json
 from simtown.core.untrusted import printable
-from simtown.datasets.export.dataset_card import MEANING, description, features
+from simtown.datasets.export.dataset_card import MEANING, description, features, split_name
 from simtown.datasets.reader import Dataset
 
 #: Croissant's own terms, which stand for cr:TERM.
@@ -38,7 +38,7 @@ def write(data: Dataset, splits: Sequence[str], directory: Path) -> None:
         n: kind for n, kind in features(data.settings).items() if not isinstance(kind, dict) and kind != "box"
     }
     sets, records = [], []
-    for split in splits:
+    for split in map(split_name, splits):
         files, about = f"data/{split}-*.parquet", {"@type": "cr:FileSet", "@id": f"{split}-files"}
         sets.append({**about, "encodingFormat": "application/x-parquet", "includes": files})
         fields = [_field(split, name, feature) for name, feature in columns.items()]

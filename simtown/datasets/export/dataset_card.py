@@ -41,6 +41,11 @@ MEANING: dict[str, str] = {
 }
 
 
+def split_name(split: str) -> str:
+    """A split's name as Hugging Face allows it: test_composition. No other split's files begin so."""
+    return split.replace("-", "_")
+
+
 def features(settings: Settings) -> dict[str, Any]:
     """Columns by name: a dtype, "image", "box", a tuple of class names, or a dict for a list of records."""
     named = names(settings)
@@ -85,11 +90,15 @@ def description(data: Dataset) -> str:
 
 def card(data: Dataset, splits: Sequence[str], directory: Path) -> str:
     """README.md of an export that lies in `directory`."""
-    paths = {split: list((directory / "data").glob(f"{split}-*.parquet")) for split in splits}
+    paths = {split: list((directory / "data").glob(f"{split_name(split)}-*.parquet")) for split in splits}
     counts, columns = {split: len(data[split]) for split in splits}, features(data.settings)
-    data_files = [{"split": split, "path": f"data/{split}-*.parquet"} for split in splits]
+    named = [split_name(split) for split in splits]
+    data_files = [{"split": name, "path": f"data/{name}-*.parquet"} for name in named]
     sizes = {split: sum(path.stat().st_size for path in files) for split, files in paths.items()}
-    listed = [{"name": name, "num_bytes": sizes[name], "num_examples": counts[name]} for name in splits]
+    listed = [
+        {"name": name, "num_bytes": sizes[split], "num_examples": counts[split]}
+        for name, split in zip(named, splits, strict=True)
+    ]
     header = {
         "pretty_name": f"simtown, {data.settings.entities} entities",
         "language": ["en"],
@@ -120,7 +129,7 @@ def card(data: Dataset, splits: Sequence[str], directory: Path) -> str:
 from datasets import load_dataset
 
 data = load_dataset("DIRECTORY")  # where this file lies
-data["{splits[0]}"][0]["image"]
+data["{named[0]}"][0]["image"]
 ```
 
 | column | what |

@@ -30,7 +30,7 @@ def write(portion: Portion, directory: Path) -> None:
     schema = pa.schema([pa.field(name, _arrow(feature)) for name, feature in features.items()])
     description = {"info": {"features": {name: _huggingface(feature) for name, feature in features.items()}}}
     schema = schema.with_metadata({"huggingface": json.dumps(description)})
-    path = directory / "data" / f"{portion.name}-{portion.number:05d}.parquet"
+    path = directory / "data" / f"{dataset_card.split_name(portion.name)}-{portion.number:05d}.parquet"
     with pq.ParquetWriter(path, schema, compression="zstd", use_dictionary=["question"]) as file:
         for batch in portion.batches():
             file.write_table(_table(batch, portion.name, schema), row_group_size=_GROUP)

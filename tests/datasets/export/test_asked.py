@@ -152,6 +152,19 @@ def test_parquet_has_features_for_what_is_asked(asked, tmp_path):
     assert "half the answers" not in (tmp_path / "p" / "README.md").read_text()
 
 
+def test_the_held_out_split_has_a_name_that_hugging_face_takes(tmp_path):
+    datasets = pytest.importorskip("datasets", reason="needs datasets: pip install '.[dev]'")
+    own = {"questions": ("relations",), "hold_out": ("kind-kind:0.2",), "width": 64, "height": 64}
+    generate(Settings(**own, n=8, val=0, test=4), tmp_path / "town")
+    export(open_dataset(tmp_path / "town"), "parquet", [], tmp_path / "p")
+    loaded = datasets.load_dataset(str(tmp_path / "p"), cache_dir=str(tmp_path / "cache"))
+    assert {name: len(split) for name, split in loaded.items()} == {
+        "train": 8,
+        "test": 4,
+        "test_composition": 4,
+    }
+
+
 def test_webdataset_has_the_number_of_the_answer(asked, tmp_path):
     wds = pytest.importorskip("webdataset", reason="needs webdataset: pip install '.[dev]'")
     export(asked, "webdataset", [], tmp_path / "w")
