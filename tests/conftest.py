@@ -338,6 +338,16 @@ def many(tmp_path_factory):
     return directory
 
 
+@pytest.fixture(scope="session")
+def families_town(tmp_path_factory):
+    """A data set of three families of questions, 64x64."""
+    directory = tmp_path_factory.mktemp("families") / "town"
+    questions = ("exist", "distance", "kind")
+    sizes = {"entities": 20, "n": 60, "val": 0, "test": 4, "width": 64, "height": 64}
+    generate(Settings(**sizes, questions=questions), directory, workers=1)
+    return directory
+
+
 @pytest.fixture
 def copy(tmp_path):
     """A copy of a data set that the test may damage."""

@@ -14,6 +14,7 @@ from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import SPLITS
 from simtown.language.relations import RELATION_NAMES
 from simtown.scenes.weather import WEATHERS
+from simtown.town.explaining import reason
 
 
 class Page:
@@ -463,3 +464,24 @@ def test_a_sample_says_what_it_is_of(browser, sampled_gallery, until):
             assert f"train:{number} " in page.text("#inspector code")
     page.open("open=1&at=test:100&split=test")
     assert page.text("#inspector .question").startswith(data.test[100].question)
+
+
+def test_families_show_their_programs_answers_and_reasons(browser, families_town, tmp_path, until):
+    data = open_dataset(families_town)
+    gallery(data, tmp_path / "page", reason=reason)
+    page = Page(browser, tmp_path / "page", until).open("family=distance&open=1&boxes=1")
+    first = next(example for example in data.train if example.family == "distance")
+    families = [example.family for split in SPLITS for example in data[split]]
+    assert page.found() == families.count("distance")
+    shown = page.text("#inspector")
+    assert first.question in shown
+    assert first.program in shown
+    assert f"{first.number:.2f} m, right within {first.tolerance:.2f} m" in shown
+    page.click("[name=answer][value='3 m']")
+    replies = [example.reply for split in SPLITS for example in data[split]]
+    assert page.found() == replies.count("3 m")
+    page.open("charts=1")
+    assert page.js("document.querySelectorAll('#chart-family a').length") == 3
+    page.open("entity=taxi")
+    scenes = [data[split].column("scene/entity") for split in ("train", "test")]
+    assert page.found() == (np.concatenate(scenes) == ENTITIES.index("taxi")).any(axis=1).sum()
