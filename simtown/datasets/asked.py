@@ -29,6 +29,7 @@ from simtown.language.families import (
 from simtown.language.holdout import HeldOut, HoldOut, RuleError, may_ask, read_rule
 from simtown.language.programs import LENGTH, ProgramError, decode
 from simtown.language.tokens import encode
+from simtown.language.twins import Twins
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.silhouette import boxes
 
@@ -59,6 +60,7 @@ def recipe(settings: Settings, split: str, tables: Tables | None = None) -> Aski
         cannot_tell=settings.cannot_tell,
         each=settings.questions_per_picture,
         hold_out=hold_out(settings, split == COMPOSITION) if settings.hold_out else None,
+        twins=settings.twins,
     )
 
 
@@ -160,6 +162,16 @@ def answers(settings: Settings) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*texts, CANNOT_TELL] if settings.cannot_tell else texts))
 
 
+def require_twins(settings: Settings) -> None:
+    """Raises ValueError for a family that has one answer only: no edit gives it another."""
+    for split in ("train", "test"):
+        town = world(settings, split)
+        for family in asked(settings):
+            if len(town.answers(family.answer)) < 2:
+                name = f"the family {family.name} has one answer in this world, so that no picture has a twin"
+                raise ValueError(f"{name}: leave it out of `questions`, or leave out `twins`")
+
+
 def columns(questions: AskedBatch, index: np.ndarray, settings: Settings) -> dict[str, np.ndarray]:
     """All columns of n questions except pictures, by name, the question first."""
     n, scene, known = len(index), questions.scene, questions.values
@@ -191,6 +203,7 @@ def columns(questions: AskedBatch, index: np.ndarray, settings: Settings) -> dic
         "value": np.array([texts[reply] for reply in replies], dtype=np.int16),
         "number": number,
         "tolerance": tolerance,
+        **(questions.twins._asdict() if questions.twins else {}),
         **{f"scene/{f.name}": getattr(scene, f.name) for f in fields(SceneBatch)},
     }
 
@@ -221,6 +234,7 @@ def implied(stored: Mapping[str, np.ndarray], settings: Settings, visible: np.nd
         answer=np.where(values.state == KNOWN, values.answer, -1),
         values=values,
         tried=np.zeros((len(family), 2), dtype=np.int64),
+        twins=Twins(*(stored[name] for name in Twins._fields)) if settings.twins else None,
     )
 
 
@@ -233,4 +247,6 @@ FAMILY_LAYOUT: dict[str, tuple[tuple[int | str, ...], str]] = {
     "program": ((LENGTH,), "<i2"),
     "value": ((), "<i2"),
     **dict.fromkeys(("number", "tolerance"), ((), "<f4")),
+    "group": ((), "<i8"),
+    **dict.fromkeys(("edit", "edited"), ((), "u1")),
 }

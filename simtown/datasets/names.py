@@ -36,4 +36,8 @@ def names(settings: Settings) -> dict[str, list[str]]:
             "families": [family.name for family in asked(settings)],
             "answers": list(answers(settings)),
         }
+    if settings.twins:
+        from simtown.language.twins import EDITS
+
+        result["edits"] = list(EDITS)
     return result

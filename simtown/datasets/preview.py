@@ -9,12 +9,13 @@ import numpy as np
 from PIL import Image
 
 from simtown.assets.catalogue import ENTITIES
-from simtown.core.notebook import OBJECT, SUBJECT
+from simtown.core.notebook import OBJECT, SUBJECT, Colour
 from simtown.core.streams import Stream
 from simtown.datasets.names import names
 from simtown.datasets.reader import Dataset
 from simtown.datasets.settings import Settings
 from simtown.datasets.shards import columns, draw, recipe_of
+from simtown.language.twins import EDITS, NONE, Twins
 from simtown.render.frames import Renderer
 from simtown.render.sheet import SheetCell, contact_sheet
 from simtown.scenes.placement import LANES
@@ -24,7 +25,7 @@ from simtown.scenes.street import draw_street
 from simtown.scenes.weather import WEATHERS
 
 YES, NO = (30, 128, 60), (186, 40, 40)
-_REPLY = (28, 84, 160)
+_REPLY, _GAP = (28, 84, 160), 4
 _LEGEND = (("blue: the subject of the question", SUBJECT), ("orange: its object", OBJECT))
 #: The longer sides of pictures in a sheet of examples, pixels: usual and large.
 EXAMPLE_SIDES = (256, 512)
@@ -43,6 +44,8 @@ def _sheet(
 
     Questions of families have `replies` and no boxes.
     """
+    if "group" in columns:
+        return _twin_sheet(columns, images, boxes, replies)
     most = max(1, min(6, 1600 // images.shape[2]))
     if replies:
         asked = zip(images, columns["question"].tolist(), replies, strict=True)
@@ -61,14 +64,44 @@ def _sheet(
     return contact_sheet(cells, most, legend=_LEGEND)
 
 
+def _twin_sheet(
+    columns: Mapping[str, np.ndarray], images: np.ndarray, boxes: np.ndarray, replies: Sequence[str]
+) -> Image.Image:
+    """A cell a group of twins: its two pictures side by side, what is edited, its questions and answers."""
+    width, cells = images.shape[2], []
+    gap = np.full((images.shape[1], _GAP, 3), 255, dtype=np.uint8)
+    for number in np.unique(columns["group"]):
+        rows = np.flatnonzero(columns["group"] == number)
+        one, other = rows[:2]
+        slot, edit = int(columns["edited"][one]), EDITS[columns["edit"][one]]
+        lines: list[tuple[str, Colour | None]] = [(edit, SUBJECT if slot < NONE else None)]
+        for row in rows[::2]:
+            lines += [
+                (columns["question"][row].decode(), None),
+                (f"{replies[row]} | {replies[row + 1]}", _REPLY),
+            ]
+        image = np.concatenate([images[one], gap, images[other]], axis=1)
+        shifts = ((one, 0), (other, width + _GAP)) if slot < NONE else ()
+        shown = [(boxes[row, slot] + (shift, 0, shift, 0), SUBJECT) for row, shift in shifts]
+        cells.append(
+            SheetCell(image, lines, [(tuple(box.tolist()), ink) for box, ink in shown if box[2] > box[0]])
+        )
+    return contact_sheet(
+        cells, max(1, min(3, 1600 // width // 2)), legend=(("blue: the edited vehicle", SUBJECT),)
+    )
+
+
 def dataset_sheet(
     dataset: Dataset, renderer: Renderer, split: str = "train", count: int = 24, large: bool = False
 ) -> Image.Image:
     """The first examples of a split: picture (drawn again if it is small), question, answer, boxes."""
     examples = dataset[split]
+    count += -count % 4 if dataset.settings.twins else 0
     rows = np.arange(min(count, len(examples)))
-    shown = ("question", "answer", "subject_slot", "object_slot", "boxes")
-    columns = examples.rows((*shown, "value", "family") if dataset.settings.asks else shown, rows)
+    shown: tuple[str, ...] = ("question", "answer", "subject_slot", "object_slot", "boxes")
+    settings = dataset.settings
+    shown += (("value", "family") if settings.asks else ()) + (Twins._fields if settings.twins else ())
+    columns = examples.rows(shown, rows)
     images, box = examples.images(rows), columns["boxes"]
     scale = EXAMPLE_SIDES[large] // max(images.shape[1:3])
     if scale > 1:
@@ -88,6 +121,7 @@ def _replies(columns: Mapping[str, np.ndarray], names: Mapping[str, Sequence[str
 
 def random_sheet(settings: Settings, renderer: Renderer, count: int, width: int, height: int) -> Image.Image:
     """New examples of these settings, without a data set, as :func:`dataset_sheet` shows them."""
+    count += -count % 4 if settings.twins else 0
     index = np.arange(count + count % 2)
     examples = draw(recipe_of(settings, "train"), index)
     made = columns(examples, index, replace(settings, width=width, height=height))

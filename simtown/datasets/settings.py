@@ -35,7 +35,7 @@ SCHEMA = 2
 #: Settings that a manifest leaves out if they have their default, since older data sets do not have them.
 LEFT_OUT: dict[str, Any] = {
     "test_seed": None, "world_seed": 0, "questions": ("paper",), "crowd": "", "cannot_tell": 0.0,
-    "questions_per_picture": 1, "own_families": "",
+    "questions_per_picture": 1, "own_families": "", "twins": False,
     "own_kinds": (),
     "hold_out": (),
 }  # fmt: skip
@@ -97,6 +97,10 @@ _QUESTIONS = (
     f"{', '.join(FAMILIES)}, or a TOML file of your own."
 )
 _CROWD = "Vehicles in every scene, from 2 to 8: a number such as 4, or a range such as 3-6."
+_TWINS = (
+    "Ask every question of two pictures that differ in one vehicle, or the weather, so that its answer is "
+    "another. Where one of yes or no flips too, both pictures are asked that as well."
+)
 _CANNOT_TELL = "Share of questions whose answer is that one cannot tell, since it is too close to say."
 _PER_PICTURE = (
     "Questions about each picture: the first of any family, the others yes or no. --n, --val and --test "
@@ -153,6 +157,7 @@ class Settings:
     own_families: str = ""
     questions_per_picture: int = option(1, _PER_PICTURE, low=1, high=10)
     cannot_tell: float = option(0.0, _CANNOT_TELL, low=0, high=0.5)
+    twins: bool = option(False, _TWINS)
     own_kinds: tuple[str, ...] = tuple(kind.record for kind in OWN)
     hold_out: tuple[str, ...] = option((), _HOLD_OUT, low=0)
 
@@ -173,6 +178,8 @@ class Settings:
                 unasked = asked.problems(self)
                 for name in (name for name in self.questions if name in unasked):
                     raise SettingsError(f"{name} {unasked[name]}, or leave it out", "questions")
+                if self.twins:
+                    asked.require_twins(self)
                 return
             from simtown.language.sampler import plan_of
 
@@ -191,12 +198,16 @@ class Settings:
         self._check_questions()
         for name in ("n", "val", "test", "shard"):
             if (getattr(self, name) or 0) % self.block:
-                several = f"must be a multiple of {self.block} with `questions_per_picture`"
+                option = "twins" if self.twins else "questions_per_picture"
+                several = f"must be a multiple of {self.block} with `{option}`"
                 raise SettingsError(f"{several}, not {getattr(self, name)}", name)
         if self.hold_out and self.questions_per_picture > 1:
             raise SettingsError(
                 "goes with one question a picture: leave out `questions_per_picture`", "hold_out"
             )
+        for name in ("cannot_tell", "questions_per_picture", "hold_out"):
+            if self.twins and getattr(self, name) != LEFT_OUT[name]:
+                raise SettingsError(f"cannot be combined with `{name}`: leave one of them out", "twins")
         if self.asks and self.distractor:
             raise SettingsError("is for the paper's questions alone: use `crowd`", "distractor")
         if self.entities < self.vehicles and not self.asks:
@@ -213,7 +224,7 @@ class Settings:
     @property
     def asks(self) -> bool:
         """Whether questions of families are asked (:mod:`simtown.datasets.asked`), not only the paper's."""
-        own = ("questions", "crowd", "cannot_tell", "questions_per_picture", "hold_out")
+        own = ("questions", "crowd", "cannot_tell", "questions_per_picture", "hold_out", "twins")
         return any(getattr(self, name) != LEFT_OUT[name] for name in own)
 
     def __post_init__(self) -> None:
@@ -254,8 +265,8 @@ class Settings:
 
     @property
     def block(self) -> int:
-        """Questions of two pictures, whose first questions are a pair."""
-        return 2 * self.questions_per_picture
+        """Questions of two pictures, whose first questions are a pair; with twins, of a group."""
+        return 4 if self.twins else 2 * self.questions_per_picture
 
     @property
     def crowds(self) -> tuple[int, int]:

@@ -133,6 +133,7 @@ def layout(settings: Settings) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]
     """Arrays of every shard of a data set by name: the shape without the example axis, and the dtype."""
     sizes = {"h": settings.height, "w": settings.width, "v": settings.vehicles, "p": SLOTS}
     stored = {"masks": settings.masks, "depth": settings.depth}
+    stored |= dict.fromkeys(("group", "edit", "edited"), settings.twins)
     forms = forms_of(settings.asks)
     return {name: array_form(name, sizes, forms) for name in forms if stored.get(name, True)}
 
@@ -167,6 +168,10 @@ def draw(recipe: Recipe | AskingRecipe, index: np.ndarray) -> Examples | AskedBa
     """The examples with the numbers `index`, (n,) int64. Raises ImpossibleError."""
     if isinstance(recipe, Recipe):
         return sample(recipe, index)
+    if recipe.twins:
+        from simtown.language.twins import ask_twins
+
+        return ask_twins(recipe, index)
     if recipe.each > 1:
         from simtown.language.more import ask_several
 
@@ -278,14 +283,20 @@ def write_shard(
                 with clock.stage("question"):
                     parts.append(columns(examples, index, settings))
                 scenes, most = examples.scene[::each], settings.at_once(512)
+                drawn = np.arange(len(scenes))
+                if settings.twins:  # a second question is about the pictures of the first
+                    drawn -= 2 * (parts[-1]["group"] < index // 2)
                 for first in range(0, len(scenes), most):
                     with clock.stage("render"):
-                        some = scenes[first : first + most]
-                        frames = renderer.render(some, *size, geometry=len(pictures) > 1)
+                        some = slice(first, first + most)
+                        rows, places = np.unique(drawn[some], return_inverse=True)
+                        frames = renderer.render(scenes[rows], *size, geometry=len(pictures) > 1)
                     with clock.stage("encode"), delayed():
                         at = begin // each + first
                         for name, array in pictures.items():
-                            array[at : at + len(some)] = getattr(frames, FRAMES[name])
+                            frame = getattr(frames, FRAMES[name])
+                            shown = frame[places] if settings.twins else frame
+                            array[at : at + len(shown)] = shown
                 tried = add_tried([tried, tried_of(examples)])
                 target.check()
                 progress(end - begin)

@@ -20,6 +20,7 @@ from simtown.assets.palette import PAINTS
 from simtown.core.pool import Report, require_shared
 from simtown.datasets import summaries
 from simtown.datasets.addresses import COMPOSITION
+from simtown.datasets.groups import twin_problems
 from simtown.datasets.names import names
 from simtown.datasets.remote import DirectoryStore, Remote
 from simtown.datasets.settings import Settings, Tables
@@ -201,6 +202,9 @@ def _check_rows(shard: Shard, piece: ShardPiece, expected: Expected, progress: R
     for begin, end in batches(settings, task.count):
         index = np.arange(task.start + begin, task.start + end)
         stored = {name: shard.read(name, slice(begin, end)) for name in named}
+        if settings.twins:
+            for sentence, wrong in twin_problems(stored):
+                _refuse(index, sentence, wrong)
         examples = implied(stored, index, settings) if expected.quick else draw(recipe, index)
         if settings.hold_out:
             _refuse_broken_rules(examples, index, settings, task.split)

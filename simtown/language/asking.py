@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -39,6 +39,9 @@ from simtown.scenes.crowd import crowd_camera, place_crowds, thin_fog
 from simtown.scenes.scene import SceneBatch, empty_batch
 from simtown.scenes.street import SLOTS, draw_street
 from simtown.scenes.weather import draw_weather
+
+if TYPE_CHECKING:
+    from simtown.language.twins import Edits, Twins
 
 #: Streets that are drawn for some words, with the same vehicles for some of them; and words for an answer.
 STREETS, PLACES, WORDS = 240, 6, 8
@@ -69,6 +72,7 @@ class AskingRecipe:
         cannot_tell: share of questions whose answer is that one cannot tell.
         each: questions of a picture.
         hold_out: how the split keeps to the rules of a hold-out.
+        twins: whether pictures come in twos that differ in what is asked (:mod:`simtown.language.twins`).
     """
 
     seed: int
@@ -81,6 +85,7 @@ class AskingRecipe:
     cannot_tell: float = 0.0
     each: int = 1
     hold_out: HoldOut | None = None
+    twins: bool = False
 
     def of(self, family: Family) -> AskingRecipe:
         """The same recipe with one family."""
@@ -106,6 +111,7 @@ class AskedBatch:
             tell".
         values: what the evaluator says of them.
         tried: (n, 2) int64 how many streets were drawn and how many of them could be placed.
+        twins: which of them are about twins, if pictures come in twos (:mod:`simtown.language.twins`).
     """
 
     scene: SceneBatch
@@ -118,11 +124,15 @@ class AskedBatch:
     answer: np.ndarray
     values: Values
     tried: np.ndarray
+    twins: Twins | None = None
 
 
 @dataclass
-class _Row:
-    """A question that is being made: its words, and the vehicles of its streets by attempt."""
+class Row:
+    """A question that is being made: its words, and the vehicles of its streets by attempt.
+
+    `other` is the answer in the twin of its picture, if it has one.
+    """
 
     index: int
     family: Family
@@ -131,6 +141,7 @@ class _Row:
     unclear: bool
     answers: tuple[int, ...]
     limits: Limits | None = None
+    other: int = -1
     epoch: int = -1
     template: int = 0
     text: int = 0
@@ -146,10 +157,18 @@ def ask_families(recipe: AskingRecipe, index: np.ndarray) -> AskedBatch:
 
     Raises ImpossibleError if no street is found for one of them.
     """
-    n, most = len(index), recipe.world.most
+    return search(recipe, list(rows_of(recipe, index)))
+
+
+def search(recipe: AskingRecipe, rows: list[Row], edits: Edits | None = None) -> AskedBatch:
+    """Questions and streets for `rows`; with `edits`, only streets of which an edit has the other answer.
+
+    Raises ImpossibleError if no street is found for one of them.
+    """
+    n, most = len(rows), recipe.world.most
+    index = np.array([row.index for row in rows], dtype=np.int64)
     camera = cameras(recipe, index)
     weather = draw_weather(recipe.stream("weather"), index, recipe.weathers)
-    rows = list(_rows(recipe, index, weather["weather"]))
     scene = empty_batch(n, most, SLOTS)
     scene.camera[:] = camera
     for name, column in weather.items():
@@ -168,7 +187,7 @@ def ask_families(recipe: AskingRecipe, index: np.ndarray) -> AskedBatch:
         for streets in _ROUNDS:
             if not len(waiting):
                 break
-            done = _round(recipe, rows, waiting, begin, streets, epoch, scene, visible, tried, values)
+            done = _round(recipe, rows, waiting, begin, streets, epoch, scene, visible, tried, values, edits)
             waiting, begin = waiting[~done], begin + streets
             if begin == HOPELESS:  # whatever the answer, these words do not fit a street
                 hopeless = np.array([not rows[i].fitted for i in waiting.tolist()], dtype=bool)
@@ -214,8 +233,9 @@ def cameras(recipe: AskingRecipe, index: np.ndarray) -> np.ndarray:
     return rows
 
 
-def _rows(recipe: AskingRecipe, index: np.ndarray, weather: np.ndarray) -> Iterator[_Row]:
+def rows_of(recipe: AskingRecipe, index: np.ndarray) -> Iterator[Row]:
     """The family and the answer of every question: of 2j and 2j + 1 the same family and other answers."""
+    weather = draw_weather(recipe.stream("weather"), index, recipe.weathers)["weather"]
     u = recipe.stream("answer").uniform(index // 2, 4)
     unclear = recipe.stream("cannot tell").uniform(index, 1)[:, 0] < recipe.cannot_tell
     hold, places = recipe.hold_out, tuple(range(len(recipe.families)))
@@ -234,14 +254,14 @@ def _rows(recipe: AskingRecipe, index: np.ndarray, weather: np.ndarray) -> Itera
         yield replace(row, answer=row.answers[at], unclear=row.unclear and cannot)
 
 
-def _row(recipe: AskingRecipe, number: int, place: int, limits: Limits | None) -> _Row:
+def _row(recipe: AskingRecipe, number: int, place: int, limits: Limits | None) -> Row:
     """A question of a family with its first possible answer, or an unclear one if that is possible."""
     family = recipe.families[place]
     answers = recipe.world.answers(family.answer)
     if limits:
         answers = limits.held.answers(family.answer, answers, limits.alone)
     may_be_unclear = limits is None or not (limits.alone and limits.held.count < NO_LIMIT)
-    return _Row(number, family, place, answers[0], may_be_unclear, answers, limits)
+    return Row(number, family, place, answers[0], may_be_unclear, answers, limits)
 
 
 def _tries(recipe: AskingRecipe) -> int:
@@ -261,7 +281,7 @@ def askable(recipe: AskingRecipe, place: int) -> bool:
     return True
 
 
-def _word(recipe: AskingRecipe, row: _Row, epoch: int, numbers: np.ndarray) -> None:
+def _word(recipe: AskingRecipe, row: Row, epoch: int, numbers: np.ndarray) -> None:
     """Draw the words of a question; some words fill no slot of this world, then others are drawn.
 
     `numbers` are the uniform numbers of its first attempt.
@@ -297,7 +317,7 @@ def _word(recipe: AskingRecipe, row: _Row, epoch: int, numbers: np.ndarray) -> N
 
 def _round(
     recipe: AskingRecipe,
-    rows: list[_Row],
+    rows: list[Row],
     waiting: np.ndarray,
     begin: int,
     streets: int,
@@ -306,6 +326,7 @@ def _round(
     visible: np.ndarray,
     tried: np.ndarray,
     values: Values,
+    edits: Edits | None,
 ) -> np.ndarray:
     """Draw some more streets for each waiting question and keep the first that fits.
 
@@ -355,6 +376,12 @@ def _round(
     first = np.full(len(waiting), len(at))
     for place in np.flatnonzero(accepted)[::-1].tolist():
         first[at[good[place]]] = place
+    if edits is not None:
+        slots = np.flatnonzero(first < len(at))
+        chosen = first[slots]
+        own = [rows[i] for i in waiting[slots].tolist()]
+        found = edits.find(waiting[slots], own, attempt[good[chosen]], candidates[chosen], seen[chosen])
+        first[slots[~found]] = len(at)
     was_placed = np.zeros(len(at), dtype=bool)
     was_placed[good] = True
     for slot, place in enumerate(first.tolist()):
@@ -396,7 +423,7 @@ def _beside(
     scenes.prop[rows], scenes.prop_pose[rows], scenes.prop_style[rows] = street
 
 
-def _fill(recipe: AskingRecipe, row: _Row, numbers: list[float]) -> Filled | None:
+def _fill(recipe: AskingRecipe, row: Row, numbers: list[float]) -> Filled | None:
     """The vehicles of a street for a question, by uniform numbers."""
     answer = row.answer
     if row.unclear:

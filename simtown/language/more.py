@@ -9,7 +9,7 @@ can be told apart, it is asked whether there is one of a kind, and other vehicle
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -65,26 +65,28 @@ def ask_several(recipe: AskingRecipe, index: np.ndarray) -> AskedBatch:
         rows.append(_another(recipe, pictures, worlds, rows, number))
     place = np.searchsorted(pictures, index // each)
     order = (index % each) * len(pictures) + place
-    return _join(rows, order)
+    return join(rows, order)
 
 
-def _join(parts: list[AskedBatch], order: np.ndarray) -> AskedBatch:
+def join(parts: list[AskedBatch], order: np.ndarray) -> AskedBatch:
     """Rows of several batches, one behind the other, in an order."""
-    joined: dict[str, Any] = {}
-    for field in fields(AskedBatch):
-        columns = [getattr(part, field.name) for part in parts]
-        if field.name == "words":
-            joined[field.name] = [words for column in columns for words in column]
-            joined[field.name] = [joined[field.name][row] for row in order.tolist()]
-        elif field.name == "values":
-            joined[field.name] = Values(*(np.concatenate(each)[order] for each in zip(*columns, strict=True)))
-        elif field.name == "scene":
-            names = [f.name for f in fields(columns[0])]
-            each = {name: np.concatenate([getattr(c, name) for c in columns])[order] for name in names}
-            joined[field.name] = replace(columns[0], **each)
-        else:
-            joined[field.name] = np.concatenate(columns)[order]
-    return AskedBatch(**joined)
+
+    def joined(columns: list[Any]) -> Any:
+        if isinstance(columns[0], np.ndarray):
+            return np.concatenate(columns)[order]
+        if isinstance(columns[0], tuple):
+            return type(columns[0])(*(joined([*each]) for each in zip(*columns, strict=True)))
+        if isinstance(columns[0], list):
+            words = [text for column in columns for text in column]
+            return [words[row] for row in order.tolist()]
+        names = [f.name for f in fields(columns[0])] if columns[0] is not None else []
+        return (
+            replace(columns[0], **{n: joined([getattr(c, n) for c in columns]) for n in names})
+            if names
+            else None
+        )
+
+    return cast(AskedBatch, joined(parts))
 
 
 def _another(

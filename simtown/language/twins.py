@@ -1,0 +1,480 @@
+"""Twins: every question is asked of two pictures that differ in one thing, so that its answer is another.
+
+The words and two answers are drawn first. A street is searched in which the first is true, then an edit of it
+in which the second is: one vehicle turned, painted, moved, exchanged for another kind, removed or added, or
+the weather. The least edits are tried first. Both answers are as often the first one, so no words hint.
+
+If a question of yes or no is asked whose answer flips too, the same two pictures are a group of four
+examples: two pictures, two questions. Otherwise a group is a pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from simtown.assets.catalogue import PROPS
+from simtown.assets.entities import ENTITIES, NAMED_BY_COLOUR
+from simtown.language import wording
+from simtown.language.asking import AskedBatch, AskingRecipe, Row, rows_of, search
+from simtown.language.evaluate import KNOWN, Values, evaluate
+from simtown.language.families import AskedWorld, Drawer, Draws, Family, NoWordsError, Template
+from simtown.language.forms import Form, fill
+from simtown.language.more import join
+from simtown.language.nouns import GROUPS, NOUNS, group_of
+from simtown.language.programs import COLOURS, OWN_RELATIONS, encode, stored
+from simtown.language.views import LANE_EDGE, own_colours, paint_colours
+from simtown.scenes.crowd import place_crowds, thin_fog
+from simtown.scenes.placement import LANES, half_sizes
+from simtown.scenes.scene import SceneBatch
+from simtown.scenes.street import PAVEMENT_SLOTS, ROADSIDE_SLOTS, kernel_kinds
+
+#: What may be edited, from the least edit to the greatest (append, do not reorder).
+EDITS = ("turned", "painted", "moved", "exchanged", "removed", "added", "weather", "thing")
+TURNED, PAINTED, MOVED, EXCHANGED, REMOVED, ADDED, WEATHER, THING = range(len(EDITS))
+#: The edit of scenes that do not differ in one thing, and the slot if the weather was edited.
+NONE = 255
+#: Examples of a group of two pictures and two questions.
+GROUP = 4
+#: Edits of a street that are judged at once, the first ones first; and second questions of two pictures.
+_EDITS_AT_ONCE, _WORDS_AT_ONCE = (8, 40), (8, 12, 16)
+_MOVES, _EDIT_DRAWS, _WORD_DRAWS = 4, 256, 64
+#: Parts of programs that ask where vehicles head, where they stand, and which there are.
+_HEADING = {"direction", *OWN_RELATIONS}
+_STANDING = {"related", "lane", "most", "nth", "compared", "distance", "box", "hidden", "sight"}
+_PRESENT = {"exist", "count", "a", "every", "no"}
+#: By edit: of what the answer to a question of yes or no may flip, and slots that may be filled with it.
+_FLIPS = (_HEADING, {"colour", *COLOURS}, _STANDING, _PRESENT, _PRESENT, _PRESENT, {"weather"}, _PRESENT)
+_FLIPPING_SLOTS = (
+    {"driver", "set", "clause", "turn"},
+    {"set", "thing"},
+    {"set", "clause", "turn"},
+    *(set(),) * 5,
+)
+#: How much wider a parked vehicle may be than the one for which it is exchanged, half of it, metres.
+_WIDER = 0.1
+_MAY_CHANGE = ~np.isin(ENTITIES, [*NAMED_BY_COLOUR])
+
+
+class Twins(NamedTuple):
+    """Which examples belong together: (n,) each.
+
+    Attributes:
+        group: int64; examples 2j and 2j + 1 have the same words. Those of one group have the same pictures.
+        edit: uint8 place in EDITS of what makes picture 2j + 1 of picture 2j.
+        edited: uint8 slot of the vehicle that is edited, of the thing beside the road if the edit is "thing"
+            (one is put there, or taken away), or NONE.
+    """
+
+    group: np.ndarray
+    edit: np.ndarray
+    edited: np.ndarray
+
+
+@dataclass
+class _Edit:
+    """An edit: the slot, and what kind, paint and weather it leaves there; the pose follows."""
+
+    edit: int
+    slot: int
+    kind: int
+    paint: int
+    weather: int
+
+
+def ask_twins(recipe: AskingRecipe, index: np.ndarray) -> AskedBatch:
+    """The examples with the numbers `index` ((n,) int64). Raises ImpossibleError."""
+    groups = np.unique(index // GROUP)
+    rows, first = _pairs(recipe, 2 * groups)
+    second, found = _second_questions(recipe, rows, first)
+    alone = np.flatnonzero(~found)
+    parts = [first, second]
+    if len(alone):
+        parts.append(_pairs(recipe, 2 * groups[alone] + 1)[1])
+    examples = np.arange(2 * len(groups)).reshape(-1, 2)
+    places = np.concatenate([examples, examples + 2 * len(groups)], axis=1)
+    places[alone, 2:] = 4 * len(groups) + np.arange(2 * len(alone)).reshape(-1, 2)
+    at = places[np.searchsorted(groups, index // GROUP), index % GROUP]
+    return join(parts, at)
+
+
+def answer_pairs(recipe: AskingRecipe, pairs: np.ndarray) -> list[Row]:
+    """The first question of each pair of examples, with both answers; counts differ by one."""
+    u = recipe.stream("twin answer").uniform(pairs, 2)
+    rows = list(rows_of(recipe, 2 * pairs))
+    for row, twin, (low, up) in zip(rows, rows_of(recipe, 2 * pairs + 1), u.tolist(), strict=True):
+        row.other = twin.answer
+        if row.family.answer == "count":
+            counts = recipe.world.answers("count")
+            at = int(low * (len(counts) - 1))
+            row.answer, row.other = (counts[at], counts[at + 1])[:: 1 if up < 0.5 else -1]
+    return rows
+
+
+def _pairs(recipe: AskingRecipe, pairs: np.ndarray) -> tuple[list[Row], AskedBatch]:
+    """The examples 2j and 2j + 1 of the pairs `pairs`, and the rows of their questions."""
+    rows = answer_pairs(recipe, pairs)
+    edits = Edits(recipe, len(rows))
+    first = search(recipe, rows, edits)
+    # fog is as thin as from this camera, though only one of the two pictures may have it
+    intensity = thin_fog(edits.weather, first.scene.intensity, first.scene.camera)
+    scene = replace(first.scene, intensity=intensity)
+    prop, things = scene.prop.copy(), np.flatnonzero(edits.edit == THING)
+    prop[things, edits.edited[things]] = edits.thing[things]
+    twin = replace(
+        scene, prop=prop, entity=edits.entity, pose=edits.pose, paint=edits.paint, weather=edits.weather
+    )
+    twins = Twins(pairs, edits.edit, edits.edited)
+    answer = np.array([row.other for row in rows], dtype=np.int64)
+    first = replace(first, scene=scene, twins=twins)
+    other = replace(
+        first, scene=twin, visible=edits.visible, answer=answer, values=edits.values, tried=edits.tried
+    )
+    return rows, join([first, other], _alternating(len(rows)))
+
+
+def _alternating(n: int) -> np.ndarray:
+    """0, n, 1, n + 1, ...: the rows of two parts of n by turns."""
+    return np.arange(2 * n).reshape(2, n).T.reshape(-1)
+
+
+class Edits:
+    """The twins of n streets, (n, ...) arrays as SceneBatch and AskedBatch have them."""
+
+    def __init__(self, recipe: AskingRecipe, n: int) -> None:
+        self.recipe, most = recipe, recipe.world.most
+        self.entity = np.full((n, most), -1, dtype=np.int16)
+        self.pose = np.zeros((n, most, 3), dtype=np.float32)
+        self.paint = np.full((n, most), -1, dtype=np.int8)
+        self.thing = np.full(n, -1, dtype=np.int16)
+        self.weather, self.edit, self.edited = (np.zeros(n, dtype=np.uint8) for _ in range(3))
+        self.visible = np.zeros((n, most), dtype=np.float32)
+        self.tried = np.zeros((n, 2), dtype=np.int64)
+        self.values = Values(
+            np.zeros(n, int), np.zeros(n), np.zeros(n, np.int8), np.zeros(n), np.zeros(n, bool)
+        )
+
+    def find(
+        self,
+        places: np.ndarray,
+        rows: list[Row],
+        attempt: np.ndarray,
+        scenes: SceneBatch,
+        visible: np.ndarray,
+    ) -> np.ndarray:
+        """Search edits of streets and keep the first of each that has the other answer.
+
+        Args:
+            places: (k,) where the twins are kept.
+            rows: k questions.
+            attempt: (k,) numbers of the streets, for the addresses of draws.
+            scenes: k streets in which the first answer is true.
+            visible: (k, v) visible shares.
+
+        Returns:
+            (k,) bool, for which an edit was found.
+        """
+        found = np.zeros(len(rows), dtype=bool)
+        index = np.array([row.index for row in rows], dtype=np.int64)
+        numbers = self.recipe.stream("edit").uniform(index, _EDIT_DRAWS, attempt)
+        plans = [
+            _edits(self.recipe.world, row, scenes, i, Draws(numbers[i].tolist()))
+            for i, row in enumerate(rows)
+        ]
+        for block, size in enumerate(_EDITS_AT_ONCE):
+            planned = [(i, edit) for i in np.flatnonzero(~found).tolist() for edit in islice(plans[i], size)]
+            if not planned:
+                break
+            at = np.array([i for i, _ in planned])
+            address = attempt[at] * len(_EDITS_AT_ONCE) * max(_EDITS_AT_ONCE) + block * max(_EDITS_AT_ONCE)
+            address += np.arange(len(at)) - np.searchsorted(at, at)
+            edits = [edit for _, edit in planned]
+            candidates, seen, placed = self._made(scenes[at], visible[at], edits, index[at], address)
+            good = np.flatnonzero(placed)
+            programs = stored([rows[i].numbers for i in at[good].tolist()])
+            judged = evaluate(candidates[good], programs, seen[good], self.recipe.size)
+            other = np.array([rows[i].other for i in at[good].tolist()], dtype=np.int64)
+            accepted = np.flatnonzero((judged.state == KNOWN) & (judged.answer == other) & ~judged.idle)
+            won, first = np.unique(at[good[accepted]], return_index=True)
+            self.tried[places, 0] += np.bincount(at, minlength=len(rows))
+            self.tried[places, 1] += np.bincount(at[good], minlength=len(rows))
+            found[won] = True
+            kept, own = places[won], accepted[first]
+            for name in ("entity", "pose", "paint", "weather"):
+                getattr(self, name)[kept] = getattr(candidates, name)[good[own]]
+            self.visible[kept] = seen[good[own]]
+            chosen = [edits[place] for place in good[own].tolist()]
+            self.edit[kept] = [edit.edit for edit in chosen]
+            self.thing[kept] = [edit.kind for edit in chosen]
+            self.edited[kept] = [NONE if edit.edit == WEATHER else edit.slot for edit in chosen]
+            for whole, part in zip(self.values, judged, strict=True):
+                whole[kept] = part[own]
+        return found
+
+    def _made(
+        self,
+        scenes: SceneBatch,
+        visible: np.ndarray,
+        edits: list[_Edit],
+        index: np.ndarray,
+        address: np.ndarray,
+    ) -> tuple[SceneBatch, np.ndarray, np.ndarray]:
+        """The edited scenes, visible shares, and whether they could be streets."""
+        edit, slot, kind, paint, sky = np.array([[*vars(each).values()] for each in edits]).T
+        rows = np.arange(len(edits))
+        made = replace(scenes, **{f.name: getattr(scenes, f.name).copy() for f in fields(scenes)})
+        thing = edit == THING
+        made.prop[rows[thing], slot[thing]] = kind[thing]
+        slot = np.where(thing, 0, slot)
+        kind, paint = np.where(thing, made.entity[:, 0], kind), np.where(thing, made.paint[:, 0], paint)
+        made.entity[rows, slot], made.paint[rows, slot], made.weather[:] = kind, paint, sky
+        turned, placing = edit == TURNED, (edit == MOVED) | (edit == ADDED)
+        yaw = made.pose[rows, slot, 2]
+        headings = np.array([heading for _, heading in LANES], dtype=np.float32)
+        made.pose[rows, slot, 2] = np.where(turned, np.where(yaw == 0, headings[1], headings[0]), yaw)
+        made.pose[rows[placing], slot[placing]] = np.nan
+        made.pose[rows[edit == REMOVED], slot[edit == REMOVED]] = 0
+        seen, placed = visible.copy(), np.ones(len(edits), dtype=bool)
+        stream = self.recipe.stream("edit place")
+
+        def place(which: np.ndarray) -> None:
+            made.pose[which], seen[which], placed[which] = place_crowds(
+                stream,
+                index[which],
+                address[which],
+                made.entity[which],
+                made.camera[which],
+                kept=made.pose[which],
+            )
+
+        place(np.flatnonzero(placing))
+        moved = np.flatnonzero(placed & (edit == MOVED))
+        made.pose[moved, slot[moved], 2] = yaw[moved]
+        place(np.flatnonzero(placed & np.isin(edit, (TURNED, MOVED, EXCHANGED, REMOVED))))
+        return made, seen, placed
+
+
+def _edits(world: AskedWorld, row: Row, scenes: SceneBatch, i: int, draws: Draws) -> Iterator[_Edit]:
+    """Edits of scene i that may give a question its other answer, the least ones first."""
+    entity, paint, pose = scenes.entity[i].tolist(), scenes.paint[i].tolist(), scenes.pose[i]
+    sky, parts = int(scenes.weather[i]), set(_parts(row.form))
+    if "weather" in parts:
+        yield _Edit(WEATHER, 0, entity[0], paint[0], row.other)
+        return
+    if row.filled is not None and row.filled[3]:
+        yield from _thing_edits(row.filled[3][0], scenes.prop[i].tolist(), sky, draws)
+        return
+    named = world.chances * np.isin(ENTITIES, [k for name in parts - {"vehicle"} for k in _kinds_of(name)])
+    present = [slot for slot, kind in enumerate(entity) if kind >= 0]
+    drawn = {slot: (not named[entity[slot]], draws.below(1 << 30)) for slot in present}
+    order = sorted(present, key=drawn.__getitem__)
+
+    def edit(edit: int, slot: int, kind: int | None = None, new_paint: int | None = None) -> _Edit:
+        own_kind, own_paint = entity[slot], paint[slot]
+        kind, new_paint = own_kind if kind is None else kind, own_paint if new_paint is None else new_paint
+        return _Edit(edit, slot, kind, new_paint, sky)
+
+    if parts & _HEADING:
+        yield from (edit(TURNED, slot) for slot in order)
+    if "colour" in parts or parts & {*COLOURS}:
+        for slot in order if world.painted else ():
+            new = _paint(world, row, parts, draws)
+            if _MAY_CHANGE[entity[slot]] and new != paint[slot]:
+                yield edit(PAINTED, slot, new_paint=new)
+    if parts & _STANDING:
+        yield from (edit(MOVED, slot) for _ in range(_MOVES) for slot in order)
+    if row.family.answer in ("kind", "group", "colour") or parts & _PRESENT:
+        for _ in range(2):
+            for slot in order:
+                chances = _exchanged(world, row, named, entity[slot])
+                if world.painted:
+                    chances = np.where(_MAY_CHANGE[entity[slot]] == _MAY_CHANGE, chances, 0.0)
+                if pose[slot, 1] < -LANE_EDGE:  # parked at the kerb
+                    wide = half_sizes()[:, 1] > half_sizes()[entity[slot], 1] + _WIDER
+                    chances = np.where(wide, 0.0, chances)
+                if chances.any():
+                    yield edit(EXCHANGED, slot, draws.weighted(chances))
+            if parts & _PRESENT:
+                if len(present) > world.least:
+                    yield from (edit(REMOVED, slot, -1, -1) for slot in order[:2])
+                if len(present) < world.most and named.any():
+                    kind = draws.weighted(named)
+                    new = _paint(world, row, parts, draws) if world.painted and _MAY_CHANGE[kind] else -1
+                    yield edit(ADDED, entity.index(-1), kind, new)
+
+
+def _thing_edits(noun: str, prop: list[int], sky: int, draws: Draws) -> Iterator[_Edit]:
+    """A thing that a noun means is taken away from beside the road, or put there."""
+    meant = [PROPS.index(kind) for kind in _kinds_of(noun)]
+    here = [slot for slot in ROADSIDE_SLOTS if prop[slot] in meant]
+    small = np.concatenate([kernel_kinds()[part] for part in ("person", "small", "mailbox")]).tolist()
+    fitting = [kind for kind in meant if kind in small]
+    for slot in sorted(here, key=lambda _: draws.below(1 << 30)):
+        yield _Edit(THING, slot, -1, -1, sky)
+    free = [slot for slot in (PAVEMENT_SLOTS if fitting else ROADSIDE_SLOTS) if prop[slot] < 0]
+    kinds = fitting or sorted({prop[slot] for slot in here})
+    for slot in sorted(free, key=lambda _: draws.below(1 << 30)) if kinds else ():
+        yield _Edit(THING, slot, draws.choice(kinds), -1, sky)
+
+
+def _exchanged(world: AskedWorld, row: Row, named: np.ndarray, kind: int) -> np.ndarray:
+    """Chances of the kinds for which a vehicle is exchanged so that a question may have its other answer."""
+    if row.family.answer == "kind":
+        return np.where(np.arange(len(ENTITIES)) == row.other, 1.0, 0.0)
+    if row.family.answer == "group":
+        return np.where(_groups() == row.other, world.chances, 0.0)
+    if row.family.answer == "colour":
+        return np.where(own_colours() == row.other, world.chances, 0.0)
+    return np.where(named > 0, 0.0, world.chances) if named[kind] else named
+
+
+def _paint(world: AskedWorld, row: Row, parts: set[str], draws: Draws) -> int:
+    """A paint of the colour that is the other answer, or of one that is named, or any."""
+    wanted = [row.other] if row.family.answer == "colour" else [COLOURS.index(c) for c in parts & {*COLOURS}]
+    fits = np.isin(paint_colours(), sorted(wanted)) & (world.paint > 0)
+    named = fits.any() and (row.family.answer == "colour" or draws.often(0.5))
+    return draws.weighted(np.where(fits, world.paint, 0.0) if named else world.paint)
+
+
+def _groups() -> np.ndarray:
+    return np.array([GROUPS.index(group_of(kind)) for kind in ENTITIES])
+
+
+def _parts(form: Any) -> Iterator[str]:
+    """The names of all nodes and words of a program."""
+    if isinstance(form, Form):
+        yield form.name
+        for part in form.parts:
+            yield from _parts(part)
+    else:
+        yield str(form)
+
+
+def _kinds_of(name: str) -> tuple[str, ...]:
+    return tuple(NOUNS.get(name, (name,)))
+
+
+def _second_questions(
+    recipe: AskingRecipe, rows: list[Row], first: AskedBatch
+) -> tuple[AskedBatch, np.ndarray]:
+    """AskedBatch of yes or no whose answers flip between the pictures of pairs, where there are any.
+
+    If the first question is of yes or no too, the answers are in the opposite order.
+
+    Args:
+        recipe: of the data set.
+        rows: the first questions of n pairs.
+        first: their 2 n examples.
+
+    Returns:
+        2 n questions, and (n,) bool, for which pairs there is one; the others repeat the first question.
+    """
+    n = len(rows)
+    askable = [_askable(recipe.families, edit) for edit in range(len(EDITS))]
+    found = np.zeros(n, dtype=bool)
+    second = join([first], np.arange(2 * n))
+    second.tried[:] = 0
+    index = np.array([row.index for row in rows], dtype=np.int64)
+    coin = recipe.stream("second answer").uniform(index, 1)[:, 0] < 0.5
+    wanted = np.array([
+        1 - row.answer if row.family.answer == "truth" else int(heads)
+        for row, heads in zip(rows, coin.tolist(), strict=True)
+    ])  # fmt: skip
+    begin = 0
+    for attempts in _WORDS_AT_ONCE:
+        asked: list[tuple[int, Row]] = []
+        for i in np.flatnonzero(~found).tolist():
+            edit, slot = int(first.twins.edit[2 * i]), int(first.twins.edited[2 * i])
+            slot = NONE if edit == THING else slot
+            if not askable[edit]:
+                continue
+            world = _seen_world(recipe.world, first.scene[slice(2 * i, 2 * i + 2)], slot, 1 - wanted[i])
+            for attempt in range(begin, begin + attempts):
+                numbers = recipe.stream("second words").uniform(index[i : i + 1], _WORD_DRAWS, attempt)[0]
+                row = _worded(recipe, world, askable[edit], rows[i].index + 2, Draws(numbers.tolist()))
+                if row is not None and {*_parts(row.form)} & _FLIPS[edit]:
+                    asked.append((i, row))
+        begin += attempts
+        if not asked:
+            continue
+        at = np.repeat([i for i, _ in asked], 2) * 2 + np.tile([0, 1], len(asked))
+        programs = stored([row.numbers for _, row in asked]).repeat(2, axis=0)
+        judged = evaluate(first.scene[at], programs, first.visible[at], recipe.size)
+        fits = (judged.state == KNOWN) & ~judged.idle
+        fits &= judged.answer == np.stack([wanted[at[::2] // 2], 1 - wanted[at[::2] // 2]], axis=1).reshape(
+            -1
+        )
+        for place in np.flatnonzero(fits[::2] & fits[1::2]).tolist():
+            i, row = asked[place]
+            if found[i]:
+                continue
+            found[i] = True
+            for example in (2 * i, 2 * i + 1):
+                own = 2 * place + example % 2
+                second.family[example], second.template[example] = row.family_place, row.template
+                second.text[example], second.words[example] = row.text, row.words
+                second.program[example], second.answer[example] = programs[own], judged.answer[own]
+                for whole, part in zip(second.values, judged, strict=True):
+                    whole[example] = part[own]
+                second.tried[example] = begin
+    return second, found
+
+
+def _seen_world(world: AskedWorld, scenes: SceneBatch, edited: int, first: int) -> AskedWorld:
+    """A world of the kinds and paints of two scenes, so that words are about what is there.
+
+    Kinds that are in a scene twice are left out, since "the taxi" means none of two. The kind of the edited
+    vehicle, in the first scene that has one counting from scene `first`, is as likely as all others together.
+    """
+    numbers = [np.bincount(kinds[kinds >= 0], minlength=len(ENTITIES)) for kinds in scenes.entity]
+    chances = np.where((np.max(numbers, axis=0) == 1) & (world.chances > 0), 1.0, 0.0)
+    its = (
+        [kind for kind in scenes.entity[[first, 1 - first], edited].tolist() if kind >= 0]
+        if edited != NONE
+        else []
+    )
+    if its:
+        chances[its[0]] *= max(chances.sum() - 1, 1)
+    paints = np.unique(scenes.paint)
+    colours = {*paint_colours()[paints[paints >= 0]].tolist()} & {*world.colours}
+    return replace(world, chances=chances, colours=tuple(sorted(colours)) or world.colours)
+
+
+def _askable(families: tuple[Family, ...], edit: int) -> list[tuple[int, int, Template]]:
+    """The templates of questions of yes or no whose answers an edit may flip, with the places of their
+    families and their own.
+    """
+    return [
+        (place, number, template)
+        for place, family in enumerate(families)
+        for number, template in enumerate(family.templates)
+        if family.answer == "truth"
+        and ("street" in template.slots) == (edit == THING)
+        and "filter" not in template.program  # two hops are seldom well posed in a given street
+        and ({*_parts(fill(template.program, template.slots))} & (_FLIPS[edit] | _FLIPPING_SLOTS[edit]))
+    ]
+
+
+def _worded(
+    recipe: AskingRecipe,
+    world: AskedWorld,
+    askable: list[tuple[int, int, Template]],
+    index: int,
+    draws: Draws,
+) -> Row | None:
+    """A question of one of some templates; None if its words cannot be about this world."""
+    places = sorted({place for place, _, _ in askable})
+    place = draws.choice(places)
+    _, number, template = draws.choice([each for each in askable if each[0] == place])
+    row = Row(index, recipe.families[place], place, -1, False, (), template=number)
+    row.text = draws.below(len(template.texts))
+    try:
+        row.form, slots = Drawer(world).question(template, draws)
+    except (NoWordsError, StopIteration):
+        return None
+    row.numbers, row.words = encode(row.form), wording.fill(template.texts[row.text], slots)
+    return row
