@@ -1,0 +1,236 @@
+"""Twins: pairs and groups of pictures that differ in one thing, and what is proven of them."""
+
+import json
+import shutil
+from dataclasses import replace
+
+import h5py
+import hdf5plugin  # noqa: F401  (registers the filters)
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simtown.datasets import manifests
+from simtown.datasets.generate import generate
+from simtown.datasets.groups import group_accuracies, twin_problems
+from simtown.datasets.preview import dataset_sheet
+from simtown.datasets.reader import open_dataset
+from simtown.datasets.settings import Settings, SettingsError
+from simtown.datasets.shards import checksum, columns, draw, recipe_of
+from simtown.datasets.verify import verify
+from simtown.language.evaluate import KNOWN, evaluate
+from simtown.language.questions import FAMILIES
+from simtown.language.twins import EDITS, NONE, WEATHER, ask_twins
+from simtown.render.raster import Raster
+from simtown.scenes.crowd import acceptable
+
+SETTINGS = Settings(
+    entities=40, n=32, val=8, test=8, width=64, height=64, questions=("all",), shard=16, twins=True
+)
+
+
+@pytest.fixture(scope="module")
+def recipe():
+    return recipe_of(SETTINGS, "train")
+
+
+@pytest.fixture(scope="module")
+def batch(recipe):
+    return ask_twins(recipe, np.arange(240))
+
+
+@pytest.fixture(scope="module")
+def rows(batch):
+    return columns(batch, np.arange(240), SETTINGS)
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory):
+    place = tmp_path_factory.mktemp("twins") / "town"
+    generate(SETTINGS, place)
+    return place
+
+
+def changes(one, other):
+    """What differs between two scenes: how many vehicles or things of either, or the weather."""
+    found = []
+    for part in ("vehicles", "props"):
+        a, b = ({json.dumps(each) for each in scene[part]} for scene in (one, other))
+        found += [(part, len(a - b), len(b - a))] if a != b else []
+    return found + ["weather" for kind in ("kind",) if one["weather"][kind] != other["weather"][kind]]
+
+
+def test_twins_differ_in_one_vehicle_or_thing_or_the_weather(batch):
+    for pair in range(120):
+        one, other = (json.loads(batch.scene.to_json(2 * pair + twin)) for twin in (0, 1))
+        (change,) = changes(one, other)
+        edit = EDITS[batch.twins.edit[2 * pair]]
+        if change == "weather":
+            assert edit == "weather"
+        else:
+            part, before, after = change
+            assert (part == "props") == (edit == "thing")
+            assert max(before, after) == 1
+            assert edit == "thing" or (before, after) == {"removed": (1, 0), "added": (0, 1)}.get(
+                edit, (1, 1)
+            )
+        one["weather"].pop("kind"), other["weather"].pop("kind")
+        assert one["weather"] == other["weather"]
+        assert one["camera"] == other["camera"]
+
+
+def test_both_pictures_answer_the_same_words_differently(batch, recipe):
+    values = evaluate(batch.scene, batch.program, size=recipe.size)
+    assert (values.state == KNOWN).all()
+    assert not values.idle.any()
+    assert np.array_equal(values.answer, batch.answer)
+    assert batch.words[::2] == batch.words[1::2]
+    assert (batch.answer[::2] != batch.answer[1::2]).all()
+    assert acceptable(batch.scene.entity, batch.scene.pose, batch.scene.camera).all()
+    present = (batch.scene.entity >= 0).sum(axis=1)
+    assert present.min() >= recipe.world.least
+
+
+def test_second_questions_are_yes_or_no_in_the_opposite_order(batch, recipe):
+    group = batch.twins.group
+    second = np.flatnonzero(group[2::4] == group[::4]) * 4 + 2
+    assert len(second) > 20
+    assert {recipe.families[place].answer for place in batch.family[second]} == {"truth"}
+    truths = [recipe.families[place].answer == "truth" for place in batch.family[second - 2]]
+    assert (batch.answer[second] != batch.answer[second - 2])[truths].all()
+    for name in ("entity", "pose", "paint", "prop", "weather"):
+        own = getattr(batch.scene, name)
+        assert np.array_equal(own[second], own[second - 2])
+        assert np.array_equal(own[second + 1], own[second - 1])
+
+
+def test_an_example_depends_on_its_number_alone(batch, recipe):
+    chosen = np.array([203, 4, 9, 14])
+    again = ask_twins(recipe, chosen)
+    assert again.words == [batch.words[row] for row in chosen]
+    assert np.array_equal(again.scene.pose, batch.scene.pose[chosen])
+    for own, whole in zip(again.twins, batch.twins, strict=True):
+        assert np.array_equal(own, whole[chosen])
+
+
+@pytest.mark.parametrize("family", ["paper", *FAMILIES])
+@pytest.mark.parametrize("paint", ["own", "uniform"])
+def test_every_family_has_twins(family, paint):
+    settings = replace(SETTINGS, entities=60, questions=(family,), paint=paint)
+    made = draw(recipe_of(settings, "train"), np.arange(16))
+    assert not [s for s, wrong in twin_problems(columns(made, np.arange(16), settings)) if wrong.any()]
+    if family == "colour" and paint == "uniform":
+        assert EDITS.index("painted") in made.twins.edit
+
+
+def test_answers_come_first_equally_often():
+    """Either answer is that of the first picture, which was not edited."""
+    settings = replace(SETTINGS, questions=("heading",))
+    made = ask_twins(recipe_of(settings, "train"), np.arange(800))
+    assert 150 < made.answer[::2].sum() < 250
+    counted = ask_twins(recipe_of(replace(SETTINGS, questions=("count",)), "train"), np.arange(200))
+    assert (np.abs(np.diff(counted.answer.reshape(-1, 2))) == 1).all()
+
+
+@given(st.data())
+def test_whatever_else_changes_in_a_picture_is_noticed(rows, data):
+    """A second change of either picture, its words, answer, group or edit is a problem."""
+    assert not [sentence for sentence, wrong in twin_problems(rows) if wrong.any()]
+    changed = {name: column.copy() for name, column in rows.items()}
+    row = data.draw(st.integers(0, 239))
+    name = data.draw(
+        st.sampled_from([
+            "scene/camera", "scene/sun", "scene/fall_seed", "scene/intensity", "scene/prop_pose",
+            "scene/prop_style", "question", "program", "template", "group", "edit", "edited",
+        ])
+    )  # fmt: skip
+    if name == "question":
+        changed[name][row] = b"Is there a taxi?!"
+    else:
+        changed[name].reshape(240, -1)[row, 0] += 1
+    wrong = [place for _, wrong in twin_problems(changed) for place in np.flatnonzero(wrong)]
+    assert any(place // 4 == row // 4 for place in wrong)
+
+
+def test_a_second_vehicle_that_changes_is_noticed(rows):
+    for row in range(240):
+        changed = {name: column.copy() for name, column in rows.items()}
+        own = rows["edited"][row] if rows["edit"][row] < WEATHER else NONE
+        slot = next(s for s in range(6) if s != own and rows["scene/entity"][row, s] >= 0)
+        changed["scene/pose"][row, slot, 0] += 0.5
+        assert any(wrong[row] for _, wrong in twin_problems(changed))
+
+
+def test_what_guessers_and_blind_models_score():
+    rng = np.random.default_rng(0)
+    group = np.repeat(np.arange(0, 20_000, 2), 4)
+    guessed = {
+        name: share.mean() for name, share in group_accuracies(group, rng.random(40_000) < 0.5).items()
+    }
+    assert abs(guessed["single"] - 1 / 2) < 0.01
+    assert abs(guessed["pair"] - 1 / 4) < 0.01
+    assert abs(guessed["group"] - 1 / 16) < 0.01
+    assert abs(guessed["consistency"] - 1 / 3) < 0.01
+    blind = group_accuracies(group, np.tile([True, False, False, True], 10_000))
+    assert {name: share.mean() for name, share in blind.items()} == {
+        "single": 0.5, "pair": 0, "group": 0, "consistency": 0
+    }  # fmt: skip
+    perfect = group_accuracies(np.repeat([0, 1, 2], 2), np.ones(6, dtype=bool))
+    assert perfect["pair"].tolist() == [True] * 3
+    assert not len(perfect["group"])
+
+
+def test_a_blind_model_has_no_pair_right(rows):
+    """It gives one answer to the same words, whatever it is."""
+    blind = np.zeros(240, dtype=int)
+    for words in np.unique(rows["question"]):
+        same = rows["question"] == words
+        blind[same] = np.bincount(rows["value"][same]).argmax()
+    assert not group_accuracies(rows["group"], blind == rows["value"])["pair"].any()
+
+
+def test_a_data_set_of_twins_is_verified_and_shown(dataset):
+    assert not verify(dataset).problems
+    assert not verify(dataset, quick=True).problems
+    data = open_dataset(dataset)
+    assert data.names["edits"] == list(EDITS)
+    split = data.train
+    same = np.flatnonzero(split.column("group")[2::4] == split.column("group")[::4]) * 4
+    assert np.array_equal(split.images(same), split.images(same + 2))
+    assert dataset_sheet(data, Raster(), count=8).width > 500
+
+
+def test_verify_finds_a_twin_of_another_picture(dataset, tmp_path):
+    copy = tmp_path / "copy"
+    shutil.copytree(dataset, copy)
+    shard = copy / "train-00000.h5"
+    with h5py.File(shard, "r+") as file:
+        file["scene/fall_seed"][3] += 1
+    manifest = json.loads((copy / "manifest.json").read_text())
+    manifest["shards"][shard.name] |= {"sha256": checksum(shard), "bytes": shard.stat().st_size}
+    manifests.save(copy, manifest)
+    for quick in (True, False):
+        (problem, *_) = verify(copy, quick=quick).problems
+        assert "twins do not differ in one thing" in str(problem)
+
+
+@pytest.mark.parametrize(
+    ("changes", "names"),
+    [
+        ({"n": 30}, "n must be a multiple of 4"),
+        ({"shard": 6}, "shard must be a multiple of 4"),
+        ({"cannot_tell": 0.1}, "twins cannot be combined with `cannot_tell`"),
+        ({"questions_per_picture": 2}, "twins cannot be combined with `questions_per_picture`"),
+        ({"questions": ("weather",), "weathers": ("rain",)}, "weather"),
+    ],
+)
+def test_what_cannot_have_twins_is_refused(changes, names):
+    with pytest.raises(SettingsError, match=names):
+        replace(SETTINGS, **changes).check()
+
+
+def test_settings_without_twins_are_as_before():
+    assert "twins" not in Settings().resolved()
+    alone = replace(SETTINGS, twins=False)
+    assert "group" not in columns(draw(recipe_of(alone, "train"), np.arange(4)), np.arange(4), alone)
