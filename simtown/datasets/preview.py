@@ -15,7 +15,7 @@ from simtown.datasets.names import names
 from simtown.datasets.reader import Dataset
 from simtown.datasets.settings import Settings
 from simtown.datasets.shards import columns, draw, recipe_of
-from simtown.language.twins import EDITS, NONE, Twins
+from simtown.language.twins import EDITS, WEATHER, Twins
 from simtown.render.frames import Renderer
 from simtown.render.sheet import SheetCell, contact_sheet
 from simtown.scenes.placement import LANES
@@ -65,30 +65,30 @@ def _sheet(
 
 
 def _twin_sheet(
-    columns: Mapping[str, np.ndarray], images: np.ndarray, boxes: np.ndarray, replies: Sequence[str]
+    columns: Mapping[str, np.ndarray],
+    images: np.ndarray,
+    boxes: np.ndarray,
+    replies: Sequence[tuple[str, str]],
 ) -> Image.Image:
     """A cell a group of twins: its two pictures side by side, what is edited, its questions and answers."""
     width, cells = images.shape[2], []
     gap = np.full((images.shape[1], _GAP, 3), 255, dtype=np.uint8)
     for number in np.unique(columns["group"]):
         rows = np.flatnonzero(columns["group"] == number)
-        one, other = rows[:2]
-        slot, edit = int(columns["edited"][one]), EDITS[columns["edit"][one]]
-        lines: list[tuple[str, Colour | None]] = [(edit, SUBJECT if slot < NONE else None)]
-        for row in rows[::2]:
-            lines += [
-                (columns["question"][row].decode(), None),
-                (f"{replies[row]} | {replies[row + 1]}", _REPLY),
-            ]
-        image = np.concatenate([images[one], gap, images[other]], axis=1)
-        shifts = ((one, 0), (other, width + _GAP)) if slot < NONE else ()
-        shown = [(boxes[row, slot] + (shift, 0, shift, 0), SUBJECT) for row, shift in shifts]
-        cells.append(
-            SheetCell(image, lines, [(tuple(box.tolist()), ink) for box, ink in shown if box[2] > box[0]])
-        )
-    return contact_sheet(
-        cells, max(1, min(3, 1600 // width // 2)), legend=(("blue: the edited vehicle", SUBJECT),)
-    )
+        slot, edit = int(columns["edited"][rows[0]]), int(columns["edit"][rows[0]])
+        lines: list[tuple[str, Colour | None]] = [(EDITS[edit], SUBJECT if edit < WEATHER else None)]
+        for row in rows[::2].tolist():
+            answers = f"{replies[row][0]} | {replies[row + 1][0]} ({replies[row][1]})"
+            lines += [(columns["question"][row].decode(), None), (answers, _REPLY)]
+        image = np.concatenate([images[rows[0]], gap, images[rows[1]]], axis=1)
+        outlines: list[tuple[tuple[float, float, float, float], Colour]] = []
+        for row, shift in zip(rows[:2], (0, width + _GAP), strict=True):
+            x0, y0, x1, y1 = boxes[row, slot].tolist() if edit < WEATHER else (0, 0, 0, 0)
+            if x1 > x0:
+                outlines.append(((x0 + shift, y0, x1 + shift, y1), SUBJECT))
+        cells.append(SheetCell(image, lines, outlines))
+    most = max(1, min(3, 800 // width))
+    return contact_sheet(cells, most, legend=(("blue: the edited vehicle", SUBJECT),))
 
 
 def dataset_sheet(
