@@ -162,16 +162,6 @@ def answers(settings: Settings) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*texts, CANNOT_TELL] if settings.cannot_tell else texts))
 
 
-def require_twins(settings: Settings) -> None:
-    """Raises ValueError for a family that has one answer only: no edit gives it another."""
-    for split in ("train", "test"):
-        town = world(settings, split)
-        for family in asked(settings):
-            if len(town.answers(family.answer)) < 2:
-                name = f"the family {family.name} has one answer in this world, so that no picture has a twin"
-                raise ValueError(f"{name}: leave it out of `questions`, or leave out `twins`")
-
-
 def columns(questions: AskedBatch, index: np.ndarray, settings: Settings) -> dict[str, np.ndarray]:
     """All columns of n questions except pictures, by name, the question first."""
     n, scene, known = len(index), questions.scene, questions.values

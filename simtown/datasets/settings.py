@@ -178,8 +178,6 @@ class Settings:
                 unasked = asked.problems(self)
                 for name in (name for name in self.questions if name in unasked):
                     raise SettingsError(f"{name} {unasked[name]}, or leave it out", "questions")
-                if self.twins:
-                    asked.require_twins(self)
                 return
             from simtown.language.sampler import plan_of
 
