@@ -52,7 +52,7 @@ OWN_NOUNS: tuple[str, ...] = tuple(dict.fromkeys(kind.group for kind in OWN if k
 for _kind in OWN:
     if _kind.name in (*NOUNS, *OWN_NOUNS, *PROPS, "thing"):
         raise KindsError(f"{_kind.source}: '{_kind.name}' is a noun of the town: give your kind another name")
-    if _kind.group in (*ENTITIES, *PROPS, *STREET, "house", "pedestrian", "thing"):
+    if _kind.group in (*ENTITIES, *PROPS, *STREET, "house", "pedestrian", "thing", "other"):
         raise KindsError(f"{_kind.source}: the group '{_kind.group}' is no noun for vehicles: give another")
     if _kind.group != "vehicle":
         NOUNS[_kind.group] = (*NOUNS.get(_kind.group, ()), _kind.name)
