@@ -169,6 +169,11 @@ def test_impossible_settings_are_named(given, setting):
             '[a]\nanswer = "truth"\ntemplates = [{program = "exist(1)", slots = ["set"], texts = ["{2}?"]}]',
             "a slot that is not there",
         ),
+        (
+            '[a]\nanswer = "truth"\ntemplates = [{program = "holds(1, 2)", slots = ["kind", "noun"], '
+            'texts = ["?"]}]',
+            "of another type",
+        ),
     ],
 )
 def test_a_file_of_families_that_cannot_be_used(text, part, tmp_path):
