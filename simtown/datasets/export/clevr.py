@@ -95,6 +95,7 @@ def _asked(batch: ExportBatch, row: int, entry: dict[str, Any]) -> dict[str, Any
         "program": program,
         "family": entry["family"],
         "form": entry["program"],
+        **({"group": entry["group"], "edit": entry["edit"]} if "group" in entry else {}),
     }
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from simtown.assets.entities import ENTITIES
 from simtown.language.forms import Form
+from simtown.language.nouns import OWN_NOUNS, VEHICLE_NOUNS
 from simtown.language.programs import OWN_RELATIONS
 from simtown.language.relations import RELATIONS
 
@@ -72,7 +73,11 @@ class _Program:
     def members(self, form: Form, within: int | None = None) -> int:
         """A set, or its members within the result of another step."""
         match form:
-            case Form("all", (noun,)):
+            case Form("all", (noun,)) if noun in (
+                *ENTITIES,
+                *VEHICLE_NOUNS,
+                *OWN_NOUNS,
+            ):  # objects are vehicles
                 start = self.step("scene") if within is None else within
                 if noun == "vehicle":
                     return start

@@ -18,7 +18,10 @@ from simtown.render.masks import compressed_run_lengths, mask_and_box
 from simtown.render.renderers import make_renderer
 
 #: What an image has of :meth:`~simtown.datasets.export.portion.ExportBatch.record`.
-_OF_IMAGES = ("question", "answer", "family", "program", "subject", "relation", "object", "margin", "weather")
+_OF_IMAGES = (
+    "question", "answer", "family", "program", "group", "edit", "subject", "relation", "object", "margin",
+    "weather",
+)  # fmt: skip
 #: Lists of a split, which become the lists of its two files.
 _LISTS = ("images", "annotations", "panoptic_images", "panoptic")
 #: Panoptic categories: a vehicle's is its catalogue number + 1, those of street things begin after this.

@@ -13,6 +13,7 @@ from simtown.datasets.export.yaml import yaml
 from simtown.datasets.names import names
 from simtown.datasets.reader import Dataset
 from simtown.datasets.settings import CROWD, Settings
+from simtown.datasets.shards import layout
 
 #: What the columns are, in words.
 MEANING: dict[str, str] = {
@@ -28,6 +29,8 @@ MEANING: dict[str, str] = {
     "object_slot": "which of `vehicles` the object is",
     "family": "the family of the question",
     "program": "the question as a program",
+    "group": "twins: examples of one group are about the same two pictures",
+    "edit": "what makes one of the two pictures of the other",
     "number": "metres, if a distance is asked for, else nan",
     "tolerance": "metres by which an answer about a distance may be off",
     "answer_box": "the box that is asked for, if one is, as in `vehicles`",
@@ -62,6 +65,7 @@ def features(settings: Settings) -> dict[str, Any]:
     if settings.asks:
         about = {"answer": tuple(named["answers"]), "family": tuple(named["families"]), "program": "string"}
         about |= {"number": "float32", "tolerance": "float32", "answer_box": "box"}
+        about |= {"group": "int64", "edit": "string"} if "group" in layout(settings) else {}
     return {
         "image": "image",
         **({"mask": "image"} if settings.masks else {}),

@@ -68,6 +68,8 @@ def _table(batch: ExportBatch, split: str, schema: Any) -> Any:
     if "program" in c:
         columns["program"] = pa.array(map(batch.program, range(n)))
         columns |= {"number": pa.array(batch.metres), "tolerance": pa.array(c["tolerance"])}
+        if "group" in c:
+            columns["edit"] = pa.array([batch.edit(row) for row in range(n)], pa.string())
         box = schema.field("answer_box").type
         columns["answer_box"] = pa.array([batch.answer_box(row) for row in range(n)], box)
     columns |= {

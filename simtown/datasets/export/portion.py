@@ -20,6 +20,7 @@ from simtown.assets.catalogue import ENTITIES
 from simtown.assets.palette import PAINTS
 from simtown.core.pool import Report, ignore
 from simtown.datasets.reader import SCENE_COLUMNS, Dataset
+from simtown.datasets.shards import layout
 from simtown.language.programs import decode
 from simtown.language.relations import RELATION_NAMES
 from simtown.render.renderers import make_renderer
@@ -34,8 +35,8 @@ _COLUMNS = (
     "images", "question", "answer", "subject", "relation", "object", "subject_slot", "object_slot",
     "phrasing", "margin", "boxes", "visible", *SCENE_COLUMNS,
 )  # fmt: skip
-#: Those that are there, too, if questions of families are asked.
-_ASKED = ("family", "template", "program", "value", "number", "tolerance")
+#: Those that are there, too, if questions of families are asked, or twins.
+_ASKED = ("family", "template", "program", "value", "number", "tolerance", "group", "edit")
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,11 @@ class ExportBatch:
     def metres(self) -> np.ndarray:
         """(n,) float32: the distance that is asked for, or nan."""
         return np.where(np.isfinite(self.columns["tolerance"]), self.columns["number"], np.float32(np.nan))
+
+    def edit(self, row: int) -> str | None:
+        """What makes a twin of the other picture: "painted"; None if they differ in more than one thing."""
+        edits, number = self.names["edits"], int(self.columns["edit"][row])
+        return edits[number] if number < len(edits) else None
 
     def answer_box(self, row: int) -> list[float] | None:
         """The box that is asked for, or None."""
@@ -139,6 +145,8 @@ class ExportBatch:
         c = self.columns
         record: dict[str, Any] = {"answer": self.names["answers"][c["value"][row]]}
         record |= {"family": self.names["families"][c["family"][row]], "program": self.program(row)}
+        if "group" in c:
+            record |= {"group": int(c["group"][row]), "edit": self.edit(row)}
         if np.isfinite(self.metres[row]):
             record |= {name: plain(c[name][row]) for name in ("number", "tolerance")}
         if box := self.answer_box(row):
@@ -164,7 +172,8 @@ class Portion:
         """The examples in order; with `masks` batches have ids: stored, or the same pixels drawn again."""
         s, split = self.data.settings, self.data[self.name]
         renderer = make_renderer() if masks and not s.masks else None
-        names = (*_COLUMNS, *(_ASKED if s.asks else ()), *(("masks",) if s.masks else ()))
+        stored = layout(s)
+        names = (*_COLUMNS, *(name for name in (*_ASKED, "masks") if name in stored))
         each = s.questions_per_picture
         size = max(1, s.at_once(256) // each) * each
         for start, columns in split.stream(names, size, self.rows.start, self.rows.stop):

@@ -96,6 +96,8 @@ def test_a_program_is_as_a_person_would_write_it():
     assert clevr_program(parse("exist(all(tank))"))[1]["function"] == "filter_objectcategory"  # not tankers
     with pytest.raises(InexpressibleError, match="leftmost"):
         clevr_program(parse("query(kind, the(most(leftmost, all(vehicle))))"))
+    with pytest.raises(InexpressibleError, match="tree"):  # no object of the scenes
+        clevr_program(parse("count(all(tree))"))
 
 
 def same(record, number, data):
