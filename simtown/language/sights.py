@@ -105,6 +105,7 @@ _ALIKE = (
     (("mailbox",), ("pillar box",)),
     (("street lamp",), ("arm lamp",)),
     (("bus stop",), ("bus shelter",)),
+    (("stop sign",), ("school bus",)),
     (("cafe table",), ("blue cafe table",)),
     (("planter",), ("lilac planter",)),
     (("man",), ("man with black hair", "elder with cane", "postman", "gardener", *_SOMEBODY)),
