@@ -167,6 +167,21 @@ def test_the_held_out_split_has_a_name_that_hugging_face_takes(tmp_path):
     }
 
 
+def test_twins_have_a_group_and_what_was_edited(tmp_path):
+    own = {"questions": ("relations", "count"), "twins": True, "width": 64, "height": 64}
+    generate(Settings(**own, n=8, val=0, test=0), tmp_path / "town")
+    export(open_dataset(tmp_path / "town"), "png", [], tmp_path / "png")
+    lines = [json.loads(line) for line in (tmp_path / "png" / "questions.jsonl").read_text().splitlines()]
+    for one, other in zip(lines[::2], lines[1::2], strict=True):
+        assert (one["group"], one["question"], one["edit"]) == (
+            other["group"],
+            other["question"],
+            other["edit"],
+        )
+        assert one["answer"] != other["answer"]
+        assert one["edit"]
+
+
 def test_webdataset_has_the_number_of_the_answer(asked, tmp_path):
     wds = pytest.importorskip("webdataset", reason="needs webdataset: pip install '.[dev]'")
     export(asked, "webdataset", [], tmp_path / "w")
