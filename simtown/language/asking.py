@@ -260,7 +260,9 @@ def _row(recipe: AskingRecipe, number: int, place: int, limits: Limits | None) -
     answers = recipe.world.answers(family.answer)
     if limits:
         answers = limits.held.answers(family.answer, answers, limits.alone)
-    may_be_unclear = limits is None or not (limits.alone and limits.held.count < NO_LIMIT)
+    may_be_unclear = not family.clear and (
+        limits is None or not (limits.alone and limits.held.count < NO_LIMIT)
+    )
     return Row(number, family, place, answers[0], may_be_unclear, answers, limits)
 
 

@@ -89,12 +89,16 @@ def _unify(pattern: Any, part: Any, values: list[Any]) -> None:
 
 @dataclass(frozen=True)
 class Family:
-    """Questions with one type of answer, a key of ANSWERS, in streets of up to `vehicles` or more."""
+    """Questions with one type of answer, a key of ANSWERS, in streets of up to `vehicles` or more.
+
+    Those of a `clear` family are never too close to say.
+    """
 
     name: str
     answer: str
     templates: tuple[Template, ...]
     vehicles: int = 2
+    clear: bool = False
 
 
 @cache
@@ -136,7 +140,7 @@ def _family(name: str, table: Any, where: str) -> Family:
     vehicles = table.get("vehicles", 2)
     if vehicles not in range(2, 9):
         raise FamilyError(f"{where}: the vehicles of {name} are {vehicles!r}: give a number from 2 to 8")
-    return Family(name, answer, templates, vehicles)
+    return Family(name, answer, templates, vehicles, bool(table.get("clear", False)))
 
 
 def _problem(template: Template, answer: str) -> str:

@@ -208,13 +208,12 @@ def _information(family: str, own: Mapping[str, np.ndarray], name: str) -> Findi
 
 def _bits(numbers: np.ndarray, value: np.ndarray) -> float:
     """Plug-in estimate of the information of two features, bits."""
-    joint = np.bincount(
-        numbers * (value.max() + 1) + value, minlength=(numbers.max() + 1) * (value.max() + 1)
-    )
-    joint = joint.reshape(numbers.max() + 1, -1) / len(value)
-    expected = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0)
-    seen = joint > 0
-    return float((joint[seen] * np.log2(joint[seen] / expected[seen])).sum())
+    shape = numbers.max() + 1, value.max() + 1
+    joint = np.bincount(numbers * shape[1] + value, minlength=shape[0] * shape[1])
+    shares = joint.reshape(shape) / len(value)
+    expected = shares.sum(axis=1, keepdims=True) * shares.sum(axis=0)
+    seen = shares > 0
+    return float((shares[seen] * np.log2(shares[seen] / expected[seen])).sum())
 
 
 def blind(words: Mapping[str, np.ndarray], other: Mapping[str, np.ndarray] | None = None) -> int:
