@@ -52,6 +52,10 @@ _SLOTS: dict[str, Any] = {
 }  # fmt: skip
 
 
+#: Parts of programs whose values may be too close to say.
+_CLOSE = ("related(", "compared(", "nth(", "most(", "query(hidden", "query(box")
+
+
 class FamilyError(ValueError):
     """A family of questions cannot be used; the message says which and why."""
 
@@ -89,16 +93,18 @@ def _unify(pattern: Any, part: Any, values: list[Any]) -> None:
 
 @dataclass(frozen=True)
 class Family:
-    """Questions with one type of answer, a key of ANSWERS, in streets of up to `vehicles` or more.
-
-    Those of a `clear` family are never too close to say.
-    """
+    """Questions with one type of answer, a key of ANSWERS, in streets of up to `vehicles` or more."""
 
     name: str
     answer: str
     templates: tuple[Template, ...]
     vehicles: int = 2
-    clear: bool = False
+
+    @property
+    def clear(self) -> bool:
+        """Whether some of its programs are never, or hardly ever, too close to say."""
+        may_be_close = ("one" in t.slots or any(part in t.program for part in _CLOSE) for t in self.templates)
+        return not all(may_be_close)
 
 
 @cache
@@ -140,7 +146,7 @@ def _family(name: str, table: Any, where: str) -> Family:
     vehicles = table.get("vehicles", 2)
     if vehicles not in range(2, 9):
         raise FamilyError(f"{where}: the vehicles of {name} are {vehicles!r}: give a number from 2 to 8")
-    return Family(name, answer, templates, vehicles, bool(table.get("clear", False)))
+    return Family(name, answer, templates, vehicles)
 
 
 def _problem(template: Template, answer: str) -> str:
