@@ -53,6 +53,8 @@ HOPELESS = 24
 TRIES = 16
 #: Streets by which it is seen whether words may have an answer.
 FILLS = 4
+#: Weather is so much lighter where questions are about what stands beside the road: thick fog hides trees.
+LIGHTER = np.float32(0.8)
 #: Uniform numbers for the words of a question, and for the vehicles of a street.
 _WORD_DRAWS, _VEHICLE_DRAWS = 64, 64
 
@@ -205,8 +207,9 @@ def search(recipe: AskingRecipe, rows: list[Row], edits: Edits | None = None) ->
     strong = LEAST_INTENSITY + (1 - LEAST_INTENSITY) * scene.intensity
     scene.intensity[:] = np.where(asks_weather, strong, scene.intensity)
     scene.sun[:] = draw_weather(recipe.stream("weather"), index, recipe.weathers, scene.weather)["sun"]
-    scene.intensity[:] = thin_fog(scene.weather, scene.intensity, scene.camera)
     others = scene.prop[:, 0] < 0  # the question is about no street, which has a building there
+    scene.intensity[~others] *= LIGHTER
+    scene.intensity[:] = thin_fog(scene.weather, scene.intensity, scene.camera)
     street = draw_street(recipe.stream("street"), index[others], scene.weather[others])
     scene.prop[others], scene.prop_pose[others], scene.prop_style[others] = street
     return AskedBatch(
@@ -365,7 +368,7 @@ def _round(
         weather=sky[good], camera=scene.camera[where[good]],
     )  # fmt: skip
     beside = np.array([place for place, k in enumerate(good) if things[k]], dtype=np.int64)
-    candidates.intensity[beside] = scene.intensity[where[good[beside]]]
+    candidates.intensity[beside] = LIGHTER * scene.intensity[where[good[beside]]]
     _beside(recipe, candidates, beside, index[good], attempt[good], [things[k] for k in good])
     programs = stored([rows[i].numbers for i in where[good].tolist()])
     judged = evaluate(candidates, programs, seen, recipe.size)
