@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from simtown.assets.catalogue import ENTITIES, PROPS, STREET
 from simtown.assets.entities import OWN
+from simtown.assets.entities import VEHICLE_NOUNS as VEHICLE_NOUNS
 from simtown.core.files import KindsError
 
 #: Nouns for several kinds. A kind's own name, such as "pickup" or "man", means that kind alone.
@@ -57,11 +58,7 @@ for _kind in OWN:
     if _kind.group != "vehicle":
         NOUNS[_kind.group] = (*NOUNS.get(_kind.group, ()), _kind.name)
 #: Groups of vehicles of which none shares a kind with another: what :func:`group_of` answers.
-GROUPS: tuple[str, ...] = ("car", "bus", "truck", "van", "two-wheeler", "other")
-#: Nouns for vehicles that questions of data sets use beside kinds.
-VEHICLE_NOUNS: tuple[str, ...] = (
-    *GROUPS[:-1], "emergency vehicle", "construction machine", "farm vehicle", "vehicle"
-)  # fmt: skip
+GROUPS: tuple[str, ...] = (*VEHICLE_NOUNS[:5], "other")
 #: Nouns for what stands beside the road that questions of data sets use.
 STREET_NOUNS: tuple[str, ...] = (
     "person", "child", "tree", "street lamp", "mailbox", "bench", "bin", "hydrant", "phone box", "bus stop",
