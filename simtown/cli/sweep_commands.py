@@ -148,16 +148,21 @@ def complexity(
         list[Path], "Directories that contain runs or cells, such as a sweep's; or one CSV of results.", there
     ],
     *,
-    out: Annotated[Path | None, "Directory for tables and figures; by default RUNS/complexity."] = None,
+    out: Annotated[
+        Path | None, "Directory for tables and figures; by default RUNS/complexity, or complexity-FAMILY."
+    ] = None,
     targets: Annotated[str, "Accuracies to reach."] = "0.75,0.85,0.90,0.95",
     replicates: Annotated[int, "Bootstrap replicates for the intervals."] = 1_000,
     seed: Annotated[int, "Seed of the bootstrap."] = 0,
+    family: Annotated[str, "Count only the test questions of this family, such as count."] = "",
 ) -> None:
     """Estimate the samples needed to reach an accuracy, by model and world, with intervals, and how they grow
     with the world.
 
     Writes complexity.md, .csv and .json, tables of exponents, ratios, additional data and accuracies,
     samples.png (the paper's Figures 5 to 10) and learning.png.
+
+    Runs on questions of families: all questions count, or those of one --family.
 
     RESULTS.csv holds learning curves of any experiment. It has a line for each run and the columns group,
     size, seed, correct, total; and world, a whole number, if the experiment has worlds of several sizes. The
@@ -167,8 +172,9 @@ def complexity(
     levels = parse_numbers(targets, "--targets", "0.75,0.9")
     from simtown.complexity.need_report import report
 
-    directory = out or inside(runs[0].parent if runs[0].is_file() else runs[0], "complexity")
-    findings = report(runs, directory, targets=levels, replicates=replicates, seed=seed)
+    name = f"complexity-{family}" if family else "complexity"
+    directory = out or inside(runs[0].parent if runs[0].is_file() else runs[0], name)
+    findings = report(runs, directory, targets=levels, replicates=replicates, seed=seed, family=family)
     with page(160) as console:
         console.print(_complexity_table(findings.table()))
     for note in findings.notes:

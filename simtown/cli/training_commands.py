@@ -59,7 +59,9 @@ def fit(
 
     Models of the paper: pbn, cnn-lstm. The same with boxes withheld or given: pbn-no-boxes, cnn-lstm-boxes.
     Others: film, relation-network, vit. For comparison: true-boxes (receives the scene), question-only (sees
-    no picture).
+    no picture), picture-only (reads no question). Questions of families (--questions of simtown generate)
+    have one of many answers; models that receive boxes or a subject and an object are for the paper's
+    questions alone.
 
     The run directory holds run.json, metrics.jsonl, curve.png, weights.safetensors, test.npz, and logs for
     TensorBoard. If it is stopped or killed, run the same command again: it loses about a minute of work, and
@@ -113,6 +115,8 @@ def _parts(test: dict[str, Any], references: dict[str, float]) -> list[str]:
         parts = {part: f"{share['accuracy']:.3f} (n {share['n']})" for part, share in shares.items() if share}
         return f"  {name}: {', '.join(f'{part} {share}' for part, share in parts.items())}"
 
+    if "families" in test:
+        return _of_families(test, references)
     lines = [line("by relation", test["relations"])]
     lines.append(line("by tenth of the entities, frequent first", test["deciles"]))
     if "seen" in test:
@@ -131,6 +135,27 @@ def _parts(test: dict[str, Any], references: dict[str, float]) -> list[str]:
     return [*lines, f"  for comparison: {', '.join(shown)}"]
 
 
+def _of_families(test: dict[str, Any], references: dict[str, float]) -> list[str]:
+    """Lines of tables of accuracies by family and by kind of answer, and of references."""
+    lines = []
+    for what, parts in (("family", test["families"]), ("kind of answer", test["kinds"])):
+        head = f"  {what:15} {'n':>6}  {'accuracy':8}  {'(95 %)':14}  {'constant':8}  confidence"
+        lines += [head, *(_family_line(name, share) for name, share in parts.items())]
+    lines.append("  constant: the best single answer to all questions of a family")
+    if answers := test["unseen"]["answers"]:
+        named = f"{', '.join(answers[:5])}{f' and {len(answers) - 5} more' if len(answers) > 5 else ''}"
+        accuracy = f"{test['unseen']['accuracy']:.3f} (n {test['unseen']['n']})"
+        lines.append(f"  answers that no training example has ({named}): {accuracy}")
+    shown = ", ".join(f"{name} {accuracy:.3f}" for name, accuracy in references.items())
+    return [*lines, f"  for comparison: {shown}"]
+
+
+def _family_line(name: str, share: dict[str, Any]) -> str:
+    interval = f"({share['low']:.3f}-{share['high']:.3f})"
+    accuracy = f"{share['accuracy']:.3f}     {interval:14}  {share['chance']:.3f}"
+    return f"  {name:15} {share['n']:6,}  {accuracy}     {share['confidence']:.3f}"
+
+
 @command
 def evaluate(
     run: RunArgument,
@@ -144,6 +169,9 @@ def evaluate(
 ) -> None:
     """Test the best weights of a run on the test set of another data set with the same picture size, such as
     one with other weather.
+
+    Of questions of families, it reports each family and each kind of answer. An answer is right if it is the
+    true one; "5 m" is also right if the true distance lies within its tolerance (0.5 m, or a tenth of it).
     """
     need("train")
     report_file = local_file(json, "--json") if json else None
@@ -186,6 +214,8 @@ def predict(
 
     answer = ask.predict(run, image, question, allow_model or ())
     said, p = ("yes", answer.yes) if answer.yes > 0.5 else ("no", 1 - answer.yes)
+    if answer.answer:
+        said, p = answer.answer, answer.yes
     scores = "" if answer.accuracy is None else f". This run scores {answer.accuracy:.1%} on its test set"
     say(f"{said} (p = {p:.3f}){scores}")
     if answer.cut:
@@ -196,7 +226,9 @@ def predict(
     for doubt in answer.doubts():
         say(f"  {doubt}")
     look = "; look at the boxes with --out FILE.png" if answer.boxes is not None and out is None else ""
-    say(f"  the model cannot answer that a vehicle is missing: it learned from pictures that hold both{look}")
+    missing = "the model cannot answer that a vehicle is missing: it learned from pictures that hold both"
+    if not answer.answer:
+        say(f"  {missing}{look}")
     if out is not None:
         if answer.boxes is None or answer.picture is None:
             raise RefusalError("--out: this model finds no boxes; ask a run of pbn or cnn-lstm-boxes")

@@ -48,21 +48,25 @@ def save(directory: Path, folder: Path) -> Path:
     except (OSError, KeyError, ValueError) as error:
         raise DamagedError(f"{directory / METRICS} is damaged ({error}): train this run again") from error
     data = {name: value for name, value in run["data"].items() if name not in ("name", "path")}
-    content = {
+    content: dict[str, Any] = {
         "format": CELL,
         "version": VERSION,
         "run": run | {"data": data},
         "correct": base64.b64encode(np.packbits(correct).tobytes()).decode(),
         "curve": curve,
     }
+    if "families" in data:
+        family = families_of(directory / ANSWERS)
+        content["family"] = base64.b64encode(family.tobytes()).decode()
     folder.mkdir(parents=True, exist_ok=True)
     path = path_of(folder, directory.name)
     save_text(path, json.dumps(content, sort_keys=True, separators=(",", ":")) + "\n")
     return path
 
 
-def load(path: Path) -> tuple[dict[str, Any], np.ndarray]:
-    """A kept cell: its run.json, and (T,) bool, which items of the test set were answered correctly.
+def load(path: Path) -> tuple[dict[str, Any], np.ndarray, np.ndarray | None]:
+    """A kept cell: its run.json; (T,) bool, which items of the test set were answered correctly; and of
+    questions of families (T,) uint8, the place of each item's family in the list of the run.json.
 
     Raises:
         FileNotFoundError: there is none.
@@ -83,13 +87,18 @@ def load(path: Path) -> tuple[dict[str, Any], np.ndarray]:
             raise ValueError(f"its {len(packed)} bytes of answers are not those of {count} test items")
         correct = np.unpackbits(packed, count=count).astype(bool)
         check_accuracy(run["test"]["accuracy"], correct)
+        family = None
+        if "family" in content:
+            family = np.frombuffer(base64.b64decode(content["family"], validate=True), dtype=np.uint8)
+            if len(family) != count or family.max() >= len(run["data"]["families"]):
+                raise ValueError("its families are not those of its test items")
     except (FileNotFoundError, ForeignDirectoryError):
         raise
     except (OSError, AttributeError, KeyError, TypeError, ValueError) as error:
         raise DamagedError(
             f"{path} is damaged ({error!r}): put back a copy of it, or delete it to train that run again"
         ) from error
-    return run, correct
+    return run, correct, family
 
 
 def read_run(path: Path) -> dict[str, Any]:
@@ -105,14 +114,23 @@ def read_run(path: Path) -> dict[str, Any]:
 
 def right_answers(path: Path) -> np.ndarray:
     """(T,) bool, which test items were answered correctly, from a run's test.npz, or DamagedError."""
+    return _array(path, "correct", np.bool_)
+
+
+def families_of(path: Path) -> np.ndarray:
+    """(T,) uint8, the family of each test item, from a run's test.npz, or DamagedError."""
+    return _array(path, "family", np.uint8)
+
+
+def _array(path: Path, name: str, kind: type[np.generic]) -> np.ndarray:
     try:
         with open_regular(path, follow=False) as file, np.load(file, allow_pickle=False) as arrays:
-            correct: np.ndarray = arrays["correct"]
-        if correct.ndim != 1 or correct.dtype != np.bool_ or not len(correct):
-            raise ValueError("its array 'correct' is not a list of right and wrong answers")
+            array: np.ndarray = arrays[name]
+        if array.ndim != 1 or array.dtype != kind or not len(array):
+            raise ValueError(f"its array '{name}' is not a list with an entry for each question")
     except Exception as error:  # NumPy fails in many ways on a damaged archive
         raise DamagedError(f"{path} is damaged ({error}): train this run again") from error
-    return correct
+    return array
 
 
 def check_accuracy(stated: float, correct: np.ndarray) -> None:

@@ -9,7 +9,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,10 @@ class MixtureError(ValueError):
     """Runs that cannot be compared; the message says in what they differ."""
 
 
+class FamilyError(ValueError):
+    """A run has no questions of a family."""
+
+
 @dataclass(frozen=True)
 class Run:
     """One finished run: a model trained once, tested once.
@@ -44,6 +48,7 @@ class Run:
         world_seed: the data set's world seed; None if it is not recorded.
         validation: accuracy on validation examples, None where there is none.
         reweighted: the same, each example weighted by equation 1.
+        asks: whether it answers questions of families, where chance is not one half.
     """
 
     model: str
@@ -57,26 +62,31 @@ class Run:
     world_seed: int | None = None
     validation: float | None = None
     reweighted: float | None = None
+    asks: bool = False
 
 
-def read_and_count(paths: Iterable[Path]) -> tuple[list[Run], dict[str, int]]:
+def read_and_count(paths: Iterable[Path], family: str = "") -> tuple[list[Run], dict[str, int]]:
     """Every finished run at or below the paths, in the order of their cells, and how many others have which
     status.
 
-    A run that is found twice counts once; one that is finished anywhere counts as finished.
+    A run that is found twice counts once; one that is finished anywhere counts as finished. With a `family`,
+    only its questions count.
 
     Raises:
         FileNotFoundError: a path does not exist, or there is no finished run.
         DamagedError: a file is damaged.
         ValueError: two files hold different runs of the same cell.
         MixtureError: the runs were made with different settings.
+        FamilyError: a run was not asked questions of the family.
     """
     paths = list(paths)
     done: list[tuple[Path, Run]] = []
     settings: dict[Path, dict[str, str]] = {}
     unfinished: list[tuple[tuple[Any, ...], str]] = []
     for file in sorted({file for path in paths for file in _run_files(path)}):
-        record, correct = (cells.read_run(file), None) if file.name == RUN else cells.load(file)
+        record, correct, families = (
+            (cells.read_run(file), None, None) if file.name == RUN else cells.load(file)
+        )
         if record.get("format") != RUN_FORMAT:
             continue  # another program's
         if record.get("status") != "done":
@@ -86,7 +96,8 @@ def read_and_count(paths: Iterable[Path]) -> tuple[list[Run], dict[str, int]]:
             unfinished.append((cell, str(record.get("status"))))
             continue
         settings[file.parent if file.name == RUN else file] = conditions(record)
-        done.append((file, _run(file, record, correct)))
+        run = _run(file, record, correct)
+        done.append((file, _of_family(file, record, run, families, family) if family else run))
     _refuse_mixture(settings)
     runs: dict[tuple[Any, ...], tuple[Run, Path]] = {}
     for file, run in done:
@@ -139,7 +150,8 @@ def _run(file: Path, record: dict[str, Any], correct: np.ndarray | None) -> Run:
         cell = record["model"], *world, int(record["train_size"]), record["seed"]
         seeds = data.get("seed"), data.get("world_seed", 0) if "seed" in data else None
         measures = [test.get(name) or {"accuracy": None} for name in ("validation", "reweighted")]
-        run = Run(*cell, data["test_id"], correct, *seeds, *(measure["accuracy"] for measure in measures))
+        accuracies = [measure["accuracy"] for measure in measures]
+        run = Run(*cell, data["test_id"], correct, *seeds, *accuracies, "families" in data)
         accuracy = test["accuracy"]
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise DamagedError(f"{file} is damaged ({error!r}): train this run again") from error
@@ -148,6 +160,24 @@ def _run(file: Path, record: dict[str, Any], correct: np.ndarray | None) -> Run:
     except ValueError as error:
         raise DamagedError(f"{answers} is damaged ({error}): train this run again") from error
     return run
+
+
+def _of_family(
+    file: Path, record: Mapping[str, Any], run: Run, families: np.ndarray | None, name: str
+) -> Run:
+    """A run on the test items of one family; `families`: of all items, None if they lie beside the file."""
+    asked = record["data"].get("families", ["paper"])
+    if name not in asked or asked == ["paper"]:
+        raise FamilyError(
+            f"{file} was not asked questions of the family '{name}': it was asked {', '.join(asked)}"
+        )
+    if families is None:
+        families = cells.families_of(file.parent / ANSWERS)
+    rows = families == asked.index(name)
+    if len(rows) != len(run.correct) or not rows.any():
+        raise FamilyError(f"{file} has no test questions of the family '{name}': make more (--test)")
+    test_id = f"{run.test_id}, {name}"
+    return replace(run, test_id=test_id, correct=run.correct[rows], validation=None, reweighted=None)
 
 
 def conditions(record: Mapping[str, Any]) -> dict[str, str]:
@@ -165,6 +195,8 @@ def conditions(record: Mapping[str, Any]) -> dict[str, str]:
     if "width" in data and "height" in data:
         shared["picture size"] = f"{data['width']}x{data['height']}"
     shared |= {name: data[name] for name in _DATA if name in data}
+    shared |= {"questions": data.get("families", ["paper"]), "vehicles": data.get("crowd", "")}
+    shared |= {"cannot_tell": data.get("cannot_tell", 0.0), "own kinds": data.get("own_kinds", [])}
     return {
         name: ", ".join(map(str, value)) if isinstance(value, list) else str(value)
         for name, value in shared.items()

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 _LETTER, _HANDLE = 0.078, 0.6
 
 
-def learning(report: Findings, path: Path) -> None:
+def learning(report: Findings, path: Path, chance: bool = True) -> None:
     """Draw test accuracy against training samples: a panel for each world, seeds as dots.
 
-    In the town also chance.
+    In the town also the `chance` of guessing yes or no.
     """
     curves = report.curves
     settings, worlds = sorted({c.distractor for c in curves}), sorted({c.entities for c in curves})
@@ -52,7 +52,7 @@ def learning(report: Findings, path: Path) -> None:
             axes.set_xlim(low / 1.25, high * 1.25)
             axes.set_ylim(floor, 1.02)
             plots.style_axes(axes)
-            if town:
+            if town and chance:
                 plots.draw_chance(axes)
             for curve in panel:
                 look = looks[curve.model]

@@ -30,6 +30,7 @@ LOOKS = {
     "pbn": ModelLook("PBN", "#0072B2", "o"),
     "true-boxes": ModelLook("True boxes", "#222222", "p"),
     "question-only": ModelLook("Question only", "#999999", "h"),
+    "picture-only": ModelLook("Picture only", "#666666", "d"),
 }
 _OTHERS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255", "#999933", "#332288")
 MARKERS = ("o", "s", "D", "^", "v", "P", "X", "p", "h")

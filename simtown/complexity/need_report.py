@@ -32,10 +32,12 @@ def report(
     targets: Sequence[float] = TARGETS,
     replicates: int = 1000,
     seed: int = 0,
+    family: str = "",
 ) -> Findings:
     """Read runs or one CSV of results, estimate, and write tables and figures.
 
-    The files are complexity.md, .csv, .json, four more CSVs, samples.png and learning.png.
+    The files are complexity.md, .csv, .json, four more CSVs, samples.png and learning.png. With a `family`,
+    only its test questions count.
 
     Raises:
         FileNotFoundError: a path does not exist, or holds no finished run.
@@ -46,6 +48,8 @@ def report(
     from simtown.complexity.needs_figure import samples
 
     tables = [path for path in paths if path.suffix.lower() == ".csv"]
+    if tables and family:
+        raise ValueError(f"{tables[0]} is a table of results, without families: leave `family` out")
     if tables and len(paths) > 1:
         raise ValueError(f"{tables[0]} is a table of results: give it alone")
     source: dict[str, Any]
@@ -53,13 +57,15 @@ def report(
         runs, reference, worlds = read_csv(tables[0])
         source = {"reference": reference, "world": "world" if worlds else ""}
     else:
-        runs, skipped = read_and_count(paths)
+        runs, skipped = read_and_count(paths, family)
         source = {"skipped": skipped}
     findings = estimate(runs, targets=targets, replicates=replicates, seed=seed, **source)
+    if family:
+        findings.notes.insert(0, f"only the test questions of the family {family} count")
     out.mkdir(parents=True, exist_ok=True)
     write_tables(findings, out)
     samples(findings, out / "samples.png")
-    learning(findings, out / "learning.png")
+    learning(findings, out / "learning.png", chance=not any(run.asks for run in runs))
     return findings
 
 

@@ -37,11 +37,11 @@ def style_axes(axes: Any, grid: Literal["both", "y"] = "both", label_size: float
     axes.set_axisbelow(True)
 
 
-def draw_chance(axes: Any) -> None:
-    """A line at the accuracy of guessing yes or no, with its name."""
-    axes.axhline(0.5, color=AXIS, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
+def draw_chance(axes: Any, chance: float = 0.5) -> None:
+    """A line at the accuracy of guessing, by default yes or no, with its name."""
+    axes.axhline(chance, color=AXIS, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
     look = {"fontsize": 8, "color": "#777777", "ha": "right", "va": "top"}
-    axes.annotate("chance", (1, 0.5), (-2, -3), ("axes fraction", "data"), "offset points", **look)
+    axes.annotate("chance", (1, chance), (-2, -3), ("axes fraction", "data"), "offset points", **look)
 
 
 def add_footnote(figure: Any, text: str) -> None:

@@ -73,7 +73,7 @@ def fresh(settings: Settings, tables: Tables | None = None) -> dict[str, Any]:
         "simtown": __version__,
         "libraries": versions("numpy", "h5py", "hdf5plugin"),
         "settings": settings.resolved(tables),
-        "vocabulary": list(_vocabulary(settings)),
+        "vocabulary": list(vocabulary_of(settings)),
         "complete": False,
         "shards": {},
         "names": names(settings),
@@ -81,7 +81,8 @@ def fresh(settings: Settings, tables: Tables | None = None) -> dict[str, Any]:
     }
 
 
-def _vocabulary(settings: Settings) -> tuple[str, ...]:
+def vocabulary_of(settings: Settings) -> tuple[str, ...]:
+    """Every token of the data sets of these settings, by id."""
     if settings.asks:
         from simtown.language.tokens import vocabulary
 

@@ -312,10 +312,13 @@ class Settings:
 
     @property
     def canonical(self) -> Settings:
-        """The same data set without a `test_seed` that is its seed, and without the usual `crowd`."""
-        own = replace(self, test_seed=None) if self.test_seed == self.seed else self
+        """The same data set, all families named, without a `test_seed` or a `crowd` that is the usual one."""
+        test_seed = None if self.test_seed == self.seed else self.test_seed
+        questions = [FAMILIES if name == "all" else (name,) for name in self.questions]
+        named = tuple(dict.fromkeys(name for group in questions for name in group))
         usual = self.crowd == CROWD and self.questions != ("paper",)
-        return replace(own, crowd="") if usual else own
+        crowd = "" if usual else self.crowd
+        return replace(self, test_seed=test_seed, questions=named, crowd=crowd)
 
     @property
     def seeds(self) -> str:
@@ -427,8 +430,6 @@ class Settings:
             for name, value in asdict(self.canonical).items()
             if name not in LEFT_OUT or value != LEFT_OUT[name]
         }
-        if "all" in self.questions:
-            resolved["questions"] = list(self.families())
         resolved["shard"] = self.shard_size
         resolved |= {"subject_frequencies": subject, "object_frequencies": obj, "paint_frequencies": paint}
         if self.table_from_file:

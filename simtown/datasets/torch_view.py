@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 #: Columns that a view reads besides the pictures.
 _COLUMNS = ("tokens", "answer", "subject", "relation", "object", "subject_slot", "object_slot", "boxes")
+#: Instead of them, those of a data set of families.
+_FAMILY_COLUMNS = ("tokens", "answer", "family", "value", "number", "tolerance")
 
 
 class ExampleRow(dict[str, Any]):
@@ -68,21 +70,30 @@ def read(split: Split, rows: np.ndarray) -> ExampleBatch:
     - subject, relation, object: (n,) int64, the numbers that are stored; `dataset.settings.ranks[subject]`
       counts the kinds of the world from 0 on.
     - boxes: (n, 2, 4) float32 of the subject and the object, x0, y0, x1, y1 as shares of the picture's size.
+
+    A data set of families has (n, 48) tokens and, instead of the last two entries, family and value: (n,)
+    int64, places in `dataset.names`; number and tolerance: (n,) float32 metres of a distance, else nan.
     """
-    column = split.rows(_COLUMNS, rows)
+    column = split.rows(_FAMILY_COLUMNS if split.families else _COLUMNS, rows)
     height, width, _ = split.form("images")[0]
     n = len(rows)
     forms: dict[str, tuple[tuple[int, ...], Any]] = {"image": ((n, height, width, 3), np.uint8)}
     forms |= {"tokens": (column["tokens"].shape, np.int64), "answer": ((n,), np.float32)}
-    forms |= dict.fromkeys(("subject", "relation", "object"), ((n,), np.int64))
-    room = Room(forms | {"boxes": ((n, 2, 4), np.float32)})
+    whole = ("family", "value") if split.families else ("subject", "relation", "object")
+    forms |= dict.fromkeys(whole, ((n,), np.int64))
+    if split.families:
+        forms |= dict.fromkeys(("number", "tolerance"), ((n,), np.float32))
+    else:
+        forms["boxes"] = (n, 2, 4), np.float32
+    room = Room(forms)
     arrays = room.arrays
     split.images(rows, out=arrays["image"])
-    for name in ("tokens", "answer", "subject", "relation", "object"):
+    for name in forms.keys() - {"image", "boxes"}:
         arrays[name][...] = column[name]
-    slots = np.stack([column["subject_slot"], column["object_slot"]], axis=1).astype(np.int64)
-    size = np.array([width, height] * 2, dtype=np.float32)
-    np.divide(np.take_along_axis(column["boxes"], slots[:, :, None], axis=1), size, out=arrays["boxes"])
+    if not split.families:
+        slots = np.stack([column["subject_slot"], column["object_slot"]], axis=1).astype(np.int64)
+        size = np.array([width, height] * 2, dtype=np.float32)
+        np.divide(np.take_along_axis(column["boxes"], slots[:, :, None], axis=1), size, out=arrays["boxes"])
     return ExampleBatch({**arrays, "image": arrays["image"].transpose(0, 3, 1, 2)}, room)
 
 

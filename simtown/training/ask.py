@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from simtown.core.options import SettingsError
 from simtown.core.untrusted import open_picture
 from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.settings import Settings
+from simtown.language import grammar, tokens
 from simtown.language.questions import PHRASINGS, encode, text, vocabulary, with_article, words
 from simtown.language.relations import RELATION_NAMES
 from simtown.scenes.camera import WIDEST
@@ -30,7 +31,7 @@ from simtown.training.evaluation import logits_of, measure, references
 from simtown.training.fit import precision
 from simtown.training.fit_settings import FitSettings
 from simtown.training.models import build, finds_boxes, require_allowed
-from simtown.training.sources import as_input, open_split
+from simtown.training.sources import ExampleSource, as_input, open_split
 from simtown.training.world import Batch, World
 
 
@@ -53,7 +54,7 @@ def open_run(directory: Path, allowed: Collection[str] = ()) -> tuple[nn.Module,
     )
     trained.check_apart_from_frequencies()
     require_allowed(settings.model, directory / run_directory.RUN, allowed)
-    model = build(settings.model, World.of(trained), settings.options)
+    model = build(settings.model, World.of(trained, run_directory.language_in(run)), settings.options)
     run_directory.load_weights(model, directory)
     return model.eval(), trained, run
 
@@ -72,28 +73,63 @@ def evaluate(
     """
     model, trained, run = open_run(directory, allowed)
     dataset = open_dataset(data)
-    _require_comparable(trained, dataset)
+    _require_comparable(trained, run_directory.language_in(run), dataset)
     world = {name: getattr(trained, name) for name in ("entities", "world_seed", "own_kinds")}
     shown = replace(dataset.settings, **world)
     callback = callback or ProgressCallback()
     callback.on_begin(len(dataset.test) + len(dataset.val))
     model.to(device)
-    logits = {"val": np.zeros(0)}
+    logits, language = {"val": np.zeros(0)}, run_directory.language_in(run)
     with precision(FitSettings(**run["settings"])):
         for name, split in (("test", dataset.test), ("val", dataset.val)):
             if len(split):
-                source = open_split(split, len(split), shown, device)
+                source: ExampleSource = open_split(split, len(split), shown, device)
+                if language:
+                    source = Renumbered(source, dataset.names, language)
                 logits[name], _ = logits_of(model, source, len(split), callback.on_progress)
     size, digest = run["train_size"], run["data"].get("examples", {}).get("train")
     held = not run["settings"]["stream"] and size <= len(dataset.train)
     trained_on = held and dataset.train.digests([size])[size] == digest
-    shares = measure(dataset, logits["test"], logits["val"], size if trained_on else None)
+    seen = size if trained_on else None
+    shares = measure(dataset, logits["test"], logits["val"], seen, language.get("answers"))
     return {**shares, "references": references(dataset)}
 
 
-def _require_comparable(trained: Settings, dataset: Dataset) -> None:
-    """Raises SettingsError if the data set has other pictures or kinds than the run, or nothing to test."""
+class Renumbered:
+    """Examples with the numbers that a run has for their families and answers, -1 for unknown ones."""
+
+    def __init__(
+        self, source: ExampleSource, names: Mapping[str, Sequence[str]], language: Mapping[str, Sequence[str]]
+    ) -> None:
+        self._source = source
+        self._numbers = [
+            torch.tensor([{text: i for i, text in enumerate(language[name])}.get(t, -1) for t in names[name]])
+            for name in ("families", "answers")
+        ]
+
+    def batches(self, numbers: Iterable[np.ndarray]) -> Iterator[Batch]:
+        """See :class:`simtown.training.sources.ExampleSource`."""
+        for batch in self._source.batches(numbers):
+            families, answers = (table.to(batch.answer.device) for table in self._numbers)
+            yield replace(batch, family=families[batch.family], answer=answers[batch.answer])
+
+
+def _require_comparable(trained: Settings, language: Mapping[str, Sequence[str]], dataset: Dataset) -> None:
+    """Raises SettingsError if the data set has other pictures, kinds or questions than the run, or nothing to
+    test.
+    """
     other = dataset.settings
+    if other.asks != trained.asks:
+        learned, asks = ("families", "the paper's") if trained.asks else ("the paper's", "families")
+        asked = ",".join(language.get("families", ["paper"]))
+        remedy = f"give a data set of its questions (simtown generate --questions {asked})"
+        raise SettingsError(f"{dataset.path} asks questions of {asks}, the run learned {learned}: {remedy}")
+    if other.asks and dataset.vocabulary != language["vocabulary"]:
+        raise SettingsError(f"{dataset.path} was made by another simtown, whose words have other numbers")
+    if unknown := [name for name in dataset.names.get("families", []) if name not in language["families"]]:
+        learned = ",".join(language["families"])
+        remedy = f"give a data set of its families (simtown generate --questions {learned})"
+        raise SettingsError(f"{dataset.path} asks what the run has not learned ({unknown[0]}): {remedy}")
     if not len(dataset.test):
         raise SettingsError(f"{dataset.path} has no test examples: generate it with some")
     if (other.width, other.height) != (trained.width, trained.height):
@@ -128,6 +164,7 @@ class ModelAnswer:
         vehicles: names of subject and object.
         accuracy: share of its test questions that the model answered right; None if it was not tested yet.
         picture: what was asked about, whole.
+        answer: of a question of families: the answer, of which `yes` is the probability.
     """
 
     yes: float
@@ -137,6 +174,7 @@ class ModelAnswer:
     vehicles: tuple[str, str] = ("subject", "object")
     accuracy: float | None = None
     picture: Image.Image | None = field(default=None, repr=False, compare=False)
+    answer: str = ""
 
     def doubts(self) -> list[str]:
         """Reasons to doubt that the boxes hold two vehicles; without any, they may still be wrong."""
@@ -194,21 +232,20 @@ def predict(directory: Path, image: Path, question: str, allowed: Collection[str
     if getattr(model, "needs_true_boxes", False):
         needs = f"the model {run['model']} needs the true boxes, which no picture holds"
         raise SettingsError(f"{directory}: {needs}: ask another run")
-    subject, relation, obj = parse(question, trained.kinds)
-    if RELATION_NAMES[relation] not in trained.relations:
-        learned, asked = ", ".join(trained.relations), RELATION_NAMES[relation]
-        raise SettingsError(f"{directory} learned {learned}: it cannot be asked what is {asked}")
+    language, vehicles = run_directory.language_in(run), ("", "")
+    if language:
+        inputs = _of_families(directory, run["model"], question, language)
+    else:
+        inputs, vehicles = _of_the_paper(directory, question, trained)
     try:
         picture = open_picture(image)
     except (OSError, ValueError) as error:
         raise SettingsError(f"{image} cannot be read as a picture: {error}") from error
     frame = left, top, right, bottom = framed(picture.size, trained)
     small = picture.resize((trained.width, trained.height), Image.Resampling.BOX, box=frame)
-    tokens = torch.from_numpy(encode(question).astype(np.int64))[None]
-    inputs = {"tokens": tokens, "relation": torch.tensor([relation])}
-    for role, kind in (("subject", subject), ("object", obj)):
-        inputs[role] = torch.tensor([int(trained.ranks[kind])])
     pixels = torch.from_numpy(np.asarray(small).copy())[None]
+    none = torch.zeros(1, dtype=torch.int64)
+    inputs = dict.fromkeys(("subject", "relation", "object", "family"), none) | inputs
     batch = Batch(as_input(pixels), boxes=torch.zeros(1, 2, 4), answer=torch.zeros(1), **inputs)
     boxes = None
     if finds_boxes(model):
@@ -216,13 +253,47 @@ def predict(directory: Path, image: Path, question: str, allowed: Collection[str
         extent = np.maximum(extent, 0)  # a regression may well say otherwise
         shares = np.concatenate([middle - extent / 2, middle + extent / 2], axis=1)
         boxes = shares * [right - left, bottom - top, right - left, bottom - top] + [left, top, left, top]
-    yes = float(torch.sigmoid(model(batch))[0])
+    logits, said = model(batch), ""
+    yes = float(torch.sigmoid(logits)[0]) if logits.dim() == 1 else float(logits.softmax(1).max())
+    if language:
+        said = language["answers"][int(logits.argmax())]
     cut = right - left + 1 <= picture.width or bottom - top + 1 <= picture.height
     if not np.isfinite(yes) or (boxes is not None and not np.isfinite(boxes).all()):
         remedy = "run simtown fit again with another directory"
         raise DamagedError(f"{directory} holds weights that answer NaN: {remedy}")
-    vehicles, accuracy = (ENTITIES[subject], ENTITIES[obj]), run.get("test", {}).get("accuracy")
-    return ModelAnswer(yes, boxes, frame, cut, vehicles, accuracy, picture)
+    accuracy = run.get("test", {}).get("accuracy")
+    return ModelAnswer(yes, boxes, frame, cut, vehicles, accuracy, picture, said)
+
+
+def _of_the_paper(
+    directory: Path, question: str, trained: Settings
+) -> tuple[dict[str, torch.Tensor], tuple[str, str]]:
+    """What a model is told of a question of the paper's, and the names of its vehicles."""
+    subject, relation, obj = parse(question, trained.kinds)
+    if RELATION_NAMES[relation] not in trained.relations:
+        learned, asked = ", ".join(trained.relations), RELATION_NAMES[relation]
+        raise SettingsError(f"{directory} learned {learned}: it cannot be asked what is {asked}")
+    numbers = {"relation": relation, "subject": trained.ranks[subject], "object": trained.ranks[obj]}
+    inputs = {name: torch.tensor([int(number)]) for name, number in numbers.items()}
+    inputs["tokens"] = torch.from_numpy(encode(question).astype(np.int64))[None]
+    return inputs, (ENTITIES[subject], ENTITIES[obj])
+
+
+def _of_families(
+    directory: Path, model: str, question: str, language: Mapping[str, Sequence[str]]
+) -> dict[str, torch.Tensor]:
+    """What a model is told of a question of families."""
+    if model == "picture-only":
+        raise SettingsError(f"{directory}: the model {model} reads no question: ask another run")
+    try:
+        grammar.parse(ENTITIES, question)
+    except grammar.QuestionError as error:
+        raise SettingsError(str(error)) from None
+    place = {word: number for number, word in enumerate(language["vocabulary"])}
+    spoken = tokens.words(question)
+    if unknown := [word for word in spoken if word not in place]:
+        raise SettingsError(f"the question's word '{unknown[0]}' is unknown to the run: ask in other words")
+    return {"tokens": torch.tensor([[place[word] for word in spoken]])}
 
 
 def parse(question: str, kinds: Sequence[int]) -> tuple[int, int, int]:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import torch
-from scipy.stats import binomtest
 from torch import nn
-from torch.nn.functional import binary_cross_entropy_with_logits
 
 from simtown.datasets.reader import Dataset, Split
 from simtown.language.relations import LATERAL, RELATION_NAMES, RELATIONS, margins, separations
+from simtown.training import families
+from simtown.training.models.layers import answer_loss
+from simtown.training.shares import share
 from simtown.training.sources import ExampleSource, chunks
 
 #: Examples at once where nothing is learned.
@@ -24,7 +25,7 @@ _TRIPLE = ("subject", "relation", "object")
 def logits_of(
     model: nn.Module, source: ExampleSource, n: int, progress: Callable[[int], object] = lambda examples: None
 ) -> tuple[np.ndarray, float]:
-    """(n,) float32 logits of a source's first n examples, and their mean cross-entropy.
+    """(n,) or (n, answers) float32 logits of a source's first n examples, and their mean cross-entropy.
 
     The model is left in evaluation mode. `progress` receives the number of examples it was newly asked about.
     """
@@ -32,19 +33,10 @@ def logits_of(
     parts, loss = [], 0.0
     for batch in source.batches(chunks(n, BATCH)):
         logits = model(batch).float()
-        loss += float(binary_cross_entropy_with_logits(logits, batch.answer, reduction="sum"))
+        loss += float(answer_loss(logits, batch.answer, "sum"))
         parts.append(logits.cpu().numpy())
         progress(len(logits))
     return np.concatenate(parts), loss / n
-
-
-def share(correct: np.ndarray) -> dict[str, float] | None:
-    """The share of (n,) right answers, with its 95 % Wilson score interval; None where nothing was asked."""
-    if not len(correct):
-        return None
-    right, n = int(correct.sum()), len(correct)
-    interval = binomtest(right, n).proportion_ci(0.95, method="wilson")
-    return {"accuracy": right / n, "low": float(interval.low), "high": float(interval.high), "n": n}
 
 
 def accuracy_in_words(test: Mapping[str, Any]) -> str:
@@ -89,7 +81,21 @@ def inverse_frequency(dataset: Dataset, split: Split) -> np.ndarray:
     return weights / weights.mean()
 
 
-def measure(dataset: Dataset, test: np.ndarray, val: np.ndarray, train_size: int | None) -> dict[str, Any]:
+def right(dataset: Dataset, split: Split, logits: np.ndarray) -> np.ndarray:
+    """(n,) bool: which questions of a split are answered right; of families see :func:`families.right`."""
+    if not dataset.settings.asks:
+        return (logits > 0) == split.column("answer")
+    answers = dataset.names["answers"]
+    return families.right(split, answers, logits.argmax(axis=1), answers)
+
+
+def measure(
+    dataset: Dataset,
+    test: np.ndarray,
+    val: np.ndarray,
+    train_size: int | None,
+    answers: Sequence[str] | None = None,
+) -> dict[str, Any]:
     """Accuracy on the uniform test set, overall and in parts, and on validation reweighted by equation 1.
 
     Args:
@@ -97,13 +103,17 @@ def measure(dataset: Dataset, test: np.ndarray, val: np.ndarray, train_size: int
         test: logits of the whole test split.
         val: logits of the whole validation split.
         train_size: training examples seen (None for an endless stream).
+        answers: of questions of families, if the run has others than the data set.
 
     Returns:
+        Of questions of families, see :func:`families.measure`.
         Shares with Wilson intervals: "accuracy", "low", "high", "n" of the test set; "relations" by name;
         "deciles" by number, a question counting for its rarer entity; "seen" and "unseen" (subject, relation,
         object) triples; "validation" plain, and "reweighted" by inverse training frequency with its effective
         sample size.
     """
+    if dataset.settings.asks:
+        return families.measure(dataset, test, val, train_size, answers or dataset.names["answers"])
     split, tenths = dataset.test, deciles(dataset)
     correct = (test > 0) == split.column("answer")
     relation = split.column("relation")
@@ -134,8 +144,10 @@ def references(dataset: Dataset) -> dict[str, float]:
     Returns:
         "chance"; "majority", the training set's more frequent answer; "oracle", the logical form evaluated on
         the latent scene (1.0); "oracle_on_boxes", the same read off the true boxes: middles for left and
-        right, lower edges for nearer and farther.
+        right, lower edges for nearer and farther. Of families see :func:`families.references`.
     """
+    if dataset.settings.asks:
+        return families.references(dataset)
     answer, (no, yes) = dataset.test.column("answer"), dataset.summary("train")["answer"]
     answers = {"majority": yes >= no, "oracle": oracle(dataset.test)}
     answers["oracle_on_boxes"] = oracle_on_boxes(dataset.test)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import torch
 from torch import nn
-from torch.nn.functional import binary_cross_entropy_with_logits
 from torch.optim import Adam, Optimizer
 
 from simtown.complexity.model_looks import looks_of
@@ -28,13 +27,14 @@ from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.settings import SPLITS, Settings
 from simtown.training import early_stopping, run_directory
 from simtown.training.display import FitDisplay
-from simtown.training.evaluation import accuracy_in_words, logits_of, measure, references
+from simtown.training.evaluation import accuracy_in_words, logits_of, measure, references, right
 from simtown.training.fit_settings import FitSettings, check_examples
 from simtown.training.models import build
+from simtown.training.models.layers import answer_loss
 from simtown.training.run_curve import curve
 from simtown.training.run_directory import RunState
 from simtown.training.sources import ExampleSource, chunks_of_epoch, open_split, open_stream
-from simtown.training.world import Batch, World
+from simtown.training.world import Batch, World, language_of
 
 #: Seconds between two training states that are saved, and the largest share of a run's time for saving them.
 SAVE_EVERY, SAVING_SHARE = 60.0, 0.01
@@ -94,7 +94,9 @@ def fit(
     dataset, directory = data if isinstance(data, Dataset) else open_dataset(data), Path(directory)
     settings = replace(settings, train_size=settings.train_size or len(dataset.train))
     check(settings, dataset)
-    new_model(settings, dataset.settings)  # a wrong option of the model is refused before anything is written
+    new_model(
+        settings, dataset.settings, language_of(dataset)
+    )  # a wrong option of the model is refused before anything is written
     if callback is None and is_watched():
         with FitDisplay(f"fit {directory}", settings) as display:
             return fit(settings, dataset, directory, display, cache, beside)
@@ -130,7 +132,8 @@ def _train(
     """Train from where the run stands until it is time to stop, then test once: what run.json says of it."""
     device = torch.device(settings.device)
     state, saved = RunState.load(directory)
-    model, optimizer = new_model(settings, dataset.settings, state.restarts)
+    language = language_of(dataset)
+    model, optimizer = new_model(settings, dataset.settings, language, state.restarts)
     if saved:
         run_directory.restore(directory, saved, model, optimizer)
         callback.on_note(f"continues after step {state.step + state.new_steps:,}")
@@ -141,7 +144,6 @@ def _train(
     else:
         train = open_split(dataset.train, size, world, device, cache, note, beside)
     val = open_split(dataset.val, len(dataset.val), world, device, cache, beside=beside)
-    val_answers = dataset.val.column("answer")
     learn = torch.compile(loss_of) if settings.compile else loss_of
     epoch_steps = early_stopping.steps_an_epoch(settings)
     # sums since the last validation: objective, cross-entropy, right answers
@@ -182,7 +184,7 @@ def _train(
             objective, train_loss, train_accuracy = (total / examples for total in totals.tolist())
             _require_number(objective, epoch, step, settings)
             logits_val, val_loss = logits_of(model, val, len(dataset.val))
-            accuracy = float(((logits_val > 0) == val_answers).mean())
+            accuracy = float(right(dataset, dataset.val, logits_val).mean())
             row = {"epoch": epoch, "step": step, "objective": objective}
             row |= {"train_loss": train_loss, "train_accuracy": train_accuracy}
             row |= {"val_loss": val_loss, "val_accuracy": accuracy, "images_per_second": examples / seconds}
@@ -193,9 +195,13 @@ def _train(
                 state.best = {name: row[name] for name in ("epoch", "step", "val_accuracy", "val_loss")}
                 run_directory.save_weights(model, directory)
             state.stale = early_stopping.stale_after(settings, state.stale, better, step - state.restarted_at)
-            if settings.protocol == "patient" and state.restarts < RESTARTS and np.ptp(logits_val) < 1e-6:
+            if (
+                settings.protocol == "patient"
+                and state.restarts < RESTARTS
+                and np.ptp(logits_val, axis=0).max() < 1e-6
+            ):
                 state.restarts, state.restarted_at, state.stale = state.restarts + 1, step, 0
-                model, optimizer = new_model(settings, dataset.settings, state.restarts)
+                model, optimizer = new_model(settings, dataset.settings, language, state.restarts)
             run_directory.append_metrics(directory, row)
             state.seconds += perf_counter() - entered
             state.epoch, state.step, state.new_steps, state.new_seconds = epoch, step, 0, 0.0
@@ -211,23 +217,32 @@ def _train(
         test = open_split(dataset.test, len(dataset.test), world, device, kept, beside=beside)
         logits_test, test_loss = logits_of(model, test, len(dataset.test))
         logits_val, _ = logits_of(model, val, len(dataset.val))
-    run_directory.save_test(directory, logits_test, dataset.test.column("answer"))
+    run_directory.save_test(directory, dataset, logits_test)
     title = f"{looks_of([settings.model])[settings.model].name}, {size:,} training examples of {dataset.name}"
-    curve(run_directory.read_metrics(directory), title, directory / run_directory.CURVE)
+    scores = references(dataset)
+    curve(run_directory.read_metrics(directory), title, directory / run_directory.CURVE, scores["chance"])
     seen = None if settings.stream else size
     done: dict[str, Any] = {"status": "done", "epochs": state.epoch, "steps": state.step, "stopped": reason}
     done |= {"restarts": state.restarts, "best": state.best}
     done |= {"test": {**measure(dataset, logits_test, logits_val, seen), "loss": test_loss}}
-    done |= {"references": references(dataset)}
+    done |= {"references": scores}
     parameters = sum(parameter.numel() for parameter in model.parameters())
     return {**done, "parameters": parameters, "seconds": state.seconds}
 
 
-def new_model(settings: FitSettings, data: Settings, restarts: int = 0) -> tuple[nn.Module, Optimizer]:
-    """A model with initial weights, other ones after every restart, and its optimiser."""
+def new_model(
+    settings: FitSettings,
+    data: Settings,
+    language: Mapping[str, Sequence[str]] | None = None,
+    restarts: int = 0,
+) -> tuple[nn.Module, Optimizer]:
+    """A model with initial weights, other ones after every restart, and its optimiser.
+
+    `language`: as for :meth:`World.of`.
+    """
     device = torch.device(settings.device)
     with seeded(settings.seed, "weights", restarts, device):
-        model = build(settings.model, World.of(data), settings.options)
+        model = build(settings.model, World.of(data, language), settings.options)
     if settings.precision == "bf16" and settings.device == "cpu":
         keep_in_float32(model)
     model = model.to(device, memory_format=torch.channels_last)
@@ -243,18 +258,26 @@ def seeded(seed: int, name: str, number: int, device: torch.device) -> Iterator[
 
 
 def loss_of(model: nn.Module, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
-    """The model's own loss, or binary cross-entropy, and (b,) logits."""
+    """The model's own loss, or cross-entropy, and (b,) or (b, answers) logits.
+
+    Raises FitError if a model has one logit for questions with many answers.
+    """
     if hasattr(model, "loss"):
         return model.loss(batch)
     logits = model(batch)
-    return binary_cross_entropy_with_logits(logits, batch.answer), logits
+    if logits.dim() == 1 and not batch.answer.is_floating_point():
+        raise FitError(
+            "the model has one logit, for yes: of these questions return (b, world.answers) logits"
+        )
+    return answer_loss(logits, batch.answer), logits
 
 
 def _sums(loss: torch.Tensor, logits: torch.Tensor, batch: Batch) -> torch.Tensor:
     """(3,) sums over a batch: objective, cross-entropy, right answers."""
-    entropy = binary_cross_entropy_with_logits(logits.detach().float(), batch.answer, reduction="sum")
-    right = ((logits > 0) == (batch.answer > 0.5)).sum()
-    return torch.stack([loss.detach() * len(batch), entropy, right])
+    entropy = answer_loss(logits.detach().float(), batch.answer, "sum")
+    given = logits > 0 if logits.dim() == 1 else logits.argmax(1)
+    true = batch.answer > 0.5 if logits.dim() == 1 else batch.answer
+    return torch.stack([loss.detach() * len(batch), entropy, (given == true).sum()])
 
 
 def _require_number(objective: float, epoch: int, step: int, settings: FitSettings) -> None:

@@ -14,8 +14,9 @@ from typing import Any
 from simtown.core.files import as_json
 from simtown.core.runs import changed_settings
 from simtown.datasets.reader import Dataset
-from simtown.datasets.settings import Settings, file_name
+from simtown.datasets.settings import LEFT_OUT, Settings, file_name
 from simtown.training.fit_settings import FitSettings
+from simtown.training.world import LANGUAGE
 
 #: Settings of a data set that do not change its training examples: how many there are, what else is stored of
 #: them, and how.
@@ -27,10 +28,13 @@ _TABLES = ("frequencies", "paint")
 def world(settings: Settings) -> dict[str, Any]:
     """The settings of a data set that run.json repeats.
 
-    They decide which examples there are; the sizes of val and test are among them.
+    They decide which examples there are; the sizes of val and test are among them. Settings that older runs
+    do not have are left out if they have their default.
     """
     plain: dict[str, Any] = as_json(asdict(settings.canonical))
-    return {name: value for name, value in plain.items() if name not in _STORAGE or name in ("val", "test")}
+    usual = {name for name, value in LEFT_OUT.items() if getattr(settings, name) == value}
+    left_out = {*_STORAGE, *usual} - {"val", "test", "test_seed", "world_seed"}
+    return {name: value for name, value in plain.items() if name not in left_out}
 
 
 def examples_read(
@@ -55,7 +59,7 @@ def endless(dataset: Dataset) -> str:
 
 def of_run(run: Mapping[str, Any]) -> dict[str, Any]:
     """What a run.json says of its identity: settings, world and digests of the examples."""
-    others = ("name", "path", "examples", "test_id")  # older versions wrote the path
+    others = ("name", "path", "examples", "test_id", *LANGUAGE)  # older versions wrote the path
     world = {name: value for name, value in run["data"].items() if name not in others}
     world |= {name: file_name(world[name]) for name in _TABLES if isinstance(world.get(name), str)}
     examples = run["data"].get("examples", {})

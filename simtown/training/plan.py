@@ -22,11 +22,14 @@ from simtown.core.options import SettingsError
 from simtown.core.untrusted import check_name, inside, read_toml
 from simtown.datasets.settings import Settings
 from simtown.training.fit_settings import FitSettings, precision_of
-from simtown.training.models import options, require_allowed
+from simtown.training.models import options, require_allowed, require_serves
 
 PRESETS = ("grid", "paper", "paper-rule", "small", "tiny")
 #: Settings of a data set that a preset's [data] may choose.
-_DATA = {"seed", "frequencies", "relations", "phrasing", "weathers", "jitter", "val", "test"}
+_DATA = {
+    "seed", "frequencies", "relations", "phrasing", "weathers", "jitter", "paint", "val", "test", "questions",
+    "crowd", "cannot_tell",
+}  # fmt: skip
 #: Settings of a run that a preset's [fit] may choose.
 _FIT = {f.name for f in fields(FitSettings)} - {"model", "train_size", "seed", "options", "device", "stream"}
 #: Training examples of the data sets of an adaptive sweep: a run reads the smallest that suffices.
@@ -141,6 +144,7 @@ def read(
     models = dict.fromkeys(model for grid in chosen.grid for model in grid.models)
     for model in models:
         require_allowed(model, preset, allowed)
+        require_serves(model, shared.asks)
     targets = tuple(dict.fromkeys(chosen.adaptive if targets is None else targets))
     check_targets(targets)
     fits = {model: replace(settings, model=model, options=options(model, {})) for model in models}

@@ -12,7 +12,7 @@ from simtown.core.plots import INK, draw_chance, new_figure, save_figure, style_
 from simtown.core.untrusted import figure_text
 
 
-def curve(metrics: Sequence[Mapping[str, Any]], title: str, path: Path) -> None:
+def curve(metrics: Sequence[Mapping[str, Any]], title: str, path: Path, chance: float = 0.5) -> None:
     """Loss and accuracy of one run by epoch, a PNG; the epoch of best validation accuracy is marked."""
 
     def column(key: str) -> np.ndarray:
@@ -33,8 +33,8 @@ def curve(metrics: Sequence[Mapping[str, Any]], title: str, path: Path) -> None:
         axes.set_xlabel("epoch", color=INK)
         axes.set_xlim(epoch[0] - 0.5, epoch[-1] + 0.5)
         axes.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
-    accuracy.set_ylim(min(0.45, training.min() - 0.02, validation.min() - 0.02), 1.02)
-    draw_chance(accuracy)
+    accuracy.set_ylim(min(chance - 0.05, training.min() - 0.02, validation.min() - 0.02), 1.02)
+    draw_chance(accuracy, chance)
     star: dict[str, Any] = {"color": "#D55E00", "markersize": 12, "zorder": 5, "markeredgecolor": "white"}
     label = f"best, epoch {epoch[best]:g}: {validation[best]:.3f}"
     accuracy.plot(epoch[best], validation[best], "*", label=label, **star)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -29,7 +29,10 @@ from simtown.core.version import __version__, versions
 from simtown.datasets.reader import Dataset
 from simtown.datasets.settings import Settings
 from simtown.training import identity
+from simtown.training.evaluation import right
+from simtown.training.families import confidence
 from simtown.training.fit_settings import FitSettings
+from simtown.training.world import LANGUAGE, language_of
 
 RUN = "run.json"
 RECORD = RunRecord(RUN, "simtown-run", "simtown fit", frozenset({RUN}), what="run")
@@ -71,6 +74,10 @@ def opened(
     device = torch.device(settings.device)
     card = torch.cuda.get_device_name(device) if device.type == "cuda" else ""
     data = {"name": dataset.name, **identity.world(dataset.settings), "examples": examples}
+    data |= {
+        name: texts if name != "vocabulary" else " ".join(texts)
+        for name, texts in language_of(dataset).items()
+    }
     machine: dict[str, Any] = {"device": card or platform.processor() or platform.machine()}
     machine |= {"threads": torch.get_num_threads(), "system": platform.platform()}
     own = {name: getattr(settings, name) for name in ("model", "train_size", "seed")}
@@ -230,7 +237,21 @@ def read_metrics(directory: Path) -> list[dict[str, float]]:
     return rows
 
 
-def save_test(directory: Path, logits: np.ndarray, answer: np.ndarray) -> None:
-    """test.npz: "correct" (t,) bool and "logit" (t,) float32, in the test set's order."""
+def language_in(run: Mapping[str, Any]) -> dict[str, list[str]]:
+    """What a run.json records of questions of families: :func:`simtown.training.world.language_of`."""
+    texts = {name: run["data"][name] for name in LANGUAGE if name in run["data"]}
+    return {name: text.split(" ") if isinstance(text, str) else text for name, text in texts.items()}
+
+
+def save_test(directory: Path, dataset: Dataset, logits: np.ndarray) -> None:
+    """test.npz, in the test set's order: "correct" (t,) bool and "logit" (t,) float32.
+
+    Of questions of families, instead of the logit: "given" (t,) int16, the place of the model's answer among
+    the data set's, its "confidence" (t,) float32, and "family" (t,) uint8.
+    """
+    own = {"logit": logits}
+    if dataset.settings.asks:
+        given, sure = logits.argmax(axis=1).astype(np.int16), confidence(logits)
+        own = {"given": given, "confidence": sure, "family": dataset.test.column("family")}
     with replacing(directory / TEST) as temporary, open(temporary, "wb") as file:
-        np.savez_compressed(file, correct=(logits > 0) == answer, logit=logits)
+        np.savez_compressed(file, correct=right(dataset, dataset.test, logits), **own)

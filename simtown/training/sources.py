@@ -44,6 +44,7 @@ _MEMINFO = Path("/proc/meminfo")
 #: Batches of a stream that are sampled at once, each by a thread, ahead of the one that is rendered.
 SAMPLED_AHEAD = 2
 _COLUMNS = ("tokens", "subject", "relation", "object", "subject_slot", "object_slot", "boxes", "answer")
+_FAMILY_COLUMNS = ("tokens", "family", "value")
 #: Pictures that are read at once where all are read in order.
 _BLOCK = 1024
 Piece = TypeVar("Piece")
@@ -93,8 +94,18 @@ def as_input(pixels: torch.Tensor) -> torch.Tensor:
     return pixels.to(torch.float32).div_(127.5).sub_(1.0).permute(0, 3, 1, 2)
 
 
+def _columns(settings: Settings) -> tuple[str, ...]:
+    return _FAMILY_COLUMNS if settings.asks else _COLUMNS
+
+
 def _facts(column: Columns, settings: Settings, device: torch.device) -> dict[str, torch.Tensor]:
     """What a batch holds besides its pictures; `settings` of the world whose ranks the model knows."""
+    n = len(column["tokens"])
+    if settings.asks:
+        facts = dict.fromkeys(("subject", "relation", "object"), np.zeros(n, np.int64))
+        facts |= {"boxes": np.zeros((n, 2, 4), np.float32), "answer": column["value"].astype(np.int64)}
+        facts |= {name: column[name].astype(np.int64) for name in ("tokens", "family")}
+        return {name: torch.from_numpy(values).to(device) for name, values in facts.items()}
     slots = np.stack([column["subject_slot"], column["object_slot"]], axis=1).astype(np.int64)
     corners = np.take_along_axis(column["boxes"], slots[:, :, None], axis=1)
     low, high = corners[..., :2], corners[..., 2:]
@@ -102,6 +113,7 @@ def _facts(column: Columns, settings: Settings, device: torch.device) -> dict[st
     facts = {name: column[name].astype(np.int64) for name in ("tokens", "relation")}
     facts |= {role: settings.ranks[column[role].astype(np.int64)] for role in ("subject", "object")}
     facts |= {"boxes": boxes.astype(np.float32), "answer": column["answer"].astype(np.float32)}
+    facts["family"] = np.zeros(n, np.int64)
     return {name: torch.from_numpy(values).to(device) for name, values in facts.items()}
 
 
@@ -112,7 +124,7 @@ class Resident:
         self.pixels = torch.empty((n, settings.height, settings.width, 3), dtype=torch.uint8, device=device)
         for rows in chunks(n, _BLOCK):
             self.pixels[rows[0] : rows[-1] + 1] = torch.from_numpy(split.images(rows)).to(device)
-        self._facts = _facts(split.rows(_COLUMNS, np.arange(n)), settings, device)
+        self._facts = _facts(split.rows(_columns(settings), np.arange(n)), settings, device)
 
     def __len__(self) -> int:
         return len(self.pixels)
@@ -135,7 +147,7 @@ class FromDisk:
         return self.n
 
     def _read(self, rows: np.ndarray) -> tuple[np.ndarray, Columns]:
-        return self.split.images(rows), self.split.rows(_COLUMNS, rows)
+        return self.split.images(rows), self.split.rows(_columns(self.settings), rows)
 
     def batches(self, numbers: Iterable[np.ndarray]) -> Iterator[Batch]:
         """See :class:`ExampleSource`."""

@@ -79,7 +79,7 @@ class Sweep:
             if cell.name in self.begun:
                 _require_same(cell, self.begun[cell.name], directory)
             if kept is not None and (path := cells.path_of(kept, cell.name)).exists():
-                run, _ = cells.load(path)
+                run, *_ = cells.load(path)
                 _require_same(cell, run, path, any_device=True)  # it is finished
                 if cell.name not in self.done:
                     self.begun[cell.name] = run

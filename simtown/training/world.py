@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from simtown.datasets.manifests import vocabulary_of
 from simtown.datasets.names import names
-from simtown.language.questions import LENGTH, vocabulary_for
+from simtown.language import tokens
+from simtown.language.questions import LENGTH
 from simtown.language.relations import RELATION_NAMES
 
 if TYPE_CHECKING:
     import torch
 
+    from simtown.datasets.reader import Dataset
     from simtown.datasets.settings import Settings
+
+#: What a run records of questions of families: their names, the closed vocabulary of answers, all tokens.
+LANGUAGE = ("families", "answers", "vocabulary")
+
+
+def language_of(dataset: Dataset) -> dict[str, list[str]]:
+    """By the names in LANGUAGE, the texts of a data set of families; {} for the paper's questions."""
+    if not dataset.settings.asks:
+        return {}
+    return {name: dataset.names.get(name, dataset.vocabulary) for name in LANGUAGE}
 
 
 @dataclass(frozen=True)
@@ -26,6 +40,8 @@ class World:
         words: tokens of the vocabulary, padding (0) included.
         relations: all relations there are.
         length: tokens of a question.
+        answers: logits that a model returns for a question: 1, of yes, or one for each answer.
+        families: of questions.
     """
 
     entities: int
@@ -34,13 +50,22 @@ class World:
     words: int
     relations: int = len(RELATION_NAMES)
     length: int = LENGTH
+    answers: int = 1
+    families: int = 1
 
     @classmethod
-    def of(cls, settings: Settings) -> World:
-        """The world of the data sets of these settings."""
-        words = len(vocabulary_for(settings.phrasing, settings.relations, len(settings.own_kinds)))
-        relations = len(names(settings)["relations"])
-        return cls(settings.entities, settings.width, settings.height, words, relations)
+    def of(cls, settings: Settings, language: Mapping[str, Sequence[str]] | None = None) -> World:
+        """The world of the data sets of these settings.
+
+        `language`: of a data set of families, as :func:`language_of` has it; by default that of this simtown.
+        """
+        size = settings.entities, settings.width, settings.height
+        if not settings.asks:
+            return cls(*size, len(vocabulary_of(settings)), len(names(settings)["relations"]))
+        if not language:
+            language = {"vocabulary": vocabulary_of(settings), **names(settings)}
+        words, answers, families = (len(language[name]) for name in ("vocabulary", "answers", "families"))
+        return cls(*size, words, length=tokens.LENGTH, answers=max(2, answers), families=families)
 
 
 @dataclass
@@ -53,9 +78,11 @@ class Batch:
         subject: (b,) int64, the rank of the vehicle's kind in the world, 0 the most frequent.
         relation: (b,) int64.
         object: (b,) int64, as `subject`.
-        answer: (b,) float32, 0 or 1.
+        answer: (b,) float32, 0 or 1; of families (b,) int64, the place among the data set's answers.
         boxes: (b, 2, 4) float32, subject then object: centre x, centre y, width, height as shares of the
             picture.
+        family: (b,) int64 of the question, 0 for the paper's. Questions of families have neither subject nor
+            relation nor object, and no boxes: all are 0.
     """
 
     image: torch.Tensor
@@ -65,6 +92,7 @@ class Batch:
     object: torch.Tensor
     boxes: torch.Tensor
     answer: torch.Tensor
+    family: torch.Tensor
 
     def __len__(self) -> int:
         return len(self.answer)

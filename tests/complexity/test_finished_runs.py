@@ -95,7 +95,7 @@ def test_a_kept_cell_says_what_its_run_directory_says(items, tmp_path):
     kept = cells.save(run, tmp_path / "kept")
     assert kept.name == "a run.json"
     assert "ann" not in kept.read_text()
-    record, correct = cells.load(kept)
+    record, correct, _ = cells.load(kept)
     assert record == json.loads((run / "run.json").read_text()) | {"data": data}
     np.testing.assert_array_equal(correct, one.correct)
     curve = {"step": [100], "train_accuracy": [0.1235], "val_accuracy": [0.5]}

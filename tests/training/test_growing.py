@@ -148,5 +148,5 @@ def test_an_adaptive_sweep_ends_alike_however_often_it_is_stopped(sweep, cli, mo
 
 
 def answers(path):
-    run, correct = cells.load(path)
+    run, correct, _ = cells.load(path)
     return correct.tobytes(), run["data"], run["steps"]

@@ -2,8 +2,8 @@
 
 A model is a ``torch.nn.Module`` made as ``Class(world, **options)`` with a
 :class:`simtown.training.world.World`; its ``forward(batch)`` takes a :class:`simtown.training.world.Batch`
-and returns (b,) logits of the answer yes. Where it has a ``loss(batch)`` returning ``(loss, logits)``, that
-is minimised, otherwise binary cross-entropy.
+and returns (b,) logits of the answer yes; for questions of families (b, world.answers) logits. Where it has a
+``loss(batch)`` returning ``(loss, logits)``, that is minimised, otherwise cross-entropy.
 """
 
 from __future__ import annotations
@@ -31,7 +31,11 @@ MODELS: dict[str, str] = {
     "vit": "simtown.training.models.transformer:VisionTransformer",
     "true-boxes": "simtown.training.models.transformer:TrueBoxes",
     "question-only": "simtown.training.models.cnn_lstm:QuestionOnly",
+    "picture-only": "simtown.training.models.cnn_lstm:PictureOnly",
 }
+#: Models that are told a subject, a relation and an object, or their boxes, which only the paper's questions
+#: have.
+_OF_PAIRS = ("pbn", "pbn-no-boxes", "cnn-lstm-boxes", "true-boxes")
 _PBN = {"embedding": 16, "predicate": 16, "dropout": 0.1, "hidden": 32}
 _SIZES = {"init": "orthogonal", "width": 1.0}
 _CNN = {"embedding": 64, "dropout": 0.1}
@@ -46,6 +50,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "vit": {"dropout": 0.1, "width": 1.0, "layers": 3},
     "true-boxes": {"dropout": 0.0, "width": 1.0, "layers": 2},
     "question-only": {"embedding": 64, "hidden": 128},
+    "picture-only": _CNN | _SIZES,
 }
 _FLAGS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 
@@ -70,6 +75,16 @@ def require_model(name: str) -> None:
     if name not in MODELS and not all(name.partition(":")):
         choices = f"choose among {', '.join(MODELS)}, or give your own as package.module:Class"
         raise ModelError(f"unknown model '{name}': {choices}")
+
+
+def require_serves(name: str, asks: bool) -> None:
+    """Raises ModelError if a model is for the paper's questions alone and families are asked."""
+    if asks and name in _OF_PAIRS:
+        others = ", ".join(model for model in MODELS if model not in _OF_PAIRS)
+        raise ModelError(
+            f"the model '{name}' is for the paper's questions (`questions=paper`), which have a subject, a "
+            f"relation and an object: for other families choose among {others}"
+        )
 
 
 def find(name: str) -> type[nn.Module]:
@@ -125,6 +140,7 @@ def read_options(kind: type[nn.Module]) -> tuple[list[str], dict[str, Any]]:
 
 def build(name: str, world: World, chosen: dict[str, Any]) -> nn.Module:
     """A model, its weights drawn from PyTorch's current random state. Raises ModelError."""
+    require_serves(name, world.answers > 1)
     kind = find(name)
     for key, value in chosen.items() if name in MODELS else ():
         least = 1 if isinstance(value, int) else 0

@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from simtown.training.models import layers
-from simtown.training.models.layers import HEAD, QuestionEncoder, perceptron
+from simtown.training.models.layers import HEAD, QuestionEncoder, decider
 from simtown.training.world import Batch, World
 
 
@@ -15,7 +15,7 @@ class CnnLstm(nn.Module):
 
     Three 3×3 convolutions of stride 2 (20, 50, 100 filters), each followed by batch norm, ReLU and dropout;
     an LSTM (hidden 128) over the question's words; both joined and topped with the perceptron of section 6.5
-    and one logit.
+    and one logit, or :func:`simtown.training.models.layers.decider` where there are more answers.
 
     Args:
         embedding: size of a word's embedding.
@@ -41,16 +41,14 @@ class CnnLstm(nn.Module):
         self.cnn = nn.Sequential(*layers.stages(3, *filters, dropout=dropout), nn.Flatten())
         self.question = QuestionEncoder(world.words, embedding, hidden)
         seen = filters[-1] * layers.half(world.height, 3) * layers.half(world.width, 3)
-        # four numbers, as section 6.5 has them, without ReLU: four such units die within a few hundred steps
-        # at chance, and all is over
-        self.decide = nn.Sequential(perceptron(seen + hidden, *HEAD, init=init), nn.Linear(HEAD[-1], 1))
+        self.decide = decider(seen + hidden, world, init)
 
     def joint(self, batch: Batch) -> torch.Tensor:
         """(b, features) float32: what the convolutions say of the picture, and the LSTM of the question."""
         return torch.cat([self.cnn(batch.image), self.question(batch.tokens)], dim=1)
 
     def forward(self, batch: Batch) -> torch.Tensor:
-        """(b,) logits."""
+        """(b,) or (b, answers) logits."""
         return self.decide(self.joint(batch)).squeeze(1)
 
 
@@ -108,8 +106,37 @@ class QuestionOnly(nn.Module):
     def __init__(self, world: World, embedding: int = 64, hidden: int = 128) -> None:
         super().__init__()
         self.question = QuestionEncoder(world.words, embedding, hidden)
-        self.decide = nn.Sequential(perceptron(hidden, *HEAD), nn.Linear(HEAD[-1], 1))
+        self.decide = decider(hidden, world)
 
     def forward(self, batch: Batch) -> torch.Tensor:
-        """(b,) logits."""
+        """(b,) or (b, answers) logits."""
         return self.decide(self.question(batch.tokens)).squeeze(1)
+
+
+class PictureOnly(nn.Module):
+    """The CNN-LSTM that is told a question's family instead of its words.
+
+    If it is above the best constant answer of a family, pictures of that family hint at the answer.
+
+    Args:
+        embedding: size of a family's embedding. The others are those of :class:`CnnLstm`.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        embedding: int = 64,
+        dropout: float = 0.1,
+        init: str = "orthogonal",
+        width: float = 1.0,
+    ) -> None:
+        super().__init__()
+        filters = layers.scaled(CnnLstm.filters, width)
+        self.cnn = nn.Sequential(*layers.stages(3, *filters, dropout=dropout), nn.Flatten())
+        self.family = nn.Embedding(world.families, embedding)
+        seen = filters[-1] * layers.half(world.height, 3) * layers.half(world.width, 3)
+        self.decide = decider(seen + embedding, world, init)
+
+    def forward(self, batch: Batch) -> torch.Tensor:
+        """(b,) or (b, answers) logits."""
+        return self.decide(torch.cat([self.cnn(batch.image), self.family(batch.family)], dim=1)).squeeze(1)

@@ -70,10 +70,10 @@ class Film(nn.Module):
         self.modulate = nn.Linear(hidden, blocks * 2 * channels)
         self.blocks = nn.ModuleList(FilmBlock(channels) for _ in range(blocks))
         self.last = nn.Conv2d(channels + 2, self.top, 1)
-        self.decide = perceptron(self.top, self.top, 1)
+        self.decide = perceptron(self.top, self.top, world.answers)
 
     def forward(self, batch: Batch) -> torch.Tensor:
-        """(b,) logits."""
+        """(b,) or (b, answers) logits."""
         x = self.stem(batch.image)
         modulation = self.modulate(self.question(batch.tokens)).view(len(batch), len(self.blocks), 2, -1)
         for number, block in enumerate(self.blocks):

@@ -9,10 +9,12 @@ import torch.nn.functional as F
 from torch import nn
 
 from simtown.training.models.stage import Stage
-from simtown.training.world import Batch
+from simtown.training.world import Batch, World
 
 #: Hidden sizes of the multilayer perceptron that tops a convolutional network (section 6.5).
 HEAD = (128, 100, 50, 25, 25, 4)
+#: Units of each hidden layer where there are more answers than yes and no.
+WIDE = 256
 
 
 def half(size: int, times: int) -> int:
@@ -109,8 +111,29 @@ class QuestionEncoder(nn.Module):
         return states[torch.arange(len(tokens), device=tokens.device), last.clamp(min=0)]
 
 
+def decider(inputs: int, world: World, init: str = "orthogonal") -> nn.Sequential:
+    """(b, inputs) features → (b, world.answers) logits, by the perceptron of section 6.5 for yes or no.
+
+    Its four last numbers cannot tell many answers apart: for these it has two hidden layers of WIDE units.
+    """
+    if world.answers == 1:
+        # four numbers, as section 6.5 has them, without ReLU: four such units die within a few hundred steps
+        # at chance, and all is over
+        return nn.Sequential(perceptron(inputs, *HEAD, init=init), nn.Linear(HEAD[-1], 1))
+    return perceptron(inputs, WIDE, WIDE, world.answers, init=init)
+
+
+def answer_loss(logits: torch.Tensor, answer: torch.Tensor, reduction: str = "mean") -> torch.Tensor:
+    """Cross-entropy of (b,) logits of yes with (b,) float32 answers, or of (b, answers) logits with places.
+
+    A place of -1 counts for nothing.
+    """
+    if answer.is_floating_point():
+        return F.binary_cross_entropy_with_logits(logits, answer, reduction=reduction)
+    return F.cross_entropy(logits, answer, reduction=reduction, ignore_index=-1)
+
+
 def joint_loss(logits: torch.Tensor, boxes: torch.Tensor, batch: Batch, box_weight: float) -> torch.Tensor:
     """Binary cross-entropy of (b,) logits + box_weight × smooth L1 of the (2, b, 4) boxes: a scalar."""
-    answer_loss = F.binary_cross_entropy_with_logits(logits, batch.answer)
     box_loss = F.smooth_l1_loss(boxes, batch.boxes.transpose(0, 1))
-    return answer_loss + box_weight * box_loss
+    return answer_loss(logits, batch.answer) + box_weight * box_loss

@@ -73,7 +73,7 @@ class RelationNetwork(nn.Module):
             nn.init.orthogonal_(layer.weight, 2**0.5)
         # examples differ little in a mean over a thousand pairs, of which a few matter
         top = perceptron(relation, 256, 256)
-        last = (nn.ReLU(), nn.Dropout(dropout), nn.Linear(256, 1))
+        last = (nn.ReLU(), nn.Dropout(dropout), nn.Linear(256, world.answers))
         self.decide = nn.Sequential(Standardised(relation), top, *last)
 
     def pairs(self, cells: torch.Tensor, question: torch.Tensor) -> torch.Tensor:
@@ -87,7 +87,7 @@ class RelationNetwork(nn.Module):
         return self.relate(layer).mean((1, 2))
 
     def forward(self, batch: Batch) -> torch.Tensor:
-        """(b,) logits."""
+        """(b,) or (b, answers) logits."""
         cells = with_coordinates(self.cnn(batch.image)).flatten(2).transpose(1, 2)
         pairs = self.pairs(cells, self.normalise(self.question(batch.tokens)))
         return self.decide(pairs).squeeze(1)

@@ -97,10 +97,10 @@ class VisionTransformer(nn.Module):
         self.position = spread(patches, size)
         self.read = Reader(world, size)
         self.encode = transformer(size, layers, dropout)
-        self.decide = nn.Linear(size, 1)
+        self.decide = nn.Linear(size, world.answers)
 
     def forward(self, batch: Batch) -> torch.Tensor:
-        """(b,) logits."""
+        """(b,) or (b, answers) logits."""
         image = nn.functional.pad(batch.image, (0, self.margin[0], 0, self.margin[1]))
         patches = self.patch(image).flatten(2).transpose(1, 2) + self.position
         tokens, padding = self.read(batch.tokens, patches)

@@ -1,0 +1,138 @@
+"""What accuracy a run has on questions of families: overall, by family and by kind of answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from simtown.datasets.reader import Dataset, Split
+from simtown.language.evaluate import KNOWN, evaluate
+from simtown.language.families import ANSWERS, CANNOT_TELL
+from simtown.training.shares import share
+
+#: The answers that are distances, in metres.
+_METRES = {text: float(number) for number, text in enumerate(ANSWERS["metres"])}
+
+
+def right(split: Split, texts: Sequence[str], given: np.ndarray, answers: Sequence[str]) -> np.ndarray:
+    """(n,) bool: which questions of a split are answered right.
+
+    A distance is also right if the metres that it names are within the stored tolerance of the true ones.
+
+    Args:
+        split: of the questions.
+        texts: the data set's answers, by the numbers of its column "value".
+        given: (n,) int64 places of the given answers in `answers`.
+        answers: all that may be given.
+    """
+    place = {text: number for number, text in enumerate(answers)}
+    true = np.array([place.get(text, -1) for text in texts])[split.column("value")]
+    metres = np.array([_METRES.get(text, np.nan) for text in answers])
+    return (given == true) | _near(split, metres[given])
+
+
+def _near(split: Split, metres: np.ndarray | float) -> np.ndarray:
+    """(n,) bool: whether distances are within the tolerance; False for questions of other answers."""
+    off = np.abs(metres - split.column("number").astype(np.float64))
+    return off <= split.column("tolerance")
+
+
+def confidence(logits: np.ndarray) -> np.ndarray:
+    """(n,) float32 probability that a model gives its own answer, from (n, answers) logits."""
+    return 1 / np.exp(logits - logits.max(axis=1, keepdims=True)).sum(axis=1)
+
+
+def measure(
+    dataset: Dataset, test: np.ndarray, val: np.ndarray, train_size: int | None, answers: Sequence[str]
+) -> dict[str, Any]:
+    """Accuracy on the test set, overall and in parts.
+
+    Args:
+        dataset: that the run is tested on.
+        test: (n, answers) logits of the whole test split.
+        val: logits of the whole validation split.
+        train_size: training examples seen (None if these are others than the data set's).
+        answers: of the run, by the columns of the logits.
+
+    Returns:
+        Shares with Wilson intervals, each with the mean "confidence" and "chance", the share that the best
+        constant answers of its families would have: of the test set; "families" by name, with their kind of
+        "answer"; "kinds" by kind of answer. "unseen": of test questions whose answer no training example has,
+        with these "answers". "validation".
+    """
+    split, texts, names = dataset.test, dataset.names["answers"], dataset.names["families"]
+    value, family = split.column("value"), split.column("family")
+    correct, sure = right(split, texts, test.argmax(axis=1), answers), confidence(test)
+    kinds = kinds_of_answers(dataset)
+    by_constant = constants(dataset)
+
+    def part(rows: np.ndarray) -> dict[str, Any]:
+        own = {"confidence": float(sure[rows].mean()), "chance": float(by_constant[rows].mean())}
+        return (share(correct[rows]) or {}) | own
+
+    present = [number for number in range(len(names)) if (family == number).any()]
+    kind_of = np.array(kinds)[family]
+    known = set(answers)
+    if train_size is not None:
+        known &= {texts[number] for number in np.unique(dataset.train.column("value")[:train_size])}
+    unseen = np.array([text not in known for text in texts])
+    out = part(np.ones(len(split), dtype=bool))
+    out["families"] = {names[i]: {"answer": kinds[i], **part(family == i)} for i in present}
+    out["kinds"] = {kind: part(kind_of == kind) for kind in dict.fromkeys(kinds[i] for i in present)}
+    listed = [texts[number] for number in np.unique(value) if unseen[number]]
+    out["unseen"] = {"answers": listed, **(share(correct[unseen[value]]) or {"n": 0})}
+    if len(val):
+        out["validation"] = share(right(dataset.val, texts, val.argmax(axis=1), answers))
+    return out
+
+
+def constants(dataset: Dataset) -> np.ndarray:
+    """(n,) bool: which test questions the best constant answer of their family answers right.
+
+    The best is that of the test set itself, so no constant answer scores more.
+    """
+    split, texts = dataset.test, dataset.names["answers"]
+    value, family = split.column("value"), split.column("family")
+    result = np.zeros(len(split), dtype=bool)
+    for number in np.unique(family):
+        rows = family == number
+        each = [(value == i) | _near(split, _METRES.get(text, np.nan)) for i, text in enumerate(texts)]
+        best = max(each, key=lambda correct: int(correct[rows].sum()))
+        result[rows] = best[rows]
+    return result
+
+
+def kinds_of_answers(dataset: Dataset) -> list[str]:
+    """The kind of answer of each family, a key of ANSWERS, by the answers that its test questions have."""
+    texts, split = np.array(dataset.names["answers"]), dataset.test
+    kinds = []
+    for number in range(len(dataset.names["families"])):
+        found = {*texts[np.unique(split.column("value")[split.column("family") == number])]} - {CANNOT_TELL}
+        kinds.append(next(kind for kind, answers in ANSWERS.items() if found <= {*answers}))
+    return kinds
+
+
+def references(dataset: Dataset) -> dict[str, float]:
+    """Test accuracy of what does not learn.
+
+    Returns:
+        "chance", the best constant answer of each family; "oracle", the programs evaluated on the latent
+        scenes (1.0).
+    """
+    return {"chance": float(constants(dataset).mean()), "oracle": float(oracle(dataset).mean())}
+
+
+def oracle(dataset: Dataset) -> np.ndarray:
+    """(n,) bool: which test questions the evaluator answers, from program and scene, as they are stored."""
+    split, kinds, settings = dataset.test, kinds_of_answers(dataset), dataset.settings
+    size = settings.width, settings.height
+    values = evaluate(split.scenes(), split.column("program"), split.column("visible"), size)
+    told = [
+        ANSWERS[kinds[family]][answer] if state == KNOWN else CANNOT_TELL
+        for family, answer, state in zip(
+            split.column("family").tolist(), values.answer.tolist(), values.state.tolist(), strict=True
+        )
+    ]
+    return np.array(told) == np.array(dataset.names["answers"])[split.column("value")]
