@@ -74,8 +74,9 @@ def plain_batches(dataset: Dataset, size: int, workers: int, device: torch.devic
             low, high = b["boxes"].split(2, dim=-1)
             boxes = torch.cat([(low + high) / 2, high - low], dim=-1).float()
             image = b["image"].float() / 127.5 - 1
-            columns = (image, b["tokens"], b["subject"], b["relation"], b["object"], boxes, b["answer"])
-            yield Batch(*(c.to(device) for c in columns))
+            asked = (b["tokens"], b["subject"], b["relation"], b["object"], boxes, b["answer"])
+            family = torch.zeros(len(image), dtype=torch.int64)
+            yield Batch(*(c.to(device) for c in (image, *asked, family)))
 
     return batches
 

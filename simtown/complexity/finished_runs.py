@@ -166,11 +166,10 @@ def _of_family(
     file: Path, record: Mapping[str, Any], run: Run, families: np.ndarray | None, name: str
 ) -> Run:
     """A run on the test items of one family; `families`: of all items, None if they lie beside the file."""
-    asked = record["data"].get("families", ["paper"])
-    if name not in asked or asked == ["paper"]:
-        raise FamilyError(
-            f"{file} was not asked questions of the family '{name}': it was asked {', '.join(asked)}"
-        )
+    asked = record["data"].get("families")
+    if not isinstance(asked, list) or name not in asked:
+        known = ", ".join(map(str, asked)) if isinstance(asked, list) else "the paper's questions"
+        raise FamilyError(f"{file} was not asked questions of the family '{name}': it was asked {known}")
     if families is None:
         families = cells.families_of(file.parent / ANSWERS)
     rows = families == asked.index(name)

@@ -23,7 +23,7 @@ from simtown.core.untrusted import open_picture
 from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.settings import Settings
 from simtown.language import grammar, tokens
-from simtown.language.questions import PHRASINGS, encode, text, vocabulary, with_article, words
+from simtown.language.questions import FAMILIES, PHRASINGS, encode, text, vocabulary, with_article, words
 from simtown.language.relations import RELATION_NAMES
 from simtown.scenes.camera import WIDEST
 from simtown.training import run_directory
@@ -95,6 +95,12 @@ def evaluate(
     return {**shares, "references": references(dataset)}
 
 
+def _listed(language: Mapping[str, Sequence[str]]) -> str:
+    """The families of a run as `simtown generate --questions` takes them."""
+    families = tuple(language.get("families", ["paper"]))
+    return "all" if families == FAMILIES else ",".join(families)
+
+
 class Renumbered:
     """Examples with the numbers that a run has for their families and answers, -1 for unknown ones."""
 
@@ -120,15 +126,14 @@ def _require_comparable(trained: Settings, language: Mapping[str, Sequence[str]]
     """
     other = dataset.settings
     if other.asks != trained.asks:
-        learned, asks = ("families", "the paper's") if trained.asks else ("the paper's", "families")
-        asked = ",".join(language.get("families", ["paper"]))
-        remedy = f"give a data set of its questions (simtown generate --questions {asked})"
-        raise SettingsError(f"{dataset.path} asks questions of {asks}, the run learned {learned}: {remedy}")
+        both = "the paper's questions", "questions of families"
+        remedy = f"give a data set of such questions (simtown generate --questions {_listed(language)})"
+        asked, learned = both[other.asks], both[trained.asks]
+        raise SettingsError(f"{dataset.path} asks {asked}, the run learned {learned}: {remedy}")
     if other.asks and dataset.vocabulary != language["vocabulary"]:
         raise SettingsError(f"{dataset.path} was made by another simtown, whose words have other numbers")
     if unknown := [name for name in dataset.names.get("families", []) if name not in language["families"]]:
-        learned = ",".join(language["families"])
-        remedy = f"give a data set of its families (simtown generate --questions {learned})"
+        remedy = f"give a data set of its families (simtown generate --questions {_listed(language)})"
         raise SettingsError(f"{dataset.path} asks what the run has not learned ({unknown[0]}): {remedy}")
     if not len(dataset.test):
         raise SettingsError(f"{dataset.path} has no test examples: generate it with some")

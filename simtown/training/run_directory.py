@@ -32,7 +32,7 @@ from simtown.training import identity
 from simtown.training.evaluation import right
 from simtown.training.families import confidence
 from simtown.training.fit_settings import FitSettings
-from simtown.training.world import LANGUAGE, language_of
+from simtown.training.world import language_of
 
 RUN = "run.json"
 RECORD = RunRecord(RUN, "simtown-run", "simtown fit", frozenset({RUN}), what="run")
@@ -49,6 +49,14 @@ class _Run(msgspec.Struct):
     seconds: float
     settings: FitSettings
     data: Settings
+
+
+class _Language(msgspec.Struct):
+    """What is checked of a run.json on questions of families."""
+
+    families: list[str]
+    answers: list[str]
+    vocabulary: str
 
 
 def opened(
@@ -74,10 +82,8 @@ def opened(
     device = torch.device(settings.device)
     card = torch.cuda.get_device_name(device) if device.type == "cuda" else ""
     data = {"name": dataset.name, **identity.world(dataset.settings), "examples": examples}
-    data |= {
-        name: texts if name != "vocabulary" else " ".join(texts)
-        for name, texts in language_of(dataset).items()
-    }
+    if language := language_of(dataset):
+        data |= language | {"vocabulary": " ".join(language["vocabulary"])}
     machine: dict[str, Any] = {"device": card or platform.processor() or platform.machine()}
     machine |= {"threads": torch.get_num_threads(), "system": platform.platform()}
     own = {name: getattr(settings, name) for name in ("model", "train_size", "seed")}
@@ -92,6 +98,7 @@ def load(directory: Path) -> dict[str, Any]:
     run = RECORD.load(directory)
     try:
         msgspec.convert(run, _Run)
+        language_in(run)
     except msgspec.ValidationError as error:
         remedy = "put back a copy of it, or run simtown fit again with another --out"
         raise DamagedError(f"{directory / RUN} is damaged ({error}): {remedy}") from error
@@ -239,8 +246,10 @@ def read_metrics(directory: Path) -> list[dict[str, float]]:
 
 def language_in(run: Mapping[str, Any]) -> dict[str, list[str]]:
     """What a run.json records of questions of families: :func:`simtown.training.world.language_of`."""
-    texts = {name: run["data"][name] for name in LANGUAGE if name in run["data"]}
-    return {name: text.split(" ") if isinstance(text, str) else text for name, text in texts.items()}
+    if "families" not in run["data"]:
+        return {}
+    texts = msgspec.convert(run["data"], _Language)
+    return {"families": texts.families, "answers": texts.answers, "vocabulary": texts.vocabulary.split(" ")}
 
 
 def save_test(directory: Path, dataset: Dataset, logits: np.ndarray) -> None:

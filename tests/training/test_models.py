@@ -167,6 +167,7 @@ READS = {
     **{name: {"image", "tokens"} for name in LOOKERS},
     **{name: {"image", "subject", "relation", "object"} for name in ("pbn", "pbn-no-boxes")},
     "question-only": {"tokens"},
+    "picture-only": {"image"},
     "true-boxes": {"tokens", "boxes", "subject", "object"},
 }
 

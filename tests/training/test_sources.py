@@ -53,7 +53,7 @@ def test_a_resident_batch_is_what_the_reader_says_of_these_rows(town):
     view, rows = town.train.torch(), np.array([3, 0, 19, 7, 7])
     (batch,) = Resident(town.train, 20, town.settings, CPU).batches([rows])
     width, height = town.settings.width, town.settings.height
-    shapes = dict.fromkeys(("subject", "relation", "object", "answer"), (5,))
+    shapes = dict.fromkeys(("subject", "relation", "object", "answer", "family"), (5,))
     shapes |= {"image": (5, 3, height, width), "tokens": (5, 16), "boxes": (5, 2, 4)}
     assert {name: tuple(getattr(batch, name).shape) for name in NAMES} == shapes
     floats = {name for name in NAMES if getattr(batch, name).dtype == torch.float32}

@@ -1,0 +1,258 @@
+"""Questions of families: every model that reads them learns, each answer is judged as counting says."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+from torch import nn
+
+from simtown.complexity import cells
+from simtown.complexity.finished_runs import FamilyError, MixtureError, read_and_count
+from simtown.core.options import SettingsError
+from simtown.datasets.generate import generate
+from simtown.datasets.reader import open_dataset
+from simtown.datasets.settings import Settings
+from simtown.training import families, identity, run_directory
+from simtown.training.ask import evaluate, predict
+from simtown.training.evaluation import measure, references
+from simtown.training.fit import FitError, fit, loss_of
+from simtown.training.models import MODELS, ModelError, build, options
+from simtown.training.models.layers import HEAD, decider, perceptron
+from simtown.training.sources import FromDisk, Resident, open_stream
+from simtown.training.world import World, language_of
+from tests.training import towns
+from tests.training.towns import HERE, Interrupter, result, small
+
+CPU = torch.device("cpu")
+READERS = ("cnn-lstm", "film", "relation-network", "vit", "question-only", "picture-only")
+ASKED = ("exist", "count", "distance", "weather")
+VILLAGE = Settings(20, n=64, val=40, test=80, width=32, height=32, questions=ASKED)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("families") / "village"
+    generate(VILLAGE, directory, workers=1)
+    return directory
+
+
+@pytest.fixture(scope="module")
+def village(place):
+    return open_dataset(place)
+
+
+@pytest.fixture(scope="module")
+def run(place, tmp_path_factory):
+    """The directory of a finished run of the CNN-LSTM."""
+    directory = tmp_path_factory.mktemp("families") / "of the village"
+    fit(small("cnn-lstm"), place, directory)
+    return directory
+
+
+def is_right(example, said):
+    """Whether an answer is right, by what the data set stores of an example."""
+    if example.family == "distance" and said.endswith(" m"):
+        return abs(float(said[:-2]) - example.number) <= example.tolerance
+    return said == example.reply
+
+
+@given(data=st.data())
+def test_an_answer_is_right_if_it_is_the_true_one_or_a_distance_within_its_tolerance(village, data):
+    answers = data.draw(st.permutations([*village.names["answers"], "purple"]))
+    given_answers = data.draw(st.lists(st.integers(0, len(answers) - 1), min_size=80, max_size=80))
+    right = families.right(village.test, village.names["answers"], np.array(given_answers), answers)
+    wanted = [is_right(e, answers[i]) for e, i in zip(village.test, given_answers, strict=True)]
+    assert right.tolist() == wanted
+
+
+def test_both_whole_metres_are_right_within_the_tolerance(village, monkeypatch):
+    columns = {"value": np.zeros(4, int), "number": np.array([6.45, 6.45, 3.45, 3.45])}
+    columns["tolerance"] = np.array([0.645, 0.645, 0.5, 0.5])
+    monkeypatch.setattr(village.test, "column", columns.get)
+    answers = ["none of it", "6 m", "7 m", "3 m", "4 m"]
+    assert families.right(village.test, answers, np.arange(1, 5), answers).tolist() == [1, 1, 1, 0]
+
+
+def test_every_family_and_kind_of_answer_has_the_accuracy_that_counting_gives(village):
+    answers = village.names["answers"]
+    test = np.random.default_rng(0).normal(size=(80, len(answers)))
+    test[np.arange(60), village.test.column("value")[:60]] += 9
+    said, shares = [answers[i] for i in test.argmax(1)], measure(village, test, test[:40], 10)
+    sure = [float(torch.from_numpy(row).softmax(0).max()) for row in test]
+    rows = list(zip(village.test, said, sure, strict=True))
+    kinds = {"exist": "truth", "count": "count", "distance": "metres", "weather": "weather"}
+    for name, kind in kinds.items():
+        part = [(is_right(e, text), p) for e, text, p in rows if e.family == name]
+        mine = shares["families"][name]
+        assert (mine["n"], mine["answer"]) == (len(part), kind)
+        assert mine["accuracy"] == pytest.approx(np.mean([right for right, _ in part]))
+        assert mine["confidence"] == pytest.approx(np.mean([p for _, p in part]))
+        constant = [np.mean([is_right(e, text) for e, *_ in rows if e.family == name]) for text in answers]
+        assert mine["chance"] == pytest.approx(max(constant)), "no constant answer scores more"
+        assert {**shares["kinds"][kind], "answer": kind} == mine
+    known = {example.reply for example in village.train[:10]}
+    unseen = [(e.reply, is_right(e, text)) for e, text, _ in rows if e.reply not in known]
+    assert {*shares["unseen"]["answers"]} == {reply for reply, _ in unseen}
+    assert shares["unseen"]["accuracy"] == pytest.approx(np.mean([right for _, right in unseen]))
+    assert shares["accuracy"] == pytest.approx(np.mean([is_right(e, text) for e, text, _ in rows]))
+
+
+def test_the_oracle_answers_all_and_guessing_little(village):
+    scores = references(village)
+    assert scores["oracle"] == 1
+    assert 0.2 < scores["chance"] < 0.7
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_models_that_read_questions_are_trained_and_tested(name, place, village, tmp_path, undrawn):
+    run = fit(small(name, max_steps=4), place, tmp_path / "run")
+    assert run["test"]["families"].keys() == {*ASKED}
+    again = evaluate(tmp_path / "run", place, CPU)
+    assert again["references"] == run["references"]
+    for family, share in again["families"].items():
+        assert share == pytest.approx(run["test"]["families"][family]), family
+    with np.load(tmp_path / "run" / "test.npz") as test:
+        said = [village.names["answers"][i] for i in test["given"]]
+        assert test["correct"].tolist() == [is_right(e, s) for e, s in zip(village.test, said, strict=True)]
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if name not in READERS])
+def test_models_of_two_vehicles_are_refused_before_anything_is_written(name, place, tmp_path):
+    with pytest.raises(ModelError, match=f"'{name}' is for the paper's questions"):
+        fit(small(name), place, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("name", ["cnn-lstm", "film"])
+def test_a_model_learns_many_answers_by_heart(name, village):
+    source = Resident(village.train, 32, village.settings, CPU)
+    (batch,) = source.batches([np.arange(32)])
+    world = World.of(village.settings, language_of(village))
+    model = build(name, world, options(name, {"dropout": "0"}))
+    optimizer = torch.optim.Adam(model.parameters(), 1e-3)
+    for _ in range(120):
+        loss, logits = loss_of(model, batch)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    assert (logits.argmax(1) == batch.answer).float().mean() > 0.9
+
+
+def test_the_perceptron_of_yes_and_no_is_that_of_the_paper():
+    torch.manual_seed(5)
+    plain = nn.Sequential(perceptron(40, *HEAD), nn.Linear(HEAD[-1], 1))
+    torch.manual_seed(5)
+    ours = decider(40, towns.world())
+    for one, other in zip(plain.parameters(), ours.parameters(), strict=True):
+        assert torch.equal(one, other)
+
+
+def test_memory_disk_and_stream_hold_the_same_examples(village):
+    rows = [np.arange(8), np.array([11, 9])]
+    kinds = [kind(village.train, 20, village.settings, CPU) for kind in (Resident, FromDisk)]
+    sources = [*kinds, open_stream(village, 64, CPU)]
+    for batches in zip(*(source.batches(rows) for source in sources), strict=True):
+        for name, value in vars(batches[0]).items():
+            assert all(torch.equal(getattr(other, name), value) for other in batches[1:]), name
+    view = next(iter(torch.utils.data.DataLoader(village.train.torch(), 8)))
+    (batch,) = sources[0].batches([np.arange(8)])
+    assert torch.equal(view["value"], batch.answer)
+    assert torch.equal(view["family"], batch.family)
+    assert torch.equal(view["tokens"], batch.tokens)
+
+
+def test_a_stream_trains_and_an_interrupted_run_ends_as_another(place, tmp_path, undrawn):
+    settings = small("question-only", max_steps=12)
+    for name, chosen in (("endless", replace(settings, stream=True)), ("finite", settings)):
+        fit(chosen, place, tmp_path / name)
+        with pytest.raises(KeyboardInterrupt):
+            fit(chosen, place, tmp_path / f"{name}2", Interrupter(validations=1))
+        fit(chosen, place, tmp_path / f"{name}2")
+        assert result(tmp_path / name) == result(tmp_path / f"{name}2")
+
+
+def test_a_model_of_ones_own_must_have_a_logit_for_each_answer(place, tmp_path):
+    with pytest.raises(FitError, match=r"world\.answers"):
+        fit(small(f"{HERE}:Entities"), place, tmp_path / "run")
+
+
+def test_another_data_set_is_asked_about_by_text(run, tmp_path):
+    questions = {"questions": ("count", "exist"), "cannot_tell": 0.5}
+    generate(replace(VILLAGE, val=0, seed=3, test=60, **questions), tmp_path / "other", workers=1)
+    shares = evaluate(run, tmp_path / "other", CPU)
+    assert shares["families"].keys() == {"count", "exist"}
+    asked = open_dataset(tmp_path / "other").test
+    wanted = sum(example.reply == "cannot tell" for example in asked)
+    assert (shares["unseen"]["answers"], shares["unseen"]["n"]) == (["cannot tell"], wanted)
+    assert shares["unseen"]["accuracy"] == 0
+
+
+REFUSED = [
+    (
+        {"questions": ("paper",), "crowd": ""},
+        "asks the paper's questions, the run learned questions of families",
+    )
+]
+REFUSED += [
+    (
+        {"questions": ("exist", "order")},
+        r"has not learned \(order\).*--questions exist,count,distance,weather",
+    )
+]
+
+
+@pytest.mark.parametrize(("changes", "words"), REFUSED)
+def test_questions_that_the_run_has_not_learned_are_refused(run, tmp_path, changes, words):
+    generate(replace(VILLAGE, n=4, val=0, test=4, **changes), tmp_path / "other", workers=1)
+    with pytest.raises(SettingsError, match=words):
+        evaluate(run, tmp_path / "other", CPU)
+
+
+def test_a_prediction_is_what_the_test_said(run, village, tmp_path):
+    with np.load(run / "test.npz") as test:
+        given_answers, sure = test["given"], test["confidence"]
+    for i in range(4):
+        Image.fromarray(village.test[i].image).save(tmp_path / "street.png")
+        answer = predict(run, tmp_path / "street.png", village.test[i].question)
+        assert answer.answer == village.names["answers"][given_answers[i]]
+        assert answer.yes == pytest.approx(sure[i], abs=1e-4)
+    for question, word in (("How many spaceships are there?", "spaceships"), ("Is taxi the?", "understood")):
+        with pytest.raises(SettingsError, match=word):
+            predict(run, tmp_path / "street.png", question)
+
+
+def test_one_family_of_finished_runs_counts_alone(run, data, tmp_path, undrawn):
+    kept = cells.save(run, tmp_path / "kept")
+    with np.load(run / "test.npz") as test:
+        wanted = test["correct"][test["family"] == ASKED.index("count")]
+    for where in (run, kept):
+        ((one,), _) = read_and_count([where], "count")
+        assert one.correct.tolist() == wanted.tolist()
+        ((whole,), _) = read_and_count([where])
+        assert len(whole.correct) == 80
+    with pytest.raises(FamilyError, match="'kind': it was asked exist, count, distance, weather"):
+        read_and_count([run], "kind")
+    fit(small("cnn-lstm", max_steps=4), data, tmp_path / "paper")
+    with pytest.raises(MixtureError, match="questions"):
+        read_and_count([run, tmp_path / "paper"])
+
+
+def test_runs_on_the_papers_questions_record_nothing_new(run):
+    assert not {"questions", "crowd", "cannot_tell", "own_kinds"} & identity.world(towns.TOWN).keys()
+    every = replace(VILLAGE, questions=("all",))
+    assert identity.world(every) == identity.world(replace(VILLAGE, questions=every.families()))
+    assert run_directory.load(run)["data"]["families"] == [*ASKED]
+
+
+def test_the_command_shows_families_and_writes_them(cli, run, place, tmp_path):
+    done = cli("evaluate", run, place, "--json", tmp_path / "test.json").succeeds()
+    shares = json.loads((tmp_path / "test.json").read_text())["families"]
+    for name, share in shares.items():
+        (line,) = [line.split() for line in done.out.splitlines() if line.startswith(f"  {name} ")][:1]
+        assert line[1:3] == [str(share["n"]), f"{share['accuracy']:.3f}"]
+    cli("fit", place, "--out", tmp_path / "run").refuses("'pbn' is for the paper's questions", "cnn-lstm")
