@@ -31,10 +31,6 @@ class MixtureError(ValueError):
     """Runs that cannot be compared; the message says in what they differ."""
 
 
-class FamilyError(ValueError):
-    """A run has no questions of a family."""
-
-
 @dataclass(frozen=True)
 class Run:
     """One finished run: a model trained once, tested once.
@@ -75,9 +71,8 @@ def read_and_count(paths: Iterable[Path], family: str = "") -> tuple[list[Run], 
     Raises:
         FileNotFoundError: a path does not exist, or there is no finished run.
         DamagedError: a file is damaged.
-        ValueError: two files hold different runs of the same cell.
+        ValueError: two files hold different runs of the same cell, or a run was not asked about the family.
         MixtureError: the runs were made with different settings.
-        FamilyError: a run was not asked questions of the family.
     """
     paths = list(paths)
     done: list[tuple[Path, Run]] = []
@@ -169,12 +164,12 @@ def _of_family(
     asked = record["data"].get("families")
     if not isinstance(asked, list) or name not in asked:
         known = ", ".join(map(str, asked)) if isinstance(asked, list) else "the paper's questions"
-        raise FamilyError(f"{file} was not asked questions of the family '{name}': it was asked {known}")
+        raise ValueError(f"{file} was not asked questions of the family '{name}': it was asked {known}")
     if families is None:
         families = cells.families_of(file.parent / ANSWERS)
     rows = families == asked.index(name)
     if len(rows) != len(run.correct) or not rows.any():
-        raise FamilyError(f"{file} has no test questions of the family '{name}': make more (--test)")
+        raise ValueError(f"{file} has no test questions of the family '{name}': make more (--test)")
     test_id = f"{run.test_id}, {name}"
     return replace(run, test_id=test_id, correct=run.correct[rows], validation=None, reweighted=None)
 

@@ -72,14 +72,14 @@ def evaluate(
     the model cannot be asked about the data set, and what :func:`open_run` raises.
     """
     model, trained, run = open_run(directory, allowed)
-    dataset = open_dataset(data)
-    _require_comparable(trained, run_directory.language_in(run), dataset)
+    dataset, language = open_dataset(data), run_directory.language_in(run)
+    _require_comparable(trained, language, dataset)
     world = {name: getattr(trained, name) for name in ("entities", "world_seed", "own_kinds")}
     shown = replace(dataset.settings, **world)
     callback = callback or ProgressCallback()
     callback.on_begin(len(dataset.test) + len(dataset.val))
     model.to(device)
-    logits, language = {"val": np.zeros(0)}, run_directory.language_in(run)
+    logits = {"val": np.zeros(0)}
     with precision(FitSettings(**run["settings"])):
         for name, split in (("test", dataset.test), ("val", dataset.val)):
             if len(split):

@@ -11,7 +11,7 @@ from torch import nn
 
 from simtown.datasets.reader import Dataset, Split
 from simtown.language.relations import LATERAL, RELATION_NAMES, RELATIONS, margins, separations
-from simtown.training import families
+from simtown.training import family_scores
 from simtown.training.models.layers import answer_loss
 from simtown.training.shares import share
 from simtown.training.sources import ExampleSource, chunks
@@ -82,11 +82,11 @@ def inverse_frequency(dataset: Dataset, split: Split) -> np.ndarray:
 
 
 def right(dataset: Dataset, split: Split, logits: np.ndarray) -> np.ndarray:
-    """(n,) bool: which questions of a split are answered right; of families see :func:`families.right`."""
+    """(n,) bool: which questions of a split are answered right (:func:`family_scores.right`)."""
     if not dataset.settings.asks:
         return (logits > 0) == split.column("answer")
     answers = dataset.names["answers"]
-    return families.right(split, answers, logits.argmax(axis=1), answers)
+    return family_scores.right(split, answers, logits.argmax(axis=1), answers)
 
 
 def measure(
@@ -106,14 +106,14 @@ def measure(
         answers: of questions of families, if the run has others than the data set.
 
     Returns:
-        Of questions of families, see :func:`families.measure`.
+        Of questions of families, see :func:`family_scores.measure`.
         Shares with Wilson intervals: "accuracy", "low", "high", "n" of the test set; "relations" by name;
         "deciles" by number, a question counting for its rarer entity; "seen" and "unseen" (subject, relation,
         object) triples; "validation" plain, and "reweighted" by inverse training frequency with its effective
         sample size.
     """
     if dataset.settings.asks:
-        return families.measure(dataset, test, val, train_size, answers or dataset.names["answers"])
+        return family_scores.measure(dataset, test, val, train_size, answers or dataset.names["answers"])
     split, tenths = dataset.test, deciles(dataset)
     correct = (test > 0) == split.column("answer")
     relation = split.column("relation")
@@ -144,10 +144,10 @@ def references(dataset: Dataset) -> dict[str, float]:
     Returns:
         "chance"; "majority", the training set's more frequent answer; "oracle", the logical form evaluated on
         the latent scene (1.0); "oracle_on_boxes", the same read off the true boxes: middles for left and
-        right, lower edges for nearer and farther. Of families see :func:`families.references`.
+        right, lower edges for nearer and farther. Of families see :func:`family_scores.references`.
     """
     if dataset.settings.asks:
-        return families.references(dataset)
+        return family_scores.references(dataset)
     answer, (no, yes) = dataset.test.column("answer"), dataset.summary("train")["answer"]
     answers = {"majority": yes >= no, "oracle": oracle(dataset.test)}
     answers["oracle_on_boxes"] = oracle_on_boxes(dataset.test)

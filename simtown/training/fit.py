@@ -94,9 +94,8 @@ def fit(
     dataset, directory = data if isinstance(data, Dataset) else open_dataset(data), Path(directory)
     settings = replace(settings, train_size=settings.train_size or len(dataset.train))
     check(settings, dataset)
-    new_model(
-        settings, dataset.settings, language_of(dataset)
-    )  # a wrong option of the model is refused before anything is written
+    # a wrong option of the model is refused before anything is written
+    new_model(settings, dataset.settings, language_of(dataset))
     if callback is None and is_watched():
         with FitDisplay(f"fit {directory}", settings) as display:
             return fit(settings, dataset, directory, display, cache, beside)
@@ -195,11 +194,8 @@ def _train(
                 state.best = {name: row[name] for name in ("epoch", "step", "val_accuracy", "val_loss")}
                 run_directory.save_weights(model, directory)
             state.stale = early_stopping.stale_after(settings, state.stale, better, step - state.restarted_at)
-            if (
-                settings.protocol == "patient"
-                and state.restarts < RESTARTS
-                and np.ptp(logits_val, axis=0).max() < 1e-6
-            ):
+            dead = np.ptp(logits_val, axis=0).max() < 1e-6
+            if settings.protocol == "patient" and state.restarts < RESTARTS and dead:
                 state.restarts, state.restarted_at, state.stale = state.restarts + 1, step, 0
                 model, optimizer = new_model(settings, dataset.settings, language, state.restarts)
             run_directory.append_metrics(directory, row)
@@ -266,18 +262,15 @@ def loss_of(model: nn.Module, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]
         return model.loss(batch)
     logits = model(batch)
     if logits.dim() == 1 and not batch.answer.is_floating_point():
-        raise FitError(
-            "the model has one logit, for yes: of these questions return (b, world.answers) logits"
-        )
+        raise FitError("the model has one logit, for yes: return (b, world.answers) logits")
     return answer_loss(logits, batch.answer), logits
 
 
 def _sums(loss: torch.Tensor, logits: torch.Tensor, batch: Batch) -> torch.Tensor:
     """(3,) sums over a batch: objective, cross-entropy, right answers."""
     entropy = answer_loss(logits.detach().float(), batch.answer, "sum")
-    given = logits > 0 if logits.dim() == 1 else logits.argmax(1)
-    true = batch.answer > 0.5 if logits.dim() == 1 else batch.answer
-    return torch.stack([loss.detach() * len(batch), entropy, (given == true).sum()])
+    right = (logits > 0) == (batch.answer > 0.5) if logits.dim() == 1 else logits.argmax(1) == batch.answer
+    return torch.stack([loss.detach() * len(batch), entropy, right.sum()])
 
 
 def _require_number(objective: float, epoch: int, step: int, settings: FitSettings) -> None:

@@ -30,7 +30,7 @@ from simtown.datasets.reader import Dataset
 from simtown.datasets.settings import Settings
 from simtown.training import identity
 from simtown.training.evaluation import right
-from simtown.training.families import confidence
+from simtown.training.family_scores import confidence
 from simtown.training.fit_settings import FitSettings
 from simtown.training.world import language_of
 

@@ -12,12 +12,12 @@ from PIL import Image
 from torch import nn
 
 from simtown.complexity import cells
-from simtown.complexity.finished_runs import FamilyError, MixtureError, read_and_count
+from simtown.complexity.finished_runs import MixtureError, read_and_count
 from simtown.core.options import SettingsError
 from simtown.datasets.generate import generate
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings
-from simtown.training import families, identity, run_directory
+from simtown.training import family_scores, identity, run_directory
 from simtown.training.ask import evaluate, predict
 from simtown.training.evaluation import measure, references
 from simtown.training.fit import FitError, fit, loss_of
@@ -65,7 +65,7 @@ def is_right(example, said):
 def test_an_answer_is_right_if_it_is_the_true_one_or_a_distance_within_its_tolerance(village, data):
     answers = data.draw(st.permutations([*village.names["answers"], "purple"]))
     given_answers = data.draw(st.lists(st.integers(0, len(answers) - 1), min_size=80, max_size=80))
-    right = families.right(village.test, village.names["answers"], np.array(given_answers), answers)
+    right = family_scores.right(village.test, village.names["answers"], np.array(given_answers), answers)
     wanted = [is_right(e, answers[i]) for e, i in zip(village.test, given_answers, strict=True)]
     assert right.tolist() == wanted
 
@@ -75,7 +75,7 @@ def test_both_whole_metres_are_right_within_the_tolerance(village, monkeypatch):
     columns["tolerance"] = np.array([0.645, 0.645, 0.5, 0.5])
     monkeypatch.setattr(village.test, "column", columns.get)
     answers = ["none of it", "6 m", "7 m", "3 m", "4 m"]
-    assert families.right(village.test, answers, np.arange(1, 5), answers).tolist() == [1, 1, 1, 0]
+    assert family_scores.right(village.test, answers, np.arange(1, 5), answers).tolist() == [1, 1, 1, 0]
 
 
 def test_every_family_and_kind_of_answer_has_the_accuracy_that_counting_gives(village):
@@ -235,7 +235,7 @@ def test_one_family_of_finished_runs_counts_alone(run, data, tmp_path, undrawn):
         assert one.correct.tolist() == wanted.tolist()
         ((whole,), _) = read_and_count([where])
         assert len(whole.correct) == 80
-    with pytest.raises(FamilyError, match="'kind': it was asked exist, count, distance, weather"):
+    with pytest.raises(ValueError, match="'kind': it was asked exist, count, distance, weather"):
         read_and_count([run], "kind")
     fit(small("cnn-lstm", max_steps=4), data, tmp_path / "paper")
     with pytest.raises(MixtureError, match="questions"):
