@@ -145,8 +145,8 @@ def _run(file: Path, record: dict[str, Any], correct: np.ndarray | None) -> Run:
         cell = record["model"], *world, int(record["train_size"]), record["seed"]
         seeds = data.get("seed"), data.get("world_seed", 0) if "seed" in data else None
         measures = [test.get(name) or {"accuracy": None} for name in ("validation", "reweighted")]
-        accuracies = [measure["accuracy"] for measure in measures]
-        run = Run(*cell, data["test_id"], correct, *seeds, *accuracies, "families" in data)
+        run = Run(*cell, data["test_id"], correct, *seeds, *(measure["accuracy"] for measure in measures))
+        run = replace(run, asks="families" in data)
         accuracy = test["accuracy"]
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise DamagedError(f"{file} is damaged ({error!r}): train this run again") from error

@@ -314,11 +314,9 @@ class Settings:
     def canonical(self) -> Settings:
         """The same data set, all families named, without a `test_seed` or a `crowd` that is the usual one."""
         test_seed = None if self.test_seed == self.seed else self.test_seed
-        questions = [FAMILIES if name == "all" else (name,) for name in self.questions]
-        named = tuple(dict.fromkeys(name for group in questions for name in group))
         usual = self.crowd == CROWD and self.questions != ("paper",)
         crowd = "" if usual else self.crowd
-        return replace(self, test_seed=test_seed, questions=named, crowd=crowd)
+        return replace(self, test_seed=test_seed, questions=self.families(), crowd=crowd)
 
     @property
     def seeds(self) -> str:

@@ -258,7 +258,7 @@ def save_test(directory: Path, dataset: Dataset, logits: np.ndarray) -> None:
     Of questions of families, instead of the logit: "given" (t,) int16, the place of the model's answer among
     the data set's, its "confidence" (t,) float32, and "family" (t,) uint8.
     """
-    own = {"logit": logits}
+    own: dict[str, Any] = {"logit": logits}
     if dataset.settings.asks:
         given, sure = logits.argmax(axis=1).astype(np.int16), confidence(logits)
         own = {"given": given, "confidence": sure, "family": dataset.test.column("family")}
