@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 STREETS, PLACES, WORDS = 240, 6, 8
 #: How many more streets each round draws of those questions that have none yet.
 _ROUNDS = (1, 1, 2, 2, 6, 12, 24, 48, 144)
+#: The same if only streets with an edit are kept, of which each round tries one of each question.
+_TWIN_ROUNDS = (1, 2, 3, 6, 12, 12, 12, 24, 24, 48, 96)
 #: After so many streets in which a question has no answer at all its words are drawn anew.
 HOPELESS = 24
 #: Words that are drawn at most until some fit.
@@ -186,7 +188,7 @@ def search(recipe: AskingRecipe, rows: list[Row], edits: Edits | None = None) ->
         for row, own in zip(waiting.tolist(), numbers, strict=True):
             _word(recipe, rows[row], epoch, own)
         begin = 0
-        for streets in _ROUNDS:
+        for streets in _TWIN_ROUNDS if edits else _ROUNDS:
             if not len(waiting):
                 break
             done = _round(recipe, rows, waiting, begin, streets, epoch, scene, visible, tried, values, edits)

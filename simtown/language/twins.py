@@ -26,7 +26,7 @@ from simtown.language.families import AskedWorld, Drawer, Draws, Family, NoWords
 from simtown.language.forms import Form, fill
 from simtown.language.more import join
 from simtown.language.nouns import GROUPS, NOUNS, group_of
-from simtown.language.programs import COLOURS, OWN_RELATIONS, encode, stored
+from simtown.language.programs import COLOURS, OWN_RELATIONS, WORD, WORDS, encode, stored
 from simtown.language.views import LANE_EDGE, own_colours, paint_colours
 from simtown.scenes.crowd import place_crowds, thin_fog
 from simtown.scenes.placement import LANES, half_sizes
@@ -42,7 +42,7 @@ NONE = 255
 GROUP = 4
 #: Edits of a street that are judged at once, the first ones first; and second questions of two pictures.
 _EDITS_AT_ONCE, _WORDS_AT_ONCE = (8, 40), (8, 12, 16)
-_MOVES, _EDIT_DRAWS, _WORD_DRAWS = 4, 256, 64
+_MOVES, _EDIT_DRAWS, _WORD_DRAWS = 6, 256, 64
 #: Parts of programs that ask where vehicles head, where they stand, and which there are.
 _HEADING = {"direction", *OWN_RELATIONS}
 _STANDING = {"related", "lane", "most", "nth", "compared", "distance", "box", "hidden", "sight"}
@@ -55,9 +55,17 @@ _FLIPPING_SLOTS = (
     {"set", "clause", "turn"},
     *(set(),) * 5,
 )
+#: Kinds of vehicles on either side, by length, for which one may be exchanged if its kind is asked for.
+_NEIGHBOURS = 4
 #: How much wider a parked vehicle may be than the one for which it is exchanged, half of it, metres.
 _WIDER = 0.1
+#: Numbers of words of programs whose values hang on how much of a vehicle others hide.
+SEEN_WORDS = [WORD + WORDS.index(word) for word in ("hidden", "sight", "colour", *COLOURS)]
 _MAY_CHANGE = ~np.isin(ENTITIES, [*NAMED_BY_COLOUR])
+
+
+#: Places of families, with some of their templates and their places.
+Askable = list[tuple[int, list[tuple[int, Template]]]]
 
 
 class Twins(NamedTuple):
@@ -103,15 +111,24 @@ def ask_twins(recipe: AskingRecipe, index: np.ndarray) -> AskedBatch:
 
 
 def answer_pairs(recipe: AskingRecipe, pairs: np.ndarray) -> list[Row]:
-    """The first question of each pair of examples, with both answers; counts differ by one."""
-    u = recipe.stream("twin answer").uniform(pairs, 2)
+    """The first question of each pair of examples, with both answers, either of them as often the first.
+
+    Two counts differ by one, and two kinds of vehicles are neighbours in length, so that one fits where the
+    other stands; the shortest and the longest are neighbours too, so every kind is as often an answer.
+    """
+    u = recipe.stream("twin answer").uniform(pairs, 3)
     rows = list(rows_of(recipe, 2 * pairs))
-    for row, twin, (low, up) in zip(rows, rows_of(recipe, 2 * pairs + 1), u.tolist(), strict=True):
+    for row, twin, (low, up, far) in zip(rows, rows_of(recipe, 2 * pairs + 1), u.tolist(), strict=True):
         row.other = twin.answer
+        answers = recipe.world.answers(row.family.answer)
+        sign = 1 if up < 0.5 else -1
         if row.family.answer == "count":
-            counts = recipe.world.answers("count")
-            at = int(low * (len(counts) - 1))
-            row.answer, row.other = (counts[at], counts[at + 1])[:: 1 if up < 0.5 else -1]
+            at = int(low * (len(answers) - 1))
+            row.answer, row.other = answers[at : at + 2][::sign]
+        elif row.family.answer == "kind":
+            by_length = sorted(answers, key=lambda kind: half_sizes()[kind, 0])
+            step = 1 + int(far * min(_NEIGHBOURS, len(answers) - 1))
+            row.other = by_length[(by_length.index(row.answer) + sign * step) % len(answers)]
     return rows
 
 
@@ -191,14 +208,24 @@ class Edits:
                 break
             at = np.array([i for i, _ in planned])
             address = attempt[at] * len(_EDITS_AT_ONCE) * max(_EDITS_AT_ONCE) + block * max(_EDITS_AT_ONCE)
-            address += np.arange(len(at)) - np.searchsorted(at, at)
             edits = [edit for _, edit in planned]
-            candidates, seen, placed = self._made(scenes[at], visible[at], edits, index[at], address)
+            address += np.arange(len(at)) - np.searchsorted(at, at)
+            candidates, seen, placed, unsure = self._made(scenes[at], visible[at], edits, index[at], address)
             good = np.flatnonzero(placed)
-            programs = stored([rows[i].numbers for i in at[good].tolist()])
-            judged = evaluate(candidates[good], programs, seen[good], self.recipe.size)
-            other = np.array([rows[i].other for i in at[good].tolist()], dtype=np.int64)
-            accepted = np.flatnonzero((judged.state == KNOWN) & (judged.answer == other) & ~judged.idle)
+            programs = stored([row.numbers for row in rows])
+            other = np.array([row.other for row in rows], dtype=np.int64)[at]
+            asked = programs[at]
+            judged, fits = self._judged(candidates[good], asked[good], seen[good], other[good])
+            check = good[fits & unsure[good]]
+            _, seen[check], placed[check] = self._placed(candidates, check, index[at], address)
+            fits &= placed[good]
+            again = np.flatnonzero(fits & unsure[good] & np.isin(programs, SEEN_WORDS).any(axis=1)[at[good]])
+            if len(again):  # what other vehicles hide decides too
+                own = good[again]
+                anew, fits[again] = self._judged(candidates[own], asked[own], seen[own], other[own])
+                for whole, part in zip(judged, anew, strict=True):
+                    whole[again] = part
+            accepted = np.flatnonzero(fits)
             won, first = np.unique(at[good[accepted]], return_index=True)
             self.tried[places, 0] += np.bincount(at, minlength=len(rows))
             self.tried[places, 1] += np.bincount(at[good], minlength=len(rows))
@@ -222,8 +249,8 @@ class Edits:
         edits: list[_Edit],
         index: np.ndarray,
         address: np.ndarray,
-    ) -> tuple[SceneBatch, np.ndarray, np.ndarray]:
-        """The edited scenes, visible shares, and whether they could be streets."""
+    ) -> tuple[SceneBatch, np.ndarray, np.ndarray, np.ndarray]:
+        """The edited scenes, visible shares, whether they fit, and where that is yet to be checked."""
         edit, slot, kind, paint, sky = np.array([[*vars(each).values()] for each in edits]).T
         rows = np.arange(len(edits))
         made = replace(scenes, **{f.name: getattr(scenes, f.name).copy() for f in fields(scenes)})
@@ -239,23 +266,26 @@ class Edits:
         made.pose[rows[placing], slot[placing]] = np.nan
         made.pose[rows[edit == REMOVED], slot[edit == REMOVED]] = 0
         seen, placed = visible.copy(), np.ones(len(edits), dtype=bool)
+        which = np.flatnonzero(placing)
+        made.pose[which], seen[which], placed[which] = self._placed(made, which, index, address)
+        back = placed & (edit == MOVED) & (made.pose[rows, slot, 2] != yaw)
+        made.pose[rows[back], slot[back], 2] = yaw[back]
+        return made, seen, placed, back | np.isin(edit, (TURNED, EXCHANGED, REMOVED))
+
+    def _judged(
+        self, scenes: SceneBatch, programs: np.ndarray, seen: np.ndarray, other: np.ndarray
+    ) -> tuple[Values, np.ndarray]:
+        """The values of programs, and whether these are the other answers."""
+        values = evaluate(scenes, programs, seen, self.recipe.size)
+        return values, (values.state == KNOWN) & (values.answer == other) & ~values.idle
+
+    def _placed(
+        self, scenes: SceneBatch, which: np.ndarray, index: np.ndarray, address: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Poses of some streets, of which one may be missing, visible shares, and whether they fit."""
+        entity, camera, pose = scenes.entity[which], scenes.camera[which], scenes.pose[which]
         stream = self.recipe.stream("edit place")
-
-        def place(which: np.ndarray) -> None:
-            made.pose[which], seen[which], placed[which] = place_crowds(
-                stream,
-                index[which],
-                address[which],
-                made.entity[which],
-                made.camera[which],
-                kept=made.pose[which],
-            )
-
-        place(np.flatnonzero(placing))
-        moved = np.flatnonzero(placed & (edit == MOVED))
-        made.pose[moved, slot[moved], 2] = yaw[moved]
-        place(np.flatnonzero(placed & np.isin(edit, (TURNED, MOVED, EXCHANGED, REMOVED))))
-        return made, seen, placed
+        return place_crowds(stream, index[which], address[which], entity, camera, kept=pose)
 
 
 def _edits(world: AskedWorld, row: Row, scenes: SceneBatch, i: int, draws: Draws) -> Iterator[_Edit]:
@@ -272,6 +302,9 @@ def _edits(world: AskedWorld, row: Row, scenes: SceneBatch, i: int, draws: Draws
     present = [slot for slot, kind in enumerate(entity) if kind >= 0]
     drawn = {slot: (not named[entity[slot]], draws.below(1 << 30)) for slot in present}
     order = sorted(present, key=drawn.__getitem__)
+    asked = [slot for slot in order if named[entity[slot]]]
+    if not asked or parts & {"vehicle", "hidden"}:
+        asked = order  # where any other vehicle stands matters
 
     def edit(edit: int, slot: int, kind: int | None = None, new_paint: int | None = None) -> _Edit:
         own_kind, own_paint = entity[slot], paint[slot]
@@ -279,16 +312,16 @@ def _edits(world: AskedWorld, row: Row, scenes: SceneBatch, i: int, draws: Draws
         return _Edit(edit, slot, kind, new_paint, sky)
 
     if parts & _HEADING:
-        yield from (edit(TURNED, slot) for slot in order)
+        yield from (edit(TURNED, slot) for slot in asked)
     if "colour" in parts or parts & {*COLOURS}:
         for slot in order if world.painted else ():
             new = _paint(world, row, parts, draws)
             if _MAY_CHANGE[entity[slot]] and new != paint[slot]:
                 yield edit(PAINTED, slot, new_paint=new)
     if parts & _STANDING:
-        yield from (edit(MOVED, slot) for _ in range(_MOVES) for slot in order)
+        yield from (edit(MOVED, slot) for _ in range(_MOVES) for slot in asked)
     if row.family.answer in ("kind", "group", "colour") or parts & _PRESENT:
-        for _ in range(2):
+        for _ in range(1 if row.family.answer == "kind" else 2):
             for slot in order:
                 chances = _exchanged(world, row, named, entity[slot])
                 if world.painted:
@@ -384,7 +417,7 @@ def _second_questions(
         1 - row.answer if row.family.answer == "truth" else int(heads)
         for row, heads in zip(rows, coin.tolist(), strict=True)
     ])  # fmt: skip
-    begin = 0
+    begin, stream = 0, recipe.stream("second words")
     for attempts in _WORDS_AT_ONCE:
         asked: list[tuple[int, Row]] = []
         for i in np.flatnonzero(~found).tolist():
@@ -393,33 +426,39 @@ def _second_questions(
             if not askable[edit]:
                 continue
             world = _seen_world(recipe.world, first.scene[slice(2 * i, 2 * i + 2)], slot, 1 - wanted[i])
-            for attempt in range(begin, begin + attempts):
-                numbers = recipe.stream("second words").uniform(index[i : i + 1], _WORD_DRAWS, attempt)[0]
-                row = _worded(recipe, world, askable[edit], rows[i].index + 2, Draws(numbers.tolist()))
+            tries = np.arange(begin, begin + attempts)
+            for numbers in stream.uniform(np.full(attempts, index[i]), _WORD_DRAWS, tries).tolist():
+                row = _worded(recipe, world, askable[edit], rows[i].index + 2, Draws(numbers))
                 if row is not None and {*_parts(row.form)} & _FLIPS[edit]:
                     asked.append((i, row))
         begin += attempts
         if not asked:
             continue
-        at = np.repeat([i for i, _ in asked], 2) * 2 + np.tile([0, 1], len(asked))
-        programs = stored([row.numbers for _, row in asked]).repeat(2, axis=0)
-        judged = evaluate(first.scene[at], programs, first.visible[at], recipe.size)
-        fits = (judged.state == KNOWN) & ~judged.idle
-        fits &= judged.answer == np.stack([wanted[at[::2] // 2], 1 - wanted[at[::2] // 2]], axis=1).reshape(
-            -1
-        )
-        for place in np.flatnonzero(fits[::2] & fits[1::2]).tolist():
-            i, row = asked[place]
+        at = 2 * np.array([i for i, _ in asked])
+        programs = stored([row.numbers for _, row in asked])
+        fits = np.arange(len(asked))
+        judged = []
+        for twin in (0, 1):  # the second picture is judged only where the first has the answer
+            rows_of_twin = at[fits] + twin
+            own = evaluate(
+                first.scene[rows_of_twin], programs[fits], first.visible[rows_of_twin], recipe.size
+            )
+            answer = np.abs(wanted[at[fits] // 2] - twin)
+            good = (own.state == KNOWN) & ~own.idle & (own.answer == answer)
+            judged = [Values(*(part[good] for part in values)) for values in (*judged, own)]
+            fits = fits[good]
+        for place, which in enumerate(fits.tolist()):
+            i, row = asked[which]
             if found[i]:
                 continue
             found[i] = True
-            for example in (2 * i, 2 * i + 1):
-                own = 2 * place + example % 2
+            for twin, values in enumerate(judged):
+                example = 2 * i + twin
                 second.family[example], second.template[example] = row.family_place, row.template
                 second.text[example], second.words[example] = row.text, row.words
-                second.program[example], second.answer[example] = programs[own], judged.answer[own]
-                for whole, part in zip(second.values, judged, strict=True):
-                    whole[example] = part[own]
+                second.program[example], second.answer[example] = programs[which], values.answer[place]
+                for whole, part in zip(second.values, values, strict=True):
+                    whole[example] = part[place]
                 second.tried[example] = begin
     return second, found
 
@@ -444,32 +483,36 @@ def _seen_world(world: AskedWorld, scenes: SceneBatch, edited: int, first: int) 
     return replace(world, chances=chances, colours=tuple(sorted(colours)) or world.colours)
 
 
-def _askable(families: tuple[Family, ...], edit: int) -> list[tuple[int, int, Template]]:
+def _askable(families: tuple[Family, ...], edit: int) -> Askable:
     """The templates of questions of yes or no whose answers an edit may flip, with the places of their
     families and their own.
     """
-    return [
+    found: dict[int, list[tuple[int, Template]]] = {}
+    every = [
         (place, number, template)
         for place, family in enumerate(families)
         for number, template in enumerate(family.templates)
         if family.answer == "truth"
         and ("street" in template.slots) == (edit == THING)
         and "filter" not in template.program  # two hops are seldom well posed in a given street
+        and sum(slot in ("kind", "thing") for slot in template.slots) < 3  # these are slow to judge
         and ({*_parts(fill(template.program, template.slots))} & (_FLIPS[edit] | _FLIPPING_SLOTS[edit]))
     ]
+    for place, number, template in every:
+        found.setdefault(place, []).append((number, template))
+    return [*found.items()]
 
 
 def _worded(
     recipe: AskingRecipe,
     world: AskedWorld,
-    askable: list[tuple[int, int, Template]],
+    askable: Askable,
     index: int,
     draws: Draws,
 ) -> Row | None:
     """A question of one of some templates; None if its words cannot be about this world."""
-    places = sorted({place for place, _, _ in askable})
-    place = draws.choice(places)
-    _, number, template = draws.choice([each for each in askable if each[0] == place])
+    place, templates = draws.choice(askable)
+    number, template = draws.choice(templates)
     row = Row(index, recipe.families[place], place, -1, False, (), template=number)
     row.text = draws.below(len(template.texts))
     try:
