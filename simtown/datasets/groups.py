@@ -15,7 +15,8 @@ import numpy as np
 from simtown.language.twins import ADDED, EXCHANGED, MOVED, NONE, PAINTED, REMOVED, THING, TURNED, WEATHER
 from simtown.scenes.scene import SceneBatch
 
-#: Columns of a question, which a pair shares.
+#: Fields of scenes that may be edited, and columns of a question, which a pair shares.
+_EDITED = {"entity", "pose", "paint", "weather", "prop"}
 _WORDS = ("question", "tokens", "family", "template", "text", "program")
 
 
@@ -31,13 +32,12 @@ def group_accuracies(group: np.ndarray, right: np.ndarray) -> dict[str, np.ndarr
         whether both pictures are right. "group": (m,) of the groups of four, whether all is right.
         "consistency": of the pairs with a right answer, whether both are.
     """
-    single = np.asarray(right, dtype=bool)
-    two = single.reshape(-1, 2)
-    pair, own = two.all(axis=1), group[::2]
+    two = right.reshape(-1, 2)
+    pair, own = np.asarray(two.all(axis=1)), group[::2]
     numbers, place, size = np.unique(own, return_inverse=True, return_counts=True)
     all_right = np.bincount(place, weights=pair, minlength=len(numbers)) == size
     return {
-        "single": single,
+        "single": right,
         "pair": pair,
         "group": all_right[size == 2],
         "consistency": pair[two.any(axis=1)],
@@ -52,41 +52,28 @@ def differences(columns: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarr
     """
     scene = {f.name: columns[f"scene/{f.name}"] for f in fields(SceneBatch)}
     one, other = ({name: column[begin::2] for name, column in scene.items()} for begin in (0, 1))
-    differs = {name: _differs(one[name], other[name]) for name in scene}
-    same = ~np.any(
-        [
-            differs[name].reshape(len(differs[name]), -1).any(axis=1)
-            for name in scene.keys() - {"entity", "pose", "paint", "weather", "prop"}
-        ],
-        axis=0,
-    )
+    differs = {name: np.asarray(one[name] != other[name]) for name in scene}
+    count = len(differs["weather"])
+    rest = [differs[name].reshape(count, -1) for name in scene.keys() - _EDITED]
+    same = ~np.concatenate(rest, axis=1).any(axis=1)
     place, turn = differs["pose"][..., :2].any(axis=2), differs["pose"][..., 2]
     parts = np.stack([differs["entity"], place, turn, differs["paint"]])
-    slots = parts.any(axis=0)
-    slot, rows = slots.argmax(axis=1), np.arange(len(same))
+    slots, things, sky = parts.any(axis=0), differs["prop"], differs["weather"]
+    slot, rows = slots.argmax(axis=1), np.arange(count)
     kind, moved, turned, painted = parts[:, rows, slot]
-    gone = (other["entity"][rows, slot] < 0) & _empty(other, rows, slot)
-    new = (one["entity"][rows, slot] < 0) & _empty(one, rows, slot)
+    gone, new = _empty(other, rows, slot), _empty(one, rows, slot)
+    numbers = [slots.sum(axis=1), things.sum(axis=1), sky.astype(np.int64)]
+    vehicle, thing, weather = ([n == (place == own) for place, n in enumerate(numbers)] for own in range(3))
     edit = np.select(
         [
-            kind & gone, kind & new, kind & ~moved & ~turned & ~painted,
-            moved & ~kind & ~turned & ~painted, turned & ~kind & ~moved & ~painted,
-            painted & ~kind & ~moved & ~turned,
+            ~same, np.all(weather, axis=0), np.all(thing, axis=0), ~np.all(vehicle, axis=0),
+            kind & gone, kind & new, kind & ~(moved | turned | painted), moved & ~(kind | turned | painted),
+            turned & ~(kind | moved | painted), painted & ~(kind | moved | turned),
         ],
-        [REMOVED, ADDED, EXCHANGED, MOVED, TURNED, PAINTED], NONE,
+        [NONE, WEATHER, THING, NONE, REMOVED, ADDED, EXCHANGED, MOVED, TURNED, PAINTED], NONE,
     )  # fmt: skip
-    edit = np.where(slots.sum(axis=1) == 1, np.where(differs["weather"], NONE, edit), NONE)
-    sky = ~slots.any(axis=1) & differs["weather"]
-    things, still = differs["prop"], ~slots.any(axis=1) & ~differs["weather"]
-    edit = np.where(things.any(axis=1), NONE, np.where(sky, WEATHER, edit))
-    edit = np.where(still & (things.sum(axis=1) == 1), THING, edit)
-    edit = np.where(same, edit, NONE).astype(np.uint8)
     slot = np.where(edit == THING, things.argmax(axis=1), slot)
-    return edit, np.where((edit == WEATHER) | (edit == NONE), NONE, slot).astype(np.uint8)
-
-
-def _differs(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    return np.asarray(one != other)
+    return edit.astype(np.uint8), np.where(np.isin(edit, (WEATHER, NONE)), NONE, slot).astype(np.uint8)
 
 
 def _empty(scene: Mapping[str, np.ndarray], rows: np.ndarray, slot: np.ndarray) -> np.ndarray:

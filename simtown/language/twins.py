@@ -49,7 +49,7 @@ _STANDING = {"related", "lane", "most", "nth", "compared", "distance", "box", "h
 _PRESENT = {"exist", "count", "a", "every", "no"}
 #: By edit: of what the answer to a question of yes or no may flip, and slots that may be filled with it.
 _FLIPS = (_HEADING, {"colour", *COLOURS}, _STANDING, _PRESENT, _PRESENT, _PRESENT, {"weather"}, _PRESENT)
-_FLIPPING_SLOTS = (
+_FLIPPING_SLOTS: tuple[set[str], ...] = (
     {"driver", "set", "clause", "turn"},
     {"set", "thing"},
     {"set", "clause", "turn"},
@@ -219,7 +219,7 @@ class Edits:
             check = good[fits & unsure[good]]
             _, seen[check], placed[check] = self._placed(candidates, check, index[at], address)
             fits &= placed[good]
-            again = np.flatnonzero(fits & unsure[good] & np.isin(programs, SEEN_WORDS).any(axis=1)[at[good]])
+            again = np.flatnonzero(fits & unsure[good] & np.any(np.isin(asked, SEEN_WORDS), axis=1)[good])
             if len(again):  # what other vehicles hide decides too
                 own = good[again]
                 anew, fits[again] = self._judged(candidates[own], asked[own], seen[own], other[own])
@@ -406,7 +406,8 @@ def _second_questions(
     Returns:
         2 n questions, and (n,) bool, for which pairs there is one; the others repeat the first question.
     """
-    n = len(rows)
+    n, twins = len(rows), first.twins
+    assert twins is not None
     askable = [_askable(recipe.families, edit) for edit in range(len(EDITS))]
     found = np.zeros(n, dtype=bool)
     second = join([first], np.arange(2 * n))
@@ -421,7 +422,7 @@ def _second_questions(
     for attempts in _WORDS_AT_ONCE:
         asked: list[tuple[int, Row]] = []
         for i in np.flatnonzero(~found).tolist():
-            edit, slot = int(first.twins.edit[2 * i]), int(first.twins.edited[2 * i])
+            edit, slot = int(twins.edit[2 * i]), int(twins.edited[2 * i])
             slot = NONE if edit == THING else slot
             if not askable[edit]:
                 continue
@@ -437,7 +438,7 @@ def _second_questions(
         at = 2 * np.array([i for i, _ in asked])
         programs = stored([row.numbers for _, row in asked])
         fits = np.arange(len(asked))
-        judged = []
+        judged: list[Values] = []
         for twin in (0, 1):  # the second picture is judged only where the first has the answer
             rows_of_twin = at[fits] + twin
             own = evaluate(
