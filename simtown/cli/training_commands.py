@@ -146,6 +146,12 @@ def _of_families(test: dict[str, Any], references: dict[str, float]) -> list[str
         named = f"{', '.join(answers[:5])}{f' and {len(answers) - 5} more' if len(answers) > 5 else ''}"
         accuracy = f"{test['unseen']['accuracy']:.3f} (n {test['unseen']['n']})"
         lines.append(f"  answers that no training example has ({named}): {accuracy}")
+    if twins := {name: part for name, part in test.get("twins", {}).items() if part}:
+        lines.append("  twins: what is right with a picture, with both of a question, with a group of four")
+        lines += [
+            f"    {name:13} {p['accuracy']:.3f} ({p['low']:.3f}-{p['high']:.3f}, n {p['n']:,})"
+            for name, p in twins.items()
+        ]
     shown = ", ".join(f"{name} {accuracy:.3f}" for name, accuracy in references.items())
     return [*lines, f"  for comparison: {shown}"]
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from simtown.datasets.groups import group_accuracies
 from simtown.datasets.reader import Dataset, Split
 from simtown.language.evaluate import KNOWN, evaluate
 from simtown.language.families import ANSWERS, CANNOT_TELL
@@ -60,7 +61,8 @@ def measure(
         Shares with Wilson intervals, each with the mean "confidence" and "chance", the share that the best
         constant answers of its families would have: of the test set; "families" by name, with their kind of
         "answer"; "kinds" by kind of answer. "unseen": of test questions whose answer no training example has,
-        with these "answers". "validation".
+        with these "answers". "validation". "twins": "single", "pair", "group" and "consistency"
+        (:func:`simtown.datasets.groups.group_accuracies`), if pictures come in twos.
     """
     split, texts, names = dataset.test, dataset.names["answers"], dataset.names["families"]
     value, family = split.column("value"), split.column("family")
@@ -83,6 +85,9 @@ def measure(
     out["kinds"] = {kind: part(kind_of == kind) for kind in dict.fromkeys(kinds[i] for i in present)}
     listed = [texts[number] for number in np.unique(value) if unseen[number]]
     out["unseen"] = {"answers": listed, **(share(correct[unseen[value]]) or {"n": 0})}
+    if dataset.settings.twins:
+        outcomes = group_accuracies(split.column("group"), correct)
+        out["twins"] = {name: share(outcome) for name, outcome in outcomes.items()}
     if len(val):
         out["validation"] = share(right(dataset.val, texts, val.argmax(axis=1), answers))
     return out

@@ -24,6 +24,7 @@ from simtown.language.questions import FAMILIES
 from simtown.language.twins import EDITS, NONE, WEATHER, ask_twins
 from simtown.render.raster import Raster
 from simtown.scenes.crowd import acceptable
+from simtown.training import family_scores
 
 SETTINGS = Settings(
     entities=40, n=32, val=8, test=8, width=64, height=64, questions=("all",), shard=16, twins=True
@@ -199,6 +200,17 @@ def test_a_data_set_of_twins_is_verified_and_shown(dataset):
     same = np.flatnonzero(split.column("group")[2::4] == split.column("group")[::4]) * 4
     assert np.array_equal(split.images(same), split.images(same + 2))
     assert dataset_sheet(data, Raster(), count=8).width > 500
+
+
+def test_evaluation_reports_pairs_and_groups(dataset):
+    data, answers = open_dataset(dataset), open_dataset(dataset).names["answers"]
+    value = data.test.column("value")
+    knows, blind = np.eye(len(answers))[value], np.eye(len(answers))[np.zeros_like(value)]
+    for logits, accuracy in ((knows, 1), (blind, 0)):
+        twins = family_scores.measure(data, logits, logits[:0], None, answers)["twins"]
+        assert twins["pair"]["accuracy"] == accuracy
+        assert twins["pair"]["n"] == 4
+        assert (twins["group"] or {"accuracy": accuracy})["accuracy"] == accuracy
 
 
 def test_verify_finds_a_twin_of_another_picture(dataset, tmp_path):
