@@ -152,8 +152,24 @@ def _of_families(test: dict[str, Any], references: dict[str, float]) -> list[str
             f"    {name:13} {p['accuracy']:.3f} ({p['low']:.3f}-{p['high']:.3f}, n {p['n']:,})"
             for name, p in twins.items()
         ]
+    if held := test.get("held_out"):
+        lines += _of_compositions(held)
     shown = ", ".join(f"{name} {accuracy:.3f}" for name, accuracy in references.items())
     return [*lines, f"  for comparison: {shown}"]
+
+
+def _of_compositions(held: dict[str, Any]) -> list[str]:
+    """Lines of a table: accuracies on held-out compositions, and on test questions of the same families."""
+    lines = [f"  {'held out':15} {'n':>6}  {'accuracy':8}  {'(95 %)':14}  on test"]
+    whole = {**held, "seen": held["seen"] and {"accuracy": held["seen"]}}
+    for name, share in {**held["families"], "all": whole}.items():
+        seen = f"{share['seen']['accuracy']:.3f}" if share["seen"] else "-"
+        interval = f"({share['low']:.3f}-{share['high']:.3f})"
+        lines.append(f"  {name:15} {share['n']:6,}  {share['accuracy']:.3f}     {interval:14}  {seen}")
+    lines.append(
+        "  held out: compositions that training never held; test has none of them, all: families as often"
+    )
+    return lines
 
 
 def _family_line(name: str, share: dict[str, Any]) -> str:

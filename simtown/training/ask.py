@@ -20,6 +20,7 @@ from simtown.core.files import DamagedError
 from simtown.core.notebook import OBJECT, SUBJECT
 from simtown.core.options import SettingsError
 from simtown.core.untrusted import open_picture
+from simtown.datasets.addresses import COMPOSITION
 from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.settings import Settings
 from simtown.language import grammar, tokens
@@ -77,12 +78,12 @@ def evaluate(
     world = {name: getattr(trained, name) for name in ("entities", "world_seed", "own_kinds")}
     shown = replace(dataset.settings, **world)
     callback = callback or ProgressCallback()
-    callback.on_begin(len(dataset.test) + len(dataset.val))
+    callback.on_begin(sum(len(dataset[name]) for name in dataset.splits if name != "train"))
     model.to(device)
     logits = {"val": np.zeros(0)}
     with precision(FitSettings(**run["settings"])):
-        for name, split in (("test", dataset.test), ("val", dataset.val)):
-            if len(split):
+        for name in (name for name in dataset.splits if name != "train"):
+            if len(split := dataset[name]):
                 source: ExampleSource = open_split(split, len(split), shown, device)
                 if language:
                     source = Renumbered(source, dataset.names, language)
@@ -91,7 +92,9 @@ def evaluate(
     held = not run["settings"]["stream"] and size <= len(dataset.train)
     trained_on = held and dataset.train.digests([size])[size] == digest
     seen = size if trained_on else None
-    shares = measure(dataset, logits["test"], logits["val"], seen, language.get("answers"))
+    shares = measure(
+        dataset, logits["test"], logits["val"], seen, language.get("answers"), logits.get(COMPOSITION)
+    )
     return {**shares, "references": references(dataset)}
 
 

@@ -95,6 +95,7 @@ def measure(
     val: np.ndarray,
     train_size: int | None,
     answers: Sequence[str] | None = None,
+    compositions: np.ndarray | None = None,
 ) -> dict[str, Any]:
     """Accuracy on the uniform test set, overall and in parts, and on validation reweighted by equation 1.
 
@@ -104,6 +105,7 @@ def measure(
         val: logits of the whole validation split.
         train_size: training examples seen (None for an endless stream).
         answers: of questions of families, if the run has others than the data set.
+        compositions: logits of the whole split of held-out compositions, if there is one.
 
     Returns:
         Of questions of families, see :func:`family_scores.measure`.
@@ -113,7 +115,11 @@ def measure(
         sample size.
     """
     if dataset.settings.asks:
-        return family_scores.measure(dataset, test, val, train_size, answers or dataset.names["answers"])
+        named = answers or dataset.names["answers"]
+        shares = family_scores.measure(dataset, test, val, train_size, named)
+        if compositions is not None:
+            shares["held_out"] = family_scores.of_compositions(dataset, test, compositions, named)
+        return shares
     split, tenths = dataset.test, deciles(dataset)
     correct = (test > 0) == split.column("answer")
     relation = split.column("relation")

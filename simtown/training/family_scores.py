@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from simtown.datasets.addresses import COMPOSITION
 from simtown.datasets.groups import group_accuracies
 from simtown.datasets.reader import Dataset, Split
 from simtown.language.evaluate import KNOWN, evaluate
@@ -91,6 +92,39 @@ def measure(
     if len(val):
         out["validation"] = share(right(dataset.val, texts, val.argmax(axis=1), answers))
     return out
+
+
+def of_compositions(
+    dataset: Dataset, test: np.ndarray, compositions: np.ndarray, answers: Sequence[str]
+) -> dict[str, Any]:
+    """Accuracy on held-out compositions, and on the test questions of the same families.
+
+    Args:
+        dataset: that has them.
+        test: (n, answers) logits of the whole test split.
+        compositions: logits of the whole split of held-out compositions.
+        answers: by the columns of the logits.
+
+    Returns:
+        A share with its Wilson interval; "families" by name, each a share, with "seen", the share on test
+        questions of that family, None if there are none. "seen": the accuracy on test if its families were as
+        frequent as among the compositions; None if it lacks one.
+    """
+    names = dataset.names["families"]
+
+    def by_family(split: Split, logits: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        correct = right(split, dataset.names["answers"], logits.argmax(axis=1), answers)
+        family = split.column("family")
+        return correct, {names[i]: correct[family == i] for i in np.unique(family).tolist()}
+
+    held, own = by_family(dataset[COMPOSITION], compositions)
+    _, tested = by_family(dataset.test, test)
+    shares = {
+        name: {**(share(rows) or {}), "seen": share(tested.get(name, held[:0]))} for name, rows in own.items()
+    }
+    means = {name: float(tested[name].mean()) for name in own if name in tested}
+    seen = sum(len(own[name]) * mean for name, mean in means.items()) / max(len(held), 1)
+    return {**(share(held) or {}), "families": shares, "seen": seen if len(means) == len(own) else None}
 
 
 def constants(dataset: Dataset) -> np.ndarray:

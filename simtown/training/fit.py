@@ -23,6 +23,7 @@ from simtown.core.options import SettingsError
 from simtown.core.processes import keep_memory
 from simtown.core.streams import Stream
 from simtown.core.untrusted import RefusedError, folder
+from simtown.datasets.addresses import COMPOSITION
 from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.settings import SPLITS, Settings
 from simtown.training import early_stopping, run_directory
@@ -213,6 +214,11 @@ def _train(
         test = open_split(dataset.test, len(dataset.test), world, device, kept, beside=beside)
         logits_test, test_loss = logits_of(model, test, len(dataset.test))
         logits_val, _ = logits_of(model, val, len(dataset.val))
+        compositions = None
+        if COMPOSITION in dataset.splits:
+            held = dataset[COMPOSITION]
+            source = open_split(held, len(held), world, device, kept, beside=beside)
+            compositions, _ = logits_of(model, source, len(held))
     run_directory.save_test(directory, dataset, logits_test)
     title = f"{looks_of([settings.model])[settings.model].name}, {size:,} training examples of {dataset.name}"
     scores = references(dataset)
@@ -220,7 +226,9 @@ def _train(
     seen = None if settings.stream else size
     done: dict[str, Any] = {"status": "done", "epochs": state.epoch, "steps": state.step, "stopped": reason}
     done |= {"restarts": state.restarts, "best": state.best}
-    done |= {"test": {**measure(dataset, logits_test, logits_val, seen), "loss": test_loss}}
+    done |= {
+        "test": {**measure(dataset, logits_test, logits_val, seen, None, compositions), "loss": test_loss}
+    }
     done |= {"references": scores}
     parameters = sum(parameter.numel() for parameter in model.parameters())
     return {**done, "parameters": parameters, "seconds": state.seconds}

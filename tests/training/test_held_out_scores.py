@@ -1,0 +1,28 @@
+"""Accuracy on held-out compositions, beside that on the test questions of the same families."""
+
+import numpy as np
+import pytest
+
+from simtown.core.callbacks import ProgressCallback
+from simtown.datasets.addresses import COMPOSITION
+from simtown.datasets.generate import generate
+from simtown.datasets.reader import open_dataset
+from simtown.datasets.settings import Settings
+from simtown.training.evaluation import measure
+
+
+def test_a_model_that_knows_nothing_of_compositions_scores_less_there(tmp_path):
+    sizes = {"entities": 6, "n": 20, "val": 0, "test": 40, "width": 32, "height": 32}
+    settings = Settings(**sizes, questions=("exist", "driver"), hold_out=("frame:driver", "taxi+sedan"))
+    generate(settings, tmp_path / "town", workers=1, callback=ProgressCallback())
+    data = open_dataset(tmp_path / "town")
+    test, held = (
+        np.eye(len(data.names["answers"]))[data[name].column("value")] for name in ("test", COMPOSITION)
+    )
+    held[::2] = 1 - held[::2]
+    shares = measure(data, test, np.zeros(0), None, None, held)["held_out"]
+    assert (shares["accuracy"], shares["n"], shares["seen"]) == (0.5, 40, None)
+    assert shares["families"]["exist"]["seen"]["accuracy"] == 1
+    assert shares["families"]["driver"]["seen"] is None
+    assert sum(share["n"] for share in shares["families"].values()) == 40
+    assert shares["families"]["driver"]["accuracy"] == pytest.approx(0.5)
