@@ -30,7 +30,7 @@ from tests.training.towns import HERE, Interrupter, result, small
 
 CPU = torch.device("cpu")
 READERS = ("cnn-lstm", "film", "relation-network", "vit", "question-only", "picture-only")
-ASKED = ("exist", "count", "distance", "weather")
+ASKED = ("exist", "count", "distance", "weather", "hidden")
 VILLAGE = Settings(20, n=64, val=40, test=80, width=32, height=32, questions=ASKED)
 
 
@@ -86,6 +86,7 @@ def test_every_family_and_kind_of_answer_has_the_accuracy_that_counting_gives(vi
     sure = [float(torch.from_numpy(row).softmax(0).max()) for row in test]
     rows = list(zip(village.test, said, sure, strict=True))
     kinds = {"exist": "truth", "count": "count", "distance": "metres", "weather": "weather"}
+    kinds |= {"hidden": "hidden"}
     for name, kind in kinds.items():
         part = [(is_right(e, text), p) for e, text, p in rows if e.family == name]
         mine = shares["families"][name]
@@ -182,10 +183,10 @@ def test_a_model_of_ones_own_must_have_a_logit_for_each_answer(place, tmp_path):
 
 
 def test_another_data_set_is_asked_about_by_text(run, tmp_path):
-    questions = {"questions": ("count", "exist"), "cannot_tell": 0.5}
+    questions = {"questions": ("count", "hidden"), "cannot_tell": 0.5}
     generate(replace(VILLAGE, val=0, seed=3, test=60, **questions), tmp_path / "other", workers=1)
     shares = evaluate(run, tmp_path / "other", CPU)
-    assert shares["families"].keys() == {"count", "exist"}
+    assert shares["families"].keys() == {"count", "hidden"}
     asked = open_dataset(tmp_path / "other").test
     wanted = sum(example.reply == "cannot tell" for example in asked)
     assert (shares["unseen"]["answers"], shares["unseen"]["n"]) == (["cannot tell"], wanted)
@@ -201,7 +202,7 @@ REFUSED = [
 REFUSED += [
     (
         {"questions": ("exist", "order")},
-        r"has not learned \(order\).*--questions exist,count,distance,weather",
+        r"has not learned \(order\).*--questions exist,count,distance,weather,hidden",
     )
 ]
 
