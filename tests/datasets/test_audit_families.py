@@ -50,7 +50,12 @@ def test_fair_questions_pass(fair):
     assert not warned(fair)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+def some(families):
+    """A few in the default run, all in the slow one."""
+    return [pytest.param(f, marks=() if f in ("count", "driver") else pytest.mark.slow) for f in families]
+
+
+@pytest.mark.parametrize("family", some(FAMILIES))
 def test_a_word_that_gives_the_answer_away_is_found(family, fair):
     rows, _ = values(fair, family)
     tokens = fair["tokens"].copy()
@@ -60,7 +65,7 @@ def test_a_word_that_gives_the_answer_away_is_found(family, fair):
     assert checks == {f"question only by {family}"}
 
 
-@pytest.mark.parametrize("family", sorted({*TRUTHS} - {"logic", "exist", "compare", "street-exist"}))
+@pytest.mark.parametrize("family", some(sorted({*TRUTHS} - {"logic", "exist", "compare", "street-exist"})))
 def test_an_answer_that_follows_how_common_a_kind_is_is_found(family, fair):
     rows, (no, yes) = values(fair, family)
     program = fair["program"][rows].astype(int)

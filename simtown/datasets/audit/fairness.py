@@ -4,6 +4,7 @@ answer the one that its program has?
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
@@ -225,6 +226,7 @@ def blind(words: Mapping[str, np.ndarray], other: Mapping[str, np.ndarray] | Non
             parts of them in turn, by what the others teach.
     """
     from scipy.sparse import csr_matrix
+    from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
 
     both = [words] if other is None else [words, other]
@@ -243,7 +245,9 @@ def blind(words: Mapping[str, np.ndarray], other: Mapping[str, np.ndarray] | Non
     for known, asked_ in parts:
         place_known, place_asked = np.flatnonzero(known), np.flatnonzero(asked_)
         if len(place_asked):
-            model = LogisticRegression(C=0.1, max_iter=50).fit(seen_in[place_known], value[place_known])
+            model = LogisticRegression(C=0.1, max_iter=50)
+            with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):  # it is near enough
+                model.fit(seen_in[place_known], value[place_known])
             right += int((model.predict(seen_in[place_asked]) == value[place_asked]).sum())
     return right
 
