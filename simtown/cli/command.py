@@ -19,6 +19,7 @@ functions behind it check what is given, before the command imports anything tha
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from dataclasses import MISSING, fields, is_dataclass
 from inspect import isfunction
@@ -91,7 +92,8 @@ def command(function: Callable[..., None], *, optional: bool = False) -> Callabl
         except SettingsError as error:
             if error.setting not in flags:
                 raise
-            raise RefusalError(f"{flags[error.setting]} {error.problem}") from error
+            problem = re.sub(r"`(\w+)`", lambda name: flags.get(name[1], name[0]), error.problem)
+            raise RefusalError(f"{flags[error.setting]} {problem}") from error
 
     run.__name__, run.__doc__ = function.__name__, function.__doc__
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]

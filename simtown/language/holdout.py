@@ -323,7 +323,11 @@ def _named(text: str, world: AskedWorld) -> tuple[str, np.ndarray]:
             others.append((found[0], np.array(OTHERS[found[0]]) == name))
         else:
             similar = get_close_matches(name, [*nouns, *COLOURS, *WEATHERS, *RELATIONS])
-            meant = f"'{name}' is unknown: did you mean {' or '.join(similar)}?" if similar else _HOW
+            meant = (
+                f"'{name}' is unknown: did you mean {' or '.join(similar)}?"
+                if similar
+                else f"'{name}' is unknown: {_HOW}"
+            )
             raise RuleError(f"{text}: {meant}")
     if len(kinds) + len(others) != 2 or not kinds or (len(kinds) == 2 and (kinds[0] & kinds[1]).any()):
         raise RuleError(f"{text}: {_HOW}")
