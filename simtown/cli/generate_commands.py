@@ -25,8 +25,9 @@ PREVIEW = "preview.png"
 _NUMBERS = {"val": "val", "test": "test", "seed": "seed", "test_seed": "testseed", "world_seed": "world"}
 #: The options of settings that a note names.
 _NAMED = {"crowd": "--vehicles", "entities": "--entities", "size": "--size", "weathers": "--weather"}
-#: Other settings that it shows, or leaves out; a digest shows the rest.
+#: Characters of the families that it shows, at most.
 _LONGEST_QUESTIONS = 40
+#: Other settings that it shows, or leaves out; a digest shows the rest.
 _SHOWN = ("entities", "n", "distractor", "width", "height", "catalogue", *_NUMBERS)
 
 

@@ -61,13 +61,8 @@ def on(a: Solid, b: Solid) -> float:
 
 def between(a: Solid, b: Solid, c: Solid) -> float:
     """How deep a's middle lies in the hull of b and c, where straight lines from b to c run through it."""
-    return in_between(a.middle, b.outline, c.outline)
-
-
-def in_between(point: np.ndarray, one: np.ndarray, other: np.ndarray) -> float:
-    """How deep a point (2,) lies in the hull of two outlines (k, 2), and outside both."""
-    whole = float(depths(point[None], hull(np.concatenate([one, other])))[0])
-    return min(whole, *(-float(depths(point[None], end)[0]) for end in (one, other)))
+    whole = float(depths(a.middle[None], hull(np.concatenate([b.outline, c.outline])))[0])
+    return min(whole, *(-float(depths(a.middle[None], end.outline)[0]) for end in (b, c)))
 
 
 def facing(a: Solid, b: Solid) -> float:
