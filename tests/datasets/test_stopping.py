@@ -147,7 +147,7 @@ def test_a_grid_of_studies_stops_with_one_line(whom, tmp_path, gate, begun, unti
     """Each study is a command of its own: a signal to the grid alone ends it as well."""
     pytest.importorskip("torch", reason="needs torch: pip install '.[probes]'")
     (tmp_path / "grid.toml").write_text(GRID)
-    stop = gate(Moment("parent", "import", r"simtown\.datasets\.generate"))
+    stop = gate(Moment("worker", "import", r"simtown\.cli\.study_commands"))
     command = begun("probe", "grid", "grid.toml", "--out", "out", "--jobs", 2, cwd=tmp_path)
     until(lambda: len(stop.waiting()) == 2)
     assert command.process.pid not in stop.waiting()

@@ -12,11 +12,12 @@ import time
 
 
 def _role():
-    """Whether this is a worker (of multiprocessing or of a Ray cluster) or what starts the workers."""
+    """Whether this is a worker (of multiprocessing or Ray, a study of a grid) or what starts the workers."""
     words = " ".join(sys.orig_argv)
     if "resource_tracker" in words:
         return "tracker"
-    return "worker" if "--multiprocessing-fork" in words or "default_worker.py" in words else "parent"
+    workers = "--multiprocessing-fork", "default_worker.py", " probe physical "
+    return "worker" if any(each in words for each in workers) else "parent"
 
 
 def _stand():
