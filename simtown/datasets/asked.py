@@ -162,6 +162,12 @@ def answers(settings: Settings) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*texts, CANNOT_TELL] if settings.cannot_tell else texts))
 
 
+def choices(settings: Settings, answer_type: str) -> tuple[str, ...]:
+    """All answers that questions of a type, a key of ANSWERS, may have in a data set."""
+    texts = [ANSWERS[answer_type][number] for number in world(settings, "test").answers(answer_type)]
+    return (*texts, CANNOT_TELL) if settings.cannot_tell else tuple(texts)
+
+
 def columns(questions: AskedBatch, index: np.ndarray, settings: Settings) -> dict[str, np.ndarray]:
     """All columns of n questions except pictures, by name, the question first."""
     n, scene, known = len(index), questions.scene, questions.values

@@ -214,6 +214,10 @@ row size
 swerve size
 taken out i8 columns
 """,
+    "deflate_picture": """
+rgb u1 height width 3
+out out u1 room
+""",
     "cut_records": """
 data u1 bytes
 position size

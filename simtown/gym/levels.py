@@ -1,0 +1,70 @@
+"""The nine levels of the gym: each adds kinds, vehicles, weathers or families to the one before.
+
+They are frozen: a level and a seed mean the same questions and pictures in every release.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from simtown.datasets.settings import Settings
+from simtown.scenes.weather import WEATHERS
+
+#: Width and height of all pictures, pixels: one size, so that every batch has as many image tokens.
+SIZE = 224
+
+
+class Level(NamedTuple):
+    """One level.
+
+    Attributes:
+        entities: kinds of vehicles.
+        vehicles: in a street, as `--vehicles` has it.
+        questions: the families.
+        weathers: that occur.
+        margin: metres. Where an answer hangs on places, it holds by so much wherever one of four streets
+            has such a margin.
+        adds: what is new, in words.
+    """
+
+    entities: int
+    vehicles: str
+    questions: tuple[str, ...]
+    weathers: tuple[str, ...]
+    margin: float
+    adds: str
+
+    def settings(self, seed: int) -> Settings:
+        """Those of the data set whose training examples the level asks."""
+        return Settings(
+            entities=self.entities,
+            n=2,
+            val=0,
+            test=0,
+            width=SIZE,
+            height=SIZE,
+            seed=seed,
+            frequencies="uniform",
+            weathers=self.weathers,
+            questions=self.questions,
+            crowd=self.vehicles,
+        )
+
+
+_FAIR = WEATHERS[:2]
+_SEEN = ("exist", "kind", "colour", "lane")
+_PLACED = (*_SEEN, "relations", "where", "heading", "nearest")
+_COUNTED = (*_PLACED, "count", "weather", "order", "street", "street-exist")
+_HARD = (*_COUNTED, "compare", "distance", "driver", "group")
+LEVELS: tuple[Level, ...] = (
+    Level(5, "2", _SEEN, _FAIR, 0, "what is there: five kinds, their colours and lanes"),
+    Level(10, "2", _PLACED, _FAIR, 1.5, "where it is, by wide margins"),
+    Level(15, "2-4", _PLACED, WEATHERS[:7], 1, "up to four vehicles, seven weathers"),
+    Level(20, "3-4", _COUNTED, WEATHERS[:7], 0.5, "counts, the weather, the order along the road"),
+    Level(31, "3-5", _HARD, WEATHERS, 0, "all weathers, comparisons, metres, the driver's view; any margin"),
+    Level(40, "3-6", (*_HARD, "hidden", "same", "between"), WEATHERS, 0, "what is hidden, alike, between"),
+    Level(60, "3-6", ("all",), WEATHERS, 0, "two and three hops, logic: every family"),
+    Level(102, "4-7", ("all",), WEATHERS, 0, "every kind of vehicle, up to seven in a street"),
+    Level(102, "5-8", ("hops", "logic", "compare", "count", "distance", "hidden", "driver", "same", "between",
+                       "hops-heading", "order"), WEATHERS, 0, "only what is hard, up to eight vehicles"),
+)  # fmt: skip

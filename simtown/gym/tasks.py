@@ -1,0 +1,199 @@
+"""Endless tasks: a picture of a street, a question about it, and a verifier that knows the answer."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from functools import cached_property
+from itertools import count
+from operator import index as whole
+from typing import Any
+
+import numpy as np
+
+from simtown.assets.entities import ENTITIES
+from simtown.core.portable_png import png_bytes
+from simtown.datasets import asked
+from simtown.datasets.shards import columns, draw, recipe_of
+from simtown.gym.levels import LEVELS, Level
+from simtown.language.forms import Form
+from simtown.language.instructions import instruction
+from simtown.language.nouns import NOUNS
+from simtown.language.programs import decode
+from simtown.language.replies import Gold, score_reply
+from simtown.render.renderers import make_renderer
+from simtown.scenes.scene import SceneBatch
+from simtown.scenes.weather import WEATHERS
+
+#: Tasks that are made together, and streets of which a task takes the first whose margin is wide enough.
+BLOCK, CHANCES = 64, 4
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """One question about one picture.
+
+    Attributes:
+        picture: (h, w, 3) uint8.
+        question: in words.
+        instruction: which form the answer has, such as "Answer with yes or no."
+        gold: the answer, and what it is compared with.
+        metadata: of plain JSON values: the address (level, seed, index), family, type of answer, program, the
+            margin in metres (None where places do not matter), vehicles in the street, weather; of the
+            vehicles that the question names, the least visible share and the least height in pixels.
+    """
+
+    picture: np.ndarray
+    question: str
+    instruction: str
+    gold: Gold
+    metadata: dict[str, Any]
+
+    @property
+    def answer(self) -> str:
+        """The right answer: "yes", "3", "taxi", "4 m"."""
+        return self.gold.answer
+
+    @cached_property
+    def png(self) -> bytes:
+        """The picture as a PNG file, the same bytes on every machine."""
+        return png_bytes(self.picture)
+
+    @property
+    def prompt(self) -> str:
+        """The question with its instruction."""
+        return f"{self.question} {self.instruction}"
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        """One message of a user, in OpenAI's content parts: the picture as a data URL, and the prompt."""
+        url = "data:image/png;base64," + b64encode(self.png).decode()
+        content = [{"type": "image_url", "image_url": {"url": url}}, {"type": "text", "text": self.prompt}]
+        return [{"role": "user", "content": content}]
+
+    def score(self, text: str) -> float:
+        """1 for a right reply, 0 for any other (:mod:`simtown.language.replies` has the rule)."""
+        return score_reply(text, self.gold)
+
+    def __repr__(self) -> str:
+        at = ", ".join(f"{name} {self.metadata[name]}" for name in ("level", "seed", "index"))
+        return f"<Task: {self.question} {self.answer}; {at}>"
+
+
+class Street:
+    """Endless tasks of one level: ``tasks[i]`` is the same on every machine, in every release.
+
+    Args:
+        level: from 1 to 9, or a :class:`simtown.gym.Level` of one's own.
+        seed: other seeds are other tasks.
+
+    Raises:
+        SettingsError: the level is impossible.
+    """
+
+    def __init__(self, level: int | Level = 1, seed: int = 0) -> None:
+        self.level, self.seed = level, seed
+        if not isinstance(level, Level) and level not in range(1, len(LEVELS) + 1):
+            raise ValueError(f"level is {level}: give a whole number from 1 to {len(LEVELS)}")
+        self._level = level if isinstance(level, Level) else LEVELS[level - 1]
+        self.settings = self._level.settings(seed)
+        self.settings.check()
+        self._recipe, self._renderer = recipe_of(self.settings, "train"), make_renderer()
+        self._families, self._answers = asked.asked(self.settings), asked.answers(self.settings)
+        self._first, self._step = 0, 1
+        self._made: tuple[int, list[Task]] = (-1, [])
+
+    def shard(self, rank: int, ranks: int) -> Street:
+        """The tasks rank, rank + ranks, rank + 2 ranks, ... of these: every task belongs to one rank."""
+        if not 0 <= rank < ranks:
+            raise ValueError(f"rank is {rank}: give a number from 0 to {ranks - 1}")
+        own = Street(self.level, self.seed)
+        own._first, own._step = self._first + rank * self._step, self._step * ranks
+        return own
+
+    def __getitem__(self, i: int) -> Task:
+        number = whole(i)
+        if number < 0:
+            raise IndexError(f"there is no task {number}: they are numbered from 0, and have no end")
+        block = number // BLOCK
+        if self._made[0] != block:
+            numbers = np.arange(block * BLOCK, (block + 1) * BLOCK)
+            self._made = block, self._make(self._first + self._step * numbers)
+        return self._made[1][number % BLOCK]
+
+    def __iter__(self) -> Iterator[Task]:
+        return self.from_(0)
+
+    def from_(self, position: int) -> Iterator[Task]:
+        """All tasks from a position on, without an end."""
+        return (self[i] for i in count(position))
+
+    def __repr__(self) -> str:
+        return f"<Street: level {self.level}, seed {self.seed}: {self._level.adds}>"
+
+    def _make(self, numbers: np.ndarray) -> list[Task]:
+        """The tasks with these numbers, (n,) int64."""
+        n, rows = len(numbers), self._columns(numbers)
+        scenes = SceneBatch(**{f.name: rows[f"scene/{f.name}"] for f in fields(SceneBatch)})
+        width, height = self.settings.width, self.settings.height
+        pictures = self._renderer.render(scenes, width, height, geometry=False).rgb
+        return [
+            self._task(int(numbers[i]), pictures[i].copy(), {name: v[i] for name, v in rows.items()})
+            for i in range(n)
+        ]
+
+    def _columns(self, numbers: np.ndarray) -> dict[str, np.ndarray]:
+        """The columns of the first street of each task whose margin is wide enough, or of the last one."""
+        made: dict[str, np.ndarray] = {}
+        waiting = np.arange(len(numbers))
+        for chance in range(CHANCES):
+            own = numbers[waiting]
+            # of the examples 2j and 2j + 1 the answers differ, and so do those of the tasks 2j and 2j + 1
+            examples = 2 * (CHANCES * (own // 2) + chance) + own % 2
+            found = columns(draw(self._recipe, examples), examples, self.settings)
+            for name, values in found.items():
+                made.setdefault(name, np.empty((len(numbers), *values.shape[1:]), values.dtype))[waiting] = (
+                    values
+                )
+            wide = ~(found["margin"] < self._level.margin)  # NaN where no place matters
+            waiting = waiting[~wide]
+            if not len(waiting):
+                break
+        return made
+
+    def _task(self, number: int, picture: np.ndarray, row: dict[str, Any]) -> Task:
+        family = self._families[row["family"]]
+        texts = asked.choices(self.settings, family.answer)
+        form = decode(row["program"])
+        nouns, kinds = mentioned(form), row["scene/entity"].tolist()
+        shown = [slot for slot, kind in enumerate(kinds) if kind >= 0]
+        meant = [slot for slot in shown if ENTITIES[kinds[slot]] in nouns] or shown
+        metres = not np.isnan(row["tolerance"])
+        gold = Gold(
+            family.answer,
+            self._answers[row["value"]],
+            texts,
+            float(row["tolerance"]) if metres else None,
+            float(row["number"]) if metres else None,
+        )
+        margin = float(row["margin"])
+        metadata = {
+            "gym": "street", "level": self._level if isinstance(self.level, Level) else self.level,
+            "seed": self.seed, "index": number, "family": family.name, "type": family.answer,
+            "program": str(form), "margin": None if np.isnan(margin) else round(margin, 4),
+            "vehicles": len(shown), "weather": WEATHERS[row["scene/weather"]],
+            "visible": round(float(min(row["visible"][slot] for slot in meant)), 4),
+            "pixels": round(float(min(row["boxes"][slot][3] - row["boxes"][slot][1] for slot in meant)), 1),
+        }  # fmt: skip
+        words = row["question"].decode()
+        return Task(picture, words, instruction(family.answer, texts), gold, metadata)
+
+
+def mentioned(form: Any) -> set[str]:
+    """Kinds of vehicles that the nouns of a program stand for; of "vehicle" every kind."""
+    if not isinstance(form, Form):
+        return set()
+    if form.name == "all":
+        return set(NOUNS.get(form.parts[0], form.parts))
+    return set().union(*map(mentioned, form.parts))
