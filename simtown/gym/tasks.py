@@ -19,7 +19,7 @@ from simtown.datasets.shards import columns, draw, recipe_of
 from simtown.gym.levels import LEVELS, Level
 from simtown.language.forms import Form
 from simtown.language.instructions import instruction
-from simtown.language.nouns import NOUNS
+from simtown.language.nouns import NOUNS, spoken_names
 from simtown.language.programs import decode
 from simtown.language.replies import Gold, score_reply
 from simtown.render.renderers import make_renderer
@@ -74,7 +74,7 @@ class Task:
 
     def score(self, text: str) -> float:
         """1 for a right reply, 0 for any other (:mod:`simtown.language.replies` has the rule)."""
-        return score_reply(text, self.gold)
+        return score_reply(text, self.gold, spoken_names(self.gold.type))
 
     def __repr__(self) -> str:
         at = ", ".join(f"{name} {self.metadata[name]}" for name in ("level", "seed", "index"))
