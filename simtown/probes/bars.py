@@ -1,4 +1,4 @@
-"""Progress bars of long work, on stderr; and those of transformers, switched off."""
+"""Progress bars of long work, on stderr."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -50,19 +50,3 @@ def one_bar() -> Iterator[Bars]:
             return bars.enter_context(metered(title, total))
 
         yield start
-
-
-@contextmanager
-def quietly() -> Iterator[None]:
-    """What loads or saves a model within says nothing but errors."""
-    from transformers.utils import logging
-
-    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(level)
-        if bars:
-            logging.enable_progress_bar()

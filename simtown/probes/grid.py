@@ -21,10 +21,10 @@ from simtown.core.cluster import Cluster
 from simtown.core.files import claimed, clear_leftovers, save_json
 from simtown.core.options import options_of
 from simtown.core.pool import Processes, Report
+from simtown.core.pretrained import CONTENT
 from simtown.core.processes import Outcome, default_workers, ending
 from simtown.core.runs import load_json
 from simtown.core.untrusted import RefusedError, check_name, folder, open_regular, read_toml
-from simtown.probes.scorers.cache import CONTENT
 from simtown.probes.studies import STUDIES
 from simtown.probes.study_settings import ScorerOptions
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from simtown.core.files import ForeignDirectoryError, as_json, save_text
 from simtown.core.options import recorded
+from simtown.core.pretrained import fingerprint
 from simtown.core.runs import RunRecord
 from simtown.core.version import __version__
 from simtown.probes import report
@@ -20,7 +21,6 @@ from simtown.probes.model_names import without_folders
 from simtown.probes.report import SCHEMA, SUMMARY, Results
 from simtown.probes.reproduce import PrintedTable
 from simtown.probes.scorers.base import Scorer
-from simtown.probes.scorers.cache import fingerprint
 from simtown.probes.study_settings import ScorerOptions, StudySettings
 
 

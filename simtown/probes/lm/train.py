@@ -22,13 +22,13 @@ from torch.nn.functional import cross_entropy
 
 from simtown.core.files import DamagedError, replacing, save_json, save_text
 from simtown.core.options import SettingsError
+from simtown.core.pretrained import quietly
 from simtown.core.processes import keep_memory
 from simtown.core.progress import Progress
 from simtown.core.runs import RunRecord, require_keys
 from simtown.core.streams import Stream
 from simtown.core.untrusted import inside, open_regular
 from simtown.core.version import __version__
-from simtown.probes.bars import quietly
 from simtown.probes.corpus import Corpus, tokenise, vocabulary
 from simtown.probes.lm import LMSettings
 from simtown.probes.lm.architectures import ARCHITECTURES, load_tokenizer, masked_token

@@ -10,8 +10,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from simtown.probes.scorers import opening
+from simtown.core.pretrained import load_model, load_tokenizer, model_directory
 from simtown.probes.scorers.batching import together
+from simtown.probes.scorers.opening import device_of
 
 Loss = Literal["squared", "cross-entropy"]
 
@@ -66,15 +67,15 @@ class FineTuning:
 
         from simtown.probes.scorers import huggingface
 
-        device = opening.device_of(device)
+        device = device_of(device)
         torch.manual_seed(seed)
-        path = opening.model_directory(place, hub=True)
-        tokenizer = opening.load_tokenizer(path)
+        path = model_directory(place, hub=True)
+        tokenizer = load_tokenizer(path)
         if tokenizer.pad_token is None:
             tokenizer.pad_token = tokenizer.eos_token
         squared = self.loss == "squared"
         kind = transformers.AutoModelForSequenceClassification
-        model = opening.load_model(path, kind, complete=False, num_labels=1 if squared else 2)
+        model = load_model(path, kind, complete=False, num_labels=1 if squared else 2)
         model.config.pad_token_id = tokenizer.pad_token_id
         codes = tokenizer(texts, truncation=True, max_length=self.length)["input_ids"]
         lengths = np.array([len(code) for code in codes])

@@ -8,7 +8,7 @@ import json
 import sqlite3
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from hashlib import blake2b, file_digest
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -21,30 +21,15 @@ from simtown.probes.scorers.base import Pooling, Scorer, Spans, TokenScores
 FILE = "answers.sqlite"
 #: Answers by the key of their request.
 Answers = dict[bytes, TokenScores]
-#: What decides a model's answers: weights, vocabulary, configuration.
-CONTENT = (".safetensors", ".json", ".txt", ".model")
 _TABLE = "CREATE TABLE IF NOT EXISTS answers (key BLOB PRIMARY KEY, logprobs BLOB, words BLOB) WITHOUT ROWID"
-
-
-def fingerprint(path: Path) -> str:
-    """A digest of the file, or of the names and contents of the model files under the directory."""
-    whole = blake2b(digest_size=16)
-    files = [path]
-    if path.is_dir():
-        files = sorted(p for p in path.rglob("*") if p.suffix in CONTENT and p.is_file())
-    for file in files:
-        with open(file, "rb") as content:
-            digest = file_digest(content, "sha256").hexdigest()
-        name = file.relative_to(path) if path.is_dir() else ""
-        whole.update(f"{name}\0{digest}\0".encode())
-    return whole.hexdigest()
 
 
 class Cached(Scorer):
     """A scorer in front of another one, which asks it only for what is new.
 
     Args:
-        identity: all that decides its answers, besides the request (see :func:`fingerprint`).
+        identity: all that decides its answers, besides the request
+            (:func:`simtown.core.pretrained.fingerprint`).
         directory: where to keep the answers; None: in memory, for as long as this object lives.
     """
 

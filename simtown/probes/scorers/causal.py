@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from simtown.probes.bars import quietly
+from simtown.core.pretrained import quietly
 from simtown.probes.scorers.base import ScorerSettings
 from simtown.probes.scorers.batching import distinct
 from simtown.probes.scorers.huggingface import ROUNDING, LanguageModel, logprobs_of, projected_at

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from simtown.probes.bars import metered, quietly
+from simtown.core.pretrained import quietly
+from simtown.probes.bars import metered
 from simtown.probes.scorers.base import Ability, Pooling, Scorer, ScorerSettings, Spans, TokenScores
 from simtown.probes.scorers.batching import buckets, distinct
 from simtown.probes.scorers.spelling import Tokens, lead_of, spell, split_at_blank, touching, words_of

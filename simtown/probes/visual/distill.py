@@ -16,9 +16,9 @@ import torch
 
 from simtown.core.files import as_json, save_json, whole
 from simtown.core.options import check
+from simtown.core.pretrained import quietly
 from simtown.core.progress import Progress
 from simtown.core.version import __version__
-from simtown.probes.bars import quietly
 from simtown.probes.corpus import Corpus
 from simtown.probes.lm.train import Texts
 from simtown.probes.model_names import without_folders
