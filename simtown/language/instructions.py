@@ -28,3 +28,8 @@ def instruction(answer_type: str, choices: Sequence[str]) -> str:
     few = answer_type not in ("truth", "count", "metres") and len(own) <= _LISTED
     words = listed if few else forms.get(answer_type, listed)
     return words + (f", or with: {CANNOT_TELL}." if CANNOT_TELL in choices else ".")
+
+
+def prompt(question: str, answer_type: str, choices: Sequence[str]) -> str:
+    """A question and, behind it, which form the answer has."""
+    return f"{question} {instruction(answer_type, choices)}"
