@@ -24,7 +24,8 @@ LAYERS = (
     ("datasets",),
     ("complexity", "town", "visualgenome"),
     ("training",),
-    ("gym", "evaluation", "probes", "bench"),
+    ("gym", "probes", "bench"),
+    ("vlm",),
     ("cli",),
 )
 LAYER = {package: row for row, packages in enumerate(LAYERS) for package in packages}

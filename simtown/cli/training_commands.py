@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 from simtown.cli.command import RefusalError, command
-from simtown.cli.places import holding, local_file, name_of, png_file, there
+from simtown.cli.places import holding, local_directory, local_file, name_of, png_file, there
 from simtown.cli.sharing import AllowOption, DatasetArgument, DeviceOption, chosen_device, save_picture
 from simtown.core.extras import need
 from simtown.core.files import save_json
 from simtown.core.progress import Progress
-from simtown.core.terminal import complain, say
-from simtown.core.untrusted import inside
+from simtown.core.terminal import complain, say, say_block
+from simtown.core.untrusted import inside, read_text
 from simtown.datasets.addresses import require_dataset, stored_counts
+from simtown.probes.model_names import title_of
 from simtown.training.fit_settings import FitSettings, check_examples, precision_of
+from simtown.vlm.vlm_settings import VlmSettings, is_model
 
 RunArgument = Annotated[Path, "Directory of a run.", holding("run", "run.json", "simtown fit")]
 
@@ -178,23 +181,48 @@ def _family_line(name: str, share: dict[str, Any]) -> str:
     return f"  {name:15} {share['n']:6,}  {accuracy}     {share['confidence']:.3f}"
 
 
+def _require_model_or_run(model: str) -> None:
+    """Raises RefusalError if words name neither a model that can be asked nor the directory of a run."""
+    if not is_model(model):
+        holding("run", "run.json", "simtown fit")(Path(model))
+
+
 @command
 def evaluate(
-    run: RunArgument,
-    dataset: Annotated[
-        str, "A data set with the run's picture size and kinds that the run has seen.", require_dataset
+    model: Annotated[
+        str,
+        "Directory of a run; or a vision-language model: hf:ID-OR-DIR, clip:ID-OR-DIR, openai:URL#MODEL, "
+        "command:PROGRAM, python:package.module:function.",
+        _require_model_or_run,
     ],
+    dataset: Annotated[
+        str,
+        "A data set; of a run, one with the run's picture size and kinds that the run has seen.",
+        require_dataset,
+    ],
+    settings: VlmSettings,
     *,
     device: DeviceOption = "auto",
-    json: Annotated[Path | None, "Also write the figures as JSON."] = None,
+    json: Annotated[Path | None, "Of a run: also write the figures as JSON."] = None,
+    out: Annotated[
+        Path | None,
+        "Of a vision-language model: the directory of results; by default evaluations/DATASET-MODEL. The "
+        "same command again continues it.",
+    ] = None,
     allow_model: AllowOption = None,
 ) -> None:
     """Test the best weights of a run on the test set of another data set with the same picture size, such as
-    one with other weather.
+    one with other weather; or ask a vision-language model the questions of a data set.
 
     Of questions of families, it reports each family and each kind of answer. An answer is right if it is the
     true one; "5 m" is also right if the true distance lies within its tolerance (0.5 m, or a tenth of it).
+
+    A vision-language model gets the picture, the question and how to answer; a reply without an answer counts
+    as wrong. The key of a server is read from the variable SIMTOWN_API_KEY, or OPENAI_API_KEY.
     """
+    if is_model(model):
+        _evaluate_model(model, dataset, settings, device, out, allow_model or ())
+        return
     need("train")
     report_file = local_file(json, "--json") if json else None
     import torch
@@ -203,12 +231,30 @@ def evaluate(
     from simtown.training.evaluation import accuracy_in_words
 
     chosen = torch.device(chosen_device(device))
-    with Progress(f"evaluate {run}") as progress:
-        test = ask.evaluate(run, dataset, chosen, allow_model or (), progress)
+    with Progress(f"evaluate {model}") as progress:
+        test = ask.evaluate(Path(model), dataset, chosen, allow_model or (), progress)
     if report_file:
         save_json(report_file, test)
-    say(f"{run} on {dataset}: {accuracy_in_words(test)}")
+    say(f"{model} on {dataset}: {accuracy_in_words(test)}")
     say(*_parts(test, test["references"]))
+
+
+def _evaluate_model(
+    model: str, dataset: str, settings: VlmSettings, device: str, out: Path | None, allowed: Collection[str]
+) -> None:
+    """Ask a vision-language model, and print its scores."""
+    need("probes")
+    from simtown.datasets.reader import open_dataset
+    from simtown.probes.bars import one_bar
+    from simtown.vlm.vlm_run import evaluate_model
+
+    slug = re.sub(r"[^\w.]+", "-", title_of(model)).strip("-.")
+    directory = local_directory(out) if out else inside(Path(), f"evaluations/{name_of(dataset)}-{slug}")
+    kind = chosen_device(device) if model.startswith(("hf:", "clip:")) else "cpu"
+    with one_bar() as bars:
+        results = evaluate_model(model, open_dataset(dataset), settings, directory, kind, allowed, bars=bars)
+    say_block(read_text(results.path / "summary.md", follow=False))
+    say(f"Every question and reply is in {results.path}/*.parquet")
 
 
 @command

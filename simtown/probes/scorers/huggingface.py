@@ -24,7 +24,7 @@ LOGITS = 1 << 28
 ROUNDING = 1e-4
 
 
-class Query(NamedTuple):
+class TokenQuery(NamedTuple):
     """A question to a model: how likely are `tokens` at position `at` of the text of tokens `ids`?"""
 
     ids: Tokens
@@ -236,7 +236,7 @@ class LanguageModel(Transformer):
                 place = (ids[: at + 1] if self.forward else ids, at)
                 columns = tokens_at.setdefault(place, {})
                 looks.append((place, columns.setdefault(token, len(columns))))
-        queries = [Query(ids, at, list(columns)) for (ids, at), columns in tokens_at.items()]
+        queries = [TokenQuery(ids, at, list(columns)) for (ids, at), columns in tokens_at.items()]
         answers = dict(zip(tokens_at, self.query_logprobs(queries), strict=True))
         logprobs = np.array([answers[place][column] for place, column in looks])
         scores, begin = [], 0
@@ -251,7 +251,7 @@ class LanguageModel(Transformer):
         """For every token of an encoded text: what the model reads, where it is looked at, and the token."""
         raise NotImplementedError
 
-    def query_logprobs(self, queries: Sequence[Query]) -> list[np.ndarray]:
+    def query_logprobs(self, queries: Sequence[TokenQuery]) -> list[np.ndarray]:
         """For every query the (w,) float64 log-probabilities of its tokens.
 
         Each distinct text is read once, for all queries about it.

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from simtown.probes.scorers.base import ScorerSettings
-from simtown.probes.scorers.huggingface import LanguageModel, Query
+from simtown.probes.scorers.huggingface import LanguageModel, TokenQuery
 from simtown.probes.scorers.spelling import Policy, Tokens, split_at_blank
 
 #: {(sub-words of a gap, those filled in from the left, which one is looked at): {token: numbers of the
@@ -39,7 +39,7 @@ class Masked(LanguageModel):
             for (length, filled, at), numbers_of in places.items():
                 ids = before + filled + (self._mask,) * (length - len(filled)) + after
                 self._check_length(len(ids), context)
-                queries.append(Query(ids, len(before) + at, list(numbers_of)))
+                queries.append(TokenQuery(ids, len(before) + at, list(numbers_of)))
         scores = np.zeros((len(contexts), len(spellings)))
         answers = iter(self.query_logprobs(queries))
         for row in scores:

@@ -1,0 +1,109 @@
+"""What a model is asked about an example: the question with its picture, or a change of one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from simtown.datasets.asked import asked, choices
+from simtown.datasets.reader import Dataset, Example, Split
+from simtown.gym.tasks import mentioned
+from simtown.language.families import ANSWERS
+from simtown.language.instructions import instruction
+from simtown.language.programs import parse
+from simtown.language.replies import Gold
+from simtown.vlm.statements import statements
+from simtown.vlm.vision_model import Query
+
+
+@dataclass(frozen=True, eq=False)
+class AskedSplit:
+    """A split whose examples a model is asked about: ``asked[i]`` is an :class:`AskedExample`."""
+
+    dataset: Dataset
+    split: str
+
+    @property
+    def examples(self) -> Split:
+        """The split itself."""
+        return self.dataset[self.split]
+
+    @cached_property
+    def kinds(self) -> dict[str, str]:
+        """The type of the answer of each family, a key of ANSWERS."""
+        families = asked(self.dataset.settings) if self.dataset.settings.asks else ()
+        return {"paper": "truth"} | {family.name: family.answer for family in families}
+
+    def choices(self, kind: str) -> tuple[str, ...]:
+        """The answers of a type that the data set may have."""
+        settings = self.dataset.settings
+        return choices(settings, kind) if settings.asks else ANSWERS[kind]
+
+    def __len__(self) -> int:
+        return len(self.examples)
+
+    def __getitem__(self, number: int) -> AskedExample:
+        return AskedExample(self, number, self.examples[number])
+
+
+@dataclass(frozen=True, eq=False)
+class AskedExample:
+    """An example with all that a condition needs to make queries of it.
+
+    Attributes:
+        asked: the split that holds it.
+        number: of the example in the split.
+        example: the example.
+    """
+
+    asked: AskedSplit
+    number: int
+    example: Example
+
+    @property
+    def kind(self) -> str:
+        """The type of the answer."""
+        return self.asked.kinds[self.example.family]
+
+    @property
+    def meant(self) -> list[int]:
+        """The slots of the vehicles that the question names; of all, if it names none."""
+        example = self.example
+        if example.subject:
+            return [example.subject_slot, example.object_slot]
+        nouns, slots = mentioned(parse(example.program)), [number - 1 for number in example.vehicle_ids]
+        vehicles = zip(slots, example.scene.vehicles, strict=True)
+        return [slot for slot, vehicle in vehicles if vehicle.entity in nouns] or slots
+
+    def gold(self) -> Gold:
+        """The right answer."""
+        example, choices = self.example, self.asked.choices(self.kind)
+        return Gold(self.kind, example.reply, choices, example.tolerance, example.number)
+
+    def query(self) -> Query:
+        """The question about the picture."""
+        gold, question = self.gold(), self.example.question
+        text = f"{question} {instruction(gold.type, gold.choices)}"
+        key = f"{self.asked.split}:{self.number}"
+        said = statements(question, gold.type, gold.choices)
+        return Query(key, self.example.image, text, gold, said)
+
+    def changed(self, suffix: str, **changes: Any) -> Query:
+        """The question with other values of some attributes of :class:`Query`; the key gets a suffix."""
+        query = self.query()
+        return replace(query, key=f"{query.key}/{suffix}", **changes)
+
+
+#: From an example to the queries that a condition makes of it, none where it does not apply.
+Condition = Callable[[AskedExample], Sequence[Query]]
+
+
+def picture(asked: AskedExample) -> list[Query]:
+    """The question about its picture."""
+    return [asked.query()]
+
+
+#: The conditions by name, in the order in which a model is asked.
+CONDITIONS: Mapping[str, Condition] = {"picture": picture}

@@ -1,0 +1,43 @@
+"""From a name such as "hf:HuggingFaceTB/SmolVLM-256M-Instruct" to a vision-language model."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from simtown.core.options import SettingsError
+from simtown.vlm.vision_model import VisionModel
+from simtown.vlm.vlm_settings import KINDS, VlmSettings
+
+
+def open_model(
+    name: str, settings: VlmSettings, device: str = "cpu", allow_model: Collection[str] = ()
+) -> VisionModel:
+    """Open a model by its name, such as "hf:HuggingFaceTB/SmolVLM-256M-Instruct".
+
+    Args:
+        name: a kind of KINDS, a colon, and where the model is.
+        settings: how it is asked.
+        device: "cpu" or "cuda".
+        allow_model: functions of python: whose code may be run.
+
+    Raises:
+        SettingsError: there is no such model, or it cannot be used.
+    """
+    kind, _, place = name.partition(":")
+    if kind not in KINDS or not place:
+        raise SettingsError(f"{name} is no model: write {'; or '.join(KINDS.values())}")
+    if kind == "hf":
+        from simtown.vlm.chat_model import ChatModel
+
+        return ChatModel(place, settings, device)
+    if kind == "clip":
+        from simtown.vlm.clip_model import ClipModel
+
+        return ClipModel(place, settings, device)
+    if kind == "openai":
+        from simtown.vlm.server_model import ServerModel
+
+        return ServerModel(place, settings)
+    from simtown.vlm.program_models import FunctionModel, ProgramModel
+
+    return ProgramModel(place) if kind == "command" else FunctionModel(place, allow_model)

@@ -1,0 +1,121 @@
+"""Models that are a program, asked by JSON lines, or a function of Python."""
+
+from __future__ import annotations
+
+import base64
+import json
+import shlex
+import shutil
+import subprocess
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from simtown.core.options import SettingsError
+from simtown.core.portable_png import png_bytes
+from simtown.training.models import search
+from simtown.vlm.vision_model import BatchedModel, Query, Said, UnreachableError, VisionModel
+
+
+def png(picture: np.ndarray) -> str:
+    """An (h, w, 3) uint8 picture as PNG, in base64."""
+    return base64.b64encode(png_bytes(picture)).decode()
+
+
+def as_said(reply: Any, query: Query) -> Said:
+    """What a program or function answered: a text, or a score for each answer.
+
+    Raises UnreachableError if it is neither.
+    """
+    if isinstance(reply, str):
+        return Said(reply)
+    choices = query.gold.choices
+    if isinstance(reply, Sequence) and len(reply) == len(choices):
+        with suppress(TypeError, ValueError):
+            scores = tuple(float(number) for number in reply)
+            return Said(choices[int(np.argmax(scores))], scores)
+    wanted = f"give a text, or a number for each of the {len(choices)} answers"
+    raise UnreachableError(f"the model answered {reply!r:.80} to {query.key}: {wanted}")
+
+
+class FunctionModel(BatchedModel):
+    """A function of (prompt, picture, choices) that returns a text, or a number for each choice."""
+
+    def __init__(self, place: str, allow_model: Collection[str]) -> None:
+        if place not in allow_model:
+            raise SettingsError(f"must be given {place}: its code runs here", "allow_model")
+        module, _, function = place.partition(":")
+        search(Path.cwd())
+        try:
+            self._function = getattr(import_module(module), function)
+        except (ImportError, AttributeError, ValueError) as error:
+            raise SettingsError(f"python:{place} cannot be imported: {error}") from error
+
+    def answer(self, queries: Sequence[Query]) -> Sequence[Said]:
+        return [as_said(self._function(q.text, q.picture, q.gold.choices), q) for q in queries]
+
+
+class ProgramModel(VisionModel):
+    """A program that reads a JSON object a line and writes one: {"key", "text"}, or {"key", "scores"}.
+
+    A question is {"key", "prompt", "picture", "type", "choices"}: the picture is a PNG in base64, or null.
+    The program may answer in any order, and ends when its input does. What it writes on stderr is shown.
+    """
+
+    def __init__(self, command: str) -> None:
+        self._words = shlex.split(command)
+        if not self._words or shutil.which(self._words[0]) is None:
+            raise SettingsError(f"command:{command} cannot be started: there is no such program")
+
+    def ask(self, queries: Iterable[Query]) -> Iterator[tuple[Query, Said]]:
+        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "encoding": "utf-8"}
+        process, waiting = subprocess.Popen(self._words, **pipes), dict[str, Query]()
+        with process, ThreadPoolExecutor(1) as threads:
+            try:
+                # a thread of its own: a program that reads all before it writes does not stop us
+                writing = threads.submit(_write, queries, waiting, process.stdin)
+                for line in process.stdout or ():
+                    yield self._read(line, waiting)
+                writing.result()
+            finally:
+                process.kill()
+        ended = f"{self._words[0]} ended with exit code {process.returncode}"
+        if waiting:
+            raise UnreachableError(f"{ended}, with {len(waiting)} questions unanswered")
+
+    def _read(self, line: str, waiting: dict[str, Query]) -> tuple[Query, Said]:
+        """The query that a line answers, and the answer."""
+        try:
+            reply = json.loads(line)
+            query = waiting.pop(reply["key"])
+            return query, as_said(reply.get("scores") or reply["text"], query)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            wanted = 'write {"key": ..., "text": ...} for each question'
+            raise UnreachableError(f"{self._words[0]} wrote {line.strip()!r:.80}: {wanted}") from error
+
+
+def _write(queries: Iterable[Query], waiting: dict[str, Query], pipe: Any) -> None:
+    """Write queries to a program until there are no more, or it has ended."""
+    with suppress(BrokenPipeError), pipe:
+        for query in queries:
+            waiting[query.key] = query
+            pipe.write(json.dumps(_as_record(query)) + "\n")
+            pipe.flush()
+
+
+def _as_record(query: Query) -> dict[str, Any]:
+    """A query as a program reads it: without the right answer."""
+    picture = None if query.picture is None else png(query.picture)
+    gold = query.gold
+    return {
+        "key": query.key,
+        "prompt": query.text,
+        "picture": picture,
+        "type": gold.type,
+        "choices": gold.choices,
+    }

@@ -1,0 +1,53 @@
+"""The settings of ``simtown evaluate MODEL DATA``. ``simtown --help`` reads this module: nothing heavy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from simtown.core.options import option
+from simtown.datasets.addresses import ALL_SPLITS
+
+#: What can be asked, and by what words.
+KINDS = {
+    "hf": "hf:ID-OR-DIR, an image-text-to-text model in Hugging Face's layout",
+    "clip": "clip:ID-OR-DIR, a CLIP or SigLIP",
+    "openai": "openai:URL#MODEL, a server with OpenAI's chat protocol",
+    "command": "command:PROGRAM, a program that reads and writes JSON lines",
+    "python": "python:package.module:function",
+}
+DTYPES = ("auto", "float32", "bfloat16", "float16")
+_ANSWERS = (
+    "How a model of hf: answers: scores (it chooses among the answers by their log-probabilities), reply (it "
+    "writes, and its reply is read), or auto (scores of up to 16 answers, else a reply)."
+)
+_PRICE = "Dollars for a million tokens, read and written, such as 0.15,0.60: the summary has the cost."
+
+
+def _price_problem(price: str) -> str:
+    try:
+        read, written = map(float, price.split(","))
+    except ValueError:
+        return f"{price} cannot be read as two prices: write 0.15,0.60"
+    return "" if min(read, written) >= 0 else f"{price} has a negative price"
+
+
+@dataclass(frozen=True)
+class VlmSettings:
+    """How a vision-language model is asked."""
+
+    split: str = option("test", "The split to ask about.", choices=ALL_SPLITS)
+    examples: int | None = option(None, "Ask about the first so many examples alone.", low=1)
+    answers: str = option("auto", _ANSWERS, choices=("auto", "scores", "reply"))
+    max_tokens: int = option(64, "Most tokens of a reply.", low=1)
+    dtype: str = option("auto", "Numbers of the model: auto (as stored), or a float type.", choices=DTYPES)
+    batch: int = option(8, "Questions at once.", low=1, recorded=False)
+    parallel: int = option(8, "Requests to a server at once.", low=1, high=256, recorded=False)
+    rate: float | None = option(None, "Most requests to a server in a minute.", above=0, recorded=False)
+    timeout: float = option(120.0, "Seconds to wait for a reply of a server.", above=0, recorded=False)
+    retries: int = option(8, "Times that a failed request is sent again.", low=0, recorded=False)
+    price: str | None = option(None, _PRICE, test=_price_problem, recorded=False)
+
+
+def is_model(words: str) -> bool:
+    """Whether words name a model of these kinds, and no run of ours."""
+    return words.partition(":")[0] in KINDS and ":" in words
