@@ -20,6 +20,7 @@ from simtown.core.options import SettingsError, check, recorded
 from simtown.core.runs import RunRecord
 from simtown.core.tables import Table
 from simtown.core.version import __version__
+from simtown.datasets.groups import group_accuracies
 from simtown.datasets.manifests import SEAL
 from simtown.datasets.reader import Dataset
 from simtown.language.replies import read_reply, score_reply
@@ -28,7 +29,9 @@ from simtown.probes.model_names import without_folders
 from simtown.probes.report import SCHEMA, SUMMARY, Results, pages, write_rows
 from simtown.training.shares import share
 from simtown.vlm.conditions import CONDITIONS, AskedExample, AskedSplit, Condition
+from simtown.vlm.controls import CONTROLS
 from simtown.vlm.models import open_model
+from simtown.vlm.referee import referee, verdict
 from simtown.vlm.vision_model import Query, Said
 from simtown.vlm.vlm_settings import VlmSettings
 
@@ -41,7 +44,14 @@ Row = dict[str, Any]
 
 def record(conditions: Collection[str]) -> RunRecord:
     """The record of a directory of results."""
-    owned = {SUMMARY, "summary.csv", "summary.md", ANSWERS_FILE, *(f"{name}.parquet" for name in conditions)}
+    owned = {
+        SUMMARY,
+        "summary.csv",
+        "summary.md",
+        "verdict.csv",
+        ANSWERS_FILE,
+        *(f"{name}.parquet" for name in conditions),
+    }
     return RunRecord(SUMMARY, COMMAND, COMMAND, frozenset(owned), SCHEMA)
 
 
@@ -52,7 +62,6 @@ def evaluate_model(
     out: Path,
     device: str = "cpu",
     allow_model: Collection[str] = (),
-    conditions: Mapping[str, Condition] = CONDITIONS,
     bars: Bars = no_bars,
 ) -> Results:
     """Ask a model what the directory `out` lacks, and write everything.
@@ -64,7 +73,6 @@ def evaluate_model(
         out: the directory, made if need be.
         device: where a model of hf: or clip: runs.
         allow_model: functions of python: whose code may be run.
-        conditions: by name; a later run may have more of them.
         bars: opens a progress bar.
 
     Raises:
@@ -81,35 +89,54 @@ def evaluate_model(
     kept = recorded(settings) | {"model": without_folders(model), "weights": opened.identity}
     kept |= {"data": dataset.name, "seal": dataset.manifest[SEAL]}
     fresh = {"version": __version__, "settings": kept, "tasks": {}}
-    results_record = record({*CONDITIONS, *conditions})
+    counts = dict.fromkeys(CONDITIONS, count) | dict.fromkeys(CONTROLS, min(count, settings.controls))
+    conditions = {name: own for name, own in (CONDITIONS | CONTROLS).items() if counts[name]}
+    results_record = record(counts)
     with results_record.opened(out, fresh) as content:
         answers = read_answers(out / ANSWERS_FILE)
-        total = count * len(conditions)
-        progress = bars(f"evaluate {model}", total)
+        asks = (
+            len(conditions[name](asked[i]))
+            for name in CONTROLS
+            if name in conditions
+            for i in range(counts[name])
+        )
+        progress = bars(f"evaluate {model}", count + sum(asks))
         progress(sum(name.partition("/")[0] in conditions for name in answers))
         with open(out / ANSWERS_FILE, "a", encoding="utf-8") as file:
-            for query, said in opened.ask(_missing(asked, count, conditions, answers)):
+            for query, said in opened.ask(_missing(asked, counts, conditions, answers)):
                 answers[query.key] = said
                 _append(file, query.key, said)
                 progress(1)
+        tasks: dict[str, list[Row]] = {}
         for name, condition in conditions.items():
-            rows = [row for i in range(count) for row in _rows(asked[i], name, condition, answers)]
+            tasks[name] = rows = [
+                row for i in range(counts[name]) for row in _rows(asked[i], name, condition, answers)
+            ]
             if rows:
                 write_rows(out / f"{name}.parquet", {key: [row[key] for row in rows] for key in rows[0]})
                 content["tasks"][name] = as_json(summary(rows, settings.price))
+        content["verdict"] = as_json(referee(tasks)) if settings.controls else None
+        content["twins"] = twins(asked, tasks["picture"])
         results_record.save(out, content)
         results = Results(out, content)
-        for name, text in pages(results, table(results), _NOTES, text_columns=2).items():
+        written = pages(results, table(results), _notes(content), text_columns=2)
+        if content["verdict"]:
+            written["verdict.csv"] = (judged := verdict(content["verdict"])).csv()
+            written["summary.md"] += f"\n{judged.markdown(2)}\n"
+        for name, text in written.items():
             save_text(out / name, text)
     return results
 
 
 def _missing(
-    asked: AskedSplit, count: int, conditions: Mapping[str, Condition], answers: Collection[str]
+    asked: AskedSplit,
+    counts: Mapping[str, int],
+    conditions: Mapping[str, Condition],
+    answers: Collection[str],
 ) -> Iterator[Query]:
     """The queries that have no answer yet, condition by condition."""
     for name, condition in conditions.items():
-        for i in range(count):
+        for i in range(counts[name]):
             for query in _named(asked[i], name, condition):
                 if query.key not in answers:
                     yield query
@@ -217,8 +244,27 @@ _NOTES = (
 )
 
 
+def twins(asked: AskedSplit, rows: Sequence[Row]) -> dict[str, Any] | None:
+    """Accuracies of pairs and groups of twins, as far as they were asked whole; None without twins."""
+    whole = len(rows) // 4 * 4
+    if not asked.dataset.settings.twins or not whole:
+        return None
+    groups = asked.examples.column("group")[:whole]
+    found = group_accuracies(groups, np.array([row["right"] for row in rows[:whole]]))
+    return {name: share(outcomes) for name, outcomes in found.items()}
+
+
+def _notes(content: Mapping[str, Any]) -> list[str]:
+    """What stands below the table of accuracies."""
+    notes = [*_NOTES]
+    if content["twins"]:
+        shown = [f"{name} {it['accuracy']:.3f}" for name, it in content["twins"].items() if it]
+        notes.append(f"Twins: {', '.join(shown)}; by guessing pair 0.250, group 0.062.")
+    return notes
+
+
 def table(results: Results) -> Table:
-    """A row for each condition, and below it one for each relation or family."""
+    """A row for each condition; below that of the picture one for each relation or family."""
     columns = ("condition", "questions", "n", "accuracy", "(95 %)", "unparsed", "constant")
 
     def row(name: str, part: str, it: Mapping[str, Any]) -> list[object]:
@@ -228,5 +274,6 @@ def table(results: Results) -> Table:
     rows = []
     for name, task in results.tasks.items():
         rows.append(row(name, "all", task))
-        rows += [row(name, part, it) for part, it in task["parts"].items() if len(task["parts"]) > 1]
+        parts = task["parts"] if name in CONDITIONS and len(task["parts"]) > 1 else {}
+        rows += [row(name, part, it) for part, it in parts.items()]
     return Table(columns, rows)

@@ -15,6 +15,10 @@ KINDS = {
     "command": "command:PROGRAM, a program that reads and writes JSON lines",
     "python": "python:package.module:function",
 }
+_CONTROLS = (
+    "Ask about so many of the examples under the controls as well (without a picture, with another picture, "
+    "in a mirror, with the vehicles exchanged, in other words, whether each vehicle is there); 0: none."
+)
 DTYPES = ("auto", "float32", "bfloat16", "float16")
 _ANSWERS = (
     "How a model of hf: answers: scores (it chooses among the answers by their log-probabilities), reply (it "
@@ -37,6 +41,7 @@ class VlmSettings:
 
     split: str = option("test", "The split to ask about.", choices=ALL_SPLITS)
     examples: int | None = option(None, "Ask about the first so many examples alone.", low=1)
+    controls: int = option(200, _CONTROLS, low=0, recorded=False)
     answers: str = option("auto", _ANSWERS, choices=("auto", "scores", "reply"))
     max_tokens: int = option(64, "Most tokens of a reply.", low=1)
     dtype: str = option("auto", "Numbers of the model: auto (as stored), or a float type.", choices=DTYPES)
