@@ -59,9 +59,9 @@ _HARD = (*_COUNTED, "compare", "distance", "driver", "group")
 LEVELS: tuple[Level, ...] = (
     Level(5, "2", _SEEN, _FAIR, 0, "what is there: five kinds, their colours and lanes"),
     Level(10, "2", _PLACED, _FAIR, 1.5, "where it is, by wide margins"),
-    Level(15, "2-4", _PLACED, WEATHERS[:7], 1, "up to four vehicles, seven weathers"),
-    Level(20, "3-4", _COUNTED, WEATHERS[:7], 0.5, "counts, the weather, the order along the road"),
-    Level(31, "3-5", _HARD, WEATHERS, 0, "all weathers, comparisons, metres, the driver's view; any margin"),
+    Level(15, "2-4", _PLACED, WEATHERS, 1, "more vehicles, all weathers"),
+    Level(20, "3-4", _COUNTED, WEATHERS, 0.5, "counts, the weather, the order along the road"),
+    Level(31, "3-5", _HARD, WEATHERS, 0, "comparisons, metres, the driver's view; any margin"),
     Level(40, "3-6", (*_HARD, "hidden", "same", "between"), WEATHERS, 0, "what is hidden, alike, between"),
     Level(60, "3-6", ("all",), WEATHERS, 0, "two and three hops, logic: every family"),
     Level(102, "4-7", ("all",), WEATHERS, 0, "every kind of vehicle, up to seven in a street"),
