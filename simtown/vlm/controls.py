@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from simtown.assets.entities import ENTITIES
-from simtown.datasets.asked import asked as families_of
+from simtown.datasets.asked import asked
 from simtown.language import wording
 from simtown.language.evaluate import KNOWN, THIRDS, evaluate
 from simtown.language.families import ANSWERS, Family, FamilyError, Template, families, slots_of
@@ -37,30 +37,30 @@ MIRROR = _TURNED | {other: word for word, other in _TURNED.items()}
 _STEP = 37
 
 
-def no_picture(asked: AskedExample) -> list[Query]:
+def no_picture(one: AskedExample) -> list[Query]:
     """The question alone: what can be guessed."""
-    return [asked.changed("none", picture=None)]
+    return [one.changed("none", picture=None)]
 
 
-def other_picture(asked: AskedExample) -> list[Query]:
+def other_picture(one: AskedExample) -> list[Query]:
     """The question about the picture of another scene, half a split away: whether the model looks at all."""
-    n = len(asked.asked)
-    other = asked.asked.examples[(asked.number + n // 2) % n]
-    return [asked.changed("other", picture=other.image)] if n > 1 else []
+    n = len(one.asked)
+    other = one.asked.examples[(one.number + n // 2) % n]
+    return [one.changed("other", picture=other.image)] if n > 1 else []
 
 
-def mirrored(asked: AskedExample) -> list[Query]:
+def mirrored(one: AskedExample) -> list[Query]:
     """The question about the picture in a mirror, where left is right."""
-    gold = _gold(asked, turned(form_of(asked)))
+    gold = _gold(one, turned(form_of(one)))
     if gold is None:
         return []
     gold = replace(gold, answer=MIRROR.get(gold.answer, gold.answer))
-    return [asked.changed("mirror", picture=np.ascontiguousarray(asked.example.image[:, ::-1]), gold=gold)]
+    return [one.changed("mirror", picture=np.ascontiguousarray(one.example.image[:, ::-1]), gold=gold)]
 
 
-def exchanged(asked: AskedExample) -> list[Query]:
+def exchanged(one: AskedExample) -> list[Query]:
     """The question with its two vehicles exchanged: whether the model reads which one is meant."""
-    form = form_of(asked)
+    form = form_of(one)
     match form.name, *form.parts:
         case "holds", Form(first) as subject, Form("related", (relation, Form(second) as obj)) if (
             first == second
@@ -68,40 +68,40 @@ def exchanged(asked: AskedExample) -> list[Query]:
             other = Form("holds", (obj, Form("related", (relation, subject))))
         case _:
             return []
-    template, _ = _template(asked, form)
+    template, _ = _template(one, form)
     try:
         words = wording.fill(template.texts[0], slots_of(template, other))
     except FamilyError:  # the slots of two vehicles differ
         return []
-    return _reworded(asked, "exchanged", words, _gold(asked, other))
+    return _reworded(one, "exchanged", words, _gold(one, other))
 
 
-def exist(asked: AskedExample) -> list[Query]:
+def exist(one: AskedExample) -> list[Query]:
     """Whether each vehicle that the question names is there, and one that is not: whether the model sees."""
     family, out = families()["exist"], []
-    here = {vehicle.entity for vehicle in asked.example.scene.vehicles}
-    kinds = [ENTITIES[kind] for kind in asked.asked.dataset.settings.kinds]
+    here = {vehicle.entity for vehicle in one.example.scene.vehicles}
+    kinds = [ENTITIES[kind] for kind in one.asked.dataset.settings.kinds]
     absent = [kind for kind in kinds if kind not in here]
-    named = [noun for noun in dict.fromkeys(_nouns(form_of(asked))) if here & {noun, *NOUNS.get(noun, ())}]
+    named = [noun for noun in dict.fromkeys(_nouns(form_of(one))) if here & {noun, *NOUNS.get(noun, ())}]
     named = [noun for noun in named if noun != "vehicle"]
-    wanted = named + [absent[asked.number * _STEP % len(absent)]] * bool(absent and named)
+    wanted = named + [absent[one.number * _STEP % len(absent)]] * bool(absent and named)
     for noun in wanted:
         form = Form("exist", (Form("all", (noun,)),))
         words = wording.fill(family.templates[0].texts[0], [Form("all", (noun,))])
-        out += _reworded(asked, f"{'there' if noun in named else 'absent'}-{noun}", words, _gold(asked, form))
+        out += _reworded(one, f"{'there' if noun in named else 'absent'}-{noun}", words, _gold(one, form))
     return out
 
 
-def phrasings(asked: AskedExample) -> list[Query]:
+def phrasings(one: AskedExample) -> list[Query]:
     """The same question in all its other phrasings: whether the model reads what they have in common."""
-    example, form = asked.example, form_of(asked)
+    example, form = one.example, form_of(one)
     if example.subject:
         every = [text(example.subject, example.relation, example.object, p) for p in range(len(PHRASINGS))]
     else:
-        every = _texts(*_template(asked, form))
-    gold = asked.gold()
+        every = _texts(*_template(one, form))
+    gold = one.gold()
     others = enumerate(words for words in every if words != example.question)
-    return [query for place, words in others for query in _reworded(asked, f"{place}", words, gold)]
+    return [query for place, words in others for query in _reworded(one, f"{place}", words, gold)]
 
 
 #: The controls by name, in the order in which a model is asked.
@@ -115,9 +115,9 @@ CONTROLS: dict[str, Condition] = {
 }
 
 
-def form_of(asked: AskedExample) -> Form:
+def form_of(one: AskedExample) -> Form:
     """The program of an example's question, of the paper's as well."""
-    example = asked.example
+    example = one.example
     if example.program:
         return parse(example.program)
     subject, obj = (Form("the", (Form("all", (kind,)),)) for kind in (example.subject, example.object))
@@ -131,43 +131,43 @@ def turned(form: Any) -> Any:
     return MIRROR.get(form, form)
 
 
-def _gold(asked: AskedExample, form: Form) -> Gold | None:
+def _gold(one: AskedExample, form: Form) -> Gold | None:
     """The value of a program in an example's scene, None if it is too close to say."""
-    example, scene = asked.example, SceneBatch.of([asked.example.scene])
+    example, scene = one.example, SceneBatch.of([one.example.scene])
     height, width, _ = example.image.shape
     shares = np.zeros((1, scene.entity.shape[1]), np.float32)
     shares[0, : len(example.scene.vehicles)] = example.visible[: len(example.scene.vehicles)]
     values = evaluate(scene, stored([encode(form)]), shares, (width, height))
     if values.state[0] != KNOWN:
         return None
-    answer_type = "truth" if form.name in ("exist", "holds") else asked.kind
-    choices = asked.asked.choices(answer_type)
+    answer_type = "truth" if form.name in ("exist", "holds") else one.kind
+    choices = one.asked.choices(answer_type)
     answer = ANSWERS[answer_type][values.answer[0]]
     if answer_type == "metres":
-        return replace(asked.gold(), answer=answer, number=float(values.number[0]))
+        return replace(one.gold(), answer=answer, number=float(values.number[0]))
     return Gold(answer_type, answer, choices)
 
 
-def _reworded(asked: AskedExample, suffix: str, words: str, gold: Gold | None) -> list[Query]:
+def _reworded(one: AskedExample, suffix: str, words: str, gold: Gold | None) -> list[Query]:
     """Another question about the picture."""
     if gold is None:
         return []
     said = statements(words, gold.type, gold.choices)
     asks = prompt(words, gold.type, gold.choices)
-    return [asked.changed(suffix, text=asks, gold=gold, statements=said)]
+    return [one.changed(suffix, text=asks, gold=gold, statements=said)]
 
 
-def _template(asked: AskedExample, form: Form) -> tuple[Template, list[Any]]:
+def _template(one: AskedExample, form: Form) -> tuple[Template, list[Any]]:
     """The template of an example's question, and what fills its slots."""
-    settings = asked.asked.dataset.settings
-    own = families_of(settings) if settings.asks else (families()["paper"],)
-    family: Family = next(family for family in own if family.name == asked.example.family)
+    settings = one.asked.dataset.settings
+    own = asked(settings) if settings.asks else (families()["paper"],)
+    family: Family = next(family for family in own if family.name == one.example.family)
     for template in family.templates:
         try:
             slots = slots_of(template, form)
         except FamilyError:
             continue
-        if not asked.example.program or asked.example.question in _texts(template, slots):
+        if not one.example.program or one.example.question in _texts(template, slots):
             return template, slots
     raise FamilyError(f"{form} is of no template of {family.name}")
 
