@@ -168,6 +168,7 @@ pose out f4 scenes vehicles 3
 visible out f4 scenes vehicles
 placed out b1 scenes
 tried out i8 2
+rough size
 """,
     "see_streets": f"""{_SHAPES}
 shape_middle f4 all_entities 2

@@ -360,7 +360,12 @@ def _round(
     where = waiting[at]
     some = np.flatnonzero(fits)
     pose, seen, placed = place_crowds(
-        recipe.stream("crowd"), index[some], attempt[some], entity[some], scene.camera[where[some]]
+        recipe.stream("crowd"),
+        index[some],
+        attempt[some],
+        entity[some],
+        scene.camera[where[some]],
+        rough=True,
     )
     good = some[placed]
     pose, seen = pose[placed], seen[placed]
@@ -374,10 +379,17 @@ def _round(
     _beside(recipe, candidates, beside, index[good], attempt[good], [things[k] for k in good])
     programs = stored([rows[i].numbers for i in where[good].tolist()])
     judged = evaluate(candidates, programs, seen, recipe.size)
-    wanted = np.array([rows[i].answer for i in where[good].tolist()])
-    unclear = np.array([rows[i].unclear for i in where[good].tolist()], dtype=bool)
-    accepted = np.where(unclear, judged.state == CLOSE, (judged.state == KNOWN) & (judged.answer == wanted))
-    accepted &= ~judged.idle & kept([rows[i].limits for i in where[good].tolist()], candidates)
+    asked = [rows[i] for i in where[good].tolist()]
+    accepted = _accepted(asked, candidates, judged)
+    likely = np.flatnonzero(accepted)  # few: masks, which take longest, are for these alone
+    _, seen[likely], visible_enough = place_crowds(
+        recipe.stream("crowd"), index[good[likely]], attempt[good[likely]], candidates.entity[likely],
+        candidates.camera[likely], kept=pose[likely],
+    )  # fmt: skip
+    sure = evaluate(candidates[likely], programs[likely], seen[likely], recipe.size)
+    for whole, part in zip(judged, sure, strict=True):
+        whole[likely] = part
+    accepted[likely] = visible_enough & _accepted([asked[k] for k in likely], candidates[likely], sure)
     for slot in np.unique(at[good[(judged.state != ILL_POSED) & ~judged.idle]]).tolist():
         rows[waiting[slot]].fitted = True
     first = np.full(len(waiting), len(at))
@@ -407,6 +419,15 @@ def _round(
                 whole[row] = part[place]
         tried[row] += last - slot * streets, int(was_placed[slot * streets : last].sum())
     return done
+
+
+def _accepted(rows: list[Row], scenes: SceneBatch, values: Values) -> np.ndarray:
+    """(n,) bool: whether questions have their answers in their scenes."""
+    wanted = np.array([row.answer for row in rows])
+    unclear = np.array([row.unclear for row in rows], dtype=bool)
+    known = (values.state == KNOWN) & (values.answer == wanted)
+    result = np.where(unclear, values.state == CLOSE, known) & ~values.idle
+    return np.asarray(result & kept([row.limits for row in rows], scenes))
 
 
 def _beside(

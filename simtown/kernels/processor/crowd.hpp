@@ -13,12 +13,45 @@ static const double AGAINST[ROWS] = {0.25, 0.25, 0.4};
 // Left and right exchanged: every vehicle keeps to its lane, and faces with or against it as before.
 static const bool SIDEWAYS[1][2] = {{true, false}};
 
-// Whether the vehicle of a slot fits among those before it.
-static inline bool fits(Desk& desk, const double (*half)[2], int64_t slot)
+// A place is tried only where this share of each box, or more, is outside of the boxes of what stands before it. A box is mostly
+// a vehicle, so such streets are mostly acceptable; masks say which.
+static const double ROUGHLY_VISIBLE = 0.36;
+
+// The share of a vehicle's box outside of the boxes of those of the first `count` that stand before it, from 8 rows of 16 points.
+static inline double rough_share(const Desk& desk, const Image& image, int64_t slot, int64_t count)
+{
+    uint32_t covered[8] = {0};
+    const float* own = image.box[slot];
+    float wide = 16 / most(own[2] - own[0], 1e-3f), high = 8 / most(own[3] - own[1], 1e-3f);
+    for (int64_t other = 0; other < count; other++) {
+        if (!hides(desk, image, other, slot)) continue;
+        const float* box = image.box[other];
+        int left = (int)most((box[0] - own[0]) * wide + 0.5f, 0.0f), right = (int)least((box[2] - own[0]) * wide + 0.5f, 16.0f);
+        int top = (int)most((box[1] - own[1]) * high + 0.5f, 0.0f), bottom = (int)least((box[3] - own[1]) * high + 0.5f, 8.0f);
+        uint32_t columns = right > left ? (1u << right) - (1u << left) : 0;
+        for (int row = top; row < bottom; row++) covered[row] |= columns;
+    }
+    int hidden = 0;
+    for (uint32_t columns : covered) hidden += __builtin_popcount(columns);
+    return 1 - hidden / 128.0;
+}
+
+// Whether the last of some vehicles is apart from the others and in the picture.
+static inline bool apart_in_picture(Desk& desk, const double (*half)[2], int64_t slot)
 {
     for (int64_t other = 0; other < slot; other++)
         if (too_close(desk.entity, desk.images[0].pose, half, (int)slot, (int)other)) return false;
-    return acceptable(desk, SIDEWAYS, 1, slot, slot + 1, nullptr);
+    return in_picture(desk, desk.images[0], slot);
+}
+
+// Whether the vehicle of a slot fits among those before it, as far as boxes tell.
+static inline bool fits(Desk& desk, const double (*half)[2], int64_t slot)
+{
+    if (!apart_in_picture(desk, half, slot)) return false;
+    const Image& image = desk.images[0];
+    for (int64_t other = 0; other <= slot; other++)
+        if ((other == slot || hides(desk, image, slot, other)) && rough_share(desk, image, other, slot + 1) < ROUGHLY_VISIBLE) return false;
+    return true;
 }
 
 // Stand the vehicle of a slot somewhere in the street, from an address. Returns whether it fits.
@@ -40,17 +73,23 @@ static inline bool stand(Desk& desk, const double (*half)[2], Words drawn, int64
 
 // Fill a street with vehicles, the longest first, around those that have a pose. Returns whether these fit and a place was found for
 // all others, and adds the places that were tried and those that were taken to `tried`. Where none was found, poses are 0.
-static inline bool fill_street(Desk& desk, const double (*half)[2], const uint64_t* key, int64_t index, int64_t attempt,
+//
+// Half of the streets are made as their mirror images, so that both are as likely. Masks decide in the end whether a street
+// and its mirror image are acceptable; with `rough` that is left open, and visible shares are those of boxes.
+static inline bool fill_street(Desk& desk, const double (*half)[2], const uint64_t* key, int64_t index, int64_t attempt, bool rough,
                                const int64_t* entity, const float* camera, float (*pose)[3], float* visible, int64_t* tried)
 {
     int64_t order[MOST_VEHICLES], count = 0, kept = 0;
-    bool fitting = true;
-    look_all(desk, SIDEWAYS, 1, camera);
+    bool mirrored = words(key, index, attempt, BEGINNINGS * MOST_VEHICLES * PLACES).at[0] >> 63, fitting = true;
+    float sign = mirrored ? -1.0f : 1.0f, away[7];
+    memcpy(away, camera, sizeof away);
+    away[0] *= sign, away[3] *= sign;
+    look(desk, desk.images[0], away);
     for (int64_t slot = 0; slot < desk.vehicles; slot++) {
         if (entity[slot] < 0 || isnan(pose[slot][0])) continue;
         desk.entity[kept] = entity[slot], order[kept] = slot;
-        put(desk.images[0], kept, pose[slot][0], pose[slot][1], pose[slot][2]);
-        fitting = fitting && fits(desk, half, kept++);
+        put(desk.images[0], kept, sign * pose[slot][0], pose[slot][1], sign * pose[slot][2]);
+        fitting = fitting && apart_in_picture(desk, half, kept++);
     }
     count = kept;
     for (int64_t slot = 0; slot < desk.vehicles; slot++) {
@@ -62,19 +101,32 @@ static inline bool fill_street(Desk& desk, const double (*half)[2], const uint64
         order[at] = slot;
     }
     for (int64_t k = kept; k < count; k++) desk.entity[k] = entity[order[k]];
-    for (int64_t beginning = 0; fitting && beginning < BEGINNINGS; beginning++) {
+    for (int64_t beginning = 0; fitting && beginning < (kept < count ? BEGINNINGS : 1); beginning++) {
         int64_t standing = kept, place = 0;
+        if (beginning) look(desk, desk.images[0], away);
+        for (int64_t k = 0; beginning && k < kept; k++) {
+            const float* at = pose[order[k]];
+            put(desk.images[0], k, sign * at[0], at[1], sign * at[2]), in_picture(desk, desk.images[0], k);
+        }
         for (; standing < count && place < PLACES; place++) {
             tried[0]++;
             Words drawn = words(key, index, attempt, (beginning * MOST_VEHICLES + standing) * PLACES + place);
             if (stand(desk, half, drawn, standing)) standing++, place = -1;
         }
         if (standing < count) continue;
-        tried[1] += count - kept;
+        float found[MOST_VEHICLES][3], share[MOST_VEHICLES];
         for (int64_t k = 0; k < count; k++) {
-            memcpy(pose[order[k]], desk.images[0].pose[k], sizeof *pose);
-            visible[order[k]] = share(desk, desk.images[0], k, count, 1.0);
+            memcpy(found[k], k < kept ? pose[order[k]] : desk.images[0].pose[k], sizeof *found);
+            if (k >= kept) found[k][0] *= sign;
+            share[k] = (float)rough_share(desk, desk.images[0], k, count);
         }
+        if (!rough) {
+            look_all(desk, SIDEWAYS, 1, camera);
+            for (int64_t k = 0; k < count; k++) put(desk.images[0], k, found[k][0], found[k][1], found[k][2]);
+            if (!acceptable(desk, SIDEWAYS, 1, 0, count, share)) continue;
+        }
+        tried[1] += count - kept;
+        for (int64_t k = 0; k < count; k++) memcpy(pose[order[k]], found[k], sizeof *pose), visible[order[k]] = share[k];
         return true;
     }
     return false;

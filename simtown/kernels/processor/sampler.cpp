@@ -78,7 +78,7 @@ extern "C" __attribute__((visibility("default"))) int64_t place_crowds(const Pla
     if (!open(desk, shapes, 2, in->vehicles, NOMINAL_WIDTH, NOMINAL_HEIGHT)) return NO_MEMORY;
     for (int64_t n = 0; n < in->scenes; n++) {
         int64_t at = n * in->vehicles;
-        in->placed[n] = fill_street(desk, (const double (*)[2])in->half, in->key, in->index[n], in->attempt[n], in->entity + at,
+        in->placed[n] = fill_street(desk, (const double (*)[2])in->half, in->key, in->index[n], in->attempt[n], in->rough, in->entity + at,
                                     in->camera + 7 * n, (float (*)[3])in->pose + at, in->visible + at, in->tried);
     }
     close(desk);
