@@ -170,6 +170,33 @@ placed out b1 scenes
 tried out i8 2
 rough size
 """,
+    "run_programs": """
+programs i2 scenes length
+kind i2 scenes slots
+solid i2 scenes slots
+sight i1 scenes slots
+pose f4 scenes slots 3
+scale f8 scenes slots
+bulk f8 scenes slots
+camera f4 scenes 7
+weather i8 scenes
+value i2 scenes vehicles attributes
+colours i1 scenes vehicles colour_words
+hides i1 scenes vehicles
+places i2 words
+noun_places i2 numbers
+nouns b1 noun_count kinds
+alike b1 noun_count kinds
+relations f8 8 3
+constants f8 2
+outlines f8 solids_and_1 corners 2
+corner_count i8 solids_and_1
+answer out i8 scenes
+number out f8 scenes
+state out i1 scenes
+margin out f8 scenes
+idle out b1 scenes
+""",
     "see_streets": f"""{_SHAPES}
 shape_middle f4 all_entities 2
 mesh i4 scenes slots

@@ -15,11 +15,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from simtown.assets.entities import ENTITIES, KEEP_PAINT
-from simtown.language.evaluate import THIRDS
 from simtown.language.forms import Form, fill
 from simtown.language.nouns import GROUPS, NOUNS, OWN_NOUNS, STREET_NOUNS, VEHICLE_NOUNS
 from simtown.language.programs import COLOURS, DIRECTIONS, LANES, OWN_RELATIONS, ProgramError, check
 from simtown.language.relations import AXES, LATERAL, RELATION_NAMES, SIGNS
+from simtown.language.views import THIRDS
 from simtown.scenes.weather import WEATHERS
 
 #: Values of "hidden".

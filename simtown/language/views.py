@@ -28,11 +28,13 @@ from simtown.scenes.weather import WEATHERS
 CLEAR_COLOUR, NO_COLOUR, LEAST_PIXELS = 0.25, 0.10, 24
 #: Shares of a vehicle that are hidden between the values of "hidden", and how near to them is too close.
 HIDDEN, HIDDEN_MARGIN = (0.03, 1 / 3), (0.028, 0.05)
+#: Thirds of the picture in which the middle of a box may be.
+THIRDS = ("left third", "middle third", "right third")
+#: How near to the border of a third is too close, in thirds.
+_BORDER = 0.05
 #: Vehicles farther from the road's middle than this stand in no lane; those nearer to the viewer are parked.
 LANE_EDGE = 3.7
 _WEAK = [WEATHERS.index(name) for name in ("cloudy", "rain", "fog", "snow")]
-#: Vehicles of a block: as many as a processor's cache holds.
-_BLOCK = 16
 #: Weathers of less than this intensity look like others; fog is seen sooner.
 LEAST_INTENSITY, LEAST_FOG = 0.3, 0.1
 #: Headings nearer than this to the border between two directions have no clear name, radians.
@@ -47,7 +49,6 @@ class Views:
         visible: (n, v) float32 visible share of each vehicle; by default it is worked out.
         size: width and height of the picture, pixels.
         things: whether the things beside the road have slots behind the vehicles.
-        shares: (n, v, c) shares of each colour, if they are known (:func:`simtown.language.colours.seen`).
     """
 
     def __init__(
@@ -56,14 +57,13 @@ class Views:
         visible: np.ndarray | None = None,
         size: tuple[int, int] = (256, 144),
         things: bool = False,
-        shares: np.ndarray | None = None,
     ) -> None:
         self.scenes, self.size, self.things = scenes, size, things
-        self._visible, self._shares = visible, shares
-        self.vehicles = scenes.entity.shape[1]
+        self._visible = visible
 
-    def __len__(self) -> int:
-        return len(self.scenes)
+    def __getitem__(self, rows: np.ndarray) -> Views:
+        visible = None if self._visible is None else self._visible[rows]
+        return Views(self.scenes[rows], visible, self.size, self.things)
 
     @cached_property
     def kind(self) -> np.ndarray:
@@ -143,7 +143,7 @@ class Views:
     @cached_property
     def colours(self) -> np.ndarray:
         """(n, v, c) int8 truth of whether each vehicle has each colour."""
-        shares = seen(self.scenes) if self._shares is None else self._shares
+        shares = seen(self.scenes)
         box = self.boxes
         area = (box[..., 2] - box[..., 0]) * (box[..., 3] - box[..., 1]) * self.visible / 2
         pixels = shares * area[..., None]
@@ -175,8 +175,20 @@ class Views:
         return boxes(self.scenes, *self.size)
 
     @cached_property
-    def _solids(self) -> tuple[np.ndarray, np.ndarray]:
-        """(n, s) int64 numbers of what stands in the slots, as :func:`_outlines` has them, and scales."""
+    def third(self) -> np.ndarray:
+        """(n, v) int64 place in THIRDS of the middle of each vehicle's box, -1 near a border."""
+        third = (self.boxes[..., 0] + self.boxes[..., 2]) * (len(THIRDS) / 2) / self.size[0]
+        near = np.min([np.abs(third - border) for border in range(1, len(THIRDS))], axis=0) < _BORDER
+        return np.where(near, -1, np.clip(third.astype(np.int64), 0, 2))
+
+    @cached_property
+    def group(self) -> np.ndarray:
+        """(n, v) int64 place in GROUPS of each vehicle's kind, -1 in an empty slot."""
+        return _groups()[self.scenes.entity]
+
+    @cached_property
+    def solids(self) -> tuple[np.ndarray, np.ndarray]:
+        """(n, s) int64 numbers of what stands in the slots, as :func:`outlines` has them, and scales."""
         scenes = self.scenes
         number, scale = scenes.entity.astype(np.int64), np.ones(scenes.entity.shape)
         if self.things:
@@ -188,53 +200,19 @@ class Views:
     @cached_property
     def outlines(self) -> np.ndarray:
         """(n, s, k, 2) float64 footprints, their last corner repeated."""
-        number, scale = self._solids
-        corners = _outlines(self.things)[number] * scale[..., None, None]
+        number, scale = self.solids
+        corners = outlines(self.things)[number] * scale[..., None, None]
         x, y, yaw = self.pose.astype(np.float64).transpose(2, 0, 1)[..., None]
         c, s = np.cos(yaw), np.sin(yaw)
         return np.stack(
             [corners[..., 0] * c - corners[..., 1] * s + x, corners[..., 0] * s + corners[..., 1] * c + y], -1
         )
 
-    def between(self, rows: np.ndarray, slots: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """(k,) float64 metres by which things stand between others in slots `a` and `b` of their rows."""
-        middle = self.pose[rows, slots, :2].astype(np.float64)
-        result, pair = np.empty(len(rows)), np.stack([a, b])
-        corners = _corners(self.things)[self._solids[0][rows, pair]].max(axis=0)
-        order = np.argsort(corners, kind="stable")
-        for begin in range(0, len(rows), _BLOCK):
-            part = order[begin : begin + _BLOCK]
-            one, other = self.outlines[rows[part], pair[:, part], : corners[part[-1]]]
-            inside = [
-                _hull_depths(middle[part], end[:, :, None], np.roll(end, -1, axis=1)[:, :, None])
-                for end in (one, other)
-            ]
-            edges = zip(_edges(one, other), _edges(other, one), strict=True)
-            whole = _hull_depths(middle[part], *(np.concatenate(ends, axis=1) for ends in edges))
-            result[part] = np.minimum(whole, -np.maximum(*inside))
-        return result
-
     @cached_property
     def bulk(self) -> np.ndarray:
         """(n, s) float64 side of a cube as big as each thing, metres."""
-        number, scale = self._solids
+        number, scale = self.solids
         return np.asarray(_bulks()[number] * scale)
-
-    def value(self, attribute: str) -> np.ndarray:
-        """(n, v) int64 value of an attribute of each vehicle, -1 where it is not clear or there is none."""
-        if attribute == "kind":
-            return self.scenes.entity.astype(np.int64)
-        if attribute == "group":
-            return _groups()[self.scenes.entity]
-        return {"colour": self.colour, "lane": self.lane, "direction": self.direction, "hidden": self.hidden}[
-            attribute
-        ]
-
-    def distance(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """(n,) float64 metres between the outlines of what stands in two slots; 0 where they touch."""
-        rows = np.arange(len(self))
-        one, other = self.outlines[rows, a], self.outlines[rows, b]
-        return np.maximum(np.minimum(_depths(one, other), _depths(other, one)), 0.0)
 
     @cached_property
     def away(self) -> np.ndarray:
@@ -253,35 +231,6 @@ def _depths(points: np.ndarray, polygon: np.ndarray) -> np.ndarray:
     return np.sqrt(((to - along[..., None] * edge[:, None]) ** 2).sum(-1)).min(axis=(1, 2))
 
 
-def _edges(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(k, m, m + 1, 2) starts and ends of what may be edges of the hull of two (k, m, 2) polygons: those from
-    a corner of the first to its next one, or to a corner of the other.
-    """
-    ends = np.concatenate(
-        [np.roll(one, -1, axis=1)[:, :, None], np.repeat(other[:, None], one.shape[1], axis=1)], axis=2
-    )
-    return np.broadcast_to(one[:, :, None], ends.shape), ends
-
-
-def _hull_depths(point: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """(k,) how deep (k, 2) points lie in hulls, negative outside, from (k, c, e, 2) starts and ends of what
-    may be their edges: those that have no corner to their right.
-    """
-    edge, corners = end - start, start[:, :, 0]
-    square = (edge * edge).sum(-1)
-    offset = edge[..., 0] * start[..., 1] - edge[..., 1] * start[..., 0]
-    left = (
-        edge[..., 0, None] * corners[:, None, None, :, 1] - edge[..., 1, None] * corners[:, None, None, :, 0]
-    )
-    on_hull = (square > 0) & ((left - offset[..., None]).min(axis=-1) >= -1e-9)
-    own = point[:, None, None] - start
-    along = np.clip((own * edge).sum(-1) / np.where(square > 0, square, 1), 0, 1)
-    apart = np.sqrt(((own - along[..., None] * edge) ** 2).sum(-1))
-    beside = edge[..., 0] * own[..., 1] - edge[..., 1] * own[..., 0] < 0
-    distance = np.where(on_hull, apart, np.inf).min(axis=(1, 2))
-    return np.where((on_hull & beside).any(axis=(1, 2)), -distance, distance)
-
-
 #: Everything that stands in a slot: a kind, and the least style that picks each of its poses.
 _SOLIDS = (
     *((kind, 0) for kind in ENTITIES),
@@ -290,7 +239,7 @@ _SOLIDS = (
 
 
 @cache
-def _corners(things: bool) -> np.ndarray:
+def corners(things: bool) -> np.ndarray:
     """(solids + 1,) int64 corners of every footprint."""
     return np.array(
         [*(len(outline(*solid)) for solid in (_SOLIDS if things else _SOLIDS[: len(ENTITIES)])), 1]
@@ -298,7 +247,7 @@ def _corners(things: bool) -> np.ndarray:
 
 
 @cache
-def _outlines(things: bool) -> np.ndarray:
+def outlines(things: bool) -> np.ndarray:
     """(solids + 1, k, 2) float64 footprints of _SOLIDS, their last corner repeated; the empty slot last."""
     polygons = [outline(*solid) for solid in (_SOLIDS if things else _SOLIDS[: len(ENTITIES)])]
     most = max(map(len, polygons))

@@ -1,8 +1,9 @@
 """Busy streets: up to eight vehicles, in both lanes and parked at the near kerb, some against their lane.
 
 Vehicles come into the street one by one, the longest first. Each gets a random place among all that are free;
-it stays if everything is still framed, apart and, by its box, visible enough. A street stays if all of that is
-true by the pixels too, and with left and right exchanged. simtown/kernels/processor/crowd.hpp has the procedure.
+it stays if everything is still framed, apart and, by its box, visible enough. A street stays if all of that
+is true by its pixels, and with left and right exchanged. simtown/kernels/processor/crowd.hpp has the
+procedure.
 """
 
 from __future__ import annotations

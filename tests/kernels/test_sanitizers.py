@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[2]
 FLAGS = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined")
 FILES = (
     "render/test_raster.py",
+    "language/test_evaluate.py",
     "language/test_rejection.py",
     "language/test_sights.py",
     "scenes/test_crowd.py",
