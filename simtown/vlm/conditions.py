@@ -77,6 +77,27 @@ class AskedExample:
         vehicles = zip(slots, example.scene.vehicles, strict=True)
         return [slot for slot, vehicle in vehicles if vehicle.entity in nouns] or slots
 
+    def quantities(self) -> dict[str, Any]:
+        """What the example is about, and what its answer may depend on, as plain values.
+
+        Returns:
+            Its number as "example", "family" and "relation"; "margin" in metres (NaN if there is none); of
+            the vehicles that the question names the least height, "pixels", and the least "visible" share;
+            the number of "vehicles"; "weather" and its "intensity" in [0, 1].
+        """
+        example, weather = self.example, self.example.scene.weather
+        return {
+            "example": self.number,
+            "family": example.family,
+            "relation": example.relation,
+            "margin": abs(example.margin),
+            "pixels": float((example.boxes[self.meant, 3] - example.boxes[self.meant, 1]).min()),
+            "visible": float(example.visible[self.meant].min()),
+            "vehicles": len(example.scene.vehicles),
+            "weather": weather.kind,
+            "intensity": weather.intensity,
+        }
+
     def gold(self) -> Gold:
         """The right answer."""
         example, choices = self.example, self.asked.choices(self.kind)

@@ -169,18 +169,7 @@ def _append(file: TextIO, key: str, said: Said) -> None:
 
 def _rows(asked: AskedExample, name: str, condition: Condition, answers: Mapping[str, Said]) -> Iterator[Row]:
     """The rows of an example under a condition: what was asked, what the model said, what that is worth."""
-    example = asked.example
-    sides = example.boxes[asked.meant, 3] - example.boxes[asked.meant, 1]
-    about = {
-        "example": asked.number,
-        "family": example.family,
-        "relation": example.relation,
-        "margin": abs(example.margin),
-        "pixels": float(sides.min()),
-        "visible": float(example.visible[asked.meant].min()),
-        "vehicles": len(example.scene.vehicles),
-        "weather": example.scene.weather.kind,
-    }
+    about = asked.quantities()
     for query in _named(asked, name, condition):
         said, gold = answers[query.key], query.gold
         reply = read_reply(said.text, gold.type, gold.choices)
