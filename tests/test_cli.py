@@ -555,3 +555,12 @@ def test_completion_is_installed(simtown, tmp_path):
     done = subprocess.run(words, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "simtown" in (tmp_path / ".bashrc").read_text(encoding="utf-8")
+
+
+def test_without_what_it_needs_the_program_says_so(cli, monkeypatch):
+    cli("--version")
+    monkeypatch.setitem(sys.modules, "simtown.cli.program", None)
+    monkeypatch.delattr("simtown.cli.program")
+    ended = cli("info", "town")
+    assert ended.code == 2
+    assert "install simtown again" in ended.err

@@ -30,11 +30,12 @@ def main() -> NoReturn:
     stopping.catch_signals()
     terminal.guard()
     atexit.register(_end_resource_tracker)  # registered first, so that it runs last
-    line, code, interrupted = "", 0, False
+    line, code, interrupted, explain = "", 0, False, _missing
     try:
-        from simtown.cli.program import explain, program
+        from simtown.cli import program
 
-        code = program()(standalone_mode=False) or 0
+        explain = program.explain
+        code = program.program()(standalone_mode=False) or 0
         sys.stdout.flush()
     except BrokenPipeError:
         pass
@@ -54,6 +55,11 @@ def main() -> NoReturn:
         with contextlib.suppress(OSError):  # after a SIGHUP there may be no terminal
             terminal.give_up(line)
     sys.exit(code)
+
+
+def _missing(error: BaseException) -> tuple[str, int]:
+    """The program cannot be imported."""
+    return f"{error}: install simtown again, which installs what it needs", 2
 
 
 def _flush_stdout() -> None:

@@ -8,6 +8,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Annotated
 
+import typer
+
 from simtown.assets.entities import ENTITIES
 from simtown.assets.own import own_options
 from simtown.cli.command import RefusalError, command, parse_size
@@ -18,6 +20,7 @@ from simtown.core.progress import Progress, report
 from simtown.core.terminal import complain, say, shell_words
 from simtown.datasets.addresses import ALL_SPLITS, require_dataset
 from simtown.datasets.settings import Settings
+from simtown.datasets.worlds import FREE, LICENCE, cited, ready, worlds
 from simtown.scenes.weather import WEATHERS
 
 PREVIEW = "preview.png"
@@ -29,12 +32,19 @@ _NAMED = {"crowd": "--vehicles", "entities": "--entities", "size": "--size", "we
 _LONGEST_QUESTIONS = 40
 #: Other settings that it shows, or leaves out; a digest shows the rest.
 _SHOWN = ("entities", "n", "distractor", "width", "height", "catalogue", *_NUMBERS)
+#: Options that may stand beside --world, besides those of FREE.
+_BESIDE_WORLD = {"world", "out", "device", *(field.name for field in fields(PoolSettings))}
+_WORLD = (
+    "A ready world, which has all settings: simtown-60, -distractor, -twins, -composition, -busy, -levels-1 "
+    "to -levels-9; list shows what is in each. --n, --val, --test and --seed may be others."
+)
 
 
 @command
 def generate(
     settings: Settings,
     *,
+    world: Annotated[str | None, _WORLD] = None,
     size: Annotated[str, "Pixels: 128, or width x height such as 64x32."] = str(Settings.width),
     out: Annotated[
         str | None,
@@ -43,16 +53,22 @@ def generate(
     ] = None,
     device: Annotated[str, "What draws: cpu, cuda (a graphics card), or auto.", known_device] = "cpu",
     workers: PoolSettings,
+    context: typer.Context,
 ) -> None:
     """Make a data set: scenes, pictures, questions and answers, as HDF5 shards.
 
     If it is stopped or killed, run the same command again to continue.
     """
+    if world == "list":
+        say(*(f"{name}: {own.holds}" for name, own in worlds().items()))
+        return
     width, height = parse_size(size)
     settings = replace(settings, width=width, height=height)
+    if world is not None:
+        settings = _ready(world, settings, context)
     settings.check_apart_from_frequencies()
     settings.tables()  # and so on: what is quickest to check comes first
-    target = default_name(settings) if out is None else out
+    target = default_name(settings, world) if out is None else out
     from simtown.datasets.generate import begun, generate
     from simtown.datasets.remote import store_of
 
@@ -85,12 +101,34 @@ def generate(
         with store.making(PREVIEW) as place:
             save_picture(sheet, place / PREVIEW)
     say(f"{manifest}; {progress.summary()}")
+    if world is not None:
+        say(f"This is {cited(settings)}; licence {LICENCE}.")
     check = shell_words("simtown", "verify", store, *own_options())
     say(f"Look at {store}/{PREVIEW}; check it with: {check}")
 
 
-def default_name(settings: Settings) -> str:
-    """Directory name of a data set: its entities and size, then whatever is not the default."""
+def _ready(world: str, given: Settings, context: typer.Context) -> Settings:
+    """The settings of a ready world with what is given of FREE; nothing else may be."""
+    flags = {
+        option.name: option.opts[0]
+        for option in context.command.params
+        if option.name and getattr(context.get_parameter_source(option.name), "name", "") == "COMMANDLINE"
+    }
+    for name, flag in flags.items():
+        if name not in (*FREE, *_BESIDE_WORLD):
+            raise RefusalError(f"{flag} is set by --world {world}: leave out one of them")
+    return ready(world, **{name: getattr(given, name) for name in FREE if name in flags})
+
+
+def default_name(settings: Settings, world: str | None = None) -> str:
+    """Directory name of a data set: its entities and size, then whatever is not the default.
+
+    Of a ready world its name, then whatever it leaves free and is not the world's.
+    """
+    if world is not None:
+        whole, usual = worlds()[world].settings, ready(world, n=settings.n)
+        name = world if settings.n == whole.n else f"{world}-{settings.n}"
+        return name + _numbers(settings, usual)
     settings, usual = settings.canonical, Settings()
     usual = replace(usual, val=min(usual.val, settings.n), test=min(usual.test, settings.n), own_kinds=())
     name = f"simtown-{settings.entities}-{settings.n}"
@@ -101,15 +139,18 @@ def default_name(settings: Settings) -> str:
         name, settings = f"{name}-{asked}", replace(settings, questions=("paper",))
     if (settings.width, settings.height) != (usual.width, usual.height):
         name += f"-{settings.width}x{settings.height}"
-    for number, word in _NUMBERS.items():
-        if getattr(settings, number) != getattr(usual, number):
-            name += f"-{word}{getattr(settings, number)}"
+    name += _numbers(settings, usual)
     values = {field.name: getattr(settings, field.name) for field in fields(settings)}
     others = {name: value for name, value in values.items() if name not in _SHOWN}
     changed = [f"{name}={value}" for name, value in others.items() if value != getattr(usual, name)]
     if changed:
         name += f"-{sha256(';'.join(changed).encode()).hexdigest()[:6]}"
     return name
+
+
+def _numbers(settings: Settings, usual: Settings) -> str:
+    changed = {n: word for n, word in _NUMBERS.items() if getattr(settings, n) != getattr(usual, n)}
+    return "".join(f"-{word}{getattr(settings, number)}" for number, word in changed.items())
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,7 @@ COMMANDS = {
 EXAMPLES = """\
 simtown generate --entities 20 --n 1000
 simtown generate --entities 60 --n 60000 --distractor   (the paper's hardest world)
+simtown generate --world simtown-twins   (a ready world)
 simtown preview simtown-20-1000
 simtown preview --entity all
 simtown render --seed 3 --weather snow --vehicles taxi,bus

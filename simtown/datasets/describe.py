@@ -19,6 +19,7 @@ from simtown.datasets.reader import FAMILY_COLUMNS, Dataset, Split, open_dataset
 from simtown.datasets.remote import DirectoryStore, Remote, store_of
 from simtown.datasets.shards import COLUMNS, STAGES
 from simtown.datasets.summaries import median_margin, replies
+from simtown.datasets.worlds import LICENCE, cited
 from simtown.language.programs import decode
 from simtown.language.relations import RELATION_NAMES
 from simtown.scenes.scene import Scene
@@ -46,6 +47,8 @@ def show(place: str | Path, everything: bool = False) -> None:
         console.print(styled(str(store), "bold") + styled(f": {counts} examples"))
         console.print(styled(about))
         console.print(styled(origin))
+        if name := cited(s):
+            console.print(styled(f"a ready world: {name}; licence {LICENCE}"))
         if s.world_seed or s.own_kinds:
             kinds = ", ".join(dataset.names["entities"][e] for e in s.kinds)
             console.print(styled(f"Its kinds of vehicles, the most frequent first: {kinds}."))

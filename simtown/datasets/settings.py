@@ -170,11 +170,15 @@ class Settings:
             self.tables()  # fast, as the import of the sampler is not
             if self.asks:
                 from simtown.datasets import asked
+                from simtown.language.more import may_follow
 
                 asked.answers(self)
                 if self.hold_out:
                     asked.hold_out(self, alone=False)
                     asked.hold_out(self, alone=True)
+                if self.questions_per_picture > 1 and not any(map(may_follow, asked.asked(self))):
+                    few = "needs exist, relations or another family of yes or no among `questions`"
+                    raise SettingsError(few, "questions_per_picture")
                 unasked = asked.problems(self)
                 for name in (name for name in self.questions if name in unasked):
                     raise SettingsError(f"{name} {unasked[name]}, or leave it out", "questions")

@@ -57,6 +57,8 @@ TRIES = 16
 FILLS = 4
 #: Weather is so much lighter where questions are about what stands beside the road: thick fog hides trees.
 LIGHTER = np.float32(0.8)
+#: Vehicles whose kinds differ from all others', where several questions are asked about each picture.
+APART = 2
 #: Uniform numbers for the words of a question, and for the vehicles of a street.
 _WORD_DRAWS, _VEHICLE_DRAWS = 64, 64
 
@@ -90,6 +92,12 @@ class AskingRecipe:
     each: int = 1
     hold_out: HoldOut | None = None
     twins: bool = False
+
+    @property
+    def apart(self) -> int:
+        """Vehicles that a street must tell apart by their kinds, where further questions hang on them."""
+        free = self.each == 1 or any(family.name == "exist" for family in self.families)
+        return 0 if free else APART
 
     def of(self, family: Family) -> AskingRecipe:
         """The same recipe with one family."""
@@ -135,7 +143,7 @@ class AskedBatch:
 class Row:
     """A question that is being made: its words, and the vehicles of its streets by attempt.
 
-    `other` is the answer in the twin of its picture, if it has one.
+    `other` is the answer in the twin of its picture, if it has one; streets are counted from `begin`.
     """
 
     index: int
@@ -146,6 +154,7 @@ class Row:
     answers: tuple[int, ...]
     limits: Limits | None = None
     other: int = -1
+    begin: int = 0
     epoch: int = -1
     template: int = 0
     text: int = 0
@@ -156,12 +165,12 @@ class Row:
     filled: Filled | None = None
 
 
-def ask_families(recipe: AskingRecipe, index: np.ndarray) -> AskedBatch:
-    """The questions with the numbers `index` ((n,) int64).
+def ask_families(recipe: AskingRecipe, index: np.ndarray, again: int = 0) -> AskedBatch:
+    """The questions with the numbers `index` ((n,) int64); `again` counts the other streets for their words.
 
     Raises ImpossibleError if no street is found for one of them.
     """
-    return search(recipe, list(rows_of(recipe, index)))
+    return search(recipe, [replace(row, begin=again * WORDS * STREETS) for row in rows_of(recipe, index)])
 
 
 def search(recipe: AskingRecipe, rows: list[Row], edits: Edits | None = None) -> AskedBatch:
@@ -306,7 +315,7 @@ def _word(recipe: AskingRecipe, row: Row, epoch: int, numbers: np.ndarray) -> No
         except (NoWordsError, StopIteration):
             continue
         several = row.answers if row.family.answer in ("truth", "count") else (row.answer,)
-        if not fits(recipe.world, form, several):
+        if not fits(recipe.world, form, several, recipe.apart):
             continue
         if row.limits and not keeps(
             recipe.world, form, row.answers, row.limits, partial(_fills, recipe, row.index, attempt)
@@ -318,7 +327,7 @@ def _word(recipe: AskingRecipe, row: Row, epoch: int, numbers: np.ndarray) -> No
         return
     raise ImpossibleError(
         f"this world has too few kinds for the family {row.family.name}: leave it out of `questions` or give "
-        "more `entities`"
+        "more `entities`" + ", or more `crowd`, or add exist to `questions`" * (recipe.apart > 0)
     )
 
 
@@ -347,7 +356,8 @@ def _round(
     sky = np.zeros(len(at), dtype=np.uint8)
     fits = np.zeros(len(at), dtype=bool)
     things: list[tuple[str, int] | None] = [None] * len(at)
-    index = np.array([row.index for row in rows])[waiting[at]]
+    index, counted = np.array([(row.index, row.begin) for row in rows])[waiting[at]].T
+    attempt += counted
     numbers = recipe.stream("vehicles").uniform(index, _VEHICLE_DRAWS, attempt // PLACES)
     for place, (row_at, number) in enumerate(zip(at.tolist(), attempt.tolist(), strict=True)):
         row = rows[waiting[row_at]]
@@ -456,9 +466,10 @@ def _fill(recipe: AskingRecipe, row: Row, numbers: list[float]) -> Filled | None
     answer = row.answer
     if row.unclear:
         answer = Draws(numbers[::-1]).choice(row.answers)
+    world = replace(recipe.world, least=recipe.world.most) if row.begin else recipe.world
     if row.limits and row.limits.held.pictured:
-        return fill_within(recipe.world, row.form, answer, Draws(numbers), row.limits)
-    return fill_street(recipe.world, row.form, answer, Draws(numbers))
+        return fill_within(world, row.form, answer, Draws(numbers), row.limits)
+    return fill_street(world, row.form, answer, Draws(numbers))
 
 
 def _fills(recipe: AskingRecipe, index: int, attempt: int) -> list[list[float]]:

@@ -27,6 +27,10 @@ from simtown.scenes.scene import empty_batch
 PROPOSALS, AT_ONCE = 240, 4
 #: So many of them are about where the vehicles stand, the others about which there are.
 SPATIAL = 60
+#: How often a kind of several vehicles is named, of one vehicle 1.
+SEVERAL = 0.25
+#: Streets that are drawn anew for a picture about which too few questions are found.
+MOST_STREETS = 40
 #: Questions of a picture, at most.
 MOST_QUESTIONS = 10
 #: Uniform numbers for the words of a proposal.
@@ -51,21 +55,40 @@ def spatial(family: Family) -> bool:
     return family.answer == "truth" and all(p.startswith("holds(") and "a(" not in p for p in programs)
 
 
+def may_follow(family: Family) -> bool:
+    """Whether questions of a family may be asked about a street that another question has made."""
+    return family.name == "exist" or spatial(family)
+
+
 def ask_several(recipe: AskingRecipe, index: np.ndarray) -> AskedBatch:
     """The questions with the numbers `index` ((n,) int64), `recipe.each` of which share a picture.
 
     Raises ImpossibleError if a picture has too few such questions.
     """
-    each = recipe.each
-    pictures = np.unique(index // each)
-    first = ask_families(recipe, pictures)
-    rows = [first]
-    worlds = _worlds(recipe, first)
-    for number in range(1, each):
-        rows.append(_another(recipe, pictures, worlds, rows, number))
-    place = np.searchsorted(pictures, index // each)
-    order = (index % each) * len(pictures) + place
-    return join(rows, order)
+    pictures = np.unique(index // recipe.each)
+    order = (index % recipe.each) * len(pictures) + np.searchsorted(pictures, index // recipe.each)
+    return join(_asked(recipe, pictures, 0), order)
+
+
+def _asked(recipe: AskingRecipe, pictures: np.ndarray, again: int) -> list[AskedBatch]:
+    """The first question about every picture, the second, and so on.
+
+    Where too few are found, the first one gets another street, so that its words hint at nothing.
+    """
+    first, lost = ask_families(recipe, pictures, again), np.zeros(len(pictures), dtype=bool)
+    rows, worlds = [first], _worlds(recipe, first)
+    for number in range(1, recipe.each):
+        rows.append(_another(recipe, pictures, worlds, rows, number, lost))
+    if not lost.any():
+        return rows
+    if again == MOST_STREETS:
+        raise ImpossibleError(
+            f"too few questions of yes or no were found about picture {pictures[lost][0]}: add exist to "
+            "`questions`, or give more `crowd`, or fewer `questions_per_picture`"
+        )
+    order = np.where(lost, len(pictures) + np.cumsum(lost) - 1, np.arange(len(pictures)))
+    anew = _asked(recipe, pictures[lost], again + 1)
+    return [join([*both], order) for both in zip(rows, anew, strict=True)]
 
 
 def join(parts: list[AskedBatch], order: np.ndarray) -> AskedBatch:
@@ -95,14 +118,18 @@ def _another(
     worlds: list[AskedWorld],
     before: list[AskedBatch],
     number: int,
+    lost: np.ndarray,
 ) -> AskedBatch:
-    """One more question about every picture, with other words than those before."""
+    """One more question about every picture, with other words than those before.
+
+    Those for which none is found become `lost`, and repeat the first.
+    """
     first = before[0]
     asked = [{part.words[row] for part in before} for row in range(len(pictures))]
     found: dict[int, tuple[_Proposal, int, float]] = {}
     tried = np.zeros((len(pictures), 2), dtype=np.int64)
     for begin in range(0, PROPOSALS, AT_ONCE):
-        waiting = [row for row in range(len(pictures)) if row not in found]
+        waiting = [row for row in np.flatnonzero(~lost).tolist() if row not in found]
         if not waiting:
             break
         tries = [(row, attempt) for row in waiting for attempt in range(begin, begin + AT_ONCE)]
@@ -129,22 +156,21 @@ def _another(
             if good[place] and proposal.picture not in found:
                 found[proposal.picture] = proposal, int(here.answer[place]), float(here.margin[place])
                 tried[proposal.picture, 1] += 1
-    if len(found) < len(pictures):
-        lost = next(row for row in range(len(pictures)) if row not in found)
-        raise ImpossibleError(
-            f"too few questions of yes or no were found about picture {pictures[lost]}: give fewer "
-            "`questions_per_picture`, more families of `questions`, or more `crowd`"
-        )
+    for row in set(range(len(pictures))) - found.keys():
+        lost[row] = True
+        places = (int(column[row]) for column in (first.family, first.template, first.text))
+        found[row] = _Proposal(row, *places, first.program[row].tolist(), first.words[row]), 0, np.nan
     return _batch(first, [found[row] for row in range(len(pictures))], tried)
 
 
 def _worlds(recipe: AskingRecipe, first: AskedBatch) -> list[AskedWorld]:
-    """For every picture the world of the kinds that stand in it."""
+    """For every picture the world of the kinds that stand in it.
+
+    Those that do so more than once are named less often, since "the taxi" means none of two.
+    """
     most = len(recipe.world.chances)
-    counts = [
-        np.bincount(kinds[kinds >= 0], minlength=most).astype(np.float64) for kinds in first.scene.entity
-    ]
-    return [replace(recipe.world, chances=chances) for chances in counts]
+    counts = [np.bincount(kinds[kinds >= 0], minlength=most) for kinds in first.scene.entity]
+    return [replace(recipe.world, chances=np.where(n > 1, SEVERAL, 1.0 * n)) for n in counts]
 
 
 def _propose(

@@ -6,6 +6,7 @@ have no second bus; planting puts in what the words name, and keeps out what wou
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, TypeAlias
@@ -182,15 +183,18 @@ def _clause(clause: Form, result: Plan) -> None:
 _SPREAD = np.random.default_rng(0).random((8, 32)).tolist()
 
 
-def fits(world: AskedWorld, form: Form, answers: tuple[int, ...]) -> bool:
-    """Whether a street can hold what each answer of a program needs at least.
+def fits(world: AskedWorld, form: Form, answers: tuple[int, ...], apart: int = 0) -> bool:
+    """Whether a street can hold what each answer of a program needs at least, and `apart` vehicles whose
+    kinds differ from all others'.
 
     Words that fit some answers alone would give those away.
     """
-    return all(
-        any(len(plan(form, answer, Draws(numbers)).wants) <= world.most for numbers in _SPREAD)
-        for answer in answers
-    )
+
+    def needs(answer: int, numbers: list[float]) -> int:
+        wants = Counter(want.noun for want in plan(form, answer, Draws(numbers)).wants)
+        return wants.total() + max(0, apart - sum(count == 1 for count in wants.values()))
+
+    return all(any(needs(answer, numbers) <= world.most for numbers in _SPREAD) for answer in answers)
 
 
 @cache

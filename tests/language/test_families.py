@@ -106,6 +106,20 @@ def test_questions_about_one_picture(tmp_path):
     assert draw(recipe_of(settings, "train"), np.array([4])).words == [examples[4].question]
 
 
+def test_a_street_about_which_too_little_can_be_asked_is_drawn_again():
+    """Of "How many sedans are there?" and "3" the words and the answer stay."""
+    own = {"questions": ("count", "relations", "driver"), "questions_per_picture": 3}
+    settings = replace(SETTINGS, entities=60, **own)
+    recipe = recipe_of(settings, "train")
+    index = np.arange(3 * 27, 3 * 29)  # three sedans and a hatchback stood in the street of picture 27
+    batch = draw(recipe, index)
+    assert (batch.words[0], batch.answer[0]) == ("How many sedans are there?", 3)
+    assert len({*batch.words[:3]}) == len({*batch.words[3:]}) == 3
+    assert (batch.values.state == KNOWN).all()
+    one = draw(recipe, index[:3])
+    assert one.words == batch.words[:3]
+
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     town = tmp_path_factory.mktemp("made") / "town"
@@ -141,6 +155,7 @@ def test_a_change_is_found_though_all_checksums_match(made, column, quick, copy)
         ({"crowd": "9"}, "crowd"),
         ({"crowd": "4-2"}, "crowd"),
         ({"questions_per_picture": 5}, "n"),
+        ({"questions_per_picture": 2, "questions": ("count", "kind"), "n": 40}, "questions_per_picture"),
         ({"distractor": True}, "distractor"),
         ({"cannot_tell": 0.9}, "cannot_tell"),
     ],

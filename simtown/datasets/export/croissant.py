@@ -10,6 +10,7 @@ from simtown.core.files import save_json
 from simtown.core.untrusted import printable
 from simtown.datasets.export.dataset_card import MEANING, description, features, split_name
 from simtown.datasets.reader import Dataset
+from simtown.datasets.worlds import LICENCE, cited
 
 #: Croissant's own terms, which stand for cr:TERM.
 _TERMS = (
@@ -43,6 +44,8 @@ def write(data: Dataset, splits: Sequence[str], directory: Path) -> None:
         sets.append({**about, "encodingFormat": "application/x-parquet", "includes": files})
         fields = [_field(split, name, feature) for name, feature in columns.items()]
         records.append({"@type": "cr:RecordSet", "@id": split, "name": split, "field": fields})
+    world = cited(data.settings)
+    licence = {"license": f"https://spdx.org/licenses/{LICENCE}", "citeAs": world} if world else {}
     metadata = {
         "@context": dict(sorted(_CONTEXT.items())),
         "@type": "sc:Dataset",
@@ -50,6 +53,7 @@ def write(data: Dataset, splits: Sequence[str], directory: Path) -> None:
         "description": printable(description(data)),
         "version": printable(data.manifest["simtown"]),
         "conformsTo": "http://mlcommons.org/croissant/1.0",
+        **licence,
         "distribution": sets,
         "recordSet": records,
     }

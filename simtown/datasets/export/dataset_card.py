@@ -14,6 +14,7 @@ from simtown.datasets.names import names
 from simtown.datasets.reader import Dataset
 from simtown.datasets.settings import CROWD, Settings
 from simtown.datasets.shards import layout
+from simtown.datasets.worlds import LICENCE, cited
 
 #: What the columns are, in words.
 MEANING: dict[str, str] = {
@@ -103,8 +104,10 @@ def card(data: Dataset, splits: Sequence[str], directory: Path) -> str:
         {"name": name, "num_bytes": sizes[split], "num_examples": counts[split]}
         for name, split in zip(named, splits, strict=True)
     ]
+    world = cited(data.settings)
     header = {
-        "pretty_name": f"simtown, {data.settings.entities} entities",
+        "pretty_name": world or f"simtown, {data.settings.entities} entities",
+        **({"license": LICENCE.lower()} if world else {}),
         "language": ["en"],
         "task_categories": ["visual-question-answering"],
         "tags": ["simtown", "synthetic", "spatial-relations"],
@@ -119,6 +122,7 @@ def card(data: Dataset, splits: Sequence[str], directory: Path) -> str:
     }
     rows = "".join(f"| `{name}` | {MEANING[name]} |\n" for name in columns)
     examples = ", ".join(f"{count:,} {split}" for split, count in counts.items())
+    cite = f'\nA ready world of simtown: cite it as "{world}". Licence: {LICENCE}.\n' if world else ""
     fair = "In every split half the answers are yes."
     if data.settings.asks:
         fair = "In each family all answers are as frequent, whatever the words."
@@ -140,7 +144,7 @@ data["{named[0]}"][0]["image"]
 | --- | --- |
 {rows}
 `train` and `val` follow the frequencies above, `test` draws every entity alike.
-"""
+{cite}"""
 
 
 def _feature(feature: Any) -> dict[str, Any]:

@@ -1,0 +1,64 @@
+"""Ready worlds: named settings that never change, so that a paper can cite "simtown-twins, seed 0"."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from simtown.datasets.settings import Settings, SettingsError
+
+#: What the user of a ready world may choose. Everything else is part of its name.
+FREE = ("n", "val", "test", "seed")
+#: The licence of their data, as SPDX names it.
+LICENCE = "CC-BY-4.0"
+
+
+@dataclass(frozen=True)
+class ReadyWorld:
+    """A ready world: what is in it, its settings, and digests of its first examples by split."""
+
+    holds: str
+    settings: Settings
+    sha256: dict[str, str]
+
+
+@cache
+def worlds() -> dict[str, ReadyWorld]:
+    """All ready worlds by name, the simplest first."""
+    tables: dict[str, Any] = tomllib.loads((files(__package__) / "worlds.toml").read_text(encoding="utf-8"))
+    return {
+        name: ReadyWorld(table["holds"], _settings(table["settings"]), table.get("sha256", {}))
+        for name, table in tables.items()
+    }
+
+
+def _settings(given: dict[str, Any]) -> Settings:
+    return Settings(**{k: tuple(v) if isinstance(v, list) else v for k, v in given.items()}, own_kinds=())
+
+
+def ready(name: str, **free: int) -> Settings:
+    """The settings of a ready world, with other sizes of splits or another seed (FREE).
+
+    Without others, val and test are as large as the world's, but at most `n`. Raises SettingsError.
+    """
+    if name not in worlds():
+        raise SettingsError(f"{name} is unknown: choose among {', '.join(worlds())}", "world")
+    whole = worlds()[name].settings
+    n = free.get("n", whole.n)
+    return replace(whole, **{"val": min(whole.val, n), "test": min(whole.test, n), **free})
+
+
+def cited(settings: Settings) -> str:
+    """How a paper cites a data set: "simtown-twins, seed 0", and its sizes if they are others; "" if it is
+    no ready world.
+    """
+    for name, world in worlds().items():
+        own = {field: getattr(settings, field) for field in FREE}
+        if replace(world.settings, shard=settings.shard, **own).canonical == settings.canonical:
+            counts = " + ".join(f"{count:,} {split}" for split, count in settings.counts().items())
+            same = settings.counts() == world.settings.counts()
+            return f"{name}, seed {settings.seed}" + f" ({counts})" * (not same)
+    return ""

@@ -1,0 +1,57 @@
+"""Ready worlds: frozen, citable, and the page of them."""
+
+import pytest
+
+from simtown.datasets.settings import Settings, SettingsError
+from simtown.datasets.worlds import cited, ready, worlds
+from simtown.gym.levels import LEVELS
+from tools.worlds import PAGE, digests, page
+
+
+@pytest.mark.parametrize("name", worlds())
+def test_the_first_examples_of_a_world_never_change(name):
+    assert digests(name) == worlds()[name].sha256
+
+
+def test_the_page_has_the_card_of_every_world():
+    """python -m tools.worlds writes it."""
+    assert page() == PAGE.read_text(encoding="utf-8")
+    for name in worlds():
+        assert (PAGE.parent / "gallery" / "worlds" / f"{name}.webp").is_file()
+
+
+@pytest.mark.parametrize("number", range(1, len(LEVELS) + 1))
+def test_levels_are_those_of_the_gym(number):
+    own, gym = ready(f"simtown-levels-{number}", n=2, val=0, test=0, seed=5), LEVELS[number - 1].settings(5)
+    assert own.resolved() == gym.resolved()
+
+
+def test_a_world_is_cited_by_its_name():
+    for name, world in worlds().items():
+        world.settings.check()
+        assert cited(world.settings) == f"{name}, seed 0"
+        stored = Settings.from_resolved(ready(name, seed=7).resolved())
+        assert cited(stored) == f"{name}, seed 7"
+    assert cited(ready("simtown-60", n=100, test=20)) == "simtown-60, seed 0 (100 train + 100 val + 20 test)"
+    assert not cited(Settings(entities=59))
+    assert not cited(Settings(test_seed=1))
+    with pytest.raises(SettingsError, match="simtown-61 is unknown: choose among simtown-60, "):
+        ready("simtown-61")
+
+
+def test_generate_makes_a_world_and_refuses_other_settings(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    made = cli("generate", "--world", "simtown-distractor", "--n", 4, "--test", 2, "--seed", 3)
+    assert "This is simtown-distractor, seed 3 (4 train + 4 val + 2 test); licence CC-BY-4.0." in made.out
+    place = "simtown-distractor-4-test2-seed3"
+    assert "a ready world: simtown-distractor, seed 3 (4 train" in cli("info", place).out
+    export = cli("export", place, "--to", "parquet", "--out", "card")
+    assert not export.code, export.err
+    card = (tmp_path / "card" / "README.md").read_text(encoding="utf-8")
+    assert 'license: "cc-by-4.0"' in card
+    assert 'cite it as "simtown-distractor, seed 3 (4 train + 4 val + 2 test)"' in card
+    for option, value in (("--entities", 60), ("--size", 32), ("--vehicles", 3)):
+        refused = cli("generate", "--world", "simtown-60", option, value)
+        assert refused.code == 2
+        assert f"{option} is set by --world simtown-60" in refused.err
+    assert cli("generate", "--world", "list").out.count("\nsimtown-") == len(worlds()) - 1
