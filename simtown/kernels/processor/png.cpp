@@ -66,32 +66,17 @@ static void choose_lengths(const uint32_t* counts, Code* codes)
             }
 }
 
-// The row as differences from the pixel on the left (1), above (2), or from their gradient (4), whichever is smallest.
-static int filter_row(const uint8_t* row, const uint8_t* above, int64_t bytes, uint8_t* out, uint8_t* trial)
+// The row as differences from the pixel on the left, above, or at the corner between, whichever is nearest to their gradient.
+static void filter_row(const uint8_t* row, const uint8_t* above, int64_t bytes, uint8_t* out)
 {
-    int best = 0;
-    int64_t least = INT64_MAX;
-    for (int kind = 1; kind <= 4; kind *= 2) {
-        int64_t sum = 0;
-        for (int64_t i = 0; i < 3; i++) trial[i] = row[i] - (kind == 1 ? 0 : above[i]);
-        if (kind == 1)
-            for (int64_t i = 3; i < bytes; i++) trial[i] = row[i] - row[i - 3];
-        else if (kind == 2)
-            for (int64_t i = 3; i < bytes; i++) trial[i] = row[i] - above[i];
-        else
-            for (int64_t i = 3; i < bytes; i++) {
-                int16_t left = row[i - 3], up = above[i], corner = above[i - 3], rise = up - corner, step = left - corner;
-                int16_t by_left = rise < 0 ? -rise : rise, by_up = step < 0 ? -step : step, both = rise + step;
-                int16_t by_corner = both < 0 ? -both : both, guess = by_left <= by_up ? left : up;
-                int16_t by = by_left <= by_up ? by_left : by_up;
-                trial[i] = row[i] - (by <= by_corner ? guess : corner);
-            }
-        for (int64_t i = 0; i < bytes; i++) sum += abs((int8_t)trial[i]);
-        if (sum >= least) continue;
-        least = sum, best = kind;
-        memcpy(out, trial, bytes);
+    for (int64_t i = 0; i < 3; i++) out[i] = row[i] - above[i];
+    for (int64_t i = 3; i < bytes; i++) {
+        int16_t left = row[i - 3], up = above[i], corner = above[i - 3], rise = up - corner, step = left - corner;
+        int16_t by_left = rise < 0 ? -rise : rise, by_up = step < 0 ? -step : step, both = rise + step;
+        int16_t by_corner = both < 0 ? -both : both, guess = by_left <= by_up ? left : up;
+        int16_t by = by_left <= by_up ? by_left : by_up;
+        out[i] = row[i] - (by <= by_corner ? guess : corner);
     }
-    return best;
 }
 
 static const uint16_t BASES[29] = {3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 15, 17, 19, 23, 27, 31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163, 195, 227, 258};
@@ -101,14 +86,14 @@ static const uint8_t EXTRA[29] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2
 extern "C" __attribute__((visibility("default"))) int64_t deflate_picture(const DeflatePicture* in)
 {
     int64_t row_bytes = in->width * 3, n = (row_bytes + 1) * in->height;
-    uint8_t* filtered = (uint8_t*)calloc(n + 2 * row_bytes, 1);
+    uint8_t* filtered = (uint8_t*)calloc(n + row_bytes, 1);
     uint16_t* symbols = (uint16_t*)malloc((n + 1) * 2 * sizeof(uint16_t)); // with the length's extra bits
     if (!filtered || !symbols) return free(filtered), free(symbols), NO_MEMORY;
-    uint8_t *trial = filtered + n, *nothing = trial + row_bytes;
+    uint8_t* nothing = filtered + n; // above the first row
     for (int64_t y = 0; y < in->height; y++) {
         const uint8_t* row = in->rgb + y * row_bytes;
         uint8_t* out = filtered + y * (row_bytes + 1);
-        *out = filter_row(row, y ? row - row_bytes : nothing, row_bytes, out + 1, trial);
+        *out = 4, filter_row(row, y ? row - row_bytes : nothing, row_bytes, out + 1);
     }
     uint32_t low = 1, high = 0; // Adler's checksum
     for (int64_t begin = 0; begin < n; begin += 5552) { // as many as cannot overflow
