@@ -11,15 +11,16 @@ from hashlib import blake2b, file_digest
 from pathlib import Path
 from typing import Any
 
+from simtown.core.extras import MissingExtraError
 from simtown.core.files import DamagedError
 from simtown.core.untrusted import RefusedError, inside, open_regular, read_json
 
 #: Settings of a tokenizer that name a file to read. It finds its own files without them.
 _TOKENIZER_FILES = {"vocab", "merges", "vocab_file", "merges_file", "spm_file", "source_spm", "target_spm"}
 #: What of a model on the hub matters here.
-_PATTERNS = ["*.json", "*.txt", "*.model", "*.safetensors"]
+_PATTERNS = ["*.json", "*.txt", "*.model", "*.safetensors", "*.jinja"]
 #: What decides a model's answers: weights, vocabulary, configuration.
-CONTENT = (".safetensors", ".json", ".txt", ".model")
+CONTENT = (".safetensors", ".json", ".txt", ".model", ".jinja")
 
 
 def fingerprint(path: Path) -> str:
@@ -74,12 +75,20 @@ def load_image_processor(path: Path) -> Any:
     return _loaded(path, transformers.AutoImageProcessor)
 
 
-def load_model(path: Path, auto: Any, *, complete: bool = True, **more: Any) -> Any:
-    """A model in float32 from a directory's safetensors.
+def load_processor(path: Path) -> Any:
+    """What makes a model's input of pictures and texts; raises as :func:`load_model`."""
+    import transformers
+
+    return _loaded(path, transformers.AutoProcessor)
+
+
+def load_model(path: Path, auto: Any, *, complete: bool = True, dtype: str = "float32", **more: Any) -> Any:
+    """A model from a directory's safetensors.
 
     Args:
         auto: a class of transformers that has `from_pretrained`.
         complete: whether all weights must be there, but for poolers, which nothing uses.
+        dtype: a type of PyTorch's, or "auto": that of the stored weights.
         more: for the model's configuration.
 
     Raises:
@@ -88,9 +97,7 @@ def load_model(path: Path, auto: Any, *, complete: bool = True, **more: Any) -> 
         DamagedError: it cannot be loaded.
         ValueError: it is not complete.
     """
-    import torch
-
-    options = {"use_safetensors": True, "output_loading_info": True, "dtype": torch.float32}
+    options = {"use_safetensors": True, "output_loading_info": True, "dtype": dtype}
     model, info = _loaded(path, auto, **options, **more)
     missing = sorted(n for n in info["missing_keys"] if "pooler" not in n and "position_ids" not in n)
     if complete and missing:
@@ -110,6 +117,11 @@ def _loaded(path: Path, auto: Any, **options: Any) -> Any:
             other = "give a model whose config.json names no auto_map"
             raise RefusedError(f"{path} needs code of its own, which simtown never runs: {other}") from error
         reason = str(error).strip().partition("\n")[0][:200]
+        if isinstance(error, ImportError):
+            missing = reason.partition(". ")[0]
+            raise MissingExtraError(
+                f"{path} needs a package that is missing ({missing}): install it"
+            ) from error
         raise DamagedError(f"{path} cannot be loaded ({type(error).__name__}: {reason})") from error
 
 

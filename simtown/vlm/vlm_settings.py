@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 
 from simtown.core.options import option
@@ -25,6 +26,18 @@ _ANSWERS = (
     "writes, and its reply is read), or auto (scores of up to 16 answers, else a reply)."
 )
 _PRICE = "Dollars for a million tokens, read and written, such as 0.15,0.60: the summary has the cost."
+
+_REQUEST = (
+    "JSON to add to every request to a server; null takes out what is there: "
+    '{"max_tokens": null, "max_completion_tokens": 500, "temperature": null}.'
+)
+
+
+def _request_problem(request: str) -> str:
+    try:
+        return "" if isinstance(json.loads(request), dict) else f"{request} is no JSON object"
+    except ValueError as error:
+        return f"{request} is no JSON: {error}"
 
 
 def _price_problem(price: str) -> str:
@@ -50,6 +63,7 @@ class VlmSettings:
     rate: float | None = option(None, "Most requests to a server in a minute.", above=0, recorded=False)
     timeout: float = option(120.0, "Seconds to wait for a reply of a server.", above=0, recorded=False)
     retries: int = option(8, "Times that a failed request is sent again.", low=0, recorded=False)
+    request: str | None = option(None, _REQUEST, test=_request_problem)
     price: str | None = option(None, _PRICE, test=_price_problem, recorded=False)
 
 

@@ -1,0 +1,142 @@
+"""Models that read a picture and a text and write a text, opened through transformers' Auto classes.
+
+Of the answers of a question the model gives log-probabilities, of which the highest is its answer; or it
+writes a reply. A score is the probability of an answer behind the prompt, small or with a capital letter, as
+pieces of the tokenizer: of "Yes" and "yes" together, say. A space goes before it if the chat template of the
+model does not end with white space.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from inspect import signature
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+import torch
+import transformers
+from PIL import Image
+
+from simtown.core.options import SettingsError
+from simtown.core.pretrained import fingerprint, load_model, load_processor, model_directory, quietly
+from simtown.vlm.vision_model import BatchedModel, Query, Said
+from simtown.vlm.vlm_settings import VlmSettings
+
+#: Most answers whose log-probabilities are asked for; of more, a reply is read.
+MOST_CHOICES = 16
+
+
+class ChatModel(BatchedModel):
+    """An image-text-to-text model in Hugging Face's layout."""
+
+    def __init__(self, place: str, settings: VlmSettings, device: str) -> None:
+        path = model_directory(place, hub=True)
+        self.identity, self.batch, self._settings = fingerprint(path), settings.batch, settings
+        self._processor = load_processor(path)
+        if not getattr(self._processor, "chat_template", None):
+            raise SettingsError(f"hf:{place} has no chat template: give a model that was made for chats")
+        self._tokenizer = self._processor.tokenizer
+        self._tokenizer.padding_side = "left"
+        if self._tokenizer.pad_token is None:
+            self._tokenizer.pad_token = self._tokenizer.eos_token
+        auto = transformers.AutoModelForImageTextToText
+        self._model = load_model(path, auto, dtype=settings.dtype).eval().to(device)
+        self._device = device
+        self._keeps = "logits_to_keep" in signature(self._model.forward).parameters
+
+    def answer(self, queries: Sequence[Query]) -> Sequence[Said]:
+        said = {}
+        with torch.inference_mode(), quietly():
+            for group in _alike(queries):
+                scored = self._scored(group[0])
+                results = self._scores(group) if scored else self._replies(group)
+                said |= {query.key: result for query, result in zip(group, results, strict=True)}
+        return [said[query.key] for query in queries]
+
+    def _scored(self, query: Query) -> bool:
+        how = self._settings.answers
+        return how == "scores" or (how == "auto" and len(query.gold.choices) <= MOST_CHOICES)
+
+    def _prompt(self, query: Query) -> str:
+        """A query as the model's chat template words it."""
+        parts = [{"type": "text", "text": query.text}]
+        if query.picture is not None:
+            parts.insert(0, {"type": "image"})
+        chat = [{"role": "user", "content": parts}]
+        text: str = self._processor.apply_chat_template(chat, add_generation_prompt=True, tokenize=False)
+        return text
+
+    def _inputs(self, queries: Sequence[Query]) -> dict[str, Any]:
+        """What the model takes of queries that all have a picture, or all have none."""
+        texts = [self._prompt(query) for query in queries]
+        pictures = [[Image.fromarray(q.picture)] for q in queries if q.picture is not None] or None
+        inputs = self._processor(text=texts, images=pictures, padding=True, return_tensors="pt")
+        if pictures is not None and "pixel_values" in inputs:
+            inputs["pixel_values"] = inputs["pixel_values"].to(self._model.dtype)
+        return dict(inputs.to(self._device))
+
+    def _replies(self, queries: Sequence[Query]) -> Iterator[Said]:
+        inputs = self._inputs(queries)
+        most = {"max_new_tokens": self._settings.max_tokens, "do_sample": False}
+        out = self._model.generate(**inputs, **most, pad_token_id=self._tokenizer.pad_token_id)
+        read = inputs["attention_mask"].sum(dim=1).tolist()
+        for count, ids in zip(read, out[:, inputs["input_ids"].shape[1] :].tolist(), strict=True):
+            written = [number for number in ids if number != self._tokenizer.pad_token_id]
+            yield Said(self._tokenizer.decode(written, skip_special_tokens=True), None, count, len(written))
+
+    def _scores(self, queries: Sequence[Query]) -> Iterator[Said]:
+        inputs, choices = self._inputs(queries), queries[0].gold.choices
+        first = self._logprobs(inputs, 1)[:, -1]
+        parts = []
+        for choice in choices:
+            forms = dict.fromkeys((choice, choice[0].upper() + choice[1:]))
+            each = [self._of_form(inputs, first, self._pieces(self._prompt(queries[0]), f)) for f in forms]
+            parts.append(torch.stack(each).logsumexp(dim=0))
+        read = inputs["attention_mask"].sum(dim=1).tolist()
+        for scores, count in zip(torch.stack(parts, dim=1).tolist(), read, strict=True):
+            yield Said(choices[int(np.argmax(scores))], tuple(scores), count)
+
+    def _pieces(self, prompt: str, answer: str) -> list[int]:
+        """The tokens of an answer behind a prompt."""
+        lead = "" if prompt[-1:].isspace() else " "
+        before, whole = (
+            self._tokenizer(text, add_special_tokens=False)["input_ids"]
+            for text in (prompt, f"{prompt}{lead}{answer}")
+        )
+        own: list[int] = whole[len(before) :]
+        return own
+
+    def _of_form(self, inputs: dict[str, Any], first: torch.Tensor, pieces: list[int]) -> torch.Tensor:
+        """(n,) log-probabilities of a text behind n prompts."""
+        result = first[:, pieces[0]]
+        if len(pieces) > 1:
+            more = torch.tensor(pieces[:-1], device=self._device).expand(len(first), -1)
+            ahead = self._logprobs(_continued(inputs, more), len(pieces))[:, 1:]
+            later = torch.tensor(pieces[1:], device=self._device)[None, :, None].expand(len(first), -1, 1)
+            result = result + ahead.gather(2, later).sum(dim=(1, 2))
+        return result
+
+    def _logprobs(self, inputs: dict[str, Any], last: int) -> torch.Tensor:
+        """(n, last, vocabulary) float32 log-probabilities of what follows each of the last tokens."""
+        keep = {"logits_to_keep": last} if self._keeps else {}
+        logits = self._model(**inputs, **keep, use_cache=False).logits[:, -last:]
+        return logits.float().log_softmax(dim=2)
+
+
+def _alike(queries: Sequence[Query]) -> list[list[Query]]:
+    """Queries in groups with pictures of one size, and the same choices."""
+
+    def form(query: Query) -> tuple[Any, ...]:
+        return () if query.picture is None else query.picture.shape, query.gold.choices
+
+    return [list(group) for _, group in groupby(sorted(queries, key=form), form)]
+
+
+def _continued(inputs: dict[str, Any], ids: torch.Tensor) -> dict[str, Any]:
+    """Inputs with more tokens, (n, k), behind each prompt."""
+    shape = inputs["input_ids"].shape
+    more = {name: torch.zeros_like(ids) for name, value in inputs.items() if value.shape == shape}
+    more |= {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+    added = {name: torch.cat([inputs[name], value.to(inputs[name].dtype)], 1) for name, value in more.items()}
+    return inputs | added

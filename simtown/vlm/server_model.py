@@ -1,0 +1,169 @@
+"""Models behind a server with OpenAI's chat protocol: vLLM, llama.cpp, Ollama, or a provider of the internet.
+
+Requests go out several at a time. What may pass (a busy server, 429, 5xx, a connection that is cut, a reply
+that is no JSON) is asked again after a growing pause, or after the one that the server's Retry-After names,
+which all requests keep. The key is read from the environment; it is neither written nor printed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from email.utils import parsedate_to_datetime
+from itertools import islice
+from typing import Any
+from urllib.parse import urlsplit
+
+import requests
+
+from simtown.core.options import SettingsError
+from simtown.vlm.program_models import png
+from simtown.vlm.vision_model import Query, Said, UnreachableError, VisionModel
+from simtown.vlm.vlm_settings import VlmSettings
+
+#: Variables of the environment that may hold the key, the first that is set.
+KEYS = ("SIMTOWN_API_KEY", "OPENAI_API_KEY")
+#: Statuses besides 5xx after which the same request may succeed.
+_PASSING = (408, 409, 425, 429)
+#: Seconds of the first pause, each of which is about twice the one before, and of the longest.
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 60.0
+
+
+class ServerModel(VisionModel):
+    """A model of a server, by its URL and name: "http://localhost:8000/v1#Qwen/Qwen2-VL-2B-Instruct"."""
+
+    def __init__(self, place: str, settings: VlmSettings) -> None:
+        url, _, self._model = place.partition("#")
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname or not self._model:
+            example = "openai:http://localhost:8000/v1#Qwen/Qwen2-VL-2B-Instruct"
+            raise SettingsError(f"openai:{place} is no URL with a model behind #: write {example}")
+        if parts.username or parts.password or parts.query:
+            raise SettingsError(
+                f"the URL of {parts.hostname} holds a key or a query: put the key into {KEYS[0]}"
+            )
+        self._url = url.rstrip("/").removesuffix("/chat/completions") + "/chat/completions"
+        self._settings = settings
+        self._key = next(filter(None, map(os.environ.get, KEYS)), "")
+        self._gate, self._next, self._stopped = threading.Lock(), 0.0, threading.Event()
+        self._local = threading.local()
+
+    def ask(self, queries: Iterable[Query]) -> Iterator[tuple[Query, Said]]:
+        waiting, running = iter(queries), dict[Future[Said], Query]()
+        failed: BaseException | None = None
+        self._stopped.clear()
+        with ThreadPoolExecutor(self._settings.parallel) as threads:
+            try:
+                while True:
+                    room = 0 if failed else self._settings.parallel - len(running)
+                    running |= {threads.submit(self._said, query): query for query in islice(waiting, room)}
+                    if not running:
+                        break
+                    for future in wait(running, return_when=FIRST_COMPLETED).done:
+                        query = running.pop(future)
+                        if error := future.exception():
+                            failed = failed or error  # those on their way may still be answered
+                            self._stopped.set()
+                        else:
+                            yield query, future.result()
+            finally:
+                self._stopped.set()
+        if failed:
+            raise failed
+
+    def _said(self, query: Query) -> Said:
+        """Ask until there is an answer. Raises UnreachableError if there is none."""
+        content: list[dict[str, Any]] = [{"type": "text", "text": query.text}]
+        if query.picture is not None:
+            address = {"url": f"data:image/png;base64,{png(query.picture)}"}
+            content.insert(0, {"type": "image_url", "image_url": address})
+        request = {
+            "model": self._model,
+            "messages": [{"role": "user", "content": content}],
+            "max_tokens": self._settings.max_tokens,
+            "temperature": 0,
+        }
+        changes = json.loads(self._settings.request or "{}")
+        request = {name: value for name, value in (request | changes).items() if value is not None}
+        for attempt in range(self._settings.retries + 1):
+            self._wait()
+            problem, pause = "", 0.0
+            try:
+                answer = self._session.post(self._url, json=request, timeout=self._settings.timeout)
+                if answer.ok:
+                    return _as_said(answer.json())
+                problem, pause = _refusal(answer), _seconds(answer.headers.get("Retry-After"))
+                if answer.status_code < 500 and answer.status_code not in _PASSING:
+                    break
+            except requests.Timeout:
+                problem = f"no reply within {self._settings.timeout:g} s"
+            except (requests.RequestException, ValueError, LookupError, TypeError) as error:
+                problem = f"{type(error).__name__}: {error}"
+            own = min(_FIRST_PAUSE * 2**attempt, _LONGEST_PAUSE) * random.uniform(0.8, 1.2)
+            self._pause(pause or own, everyone=pause > 0)
+        if self._key:
+            problem = problem.replace(self._key, "the key")
+        remedy = "the same command goes on where this one stopped"
+        raise UnreachableError(f"{self._url} does not answer {query.key} ({problem:.300}): {remedy}")
+
+    @property
+    def _session(self) -> requests.Session:
+        """The connections of a thread, which stay open."""
+        if not hasattr(self._local, "session"):
+            self._local.session = requests.Session()
+            self._local.session.auth = self._sign
+        session: requests.Session = self._local.session
+        return session
+
+    def _sign(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
+        """Add the key; without this, a key of ~/.netrc would be sent."""
+        if self._key:
+            request.headers["Authorization"] = f"Bearer {self._key}"
+        return request
+
+    def _wait(self) -> None:
+        """Wait for this request's turn. Raises UnreachableError if another one has failed for good."""
+        with self._gate:
+            now = time.monotonic()
+            turn = max(self._next, now)
+            self._next = turn + (60 / self._settings.rate if self._settings.rate else 0)
+        if self._stopped.wait(turn - now):
+            raise UnreachableError("the run was stopped")
+
+    def _pause(self, seconds: float, everyone: bool) -> None:
+        """Wait before a request is sent again; all others wait too if the server asked for the pause."""
+        if everyone:
+            with self._gate:
+                self._next = max(self._next, time.monotonic() + seconds)
+        self._stopped.wait(seconds)
+
+
+def _as_said(reply: Any) -> Said:
+    """What a server's reply says. Raises LookupError or TypeError if it has no text."""
+    text, usage = reply["choices"][0]["message"]["content"], reply.get("usage") or {}
+    if not isinstance(text, str | None):
+        raise TypeError(f"its content is {text!r:.80}")
+    return Said(text or "", None, usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0))
+
+
+def _refusal(answer: requests.Response) -> str:
+    """Why a server refused, in its own words."""
+    hint = f": is the key in {KEYS[0]} right?" if answer.status_code in (401, 403) else ""
+    return f"{answer.status_code} {answer.reason}: {' '.join(answer.text.split())[:200]}{hint}"
+
+
+def _seconds(retry_after: str | None) -> float:
+    """The pause that a Retry-After names, in seconds or as a date; 0 if there is none."""
+    try:
+        return max(float(retry_after or 0), 0.0)
+    except ValueError:
+        pass
+    try:
+        return max(parsedate_to_datetime(retry_after or "").timestamp() - time.time(), 0.0)
+    except ValueError:
+        return 0.0
