@@ -15,7 +15,7 @@ import numpy as np
 from simtown.assets.entities import ENTITIES
 from simtown.datasets.asked import asked
 from simtown.language import wording
-from simtown.language.evaluate import KNOWN, THIRDS, evaluate
+from simtown.language.evaluate import KNOWN, evaluate
 from simtown.language.families import ANSWERS, Family, FamilyError, Template, families, slots_of
 from simtown.language.forms import Form
 from simtown.language.instructions import prompt
@@ -23,6 +23,7 @@ from simtown.language.nouns import NOUNS
 from simtown.language.programs import encode, parse, stored
 from simtown.language.questions import PHRASINGS, text
 from simtown.language.replies import Gold
+from simtown.language.views import THIRDS
 from simtown.scenes.scene import SceneBatch
 from simtown.vlm.conditions import AskedExample, Condition, Query
 from simtown.vlm.statements import statements
