@@ -1,0 +1,215 @@
+"""Psychometric curves: how accuracy rises with a quantity x, and the threshold from which on a model sees.
+
+With probability F(x), a logistic function of log x, an observer sees what it is asked about. It is then right
+except for lapses; else it guesses. Of k possible answers a guess is right with probability 1 / k; of yes and
+no it is yes with a probability of its own, the bias. So the accuracy rises from chance to 1 - lapse.
+
+The threshold is the x with F(x) = 1/2: halfway between chance and ceiling, which is 75 % right for questions
+of yes or no without lapses. Bias and lapses do not move it. Curves are fitted by maximum likelihood; 95 %
+intervals are of the profile likelihood, and of a paired bootstrap between models. The slow tests measure how
+often they hold the truth.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from scipy import optimize, special, stats
+
+#: Fewest answers, and fewest values of x, of which a curve is made.
+LEAST_ITEMS, LEAST_VALUES = 100, 4
+#: By how much twice the log-likelihood may fall within a 95 % interval; and by how much it must be greater
+#: than that of accuracies that do not change with x, which have two parameters less.
+_DROP, _GAIN = stats.chi2.ppf(0.95, 1), stats.chi2.ppf(0.95, 2)
+#: Between these a curve's log spread is sought: from a step to a line.
+_STEEPEST, _FLATTEST = np.log(0.02), np.log(3.0)
+_TINY = 1e-12
+
+
+class Answers(NamedTuple):
+    """What a model answered to n questions.
+
+    Attributes:
+        x: (n,) float64 > 0, the quantity.
+        right: (n,) bool.
+        chance: (n,) float64 the probability that a guess is right, such as 1 / 9 of nine answers.
+        yes: (n,) int8 1 where yes is the right answer, -1 where no is; 0 where a guess has no bias.
+    """
+
+    x: np.ndarray
+    right: np.ndarray
+    chance: np.ndarray
+    yes: np.ndarray
+
+    def rows(self, which: np.ndarray) -> Answers:
+        """Some of the answers, by number or as a bool for each."""
+        return Answers(*(column[which] for column in self))
+
+
+@dataclass(frozen=True)
+class PsychometricCurve:
+    """A fitted curve.
+
+    Attributes:
+        chance: mean probability that a guess is right.
+        falls: whether accuracy falls with x, as with the number of vehicles.
+        n: the answers.
+        problem: why the answers have no threshold; "" if they have one. The rest is then NaN.
+        threshold: x halfway between chance and ceiling.
+        low: lower end of its 95 % interval; 0 if it lies below every x of the answers.
+        high: upper end; infinite if it lies above every x.
+        spread: of log x; from 27 % to 73 % of the way up it is twice as much.
+        lapse: the share of wrong answers where everything is seen.
+        bias: the probability that a guess is yes.
+    """
+
+    chance: float
+    falls: bool
+    n: int
+    problem: str = ""
+    threshold: float = np.nan
+    low: float = np.nan
+    high: float = np.nan
+    spread: float = np.nan
+    lapse: float = np.nan
+    bias: float = np.nan
+
+    def accuracy(self, x: np.ndarray) -> np.ndarray:
+        """Accuracy at every x, if yes and no are equally often right."""
+        seen = special.expit((-1 if self.falls else 1) * np.log(x / self.threshold) / self.spread)
+        return self.chance + (1 - self.lapse - self.chance) * seen
+
+
+def fit_curve(answers: Answers, falls: bool = False) -> PsychometricCurve:
+    """Fit a curve to answers by maximum likelihood.
+
+    Args:
+        answers: of n questions.
+        falls: whether accuracy falls with x.
+
+    Returns:
+        The curve. If the answers cannot hold a threshold, it has a `problem` and no threshold: they are too
+        few, or the accuracy does not change with x, always or never is halfway to the ceiling.
+    """
+    answers, n = _as_floats(answers), len(answers.x)
+    chance = float(answers.chance.mean()) if n else np.nan
+    none = PsychometricCurve(chance, falls, n)
+    if n < LEAST_ITEMS:
+        return replace(none, problem=f"{n} answers are too few: {LEAST_ITEMS} are needed")
+    if (values := len(np.unique(answers.x))) < LEAST_VALUES:
+        return replace(none, problem=f"{values} different values are too few: {LEAST_VALUES} are needed")
+    best, cost = _best(answers, falls)
+    centre, log_spread, lapse, bias = best
+    ends = np.log([answers.x.min(), answers.x.max()])
+    mean, halfway = answers.right.mean(), (1 + chance) / 2
+    flat = 2 * (_cost_if_flat(answers) - cost) < _GAIN
+    if flat and mean >= halfway:
+        same = f"not measurably {'fewer' if falls else 'more'} with more of it"
+        return replace(none, problem=f"always above the threshold: {mean:.0%} are right, {same}")
+    if flat or lapse > 0.99 * _most_lapses(chance):
+        return replace(none, problem=f"never reached: {mean:.0%} are right, and {halfway:.0%} nowhere")
+    if not ends[0] <= centre <= ends[1]:
+        always = (centre < ends[0]) != falls
+        where = "always above the threshold" if always else "never reached"
+        return replace(none, problem=f"{where} between {np.exp(ends[0]):.2g} and {np.exp(ends[1]):.2g}")
+    low, high = (_profile_end(answers, falls, best, cost, end) for end in ends)
+    threshold, spread = float(np.exp(centre)), float(np.exp(log_spread))
+    return PsychometricCurve(chance, falls, n, "", threshold, low, high, spread, float(lapse), float(bias))
+
+
+def compare(
+    one: Answers, other: Answers, falls: bool = False, resamples: int = 500, seed: int = 0
+) -> tuple[float, float, float]:
+    """The threshold of `one` less that of `other`, and the ends of its 95 % interval.
+
+    Both answered the same n questions, in one order, and have a threshold (:func:`fit_curve`). The interval
+    is of a bootstrap that draws questions, with both models' answers to them.
+    """
+    both = [_as_floats(answers) for answers in (one, other)]
+    starts = [_best(answers, falls)[0] for answers in both]
+    rng, n = np.random.default_rng(seed), len(one.x)
+    differences = []
+    for _ in range(resamples):
+        rows = rng.integers(n, size=n)
+        fits = [_minimise(own.rows(rows), falls, start) for own, start in zip(both, starts, strict=True)]
+        differences.append(np.exp(fits[0][0][0]) - np.exp(fits[1][0][0]))
+    low, high = np.quantile(differences, [0.025, 0.975])
+    return float(np.exp(starts[0][0]) - np.exp(starts[1][0])), float(low), float(high)
+
+
+def _as_floats(answers: Answers) -> Answers:
+    x, right, chance, yes = (np.asarray(column, dtype=np.float64) for column in answers)
+    return Answers(x, right, chance, yes)
+
+
+def _most_lapses(chance: float) -> float:
+    """The ceiling is at least halfway between chance and 1."""
+    return (1 - chance) / 2
+
+
+def _cost(parameters: np.ndarray, answers: Answers, log_x: np.ndarray, sign: int) -> tuple[float, np.ndarray]:
+    """Minus the log-likelihood of answers, and its gradient: centre, log spread, lapse, bias."""
+    centre, log_spread, lapse, bias = parameters
+    z = sign * (log_x - centre) * np.exp(-log_spread)
+    seen = special.expit(z)
+    guess = np.where(answers.yes == 0, answers.chance, 0.5 + answers.yes * (bias - 0.5))
+    height = 1 - lapse - guess
+    p = np.clip(guess + height * seen, _TINY, 1 - _TINY)
+    outer = np.where(answers.right > 0, -1 / p, 1 / (1 - p))
+    slope = outer * height * seen * (1 - seen)
+    gradient = np.array([
+        -sign * np.exp(-log_spread) * slope.sum(), -(slope @ z), -(outer @ seen),
+        (outer * answers.yes) @ (1 - seen),
+    ])  # fmt: skip
+    return -float(np.log(np.where(answers.right > 0, p, 1 - p)).sum()), gradient
+
+
+def _minimise(
+    answers: Answers, falls: bool, start: np.ndarray, centre: float | None = None
+) -> tuple[np.ndarray, float]:
+    """Parameters of the greatest likelihood, at a given centre if there is one; and minus its logarithm."""
+    log_x = np.log(answers.x)
+    low, high = (log_x.min() - 1, log_x.max() + 1) if centre is None else (centre, centre)
+    spreads, lapses = (_STEEPEST, _FLATTEST), (0.0, _most_lapses(float(answers.chance.mean())))
+    bounds = [(low, high), spreads, lapses, (0.01, 0.99)]
+    cost = partial(_cost, answers=answers, log_x=log_x, sign=-1 if falls else 1)
+    found = optimize.minimize(cost, start, jac=True, method="L-BFGS-B", bounds=bounds)
+    return found.x, float(found.fun)
+
+
+def _best(answers: Answers, falls: bool) -> tuple[np.ndarray, float]:
+    """The best of several fits, which begin at other places: a likelihood may have more than one peak."""
+    starts = [
+        np.array([np.log(np.quantile(answers.x, share)), log_spread, 0.03, 0.5])
+        for share in (0.2, 0.5, 0.8)
+        for log_spread in (np.log(0.2), np.log(0.8))
+    ]
+    return min((_minimise(answers, falls, start) for start in starts), key=lambda found: found[1])
+
+
+def _cost_if_flat(answers: Answers) -> float:
+    """Minus the log-likelihood if accuracy does not depend on x, but on whether yes or no is right."""
+    cost = 0.0
+    for side in np.unique(answers.yes):
+        right = answers.right[answers.yes == side]
+        cost -= len(right) * float(special.xlogy(right.mean(), right.mean()))
+        cost -= len(right) * float(special.xlogy(1 - right.mean(), 1 - right.mean()))
+    return cost
+
+
+def _profile_end(answers: Answers, falls: bool, best: np.ndarray, cost: float, end: float) -> float:
+    """The end of the 95 % interval between the best centre and `end`; 0 or infinite if it lies beyond."""
+    state = best.copy()
+
+    def above(centre: float) -> float:
+        found, value = _minimise(answers, falls, state, centre)
+        state[1:] = found[1:]
+        return 2 * (value - cost) - float(_DROP)
+
+    if abs(end - best[0]) < _TINY or above(end) <= 0:
+        return 0.0 if end <= best[0] else np.inf
+    state = best.copy()
+    return float(np.exp(optimize.brentq(above, best[0], end, xtol=1e-3)))

@@ -1,0 +1,96 @@
+"""Psychometric curves: known observers, refusals, and what must not move a threshold."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import optimize
+
+from simtown.complexity.psychometric import Answers, compare, fit_curve
+from tests.complexity.observers import OBSERVERS, Observer
+
+
+def coverage(n, observer, simulations, seed=0):
+    """The share of intervals that hold the threshold, and of answers that have a threshold."""
+    rng = np.random.default_rng(seed)
+    curves = [fit_curve(observer.answers(n, rng)) for _ in range(simulations)]
+    held = [curve.low <= observer.threshold <= curve.high for curve in curves if not curve.problem]
+    return np.mean(held), len(held) / simulations
+
+
+def test_intervals_hold_the_threshold():
+    held, usable = np.transpose([coverage(n, observer, 5) for n, observer in OBSERVERS])
+    assert held.mean() > 0.85
+    assert usable.mean() > 0.95
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "observer"), OBSERVERS, ids=str)
+def test_intervals_hold_the_threshold_in_95_of_100(n, observer):
+    held, usable = coverage(n, observer, 200, seed=1)
+    assert 0.92 <= held <= 0.98
+    assert usable > 0.95
+
+
+@settings(max_examples=10)
+@given(st.integers(0, 2**31), st.floats(0.3, 0.7), st.floats(0, 0.1))
+def test_a_fit_is_as_likely_as_any_other(seed, bias, lapse):
+    """The oracle: the likelihood written anew, and a search without slopes from the curve on."""
+    answers = Observer(2.0, lapse=lapse, bias=bias).answers(600, np.random.default_rng(seed))
+    curve = fit_curve(answers)
+
+    def cost(p):
+        own = Observer(np.exp(p[0]), np.exp(p[1]), *np.clip(p[2:], (0, 0.01), (0.25, 0.99)))
+        right = np.clip(own.accuracy(answers.x, answers.yes), 1e-9, 1 - 1e-9)
+        return -np.log(np.where(answers.right, right, 1 - right)).sum()
+
+    fitted = [np.log(curve.threshold), np.log(curve.spread), curve.lapse, curve.bias]
+    better = optimize.minimize(cost, fitted, method="Nelder-Mead")
+    assert better.fun > cost(fitted) - 0.01
+
+
+@settings(max_examples=10)
+@given(st.integers(0, 2**31), st.floats(0.01, 100))
+def test_units_direction_and_the_name_of_yes_do_not_matter(seed, unit):
+    answers = Observer(2.0, bias=0.6).answers(500, np.random.default_rng(seed))
+    curve, larger = fit_curve(answers), fit_curve(answers._replace(x=unit * answers.x))
+    assert larger.threshold == pytest.approx(unit * curve.threshold, rel=0.01)
+    falling = fit_curve(answers._replace(x=1 / answers.x), falls=True)
+    assert falling.threshold == pytest.approx(1 / curve.threshold, rel=0.01)
+    assert 1 / falling.high == pytest.approx(curve.low, rel=0.02)
+    swapped = fit_curve(answers._replace(yes=-answers.yes))
+    assert swapped.threshold == pytest.approx(curve.threshold, rel=0.01)
+    assert swapped.bias == pytest.approx(1 - curve.bias, abs=0.02)
+
+
+REFUSED = {
+    "few": (80, Observer(2.0), "80"),
+    "blind": (800, Observer(1e6), "never reached: 5"),
+    "sees everything": (800, Observer(1e-6), "always above"),
+    "reached only beyond": (2000, Observer(9.0, spread=0.15), "never reached"),
+    "reached before": (2000, Observer(0.45, spread=0.15), "always above"),
+    "low ceiling": (2000, Observer(1.0, lapse=0.4), "75% nowhere"),
+}
+
+
+@pytest.mark.parametrize(("n", "observer", "why"), REFUSED.values(), ids=REFUSED)
+def test_answers_that_cannot_hold_a_threshold_have_none(n, observer, why):
+    curve = fit_curve(observer.answers(n, np.random.default_rng(0)))
+    assert why in curve.problem
+    assert np.isnan(curve.threshold)
+
+
+def test_three_values_are_no_curve():
+    answers = Observer(2.0).answers(800, np.random.default_rng(0))
+    assert "3 different values" in fit_curve(answers._replace(x=np.digitize(answers.x, [1, 3]) + 1.0)).problem
+    assert fit_curve(Answers(*np.zeros((4, 0)))).problem
+
+
+def test_models_are_compared_question_by_question():
+    rng = np.random.default_rng(0)
+    answers, better = Observer(3.0).answers(800, rng), Observer(1.2)
+    other = answers._replace(right=rng.random(800) < better.accuracy(answers.x, answers.yes))
+    difference, low, high = compare(answers, other, resamples=100)
+    assert low < difference < high
+    assert low < 1.8 < high
+    assert compare(answers, answers, resamples=20) == (0, 0, 0)
