@@ -170,6 +170,17 @@ placed out b1 scenes
 tried out i8 2
 rough size
 """,
+    "see_colours": """
+entity i8 scenes vehicles
+pose f4 scenes vehicles 3
+camera f4 scenes 7
+body i1 scenes vehicles
+start i8 all_entities_and_1
+middle f8 faces 3
+area f8 faces 3
+colour i1 faces
+shares out f8 scenes vehicles colours
+""",
     "run_programs": """
 programs i2 scenes length
 kind i2 scenes slots

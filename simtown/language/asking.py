@@ -18,7 +18,7 @@ import numpy as np
 from simtown.core.streams import Stream
 from simtown.language import wording
 from simtown.language.composing import Limits, fill_within, keeps, kept
-from simtown.language.evaluate import CLOSE, ILL_POSED, KNOWN, Values, evaluate
+from simtown.language.evaluate import CLOSE, HIDING_WORDS, ILL_POSED, KNOWN, SEEN_WORDS, Values, evaluate
 from simtown.language.families import (
     ANSWERS,
     MOST_COUNT,
@@ -37,6 +37,7 @@ from simtown.language.sampler import JITTER, ImpossibleError
 from simtown.language.views import LEAST_INTENSITY
 from simtown.scenes.crowd import crowd_camera, place_crowds, thin_fog
 from simtown.scenes.scene import SceneBatch, empty_batch
+from simtown.scenes.silhouette import visibility
 from simtown.scenes.street import SLOTS, draw_street
 from simtown.scenes.weather import draw_weather
 
@@ -388,18 +389,22 @@ def _round(
     candidates.intensity[beside] = LIGHTER * scene.intensity[where[good[beside]]]
     _beside(recipe, candidates, beside, index[good], attempt[good], [things[k] for k in good])
     programs = stored([rows[i].numbers for i in where[good].tolist()])
+    hide = np.isin(programs, HIDING_WORDS).any(axis=1)
+    seen[hide] = visibility(candidates.entity[hide], pose[hide], candidates.camera[hide])
     judged = evaluate(candidates, programs, seen, recipe.size)
     asked = [rows[i] for i in where[good].tolist()]
     accepted = _accepted(asked, candidates, judged)
-    likely = np.flatnonzero(accepted)  # few: masks, which take longest, are for these alone
-    _, seen[likely], visible_enough = place_crowds(
-        recipe.stream("crowd"), index[good[likely]], attempt[good[likely]], candidates.entity[likely],
+    likely = np.flatnonzero(accepted)  # few: most masks, which take longest, are for these alone
+    _, seen[likely], fine = place_crowds(
+        recipe.stream("crowd"), index[good[likely]], attempt[good[likely]], entity[good[likely]],
         candidates.camera[likely], kept=pose[likely],
     )  # fmt: skip
-    sure = evaluate(candidates[likely], programs[likely], seen[likely], recipe.size)
+    again = likely[np.isin(programs[likely], SEEN_WORDS).any(axis=1)]
+    sure = evaluate(candidates[again], programs[again], seen[again], recipe.size)
     for whole, part in zip(judged, sure, strict=True):
-        whole[likely] = part
-    accepted[likely] = visible_enough & _accepted([asked[k] for k in likely], candidates[likely], sure)
+        whole[again] = part
+    accepted[again] &= _accepted([asked[k] for k in again], candidates[again], sure)
+    accepted[likely] &= fine
     for slot in np.unique(at[good[(judged.state != ILL_POSED) & ~judged.idle]]).tolist():
         rows[waiting[slot]].fitted = True
     first = np.full(len(waiting), len(at))

@@ -7,12 +7,14 @@ chassis are not paint.
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
-from simtown.assets.atlas import atlas
+from simtown import kernels
+from simtown.assets.atlas import NO_PAINT, atlas
 from simtown.assets.catalogue import ENTITIES
 from simtown.assets.palette import COLOUR_WORDS, MATERIALS
-from simtown.core.exact import cos, sin
 from simtown.scenes.paint import body_paints
 from simtown.scenes.scene import SceneBatch
 
@@ -22,8 +24,6 @@ COLOURS: tuple[str, ...] = tuple(COLOUR_WORDS)
 _SHOWN = np.array(
     [[material.name in paints for paints in COLOUR_WORDS.values()] for material in MATERIALS], float
 )
-#: Vehicles of a block: as many as a processor's cache holds.
-_BLOCK = 256
 #: A colour that is seen more than this names a vehicle, also where its body has another.
 _NAMING = 0.25
 #: Shares are added up as whole numbers of this part of one.
@@ -36,28 +36,40 @@ def seen(scenes: SceneBatch) -> np.ndarray:
     Rows sum to 1, or are zeros if no paint has the name of a colour. A triangle counts by its solid angle,
     even if something hides it.
     """
-    town, shares = atlas(), np.zeros((*scenes.entity.shape, len(COLOURS)))
-    camera, pose = scenes.camera.astype(np.float64), scenes.pose.astype(np.float64)
-    for kind in np.unique(scenes.entity[scenes.entity >= 0]):
-        own = slice(*town.triangle_start[kind : kind + 2])
-        body = town.body[own]
-        colour = np.where(body[:, None], 0.0, _SHOWN[town.materials[own]])
-        painted = colour.any(axis=1) | body
-        p, q, r = (town.vertices[town.triangles[own][painted, k]].astype(np.float64) for k in range(3))
-        area, middle = np.cross(q - p, r - p).T / 2, (p + q + r).T / 3
-        rows, slots = np.nonzero(scenes.entity == kind)
-        for begin in range(0, len(rows), _BLOCK):
-            row, slot = rows[begin : begin + _BLOCK], slots[begin : begin + _BLOCK]
-            x, y = (camera[row, :2] - pose[row, slot, :2]).T
-            s, c = sin(pose[row, slot, 2]), cos(pose[row, slot, 2])
-            eye = np.stack([x * c + y * s, y * c - x * s, camera[row, 2]])
-            ray = eye[:, :, None] - middle[:, None]
-            square = (ray * ray).sum(axis=0)
-            angle = np.maximum((ray * area[:, None]).sum(axis=0), 0) / (square * np.sqrt(square))
-            exchanged = _SHOWN[body_paints(scenes.entity[row, slot], scenes.paint[row, slot])]
-            shares[row, slot] = angle @ colour[painted] + (angle @ body[painted])[:, None] * exchanged
-    whole = shares.sum(axis=2, keepdims=True)
-    return np.divide(shares, whole, out=shares, where=whole > 0)
+    shares = np.zeros((*scenes.entity.shape, len(COLOURS)))
+    kernels.call(
+        "see_colours",
+        **_faces(),
+        entity=scenes.entity.astype(np.int64),
+        pose=np.ascontiguousarray(scenes.pose, dtype=np.float32),
+        camera=np.ascontiguousarray(scenes.camera, dtype=np.float32),
+        body=colour_of()[body_paints(scenes.entity, scenes.paint)],
+        shares=shares,
+    )
+    return shares
+
+
+@cache
+def _faces() -> dict[str, np.ndarray]:
+    """The painted faces of all vehicles: middles, areas times normals, and colours; -1 is the body's."""
+    town = atlas()
+    every = slice(0, town.triangle_start[len(ENTITIES)])
+    colour = np.where(town.body[every], np.int8(-1), colour_of()[town.materials[every]])
+    painted = (colour >= 0) | town.body[every]
+    p, q, r = (town.vertices[town.triangles[every][painted, k]].astype(np.float64) for k in range(3))
+    start = np.concatenate([[0], np.cumsum(painted)])[town.triangle_start[: len(ENTITIES) + 1]]
+    return {
+        "start": start.astype(np.int64), "middle": (p + q + r) / 3, "area": np.cross(q - p, r - p) / 2,
+        "colour": colour[painted],
+    }  # fmt: skip
+
+
+@cache
+def colour_of() -> np.ndarray:
+    """(256,) int8 place in COLOURS of every paint or other material, -1 if it has no name of a colour."""
+    table = np.full(NO_PAINT + 1, -1, dtype=np.int8)
+    table[: len(MATERIALS)] = np.where(_SHOWN.any(axis=1), _SHOWN.argmax(axis=1), -1)
+    return table
 
 
 def named(scenes: SceneBatch) -> np.ndarray:

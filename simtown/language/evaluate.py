@@ -56,6 +56,10 @@ OWN = {
 }
 #: Words of programs that ask for colours.
 _COLOURED = [WORD + WORDS.index(word) for word in ("colour", *COLOURS)]
+#: Words of programs that ask how much of a vehicle others hide.
+HIDING_WORDS = [WORD + WORDS.index(word) for word in ("hidden", "sight")]
+#: These, and those of programs in which the pixels of a colour are counted.
+SEEN_WORDS = [*HIDING_WORDS, *_COLOURED]
 #: Those that ask for what else is seen in the picture.
 _PICTURED = [WORD + WORDS.index(word) for word in ("hidden", "partly hidden", "entirely visible", "box")]
 #: Values of vehicles, in the order in which the kernel has them.
@@ -156,6 +160,8 @@ def evaluate(
     beside = ((stored >= PROP) & (keys == PROP)).any(axis=1)
     for things in (False, True):
         rows = np.flatnonzero(beside == things)
+        if not len(rows):
+            continue
         views = Views(scenes[rows], None if visible is None else visible[rows], size, things)
         for whole, part in zip(out, _run(views, stored[rows]), strict=True):
             whole[rows] = part

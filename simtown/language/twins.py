@@ -21,12 +21,12 @@ from simtown.assets.catalogue import PROPS
 from simtown.assets.entities import ENTITIES, NAMED_BY_COLOUR
 from simtown.language import wording
 from simtown.language.asking import AskedBatch, AskingRecipe, Row, rows_of, search
-from simtown.language.evaluate import KNOWN, Values, evaluate
+from simtown.language.evaluate import KNOWN, SEEN_WORDS, Values, evaluate
 from simtown.language.families import AskedWorld, Drawer, Draws, Family, NoWordsError, Template
 from simtown.language.forms import Form, fill
 from simtown.language.more import join
 from simtown.language.nouns import GROUPS, NOUNS, group_of
-from simtown.language.programs import COLOURS, OWN_RELATIONS, WORD, WORDS, encode, stored
+from simtown.language.programs import COLOURS, OWN_RELATIONS, encode, stored
 from simtown.language.views import LANE_EDGE, own_colours, paint_colours
 from simtown.scenes.crowd import place_crowds, thin_fog
 from simtown.scenes.placement import LANES, half_sizes
@@ -59,8 +59,6 @@ _FLIPPING_SLOTS: tuple[set[str], ...] = (
 _NEIGHBOURS = 4
 #: How much wider a parked vehicle may be than the one for which it is exchanged, half of it, metres.
 _WIDER = 0.1
-#: Numbers of words of programs whose values hang on how much of a vehicle others hide.
-SEEN_WORDS = [WORD + WORDS.index(word) for word in ("hidden", "sight", "colour", *COLOURS)]
 _MAY_CHANGE = ~np.isin(ENTITIES, [*NAMED_BY_COLOUR])
 
 

@@ -10,10 +10,10 @@ from functools import cache, cached_property
 
 import numpy as np
 
-from simtown.assets.atlas import NO_PAINT, atlas
+from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, POSES, PROPS, pose_of
-from simtown.assets.palette import COLOUR_WORDS, MATERIALS, PAINTS, TINTS
-from simtown.language.colours import seen
+from simtown.assets.palette import PAINTS, TINTS
+from simtown.language.colours import colour_of, seen
 from simtown.language.nouns import GROUPS, NOUNS, group_of
 from simtown.language.programs import COLOURS, ENTITY, PROP, WORD, WORDS
 from simtown.language.relations import own_separations, separations
@@ -138,7 +138,7 @@ class Views:
     def body(self) -> np.ndarray:
         """(n, v) int64 place in COLOURS of the colour of each vehicle's body, -1 if it has no name."""
         paints = body_paints(self.scenes.entity, self.scenes.paint)
-        return np.where(self.scenes.entity >= 0, _colour_of()[paints], -1)
+        return np.where(self.scenes.entity >= 0, colour_of()[paints], -1)
 
     @cached_property
     def colours(self) -> np.ndarray:
@@ -261,17 +261,6 @@ def _bulks() -> np.ndarray:
 
 
 @cache
-def _colour_of() -> np.ndarray:
-    """(256,) int64 place in COLOURS of every paint, -1 if it has no name of a colour."""
-    table = np.full(NO_PAINT + 1, -1)
-    for number, material in enumerate(MATERIALS):
-        for place, paints in enumerate(COLOUR_WORDS.values()):
-            if material.name in paints:
-                table[number] = place
-    return table
-
-
-@cache
 def _groups() -> np.ndarray:
     return np.array([*(GROUPS.index(group_of(kind)) for kind in ENTITIES), -1])
 
@@ -297,10 +286,10 @@ def alike() -> np.ndarray:
 
 def paint_colours() -> np.ndarray:
     """(36,) int64 place in COLOURS of every paint, -1 if it has no name of a colour."""
-    return _colour_of()[: len(PAINTS)]
+    return colour_of()[: len(PAINTS)]
 
 
 @cache
 def own_colours() -> np.ndarray:
     """(entities,) int64 place in COLOURS of the colour of each kind's own body, -1 if it has none."""
-    return np.asarray(_colour_of()[atlas().own_paint[: len(ENTITIES)]])
+    return np.asarray(colour_of()[atlas().own_paint[: len(ENTITIES)]])

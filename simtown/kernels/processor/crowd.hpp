@@ -13,11 +13,12 @@ static const double AGAINST[ROWS] = {0.25, 0.25, 0.4};
 // Left and right exchanged: every vehicle keeps to its lane, and faces with or against it as before.
 static const bool SIDEWAYS[1][2] = {{true, false}};
 
-// A place is tried only where this share of each box, or more, is outside of the boxes of what stands before it. A box is mostly
-// a vehicle, so such streets are mostly acceptable; masks say which.
-static const double ROUGHLY_VISIBLE = 0.36;
+// A place is tried only where this share of each vehicle, or more, is visible as far as boxes tell. Such streets are mostly
+// acceptable; masks say which.
+static const double ROUGHLY_VISIBLE = 0.45;
 
-// The share of a vehicle's box outside of the boxes of those of the first `count` that stand before it, from 8 rows of 16 points.
+// The visible share of a vehicle, guessed from how much of its box, in 8 rows of 16 points, those boxes hide that the first `count`
+// vehicles before it have. The corners of boxes are empty: masks hide less, and so little of what boxes hide at a corner alone.
 static inline double rough_share(const Desk& desk, const Image& image, int64_t slot, int64_t count)
 {
     uint32_t covered[8] = {0};
@@ -33,7 +34,8 @@ static inline double rough_share(const Desk& desk, const Image& image, int64_t s
     }
     int hidden = 0;
     for (uint32_t columns : covered) hidden += __builtin_popcount(columns);
-    return 1 - hidden / 128.0;
+    double share = hidden / 128.0;
+    return 1 - share * (0.12 + 1.1 * share);
 }
 
 // Whether the last of some vehicles is apart from the others and in the picture.

@@ -16,7 +16,7 @@ extern "C" __attribute__((visibility("default"))) int64_t silhouettes(const Silh
 {
     Shapes shapes = shapes_of(in);
     Desk desk;
-    if (!open(desk, shapes, 1, in->vehicles, in->width, in->height)) return NO_MEMORY;
+    if (!open(desk, shapes, 1, in->vehicles, in->width, in->height, in->shares ? NOMINAL_WIDTH * NOMINAL_HEIGHT : 0)) return NO_MEMORY;
     Image& image = desk.images[0];
     for (int64_t n = 0; n < in->scenes; n++) {
         look(desk, image, in->camera + 7 * n);

@@ -96,9 +96,10 @@ static inline bool open(Desk& desk, const Shapes& shapes, int64_t images, int64_
     desk.shapes = &shapes, desk.vehicles = vehicles, desk.width = width, desk.height = height, desk.pixels = pixels, desk.rows = rows;
     char* base = (char*)4096; // any address: only the size counts
     int64_t size = lay_out(desk, base, images) - (char*)4096;
-    desk.memory = calloc(size + 64, 1);
+    desk.memory = malloc(size + 64);
     if (!desk.memory) return false;
     lay_out(desk, (char*)(((uintptr_t)desk.memory + 63) / 64 * 64), images);
+    memset(desk.steps, 0, (pixels + rows) * sizeof *desk.steps);
     return true;
 }
 
