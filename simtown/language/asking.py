@@ -395,6 +395,8 @@ def _round(
     asked = [rows[i] for i in where[good].tolist()]
     accepted = _accepted(asked, candidates, judged)
     likely = np.flatnonzero(accepted)  # few: most masks, which take longest, are for these alone
+    if edits is not None:
+        likely = likely[np.unique(at[good[likely]], return_index=True)[1]]
     _, seen[likely], fine = place_crowds(
         recipe.stream("crowd"), index[good[likely]], attempt[good[likely]], entity[good[likely]],
         candidates.camera[likely], kept=pose[likely],
@@ -404,11 +406,11 @@ def _round(
     for whole, part in zip(judged, sure, strict=True):
         whole[again] = part
     accepted[again] &= _accepted([asked[k] for k in again], candidates[again], sure)
-    accepted[likely] &= fine
+    fine &= accepted[likely]
     for slot in np.unique(at[good[(judged.state != ILL_POSED) & ~judged.idle]]).tolist():
         rows[waiting[slot]].fitted = True
     first = np.full(len(waiting), len(at))
-    for place in np.flatnonzero(accepted)[::-1].tolist():
+    for place in likely[fine][::-1].tolist():
         first[at[good[place]]] = place
     if edits is not None:
         slots = np.flatnonzero(first < len(at))

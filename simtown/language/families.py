@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from importlib.resources import files
 from typing import Any, TypeAlias
 
@@ -243,6 +243,26 @@ class AskedWorld:
         """The lanes that the camera shows: nearer ones show no parking strip."""
         return LANES if self.most > 3 else LANES[:2]
 
+    @cached_property
+    def words(self) -> dict[str, Sequence[Any]]:
+        """The words that may fill a slot, by the slot; "lateral" are relations that many may have at once."""
+        lateral = [name for name in self.relations if AXES[RELATION_NAMES.index(name)] == LATERAL]
+        return {
+            "relation": self.relations, "lateral": lateral or self.relations, "driver": OWN_RELATIONS,
+            "side": ("leftmost", "rightmost"),
+            "order": ("leftmost", "rightmost", "nearest", "farthest"), "lane": self.lanes,
+            "direction": DIRECTIONS[:2],
+            "colour": [COLOURS[place] for place in self.colours],
+            "weather": [WEATHERS[place] for place in self.weathers],
+            "street": [_all(noun) for noun in STREET_NOUNS],
+        }  # fmt: skip
+
+    @cached_property
+    def several(self) -> list[str]:
+        """Nouns for several kinds of this world."""
+        nouns = [noun for noun in (*VEHICLE_NOUNS, *OWN_NOUNS) if noun != "vehicle"]
+        return [noun for noun in nouns if np.count_nonzero(self.kinds(noun)) > 1]
+
     @property
     def painted(self) -> bool:
         """Whether vehicles have other paints than their own."""
@@ -349,17 +369,15 @@ class Drawer:
         values: list[Any] = []
         used: set[str] = set()
         for slot in template.slots:
-            value = next((v for v in self._tries(slot, draws, used) if not _clash(v, values)), None)
-            if value is None:
+            for _ in range(4):
+                if not _clash(value := self._slot(slot, draws, used), values):
+                    break
+            else:
                 raise NoWordsError(f"too few kinds for '{template.program}'")
             values.append(value)
             named = {kind for name in _words(value) for kind in NOUNS.get(name, (name,)) if name != "vehicle"}
             used |= named & _NUMBERS.keys()
         return fill(template.program, values), values
-
-    def _tries(self, slot: str, draws: Draws, used: set[str]) -> Iterator[Any]:
-        for _ in range(4):
-            yield self._slot(slot, draws, used)
 
     def _slot(self, slot: str, draws: Draws, used: set[str]) -> Any:
         """What fills a slot; kinds in `used` are not drawn again."""
@@ -377,21 +395,7 @@ class Drawer:
             return self._clause(draws, used) if slot == "clause" else self._beside(draws, used)
         if slot == "turn":
             return Form("has", ("direction", draws.choice(DIRECTIONS[:2])))
-        words: dict[str, Sequence[Any]] = {
-            "relation": self.world.relations, "lateral": self._lateral(), "driver": OWN_RELATIONS,
-            "side": ("leftmost", "rightmost"),
-            "order": ("leftmost", "rightmost", "nearest", "farthest"), "lane": self.world.lanes,
-            "direction": DIRECTIONS[:2],
-            "colour": [COLOURS[place] for place in self.world.colours],
-            "weather": [WEATHERS[place] for place in self.world.weathers],
-            "street": [_all(noun) for noun in STREET_NOUNS],
-        }  # fmt: skip
-        return draws.choice(words[slot])
-
-    def _lateral(self) -> list[str]:
-        """Relations of which many vehicles may have one at once."""
-        names = [name for name in self.world.relations if AXES[RELATION_NAMES.index(name)] == LATERAL]
-        return names or list(self.world.relations)
+        return draws.choice(self.world.words[slot])
 
     def _kind(self, draws: Draws, used: set[str], may_change: bool = False) -> str:
         barred = frozenset(used | KEEP_PAINT if may_change else used)
@@ -408,13 +412,7 @@ class Drawer:
 
     def _group(self, draws: Draws, used: set[str]) -> str:
         """A noun for several kinds of this world, none of them used."""
-        nouns = [
-            noun
-            for noun in (*VEHICLE_NOUNS, *OWN_NOUNS)
-            if noun != "vehicle"
-            and not used & {*NOUNS[noun]}
-            and np.count_nonzero(self.world.kinds(noun)) > 1
-        ]
+        nouns = [noun for noun in self.world.several if used.isdisjoint(NOUNS[noun])]
         return str(draws.choice(nouns)) if nouns else self._kind(draws, used)
 
     def _noun(self, draws: Draws, used: set[str]) -> Form:

@@ -20,6 +20,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 #: How places in an order are counted.
@@ -41,6 +42,17 @@ class Form:
 
 def fill(template: str, values: Sequence[Any]) -> Any:
     """The form that a text such as "count(filter(1, 2))" spells, its numbers replaced by values from 1 on."""
+    return _filled(_parsed(template), values)
+
+
+@dataclass(frozen=True)
+class _Slot:
+    place: int
+
+
+@lru_cache(maxsize=4096)
+def _parsed(template: str) -> Any:
+    """The form that a text spells, with slots for numbers."""
     stack: list[list[Any]] = [[]]
     for token, name, bracket in re.findall(r"\s*(([^(),]*)(\()?|\)|,)", template):
         if bracket:
@@ -49,5 +61,11 @@ def fill(template: str, values: Sequence[Any]) -> Any:
             head, *parts = stack.pop()
             stack[-1].append(Form(head, tuple(parts)))
         elif name:
-            stack[-1].append(values[int(name) - 1] if name.isdigit() else name)
+            stack[-1].append(_Slot(int(name) - 1) if name.isdigit() else name)
     return stack[0][0]
+
+
+def _filled(part: Any, values: Sequence[Any]) -> Any:
+    if isinstance(part, Form):
+        return Form(part.name, tuple([_filled(inner, values) for inner in part.parts]))
+    return values[part.place] if isinstance(part, _Slot) else part

@@ -27,6 +27,7 @@ NODES = (
     "among", "holds", "exist", "count", "query", "weather", "equal", "more", "fewer", "least", "utmost",
     "not", "and", "or",
 )  # fmt: skip
+_NODES = {name: 8 * place for place, name in enumerate(NODES)}
 #: Relations in a vehicle's own frame: its driver's left, right, front and back.
 OWN_RELATIONS = ("driver-left", "driver-right", "driver-front", "driver-behind")
 ORDERS = ("leftmost", "rightmost", "nearest", "farthest", "biggest", "smallest")
@@ -121,25 +122,26 @@ def _fits(part: Any, pattern: Any) -> bool:
 
 def encode(form: Form) -> list[int]:
     """A form as whole numbers. Raises ProgramError for a word that no program has, or too long a form."""
-    numbers = list(_encoded(form))
+    numbers: list[int] = []
+    _encode(form, numbers)
     if len(numbers) > LENGTH:
         raise ProgramError(f"{form} has {len(numbers)} parts: a program has at most {LENGTH}")
     return numbers
 
 
-def _encoded(part: Any) -> Iterator[int]:
+def _encode(part: Any, numbers: list[int]) -> None:
     if isinstance(part, Form):
-        if part.name not in NODES or len(part.parts) > 7:
+        if part.name not in _NODES or len(part.parts) > 7:
             raise ProgramError(f"'{part.name}' is no node of programs: use {', '.join(NODES)}")
-        yield 8 * NODES.index(part.name) + len(part.parts)
+        numbers.append(_NODES[part.name] + len(part.parts))
         for inner in part.parts:
-            yield from _encoded(inner)
+            _encode(inner, numbers)
     elif isinstance(part, int):
         if not 0 <= part < ENTITY - NUMBER:
             raise ProgramError(f"{part} is no number of programs: use 0 to {ENTITY - NUMBER - 1}")
-        yield NUMBER + part
+        numbers.append(NUMBER + part)
     elif part in _numbers():
-        yield _numbers()[part]
+        numbers.append(_numbers()[part])
     else:
         raise ProgramError(f"'{part}' is no word of programs")
 

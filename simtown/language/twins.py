@@ -265,10 +265,10 @@ class Edits:
         made.pose[rows[edit == REMOVED], slot[edit == REMOVED]] = 0
         seen, placed = visible.copy(), np.ones(len(edits), dtype=bool)
         which = np.flatnonzero(placing)
-        made.pose[which], seen[which], placed[which] = self._placed(made, which, index, address)
+        made.pose[which], seen[which], placed[which] = self._placed(made, which, index, address, rough=True)
         back = placed & (edit == MOVED) & (made.pose[rows, slot, 2] != yaw)
         made.pose[rows[back], slot[back], 2] = yaw[back]
-        return made, seen, placed, back | np.isin(edit, (TURNED, EXCHANGED, REMOVED))
+        return made, seen, placed, ~np.isin(edit, (PAINTED, WEATHER, THING))
 
     def _judged(
         self, scenes: SceneBatch, programs: np.ndarray, seen: np.ndarray, other: np.ndarray
@@ -278,12 +278,17 @@ class Edits:
         return values, (values.state == KNOWN) & (values.answer == other) & ~values.idle
 
     def _placed(
-        self, scenes: SceneBatch, which: np.ndarray, index: np.ndarray, address: np.ndarray
+        self,
+        scenes: SceneBatch,
+        which: np.ndarray,
+        index: np.ndarray,
+        address: np.ndarray,
+        rough: bool = False,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Poses of some streets, of which one may be missing, visible shares, and whether they fit."""
         entity, camera, pose = scenes.entity[which], scenes.camera[which], scenes.pose[which]
         stream = self.recipe.stream("edit place")
-        return place_crowds(stream, index[which], address[which], entity, camera, kept=pose)
+        return place_crowds(stream, index[which], address[which], entity, camera, kept=pose, rough=rough)
 
 
 def _edits(world: AskedWorld, row: Row, scenes: SceneBatch, i: int, draws: Draws) -> Iterator[_Edit]:
@@ -417,24 +422,26 @@ def _second_questions(
         for row, heads in zip(rows, coin.tolist(), strict=True)
     ])  # fmt: skip
     begin, stream = 0, recipe.stream("second words")
+    edits = twins.edit[::2].tolist()
+    may = np.array([bool(askable[edit]) for edit in edits])
+    worlds = {
+        i: _seen_world(recipe.world, first.scene, 2 * i, NONE if edits[i] == THING else edited, 1 - wanted[i])
+        for i, edited in enumerate(twins.edited[::2].tolist()) if may[i]
+    }  # fmt: skip
     for attempts in _WORDS_AT_ONCE:
-        asked: list[tuple[int, Row]] = []
-        for i in np.flatnonzero(~found).tolist():
-            edit, slot = int(twins.edit[2 * i]), int(twins.edited[2 * i])
-            slot = NONE if edit == THING else slot
-            if not askable[edit]:
-                continue
-            world = _seen_world(recipe.world, first.scene[slice(2 * i, 2 * i + 2)], slot, 1 - wanted[i])
-            tries = np.arange(begin, begin + attempts)
-            for numbers in stream.uniform(np.full(attempts, index[i]), _WORD_DRAWS, tries).tolist():
-                row = _worded(recipe, world, askable[edit], rows[i].index + 2, Draws(numbers))
-                if row is not None and {*_parts(row.form)} & _FLIPS[edit]:
-                    asked.append((i, row))
+        asked: list[tuple[int, Row, list[Any]]] = []
+        places = np.repeat(np.flatnonzero(may & ~found), attempts)
+        tries = begin + np.arange(len(places)) % attempts
+        draws = stream.uniform(index[places], _WORD_DRAWS, tries).tolist()
+        for i, numbers in zip(places.tolist(), draws, strict=True):
+            row, slots = _worded(recipe, worlds[i], askable[edits[i]], rows[i].index + 2, Draws(numbers))
+            if slots is not None and not _FLIPS[edits[i]].isdisjoint(_parts(row.form)):
+                asked.append((i, row, slots))
         begin += attempts
         if not asked:
             continue
-        at = 2 * np.array([i for i, _ in asked])
-        programs = stored([row.numbers for _, row in asked])
+        at = 2 * np.array([i for i, *_ in asked])
+        programs = stored([encode(row.form) for _, row, _ in asked])
         fits = np.arange(len(asked))
         judged: list[Values] = []
         for twin in (0, 1):  # the second picture is judged only where the first has the answer
@@ -447,14 +454,17 @@ def _second_questions(
             judged = [Values(*(part[good] for part in values)) for values in (*judged, own)]
             fits = fits[good]
         for place, which in enumerate(fits.tolist()):
-            i, row = asked[which]
+            i, row, slots = asked[which]
             if found[i]:
                 continue
             found[i] = True
+            words = wording.fill(
+                recipe.families[row.family_place].templates[row.template].texts[row.text], slots
+            )
             for twin, values in enumerate(judged):
                 example = 2 * i + twin
                 second.family[example], second.template[example] = row.family_place, row.template
-                second.text[example], second.words[example] = row.text, row.words
+                second.text[example], second.words[example] = row.text, words
                 second.program[example], second.answer[example] = programs[which], values.answer[place]
                 for whole, part in zip(second.values, values, strict=True):
                     whole[example] = part[place]
@@ -462,22 +472,22 @@ def _second_questions(
     return second, found
 
 
-def _seen_world(world: AskedWorld, scenes: SceneBatch, edited: int, first: int) -> AskedWorld:
-    """A world of the kinds and paints of two scenes, so that words are about what is there.
+def _seen_world(world: AskedWorld, scenes: SceneBatch, at: int, edited: int, first: int) -> AskedWorld:
+    """A world of the kinds and paints of the scenes `at` and after it, so that words are about what is there.
 
     Kinds that are in a scene twice are left out, since "the taxi" means none of two. The kind of the edited
-    vehicle, in the first scene that has one counting from scene `first`, is as likely as all others together.
+    vehicle, in the first scene that has one counting from the `first` of both, is as likely as all others
+    together.
     """
-    numbers = [np.bincount(kinds[kinds >= 0], minlength=len(ENTITIES)) for kinds in scenes.entity]
+    entity = scenes.entity[at : at + 2]
+    numbers = [np.bincount(kinds[kinds >= 0], minlength=len(ENTITIES)) for kinds in entity]
     chances = np.where((np.max(numbers, axis=0) == 1) & (world.chances > 0), 1.0, 0.0)
     its = (
-        [kind for kind in scenes.entity[[first, 1 - first], edited].tolist() if kind >= 0]
-        if edited != NONE
-        else []
+        [kind for kind in entity[[first, 1 - first], edited].tolist() if kind >= 0] if edited != NONE else []
     )
     if its:
         chances[its[0]] *= max(chances.sum() - 1, 1)
-    paints = np.unique(scenes.paint)
+    paints = np.unique(scenes.paint[at : at + 2])
     colours = {*paint_colours()[paints[paints >= 0]].tolist()} & {*world.colours}
     return replace(world, chances=chances, colours=tuple(sorted(colours)) or world.colours)
 
@@ -508,8 +518,8 @@ def _worded(
     askable: Askable,
     index: int,
     draws: Draws,
-) -> Row | None:
-    """A question of one of some templates; None if its words cannot be about this world."""
+) -> tuple[Row, list[Any] | None]:
+    """A question of one of some templates, and its slots; None if they cannot be about this world."""
     place, templates = draws.choice(askable)
     number, template = draws.choice(templates)
     row = Row(index, recipe.families[place], place, -1, False, (), template=number)
@@ -517,6 +527,5 @@ def _worded(
     try:
         row.form, slots = Drawer(world).question(template, draws)
     except (NoWordsError, StopIteration):
-        return None
-    row.numbers, row.words = encode(row.form), wording.fill(template.texts[row.text], slots)
-    return row
+        return row, None
+    return row, slots
