@@ -1,0 +1,108 @@
+"""A resources server for NeMo Gym, with its data.
+
+::
+
+    write_server("resources_servers/simtown_street", Street(level=3, seed=7), n=1000)
+
+NeMo Gym reads its data from JSON lines, so there each task holds its picture: about 30 KB of text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from nemo_gym.base_resources_server import (
+    BaseResourcesServerConfig,
+    BaseVerifyRequest,
+    BaseVerifyResponse,
+    SimpleResourcesServer,
+)
+
+from simtown.gym.adapters import gold_of, score, unread
+from simtown.gym.tasks import Street
+
+_APP = """\
+from simtown.gym.adapters.nemo_gym import StreetServer
+
+if __name__ == "__main__":
+    StreetServer.run_webserver()
+"""
+_CONFIG = """\
+{name}:
+  resources_servers:
+    {name}:
+      entrypoint: app.py
+      domain: other
+      description: Questions about pictures of streets, with exact answers
+      verified: false
+{name}_simple_agent:
+  responses_api_agents:
+    simple_agent:
+      entrypoint: app.py
+      max_steps: 1
+      resources_server:
+        type: resources_servers
+        name: {name}
+      model_server:
+        type: responses_api_models
+        name: policy_model
+      datasets:
+      - name: train
+        type: train
+        jsonl_fpath: resources_servers/{name}/data/train.jsonl
+        license: Creative Commons Attribution 4.0 International
+"""
+
+
+class StreetVerifyRequest(BaseVerifyRequest):
+    """A row with the model's response."""
+
+    gold: dict[str, Any]
+    metadata: dict[str, Any]
+
+
+class StreetVerifyResponse(StreetVerifyRequest, BaseVerifyResponse):
+    """The row and the response with their reward, and whether the response holds no answer."""
+
+    unread: bool
+
+
+class StreetServer(SimpleResourcesServer):
+    """Scores responses; keeps nothing."""
+
+    config: BaseResourcesServerConfig
+
+    async def verify(self, body: StreetVerifyRequest) -> StreetVerifyResponse:
+        """Reward 1 for a right response, 0 for any other."""
+        reply = body.response.output_text
+        told = {"reward": score(reply, body.gold), "unread": unread(reply, body.gold)}
+        return StreetVerifyResponse(**body.model_dump(), **told)
+
+
+def rows(tasks: Street) -> Iterator[dict[str, Any]]:
+    """Endless rows of NeMo Gym's data: the request to the model, and what `verify` needs."""
+    for task in tasks:
+        url, text = (part for message in task.messages for part in message["content"])
+        content = [
+            {"type": "input_image", "image_url": url["image_url"]["url"], "detail": "auto"},
+            {"type": "input_text", "text": text["text"]},
+        ]
+        request = {"input": [{"role": "user", "content": content}]}
+        yield {"responses_create_params": request, "gold": gold_of(task), "metadata": task.metadata}
+
+
+def write_server(folder: str | Path, tasks: Street, n: int) -> None:
+    """Write a resources server, named as its folder, and its first n tasks as data/train.jsonl."""
+    folder = Path(folder)
+    for part in ("configs", "data"):
+        (folder / part).mkdir(parents=True, exist_ok=True)
+    (folder / "app.py").write_text(_APP, encoding="utf-8")
+    (folder / "requirements.txt").write_text("-e nemo-gym @ ../../\nsimtown\n", encoding="utf-8")
+    config = _CONFIG.format(name=folder.name)
+    (folder / "configs" / f"{folder.name}.yaml").write_text(config, encoding="utf-8")
+    with (folder / "data" / "train.jsonl").open("w", encoding="utf-8") as file:
+        file.writelines(json.dumps(row) + "\n" for row in islice(rows(tasks), n))

@@ -1,0 +1,299 @@
+"""The gym's tasks in training libraries: each adapter is run by the library itself, where it is installed."""
+
+import asyncio
+import json
+import sys
+from base64 import b64decode
+from io import BytesIO
+from itertools import islice
+from unittest.mock import MagicMock
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from simtown.gym import Street
+
+LEVEL, SEED = 2, 3
+WRONG = ("", "I think so, or not.", "<think>yes", "Answer: 17 elephants")
+
+
+@pytest.fixture(scope="module")
+def tasks():
+    return Street(LEVEL, SEED)
+
+
+def replies(task):
+    """(text, score) of a right reply, and of wrong ones."""
+    yield f"I see a street.\n**Answer: {task.answer}**", 1
+    yield from (
+        (text, 0) for text in (*WRONG, *(other for other in task.gold.choices if other != task.answer))
+    )
+
+
+def picture_of(message):
+    """The picture in a message: one of a user, whose content is a list of parts."""
+    assert message["role"] == "user"
+    url = next(part["image_url"] for part in message["content"] if "image_url" in part)
+    return np.array(Image.open(BytesIO(b64decode(url["url"].partition(",")[2]))))
+
+
+def index_alone(task):
+    return {"index": task.metadata["index"]}
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """The numbers of the tasks drawn in this process."""
+    numbers, make = [], Street._make
+    monkeypatch.setattr(Street, "_make", lambda self, own: numbers.extend(own) or make(self, own))
+    return numbers
+
+
+@pytest.mark.parametrize("library", ["torch", "datasets"])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_no_rank_and_no_worker_share_a_task_and_a_start_leaves_none_out(library, workers, tasks):
+    pytest.importorskip("torch")
+    pytest.importorskip(library)
+    from torch.utils.data import DataLoader
+
+    def numbers(rank, start, batches):
+        own = tasks.shard(rank, 2)
+        if library == "torch":
+            from simtown.gym.adapters.torch import TaskStream
+
+            stream, name = TaskStream(own, start), "index"
+        else:
+            from simtown.gym.adapters.datasets import task_dataset
+
+            stream, name = task_dataset(own, start, workers, row=index_alone), "index"
+        loader = DataLoader(stream, batch_size=2, num_workers=workers if workers > 1 else 0)
+        return [int(number) for batch in islice(loader, batches) for number in batch[name]]
+
+    first, second = numbers(0, 0, workers), numbers(1, 0, workers)
+    assert sorted(first) == list(range(0, 4 * workers, 2))
+    assert sorted(second) == list(range(1, 4 * workers, 2))
+    assert numbers(0, 2 * workers, workers) == numbers(0, 0, 2 * workers)[2 * workers :]
+
+
+@pytest.mark.parametrize("library", ["torch", "datasets"])
+def test_a_stream_resumes_by_position_and_does_not_draw_what_it_skips(library, tasks, drawn):
+    pytest.importorskip("torch")
+    pytest.importorskip(library)
+
+    def stream():
+        if library == "torch":
+            from simtown.gym.adapters.torch import TaskStream
+
+            return TaskStream(Street(LEVEL, SEED))
+        from simtown.gym.adapters.datasets import task_dataset
+
+        return task_dataset(Street(LEVEL, SEED))
+
+    first = stream()
+    rows = list(islice(first, 130))
+    state = json.loads(json.dumps(first.state_dict()))
+    drawn.clear()
+    again = stream()
+    again.load_state_dict(state)
+    row = next(iter(again))
+    assert row["question"] == tasks[130].prompt != rows[-1]["question"]
+    assert (np.asarray(row["picture" if library == "torch" else "image"]) == tasks[130].picture).all()
+    assert min(drawn) >= 128
+
+
+def test_reasoning_gym_makes_scores_and_mixes_the_tasks(tasks):
+    reasoning_gym = pytest.importorskip("reasoning_gym")
+    from reasoning_gym.composite import DatasetSpec
+    from reasoning_gym.factory import create_curriculum
+
+    from simtown.gym.adapters import reasoning_gym as adapter
+
+    data = reasoning_gym.create_dataset(adapter.NAME, level=LEVEL, seed=SEED, size=5)
+    assert len(list(data)) == len(data) == 5
+    for task, entry in zip(tasks, json.loads(json.dumps(list(data))), strict=False):
+        assert (entry["question"], entry["answer"]) == (task.prompt, task.answer)
+        assert (picture_of(entry["messages"][0]) == task.picture).all()
+        for text, score in replies(task):
+            assert data.score_answer(text, entry) == score
+        assert data.score_answer(None, entry) == 0
+    specs = [
+        DatasetSpec(adapter.NAME, 1, {"level": LEVEL, "seed": SEED}),
+        DatasetSpec("leg_counting", 1, {}),
+    ]
+    mixed = reasoning_gym.create_dataset("composite", size=12, seed=1, datasets=specs)
+    ours = [entry for entry in mixed if entry["metadata"]["source_dataset"] == adapter.NAME]
+    assert 0 < len(ours) < 12
+    assert all(mixed.score_answer(entry["answer"], entry) == 1 for entry in mixed)
+    curriculum = create_curriculum(adapter.NAME)
+    curriculum.increment_attr_level("level")
+    assert curriculum.generate_configuration({"size": 3}).level == 2
+    with pytest.raises(AssertionError, match="level is 10"):
+        reasoning_gym.create_dataset(adapter.NAME, level=10)
+
+
+def test_verifiers_loads_the_taskset_by_name_and_scores_traces(tasks, monkeypatch):
+    vf = pytest.importorskip("verifiers.v1")
+    from simtown.gym.adapters import simtown_street
+    from simtown.gym.adapters.verifiers import StreetTask
+
+    monkeypatch.setitem(sys.modules, "simtown_street", simtown_street)  # where a wheel installs it
+    config = vf.taskset_config_type("simtown-street")(id="simtown-street", level=LEVEL, seed=SEED, start=2)
+    taskset = vf.load_taskset(config)
+    assert not taskset.bounded
+    for number, own in enumerate(taskset.take(3), 2):
+        task = tasks[number]
+        wire = type(own.data).model_validate_json(own.data.model_dump_json())
+        assert own.key == f"{LEVEL}/{SEED}/{number}"
+        assert wire == own.data
+        (message,) = wire.model_dump()["prompt"]
+        assert (picture_of(message) == task.picture).all()
+        for text, score in replies(task):
+            about = vf.TraceTask(type=type(own).__name__, data=wire)
+            trace = vf.Trace(task=about, agent=vf.AgentInfo(config=vf.AgentConfig()), root_reply=text)
+            asyncio.run(StreetTask(wire).score(trace))
+            assert trace.reward == score
+            assert trace.metrics["unread"] == (text in WRONG)
+
+
+def test_nemo_gym_serves_the_verifier_for_rows_that_hold_their_picture(tasks, tmp_path):
+    pytest.importorskip("nemo_gym", reason="nemo-gym is not installed: it wants Python 3.12 and 140 packages")
+    from fastapi.testclient import TestClient
+    from nemo_gym.base_resources_server import BaseResourcesServerConfig
+    from nemo_gym.config_types import ResourcesServerTypeConfig, ResponsesAPIAgentServerTypeConfig
+    from nemo_gym.server_utils import ServerClient
+    from yaml import safe_load
+
+    from simtown.gym.adapters.nemo_gym import StreetServer, write_server
+
+    write_server(tmp_path / "town", tasks, 3)
+    config = safe_load((tmp_path / "town" / "configs" / "town.yaml").read_text())
+    ResourcesServerTypeConfig.model_validate(config["town"])
+    ResponsesAPIAgentServerTypeConfig.model_validate(config["town_simple_agent"])
+    settings = BaseResourcesServerConfig(host="127.0.0.1", port=8080, entrypoint="app.py", name="town")
+    server = StreetServer(config=settings, server_client=MagicMock(spec=ServerClient))
+    rows = [json.loads(line) for line in (tmp_path / "town" / "data" / "train.jsonl").open()]
+    assert len(rows) == 3
+    with TestClient(server.setup_webserver()) as client:
+        for task, row in zip(tasks, rows, strict=False):
+            (message,) = row["responses_create_params"]["input"]
+            picture, text = message["content"]
+            assert text["text"] == task.prompt
+            own = {**message, "content": [{"image_url": {"url": picture["image_url"]}}]}
+            assert (picture_of(own) == task.picture).all()
+            assert client.post("/seed_session", json=row).status_code == 200
+            for said, score in replies(task):
+                part = {"type": "output_text", "text": said, "annotations": []}
+                output = [{"id": "m", "type": "message", "role": "assistant", "status": "completed"}]
+                output[0]["content"] = [part]
+                response = {"id": "r", "created_at": 0, "model": "m", "object": "response", "output": output}
+                response |= {"parallel_tool_calls": True, "tool_choice": "auto", "tools": []}
+                scored = client.post("/verify", json={**row, "response": response}).json()
+                assert (scored["reward"], scored["unread"]) == (score, said in WRONG)
+
+
+def tiny_model():
+    """A LLaVA-like model of 24,000 weights, with its processor; bytes are its tokens, and yes and no."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+    from transformers import (
+        CLIPImageProcessorPil,
+        CLIPVisionConfig,
+        LlamaConfig,
+        LlavaConfig,
+        LlavaForConditionalGeneration,
+        LlavaProcessor,
+        PreTrainedTokenizerFast,
+    )
+
+    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
+    pieces = Tokenizer(models.BPE({letter: i for i, letter in enumerate(letters)}, []))
+    pieces.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    pieces.decoder = decoders.ByteLevel()
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=pieces,
+        pad_token="<pad>",
+        eos_token="</s>",
+        additional_special_tokens=["<image>"],
+    )
+    tokenizer.add_tokens(["yes", "no"])
+    side = {"height": 28, "width": 28}
+    template = (
+        "{% for message in messages %}{% for part in message['content'] %}"
+        "{% if part['type'] == 'image' %}<image>{% else %}{{ part['text'] }}{% endif %}"
+        "{% endfor %}{% endfor %}"
+    )
+    processor = LlavaProcessor(
+        CLIPImageProcessorPil(size=side, crop_size=side),
+        tokenizer,
+        patch_size=14,
+        vision_feature_select_strategy="default",
+        num_additional_image_tokens=1,
+        chat_template=template,
+    )
+    small = {"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2}
+    ends = {"pad_token_id": tokenizer.pad_token_id, "eos_token_id": tokenizer.eos_token_id}
+    config = LlavaConfig(
+        vision_config=CLIPVisionConfig(**small, image_size=28, patch_size=14),
+        text_config=LlamaConfig(**small, **ends, vocab_size=len(tokenizer), num_key_value_heads=2),
+        image_token_id=tokenizer.convert_tokens_to_ids("<image>"),
+        vision_feature_layer=-1,
+    )
+    return LlavaForConditionalGeneration(config), processor
+
+
+@pytest.mark.slow
+def test_a_step_of_grpo_makes_the_right_reply_likelier(tmp_path, drawn):
+    torch = pytest.importorskip("torch")
+    trl = pytest.importorskip("trl")
+    from simtown.gym.adapters.trl import prompts, right_reply
+
+    torch.manual_seed(1)
+    model, processor = tiny_model()
+    yes, no = processor.tokenizer.convert_tokens_to_ids(["yes", "no"])
+    others = [i for i in range(len(processor.tokenizer)) if i not in (yes, no)]
+    (row,) = islice(prompts(Street(LEVEL, SEED)), 1)
+    assert [part["type"] for part in row["prompt"][0]["content"]] == ["image", "text"]
+    assert row["gold"]["answer"] in ("yes", "no")
+
+    def chance():
+        """Of the right reply, against the wrong one."""
+        text = processor.apply_chat_template(row["prompt"])
+        asked = processor(images=row["image"], text=text, return_tensors="pt")
+        with torch.no_grad():
+            scores = model.eval()(**asked).logits[0, -1, [yes, no]].softmax(0)
+        return float(scores[0 if row["gold"]["answer"] == "yes" else 1])
+
+    groups, before = [], chance()
+
+    def scored(completions, image, **columns):
+        groups.append(image)
+        return right_reply(completions, **columns)
+
+    drawn.clear()
+    trainer = trl.GRPOTrainer(
+        model=model,
+        processing_class=processor,
+        reward_funcs=scored,
+        train_dataset=prompts(Street(LEVEL, SEED)),
+        args=trl.GRPOConfig(
+            output_dir=str(tmp_path),
+            max_steps=1,
+            per_device_train_batch_size=8,
+            num_generations=8,
+            max_completion_length=1,
+            generation_kwargs={"suppress_tokens": others},
+            shuffle_dataset=False,
+            learning_rate=1e-2,
+            use_cpu=True,
+            bf16=False,
+            report_to=[],
+            save_strategy="no",
+        ),
+    )
+    trainer.train()
+    assert 0 < trainer.state.log_history[0]["reward"] < 1
+    assert chance() > before
+    ((*images,),) = groups
+    assert len(images) == 8
+    assert len({image.tobytes() for image in images}) == 1
+    assert len(drawn) <= 2 * 64, "pictures are made when they are used"
