@@ -192,64 +192,16 @@ def test_nemo_gym_serves_the_verifier_for_rows_that_hold_their_picture(tasks, tm
                 assert (scored["reward"], scored["unread"]) == (score, said in WRONG)
 
 
-def tiny_model():
-    """A LLaVA-like model of 24,000 weights, with its processor; bytes are its tokens, and yes and no."""
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-    from transformers import (
-        CLIPImageProcessorPil,
-        CLIPVisionConfig,
-        LlamaConfig,
-        LlavaConfig,
-        LlavaForConditionalGeneration,
-        LlavaProcessor,
-        PreTrainedTokenizerFast,
-    )
-
-    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
-    pieces = Tokenizer(models.BPE({letter: i for i, letter in enumerate(letters)}, []))
-    pieces.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    pieces.decoder = decoders.ByteLevel()
-    tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=pieces,
-        pad_token="<pad>",
-        eos_token="</s>",
-        additional_special_tokens=["<image>"],
-    )
-    tokenizer.add_tokens(["yes", "no"])
-    side = {"height": 28, "width": 28}
-    template = (
-        "{% for message in messages %}{% for part in message['content'] %}"
-        "{% if part['type'] == 'image' %}<image>{% else %}{{ part['text'] }}{% endif %}"
-        "{% endfor %}{% endfor %}"
-    )
-    processor = LlavaProcessor(
-        CLIPImageProcessorPil(size=side, crop_size=side),
-        tokenizer,
-        patch_size=14,
-        vision_feature_select_strategy="default",
-        num_additional_image_tokens=1,
-        chat_template=template,
-    )
-    small = {"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2}
-    ends = {"pad_token_id": tokenizer.pad_token_id, "eos_token_id": tokenizer.eos_token_id}
-    config = LlavaConfig(
-        vision_config=CLIPVisionConfig(**small, image_size=28, patch_size=14),
-        text_config=LlamaConfig(**small, **ends, vocab_size=len(tokenizer), num_key_value_heads=2),
-        image_token_id=tokenizer.convert_tokens_to_ids("<image>"),
-        vision_feature_layer=-1,
-    )
-    return LlavaForConditionalGeneration(config), processor
-
-
 @pytest.mark.slow
 def test_a_step_of_grpo_makes_the_right_reply_likelier(tmp_path, drawn):
     torch = pytest.importorskip("torch")
     trl = pytest.importorskip("trl")
     from simtown.gym.adapters.trl import prompts, right_reply
+    from tests.vlm.tiny_models import llava
 
     torch.manual_seed(1)
-    model, processor = tiny_model()
-    yes, no = processor.tokenizer.convert_tokens_to_ids(["yes", "no"])
+    model, processor = llava()
+    yes, no = (processor.tokenizer.encode(f" {word}")[0] for word in ("yes", "no"))
     others = [i for i in range(len(processor.tokenizer)) if i not in (yes, no)]
     (row,) = islice(prompts(Street(LEVEL, SEED)), 1)
     assert [part["type"] for part in row["prompt"][0]["content"]] == ["image", "text"]
@@ -257,7 +209,7 @@ def test_a_step_of_grpo_makes_the_right_reply_likelier(tmp_path, drawn):
 
     def chance():
         """Of the right reply, against the wrong one."""
-        text = processor.apply_chat_template(row["prompt"])
+        text = processor.apply_chat_template(row["prompt"], add_generation_prompt=True)
         asked = processor(images=row["image"], text=text, return_tensors="pt")
         with torch.no_grad():
             scores = model.eval()(**asked).logits[0, -1, [yes, no]].softmax(0)
