@@ -96,7 +96,7 @@ def group_of(kind: str) -> str:
 #: What else people call a kind.
 _ALSO = {
     "taxi": ("cab", "taxicab"), "sedan": ("saloon", "saloon car"), "police car": ("police cruiser",),
-    "motorcycle": ("motorbike",), "bicycle": ("bike", "pushbike"), "pickup": ("pickup truck",),
+    "motorcycle": ("motorbike",), "bicycle": ("bike", "pushbike"), "pickup": ("pickup truck", "pick-up"),
     "double-decker bus": ("double-decker",), "convertible": ("cabriolet",), "coupe": ("coupé",),
     "garbage truck": ("garbage lorry", "bin lorry", "refuse truck", "rubbish truck", "trash truck"),
     "ice-cream van": ("ice-cream truck",), "excavator": ("digger",), "box truck": ("box lorry",),
