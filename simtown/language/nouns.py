@@ -109,7 +109,7 @@ _ALSO = {
     "semi-trailer truck": ("semi", "semi-truck", "articulated lorry", "tractor-trailer", "semi-trailer"),
     "SUV": ("sport utility vehicle",), "crane truck": ("mobile crane",), "road roller": ("steamroller",),
     "tram": ("streetcar", "tramcar"), "combine harvester": ("combine",), "quad bike": ("quad", "ATV"),
-    "street sweeper": ("road sweeper",), "snow plough": ("snowplow",), "tricycle": ("trike",),
+    "street sweeper": ("road sweeper",), "snow plough": ("snow plow",), "tricycle": ("trike",),
     "car carrier": ("car transporter",), "estate car": ("station wagon",), "lawn mower": ("lawnmower",),
     "ice resurfacer": ("Zamboni",), "fire chief car": ("fire chief's car",), "flatbed truck": ("flatbed",),
 }  # fmt: skip

@@ -67,8 +67,8 @@ WORDS: dict[str, dict[str, str]] = {
 }  # fmt: skip
 _UNSURE = (
     "not sure,can't be sure,unsure,uncertain,don't know,do not know,no idea,unknown,unclear,ambiguous,"
-    "too close to say,too close to call,too close to tell,no way to tell,no way to know,not enough information,"
-    "undetermined"
+    "undetermined,too close to say,too close to call,too close to tell,no way to tell,no way to know,"
+    "not enough information"
 )
 _UNABLE = "cannot,can't,can not,cannot be,can't be,unable to,possible to,impossible to,hard to,difficult to"
 _VERBS = ("tell", "told", "say", "determine", "determined")
@@ -104,7 +104,8 @@ _AROUND = _pattern(
 )
 #: What follows "no" where it means "not any", as in "no taxi"; and where a count is 0.
 _ANY = _pattern(
-    r" (?!(?:it|it's|its|there|the[ny]?|th[ai][st]|i|we|you|and|or|yes|because|as|since|but|not|for|an?|is|no)\b)[a-z]"
+    r" (?!(?:it|it's|its|there|the[ny]?|th[ai][st]|i|we|you|and|or|yes|because|as|since|but|not|for|an?|is|"
+    r"no)\b)[a-z]"
 )
 _ZERO = _pattern(
     r"\bnone\b|(?:\bnot|n't) (?:have |see )?any\b|"
