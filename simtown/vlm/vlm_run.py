@@ -23,6 +23,7 @@ from simtown.core.version import __version__
 from simtown.datasets.groups import group_accuracies
 from simtown.datasets.manifests import SEAL
 from simtown.datasets.reader import Dataset
+from simtown.language.nouns import spoken_names
 from simtown.language.replies import read_reply, score_reply
 from simtown.probes.bars import Bars, no_bars
 from simtown.probes.model_names import without_folders
@@ -172,8 +173,9 @@ def _rows(asked: AskedExample, name: str, condition: Condition, answers: Mapping
     about = asked.quantities()
     for query in _named(asked, name, condition):
         said, gold = answers[query.key], query.gold
-        reply = read_reply(said.text, gold.type, gold.choices)
-        score = score_reply(said.text, gold)
+        names = spoken_names(gold.type)
+        reply = read_reply(said.text, gold.type, gold.choices, names)
+        score = score_reply(said.text, gold, names)
         log_odds = None
         if said.scores and gold.type == "truth":
             by_answer = dict(zip(gold.choices, said.scores, strict=True))
