@@ -31,6 +31,7 @@ EXAMPLE = (
 )
 BIAS = "Reporting bias: probability that a caption omits a kind's typical colour."
 SPLIT = "Splits: all, or some of train, val, test and test-composition, separated by commas."
+TO = "coco, clevr, webdataset, parquet, yolo, png; lmms-eval, vlmevalkit, inspect, llava or chat."
 PICTURES = "Number of pictures of the whole set to draw again and compare; 0 for none."
 DATASET_OR_EXAMPLE = "Directory or URL of a data set; DIR/SPLIT:INDEX for one example, such as data/test:3."
 
@@ -296,13 +297,13 @@ def captions(
 def export(
     dataset: DatasetArgument,
     *,
-    to: Annotated[str, "coco, clevr, webdataset, parquet, yolo or png.", require_format],
+    to: Annotated[str, TO, require_format],
     split: Annotated[str, SPLIT, known_splits] = "all",
     out: Annotated[Path | None, "Directory to write; by default DIR-FORMAT, here if DIR is a URL."] = None,
     workers: PoolSettings,
 ) -> None:
     """Write a data set in another tool's format: COCO, CLEVR, WebDataset, Parquet for Hugging Face, YOLO, or
-    plain PNG files.
+    plain PNG files; as tasks of lmms-eval, VLMEvalKit or Inspect; to train with, as LLaVA or chat messages.
 
     The directory appears when it is complete. On a cluster, all machines must reach it. What each format
     holds and how to load it: docs/export.md.
@@ -320,10 +321,7 @@ def export(
         written = export.export(data, to, splits, directory, progress, pool)
     examples = ", ".join(f"{count:,} {name}" for name, count in counts.items())
     say(f"{directory}{'' if written else ' is complete'}: {examples} examples for {to}")
-    if to == "yolo":
-        from simtown.datasets.export.yolo import missing
-
-        say(*(f"note: data.yaml: {line}" for line in missing(splits)))
+    say(*export.find_format(to).notes(data, splits, directory))
 
 
 @command

@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+#: Those that ask a model: questions with instructions, and what scores or trains.
+HARNESSES: dict[str, str] = {
+    "lmms-eval": "lmms-eval: tasks (YAML and Parquet)",
+    "vlmevalkit": "VLMEvalKit: TSV and run.py",
+    "inspect": "Inspect: tasks and JSON lines",
+    "llava": "LLaVA's and ShareGPT's JSON with pictures",
+    "chat": "OpenAI's chat messages in JSON lines",
+}
 #: Every format, with a description.
 FORMATS: dict[str, str] = {
     "coco": "COCO instances: JSON with boxes and run-length masks",
@@ -10,6 +18,7 @@ FORMATS: dict[str, str] = {
     "parquet": "Parquet with pictures inside, for Hugging Face datasets",
     "yolo": "YOLO labels and data.yaml",
     "png": "PNG files and questions.jsonl",
+    **HARNESSES,
 }
 
 

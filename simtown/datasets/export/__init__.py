@@ -12,7 +12,7 @@ from simtown.core.files import is_complete, whole
 from simtown.core.pool import Pool, Processes, Report, ignore, require_shared
 from simtown.core.room import require_room
 from simtown.datasets.export.portion import FOLDER, Format, Portion
-from simtown.datasets.formats import require_format
+from simtown.datasets.formats import HARNESSES, require_format
 from simtown.datasets.manifests import SEAL
 from simtown.datasets.reader import Dataset, runs
 
@@ -23,7 +23,8 @@ def find_format(name: str) -> Format:
     Raises ValueError if there is no such format, ImportError if its library is missing.
     """
     require_format(name)
-    return import_module(f"simtown.datasets.export.{name}").FORMAT
+    folder = "harnesses." if name in HARNESSES else ""
+    return import_module(f"simtown.datasets.export.{folder}{name.replace('-', '_')}").FORMAT
 
 
 def choose_splits(data: Dataset, names: Sequence[str]) -> list[str]:

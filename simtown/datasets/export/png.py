@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from simtown.datasets.export.portion import Format, Portion, joined, png
+from simtown.datasets.export.portion import Format, Portion, joined, png, write_lines
 from simtown.datasets.reader import Dataset
 
 
@@ -27,9 +27,8 @@ def write(portion: Portion, directory: Path) -> None:
 
 def finish(data: Dataset, splits: Sequence[str], directory: Path) -> None:
     """questions.jsonl: a line an example, of all splits."""
-    with open(directory / "questions.jsonl", "w", encoding="utf-8") as file:
-        for split in splits:
-            file.writelines(f"{question}\n" for question in joined(directory, split, "questions"))
+    entries = (entry for split in splits for entry in joined(directory, split, "questions"))
+    write_lines(directory / "questions.jsonl", entries)
 
 
 FORMAT = Format(write, finish, ("{split}",))

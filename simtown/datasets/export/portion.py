@@ -200,6 +200,7 @@ class Format:
         write: writes a portion into the export's directory; again, if a worker dies.
         finish: joins the files of portions, and writes the files beside the splits.
         folders: that it writes into; "{split}" stands for each split.
+        notes: lines for the user, such as the command that reads the export.
         multiple: a portion has as many examples as a shard, but a multiple of this. It does not depend on the
             workers, since files may depend on it.
     """
@@ -208,6 +209,7 @@ class Format:
     finish: Callable[[Dataset, Sequence[str], Path], None] = lambda data, splits, directory: None
     folders: tuple[str, ...] = ()
     multiple: int = 1
+    notes: Callable[[Dataset, Sequence[str], Path], Sequence[str]] = lambda data, splits, directory: ()
 
 
 def png(pixels: np.ndarray) -> bytes:
@@ -226,6 +228,12 @@ def joined(directory: Path, split: str, name: str) -> Iterator[str]:
         with open(path, encoding="utf-8") as file:
             yield from (line.rstrip("\n") for line in file)
         path.unlink()
+
+
+def write_lines(path: Path, entries: Iterable[str]) -> None:
+    """Write a file of JSON lines."""
+    with open(path, "w", encoding="utf-8") as file:
+        file.writelines(f"{entry}\n" for entry in entries)
 
 
 def write_listing(path: Path, head: dict[str, Any], lists: Mapping[str, Iterable[str]]) -> None:

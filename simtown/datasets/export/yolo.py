@@ -42,15 +42,20 @@ def finish(data: Dataset, splits: Sequence[str], directory: Path) -> None:
     """
     folders = {split: f"images/{split}" for split in splits}
     paths = dict.fromkeys(("train", "val"), folders[splits[0]]) | folders
-    notes = "".join(f"# {line}\n" for line in missing(splits))
+    comments = "".join(f"# {line}\n" for line in _missing(splits))
     content = yaml({**paths, "names": dict(enumerate(data.names["entities"]))})
-    (directory / "data.yaml").write_text(notes + content, encoding="utf-8")
+    (directory / "data.yaml").write_text(comments + content, encoding="utf-8")
 
 
-def missing(splits: Sequence[str]) -> list[str]:
+def _missing(splits: Sequence[str]) -> list[str]:
     """What a user must know of data.yaml if a split that a training needs is not exported: a line each."""
     absent = [split for split in ("train", "val") if split not in splits]
     return [f"{split} is not exported: here it names the pictures of {splits[0]} again" for split in absent]
 
 
-FORMAT = Format(write, finish, ("images/{split}", "labels/{split}"))
+def notes(data: Dataset, splits: Sequence[str], directory: Path) -> list[str]:
+    """Which splits data.yaml lacks."""
+    return [f"note: data.yaml: {line}" for line in _missing(splits)]
+
+
+FORMAT = Format(write, finish, ("images/{split}", "labels/{split}"), notes=notes)

@@ -37,7 +37,7 @@ def test_a_damaged_shard_is_told_of_whoever_reads_it_and_nothing_is_left(copy, r
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_the_command_writes_what_the_function_writes(form, exported, contents, cli, copy, rich):
-    town = copy(rich, f"{form}-town")
+    town = copy(rich, rich.name)  # tasks are called by the name of the data set
     before = contents(town)
     done = cli("export", town, "--to", form, "--split", "val,test").succeeds()
     assert done.out.splitlines()[0] == f"{town}-{form}: 8 val, 6 test examples for {form}"

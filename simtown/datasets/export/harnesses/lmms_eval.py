@@ -1,0 +1,90 @@
+"""lmms-eval: a folder with a task for each split, for `lmms-eval --include_path`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from simtown.core.extras import how_to_install
+from simtown.datasets.export.harnesses.prompts import items, task_name, write_scorer
+from simtown.datasets.export.portion import Format, Portion
+from simtown.datasets.reader import Dataset
+
+try:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+except ImportError as error:  # pragma: no cover
+    raise ImportError(f"lmms-eval needs pyarrow: {how_to_install('export')}") from error
+
+_PICTURE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
+_TEXTS, _NUMBERS = ("id", "question", "answer", "type", "family"), ("number", "tolerance")
+_COLUMNS = {"image": _PICTURE, "group": pa.int64()}
+_COLUMNS |= dict.fromkeys(_TEXTS, pa.string()) | dict.fromkeys(_NUMBERS, pa.float32())
+_SCHEMA = pa.schema(
+    _COLUMNS,
+    {"huggingface": json.dumps({"info": {"features": {"image": {"_type": "Image"}}}})},
+)
+#: What each task says; a stop at an empty line, lmms-eval's default, would cut off an answer behind reasons.
+_TASK = """\
+task: {task}
+dataset_path: parquet
+dataset_kwargs:
+  data_files:
+    {split}: {files}
+test_split: {split}
+output_type: generate_until
+doc_to_visual: !function utils.picture
+doc_to_text: !function utils.question
+doc_to_target: answer
+process_results: !function utils.results
+generation_kwargs:
+  max_new_tokens: 64
+  temperature: 0
+  do_sample: false
+  until: []
+metric_list:
+  - metric: accuracy
+    aggregation: mean
+    higher_is_better: true
+  - metric: unparsed
+    aggregation: mean
+    higher_is_better: false
+"""
+_TWINS = """\
+  - metric: pair
+    aggregation: !function utils.pair
+    higher_is_better: true
+  - metric: group
+    aggregation: !function utils.group
+    higher_is_better: true
+"""
+
+
+def write(portion: Portion, directory: Path) -> None:
+    """data/SPLIT-00000.parquet, a row an example."""
+    path = directory / "data" / f"{portion.name}-{portion.number:05d}.parquet"
+    with pq.ParquetWriter(path, _SCHEMA) as file:
+        for batch, questions in items(portion):
+            for row, item in enumerate(questions):
+                item["image"] = {"bytes": batch.png(row), "path": f"{item['id']}.png"}
+            file.write_table(pa.Table.from_pylist(questions, schema=_SCHEMA))
+
+
+def finish(data: Dataset, splits: Sequence[str], directory: Path) -> None:
+    """TASK.yaml of each split, utils.py, and what it scores by."""
+    write_scorer(data, directory, "lmms_eval_utils.py", "utils.py")
+    for split in splits:
+        paths = sorted((directory / "data").glob(f"{split}-[0-9]*"))
+        files, task = json.dumps([f"data/{path.name}" for path in paths]), task_name(data, split)
+        text = _TASK.format(task=task, split=split.replace("-", "_"), files=files)
+        (directory / f"{task}.yaml").write_text(text + (_TWINS if data.settings.twins else ""), "utf-8")
+
+
+def notes(data: Dataset, splits: Sequence[str], directory: Path) -> list[str]:
+    """The command that runs the tasks."""
+    tasks = ",".join(task_name(data, split) for split in splits)
+    return [f"run it with: lmms-eval --include_path {directory} --tasks {tasks} --model MODEL"]
+
+
+FORMAT = Format(write, finish, ("data",), notes=notes)

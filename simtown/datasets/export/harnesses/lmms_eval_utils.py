@@ -1,0 +1,40 @@
+"""simtown's questions for lmms-eval."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+from simtown.datasets.export.harnesses.scoring import answers_beside, score, summary
+
+ANSWERS = answers_beside(__file__)
+
+
+def picture(doc: Mapping[str, Any]) -> list[Any]:
+    """What the model sees."""
+    return [doc["image"].convert("RGB")]
+
+
+def question(doc: Mapping[str, Any], lmms_eval_specific_kwargs: Any = None) -> str:
+    """What the model reads."""
+    return str(doc["question"])
+
+
+def results(doc: Mapping[str, Any], replies: Sequence[str]) -> dict[str, Any]:
+    """The metrics of a reply; :func:`pair` and :func:`group` put twins together."""
+    row = score(replies[0], doc, ANSWERS)
+    metrics = {"accuracy": row["accuracy"], "unparsed": float(row["answer"] is None)}
+    return metrics if row["group"] is None else {**metrics, "pair": row, "group": row}
+
+
+def pair(rows: Sequence[Mapping[str, Any]]) -> float:
+    """The share of questions that are right about both pictures."""
+    return summary(rows)["pair"]
+
+
+def group(rows: Sequence[Mapping[str, Any]]) -> float:
+    """The share of groups of two pictures and two questions in which all is right."""
+    return summary(rows)["group"]

@@ -1,0 +1,83 @@
+"""Examples as a model is asked them, and the files by which a harness scores the replies."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from simtown.datasets.asked import asked, choices
+from simtown.datasets.export.portion import ANSWERS, ExportBatch, Portion
+from simtown.datasets.reader import Dataset
+from simtown.language import replies
+from simtown.language.instructions import prompt
+from simtown.language.replies import Gold
+
+_HERE = Path(__file__).parent
+
+
+def task_name(data: Dataset, split: str) -> str:
+    """The name of a split's task, such as simtown_60_1000_test: one word."""
+    return re.sub(r"\W+", "_", f"{data.name}_{split}")
+
+
+def answers_of(data: Dataset) -> dict[str, tuple[str, tuple[str, ...]]]:
+    """By family: the type of its answer, a key of ANSWERS, and the answers that it may have."""
+    families = asked(data.settings) if data.settings.asks else ()
+    types = {family.name: family.answer for family in families} or {"paper": "truth"}
+    return {name: (of_type, choices(data.settings, of_type)) for name, of_type in types.items()}
+
+
+def items(portion: Portion) -> Iterator[tuple[ExportBatch, list[dict[str, Any]]]]:
+    """The batches, and their examples as a model is asked them and its replies are scored.
+
+    `number` and `tolerance` are metres of a distance, else None; `group` is that of its twins, else None.
+    """
+    answers = answers_of(portion.data)
+    for batch in portion.batches():
+        yield batch, [_item(batch, row, portion.name, answers) for row in range(len(batch))]
+
+
+def _item(batch: ExportBatch, row: int, split: str, answers: dict[str, Any]) -> dict[str, Any]:
+    c, names = batch.columns, batch.names
+    family, answer, lengths = "paper", ANSWERS[int(c["answer"][row])], {}
+    if "program" in c:
+        family, answer = names["families"][c["family"][row]], names["answers"][c["value"][row]]
+        if np.isfinite(c["tolerance"][row]):
+            lengths = {name: float(c[name][row]) for name in ("number", "tolerance")}
+    answer_type, known = answers[family]
+    gold = asdict(Gold(answer_type, answer, known, **lengths))
+    del gold["choices"]
+    question = prompt(c["question"][row].decode(), answer_type, known)
+    group = int(c["group"][row]) if "group" in c else None
+    return {
+        "id": f"{split}-{batch.start + row:06d}",
+        "question": question,
+        **gold,
+        "family": family,
+        "group": group,
+    }
+
+
+def with_pictures(portion: Portion, directory: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Of every example the picture's path in `directory`, where it is written, and the item."""
+    folder = f"images/{portion.name}"
+    for batch, questions in items(portion):
+        for first, _, name in batch.write_pictures(directory / folder, "{:06d}.png"):
+            for item in questions[first : first + batch.each]:
+                yield f"{folder}/{name}", item
+
+
+def write_scorer(data: Dataset, directory: Path, source: str, target: str) -> None:
+    """Write a harness's own file, a copy of the module `source`, and all that it needs beside itself."""
+    copies = {"simtown_replies.py": Path(replies.__file__), "simtown_scoring.py": _HERE / "scoring.py"}
+    for name, path in {**copies, target: _HERE / source}.items():
+        text = path.read_text("utf-8").replace(replies.__name__, "simtown_replies")
+        (directory / name).write_text(text.replace(f"{__package__}.scoring", "simtown_scoring"), "utf-8")
+    answers = json.dumps(dict(answers_of(data).values()), indent=1)
+    (directory / "answers.json").write_text(f"{answers}\n", "utf-8")
