@@ -85,7 +85,7 @@ def exist(one: AskedExample) -> list[Query]:
     absent = [kind for kind in kinds if kind not in here]
     named = [noun for noun in dict.fromkeys(_nouns(form_of(one))) if here & {noun, *NOUNS.get(noun, ())}]
     named = [noun for noun in named if noun != "vehicle"]
-    wanted = named + [absent[one.number * _STEP % len(absent)]] * bool(absent and named)
+    wanted = named + ([absent[one.number * _STEP % len(absent)]] if absent and named else [])
     for noun in wanted:
         form = Form("exist", (Form("all", (noun,)),))
         words = wording.fill(family.templates[0].texts[0], [Form("all", (noun,))])

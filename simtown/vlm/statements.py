@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from simtown.assets.entities import ENTITIES
 from simtown.language import grammar, wording
+from simtown.language.families import CANNOT_TELL
 from simtown.language.forms import Form
 from simtown.language.questions import with_article
 from simtown.language.relations import RELATIONS
@@ -37,7 +38,10 @@ def statements(question: str, kind: str, choices: tuple[str, ...]) -> tuple[tupl
     form = None
     with suppress(grammar.QuestionError):
         form, _, _ = grammar.parse(ENTITIES, question)
-    return tuple(_said(form, answer) or (f"{question} {answer}.",) for answer in choices)
+    return tuple(
+        (_said(form, answer) if answer != CANNOT_TELL else ()) or (f"{question} {answer}.",)
+        for answer in choices
+    )
 
 
 def _said(form: Form | None, answer: str) -> tuple[str, ...]:
