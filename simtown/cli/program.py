@@ -27,7 +27,7 @@ COMMANDS = {
     "audit": ("dataset_commands", "Look for shortcuts, repetitions and leaks."),
     "clip": ("generate_commands", "Film a street in motion: MP4 or GIF."),
     "fit": ("training_commands", "Train a model on a data set."),
-    "evaluate": ("training_commands", "Test a trained model on a data set."),
+    "evaluate": ("training_commands", "Test a trained model, or any vision-language model, on a data set."),
     "predict": ("training_commands", "Ask a trained model about a picture."),
     "sweep": ("sweep_commands", "Run a grid of trainings."),
     "complexity": ("sweep_commands", "Sample complexity from many runs, or from other results."),
@@ -63,6 +63,8 @@ simtown fit simtown-20-1000 --model pbn
 simtown fit simtown-20-1000 --model cnn-lstm --train-size 500 --seeds 0-4
 simtown evaluate runs/simtown-20-1000-pbn-1000-seed0 simtown-20-1000
 simtown evaluate runs/simtown-20-1000-pbn-1000-seed0 snow --json snow.json
+simtown evaluate hf:HuggingFaceTB/SmolVLM-256M-Instruct simtown-20-1000
+simtown evaluate openai:http://localhost:8000/v1#MODEL simtown-20-1000 --parallel 16
 simtown predict runs/simtown-20-1000-pbn-1000-seed0 street.png 'Is a taxi left of a sedan?'
 simtown predict RUN street.png 'Is a taxi left of a sedan?' --out boxes.png
 simtown sweep --preset small --plan   (what it would do)
@@ -75,6 +77,7 @@ PANELS = {
     "World": "kinds distractor frequencies relations phrasing test_seed world_seed",
     "Look": "weathers paint jitter masks depth renderer large",
     "Training": "protocol min_steps patience batch learning_rate max_steps stream adaptive same_data",
+    "Servers": "parallel rate timeout retries request price",
     "Machine": "device precision compile cache shard workers engine address jobs allow_model",
 }
 

@@ -243,7 +243,7 @@ def _evaluate_model(
     model: str, dataset: str, settings: VlmSettings, device: str, out: Path | None, allowed: Collection[str]
 ) -> None:
     """Ask a vision-language model, and print its scores."""
-    need("probes")
+    need("vlm")
     from simtown.datasets.reader import open_dataset
     from simtown.probes.bars import one_bar
     from simtown.vlm.vlm_run import evaluate_model

@@ -58,7 +58,7 @@ class VlmSettings:
     answers: str = option("auto", _ANSWERS, choices=("auto", "scores", "reply"))
     max_tokens: int = option(64, "Most tokens of a reply.", low=1)
     dtype: str = option("auto", "Numbers of the model: auto (as stored), or a float type.", choices=DTYPES)
-    batch: int = option(8, "Questions at once.", low=1, recorded=False)
+    batch: int = option(8, "Questions to a model of hf: or clip: at once.", low=1, recorded=False)
     parallel: int = option(8, "Requests to a server at once.", low=1, high=256, recorded=False)
     rate: float | None = option(None, "Most requests to a server in a minute.", above=0, recorded=False)
     timeout: float = option(120.0, "Seconds to wait for a reply of a server.", above=0, recorded=False)

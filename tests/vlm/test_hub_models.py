@@ -96,7 +96,7 @@ def test_a_reply_does_not_depend_on_its_batch(directory, towns, family):
         for batch in (1, 9)
     )
     assert alone == together
-    assert all(said.scores is None and 0 < said.written <= 6 and said.read > 20 for said in alone)
+    assert all(said.scores is None and 0 <= said.written <= 6 and said.read > 9 for said in alone)
 
 
 @pytest.mark.parametrize("family", ["clip", "siglip"])
