@@ -28,6 +28,7 @@ from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings
 from simtown.language.families import CANNOT_TELL
 from simtown.language.instructions import prompt
+from simtown.language.nouns import plural, spoken_names
 from simtown.language.replies import Gold, read_reply, score_reply
 
 OBSERVERS = Path(__file__).with_name("observers")
@@ -105,7 +106,8 @@ def said(questions):
     for number, (_, text, gold) in enumerate(questions):
         form = FORMS[number % len(FORMS)]
         other = rng.choice(gold.choices) if rng.random() < 0.4 else gold.answer
-        replies["knows"].append(form.format(gold.answer))
+        answer = plural(gold.answer) if gold.type == "kind" and number % 2 else gold.answer
+        replies["knows"].append(form.format(answer))
         replies["blind"].append(gold.choices[len(text) % len(gold.choices)])
         replies["noisy"].append(rng.choice(NONE) if number % 5 == 4 else form.format(other))
     return replies
@@ -114,10 +116,10 @@ def said(questions):
 def shares(town, questions, replies):
     """What simtown computes of some replies."""
     golds = [gold for _, _, gold in questions]
-    scores = np.array([score_reply(*pair) for pair in zip(replies, golds, strict=True)])
-    read = [
-        read_reply(text, gold.type, gold.choices).answer for text, gold in zip(replies, golds, strict=True)
-    ]
+    names = [spoken_names(gold.type) for gold in golds]
+    told = [*zip(replies, golds, names, strict=True)]
+    scores = np.array([score_reply(*words) for words in told])
+    read = [read_reply(text, gold.type, gold.choices, own).answer for text, gold, own in told]
     unsure = [a == CANNOT_TELL and a not in gold.choices for a, gold in zip(read, golds, strict=True)]
     result = {"accuracy": scores.mean(), "unparsed": np.mean([a is None for a in read] | np.array(unsure))}
     if town.settings.twins:

@@ -16,6 +16,7 @@ from simtown.datasets.export.portion import ANSWERS, ExportBatch, Portion
 from simtown.datasets.reader import Dataset
 from simtown.language import replies
 from simtown.language.instructions import prompt
+from simtown.language.nouns import spoken_names
 from simtown.language.replies import Gold
 
 _HERE = Path(__file__).parent
@@ -79,5 +80,6 @@ def write_scorer(data: Dataset, directory: Path, source: str, target: str) -> No
     for name, path in {**copies, target: _HERE / source}.items():
         text = path.read_text("utf-8").replace(replies.__name__, "simtown_replies")
         (directory / name).write_text(text.replace(f"{__package__}.scoring", "simtown_scoring"), "utf-8")
-    answers = json.dumps(dict(answers_of(data).values()), indent=1)
-    (directory / "answers.json").write_text(f"{answers}\n", "utf-8")
+    types = dict(answers_of(data).values())
+    answers = {name: {"choices": known, "names": spoken_names(name)} for name, known in types.items()}
+    (directory / "answers.json").write_text(json.dumps(answers, indent=1) + "\n", "utf-8")

@@ -10,25 +10,25 @@ from typing import Any
 from simtown.language.replies import CANNOT_TELL, Gold, read_reply, score_reply
 
 
-def answers_beside(file: str) -> dict[str, list[str]]:
-    """The answers that each type of question may have in the export that a file is of."""
-    answers: dict[str, list[str]] = json.loads(Path(file).with_name("answers.json").read_text("utf-8"))
+def answers_beside(file: str) -> dict[str, Any]:
+    """By type of question, its "choices" and spoken "names", in the export that a file is of."""
+    answers: dict[str, Any] = json.loads(Path(file).with_name("answers.json").read_text("utf-8"))
     return answers
 
 
-def score(reply: str, item: Mapping[str, Any], answers: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+def score(reply: str, item: Mapping[str, Any], answers: Mapping[str, Any]) -> dict[str, Any]:
     """What a reply to a question is worth.
 
     Returns:
         "accuracy" from 0 to 1; "answer", None for a reply that gives none or several, or says "I am not sure"
         where nobody may answer so; the "pair" of twins, which are asked the same question, and their "group".
     """
-    known = tuple(answers[item["type"]])
+    known, names = tuple(answers[item["type"]]["choices"]), answers[item["type"]]["names"]
     gold = Gold(item["type"], item["answer"], known, item["tolerance"], item["number"])
-    answer = read_reply(reply, gold.type, known).answer
+    answer = read_reply(reply, gold.type, known, names).answer
     answer = None if answer == CANNOT_TELL and answer not in known else answer
     pair, group = (item["group"], item["question"]), item["group"]
-    return {"accuracy": score_reply(reply, gold), "answer": answer, "pair": pair, "group": group}
+    return {"accuracy": score_reply(reply, gold, names), "answer": answer, "pair": pair, "group": group}
 
 
 def summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
