@@ -162,6 +162,7 @@ def answers(settings: Settings) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*texts, CANNOT_TELL] if settings.cannot_tell else texts))
 
 
+@lru_cache(maxsize=64)
 def choices(settings: Settings, answer_type: str) -> tuple[str, ...]:
     """All answers that questions of a type, a key of ANSWERS, may have in a data set."""
     texts = [ANSWERS[answer_type][number] for number in world(settings, "test").answers(answer_type)]

@@ -46,9 +46,9 @@ if TYPE_CHECKING:
 
 #: Streets that are drawn for some words, with the same vehicles for some of them; and words for an answer.
 STREETS, PLACES, WORDS = 240, 6, 8
-#: How many more streets each round draws of those questions that have none yet.
-_ROUNDS = (1, 1, 2, 2, 6, 12, 24, 48, 144)
-#: The same if only streets with an edit are kept, of which each round tries one of each question.
+#: Streets that a round draws at least, of all questions that have none yet: fewer take as long.
+_TOGETHER = 128
+#: How many a round draws of each if only streets with an edit are kept: it tries one of each question.
 _TWIN_ROUNDS = (1, 2, 3, 6, 12, 12, 12, 24, 24, 48, 96)
 #: After so many streets in which a question has no answer at all its words are drawn anew.
 HOPELESS = 24
@@ -197,10 +197,10 @@ def search(recipe: AskingRecipe, rows: list[Row], edits: Edits | None = None) ->
         numbers = recipe.stream("words").uniform(index[waiting], _WORD_DRAWS, epoch * _tries(recipe))
         for row, own in zip(waiting.tolist(), numbers, strict=True):
             _word(recipe, rows[row], epoch, own)
-        begin = 0
-        for streets in _TWIN_ROUNDS if edits else _ROUNDS:
-            if not len(waiting):
-                break
+        begin, planned = 0, iter(_TWIN_ROUNDS)
+        while len(waiting) and begin < STREETS:
+            streets = next(planned) if edits else max(1, begin // 2, _TOGETHER // len(waiting))
+            streets = min(streets, (HOPELESS if begin < HOPELESS else STREETS) - begin)
             done = _round(recipe, rows, waiting, begin, streets, epoch, scene, visible, tried, values, edits)
             waiting, begin = waiting[~done], begin + streets
             if begin == HOPELESS:  # whatever the answer, these words do not fit a street

@@ -128,6 +128,11 @@ def _another(
     asked = [{part.words[row] for part in before} for row in range(len(pictures))]
     found: dict[int, tuple[_Proposal, int, float]] = {}
     tried = np.zeros((len(pictures), 2), dtype=np.int64)
+    every = list(enumerate(recipe.families))
+    places = (
+        [p for p, family in every if family.name == "exist"],
+        [p for p, family in every if spatial(family)],
+    )
     for begin in range(0, PROPOSALS, AT_ONCE):
         waiting = [row for row in np.flatnonzero(~lost).tolist() if row not in found]
         if not waiting:
@@ -138,7 +143,9 @@ def _another(
         proposals = [
             (proposal, attempt)
             for (row, attempt), own in zip(tries, numbers.tolist(), strict=True)
-            if (proposal := _propose(recipe, worlds[row], row, attempt, Draws(own))) is not None
+            if (
+                proposal := _propose(recipe, worlds[row], places[attempt < SPATIAL], row, attempt, Draws(own))
+            )
             and proposal.words not in asked[row]
         ]
         if not proposals:
@@ -158,8 +165,9 @@ def _another(
                 tried[proposal.picture, 1] += 1
     for row in set(range(len(pictures))) - found.keys():
         lost[row] = True
-        places = (int(column[row]) for column in (first.family, first.template, first.text))
-        found[row] = _Proposal(row, *places, first.program[row].tolist(), first.words[row]), 0, np.nan
+        family, template, text = (int(column[row]) for column in (first.family, first.template, first.text))
+        again = _Proposal(row, family, template, text, first.program[row].tolist(), first.words[row])
+        found[row] = again, 0, np.nan
     return _batch(first, [found[row] for row in range(len(pictures))], tried)
 
 
@@ -174,14 +182,9 @@ def _worlds(recipe: AskingRecipe, first: AskedBatch) -> list[AskedWorld]:
 
 
 def _propose(
-    recipe: AskingRecipe, world: AskedWorld, row: int, attempt: int, draws: Draws
+    recipe: AskingRecipe, world: AskedWorld, places: list[int], row: int, attempt: int, draws: Draws
 ) -> _Proposal | None:
-    """A question about what stands in a picture, whose kinds are `world`."""
-    if attempt >= SPATIAL:
-        world = recipe.world
-        places = [place for place, family in enumerate(recipe.families) if family.name == "exist"]
-    else:
-        places = [place for place, family in enumerate(recipe.families) if spatial(family)]
+    """A question of one of the families at `places` about a picture, whose kinds are `world`."""
     if not places:
         return None
     place = draws.choice(places)
