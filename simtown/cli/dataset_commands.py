@@ -19,7 +19,13 @@ from simtown.core.extras import need
 from simtown.core.files import save_all, save_json
 from simtown.core.options import option
 from simtown.core.terminal import complain, say
-from simtown.datasets.addresses import ALL_SPLITS, is_address, parse_address, require_stored
+from simtown.datasets.addresses import (
+    ALL_SPLITS,
+    is_address,
+    parse_address,
+    require_dataset,
+    require_stored,
+)
 from simtown.datasets.formats import require_format
 
 if TYPE_CHECKING:
@@ -33,6 +39,7 @@ BIAS = "Reporting bias: probability that a caption omits a kind's typical colour
 SPLIT = "Splits: all, or some of train, val, test and test-composition, separated by commas."
 TO = "coco, clevr, webdataset, parquet, yolo, png; lmms-eval, vlmevalkit, inspect, llava or chat."
 PICTURES = "Number of pictures of the whole set to draw again and compare; 0 for none."
+DATASET_OR_TRANSCRIPT = "Directory or URL of a data set; not with --transcript."
 DATASET_OR_EXAMPLE = "Directory or URL of a data set; DIR/SPLIT:INDEX for one example, such as data/test:3."
 
 
@@ -228,8 +235,9 @@ def info(
 
 @command
 def verify(
-    dataset: DatasetArgument,
+    dataset: Annotated[str | None, DATASET_OR_TRANSCRIPT, require_dataset] = None,
     *,
+    transcript: Annotated[Path | None, "JSON lines of the gym's tasks, with what a model replied."] = None,
     pictures: Annotated[int, typer.Option(help=PICTURES, min=0)] = 256,
     everything: Annotated[bool, "Draw every picture again.", "--all"] = False,
     quick: Annotated[bool, "Sample nothing again: only check that data are consistent."] = False,
@@ -240,7 +248,16 @@ def verify(
 
     Scenes, questions and answers are sampled again from the settings and compared. Each error and each file
     that does not belong there is one line. Exit code 1 if there is an error.
+
+    --transcript makes each task of a file again from its address and compares question, picture, answer and
+    score (docs/gym.md).
     """
+    if (dataset is None) == (transcript is None):
+        raise RefusalError("verify takes a data set or a --transcript: give one of them")
+    if transcript:
+        _verify_transcript(transcript)
+        return
+    assert dataset
     from simtown.datasets import verify
     from simtown.datasets.remote import store_of
     from simtown.datasets.settings import Settings
@@ -259,6 +276,16 @@ def verify(
         problems = f"{count} problem{'s' if count > 1 else ''}"
         raise RefusalError(f"{store} is not what its settings make: {problems}{remedy}", DAMAGED)
     say(f"{store}: {report.summary}")
+
+
+def _verify_transcript(path: Path) -> None:
+    from simtown.gym.transcripts import check_transcript
+
+    lines, problems = check_transcript(path)
+    complain(*(f"simtown: {problem}" for problem in problems))
+    if problems:
+        raise RefusalError(f"{path} does not hold the town's tasks alone: {len(problems)} problems", DAMAGED)
+    say(f"{path}: {lines:,} tasks, each as the town makes it")
 
 
 @dataclass(frozen=True)

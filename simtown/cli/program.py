@@ -49,6 +49,7 @@ simtown info simtown-20-1000
 simtown info simtown-20-1000/test:3
 simtown verify simtown-20-1000
 simtown verify simtown-20-1000 --all
+simtown verify --transcript replies.jsonl   (tasks of simtown.gym)
 simtown captions simtown-20-1000 --out captions.txt
 simtown captions simtown-20-1000 --bias 0.75 --out biased.txt
 simtown export simtown-20-1000 --to parquet   (Hugging Face reads it)

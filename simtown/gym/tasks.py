@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import count
@@ -114,12 +114,9 @@ class Street:
 
     def __getitem__(self, i: int) -> Task:
         number = whole(i)
-        if number < 0:
-            raise IndexError(f"there is no task {number}: they are numbered from 0, and have no end")
         block = number // BLOCK
         if self._made[0] != block:
-            numbers = np.arange(block * BLOCK, (block + 1) * BLOCK)
-            self._made = block, self._make(self._first + self._step * numbers)
+            self._made = block, self.at(range(block * BLOCK, (block + 1) * BLOCK))
         return self._made[1][number % BLOCK]
 
     def __iter__(self) -> Iterator[Task]:
@@ -128,6 +125,12 @@ class Street:
     def from_(self, position: int) -> Iterator[Task]:
         """All tasks from a position on, without an end."""
         return (self[i] for i in count(position))
+
+    def at(self, positions: Sequence[int]) -> list[Task]:
+        """The tasks at some positions, drawn together."""
+        if min(positions, default=0) < 0:
+            raise IndexError(f"there is no task {min(positions)}: they are numbered from 0, and have no end")
+        return self._make(self._first + self._step * np.array(positions, dtype=np.int64))
 
     def __repr__(self) -> str:
         return f"<Street: level {self.level}, seed {self.seed}: {self._level.adds}>"

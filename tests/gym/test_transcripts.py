@@ -1,0 +1,90 @@
+"""Transcripts prove their tasks; a curriculum follows success."""
+
+import json
+
+import pytest
+
+from simtown.gym import Street
+from simtown.gym.adapters import gold_of
+from simtown.gym.curriculum import Curriculum
+from simtown.gym.transcripts import check_transcript, transcript_line
+
+
+@pytest.fixture(scope="module")
+def lines():
+    tasks = [*Street(3, seed=7).at([0, 1, 500]), *Street(7, seed=1).at([12, 3])]
+    chats = [{"messages": task.messages, "gold": gold_of(task), "metadata": task.metadata} for task in tasks]
+    return [json.loads(transcript_line(task, f"Answer: {task.answer}")) for task in tasks] + chats
+
+
+def check(lines, folder):
+    path = folder / "transcript.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return check_transcript(path)
+
+
+def test_tasks_as_the_town_makes_them_pass(lines, tmp_path):
+    assert check(lines, tmp_path) == (10, [])
+
+
+@pytest.mark.parametrize(
+    ("number", "change", "problem"),
+    [
+        (0, {"answer": "tram"}, "line 1 has another answer"),
+        (1, {"picture": "0" * 64}, "line 2 has another picture"),
+        (2, {"prompt": "Is there a tram?"}, "line 3 has another question"),
+        (3, {"score": 0.5}, "line 4 has another score"),
+        (4, {"picture": None}, "line 5 has another picture"),
+        (7, {"messages": []}, "line 8 has no picture"),
+        (8, {"metadata": {"level": 7, "seed": 1, "index": 4}}, "line 9 has another question"),
+        (0, {"metadata": {"level": 12, "seed": 7, "index": 0}}, "line 1 has no address of the gym"),
+        (0, {"metadata": {"level": [1], "seed": 7, "index": 0}}, "line 1 has no address of the gym"),
+        (0, {"metadata": {"level": 3, "seed": 7, "index": -1}}, "line 1 has no metadata"),
+        (1, {"metadata": None}, "line 2 has no metadata"),
+    ],
+)
+def test_a_changed_line_is_named(lines, tmp_path, number, change, problem):
+    changed = [line | change if place == number else line for place, line in enumerate(lines)]
+    checked, problems = check(changed, tmp_path)
+    assert checked == 10
+    assert problem in "\n".join(problems)
+    assert {f"line {number + 1} "} == {
+        f"line {found.partition(': line ')[2].split()[0]} " for found in problems
+    }
+
+
+def test_a_gold_that_was_changed_is_named(lines, tmp_path):
+    changed = lines[5] | {"gold": lines[5]["gold"] | {"tolerance": 100.0}}
+    assert "line 1 is scored by another gold" in "\n".join(check([changed], tmp_path)[1])
+
+
+def test_what_is_no_line_of_a_transcript_is_named(tmp_path):
+    path = tmp_path / "transcript.jsonl"
+    path.write_text('{"metadata": 3}\nno JSON\n\n[1]\n' + "[" * 5000 + "\n", encoding="utf-8")
+    checked, problems = check_transcript(path)
+    assert checked == len(problems) == 4
+
+
+def test_levels_follow_success_and_no_task_comes_twice():
+    curriculum, seen = Curriculum(seed=3, window=8), []
+    for right in [True] * 16 + [False] * 8:
+        task = next(curriculum)
+        seen.append((task.metadata["level"], task.metadata["index"]))
+        curriculum.record(task, float(right))
+    assert [level for level, _ in seen] == [1] * 8 + [2] * 8 + [3] * 8
+    resumed = Curriculum(seed=3, window=8, state=json.loads(json.dumps(curriculum.state)))
+    for _ in range(4):
+        task = next(resumed)
+        assert task.png == next(curriculum).png
+        seen.append((task.metadata["level"], task.metadata["index"]))
+    assert seen[-4:] == [(2, 8), (2, 9), (2, 10), (2, 11)]
+    assert len({*seen}) == len(seen)
+
+
+def test_scores_of_a_level_that_is_left_do_not_count():
+    curriculum = Curriculum(window=2)
+    late = [next(curriculum) for _ in range(5)]
+    for task in late:
+        curriculum.record(task, 1.0)
+    assert curriculum.level == 2
+    assert curriculum.state["scores"] == []
