@@ -101,7 +101,9 @@ def write_server(folder: str | Path, tasks: Street, n: int) -> None:
     for part in ("configs", "data"):
         (folder / part).mkdir(parents=True, exist_ok=True)
     (folder / "app.py").write_text(_APP, encoding="utf-8")
-    (folder / "requirements.txt").write_text("-e nemo-gym @ ../../\nsimtown\n", encoding="utf-8")
+    sources = Path(__file__).parents[3]  # simtown is on no index: the line of a wheel is the user's to write
+    own = f"simtown @ {sources.as_uri()}" if (sources / "pyproject.toml").exists() else "# simtown @ ..."
+    (folder / "requirements.txt").write_text(f"-e nemo-gym @ ../../\n{own}\n", encoding="utf-8")
     config = _CONFIG.format(name=folder.name)
     (folder / "configs" / f"{folder.name}.yaml").write_text(config, encoding="utf-8")
     with (folder / "data" / "train.jsonl").open("w", encoding="utf-8") as file:
