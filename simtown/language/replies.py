@@ -30,7 +30,7 @@ import json
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import NamedTuple
@@ -215,9 +215,9 @@ def read_reply(
     spoken = tuple((name, answer) for name, answer in names.items() if name not in letters)
     reader = _Reader(type, letters, *_vocabulary(type, tuple(choices), spoken))
     text = unicodedata.normalize("NFKC", text.replace("\u00bd", ".5")).replace("\u2019", "'")
-    if (said := _said(text)) is None:
+    text, ended = _said(text)
+    if not ended:
         return Reply(None, "its thinking never ends")
-    text = said
     tags = re.findall(r"<answer>((?:(?!<answer>).)*?)</answer>", text, re.I | re.S)
     tags = tags or re.findall(r"<answer>(.*)", text, re.I | re.S)
     if tags:
@@ -234,9 +234,8 @@ def read_reply(
     if stated is None:
         sentences = _sentences(_plain(text))
         answers = {reader.bare(sentence) for sentence in sentences}
-        answers |= {
-            reader.read(last, "").answer for last in [s for s in sentences if _CONCLUDES.match(s)][-1:]
-        }
+        concluding = [sentence for sentence in sentences if _CONCLUDES.match(sentence)]
+        answers |= {reader.read(last, "").answer for last in concluding[-1:]}
         if answers - {None}:
             return reader.agree(answers - {None}, "its only bare answer")
         return reader.read(_plain(text), "the only answer that it names")
@@ -246,16 +245,15 @@ def read_reply(
     return reader.agree(answers - {None} | {reply.answer}, "stated") if reply.answer else reply
 
 
-def _said(text: str) -> str | None:
-    """What stands outside of blocks of thinking; None if the last one never ends."""
-    said, thinks = "", False
-    for place, part in enumerate(re.split(r"(</?think(?:ing)?>)", text, flags=re.I)):
-        if place % 2:
-            said = said if thinks or part[1] != "/" else ""  # a block that a prompt began
-            thinks = part[1] != "/"
-        elif not thinks:
-            said += part
-    return None if thinks else said
+def _said(text: str) -> tuple[str, bool]:
+    """What stands outside of blocks of thinking, and whether the last block ends."""
+    first, *rest = re.split(r"<(/?)think(?:ing)?>", text, flags=re.I)
+    said, thinks = [first], False
+    for slash, part in zip(rest[::2], rest[1::2], strict=True):
+        said = said if thinks or not slash else []  # a block that a prompt began
+        thinks = not slash
+        said += [] if thinks else [part]
+    return " ".join(said), not thinks
 
 
 def _sentences(text: str) -> list[str]:
@@ -320,10 +318,9 @@ def _vocabulary(
     if type not in ("count", "metres"):
         said |= {choice: choice for choice in choices} | {answer: answer for _, answer in names}
     said |= dict(names)
-    parts = [
-        r"[ -]*".join(map(re.escape, re.split(r"[ -]+", n))) for n in sorted(said, key=len, reverse=True)
-    ]
-    return re.compile(rf"(?<!\w)(?:{'|'.join(parts)})(?!\w)", re.I), {_key(n): said[n] for n in said}
+    split = (re.split("[ -]+", name) for name in sorted(said, key=len, reverse=True))
+    names_pattern = "|".join("[ -]*".join(map(re.escape, words)) for words in split)
+    return _pattern(rf"(?<!\w)(?:{names_pattern})(?!\w)"), {_key(name): said[name] for name in said}
 
 
 def _key(name: str) -> str:
@@ -358,10 +355,11 @@ class _Reader:
             return Reply(None, "it says maybe")
         return self.agree(answers, why)
 
-    def agree(self, answers: set[str | None], why: str) -> Reply:
+    def agree(self, answers: Set[str | None], why: str) -> Reply:
         """The only one of some answers."""
         if len(answers) == 1:
-            return Reply(*answers, why) if "" not in answers else Reply(None, "its number is no answer")
+            (answer,) = answers
+            return Reply(answer, why) if answer else Reply(None, "its number is no answer")
         several = ", ".join(sorted(answer or "?" for answer in answers))
         return Reply(None, f"it gives several answers: {several}" if several else "it names no answer")
 
