@@ -66,7 +66,7 @@ def _problems(block: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
         level, seed = json.loads(street)
         try:
             if isinstance(level, list):  # one of the user's own
-                level = Level._make((tuple(value) if isinstance(value, list) else value for value in level))
+                level = Level._make(tuple(value) if isinstance(value, list) else value for value in level)
             tasks = Street(level, seed).at([index for _, index, _ in members])
         except (ValueError, TypeError, AttributeError, OverflowError) as error:
             yield from ((number, f"has no address of the gym: {error}") for number, _, _ in members)
