@@ -47,6 +47,10 @@ def fit(
         "--seeds",
         "--seed",
     ] = "0",
+    encoder: Annotated[
+        str | None,
+        "With --model head: the frozen encoder of pictures, hf:ID-OR-DIR or clip:ID-OR-DIR.",
+    ] = None,
     option: Annotated[list[str] | None, "An option of the model, as name=value; may be repeated."] = None,
     cache: Annotated[
         bool | None,
@@ -62,9 +66,9 @@ def fit(
 
     Models of the paper: pbn, cnn-lstm. The same with boxes withheld or given: pbn-no-boxes, cnn-lstm-boxes.
     Others: film, relation-network, vit. For comparison: true-boxes (receives the scene), question-only (sees
-    no picture), picture-only (reads no question). Questions of families (--questions of simtown generate)
-    have one of many answers; models that receive boxes or a subject and an object are for the paper's
-    questions alone.
+    no picture), picture-only (reads no question). On any image encoder of transformers, which stays as it is:
+    head (--encoder). Questions of families (--questions of simtown generate) have one of many answers; models
+    that receive boxes or a subject and an object are for the paper's questions alone.
 
     The run directory holds run.json, metrics.jsonl, curve.png, weights.safetensors, test.npz, and logs for
     TensorBoard. If it is stopped or killed, run the same command again: it loses about a minute of work, and
@@ -76,6 +80,10 @@ def fit(
     given, numbers = dict(text.split("=", 1) for text in option or []), parse_seeds(seeds)
     from simtown.training.models import options, require_model
 
+    if (settings.model == "head") != bool(encoder):
+        raise RefusalError("--model head and --encoder hf:ID-OR-DIR belong together: give both, or neither")
+    if encoder:
+        settings = replace(settings, model=f"head:{encoder}")
     require_model(settings.model)
     if counts := stored_counts(dataset):
         check_examples(replace(settings, train_size=settings.train_size or counts["train"]), counts, dataset)
@@ -94,7 +102,7 @@ def fit(
     settings = replace(settings, device=kind, precision=precision_of(settings.precision, kind))
     for number in numbers:
         if out is None:
-            model = settings.model.replace(":", ".")
+            model = settings.model.replace(":", ".").replace("/", ".")
             name = f"{name_of(dataset)}-{model}-{settings.train_size}-seed{number}"
             directory = inside(Path(), f"runs/{name}")
         else:

@@ -26,15 +26,15 @@ from simtown.core.untrusted import RefusedError, folder
 from simtown.datasets.addresses import COMPOSITION
 from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.settings import SPLITS, Settings
-from simtown.training import early_stopping, run_directory
+from simtown.training import early_stopping, models, run_directory
 from simtown.training.display import FitDisplay
 from simtown.training.evaluation import accuracy_in_words, logits_of, measure, references, right
 from simtown.training.fit_settings import FitSettings, check_examples
-from simtown.training.models import build
+from simtown.training.models import build, encoder_of
 from simtown.training.models.layers import answer_loss
 from simtown.training.run_curve import curve
 from simtown.training.run_directory import RunState
-from simtown.training.sources import ExampleSource, chunks_of_epoch, open_split, open_stream
+from simtown.training.sources import Encoded, ExampleSource, chunks_of_epoch, open_split, open_stream
 from simtown.training.world import Batch, World, language_of
 
 #: Seconds between two training states that are saved, and the largest share of a run's time for saving them.
@@ -93,6 +93,8 @@ def fit(
         FitError: the loss became NaN, or memory does not suffice.
     """
     dataset, directory = data if isinstance(data, Dataset) else open_dataset(data), Path(directory)
+    if encoder_of(settings.model):  # its digest is recorded
+        settings = replace(settings, options=models.options(settings.model, {}) | settings.options)
     settings = replace(settings, train_size=settings.train_size or len(dataset.train))
     check(settings, dataset)
     # a wrong option of the model is refused before anything is written
@@ -138,12 +140,18 @@ def _train(
         run_directory.restore(directory, saved, model, optimizer)
         callback.on_note(f"continues after step {state.step + state.new_steps:,}")
     size, world, note = settings.train_size, dataset.settings, callback.on_note
-    train: ExampleSource
-    if settings.stream:
-        train = open_stream(dataset, size, device)
-    else:
-        train = open_split(dataset.train, size, world, device, cache, note, beside)
-    val = open_split(dataset.val, len(dataset.val), world, device, cache, beside=beside)
+
+    def source_of(name: str, n: int, kept: bool | None) -> ExampleSource:
+        split, said = dataset[name], note if name == "train" else lambda line: None
+        if encoder_of(settings.model) and kept is not False:
+            from simtown.training.features import features_of
+
+            blocks = features_of(dataset, name, n, model.encoder, device, note)
+            return Encoded(blocks, split, n, world, device)
+        return open_split(split, n, world, device, kept, said, beside)
+
+    train = open_stream(dataset, size, device) if settings.stream else source_of("train", size, cache)
+    val = source_of("val", len(dataset.val), cache)
     learn = torch.compile(loss_of) if settings.compile else loss_of
     epoch_steps = early_stopping.steps_an_epoch(settings)
     # sums since the last validation: objective, cross-entropy, right answers
@@ -211,14 +219,13 @@ def _train(
         # test the best weights, once
         run_directory.load_weights(model, directory)
         kept = False if cache is False else None
-        test = open_split(dataset.test, len(dataset.test), world, device, kept, beside=beside)
+        test = source_of("test", len(dataset.test), kept)
         logits_test, test_loss = logits_of(model, test, len(dataset.test))
         logits_val, _ = logits_of(model, val, len(dataset.val))
         compositions = None
         if COMPOSITION in dataset.splits:
-            held = dataset[COMPOSITION]
-            source = open_split(held, len(held), world, device, kept, beside=beside)
-            compositions, _ = logits_of(model, source, len(held))
+            held = len(dataset[COMPOSITION])
+            compositions, _ = logits_of(model, source_of(COMPOSITION, held, kept), held)
     run_directory.save_test(directory, dataset, logits_test)
     title = f"{looks_of([settings.model])[settings.model].name}, {size:,} training examples of {dataset.name}"
     scores = references(dataset)

@@ -137,6 +137,30 @@ class Resident:
             yield Batch(as_input(self.pixels[part]), **facts)
 
 
+class Encoded:
+    """The first n examples of a split with the features of a frozen encoder in the place of their pictures.
+
+    `blocks`: as of :func:`simtown.training.features.features_of`.
+    """
+
+    def __init__(
+        self, blocks: list[np.ndarray], split: Split, n: int, settings: Settings, device: torch.device
+    ) -> None:
+        self._blocks, self._device = blocks, device
+        self._starts = np.cumsum([0, *map(len, blocks)])
+        self._facts = _facts(split.rows(_columns(settings), np.arange(n)), settings, device)
+
+    def batches(self, numbers: Iterable[np.ndarray]) -> Iterator[Batch]:
+        """See :class:`ExampleSource`."""
+        for rows in numbers:
+            of_block = np.searchsorted(self._starts, rows, side="right") - 1
+            places = zip(of_block.tolist(), (rows - self._starts[of_block]).tolist(), strict=True)
+            features = np.stack([self._blocks[block][row] for block, row in places])
+            part = torch.from_numpy(rows).to(self._device)
+            facts = {name: values[part] for name, values in self._facts.items()}
+            yield Batch(torch.from_numpy(features).to(self._device), **facts)
+
+
 class FromDisk:
     """The first n examples of a split, read one batch ahead of the model; none is kept."""
 

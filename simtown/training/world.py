@@ -73,7 +73,8 @@ class Batch:
     """b examples on one device.
 
     Attributes:
-        image: (b, 3, height, width) float32 in [-1, 1], in channels-last memory.
+        image: (b, 3, height, width) float32 in [-1, 1], in channels-last memory; or (b, places, channels)
+            float16, what the frozen encoder of a model made of it.
         tokens: (b, length) int64, padded with 0.
         subject: (b,) int64, the rank of the vehicle's kind in the world, 0 the most frequent.
         relation: (b,) int64.

@@ -52,11 +52,19 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "question-only": {"embedding": 64, "hidden": 128},
     "picture-only": _CNN | _SIZES,
 }
+#: Options of a head on a frozen encoder, whose name is "head:" and the encoder (:func:`encoder_of`).
+HEAD: dict[str, Any] = {"digest": "", "embedding": 64, "hidden": 128, "dropout": 0.1}
 _FLAGS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 
 
 class ModelError(ValueError):
     """A model that cannot be found or made; the message says what to write instead."""
+
+
+def encoder_of(name: str) -> str:
+    """The encoder in a model's name head:hf:ID-OR-DIR or head:clip:ID-OR-DIR; "" for other models."""
+    kind, _, encoder = name.partition(":")
+    return encoder if kind == "head" else ""
 
 
 def require_allowed(name: str, file: Path | str, allowed: Collection[str] = ()) -> None:
@@ -65,7 +73,7 @@ def require_allowed(name: str, file: Path | str, allowed: Collection[str] = ()) 
     So no code is imported because a file says so.
     """
     if name not in MODELS and name not in allowed:
-        trust = f"if you trust its code, allow it with `allowed={name}`"
+        trust = f"if you trust it, allow it with `allowed={name}`"
         advice = trust if ":" in name else f"choose among {', '.join(MODELS)}"
         raise ModelError(f"{file} names the model '{name}', which is not one of simtown's own: {advice}")
 
@@ -73,8 +81,8 @@ def require_allowed(name: str, file: Path | str, allowed: Collection[str] = ()) 
 def require_model(name: str) -> None:
     """Raises ModelError if a name is none of ours and not written as package.module:Class."""
     if name not in MODELS and not all(name.partition(":")):
-        choices = f"choose among {', '.join(MODELS)}, or give your own as package.module:Class"
-        raise ModelError(f"unknown model '{name}': {choices}")
+        others = "head:hf:ID-OR-DIR, which is a head on an encoder, or your own as package.module:Class"
+        raise ModelError(f"unknown model '{name}': choose among {', '.join(MODELS)}, or give {others}")
 
 
 def require_serves(name: str, asks: bool) -> None:
@@ -90,10 +98,11 @@ def require_serves(name: str, asks: bool) -> None:
 def find(name: str) -> type[nn.Module]:
     """The class of a model by its name. Raises ModelError."""
     require_model(name)
-    module, _, attribute = MODELS.get(name, name).partition(":")
+    ours = "simtown.training.models.head:Head" if encoder_of(name) else MODELS.get(name)
+    module, _, attribute = (ours or name).partition(":")
     from torch import nn
 
-    if name not in MODELS:
+    if not ours:
         search(Path.cwd())
     try:
         kind = getattr(import_module(module), attribute)
@@ -116,8 +125,13 @@ def options(name: str, texts: dict[str, str]) -> dict[str, Any]:
     Raises:
         ModelError: the model does not have an option, or a value cannot be read.
     """
-    names, defaults = (list(OPTIONS[name]), OPTIONS[name]) if name in OPTIONS else read_options(find(name))
+    known = HEAD if encoder_of(name) else OPTIONS.get(name)
+    names, defaults = (list(known), known) if known else read_options(find(name))
     result = dict(defaults)
+    if encoder := encoder_of(name):
+        from simtown.training.encoder import directory_of
+
+        result["digest"] = directory_of(encoder)[1]
     for key, text in texts.items():
         if key not in names:
             raise ModelError(f"the model {name} has no option '{key}': it has {', '.join(names) or 'none'}")
@@ -141,15 +155,15 @@ def read_options(kind: type[nn.Module]) -> tuple[list[str], dict[str, Any]]:
 def build(name: str, world: World, chosen: dict[str, Any]) -> nn.Module:
     """A model, its weights drawn from PyTorch's current random state. Raises ModelError."""
     require_serves(name, world.answers > 1)
-    kind = find(name)
-    for key, value in chosen.items() if name in MODELS else ():
+    kind, encoder = find(name), encoder_of(name)
+    for key, value in chosen.items() if name in MODELS or encoder else ():
         least = 1 if isinstance(value, int) else 0
         if isinstance(value, int | float) and not isinstance(value, bool) and not least <= value < inf:
             raise ModelError(
                 f"cannot make the model '{name}': its option {key} must be at least {least}, not {value}"
             )
     try:
-        return kind(world, **chosen)
+        return kind(world, **({"encoder": encoder} if encoder else {}), **chosen)
     except (ArithmeticError, AssertionError, TypeError, ValueError, RuntimeError) as error:
         what = str(error).partition("\n")[0]  # PyTorch's have many lines
         raise ModelError(f"cannot make the model '{name}': {what}") from error

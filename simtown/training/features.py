@@ -1,0 +1,62 @@
+"""Features of a frozen encoder, kept on the disk for all runs that see the same pictures.
+
+A file holds the features of a block of pictures of one shard, and its name says of which: digest of the
+encoder, digest of the shard, first row. It is whole or absent, so runs may share the folder at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import monotonic
+
+import numpy as np
+import torch
+
+from simtown.core.files import cache_home, replacing
+from simtown.datasets.reader import Dataset
+from simtown.datasets.shards import tasks
+from simtown.training.encoder import Encoder
+
+#: To be raised when the same pictures get other features.
+VERSION = 1
+#: Pictures of a file.
+BLOCK = 256
+#: Seconds between two sentences on how far the encoding is.
+_EVERY = 10.0
+
+
+def features_of(
+    dataset: Dataset,
+    split: str,
+    n: int,
+    encoder: Encoder,
+    device: torch.device,
+    note: Callable[[str], object] = lambda line: None,
+) -> list[np.ndarray]:
+    """Blocks of (pictures, places, channels) float16 features of a split's first n examples, in order.
+
+    They are mapped from files, and made where there are none. `note` receives sentences about that.
+    """
+    folder = cache_home() / "features" / f"{encoder.digest}-{VERSION}"
+    folder.mkdir(parents=True, exist_ok=True)
+    blocks, said = [], 0.0
+    for task in (task for task in tasks(dataset.settings) if task.split == split):
+        shard = dataset.manifest["shards"][task.name]["sha256"]
+        for first in range(0, min(task.count, n - task.start), BLOCK):
+            rows = np.arange(task.start + first, task.start + min(first + BLOCK, task.count))
+            path, shape = folder / f"{shard}-{first}.npy", (len(rows), encoder.places, encoder.channels)
+            try:
+                block = np.load(path, mmap_mode="r")
+                complete = block.shape == shape
+            except (OSError, ValueError):  # absent, or cut when the power failed
+                complete = False
+            if not complete:
+                if monotonic() > said + _EVERY:
+                    note(f"encodes {split} pictures: {rows[0]:,} of {n:,}; features are kept in {folder}")
+                    said = monotonic()
+                pixels = torch.from_numpy(dataset[split].images(rows)).to(device)
+                with replacing(path) as temporary, open(temporary, "wb") as file:
+                    np.save(file, encoder.encode(pixels).cpu().numpy())
+                block = np.load(path, mmap_mode="r")
+            blocks.append(block)
+    return blocks
