@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from simtown.core.pool import Pool
     from simtown.core.processes import Outcome
 
-ALLOW = "Allow the code of this model, package.module:Class, which the file names; may be repeated."
+ALLOW = "Allow this model, package.module:Class or head:hf:ID-OR-DIR, which the file names; may be repeated."
 AllowOption = Annotated[list[str] | None, ALLOW]
 ENGINE = "What runs the work: local (processes of this machine) or ray (a cluster)."
 ADDRESS = "With --engine ray: the cluster, as HOST:PORT, ray://HOST:PORT or auto; by default a new one here."

@@ -10,7 +10,6 @@ from torch.nn.functional import interpolate, layer_norm, pad
 
 from simtown.core.extras import need
 from simtown.core.pretrained import fingerprint, load_image_processor, load_model, model_directory
-from simtown.training.models import ModelError
 
 #: Pictures that are encoded at once, always so many: the last digits of a product depend on its size.
 AT_ONCE = 16
@@ -18,42 +17,46 @@ AT_ONCE = 16
 _RESAMPLING = {0: "nearest", 2: "bilinear", 3: "bicubic"}
 
 
+class EncoderError(ValueError):
+    """What is no encoder, or another one than that of a run; the message says what to write instead."""
+
+
 def directory_of(spec: str) -> tuple[Path, str]:
     """The directory of an encoder hf:ID-OR-DIR or clip:ID-OR-DIR, and the digest of what lies there.
 
     Raises:
-        ModelError: it is written in another way.
+        EncoderError: it is written in another way.
         MissingExtraError: transformers is not installed.
         FileNotFoundError: there is no such model, here or on the hub.
     """
     kind, _, place = spec.partition(":")
     if kind not in ("hf", "clip") or not place:
-        raise ModelError(f"'{spec}' names no encoder: write hf:ID-OR-DIR or clip:ID-OR-DIR")
+        raise EncoderError(f"'{spec}' names no encoder: write hf:ID-OR-DIR or clip:ID-OR-DIR")
     need("probes", modules=("transformers",), what="an image encoder")
     path = model_directory(place, hub=True)
     return path, fingerprint(path)
 
 
-def open_encoder(spec: str, digest: str = "") -> Encoder:
+def open_encoder(spec: str, digest: str = "") -> FrozenEncoder:
     """The encoder that `spec` names, see :func:`directory_of`.
 
     Raises:
-        ModelError: its digest is another than `digest`, or it is no encoder of pictures.
+        EncoderError: its digest is another than `digest`, or it is no encoder of pictures.
         Others: see :func:`directory_of` and :func:`simtown.core.pretrained.load_model`.
     """
     path, now = directory_of(spec)
     if digest not in ("", now):
         remedy = "put the files back that the run was trained with, or train again"
-        raise ModelError(f"the encoder {path} has changed (digest {now}, in the run {digest}): {remedy}")
+        raise EncoderError(f"the encoder {path} has changed (digest {now}, in the run {digest}): {remedy}")
     return _load(path, now, spec.startswith("clip:"))
 
 
 @lru_cache(maxsize=1)
-def _load(path: Path, digest: str, two_towers: bool) -> Encoder:
-    return Encoder(path, digest, two_towers)
+def _load(path: Path, digest: str, two_towers: bool) -> FrozenEncoder:
+    return FrozenEncoder(path, digest, two_towers)
 
 
-class Encoder:
+class FrozenEncoder:
     """A model of transformers that turns pictures into features of places, and never learns.
 
     Pictures get the size, the mean and the standard deviation that the encoder's own preprocessor_config.json
@@ -73,7 +76,7 @@ class Encoder:
         model, self._processor = load_model(path, transformers.AutoModel), load_image_processor(path)
         tower = getattr(model, "vision_model", None) or getattr(model, "vision_tower", None)
         if two_towers and tower is None:
-            raise ModelError(f"{path} holds no CLIP, but one {type(model).__name__}: open it as hf:{path}")
+            raise EncoderError(f"{path} holds no CLIP, but one {type(model).__name__}: open it as hf:{path}")
         self.model = (tower or model).eval().requires_grad_(False)
         crop = getattr(self._processor, "crop_size", None)
         size = crop if crop and self._processor.do_center_crop else self._processor.size
@@ -85,7 +88,7 @@ class Encoder:
         except (AttributeError, IndexError, RuntimeError, TypeError, ValueError) as error:
             reason = str(error).partition("\n")[0]
             other = "give a ViT, CLIP, SigLIP or DINOv2"
-            raise ModelError(f"{path} does not encode pictures as one would: {reason}; {other}") from error
+            raise EncoderError(f"{path} does not encode pictures as one would: {reason}; {other}") from error
 
     def prepare(self, pixels: torch.Tensor) -> torch.Tensor:
         """(b, h, w, 3) uint8 RGB pictures → (b, 3, *size) float32, as the encoder wants them."""

@@ -144,7 +144,7 @@ def _train(
     def source_of(name: str, n: int, kept: bool | None) -> ExampleSource:
         split, said = dataset[name], note if name == "train" else lambda line: None
         if encoder_of(settings.model) and kept is not False:
-            from simtown.training.features import features_of
+            from simtown.training.kept_features import features_of
 
             blocks = features_of(dataset, name, n, model.encoder, device, note)
             return Encoded(blocks, split, n, world, device)

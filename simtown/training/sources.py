@@ -140,7 +140,7 @@ class Resident:
 class Encoded:
     """The first n examples of a split with the features of a frozen encoder in the place of their pictures.
 
-    `blocks`: as of :func:`simtown.training.features.features_of`.
+    `blocks`: as of :func:`simtown.training.kept_features.features_of`.
     """
 
     def __init__(

@@ -11,7 +11,7 @@ from PIL import Image
 
 from simtown.core.files import ForeignDirectoryError
 from simtown.datasets.reader import open_dataset
-from simtown.training import features
+from simtown.training import kept_features
 from simtown.training.ask import evaluate, predict
 from simtown.training.encoder import open_encoder
 from simtown.training.fit import fit
@@ -112,12 +112,12 @@ def test_a_run_with_the_cache_is_the_one_without(encoders, data, tmp_path, undra
 
 
 def test_cached_features_are_fresh_ones(encoders, data, tmp_path, monkeypatch):
-    monkeypatch.setattr(features, "BLOCK", 16)
+    monkeypatch.setattr(kept_features, "BLOCK", 16)
     dataset, encoder = open_dataset(data), open_encoder(f"hf:{encoders / 'vit'}")
     fresh = encoder.encode(torch.from_numpy(dataset.train.images(np.arange(60))))
 
     def kept(n):
-        return np.concatenate(features.features_of(dataset, "train", n, encoder, CPU))[:n]
+        return np.concatenate(kept_features.features_of(dataset, "train", n, encoder, CPU))[:n]
 
     assert np.array_equal(kept(20), fresh[:20])
     assert len(cached(tmp_path)) == 2

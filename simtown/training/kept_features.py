@@ -15,7 +15,7 @@ import torch
 from simtown.core.files import cache_home, replacing
 from simtown.datasets.reader import Dataset
 from simtown.datasets.shards import tasks
-from simtown.training.encoder import Encoder
+from simtown.training.encoder import FrozenEncoder
 
 #: To be raised when the same pictures get other features.
 VERSION = 1
@@ -29,7 +29,7 @@ def features_of(
     dataset: Dataset,
     split: str,
     n: int,
-    encoder: Encoder,
+    encoder: FrozenEncoder,
     device: torch.device,
     note: Callable[[str], object] = lambda line: None,
 ) -> list[np.ndarray]:
