@@ -46,7 +46,7 @@ class ChatModel(BatchedModel):
         self._keeps = "logits_to_keep" in signature(self._model.forward).parameters
 
     def answer(self, queries: Sequence[Query]) -> Sequence[Said]:
-        said = {}
+        said: dict[str, Said] = {}
         with torch.inference_mode(), quietly():
             for group in _alike(queries):
                 scored = self._scored(group[0])

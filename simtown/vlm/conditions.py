@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -127,4 +127,4 @@ def picture(asked: AskedExample) -> list[Query]:
 
 
 #: The conditions by name, in the order in which a model is asked.
-CONDITIONS: Mapping[str, Condition] = {"picture": picture}
+CONDITIONS: dict[str, Condition] = {"picture": picture}

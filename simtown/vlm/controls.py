@@ -25,8 +25,9 @@ from simtown.language.questions import PHRASINGS, text
 from simtown.language.replies import Gold
 from simtown.language.views import THIRDS
 from simtown.scenes.scene import SceneBatch
-from simtown.vlm.conditions import AskedExample, Condition, Query
+from simtown.vlm.conditions import AskedExample, Condition
 from simtown.vlm.statements import statements
+from simtown.vlm.vision_model import Query
 
 #: What a mirror makes of words in programs, and of answers.
 _TURNED = {

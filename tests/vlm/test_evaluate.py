@@ -85,7 +85,7 @@ def whole(paper, tmp_path_factory):
         yield server, out
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(cut=some.floats(0, 1))
 def test_wherever_a_file_of_answers_is_cut_off_the_rest_is_asked_again(whole, paper, cut):
     server, out = whole

@@ -119,7 +119,6 @@ def test_similarities_are_those_of_a_picture_with_a_sentence(directory, towns, f
             assert score == pytest.approx(np.mean(each), rel=1e-4, abs=2e-4)
 
 
-@pytest.mark.slow
 def test_a_model_that_was_trained_on_the_town_beats_chance(together, tmp_path):
     """The same command: 0.99 or so with the picture, half right without it."""
     town, model, out = (tmp_path / name for name in ("town", "model", "out"))
