@@ -123,7 +123,7 @@ def test_a_model_that_was_trained_on_the_town_beats_chance(together, tmp_path):
     """The same command: 0.99 or so with the picture, half right without it."""
     town, model, out = (tmp_path / name for name in ("town", "model", "out"))
     train(town, model)
-    (outcome,) = together(["evaluate", f"clip:{model}", town, "--out", out])
+    (outcome,) = together(["evaluate", f"clip:{model}", town, "--controls", 80, "--out", out])
     assert outcome.code == 0, outcome.err
     shares = {name: np.mean(pq.read_table(out / f"{name}.parquet")["right"].to_pylist())
               for name in ("picture", "no-picture", "exchanged", "mirrored")}  # fmt: skip

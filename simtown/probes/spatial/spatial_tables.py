@@ -18,7 +18,7 @@ from simtown.probes.spatial import EMBEDDINGS, FORM, MATRIX, VECTORS, spaces, wo
 from simtown.probes.spatial.lexicon import CONTEXTS, JUDGED, RELATIONS
 from simtown.probes.spatial.released import SpatialRelease, read
 from simtown.probes.spatial.spaces import MEASURES, NumberTable, Vectors, cosine, matrix, p_vectors
-from simtown.probes.spatial.wordtests import Answers
+from simtown.probes.spatial.wordtests import WordAnswers
 
 #: The paper's numbers: accuracy on analogies, and on the odd one out by measure (section 5); Spearman's
 #: correlation with people over 55 pairs of words (section 6).
@@ -155,12 +155,12 @@ def _tested(
     release: SpatialRelease,
     others: Mapping[str, Vectors],
     paper: Mapping[str, float],
-    answer: Callable[[Vectors], Answers],
+    answer: Callable[[Vectors], WordAnswers],
     words: Iterable[str],
 ) -> list[Line]:
     """A line for each kind of vectors, with how it compares with the first, and one for random ones."""
     lines: list[Line] = []
-    first: tuple[str, Answers] | None = None
+    first: tuple[str, WordAnswers] | None = None
     for name, vectors in {"LM": release.embeddings, "P": release.p_vectors(), **others}.items():
         if vectors is None:
             lines.append(_lacking(release, name, paper.get(name), _PARTS[name]))
@@ -186,7 +186,7 @@ def _lacking(release: SpatialRelease, name: str, paper: float | None, *parts: st
     return Line(name, paper, note=", ".join(f"no {part}" for part in parts if part in release.missing))
 
 
-def _accuracy(name: str, paper: float | None, answers: Answers) -> Line:
+def _accuracy(name: str, paper: float | None, answers: WordAnswers) -> Line:
     return Line(name, paper, answers.accuracy, *measures.interval(answers.replicates()))
 
 

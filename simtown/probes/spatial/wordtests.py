@@ -34,14 +34,14 @@ class Trio(NamedTuple):
     odd: str
 
 
-class Answers(NamedTuple):
+class WordAnswers(NamedTuple):
     """Whether each of n questions was answered right; those with the same group are drawn together."""
 
     right: np.ndarray
     groups: np.ndarray
 
     @classmethod
-    def of(cls, right: np.ndarray, words: Iterable[Iterable[str]]) -> "Answers":
+    def of(cls, right: np.ndarray, words: Iterable[Iterable[str]]) -> "WordAnswers":
         """Answers to questions, which are drawn together if they are about the same words."""
         numbers: dict[frozenset[str], int] = {}
         return cls(right, np.array([numbers.setdefault(frozenset(key), len(numbers)) for key in words]))
@@ -81,7 +81,7 @@ def questions_of(relations: Container[str]) -> tuple[list[Analogy], list[Trio]]:
     return analogies(opposites), trios([[word for word in kind if word in relations] for kind in KINDS])
 
 
-def answer_analogies(vectors: Vectors, questions: Sequence[Analogy], normalised: bool = False) -> Answers:
+def answer_analogies(vectors: Vectors, questions: Sequence[Analogy], normalised: bool = False) -> WordAnswers:
     """A question is right if b2 has the largest product (`normalised`: cosine) with a2 - a1 + b1."""
     words = list(dict.fromkeys(word for q in questions for word in (q.a1, q.a2, q.b1, *q.candidates)))
     number, rows = {word: i for i, word in enumerate(words)}, matrix(vectors, words)
@@ -91,19 +91,21 @@ def answer_analogies(vectors: Vectors, questions: Sequence[Analogy], normalised:
         scores = products[number[q.a2]] - products[number[q.a1]] + products[number[q.b1]]
         best = scores[[number[word] for word in q.candidates]].argmax()
         right.append(q.candidates[best] == q.b2)
-    return Answers.of(np.array(right), (q[:4] for q in questions))
+    return WordAnswers.of(np.array(right), (q[:4] for q in questions))
 
 
-def answer_trios(vectors: Vectors, questions: Sequence[Trio], measure: Measure = cosine) -> Answers:
+def answer_trios(vectors: Vectors, questions: Sequence[Trio], measure: Measure = cosine) -> WordAnswers:
     """A question is right if the two words of a kind are the most alike of the three."""
     words = list(dict.fromkeys(word for q in questions for word in q))
     number, alike = {word: i for i, word in enumerate(words)}, measure(matrix(vectors, words))
     one, other, odd = np.array([[number[word] for word in q] for q in questions]).T
     right = (alike[one, other] > alike[one, odd]) & (alike[one, other] > alike[other, odd])
-    return Answers.of(right, (q[:2] for q in questions))
+    return WordAnswers.of(right, (q[:2] for q in questions))
 
 
-def answer_all(vectors: Vectors, questions: Sequence[Analogy], sets: Sequence[Trio]) -> dict[str, Answers]:
+def answer_all(
+    vectors: Vectors, questions: Sequence[Analogy], sets: Sequence[Trio]
+) -> dict[str, WordAnswers]:
     """What vectors answer in every test that has a question."""
     answers = {"analogy": answer_analogies(vectors, questions)} if questions else {}
     if sets:
@@ -120,7 +122,7 @@ class AccuracyDifference(NamedTuple):
     p: float
 
 
-def compare(a: Answers, b: Answers) -> AccuracyDifference:
+def compare(a: WordAnswers, b: WordAnswers) -> AccuracyDifference:
     """Compare two kinds of vectors, question by question, on the same questions."""
     low, high = measures.interval(a.replicates() - b.replicates())
     return AccuracyDifference(a.accuracy - b.accuracy, low, high, measures.mcnemar(a.right, b.right).exact)
