@@ -281,6 +281,8 @@ def _accuracies(runs: Sequence[Run]) -> list[Accuracies]:
             validation=mean(run.validation for run in own),
             reweighted=mean(run.reweighted for run in own),
             test=mean(float(run.correct.mean()) for run in own),
+            held_out=mean(run.held_out for run in own),
+            seen=mean(run.seen for run in own),
         )
         for cell, own in cells.items()
     ]

@@ -45,6 +45,8 @@ class Run:
         validation: accuracy on validation examples, None where there is none.
         reweighted: the same, each example weighted by equation 1.
         asks: whether it answers questions of families, where chance is not one half.
+        held_out: accuracy on held-out compositions; `seen`, on test questions without them, with families as
+            frequent. None where they were not asked.
     """
 
     model: str
@@ -59,6 +61,8 @@ class Run:
     validation: float | None = None
     reweighted: float | None = None
     asks: bool = False
+    held_out: float | None = None
+    seen: float | None = None
 
 
 def read_and_count(paths: Iterable[Path], family: str = "") -> tuple[list[Run], dict[str, int]]:
@@ -146,7 +150,8 @@ def _run(file: Path, record: dict[str, Any], correct: np.ndarray | None) -> Run:
         seeds = data.get("seed"), data.get("world_seed", 0) if "seed" in data else None
         measures = [test.get(name) or {"accuracy": None} for name in ("validation", "reweighted")]
         run = Run(*cell, data["test_id"], correct, *seeds, *(measure["accuracy"] for measure in measures))
-        run = replace(run, asks="families" in data)
+        held = test.get("held_out") or {}
+        run = replace(run, asks="families" in data, held_out=held.get("accuracy"), seen=held.get("seen"))
         accuracy = test["accuracy"]
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise DamagedError(f"{file} is damaged ({error!r}): train this run again") from error
@@ -170,8 +175,10 @@ def _of_family(
     rows = families == asked.index(name)
     if len(rows) != len(run.correct) or not rows.any():
         raise ValueError(f"{file} has no test questions of the family '{name}': make more (--test)")
-    test_id = f"{run.test_id}, {name}"
-    return replace(run, test_id=test_id, correct=run.correct[rows], validation=None, reweighted=None)
+    held = record["test"].get("held_out", {}).get("families", {}).get(name, {})
+    of_both = {"held_out": held.get("accuracy"), "seen": (held.get("seen") or {}).get("accuracy")}
+    own = {"test_id": f"{run.test_id}, {name}", "correct": run.correct[rows]}
+    return replace(run, **own, **of_both, validation=None, reweighted=None)
 
 
 def conditions(record: Mapping[str, Any]) -> dict[str, str]:
@@ -191,6 +198,7 @@ def conditions(record: Mapping[str, Any]) -> dict[str, str]:
     shared |= {name: data[name] for name in _DATA if name in data}
     shared |= {"questions": data.get("families", ["paper"]), "vehicles": data.get("crowd", "")}
     shared |= {"cannot_tell": data.get("cannot_tell", 0.0), "own kinds": data.get("own_kinds", [])}
+    shared |= {"held out": data.get("hold_out", [])}
     return {
         name: ", ".join(map(str, value)) if isinstance(value, list) else str(value)
         for name, value in shared.items()

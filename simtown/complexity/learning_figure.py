@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 
 #: Inches of a letter of the legend, and of what stands beside a name.
 _LETTER, _HANDLE = 0.078, 0.6
+#: How accuracy on held-out compositions is drawn.
+_HELD_OUT = {"linewidth": 1.3, "markersize": 5, "markerfacecolor": "white", "zorder": 4}
 
 
 def learning(report: Findings, path: Path, chance: bool = True) -> None:
     """Draw test accuracy against training samples: a panel for each world, seeds as dots.
 
-    In the town also the `chance` of guessing yes or no.
+    In the town also the `chance` of guessing yes or no, and dashed the accuracy on held-out compositions.
     """
     curves = report.curves
     settings, worlds = sorted({c.distractor for c in curves}), sorted({c.entities for c in curves})
@@ -33,7 +35,9 @@ def learning(report: Findings, path: Path, chance: bool = True) -> None:
     town = report.world == "entities"
     # the band of a single size has no width, so it cannot be seen
     bands = [c.low.min() for c in curves if len(c.sizes) > 1]
-    least = float(np.nanmin([*bands, *(np.nanmin(c.runs) for c in curves)])) - 0.03
+    held_out = [x for x in report.accuracies if np.isfinite(x.held_out)]
+    lowest = (*(np.nanmin(c.runs) for c in curves), *(x.held_out for x in held_out))
+    least = float(np.nanmin([*bands, *lowest])) - 0.03
     floor = min(0.45, least) if town else max(least, -0.02)
     width = max(6.0, 3.3 * len(worlds))
     names = [look.name for look in looks.values()]
@@ -57,6 +61,10 @@ def learning(report: Findings, path: Path, chance: bool = True) -> None:
             for curve in panel:
                 look = looks[curve.model]
                 handles[look.name] = _draw_curve(axes, curve, look)
+                cell = curve.model, entities, distractor
+                own = [x for x in held_out if (x.model, x.entities, x.distractor) == cell]
+                x, y = [a.size for a in own], [a.held_out for a in own]
+                axes.plot(x, y, "--", color=look.colour, marker=look.marker, **_HELD_OUT)
             name = f"{entities} entities, {distractor_words(distractor)}" if town else f"world of {entities}"
             axes.set_title(name * bool(report.world), fontsize=11, color=plots.INK, loc="left")
     for axes in grid.flat:
@@ -71,7 +79,8 @@ def learning(report: Findings, path: Path, chance: bool = True) -> None:
         first.set_ylabel("test accuracy", color=plots.INK)
     place = {"fontsize": 10, "frameon": False, "loc": "outside upper left", "ncols": across}
     figure.legend([handles[name] for name in names], names, **place)
-    plots.add_footnote(figure, _footnote(curves))
+    dashed = " Dashed, open: on compositions that training never shows." * bool(held_out)
+    plots.add_footnote(figure, _footnote(curves) + dashed)
     plots.save_figure(figure, path)
 
 

@@ -159,6 +159,10 @@ _ACCURACY_TEXT = (
     "Means over seeds. Validation examples are drawn as training examples are; reweighted by equation "
     "1; test examples are uniform."
 )
+_HELD_OUT_TEXT = (
+    " Held out: compositions that training never shows; seen: test questions, which hold none of them, with "
+    "families as frequent."
+)
 
 
 def _page(report: Findings) -> str:
@@ -262,8 +266,9 @@ def _sets(report: Findings, pair: BothReach) -> str:
 
 
 def _accuracies(report: Findings) -> list[str]:
-    if not any(np.isfinite(x.validation) for x in report.accuracies):
+    if not any(np.isfinite([x.validation, x.held_out]).any() for x in report.accuracies):
         return []
+    held_out = any(np.isfinite(x.held_out) for x in report.accuracies)
     lines = [
         {
             **report.head(x.model, x.entities, x.distractor),
@@ -272,10 +277,12 @@ def _accuracies(report: Findings) -> list[str]:
             "validation": _share(x.validation),
             "reweighted validation": _share(x.reweighted),
             "uniform test": _share(x.test),
+            **({"held out": _share(x.held_out), "seen": _share(x.seen)} if held_out else {}),
         }
         for x in report.accuracies
     ]
-    return ["## Accuracy by three measures", _ACCURACY_TEXT, Table.of_records(lines).markdown()]
+    measures, text = ("five", _ACCURACY_TEXT + _HELD_OUT_TEXT) if held_out else ("three", _ACCURACY_TEXT)
+    return [f"## Accuracy by {measures} measures", text, Table.of_records(lines).markdown()]
 
 
 def _share(accuracy: float) -> str:

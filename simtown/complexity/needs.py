@@ -196,13 +196,15 @@ class BothReach:
 
 @dataclass(frozen=True)
 class Accuracies:
-    """A cell's accuracy by three measures, each the mean over its seeds; NaN where it was not measured.
+    """A cell's accuracy by several measures, each the mean over its seeds; NaN where it was not measured.
 
     Attributes:
         size: training examples.
         validation: on examples drawn as the training examples are.
         reweighted: the same, weighted by equation 1.
         test: on the uniform test set.
+        held_out: on compositions that training never shows; `seen`, on test questions without them, with
+            families as frequent.
     """
 
     model: str
@@ -213,6 +215,8 @@ class Accuracies:
     validation: float
     reweighted: float
     test: float
+    held_out: float = float("nan")
+    seen: float = float("nan")
 
 
 def factor_text(at_least: float, at_most: float, low: float, high: float) -> str:

@@ -6,7 +6,7 @@ The paper's setting has its own, older columns (:mod:`simtown.datasets.shards`);
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import lru_cache, reduce
 from operator import add
 from typing import TYPE_CHECKING
@@ -147,10 +147,11 @@ def problems(settings: Settings) -> dict[str, str]:
 
 
 def world(settings: Settings, split: str, tables: Tables | None = None) -> AskedWorld:
-    """What the questions of a split may be about."""
+    """What the questions of a split may be about; small pictures show no colour surely."""
     subject, obj, paint = settings.chances(split, tables)
     low, high = settings.crowds
-    return AskedWorld.of((subject + obj) / 2, paint, settings.weathers, low, high, settings.asked_relations)
+    town = AskedWorld.of((subject + obj) / 2, paint, settings.weathers, low, high, settings.asked_relations)
+    return replace(town, colours=()) if settings.width * settings.height < SMALL**2 else town
 
 
 def answers(settings: Settings) -> tuple[str, ...]:

@@ -432,7 +432,7 @@ class Drawer:
         chances = self.world.kinds(noun.parts[0])
         if self.world.painted:
             free = np.where(np.isin(ENTITIES, [*KEEP_PAINT]), 0.0, chances)
-            if not free.any():
+            if not free.any() or not self.world.colours:
                 return noun
             return _filtered(noun, "colour", COLOURS[draws.choice(self.world.colours)])
         from simtown.language.views import own_colours

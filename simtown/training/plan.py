@@ -28,7 +28,7 @@ PRESETS = ("grid", "paper", "paper-rule", "small", "tiny")
 #: Settings of a data set that a preset's [data] may choose.
 _DATA = {
     "seed", "frequencies", "relations", "phrasing", "weathers", "jitter", "paint", "val", "test", "questions",
-    "crowd", "cannot_tell",
+    "crowd", "cannot_tell", "hold_out",
 }  # fmt: skip
 #: Settings of a run that a preset's [fit] may choose.
 _FIT = {f.name for f in fields(FitSettings)} - {"model", "train_size", "seed", "options", "device", "stream"}

@@ -8,6 +8,7 @@ import pytest
 from simtown.complexity import cells
 from simtown.complexity.estimate import estimate
 from simtown.complexity.finished_runs import MixtureError, read_and_count
+from simtown.complexity.need_report import report
 from simtown.core.files import DamagedError, ForeignDirectoryError
 from tests.complexity.simulated import exact, store
 
@@ -179,3 +180,21 @@ def test_another_test_set_has_a_note():
     runs = [exact("pbn", 5, n, share, test=test) for n, share, test in ((500, 0.6, "t"), (1000, 0.99, "u"))]
     (note,) = estimate(runs, replicates=40).notes
     assert note.startswith("5 entities: the runs were tested on 2 test sets")
+
+
+def test_accuracy_on_held_out_compositions_stands_beside_what_was_seen(tmp_path):
+    share = {"accuracy": 0.6, "seen": {"accuracy": 0.9}}
+    held_out = {"accuracy": 0.55, "seen": 0.8, "families": {"count": share}}
+    for n in (200, 400):
+        run = exact("cnn-lstm", 5, n, 0.75)
+        test = {"accuracy": 0.75, "n": 400, "held_out": held_out}
+        data = {"entities": 5, "distractor": False, "test_id": "t", "families": ["exist", "count"]}
+        store(tmp_path / str(n), run, test=test, data=data)
+        family = np.arange(400, dtype=np.uint8) % 2
+        np.savez(tmp_path / str(n) / "test.npz", correct=run.correct, family=family)
+    for family, held, seen in (("", 0.55, 0.8), ("count", 0.6, 0.9), ("exist", np.nan, np.nan)):
+        found = report([tmp_path], tmp_path / f"out{family}", replicates=40, family=family)
+        assert np.array_equal([x.held_out for x in found.accuracies], [held] * 2, equal_nan=True)
+        assert np.array_equal([x.seen for x in found.accuracies], [seen] * 2, equal_nan=True)
+        page = (tmp_path / f"out{family}" / "complexity.md").read_text(encoding="utf-8")
+        assert ("| held out | seen |" in page) == (family != "exist")

@@ -90,6 +90,16 @@ def test_one_cannot_tell_what_is_too_close_to_say(recipe):
     assert 30 <= (batch.answer < 0).sum() <= 90
 
 
+@pytest.mark.parametrize("paint", ["own", "uniform"])
+def test_words_name_no_colour_where_pictures_are_too_small_to_show_it(paint):
+    """Else "How many red buses are there?" would be 0 or 1: of more some show too few pixels."""
+    for side, named in ((32, False), (64, True)):
+        settings = replace(SETTINGS, questions=("count", "exist", "relations"), paint=paint)
+        small = recipe_of(replace(settings, width=side, height=side), "train")
+        programs = [str(decode(program)) for program in ask_families(small, np.arange(200)).program]
+        assert any("has(colour" in program for program in programs) == named
+
+
 def test_questions_about_one_picture(tmp_path):
     settings = replace(SETTINGS, questions_per_picture=3, n=48, val=6, test=0)
     generate(settings, tmp_path / "town", workers=1)
