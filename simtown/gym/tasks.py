@@ -102,6 +102,7 @@ class Street:
         self._recipe, self._renderer = recipe_of(self.settings, "train"), make_renderer()
         self._families, self._answers = asked.asked(self.settings), asked.answers(self.settings)
         self._first, self._step = 0, 1
+        self._choices: dict[str, tuple[str, ...]] = {}
         self._made: tuple[int, list[Task]] = (-1, [])
 
     def shard(self, rank: int, ranks: int) -> Street:
@@ -131,6 +132,10 @@ class Street:
         if min(positions, default=0) < 0:
             raise IndexError(f"there is no task {min(positions)}: they are numbered from 0, and have no end")
         return self._make(self._first + self._step * np.array(positions, dtype=np.int64))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the tasks that were made last, which have megabytes."""
+        return {**self.__dict__, "_made": (-1, [])}
 
     def __repr__(self) -> str:
         return f"<Street: level {self.level}, seed {self.seed}: {self._level.adds}>"
@@ -167,7 +172,9 @@ class Street:
 
     def _task(self, number: int, picture: np.ndarray, row: dict[str, Any]) -> Task:
         family = self._families[row["family"]]
-        texts = asked.choices(self.settings, family.answer)
+        if family.answer not in self._choices:
+            self._choices[family.answer] = asked.choices(self.settings, family.answer)
+        texts = self._choices[family.answer]
         form = decode(row["program"])
         nouns, kinds = mentioned(form), row["scene/entity"].tolist()
         shown = [slot for slot, kind in enumerate(kinds) if kind >= 0]

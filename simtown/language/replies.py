@@ -181,12 +181,17 @@ class Gold:
 
     def __post_init__(self) -> None:
         """Refuses an answer that no reply could give."""
-        if self.type not in WORDS:
-            raise ValueError(f"no answer has the type '{self.type}': choose among {', '.join(WORDS)}")
-        possible = tuple(WORDS[self.type]) or self.choices or (self.answer,)
-        known = {*possible, CANNOT_TELL} & {*(self.choices or possible), CANNOT_TELL}
-        if self.answer not in known or read_reply(self.answer, self.type, possible).answer != self.answer:
-            raise ValueError(f"'{self.answer}' is no answer to a question of the type {self.type}")
+        _require_readable(self.type, self.answer, self.choices)
+
+
+@lru_cache(maxsize=4096)
+def _require_readable(type: str, answer: str, choices: tuple[str, ...]) -> None:
+    if type not in WORDS:
+        raise ValueError(f"no answer has the type '{type}': choose among {', '.join(WORDS)}")
+    possible = tuple(WORDS[type]) or choices or (answer,)
+    known = {*possible, CANNOT_TELL} & {*(choices or possible), CANNOT_TELL}
+    if answer not in known or read_reply(answer, type, possible).answer != answer:
+        raise ValueError(f"'{answer}' is no answer to a question of the type {type}")
 
 
 def score_reply(text: str, gold: Gold, names: Mapping[str, str] | None = None) -> float:
