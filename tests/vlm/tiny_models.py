@@ -144,7 +144,7 @@ def build(family, directory):
 
 
 def train(town, directory):
-    """Generate a world of two kinds and train a CLIP on its left and right, in five seconds; save both."""
+    """Generate a world of two kinds and train a CLIP on its left and right, in seven seconds; save both."""
     settings = Settings(
         entities=2,
         n=1500,
