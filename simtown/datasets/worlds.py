@@ -36,7 +36,8 @@ def worlds() -> dict[str, ReadyWorld]:
 
 
 def _settings(given: dict[str, Any]) -> Settings:
-    return Settings(**{k: tuple(v) if isinstance(v, list) else v for k, v in given.items()}, own_kinds=())
+    values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in given.items()}
+    return Settings(**values, own_kinds=())
 
 
 def ready(name: str, **free: int) -> Settings:
@@ -48,7 +49,8 @@ def ready(name: str, **free: int) -> Settings:
         raise SettingsError(f"{name} is unknown: choose among {', '.join(worlds())}", "world")
     whole = worlds()[name].settings
     n = free.get("n", whole.n)
-    return replace(whole, **{"val": min(whole.val, n), "test": min(whole.test, n), **free})
+    sizes: dict[str, Any] = {"val": min(whole.val, n), "test": min(whole.test, n), **free}
+    return replace(whole, **sizes)
 
 
 def cited(settings: Settings) -> str:
