@@ -24,6 +24,8 @@ LEAST_ITEMS, LEAST_VALUES = 100, 4
 #: By how much twice the log-likelihood may fall within a 95 % interval; and by how much it must be greater
 #: than that of accuracies that do not change with x, which have two parameters less.
 _DROP, _GAIN = stats.chi2.ppf(0.95, 1), stats.chi2.ppf(0.95, 2)
+#: Bins of answers, and the least probability of deviations from a curve as large as theirs.
+_BINS, _LEAST_FIT = 8, 0.001
 #: Between these a curve's log spread is sought: from a step to a line.
 _STEEPEST, _FLATTEST = np.log(0.02), np.log(3.0)
 _TINY = 1e-12
@@ -111,6 +113,9 @@ def fit_curve(answers: Answers, falls: bool = False) -> PsychometricCurve:
         return replace(none, problem=f"always above the threshold: {mean:.0%} are right, {same}")
     if flat or lapse > 0.99 * _most_lapses(chance):
         return replace(none, problem=f"never reached: {mean:.0%} are right, and {halfway:.0%} nowhere")
+    if _misfit(best, answers, falls) < _LEAST_FIT:
+        way = "falls" if falls else "rises"
+        return replace(none, problem=f"accuracy follows no curve that {way} all the way")
     if not ends[0] <= centre <= ends[1]:
         always = (centre < ends[0]) != falls
         where = "always above the threshold" if always else "never reached"
@@ -150,18 +155,25 @@ def _most_lapses(chance: float) -> float:
     return (1 - chance) / 2
 
 
-def _cost(parameters: np.ndarray, answers: Answers, log_x: np.ndarray, sign: int) -> tuple[float, np.ndarray]:
-    """Minus the log-likelihood of answers, and its gradient: centre, log spread, lapse, bias."""
+def _model(
+    parameters: np.ndarray, answers: Answers, sign: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """(n,) each: probabilities of right answers; log x in spreads; what is seen; its gain over guesses."""
     centre, log_spread, lapse, bias = parameters
-    z = sign * (log_x - centre) * np.exp(-log_spread)
+    z = sign * (np.log(answers.x) - centre) * np.exp(-log_spread)
     seen = special.expit(z)
     guess = np.where(answers.yes == 0, answers.chance, 0.5 + answers.yes * (bias - 0.5))
     height = 1 - lapse - guess
-    p = np.clip(guess + height * seen, _TINY, 1 - _TINY)
+    return np.clip(guess + height * seen, _TINY, 1 - _TINY), z, seen, height
+
+
+def _cost(parameters: np.ndarray, answers: Answers, sign: int) -> tuple[float, np.ndarray]:
+    """Minus the log-likelihood of answers, and its gradient: centre, log spread, lapse, bias."""
+    p, z, seen, height = _model(parameters, answers, sign)
     outer = np.where(answers.right > 0, -1 / p, 1 / (1 - p))
     slope = outer * height * seen * (1 - seen)
     gradient = np.array([
-        -sign * np.exp(-log_spread) * slope.sum(), -(slope @ z), -(outer @ seen),
+        -sign * np.exp(-parameters[1]) * slope.sum(), -(slope @ z), -(outer @ seen),
         (outer * answers.yes) @ (1 - seen),
     ])  # fmt: skip
     return -float(np.log(np.where(answers.right > 0, p, 1 - p)).sum()), gradient
@@ -175,7 +187,7 @@ def _minimise(
     low, high = (log_x.min() - 1, log_x.max() + 1) if centre is None else (centre, centre)
     spreads, lapses = (_STEEPEST, _FLATTEST), (0.0, _most_lapses(float(answers.chance.mean())))
     bounds = [(low, high), spreads, lapses, (0.01, 0.99)]
-    cost = partial(_cost, answers=answers, log_x=log_x, sign=-1 if falls else 1)
+    cost = partial(_cost, answers=answers, sign=-1 if falls else 1)
     found = optimize.minimize(cost, start, jac=True, method="L-BFGS-B", bounds=bounds)
     return found.x, float(found.fun)
 
@@ -188,6 +200,21 @@ def _best(answers: Answers, falls: bool) -> tuple[np.ndarray, float]:
         for log_spread in (np.log(0.2), np.log(0.8))
     ]
     return min((_minimise(answers, falls, start) for start in starts), key=lambda found: found[1])
+
+
+def bins(x: np.ndarray) -> list[np.ndarray]:
+    """The rows of up to eight bins of x, about as many in each; equal values are in one bin."""
+    edges = np.unique(np.quantile(x, np.linspace(0, 1, _BINS + 1)[:-1], method="higher"))
+    place = np.searchsorted(edges, x, side="right")
+    return [np.flatnonzero(place == number) for number in np.unique(place)]
+
+
+def _misfit(parameters: np.ndarray, answers: Answers, falls: bool) -> float:
+    """The probability of deviations from a curve as large as those of the bins of the answers."""
+    p, *_ = _model(parameters, answers, -1 if falls else 1)
+    rows = bins(answers.x)
+    squares = [(answers.right[own] - p[own]).sum() ** 2 / (p[own] * (1 - p[own])).sum() for own in rows]
+    return float(stats.chi2.sf(sum(squares), max(len(rows) - 2, 1)))
 
 
 def _cost_if_flat(answers: Answers) -> float:

@@ -27,7 +27,7 @@ from simtown.language import grammar, tokens
 from simtown.language.questions import FAMILIES, PHRASINGS, encode, text, vocabulary, with_article, words
 from simtown.language.relations import RELATION_NAMES
 from simtown.scenes.camera import WIDEST
-from simtown.training import run_directory
+from simtown.training import family_scores, run_directory
 from simtown.training.evaluation import logits_of, measure, references
 from simtown.training.fit import precision
 from simtown.training.fit_settings import FitSettings
@@ -72,30 +72,56 @@ def evaluate(
     Returns what "test" in run.json holds, and references; `callback` counts examples. Raises SettingsError if
     the model cannot be asked about the data set, and what :func:`open_run` raises.
     """
+    dataset = open_dataset(data)
+    splits = [name for name in dataset.splits if name != "train" and len(dataset[name])]
+    logits, run = _logits(directory, dataset, splits, device, allowed, callback)
+    language = run_directory.language_in(run)
+    size, digest = run["train_size"], run["data"].get("examples", {}).get("train")
+    held = not run["settings"]["stream"] and size <= len(dataset.train)
+    trained_on = held and dataset.train.digests([size])[size] == digest
+    seen, val = size if trained_on else None, logits.get("val", np.zeros(0))
+    shares = measure(dataset, logits["test"], val, seen, language.get("answers"), logits.get(COMPOSITION))
+    return {**shares, "references": references(dataset)}
+
+
+def right_answers(
+    directory: Path, dataset: Dataset, device: torch.device, allowed: Collection[str] = ()
+) -> np.ndarray:
+    """(n,) bool: which test questions of a data set a run answers right; raises as :func:`evaluate`."""
+    logits, run = _logits(directory, dataset, ["test"], device, allowed, None)
+    language = run_directory.language_in(run)
+    if not language:
+        return np.asarray((logits["test"] > 0) == dataset.test.column("answer"))
+    given, texts = logits["test"].argmax(axis=1), dataset.names["answers"]
+    return family_scores.right(dataset.test, texts, given, language["answers"])
+
+
+def _logits(
+    directory: Path,
+    dataset: Dataset,
+    splits: Sequence[str],
+    device: torch.device,
+    allowed: Collection[str],
+    callback: ProgressCallback | None,
+) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """Logits of a run's model on whole splits of a data set, and its run.json."""
     model, trained, run = open_run(directory, allowed)
-    dataset, language = open_dataset(data), run_directory.language_in(run)
+    language = run_directory.language_in(run)
     _require_comparable(trained, language, dataset)
     world = {name: getattr(trained, name) for name in ("entities", "world_seed", "own_kinds")}
     shown = replace(dataset.settings, **world)
     callback = callback or ProgressCallback()
-    callback.on_begin(sum(len(dataset[name]) for name in dataset.splits if name != "train"))
+    callback.on_begin(sum(len(dataset[name]) for name in splits))
     model.to(device)
-    logits = {"val": np.zeros(0)}
+    logits = {}
     with precision(FitSettings(**run["settings"])):
-        for name in (name for name in dataset.splits if name != "train"):
-            if len(split := dataset[name]):
-                source: ExampleSource = open_split(split, len(split), shown, device)
-                if language:
-                    source = Renumbered(source, dataset.names, language)
-                logits[name], _ = logits_of(model, source, len(split), callback.on_progress)
-    size, digest = run["train_size"], run["data"].get("examples", {}).get("train")
-    held = not run["settings"]["stream"] and size <= len(dataset.train)
-    trained_on = held and dataset.train.digests([size])[size] == digest
-    seen = size if trained_on else None
-    shares = measure(
-        dataset, logits["test"], logits["val"], seen, language.get("answers"), logits.get(COMPOSITION)
-    )
-    return {**shares, "references": references(dataset)}
+        for name in splits:
+            split = dataset[name]
+            source: ExampleSource = open_split(split, len(split), shown, device)
+            if language:
+                source = Renumbered(source, dataset.names, language)
+            logits[name], _ = logits_of(model, source, len(split), callback.on_progress)
+    return logits, run
 
 
 def _listed(language: Mapping[str, Sequence[str]]) -> str:

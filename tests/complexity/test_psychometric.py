@@ -80,6 +80,12 @@ def test_answers_that_cannot_hold_a_threshold_have_none(n, observer, why):
     assert np.isnan(curve.threshold)
 
 
+def test_accuracy_that_rises_and_falls_is_no_curve():
+    answers = Observer(2.0).answers(2000, np.random.default_rng(0))
+    dip = answers._replace(right=answers.right & ((answers.x < 3) | (answers.x > 4)))
+    assert "no curve that rises" in fit_curve(dip).problem
+
+
 def test_three_values_are_no_curve():
     answers = Observer(2.0).answers(800, np.random.default_rng(0))
     assert "3 different values" in fit_curve(answers._replace(x=np.digitize(answers.x, [1, 3]) + 1.0)).problem
