@@ -28,6 +28,8 @@ COMMANDS = {
     "clip": ("generate_commands", "Film a street in motion: MP4 or GIF."),
     "fit": ("training_commands", "Train a model on a data set."),
     "evaluate": ("training_commands", "Test a trained model, or any vision-language model, on a data set."),
+    "evaluate": ("training_commands", "Test a trained model on a data set."),
+    "thresholds": ("training_commands", "From how many metres on a model tells left from right."),
     "predict": ("training_commands", "Ask a trained model about a picture."),
     "sweep": ("sweep_commands", "Run a grid of trainings."),
     "complexity": ("sweep_commands", "Sample complexity from many runs, or from other results."),
@@ -66,6 +68,9 @@ simtown evaluate runs/simtown-20-1000-pbn-1000-seed0 simtown-20-1000
 simtown evaluate runs/simtown-20-1000-pbn-1000-seed0 snow --json snow.json
 simtown evaluate hf:HuggingFaceTB/SmolVLM-256M-Instruct simtown-20-1000
 simtown evaluate openai:http://localhost:8000/v1#MODEL simtown-20-1000 --parallel 16
+simtown evaluate hf:HuggingFaceTB/SmolVLM-256M-Instruct --over entities=5,15,31,60,102
+simtown thresholds evaluations/simtown-20-1000-hf-SmolVLM evaluations/simtown-20-1000-hf-Qwen
+simtown thresholds runs/simtown-20-1000-pbn-1000-seed0 --data simtown-20-1000
 simtown predict runs/simtown-20-1000-pbn-1000-seed0 street.png 'Is a taxi left of a sedan?'
 simtown predict RUN street.png 'Is a taxi left of a sedan?' --out boxes.png
 simtown sweep --preset small --plan   (what it would do)

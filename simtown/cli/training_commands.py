@@ -204,12 +204,18 @@ def evaluate(
         _require_model_or_run,
     ],
     dataset: Annotated[
-        str,
-        "A data set; of a run, one with the run's picture size and kinds that the run has seen.",
+        str | None,
+        "A data set; of a run, one with the run's picture size and kinds that the run has seen. With --over "
+        "only its settings are used, by default those of a run, or else pictures of 224 pixels.",
         require_dataset,
-    ],
-    settings: VlmSettings,
+    ] = None,
     *,
+    settings: VlmSettings,
+    over: Annotated[
+        str | None,
+        "Instead of the data set, worlds of several sizes that are made here: entities=5,15,31,60,102, or "
+        "size=, or vehicles=. Questions about each: --examples, by default 500.",
+    ] = None,
     device: DeviceOption = "auto",
     json: Annotated[Path | None, "Of a run: also write the figures as JSON."] = None,
     out: Annotated[
@@ -227,7 +233,15 @@ def evaluate(
 
     A vision-language model gets the picture, the question and how to answer; a reply without an answer counts
     as wrong. The key of a server is read from the variable SIMTOWN_API_KEY, or OPENAI_API_KEY.
+
+    With --over it draws accuracy, and the margin in metres from which on the model tells left from right,
+    against the size of the world: over.png and over.csv.
     """
+    if over:
+        _evaluate_over(over, model, dataset, settings, device, out, allow_model or ())
+        return
+    if dataset is None:
+        raise RefusalError("give a data set after the model, or --over entities=5,15,31")
     if is_model(model):
         _evaluate_model(model, dataset, settings, device, out, allow_model or ())
         return
@@ -247,6 +261,11 @@ def evaluate(
     say(*_parts(test, test["references"]))
 
 
+def _slug(model: str) -> str:
+    """The name of a model as a part of a directory's name."""
+    return re.sub(r"[^\w.]+", "-", title_of(model)).strip("-.")
+
+
 def _evaluate_model(
     model: str, dataset: str, settings: VlmSettings, device: str, out: Path | None, allowed: Collection[str]
 ) -> None:
@@ -256,13 +275,99 @@ def _evaluate_model(
     from simtown.probes.bars import one_bar
     from simtown.vlm.vlm_run import evaluate_model
 
-    slug = re.sub(r"[^\w.]+", "-", title_of(model)).strip("-.")
-    directory = local_directory(out) if out else inside(Path(), f"evaluations/{name_of(dataset)}-{slug}")
+    place = f"evaluations/{name_of(dataset)}-{_slug(model)}"
+    directory = local_directory(out) if out else inside(Path(), place)
     kind = chosen_device(device) if model.startswith(("hf:", "clip:")) else "cpu"
     with one_bar() as bars:
         results = evaluate_model(model, open_dataset(dataset), settings, directory, kind, allowed, bars=bars)
     say_block(read_text(results.path / "summary.md", follow=False))
     say(f"Every question and reply is in {results.path}/*.parquet")
+
+
+def _evaluate_over(
+    over: str,
+    model: str,
+    dataset: str | None,
+    settings: VlmSettings,
+    device: str,
+    out: Path | None,
+    allowed: Collection[str],
+) -> None:
+    """Ask a model or a run about worlds of several sizes, and print how its accuracy changes."""
+    need("probes")
+    import torch
+
+    from simtown.datasets.reader import Dataset, open_dataset
+    from simtown.datasets.settings import Settings
+    from simtown.probes.bars import one_bar
+    from simtown.training import ask
+    from simtown.vlm.thresholds import AnsweredQuestions
+    from simtown.vlm.vlm_run import evaluate_model
+    from simtown.vlm.worlds import EXAMPLES, SIDE, Axis, evaluate_over
+
+    axis, base, alone = Axis.of(over), Settings(width=SIDE, height=SIDE), replace(settings, controls=0)
+    kind = chosen_device(device) if model.startswith(("hf:", "clip:")) or not is_model(model) else "cpu"
+    if not is_model(model):
+        _, base, _ = ask.open_run(Path(model), allowed)
+    if dataset:
+        base = open_dataset(dataset).settings
+    place = f"evaluations/over-{axis.name}-{_slug(model if is_model(model) else Path(model).name)}"
+    directory = local_directory(out) if out else inside(Path(), place)
+
+    def answer(data: Dataset, name: str) -> AnsweredQuestions:
+        if not is_model(model):
+            return AnsweredQuestions.of_run(Path(model), data, torch.device(kind), allowed)
+        with one_bar() as bars:
+            return AnsweredQuestions.of_results(
+                evaluate_model(model, data, alone, directory / name, kind, allowed, bars=bars)
+            )
+
+    say(*evaluate_over(axis, base, settings.examples or EXAMPLES, directory, answer))
+    say(f"Look at {directory / 'over.png'}; more in {directory / 'over.csv'}")
+
+
+@command
+def thresholds(
+    directories: Annotated[
+        list[Path], "Directories of results of simtown evaluate, or of runs, which need --data.", there
+    ],
+    *,
+    data: Annotated[
+        str | None, "The data set whose test questions the runs are asked.", require_dataset
+    ] = None,
+    out: Annotated[Path, "Directory for thresholds.csv, .md and .png."] = Path("thresholds"),
+    device: DeviceOption = "auto",
+    allow_model: AllowOption = None,
+) -> None:
+    """From how many metres on models tell left from right: thresholds of what they answered.
+
+    A threshold is halfway between chance and ceiling: 75 % right, of yes and no without lapses.
+    Of the margin in metres, the height in pixels, the visible share, the number of vehicles and the weather's
+    intensity, it says those that have one, with 95 % intervals; models that answered the same questions are
+    compared.
+    """
+    need("probes")
+    import torch
+
+    from simtown.datasets.reader import open_dataset
+    from simtown.probes.report import load
+    from simtown.vlm.thresholds import AnsweredQuestions, find, write
+    from simtown.vlm.vlm_run import COMMAND
+
+    sources = []
+    for directory in directories:
+        if not (directory / "run.json").is_file():
+            sources.append(AnsweredQuestions.of_results(load(directory, COMMAND)))
+            continue
+        if data is None:
+            raise RefusalError(f"{directory} is a run: give the data set that it is asked about with --data")
+        chosen, allowed = torch.device(chosen_device(device)), allow_model or ()
+        sources.append(AnsweredQuestions.of_run(directory, open_dataset(data), chosen, allowed))
+    directory = local_directory(out)
+    directory.mkdir(parents=True, exist_ok=True)
+    lines = write(find(sources), directory)
+    say(*(lines or ["no quantity varies among the answers: more examples are needed"]))
+    say(f"Look at {directory / 'thresholds.md'}")
 
 
 @command

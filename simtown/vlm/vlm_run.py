@@ -19,6 +19,7 @@ from simtown.core.files import as_json, save_text
 from simtown.core.options import SettingsError, check, recorded
 from simtown.core.runs import RunRecord
 from simtown.core.tables import Table
+from simtown.core.untrusted import markdown
 from simtown.core.version import __version__
 from simtown.datasets.groups import group_accuracies
 from simtown.datasets.manifests import SEAL
@@ -29,6 +30,7 @@ from simtown.probes.bars import Bars, no_bars
 from simtown.probes.model_names import without_folders
 from simtown.probes.report import SCHEMA, SUMMARY, Results, pages, write_rows
 from simtown.training.shares import share
+from simtown.vlm import thresholds
 from simtown.vlm.conditions import CONDITIONS, AskedExample, AskedSplit, Condition
 from simtown.vlm.controls import CONTROLS
 from simtown.vlm.models import open_model
@@ -46,6 +48,7 @@ Row = dict[str, Any]
 def record(conditions: Collection[str]) -> RunRecord:
     """The record of a directory of results."""
     owned = {
+        *(f"thresholds.{kind}" for kind in ("csv", "md", "png")),
         SUMMARY,
         "summary.csv",
         "summary.md",
@@ -124,6 +127,8 @@ def evaluate_model(
         if content["verdict"]:
             written["verdict.csv"] = (judged := verdict(content["verdict"])).csv()
             written["summary.md"] += f"\n{judged.markdown(2)}\n"
+        found = thresholds.find([thresholds.AnsweredQuestions.of_results(results)])
+        written["summary.md"] += "".join(f"\n- {markdown(line)}" for line in thresholds.write(found, out))
         for name, text in written.items():
             save_text(out / name, text)
     return results
