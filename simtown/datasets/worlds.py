@@ -58,7 +58,7 @@ def cited(settings: Settings) -> str:
     no ready world.
     """
     for name, world in worlds().items():
-        own = {field: getattr(settings, field) for field in FREE}
+        own: dict[str, Any] = {field: getattr(settings, field) for field in FREE}
         if replace(world.settings, shard=settings.shard, **own).canonical == settings.canonical:
             counts = " + ".join(f"{count:,} {split}" for split, count in settings.counts().items())
             same = settings.counts() == world.settings.counts()

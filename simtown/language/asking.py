@@ -28,6 +28,7 @@ from simtown.language.families import (
     Family,
     NoWordsError,
     Template,
+    may_be_close,
 )
 from simtown.language.forms import Form
 from simtown.language.holdout import NO_LIMIT, HoldOut
@@ -315,6 +316,8 @@ def _word(recipe: AskingRecipe, row: Row, epoch: int, numbers: np.ndarray) -> No
             form, slots = Drawer(recipe.world).question(template, draws)
         except (NoWordsError, StopIteration):
             continue
+        if recipe.cannot_tell and not row.family.clear and not may_be_close(str(form)):
+            continue  # no street makes it unclear, so its words would hint
         several = row.answers if row.family.answer in ("truth", "count") else (row.answer,)
         if not fits(recipe.world, form, several, recipe.apart):
             continue

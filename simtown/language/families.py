@@ -103,8 +103,12 @@ class Family:
     @property
     def clear(self) -> bool:
         """Whether some of its programs are never, or hardly ever, too close to say."""
-        may_be_close = ("one" in t.slots or any(part in t.program for part in _CLOSE) for t in self.templates)
-        return not all(may_be_close)
+        return not all("one" in t.slots or may_be_close(t.program) for t in self.templates)
+
+
+def may_be_close(program: str) -> bool:
+    """Whether the value of a program, as text, may be too close to say."""
+    return any(part in program for part in _CLOSE)
 
 
 @cache

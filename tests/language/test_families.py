@@ -90,6 +90,13 @@ def test_one_cannot_tell_what_is_too_close_to_say(recipe):
     assert 30 <= (batch.answer < 0).sum() <= 90
 
 
+def test_words_that_no_street_makes_unclear_are_not_asked_with_cannot_tell(recipe):
+    """ "What is the vehicle in the near lane?" is always clear, so the words alone would say so."""
+    kinds = replace(recipe, families=(families()["kind"],))
+    asked_of = [ask_families(replace(kinds, cannot_tell=share), np.arange(100)).words for share in (0, 0.3)]
+    assert [any("lane" in words for words in own) for own in asked_of] == [True, False]
+
+
 @pytest.mark.parametrize("paint", ["own", "uniform"])
 def test_words_name_no_colour_where_pictures_are_too_small_to_show_it(paint):
     """Else "How many red buses are there?" would be 0 or 1: of more some show too few pixels."""
