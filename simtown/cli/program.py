@@ -28,7 +28,6 @@ COMMANDS = {
     "clip": ("generate_commands", "Film a street in motion: MP4 or GIF."),
     "fit": ("training_commands", "Train a model on a data set."),
     "evaluate": ("training_commands", "Test a trained model, or any vision-language model, on a data set."),
-    "evaluate": ("training_commands", "Test a trained model on a data set."),
     "thresholds": ("training_commands", "From how many metres on a model tells left from right."),
     "predict": ("training_commands", "Ask a trained model about a picture."),
     "sweep": ("sweep_commands", "Run a grid of trainings."),

@@ -303,7 +303,7 @@ def _evaluate_over(
     from simtown.training import ask
     from simtown.vlm.thresholds import AnsweredQuestions
     from simtown.vlm.vlm_run import evaluate_model
-    from simtown.vlm.worlds import EXAMPLES, SIDE, Axis, evaluate_over
+    from simtown.vlm.world_sizes import EXAMPLES, SIDE, Axis, evaluate_over
 
     axis, base, alone = Axis.of(over), Settings(width=SIDE, height=SIDE), replace(settings, controls=0)
     kind = chosen_device(device) if model.startswith(("hf:", "clip:")) or not is_model(model) else "cpu"

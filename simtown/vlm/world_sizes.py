@@ -54,10 +54,10 @@ class Axis(NamedTuple):
         return cls(name, tuple(sorted(set(map(int, numbers)))))
 
     def settings(self, base: Settings, value: int, examples: int) -> Settings:
-        """The settings of a data set that is only tested on, whose training examples nobody reads."""
+        """The settings of a data set that is only tested on."""
         changes = {"entities": {"entities": value}, "size": {"width": value, "height": value}}
         changed = changes.get(self.name, {"crowd": str(value)})
-        return replace(base, n=examples, val=0, test=examples, shard=None, **changed)
+        return replace(base, n=base.block, val=0, test=examples, shard=None, **changed)
 
 
 def evaluate_over(
@@ -79,7 +79,7 @@ def evaluate_over(
     Returns:
         A sentence for each part of the questions.
     """
-    examples += examples % 2
+    examples += -examples % base.block
     every = {value: axis.settings(base, value, examples) for value in axis.values}
     for settings in every.values():
         settings.check()
