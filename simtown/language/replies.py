@@ -14,7 +14,8 @@ How a reply is read, in this order:
 Names of answers are whole words, the longest first, in any case and markup. What is "not" so is not named;
 what stands in a clause with "because" or "which", or after "left of" or "behind", counts if nothing else
 does.
-Two different answers are none, and so is "maybe". "Not sure" and the like are the answer "cannot tell".
+Two different answers are none, and so is "maybe". "Not sure" and the like are the answer "cannot tell", where
+that may be an answer.
 
 - A truth is yes, no, true, false and the like; a bare "there is no taxi" says neither.
 - A count is one number in digits or words; "none" and "no taxis" are 0. "About 3", "at least 3" and "3-4"
@@ -181,16 +182,16 @@ class Gold:
 
     def __post_init__(self) -> None:
         """Refuses an answer that no reply could give."""
-        _require_readable(self.type, self.answer, self.choices)
+        _require_readable(self.type, self.answer, tuple(self.choices))
 
 
 @lru_cache(maxsize=4096)
 def _require_readable(type: str, answer: str, choices: tuple[str, ...]) -> None:
     if type not in WORDS:
         raise ValueError(f"no answer has the type '{type}': choose among {', '.join(WORDS)}")
-    possible = tuple(WORDS[type]) or choices or (answer,)
-    known = {*possible, CANNOT_TELL} & {*(choices or possible), CANNOT_TELL}
-    if answer not in known or read_reply(answer, type, possible).answer != answer:
+    known, listed = WORDS[type], choices or (answer,)
+    possible = answer in listed and (not known or answer in (*known, CANNOT_TELL))
+    if not possible or read_reply(answer, type, listed).answer != answer:
         raise ValueError(f"'{answer}' is no answer to a question of the type {type}")
 
 
@@ -211,14 +212,20 @@ def read_reply(
     Args:
         text: what the model wrote.
         type: of the answer, a key of :data:`WORDS`.
-        choices: answers that are named by themselves, beside those of WORDS.
+        choices: all answers that the question may have, or () for any. If "cannot tell" is not among them,
+            it is no answer.
         names: what else answers are called: {"cab": "taxi", "taxis": "taxi"}; a capital letter is the letter
             of an option.
     """
     names = {**names} if names else {}
     letters = {name: answer for name, answer in names.items() if len(name) == 1 and name.isupper()}
     spoken = tuple((name, answer) for name, answer in names.items() if name not in letters)
-    reader = _Reader(type, letters, *_vocabulary(type, tuple(choices), spoken))
+    reply = _read(_Reader(type, letters, *_vocabulary(type, tuple(choices), spoken)), text, type)
+    unasked = reply.answer == CANNOT_TELL and choices and CANNOT_TELL not in choices
+    return Reply(None, "it cannot tell") if unasked else reply
+
+
+def _read(reader: _Reader, text: str, type: str) -> Reply:
     text = unicodedata.normalize("NFKC", text.replace("\u00bd", ".5")).replace("\u2019", "'")
     text, ended = _said(text)
     if not ended:

@@ -114,7 +114,7 @@ def test_all_answers_at_once_score_nothing(question, around, between, case, data
     text = around.format(case(between.join(choices)))
     gold = data.draw(st.sampled_from([*choices, CANNOT_TELL]))
     number = float(gold.split()[0]) if type == "metres" and gold != CANNOT_TELL else None
-    assert score_reply(text, Gold(type, gold, tuple(choices), 0.5, number), spoken_names(type)) == 0
+    assert score_reply(text, Gold(type, gold, (*choices, CANNOT_TELL), 0.5, number), spoken_names(type)) == 0
 
 
 @given(st.sampled_from([*ANSWERS]), st.text() | st.lists(st.sampled_from(PIECES)).map("".join))
@@ -143,6 +143,11 @@ def test_a_length_is_right_within_the_tolerance():
     right = ["6 m", "6.7", "5.7 m", "20 feet", "620 cm", "about six metres"]
     wrong = ["5.6 m", "6.8 m", "6 km", "6 ft", "6 pixels", "cannot tell", "", "5.9 to 6.4 m"]
     assert [score_reply(text, gold) for text in right + wrong] == [1] * len(right) + [0] * len(wrong)
+
+
+def test_cannot_tell_is_an_answer_where_it_may_be():
+    assert read("I'm not sure.", "truth", ("no", "yes")) is None
+    assert read("I'm not sure.", "truth", ("no", "yes", CANNOT_TELL)) == CANNOT_TELL
 
 
 @pytest.mark.parametrize(
