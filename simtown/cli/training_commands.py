@@ -350,14 +350,14 @@ def thresholds(
     import torch
 
     from simtown.datasets.reader import open_dataset
-    from simtown.probes.report import load
+    from simtown.probes.report import Results
     from simtown.vlm.thresholds import AnsweredQuestions, find, write
-    from simtown.vlm.vlm_run import COMMAND
+    from simtown.vlm.vlm_run import record
 
     sources = []
     for directory in directories:
         if not (directory / "run.json").is_file():
-            sources.append(AnsweredQuestions.of_results(load(directory, COMMAND)))
+            sources.append(AnsweredQuestions.of_results(Results(directory, record(()).load(directory))))
             continue
         if data is None:
             raise RefusalError(f"{directory} is a run: give the data set that it is asked about with --data")
