@@ -13,8 +13,8 @@ from simtown.core.callbacks import ProgressCallback
 from simtown.datasets.generate import generate
 from simtown.datasets.preview import random_sheet
 from simtown.datasets.reader import open_dataset
+from simtown.datasets.ready_worlds import FREE, ready, worlds
 from simtown.datasets.settings import Settings
-from simtown.datasets.worlds import FREE, ready, worlds
 from simtown.render.raster import Raster
 
 ROOT = Path(__file__).parents[1]

@@ -19,8 +19,8 @@ from simtown.core.options import option
 from simtown.core.progress import Progress, report
 from simtown.core.terminal import complain, say, shell_words
 from simtown.datasets.addresses import ALL_SPLITS, require_dataset
+from simtown.datasets.ready_worlds import FREE, LICENCE, cited, ready, worlds
 from simtown.datasets.settings import Settings
-from simtown.datasets.worlds import FREE, LICENCE, cited, ready, worlds
 from simtown.scenes.weather import WEATHERS
 
 PREVIEW = "preview.png"

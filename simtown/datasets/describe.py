@@ -16,10 +16,10 @@ from simtown.datasets.locate import find
 from simtown.datasets.manifests import TIMINGS
 from simtown.datasets.marginals import ROLES, targets_of
 from simtown.datasets.reader import FAMILY_COLUMNS, Dataset, Split, open_dataset
+from simtown.datasets.ready_worlds import LICENCE, cited
 from simtown.datasets.remote import DirectoryStore, Remote, store_of
 from simtown.datasets.shards import COLUMNS, STAGES
 from simtown.datasets.summaries import median_margin, replies
-from simtown.datasets.worlds import LICENCE, cited
 from simtown.language.programs import decode
 from simtown.language.relations import RELATION_NAMES
 from simtown.scenes.scene import Scene

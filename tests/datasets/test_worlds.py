@@ -2,8 +2,8 @@
 
 import pytest
 
+from simtown.datasets.ready_worlds import cited, ready, worlds
 from simtown.datasets.settings import Settings, SettingsError
-from simtown.datasets.worlds import cited, ready, worlds
 from simtown.gym.levels import LEVELS
 from tools.worlds import PAGE, digests, page
 

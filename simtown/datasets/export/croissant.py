@@ -10,7 +10,7 @@ from simtown.core.files import save_json
 from simtown.core.untrusted import printable
 from simtown.datasets.export.dataset_card import MEANING, description, features, split_name
 from simtown.datasets.reader import Dataset
-from simtown.datasets.worlds import LICENCE, cited
+from simtown.datasets.ready_worlds import LICENCE, cited
 
 #: Croissant's own terms, which stand for cr:TERM.
 _TERMS = (

@@ -12,9 +12,9 @@ from simtown.datasets.export.portion import ANSWERS
 from simtown.datasets.export.yaml import yaml
 from simtown.datasets.names import names
 from simtown.datasets.reader import Dataset
+from simtown.datasets.ready_worlds import LICENCE, cited
 from simtown.datasets.settings import CROWD, Settings
 from simtown.datasets.shards import layout
-from simtown.datasets.worlds import LICENCE, cited
 
 #: What the columns are, in words.
 MEANING: dict[str, str] = {
