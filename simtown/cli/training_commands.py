@@ -294,7 +294,7 @@ def _evaluate_over(
     allowed: Collection[str],
 ) -> None:
     """Ask a model or a run about worlds of several sizes, and print how its accuracy changes."""
-    need("probes")
+    need("vlm")
     import torch
 
     from simtown.datasets.reader import Dataset, open_dataset
@@ -346,7 +346,7 @@ def thresholds(
     intensity, it says those that have one, with 95 % intervals; models that answered the same questions are
     compared.
     """
-    need("probes")
+    need("vlm")
     import torch
 
     from simtown.datasets.reader import open_dataset

@@ -11,7 +11,7 @@ _MODULES = {
     "vg": ("pyarrow", "lemminflect", "spellchecker", "textblob", "matplotlib"),
     "probes": ("torch", "transformers", "sklearn", "scipy", "lemminflect", "pyarrow", "matplotlib"),
     "audit": ("sklearn", "scipy"),
-    "vlm": ("torch", "transformers", "scipy", "pyarrow", "requests"),
+    "vlm": ("torch", "transformers", "scipy", "pyarrow", "requests", "matplotlib"),
 }
 #: Packages that have another name than their module.
 _PACKAGES = {"sklearn": "scikit-learn", "spellchecker": "pyspellchecker"}
