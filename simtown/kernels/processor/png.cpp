@@ -25,34 +25,36 @@ struct Code {
 
 static const int SYMBOLS = 286, LONGEST = 15, END = 256;
 
-// Lengths of a Huffman code of at most 15 bits: two smallest weights join until one is left; where that gets too deep, rare symbols
-// count as less rare.
+// Lengths of a Huffman code of at most 15 bits: the two smallest weights join until one is left; where that gets too deep, rare
+// symbols count as less rare. Joined weights grow, so the smallest is the first of those that are sorted, or of the joined ones.
 static void choose_lengths(const uint32_t* counts, Code* codes)
 {
     uint32_t weight[2 * SYMBOLS];
-    int16_t parent[2 * SYMBOLS], alive[SYMBOLS];
+    int16_t parent[2 * SYMBOLS], symbol[SYMBOLS];
+    int n = 0;
+    for (int s = 0; s < SYMBOLS; s++) {
+        codes[s].length = 0;
+        if (!counts[s]) continue;
+        int at = n++;
+        for (; at > 0 && counts[symbol[at - 1]] > counts[s]; at--) symbol[at] = symbol[at - 1];
+        symbol[at] = s;
+    }
     for (uint32_t floor = 0;; floor = floor * 2 + 8) {
-        int nodes = SYMBOLS, n = 0, deepest = 0;
-        for (int s = 0; s < SYMBOLS; s++)
-            if (counts[s]) weight[s] = counts[s] + floor, alive[n++] = s;
-        while (n > 1) {
-            for (int k = 0; k < 2; k++) { // the smallest two to the end
-                int smallest = 0;
-                for (int i = 1; i < n - k; i++)
-                    if (weight[alive[i]] < weight[alive[smallest]]) smallest = i;
-                int16_t taken = alive[smallest];
-                alive[smallest] = alive[n - 1 - k], alive[n - 1 - k] = taken;
+        int single = 0, joined = n, deepest = 0;
+        for (int i = 0; i < n; i++) weight[i] = counts[symbol[i]] + floor;
+        for (int node = n; node < 2 * n - 1; node++) {
+            weight[node] = 0;
+            for (int k = 0; k < 2; k++) {
+                int smallest = single < n && (joined == node || weight[single] <= weight[joined]) ? single++ : joined++;
+                parent[smallest] = node, weight[node] += weight[smallest];
             }
-            parent[alive[n - 1]] = parent[alive[n - 2]] = nodes;
-            weight[nodes] = weight[alive[n - 1]] + weight[alive[n - 2]];
-            alive[n - 2] = nodes++, n--;
         }
-        for (int s = 0; s < SYMBOLS; s++) {
-            int length = 0;
-            if (counts[s])
-                for (int node = s; node != nodes - 1; node = parent[node]) length++;
-            codes[s].length = length;
-            if (length > deepest) deepest = length;
+        int16_t depth[2 * SYMBOLS];
+        depth[2 * n - 2] = 0;
+        for (int node = 2 * n - 3; node >= 0; node--) {
+            depth[node] = depth[parent[node]] + 1;
+            if (node < n) codes[symbol[node]].length = depth[node];
+            if (depth[node] > deepest) deepest = depth[node];
         }
         if (deepest <= LONGEST) break;
     }
@@ -96,10 +98,10 @@ extern "C" __attribute__((visibility("default"))) int64_t deflate_picture(const 
         *out = 4, filter_row(row, y ? row - row_bytes : nothing, row_bytes, out + 1);
     }
     uint32_t low = 1, high = 0; // Adler's checksum
-    for (int64_t begin = 0; begin < n; begin += 5552) { // as many as cannot overflow
-        int64_t end = begin + 5552 < n ? begin + 5552 : n;
-        for (int64_t i = begin; i < end; i++) low += filtered[i], high += low;
-        low %= 65521, high %= 65521;
+    for (int64_t begin = 0; begin < n; begin += 1024) { // as many as cannot overflow
+        uint32_t k = n - begin < 1024 ? n - begin : 1024, sum = 0, weighted = 0;
+        for (uint32_t i = 0; i < k; i++) sum += filtered[begin + i], weighted += (k - i) * filtered[begin + i];
+        high = (high + k * low + weighted) % 65521, low = (low + sum) % 65521;
     }
     uint8_t place_of[259];
     for (int length = 3, place = 0; length <= 258; length++) {
@@ -110,7 +112,9 @@ extern "C" __attribute__((visibility("default"))) int64_t deflate_picture(const 
     int64_t count = 0;
     for (int64_t i = 0; i < n;) {
         int64_t run = 0, room = n - i < 258 ? n - i : 258;
-        if (i >= 3)
+        uint32_t next, before; // a run is at least four bytes; behind the last row lie others
+        memcpy(&next, filtered + i, 4), memcpy(&before, filtered + i - (i < 3 ? 0 : 3), 4);
+        if (next == before && i >= 3)
             while (run < room && filtered[i + run] == filtered[i + run - 3]) run++;
         if (run >= 4) {
             int place = place_of[run];
