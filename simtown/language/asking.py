@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from simtown.language.twins import Edits, Twins
 
 #: Streets that are drawn for some words, with the same vehicles for some of them; and words for an answer.
-STREETS, PLACES, WORDS = 240, 6, 8
+STREETS, PLACES, WORDS = 240, 6, 128
 #: Streets that a round draws at least, of all questions that have none yet: fewer take as long.
 _TOGETHER = 128
 #: How many a round draws of each if only streets with an edit are kept: it tries one of each question.
