@@ -181,6 +181,8 @@ def _range(slot: str) -> tuple[int, int] | None:
 #: Kinds by catalogue number, and the cumulative sums of their chances.
 Choices: TypeAlias = tuple[list[int], list[float]]
 _NUMBERS = {name: number for number, name in enumerate(ENTITIES)}
+#: Choices that a world keeps, of which each has kilobytes.
+_KEPT = 1024
 
 
 def _choices_of(chances: np.ndarray) -> Choices:
@@ -215,6 +217,8 @@ class AskedWorld:
     def choices(self, key: Any, chances: Callable[[], np.ndarray]) -> Choices:
         """The kinds of some chances as :meth:`Draws.pick` takes them; `key` stands for the same chances."""
         if key not in self._choices:
+            if len(self._choices) >= _KEPT:
+                self._choices.clear()
             self._choices[key] = _choices_of(chances())
         return self._choices[key]
 
