@@ -27,7 +27,7 @@ from simtown.language.forms import Form, fill
 from simtown.language.more import join
 from simtown.language.nouns import GROUPS, NOUNS, group_of
 from simtown.language.programs import COLOURS, OWN_RELATIONS, encode, stored
-from simtown.language.views import LANE_EDGE, own_colours, paint_colours
+from simtown.language.views import LANE_EDGE, LEAST_INTENSITY, own_colours, paint_colours
 from simtown.scenes.crowd import place_crowds, thin_fog
 from simtown.scenes.placement import LANES, half_sizes
 from simtown.scenes.scene import SceneBatch
@@ -137,6 +137,8 @@ def _pairs(recipe: AskingRecipe, pairs: np.ndarray) -> tuple[list[Row], AskedBat
     first = search(recipe, rows, edits)
     # fog is as thin as from this camera, though only one of the two pictures may have it
     intensity = thin_fog(edits.weather, first.scene.intensity, first.scene.camera)
+    weak = edits.edit == WEATHER  # but what thins fog must not thin snow until nobody could tell it
+    intensity[weak] = np.maximum(intensity[weak], LEAST_INTENSITY)
     scene = replace(first.scene, intensity=intensity)
     prop, things = scene.prop.copy(), np.flatnonzero(edits.edit == THING)
     prop[things, edits.edited[things]] = edits.thing[things]

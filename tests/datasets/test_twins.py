@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simtown.datasets import manifests
+from simtown.datasets import asked, manifests
 from simtown.datasets.generate import generate
 from simtown.datasets.groups import group_accuracies, twin_problems
 from simtown.datasets.preview import dataset_sheet
@@ -246,3 +246,11 @@ def test_settings_without_twins_are_as_before():
     assert "twins" not in Settings().resolved()
     alone = replace(SETTINGS, twins=False)
     assert "group" not in columns(draw(recipe_of(alone, "train"), np.arange(4)), np.arange(4), alone)
+
+
+def test_a_weather_that_is_asked_about_can_be_told_in_both_pictures():
+    """Fog is made thin in both, though only one may have it."""
+    recipe = asked.recipe(Settings(questions=("weather",), twins=True, n=4), "train")
+    batch = ask_twins(recipe, np.arange(2000))
+    values = evaluate(batch.scene, batch.program, batch.visible, recipe.size)
+    assert (values.state == KNOWN).all()
