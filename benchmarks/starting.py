@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 from machine import RESULTS, Rows, machine, options
 
-TOWN = "from simtown.town import Town; Town(seed=3).render((128, 128))"
+TOWN = "from simtown.town import Town; Town.random(seed=3).render((128, 128))"
 DATA = "generate --entities 15 --n 8 --val 0 --test 4 --size 128 --workers 1 --out d{turn}"
 WORDS = (DATA, "--help", "info d0", "verify d0", "render d0/train:0 --out r{turn}.png")
 TYPOS = ("gnerate", "generate --entitis 3", "fit nothere", "sweep --preset big", "audit nothere")

@@ -57,7 +57,7 @@ def test_a_split_and_a_data_set_show_the_first_eight_examples(data):
 
 
 def test_a_town_and_its_truth_name_what_is_seen():
-    town = simtown.Town(3)
+    town = simtown.Town.random(3)
     truth = town.truth((320, 180))
     for value in (town, truth):
         page = value._repr_html_()

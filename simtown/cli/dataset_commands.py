@@ -68,7 +68,7 @@ class StreetOptions:
 
         count = self.vehicles is None or self.vehicles.isdecimal()
         names = () if count else parse_names(self.vehicles or "")
-        town = Town(self.seed or 0, int(self.vehicles or 3) if count else 0, self.weather)
+        town = Town.random(self.seed or 0, int(self.vehicles or 3) if count else 0, self.weather)
         for name in names:
             town.place(name)
         for _ in range(20 if names else 0):  # each to where others do not hide it, if that is possible

@@ -82,9 +82,9 @@ class _NoRoomError(TownError):
 
 
 class Town:
-    """A street that can be built, asked and set in motion.
+    """A street that can be built, asked and set in motion; at first nobody is on it and the sky is clear.
 
-        town = Town(seed=3)
+        town = Town.random(seed=3)                        # Town() is an empty street
         engine = town.place("fire truck", x=-4.0, lane="far")
         town.weather = "snow"
         town.render()                                     # a picture in a notebook
@@ -97,34 +97,51 @@ class Town:
     leaves the town as it was.
 
     Args:
-        seed: of the random street, and of every later random choice.
-        vehicles: how many stand on the road at first, from 0 to 8.
-        weather: as :attr:`weather` takes it, in which trees may be bare; a random one if None.
+        seed: of the houses and trees, and of every later random choice.
     """
 
-    def __init__(
-        self, seed: int = 0, vehicles: int = 3, weather: str | tuple[str, float] | Weather | None = None
-    ) -> None:
+    def __init__(self, seed: int = 0) -> None:
         self._start(seed)
+        street = self._street({"weather": np.zeros(1, dtype=np.uint8)})
+        nobody = [prop for prop in street.props if GROUP[prop.kind] != "person"]
+        self._fill(Scene(props=nobody))
+
+    @classmethod
+    def random(
+        cls, seed: int = 0, vehicles: int = 3, weather: str | tuple[str, float] | Weather | None = None
+    ) -> Town:
+        """A random street with people and vehicles: the same for the same arguments.
+
+        Args:
+            seed: of the street, and of every later random choice.
+            vehicles: how many stand on the road, from 0 to 8.
+            weather: as :attr:`weather` takes it, in which trees may be bare; a random one if None.
+        """
+        town = cls.__new__(cls)
+        town._start(seed)
         whole(vehicles, "vehicles", 0, 8)
-        index = np.array([0])
         allowed = DEFAULT_WEATHERS
         if weather is not None:
-            allowed = (checks.changed_weather(self._weather, weather).kind,)
-        drawn = draw_weather(Stream(seed, "town", "weather"), index, allowed)
-        street = draw_street(Stream(seed, "town", "street"), index, drawn["weather"])
-        batch = SceneBatch.of([Scene()])
-        batch.prop, batch.prop_pose, batch.prop_style = street
-        for column, values in drawn.items():
-            setattr(batch, column, values)
-        self._fill(batch.scene(0))
+            allowed = (checks.changed_weather(town._weather, weather).kind,)
+        index = np.array([0])
+        town._fill(town._street(draw_weather(Stream(seed, "town", "weather"), index, allowed)))
         if weather is not None:
-            self.weather = weather
+            town.weather = weather
         order = Stream(seed, "town", "entity").bits(index, len(ENTITIES))[0].argsort(kind="stable")
         for kind in order:
-            if len(self.vehicles) < vehicles:
+            if len(town.vehicles) < vehicles:
                 with suppress(TownError):  # a long vehicle may find no room
-                    self._add(self._somewhere(Thing(ENTITIES[kind], 0.0, 0.0)))
+                    town._add(town._somewhere(Thing(ENTITIES[kind], 0.0, 0.0)))
+        return town
+
+    def _street(self, sky: dict[str, np.ndarray]) -> Scene:
+        """The seed's houses, trees and people under some columns of :func:`draw_weather`."""
+        batch = SceneBatch.of([Scene()])
+        for column, values in sky.items():
+            setattr(batch, column, values)
+        street = draw_street(Stream(self._seed, "town", "street"), np.array([0]), batch.weather)
+        batch.prop, batch.prop_pose, batch.prop_style = street
+        return batch.scene(0)
 
     def _start(self, seed: int) -> None:
         self._seed, self._draws, self._time = whole(seed, "seed"), 0, 0.0

@@ -47,7 +47,7 @@ def traffic(
     count = min(max(5, math.ceil(seconds) + 1), _MOST) if vehicles is None else vehicles
     whole(count, "vehicles", 0, _MOST)
     whole(entities, "entities", 1, len(ENTITIES))
-    town = Town(seed, 0, weather)
+    town = Town.random(seed, 0, weather)
     fastest = float(np.clip(VIEW / _PASSING * (count - 1) / seconds, *DRIVE))
     room = max(min(fastest * seconds, _FARTHEST) / max(count - 1, 1), _ROOM)
     u = Stream(seed, "clip", "traffic").uniform(np.arange(count * _TRIES), 5).reshape(count, _TRIES, 5)

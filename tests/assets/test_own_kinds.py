@@ -235,7 +235,7 @@ def test_kinds_of_a_program(tmp_path):
     (tmp_path / "garage.py").write_text(
         PROGRAM + "NONE = {}\nBAD = {'bad car': VehicleKind(lambda: 1 / 0, 'red')}\n"
     )
-    code = "import json; from simtown import Town; t = Town(0, 0); t.place('rocket car')\n"
+    code = "import json; from simtown import Town; t = Town(); t.place('rocket car')\n"
     code += (
         "print(json.dumps([t.ask('Is there a car?').value, t.ask('How many rocket cars are there?').value]))"
     )

@@ -68,7 +68,7 @@ def test_the_taxi_is_the_one_that_is_seen(far_taxi):
 
 
 def test_what_is_seen_is_what_truth_relates():
-    town = Town(seed=5)
+    town = Town.random(seed=5)
     town.place("taxi", x=40.0)
     related = town.truth().related
     for thing in [t for t in town.things if t.group != "cloud"]:

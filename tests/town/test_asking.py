@@ -19,7 +19,7 @@ from simtown.town.reasons import the
 @cache
 def street(seed=3):
     """The random street of a seed with a fire truck, in snow."""
-    town = Town(seed=seed)
+    town = Town.random(seed=seed)
     with suppress(TownError):
         town.place("fire truck", x=2.0)
     town.weather = "snow"

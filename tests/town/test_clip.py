@@ -135,7 +135,7 @@ def test_at_least_two_vehicles_are_in_view_all_the_time(seed):
 
 @needs_motion
 def test_a_town_films_itself(tmp_path):
-    town, still = Town(3), Town(3)
+    town, still = Town.random(3), Town.random(3)
     names = [t.name for t in town.things]
     moved = {"fps": 10, "size": (96, 54)}
     town.film(tmp_path / "a.gif", seconds=2, **moved)
@@ -146,7 +146,7 @@ def test_a_town_films_itself(tmp_path):
         assert car.name in town.seen()
     still.drive("scooter", 3.0)  # who moves already decides who moves
     still.film(tmp_path / "b.gif", seconds=1, **moved)
-    assert still["kick scooter"].x == Town(3)["kick scooter"].x
+    assert still["kick scooter"].x == Town.random(3)["kick scooter"].x
     with pytest.raises(TownError, match="exists"):
         still.film(tmp_path / "b.gif")
 

@@ -138,7 +138,7 @@ def test_what_a_driver_sees_is_the_turned_scene(subject, driver):
 
 
 def test_only_what_looks_somewhere_has_a_view():
-    town = Town(seed=3)
+    town = Town.random(seed=3)
     assert town.ask("From the man's view, is the scooter on the left?").value is not None
     with pytest.raises(TownError, match="the market hall looks nowhere"):
         town.ask("Is the scooter on the left of the market hall's driver?")
@@ -146,7 +146,7 @@ def test_only_what_looks_somewhere_has_a_view():
 
 @cache
 def street_and_truth(seed):
-    town = Town(seed=seed)
+    town = Town.random(seed=seed)
     return town, town.truth()
 
 
@@ -196,7 +196,7 @@ def test_captions_are_statements_that_are_true():
 
 @pytest.mark.parametrize("seed", range(12))
 def test_descriptions_are_statements_that_are_true(seed):
-    town = Town(seed=seed)
+    town = Town.random(seed=seed)
     for kind in ("vehicle", "vehicle", "taxi"):
         with suppress(TownError):
             town.place(kind, paint="crimson" if kind == "taxi" else None)

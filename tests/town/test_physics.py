@@ -47,7 +47,7 @@ def poses(town):
 
 
 def test_what_stands_keeps_standing():
-    town = Town(seed=2)
+    town = Town.random(seed=2)
     town.place("man", on=town.place("flatbed truck", x=60.0))
     before = poses(town)
     assert [(c.first, c.second) for c in town.step(2.0)] == [("flatbed truck", "man")]
@@ -272,7 +272,7 @@ def test_towns_that_nobody_holds_take_no_memory():
 
 def test_the_same_town_moves_the_same():
     def run():
-        town = Town(seed=6)
+        town = Town.random(seed=6)
         for t in town:
             if t.group in ("vehicle", "person"):
                 town.drive(t, 2.0)

@@ -39,14 +39,22 @@ def empty():
 
 @pytest.mark.parametrize("seed", range(6))
 def test_a_random_town_is_whole_and_the_same_every_time(seed):
-    one, two, other = Town(seed), Town(seed), Town(seed + 1)
+    one, two, other = Town.random(seed), Town.random(seed), Town.random(seed + 1)
     assert one.to_scene() == two.to_scene() != other.to_scene()
     assert len(one.vehicles) == len({t.kind for t in one.vehicles}) == 3
     assert {t.group for t in one} >= {"vehicle", "building", "tree"}
     assert np.array_equal(one.render(SMALL).rgb, two.render(SMALL).rgb)
     for thing in one.things:
-        town = Town(seed)
+        town = Town.random(seed)
         town.move(thing.name)  # stays where it is: nothing of a random street stands in anything else
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_an_empty_street_is_the_random_one_without_anybody(seed):
+    town, full = Town(seed), Town.random(seed, weather="clear")
+    assert {t.group for t in town} <= {"building", "tree", "furniture", "cloud"}
+    assert town.to_scene().props == [p for p in full.to_scene().props if GROUP[p.kind] != "person"]
+    assert (town.weather, town.vehicles) == (Weather(), [])
 
 
 @pytest.mark.parametrize("fixture", ["plain", "rich"])
@@ -155,7 +163,7 @@ def test_what_is_put_on_a_thing_stands_on_it(kind, empty):
 
 
 def test_weather_light_and_camera_change_the_picture():
-    town = Town(1)
+    town = Town.random(1)
     pictures = {town.render(SMALL).rgb.tobytes()}
     for attribute, value in (
         ("weather", "night"),
@@ -170,7 +178,7 @@ def test_weather_light_and_camera_change_the_picture():
 
 
 def test_a_weather_by_its_name_is_a_clear_case_of_it():
-    town = Town(3)
+    town = Town.random(3)
     sun = town.light
     for value, intensity in (("Snow", 0.7), (("snow", 0.9), 0.9), (["RAIN", 0], 0.0)):
         town.weather = value
@@ -178,11 +186,11 @@ def test_a_weather_by_its_name_is_a_clear_case_of_it():
     assert town.weather.kind == "rain"
     town.weather = simtown.Weather("fog", 0.2)
     assert town.weather == Weather("fog", 0.2)
-    winter = Town(3, weather="snow")
+    winter = Town.random(3, weather="snow")
     assert (winter.weather.kind, winter.weather.intensity) == ("snow", 0.7)
     assert any(t.kind.endswith(" bare") for t in winter.props)
-    assert [t.kind for t in winter.vehicles] == [t.kind for t in Town(3).vehicles]
-    assert Town(3, weather=("dusk", 0.3)).light.elevation < 0.56
+    assert [t.kind for t in winter.vehicles] == [t.kind for t in Town.random(3).vehicles]
+    assert Town.random(3, weather=("dusk", 0.3)).light.elevation < 0.56
 
 
 def test_capitals_and_blanks_in_names_do_not_matter(empty):
@@ -225,7 +233,7 @@ def test_a_camera_sees_all_ground_or_is_refused(size, camera):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_wide_picture_shows_the_sky_and_more_to_both_sides(seed):
-    town = Town(seed)
+    town = Town.random(seed)
     square, wide = town.truth(128), town.truth((320, 128))
     assert np.array_equal(wide.ids[:, 96:224], square.ids)
     assert np.isinf(wide.depth[0]).any()
@@ -244,7 +252,7 @@ UNSEEN += [("taxi", {"x": 8.0, "lane": "near"}, "")]
 
 @pytest.mark.parametrize(("kind", "place", "why"), UNSEEN)
 def test_a_thing_that_is_not_seen_says_why(kind, place, why):
-    town = Town(3)
+    town = Town.random(3)
     thing = town.place(kind, **place)
     assert town.unseen(thing) == why
     assert repr(thing).partition("; ")[2] == (f"{why}>" if why else "")
@@ -256,7 +264,7 @@ def test_a_thing_that_is_not_seen_says_why(kind, place, why):
 
 
 def test_a_frame_shows_itself_and_knows_who_is_where(tmp_path):
-    town = Town(4)
+    town = Town.random(4)
     frame = town.render(SMALL)
     decoded = cv2.imdecode(np.frombuffer(frame._repr_png_(), np.uint8), cv2.IMREAD_COLOR)[..., ::-1]
     assert np.array_equal(decoded, frame.rgb)
@@ -272,7 +280,7 @@ def test_a_frame_shows_itself_and_knows_who_is_where(tmp_path):
 def test_without_pybullet_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "pybullet", None)
     with pytest.raises(TownError, match=r"\[physics\]"):
-        Town(0).step(0.1)
+        Town.random(0).step(0.1)
 
 
 def test_the_page_says_what_runs():

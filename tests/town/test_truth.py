@@ -25,7 +25,7 @@ SIZE = (256, 144)
 
 @pytest.fixture(scope="module")
 def town():
-    return Town(seed=1)
+    return Town.random(seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +136,7 @@ def test_what_is_hidden_is_seen_less():
 
 def test_what_is_outside_the_picture_has_no_box_though_its_corners_are_around_the_picture():
     """The bakery is to the left of the picture, and its roof above it reaches farther right."""
-    truth = Town.from_scene(Town(seed=0).to_scene(128)).truth((400, 225))
+    truth = Town.from_scene(Town.random(seed=0).to_scene(128)).truth((400, 225))
     bakery = truth["bakery"]
     assert (bakery.box, bakery.seen, bakery.visible) == (None, None, 0.0)
 
@@ -249,5 +249,5 @@ def test_descriptions_name_what_is_there(town):
     text = town.describe()
     for car in town.vehicles:
         assert car.kind in text
-    assert text == Town(seed=1).describe()
+    assert text == Town.random(seed=1).describe()
     assert f"{sum(t.group == 'building' for t in town.props)} buildings" in text
