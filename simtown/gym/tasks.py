@@ -27,7 +27,7 @@ from simtown.scenes.scene import SceneBatch
 from simtown.scenes.weather import WEATHERS
 
 #: Tasks that are made together, and streets of which a task takes the first whose margin is wide enough.
-BLOCK, CHANCES = 64, 4
+BLOCK, CHANCES = 128, 4
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -32,8 +32,7 @@ FREE = np.array([name not in KEEP_PAINT for name in ENTITIES])
 Filled: TypeAlias = tuple[np.ndarray, np.ndarray, int, tuple[str, int] | None]
 
 
-@dataclass(frozen=True)
-class Want:
+class Want(NamedTuple):
     """Vehicles that a street must have: `noun`, and perhaps a colour; with `apart`, of any other colour."""
 
     noun: str

@@ -113,11 +113,9 @@ def _fits(part: Any, pattern: Any) -> bool:
             types[-1:] = types[-2:-1] * (len(part.parts) - len(types) + 1)
         return len(types) == len(part.parts) and all(map(_fits, part.parts, types))
     choices = grammar().get(pattern, ())
-    return (
-        part == pattern
-        or (pattern == "NUMBER" and isinstance(part, int))
-        or any(part == choice if pattern in _CHOICES else _fits(part, choice) for choice in choices)
-    )
+    if part == pattern or (pattern == "NUMBER" and isinstance(part, int)):
+        return True
+    return part in choices if pattern in _CHOICES else any(_fits(part, choice) for choice in choices)
 
 
 def encode(form: Form) -> list[int]:

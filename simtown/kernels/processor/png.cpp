@@ -9,12 +9,12 @@ struct Bits {
     uint64_t held = 0;
     int count = 0;
 
+    // Writes eight bytes each time, of which whole ones stay: no branch hangs on the lengths of codes.
     void put(uint32_t value, int bits)
     {
         held |= (uint64_t)value << count, count += bits;
-        if (count < 32) return;
-        memcpy(at, &held, 4);
-        at += 4, held >>= 32, count -= 32;
+        memcpy(at, &held, 8);
+        at += count >> 3, held >>= count & ~7, count &= 7;
     }
 };
 
@@ -114,8 +114,10 @@ extern "C" __attribute__((visibility("default"))) int64_t deflate_picture(const 
         int64_t run = 0, room = n - i < 258 ? n - i : 258;
         uint32_t next, before; // a run is at least four bytes; behind the last row lie others
         memcpy(&next, filtered + i, 4), memcpy(&before, filtered + i - (i < 3 ? 0 : 3), 4);
-        if (next == before && i >= 3)
+        if (next == before && i >= 3) {
+            for (; run + 8 <= room && !memcmp(filtered + i + run, filtered + i + run - 3, 8);) run += 8;
             while (run < room && filtered[i + run] == filtered[i + run - 3]) run++;
+        }
         if (run >= 4) {
             int place = place_of[run];
             symbols[2 * count] = 257 + place, symbols[2 * count + 1] = run - BASES[place];
