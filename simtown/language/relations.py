@@ -83,20 +83,22 @@ def separations(pose: np.ndarray, camera: np.ndarray) -> np.ndarray:
     Returns:
         (n, 2, v, v) float64 metres, [:, axis, i, j] positive where i is right of / farther than j. The radial
         separation is the difference of distances ahead of the camera, along the ground in the direction of
-        its yaw. The lateral separation is the difference of slopes (metres to the right by metres ahead of
-        the camera) times the mean of both distances ahead.
+        its yaw. The lateral separation is the difference of slopes (metres to the right by metres of depth)
+        times the mean of both depths; a depth is measured along the view, to a point of the ground: ahead of
+        a camera that is not tilted.
     """
     import numpy as np
 
     from simtown.core.exact import sincos
 
     pose, camera = pose.astype(np.float64), camera.astype(np.float64)[:, None]
-    s, c = sincos(camera[..., 3])
+    (s, c), (sin_pitch, cos_pitch) = sincos(camera[..., 3]), sincos(camera[..., 4])
     dx, dy = pose[..., 0] - camera[..., 0], pose[..., 1] - camera[..., 1]
     ahead = dy * c - dx * s
-    slope = (dx * c + dy * s) / ahead
+    depth = ahead * cos_pitch - camera[..., 2] * sin_pitch
+    slope = (dx * c + dy * s) / depth
     one, other = (slice(None), slice(None), None), (slice(None), None)
-    lateral = (slope[one] - slope[other]) * (0.5 * (ahead[one] + ahead[other]))
+    lateral = (slope[one] - slope[other]) * (0.5 * (depth[one] + depth[other]))
     return np.stack([lateral, ahead[one] - ahead[other]], axis=1)
 
 

@@ -8,6 +8,7 @@ stood.
 
 from __future__ import annotations
 
+import math
 from dataclasses import astuple, dataclass, replace
 
 import numpy as np
@@ -48,10 +49,23 @@ class Camera:
         """(7,) float32, as a batch stores it."""
         return np.array(astuple(self), dtype=np.float32)
 
+    def depth(self, ahead: float) -> float:
+        """Metres along the view to a point of the ground that is so many metres ahead, by the yaw alone."""
+        return ahead * math.cos(self.pitch) - self.z * math.sin(self.pitch)
+
     def keeping_height(self, width: int, height: int) -> Camera:
         """The camera that shows, in a picture wider than high, as much sky and road as in a square one."""
         shorter, scale = min(width, height), min(width, WIDEST * height)
         return replace(self, focal=self.focal * shorter / scale)
+
+
+#: Cameras that look at the whole street, by name.
+CAMERAS: dict[str, Camera] = {
+    "street": Camera(),
+    "low": Camera(y=-12.0, z=1.2, yaw=0.14, pitch=0.08, focal=1.1, bottom=-0.36),
+    "corner": Camera(x=-11.0, y=-11.5, z=5.2, yaw=-0.55, pitch=-0.1, bottom=-0.5),
+    "bird": Camera(y=-15.0, z=24.0, pitch=-0.9, focal=1.1, bottom=-0.4),
+}
 
 
 def views(cameras: np.ndarray, width: int, height: int) -> np.ndarray:

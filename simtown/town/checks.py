@@ -13,7 +13,7 @@ import numpy as np
 
 from simtown.assets.palette import PAINTS
 from simtown.render.frames import check_size
-from simtown.scenes.camera import NEAR, Camera
+from simtown.scenes.camera import CAMERAS, NEAR, Camera
 from simtown.scenes.scene import Weather
 from simtown.scenes.weather import WEATHERS
 
@@ -182,10 +182,12 @@ _CAMERA = {"z": (0.3, FARTHEST), "pitch": (-1.2, 1.2), "focal": (0.2, 20.0), "bo
 
 
 def camera(value: object) -> Camera:
-    """A camera that renderers can look through. Raises TownError for anything else."""
+    """A camera that renderers can look through, or one of CAMERAS. Raises TownError for anything else."""
+    if isinstance(value, str) and folded(value) in CAMERAS:
+        return CAMERAS[folded(value)]
     if not isinstance(value, Camera):
-        example = "for example replace(town.camera, x=2.0)"
-        raise TownError(f"the camera is {shown(value)}: give a Camera, {example}")
+        example = f"one of {', '.join(CAMERAS)}, or a Camera such as replace(town.camera, x=2.0)"
+        raise TownError(f"the camera is {shown(value)}: give {example}")
     values = vars(value) | {"yaw": angle(value.yaw, "the camera's yaw")}
     for name in ("x", "y", *_CAMERA):
         limits = _CAMERA.get(name, (-FARTHEST, FARTHEST))

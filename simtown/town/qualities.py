@@ -108,7 +108,7 @@ class View(NamedTuple):
             return max(gap, 0.0)
         if quantity in MARGINS:  # how far right the viewer sees it
             right, ahead = self.place(thing)
-            return right / max(ahead, 1e-9)
+            return right / max(self.camera.depth(ahead), 1e-9)
         if quantity == "speed":
             return float(np.hypot(*thing.velocity[:2]))
         along, across, up = thing.size
@@ -193,7 +193,7 @@ class View(NamedTuple):
         below = [*map(the, known.on), f"the {known.ground or 'ground'}"][0]
         below = f"in the {lane} lane" if lane and known.ground == "road" else f"on {below}"
         metres = f"{self.quantity('distance', thing):.2f} m from the viewer"
-        return f"{below}, {aside if ahead > 0 else 'behind the camera'}, {metres}", why
+        return f"{below}, {aside if self.camera.depth(ahead) > 0 else 'behind the camera'}, {metres}", why
 
     def _hidden(self, share: float, why: str) -> str:
         """How much a hidden share is, in words. Raises TooCloseError near the borders of what they mean."""

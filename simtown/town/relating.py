@@ -65,7 +65,7 @@ def table(camera: Camera, solids: list[Solid]) -> dict[str, np.ndarray]:
 def behind_camera(camera: Camera, solid: Solid) -> bool:
     """Whether a thing's middle is beside or behind the camera, where left and right mean nothing."""
     dx, dy = solid.middle - np.array([camera.x, camera.y])
-    return bool(dy * np.cos(camera.yaw) - dx * np.sin(camera.yaw) <= 0)
+    return bool(camera.depth(dy * np.cos(camera.yaw) - dx * np.sin(camera.yaw)) <= 0)
 
 
 def _drivers(solids: list[Solid]) -> dict[str, np.ndarray]:

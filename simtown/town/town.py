@@ -25,11 +25,13 @@ from simtown.scenes.scene import Scene, SceneBatch, Weather
 from simtown.scenes.silhouette import framed
 from simtown.scenes.street import FRONT, draw_street
 from simtown.scenes.weather import DEFAULT_WEATHERS, WEATHER_KINDS, WEATHERS, draw_weather
-from simtown.town import checks
+from simtown.town import checks, saving
 from simtown.town.answering import TownAnswer, answer, describe, examples
+from simtown.town.as_python import program
 from simtown.town.checks import TownError, folded, meaning, number, shown, whole
 from simtown.town.physics import Contact, Physics, import_pybullet
 from simtown.town.qualities import View
+from simtown.town.saving import Start
 from simtown.town.snapshot import SIZE, Frame
 from simtown.town.things import (
     SETTABLE,
@@ -101,7 +103,7 @@ class Town:
     """
 
     def __init__(self, seed: int = 0) -> None:
-        self._start(seed)
+        self._start(seed, Start("empty"))
         street = self._street({"weather": np.zeros(1, dtype=np.uint8)})
         nobody = [prop for prop in street.props if GROUP[prop.kind] != "person"]
         self._fill(Scene(props=nobody))
@@ -118,7 +120,7 @@ class Town:
             weather: as :attr:`weather` takes it, in which trees may be bare; a random one if None.
         """
         town = cls.__new__(cls)
-        town._start(seed)
+        town._start(seed, Start("random", vehicles, tuple(weather) if isinstance(weather, list) else weather))
         whole(vehicles, "vehicles", 0, 8)
         allowed = DEFAULT_WEATHERS
         if weather is not None:
@@ -143,7 +145,8 @@ class Town:
         batch.prop, batch.prop_pose, batch.prop_style = street
         return batch.scene(0)
 
-    def _start(self, seed: int) -> None:
+    def _start(self, seed: int, began: Start) -> None:
+        self._began = began
         self._seed, self._draws, self._time = whole(seed, "seed"), 0, 0.0
         self._things: list[Thing] = []
         self._weather, self._camera = Weather(), Camera()
@@ -172,7 +175,7 @@ class Town:
             seed: of every later random choice.
         """
         town = cls.__new__(cls)
-        town._start(seed)
+        town._start(seed, Start("scene"))
         town._keeps_height = False  # a data set's picture is the same, whatever its shape
         if not isinstance(scene, Scene):
             example = "open_dataset(path).train[0].scene"
@@ -194,6 +197,27 @@ class Town:
         width, height = checks.picture_size(size)
         camera = self._camera.keeping_height(width, height) if self._keeps_height else self._camera
         return scene_of(self._things, checks.weather(self._weather), camera)
+
+    def save(self, path: str | Path) -> None:
+        """Write the town to a JSON file, from which :meth:`load` makes the same one: it also moves on alike.
+
+        Args:
+            path: the file, which ends in .json; one that exists is replaced.
+        """
+        saving.save(self, path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Town:
+        """The town of a file that :meth:`save` wrote. Raises TownError, in one line, for any other file."""
+        return saving.load(cls, path)
+
+    def program(self) -> str:
+        """The Python text that makes this town: verbs, from the street on that it began as.
+
+        Executed, it makes a variable ``town`` of the same :meth:`to_scene`. What a collision left in one
+        another no verb can place: then the text holds the whole scene. Seconds that have passed are not made.
+        """
+        return program(self)
 
     # Contents
 
@@ -436,14 +460,16 @@ class Town:
 
     @property
     def camera(self) -> Camera:
-        """The camera; it can be set to another one, such as ``dataclasses.replace(town.camera, x=2.0)``.
+        """The camera; set it to "street", "low", "corner" or "bird", or to a :class:`simtown.Camera`.
 
+        One's own is for example ``dataclasses.replace(town.camera, x=2.0)``. Left and right, in front and
+        behind are always meant as this camera sees them (docs/town.md).
         It must see no ground nearer than 2 m (simtown.scenes.camera.NEAR), which is not drawn.
         """
         return self._camera
 
     @camera.setter
-    def camera(self, value: Camera) -> None:
+    def camera(self, value: str | Camera) -> None:
         self._camera = checks.camera(value)
 
     # Pictures, truth and words
@@ -575,9 +601,13 @@ class Town:
         self._tracks.append((time, {t: (t.x, t.y) for t in self._things}))
         while self._tracks[-1][0] - self._tracks[0][0] > MEMORY:
             del self._tracks[0]
+        self._note_tracks()
+
+    def _note_tracks(self) -> None:
+        """Tell each thing the places that it had whenever time passed."""
         for thing in self._things:
             places = [places[thing] for _, places in self._tracks if thing in places]
-            write(thing, track=np.array(places) if len(places) == len(self._tracks) else None)
+            write(thing, track=np.array(places) if places and len(places) == len(self._tracks) else None)
 
     # Inside
 

@@ -100,10 +100,10 @@ struct Evaluator {
     Street street;
     int slots, vehicles, used;
     bool ill_posed, idle, outlined[MOST_SLOTS];
-    double margin, ahead[MOST_SLOTS], slope[MOST_SLOTS], away[MOST_SLOTS];
+    double margin, ahead[MOST_SLOTS], along[MOST_SLOTS], slope[MOST_SLOTS], away[MOST_SLOTS];
     int64_t corners[MOST_SLOTS];
     Turn heading[MOST_SLOTS];
-    Slots looked; // slots of which ahead, slope and heading are known
+    Slots looked; // slots of which ahead, along (the view), slope and heading are known
     Node nodes[LENGTH];
 
     // Programs.
@@ -136,9 +136,11 @@ struct Evaluator {
     {
         if (looked >> slot & 1) return;
         looked |= bit(slot);
-        Turn eye = turn_of(street.camera[3]);
+        Turn eye = turn_of(street.camera[3]), tilt = turn_of(street.camera[4]);
         double x = (double)at(slot, 0) - street.camera[0], y = (double)at(slot, 1) - street.camera[1];
-        ahead[slot] = y * eye.cos - x * eye.sin, slope[slot] = (x * eye.cos + y * eye.sin) / ahead[slot];
+        ahead[slot] = y * eye.cos - x * eye.sin;
+        along[slot] = ahead[slot] * tilt.cos - (double)street.camera[2] * tilt.sin; // simtown/language/relations.py
+        slope[slot] = (x * eye.cos + y * eye.sin) / along[slot];
         heading[slot] = turn_of(at(slot, 2));
     }
 
@@ -146,7 +148,7 @@ struct Evaluator {
     double apart(int i, int j, bool radial, bool own)
     {
         look(i), look(j);
-        if (!own) return radial ? ahead[i] - ahead[j] : (slope[i] - slope[j]) * (0.5 * (ahead[i] + ahead[j]));
+        if (!own) return radial ? ahead[i] - ahead[j] : (slope[i] - slope[j]) * (0.5 * (along[i] + along[j]));
         double x = (double)at(i, 0) - at(j, 0), y = (double)at(i, 1) - at(j, 1);
         return radial ? x * heading[j].cos + y * heading[j].sin : x * heading[j].sin - y * heading[j].cos;
     }

@@ -9,7 +9,7 @@ struct Relations {
     const double* least;
 };
 
-// A place as the viewer sees it: slope to the right, metres ahead.
+// A place as the viewer sees it, through a camera that is not tilted: slope to the right, metres ahead.
 struct Place {
     double slope, ahead;
 };

@@ -1,0 +1,119 @@
+"""A town as a file: JSON that holds everything, so that the town goes on as if it had never been saved."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from simtown.core.files import save_bytes
+from simtown.core.untrusted import RefusedError, read_bytes
+from simtown.scenes.camera import Camera
+from simtown.scenes.scene import Weather
+from simtown.town import checks
+from simtown.town.checks import TownError, file_path, shown
+from simtown.town.things import Thing, write
+
+if TYPE_CHECKING:
+    from simtown.town.town import Town
+
+#: The largest file that is read, bytes.
+_LARGEST = 50_000_000
+
+
+class Start(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How a town began: as an empty street, a random one or a scene; the last two arguments are of random."""
+
+    how: Literal["empty", "random", "scene"]
+    vehicles: int = 3
+    weather: str | tuple[str, float] | Weather | None = None
+
+
+class _Thing(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True):
+    """The attributes of a :class:`Thing` that a file has; its name too."""
+
+    name: str
+    kind: str
+    x: float
+    y: float
+    z: float = 0.0
+    yaw: float = 0.0
+    scale: float = 1.0
+    style: int = 0
+    paint: str | None = None
+    velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    spin: float = 0.0
+    pace: float = 0.0
+    way: tuple[float, float] | None = None
+
+
+class _Saved(msgspec.Struct, forbid_unknown_fields=True):
+    """What a file holds; `tracks` are the places of things in the last seconds, by name."""
+
+    format: Literal["simtown town 1"]
+    began: Start
+    seed: int
+    draws: int
+    time: float
+    keeps_height: bool
+    weather: Weather
+    camera: Camera
+    things: list[_Thing]
+    tracks: list[tuple[float, dict[str, tuple[float, float]]]]
+
+
+def save(town: Town, path: str | Path) -> None:
+    """Write a town, whole or not at all; see :meth:`simtown.town.town.Town.save`."""
+    path = file_path(path, "town.json")
+    if path.suffix.lower() != ".json":
+        raise TownError(f"{path} does not end as a saved town does: end it in .json")
+    values: dict[str, Any] = {f: getattr(town, f"_{f}") for f in _Saved.__struct_fields__[1:-2]}
+    names = _Thing.__struct_fields__
+    things = [_Thing(**{name: getattr(t, name) for name in names}) for t in town._things]
+    tracks = [(time, {t.name: place for t, place in places.items()}) for time, places in town._tracks]
+    saved = _Saved("simtown town 1", **values, things=things, tracks=tracks)
+    save_bytes(path, msgspec.json.format(msgspec.json.encode(saved), indent=1) + b"\n")
+
+
+def load(cls: type[Town], path: str | Path) -> Town:
+    """The town of a file; see :meth:`simtown.town.town.Town.load`."""
+    path = file_path(path, "town.json")
+    try:
+        if path.stat().st_size > _LARGEST:
+            raise TownError(f"{path} is no saved town: it is larger than {_LARGEST // 10**6} MB")
+        saved = msgspec.json.decode(read_bytes(path), type=_Saved)
+        town = cls.__new__(cls)
+        town._start(saved.seed, saved.began)
+        _fill(town, saved)
+    except FileNotFoundError as error:
+        raise TownError(f"there is no file {path}: give one that town.save wrote") from error
+    except (OSError, RefusedError) as error:
+        raise TownError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError, TownError) as error:
+        raise TownError(f"{path} is no saved town: {error}") from error
+    return town
+
+
+def _fill(town: Town, saved: _Saved) -> None:
+    """Put into a new town what a file holds. Raises TownError for what no town can hold."""
+    town._weather, town._camera = checks.weather(saved.weather), checks.camera(saved.camera)
+    town._keeps_height, town._time = saved.keeps_height, checks.number(saved.time, "the time", 0.0)
+    town._draws = checks.whole(saved.draws, "draws", 0)
+    by_name: dict[str, Thing] = {}
+    for entry in saved.things:
+        name = entry.name
+        if name in by_name or not re.fullmatch(rf"{re.escape(entry.kind)}( [1-9]\d{{0,3}})?", name):
+            raise TownError(
+                f"a {shown(entry.kind)} is called {shown(name)}: give each thing a name of its own"
+            )
+        values = {f.name: getattr(entry, f.name) for f in fields(Thing) if hasattr(entry, f.name)}
+        by_name[name] = town._add(Thing(**values))
+        write(by_name[name], name=name)
+    for time, places in saved.tracks:
+        if missing := places.keys() - by_name.keys():
+            raise TownError(f"its tracks name {shown(min(missing))}, which is not among its things")
+        town._tracks.append((time, {by_name[name]: place for name, place in places.items()}))
+    town._note_tracks()
