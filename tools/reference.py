@@ -1,21 +1,105 @@
-"""Pages whose source lies elsewhere: one for every public module, and CONTRIBUTING.md; mkdocs runs this (see
-mkdocs.yml).
+"""The pages of the site that are made from the code: commands, public names, and modules; docs/conf.py calls
+this.
 """
 
 import ast
+import inspect
 import re
+import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
-import mkdocs_gen_files
+from PIL import Image
 
 ROOT = Path(__file__).parent.parent
-LEFT_OUT = ("simtown/cli", "simtown/assets/vehicles", "simtown/assets/street")
+#: The command line has pages of its own, shapes of the catalogue a contact sheet; harnesses are copied.
+LEFT_OUT = (
+    "simtown/cli",
+    "simtown/assets/vehicles",
+    "simtown/assets/street",
+    "simtown/datasets/export/harnesses",
+)
+
+#: A result with a name in a docstring, and what Sphinx would take for marks, behind what is kept.
+_RESULTS = re.compile(r"^Returns:\n((?: {4}\w+: .*\n?(?: {8}.*\n?)*)+)(?! )", re.M)
+_RESULT = re.compile(r"^ {4}(\w+): ", re.M)
+_MARKS = re.compile(r"(^ *\* |``.+?``|`[^`]+`|\*\*\w+\*\*|(?<![\w*])\*\w[\w ]*\*(?![\w*]))|[*|]", re.M)
+#: Pictures of examples that a page shows already.
+_SHOWN: set[Path] = set()
+
+
+class Markdown:
+    """What a command's help is written to, in place of the terminal: its lines are a page."""
+
+    width = 80
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def write_usage(self, program: str, words: str = "", prefix: str | None = None) -> None:
+        self.lines += ["```text", f"{program} {words}", "```", ""]
+
+    def write_paragraph(self) -> None:
+        self.lines.append("")
+
+    def write_text(self, text: str) -> None:
+        self.lines += [plain(text), ""]
+
+    def write_heading(self, name: str) -> None:
+        self.lines += [f"**{name}**", ""]
+
+    @contextmanager
+    def section(self, name: str) -> Iterator[None]:
+        self.write_heading(name)
+        yield
+
+    @contextmanager
+    def indentation(self) -> Iterator[None]:
+        yield
+
+    def write_dl(self, rows: list[tuple[str, str]], *_: Any) -> None:
+        if any(about for _, about in rows):
+            self.lines += [line for name, about in rows for line in (f"`{name}`", f": {plain(about)}", "")]
+        else:  # examples
+            self.lines += ["```text", *(name for name, _ in rows), "```", ""]
+
+
+def plain(text: str) -> str:
+    """Text in which Markdown sees no marks."""
+    return re.sub(r"([\\`*_\[\]<>#|$~])", r"\\\1", text)
+
+
+def help_of(command: Any, words: str, level: int = 1) -> list[str]:
+    """The lines of a page: the help of a command, then of those in its group."""
+    context = command.context_class(command, info_name=words, resilient_parsing=True)
+    page = Markdown()
+    command.format_help(context, page)
+    lines = [f"{'#' * level} {words}", "", *page.lines]
+    for name, inner in getattr(command, "commands", {}).items():
+        lines += help_of(inner, f"{words} {name}", min(level + 1, 3))
+    return lines
+
+
+def commands() -> dict[str, list[str]]:
+    """{"commands/generate.md": lines} of every command of the program, and of the list of them."""
+    from simtown.cli.program import program
+
+    pages, listed = {}, ["# Commands", ""]
+    listed += ["Every command ends with exit code 0, 2 for bad input, or 1 for damaged data.", ""]
+    for name, command in program().commands.items():
+        loaded = command.load() if hasattr(command, "load") else command
+        pages[f"commands/{name}.md"] = help_of(loaded, f"simtown {name}")
+        listed += [f"[`simtown {name}`]({name}.md)", f": {plain(command.get_short_help_str(200))}", ""]
+    pages["commands/index.md"] = [*listed, "```{toctree}", ":hidden:", "", *program().commands, "```"]
+    return pages
 
 
 def modules() -> Iterator[tuple[str, Path]]:
-    """Name and file of every module that has a page."""
-    for path in sorted((ROOT / "simtown").rglob("*.py")):
+    """Name and file of every module that is described, packages first."""
+    for path in sorted((ROOT / "simtown").rglob("*.py"), key=lambda path: (path.parent, path.stem)):
         name = path.relative_to(ROOT)
         if name.as_posix().startswith(LEFT_OUT) or (path.stem.startswith("_") and path.stem != "__init__"):
             continue
@@ -23,38 +107,112 @@ def modules() -> Iterator[tuple[str, Path]]:
         yield ".".join(parts), path
 
 
-def summary(path: Path) -> str:
-    """What a module's docstring begins with, in one line."""
-    words = " ".join(
-        (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").split("\n\n")[0].split()
-    )
-    return re.sub(r":\w+:`~?([\w.]+)[^`]*`", r"`\1`", words).replace("|", r"\|")
+def public() -> dict[str, Any]:
+    """{"simtown.Town": the class} of every name that a package lists in its __all__, each once."""
+    names: dict[str, Any] = {}
+    for module, path in modules():
+        if path.stem == "__init__" and module.count(".") < 2:
+            package = import_module(module)
+            for name in getattr(package, "__all__", ()):
+                value = getattr(package, name)
+                if not any(value is other for other in names.values()):
+                    names[f"{module}.{name}"] = value
+    return names
 
 
-def page_of(module: str, path: Path) -> Path:
-    parts = module.split(".")
-    return Path(*parts, "index.md") if path.stem == "__init__" else Path(*parts).with_suffix(".md")
+def summary(docstring: str | None) -> str:
+    """What a docstring begins with, in one line without marks."""
+    words = " ".join((docstring or "").split("\n\n")[0].split())
+    return re.sub(r":\w+:`~?([\w.]+)[^`]*`", r"``\1``", words)
 
 
-files = dict(modules())
-nav = mkdocs_gen_files.Nav()
-for module, path in files.items():
-    page = page_of(module, path)
-    nav[tuple(module.split("."))] = page.as_posix()
-    lines = ["---", f"title: {module}", "---", "", f"::: {module}", ""]
-    inside = [name for name in files if name.rpartition(".")[0] == module]
-    if inside:
-        lines += ["| module | |", "| --- | --- |"]
-        lines += [f"| [`{name.rpartition('.')[2]}`][{name}] | {summary(files[name])} |" for name in inside]
-    with mkdocs_gen_files.open(Path("reference", page), "w") as file:
-        file.write("\n".join(lines) + "\n")
-    mkdocs_gen_files.set_edit_path(Path("reference", page), path.relative_to(ROOT))
-with mkdocs_gen_files.open("reference/SUMMARY.md", "w") as file:
-    file.writelines(nav.build_literate_nav())
+def kind_of(value: Any) -> str:
+    """autodoc's word for what a name holds."""
+    return "class" if inspect.isclass(value) else "function" if callable(value) else "data"
 
-# Its links start at the repository's root, as on a forge; the site starts at docs/. The search takes "add a
-# vehicle" for the beginning of "adds", "audit" and the like, in titles too: without the boost those pages
-# come first.
-contributing = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").replace("](docs/", "](")
-with mkdocs_gen_files.open("contributing.md", "w") as file:
-    file.write(f"---\nsearch: {{boost: 2}}\n---\n\n{contributing}")
+
+def names() -> dict[str, list[str]]:
+    """{"python/simtown.Town.rst": lines} of a page for each public name, and the list of them."""
+    pages, listed, package = {}, ["Python", "======", ""], ""
+    for name, value in public().items():
+        home, _, last = name.rpartition(".")
+        source = name
+        if kind_of(value) == "data":  # its comment stands where it is defined
+            text = (ROOT / home.replace(".", "/") / "__init__.py").read_text(encoding="utf-8")
+            source = f"{re.findall(rf'from (.*) import {last} as', text)[0]}.{last}"
+        lines = [last, "=" * len(last), "", f".. auto{kind_of(value)}:: {source}"]
+        pages[f"python/{name}.rst"] = lines
+        if home != package:
+            package = home
+            listed += [f"``{home}``", "-" * (len(home) + 4), "", ".. toctree::", "   :hidden:", ""]
+            listed += [f"   {other}" for other in public() if other.rpartition(".")[0] == home]
+            listed += [""]
+        about = value.__doc__ if kind_of(value) != "data" else ""
+        listed += [f":doc:`{name} <{name}>`", f"    {summary(about)}", ""]
+    pages["python/index.rst"] = listed
+    return pages
+
+
+def internals() -> dict[str, list[str]]:
+    """{"internals/simtown.town.rst": lines} of a page for each package, and the list of them."""
+    pages: dict[str, list[str]] = {}
+    listed = ["Internals", "=========", ""]
+    listed += ["The modules behind the commands and public names. They change without notice.", ""]
+    for module, path in modules():
+        package = module if path.stem == "__init__" else module.rpartition(".")[0]
+        page, mark = pages.setdefault(f"internals/{package}.rst", []), "=" if module == package else "-"
+        if module == package:
+            text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+            listed += [f":doc:`{package} <{package}>`", f"    {summary(text)}", ""]
+        page += [module, mark * len(module), "", f".. automodule:: {module}", ""]
+    listed += [".. toctree::", "   :hidden:", "", *(f"   {Path(page).stem}" for page in pages)]
+    return {**pages, "internals/index.rst": listed}
+
+
+def write(folder: Path) -> None:
+    """Write all pages; one that is as it was keeps its date, and Sphinx does not read it again."""
+    pages = {
+        folder / name: "\n".join(lines) + "\n" for name, lines in (commands() | names() | internals()).items()
+    }
+    for stale in set(folder.rglob("*.*")) - set(pages):
+        stale.unlink()
+    for path, text in pages.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+
+
+def has_page(app: Any, what: str, name: str, value: Any, skip: bool, options: Any) -> bool | None:
+    """Whether a member of a module has a page of its own, so that Sphinx leaves it out of the module's."""
+    return True if what == "module" and any(value is other for other in public().values()) else None
+
+
+def as_rst(app: Any, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
+    """Sphinx calls this with a docstring: its named results become a list, and * and | are no marks."""
+
+    def listed(section: re.Match[str]) -> str:
+        return ":Returns:\n" + _RESULT.sub(r"    - **\1**: ", section[1]).replace(" " * 8, " " * 6)
+
+    text = _RESULTS.sub(listed, "\n".join(lines))
+    if "::\n" not in text:
+        text = _MARKS.sub(lambda mark: mark[1] or f"\\{mark[0]}", text)
+    lines[:] = text.split("\n")
+
+
+def pictures_written(block: Any, about: dict[str, Any], gallery: dict[str, Any]) -> str:
+    """The pictures that a block of an example has written beside it: sphinx-gallery calls this after each."""
+    from sphinx_gallery.scrapers import figure_rst
+
+    beside, kinds = Path(about["src_file"]).parent, Image.registered_extensions()
+    written = {path for path in beside.iterdir() if path.suffix in kinds}
+    targets = []
+    for path in sorted(written - _SHOWN):
+        target = Path(next(about["image_path_iterator"]))
+        if path.suffix == ".gif":
+            targets.append(target.with_suffix(".gif"))
+            shutil.copy(path, targets[-1])
+        else:
+            targets.append(target)
+            Image.open(path).save(target)
+    _SHOWN.update(written)
+    return figure_rst([str(target) for target in targets], gallery["src_dir"])

@@ -1,7 +1,7 @@
 """Data sets on disk or behind a URL: made, read, checked and shown.
 
 :class:`simtown.datasets.settings.Settings` says what a data set is made of,
-:func:`simtown.datasets.generate.generate` makes it, :func:`simtown.datasets.reader.open_dataset` returns a
+:func:`simtown.generate` makes it, :func:`simtown.open_dataset` returns a
 :class:`simtown.datasets.reader.Dataset`, :func:`simtown.datasets.verify.verify` proves it. `export` writes
 other formats, `gallery` a page, `audit` looks for shortcuts.
 """

@@ -48,7 +48,7 @@ _UNUSED = ("relation", "subject_slot", "object_slot", "phrasing")
 
 
 def recipe(settings: Settings, split: str, tables: Tables | None = None) -> AskingRecipe:
-    """The recipe of a split; `tables` as for :meth:`simtown.datasets.settings.Settings.recipe`."""
+    """The recipe of a split; `tables` as for :meth:`simtown.Settings.recipe`."""
     return AskingRecipe(
         seed=settings.seed_of(split),
         split=split,

@@ -39,7 +39,7 @@ class GoodnessOfFit:
 @dataclass(frozen=True)
 class Marginals:
     """The subjects and objects of a split; the k kinds in the order of
-    :attr:`simtown.datasets.settings.Settings.kinds`.
+    :attr:`simtown.Settings.kinds`.
 
     Attributes:
         n: examples.

@@ -71,7 +71,7 @@ class Look(NamedTuple):
     gain: float = 1.0
 
 
-#: How each of :data:`~simtown.scenes.weather.WEATHERS` looks, at intensity 0 and at intensity 1.
+#: How each of ``simtown.scenes.weather.WEATHERS`` looks, at intensity 0 and at intensity 1.
 LOOKS: dict[tuple[str, int], Look] = {
     ("clear", 0): Look(
         sun=(0xFFEFD6, 0.46), sky=(0xE4ECF6, 0.64), bounce=(0xE8DCC8, 0.36),
@@ -180,7 +180,7 @@ def lights(weather: np.ndarray, intensity: np.ndarray, sun: np.ndarray) -> np.nd
     """Light rows of n scenes.
 
     Args:
-        weather: (n,) indices of :data:`~simtown.scenes.weather.WEATHERS`.
+        weather: (n,) indices of ``simtown.scenes.weather.WEATHERS``.
         intensity: (n,) in [0, 1].
         sun: (n, 2) azimuth (counter-clockwise from +x) and elevation, radians.
 

@@ -67,7 +67,7 @@ class TownAnswer:
 
 
 def answer(view: View, question: str) -> TownAnswer:
-    """The answer to a question; see :meth:`simtown.town.town.Town.ask`."""
+    """The answer to a question; see :meth:`simtown.Town.ask`."""
     text(question, "the question", "Is the taxi left of a building?")
     nearest: Iterator[str] = iter(())
     try:
@@ -139,7 +139,7 @@ def examples(view: View) -> Iterator[TownAnswer]:
 
 
 def describe(view: View) -> str:
-    """A few sentences about a town; see :meth:`simtown.town.town.Town.describe`."""
+    """A few sentences about a town; see :meth:`simtown.Town.describe`."""
     vehicles = sorted((t for t in view.things if t.group == "vehicle"), key=lambda t: t.x)
     kinds = [t.kind for t in vehicles]
     names = {t: the(t if kinds.count(t.kind) == 1 else label(t)) for t in vehicles}

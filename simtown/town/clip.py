@@ -88,7 +88,7 @@ def check(path: Path, seconds: float, fps: int, size: tuple[int, int]) -> None:
 def write(
     town: Town, path: Path, seconds: float, fps: int, size: tuple[int, int], progress: Callable[[int], object]
 ) -> list[Contact]:
-    """Write a clip, whole or not at all; see :meth:`simtown.town.town.Town.film`."""
+    """Write a clip, whole or not at all; see :meth:`simtown.Town.film`."""
     touched: list[Contact] = []
 
     def pictures() -> Iterator[np.ndarray]:

@@ -69,7 +69,7 @@ SETTABLE: dict[str, Callable[[object, str], Any]] = {
 class Thing:
     """A vehicle, a building, a tree, a mailbox, a person or a cloud of a town.
 
-    Assignments are checked as :meth:`Town.change <simtown.town.town.Town.change>` checks them:
+    Assignments are checked as :meth:`simtown.Town.change` checks them:
     ``taxi.x = 3.0`` raises TownError, and changes nothing, if something else stands there.
 
     Attributes:

@@ -259,9 +259,10 @@ def chances(sample: Columns, other: Columns | None) -> tuple[np.ndarray, float]:
     with each other.
 
     Returns:
-        (kinds + 1, len(RADII)) float64: the share of pairs of vehicles that are near; the last row, for no
-            vehicle, is 1.
-        how many times as many pairs of scenes are WIDE of each other as if their vehicles were independent.
+        shares: (kinds + 1, len(RADII)) float64, the share of pairs of vehicles that are near; the last row,
+            for no vehicle, is 1.
+        excess: how many times as many pairs of scenes are WIDE of each other as if their vehicles were
+            independent.
     """
     mine = vehicles(sample)
     theirs = mine if other is None else vehicles(other)

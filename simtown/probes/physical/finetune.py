@@ -59,7 +59,7 @@ class FineTuning:
             seed: of new weights, dropout and the order of rows.
             progress: takes the number of newly finished steps.
 
-        Raises as :func:`simtown.probes.scorers.open_scorer`.
+        Raises as :func:`simtown.probes.scorers.opening.open_scorer`.
         """
         import torch
         import torch.nn.functional as F

@@ -1,0 +1,108 @@
+"""The documentation as a site, built by Sphinx: make docs."""
+
+import shutil
+import sys
+from pathlib import Path
+
+from docutils import nodes
+from PIL import Image
+
+DOCS = Path(__file__).parent
+ROOT = DOCS.parent
+sys.path.insert(0, str(ROOT))
+
+from simtown import __version__  # noqa: E402
+from tools import reference  # noqa: E402
+
+project, author, version = "simtown", "The simtown authors", __version__
+copyright = f"2025, {author}. Apache-2.0"
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["gallery_header.rst", "examples/*.ipynb"]
+default_role = "code"
+suppress_warnings = ["ref.python"]  # a word of a docstring, such as n, that several classes have
+
+# Pages in Markdown. Those of docs/chapters are notebooks, and run.
+myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 4
+nb_execution_mode = "force"
+nb_execution_in_temp = True
+nb_execution_timeout = 300
+nb_execution_raise_on_error = True
+nb_execution_show_tb = True
+nb_merge_streams = True
+
+# Pages of the code.
+autodoc_member_order = "bysource"
+autodoc_default_options = {"members": True, "ignore-module-all": True}
+autodoc_mock_imports = ["inspect_ai", "nemo_gym", "reasoning_gym", "verifiers", "vlmeval"]
+python_maximum_signature_line_length = 80
+napoleon_use_ivar = True
+nitpicky = True  # a :func:`simtown.x.y` that leads nowhere fails the build; other names may
+nitpick_ignore_regex = [
+    (r"py:.*", r"(?!simtown\.).*"),
+    (r"py:class", r"simtown\..*\.(_\w+|T|Key|Value|Piece|Style)"),
+]
+
+# Scripts that run, with what they print and the pictures that they write. They run on a copy.
+EXAMPLES = ROOT / "out" / "examples"
+shutil.rmtree(EXAMPLES, ignore_errors=True)
+shutil.copytree(ROOT / "examples", EXAMPLES)
+sphinx_gallery_conf = {
+    "examples_dirs": str(EXAMPLES),
+    "gallery_dirs": "examples",
+    "filename_pattern": r"\.py$",
+    "within_subsection_order": "FileNameSortKey",
+    "image_scrapers": ("matplotlib", "tools.reference.pictures_written"),
+    "download_all_examples": False,
+    "show_memory": False,
+    "write_computation_times": False,
+    "min_reported_time": 0,
+    "remove_config_comments": True,
+    "thumbnail_size": (400, 225),
+    "abort_on_example_error": True,
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "simtown"
+html_static_path = ["_static"]
+html_css_files = ["simtown.css"]
+html_logo = "_static/logo.svg"
+html_favicon = "_static/logo.svg"
+html_search_scorer = str(DOCS / "_static" / "scorer.js")
+html_show_sourcelink = False
+html_copy_source = False
+html_theme_options = {
+    "logo": {"text": "simtown"},
+    "header_links_before_dropdown": 5,
+    "navbar_align": "left",
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "pygments_light_style": "tango",
+    "pygments_dark_style": "monokai",
+}
+html_sidebars = {"index": []}
+
+
+def mark_charts(app, document, docname):
+    """Give charts a class, which the dark theme turns dark; of all pictures, only matplotlib's have alpha."""
+    for image in document.findall(nodes.image):
+        path = DOCS / image["uri"]
+        if path.suffix == ".png" and path.exists() and Image.open(path).mode == "RGBA":
+            image["classes"].append("chart")
+
+
+def setup(app):
+    """Called by Sphinx."""
+    app.connect("builder-inited", lambda app: reference.write(DOCS / "reference"))
+    app.connect("autodoc-process-docstring", reference.as_rst, priority=400)  # before napoleon
+    app.connect("autodoc-skip-member", reference.has_page)
+    app.connect("doctree-resolved", mark_charts)
