@@ -77,6 +77,14 @@ class AskedExample:
         vehicles = zip(slots, example.scene.vehicles, strict=True)
         return [slot for slot, vehicle in vehicles if vehicle.entity in nouns] or slots
 
+    @property
+    def relation(self) -> str:
+        """The relation that the question asks about two vehicles; "" if it asks something else."""
+        if self.example.family not in ("paper", "relations") or self.example.relation:
+            return self.example.relation
+        _, related = parse(self.example.program).parts
+        return str(related.parts[0])
+
     def quantities(self) -> dict[str, Any]:
         """What the example is about, and what its answer may depend on, as plain values.
 
@@ -89,7 +97,7 @@ class AskedExample:
         return {
             "example": self.number,
             "family": example.family,
-            "relation": example.relation,
+            "relation": self.relation,
             "margin": abs(example.margin),
             "pixels": float((example.boxes[self.meant, 3] - example.boxes[self.meant, 1]).min()),
             "visible": float(example.visible[self.meant].min()),
