@@ -354,31 +354,39 @@ def export(
 @command
 def gallery(
     dataset: DatasetArgument,
+    other: Annotated[
+        str | None, "A second data set, to be shown beside the first one.", require_dataset
+    ] = None,
     *,
-    everything: Annotated[bool, "Show every example, not a sample of 2,000 of each split.", "--all"] = False,
-    large: Annotated[bool, "Draw each shown example again, at 384 pixels, to look at it closely."] = False,
+    everything: Annotated[bool, "Show every example, not a sample of 1,000 of each split.", "--all"] = False,
+    large: Annotated[bool, "With --all, too, draw each example again at 384 pixels to look at."] = False,
     out: Annotated[Path | None, "Directory to write; by default DIR-gallery, here if DIR is a URL."] = None,
 ) -> None:
-    """Write a page that shows a data set: index.html, for any browser, without a server, and a folder beside
-    it that the page reads as needed.
+    """Write a page that shows a data set, or two side by side: index.html, for any browser, without a server,
+    and folders beside it that the page reads as needed.
 
-    It filters by split, family, answer, relation, weather and entity. It shows boxes, masks, programs, and
-    why an answer is what it is. It plots distributions of the whole data set against their target. Of a split
-    of more than 2,000 examples it shows 2,000, evenly spread, unless you give --all.
+    It filters by split, family, answer, relation, weather, entity and margin, and its address keeps what you
+    choose. It shows boxes, masks, programs, twins, and why an answer is what it is. It plots distributions of
+    the whole data set against their target. Of a split of more than 1,000 examples it shows 1,000, evenly
+    spread, unless you give --all; each of a sample is drawn again at 384 pixels.
     """
     from simtown.datasets import gallery
     from simtown.datasets.export import choose_splits
     from simtown.datasets.reader import open_dataset
 
-    directory = local(out) if out else beside(dataset, "gallery")
-    data = open_dataset(dataset)
-    counts = [len(data[name]) for name in choose_splits(data, [])]
+    suffix = f"{name_of(other)}-gallery" if other else "gallery"
+    directory = local(out) if out else beside(dataset, suffix)
+    both = [open_dataset(each) for each in (dataset, other) if each]
+    counts = [len(data[name]) for data in both for name in choose_splits(data, [])]
     shown = sum(len(part) for count in counts for part in gallery.gallery_sample(count, everything))
     with progress_of(f"gallery {directory}", shown) as progress:
-        written = gallery.gallery(data, directory, progress, everything, large, _reason)
+        written = gallery.gallery(
+            both[0], directory, progress, everything, large or None, _reason, both[1] if other else None
+        )
     sample = "" if shown == sum(counts) else f" for {shown:,} of {sum(counts):,} examples"
     complete = "" if written else f"{directory} is complete. "
-    say(f"{complete}Open {directory / 'index.html'} in a browser{sample}; keep the folder data beside it")
+    folders = "folders a and b" if other else "folder data"
+    say(f"{complete}Open {directory / 'index.html'} in a browser{sample}; keep the {folders} beside it")
 
 
 @command

@@ -3,7 +3,10 @@
 Browsers let a page that is opened from disk read pictures and scripts, but no other files. So the page reads
 sheets of thumbnails, and scripts that call one of its functions: ``data/index.js`` (a few bytes an example
 for filters and counts), ``data/SPLIT-00000.jpg`` (SHEET x SHEET pictures), ``data/SPLIT-00000.js``
-(DETAILS examples: question, boxes, places, masks) and, if wanted, ``data/large/SPLIT-0.jpg`` (one example).
+(DETAILS examples: question, boxes, places, masks) and ``data/large/SPLIT-0.webp`` (one example, drawn again).
+
+Of two data sets there are two such pages, in the folders a/ and b/, and index.html shows them beside each
+other. Each tells what is chosen on it, and the other one follows.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from typing import Any
 
 import cv2
 import numpy as np
+from PIL import Image
 
 from simtown.core.files import is_complete, whole
 from simtown.core.pool import Report, ignore
@@ -32,18 +36,20 @@ from simtown.datasets.marginals import targets_of
 from simtown.datasets.reader import Dataset
 from simtown.language.programs import decode
 from simtown.language.relations import RELATIONS
+from simtown.language.twins import GROUP
 from simtown.render.masks import compressed_run_lengths, mask_and_box
 from simtown.render.renderers import make_renderer
 from simtown.scenes.placement import half_sizes
-from simtown.scenes.scene import SceneBatch
 
 #: Most examples of a sample, and examples of a stretch, which are in one shard, rarely in two. Neighbouring
 #: scenes are independent, so stretches represent the split as well as single examples would.
-SAMPLE, STRETCH = 2_000, 100
-#: Thumbnails along each side of a sheet, examples in a file of details, and the longest sides of a thumbnail
-#: and of a large picture.
+SAMPLE, STRETCH = 1_000, 100
+#: Thumbnails along each side of a sheet, examples in a file of details, and the longest sides of a thumbnail,
+#: at most, and of a large picture, at least.
 SHEET, DETAILS, THUMB, LARGE = 8, 256, 192, 384
 _QUALITY = (cv2.IMWRITE_JPEG_QUALITY, 88)
+#: Large pictures: 10 kB and 3 ms each at 384 pixels, where JPEG takes 20 kB and 1 ms.
+_WEBP = {"quality": 70, "method": 1}
 _SAMPLING = (cv2.IMWRITE_JPEG_SAMPLING_FACTOR, cv2.IMWRITE_JPEG_SAMPLING_FACTOR_444)
 #: Columns of the index, and dtypes of their typed arrays. 255 in `other`: there is no third vehicle.
 _NUMBERS = ("answer", "relation", "weather", "subject", "object", "other")
@@ -52,8 +58,11 @@ INDEX = {**dict.fromkeys(_NUMBERS, "u1"), "margin": "<i2"}
 #: an empty slot).
 _SLOTS = 8
 FAMILY_INDEX = {
-    **dict.fromkeys(("family", "weather"), "u1"), "value": "<u2", **{f"kind{i}": "u1" for i in range(_SLOTS)},
+    **dict.fromkeys(("family", "weather"), "u1"), "value": "<u2", "margin": "<i2",
+    **{f"kind{i}": "u1" for i in range(_SLOTS)},
 }  # fmt: skip
+#: Instead of the centimetres of a margin, where there is none.
+_NO_MARGIN = -32_768
 #: Says why an example's answer is what it is (:func:`simtown.town.explaining.reason`).
 Reason = Callable[..., str]
 #: What is counted of whole splits besides the kinds of vehicles (:func:`simtown.datasets.summaries.count`).
@@ -65,7 +74,7 @@ def gallery_sample(count: int, everything: bool = False) -> list[range]:
     if everything or count <= SAMPLE:
         return [range(count)]
     stretches = SAMPLE // STRETCH
-    starts = [number * count // stretches for number in range(stretches)]
+    starts = [number * count // stretches // GROUP * GROUP for number in range(stretches)]
     return [range(start, start + STRETCH) for start in starts]
 
 
@@ -74,14 +83,23 @@ def gallery(
     out: Path,
     progress: Report = ignore,
     everything: bool = False,
-    large: bool = False,
+    large: bool | None = None,
     reason: Reason | None = None,
+    other: Dataset | None = None,
 ) -> bool:
     """Write the page of a data set into the directory `out`, whole or not at all.
 
-    It shows a sample, or `everything`; memory grows by 60 bytes an example. With `large` every example that
-    it shows is drawn again, at LARGE pixels. `progress` is called with the number of examples written since
-    the last call. Answers of families have the `reason`.
+    It shows a sample, or `everything`; memory grows by 60 bytes an example. `progress` is called with the
+    number of examples written since the last call.
+
+    Args:
+        data: the data set.
+        out: the directory.
+        progress: see above.
+        everything: whether every example is shown.
+        large: whether every example that is shown is drawn again, at LARGE pixels; by default a sample is.
+        reason: says why answers of families are what they are.
+        other: a second data set, which is shown beside the first one.
 
     Returns:
         Whether it was written: False if `out` holds this page already.
@@ -90,34 +108,48 @@ def gallery(
         ForeignDirectoryError: `out` holds something else.
         DamagedError: a shard cannot be read.
     """
-    splits = {name: gallery_sample(len(data[name]), everything) for name in choose_splits(data, [])}
+    large = not everything if large is None else large
     origin = {"command": "simtown gallery", "data": data.manifest[SEAL], "all": everything, "name": data.name}
-    origin |= {"large": True} if large else {}
+    origin |= {"large": large} | ({"other": other.manifest[SEAL], "beside": other.name} if other else {})
     if is_complete(out, origin):
         return False
     with whole(out, "simtown gallery", origin) as directory:
-        pieces = directory / "data"
-        (pieces / "large" if large else pieces).mkdir(parents=True)
-        about, index = _about(data, splits) | {"large": large}, []
-        for (name, sample), split in zip(splits.items(), about["splits"], strict=True):
-            columns, split["longest"] = _write_split(data, name, sample, pieces, progress, large, reason)
-            index.append(columns)
-        columns = {name: np.concatenate([part[name] for part in index]) for name in index[0]}
-        packed = {name: base64.b64encode(column.tobytes()).decode() for name, column in columns.items()}
-        _write_script(pieces / "index.js", "begin", {**about, "columns": packed})
-        (directory / "index.html").write_text(page(data.name), encoding="utf-8")
+        if other is None:
+            _write_page(data, directory, progress, everything, large, reason)
+        else:
+            for folder, own in (("a", data), ("b", other)):
+                (directory / folder).mkdir()
+                _write_page(own, directory / folder, progress, everything, large, reason)
+            pair = page(f"{data.name} and {other.name}", "pair.html", frame="'self' file:")
+            (directory / "index.html").write_text(pair, encoding="utf-8")
     return True
 
 
-def page(title: str) -> str:
+def _write_page(
+    data: Dataset, directory: Path, progress: Report, everything: bool, large: bool, reason: Reason | None
+) -> None:
+    """Write the page of one data set."""
+    splits = {name: gallery_sample(len(data[name]), everything) for name in choose_splits(data, [])}
+    pieces = directory / "data"
+    (pieces / "large" if large else pieces).mkdir(parents=True)
+    about, index = _about(data, splits) | {"large": large}, []
+    for (name, sample), split in zip(splits.items(), about["splits"], strict=True):
+        columns, split["longest"] = _write_split(data, name, sample, pieces, progress, large, reason)
+        index.append(columns)
+    columns = {name: np.concatenate([part[name] for part in index]) for name in index[0]}
+    packed = {name: base64.b64encode(column.tobytes()).decode() for name, column in columns.items()}
+    _write_script(pieces / "index.js", "begin", {**about, "columns": packed})
+    (directory / "index.html").write_text(page(data.name), encoding="utf-8")
+
+
+def page(title: str, markup: str = "page.html", **sources: str) -> str:
     """index.html: our markup, style and script, and a policy that allows no other code and no connection.
 
     Some browsers do not regard a page's folder on disk as 'self', so the policy names the scheme.
     """
-    sources = [files(__name__) / name for name in ("page.html", "style.css", "app.js")]
-    markup, style, script = (source.read_text(encoding="utf-8") for source in sources)
-    filled = _filled(markup, style=style, script=script)
-    policy = page_policy(filled, script="'self' file:", img="'self' file: data:")
+    texts = [(files(__name__) / name).read_text(encoding="utf-8") for name in (markup, "style.css", "app.js")]
+    filled = _filled(texts[0], style=texts[1], script=texts[2])
+    policy = page_policy(filled, script="'self' file:", img="'self' file: data:", **sources)
     return _filled(filled, policy=policy, title=html.escape(printable(title)))
 
 
@@ -192,7 +224,7 @@ def _write_split(
         index.append(_index(batch, s.ranks))
         longest = max(longest, *batch.columns["question"].tolist(), key=len)
         if large:
-            _write_large(batch.scenes, s.width, s.height, pieces / "large", name, place)
+            _write_large(batch, s.width, s.height, pieces / "large", name, place)
         assert batch.ids is not None
         for row, ids in enumerate(batch.ids):
             picture = batch.columns["images"][row][..., ::-1]
@@ -216,13 +248,16 @@ def _write_split(
     return columns, longest.decode(errors="replace")
 
 
-def _write_large(scenes: SceneBatch, width: int, height: int, folder: Path, name: str, place: int) -> None:
-    """Draw scenes at a multiple of their size, a file each; `place` is the first one's on the page."""
-    times = max(1, LARGE // max(width, height))
-    pictures = make_renderer().render(scenes, width * times, height * times, geometry=False).rgb
+def _write_large(batch: ExportBatch, width: int, height: int, folder: Path, name: str, place: int) -> None:
+    """Write large pictures, a file each: drawn at a multiple of their size, or as they are stored.
+
+    `place` is the first one's on the page.
+    """
+    times, pictures = -(-LARGE // max(width, height)), batch.columns["images"]
+    if times > 1:
+        pictures = make_renderer().render(batch.scenes, width * times, height * times, geometry=False).rgb
     for number, picture in enumerate(pictures, place):
-        jpeg = cv2.imencode(".jpg", picture[..., ::-1], _QUALITY)[1].tobytes()
-        (folder / f"{name}-{number}.jpg").write_bytes(jpeg)
+        Image.fromarray(picture).save(folder / f"{name}-{number}.webp", **_WEBP)
 
 
 def _batches(data: Dataset, name: str, sample: list[range], progress: Report) -> Iterator[ExportBatch]:
@@ -239,7 +274,14 @@ def _index(batch: ExportBatch, ranks: np.ndarray) -> dict[str, np.ndarray]:
     if "family" in c:
         kinds = np.full((len(batch), _SLOTS), 255)
         kinds[:, : entity.shape[1]] = np.where(batch.scenes.entity >= 0, entity, 255)
-        own = {**c, "weather": batch.scenes.weather, **{f"kind{i}": kinds[:, i] for i in range(_SLOTS)}}
+        centimetres = np.rint(np.clip(100 * c["margin"], -32_767, 32_767))
+        margin = np.where(np.isfinite(c["margin"]), centimetres, _NO_MARGIN)
+        own = {
+            **c,
+            "weather": batch.scenes.weather,
+            "margin": margin,
+            **{f"kind{i}": kinds[:, i] for i in range(_SLOTS)},
+        }
         return {name: own[name].astype(kind) for name, kind in FAMILY_INDEX.items()}
     third = 3 - c["subject_slot"] - c["object_slot"]
     other = entity[rows, third] if entity.shape[1] == 3 else np.full(len(batch), 255)
@@ -252,8 +294,9 @@ def _index(batch: ExportBatch, ranks: np.ndarray) -> dict[str, np.ndarray]:
 def _detail(
     batch: ExportBatch, row: int, ids: np.ndarray, ranks: np.ndarray, reason: Reason | None
 ) -> list[Any]:
-    """The details of one example: question, slots, margin, intensity, camera, its vehicles, and if it is of a
-    family its program, the answer in metres or as a box, if it is that, and the reason.
+    """The details of one example: question, slots, margin, intensity, camera, its vehicles; if it is of a
+    family its program, the answer in metres or as a box, if it is that, and the reason; and if it is a twin
+    the number of its group, and what differs.
     """
     c, scenes = batch.columns, batch.scenes
     vehicles = []
@@ -278,6 +321,8 @@ def _detail(
         metres = batch.metres[row]
         exact = f"{metres:.2f} m, right within {c['tolerance'][row]:.2f} m" if np.isfinite(metres) else ""
         detail += [batch.program(row), exact, why or ""]
+    if "group" in c:
+        detail += [int(c["group"][row]), batch.edit(row) or ""]
     return detail
 
 

@@ -16,7 +16,14 @@ const simtown = (() => {
   let sampled = false; // whether there are examples that the page does not show
   let matches = new Int32Array(0);
   let at = 0; // place of the selected example in matches
-  const state = { entity: -1, typed: "", role: "any", boxes: false, masks: false, charts: false, open: false };
+  let aside = -1; // an example that is shown though the filters hide it
+  // Framed beside another data set's page, both show the same: what is chosen here is told to the page around.
+  const framed = parent !== window;
+  if (framed) document.documentElement.dataset.framed = name;
+  let following = false;
+  const NO_MARGIN = -32768;
+  const ANY = { from: 0, to: Infinity }; // metres
+  const state = { ...ANY, entity: -1, typed: "", role: "any", boxes: false, masks: false, charts: false, open: false };
 
   // ---------------------------------------------------------------- reading
 
@@ -62,7 +69,7 @@ const simtown = (() => {
     const image = new Image();
     image.onload = () => done(image);
     image.onerror = () => done(null);
-    image.src = `data/${key}.jpg`;
+    image.src = `data/${key}.${key.startsWith("large/") ? "webp" : "jpg"}`;
   }
   const sheets = loader(picture, refresh), details = loader(script, refresh), larges = loader(picture, refresh);
 
@@ -77,6 +84,12 @@ const simtown = (() => {
     const stretch = split.starts.findLastIndex((start) => start <= number), within = number - split.starts[stretch];
     return within < split.stretch ? stretch * split.stretch + within : NaN;
   }
+  /** The example with this number in a split; -1 if the page does not show it. */
+  function exampleOf(s, number) {
+    const place = s >= 0 && number < about.splits[s].count ? placeOfNumber(about.splits[s], number) : NaN;
+    return place >= 0 ? starts[s] + place : -1;
+  }
+  const current = () => (aside >= 0 ? aside : matches[at]);
   const shownOf = (split) => split.starts.length * split.stretch;
   const piece = (g, size) => `${about.splits[splitOf(g)].name}-${String(Math.floor(placeOf(g) / size)).padStart(5, "0")}`;
   const sheetOf = (g) => piece(g, about.sheet ** 2);
@@ -90,10 +103,11 @@ const simtown = (() => {
   function detailOf(g) {
     const row = details.get(piece(g, about.details))?.[placeOf(g) % about.details];
     if (!row) return null;
-    const [question, subject, object, margin, intensity, [x, y, yaw, focal], vehicles, program, exact, reason] = row;
+    const [question, subject, object, margin, intensity, [x, y, yaw, focal], vehicles, ...more] = row;
+    const [program, exact, reason, group, edit] = more;
     const s = Math.sin(yaw), c = Math.cos(yaw);
     return {
-      question, subject, object, margin, intensity, program, exact, reason, focal, eye: { x, y, yaw },
+      question, subject, object, margin, intensity, program, exact, reason, group, edit, focal, eye: { x, y, yaw },
       vehicles: vehicles.map(([entity, vx, vy, turn, x0, y0, x1, y1, visible, runs, paint], slot) => ({
         name: about.entities[entity], paint, size: about.footprints[entity], x: vx, y: vy, yaw: turn, box: [x0, y0, x1, y1], visible, runs,
         role: slot === subject ? "subject" : slot === object ? "object" : "other",
@@ -107,13 +121,17 @@ const simtown = (() => {
   /** Examples that pass every filter; and how many would, for every value of a facet, if that facet's other filters were dropped. */
   function filter() {
     const found = new Int32Array(total), counts = facets.map((f) => new Uint32Array(f.names.length));
-    const { entity, role } = state, { subject, object, other } = columns;
+    const { entity, role, from, to } = state, { subject, object, other, margin } = columns;
     let n = 0;
     for (let g = 0; g < total; g++) {
       if (entity >= 0) {
         const there = asksFamilies() ? kindsOf(g).includes(entity) : (role !== "object" && subject[g] === entity) || (role !== "subject" && object[g] === entity)
           || (role === "any" && other[g] === entity);
         if (!there) continue;
+      }
+      if (from > 0 || to < Infinity) {
+        const metres = Math.abs(margin[g]) / 100;
+        if (margin[g] === NO_MARGIN || metres < from || metres > to) continue;
       }
       let missed = -1;
       for (let f = 0; f < facets.length; f++) {
@@ -131,6 +149,7 @@ const simtown = (() => {
 
   function refilter() {
     const kept = matches[at];
+    aside = -1;
     const { found, counts } = filter();
     matches = found;
     at = Math.max(0, found.indexOf(kept));
@@ -142,6 +161,7 @@ const simtown = (() => {
     for (const facet of facets) if (facet.long) shorten(facet);
     $("found").innerHTML = `<span><b>${count(found.length)}</b> of ${count(total)}</span>`;
     $("clear").hidden = !filtered();
+    if (framed) $("about").textContent = `${count(found.length)} of ${count(total)}`; // the second page has no filters to say so
     $("matching").value = filtered() ? count(found.length) : "";
     $("leave-filters").textContent = `Show ${count(found.length)} example${found.length === 1 ? "" : "s"}`;
     $("nothing").hidden = found.length > 0 || state.charts;
@@ -161,14 +181,41 @@ const simtown = (() => {
     facet.note.textContent = `${listed} answers: choose a family to list its own.`;
   }
 
-  const filtered = (besides) => state.entity >= 0 || facets.some((f) => f.key !== besides && f.chosen.size);
+  const filtered = (besides) => state.entity >= 0 || state.from > 0 || state.to < Infinity || facets.some((f) => f.key !== besides && f.chosen.size);
 
   function clear() {
     for (const facet of facets) { facet.chosen.clear(); facet.inputs.forEach((input) => { input.checked = false; }); }
     chooseEntity("");
-    state.role = "any";
+    Object.assign(state, ANY, { role: "any" });
     sync();
     refilter();
+  }
+
+  /** Show an example by its number, "train 42", or 42 of the split that is shown, whatever the filters. */
+  function jump(text) {
+    const [, name, digits] = /^\s*([a-z-]*)[\s:]*([\d,]+)\s*$/.exec(text.toLowerCase()) ?? [];
+    const names = about.splits.map((split) => split.name), number = Number((digits ?? "").replaceAll(",", ""));
+    const split = name ? names.findIndex((own) => own.startsWith(name)) : matches.length ? splitOf(current()) : 0, own = about.splits[split];
+    const g = digits && own ? exampleOf(split, number) : -1, note = $("no-example");
+    note.hidden = g >= 0 || !text.trim();
+    if (!digits || !own) note.textContent = `Give a number, or a split and a number, such as ${names.at(-1)} 42.`;
+    else if (number >= own.count) note.textContent = `The last one is ${own.name} ${count(own.count - 1)}.`;
+    else note.innerHTML = `${escape(own.name)} ${count(number)} is not on this page: it shows a sample.<code>simtown render ${escape(about.place)}/${escape(own.name)}:${number}</code>`;
+    $("jump").setAttribute("aria-invalid", String(!note.hidden));
+    if (g < 0) return;
+    showFilters(false);
+    go(g);
+  }
+
+  /** Open an example, also one that the filters hide. */
+  function go(g) {
+    const place = matches.indexOf(g);
+    if (place < 0) aside = g;
+    else at = place;
+    state.open = true;
+    state.charts = false;
+    show();
+    if (place >= 0) select(place);
   }
 
   /** The entity of this name; where there is none, nothing is filtered and the page says so. */
@@ -252,6 +299,9 @@ const simtown = (() => {
       $("roles").append(label);
     }
     $("roles").hidden = asksFamilies();
+    for (const key of ["from", "to"]) $(key).onchange = () => { state[key] = $(key).value === "" ? ANY[key] : Number($(key).value); refilter(); };
+    $("margins").hidden = columns.margin.every((margin) => margin === NO_MARGIN);
+    $("jump").onchange = () => jump($("jump").value);
     $("clear").onclick = clear;
     $("filters").onsubmit = (event) => event.preventDefault();
     $("show-filters").onclick = () => showFilters(!showingFilters());
@@ -272,6 +322,7 @@ const simtown = (() => {
     const name = about.entities[state.entity] ?? state.typed;
     if ($("entity").value.trim().toLowerCase() !== name.trim().toLowerCase()) $("entity").value = name;
     explainEntity();
+    for (const key of ["from", "to"]) $(key).value = state[key] === ANY[key] ? "" : state[key];
     document.querySelector(`[name=role][value=${state.role}]`).checked = true;
     for (const key of ["boxes", "masks"]) $(key).setAttribute("aria-pressed", String(state[key]));
     $("show-charts").setAttribute("aria-pressed", String(state.charts));
@@ -404,10 +455,11 @@ const simtown = (() => {
 
   /** Ask for the pieces of what is in sight, the selected example's first. */
   function want() {
-    const seen = [...(state.open ? [at] : []), ...(state.charts ? [] : [...cells.keys()].sort((a, b) => a - b))].map((place) => matches[place]);
+    const seen = [...(state.charts ? [] : [...cells.keys()].sort((a, b) => a - b))].map((place) => matches[place]);
+    if (state.open) seen.unshift(current());
     sheets.want([...new Set(seen.map(sheetOf))]);
     details.want([...new Set(seen.map((g) => piece(g, about.details)))]);
-    if (about.large && state.open && matches.length) larges.want([largeOf(matches[at])]);
+    if (about.large && state.open) larges.want([largeOf(current())]);
   }
 
   let pending = false;
@@ -419,6 +471,7 @@ const simtown = (() => {
 
   function select(place) {
     at = Math.min(Math.max(place, 0), Math.max(matches.length - 1, 0));
+    aside = -1;
     reveal();
     drawGrid();
     drawInspector();
@@ -443,6 +496,7 @@ const simtown = (() => {
 
   function close() {
     state.open = false;
+    aside = -1;
     show();
     reveal();
     drawGrid();
@@ -463,13 +517,13 @@ const simtown = (() => {
 
   function drawInspector() {
     const panel = $("inspector");
-    if (!state.open || !matches.length) return;
-    const g = matches[at], detail = detailOf(g), answer = answerOf(g);
+    if (!state.open) return;
+    const g = current(), detail = detailOf(g), answer = answerOf(g);
     const drawn = `${g} ${sheets.get(sheetOf(g)) ? 1 : 0}${detail ? 1 : 0}${larges.get(largeOf(g)) ? 1 : 0}${state.boxes}${state.masks} ${at} ${matches.length}`;
     if (panel.dataset.drawn === drawn) return;
     panel.dataset.drawn = drawn;
     const held = panel.contains(document.activeElement) ? document.activeElement.dataset.step : undefined;
-    panel.innerHTML = `<nav><b>${escape(nameOf(g))}</b><button type="button" class="icon" data-step="-1" aria-label="The one before">←</button>
+    panel.innerHTML = `<nav><b>${escape(nameOf(g))}${aside >= 0 ? " <small>hidden by the filters</small>" : ""}</b><button type="button" class="icon" data-step="-1" aria-label="The one before">←</button>
       <button type="button" class="icon" data-step="1" aria-label="The next one">→</button>
       <button type="button" class="icon" data-step="0" aria-label="Close">✕</button></nav>
       <div class="picture"><canvas role="img" aria-label="${escape(detail?.question ?? nameOf(g))}"></canvas><svg aria-hidden="true"></svg></div>`;
@@ -480,10 +534,28 @@ const simtown = (() => {
     frame.style.aspectRatio = `${about.size[0]} / ${about.size[1]}`;
     draw(frame, g, detail, true);
     if (detail) panel.insertAdjacentHTML("beforeend", told(g, detail, answer));
+    if (detail?.group !== undefined) drawMates(panel.querySelector(".mates"), g, detail);
     for (const button of panel.querySelectorAll("[data-copy]")) {
       button.onclick = () => copy(button.dataset.copy === "link" ? location.href : panel.querySelector("code").textContent, button);
     }
     if (held !== undefined) panel.querySelector(`[data-step="${held}"]`).focus();
+  }
+
+  /** The other examples of a twin's group: its twin, and what else is asked of both pictures. */
+  function drawMates(host, g, detail) {
+    const change = { weather: "other weather", thing: "one thing beside the road" }[detail.edit] ?? `one vehicle ${detail.edit}`;
+    for (const step of [1, 2, 3]) {
+      const mate = exampleOf(splitOf(g), numberOf(g) ^ step), other = mate >= 0 ? detailOf(mate) : null, answer = other && answerOf(mate);
+      if (other?.group !== detail.group) continue;
+      const words = step === 1 ? `<b>Twin</b>: ${escape(change)}.` : escape(other.question);
+      host.insertAdjacentHTML("beforeend", `<button type="button"><span class="picture"><canvas></canvas><svg></svg></span><span>${words}
+        <b class="answer ${toneOf(answer)}">${escape(answer)}</b></span></button>`);
+      const card = host.lastChild;
+      card.firstChild.style.aspectRatio = `${about.size[0]} / ${about.size[1]}`;
+      draw(card.firstChild, mate, other);
+      card.setAttribute("aria-label", `${nameOf(mate)}: ${card.textContent}`);
+      card.onclick = () => go(mate);
+    }
   }
 
   function told(g, detail, answer) {
@@ -495,7 +567,7 @@ const simtown = (() => {
     const because = asked ? `${detail.exact ? `<b>${escape(detail.exact)}</b>. ` : ""}${escape(sentence(detail.reason))}` : why(relation, detail, answer);
     const family = asked ? `<p class="why">Family <b>${escape(about.families[columns.family[g]])}</b>, program <span class="program">${escape(detail.program)}</span></p>` : "";
     return `<p class="question">${escape(detail.question)} <span class="answer ${toneOf(answer)}">${escape(answer)}</span></p>
-      <p class="why">${because}</p>${family}${plan(relation, detail)}
+      <p class="why">${because}</p>${detail.group === undefined ? "" : '<div class="mates"></div>'}${family}${plan(relation, detail)}
       <table><thead><tr><th scope="col">vehicle</th>${asked ? "" : '<th scope="col">role</th>'}<th scope="col">x, m</th><th scope="col">y, m</th>
       <th scope="col">heading</th><th scope="col">in sight</th></tr></thead><tbody>${rows}</tbody></table>
       <p class="why">Weather: <b>${escape(weather)}</b>, strength ${detail.intensity.toFixed(2)}. Paint: ${paints}. Boxes hold hidden parts, too.</p>
@@ -739,12 +811,20 @@ const simtown = (() => {
   /** The address says what is shown, so that it can be kept and passed on. */
   function remember() {
     const words = new URLSearchParams();
-    for (const f of facets) if (f.chosen.size) words.set(f.key, [...f.chosen].map((value) => f.names[value]).join(","));
+    for (const f of facets) if (f.chosen.size) words.set(f.key, [...f.chosen].map((value) => f.names[value] ?? value).join(","));
     if (state.entity >= 0) words.set("entity", about.entities[state.entity]);
     if (state.role !== "any") words.set("role", state.role);
+    for (const key of ["from", "to"]) if (state[key] !== ANY[key]) words.set(key, state[key]);
     for (const key of ["boxes", "masks", "charts", "open"]) if (state[key]) words.set(key, "1");
-    if (matches.length && at) words.set("at", `${about.splits[splitOf(matches[at])].name}:${numberOf(matches[at])}`);
+    const g = current();
+    if (aside >= 0 || at) words.set("at", `${about.splits[splitOf(g)].name}:${numberOf(g)}`);
     try { history.replaceState(null, "", `#${words}`); } catch { /* an address may not be changed here */ }
+    tell();
+  }
+
+  /** Tell the page around what is shown. */
+  function tell() {
+    if (framed && !following) parent.postMessage({ words: location.hash.slice(1), theme: document.documentElement.dataset.theme }, "*");
   }
 
   /** Show what the address says: when the page is opened, and when somebody changes the address. */
@@ -753,6 +833,7 @@ const simtown = (() => {
     for (const f of facets) {
       const names = (words.get(f.key) ?? "").split(",");
       f.chosen.clear();
+      for (const name of names) if (name && !f.names.includes(name)) f.chosen.add(name); // another data set's: none here has it
       f.names.forEach((name, value) => {
         f.inputs[value].checked = names.includes(name);
         if (names.includes(name)) f.chosen.add(value);
@@ -760,13 +841,14 @@ const simtown = (() => {
     }
     chooseEntity(words.get("entity") ?? "");
     state.role = ROLES.includes(words.get("role")) ? words.get("role") : "any";
+    for (const key of ["from", "to"]) state[key] = Number(words.get(key)) || ANY[key];
     for (const key of ["boxes", "masks", "charts", "open"]) state[key] = words.has(key);
-    const [name, number] = (words.get("at") ?? "").split(":"), split = about.splits.findIndex((s) => s.name === name);
+    const [name, number] = (words.get("at") ?? "").split(":"), g = exampleOf(about.splits.findIndex((s) => s.name === name), Number(number));
     at = 0;
     grid.scrollTop = 0;
     refilter();
-    const place = split >= 0 ? matches.indexOf(starts[split] + placeOfNumber(about.splits[split], Number(number))) : -1;
-    if (place >= 0) select(place);
+    if (matches.includes(g)) select(matches.indexOf(g));
+    else if (g >= 0 && words.has("open")) go(g);
   }
 
   function setTheme(theme, keep) {
@@ -780,12 +862,12 @@ const simtown = (() => {
     try { kept = localStorage.getItem("simtown-theme"); } catch { /* nothing is kept here */ }
     setTheme(kept ?? (dark.matches ? "dark" : "light"));
     dark.onchange = () => { if (!kept) setTheme(dark.matches ? "dark" : "light"); };
-    $("theme").onclick = () => { kept = document.documentElement.dataset.theme === "dark" ? "light" : "dark"; setTheme(kept, true); };
+    $("theme").onclick = () => { kept = document.documentElement.dataset.theme === "dark" ? "light" : "dark"; setTheme(kept, true); tell(); };
   }
 
   function keys(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || $("keys").open) return;
-    const typing = event.target.matches("input[type=search]");
+    const typing = event.target.matches("input:not([type=checkbox], [type=radio])");
     if (event.key === "Escape") {
       if (showingFilters()) showFilters(false);
       else if (typing) grid.focus();
@@ -803,6 +885,7 @@ const simtown = (() => {
       else if (["End", "PageDown"].includes(event.key)) select(matches.length - 1);
     } else if (event.key === "Enter" && event.target === grid) open();
     else if (event.key === "/") showFilters(true);
+    else if (event.key === "g") { showFilters(true); $("jump").select(); }
     else if (event.key === "?") $("keys").showModal();
     else {
       const action = { b: () => toggle("boxes"), m: () => toggle("masks"), d: () => toggle("charts"), c: clear, t: () => $("theme").click() }[event.key.toLowerCase()];
@@ -816,7 +899,7 @@ const simtown = (() => {
     about = given;
     columns = Object.fromEntries(Object.entries(given.columns).map(([name, text]) => [name, bytes(text)]));
     if (asksFamilies()) columns.value = new Uint16Array(columns.value.buffer);
-    else columns.margin = new Int16Array(columns.margin.buffer);
+    columns.margin = new Int16Array(columns.margin.buffer);
     total = columns.weather.length;
     starts = [];
     const split = new Uint8Array(total);
@@ -835,6 +918,16 @@ const simtown = (() => {
     buildFilters();
     recall();
     window.onhashchange = recall; // the page's own changes of the address do not come here
+    window.onmessage = ({ source, data }) => {
+      if (!framed || source !== parent || data.words === location.hash.slice(1) && data.theme === document.documentElement.dataset.theme) return;
+      following = true;
+      if (data.theme) setTheme(data.theme);
+      if (data.words !== location.hash.slice(1)) {
+        history.replaceState(null, "", `#${data.words}`);
+        recall();
+      }
+      following = false;
+    };
     grid.onscroll = refresh;
     new ResizeObserver(() => {
       if (state.charts) return drawCharts();
@@ -845,7 +938,7 @@ const simtown = (() => {
     for (const key of ["boxes", "masks"]) $(key).onclick = () => toggle(key);
     for (const key of ["charts", "examples"]) $(`show-${key}`).onclick = () => { state.charts = key === "charts"; showFilters(false); show(); };
     $("help").onclick = () => $("keys").showModal();
-    grid.focus();
+    if (!framed) grid.focus();
     document.documentElement.dataset.ready = "1";
   }
 

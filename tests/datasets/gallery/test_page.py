@@ -2,6 +2,7 @@
 
 import io
 import json
+from urllib.parse import urlencode
 
 import numpy as np
 import pytest
@@ -9,9 +10,10 @@ from PIL import Image
 
 from simtown.assets.catalogue import ENTITIES
 from simtown.datasets.gallery import gallery
+from simtown.datasets.generate import generate
 from simtown.datasets.marginals import targets_of
 from simtown.datasets.reader import open_dataset
-from simtown.datasets.settings import SPLITS
+from simtown.datasets.settings import SPLITS, Settings
 from simtown.language.relations import RELATION_NAMES
 from simtown.scenes.weather import WEATHERS
 from simtown.town.explaining import reason
@@ -203,6 +205,102 @@ def test_on_a_phone_the_examples_have_the_screen(small, screen):
     assert page.text("#show-filters").split() == ["Filters", str(yes)]
 
 
+def test_margins_are_filtered_by_a_range(small):
+    from selenium.webdriver import Keys
+
+    page, data = small
+    distance = np.abs(together(data, "margin"))
+    page.open("to=2")
+    assert page.found() == (distance <= 2.005).sum()
+    page.driver.find_element("id", "from").send_keys("1.2", Keys.ENTER)
+    within = ((distance >= 1.195) & (distance <= 2.005)).sum()
+    assert 0 < page.found() == within
+    kept = page.js("location.hash.slice(1)")
+    page.click("#clear")
+    assert page.found() == 38
+    page.open(kept)
+    assert page.found() == within
+
+
+def test_an_example_is_found_by_its_number(small, sampled_gallery):
+    """Also one that the filters hide; the words say which there are, and how to see one that is not shown."""
+    from selenium.webdriver import Keys
+
+    page, data = small
+    example = data.val[3]
+    page.open(f"answer={'no' if example.answer else 'yes'}")
+    page.keys("g", "val 3", Keys.ENTER)
+    page.wait("document.querySelector('#inspector .question')")
+    assert page.text("#inspector nav b") == "val 3 hidden by the filters"
+    assert example.question in page.text("#inspector .question")
+    page.open(page.js("location.hash.slice(1)"))
+    assert page.text("#inspector nav b").startswith("val 3")
+    page.keys(Keys.RIGHT)
+    assert "hidden" not in page.text("#inspector nav b")
+    for typed, answer in (("train 99", "The last one is train 23."), ("bus", "Give a number")):
+        page.open()
+        page.keys("g", typed, Keys.ENTER)
+        assert page.text("#no-example").startswith(answer)
+    sampled = Page(page.driver, sampled_gallery[0], page.until).open()
+    sampled.keys("g", "120", Keys.ENTER)
+    assert "train 120 is not on this page" in sampled.text("#no-example")
+
+
+def test_a_twin_is_shown_and_opened_by_a_click(browser, tmp_path, until):
+    settings = Settings(entities=40, n=32, val=4, test=4, width=64, height=64, questions=("all",), twins=True)
+    generate(settings, tmp_path / "twins", workers=1)
+    data = open_dataset(tmp_path / "twins")
+    gallery(data, tmp_path / "page", reason=reason)
+    page, groups = Page(browser, tmp_path / "page", until), data.train.column("group")
+    for number in (0, 5, 31):
+        example, twin = data.train[number], data.train[number ^ 1]
+        answer = urlencode({"answer": example.reply})  # which hides the twin
+        page.open(f"{answer}&at=train:{number}&open=1")
+        page.wait("document.querySelector('.mates button')")
+        mates = "document.querySelectorAll('.mates button').length"
+        assert page.js(mates) == (groups == groups[number]).sum() - 1
+        assert page.text(".mates button").endswith(twin.reply)
+        page.click(".mates button")
+        page.settle()
+        assert page.text("#inspector nav b").startswith(f"train {number ^ 1}")
+        assert page.text("#inspector .question") == f"{twin.question} {twin.reply}"
+        page.click(".mates button")
+        assert page.text("#inspector nav b") == f"train {number}"
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_two_data_sets_show_the_same_beside_each_other(
+    width, cli, rich, many, tmp_path, browser, screen, until
+):
+    out = tmp_path / "both"
+    cli("gallery", rich, many, "--out", out).succeeds()
+    screen(width, 844)
+    browser.get("about:blank")
+    browser.get(f"file://{out}/index.html#relation=left of")
+    page = Page(browser, out, until)
+    place = page.js("[...document.querySelectorAll('iframe')].map((e) => [e.offsetLeft, e.offsetTop])")
+    assert place[0][width < 500] < place[1][width < 500]
+
+    def found(frame):
+        browser.switch_to.frame(frame)
+        page.wait("document.documentElement.dataset.ready")
+        number = int(page.js("document.getElementById('about').textContent").split()[0].replace(",", ""))
+        browser.switch_to.default_content()
+        return number
+
+    def expected(data, answer=None):
+        which = together(data, "relation") == RELATION_NAMES.index("left of")
+        return (which & (answer is None or together(data, "answer") == answer)).sum()
+
+    both = [open_dataset(each) for each in (rich, many)]
+    until(lambda: [found(frame) for frame in (0, 1)] == [expected(data) for data in both])
+    browser.switch_to.frame(0)
+    page.click("[name=answer][value=yes]")
+    browser.switch_to.default_content()
+    until(lambda: [found(frame) for frame in (0, 1)] == [expected(data, True) for data in both])
+    assert "answer=yes" in page.js("location.hash")
+
+
 def test_cells_show_their_examples(small):
     page, data = small
     page.open("split=train")
@@ -283,13 +381,13 @@ def test_an_example_can_be_passed_on(small):
         assert page.text(f"[data-copy={what}]") == "Copied"
 
 
-def test_large_pictures_are_sharper(browser, rich, tmp_path, until):
-    gallery(open_dataset(rich), tmp_path / "page", large=True)
-    assert Image.open(tmp_path / "page" / "data" / "large" / "train-7.jpg").size == (384, 192)
-    page = Page(browser, tmp_path / "page", until).open("at=train:7&open=1")
+def test_large_pictures_are_drawn_anew(small):
+    page, data = small
+    assert Image.open(page.path / "data" / "large" / "train-7.webp").size == (384, 192)
+    page.open("at=train:7&open=1")
     page.wait("document.getElementById('inspector').dataset.drawn.split(' ')[1].startsWith('111')")
     few = np.array(Image.fromarray(page.picture("#inspector .picture").astype(np.uint8)).resize((64, 32)))
-    assert np.abs(few.astype(int) - open_dataset(rich).train[7].image).mean() < 12
+    assert np.abs(few.astype(int) - data.train[7].image).mean() < 12
 
 
 def test_the_reason_is_the_margin_and_the_places(small):
