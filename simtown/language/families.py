@@ -244,7 +244,7 @@ class AskedWorld:
 
     def kinds(self, noun: str) -> np.ndarray:
         """(entities,) float64 chances of the kinds that a noun means."""
-        return np.where(_means(noun), self.chances, 0.0)
+        return np.where(means(noun), self.chances, 0.0)
 
     @property
     def lanes(self) -> tuple[str, ...]:
@@ -319,8 +319,12 @@ class AskedWorld:
         return ""
 
 
+#: Which kinds keep no paint of their own.
+_PAINTED = ~np.isin(ENTITIES, [*KEEP_PAINT])
+
+
 @cache
-def _means(noun: str) -> np.ndarray:
+def means(noun: str) -> np.ndarray:
     """(entities,) bool: which kinds a noun means."""
     return np.isin(ENTITIES, NOUNS.get(noun, (noun,)))
 
@@ -439,8 +443,7 @@ class Drawer:
         """A set with a colour that some of its kinds, but not all of them, may have."""
         chances = self.world.kinds(noun.parts[0])
         if self.world.painted:
-            free = np.where(np.isin(ENTITIES, [*KEEP_PAINT]), 0.0, chances)
-            if not free.any() or not self.world.colours:
+            if not chances[_PAINTED].any() or not self.world.colours:
                 return noun
             return _filtered(noun, "colour", COLOURS[draws.choice(self.world.colours)])
         from simtown.language.views import own_colours
@@ -481,6 +484,8 @@ class Drawer:
 
 def _clash(value: Any, before: list[Any]) -> bool:
     """Whether a slot's value leaves a question only one answer beside the values before it."""
+    if not before:
+        return False
     given = [part for other in before for part in _relations(other)]
     if any(_opposite(one, other) for one in _relations(value) for other in given):
         return True

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -22,7 +23,7 @@ from simtown.assets.entities import ENTITIES, NAMED_BY_COLOUR
 from simtown.language import wording
 from simtown.language.asking import AskedBatch, AskingRecipe, Row, rows_of, search
 from simtown.language.evaluate import KNOWN, SEEN_WORDS, Values, evaluate
-from simtown.language.families import AskedWorld, Drawer, Draws, Family, NoWordsError, Template
+from simtown.language.families import AskedWorld, Drawer, Draws, Family, NoWordsError, Template, means
 from simtown.language.forms import Form, fill
 from simtown.language.more import join
 from simtown.language.nouns import GROUPS, NOUNS, group_of
@@ -303,7 +304,8 @@ def _edits(world: AskedWorld, row: Row, scenes: SceneBatch, i: int, draws: Draws
     if row.filled is not None and row.filled[3]:
         yield from _thing_edits(row.filled[3][0], scenes.prop[i].tolist(), sky, draws)
         return
-    named = world.chances * np.isin(ENTITIES, [k for name in parts - {"vehicle"} for k in _kinds_of(name)])
+    meant = [means(name) for name in parts - {"vehicle"}]
+    named = np.where(np.any(meant, axis=0), world.chances, 0.0)
     present = [slot for slot, kind in enumerate(entity) if kind >= 0]
     drawn = {slot: (not named[entity[slot]], draws.below(1 << 30)) for slot in present}
     order = sorted(present, key=drawn.__getitem__)
@@ -378,6 +380,7 @@ def _paint(world: AskedWorld, row: Row, parts: set[str], draws: Draws) -> int:
     return draws.weighted(np.where(fits, world.paint, 0.0) if named else world.paint)
 
 
+@cache
 def _groups() -> np.ndarray:
     return np.array([GROUPS.index(group_of(kind)) for kind in ENTITIES])
 
