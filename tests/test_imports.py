@@ -24,7 +24,7 @@ LAYERS = (
     ("datasets",),
     ("complexity", "town", "visualgenome"),
     ("training",),
-    ("gym", "probes", "bench"),
+    ("gym", "probes", "bench", "play"),
     ("vlm",),
     ("cli",),
 )

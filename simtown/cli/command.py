@@ -32,7 +32,7 @@ from simtown.core.options import Option, SettingsError, check, options_of
 
 BAD_INPUT, DAMAGED = 2, 1
 #: Modules whose commands take kinds of one's own. The program reads the option before it imports the module.
-WITH_KINDS = ("generate_commands", "dataset_commands", "training_commands", "sweep_commands")
+WITH_KINDS = ("generate_commands", "dataset_commands", "training_commands", "sweep_commands", "play_commands")
 _KINDS = (
     "Vehicles of your own, which come first: a folder of GLB or OBJ files with a TOML file each, or "
     "package.module:KINDS. May be given again. See docs/own-kinds.md."

@@ -17,6 +17,7 @@ from simtown.core.terminal import say, say_block
 #: The module of each command or group of commands, and what the list of commands says of it.
 COMMANDS = {
     "generate": ("generate_commands", "Make a data set: scenes, pictures, questions, answers."),
+    "play": ("play_commands", "Play with a street in the browser: drag, ask, change the weather."),
     "preview": ("generate_commands", "Draw a contact sheet of a data set or the catalogue."),
     "render": ("dataset_commands", "Draw a random street, or one stored example again."),
     "info": ("dataset_commands", "Describe a data set, or one example."),
@@ -42,6 +43,8 @@ EXAMPLES = """\
 simtown generate --entities 20 --n 1000
 simtown generate --entities 60 --n 60000 --distractor   (the paper's hardest world)
 simtown generate --world simtown-twins   (a ready world)
+simtown play
+simtown play simtown-20-1000/train:7 --run runs/simtown-20-1000-pbn-1000-seed0
 simtown preview simtown-20-1000
 simtown preview --entity all
 simtown render --seed 3 --weather snow --vehicles taxi,bus

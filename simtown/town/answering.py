@@ -66,12 +66,26 @@ class TownAnswer:
     __repr__ = __str__
 
 
+class NoAnswerError(TownError):
+    """A question has no answer.
+
+    Attributes:
+        problem: why.
+        offered: up to three questions near it that have an answer.
+    """
+
+    def __init__(self, problem: str, offered: list[str]) -> None:
+        quoted = ", ".join(f"'{question}'" for question in offered)
+        super().__init__(f"{problem}; I can answer {quoted}")
+        self.problem, self.offered = problem, offered
+
+
 def answer(view: View, question: str) -> TownAnswer:
     """The answer to a question; see :meth:`simtown.Town.ask`."""
     text(question, "the question", "Is the taxi left of a building?")
     nearest: Iterator[str] = iter(())
     try:
-        return _answer(view, question)
+        return direct_answer(view, question)
     except QuestionError as error:
         nearest, problem = islice(rephrasings(_names(view), question), 20), str(error)
     except TownError as error:
@@ -80,13 +94,12 @@ def answer(view: View, question: str) -> TownAnswer:
     others = [a.question for a in islice(examples(view), 8)]
     others.sort(key=lambda other: -len(words & {*other.lower().split()}))
     offered = islice((q for q in chain(nearest, others) if _has_answer(view, q)), 3)
-    quoted = ", ".join(f"'{other}'" for other in dict.fromkeys(offered))
-    raise TownError(f"{problem}; I can answer {quoted}")
+    raise NoAnswerError(problem, list(dict.fromkeys(offered)))
 
 
 def _has_answer(view: View, question: str) -> bool:
     with suppress(TownError):
-        return _answer(view, question).value is not None
+        return direct_answer(view, question).value is not None
     return False
 
 
@@ -95,7 +108,8 @@ def _names(view: View) -> list[str]:
     return [name for t in view.things for name in (t.name, f"{t.kind} 1")]
 
 
-def _answer(view: View, question: str) -> TownAnswer:
+def direct_answer(view: View, question: str) -> TownAnswer:
+    """The answer to a question. Raises QuestionError or TownError, without other questions to ask."""
     form, notes, negated = parse(_names(view), question)
     try:
         holds, margin, why, value, _ = Evaluator(view).answer(form)
@@ -132,7 +146,7 @@ def examples(view: View) -> Iterator[TownAnswer]:
                 continue
             asked.add(question)
             with suppress(TownError):
-                reply = _answer(view, question)
+                reply = direct_answer(view, question)
                 if reply.value not in (None, []) and reply.margin != -math.inf:
                     yield reply
                     break

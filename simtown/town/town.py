@@ -219,6 +219,12 @@ class Town:
         """
         return program(self)
 
+    def become(self, other: Town) -> None:
+        """Take everything over from another town, which is of no more use."""
+        vars(self).update(vars(other))
+        for thing in self._things:
+            write(thing, town=self)
+
     # Contents
 
     @property

@@ -1,0 +1,70 @@
+"""A page to play with a street: play."""
+
+from __future__ import annotations
+
+import signal
+import webbrowser
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from simtown.cli.command import RefusalError, command
+from simtown.cli.places import there
+from simtown.core.extras import need
+from simtown.core.terminal import say
+from simtown.datasets.addresses import is_address
+
+STREET = (
+    "A saved town (town.json), an example (DIR/SPLIT:INDEX) or a link from the page; else a random street."
+)
+
+
+@command
+def play(
+    street: Annotated[str | None, typer.Argument(metavar="STREET", help=STREET)] = None,
+    *,
+    seed: Annotated[int, "Of the random street."] = 73,
+    run: Annotated[Path | None, "A trained model, whose answers stand beside the truth.", there] = None,
+    port: Annotated[int, typer.Option(help="Port on 127.0.0.1; 0 takes a free one.", min=0, max=65535)] = 0,
+    show: Annotated[bool, "Print the address, and do not open the browser.", "--no-browser"] = True,
+) -> None:
+    """Play with a street in the browser: drag vehicles and people, ask, and see each answer follow.
+
+    The page is served to this machine alone, at an address with a secret in it. Ctrl-C ends it.
+    """
+    if street and not (is_address(street) or street.endswith(".json") or "#" in street):
+        raise RefusalError(
+            f"{street} is no street: give a town.json, DIR/SPLIT:INDEX or a link from the page"
+        )
+    if run:
+        need("train")
+    from simtown.play.server import PlayServer
+    from simtown.play.session import Session
+    from simtown.town.town import Town
+
+    session = Session(Town.random(seed, 4))
+    if street and "#" in street:
+        session.do("link", {"link": street.partition("#")[2]})
+    elif street and street.endswith(".json"):
+        session = Session(Town.load(street))
+    elif street:
+        from simtown.datasets.locate import find
+
+        split, row, _ = find(street)
+        session = Session(Town.from_scene(split[row].scene))
+    if run:
+        from simtown.play.beside import RunModel
+
+        session.run = RunModel(run)
+    try:
+        server = PlayServer(session, port)
+    except OSError as error:
+        raise RefusalError(f"--port {port} cannot be used ({error.strerror}): give another, or 0") from error
+    say(f"{server.url}  (Ctrl-C ends it)")
+    if show:
+        webbrowser.open(server.url)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # Ctrl-C is how it ends
+    with suppress(KeyboardInterrupt), server:
+        server.serve_forever()

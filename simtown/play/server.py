@@ -1,0 +1,140 @@
+"""The page's server, of the standard library: on this machine alone, for those who know its token."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import threading
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.resources import files
+from typing import Any
+from urllib.parse import unquote
+
+from simtown.assets.catalogue import ENTITIES, STREET
+from simtown.assets.palette import MATERIALS, PAINTS
+from simtown.play.drawn import thumb
+from simtown.play.session import Session
+from simtown.scenes.placement import LANES
+from simtown.scenes.weather import DEFAULT_WEATHERS
+from simtown.town.answering import NoAnswerError
+from simtown.town.checks import TownError
+
+#: The files of the page, with their types.
+_FILES = {"": ("page.html", "text/html"), "style.css": ("style.css", "text/css")}
+_FILES |= {"app.js": ("app.js", "text/javascript")}
+#: What the page may load: its own files, and pictures that it makes.
+_POLICY = "default-src 'self'; img-src 'self' data: blob:; base-uri 'none'; form-action 'none'"
+#: The most bytes of a request, and the most pixels along a side of a picture.
+_LARGEST, _WIDEST = 2_000_000, 2048
+
+
+class PlayServer(ThreadingHTTPServer):
+    """Serves one session at :attr:`url` until it is closed.
+
+    Args:
+        session: whose town is played with.
+        port: on 127.0.0.1; 0 takes a free one.
+    """
+
+    daemon_threads = True
+
+    def __init__(self, session: Session, port: int = 0) -> None:
+        self.session, self.token, self.lock = session, secrets.token_urlsafe(12), threading.Lock()
+        super().__init__(("127.0.0.1", port), _Handler)
+
+    @property
+    def url(self) -> str:
+        """The page's address, with the token that every request needs."""
+        return f"http://127.0.0.1:{self.server_address[1]}/{self.token}/"
+
+    def answer(self, path: str, request: dict[str, Any]) -> dict[str, Any]:
+        """The reply to a request of the page, as JSON holds it; `error` says what the town cannot do."""
+        session, error, offers = self.session, "", None
+        with self.lock:
+            try:
+                if path == "ask":
+                    session.ask(str(request["question"]))
+                elif path == "do" and request["verb"] != "look":
+                    session.do(request["verb"], request.get("given", {}), request.get("gesture"))
+            except NoAnswerError as refusal:
+                error, offers = refusal.problem, refusal.offered
+            except TownError as refusal:
+                error = str(refusal)
+            width, height = (min(int(side), _WIDEST) for side in request["size"])
+            shown = session.look((width, height), request.get("overlay", ""), bool(request.get("moving")))
+        return shown | {"error": error, "instead": offers}
+
+
+def start(session: Session, port: int = 0) -> PlayServer:
+    """A server that runs beside this thread."""
+    server = PlayServer(session, port)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server
+
+
+def catalogue() -> dict[str, Any]:
+    """What the page needs to know once: kinds by group, paints, weathers, lanes."""
+    colours = {m.name: f"#{m.rgb:06x}" for m in MATERIALS}
+    return {
+        "kinds": {"vehicle": ENTITIES, **STREET},
+        "paints": {name: colours[name] for name in PAINTS},
+        "weathers": DEFAULT_WEATHERS,
+        "lanes": [y for y, _ in LANES],
+    }
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: PlayServer
+    protocol_version = "HTTP/1.1"  # a connection serves many frames
+    disable_nagle_algorithm = True
+
+    def do_GET(self) -> None:
+        self._reply(self._get)
+
+    def do_POST(self) -> None:
+        self._reply(self._post)
+
+    def _reply(self, reply: Callable[[str], tuple[str, bytes] | None]) -> None:
+        host, port = self.server.server_address[:2]
+        inside = f"/{self.server.token}/"
+        known = self.headers.get("Host") in (f"{host}:{port}", f"localhost:{port}")
+        try:
+            found = (
+                reply(unquote(self.path[len(inside) :])) if known and self.path.startswith(inside) else None
+            )
+            status = 200 if found else 404
+        except (KeyError, TypeError, ValueError) as error:
+            found, status = ("text/plain", str(error).encode()), 400
+        kind, content = found or (
+            "text/plain",
+            b"use the address that simtown printed",
+        )
+        self.send_response(status)
+        headers = {"Content-Type": kind, "Content-Length": str(len(content)), "Cache-Control": "no-store"}
+        headers |= {"Content-Security-Policy": _POLICY, "X-Content-Type-Options": "nosniff"}
+        for name, value in (headers | {"Referrer-Policy": "no-referrer"}).items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(content)
+
+    def _get(self, path: str) -> tuple[str, bytes] | None:
+        if path in _FILES:
+            name, kind = _FILES[path]
+            return f"{kind}; charset=utf-8", files("simtown.play").joinpath(name).read_bytes()
+        if path == "catalogue":
+            return "application/json", json.dumps(catalogue()).encode()
+        folder, _, name = path.partition("/")
+        if folder == "thumb":
+            return "image/png", thumb(name.removesuffix(".png"))
+        return None
+
+    def _post(self, path: str) -> tuple[str, bytes] | None:
+        length = int(self.headers.get("Content-Length", 0))
+        if path not in ("do", "ask") or length > _LARGEST:
+            return None
+        request = json.loads(self.rfile.read(length))
+        return "application/json", json.dumps(self.server.answer(path, request)).encode()
+
+    def log_message(self, *_: object) -> None:
+        """Nothing: a page asks a hundred times a minute."""

@@ -1,0 +1,270 @@
+"""A town that is played with: its verbs, undo, and answers that follow it."""
+
+from __future__ import annotations
+
+import json
+import math
+import pickle
+import zlib
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from contextlib import suppress
+from functools import cache
+from itertools import combinations, islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from simtown.language.forms import Form
+from simtown.language.grammar import QuestionError
+from simtown.play.drawn import boxes, encoded, overlaid
+from simtown.scenes.camera import views
+from simtown.town.answering import TownAnswer, answer, direct_answer, examples
+from simtown.town.checks import TownError
+from simtown.town.evaluating import Evaluator
+from simtown.town.qualities import TooCloseError, View
+from simtown.town.reasons import the
+from simtown.town.relating import MARGINS
+from simtown.town.snapshot import Frame
+from simtown.town.things import Thing, label, paintable
+from simtown.town.town import Town
+
+#: How many steps can be undone, questions are kept, and questions are offered.
+UNDOS, QUESTIONS, OFFERS = 200, 40, 6
+#: How fast vehicles drive and people walk when the street is set in motion, metres a second.
+SPEEDS = {"vehicle": 4.0, "person": 1.3}
+#: The most bytes of a link's content.
+_LINK = 1_000_000
+
+
+class Session:
+    """One town, its past, and the questions that are asked about it.
+
+    Args:
+        town: what is played with; it changes in place.
+        run: gives a trained model's answer beside the truth, if there is one.
+    """
+
+    def __init__(self, town: Town, run: Any = None) -> None:
+        self.town, self.run = town, run
+        self.asked: list[str] = []
+        self._past: list[bytes] = []
+        self._future: list[bytes] = []
+        self._gesture: object = None
+        seen = [t for t in town.vehicles if t.name in town.seen()]
+        if pairs := list(combinations(seen, 2)):  # in two lanes, one can drive past the other
+            a, b = max(pairs, key=lambda pair: abs(pair[0].y - pair[1].y))
+            self.asked.append(f"Is {self.called(a)} left of {self.called(b)}?")
+
+    def called(self, thing: Thing) -> str:
+        """The words of a question that mean this thing and no other."""
+        return the(thing if sum(t.kind == thing.kind for t in self.town.things) == 1 else label(thing))
+
+    # Verbs
+
+    def do(self, verb: str, given: dict[str, Any], gesture: object = None) -> None:
+        """Change the town or the questions.
+
+        Args:
+            verb: "place", "change", "turn", "remove", "weather", "light", "camera", "step", "street",
+                "empty", "load", "link", "undo", "redo" or "forget".
+            given: its arguments, as those of the :class:`simtown.Town`'s method.
+            gesture: verbs of one gesture, such as a drag, are undone together.
+
+        Raises:
+            TownError: the town cannot do this, and is as it was.
+        """
+        if verb in ("undo", "redo"):
+            self._back(*(self._past, self._future) if verb == "undo" else (self._future, self._past))
+        elif verb == "forget":
+            self.asked = [q for q in self.asked if q != given["question"]]
+        elif verb == "link":
+            self._follow(str(given["link"]))
+        else:
+            before = pickle.dumps(self.town)
+            self._apply(verb, given)
+            if gesture is None or gesture != self._gesture:
+                self._past = [*self._past[1 - UNDOS :], before]
+            self._future, self._gesture = [], gesture
+
+    def _apply(self, verb: str, given: dict[str, Any]) -> None:
+        town = self.town
+        given = {k: round(v, 3) if isinstance(v, float) else v for k, v in given.items()}
+        try:
+            match verb:
+                case "place":
+                    self._place(given)
+                case "change":
+                    town.change(**given)
+                case "turn":
+                    town.turn(**given)
+                case "remove":
+                    town.remove(given["thing"])
+                case "weather":
+                    town.weather = given["kind"], given["intensity"]
+                case "light":
+                    town.light = given["azimuth"], given["elevation"]
+                case "camera":
+                    town.camera = given["preset"]
+                case "drive":
+                    for thing in town:
+                        if thing.group in SPEEDS:
+                            town.drive(thing, SPEEDS[thing.group])
+                case "step":
+                    town.step(given["dt"])
+                case "street":
+                    town.become(Town.random(**given))
+                case "empty":
+                    town.become(Town())
+                case "load":
+                    town.become(loaded(given["town"]))
+                case _:
+                    raise TownError(f"there is no verb '{verb}'")
+        except (KeyError, TypeError) as error:
+            raise TownError(f"'{verb}' cannot be read: {error}") from error
+
+    def _place(self, given: dict[str, Any]) -> None:
+        thing = self.town.place(**given)
+        if thing.group == "vehicle" and given.get("y", 0.0) > 0 and "yaw" not in given:
+            self.town.change(thing, yaw=math.pi)  # it stands in the far lane
+        with suppress(TownError):  # round numbers are easier to read, if they fit
+            self.town.change(thing, x=round(thing.x, 2), y=round(thing.y, 2), z=round(thing.z, 3))
+
+    def _back(self, source: list[bytes], target: list[bytes]) -> None:
+        if source:
+            target.append(pickle.dumps(self.town))
+            self.town.become(pickle.loads(source.pop()))
+            self._gesture = None
+
+    def ask(self, question: str) -> None:
+        """Put a question on top of the list. Raises NoAnswerError if it has no answer."""
+        answer(self._view(), question)
+        self.asked = [*(q for q in self.asked if q != question), question][-QUESTIONS:]
+
+    # What is taken away
+
+    def python(self) -> str:
+        """The Python program that makes this town and asks these questions."""
+        questions = [f"print(town.ask({question!r}))\n" for question in self.asked]
+        return "".join([self.town.program().rstrip(), "\n", *questions])
+
+    def link(self) -> str:
+        """The town and the questions as the end of an address."""
+        content = json.dumps([saved(self.town), self.asked], separators=(",", ":")).encode()
+        return urlsafe_b64encode(zlib.compress(content, 9)).decode().rstrip("=")
+
+    def _follow(self, link: str) -> None:
+        try:
+            packed = urlsafe_b64decode(link + "=" * (-len(link) % 4))
+            town, asked = json.loads(zlib.decompressobj().decompress(packed, _LINK))
+        except (ValueError, zlib.error, TypeError) as error:
+            raise TownError("the link cannot be followed: it is cut or changed") from error
+        self.do("load", {"town": town})
+        self.asked = [str(question) for question in asked][-QUESTIONS:]
+
+    # What the page shows
+
+    def look(self, size: tuple[int, int], overlay: str = "", moving: bool = False) -> dict[str, Any]:
+        """The picture, the town and the answers; ids, offered questions and programs only if nothing moves.
+
+        Args:
+            size: of the picture, pixels.
+            overlay: "masks", "depth" or "".
+            moving: whether the next picture follows at once.
+        """
+        frame = self.town.render(size)
+        view = self._view(frame if moving else None)
+        state = self._state(frame)
+        shown = {"picture": encoded(overlaid(frame, overlay), ".jpg", 80 if moving else 93), "town": state}
+        shown["answers"] = [self._reply(view, question) for question in reversed(self.asked)]
+        if not moving:
+            offered = (a.question for a in examples(view))
+            offers = list(islice((q for q in offered if q not in self.asked), OFFERS))
+            more = {"ids": encoded(frame.ids, ".png"), "offers": offers, "link": self.link()}
+            shown |= more | {"python": self.python(), "describe": self.town.describe()}
+        return shown
+
+    def _view(self, frame: Frame | None = None) -> View:
+        town = self.town
+        seen = cache(frame.seen if frame else town.seen)
+        scene = town.to_scene()
+        return View(town.things, scene.camera, scene.weather, town.seed, seen, town.unseen, cache(town.truth))
+
+    def _state(self, frame: Frame) -> dict[str, Any]:
+        town, scene = self.town, self.town.to_scene((1600, 900))
+        places, ids = boxes(frame), {name: number for number, name in frame.names.items()}
+        things = [
+            {
+                **{name: getattr(t, name) for name in ("name", "kind", "group", "x", "y", "z", "yaw")},
+                "id": ids[t.name],
+                "front": t.front,
+                "high": t.high,
+                "paint": t.paint,
+                "paintable": paintable(t.kind),
+                "called": self.called(t),
+                "outline": t.outline.round(3).tolist(),
+                "box": places.get(t.name),
+            }
+            for t in town.things
+        ]
+        return {
+            "seed": town.seed,
+            "time": town.time,
+            "things": things,
+            "weather": {"kind": town.weather.kind, "intensity": town.weather.intensity},
+            "light": list(town.light),
+            "camera": [town.camera.x, town.camera.y, town.camera.yaw],
+            "view": views(scene.camera.row()[None], 1600, 900)[0].tolist(),
+            "undo": len(self._past),
+            "redo": len(self._future),
+            "run": getattr(self.run, "name", None),
+        }
+
+    def _reply(self, view: View, question: str) -> dict[str, Any]:
+        """What a line of the log shows."""
+        try:
+            reply = direct_answer(view, question)
+        except (TownError, QuestionError) as error:
+            return {"question": question, "verdict": "none", "why": str(error)}
+        verdict = {True: "yes", False: "no"}.get(reply.truth, "value")
+        shown = {
+            "question": question,
+            "verdict": "close" if reply.value is None else verdict,
+            "value": reply.value,
+            "text": str(reply).partition(":")[0],
+            "why": reply.why,
+            "margin": reply.margin if np.isfinite(reply.margin) else None,
+        }
+        if pair := _pair(view, reply):
+            relation, names = pair
+            shown |= {"relation": relation, "names": names, "band": MARGINS[relation]}
+        if self.run is not None:
+            shown["model"] = self.run.answer(self.town, question, pair, reply.value)
+        return shown
+
+
+def saved(town: Town) -> dict[str, Any]:
+    """What :meth:`Town.save <simtown.town.town.Town.save>` writes."""
+    with TemporaryDirectory() as folder:
+        town.save(path := Path(folder, "town.json"))
+        content: dict[str, Any] = json.loads(path.read_bytes())
+    return content
+
+
+def loaded(content: dict[str, Any]) -> Town:
+    """The town of such content. Raises TownError if it holds none."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "town.json")
+        path.write_text(json.dumps(content), encoding="utf-8")
+        return Town.load(path)
+
+
+def _pair(view: View, reply: TownAnswer) -> tuple[str, list[str]] | None:
+    """The relation that a question asks about and the names of its things, if it asks about one."""
+    match reply.form:
+        case Form("holds", (subject, Form("related", (relation, *objects)))):
+            with suppress(TownError, TooCloseError):
+                evaluator = Evaluator(view)
+                return relation, [evaluator.unique(phrase).name for phrase in (subject, *objects)]
+    return None
