@@ -1,7 +1,9 @@
 """The documentation: no broken link or reference, commands that exist, and a notebook that runs."""
 
 import ast
+import doctest
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -11,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import HANGS, every_command
+from tools import reference
 
 ROOT = Path(__file__).parent.parent
 NOTEBOOK = "needs nbclient and ipykernel: pip install '.[docs]'"
@@ -104,6 +107,21 @@ def test_the_map_of_the_code_names_every_package_and_nothing_else():
 def test_every_package_says_what_lives_there():
     for path in (ROOT / "simtown").rglob("__init__.py"):
         assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))), path
+
+
+@pytest.mark.parametrize("name", reference.public())
+def test_a_public_name_has_an_example_that_runs(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = reference.docstring_of(name, reference.public()[name])
+    assert ">>>" in text
+    if name == "simtown.use_kinds":  # before all else in a process
+        Path("example.txt").write_text(text, encoding="utf-8")
+        more = {"env": {**os.environ, "PYTHONPATH": str(ROOT)}, "capture_output": True, "text": True}
+        done = subprocess.run([sys.executable, "-m", "doctest", "example.txt"], **more)
+        assert done.returncode == 0, done.stdout
+        return
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert runner.run(doctest.DocTestParser().get_doctest(text, {}, name, None, 0)).failed == 0
 
 
 def test_completion_shows_the_verbs():

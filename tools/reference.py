@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from PIL import Image
+from sphinx.pycode import ModuleAnalyzer
 
 ROOT = Path(__file__).parent.parent
 #: The command line has pages of its own, shapes of the catalogue a contact sheet; harnesses are copied.
@@ -27,6 +28,15 @@ LEFT_OUT = (
 _RESULTS = re.compile(r"^Returns:\n((?: {4}\w+: .*\n?(?: {8}.*\n?)*)+)(?! )", re.M)
 _RESULT = re.compile(r"^ {4}(\w+): ", re.M)
 _MARKS = re.compile(r"(^ *\* |``.+?``|`[^`]+`|\*\*\w+\*\*|(?<![\w*])\*\w[\w ]*\*(?![\w*]))|[*|]", re.M)
+#: What a public name returns, which its page describes too.
+BESIDE = {
+    "simtown.Town": ("simtown.town.answering.TownAnswer", "simtown.town.truth.Truth"),
+    "simtown.open_dataset": (
+        "simtown.datasets.reader.Dataset",
+        "simtown.datasets.reader.Split",
+        "simtown.datasets.reader.Example",
+    ),
+}
 #: Pictures of examples that a page shows already.
 _SHOWN: set[Path] = set()
 
@@ -131,24 +141,34 @@ def kind_of(value: Any) -> str:
     return "class" if inspect.isclass(value) else "function" if callable(value) else "data"
 
 
+def defined(name: str) -> str:
+    """Where the value of a public name is assigned, such as simtown.gym.levels.LEVELS."""
+    home, _, last = name.rpartition(".")
+    text = (ROOT / home.replace(".", "/") / "__init__.py").read_text(encoding="utf-8")
+    return f"{re.findall(rf'from (.*) import {last}', text)[0]}.{last}"
+
+
+def docstring_of(name: str, value: Any) -> str:
+    """What is said of a public name: of data, the comment before it."""
+    if kind_of(value) != "data":
+        return value.__doc__ or ""
+    module, _, last = defined(name).rpartition(".")
+    return "\n".join(ModuleAnalyzer.for_module(module).find_attr_docs()["", last])
+
+
 def names() -> dict[str, list[str]]:
     """{"python/simtown.Town.rst": lines} of a page for each public name, and the list of them."""
     pages, listed, package = {}, ["Python", "======", ""], ""
     for name, value in public().items():
-        home, _, last = name.rpartition(".")
-        source = name
-        if kind_of(value) == "data":  # its comment stands where it is defined
-            text = (ROOT / home.replace(".", "/") / "__init__.py").read_text(encoding="utf-8")
-            source = f"{re.findall(rf'from (.*) import {last} as', text)[0]}.{last}"
-        lines = [last, "=" * len(last), "", f".. auto{kind_of(value)}:: {source}"]
-        pages[f"python/{name}.rst"] = lines
+        (home, _, last), kind = name.rpartition("."), kind_of(value)
+        lines = [last, "=" * len(last), "", f".. auto{kind}:: {defined(name) if kind == 'data' else name}"]
+        pages[f"python/{name}.rst"] = [*lines, *(f".. autoclass:: {other}" for other in BESIDE.get(name, ()))]
         if home != package:
             package = home
             listed += [f"``{home}``", "-" * (len(home) + 4), "", ".. toctree::", "   :hidden:", ""]
             listed += [f"   {other}" for other in public() if other.rpartition(".")[0] == home]
             listed += [""]
-        about = value.__doc__ if kind_of(value) != "data" else ""
-        listed += [f":doc:`{name} <{name}>`", f"    {summary(about)}", ""]
+        listed += [f":doc:`{name} <{name}>`", f"    {summary(docstring_of(name, value))}", ""]
     pages["python/index.rst"] = listed
     return pages
 
@@ -184,7 +204,11 @@ def write(folder: Path) -> None:
 
 def has_page(app: Any, what: str, name: str, value: Any, skip: bool, options: Any) -> bool | None:
     """Whether a member of a module has a page of its own, so that Sphinx leaves it out of the module's."""
-    return True if what == "module" and any(value is other for other in public().values()) else None
+    others = {name for names in BESIDE.values() for name in names}
+    known = f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', '')}" in others
+    return (
+        True if what == "module" and (known or any(value is other for other in public().values())) else None
+    )
 
 
 def as_rst(app: Any, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:

@@ -76,6 +76,14 @@ def use_kinds(*places: str | Path) -> None:
 
     Raises:
         KindsError: the town is imported already, with other kinds.
+
+    >>> import pathlib, simtown, trimesh
+    >>> pathlib.Path("kinds").mkdir()
+    >>> mesh = trimesh.creation.box((1.8, 1.4, 4.2)).export("kinds/cargo box.glb")
+    >>> size = pathlib.Path("kinds/cargo box.toml").write_text("length = 4.2")
+    >>> simtown.use_kinds("kinds")
+    >>> simtown.Town().place("cargo box", x=1.0)
+    <Thing cargo box: x=1.00, y=-1.85, z=0.00, yaw=0.00>
     """
     texts = [os.path.abspath(place) if os.path.isdir(place) else str(place) for place in places]
     if crowded := [text for text in texts if "," in text]:

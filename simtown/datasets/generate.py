@@ -64,6 +64,10 @@ def generate(
         ImpossibleError: some example cannot be sampled.
         CardError: the device is "cuda" and cannot be used.
         WorkerError: a worker died; what is written is kept.
+
+    >>> import simtown
+    >>> simtown.generate(simtown.Settings(entities=5, n=8, val=2, test=2), "town")
+    town: 8 train + 2 val + 2 test examples, 0.3 MB in 3 shards
     """
     settings.check()
     total = sum(settings.counts().values())

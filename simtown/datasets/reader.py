@@ -529,6 +529,13 @@ def open_dataset(place: str | Path) -> Dataset:
         ForeignDirectoryError: the directory holds something else.
         RefusedError: a shard is not a plain file but a link, a directory or a pipe.
         OSError: the URL cannot be read.
+
+    >>> import simtown
+    >>> manifest = simtown.generate(simtown.Settings(entities=5, n=8, val=2, test=2), "town")
+    >>> dataset = simtown.open_dataset("town")
+    >>> example = dataset.train[0]
+    >>> example.question, example.answer, example.image.shape
+    ('Is a sedan right of a taxi?', False, (128, 128, 3))
     """
     store = store_of(place)
     if isinstance(store, Remote):

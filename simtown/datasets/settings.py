@@ -128,6 +128,12 @@ class Settings:
     """Every choice that decides the bytes of a data set; `catalogue` is the version of the world.
 
     `own_kinds` are names and digests of the kinds of one's own, as this process has them.
+
+    >>> import simtown
+    >>> simtown.Settings(entities=20, n=1000, weathers=("clear", "snow")).check()
+    >>> simtown.Settings(entities=200).check()
+    Traceback (most recent call last):
+    simtown.core.options.SettingsError: entities must be from 2 to 102, not 200
     """
 
     entities: int = option(60, _ENTITIES, low=2, high=len(ENTITIES))

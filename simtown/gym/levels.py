@@ -25,6 +25,11 @@ class Level(NamedTuple):
         margin: metres. Where an answer hangs on places, it holds by so much wherever one of four streets
             has such a margin.
         adds: what is new, in words.
+
+    >>> import simtown.gym
+    >>> far = simtown.gym.Level(20, "3", ("relations",), ("clear",), margin=2.0, adds="wide margins")
+    >>> simtown.gym.Street(far, seed=7)[0].question
+    'Does the city bus stand behind the taxi?'
     """
 
     entities: int
@@ -56,6 +61,11 @@ _SEEN = ("exist", "kind", "colour", "lane")
 _PLACED = (*_SEEN, "relations", "where", "heading", "nearest")
 _COUNTED = (*_PLACED, "count", "weather", "order", "street", "street-exist")
 _HARD = (*_COUNTED, "compare", "distance", "driver", "group")
+#: The levels from 1 on, each harder than the one before.
+#:
+#: >>> import simtown.gym
+#: >>> [level.entities for level in simtown.gym.LEVELS]
+#: [5, 10, 15, 20, 31, 40, 60, 102, 102]
 LEVELS: tuple[Level, ...] = (
     Level(5, "2", _SEEN, _FAIR, 0, "what is there: five kinds, their colours and lanes"),
     Level(10, "2", _PLACED, _FAIR, 1.5, "where it is, by wide margins"),

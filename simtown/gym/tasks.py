@@ -42,6 +42,13 @@ class Task:
         metadata: of plain JSON values: the address (level, seed, index), family, type of answer, program, the
             margin in metres (None where places do not matter), vehicles in the street, weather; of the
             vehicles that the question names, the least visible share and the least height in pixels.
+
+    >>> import simtown.gym
+    >>> task = simtown.gym.Street(level=3, seed=7)[0]
+    >>> task.picture.shape, task.instruction
+    ((224, 224, 3), 'Answer with yes or no.')
+    >>> task.score(task.answer), task.score("I do not know")
+    (1.0, 0.0)
     """
 
     picture: np.ndarray
@@ -90,6 +97,13 @@ class Street:
 
     Raises:
         SettingsError: the level is impossible.
+
+    >>> import simtown.gym
+    >>> tasks = simtown.gym.Street(level=3, seed=7)
+    >>> prompts = [task.prompt for task in tasks.at(range(100))]
+    >>> half = tasks.shard(rank=1, ranks=2)  # tasks 1, 3, 5, ...
+    >>> half[0].question == tasks[1].question
+    True
     """
 
     def __init__(self, level: int | Level = 1, seed: int = 0) -> None:

@@ -35,6 +35,12 @@ class Camera:
         pitch: radians upwards.
         focal: focal length in units of the picture's width (of 16/9 of its height if it is wider than 16:9).
         bottom: slope of the picture's lower edge, relative to the view's axis; negative is below it.
+
+    >>> import simtown
+    >>> town = simtown.Town.random(seed=3)
+    >>> town.camera = simtown.Camera(y=-8.0, z=1.7, pitch=-0.05)  # somebody on the pavement
+    >>> town.render(256).rgb.shape
+    (256, 256, 3)
     """
 
     x: float = 0.0

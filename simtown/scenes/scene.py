@@ -76,6 +76,12 @@ class Weather:
         sun_azimuth: radians counter-clockwise from +x.
         sun_elevation: radians.
         seed: of rain and snow.
+
+    >>> import simtown
+    >>> town = simtown.Town.random(seed=3)
+    >>> town.weather = simtown.Weather("fog", intensity=0.9)
+    >>> town.ask("What is the weather?")
+    fog: the weather is fog, of intensity 0.90 (from 0 to 1)
     """
 
     kind: str = "clear"
@@ -87,7 +93,15 @@ class Weather:
 
 @dataclass
 class Scene:
-    """A street scene, complete, with JSON both ways."""
+    """A street scene, complete, with JSON both ways.
+
+    >>> import simtown
+    >>> scene = simtown.Town.random(seed=3).to_scene()
+    >>> [vehicle.entity for vehicle in scene.vehicles]
+    ['kick scooter', 'mail van', 'scooter']
+    >>> simtown.Scene.from_json(scene.to_json()) == scene
+    True
+    """
 
     vehicles: list[Vehicle] = field(default_factory=list)
     props: list[Prop] = field(default_factory=list)
@@ -155,6 +169,12 @@ class SceneBatch:
         sun: (n, 2) float32 azimuth and elevation (radians).
         fall_seed: (n,) uint32 seed of rain and snow.
         camera: (n, 7) float32 rows of :class:`~simtown.scenes.camera.Camera`.
+
+    >>> import simtown
+    >>> streets = [simtown.Town.random(seed).to_scene() for seed in range(3)]
+    >>> batch = simtown.SceneBatch.of(streets)
+    >>> len(batch), batch.pose.shape
+    (3, (3, 3, 3))
     """
 
     entity: np.ndarray

@@ -29,7 +29,13 @@ _SYNONYMS = {"colour": "paint", "color": "paint", "angle": "yaw", "rotation": "y
 
 
 class TownError(ValueError):
-    """A town cannot do this; the message says what to change."""
+    """A town cannot do this; the message says what to change.
+
+    >>> import simtown
+    >>> simtown.Town().place("hovercraft")
+    Traceback (most recent call last):
+    simtown.town.checks.TownError: unknown kind 'hovercraft': did you mean horse cart?
+    """
 
 
 def shown(value: object) -> str:

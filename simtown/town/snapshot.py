@@ -29,6 +29,11 @@ class Frame:
         depth: (h, w) float32 metres along the view's axis, inf for the sky.
         ids: (h, w) uint8 instance ids, 0 for sky and ground.
         names: the name of the thing of every id.
+
+    >>> import simtown
+    >>> picture = simtown.Town.random(seed=3).render((512, 288))
+    >>> picture.rgb.shape, picture.names[1], int((picture.ids == 1).sum())
+    ((288, 512, 3), 'kick scooter', 521)
     """
 
     rgb: np.ndarray

@@ -89,6 +89,12 @@ class Thing:
             it first moves; the town sets it.
         track: (t, 2) its places in the last seconds, metres, or None; the town sets it.
         town: the town it belongs to, or None.
+
+    >>> import simtown
+    >>> taxi = simtown.Town().place("taxi")
+    >>> taxi.x, taxi.paint = 3.0, "teal"
+    >>> taxi
+    <Thing taxi: x=3.00, y=1.63, z=0.00, yaw=3.14, paint='teal'>
     """
 
     kind: str

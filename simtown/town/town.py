@@ -86,11 +86,14 @@ class _NoRoomError(TownError):
 class Town:
     """A street that can be built, asked and set in motion; at first nobody is on it and the sky is clear.
 
-        town = Town.random(seed=3)                        # Town() is an empty street
-        engine = town.place("fire truck", x=-4.0, lane="far")
-        town.weather = "snow"
-        town.render()                                     # a picture in a notebook
-        town.ask("Is the fire truck left of a building?")
+    >>> import simtown
+    >>> town = simtown.Town.random(seed=3)  # simtown.Town() is an empty street
+    >>> engine = town.place("fire truck", x=2.0)
+    >>> town.weather = "snow"
+    >>> picture = town.render()  # a notebook shows it
+    >>> picture.save("snow.png")
+    >>> town.ask("Is the fire truck right of the mail van?")
+    yes: the fire truck is 0.52 m right of the mail van as the viewer sees them; over 0.5 m counts
 
     Metres and radians; x along the road to the viewer's right, y away from the viewer, z up
     (docs/data-format.md). The same seed and the same verbs make the same town, picture and motion. Verbs take

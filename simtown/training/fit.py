@@ -91,6 +91,12 @@ def fit(
         RefusedError: the directory holds a symbolic link through which a file would be written.
         DamagedError: a file of the data set or of the run is damaged.
         FitError: the loss became NaN, or memory does not suffice.
+
+    >>> import simtown
+    >>> data = simtown.generate(simtown.Settings(entities=5, n=8, width=32, height=32, val=2, test=2), "town")
+    >>> run = simtown.fit(simtown.FitSettings(model="pbn", batch=4, max_steps=2), "town", "run")
+    >>> run["steps"], run["stopped"]
+    (2, 'reached 2 steps')
     """
     dataset, directory = data if isinstance(data, Dataset) else open_dataset(data), Path(directory)
     if encoder_of(settings.model):  # its digest is recorded

@@ -24,6 +24,10 @@ class FitSettings:
         seed: of initial weights, order and dropout.
         options: the model's own, resolved.
         device: "cpu" or "cuda".
+
+    >>> import simtown
+    >>> simtown.FitSettings(model="cnn-lstm", seed=4).learning_rate
+    0.001
     """
 
     model: str = option("pbn", "A name of the list above, or your own model as package.module:Class.")
