@@ -25,7 +25,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 exclude_patterns = ["gallery_header.rst", "examples/*.ipynb"]
-default_role = "code"
+default_role, highlight_language, smartquotes = "code", "text", False
 suppress_warnings = ["ref.python"]  # a word of a docstring, such as n, that several classes have
 
 # Pages in Markdown. Those of docs/chapters are notebooks, and run.
@@ -39,11 +39,12 @@ nb_execution_show_tb = True
 nb_merge_streams = True
 
 # Pages of the code.
+add_module_names = False
 autodoc_member_order = "bysource"
 autodoc_default_options = {"members": True, "ignore-module-all": True}
 autodoc_mock_imports = ["inspect_ai", "nemo_gym", "reasoning_gym", "verifiers", "vlmeval"]
 python_maximum_signature_line_length = 80
-napoleon_use_ivar = True
+napoleon_use_ivar, napoleon_use_rtype = True, False
 nitpicky = True  # a :func:`simtown.x.y` that leads nowhere fails the build; other names may
 nitpick_ignore_regex = [
     (r"py:.*", r"(?!simtown\.).*"),
@@ -92,12 +93,16 @@ html_theme_options = {
 html_sidebars = {"index": []}
 
 
-def mark_charts(app, document, docname):
-    """Give charts a class, which the dark theme turns dark; of all pictures, only matplotlib's have alpha."""
+def mark_pictures(app, document):
+    """Large pictures become links to themselves; charts get a class, which the dark theme turns dark."""
     for image in document.findall(nodes.image):
         path = DOCS / image["uri"]
-        if path.suffix == ".png" and path.exists() and Image.open(path).mode == "RGBA":
-            image["classes"].append("chart")
+        if path.suffix in (".png", ".webp") and path.exists():
+            with Image.open(path) as picture:
+                if picture.width > 800:
+                    image["width"] = "100%"
+                if picture.mode == "RGBA":  # of all pictures, only matplotlib's have an alpha
+                    image["classes"].append("chart")
 
 
 def setup(app):
@@ -105,4 +110,4 @@ def setup(app):
     app.connect("builder-inited", lambda app: reference.write(DOCS / "reference"))
     app.connect("autodoc-process-docstring", reference.as_rst, priority=400)  # before napoleon
     app.connect("autodoc-skip-member", reference.has_page)
-    app.connect("doctree-resolved", mark_charts)
+    app.connect("doctree-read", mark_pictures)

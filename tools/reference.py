@@ -204,15 +204,16 @@ def write(folder: Path) -> None:
 
 def has_page(app: Any, what: str, name: str, value: Any, skip: bool, options: Any) -> bool | None:
     """Whether a member of a module has a page of its own, so that Sphinx leaves it out of the module's."""
-    others = {name for names in BESIDE.values() for name in names}
-    known = f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', '')}" in others
-    return (
-        True if what == "module" and (known or any(value is other for other in public().values())) else None
-    )
+    whole = f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', '')}"
+    beside = any(whole in others for others in BESIDE.values())
+    public_name = any(value is other for other in public().values())
+    return True if what == "module" and (beside or public_name) else None
 
 
 def as_rst(app: Any, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
     """Sphinx calls this with a docstring: its named results become a list, and * and | are no marks."""
+    if what in ("attribute", "property"):
+        lines.insert(0, "")  # or napoleon takes words before a colon for a type
 
     def listed(section: re.Match[str]) -> str:
         return ":Returns:\n" + _RESULT.sub(r"    - **\1**: ", section[1]).replace(" " * 8, " " * 6)
