@@ -28,6 +28,7 @@ help:
 	@echo 'make resolve     whether every extra can be installed with every Python on every platform; installs nothing'
 	@echo 'make constraints bring constraints.txt and requirements/ up to date'
 	@echo 'make wheels      wheels for Linux and macOS, x86-64 and arm64, in out/wheels'
+	@echo 'make package     builds and checks what PyPI would get, and runs it in a fresh environment'
 	@echo 'make docs        the documentation as a site, in out/docs, in the same environment'
 	@echo 'make format      let the linter and formatter change the files'
 	@echo 'make clean       remove what these commands made'
@@ -100,6 +101,10 @@ wheels: .venv-test/.complete
 	@for target in x86_64-linux-gnu.2.28 aarch64-linux-gnu.2.28 x86_64-macos aarch64-macos; do \
 	    SIMTOWN_TARGET=$$target $(TEST)/python $(INSTALL:install=wheel) --no-deps --no-build-isolation --wheel-dir out/wheels .; done
 	@ls -l out/wheels
+
+.PHONY: package
+package: .venv-test/.complete
+	$(TEST)/python -m tools.package
 
 # Runs every chapter and example. A warning, such as a broken link, fails it.
 .PHONY: docs

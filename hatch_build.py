@@ -1,16 +1,18 @@
-"""The build hook: compiles the kernels for this machine, into a wheel or beside the sources.
+"""The build hooks: kernels for this machine, into a wheel or beside the sources; a README for PyPI.
 
 A wheel knows no Python ABI: one serves every Python on a platform. SIMTOWN_LEVELS=all compiles for each level
 of this machine's architecture, and SIMTOWN_TARGET, such as aarch64-macos, for another system.
 """
 
 import os
+import re
 import runpy
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 #: Targets of ziglang with the architecture of their levels and the platform of their wheels.
 TARGETS = {
@@ -53,3 +55,15 @@ class Kernels(BuildHookInterface):  # type: ignore[type-arg]
             import sysconfig
 
             build_data["tag"] = f"py3-none-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
+
+
+class Readme(MetadataHookInterface):
+    """The description of a package: README.md, whose links lead into the repository."""
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        """Set the readme. A picture is the file itself, not GitHub's page about it."""
+        repository = metadata["urls"]["Repository"]
+        text = Path(self.root, "README.md").read_text(encoding="utf-8")
+        text = re.sub(r'(!\[[^\]]*\]\(|src=")(?!https?:)', rf"\g<1>{repository}/raw/main/", text)
+        text = re.sub(r"(?<=\]\()(?!https?:|#)", f"{repository}/blob/main/", text)
+        metadata["readme"] = {"content-type": "text/markdown", "text": text}

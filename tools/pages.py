@@ -1,4 +1,4 @@
-"""Fills the tables of pages from committed results, and checks their sentences: python -m tools.pages.
+"""Writes the tables and numbers of all pages from committed results: python -m tools.pages.
 
 A page marks the tables that are made for it:
 
@@ -6,13 +6,13 @@ A page marks the tables that are made for it:
     ...
     <!-- end -->
 
-Its sentences are written by a person. A comment behind a number says what it is, and the number must be what
-the results say (tools/parts/quantities.py):
+Its sentences are written by a person. A comment behind a number says what it is (tools/parts/quantities.py):
 
     14 (from 10)<!-- = ratio, cnn-lstm, 31 --> times as many examples
 
-`python -m tools.pages` replaces the tables in README.md and docs/, draws the figures anew, and prints the
-numbers to mend. `--check` changes nothing and fails if a page is not what the results say.
+`python -m tools.pages` replaces the tables and such numbers in README.md and docs/, draws the figures anew,
+and prints what a person has to mend. Links to the repository follow `Repository` in pyproject.toml, and
+CITATION.cff the version. `--check` changes nothing and fails if a page is not what the results say.
 """
 
 from __future__ import annotations
@@ -20,28 +20,42 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+import tomllib
 from pathlib import Path
 
+from simtown import __version__
 from tools.parts import PARTS, draw
-from tools.parts.quantities import MARK, differences
+from tools.parts.quantities import MARK, NUMBER, differences, quantity
 from tools.parts.results import Results
 
-ROOT = Path(__file__).parents[1]
+ROOT = PROJECT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 FIGURES = ROOT / "docs" / "gallery"
 TABLE = re.compile(r"(<!-- made by: python -m tools\.pages ([\w-]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 
 
 def pages() -> list[Path]:
-    """The pages that hold marks."""
-    every = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-    texts = {page: page.read_text(encoding="utf-8") for page in every}
-    return [page for page, text in texts.items() if TABLE.search(text) or MARK.search(text)]
+    """The files that are made or checked: pages, and what links to the repository."""
+    names = ("*.md", "CITATION.cff", "pyproject.toml", "docs/**/*.md", "examples/*.ipynb")
+    return sorted(page for name in (*names, ".github/ISSUE_TEMPLATE/*.yml") for page in ROOT.glob(name))
 
 
 def filled(text: str, results: Results) -> str:
-    """The text of a page with every table made anew. Raises KeyError for a table that does not exist."""
-    return TABLE.sub(lambda mark: f"{mark[1]}\n{PARTS[mark[2]](results)}\n\n{mark[4]}", text)
+    """The text of a page with its tables and numbers made anew. Raises KeyError for one that is unknown."""
+
+    def made(number: re.Match[str]) -> str:
+        expected = quantity(results, number[1])
+        same = " ".join(number[0].split()) == expected
+        return expected if re.fullmatch(NUMBER, expected) and not same else number[0]
+
+    text = TABLE.sub(lambda mark: f"{mark[1]}\n{PARTS[mark[2]](results)}\n\n{mark[4]}", text)
+    return re.sub(f"{NUMBER}(?={MARK.pattern})", made, text)
+
+
+def linked(text: str, owner: str) -> str:
+    """A text whose links to the repository and its site name their owner."""
+    text = re.sub(r"(github(?:\.com)?/)[\w-]+(?=/simtown\b)", rf"\g<1>{owner}", text)
+    return re.sub(r"https://[\w-]+(?=\.github\.io/simtown\b)", f"https://{owner}", text)
 
 
 def main(arguments: list[str]) -> int:
@@ -50,12 +64,16 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--check", action="store_true", help="change nothing; fail if a page is stale")
     check = parser.parse_args(arguments).check
     results = Results(RESULTS)
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    owner = project["urls"]["Repository"].split("/")[-2]
     problems = []
     for page in pages():
         name, text = page.relative_to(ROOT), page.read_text(encoding="utf-8")
-        new = filled(text, results)
+        new = linked(filled(text, results), owner)
+        if page.name == "CITATION.cff":
+            new = re.sub(r"(?m)^version: .*", f"version: {__version__}", new)
         if check and new != text:
-            problems.append(f"{name}: its tables are stale: run python -m tools.pages")
+            problems.append(f"{name}: it is stale: run python -m tools.pages")
         elif new != text:
             page.write_text(new, encoding="utf-8")
         problems += [f"{name}: {problem}" for problem in differences(TABLE.sub("", new), results)]

@@ -38,8 +38,8 @@ def test_every_page_is_what_the_committed_results_say(results, monkeypatch):
 def test_a_table_and_a_number_that_were_changed_by_hand_are_found(tmp_path, monkeypatch, capsys):
     page = tmp_path / "README.md"
     table = "<!-- made by: python -m tools.pages shares -->\n\n| 5 | 0.99 |\n\n<!-- end -->\n"
-    page.write_text(f"before\n\n{table}with 3 of 2<!-- = replays, fixed, found -->\n")
-    (tmp_path / "docs").mkdir()
+    drawn = "the 17<!-- = hero --> m"
+    page.write_text(f"before\n\n{table}with 3 of 2<!-- = replays, fixed, found -->\n{drawn}")
     monkeypatch.setattr(pages, "ROOT", tmp_path)
     monkeypatch.setattr(pages, "draw", lambda results, folder: None)
     assert pages.main(["--check"]) == 1
@@ -48,8 +48,25 @@ def test_a_table_and_a_number_that_were_changed_by_hand_are_found(tmp_path, monk
     assert pages.main([]) == 1
     assert "should end with '2 of 2'" in capsys.readouterr().out
     assert "0.99" not in page.read_text()
+    assert "the 18<!-- = hero --> m" in page.read_text()  # a number alone is written, a phrase is not
     page.write_text(page.read_text().replace("3 of 2", "2 of\n2"))
     assert pages.main(["--check"]) == 0
+
+
+def test_links_to_the_repository_follow_its_owner():
+    text = "https://github.com/OWNER/simtown/issues https://OWNER.github.io/simtown https://github.com/a/b"
+    assert pages.linked(text, "town-hall") == text.replace("OWNER", "town-hall")
+    badge = "https://colab.research.google.com/github/OWNER/simtown/blob/main/examples/colab.ipynb"
+    assert pages.linked(badge, "me") == badge.replace("OWNER", "me")
+
+
+def test_a_measured_number_is_of_one_line_and_names_its_machine(results):
+    name = "measured, render, fps, size=128"
+    with pytest.raises(ValueError, match="too many values"):
+        quantity(results, name)
+    one, two = (quantity(results, f"{name}, engine={threads}") for threads in ("1 thread", "2 threads"))
+    assert one != two
+    assert quantity(results, "machine, render") == "AMD EPYC, 2 cores"
 
 
 def test_a_sentence_gives_no_interval_without_a_name(results):

@@ -5,12 +5,13 @@ from functools import partial
 from pathlib import Path
 
 from simtown.complexity.model_looks import name_of
-from tools.parts import beside, conditions, tables
+from tools.parts import beside, conditions, speed, tables
 from tools.parts.results import LARGER, LITERAL, MAIN_GRID, Results
 
 PARTS: dict[str, Callable[[Results], str]] = {
     part.__name__: part
     for part in (
+        *(speed.drawing, speed.on_card, speed.making, tables.panel),
         *(tables.glance, tables.needs, tables.ratios, tables.additional, tables.exponents, tables.factors),
         *(tables.accuracies, tables.both, tables.chance),
         *(beside.search, beside.shares, beside.devices, beside.growth, conditions.axes),
@@ -30,5 +31,6 @@ def draw(results: Results, folder: Path) -> None:
     samples(results.report(MAIN_GRID), folder / "sample-complexity.png")
     learning(results.report(MAIN_GRID), folder / "learning-curves.png")
     samples(results.report(LITERAL), folder / "paper-rule.png")
+    samples(results.pair(), folder / "panel.png", compared="Examples needed by two models")
     for name, comparison in conditions.COMPARISONS.items():
         samples(comparison.report(results), folder / f"{name}.png", compared=name_of(comparison.model))

@@ -14,11 +14,17 @@ from typing import Any
 
 import numpy as np
 
+from simtown.assets.catalogue import ENTITIES
 from simtown.complexity.growth import contrast
 from simtown.complexity.needs import factor_text
+from simtown.language.questions import FAMILIES
+from tools import hero
+from tools.parts import speed
 from tools.parts.results import FIXED, LITERAL, MAIN, MAIN_GRID, UNSTRUCTURED, Results, main, percent
 
 MARK = re.compile(r"<!-- = (.+?) -->")
+#: A number, perhaps with an interval, as a pattern.
+NUMBER = r"(?:> )?-?\d[\d.,]*(?:\s+\((?:from|up\s+to|[-\d.,]+\s+to)\s+[-\d.,]+\))?"
 #: An interval in brackets, which no sentence gives without such a comment.
 _INTERVAL = re.compile(r"\((?:(?:from|up to) [-\d.,]+|[-\d.,]+ to [-\d.,]+)\)")
 #: By kind: the findings among which it is, and the fields that its words give.
@@ -108,11 +114,21 @@ def _count(results: Results, grid: str, what: str) -> str:
         "drawn": f"{results.report(grid).runs:,}",
         "cells": f"{len(runs):,}",
         "models": str(len({run["model"] for run in runs})),
+        "kinds": str(len(ENTITIES)),
+        "families": str(len(FAMILIES)),
         "on a card": str(sum(run["settings"]["device"] == "cuda" for run in runs)),
     }[what]
 
 
+def _hero(results: Results, _: str) -> str:
+    """How far apart the two vehicles are that the caption of README.md's picture asks about, metres."""
+    return f"{abs(hero.street().ask(hero.QUESTION).margin):.0f}"
+
+
 _KINDS: dict[str, Callable[..., str]] = {
+    "measured": speed.measured,
+    "machine": speed.machine,
+    "hero": _hero,
     "harder": _harder,
     "gap": _gap,
     "replays": _replays,

@@ -42,6 +42,11 @@ class Results:
             cell = json.loads(file.read_text(encoding="utf-8"))
             yield cell["run"], cell["curve"]
 
+    def pair(self) -> Findings:
+        """What the main grid says of the paper's two models at 90 %, without a distractor."""
+        runs = (run for run in whole(self.runs(MAIN_GRID)) if not run.distractor)
+        return estimate([r for r in runs if r.model in (STRUCTURED, UNSTRUCTURED)], targets=[MAIN])
+
     def effects(self) -> list[Effect]:
         """Two by two, from the main grid."""
         report = self.report(MAIN_GRID)

@@ -47,6 +47,18 @@ def glance(results: Results) -> str:
     return Table(head, lines).markdown(2)
 
 
+def panel(results: Results) -> str:
+    """README.md's table: needs for 90 % of the paper's two models in each world without a distractor."""
+    report = results.report(MAIN_GRID)
+    need = {(x.model, x.entities): str(x) for x in main(report.rows) if not x.distractor}
+    ratio = [x for x in main(report.ratios) if (x.upper, x.distractor) == (UNSTRUCTURED, False)]
+    lines = [
+        [x.entities, need[UNSTRUCTURED, x.entities], need[STRUCTURED, x.entities], str(x)] for x in ratio
+    ]
+    head = ["kinds of vehicles", name_of(UNSTRUCTURED), name_of(STRUCTURED), "times as many"]
+    return Table(head, lines).markdown(0)
+
+
 def needs(results: Results, folder: str = MAIN_GRID) -> str:
     """A table for each condition and rule."""
     report = results.report(folder)

@@ -136,9 +136,11 @@ def card(data: Dataset, splits: Sequence[str], directory: Path) -> str:
 ```python
 from datasets import load_dataset
 
-data = load_dataset("DIRECTORY")  # where this file lies
+data = load_dataset("DIRECTORY")  # where this file lies, or its name on the Hub
 data["{named[0]}"][0]["image"]
 ```
+
+From this directory, `hf upload USER/NAME . . --repo-type dataset` puts it on the Hub.
 
 | column | what |
 | --- | --- |

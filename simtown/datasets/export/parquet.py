@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,12 @@ def finish(data: Dataset, splits: Sequence[str], directory: Path) -> None:
     """README.md, the dataset card, and croissant.json."""
     (directory / "README.md").write_text(dataset_card.card(data, splits, directory), encoding="utf-8")
     croissant.write(data, splits, directory)
+
+
+def notes(data: Dataset, splits: Sequence[str], directory: Path) -> list[str]:
+    """The command that puts it on the Hub."""
+    folder = shlex.quote(str(directory))
+    return [f"push it to the Hugging Face Hub with: hf upload USER/NAME {folder} . --repo-type dataset"]
 
 
 def _table(batch: ExportBatch, split: str, schema: Any) -> Any:
@@ -109,4 +116,4 @@ def _huggingface(feature: Any) -> Any:
     return {"dtype": feature, "_type": "Value"}
 
 
-FORMAT = Format(write, finish, ("data",))
+FORMAT = Format(write, finish, ("data",), notes=notes)

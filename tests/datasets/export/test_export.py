@@ -49,6 +49,12 @@ def test_the_command_writes_what_the_function_writes(form, exported, contents, c
     assert not [name for name in made if "train" in name]
 
 
+def test_parquet_says_how_to_put_it_on_the_hub(cli, plain, tmp_path):
+    pytest.importorskip("pyarrow")
+    done = cli("export", plain, "--to", "parquet", "--out", tmp_path / "my data").succeeds()
+    assert f"hf upload USER/NAME '{tmp_path}/my data' . --repo-type dataset" in done.out
+
+
 def test_bad_input_is_one_line(cli, plain, tmp_path, copy):
     cli("export", plain, "--to", "xml").refuses("unknown format 'xml'", "coco, clevr")
     cli("export", plain, "--to", "png", "--split", "dev").refuses("--split dev is unknown", "train")

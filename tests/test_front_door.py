@@ -1,0 +1,56 @@
+"""What a stranger tries first: the commands of README.md, its picture, and the notebook for Colab."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.test_docs import commands_of
+from tools import hero
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_commands_of_the_readme_run_one_after_the_other(cli, tmp_path, monkeypatch):
+    """With 400 examples, and two steps of training."""
+    pytest.importorskip("torch")
+    monkeypatch.chdir(tmp_path)
+    commands = [words for words in commands_of(README.replace("60000", "400")) if words[0] != "play"]
+    assert {"generate", "gallery", "verify", "fit"} <= {words[0] for words in commands}
+    for words in commands:
+        cli(*words, *(["--max-steps", 2] if words[0] == "fit" else [])).succeeds()
+
+
+def test_what_the_readme_links_to_is_there():
+    links = re.findall(r"\]\(([^)#\s]+)|src=\"([^\"]+)\"", README)
+    local = {
+        link for pair in links for link in pair if link and not link.startswith(("https://", "docs/chapters"))
+    }
+    assert len(local) > 15
+    assert [link for link in sorted(local) if not (ROOT / link).exists()] == []
+
+
+def test_the_picture_on_top_is_the_street_that_its_program_draws():
+    drawn = hero.hero()
+    with Image.open(ROOT / "docs" / "gallery" / "hero.webp") as kept:
+        apart = np.abs(np.asarray(kept, dtype=int) - np.asarray(drawn, dtype=int))
+    assert apart.mean() < 3, "run python -m tools.hero --out docs/gallery/hero.webp"
+    town = hero.street()
+    assert {vehicle.kind for vehicle in town.vehicles} == {"school bus", "taxi", "fire truck"}
+    assert not any(town.unseen(vehicle) for vehicle in town.vehicles)
+    assert len({name for name, _ in hero.STRIPS}) == 7
+
+
+def test_the_notebook_for_colab_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    notebook = json.loads((ROOT / "examples" / "colab.ipynb").read_text(encoding="utf-8"))
+    cells = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    names = {}
+    for cell in cells:
+        if not cell.startswith("%pip"):
+            exec(cell, names)
+    assert len(names["data"].train) == 400
