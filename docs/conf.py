@@ -2,6 +2,7 @@
 
 import shutil
 import sys
+import tomllib
 from pathlib import Path
 
 from docutils import nodes
@@ -80,6 +81,7 @@ html_search_scorer = str(DOCS / "_static" / "scorer.js")
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
+    "github_url": tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]["Repository"],
     "logo": {"text": "simtown"},
     "header_links_before_dropdown": 5,
     "navbar_align": "left",
