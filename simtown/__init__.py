@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from simtown.assets.own import use_kinds
     from simtown.datasets.generate import generate
+    from simtown.datasets.hand_made import write_dataset
     from simtown.datasets.reader import open_dataset
     from simtown.datasets.settings import Settings
     from simtown.scenes.camera import Camera
@@ -34,10 +35,12 @@ __all__ = [
     "generate",
     "open_dataset",
     "use_kinds",
+    "write_dataset",
 ]
 
 _HOMES = {
     "generate": "simtown.datasets.generate",
+    "write_dataset": "simtown.datasets.hand_made",
     "open_dataset": "simtown.datasets.reader",
     "Settings": "simtown.datasets.settings",
     "Camera": "simtown.scenes.camera",

@@ -156,18 +156,23 @@ def world(settings: Settings, split: str, tables: Tables | None = None) -> Asked
 
 def answers(settings: Settings) -> tuple[str, ...]:
     """The closed vocabulary of a data set's answers; :attr:`value` counts its places."""
-    town = world(settings, "test")
-    texts = [
-        ANSWERS[family.answer][number] for family in asked(settings) for number in town.answers(family.answer)
-    ]
+    types = dict.fromkeys(family.answer for family in asked(settings))
+    texts = [ANSWERS[answer][number] for answer in types for number in possible(settings, answer)]
     return tuple(dict.fromkeys([*texts, CANNOT_TELL] if settings.cannot_tell else texts))
 
 
 @lru_cache(maxsize=64)
 def choices(settings: Settings, answer_type: str) -> tuple[str, ...]:
     """All answers that questions of a type, a key of ANSWERS, may have in a data set."""
-    texts = [ANSWERS[answer_type][number] for number in world(settings, "test").answers(answer_type)]
+    texts = [ANSWERS[answer_type][number] for number in possible(settings, answer_type)]
     return (*texts, CANNOT_TELL) if settings.cannot_tell else tuple(texts)
+
+
+def possible(settings: Settings, answer_type: str) -> tuple[int, ...]:
+    """The numbers of :func:`choices`. Of scenes that somebody made, the answer may be any."""
+    if not settings.hand_made:
+        return world(settings, "test").answers(answer_type)
+    return settings.kinds if answer_type == "kind" else tuple(range(len(ANSWERS[answer_type])))
 
 
 def columns(questions: AskedBatch, index: np.ndarray, settings: Settings) -> dict[str, np.ndarray]:

@@ -40,6 +40,8 @@ def show(place: str | Path, everything: bool = False) -> None:
     counts = " + ".join(f"{count:,} {split}" for split, count in s.counts().items())
     vehicles = " to ".join(dict.fromkeys(map(str, s.crowds)))
     about = f"{s.entities} entities, {s.width} x {s.height} pixels, {vehicles} vehicles a scene"
+    if s.hand_made:
+        about += ", scenes made by hand"
     origin = (
         f"{s.seeds}, frequencies {s.frequencies}; {size / 1e6:,.1f} MB, simtown {dataset.manifest['simtown']}"
     )
@@ -57,7 +59,8 @@ def show(place: str | Path, everything: bool = False) -> None:
             console.print(_families(dataset))
         heads, acceptance = ("loop", "proposed", "accepted", "rate"), dataset.manifest["acceptance"].items()
         rates = [(n, f"{t['proposed']:,}", f"{t['accepted']:,}", f"{t['rate']:.1%}") for n, t in acceptance]
-        console.print(new_table("Rejection sampling", heads, rates, left=("loop",)))
+        if not s.hand_made:
+            console.print(new_table("Rejection sampling", heads, rates, left=("loop",)))
         if timings := _timings(store):
             console.print(timings)
         rows = s.entities if everything else _KINDS

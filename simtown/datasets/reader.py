@@ -389,25 +389,7 @@ class Split(Sequence[Example]):
         for name in self._arrays.keys() & PICTURES:
             pictures[name] = np.empty(*self.form(name))
             self._read_pictures(number, name, own, pictures[name][None], _FIRST)
-        row, batch = columns[0], self.scenes_of(columns)
-        vehicle_ids, prop_ids = batch.ids(0)
-        return Example(
-            image=pictures["images"],
-            question=row["question"].decode(),
-            tokens=row["tokens"],
-            answer=bool(row["answer"]),
-            **self.asked(row),
-            subject_slot=int(row["subject_slot"]),
-            object_slot=int(row["object_slot"]),
-            boxes=row["boxes"],
-            visible=row["visible"],
-            margin=float(row["margin"]),
-            scene=batch.scene(0),
-            mask=pictures.get("masks"),
-            depth=pictures.get("depth"),
-            vehicle_ids=vehicle_ids,
-            prop_ids=prop_ids,
-        )
+        return example_of(columns[0], pictures, self.scenes_of(columns), self.asked(columns[0]))
 
     @property
     def families(self) -> bool:
@@ -422,18 +404,7 @@ class Split(Sequence[Example]):
                 "relation": RELATION_NAMES[row["relation"]],
                 "reply": "yes" if row["answer"] else "no",
             }
-        from simtown.language.programs import decode
-
-        return {
-            **dict.fromkeys(("subject", "relation", "object"), ""),
-            "reply": self._names["answers"][row["value"]],
-            "family": self._names["families"][row["family"]],
-            "program": str(decode(row["program"])),
-            **{
-                name: None if np.isnan(row["tolerance"]) else float(row[name])
-                for name in ("number", "tolerance")
-            },
-        }
+        return asked_of(row, self._names)
 
     def __iter__(self) -> Iterator[Example]:
         return (self[i] for i in range(len(self)))
@@ -445,6 +416,44 @@ class Split(Sequence[Example]):
         :class:`simtown.datasets.shuffled.Shuffled`.
         """
         return TorchView(self)
+
+
+def example_of(
+    row: Mapping[str, Any], pictures: Mapping[str, np.ndarray], batch: SceneBatch, asked: Mapping[str, Any]
+) -> Example:
+    """The example of a row of its columns, its pictures, a batch of its scene alone, and what is asked."""
+    vehicle_ids, prop_ids = batch.ids(0)
+    return Example(
+        image=pictures["images"],
+        question=row["question"].decode(),
+        tokens=row["tokens"],
+        answer=bool(row["answer"]),
+        **asked,
+        subject_slot=int(row["subject_slot"]),
+        object_slot=int(row["object_slot"]),
+        boxes=row["boxes"],
+        visible=row["visible"],
+        margin=float(row["margin"]),
+        scene=batch.scene(0),
+        mask=pictures.get("masks"),
+        depth=pictures.get("depth"),
+        vehicle_ids=vehicle_ids,
+        prop_ids=prop_ids,
+    )
+
+
+def asked_of(row: Mapping[str, Any], names: Mapping[str, list[str]]) -> dict[str, Any]:
+    """What an example of families is asked, from its columns, by the names of :class:`Example`."""
+    from simtown.language.programs import decode
+
+    metres = not np.isnan(row["tolerance"])
+    return {
+        **dict.fromkeys(("subject", "relation", "object"), ""),
+        "reply": names["answers"][row["value"]],
+        "family": names["families"][row["family"]],
+        "program": str(decode(row["program"])),
+        **{name: float(row[name]) if metres else None for name in ("number", "tolerance")},
+    }
 
 
 def runs(count: int, most: int) -> list[tuple[int, int]]:

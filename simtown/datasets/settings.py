@@ -37,7 +37,7 @@ LEFT_OUT: dict[str, Any] = {
     "test_seed": None, "world_seed": 0, "questions": ("paper",), "crowd": "", "cannot_tell": 0.0,
     "questions_per_picture": 1, "own_families": "", "twins": False,
     "own_kinds": (),
-    "hold_out": (),
+    "hold_out": (), "hand_made": False,
 }  # fmt: skip
 #: Splits whose kinds are drawn uniformly, with the test seed.
 _TESTS = ("test", COMPOSITION)
@@ -127,7 +127,8 @@ def _crowd_problem(crowd: str) -> str:
 class Settings:
     """Every choice that decides the bytes of a data set; `catalogue` is the version of the world.
 
-    `own_kinds` are names and digests of the kinds of one's own, as this process has them.
+    `own_kinds` are names and digests of the kinds of one's own, as this process has them. Scenes that are
+    `hand_made` (:mod:`simtown.datasets.hand_made`) are not sampled.
 
     >>> import simtown
     >>> simtown.Settings(entities=20, n=1000, weathers=("clear", "snow")).check()
@@ -166,6 +167,7 @@ class Settings:
     twins: bool = option(False, _TWINS)
     own_kinds: tuple[str, ...] = tuple(kind.record for kind in OWN)
     hold_out: tuple[str, ...] = option((), _HOLD_OUT, low=0)
+    hand_made: bool = False
 
     def check(self) -> None:
         """Raises SettingsError if a value is out of range."""
@@ -199,7 +201,7 @@ class Settings:
 
     def check_apart_from_frequencies(self) -> None:
         """As :meth:`check`, but without the frequencies, whose CSV file may be gone later."""
-        options.check(self)
+        options.check(replace(self, n=2, val=0, test=0, shard=None) if self.hand_made else self)
         if self.catalogue != VERSION:
             raise SettingsError(f"must be {VERSION}, not {self.catalogue}", "catalogue")
         require_kinds(self.own_kinds, OWN, "the data set")
@@ -274,6 +276,8 @@ class Settings:
     @property
     def block(self) -> int:
         """Questions of two pictures, whose first questions are a pair; with twins, of a group."""
+        if self.hand_made:
+            return 1
         return 4 if self.twins else 2 * self.questions_per_picture
 
     @property
@@ -510,5 +514,6 @@ def in_words(resolved: dict[str, Any]) -> dict[str, str]:
     s["paint"] = _named_table(s["paint"], paint) if paint else s["paint"]
     s["size"] = f"{s.pop('width')}x{s.pop('height')}"
     s["own_kinds"] = [record[:-58] for record in s["own_kinds"]]  # with 6 digits of their digests
+    s["own_families"] = hashlib.sha256(s["own_families"].encode()).hexdigest()[:6]
     texts = {name: ",".join(map(str, value)) for name, value in s.items() if isinstance(value, list | tuple)}
     return {name: texts.get(name, str(value)) for name, value in s.items()}

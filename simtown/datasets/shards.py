@@ -256,8 +256,9 @@ def write_shard(
     renderer: Renderer,
     clock: Clock,
     progress: Callable[[int], object] = lambda examples: None,
+    given: Callable[[np.ndarray], AskedBatch] | None = None,
 ) -> None:
-    """Sample, draw and write one shard.
+    """Sample, draw and write one shard, or write the examples of the numbers that `given` takes.
 
     Signals wait while HDF5 writes, since a signal in between could leave a file that looks whole.
     `progress` is called with the number of examples of every batch.
@@ -279,7 +280,7 @@ def write_shard(
             for begin, end in batches(settings, task.count):
                 index = np.arange(task.start + begin, task.start + end)
                 with clock.stage("sample"):
-                    examples = draw(recipe, index)
+                    examples = given(index) if given else draw(recipe, index)
                 with clock.stage("question"):
                     parts.append(columns(examples, index, settings))
                 scenes, most = examples.scene[::each], settings.at_once(512)

@@ -233,14 +233,14 @@ class SceneBatch:
         return json.dumps(asdict(self.scene(i)) | ids, indent=1)
 
     @classmethod
-    def of(cls, scenes: list[Scene]) -> SceneBatch:
-        """A batch of scenes.
+    def of(cls, scenes: list[Scene], vehicles: int = 1, props: int = 1) -> SceneBatch:
+        """A batch of scenes, with so many slots or as many as the fullest scene needs.
 
         Raises ValueError for an unknown name, a paint that a kind cannot have, or a style or seed that is not
         an integer that the arrays hold.
         """
-        vehicles = max([1, *(len(scene.vehicles) for scene in scenes)])
-        props = max([1, *(len(scene.props) for scene in scenes)])
+        vehicles = max([vehicles, *(len(scene.vehicles) for scene in scenes)])
+        props = max([props, *(len(scene.props) for scene in scenes)])
         batch = empty_batch(len(scenes), vehicles, props)
         for i, scene in enumerate(scenes):
             for j, car in enumerate(scene.vehicles):

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -46,6 +46,9 @@ from simtown.town.things import (
     write,
 )
 from simtown.town.truth import Truth, truth, unseen
+
+if TYPE_CHECKING:
+    from simtown.datasets.reader import Example
 
 #: The y at which things of each group stand by default, and how far to either side of x = 0 they are tried,
 #: metres.
@@ -514,6 +517,35 @@ class Town:
             TownError: there is no answer; the message says why, and holds three questions that have one.
         """
         return answer(self._asked(everywhere), question)
+
+    def example(self, question: str, size: int | tuple[int, int] = (256, 144)) -> Example:
+        """An example of a data set, of this town now and a question about it: :func:`simtown.write_dataset`.
+
+        Vehicles that its picture does not show are left out of its scene.
+
+        Args:
+            question: as :meth:`ask` takes it, but about what data sets ask: vehicles, their relations as the
+                viewer or a driver sees them, and how many things of a kind are beside the road.
+            size: width and height of the picture, pixels.
+
+        Raises:
+            TownError: the question has no clear answer, or no data set asks it.
+        """
+        from simtown.datasets.hand_made import HandMadeError, make_example
+
+        size, answer = checks.picture_size(size), self.ask(question)
+        scene, seen = self.to_scene(size), self.render(size).seen()
+        pairs = zip(scene.vehicles, self.vehicles, strict=True)
+        scene.vehicles = [vehicle for vehicle, thing in pairs if thing.name in seen]
+        try:
+            example = make_example(scene, question, size)
+        except HandMadeError as error:
+            raise TownError(str(error)) from error
+        said = answer.value if answer.truth is None else "yes" if answer.truth else "no"
+        if (answer.truth is not None or isinstance(answer.value, int)) and str(said) != example.reply:
+            problem = f"the answer is {said} in the town, and {example.reply} by the rules of data sets"
+            raise TownError(f"{problem}: give a larger `size`, or move things")
+        return example
 
     def questions(self, n: int = 10) -> list[tuple[str, Any]]:
         """Up to n questions about this town that have a clear answer, each with :attr:`TownAnswer.value`.

@@ -80,7 +80,7 @@ def test_the_manifest_is_written_and_sealed_as_the_page_says(town):
     assert keys == set(manifest)
     words = {row[0]: set(re.findall(r"`(\w+)`", row[1])) for row in table("## manifest.json")}
     left_out = {"test_seed", "world_seed", "own_kinds", "kinds", "hold_out", "questions", "crowd", "twins"}
-    left_out |= {"cannot_tell", "questions_per_picture", "own_families"}
+    left_out |= {"cannot_tell", "questions_per_picture", "own_families", "hand_made"}
     left_out -= set(manifest["settings"])
     assert words["`settings`"] - left_out == set(manifest["settings"])
     assert set(manifest["names"]) <= words["`names`"]

@@ -283,12 +283,13 @@ def test_without_pybullet_the_error_says_what_to_install(monkeypatch):
         Town.random(0).step(0.1)
 
 
-def test_the_page_says_what_runs():
+def test_the_page_says_what_runs(tmp_path, monkeypatch):
     """Every example of docs/town.md, in order."""
     pytest.importorskip("pybullet", reason="needs pybullet: pip install '.[physics]'")
     page = Path(__file__).parents[2] / "docs" / "town.md"
     blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
-    assert len(blocks) == 2
+    assert len(blocks) == 3
+    monkeypatch.chdir(tmp_path)
     names = {}
     for block in blocks:
         exec(block, names)

@@ -41,11 +41,10 @@ def answer_numbers(settings: Settings) -> np.ndarray:
     """(families, values) int64: the number that the evaluator gives an answer of the closed vocabulary in a
     family; -1 for "cannot tell", -2 for what is no answer of the family.
     """
-    texts, world = asked.answers(settings), asked.world(settings, "test")
-    types = asked.asked(settings)
+    texts, types = asked.answers(settings), asked.asked(settings)
     numbers = np.full((len(types), len(texts)), -2)
     for row, family in zip(numbers, types, strict=True):
-        for number in world.answers(family.answer):
+        for number in asked.possible(settings, family.answer):
             row[texts.index(ANSWERS[family.answer][number])] = number
     if CANNOT_TELL in texts:
         numbers[:, texts.index(CANNOT_TELL)] = -1

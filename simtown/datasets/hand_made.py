@@ -1,0 +1,198 @@
+"""Data sets of scenes that somebody made: each question is a template of a family, in its own words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from simtown.assets.entities import ENTITIES
+from simtown.core.files import whole
+from simtown.core.notebook import Described
+from simtown.datasets import manifests
+from simtown.datasets.reader import Example, asked_of, example_of
+from simtown.datasets.settings import Settings
+from simtown.datasets.shard_file import read_entry
+from simtown.datasets.shards import Clock, columns, tasks, write_shard
+from simtown.language.asking import AskedBatch
+from simtown.language.evaluate import CLOSE, ILL_POSED, evaluate
+from simtown.language.forms import Form
+from simtown.language.grammar import QuestionError, parse
+from simtown.language.more import join
+from simtown.language.programs import ProgramError, check, encode, stored
+from simtown.render.raster import Raster
+from simtown.scenes.scene import Scene, SceneBatch
+from simtown.scenes.silhouette import visibility
+from simtown.scenes.street import SLOTS
+from simtown.scenes.weather import WEATHERS
+
+#: The most vehicles in a scene, questions of a family, and bytes of a question.
+MOST_VEHICLES, _QUESTIONS, _BYTES = 8, 256, 256
+
+
+class HandMadeError(ValueError):
+    """A scene or question cannot be an example of a data set; the message says why and what to change."""
+
+
+def make_example(scene: Scene, question: str, size: tuple[int, int]) -> Example:
+    """The example of one scene and question, in a picture of a width and height; its masks and depth too.
+
+    Raises HandMadeError if it cannot be one.
+    """
+    settings, batch = _made([scene], [question], size)
+    frames = Raster().render(batch.scene, *size)
+    row = {name: values[0] for name, values in columns(batch, np.zeros(1, dtype=np.int64), settings).items()}
+    pictures = {"images": frames.rgb[0], "masks": frames.ids[0], "depth": frames.depth[0]}
+    return example_of(row, pictures, batch.scene, asked_of(row, manifests.fresh(settings)["names"]))
+
+
+def write_dataset(
+    examples: Sequence[Example],
+    directory: str | Path,
+    val: Sequence[Example] = (),
+    test: Sequence[Example] = (),
+) -> Described:
+    """Write examples as a data set, which everything that reads one reads, and return its manifest.
+
+    `simtown verify` derives all answers from the scenes and draws the pictures again. How the scenes were
+    chosen it cannot prove, and says so.
+
+    Args:
+        examples: of the training split, such as of :meth:`simtown.Town.example` or of another data set: all
+            of them, with `val` and `test`, with pictures of one size.
+        directory: does not exist yet, or is empty.
+        val: of the validation split.
+        test: of the test split.
+
+    Raises:
+        HandMadeError: an example cannot be part of a data set.
+        ForeignDirectoryError: the directory is not empty.
+
+    >>> import simtown
+    >>> town = simtown.Town.random(seed=3)
+    >>> example = town.example("Is the scooter left of the mail van?")
+    >>> simtown.write_dataset([example], "by-hand")
+    by-hand: 1 train examples, made by hand
+    """
+    parts = {"train": list(examples), "val": list(val), "test": list(test)}
+    every = [example for part in parts.values() for example in part]
+    sizes = {(e.image.shape[1], e.image.shape[0]) for e in every}
+    if not examples or len(sizes) > 1:
+        pictures = " and ".join(f"{w}x{h}" for w, h in sorted(sizes)) or "none"
+        raise HandMadeError(f"give training examples with pictures of one size, not {pictures}")
+    settings, batch = _made([e.scene for e in every], [e.question for e in every], sizes.pop())
+    counts = {"n": len(parts["train"]), "val": len(val), "test": len(test)}
+    masks, depth = (all(getattr(e, name) is not None for e in every) for name in ("mask", "depth"))
+    settings = replace(settings, **counts, masks=masks, depth=depth)
+    first = {"train": 0, "val": counts["n"], "test": counts["n"] + counts["val"]}
+    manifest, renderer = manifests.fresh(settings), Raster()
+    with whole(Path(directory), "write_dataset") as temporary:
+        for task in tasks(settings):
+            rows = partial(_rows, batch, first[task.split])
+            write_shard(temporary, settings, task, renderer, Clock(), given=rows)
+            manifests.enter(manifest, task, read_entry(temporary / task.name, task))
+        manifest["acceptance"] = manifests.acceptance(manifest["shards"])
+        manifest["complete"] = True
+        manifests.save(temporary, manifest)
+    listed = " + ".join(f"{count:,} {split}" for split, count in settings.counts().items() if count)
+    return Described(manifest, f"{directory}: {listed} examples, made by hand")
+
+
+def _rows(batch: AskedBatch, first: int, index: np.ndarray) -> AskedBatch:
+    """The examples of a split with some numbers, whose first one stands at a place of the batch."""
+    return join([batch], first + index)
+
+
+def _made(scenes: list[Scene], questions: list[str], size: tuple[int, int]) -> tuple[Settings, AskedBatch]:
+    """Questions about scenes, answered, and the settings of their data set. Raises HandMadeError."""
+    words, forms = zip(*map(_read, scenes, questions), strict=True)
+    vehicles = max(2, *(len(scene.vehicles) for scene in scenes))
+    props = max(len(scene.props) for scene in scenes)
+    if vehicles > MOST_VEHICLES or props > SLOTS:
+        most = f"leave at most {MOST_VEHICLES} vehicles and {SLOTS} others"
+        raise HandMadeError(f"a scene has {vehicles} vehicles and {props} other things: {most}")
+    batch = SceneBatch.of(scenes, vehicles, SLOTS)
+    visible, programs = visibility(batch.entity, batch.pose, batch.camera), stored([encode(f) for f in forms])
+    values = evaluate(batch, programs, visible, size)
+    problems = {CLOSE: "is too close to say", ILL_POSED: "asks about what is not there, or not once"}
+    for i, state in enumerate(values.state.tolist()):
+        if state in problems:
+            raise HandMadeError(f"'{words[i]}' {problems[state]}: move something or ask something else")
+        if hidden := [
+            v.entity for v, share in zip(scenes[i].vehicles, visible[i], strict=False) if not share
+        ]:
+            raise HandMadeError(f"other vehicles hide the {hidden[0]}: move or remove one of them")
+    toml, names, (family, template) = _families(forms, words)
+    used = {*batch.entity.ravel().tolist()} - {-1}
+    enough = (k for k in range(2, len(ENTITIES) + 1) if used <= {*Settings(entities=k).kinds})
+    settings = Settings(
+        entities=next(enough), n=len(words), val=0, test=0, width=size[0], height=size[1],
+        frequencies="uniform",
+        weathers=tuple(WEATHERS[number] for number in np.unique(batch.weather)),
+        paint="uniform" if (batch.paint >= 0).any() else "own", questions=tuple(names),
+        crowd=str(vehicles), own_families=toml, hand_made=True,
+    )  # fmt: skip
+    tried, text = np.ones((len(words), 2), dtype=np.int64), np.zeros(len(words), dtype=np.int64)
+    questions = (family, template, text, programs, list(words), values.answer, values)
+    return settings, AskedBatch(batch, visible, *questions, tried)
+
+
+def _read(scene: Scene, question: str) -> tuple[str, Form]:
+    """A question as it is stored, and its program. Raises HandMadeError."""
+    printable = (c if c.isprintable() and c not in "{}" else " " for c in question)
+    text = " ".join("".join(printable).split())
+    text = text[:1].upper() + text[1:]
+    try:
+        kinds = {part.entity for part in scene.vehicles} | {part.kind for part in scene.props}
+        form, _, _ = parse(sorted(kinds), text)
+        check(form)
+        encode(form)
+    except (QuestionError, ProgramError) as error:
+        why = f" ({str(error).partition(':')[0]})" if isinstance(error, QuestionError) else ""
+        example = "'Is the taxi left of the bus?' or 'How many red cars are there?'"
+        raise HandMadeError(f"data sets do not ask '{text}'{why}: ask as in {example}") from error
+    if len(text.encode()) > _BYTES:
+        raise HandMadeError(f"'{text[:40]}...' has more than {_BYTES} bytes: ask in fewer words")
+    return text, form
+
+
+def _families(forms: Sequence[Form], words: Sequence[str]) -> tuple[str, list[str], np.ndarray]:
+    """Every question as a template of a family, in which all questions have one type of answer.
+
+    Returns:
+        The families as TOML, their names, and (2, n) the family and the template of each question.
+    """
+    numbers: dict[str, dict[tuple[str, str], int]] = {}
+    templates: dict[str, list[str]] = {}
+    places = []
+    for form, text in zip(forms, words, strict=True):
+        asked = str(form.parts[0]) if form.name == "query" else "count" if form.name == "count" else "truth"
+        answer = "metres" if asked == "distance" else asked
+        known, slots = numbers.setdefault(answer, {}), list[str]()
+        program = str(_numbered(form, slots))
+        number = known.setdefault((str(form), text), len(known))
+        part, template = divmod(number, _QUESTIONS)
+        name = f"own-{answer}-{part + 1}" if part else f"own-{answer}"
+        own = templates.setdefault(name, [f'[{name}]\nanswer = "{answer}"'])
+        if template == len(own) - 1:
+            parts = {"program": program, "slots": slots, "texts": [text]}
+            listed = (f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in parts.items())
+            own.append(f"[[{name}.templates]]\n" + "\n".join(listed))
+        places.append((list(templates).index(name), template))
+    toml = "\n".join("\n".join(lines) for lines in templates.values())
+    return f"{toml}\n", list(templates), np.array(places).T
+
+
+def _numbered(part: Any, slots: list[str]) -> Any:
+    """A form whose numbers are slots, as templates have them."""
+    if isinstance(part, Form):
+        return Form(part.name, tuple([_numbered(inner, slots) for inner in part.parts]))
+    if isinstance(part, int):
+        slots.append(str(part))
+        return len(slots)
+    return part
