@@ -47,16 +47,28 @@ def glance(results: Results) -> str:
     return Table(head, lines).markdown(2)
 
 
+def worlds(results: Results) -> str:
+    """Needs for 90 % of the paper's two models in each world, with and without a distractor."""
+    head = ["kinds", "distractor", name_of(UNSTRUCTURED), name_of(STRUCTURED), "times as many"]
+    return Table(head, _worlds(results)).markdown(0)
+
+
 def panel(results: Results) -> str:
-    """README.md's table: needs for 90 % of the paper's two models in each world without a distractor."""
-    report = results.report(MAIN_GRID)
-    need = {(x.model, x.entities): str(x) for x in main(report.rows) if not x.distractor}
-    ratio = [x for x in main(report.ratios) if (x.upper, x.distractor) == (UNSTRUCTURED, False)]
-    lines = [
-        [x.entities, need[UNSTRUCTURED, x.entities], need[STRUCTURED, x.entities], str(x)] for x in ratio
-    ]
+    """README.md's table: the worlds without a distractor."""
+    lines = [[kinds, *others] for kinds, distractor, *others in _worlds(results) if distractor == "no"]
     head = ["kinds of vehicles", name_of(UNSTRUCTURED), name_of(STRUCTURED), "times as many"]
     return Table(head, lines).markdown(0)
+
+
+def _worlds(results: Results) -> list[list[Any]]:
+    """Kinds, distractor, the two needs and their ratio."""
+    report, lines = results.report(MAIN_GRID), []
+    need = {(x.model, x.entities, x.distractor): str(x) for x in main(report.rows)}
+    for x in main(report.ratios):
+        if x.upper == UNSTRUCTURED:
+            needed = [need[model, x.entities, x.distractor] for model in (UNSTRUCTURED, STRUCTURED)]
+            lines.append([x.entities, yes(x.distractor), *needed, str(x)])
+    return lines
 
 
 def needs(results: Results, folder: str = MAIN_GRID) -> str:
