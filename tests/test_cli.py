@@ -4,10 +4,12 @@ import errno
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from inspect import signature
 from itertools import chain
+from pathlib import Path
 
 import cv2
 import h5py
@@ -19,8 +21,10 @@ from PIL import Image
 import simtown
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, PROPS
+from simtown.cli import places
 from simtown.cli.command import RefusalError, command
-from simtown.cli.program import EXAMPLES
+from simtown.cli.program import COMMANDS, examples_of
+from simtown.core import extras
 from simtown.core.options import SettingsError
 from simtown.core.progress import PREFIX
 from simtown.datasets import manifests
@@ -59,22 +63,37 @@ def test_every_command_has_help_for_every_option(cli):
         assert silent == [], name
 
 
-def test_help_has_panels_and_examples_that_parse(cli):
+def test_help_has_panels_and_two_examples_that_parse(cli):
     out = cli("generate", "--help").succeeds().out
     panels = [line for line in out.splitlines() if line.endswith(":") and not line.startswith(" ")]
-    assert panels == ["Options:", "World:", "Look:", "Machine:", "Examples:"]
+    assert panels == ["Options:", "Questions:", "World:", "Look:", "Machine:", "Examples:"]
     assert out.index("World:") < out.index("--distractor") < out.index("Look:") < out.index("--jitter")
-    for example in EXAMPLES:
-        name, *words = shlex.split(example.partition("   (")[0])[1:]
-        assert example in cli(name, "--help").succeeds().out
-        every_command()[name].make_context(name, words).close()
+    asking = cli("probe", "ask", "--help").succeeds().out
+    assert asking.index("--out") < asking.index("--classes"), "what must be given comes first"
+    for name, parsed in every_command().items():
+        lines = examples_of(f"simtown {name}", getattr(parsed, "commands", {})) if name else []
+        shown = cli(*name.split(), "--help").succeeds().out
+        assert len(lines) >= 2 or not name, name
+        assert all(line in shown for line in lines), name
+        for line in lines if not hasattr(parsed, "commands") else ():
+            words = shlex.split(line.partition("   (")[0])[1 + len(name.split()) :]
+            parsed.make_context(name, words).close()
+
+
+def test_the_help_of_the_program_groups_every_command(cli):
+    out = cli("--help").succeeds().out
+    assert out.index("Data sets:") < out.index("  generate") < out.index("Models:") < out.index("  fit")
+    assert all(out.count(f"\n  {name} ") == 1 for name in COMMANDS)
+    assert "Others:" not in out
 
 
 #: What a command may import of all that takes long.
 HEAVY = {"cv2", "h5py", "matplotlib", "numpy", "pandas", "PIL", "pyarrow", "ray", "scipy", "sklearn"}
 HEAVY |= {"torch", "transformers", "trimesh"}
 LOADED = {
+    "": "",
     "--help": "",
+    "vg stats --help": "",
     "gnerate": "",
     "fit --modl cnn-lstm": "",
     "info town": "numpy h5py",
@@ -120,11 +139,17 @@ def test_a_command_loads_what_it_needs(words, plain, tmp_path):
         assert own <= {"cli", "core", *light}
 
 
-def test_the_version_and_help_without_words(cli):
+def test_the_version_and_the_start_without_words(cli):
     assert cli("--version").succeeds().out == f"simtown {simtown.__version__}\n"
-    outcome = cli()
-    assert outcome.code == 2
-    assert "Usage:" in outcome.out + outcome.err
+    out = cli().succeeds().out
+    assert len(out.splitlines()) < 10
+    for name in ("render", "demo", "generate", "doctor"):
+        assert f"simtown {name}" in out
+
+
+def test_what_is_missing_comes_with_an_example(cli):
+    cli("fit").refuses("dataset", "for example simtown fit")
+    cli("vg", "stats").refuses("directory", "for example simtown vg stats vg")
 
 
 def test_the_package_runs_as_a_module(tmp_path):
@@ -133,6 +158,82 @@ def test_the_package_runs_as_a_module(tmp_path):
     generated = subprocess.run(made, capture_output=True, text=True, cwd=tmp_path)
     assert generated.returncode == 0, generated.stderr  # its workers run it as a module again
     assert subprocess.run([*words, "--nonsense"], capture_output=True, cwd=tmp_path).returncode == 2
+    helped = subprocess.run([*words, "vg", "-h"], capture_output=True, text=True, cwd=tmp_path)
+    assert helped.stdout.startswith("Usage: simtown vg")
+
+
+# which folder a name means
+
+
+@pytest.fixture
+def several(here, plain):
+    """A working directory with two data sets, the second newer, a run and a sweep."""
+    for name, time in (("town-a", 1), ("town-b", 2)):
+        (here / name).mkdir()
+        shutil.copy(plain / "manifest.json", here / name)
+        os.utime(here / name / "manifest.json", (time, time))
+    for run in ("runs/first", "sweep/runs/second"):
+        (here / run).mkdir(parents=True)
+        (here / run / "run.json").touch()
+    return here
+
+
+@pytest.mark.parametrize(
+    ("means", "given", "folder"),
+    [
+        (places.dataset_named, "latest", "town-b"),
+        (places.dataset_named, "town-a", "town-a"),
+        (places.example_named, "latest/train:0", "town-b/train:0"),
+        (places.example_named, "town-a/test:1", "town-a/test:1"),
+        (places.stored_named, "town-b", "town-b"),
+        (places.run_named, Path("fir"), Path("runs/first")),
+        (places.run_named, Path("runs/latest"), Path("runs/first")),
+        (places.answers_named, Path("latest"), Path("runs/first")),
+        (places.runs_named, Path("latest"), Path("sweep")),
+    ],
+)
+def test_a_folder_goes_by_latest_or_the_beginning_of_its_name(means, given, folder, several, capsys):
+    assert means(given) == folder
+    said = "" if given == folder else f"note: {str(given).partition('/train')[0]} is "
+    assert capsys.readouterr().err.startswith(said)
+
+
+def test_a_name_that_may_be_several_folders_or_none_is_refused(several, cli):
+    cli("info", "town").refuses("town may be town-a or town-b", "latest")
+    cli("info", "tow/train:0").refuses("tow may be town-a or town-b")
+    cli("info", "city/train:0").refuses("there is no folder city")
+    cli("predict", "sec", "x.png", "q").refuses("there is no folder sec", "simtown fit")
+    cli("info", "sweep/latest").refuses("there is no data set in sweep")
+
+
+# demo, doctor
+
+
+def test_demo_makes_a_page_and_opens_it_again(here, cli, monkeypatch):
+    opened = []
+    monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or True)
+    address = (here / "simtown-demo-gallery" / "index.html").as_uri()
+    assert cli("demo").succeeds().out.endswith(f"Opened {address}\n")
+    assert sorted(path.name for path in here.iterdir()) == ["simtown-demo", "simtown-demo-gallery"]
+    assert cli("demo", "--no-open").succeeds().out.endswith(f"Open {address}\n")
+    assert opened == [address]
+
+
+def test_doctor_says_what_works_and_what_to_do(here, cli, monkeypatch):
+    content = json.loads(cli("doctor", "--json").succeeds().out)
+    assert content["works"]
+    assert all(one["works"] for one in content["core"])
+    assert [one["name"] for one in content["extras"]] == list(extras.ENABLES)
+    monkeypatch.setitem(extras.MODULES, "vg", ("there_is_none",))
+    out = cli("doctor").succeeds().out
+    assert "pip install '.[vg]'" in out
+    assert max(map(len, out.splitlines()[1:])) <= 80
+    monkeypatch.setattr("simtown.kernels.library", lambda: 1 / 0)
+    broken = cli("doctor")
+    assert broken.code == 1
+    assert "division by zero" in broken.out
+    assert "install simtown again" in broken.out
+    assert not list(here.iterdir())
 
 
 @pytest.mark.parametrize("command", ["info", "--help", None])

@@ -36,7 +36,7 @@ def test_clip_sends_to_the_extra_where_the_extra_installs_something(version, sys
     monkeypatch.setattr(sys, "version_info", (*version, 0))
     monkeypatch.setattr(sys, "platform", system)
     monkeypatch.setattr(platform, "machine", lambda: machine)
-    words = physics._how_to_install()
+    words = physics.how_to_install_pybullet()
     assert ("has no wheel" not in words) == bullet.marker.evaluate(here), words
     assert "pip install" in words
 

@@ -99,6 +99,10 @@ def commands() -> dict[str, list[str]]:
 
     pages, listed = {}, ["# Commands", ""]
     listed += ["Every command ends with exit code 0, 2 for bad input, or 1 for damaged data.", ""]
+    listed += [
+        "`latest` is the newest data set, run, sweep or evaluation; the beginning of a name suffices.",
+        "",
+    ]
     for name, command in program().commands.items():
         loaded = command.load() if hasattr(command, "load") else command
         pages[f"commands/{name}.md"] = help_of(loaded, f"simtown {name}")

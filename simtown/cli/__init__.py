@@ -35,7 +35,7 @@ def main() -> NoReturn:
         from simtown.cli import program
 
         explain = program.explain
-        code = program.program()(standalone_mode=False) or 0
+        code = program.program()(prog_name="simtown", standalone_mode=False) or 0
         sys.stdout.flush()
     except BrokenPipeError:
         pass

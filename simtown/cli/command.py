@@ -13,7 +13,8 @@
 Names, defaults and help of the options stand in the fields (:mod:`simtown.core.options`). What is no setting
 stays in the signature: a positional parameter is an argument of the command, a keyword-only one is an option,
 and the text beside its type is its help. A second text is the option's name, if it is not the parameter's;
-functions behind it check what is given, before the command imports anything that takes long.
+functions behind it check what is given, before the command imports anything that takes long. What they
+return, if anything, is what the command receives: "latest" becomes the newest data set.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import inspect
 import re
 from collections.abc import Callable
 from dataclasses import MISSING, fields, is_dataclass
+from functools import partial
 from inspect import isfunction
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
@@ -50,14 +52,14 @@ class RefusalError(Exception):
 def command(function: Callable[..., None], *, optional: bool = False) -> Callable[..., None]:
     """The function that Typer calls: it takes options in place of each settings dataclass, and checks them.
 
-    A SettingsError of a setting that has an option is shown with the option's name.
+    A message of an error names options as they are typed: `batch=8` becomes --batch 8.
 
     Args:
         function: its parameters with a settings dataclass as type become options.
         optional: whether what is required may be left out; it is then None.
     """
     hints = get_type_hints(function, include_extras=True)
-    checks = {name: [about for about in get_args(kind) if isfunction(about)] for name, kind in hints.items()}
+    checks = [(name, about) for name, kind in hints.items() for about in get_args(kind) if isfunction(about)]
     settings: dict[str, type] = {}
     parameters: list[inspect.Parameter] = []
     for parameter in inspect.signature(function).parameters.values():
@@ -84,21 +86,34 @@ def command(function: Callable[..., None], *, optional: bool = False) -> Callabl
             for name, kind in settings.items():
                 values[name] = kind(**_read(kind, values))
                 check(values[name])
-            for name, functions in checks.items():
-                for value in values[name] if isinstance(values.get(name), list) else [values.get(name)]:
-                    for check_value in functions if value is not None else ():
-                        check_value(value)
+            for name, check_value in checks:
+                given = values.get(name)
+                if isinstance(given, list):
+                    values[name] = [check_value(each) or each for each in given]
+                elif given is not None:
+                    values[name] = check_value(given) or given
             function(**values)
-        except SettingsError as error:
-            if error.setting not in flags:
+        except ValueError as error:
+            named = flags.get(getattr(error, "setting", ""), "")
+            problem = f"{named} {error.problem}" if named and isinstance(error, SettingsError) else f"{error}"
+            as_typed = re.sub(r"`(\w+)(?:=([^`]+))?`", partial(_as_typed, flags), problem)
+            if as_typed == f"{error}":
                 raise
-            problem = re.sub(r"`(\w+)`", lambda name: flags.get(name[1], name[0]), error.problem)
-            raise RefusalError(f"{flags[error.setting]} {problem}") from error
+            raise RefusalError(as_typed) from error
 
     run.__name__, run.__doc__ = function.__name__, function.__doc__
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
+
+
+def _as_typed(flags: dict[str, str], found: re.Match[str]) -> str:
+    """How `name` or `name=value` of a message is written on the command line."""
+    name, value = found.groups()
+    if name not in flags:
+        return found[0]
+    flag = flags[name].replace("--", "--no-", 1) if value == "False" else flags[name]
+    return f"{flag} {value}" if value not in (None, "True", "False") else flag
 
 
 def _read(settings: type, values: dict[str, Any]) -> dict[str, Any]:

@@ -11,21 +11,17 @@ import typer
 from rich.table import Table
 
 from simtown.assets.entities import ENTITIES, OWN, VEHICLE_NOUNS
+from simtown.cli import places
 from simtown.cli.command import DAMAGED, RefusalError, command, parse_names, parse_size
 from simtown.cli.places import beside, local, local_file, name_of, png_file
 from simtown.cli.sharing import DatasetArgument, PoolSettings, progress_of, weather_problem
+from simtown.core.amounts import counted
 from simtown.core.console import page, styled
 from simtown.core.extras import need
 from simtown.core.files import save_all, save_json
 from simtown.core.options import option
 from simtown.core.terminal import complain, say
-from simtown.datasets.addresses import (
-    ALL_SPLITS,
-    is_address,
-    parse_address,
-    require_dataset,
-    require_stored,
-)
+from simtown.datasets.addresses import ALL_SPLITS, is_address
 from simtown.datasets.formats import require_format
 
 if TYPE_CHECKING:
@@ -33,14 +29,15 @@ if TYPE_CHECKING:
 
 AUDIT_COLOURS = {"pass": "green", "warn": "bold red", "note": "dim"}
 EXAMPLE = (
-    "A shard file or DIR/SPLIT, and the example's number in it: data/train:7; without it, a random street."
+    "A shard file or DIR/SPLIT, and the example's number in it: latest/train:7; without it, a random street."
 )
+EXAMPLE_ARGUMENT = typer.Argument(metavar="SHARD:INDEX", help=EXAMPLE)
 BIAS = "Reporting bias: probability that a caption omits a kind's typical colour."
 SPLIT = "Splits: all, or some of train, val, test and test-composition, separated by commas."
 TO = "coco, clevr, webdataset, parquet, yolo, png; lmms-eval, vlmevalkit, inspect, llava or chat."
 PICTURES = "Number of pictures of the whole set to draw again and compare; 0 for none."
-DATASET_OR_TRANSCRIPT = "Directory or URL of a data set; not with --transcript."
-DATASET_OR_EXAMPLE = "Directory or URL of a data set; DIR/SPLIT:INDEX for one example, such as data/test:3."
+DATASET_OR_TRANSCRIPT = f"{places.DATASET} Not with --transcript."
+DATASET_OR_EXAMPLE = f"{places.DATASET} DIR/SPLIT:INDEX for one example, such as latest/test:3."
 
 
 def known_splits(text: str) -> None:
@@ -123,7 +120,7 @@ def _reason(*example: Any) -> str:
 
 @command
 def render(
-    where: Annotated[str | None, typer.Argument(metavar="SHARD:INDEX", help=EXAMPLE), parse_address] = None,
+    where: Annotated[str | None, EXAMPLE_ARGUMENT, places.example_named] = None,
     *,
     street: StreetOptions,
     drawing: RenderOptions,
@@ -184,7 +181,7 @@ def render(
 
 @command
 def info(
-    dataset: Annotated[str, DATASET_OR_EXAMPLE, require_stored],
+    dataset: Annotated[str, DATASET_OR_EXAMPLE, places.stored_named],
     *,
     everything: Annotated[bool, "Show all kinds of vehicles, not the 15 most frequent.", "--all"] = False,
     json: Annotated[Path | None, "Also write settings and counts of a data set as JSON."] = None,
@@ -235,7 +232,7 @@ def info(
 
 @command
 def verify(
-    dataset: Annotated[str | None, DATASET_OR_TRANSCRIPT, require_dataset] = None,
+    dataset: Annotated[str | None, DATASET_OR_TRANSCRIPT, places.dataset_named] = None,
     *,
     transcript: Annotated[Path | None, "JSON lines of the gym's tasks, with what a model replied."] = None,
     pictures: Annotated[int, typer.Option(help=PICTURES, min=0)] = 256,
@@ -273,7 +270,7 @@ def verify(
     if count := len(report.problems):
         in_shard = any(".h5: " in problem for problem in report.problems)
         remedy = "; if you move a shard away, the same simtown generate makes it again" if in_shard else ""
-        problems = f"{count} problem{'s' if count > 1 else ''}"
+        problems = counted(count, "problem")
         raise RefusalError(f"{store} is not what its settings make: {problems}{remedy}", DAMAGED)
     say(f"{store}: {report.summary}")
 
@@ -284,7 +281,8 @@ def _verify_transcript(path: Path) -> None:
     lines, problems = check_transcript(path)
     complain(*(f"simtown: {problem}" for problem in problems))
     if problems:
-        raise RefusalError(f"{path} does not hold the town's tasks alone: {len(problems)} problems", DAMAGED)
+        count = counted(len(problems), "problem")
+        raise RefusalError(f"{path} does not hold the town's tasks alone: {count}", DAMAGED)
     say(f"{path}: {lines:,} tasks, each as the town makes it")
 
 
@@ -355,7 +353,7 @@ def export(
 def gallery(
     dataset: DatasetArgument,
     other: Annotated[
-        str | None, "A second data set, to be shown beside the first one.", require_dataset
+        str | None, "A second data set, to be shown beside the first one.", places.dataset_named
     ] = None,
     *,
     everything: Annotated[bool, "Show every example, not a sample of 1,000 of each split.", "--all"] = False,
@@ -423,7 +421,7 @@ def audit(
     if report_file:
         save_json(report_file, summary)
     warnings = summary["warnings"]
-    verdict = f"{name}: {warnings or 'no'} warning{'' if warnings == 1 else 's'} in {len(findings)} checks"
+    verdict = f"{name}: {counted(warnings, 'warning')} in {len(findings)} checks"
     table = Table.grid(padding=(0, 2))
     for status, text in run.lines(findings, everything):
         table.add_row(styled(status, AUDIT_COLOURS[status]), text)

@@ -12,13 +12,14 @@ import typer
 
 from simtown.assets.entities import ENTITIES
 from simtown.assets.own import own_options
+from simtown.cli import places
 from simtown.cli.command import RefusalError, command, parse_size
 from simtown.cli.places import local, name_of, png_file
 from simtown.cli.sharing import PoolSettings, known_device, progress_of, save_picture, weather_problem
 from simtown.core.options import option
 from simtown.core.progress import Progress, report
 from simtown.core.terminal import complain, say, shell_words
-from simtown.datasets.addresses import ALL_SPLITS, require_dataset
+from simtown.datasets.addresses import ALL_SPLITS
 from simtown.datasets.ready_worlds import FREE, LICENCE, cited, ready, worlds
 from simtown.datasets.settings import Settings
 from simtown.scenes.weather import WEATHERS
@@ -172,7 +173,7 @@ class PreviewOptions:
 
 @command
 def preview(
-    dataset: Annotated[str | None, "Directory or URL of a data set.", require_dataset] = None,
+    dataset: Annotated[str | None, places.DATASET, places.dataset_named] = None,
     *,
     show: PreviewOptions,
 ) -> None:

@@ -17,8 +17,7 @@ from simtown.probes.lm import LMSettings
 
 lm = typer.Typer(
     name="lm",
-    help="Small language models for the probes, trained here on any text.\n\n"
-    "Start with: simtown lm train region_descriptions.json.zip --arch lstm --out lm/lstm",
+    help="Small language models for the probes, trained here on any text.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

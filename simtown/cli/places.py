@@ -1,13 +1,14 @@
-"""Where commands read and write: what they read is there, and what they write is new, on this machine."""
+"""Where commands read and write: which folder a name means, and that what is written is new and local."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from simtown.cli.command import RefusalError
 from simtown.core.missing import no_path, no_record
+from simtown.core.terminal import complain
 from simtown.datasets import addresses
 from simtown.datasets.addresses import path_of, url_of
 
@@ -71,17 +72,103 @@ def require_suffix(path: Path, suffix: str) -> None:
         raise RefusalError(f"--out {path} must end in {suffix}")
 
 
-def there(path: Path) -> None:
-    """Raises RefusalError if there is no such file or folder."""
+def there(path: Path) -> Path:
+    """The path; RefusalError if there is no such file or folder."""
     if not path.exists():
         raise RefusalError(no_path(path, "file" if path.suffix else "file or folder"))
+    return path
 
 
-def holding(what: str, record: str, command: str) -> Callable[[Path], None]:
-    """A function that raises RefusalError if a directory has no file of the name `record`."""
+#: The word for the newest folder of a kind.
+LATEST = "latest"
+DATASET = "Directory or URL of a data set: its name, the beginning of the name, or latest."
+#: Most names that a message lists.
+_MOST = 5
 
-    def check(directory: Path) -> None:
+
+def meant(place: Path, what: str, records: Sequence[str], homes: Sequence[str] = ()) -> Path:
+    """The folder that a name means: itself, or the newest ("latest"), or the only one whose name begins so.
+
+    It says on stderr which one it took, unless the name was whole.
+
+    Args:
+        place: as it was given; its last part may be "latest" or the beginning of a name.
+        what: the kind of folder, for messages.
+        records: patterns of files, one of which a folder of this kind has.
+        homes: where a name alone is looked up, besides the working directory.
+
+    Raises:
+        RefusalError: several names begin so, or there is no newest one.
+    """
+    if os.path.lexists(place) or place.name in ("", ".."):
+        return place
+    latest = place.name == LATEST
+    parents = [place.parent, *map(Path, homes if len(place.parts) == 1 else ())]
+    times: dict[Path, float] = {}
+    for folder in (folder for parent in parents if parent.is_dir() for folder in parent.iterdir()):
+        if latest or folder.name.startswith(place.name):
+            files = [file for pattern in records for file in folder.glob(pattern)]
+            times |= {folder: max(file.stat().st_mtime for file in files)} if files else {}
+    if latest and not times:
+        looked = " or in ".join("this folder" if parent == Path() else str(parent) for parent in parents)
+        raise RefusalError(f"{place}: there is no {what} in {looked}")
+    if len(times) > 1 and not latest:
+        names = sorted(map(str, times))
+        more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
+        candidates = f"{' or '.join(names[:_MOST])}{more}"
+        raise RefusalError(f"{place} may be {candidates}: write more of the name, or {LATEST}")
+    if not times:
+        return place
+    chosen = max(times, key=lambda folder: (times[folder], folder))
+    complain(f"note: {place} is {chosen}")
+    return chosen
+
+
+def holding(what: str, record: str, command: str, *homes: str) -> Callable[[Path], Path]:
+    """A function that returns the folder that a name means; RefusalError if it has no file `record`."""
+
+    def check(directory: Path) -> Path:
+        directory = meant(directory, what, [record], homes)
         if not (directory / record).is_file():
             raise RefusalError(no_record(directory, what, record, command))
+        return directory
 
     return check
+
+
+run_named = holding("run", "run.json", "simtown fit", "runs")
+
+
+def _dataset_path(place: str) -> str:
+    return place if url_of(place) else str(meant(path_of(place), "data set", [addresses.MANIFEST]))
+
+
+def dataset_named(place: str) -> str:
+    """The data set that a name means, or a URL; FileNotFoundError if there is none."""
+    place = _dataset_path(place)
+    addresses.require_dataset(place)
+    return place
+
+
+def example_named(where: str) -> str:
+    """The address of an example, whose data set a name means; raises as parse_address."""
+    folder, slash, rest = where.rpartition("/")
+    where = f"{_dataset_path(folder)}/{rest}" if slash and addresses.is_address(where) else where
+    addresses.parse_address(where)
+    return where
+
+
+def stored_named(where: str) -> str:
+    """An example, if the words look like the address of one, or else a data set."""
+    return example_named(where) if addresses.is_address(where) else dataset_named(where)
+
+
+def answers_named(directory: Path) -> Path:
+    """Results of simtown evaluate, or a run, that a name means; RefusalError if there is no such folder."""
+    records, homes = ("summary.json", "run.json"), ("evaluations", "runs")
+    return there(meant(directory, "evaluation or run", records, homes))
+
+
+def runs_named(place: Path) -> Path:
+    """The sweep that a name means, any folder of runs, or a file; RefusalError if it is not there."""
+    return there(meant(place, "sweep", ["runs/*/run.json"]))

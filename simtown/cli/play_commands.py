@@ -10,8 +10,8 @@ from typing import Annotated
 
 import typer
 
+from simtown.cli import places
 from simtown.cli.command import RefusalError, command
-from simtown.cli.places import there
 from simtown.core.extras import need
 from simtown.core.terminal import say
 from simtown.datasets.addresses import is_address
@@ -21,14 +21,21 @@ STREET = (
 )
 
 
+def _street_named(street: str) -> str:
+    """A street as it was given, but for an example whose data set a name means."""
+    return places.example_named(street) if is_address(street) else street
+
+
 @command
 def play(
-    street: Annotated[str | None, typer.Argument(metavar="STREET", help=STREET)] = None,
+    street: Annotated[str | None, typer.Argument(metavar="STREET", help=STREET), _street_named] = None,
     *,
     seed: Annotated[int, "Of the random street."] = 73,
-    run: Annotated[Path | None, "A trained model, whose answers stand beside the truth.", there] = None,
+    run: Annotated[
+        Path | None, "A trained model, whose answers stand beside the truth.", places.run_named
+    ] = None,
     port: Annotated[int, typer.Option(help="Port on 127.0.0.1; 0 takes a free one.", min=0, max=65535)] = 0,
-    show: Annotated[bool, "Print the address, and do not open the browser.", "--no-browser"] = True,
+    show: Annotated[bool, "Open the browser.", "--open/--no-open"] = True,
 ) -> None:
     """Play with a street in the browser: drag vehicles and people, ask, and see each answer follow.
 

@@ -39,9 +39,6 @@ def ask(
     ITEMS is CSV with the columns subject and gold, and perhaps classes, template, group and train
     (docs/probes.md). Writes every item's answer as Parquet, accuracy or rank correlation with intervals,
     prior and ceiling as JSON, CSV and Markdown, and a picture.
-
-    Start with: simtown probe ask fruit.csv --template 'a [X] is [Y] .' --model hf:bert-base-uncased --out
-    fruit-bert
     """
     run, progress = runner("ask")
     with progress as bars:

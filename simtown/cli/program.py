@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from collections.abc import Collection
 from functools import cache
 from importlib import import_module
 from itertools import pairwise
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -37,63 +40,109 @@ COMMANDS = {
     "lm": ("lm_commands", "Small language models for the probes."),
     "probe": ("probe_commands", "Studies of what language models know of the world."),
     "bench": ("bench_commands", "Measure speed on this machine."),
+    "demo": ("start_commands", "Make a small data set and open it as a page."),
+    "doctor": ("start_commands", "Say what is installed, what works, and what to do."),
 }
-#: What --help shows last, of the command in the second word.
-EXAMPLES = """\
-simtown generate --entities 20 --n 1000
-simtown generate --entities 60 --n 60000 --distractor   (the paper's hardest world)
-simtown generate --world simtown-twins   (a ready world)
-simtown play
-simtown play simtown-20-1000/train:7 --run runs/simtown-20-1000-pbn-1000-seed0
-simtown preview simtown-20-1000
-simtown preview --entity all
-simtown render --seed 3 --weather snow --vehicles taxi,bus
-simtown render simtown-20-1000/train:7 --masks --glb street.glb
-simtown info simtown-20-1000
-simtown info simtown-20-1000/test:3
-simtown verify simtown-20-1000
-simtown verify simtown-20-1000 --all
-simtown verify --transcript replies.jsonl   (tasks of simtown.gym)
-simtown captions simtown-20-1000 --out captions.txt
-simtown captions simtown-20-1000 --bias 0.75 --out biased.txt
-simtown export simtown-20-1000 --to parquet   (Hugging Face reads it)
-simtown export simtown-20-1000 --to yolo --split train,val
-simtown gallery simtown-20-1000
-simtown gallery simtown-20-1000 --all --out page
-simtown audit simtown-20-1000
-simtown audit simtown-20-1000 --all --json audit.json
-simtown clip --seconds 4 --out street.mp4
-simtown clip --seed 3 --weather snow --out snow.gif
-simtown fit simtown-20-1000 --model pbn
-simtown fit simtown-20-1000 --model cnn-lstm --train-size 500 --seeds 0-4
-simtown evaluate runs/simtown-20-1000-pbn-1000-seed0 simtown-20-1000
-simtown evaluate runs/simtown-20-1000-pbn-1000-seed0 snow --json snow.json
-simtown evaluate hf:HuggingFaceTB/SmolVLM-256M-Instruct simtown-20-1000
-simtown evaluate openai:http://localhost:8000/v1#MODEL simtown-20-1000 --parallel 16
-simtown evaluate hf:HuggingFaceTB/SmolVLM-256M-Instruct --over entities=5,15,31,60,102
-simtown thresholds evaluations/simtown-20-1000-hf-SmolVLM evaluations/simtown-20-1000-hf-Qwen
-simtown thresholds runs/simtown-20-1000-pbn-1000-seed0 --data simtown-20-1000
-simtown predict runs/simtown-20-1000-pbn-1000-seed0 street.png 'Is a taxi left of a sedan?'
-simtown predict RUN street.png 'Is a taxi left of a sedan?' --out boxes.png
-simtown sweep --preset small --plan   (what it would do)
-simtown sweep --preset small
-simtown complexity sweep-small
-simtown complexity results.csv --targets 0.9
-""".splitlines()
-#: Options that --help lists below the everyday ones.
+#: The panels of the list of commands; what is in none comes last.
+GROUPS = {
+    "Start": "demo play render",
+    "Data sets": "generate preview info verify gallery audit captions export clip",
+    "Models": "fit predict evaluate thresholds sweep complexity",
+    "Language and frequencies": "lm probe vg",
+    "This machine": "doctor bench",
+}
+#: Panels of --help below Arguments and Options, and their options; "evaluate:batch" is that of one command.
 PANELS = {
-    "World": "kinds distractor frequencies relations phrasing test_seed world_seed",
+    "Questions": "questions questions_per_picture cannot_tell twins hold_out relations phrasing",
+    "World": "kinds distractor frequencies test_seed world_seed",
     "Look": "weathers paint jitter masks depth renderer large",
-    "Training": "protocol min_steps patience batch learning_rate max_steps stream adaptive same_data",
+    "Training": "fit:protocol min_steps patience batch learning_rate max_steps stream adaptive same_data",
+    "Model": "answers max_tokens dtype evaluate:batch policy variant tokens",
     "Servers": "parallel rate timeout retries request price",
     "Machine": "device precision compile cache shard workers engine address jobs allow_model",
 }
+#: What the program says without a command: what it is, and what to do first.
+START = """\
+simtown makes pictures of a cartoon street, with questions and exact answers, in worlds of any size.
+
+  simtown render                            a street as a picture, in a few seconds
+  simtown play                              a street in your browser: drag, ask, change the weather
+  simtown demo                              a small data set, as a page in your browser
+  simtown generate --entities 20 --n 1000   a data set; then: simtown info latest
+
+Next: simtown --help (all commands), simtown doctor (what works here), README.md (more)"""
+#: The type of a value in a panel, of which "list" and "range" say nothing.
+_TYPE = re.compile(r"<(?:list\[)?(\w+)(?:\]| range)?>")
+
+
+@cache
+def examples() -> list[str]:
+    """Two or more command lines for every command, with remarks in parentheses."""
+    return Path(__file__).with_name("examples.txt").read_text(encoding="utf-8").splitlines()
+
+
+def examples_of(path: str, inner: Collection[str] = ()) -> list[str]:
+    """The examples of a command, "simtown vg stats"; of a group, whose commands are `inner`, two of those."""
+    all_below = [example for example in examples() if example.startswith(f"{path} ") or example == path]
+    own = [line for line in all_below if not {*line.removeprefix(path).split()[:1]} & {*inner}]
+    return own or (all_below[::2] + all_below[1::2])[:2]
+
+
+class Panels:
+    """Help with options in panels, those that must be given first, and with examples at the end."""
+
+    def format_options(self: Any, ctx: Any, formatter: Any) -> None:
+        """Called to write the options."""
+        panel_of = {word: name for name, words in PANELS.items() for word in words.split()}
+        panels: dict[str, list[tuple[str, str]]] = {name: [] for name in ("Arguments", "Options", *PANELS)}
+        ranks = {word: rank for rank, word in enumerate(panel_of, 1)}
+        for parameter in sorted(self.get_params(ctx), key=lambda p: (not p.required, ranks.get(p.name, 0))):
+            usual = "Arguments" if parameter.param_type_name == "argument" else "Options"
+            panel = panel_of.get(f"{self.name}:{parameter.name}") or panel_of.get(parameter.name or "", usual)
+            if record := parameter.get_help_record(ctx):
+                name = _TYPE.sub(lambda found: f"<{found[1].lower()}>", record[0])
+                panels[panel].append((name, record[1]))
+        for panel, records in panels.items():
+            if records:
+                with formatter.section(panel):
+                    formatter.write_dl(records)
+        if isinstance(self, TyperGroup):
+            self.format_commands(ctx, formatter)
+        lines = examples_of(ctx.command_path, getattr(self, "commands", {}))
+        with formatter.section("Examples"):
+            formatter.write_dl([(line, "") for line in lines])
+
+
+class PanelCommand(Panels, TyperCommand):
+    """A command whose help is in panels."""
+
+
+class PanelGroup(Panels, TyperGroup):
+    """A group of commands whose help is in panels."""
+
+
+class Root(TyperGroup):
+    """The program, whose help groups its commands."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Called to write the commands."""
+        shown: set[str] = set()
+        for title, names in {**GROUPS, "Others": " ".join(self.commands)}.items():
+            rows = [
+                (name, self.commands[name].get_short_help_str(80))
+                for name in names.split()
+                if name in self.commands and name not in shown
+            ]
+            shown |= {name for name, _ in rows}
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
 
 app = typer.Typer(
     name="simtown",
-    help="A cartoon street that asks how visual question answering scales with the world.\n\n"
-    "Start with: simtown generate --entities 20 --n 1000, then simtown preview on the directory it names.",
-    no_args_is_help=True,
+    cls=Root,
+    help="A cartoon street that asks how visual question answering scales with the world.",
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
@@ -107,31 +156,15 @@ def _version(value: bool) -> None:
         raise typer.Exit()
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def _root(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    pass
-
-
-class Helpful(TyperCommand):
-    """A command whose help has its options in panels, and ends with examples."""
-
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Called to write the options."""
-        panel_of = {word: name for name, words in PANELS.items() for word in words.split()}
-        panels: dict[str, list[tuple[str, str]]] = {name: [] for name in ("Arguments", "Options", *PANELS)}
-        for parameter in self.get_params(ctx):
-            usual = "Arguments" if parameter.param_type_name == "argument" else "Options"
-            if record := parameter.get_help_record(ctx):
-                panels[panel_of.get(parameter.name or "", usual)].append(record)
-        panels["Examples"] = [(example, "") for example in EXAMPLES if example.split()[1] == self.name]
-        for panel, records in panels.items():
-            if records:
-                with formatter.section(panel):
-                    formatter.write_dl(records)
+    if context.invoked_subcommand is None:
+        say_block(START)
 
 
 class Deferred(TyperCommand):
@@ -145,9 +178,10 @@ class Deferred(TyperCommand):
         """The command itself: the function of its name in the module, or the group that is defined there."""
         target = getattr(import_module(f"simtown.cli.{self.module}"), self.name or "")
         if isinstance(target, typer.Typer):
+            _in_panels(target)
             return typer.main.get_group(target)
         single = typer.Typer(add_completion=False, rich_markup_mode=None)
-        single.command(self.name, cls=Helpful)(target)
+        single.command(self.name, cls=PanelCommand)(target)
         return typer.main.get_command(single)
 
     def make_context(self, info_name: str | None, args: list[str], *others: Any, **more: Any) -> Any:
@@ -159,6 +193,16 @@ class Deferred(TyperCommand):
 
             use_kinds(*places)
         return self.load().make_context(info_name, args, *others, **more)
+
+
+def _in_panels(group: Any) -> None:
+    """Let the help of a group, and of all below it, be in panels."""
+    group.info.cls = PanelGroup
+    for command in group.registered_commands:
+        command.cls = PanelCommand
+    for inner in group.registered_groups:
+        inner.cls = PanelGroup
+        _in_panels(inner.typer_instance)
 
 
 @cache
@@ -181,6 +225,16 @@ def _wrong_value(error: Any) -> str:
     return f"{name} is '{wrong['input']}': give {needed}"
 
 
+def _missing(error: Any) -> str:
+    """The line that names what a command needs, with an example."""
+    such_as = (
+        f": for example {lines[0].partition('   (')[0]}"
+        if (lines := examples_of(error.ctx.command_path))
+        else ""
+    )
+    return f"{error.format_message().rstrip('.')}{such_as}"
+
+
 def explain(error: BaseException) -> tuple[str, int]:
     """The line that says why a command failed, or "", and the exit code; raises what is not expected."""
     if isinstance(error, RefusalError):
@@ -191,6 +245,8 @@ def explain(error: BaseException) -> tuple[str, int]:
         say_block(error.ctx.get_help())  # type: ignore[attr-defined]
         return "", BAD_INPUT
     if hasattr(error, "format_message"):  # a wrong option
+        if type(error).__name__ == "MissingParameter":
+            return _missing(error), BAD_INPUT
         return _wrong_value(error) or error.format_message(), getattr(error, "exit_code", BAD_INPUT)
     from simtown.core.files import DamagedError, is_disk_full
     from simtown.core.processes import WorkerError

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from simtown.cli import places
 from simtown.cli.command import DAMAGED, RefusalError
 from simtown.core.files import replacing
 from simtown.core.options import option
 from simtown.core.progress import Progress
 from simtown.core.terminal import complain, say
-from simtown.datasets.addresses import require_dataset
 
 if TYPE_CHECKING:
     from simtown.core.cluster import Cluster
@@ -28,7 +28,7 @@ AllowOption = Annotated[list[str] | None, ALLOW]
 ENGINE = "What runs the work: local (processes of this machine) or ray (a cluster)."
 ADDRESS = "With --engine ray: the cluster, as HOST:PORT, ray://HOST:PORT or auto; by default a new one here."
 WORKERS = "Number of processes, which changes no result; by default as many as help, at most one a processor."
-DatasetArgument = Annotated[str, "Directory or URL of a data set.", require_dataset]
+DatasetArgument = Annotated[str, places.DATASET, places.dataset_named]
 DEVICES = ("auto", "cpu", "cuda")
 #: Examples of a data set for which it is worth starting a process, which takes two seconds.
 WORTH_A_PROCESS = 20_000

@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
+from simtown.cli import places
 from simtown.cli.command import RefusalError, command
 from simtown.cli.places import local_file, there
 from simtown.cli.study_commands import CORPUS, Out, is_study, need, probe, runner, show_results
 from simtown.core.files import save_text
 from simtown.core.terminal import say
-from simtown.datasets.addresses import require_dataset
 from simtown.probes.spatial import SpatialSettings
 from simtown.probes.study_settings import ScorerOptions
 
@@ -93,7 +93,7 @@ def judgements(
 @spatial.command(short_help="Does a model of the town's captions know the town's space?")
 @command
 def town(
-    dataset: Annotated[str, "The data set whose test scenes it is asked about.", require_dataset],
+    dataset: Annotated[str, "The data set whose test scenes it is asked about.", places.dataset_named],
     *,
     model: Annotated[str, "A language model trained on the captions that simtown captions DATASET wrote."],
     out: Annotated[Path, "The picture to write, as .png and .svg."],

@@ -26,9 +26,7 @@ Out = Annotated[Path, "The directory to write; the same command again continues 
 
 probe = typer.Typer(
     name="probe",
-    help="What text alone teaches of the physical world: studies of word vectors and language models.\n\n"
-    "Start with: simtown probe ask ITEMS.csv --template 'a [X] is [Y] .' --model hf:bert-base-uncased "
-    "--out DIR.",
+    help="What text alone teaches of the physical world: studies of word vectors and language models.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

@@ -9,8 +9,9 @@ import typer
 from rich import box
 from rich.table import Table
 
+from simtown.cli import places
 from simtown.cli.command import command, parse_numbers
-from simtown.cli.places import local_directory, there
+from simtown.cli.places import local_directory
 from simtown.cli.sharing import AllowOption, ClusterSettings, DeviceOption, chosen_device, report_grid
 from simtown.core.console import new_table, page
 from simtown.core.extras import need
@@ -145,7 +146,9 @@ def _complexity_table(rows: list[dict[str, str]]) -> Table:
 @command
 def complexity(
     runs: Annotated[
-        list[Path], "Directories that contain runs or cells, such as a sweep's; or one CSV of results.", there
+        list[Path],
+        "Directories that contain runs or cells, such as a sweep's; or one CSV of results.",
+        places.runs_named,
     ],
     *,
     out: Annotated[

@@ -8,20 +8,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
+from simtown.cli import places
 from simtown.cli.command import RefusalError, command
-from simtown.cli.places import holding, local_directory, local_file, name_of, png_file, there
+from simtown.cli.places import local_directory, local_file, name_of, png_file, there
 from simtown.cli.sharing import AllowOption, DatasetArgument, DeviceOption, chosen_device, save_picture
 from simtown.core.extras import need
 from simtown.core.files import save_json
 from simtown.core.progress import Progress
 from simtown.core.terminal import complain, say, say_block
 from simtown.core.untrusted import inside, read_text
-from simtown.datasets.addresses import require_dataset, stored_counts
+from simtown.datasets.addresses import stored_counts
 from simtown.probes.model_names import title_of
 from simtown.training.fit_settings import FitSettings, check_examples, precision_of
 from simtown.vlm.vlm_settings import VlmSettings, is_model
 
-RunArgument = Annotated[Path, "Directory of a run.", holding("run", "run.json", "simtown fit")]
+RunArgument = Annotated[Path, "Directory of a run, the beginning of its name, or latest.", places.run_named]
 
 
 def parse_seeds(text: str) -> list[int]:
@@ -189,10 +190,9 @@ def _family_line(name: str, share: dict[str, Any]) -> str:
     return f"  {name:15} {share['n']:6,}  {accuracy}     {share['confidence']:.3f}"
 
 
-def _require_model_or_run(model: str) -> None:
-    """Raises RefusalError if words name neither a model that can be asked nor the directory of a run."""
-    if not is_model(model):
-        holding("run", "run.json", "simtown fit")(Path(model))
+def _model_or_run(model: str) -> str:
+    """A model that can be asked, or the run that a name means; RefusalError if it is neither."""
+    return model if is_model(model) else str(places.run_named(Path(model)))
 
 
 @command
@@ -201,13 +201,13 @@ def evaluate(
         str,
         "Directory of a run; or a vision-language model: hf:ID-OR-DIR, clip:ID-OR-DIR, openai:URL#MODEL, "
         "command:PROGRAM, python:package.module:function.",
-        _require_model_or_run,
+        _model_or_run,
     ],
     dataset: Annotated[
         str | None,
         "A data set; of a run, one with the run's picture size and kinds that the run has seen. With --over "
         "only its settings are used, by default those of a run, or else pictures of 224 pixels.",
-        require_dataset,
+        places.dataset_named,
     ] = None,
     *,
     settings: VlmSettings,
@@ -329,11 +329,13 @@ def _evaluate_over(
 @command
 def thresholds(
     directories: Annotated[
-        list[Path], "Directories of results of simtown evaluate, or of runs, which need --data.", there
+        list[Path],
+        "Directories of results of simtown evaluate, or of runs, which need --data.",
+        places.answers_named,
     ],
     *,
     data: Annotated[
-        str | None, "The data set whose test questions the runs are asked.", require_dataset
+        str | None, "The data set whose test questions the runs are asked.", places.dataset_named
     ] = None,
     out: Annotated[Path, "Directory for thresholds.csv, .md and .png."] = Path("thresholds"),
     device: DeviceOption = "auto",

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 vg = typer.Typer(
     name="vg",
     help="Visual Genome's relationships: clean them as the paper does, count them, and make the world's "
-    "frequencies from them.\n\n"
-    "Start with: simtown vg prepare relationships.json.zip --out vg, then simtown vg stats vg.",
+    "frequencies from them.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
+from simtown.cli import places
 from simtown.cli.command import RefusalError, command, parse_numbers
 from simtown.cli.places import require_suffix, there
 from simtown.cli.sharing import known_device
 from simtown.cli.study_commands import CORPUS, Out, is_study, need, probe, runner, show_page, show_results
 from simtown.core.progress import Progress
 from simtown.core.terminal import say, shell_words
-from simtown.datasets.addresses import require_dataset
 from simtown.probes.study_settings import ScorerOptions
 from simtown.probes.visual import DistillSettings, MiningSettings, VisualSettings
 
@@ -42,10 +42,6 @@ def _study(
 
     Writes every subject's result as Parquet, the means with intervals, prior and ceiling as JSON, CSV and
     Markdown, and a picture a task.
-
-    Start with: simtown probe visual --task color --model glove:glove.txt --data VL-commonsense --out
-    color-glove (VL-commonsense: a clone of github.com/ChenyuHeidiZhang/VL-commonsense, or what simtown probe
-    visual mine made).
     """
     if not is_study(context, settings, out, data=data):
         return
@@ -130,7 +126,7 @@ def figure(
 @visual.command(short_help="Colours of the town: what a model believes as reporting bias grows.")
 @command
 def bridge(
-    dataset: Annotated[str, "A data set; its training scenes get captions.", require_dataset],
+    dataset: Annotated[str, "A data set; its training scenes get captions.", places.dataset_named],
     *,
     out: Out,
     bias: Annotated[

@@ -6,6 +6,7 @@ The colours are Okabe and Ito's and Tol's, which colour-blind readers can tell a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from simtown.core.untrusted import figure_text
@@ -67,6 +68,8 @@ def name_of(model: str) -> str:
 
 def _short(model: str) -> str:
     name = model if " " in model else model.rpartition(":")[2] or model
+    if model.startswith("head:"):  # on an encoder, whose last folder has its name
+        name = f"head on {Path(name).name}"
     return name if len(name) <= _LONGEST else f"{name[:_LONGEST]}…"
 
 

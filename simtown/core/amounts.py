@@ -1,4 +1,4 @@
-"""Bytes and seconds in words."""
+"""Bytes, seconds and numbers of things in words."""
 
 from __future__ import annotations
 
@@ -19,3 +19,8 @@ def duration(seconds: float) -> str:
     if seconds < 90 * 60:
         return f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:.1f} h" if seconds < 48 * 3600 else f"{seconds / 86400:.0f} days"
+
+
+def counted(count: int, noun: str) -> str:
+    """Such as "no problems", "1 problem" or "2,000 problems"."""
+    return f"{f'{count:,}' if count else 'no'} {noun}{'' if count == 1 else 's'}"

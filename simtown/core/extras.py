@@ -5,20 +5,61 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib.util import find_spec
 
-#: The modules of each extra without which its commands cannot work.
-_MODULES = {
+#: The modules of the core's packages.
+CORE = ("numpy", "h5py", "hdf5plugin", "cramjam", "msgspec", "trimesh", "cv2", "typer", "rich", "PIL")
+#: The modules of each extra without which what it enables cannot work.
+MODULES = {
     "train": ("torch", "tensorboard", "safetensors", "scipy", "matplotlib"),
     "vg": ("pyarrow", "lemminflect", "spellchecker", "textblob", "matplotlib"),
     "probes": ("torch", "transformers", "sklearn", "scipy", "lemminflect", "pyarrow", "matplotlib"),
     "audit": ("sklearn", "scipy"),
     "vlm": ("torch", "transformers", "scipy", "pyarrow", "requests", "matplotlib"),
+    "export": ("pyarrow",),
+    "physics": ("pybullet",),
+    "opengl": ("pyrender", "OpenGL"),
+    "cuda": ("cuda.core", "cuda.bindings"),
+    "cluster": ("ray", "fsspec", "s3fs"),
+    "gym": ("torch", "transformers", "datasets", "trl"),
+    "verifiers": ("verifiers",),
+}
+#: What each extra enables.
+ENABLES = {
+    "train": "fit, predict, evaluate RUN, sweep, complexity, bench",
+    "vg": "vg, lm: Visual Genome, and language models of your own",
+    "probes": "probe: what language models know",
+    "audit": "audit: shortcuts and leaks in a data set",
+    "vlm": "evaluate hf:MODEL, openai:URL; thresholds",
+    "export": "export --to parquet",
+    "physics": "clip, Town.step: motion (films need no ffmpeg)",
+    "opengl": "--renderer opengl",
+    "cuda": "--device cuda: drawing on an NVIDIA card",
+    "cluster": "--engine ray, data sets at s3://",
+    "gym": "the gym in TRL",
+    "verifiers": "the gym in verifiers",
 }
 #: Packages that have another name than their module.
-_PACKAGES = {"sklearn": "scikit-learn", "spellchecker": "pyspellchecker"}
+_PACKAGES = {"sklearn": "scikit-learn", "spellchecker": "pyspellchecker", "OpenGL": "PyOpenGL"}
+_PACKAGES |= {"cuda.core": "cuda-core", "cuda.bindings": "cuda-bindings"}
+_PACKAGES |= {"cv2": "opencv-python-headless", "PIL": "pillow"}
 
 
 class MissingExtraError(ImportError):
     """A package of an extra is not installed; the message says how to install it."""
+
+
+def package_of(module: str) -> str:
+    """The name of the package that a module comes with."""
+    return _PACKAGES.get(module, module)
+
+
+def missing(modules: Sequence[str]) -> list[str]:
+    """The packages of those modules that are not installed; nothing is imported."""
+
+    def is_here(module: str) -> bool:
+        outer = module.rpartition(".")[0]
+        return (not outer or is_here(outer)) and find_spec(module) is not None
+
+    return [package_of(module) for module in modules if not is_here(module)]
 
 
 def how_to_install(*extras: str) -> str:
@@ -37,7 +78,5 @@ def need(*extras: str, modules: Sequence[str] = (), what: str = "this command") 
     Raises:
         MissingExtraError: a module is missing.
     """
-    names = modules or [name for extra in extras for name in _MODULES[extra]]
-    missing = [_PACKAGES.get(name, name) for name in names if find_spec(name) is None]
-    if missing:
-        raise MissingExtraError(f"{what} needs {', '.join(missing)}: {how_to_install(*extras)}")
+    if absent := missing(modules or [name for extra in extras for name in MODULES[extra]]):
+        raise MissingExtraError(f"{what} needs {', '.join(absent)}: {how_to_install(*extras)}")

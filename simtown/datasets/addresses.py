@@ -106,11 +106,3 @@ def parse_address(where: str) -> tuple[str, str | None, int]:
         splits = ", ".join(stored_counts(dataset) or SPLITS)
         raise FileNotFoundError(f"{dataset} has no split {path.name}: choose among {splits}")
     raise FileNotFoundError(f"there is no shard {path}: {_HOW}")
-
-
-def require_stored(where: str) -> None:
-    """Raises ValueError or FileNotFoundError if words name neither a data set nor an example of one."""
-    if is_address(where):
-        parse_address(where)
-    else:
-        require_dataset(where)

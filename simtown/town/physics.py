@@ -121,7 +121,7 @@ class _Body:
         return 1.0 if self.heading == 0.0 else -1.0
 
 
-def _how_to_install() -> str:
+def how_to_install_pybullet() -> str:
     """How to install pybullet on this machine; without a wheel for it the extra installs nothing."""
     if sys.version_info < (3, 12) and sys.platform == "linux" and platform.machine() == "x86_64":
         return f"motion needs pybullet: {how_to_install('physics')}"
@@ -139,7 +139,7 @@ def import_pybullet() -> Any:
     try:
         import pybullet
     except ImportError as error:
-        raise TownError(_how_to_install()) from error
+        raise TownError(how_to_install_pybullet()) from error
     finally:
         os.dup2(stderr, 2)
         os.close(stderr)

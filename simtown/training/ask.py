@@ -36,10 +36,12 @@ from simtown.training.sources import ExampleSource, as_input, open_split
 from simtown.training.world import Batch, World
 
 
-def open_run(directory: Path, allowed: Collection[str] = ()) -> tuple[nn.Module, Settings, dict[str, Any]]:
+def open_run(
+    directory: Path, allow_model: Collection[str] = ()
+) -> tuple[nn.Module, Settings, dict[str, Any]]:
     """The trained model of a run, in evaluation mode on the CPU; the settings of its data; its run.json.
 
-    Of models besides simtown's own it runs the code of those in `allowed` only (package.module:Class).
+    Of models besides simtown's own it runs the code of those in `allow_model` only (package.module:Class).
 
     Raises:
         FileNotFoundError: it holds no run or no weights.
@@ -54,7 +56,7 @@ def open_run(directory: Path, allowed: Collection[str] = ()) -> tuple[nn.Module,
         msgspec.convert({"own_kinds": (), **run["data"]}, Settings),
     )
     trained.check_apart_from_frequencies()
-    require_allowed(settings.model, directory / run_directory.RUN, allowed)
+    require_allowed(settings.model, directory / run_directory.RUN, allow_model)
     model = build(settings.model, World.of(trained, run_directory.language_in(run)), settings.options)
     run_directory.load_weights(model, directory)
     return model.eval(), trained, run
@@ -64,7 +66,7 @@ def evaluate(
     directory: Path,
     data: str | Path,
     device: torch.device,
-    allowed: Collection[str] = (),
+    allow_model: Collection[str] = (),
     callback: ProgressCallback | None = None,
 ) -> dict[str, Any]:
     """Test a run's model on a data set of its picture size and its kinds.
@@ -74,7 +76,7 @@ def evaluate(
     """
     dataset = open_dataset(data)
     splits = [name for name in dataset.splits if name != "train" and len(dataset[name])]
-    logits, run = _logits(directory, dataset, splits, device, allowed, callback)
+    logits, run = _logits(directory, dataset, splits, device, allow_model, callback)
     language = run_directory.language_in(run)
     size, digest = run["train_size"], run["data"].get("examples", {}).get("train")
     held = not run["settings"]["stream"] and size <= len(dataset.train)
@@ -85,10 +87,10 @@ def evaluate(
 
 
 def right_answers(
-    directory: Path, dataset: Dataset, device: torch.device, allowed: Collection[str] = ()
+    directory: Path, dataset: Dataset, device: torch.device, allow_model: Collection[str] = ()
 ) -> np.ndarray:
     """(n,) bool: which test questions of a data set a run answers right; raises as :func:`evaluate`."""
-    logits, run = _logits(directory, dataset, ["test"], device, allowed, None)
+    logits, run = _logits(directory, dataset, ["test"], device, allow_model, None)
     language = run_directory.language_in(run)
     if not language:
         return np.asarray((logits["test"] > 0) == dataset.test.column("answer"))
@@ -101,11 +103,11 @@ def _logits(
     dataset: Dataset,
     splits: Sequence[str],
     device: torch.device,
-    allowed: Collection[str],
+    allow_model: Collection[str],
     callback: ProgressCallback | None,
 ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """Logits of a run's model on whole splits of a data set, and its run.json."""
-    model, trained, run = open_run(directory, allowed)
+    model, trained, run = open_run(directory, allow_model)
     language = run_directory.language_in(run)
     _require_comparable(trained, language, dataset)
     world = {name: getattr(trained, name) for name in ("entities", "world_seed", "own_kinds")}
@@ -251,7 +253,7 @@ def framed(size: tuple[int, int], trained: Settings) -> tuple[float, float, floa
 
 
 @torch.inference_mode()
-def predict(directory: Path, image: Path, question: str, allowed: Collection[str] = ()) -> ModelAnswer:
+def predict(directory: Path, image: Path, question: str, allow_model: Collection[str] = ()) -> ModelAnswer:
     """Ask a run's model one question about one picture.
 
     The picture, a PNG or JPEG file, is cut (:func:`framed`) and scaled to the size that the model knows. The
@@ -262,7 +264,7 @@ def predict(directory: Path, image: Path, question: str, allowed: Collection[str
             picture, the picture shows less than those of the run, or the model needs the true boxes.
         Others: see :func:`open_run`.
     """
-    model, trained, run = open_run(directory, allowed)
+    model, trained, run = open_run(directory, allow_model)
     if getattr(model, "needs_true_boxes", False):
         needs = f"the model {run['model']} needs the true boxes, which no picture holds"
         raise SettingsError(f"{directory}: {needs}: ask another run")

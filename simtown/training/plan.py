@@ -126,12 +126,12 @@ def read(
     device: str,
     same_data: bool = False,
     targets: Sequence[float] | None = None,
-    allowed: Collection[str] = (),
+    allow_model: Collection[str] = (),
 ) -> SweepPlan:
     """The plan of a preset by its name, or of a TOML file.
 
     `same_data` and `targets` (`adaptive`) take the place of what the preset says. Of models besides simtown's
-    own it may name those in `allowed` only (package.module:Class), whose code is run.
+    own it may name those in `allow_model` only (package.module:Class), whose code is run.
 
     Raises:
         ModelError: the preset names another model.
@@ -143,7 +143,7 @@ def read(
     chosen, shared, settings = _parse(preset, device)
     models = dict.fromkeys(model for grid in chosen.grid for model in grid.models)
     for model in models:
-        require_allowed(model, preset, allowed)
+        require_allowed(model, preset, allow_model)
         require_serves(model, shared.asks)
     targets = tuple(dict.fromkeys(chosen.adaptive if targets is None else targets))
     check_targets(targets)

@@ -14,7 +14,6 @@ from simtown.language.families import ANSWERS
 from simtown.language.instructions import instruction
 from simtown.language.programs import parse
 from simtown.language.replies import Gold
-from simtown.vlm.statements import statements
 from simtown.vlm.vision_model import Query
 
 
@@ -116,8 +115,7 @@ class AskedExample:
         gold, question = self.gold(), self.example.question
         text = f"{question} {instruction(gold.type, gold.choices)}"
         key = f"{self.asked.split}:{self.number}"
-        said = statements(question, gold.type, gold.choices)
-        return Query(key, self.example.image, text, gold, said)
+        return Query(key, self.example.image, text, gold, question)
 
     def changed(self, suffix: str, **changes: Any) -> Query:
         """The question with other values of some attributes of :class:`Query`; the key gets a suffix."""

@@ -26,7 +26,6 @@ from simtown.language.replies import Gold
 from simtown.language.views import THIRDS
 from simtown.scenes.scene import SceneBatch
 from simtown.vlm.conditions import AskedExample, Condition
-from simtown.vlm.statements import statements
 from simtown.vlm.vision_model import Query
 
 #: What a mirror makes of words in programs, and of answers.
@@ -154,9 +153,8 @@ def _reworded(one: AskedExample, suffix: str, words: str, gold: Gold | None) -> 
     """Another question about the picture."""
     if gold is None:
         return []
-    said = statements(words, gold.type, gold.choices)
     asks = prompt(words, gold.type, gold.choices)
-    return [one.changed(suffix, text=asks, gold=gold, statements=said)]
+    return [one.changed(suffix, text=asks, gold=gold, question=words)]
 
 
 def _template(one: AskedExample, form: Form) -> tuple[Template, list[Any]]:

@@ -13,14 +13,16 @@ import random
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from itertools import islice
+from queue import Empty, SimpleQueue
 from typing import Any
 from urllib.parse import urlsplit
 
 import requests
 
+from simtown.core import stopping
 from simtown.core.options import SettingsError
 from simtown.vlm.program_models import png
 from simtown.vlm.vision_model import Query, Said, UnreachableError, VisionModel
@@ -32,6 +34,8 @@ KEYS = ("SIMTOWN_API_KEY", "OPENAI_API_KEY")
 _PASSING = (408, 409, 425, 429)
 #: Seconds of the first pause, each of which is about twice the one before, and of the longest.
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 60.0
+#: Seconds in which a run that is stopped still takes answers.
+_LAST_WORDS = 0.8
 
 
 class ServerModel(VisionModel):
@@ -54,27 +58,47 @@ class ServerModel(VisionModel):
         self._local = threading.local()
 
     def ask(self, queries: Iterable[Query]) -> Iterator[tuple[Query, Said]]:
-        waiting, running = iter(queries), dict[Future[Said], Query]()
-        failed: BaseException | None = None
+        """Ask; a signal ends it within a second, with all that arrived by then."""
+        waiting, running, failed, end = iter(queries), 0, None, 0.0
+        asked: SimpleQueue[Query | None] = SimpleQueue()
+        answered: SimpleQueue[tuple[Query, Said | Exception]] = SimpleQueue()
         self._stopped.clear()
-        with ThreadPoolExecutor(self._settings.parallel) as threads:
+        for _ in range(self._settings.parallel):  # daemons: Python waits for other threads at its end
+            threading.Thread(target=self._answer, args=(asked, answered), daemon=True).start()
+        with stopping.delayed():
             try:
                 while True:
-                    room = 0 if failed else self._settings.parallel - len(running)
-                    running |= {threads.submit(self._said, query): query for query in islice(waiting, room)}
-                    if not running:
+                    room = 0 if self._stopped.is_set() else self._settings.parallel - running
+                    for query in islice(waiting, room):
+                        asked.put(query)
+                        running += 1
+                    if not running or (end and time.monotonic() > end):
                         break
-                    for future in wait(running, return_when=FIRST_COMPLETED).done:
-                        query = running.pop(future)
-                        if error := future.exception():
-                            failed = failed or error  # those on their way may still be answered
-                            self._stopped.set()
+                    if stopping.requested() and not end:
+                        self._stopped.set()
+                        end = time.monotonic() + _LAST_WORDS
+                    with suppress(Empty):
+                        query, said = answered.get(timeout=0.1)
+                        running -= 1
+                        if isinstance(said, Said):
+                            yield query, said
                         else:
-                            yield query, future.result()
+                            failed = failed or said  # those on their way may still be answered
+                            self._stopped.set()
             finally:
                 self._stopped.set()
+                for _ in range(self._settings.parallel):
+                    asked.put(None)
         if failed:
             raise failed
+
+    def _answer(self, asked: SimpleQueue[Query | None], answered: SimpleQueue[Any]) -> None:
+        """In a thread: answer what is in a queue until it holds None."""
+        while (query := asked.get()) is not None:
+            try:
+                answered.put((query, self._said(query)))
+            except Exception as error:
+                answered.put((query, error))
 
     def _said(self, query: Query) -> Said:
         """Ask until there is an answer. Raises UnreachableError if there is none."""

@@ -84,12 +84,12 @@ class AnsweredQuestions:
 
     @classmethod
     def of_run(
-        cls, run: Path, dataset: Dataset, device: torch.device, allowed: Collection[str] = ()
+        cls, run: Path, dataset: Dataset, device: torch.device, allow_model: Collection[str] = ()
     ) -> AnsweredQuestions:
         """What a run answers to the test questions of a data set; raises as :func:`ask.evaluate`."""
         from simtown.training import ask
 
-        right, asked = ask.right_answers(run, dataset, device, allowed), AskedSplit(dataset, "test")
+        right, asked = ask.right_answers(run, dataset, device, allow_model), AskedSplit(dataset, "test")
         examples = (asked[number] for number in range(len(asked)))
         each = [{**e.quantities(), "type": e.kind, "gold": e.example.reply} for e in examples]
         rows = {name: np.array([row[name] for row in each]) for name in each[0]}

@@ -10,6 +10,7 @@ from itertools import islice
 import numpy as np
 
 from simtown.language.replies import Gold
+from simtown.vlm.statements import statements
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,15 +22,19 @@ class Query:
         picture: (h, w, 3) uint8, or None.
         text: the question, and how to answer it.
         gold: the right answer, its type and the answers to choose among. No model sees the right answer.
-        statements: for each of `gold.choices` the sentences that say it, for models that compare pictures
-            with sentences.
+        question: the question alone.
     """
 
     key: str
     picture: np.ndarray | None
     text: str
     gold: Gold
-    statements: tuple[tuple[str, ...], ...] = ()
+    question: str = ""
+
+    @property
+    def statements(self) -> tuple[tuple[str, ...], ...]:
+        """For each of `gold.choices` what says it, for models that compare pictures with sentences."""
+        return statements(self.question, self.gold.type, self.gold.choices)
 
 
 @dataclass(frozen=True)

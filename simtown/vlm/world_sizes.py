@@ -5,6 +5,7 @@ The data sets are made from their address where the results are: the same settin
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -84,10 +85,16 @@ def evaluate_over(
     for settings in every.values():
         settings.check()
     found: Found = {}
+    is_new = not directory.exists()
     for value, settings in every.items():
         name = f"{axis.name}-{value}"
         generate(settings, directory / "data" / name)
-        answered = answer(open_dataset(directory / "data" / name), name)
+        try:
+            answered = answer(open_dataset(directory / "data" / name), name)
+        except Exception:
+            if is_new and set(directory.iterdir()) == {directory / "data"}:  # refused before any answer
+                shutil.rmtree(directory)
+            raise
         margins = {own.part: own for own in find([answered], QUANTITIES[:1])}
         for part, which in answered.parts().items():
             found[part, value] = answered.rows["right"][which], margins.get(part)

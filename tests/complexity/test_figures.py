@@ -97,8 +97,8 @@ def test_models_have_names_colours_and_markers_of_their_own():
     assert len({look[1:] for look in looks_of(groups).values()}) == 40
     for part in zip(*looks_of(list(LOOKS)).values(), strict=True):
         assert len(set(part)) == len(LOOKS)
-    looks = looks_of(["question-only", "pbn", "a.b:Net", "c.d:Net", "my.models:Big"])
-    names = ["Question only", "PBN", "a.b:Net", "c.d:Net", "Big"]
+    looks = looks_of(["question-only", "pbn", "a.b:Net", "c.d:Net", "my.models:Big", "head:hf:encoders/town"])
+    names = ["Question only", "PBN", "a.b:Net", "c.d:Net", "Big", "head on town"]
     assert [look.name for look in looks.values()] == names
 
 

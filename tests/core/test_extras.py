@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from simtown.core import extras
 from tests.conftest import every_command
 
 #: Modules of the extras' packages whose names differ from the packages'.
@@ -23,6 +24,8 @@ CALLS = {
         "captions": ["town", "--out", "captions.txt"],
         "export": ["town", "--to", "coco", "--out", "coco"],
         "gallery": ["town", "--out", "gallery"],
+        "demo": ["--no-open"],
+        "doctor": [],
     },
     "audit": {"audit": ["town"]},
     "physics": {"clip": ["--out", "street.gif"]},
@@ -30,6 +33,7 @@ CALLS = {
         "fit": ["town", "--out", "fit"],
         "evaluate": ["fit", "town"],
         "predict": ["fit", "one.png", "is there a bus?"],
+        "play --run": ["--run", "fit", "--no-open"],
         "sweep": ["--preset", "tiny", "--out", "sweep"],
         "complexity": ["sweep"],
         "bench render": ["--size", 32, "--scenes", 1, "--repeats", 1, "--device", "cpu", "--out", "b.csv"],
@@ -129,6 +133,14 @@ def test_every_command_is_tried():
 
 def test_the_core_is_enough_for_the_town(endings):
     assert [(name, end.err) for name, extra, end in endings if extra == PLAIN and end.code != 0] == []
+
+
+def test_doctor_knows_every_extra():
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    for_users = project["optional-dependencies"].keys() - {"docs", "bench", "dev", "all"}
+    assert extras.ENABLES.keys() == extras.MODULES.keys() == for_users
+    core = {extras.package_of(module) for module in extras.CORE}
+    assert core == {line.partition(">")[0] for line in project["dependencies"]}
 
 
 def test_what_an_extra_is_wanted_for_says_which(endings):

@@ -89,7 +89,7 @@ def test_commands_refuse_to_draw_on_a_card_that_is_not_there(cli, plain, tmp_pat
     out = tmp_path / "town"
     render = ["render", f"{plain}/train:0", "--out", tmp_path / "a.png"]
     for words in (["generate", "--n", 4, "--out", out], render):
-        cli(*words, "--device", "cuda").refuses("device=cuda", "no CUDA driver", "device=cpu")
+        cli(*words, "--device", "cuda").refuses("--device cuda", "no CUDA driver", "--device cpu")
         cli(*words, "--device", "tpu").refuses("auto, cpu or cuda")
     assert not list(tmp_path.iterdir()), "nothing was begun"
     cli("render", f"{plain}/train:0", "--renderer", "opengl", "--device", "cuda").refuses("opengl")

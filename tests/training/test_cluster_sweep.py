@@ -57,7 +57,7 @@ def test_a_sweep_on_a_cluster_ends_as_its_runs_alone(tmp_path, cli, monkeypatch,
     assert sum("a tree fell on the line" in line for line in errors) == 2
     assert (tmp_path / "died").exists()
     runs = runs_of("out")
-    for cell in read(str(path), "cpu", allowed=own).cells:
+    for cell in read(str(path), "cpu", allow_model=own).cells:
         if "Failing" not in cell.name:
             assert runs[cell.name]["machine"]["threads"] == 1
             fit(cell.fit, dataset_path(Path("out"), cell.data), tmp_path / "alone" / cell.name)

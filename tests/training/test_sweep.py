@@ -61,7 +61,7 @@ def somewhere(tmp_path, monkeypatch, own_modules):
 
 def made(path, out):
     """Where a sweep's one data set belongs, made without worker processes."""
-    (settings,) = read(str(path), "cpu", allowed=ALLOWED).data()
+    (settings,) = read(str(path), "cpu", allow_model=ALLOWED).data()
     generate(settings, dataset_path(Path(out), settings), workers=1)
 
 
@@ -72,7 +72,7 @@ def runs_of(out):
 def as_if_alone(path, out, tmp_path):
     """Every run of a sweep ended as `simtown fit` ends on as many threads."""
     runs = runs_of(out)
-    for cell in read(str(path), "cpu", allowed=ALLOWED).cells:
+    for cell in read(str(path), "cpu", allow_model=ALLOWED).cells:
         torch.set_num_threads(runs[cell.name]["machine"]["threads"])
         fit(cell.fit, dataset_path(Path(out), cell.data), tmp_path / "alone" / cell.name)
         torch.set_num_threads(1)  # as all tests here

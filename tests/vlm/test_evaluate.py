@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import threading
 import time
 from collections import Counter
 
@@ -15,7 +16,7 @@ from hypothesis import strategies as some
 from simtown.core.options import SettingsError
 from simtown.vlm.models import open_model
 from simtown.vlm.vision_model import UnreachableError
-from simtown.vlm.vlm_run import ANSWERS_FILE, evaluate_model
+from simtown.vlm.vlm_run import ANSWERS_FILE, evaluate_model, read_answers
 from simtown.vlm.vlm_settings import VlmSettings
 from tests.vlm.chat_server import serving
 
@@ -131,6 +132,20 @@ def test_a_server_that_fails_is_asked_until_it_answers(paper, tmp_path, monkeypa
     assert results.tasks["picture"]["cost"] == pytest.approx((2400 * 2 + 48 * 10) / 1e6)
     assert server.keys == {"Bearer sk-of-nobody"}
     assert not any(b"sk-of-nobody" in path.read_bytes() for path in (tmp_path / "out").iterdir())
+
+
+def test_ctrl_c_waits_for_no_reply_and_loses_none(towns, tmp_path, started, until):
+    hold, replies = threading.Event(), iter(range(100))
+    out = tmp_path / "out"
+    with serving(lambda *_: "Yes." if next(replies) < 9 or hold.wait(60) else "No.") as server:
+        running = started("evaluate", server.model, towns[0], "--controls", 0, "--out", out)
+        until(lambda: len(server.times) >= 12)
+        os.kill(running.pid, signal.SIGINT)
+        begun = time.monotonic()
+        assert running.wait(30) == 130
+        assert time.monotonic() - begun < 10, "those that are held would take a minute"
+        hold.set()
+    assert len(read_answers(out / ANSWERS_FILE)) == 9
 
 
 def test_all_requests_wait_as_long_as_the_server_asks(paper, tmp_path):

@@ -100,3 +100,9 @@ def test_an_axis_that_cannot_be_is_refused(text, tmp_path):
     with pytest.raises(SettingsError):
         world_sizes.evaluate_over(world_sizes.Axis.of(text), Settings(), 100, tmp_path, None)
     assert not any(tmp_path.iterdir())
+
+
+def test_a_refused_run_over_worlds_leaves_nothing(tmp_path, cli):
+    words = ["evaluate", "python:json:loads", "--over", "entities=3,5", "--examples", 20, "--out"]
+    cli(*words, tmp_path / "out").refuses("--allow-model must be given json:loads")
+    assert not any(tmp_path.iterdir())

@@ -67,13 +67,13 @@ def encoder_of(name: str) -> str:
     return encoder if kind == "head" else ""
 
 
-def require_allowed(name: str, file: Path | str, allowed: Collection[str] = ()) -> None:
+def require_allowed(name: str, file: Path | str, allow_model: Collection[str] = ()) -> None:
     """Raises ModelError if a model that a file names is neither one of ours nor one that the user allows.
 
     So no code is imported because a file says so.
     """
-    if name not in MODELS and name not in allowed:
-        trust = f"if you trust it, allow it with `allowed={name}`"
+    if name not in MODELS and name not in allow_model:
+        trust = f"if you trust it, allow it with `allow_model={name}`"
         advice = trust if ":" in name else f"choose among {', '.join(MODELS)}"
         raise ModelError(f"{file} names the model '{name}', which is not one of simtown's own: {advice}")
 
