@@ -1,12 +1,13 @@
 """Builds what PyPI would get, checks it, and runs it in a fresh environment: python -m tools.package.
 
-The source archive is built from the sources, the wheel from that archive. Both must hold every file of the
+In out/package: the source archive, and the wheel that is built from it. Both must hold every file of the
 package, and the links of the description lead somewhere from PyPI. Then `uv tool run` (uvx) installs the
 wheel with the versions of constraints.txt in an environment of its own: it makes a data set and verifies it.
 """
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -52,8 +53,9 @@ def problems(wheel: Path, source: Path) -> list[str]:
 
 def main() -> int:
     """Build, check and run; returns the exit code."""
+    out = ROOT / "out" / "package"
+    shutil.rmtree(out, ignore_errors=True)
     with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder)
         uv("build", "--quiet", "--no-build-isolation", "--python", sys.executable, "--out-dir", out)
         (wheel,), (source,) = out.glob("*.whl"), out.glob("*.tar.gz")
         print(f"{wheel.name} {wheel.stat().st_size:,} bytes, {source.name} {source.stat().st_size:,} bytes")
@@ -63,7 +65,7 @@ def main() -> int:
         pins = ("--constraints", ROOT / "constraints.txt")
         run = ("tool", "run", "--isolated", *pins, "--from", wheel, "simtown")
         for words in ("--version", "generate --entities 5 --n 40 --size 64 --out town", "verify town"):
-            print(f"simtown {words}: {uv(*run, *words.split(), cwd=out).strip()}")
+            print(f"simtown {words}: {uv(*run, *words.split(), cwd=Path(folder)).strip()}")
     return 0
 
 
