@@ -79,6 +79,7 @@ def command(function: Callable[..., None], *, optional: bool = False) -> Callabl
             inspect.Parameter("kinds", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
         )
     flags = {parameter.name: _flag(parameter) for parameter in parameters}
+    flags |= {"directory": flags["out"]} if "out" in flags else {}
 
     def run(**values: Any) -> None:
         values.pop("kinds", None)

@@ -122,6 +122,6 @@ def _range(about: Option) -> str:
     if about.low is not None and about.high is not None:
         return f"{number}from {about.low} to {about.high}"
     least = f"of at least {about.low}" if about.even else f"at least {about.low}"
-    limits = {least: about.low, f"at most {about.high}": about.high}
-    limits |= {f"above {about.above}": about.above, f"below {about.below}": about.below}
+    limits = {least: about.low, f"above {about.above}": about.above}
+    limits |= {f"at most {about.high}": about.high, f"below {about.below}": about.below}
     return number + " and ".join(words for words, limit in limits.items() if limit is not None)

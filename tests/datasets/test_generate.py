@@ -128,7 +128,7 @@ def test_other_settings_on_the_same_directory_are_refused_by_name(words, tiny, c
     outcome = cli(
         "generate", *TINY_WORDS, f"--{flag}", *value, "--out", tiny
     )  # the last of two options counts
-    outcome.refuses("other settings", f"`{flag.replace('-', '_')}")
+    outcome.refuses("other settings", f"--{flag}")
     assert contents(tiny) == before
 
 

@@ -76,7 +76,7 @@ def test_generate_writes_the_same_bytes_behind_a_url(town, tmp_path, local, cont
     assert town in cli("info", town).succeeds().out.replace("\n", "")
     assert open_dataset(town).test[3].question in cli("info", f"{town}/test:3").succeeds().out
     assert "nothing was missing" in cli("generate", *WORDS, "--out", town).succeeds().out
-    cli("generate", *WORDS, "--seed", 3, "--out", town).refuses("`seed` 0, now 3")
+    cli("generate", *WORDS, "--seed", 3, "--out", town).refuses("--seed 0, now 3")
 
 
 def test_what_is_missing_is_made_again_and_nothing_else(town, tmp_path, local, contents, monkeypatch):

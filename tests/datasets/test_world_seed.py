@@ -127,7 +127,7 @@ def test_generate_makes_it_and_refuses_what_is_no_seed(tmp_path, cli, contents, 
     cli(*words, "--world-seed", 3, "--test-seed", 3, "--out", tmp_path / "town").succeeds()
     beside = ("preview.png", "timings.json")
     assert contents(tmp_path / "town", beside) == contents(elsewhere, beside)
-    cli(*words, "--world-seed", 4, "--out", tmp_path / "town").refuses("world_seed` 3, now 4")
+    cli(*words, "--world-seed", 4, "--out", tmp_path / "town").refuses("--world-seed 3, now 4")
     cli(*words, "--world-seed", "some", "--out", tmp_path / "other").refuses("--world-seed")
     cli(*words, "--test-seed", 0.5, "--out", tmp_path / "other").refuses("--test-seed")
     assert not (tmp_path / "other").exists()

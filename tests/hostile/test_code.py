@@ -128,8 +128,10 @@ def test_a_model_that_a_file_names_is_imported_if_the_person_names_it(
     sweep = ("sweep", "--preset", "preset.toml", "--plan", "--device", "cpu")
     for words in (("evaluate", "run", data), ("predict", "run", "street.png", example.question), sweep):
         forget()
-        cli(*words).refuses("simtown_own:Net", "allowed")
-        cli(*words, "--allow-model", "simtown_own:Other").refuses("simtown_own:Net", "allowed")
+        cli(*words).refuses("simtown_own:Net", "--allow-model simtown_own:Net")
+        cli(*words, "--allow-model", "simtown_own:Other").refuses(
+            "simtown_own:Net", "--allow-model simtown_own:Net"
+        )
         assert not ran(marks)
         assert str(tmp_path) not in sys.path
         assert cli(*words, "--allow-model", name).succeeds().out
