@@ -221,6 +221,10 @@ def _check_rows(shard: Shard, piece: ShardPiece, expected: Expected, progress: R
             kept = {name: shard.read(name, rows) for name in pictures}
             again = {name: getattr(frames, FRAMES[name]) for name in pictures}
             difference.add(task.start + rows, kept, again)
+            if settings.twins:
+                first = np.flatnonzero((rows % 2 == 0) & (np.append(rows[1:], -1) == rows + 1))
+                equal = [np.array_equal(kept["images"][row], kept["images"][row + 1]) for row in first]
+                _refuse(task.start + rows[first], "twins show one picture", np.array(equal, dtype=bool))
             check.drawn += len(rows)
         progress(end - begin)
     if difference.others == task.count:

@@ -214,17 +214,84 @@ def test_evaluation_reports_pairs_and_groups(dataset):
 
 
 def test_verify_finds_a_twin_of_another_picture(dataset, tmp_path):
-    copy = tmp_path / "copy"
-    shutil.copytree(dataset, copy)
-    shard = copy / "train-00000.h5"
-    with h5py.File(shard, "r+") as file:
+    def other_flakes(file):
         file["scene/fall_seed"][3] += 1
-    manifest = json.loads((copy / "manifest.json").read_text())
-    manifest["shards"][shard.name] |= {"sha256": checksum(shard), "bytes": shard.stat().st_size}
-    manifests.save(copy, manifest)
+
+    copy = changed_copy(dataset, tmp_path / "copy", other_flakes)
     for quick in (True, False):
         (problem, *_) = verify(copy, quick=quick).problems
         assert "twins do not differ in one thing" in str(problem)
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    """Enough of them for the audit's tests."""
+    place = tmp_path_factory.mktemp("many") / "town"
+    generate(replace(SETTINGS, n=2_400, val=0, test=200, width=32, height=32, shard=2_400), place, workers=1)
+    return place
+
+
+def changed_copy(dataset, place, change):
+    """A copy of a data set with `change(file)` made in its first shard of training, and its checksum."""
+    shutil.copytree(dataset, place)
+    shard = place / "train-00000.h5"
+    with h5py.File(shard, "r+") as file:
+        change(file)
+    manifest = manifests.load(place)
+    manifest["shards"][shard.name] |= {"sha256": checksum(shard), "bytes": shard.stat().st_size}
+    manifests.save(place, manifest)
+    return place
+
+
+def warnings(dataset):
+    pytest.importorskip("sklearn", reason="needs scikit-learn: pip install '.[audit]'")
+    from simtown.datasets.audit.run import audit
+
+    return {finding.check: finding for finding in audit(open_dataset(dataset)) if finding.status == "warn"}
+
+
+def test_the_audit_passes_twins(many):
+    """That they repeat each other is no fault, nor that two neighbouring counts are the answers."""
+    assert not warnings(many)
+
+
+def test_the_audit_finds_what_is_wrong_with_twins(many, tmp_path):
+    def equal_pictures(file):
+        file["images"][7] = file["images"][6]
+
+    def copied_groups(file):
+        for name in ("scene/entity", "scene/pose", "scene/camera", "images"):
+            file[name][200:240] = file[name][:40]
+
+    def yes_first(file):
+        """Of one family, the answer to the first picture is always no."""
+        family = open_dataset(many).names["families"].index("same")
+        pairs = np.flatnonzero(file["family"][:][::2] == family)
+        value = file["value"][:].reshape(-1, 2)
+        value[pairs] = np.sort(value[pairs])
+        file["value"][:] = value.reshape(-1)
+
+    def few_counts(file):
+        """Of one family, the least two answers alone."""
+        data = open_dataset(many)
+        rows = np.flatnonzero(file["family"][:] == data.names["families"].index("count"))
+        least = [data.names["answers"].index(text) for text in ("0", "1")]
+        value = file["value"][:]
+        value[rows] = np.tile(least, len(rows) // 2)
+        file["value"][:] = value
+
+    found = {
+        change.__name__: warnings(changed_copy(many, tmp_path / change.__name__, change))
+        for change in (equal_pictures, copied_groups, yes_first, few_counts)
+    }
+    assert {*found["equal_pictures"]} == {"equal twins"}
+    assert found["equal_pictures"]["equal twins"].details["first"] == ["train 6"]
+    assert "duplicate scenes" in found["copied_groups"]
+    assert found["copied_groups"]["duplicate scenes"].details["repeated"] == 40
+    assert "information by same" in found["yes_first"]
+    assert "answers by family" in found["few_counts"]
+    (problem, *_) = verify(tmp_path / "equal_pictures", Raster(), None).problems
+    assert "twins show one picture" in str(problem)
 
 
 @pytest.mark.parametrize(

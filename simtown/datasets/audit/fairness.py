@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from simtown.datasets import asked
-from simtown.datasets.audit.features import HIDDEN, tenths
+from simtown.datasets.audit.features import HIDDEN, firsts, tenths
 from simtown.datasets.audit.findings import Finding, wilson
 from simtown.datasets.settings import Settings
 from simtown.language.evaluate import CLOSE, KNOWN, evaluate
@@ -59,7 +59,7 @@ class FamilyCounts:
         examples: how many there are.
         answers: (families, templates, values) int64 examples.
         kinds: scenes that show each set of kinds of vehicles, as those of
-            :class:`~simtown.datasets.audit.features.SplitCounts`.
+            :class:`~simtown.datasets.audit.features.SplitCounts`; of a group of twins, the first one.
         foreign: examples whose answer is none of the family's.
         wrong: whose program has another answer in the scene.
         idle: whose program has a part that changes nothing.
@@ -93,11 +93,12 @@ class FamilyCounts:
             values.state == KNOWN, values.answer == meant, (values.state == CLOSE) & (meant == -1)
         )
         entity = columns["scene/entity"]
+        shown = entity[firsts(columns["group"])] if settings.twins else entity
         visible = np.where(entity >= 0, columns["visible"], 1.0).min(axis=1)
         return cls(
             len(family),
             answers.reshape(numbers.shape[0], templates, numbers.shape[1]),
-            Counter(map(tuple, np.sort(entity, axis=1).tolist())),
+            Counter(map(tuple, np.sort(shown, axis=1).tolist())),
             foreign=int((meant == -2).sum()),
             wrong=int((~right).sum()),
             idle=int(values.idle.sum()),
@@ -125,7 +126,7 @@ def findings(
         if len(own["row"]) < LEAST:
             few.append(family.name)
         else:
-            yield _information(family.name, own, name)
+            yield _information(family.name, own, name, settings.twins)
     yield from _too_few("information", name, few)
     n, remedy = counts.examples, "run simtown verify to see which, and generate the data set again."
     for check, count, what in (
@@ -138,14 +139,30 @@ def findings(
         yield Finding.of_count(check, name, count, figure, f"Some {what}: {remedy}", examples=count)
 
 
+def fair_shares(answer: str, count: int, settings: Settings) -> np.ndarray:
+    """(count,) float64: the shares of answers that are fair.
+
+    They are equal, but two neighbouring counts are the answers to twins, and the least and the greatest have
+    one neighbour only.
+    """
+    shares = np.full(count, 1 / count)
+    if settings.twins and answer == "count" and count > 2:
+        shares[:] = 1 / (count - 1)
+        shares[[0, -1]] /= 2
+    return shares
+
+
 def _balance(counts: FamilyCounts, settings: Settings, name: str) -> Iterator[Finding]:
-    """The answers of every family, and of each of its templates, against equal shares."""
+    """The answers of every family, and of each of its templates, against fair shares.
+
+    Of twins pairs are counted, since two are never independent: a pair never has an answer twice.
+    """
     from scipy.stats import binom
 
     numbers, types = answer_numbers(settings), asked.asked(settings)
     texts = asked.answers(settings)
     for what, tables in (("family", counts.answers.sum(axis=1, keepdims=True)), ("template", counts.answers)):
-        worst, listed, tests = (1.0, "", 0, 0, 1), [], 0
+        worst, listed, tests = (1.0, "", 0, 0, 1.0), [], 0
         for place, family in enumerate(types):
             possible = np.flatnonzero(np.isin(numbers[place], asked.fair_answers(settings, name, family)))
             for template, row in enumerate(tables[place][:, possible]):
@@ -153,13 +170,19 @@ def _balance(counts: FamilyCounts, settings: Settings, name: str) -> Iterator[Fi
                 if n == 0 or k < 2:
                     continue
                 tests += k
-                p = 2 * np.minimum(binom.cdf(row, n, 1 / k), binom.sf(row - 1, n, 1 / k))
+                share, each = fair_shares(family.answer, k, settings), 2 if settings.twins else 1
+                lower, higher = (
+                    law(row - i, n // each, each * share) for i, law in ((0, binom.cdf), (1, binom.sf))
+                )
+                p = 2 * np.minimum(lower, higher)
                 at = int(p.argmin())
                 label = family.name if what == "family" else f"{family.name}, template {template + 1}"
                 listed.append({"name": label, "n": n, "answers": row.tolist()})
-                worst = min(worst, (float(p[at]), f"{label}: {texts[possible[at]]}", int(row[at]), n, k))
-        p_worst, label, count, n, k = worst
-        figure = f"furthest from equal: {label} {count / max(n, 1):.1%} of {n:,}, chance {1 / k:.1%}"
+                worst = min(
+                    worst, (float(p[at]), f"{label}: {texts[possible[at]]}", int(row[at]), n, share[at])
+                )
+        p_worst, label, count, n, chance = worst
+        figure = f"furthest from fair: {label} {count / max(n, 1):.1%} of {n:,}, chance {chance:.1%}"
         p = min(1.0, p_worst * max(tests, 1))
         advice = f"{_BALANCE} First look at {label}."
         yield Finding(f"answers by {what}", name, figure, advice, p, details={"groups": listed})
@@ -177,8 +200,11 @@ def _too_few(check: str, name: str, families: list[str]) -> Iterator[Finding]:
         yield Finding(check, name, figure, status="note", details={"families": families})
 
 
-def _information(family: str, own: Mapping[str, np.ndarray], name: str) -> Finding:
-    """Information of a family's answer with each of its words and with the example's place, beyond chance."""
+def _information(family: str, own: Mapping[str, np.ndarray], name: str, twins: bool) -> Finding:
+    """Information of a family's answer with each of its words and with the example's place, beyond chance.
+
+    By chance the answers of `twins` are those of another pair, in either order.
+    """
     from scipy.stats import gamma
 
     check, value = f"information by {family}", np.unique(own["value"], return_inverse=True)[1]
@@ -191,9 +217,12 @@ def _information(family: str, own: Mapping[str, np.ndarray], name: str) -> Findi
     rng, measured = np.random.default_rng(0), np.zeros((DRAWS + 1, len(table)))
     for draw in range(DRAWS + 1):
         measured[draw] = [_bits(numbers, value) for numbers in table.values()]
-        value = rng.permutation(value)
-    mean, variance = measured[1:].mean(axis=0), np.maximum(measured[1:].var(axis=0, ddof=1), 1e-18)
-    p = gamma.sf(measured[0], mean * mean / variance, scale=variance / mean)
+        value = _shuffled_pairs(rng, value) if twins else rng.permutation(value)
+    mean, variance = (
+        np.maximum(measured[1:].mean(axis=0), 1e-12),
+        np.maximum(measured[1:].var(axis=0, ddof=1), 1e-18),
+    )
+    p = gamma.sf(measured[0] - 1e-9, mean * mean / variance, scale=variance / mean)
     worst = int(p.argmin())
     telling, beyond = list(table)[worst], measured[0] - mean
     figure = f"of {len(table)} features the most telling: {telling}, {beyond[worst]:+.4f} bits beyond chance"
@@ -204,6 +233,10 @@ def _information(family: str, own: Mapping[str, np.ndarray], name: str) -> Findi
     return Finding(
         check, name, figure, advice, min(1.0, float(p[worst]) * len(table)), details={"bits": bits}
     )
+
+
+def _shuffled_pairs(rng: np.random.Generator, value: np.ndarray) -> np.ndarray:
+    return rng.permuted(rng.permutation(value.reshape(-1, 2)), axis=1).reshape(-1)
 
 
 def _bits(numbers: np.ndarray, value: np.ndarray) -> float:

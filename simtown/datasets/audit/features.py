@@ -127,6 +127,11 @@ def features(columns: Columns, rows: np.ndarray, length: int, settings: Settings
     return {name: numbers.astype(np.int64) for name, numbers in numbered.items()}
 
 
+def firsts(group: np.ndarray) -> np.ndarray:
+    """The first row of each group of twins."""
+    return np.unique(group, return_index=True)[1]
+
+
 def triples(columns: Columns) -> np.ndarray:
     """(n,) int64: a number for each (subject, relation, object), below TRIPLES."""
     subject, relation, obj = (columns[name].astype(np.int64) for name in ("subject", "relation", "object"))

@@ -27,6 +27,7 @@ from simtown.datasets.audit.findings import Finding
 from simtown.datasets.audit.repeats import SCENE, scene_points
 from simtown.datasets.audit.rows import DatasetRows, Neighbourhoods, hashes
 from simtown.datasets.settings import Settings
+from simtown.language.twins import GROUP
 
 #: Cells along each side of a fingerprint, and the differences from which two pictures are different: of all
 #: cells, and of any one.
@@ -108,10 +109,18 @@ def fingerprints(cells: np.ndarray) -> np.ndarray:
 
 def repeated_pictures(
     pictures: Sequence[tuple[int, np.ndarray]], rows: DatasetRows, pool: Pool, progress: Report
-) -> Finding:
-    """The finding about pictures of different scenes, by the records of all neighbourhoods."""
+) -> Iterator[Finding]:
+    """The findings about pictures of different scenes, by the records of all neighbourhoods."""
     with closing(pool.map(same_pictures, pictures, (rows,), progress)) as results:
         pairs = np.unique(np.concatenate([part for _, part in results]), axis=0)
+    if rows.dataset.settings.twins:
+        twins = pairs[_twins(pairs)]
+        pairs, first = pairs[~_twins(pairs)], [rows.address(row) for row in twins[:10, 1].tolist()]
+        figure = f"{len(twins):,} of {len(rows) // 2:,} pairs show one picture twice"
+        figure += f"; first: {first[0]}" if first else ""
+        advice = "What differs between twins must be seen: draw them larger, or generate the data set again."
+        measured = {"equal": len(twins), "n": len(rows) // 2, "first": first}
+        yield Finding.of_count("equal twins", "all", len(twins), figure, advice, **measured)
     copies, place = np.unique(pairs[:, 0], return_index=True)
     first = [[rows.address(row), rows.address(original)] for row, original in pairs[place[:10]].tolist()]
     figure = f"{len(copies):,} of {len(rows):,} are the picture of another scene"
@@ -124,7 +133,7 @@ def repeated_pictures(
         "the data set again."
     )
     measured = {"repeated": len(copies), "n": len(rows), "first": first}
-    return Finding.of_count("repeated pictures", "all", len(copies), figure, advice, **measured)
+    yield Finding.of_count("repeated pictures", "all", len(copies), figure, advice, **measured)
 
 
 def too_long(settings: Settings) -> bool:
@@ -134,22 +143,51 @@ def too_long(settings: Settings) -> bool:
 
 
 def same_pictures(neighbourhood: tuple[int, np.ndarray], report: Report, rows: DatasetRows) -> np.ndarray:
-    """A piece of work: (k, 2) int64 rows of equal pictures of different scenes, the later of a pair first."""
+    """A piece of work: (k, 2) int64 rows of equal pictures of different scenes, the later of a pair first.
+
+    Twins are of different scenes, whatever differs; only those with the same pixels are the same picture.
+    """
     records = neighbourhood[1]
     home, references = records[records["home"]], records[records["reference"]]
     _, first, group = np.unique(home["hash"], return_index=True, return_inverse=True)
     copies = np.flatnonzero(first[group] != np.arange(len(home)))
     pairs = np.stack([home["row"][copies], home["row"][first[group[copies]]]], axis=1)
-    same = [_of_different_scenes(rows, some, DIFFERENT) for some in _batches(pairs)]
+    same = []
+    if rows.dataset.settings.twins:
+        both = home["row"][np.flatnonzero(np.diff(home["row"]) == 1)]
+        same_hash = dict(zip(home["row"].tolist(), home["hash"].tolist(), strict=True))
+        equal = [row for row in both.tolist() if row % 2 == 0 and same_hash[row] == same_hash[row + 1]]
+        twins = np.array(equal, dtype=np.int64)[:, None] + [1, 0]
+        same = [some[_equal_pixels(rows, some)] for some in _batches(twins)]
+        pairs = pairs[~_twins(pairs)]
+    same += [_of_different_scenes(rows, some, DIFFERENT) for some in _batches(pairs)]
     if not too_long(rows.dataset.settings):
         references = references[np.unique(references["hash"], return_index=True)[1]]
-        for some in _batches(_candidates(home[np.sort(first)], references)):
+        candidates = _candidates(home[np.sort(first)], references)
+        if rows.dataset.settings.twins:
+            candidates = candidates[~_twins(candidates)]
+        for some in _batches(candidates):
             prints, others = (fingerprints(cell_brightness(rows, numbers)) for numbers in some.T)
             change = np.abs(prints - others)
             alike = (np.square(change).mean(axis=1) < SAME**2) & (change.max(axis=1) < PEAK)
             same.append(_of_different_scenes(rows, some[alike], DIFFERENT_IN_DISGUISE))
     report(len(home))
     return np.concatenate([np.zeros((0, 2), dtype=np.int64), *same])
+
+
+def _twins(pairs: np.ndarray) -> np.ndarray:
+    """(k,) bool: which of (k, 2) rows may be of one group; every split has whole ones."""
+    return np.asarray(pairs[:, 0] // GROUP == pairs[:, 1] // GROUP)
+
+
+def _equal_pixels(rows: DatasetRows, pairs: np.ndarray) -> np.ndarray:
+    """(k,) bool: which of (k, 2) rows have the same pixels."""
+    result = np.zeros(len(pairs), dtype=bool)
+    for name, places, own in rows.by_split(pairs[:, 1]):
+        for place, row in zip(places.tolist(), own.tolist(), strict=True):
+            one, other = rows.dataset[name].images(np.array([row, row + 1]))
+            result[place] = np.array_equal(one, other)
+    return result
 
 
 def _candidates(records: np.ndarray, references: np.ndarray) -> np.ndarray:

@@ -1,5 +1,7 @@
 """Scenes that repeat another within a split, or from training: exactly, or nearly.
 
+Twins repeat each other, wholly or in part: that is no fault, and chance is about one scene of each group.
+
 Scenes are near if they show the same kinds of vehicles, each within centimetres of the same place. In a large
 data set of few kinds some scenes are that near by chance. So the number of such pairs is compared with the
 number that chance gives: how often a vehicle of a kind is that near while the rest of its scene is not,
@@ -18,7 +20,7 @@ import numpy as np
 
 from simtown.core.pool import Pool, Report
 from simtown.datasets.addresses import COMPOSITION
-from simtown.datasets.audit.features import Columns
+from simtown.datasets.audit.features import Columns, firsts
 from simtown.datasets.audit.findings import Finding
 from simtown.datasets.audit.rows import DatasetRows, Neighbourhoods, hashes
 
@@ -43,8 +45,8 @@ _TOGETHER, _LEARNED_FROM, _RUNS = 100_000, 2_000, 20
 _APART = 1e4
 #: Examples that a finding names.
 _SHOWN = 10
-#: (k, 3) float64: rows, rows that they repeat, and distances in metres; by "exact" or "near", the split of
-#: the rows, and the split of those that they repeat.
+#: (k, 3) float64: rows, rows that they repeat, and distances in metres; by "exact", "twin" or "near", the
+#: split of the rows, and that of those that they repeat.
 Pairs = dict[tuple[str, str, str], np.ndarray]
 
 
@@ -65,9 +67,11 @@ def scene_points(columns: Columns | np.ndarray) -> np.ndarray:
 
 
 def scene_record(slots: int) -> np.dtype[np.void]:
-    """A scene's record: number among all rows, hash, whether the neighbourhood is its home, and SCENE."""
+    """A scene's record: number among all rows, its first twin's, hash, whether the neighbourhood is its home,
+    and SCENE.
+    """
     scene = [("<i2", (slots,)), ("<f4", (slots, 3)), ("<f4", (7,))]
-    about = [("row", "<i8"), ("hash", "<u8"), ("home", "?")]
+    about = [("row", "<i8"), ("group", "<i8"), ("hash", "<u8"), ("home", "?")]
     return np.dtype([*about, *((name, *form) for name, form in zip(SCENE, scene, strict=True))])
 
 
@@ -83,11 +87,15 @@ def first_places(columns: Columns | np.ndarray) -> np.ndarray:
     return vehicles(columns)[1][:, 0, :1]
 
 
-def scene_records(numbers: np.ndarray, columns: Columns) -> np.ndarray:
-    """(n,) records of the scenes with these numbers among all rows."""
+def scene_records(numbers: np.ndarray, group: np.ndarray, columns: Columns) -> np.ndarray:
+    """(n,) records of the scenes with these numbers among all rows; `group` has their first twins'."""
     records = np.zeros(len(numbers), dtype=scene_record(columns["scene/entity"].shape[1]))
     content = [np.ascontiguousarray(columns[name]).reshape(len(numbers), -1).view(np.uint8) for name in SCENE]
-    records["row"], records["hash"] = numbers, hashes(np.concatenate(content, axis=1))
+    records["row"], records["group"], records["hash"] = (
+        numbers,
+        group,
+        hashes(np.concatenate(content, axis=1)),
+    )
     for name in SCENE:
         records[name] = columns[name]
     return records
@@ -112,9 +120,13 @@ def repeated_scenes(
                 parts[key].append(pairs)
     pairs = {key: np.concatenate(arrays) for key, arrays in parts.items()}
     compared = [name for name in ("val", "test", COMPOSITION) if name in counts and "train" in counts]
-    findings = [_duplicates(pairs["exact", name, name], rows, name) for name in counts]
+    findings = [
+        _duplicates(pairs["exact", name, name], len(pairs["twin", name, name]), rows, name) for name in counts
+    ]
     for name in compared:
         findings += _seen_in_training(pairs, counts, samples, rows, name)
+    if rows.dataset.settings.twins:
+        samples = {name: _one_of_each_group(sample) for name, sample in samples.items()}
     for name, other in [*((name, name) for name in counts), *((name, "train") for name in compared)]:
         findings.append(_nearly_repeated(pairs["near", name, other], counts, samples, rows, name, other))
     return findings
@@ -127,19 +139,24 @@ def repeats(neighbourhood: tuple[int, np.ndarray], report: Report, rows: Dataset
         begin, end = np.searchsorted(records["row"], rows.starts[name] + np.array([0, rows.lengths[name]]))
         own = records[begin:end]
         _, first, group = np.unique(own["hash"], return_index=True, return_inverse=True)
-        copies = np.flatnonzero((first[group] != np.arange(len(own))) & own["home"])
+        original, twin = first[group], own["group"][first[group]] == own["group"]
+        copies = np.flatnonzero((original != np.arange(len(own))) & own["home"] & ~twin)
+        twins = np.flatnonzero((original != np.arange(len(own))) & own["home"] & twin)
+        pairs["twin", name, name] = _pairs(own["row"][twins], own["row"][original[twins]])
         pairs["exact", name, name] = _pairs(own["row"][copies], own["row"][first[group[copies]]])
         distinct = own[np.sort(first)]  # exact copies are another finding
+        distinct = distinct[firsts(distinct["group"])]
         pairs["near", name, name] = _near(distinct[distinct["home"]], distinct, same=True)
         if name == "train":
             train = distinct
-            row_of = dict(zip(train["hash"].tolist(), train["row"].tolist(), strict=True))
+            row_of = dict(zip(own["hash"][first].tolist(), own["row"][first].tolist(), strict=True))
         else:
             home = own[own["home"]]
-            original = np.array([row_of.get(number, -1) for number in home["hash"].tolist()], dtype=np.int64)
-            seen = original >= 0
-            pairs["exact", name, "train"] = _pairs(home["row"][seen], original[seen])
-            pairs["near", name, "train"] = _near(home[~seen], train, same=False)
+            known = np.array([row_of.get(number, -1) for number in home["hash"].tolist()], dtype=np.int64)
+            seen = known >= 0
+            pairs["exact", name, "train"] = _pairs(home["row"][seen], known[seen])
+            unseen = home[~seen]
+            pairs["near", name, "train"] = _near(unseen[firsts(unseen["group"])], train, same=False)
     report(int(records["home"].sum()))
     return pairs
 
@@ -164,13 +181,19 @@ def _near(mine: np.ndarray, others: np.ndarray, same: bool) -> np.ndarray:
     return _pairs(rows[0], rows[1], distances[is_near])
 
 
-def _duplicates(pairs: np.ndarray, rows: DatasetRows, name: str) -> Finding:
-    """Scenes that occur twice within a split."""
+def _one_of_each_group(sample: Columns) -> Columns:
+    rows = firsts(sample["group"])
+    return {name: column[rows] for name, column in sample.items()}
+
+
+def _duplicates(pairs: np.ndarray, twins: int, rows: DatasetRows, name: str) -> Finding:
+    """Scenes that occur twice within a split, but for the vehicles of `twins`."""
     n, pairs = rows.lengths[name], pairs[np.argsort(pairs[:, 0], kind="stable")]
     first = (pairs[:_SHOWN, :2] - rows.starts[name]).astype(int).tolist()
     example = f"; first: {name} {first[0][0]} repeats {name} {first[0][1]}" if first else ""
     figure = f"{len(pairs):,} of {n:,} repeat another{example}"
-    measured = {"repeated": len(pairs), "n": n, "first": first}
+    figure += f"; {twins:,} repeat one of their own group of twins" if twins else ""
+    measured = {"repeated": len(pairs), "twins": twins, "n": n, "first": first}
     return Finding.of_count("duplicate scenes", name, len(pairs), figure, _REMOVE, **measured)
 
 

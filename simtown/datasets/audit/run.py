@@ -27,7 +27,7 @@ OF_FAMILIES = ("answers of another type", "wrong answers", "idle parts")
 _CHECKS = (
     "answers", *OF_FAMILIES, "information", "question only",
     "picture only", "position only", "duplicate scenes",
-    "nearly repeated scenes", "repeated pictures", "scenes seen in training",
+    "nearly repeated scenes", "repeated pictures", "equal twins", "scenes seen in training",
     "near copies of training scenes", "questions seen in training", "ambiguous margins", "occlusion",
     "changed files",
 )  # fmt: skip
@@ -78,7 +78,7 @@ def audit(dataset: Dataset, pool: Pool | None = None, progress: Report = ignore)
         findings.append(Finding.of_count("changed files", "all", count, figure, _CHANGED, **measured))
         findings += repeats.repeated_scenes(seen.scenes, seen.counts, seen.samples, rows, pool, progress)
         seen.samples.clear()  # tens of megabytes that the last check does not need
-        findings.append(pictures.repeated_pictures(seen.pictures, rows, pool, progress))
+        findings += pictures.repeated_pictures(seen.pictures, rows, pool, progress)
     return sorted(judge(findings), key=lambda finding: _CHECKS.index(finding.check.split(" by ")[0]))
 
 
@@ -173,6 +173,7 @@ def _survey(piece: Piece, report: Report, rows: DatasetRows, directions: np.ndar
     (name, begin, end), dataset = piece, rows.dataset
     split, settings = dataset[name], dataset.settings
     read, count = (fairness.COLUMNS, FamilyCounts.of) if settings.asks else (COLUMNS, SplitCounts.of)
+    read = (*read, "group") if settings.twins else read
     in_sample = sample_rows(len(split))
     counts: list[Any] = []
     sample, scenes, shown = [], [], []
@@ -182,7 +183,8 @@ def _survey(piece: Piece, report: Report, rows: DatasetRows, directions: np.ndar
         counts.append(count(columns, settings))
         one = np.flatnonzero(np.arange(first, after) % settings.questions_per_picture == 0)
         in_scenes = {column: columns[column][one] for column in repeats.SCENE}
-        scenes.append(repeats.scene_records(numbers[one], in_scenes))
+        group = rows.starts[name] + 2 * columns["group"][one] if settings.twins else numbers[one]
+        scenes.append(repeats.scene_records(numbers[one], group, in_scenes))
         columns[THINGS] = (columns.pop("scene/prop") >= 0).sum(axis=1).astype(np.uint8)
         for unused in ("scene/prop_pose", "scene/prop_style"):
             columns.pop(unused, None)
