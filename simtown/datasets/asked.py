@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simtown.datasets.addresses import COMPOSITION
-from simtown.language import wording
+from simtown.language import programs, wording
 from simtown.language.asking import AskedBatch, AskingRecipe, askable
 from simtown.language.evaluate import CLOSE, KNOWN, evaluate
 from simtown.language.families import (
@@ -26,11 +26,13 @@ from simtown.language.families import (
     read_families,
     slots_of,
 )
+from simtown.language.forms import Form
+from simtown.language.grammar import parse
 from simtown.language.holdout import HeldOut, HoldOut, RuleError, may_ask, read_rule
 from simtown.language.programs import LENGTH, ProgramError, decode
 from simtown.language.tokens import encode
 from simtown.language.twins import Twins
-from simtown.scenes.scene import SceneBatch
+from simtown.scenes.scene import Scene, SceneBatch
 from simtown.scenes.silhouette import boxes
 
 if TYPE_CHECKING:
@@ -214,7 +216,7 @@ def columns(questions: AskedBatch, index: np.ndarray, settings: Settings) -> dic
 def implied(stored: Mapping[str, np.ndarray], settings: Settings, visible: np.ndarray) -> AskedBatch:
     """The questions that belong to stored scenes and programs, answered anew.
 
-    Raises ProgramError or LookupError for what no settings make.
+    Raises ProgramError, QuestionError or LookupError for what no settings make.
     """
     scene = SceneBatch(**{f.name: stored[f"scene/{f.name}"] for f in fields(SceneBatch)})
     types = asked(settings)
@@ -226,19 +228,31 @@ def implied(stored: Mapping[str, np.ndarray], settings: Settings, visible: np.nd
     for row, numbers in enumerate(stored["program"]):
         own = types[family[row]].templates[template[row]]
         words.append(wording.fill(own.texts[text[row]], slots_of(own, decode(numbers))))
+    program = stored["program"]
+    if settings.hand_made:
+        forms = [read_question(scene.scene(row), question) for row, question in enumerate(words)]
+        program = programs.stored([programs.encode(form) for form in forms])
     return AskedBatch(
         scene=scene,
         visible=visible,
         family=family,
         template=template,
         text=text,
-        program=stored["program"],
+        program=program,
         words=words,
         answer=np.where(values.state == KNOWN, values.answer, -1),
         values=values,
         tried=np.zeros((len(family), 2), dtype=np.int64),
         twins=Twins(*(stored[name] for name in Twins._fields)) if settings.twins else None,
     )
+
+
+def read_question(scene: Scene, question: str) -> Form:
+    """The program of a question about a scene that somebody made. Raises ProgramError or QuestionError."""
+    kinds = {part.entity for part in scene.vehicles} | {part.kind for part in scene.props}
+    form, _, _ = parse(sorted(kinds), question)
+    programs.check(form)
+    return form
 
 
 #: The arrays that these data sets have beside the paper's, or in another form: as LAYOUT of

@@ -15,6 +15,7 @@ from simtown.assets.entities import ENTITIES
 from simtown.core.files import whole
 from simtown.core.notebook import Described
 from simtown.datasets import manifests
+from simtown.datasets.asked import read_question
 from simtown.datasets.reader import Example, asked_of, example_of
 from simtown.datasets.settings import Settings
 from simtown.datasets.shard_file import read_entry
@@ -22,9 +23,9 @@ from simtown.datasets.shards import Clock, columns, tasks, write_shard
 from simtown.language.asking import AskedBatch
 from simtown.language.evaluate import CLOSE, ILL_POSED, evaluate
 from simtown.language.forms import Form
-from simtown.language.grammar import QuestionError, parse
+from simtown.language.grammar import QuestionError
 from simtown.language.more import join
-from simtown.language.programs import ProgramError, check, encode, stored
+from simtown.language.programs import ProgramError, encode, stored
 from simtown.render.raster import Raster
 from simtown.scenes.scene import Scene, SceneBatch
 from simtown.scenes.silhouette import visibility
@@ -79,17 +80,16 @@ def write_dataset(
     >>> simtown.write_dataset([example], "by-hand")
     by-hand: 1 train examples, made by hand
     """
-    parts = {"train": list(examples), "val": list(val), "test": list(test)}
-    every = [example for part in parts.values() for example in part]
+    every = [*examples, *val, *test]
     sizes = {(e.image.shape[1], e.image.shape[0]) for e in every}
     if not examples or len(sizes) > 1:
         pictures = " and ".join(f"{w}x{h}" for w, h in sorted(sizes)) or "none"
         raise HandMadeError(f"give training examples with pictures of one size, not {pictures}")
     settings, batch = _made([e.scene for e in every], [e.question for e in every], sizes.pop())
-    counts = {"n": len(parts["train"]), "val": len(val), "test": len(test)}
     masks, depth = (all(getattr(e, name) is not None for e in every) for name in ("mask", "depth"))
-    settings = replace(settings, **counts, masks=masks, depth=depth)
-    first = {"train": 0, "val": counts["n"], "test": counts["n"] + counts["val"]}
+    n = len(examples)
+    settings = replace(settings, n=n, val=len(val), test=len(test), masks=masks, depth=depth)
+    first = {"train": 0, "val": n, "test": n + len(val)}
     manifest, renderer = manifests.fresh(settings), Raster()
     with whole(Path(directory), "write_dataset") as temporary:
         for task in tasks(settings):
@@ -137,9 +137,12 @@ def _made(scenes: list[Scene], questions: list[str], size: tuple[int, int]) -> t
         paint="uniform" if (batch.paint >= 0).any() else "own", questions=tuple(names),
         crowd=str(vehicles), own_families=toml, hand_made=True,
     )  # fmt: skip
-    tried, text = np.ones((len(words), 2), dtype=np.int64), np.zeros(len(words), dtype=np.int64)
-    questions = (family, template, text, programs, list(words), values.answer, values)
-    return settings, AskedBatch(batch, visible, *questions, tried)
+    made = AskedBatch(
+        scene=batch, visible=visible, family=family, template=template, text=np.zeros_like(family),
+        program=programs, words=list(words), answer=values.answer, values=values,
+        tried=np.ones((len(words), 2), dtype=np.int64),
+    )  # fmt: skip
+    return settings, made
 
 
 def _read(scene: Scene, question: str) -> tuple[str, Form]:
@@ -148,9 +151,7 @@ def _read(scene: Scene, question: str) -> tuple[str, Form]:
     text = " ".join("".join(printable).split())
     text = text[:1].upper() + text[1:]
     try:
-        kinds = {part.entity for part in scene.vehicles} | {part.kind for part in scene.props}
-        form, _, _ = parse(sorted(kinds), text)
-        check(form)
+        form = read_question(scene, text)
         encode(form)
     except (QuestionError, ProgramError) as error:
         why = f" ({str(error).partition(':')[0]})" if isinstance(error, QuestionError) else ""

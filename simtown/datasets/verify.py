@@ -158,7 +158,7 @@ def _summary(manifest: dict[str, Any], settings: Settings, drawn: int, quick: bo
     proven = f"{total:,} examples match their settings; {pictures}"
     if settings.hand_made:
         chosen = "the scenes are made by hand: how they were chosen cannot be proven"
-        proven = f"the answers of {total:,} examples follow from their scenes; {pictures}; {chosen}"
+        proven = f"the answers of {total:,} examples follow from their words and scenes; {pictures}; {chosen}"
     elif quick:
         unproven = "it is not proven that these settings make them: leave out `quick`"
         proven = f"{total:,} examples agree with themselves; {pictures}, from the stored scenes; {unproven}"

@@ -31,12 +31,13 @@ def _verbs(town: Town) -> list[str]:
     if began.how == "scene":
         return []
     arguments: dict[str, Any] = {"seed": town.seed} if town.seed else {}
-    start, name = type(town), "Town"
+    name = "Town"
     if began.how == "random":
         arguments |= {"vehicles": began.vehicles} if began.vehicles != 3 else {}
         arguments |= {"weather": began.weather} if began.weather is not None else {}
-        start, name = type(town).random, "Town.random"
-    made, lines = start(**arguments), [f"town = {_call(name, **arguments)}"]
+        name = "Town.random"
+    made = type(town)(**arguments) if name == "Town" else type(town).random(**arguments)
+    lines = [f"town = {_call(name, **arguments)}"]
 
     def do(verb: str, *given: Any, **values: Any) -> bool:
         try:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import simtown
 from simtown.core.files import ForeignDirectoryError
-from simtown.datasets import manifests
+from simtown.datasets import hand_made, manifests
 from simtown.datasets.hand_made import HandMadeError
 from simtown.datasets.shards import write_shard
 from simtown.datasets.verify import verify
@@ -67,14 +67,23 @@ def test_examples_come_back_as_they_were_made(written, examples):
 def test_verify_derives_the_answers_and_says_what_it_cannot_prove(written):
     report = verify(written, Raster(), None)
     assert report.problems == []
-    assert "the answers of 16 examples follow from their scenes; all 16 pictures" in report.summary
+    assert "the answers of 16 examples follow from their words and scenes; all 16 pictures" in report.summary
     assert "how they were chosen cannot be proven" in report.summary
+
+
+def test_verify_reads_the_words_again(examples, tmp_path, monkeypatch):
+    """A program that means something else than its words is found, though its answer is right."""
+    wrong = hand_made.read_question(examples[1].scene, "What colour is the scooter?")
+    monkeypatch.setattr(hand_made, "read_question", lambda scene, text: wrong)
+    simtown.write_dataset([examples[1]], tmp_path / "data")
+    report = verify(tmp_path / "data", Raster(), None)
+    assert len(report.problems) == 1
+    assert "wrong program" in report.problems[0]
 
 
 @pytest.mark.parametrize("column", ["value", "answer", "scene/pose", "program", "margin", "images"])
 def test_verify_finds_what_was_changed(column, examples, tmp_path, monkeypatch):
     """Even if the checksums are those of the changed files."""
-    from simtown.datasets import hand_made
 
     def changed(directory, own, task, *rest, **given):
         write_shard(directory, own, task, *rest, **given)
