@@ -54,6 +54,7 @@ demo: python
 	@echo '  $(CURDIR)/out/demo'
 	@pages="$$(find out/demo \( -name '*.html' -o -name '*.png' \) -type f | sort | head -n 5)"; \
 	    if [[ -n $$pages ]]; then echo 'Open to see them:'; sed 's|^|  $(CURDIR)/|' <<<"$$pages"; fi
+	@echo 'Play:          $(DEMO)/simtown play'
 	@echo 'Make your own: $(DEMO)/simtown generate --help'
 
 # The environment of the tests, made anew when what it installs changes.
