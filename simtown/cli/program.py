@@ -43,7 +43,7 @@ COMMANDS = {
     "demo": ("start_commands", "Make a small data set and open it as a page."),
     "doctor": ("start_commands", "Say what is installed, what works, and what to do."),
 }
-#: The panels of the list of commands; what is in none comes last.
+#: The panels of the list of commands.
 GROUPS = {
     "Start": "demo play render",
     "Data sets": "generate preview info verify gallery audit captions export clip",
@@ -126,17 +126,11 @@ class Root(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Called to write the commands."""
-        shown: set[str] = set()
-        for title, names in {**GROUPS, "Others": " ".join(self.commands)}.items():
-            rows = [
-                (name, self.commands[name].get_short_help_str(80))
-                for name in names.split()
-                if name in self.commands and name not in shown
-            ]
-            shown |= {name for name, _ in rows}
-            if rows:
-                with formatter.section(title):
-                    formatter.write_dl(rows)
+        for title, names in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl(
+                    [(name, self.commands[name].get_short_help_str(80)) for name in names.split()]
+                )
 
 
 app = typer.Typer(
@@ -225,16 +219,6 @@ def _wrong_value(error: Any) -> str:
     return f"{name} is '{wrong['input']}': give {needed}"
 
 
-def _missing(error: Any) -> str:
-    """The line that names what a command needs, with an example."""
-    such_as = (
-        f": for example {lines[0].partition('   (')[0]}"
-        if (lines := examples_of(error.ctx.command_path))
-        else ""
-    )
-    return f"{error.format_message().rstrip('.')}{such_as}"
-
-
 def explain(error: BaseException) -> tuple[str, int]:
     """The line that says why a command failed, or "", and the exit code; raises what is not expected."""
     if isinstance(error, RefusalError):
@@ -246,7 +230,8 @@ def explain(error: BaseException) -> tuple[str, int]:
         return "", BAD_INPUT
     if hasattr(error, "format_message"):  # a wrong option
         if type(error).__name__ == "MissingParameter":
-            return _missing(error), BAD_INPUT
+            such_as = examples_of(error.ctx.command_path)[0].partition("   (")[0]
+            return f"{error.format_message().rstrip('.')}: for example {such_as}", BAD_INPUT
         return _wrong_value(error) or error.format_message(), getattr(error, "exit_code", BAD_INPUT)
     from simtown.core.files import DamagedError, is_disk_full
     from simtown.core.processes import WorkerError
