@@ -27,7 +27,7 @@ from simtown.core.version import __version__, versions
 
 #: The commands that demo runs.
 DEMO = (
-    "generate --questions all --vehicles 4-6 --entities 102 --n 96 --val 0 --test 24 --size 256 --masks "
+    "generate --questions all --vehicles 4-6 --entities 102 --n 64 --val 0 --test 16 --size 256 --masks "
     "--workers 1 --out simtown-demo",
     "gallery simtown-demo",
 )
