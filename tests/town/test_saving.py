@@ -138,15 +138,6 @@ def test_a_saved_town_moves_on_as_if_it_had_never_been_saved(tmp_path):
     assert str(again.ask(question, everywhere=True)) == str(town.ask(question, everywhere=True))
 
 
-def damage(saved, what, value):
-    """A saved town with one value exchanged."""
-    place = saved
-    for key in what[:-1]:
-        place = place[key]
-    place[what[-1]] = value
-    return json.dumps(saved)
-
-
 DAMAGE = [(["format"], "x"), (["seed"], "a"), (["time"], -1), (["weather", "kind"], "hail"), (["draws"], -1)]
 DAMAGE += [(["camera", "z"], 0.0), (["things", 0, "kind"], "ufo"), (["things", 0, "name"], "a\nb")]
 DAMAGE += [(["things", 0, "x"], 1e9), (["things", 0, "name"], "oak 2"), (["things", 0, "paint"], "red")]
@@ -157,7 +148,11 @@ DAMAGE += [(["extra"], 1), (["tracks"], [[0.0, {"ufo": [0, 0]}]]), (["things"], 
 def test_a_file_that_is_no_saved_town_is_refused_in_one_line(what, value, tmp_path):
     path = tmp_path / "town.json"
     Town(1).save(path)
-    path.write_text(damage(json.loads(path.read_text()), what, value))
+    saved = part = json.loads(path.read_text())
+    for key in what[:-1]:
+        part = part[key]
+    part[what[-1]] = value
+    path.write_text(json.dumps(saved))
     with pytest.raises(TownError, match=r"^\S*town.json is no saved town: .+$"):
         Town.load(path)
 
