@@ -16,7 +16,7 @@ from simtown import __version__  # noqa: E402
 from tools import reference  # noqa: E402
 
 project, author, version = "simtown", "The simtown authors", __version__
-copyright = f"2025, {author}. Apache-2.0"
+copyright = f"{author}, Apache-2.0"
 extensions = [
     "myst_nb",
     "sphinx.ext.autodoc",
@@ -26,7 +26,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 exclude_patterns = ["gallery_header.rst", "examples/*.ipynb"]
-default_role, highlight_language, smartquotes = "code", "text", False
+default_role, highlight_language = "code", "text"
 suppress_warnings = ["ref.python"]  # a word of a docstring, such as n, that several classes have
 
 # Pages in Markdown. Those of docs/chapters are notebooks, and run.
@@ -82,7 +82,12 @@ html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
     "github_url": tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]["Repository"],
-    "secondary_sidebar_items": {"**": ["page-toc"], "gallery/README": [], "index": []},
+    "secondary_sidebar_items": {
+        "**": ["page-toc"],
+        "gallery/README": [],
+        "index": [],
+        "reproduce/sample-complexity": [],
+    },
     "logo": {"text": "simtown"},
     "header_links_before_dropdown": 5,
     "navbar_align": "left",
@@ -102,7 +107,7 @@ def mark_pictures(app, document):
         path = DOCS / image["uri"]
         if path.suffix in (".png", ".webp") and path.exists():
             with Image.open(path) as picture:
-                if picture.width > 800:
+                if picture.width > 800 and "sd-card-img-top" not in image["classes"]:
                     image["width"] = "100%"
                 if picture.mode == "RGBA":  # of all pictures, only matplotlib's have an alpha
                     image["classes"].append("chart")

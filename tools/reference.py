@@ -78,8 +78,8 @@ class Markdown:
 
 
 def plain(text: str) -> str:
-    """Text in which Markdown sees no marks."""
-    return re.sub(r"([\\`*_\[\]<>#|$~])", r"\\\1", text)
+    """Text in which Markdown sees no marks, with its options as code."""
+    return re.sub(r"(--[\w-]*\w)|([\\`*_\[\]<>#|$~])", lambda m: f"`{m[1]}`" if m[1] else f"\\{m[2]}", text)
 
 
 def help_of(command: Any, words: str, level: int = 1) -> list[str]:
