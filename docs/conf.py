@@ -1,5 +1,6 @@
 """The documentation as a site, built by Sphinx: make docs."""
 
+import os
 import shutil
 import sys
 import tomllib
@@ -25,6 +26,9 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
+os.environ["PATH"] = (
+    f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # for `!simtown` of a chapter
+)
 exclude_patterns = ["gallery_header.rst", "examples/*.ipynb"]
 default_role, highlight_language = "code", "text"
 suppress_warnings = ["ref.python"]  # a word of a docstring, such as n, that several classes have
@@ -71,6 +75,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
 }
 
+WIDE = ("index", "gallery/README", "reproduce/sample-complexity")  # pages without a list of their headings
 html_theme = "pydata_sphinx_theme"
 html_title = "simtown"
 html_static_path = ["_static"]
@@ -82,12 +87,7 @@ html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
     "github_url": tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]["Repository"],
-    "secondary_sidebar_items": {
-        "**": ["page-toc"],
-        "gallery/README": [],
-        "index": [],
-        "reproduce/sample-complexity": [],
-    },
+    "secondary_sidebar_items": {"**": ["page-toc"]} | dict.fromkeys(WIDE, []),
     "logo": {"text": "simtown"},
     "header_links_before_dropdown": 5,
     "navbar_align": "left",

@@ -90,9 +90,7 @@ def test_pages_and_preset_say_the_same_of_how_long_a_small_sweep_takes():
     preset = (ROOT / "simtown" / "training" / "presets" / "small.toml").read_text(encoding="utf-8")
     minutes = re.search(r"some \d+ minutes", preset, re.IGNORECASE)[0].lower()
     for page in ("docs/tutorial.ipynb", "docs/reproduce/sample-complexity.md"):
-        lines = (ROOT / page).read_text(encoding="utf-8").splitlines()
-        said = [line for line in lines if "sweep --preset small " in line]
-        assert any(minutes in line for line in said), page
+        assert minutes in (ROOT / page).read_text(encoding="utf-8"), page
 
 
 def test_the_map_of_the_code_names_every_package_and_nothing_else():
