@@ -87,7 +87,7 @@ html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
     "github_url": tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]["Repository"],
-    "secondary_sidebar_items": {"**": ["page-toc"]} | dict.fromkeys(WIDE, []),
+    "secondary_sidebar_items": {"**": ["page-toc"]} | {page: [] for page in WIDE},
     "logo": {"text": "simtown"},
     "header_links_before_dropdown": 5,
     "navbar_align": "left",

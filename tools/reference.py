@@ -8,12 +8,15 @@ import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import is_dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from PIL import Image
 from sphinx.pycode import ModuleAnalyzer
+
+from simtown.core.options import options_of
 
 ROOT = Path(__file__).parent.parent
 #: The command line has pages of its own, shapes of the catalogue a contact sheet; harnesses are copied.
@@ -217,7 +220,9 @@ def has_page(app: Any, what: str, name: str, value: Any, skip: bool, options: An
 def as_rst(app: Any, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
     """Sphinx calls this with a docstring: its named results become a list, and * and | are no marks."""
     if what in ("attribute", "property"):
-        lines.insert(0, "")  # or napoleon takes words before a colon for a type
+        lines[:0] = ["..", ""]  # or napoleon takes words before a colon for a type
+    if what == "class" and is_dataclass(value):  # fields of settings have their help beside them
+        lines += ["", *(f":param {field}: {about.help}" for field, (_, about) in options_of(value).items())]
 
     def listed(section: re.Match[str]) -> str:
         return ":Returns:\n" + _RESULT.sub(r"    - **\1**: ", section[1]).replace(" " * 8, " " * 6)
