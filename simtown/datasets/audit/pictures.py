@@ -115,11 +115,11 @@ def repeated_pictures(
         pairs = np.unique(np.concatenate([part for _, part in results]), axis=0)
     if rows.dataset.settings.twins:
         twins = pairs[_twins(pairs)]
-        pairs, first = pairs[~_twins(pairs)], [rows.address(row) for row in twins[:10, 1].tolist()]
+        pairs, addresses = pairs[~_twins(pairs)], [rows.address(row) for row in twins[:10, 1].tolist()]
         figure = f"{len(twins):,} of {len(rows) // 2:,} pairs show one picture twice"
-        figure += f"; first: {first[0]}" if first else ""
+        figure += f"; first: {addresses[0]}" if addresses else ""
         advice = "What differs between twins must be seen: draw them larger, or generate the data set again."
-        measured = {"equal": len(twins), "n": len(rows) // 2, "first": first}
+        measured = {"equal": len(twins), "n": len(rows) // 2, "first": addresses}
         yield Finding.of_count("equal twins", "all", len(twins), figure, advice, **measured)
     copies, place = np.unique(pairs[:, 0], return_index=True)
     first = [[rows.address(row), rows.address(original)] for row, original in pairs[place[:10]].tolist()]

@@ -49,7 +49,7 @@ SAMPLE, STRETCH = 1_000, 100
 SHEET, DETAILS, THUMB, LARGE = 8, 256, 192, 384
 _QUALITY = (cv2.IMWRITE_JPEG_QUALITY, 88)
 #: Large pictures: 10 kB and 3 ms each at 384 pixels, where JPEG takes 20 kB and 1 ms.
-_WEBP = {"quality": 70, "method": 1}
+_WEBP: dict[str, Any] = {"quality": 70, "method": 1}
 _SAMPLING = (cv2.IMWRITE_JPEG_SAMPLING_FACTOR, cv2.IMWRITE_JPEG_SAMPLING_FACTOR_444)
 #: Columns of the index, and dtypes of their typed arrays. 255 in `other`: there is no third vehicle.
 _NUMBERS = ("answer", "relation", "weather", "subject", "object", "other")
