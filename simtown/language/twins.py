@@ -28,10 +28,13 @@ from simtown.language.forms import Form, fill
 from simtown.language.more import join
 from simtown.language.nouns import GROUPS, NOUNS, group_of
 from simtown.language.programs import COLOURS, OWN_RELATIONS, encode, stored
+from simtown.language.sights import street_pixels
 from simtown.language.views import LANE_EDGE, LEAST_INTENSITY, own_colours, paint_colours
+from simtown.scenes.camera import NOMINAL
 from simtown.scenes.crowd import place_crowds, thin_fog
 from simtown.scenes.placement import LANES, half_sizes
 from simtown.scenes.scene import SceneBatch
+from simtown.scenes.silhouette import boxes
 from simtown.scenes.street import PAVEMENT_SLOTS, ROADSIDE_SLOTS, kernel_kinds
 
 #: What may be edited, from the least edit to the greatest (append, do not reorder).
@@ -58,6 +61,8 @@ _FLIPPING_SLOTS: tuple[set[str], ...] = (
 )
 #: Kinds of vehicles on either side, by length, for which one may be exchanged if its kind is asked for.
 _NEIGHBOURS = 4
+#: Pixels that a vehicle covers at least if it is turned (the visible share of its box), and a thing.
+LEAST_TURNED, LEAST_THING = 40.0, 2.0
 #: How much wider a parked vehicle may be than the one for which it is exchanged, half of it, metres.
 _WIDER = 0.1
 _MAY_CHANGE = ~np.isin(ENTITIES, [*NAMED_BY_COLOUR])
@@ -227,6 +232,9 @@ class Edits:
                 for whole, part in zip(judged, anew, strict=True):
                     whole[again] = part
             accepted = np.flatnonzero(fits)
+            won = good[accepted]
+            shown = self._shown(scenes[at[won]], candidates[won], [edits[i] for i in won.tolist()], seen[won])
+            accepted = accepted[shown]
             won, first = np.unique(at[good[accepted]], return_index=True)
             self.tried[places, 0] += np.bincount(at, minlength=len(rows))
             self.tried[places, 1] += np.bincount(at[good], minlength=len(rows))
@@ -272,6 +280,26 @@ class Edits:
         back = placed & (edit == MOVED) & (made.pose[rows, slot, 2] != yaw)
         made.pose[rows[back], slot[back], 2] = yaw[back]
         return made, seen, placed, ~np.isin(edit, (PAINTED, WEATHER, THING))
+
+    def _shown(
+        self, before: SceneBatch, after: SceneBatch, edits: list[_Edit], seen: np.ndarray
+    ) -> np.ndarray:
+        """Whether a vehicle that turns, or a thing, covers so many pixels that both pictures differ."""
+        edit, slot = np.array([(each.edit, each.slot) for each in edits], dtype=np.int64).reshape(-1, 2).T
+        result, (width, height) = np.ones(len(edits), dtype=bool), self.recipe.size
+        turned, thing = np.flatnonzero(edit == TURNED), np.flatnonzero(edit == THING)
+        if len(turned):
+            box = boxes(after[turned], width, height)[np.arange(len(turned)), slot[turned]]
+            area = (box[:, 2] - box[:, 0]) * (box[:, 3] - box[:, 1]) * seen[turned, slot[turned]]
+            result[turned] = area >= LEAST_TURNED
+        if len(thing):
+            pixels = [
+                street_pixels(scenes[thing], self.recipe.size)[0][np.arange(len(thing)), slot[thing]]
+                for scenes in (before, after)
+            ]
+            nominal = NOMINAL[0] * NOMINAL[1] / (width * height)
+            result[thing] = np.max(pixels, axis=0) >= LEAST_THING * nominal
+        return result
 
     def _judged(
         self, scenes: SceneBatch, programs: np.ndarray, seen: np.ndarray, other: np.ndarray

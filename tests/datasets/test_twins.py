@@ -21,7 +21,7 @@ from simtown.datasets.shards import checksum, columns, draw, recipe_of
 from simtown.datasets.verify import verify
 from simtown.language.evaluate import KNOWN, evaluate
 from simtown.language.questions import FAMILIES
-from simtown.language.twins import EDITS, NONE, WEATHER, ask_twins
+from simtown.language.twins import EDITS, LEAST_TURNED, NONE, WEATHER, ask_twins
 from simtown.render.raster import Raster
 from simtown.scenes.crowd import acceptable
 from simtown.training import family_scores
@@ -132,6 +132,16 @@ def test_answers_come_first_equally_often():
     assert 150 < made.answer[::2].sum() < 250
     counted = ask_twins(recipe_of(replace(SETTINGS, questions=("count",)), "train"), np.arange(200))
     assert (np.abs(np.diff(counted.answer.reshape(-1, 2))) == 1).all()
+
+
+def test_what_turns_is_large_enough_to_see():
+    settings = replace(SETTINGS, questions=("heading",), width=32, height=32)
+    made = columns(draw(recipe_of(settings, "train"), np.arange(400)), np.arange(400), settings)
+    turned = np.flatnonzero(made["edit"] == EDITS.index("turned"))
+    assert len(turned) > 100
+    box, visible = (made[name][turned, made["edited"][turned]] for name in ("boxes", "visible"))
+    covered = (box[:, 2:] - box[:, :2]).prod(axis=1) * visible
+    assert covered.reshape(-1, 2).max(axis=1).min() >= LEAST_TURNED - 0.1  # of the edited one of the two
 
 
 @given(st.data())
