@@ -1,8 +1,7 @@
-"""The documentation: no broken link or reference, commands that exist, and a notebook that runs."""
+"""The documentation: no broken link or reference, commands that exist, examples that run."""
 
 import ast
 import doctest
-import json
 import os
 import re
 import shlex
@@ -12,46 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import HANGS, every_command
+from tests.conftest import every_command
 from tools import reference
 
 ROOT = Path(__file__).parent.parent
-NOTEBOOK = "needs nbclient and ipykernel: pip install '.[docs]'"
-
-
-TUTORIAL = ROOT / "docs" / "tutorial.ipynb"
-
-
-def test_the_tutorial_is_kept_with_its_outputs():
-    assert TUTORIAL.stat().st_size < 1_000_000
-    notebook = json.loads(TUTORIAL.read_text(encoding="utf-8"))
-    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
-    assert [cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1))
-    assert all(cell["outputs"] for cell in cells)
-    outputs = [output for cell in cells for output in cell["outputs"]]
-    assert {output["output_type"] for output in outputs} == {"execute_result", "display_data"}
-    assert all(len(line.rstrip("\n")) <= 72 for cell in cells for line in cell["source"])
-
-
-@pytest.mark.slow
-def test_the_tutorial_runs_and_says_again_what_is_kept(tmp_path):
-    nbclient = pytest.importorskip("nbclient", reason=NOTEBOOK)
-    nbformat = pytest.importorskip("nbformat", reason=NOTEBOOK)
-    pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
-    notebook = nbformat.read(TUTORIAL, as_version=4)
-    kept = results(notebook)
-    more = {"timeout": HANGS, "startup_timeout": HANGS, "resources": {"metadata": {"path": str(tmp_path)}}}
-    nbclient.NotebookClient(notebook, kernel_name="python3", **more).execute()
-    *others, trained, _ = results(notebook)
-    assert others == kept[: len(others)]
-    accuracy = float(re.findall("test accuracy ([0-9.]+)", trained)[0])
-    assert accuracy > 0.65, trained  # six standard errors from chance, on the 400 test examples
-
-
-def results(notebook):
-    """The last output of each cell of code as text."""
-    outputs = (cell["outputs"][-1] for cell in notebook.cells if cell.cell_type == "code")
-    return [output["data"]["text/plain"] for output in outputs]
 
 
 def commands_of(text):
@@ -89,7 +52,7 @@ def test_programs_and_commands_of_a_page_exist_with_their_options(page):
 def test_pages_and_preset_say_the_same_of_how_long_a_small_sweep_takes():
     preset = (ROOT / "simtown" / "training" / "presets" / "small.toml").read_text(encoding="utf-8")
     minutes = re.search(r"some \d+ minutes", preset, re.IGNORECASE)[0].lower()
-    for page in ("docs/tutorial.ipynb", "docs/reproduce/sample-complexity.md"):
+    for page in ("docs/chapters/growing.md", "docs/reproduce/sample-complexity.md"):
         assert minutes in (ROOT / page).read_text(encoding="utf-8"), page
 
 

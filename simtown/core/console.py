@@ -5,6 +5,7 @@ Words and numbers of a table are never cut: a table that is too wide for the ter
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -25,7 +26,10 @@ class PlainConsole(Console):
     """A console that shows every string as it is: [bold] is six characters, ESC is \\x1b."""
 
     def __init__(self, stderr: bool = False, width: int | None = None) -> None:
-        super().__init__(stderr=stderr, width=width, markup=False, emoji=False, highlight=False)
+        # A notebook keeps every state of the bar of "!simtown": plain lines are shown there.
+        terminal = False if "JPY_PARENT_PID" in os.environ else None
+        plain: dict[str, Any] = {"markup": False, "emoji": False, "highlight": False}
+        super().__init__(stderr=stderr, width=width, force_terminal=terminal, **plain)
 
     def render_str(self, text: str, **options: Any) -> Text:
         """A string as rich's text. See :meth:`rich.console.Console.render_str`."""

@@ -64,7 +64,7 @@ def contact_sheet(
         sheet.paste(Image.fromarray(cell.image), (x, y))
         for (x0, y0, x1, y1), colour in cell.boxes:
             corners = (x + max(x0, 0), y + max(y0, 0), x + min(x1, w) - 1, y + min(y1, h) - 1)
-            draw.rectangle(corners, outline=colour, width=max(1, w // 128))
+            draw.rectangle(corners, outline=colour, width=max(1, h // 128))
         for j, (words, ink) in enumerate(lines):
             draw.text((x, y + h + 2 + j * _LINE), words, fill=ink or _INK, font=font)
     return sheet
