@@ -230,7 +230,8 @@ def explain(error: BaseException) -> tuple[str, int]:
         return "", BAD_INPUT
     if hasattr(error, "format_message"):  # a wrong option
         if type(error).__name__ == "MissingParameter":
-            such_as = examples_of(error.ctx.command_path)[0].partition("   (")[0]
+            command = error.ctx.command_path  # type: ignore[attr-defined]
+            such_as = examples_of(command)[0].partition("   (")[0]
             return f"{error.format_message().rstrip('.')}: for example {such_as}", BAD_INPUT
         return _wrong_value(error) or error.format_message(), getattr(error, "exit_code", BAD_INPUT)
     from simtown.core.files import DamagedError, is_disk_full
