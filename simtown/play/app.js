@@ -170,7 +170,7 @@
 
   /** The corners of the ground where it is too close to say whether a relation holds; null if it has no such strip. */
   function band({ relation, names, band: most }) {
-    const object = thing(names[1]), [cx, cy, yaw] = town.camera;
+    const object = thing(names[1]), [cx, cy, yaw, pitch, height] = town.camera;
     if (!object) return null;
     const along = (ux, uy) => [[-most, -40], [most, -40], [most, 40], [-most, 40]].map(([a, b]) => [object.x + a * ux - b * uy, object.y + a * uy + b * ux]);
     const own = { "driver-left": Math.PI / 2, "driver-right": Math.PI / 2, "driver-front": 0, "driver-behind": 0 };
@@ -178,9 +178,10 @@
     const right = [Math.cos(yaw), Math.sin(yaw)], ahead = [-right[1], right[0]];
     if (relation === "in front of" || relation === "behind") return along(...ahead);
     if (relation !== "left of" && relation !== "right of") return null;
-    const dx = object.x - cx, dy = object.y - cy, its = dx * ahead[0] + dy * ahead[1], slope = (dx * right[0] + dy * right[1]) / its;
+    const depth = (a) => a * Math.cos(pitch) - height * Math.sin(pitch);
+    const dx = object.x - cx, dy = object.y - cy, its = dx * ahead[0] + dy * ahead[1], slope = (dx * right[0] + dy * right[1]) / depth(its);
     const edge = (side, a) => { // where the lateral separation of a thing so far ahead is the margin
-      const lateral = a * (slope + (side * most) / (0.5 * (a + its)));
+      const lateral = depth(a) * (slope + (side * most) / (0.5 * (depth(a) + depth(its))));
       return [cx + a * ahead[0] + lateral * right[0], cy + a * ahead[1] + lateral * right[1]];
     };
     const depths = [-6, -4, -2, 0, 2, 4, 6].map((d) => its + d).filter((a) => a > 3);
@@ -219,6 +220,7 @@
     if (reply.offers) {
       $("offers").replaceChildren(...reply.offers.map((q) => element("button", { type: "button", onclick: () => ask(q) }, q)));
     }
+    $("go").hidden = $("film").hidden = !town.moves;
     $("undo").disabled = !town.undo;
     $("redo").disabled = !town.redo;
     $("python").textContent = reply.python ?? "";
@@ -240,14 +242,14 @@
     const parts = [], about = focus();
     const strip = about && band(about)?.map(([x, y]) => project(x, y, 0));
     if (strip?.every(Boolean) && !state.overlay) parts.push(`<polygon class="band" points="${points(strip)}"/>`);
-    for (const t of town.things) {
-      if (!t.box) continue;
-      const [x0, y0, x1, y1] = [t.box[0] * WIDE, t.box[1] * HIGH, t.box[2] * WIDE, t.box[3] * HIGH];
-      const own = t.name === state.chosen && !ids, role = about?.names.indexOf(t.name);
-      if ((state.boxes && t.group !== "cloud") || own) parts.push(`<rect class="box ${["subject", "object"][role] ?? t.group}" x="${x0}" y="${y0}" width="${x1 - x0}" height="${y1 - y0}"/>`);
-      if (state.names && t.group !== "cloud" && (t.group === "vehicle" || x1 - x0 > 40)) {
-        parts.push(`<text class="name" x="${(x0 + x1) / 2}" y="${Math.max(y0 - 8, 26)}">${escape(t.name)}</text>`);
-      }
+    const labels = [], shown = town.things.filter((t) => t.box && t.group !== "cloud");
+    for (const t of shown.sort((a, b) => (b.group === "vehicle") - (a.group === "vehicle"))) {
+      const [x0, y0, x1, y1] = [t.box[0] * WIDE, t.box[1] * HIGH, t.box[2] * WIDE, t.box[3] * HIGH], role = ["subject", "object"][about?.names.indexOf(t.name)];
+      if (state.boxes || (t.name === state.chosen && !ids)) parts.push(`<rect class="box ${role ?? t.group}" x="${x0}" y="${y0}" width="${x1 - x0}" height="${y1 - y0}"/>`);
+      const label = { x: (x0 + x1) / 2, y: Math.max(y0 - 8, 26), wide: 7.6 * t.name.length };
+      if (!state.names || labels.some((l) => Math.abs(l.y - label.y) < 28 && Math.abs(l.x - label.x) < l.wide + label.wide)) continue;
+      labels.push(label);
+      parts.push(`<text class="name" x="${label.x}" y="${label.y}">${escape(t.name)}</text>`);
     }
     if (ghost) parts.push(prism(ghost.thing, ghost.x, ghost.y));
     $("marks").innerHTML = parts.join("");
@@ -303,7 +305,13 @@
       parts.push(`<g data-name="${escape(t.name)}" class="${t.name === state.chosen ? "chosen" : ""}"><title>${escape(t.name)}</title>${shape(t, 0, 0, role)}${
         t.group === "vehicle" ? `<path class="nose" d="M${t.x} ${at(t.y)}L${nose}"/>` : ""}</g>`);
     }
-    for (const t of town.things) if (t.group === "vehicle") parts.push(`<text class="name" x="${t.x}" y="${at(t.y) - 1.15}">${escape(t.name)}</text>`);
+    const labels = [];
+    for (const t of town.things.filter((v) => v.group === "vehicle").sort((a, b) => a.x - b.x)) {
+      const label = { x: t.x, y: at(t.y) - 1.2, wide: 0.25 * t.name.length + 0.2 };
+      while (labels.some((l) => Math.abs(l.y - label.y) < 0.85 && Math.abs(l.x - label.x) < l.wide + label.wide)) label.y -= 0.9;
+      labels.push(label);
+      parts.push(`<text x="${label.x}" y="${label.y}">${escape(t.name)}</text>`);
+    }
     if (ghost) parts.push(shape(ghost.thing, ghost.x - ghost.thing.x, ghost.y - ghost.thing.y, "ghost"));
     if (about) {
       const [s, o] = about.names.map(thing), metres = about.margin === null ? "" : `${Math.abs(about.margin).toFixed(2)} m`;
@@ -327,7 +335,7 @@
       line.verdict.textContent = { close: "too close to say", none: "no answer" }[a.verdict] ?? a.text ?? "";
       line.bar.hidden = a.band === undefined || a.margin === null;
       if (!line.bar.hidden) {
-        const far = Math.max(6, a.band * 4), share = (m) => `${50 + 50 * Math.max(-1, Math.min(1, m / far))}%`;
+        const far = Math.max(8, a.band * 4), share = (m) => `${50 + 50 * Math.max(-1, Math.min(1, m / far))}%`;
         Object.assign(line.band.style, { left: share(-a.band), right: `calc(100% - ${share(a.band)})` });
         line.dot.style.left = share(a.margin);
         line.bar.setAttribute("aria-label", `Holds by ${a.margin.toFixed(2)} m; up to ${a.band} m is too close to say`);
@@ -363,8 +371,7 @@
       if (!t) host.append(element("p", {}, "Drag anything, in the street or on the map. A tap selects it: turn it, paint it, remove it."));
       else {
         const button = (words, title, action) => element("button", { type: "button", title, onclick: action }, words);
-        host.append(element("b", {}, t.name), element("output", { id: "where" }), button("⟲ Turn", "Turn left (Shift R)", () => turn(1)), button("⟳ Turn", "Turn right (R)", () => turn(-1)),
-          button("Remove", "Remove (Delete)", remove));
+        host.append(element("b", {}, t.name), element("output", { id: "where" }), button("⟲ Turn", "Turn left (Shift R)", () => turn(1)), button("⟳ Turn", "Turn right (R)", () => turn(-1)));
         if (t.paintable) {
           const swatches = element("div", { id: "paints", role: "group", "aria-label": "Paint" });
           for (const [name, rgb] of [["its own", null], ...Object.entries(catalogue.paints)]) {
@@ -372,8 +379,9 @@
             if (rgb) swatch.style.background = rgb;
             swatches.append(swatch);
           }
-          host.append(swatches);
+          host.append(element("details", { class: "menu", id: "painting" }, element("summary", { title: "Paint (P)" }, "Paint"), swatches));
         }
+        host.append(button("Remove", "Remove (Delete)", remove));
       }
     }
     if (!t) return;
@@ -418,6 +426,7 @@
 
   const now = () => { const t = Date.now(); gesture = t - lastKey > 800 ? t : gesture; lastKey = t; return gesture; };
   const turn = (way) => state.chosen && act("turn", { thing: state.chosen, by: (way * Math.PI) / 12 }, { gesture: now(), moving: true });
+  const paints = () => { if ($("painting")) { $("painting").open = true; document.querySelector(".swatch").focus(); } };
   const paint = (name) => act("change", { thing: state.chosen, paint: name });
   const remove = () => { if (state.chosen) { act("remove", { thing: state.chosen }); state.chosen = null; $("stage").focus({ preventScroll: true }); } };
   const shift = (dx, dy) => {
@@ -453,6 +462,37 @@
     state.chosen = state.pinned = null;
     stop();
     act("street", { seed: Math.floor(Math.random() * 100000) });
+  }
+
+  // ---------------------------------------------------------------- examples of a data set
+
+  const chosenSettings = () => {
+    const data = new FormData($("settings")), all = { entities: Number(data.get("entities")), seed: Number(data.get("seed")) };
+    if (data.get("questions") !== "paper") all.questions = [data.get("questions")];
+    if (data.get("weather")) all.weathers = [data.get("weather")];
+    if (data.get("depth")) all.relations = ["left of", "right of", "in front of", "behind"];
+    for (const key of ["distractor", "twins"]) if (data.get(key)) all[key] = true;
+    return all;
+  };
+
+  function commandOf({ entities, seed, questions, weathers, relations, distractor, twins }) {
+    const words = [`simtown generate --entities ${entities} --n 1000 --seed ${seed}`];
+    if (questions) words.push(`--questions ${questions}`);
+    if (weathers) words.push(`--weather ${weathers}`);
+    if (relations) words.push(`--relations '${relations.join(",")}'`);
+    return [...words, distractor ? "--distractor" : [], twins ? "--twins" : []].flat().join(" ");
+  }
+
+  async function drawExamples() {
+    const settings = chosenSettings(), host = $("drawn");
+    host.setAttribute("aria-busy", "true");
+    const given = await fetch("draw", { method: "POST", body: JSON.stringify(settings) }).then((r) => (r.ok ? r.json() : r.text().then((error) => ({ error })))).catch(() => ({ error: "simtown play has stopped" }));
+    const figure = ({ picture, answer }, about) => element("figure", {}, element("img", { src: picture, alt: `${about}: the answer is ${answer}` }), element("figcaption", { class: answer }, answer));
+    const cards = (given.examples ?? []).map((e) => element("li", {}, element("b", {}, e.question), element("div", { class: "pair" }, figure(e, e.question), ...(e.twin ? [figure(e.twin, "Its twin")] : [])), element("p", {}, e.why ?? "")));
+    host.replaceChildren(...(given.error ? [element("li", {}, given.error)] : cards));
+    host.removeAttribute("aria-busy");
+    $("command").textContent = commandOf(settings);
+    say(given.error ?? `${cards.length} examples`);
   }
 
   // ---------------------------------------------------------------- pointers
@@ -510,7 +550,7 @@
       stage.classList.toggle("over", Boolean(t));
     };
     stage.onpointerleave = () => { if (!drag && town) { state.hover = null; drawGlow(); } };
-    stage.ondblclick = () => document.querySelector(".swatch")?.focus();
+    stage.ondblclick = paints;
     map.onpointerdown = (event) => {
       const t = thing(event.target.closest("[data-name]")?.dataset.name), at = onMap(event);
       if (t) { event.preventDefault(); grab(event, map, t, (e) => { const p = onMap(e); return [p[0] - at[0] + t.x, p[1] - at[1] + t.y]; }); }
@@ -556,7 +596,7 @@
     else if (key === " " && event.target === $("stage")) go();
     else {
       const actions = {
-        "[": () => next(-1), "]": () => next(1), r: () => turn(event.shiftKey ? 1 : -1), p: () => document.querySelector(".swatch")?.focus(), delete: remove, backspace: remove,
+        "[": () => next(-1), "]": () => next(1), r: () => turn(event.shiftKey ? 1 : -1), p: paints, delete: remove, backspace: remove,
         b: () => $("boxes").click(), l: () => $("names").click(), m: () => $("masks").click(), d: () => $("depth").click(), n: street, t: () => $("theme").click(),
         "/": () => { tab("ask"); $("question").focus(); }, a: () => $("search").focus(), "?": () => $("keys").showModal(),
       };
@@ -572,6 +612,7 @@
       $(`tab-${other}`).tabIndex = other === name ? 0 : -1;
       $(`${other}-panel`).hidden = other !== name;
     }
+    if (name === "examples" && !$("drawn").children.length) drawExamples();
   }
 
   async function copy(text, button) {
@@ -613,6 +654,10 @@
       try { act("load", { town: JSON.parse(await file.text()) }); } catch { tip(`${file.name} is no saved town`); }
       $("open").value = "";
     };
+    $("settings").onsubmit = (event) => { event.preventDefault(); $("settings").elements.seed.value = Number($("settings").elements.seed.value) + 1; drawExamples(); };
+    $("settings").onchange = drawExamples;
+    for (const kind of catalogue.weathers) $("settings").elements.weather.append(element("option", { value: kind }, kind));
+    for (const family of ["paper", "all", ...catalogue.families]) $("settings").elements.questions.append(element("option", { value: family }, family));
     $("ask").onsubmit = (event) => { event.preventDefault(); ask($("question").value); };
     for (const name of ["ask", "examples"]) $(`tab-${name}`).onclick = () => tab(name);
     document.querySelector("[role=tablist]").onkeydown = (event) => {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import threading
+import webbrowser
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
@@ -13,12 +14,16 @@ from urllib.parse import unquote
 
 from simtown.assets.catalogue import ENTITIES, STREET
 from simtown.assets.palette import MATERIALS, PAINTS
+from simtown.core.notebook import in_notebook
+from simtown.language.questions import FAMILIES
+from simtown.play.drawing import draw
 from simtown.play.drawn import thumb
 from simtown.play.session import Session
 from simtown.scenes.placement import LANES
 from simtown.scenes.weather import DEFAULT_WEATHERS
 from simtown.town.answering import NoAnswerError
 from simtown.town.checks import TownError
+from simtown.town.town import Town
 
 #: The files of the page, with their types.
 _FILES = {"": ("page.html", "text/html"), "style.css": ("style.css", "text/css")}
@@ -48,6 +53,13 @@ class PlayServer(ThreadingHTTPServer):
         """The page's address, with the token that every request needs."""
         return f"http://127.0.0.1:{self.server_address[1]}/{self.token}/"
 
+    def __repr__(self) -> str:
+        return f"<PlayServer {self.url}>"
+
+    def _repr_html_(self) -> str:
+        style = "width: 100%; height: 860px; border: 0; border-radius: 12px"
+        return f'<iframe src="{self.url}" style="{style}" allow="clipboard-write"></iframe>'
+
     def answer(self, path: str, request: dict[str, Any]) -> dict[str, Any]:
         """The reply to a request of the page, as JSON holds it; `error` says what the town cannot do."""
         session, error, offers = self.session, "", None
@@ -66,10 +78,12 @@ class PlayServer(ThreadingHTTPServer):
         return shown | {"error": error, "instead": offers}
 
 
-def start(session: Session, port: int = 0) -> PlayServer:
-    """A server that runs beside this thread."""
-    server = PlayServer(session, port)
+def play(town: Town, port: int = 0) -> PlayServer:
+    """See :meth:`simtown.town.town.Town.play`."""
+    server = PlayServer(Session(town), port)
     threading.Thread(target=server.serve_forever, daemon=True).start()
+    if not in_notebook():
+        webbrowser.open(server.url)
     return server
 
 
@@ -80,6 +94,7 @@ def catalogue() -> dict[str, Any]:
         "kinds": {"vehicle": ENTITIES, **STREET},
         "paints": {name: colours[name] for name in PAINTS},
         "weathers": DEFAULT_WEATHERS,
+        "families": FAMILIES,
         "lanes": [y for y, _ in LANES],
     }
 
@@ -125,16 +140,21 @@ class _Handler(BaseHTTPRequestHandler):
         if path == "catalogue":
             return "application/json", json.dumps(catalogue()).encode()
         folder, _, name = path.partition("/")
+        if folder == "file":
+            with self.server.lock:
+                content = self.server.session.file(name)
+            return content and ("application/octet-stream", content)
         if folder == "thumb":
             return "image/png", thumb(name.removesuffix(".png"))
         return None
 
     def _post(self, path: str) -> tuple[str, bytes] | None:
         length = int(self.headers.get("Content-Length", 0))
-        if path not in ("do", "ask") or length > _LARGEST:
+        if path not in ("do", "ask", "draw") or length > _LARGEST:
             return None
         request = json.loads(self.rfile.read(length))
-        return "application/json", json.dumps(self.server.answer(path, request)).encode()
+        reply = draw(request) if path == "draw" else self.server.answer(path, request)
+        return "application/json", json.dumps(reply).encode()
 
     def log_message(self, *_: object) -> None:
         """Nothing: a page asks a hundred times a minute."""

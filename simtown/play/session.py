@@ -9,8 +9,10 @@ import zlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from contextlib import suppress
 from functools import cache
-from itertools import combinations, islice
+from importlib.util import find_spec
+from itertools import chain, combinations, islice
 from pathlib import Path
+from shutil import make_archive
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -20,6 +22,7 @@ from simtown.language.forms import Form
 from simtown.language.grammar import QuestionError
 from simtown.play.drawn import boxes, encoded, overlaid
 from simtown.scenes.camera import views
+from simtown.scenes.scene import SceneBatch
 from simtown.town.answering import TownAnswer, answer, direct_answer, examples
 from simtown.town.checks import TownError
 from simtown.town.evaluating import Evaluator
@@ -154,6 +157,43 @@ class Session:
         content = json.dumps([saved(self.town), self.asked], separators=(",", ":")).encode()
         return urlsafe_b64encode(zlib.compress(content, 9)).decode().rstrip("=")
 
+    def file(self, name: str) -> bytes | None:
+        """The content of a file of the town: street.png, .glb, .mp4, .py, town.json or examples.zip."""
+        town = self.town
+        with TemporaryDirectory() as folder:
+            path = Path(folder, name)
+            match name:
+                case "street.png":
+                    town.render((1920, 1080)).save(path)
+                case "street.glb":
+                    from simtown.datasets.export_scene import glb  # trimesh takes a second
+
+                    path.write_bytes(glb(SceneBatch.of([town.to_scene((1920, 1080))])))
+                case "street.mp4":
+                    pickle.loads(pickle.dumps(town)).film(path, size=(960, 540))
+                case "street.py":
+                    path.write_text(self.python(), encoding="utf-8")
+                case "town.json":
+                    town.save(path)
+                case "examples.zip":
+                    from simtown.datasets.hand_made import write_dataset
+
+                    write_dataset(self._examples(10), Path(folder, "examples"))
+                    make_archive(str(path.with_suffix("")), "zip", folder, "examples")
+                case _:
+                    return None
+            return path.read_bytes()
+
+    def _examples(self, most: int) -> list[Any]:
+        """Examples of questions that a data set can ask: those of the log, then others of this street."""
+        found: list[Any] = []
+        for question in chain(self.asked, (a.question for a in examples(self._view()))):
+            with suppress(TownError):  # of what a data set does not ask about
+                found.append(self.town.example(question))
+            if len(found) == most:
+                break
+        return found
+
     def _follow(self, link: str) -> None:
         try:
             packed = urlsafe_b64decode(link + "=" * (-len(link) % 4))
@@ -214,11 +254,12 @@ class Session:
             "things": things,
             "weather": {"kind": town.weather.kind, "intensity": town.weather.intensity},
             "light": list(town.light),
-            "camera": [town.camera.x, town.camera.y, town.camera.yaw],
+            "camera": [town.camera.x, town.camera.y, town.camera.yaw, town.camera.pitch, town.camera.z],
             "view": views(scene.camera.row()[None], 1600, 900)[0].tolist(),
             "undo": len(self._past),
             "redo": len(self._future),
             "run": getattr(self.run, "name", None),
+            "moves": find_spec("pybullet") is not None,
         }
 
     def _reply(self, view: View, question: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import cache
+from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -230,6 +231,17 @@ class Town:
         vars(self).update(vars(other))
         for thing in self._things:
             write(thing, town=self)
+
+    def play(self, port: int = 0) -> Any:
+        """Play with this town in the browser or below a notebook's cell, which changes it.
+
+        Args:
+            port: of the page on this machine; 0 takes a free one.
+
+        Returns:
+            The page's server: its ``url``, and ``shutdown()``, which ends it.
+        """
+        return import_module("simtown.play.server").play(self, port)  # it is built upon the town
 
     # Contents
 

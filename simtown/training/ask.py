@@ -35,10 +35,11 @@ from simtown.training.models import build, finds_boxes, require_allowed
 from simtown.training.sources import ExampleSource, as_input, open_split
 from simtown.training.world import Batch, World
 
+#: A run's model, the settings of its data, and its run.json.
+OpenedRun = tuple[nn.Module, Settings, dict[str, Any]]
 
-def open_run(
-    directory: Path, allow_model: Collection[str] = ()
-) -> tuple[nn.Module, Settings, dict[str, Any]]:
+
+def open_run(directory: Path, allow_model: Collection[str] = ()) -> OpenedRun:
     """The trained model of a run, in evaluation mode on the CPU; the settings of its data; its run.json.
 
     Of models besides simtown's own it runs the code of those in `allow_model` only (package.module:Class).
@@ -253,18 +254,25 @@ def framed(size: tuple[int, int], trained: Settings) -> tuple[float, float, floa
 
 
 @torch.inference_mode()
-def predict(directory: Path, image: Path, question: str, allow_model: Collection[str] = ()) -> ModelAnswer:
+def predict(
+    directory: Path,
+    image: Path | Image.Image,
+    question: str,
+    allow_model: Collection[str] = (),
+    opened: OpenedRun | None = None,
+) -> ModelAnswer:
     """Ask a run's model one question about one picture.
 
     The picture, a PNG or JPEG file, is cut (:func:`framed`) and scaled to the size that the model knows. The
-    question may have any phrasing of data sets.
+    question may have any phrasing of data sets. With `opened`, from :func:`open_run`, no file of the run is
+    read.
 
     Raises:
         SettingsError: the question is not understood (the message says which word), the file is not a
             picture, the picture shows less than those of the run, or the model needs the true boxes.
         Others: see :func:`open_run`.
     """
-    model, trained, run = open_run(directory, allow_model)
+    model, trained, run = opened or open_run(directory, allow_model)
     if getattr(model, "needs_true_boxes", False):
         needs = f"the model {run['model']} needs the true boxes, which no picture holds"
         raise SettingsError(f"{directory}: {needs}: ask another run")
@@ -274,7 +282,7 @@ def predict(directory: Path, image: Path, question: str, allow_model: Collection
     else:
         inputs, vehicles = _of_the_paper(directory, question, trained)
     try:
-        picture = open_picture(image)
+        picture = image if isinstance(image, Image.Image) else open_picture(image)
     except (OSError, ValueError) as error:
         raise SettingsError(f"{image} cannot be read as a picture: {error}") from error
     frame = left, top, right, bottom = framed(picture.size, trained)

@@ -1,0 +1,142 @@
+"""The page in a real browser: a taxi is dragged, and the answer flips."""
+
+import threading
+from contextlib import contextmanager
+
+import pytest
+
+from simtown.play.server import PlayServer
+from simtown.play.session import Session
+from simtown.town.town import Town
+
+
+def text(browser, selector):
+    return browser.execute_script("return document.querySelector(arguments[0])?.textContent ?? ''", selector)
+
+
+@pytest.fixture
+def page(browser, until):
+    """A street with a taxi in the near lane, left of a bus in the far one, and its session."""
+    town = Town()
+    town.place("taxi", x=-4.0, y=-1.85)
+    town.place("city bus", x=3.0, y=1.85)
+    session = Session(town)
+    with PlayServer(session) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        browser.get(server.url)
+        until(lambda: browser.execute_script("return document.documentElement.dataset.ready"))
+        yield session, server
+        browser.get("about:blank")
+        server.shutdown()
+    severe = [line for line in browser.get_log("browser") if line["level"] == "SEVERE"]
+    assert [line for line in severe if "ERR_CONNECTION_REFUSED" not in line["message"]] == []
+
+
+def spot(browser, session, name):
+    """Where a thing is, pixels of the stage from its middle."""
+    box = next(t["box"] for t in session.look((416, 234), moving=True)["town"]["things"] if t["name"] == name)
+    size = browser.find_element("id", "stage").size
+    x, y = (box[0] + box[2]) / 2 - 0.5, box[1] + 0.6 * (box[3] - box[1]) - 0.5
+    return int(x * size["width"]), int(y * size["height"])
+
+
+@contextmanager
+def holding(browser, session, name):
+    from selenium.webdriver import ActionChains
+
+    hand, stage = ActionChains(browser, duration=10), browser.find_element("id", "stage")
+    hand.move_to_element_with_offset(stage, *spot(browser, session, name)).click_and_hold().perform()
+    yield lambda dx, dy=0: ActionChains(browser, duration=10).move_by_offset(dx, dy).perform()
+    ActionChains(browser).release().perform()
+
+
+def test_a_taxi_is_dragged_past_a_bus_and_the_answer_flips(page, browser, until):
+    session, _ = page
+    assert text(browser, "#log .verdict") == "yes"
+    seen = []
+    with holding(browser, session, "taxi") as move:
+        for _ in range(60):
+            move(8)
+            until(lambda: browser.execute_script("return document.querySelectorAll('#log li').length"))
+            seen.append(text(browser, "#log .verdict"))
+            if seen[-1] == "no":
+                break
+    assert list(dict.fromkeys(seen)) == ["yes", "too close to say", "no"]
+    until(lambda: "Now no" in text(browser, "#status"))
+    assert session.town["taxi"].x > 3.0
+    browser.find_element("id", "undo").click()
+    until(lambda: text(browser, "#log .verdict") == "yes")
+    assert session.town["taxi"].x == -4.0
+
+
+def test_a_place_that_is_taken_turns_the_ghost_red(page, browser, until):
+    session, _ = page
+    x = session.town["taxi"].x
+    session.do("change", {"thing": "city bus", "y": -1.85, "x": 3.0})
+    browser.refresh()
+    until(lambda: browser.execute_script("return document.documentElement.dataset.ready"))
+    with holding(browser, session, "taxi") as move:
+        move(20)
+        for _ in range(60):
+            move(12)
+            if "overlap" in text(browser, "#tip"):
+                break
+        until(lambda: browser.execute_script("return document.querySelector('#marks .ghost')"))
+    assert x < session.town["taxi"].x < session.town["city bus"].x
+
+
+def test_the_keyboard_alone_moves_turns_paints_adds_asks_and_removes(page, browser, until):
+    from selenium.webdriver import Keys
+
+    session, _ = page
+    town, stage = session.town, browser.find_element("id", "stage")
+    stage.send_keys("]")
+    assert text(browser, "#chosen b") == "taxi"
+    stage.send_keys(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT, "R")
+    until(lambda: town["taxi"].x == -3.5 and town["taxi"].yaw)
+    until(lambda: "taxi: -3.50 m along" in text(browser, "#status"))
+    stage.send_keys("p")
+    browser.switch_to.active_element.send_keys(Keys.TAB)
+    browser.switch_to.active_element.send_keys(Keys.ENTER)
+    until(lambda: town["taxi"].paint == "white")
+    stage.send_keys("a")
+    browser.switch_to.active_element.send_keys("fire truck")
+    browser.find_element("css selector", "#kinds button").send_keys(Keys.ENTER)
+    until(lambda: len(town.vehicles) == 3)
+    until(lambda: text(browser, "#chosen b") == "fire truck")
+    stage.send_keys("/")
+    browser.switch_to.active_element.send_keys("How many vehicles are there?", Keys.ENTER)
+    until(lambda: text(browser, "#log .verdict") == "3")
+    stage.send_keys(Keys.DELETE)
+    until(lambda: text(browser, "#log .verdict") == "2")
+
+
+def test_a_question_that_is_not_understood_is_answered_with_others(page, browser, until):
+    session, _ = page
+    browser.find_element("id", "question").send_keys("What is the meaning of the taxi?\n")
+    until(lambda: text(browser, "#instead button"))
+    browser.find_element("css selector", "#instead button").click()
+    until(lambda: len(session.asked) == 2)
+    until(lambda: browser.execute_script("return document.getElementById('instead').hidden"))
+
+
+@pytest.mark.parametrize("width", [320, 390, 1280])
+def test_the_page_fits_and_fingers_hit_its_buttons(width, page, browser):
+    metrics = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    try:
+        assert browser.execute_script("return document.documentElement.scrollWidth") == width
+        heights = """return [...document.querySelectorAll('button, summary, .button, #weathers label')]
+            .filter((e) => e.offsetParent && e.offsetHeight < 44).map((e) => e.outerHTML.slice(0, 80))"""
+        assert width > 900 or browser.execute_script(heights) == []
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_a_server_that_has_gone_leaves_a_calm_banner(page, browser, until):
+    _, server = page
+    server.shutdown()
+    server.server_close()
+    browser.find_element("css selector", "[data-camera=bird]").click()
+    until(lambda: "has stopped" in text(browser, "#banner"))
+    assert browser.find_element("id", "picture").is_displayed()

@@ -1,0 +1,118 @@
+"""A session without a browser: verbs, undo, answers, files, and who may ask the server."""
+
+import io
+import json
+import threading
+import urllib.error
+import urllib.request
+import zipfile
+
+import pytest
+
+from simtown.play.drawn import thumb
+from simtown.play.server import PlayServer
+from simtown.play.session import Session
+from simtown.town.answering import NoAnswerError
+from simtown.town.checks import TownError
+from simtown.town.town import Town
+
+
+@pytest.fixture
+def session():
+    town = Town()
+    town.place("taxi", x=-4.0, y=-1.85)
+    town.place("city bus", x=3.0, y=1.85)
+    return Session(town)
+
+
+def verdict(session):
+    return session.look((208, 117), moving=True)["answers"][0]["verdict"]
+
+
+def test_an_answer_follows_a_drag_through_the_band_and_a_drag_is_one_step_back(session):
+    assert session.asked == ["Is the taxi left of the city bus?"]
+    seen = [verdict(session)]
+    for x in (2.0, 2.6, 2.9, 3.2, 4.0, 6.0):
+        session.do("change", {"thing": "taxi", "x": x}, gesture=1)
+        seen.append(verdict(session))
+    assert list(dict.fromkeys(seen)) == ["yes", "close", "no"]
+    session.do("undo", {})
+    assert (session.town["taxi"].x, verdict(session)) == (-4.0, "yes")
+    session.do("redo", {})
+    assert verdict(session) == "no"
+
+
+def test_what_the_town_cannot_do_is_said_and_changes_nothing(session):
+    before = session.python()
+    for verb, given in (
+        ("change", {"thing": "taxi", "x": 3.0, "y": 1.85}),
+        ("change", {"thing": "tram", "x": 3.0}),
+        ("place", {"kind": "spaceship"}),
+        ("place", {}),
+        ("load", {"town": {"format": "other"}}),
+        ("link", {"link": "abc"}),
+        ("fly", {}),
+    ):
+        with pytest.raises(TownError):
+            session.do(verb, given)
+    assert session.python() == before
+    with pytest.raises(NoAnswerError) as refusal:
+        session.ask("Is the taxy left of the frobnicator?")
+    assert refusal.value.offered
+
+
+def test_a_link_and_the_program_make_the_same_street(session):
+    session.do("place", {"kind": "fire truck", "y": 1.85, "x": -6.0})
+    session.do("weather", {"kind": "snow", "intensity": 0.4})
+    session.do("camera", {"preset": "corner"})
+    session.ask("How many vehicles are there?")
+    other = Session(Town())
+    other.do("link", {"link": session.link()})
+    assert (other.town.to_scene(), other.asked) == (session.town.to_scene(), session.asked)
+    names = {}
+    exec(session.python(), names)
+    assert names["town"].to_scene() == session.town.to_scene()
+    assert session.town["fire truck"].yaw == pytest.approx(3.142, abs=0.001)
+
+
+def test_files_hold_the_street(session):
+    assert session.file("street.png").startswith(b"\x89PNG")
+    assert session.file("street.glb").startswith(b"glTF")
+    assert json.loads(session.file("town.json"))["things"]
+    assert b"town.ask" in session.file("street.py")
+    assert any(
+        "manifest.json" in name
+        for name in zipfile.ZipFile(io.BytesIO(session.file("examples.zip"))).namelist()
+    )
+    assert session.file("other") is None
+    assert thumb("oak").startswith(b"\x89PNG")
+
+
+def fetch(url, body=None, **headers):
+    request = urllib.request.Request(url, body and json.dumps(body).encode(), headers)
+    try:
+        with urllib.request.urlopen(request) as reply:
+            return reply.status, reply.read(), reply.headers
+    except urllib.error.HTTPError as error:
+        return error.code, error.read(), error.headers
+
+
+def test_only_those_who_know_the_token_are_answered(session):
+    with PlayServer(session) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        status, page, headers = fetch(server.url)
+        assert (status, b"simtown" in page) == (200, True)
+        assert headers["Content-Security-Policy"].startswith("default-src 'self'")
+        port = server.server_address[1]
+        for url, name in ((f"http://127.0.0.1:{port}/", "127.0.0.1"), (server.url, "evil.example")):
+            assert fetch(url, Host=f"{name}:{port}")[0] == 404
+        assert fetch(f"{server.url}file/../../etc/passwd")[0] == 404
+        look = {"verb": "look", "size": [208, 117]}
+        assert json.loads(fetch(f"{server.url}do", look)[1])["error"] == ""
+        assert fetch(f"{server.url}do", {"verb": "look"})[0] == 400
+        server.shutdown()
+
+
+def test_the_command_refuses_what_is_no_street(cli, tmp_path):
+    cli("play", "town.png", "--no-browser").refuses("town.png is no street")
+    cli("play", tmp_path / "none.json", "--no-browser").refuses("there is no file")
