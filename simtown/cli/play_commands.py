@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 import webbrowser
 from contextlib import suppress
 from pathlib import Path
@@ -70,6 +71,7 @@ def play(
     except OSError as error:
         raise RefusalError(f"--port {port} cannot be used ({error.strerror}): give another, or 0") from error
     say(f"{server.url}  (Ctrl-C ends it)")
+    sys.stdout.flush()  # a pipe's reader waits for the address
     if show:
         webbrowser.open(server.url)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # Ctrl-C is how it ends

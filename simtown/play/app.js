@@ -19,7 +19,7 @@
   function act(verb, given = {}, more = {}) {
     clearTimeout(settling);
     const request = { path: "do", verb, given, ...more }, last = queue.at(-1);
-    if (last?.moving && request.moving && last.gesture === request.gesture && last.verb === verb) queue.pop();
+    if (verb === "change" && last?.moving && request.moving && last.gesture === request.gesture) queue.pop();
     queue.push(request);
     return pump();
   }
@@ -45,7 +45,7 @@
   }
 
   const look = () => act("look");
-  const settle = (wait = 120) => { clearTimeout(settling); settling = setTimeout(look, wait); };
+  const settle = (wait = 120, said = false) => { clearTimeout(settling); settling = setTimeout(() => act("look", {}, { said }), wait); };
 
   /** The size of the next picture: what the page shows at rest, less while something moves. */
   function size(moving) {
@@ -79,11 +79,11 @@
     if (given.error) refuse(given, request);
     else if (request.path === "ask" || request.question) $("instead").hidden = true;
     if (!request.moving) {
-      try { history.replaceState(null, "", `#${given.link}`); } catch { /* an address may not be changed here */ }
-      announce(before, request);
+      try { history.replaceState(null, "", `#${given.link}`); sessionStorage.setItem("link", given.link); } catch { /* nothing is kept here */ }
+      announce(request);
     }
     draw(before);
-    if (request.moving && !drag && !state.going) settle();
+    if (request.moving && !drag && !state.going) settle(120, true);
     request.after?.(given);
   }
 
@@ -108,12 +108,14 @@
 
   const say = (words) => { $("status").textContent = words; };
 
-  /** Tell a screen reader where the thing is now, and which answers have changed. */
-  function announce(before, request) {
-    if (request.verb === "look" && !request.said) return;
-    const flips = answers.filter((a) => before.has(a.question) && before.get(a.question).text !== a.text).map((a) => `${a.question} Now ${a.text}.`);
-    const t = thing(state.chosen);
-    if (!reply.error) say([t && place(t), ...flips].filter(Boolean).join(" "));
+  let told = new Map(); // answers that a screen reader knows
+
+  /** Tell a screen reader where the chosen thing is now, and which answers have changed. */
+  function announce(request) {
+    const flips = answers.filter((a) => told.has(a.question) && told.get(a.question) !== a.text).map((a) => `${a.question} Now ${a.text}.`);
+    told = new Map(answers.map((a) => [a.question, a.text]));
+    const t = thing(state.chosen), words = [t && (request.verb !== "look" || request.said) && place(t), ...flips].filter(Boolean);
+    if (words.length && !reply.error) say(words.join(" "));
   }
 
   async function pixels(url) {
@@ -429,10 +431,7 @@
   const paints = () => { if ($("painting")) { $("painting").open = true; document.querySelector(".swatch").focus(); } };
   const paint = (name) => act("change", { thing: state.chosen, paint: name });
   const remove = () => { if (state.chosen) { act("remove", { thing: state.chosen }); state.chosen = null; $("stage").focus({ preventScroll: true }); } };
-  const shift = (dx, dy) => {
-    const t = thing(state.chosen);
-    if (t) act("change", { thing: t.name, x: t.x + dx, y: t.y + dy }, { gesture: now(), moving: true });
-  };
+  const shift = (dx, dy) => act("move", { thing: state.chosen, dx, dy }, { gesture: now(), moving: true });
 
   function next(way) {
     const order = [...town.things].filter((t) => t.box && t.group !== "cloud");
@@ -691,8 +690,10 @@
     startButtons();
     startPointers();
     drawShelf();
-    const link = location.hash.slice(1);
+    let link = location.hash.slice(1);
+    try { link = link === sessionStorage.getItem("link") ? "" : link; } catch { /* nothing is kept here */ }
     await (link ? act("link", { link }) : look());
+    window.onfocus = () => { if (!busy) look(); }; // a program may have changed the town
     new ResizeObserver(() => { if (town && !busy) settle(); }).observe($("stage"));
     document.documentElement.dataset.ready = "1";
   }

@@ -7,6 +7,7 @@ import secrets
 import threading
 import webbrowser
 from collections.abc import Callable
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
 from typing import Any
@@ -111,9 +112,9 @@ class _Handler(BaseHTTPRequestHandler):
         self._reply(self._post)
 
     def _reply(self, reply: Callable[[str], tuple[str, bytes] | None]) -> None:
-        host, port = self.server.server_address[:2]
+        port = self.server.server_address[1]
         inside = f"/{self.server.token}/"
-        known = self.headers.get("Host") in (f"{host}:{port}", f"localhost:{port}")
+        known = self.headers.get("Host") in (f"127.0.0.1:{port}", f"localhost:{port}")
         try:
             found = (
                 reply(unquote(self.path[len(inside) :])) if known and self.path.startswith(inside) else None
@@ -130,8 +131,9 @@ class _Handler(BaseHTTPRequestHandler):
         headers |= {"Content-Security-Policy": _POLICY, "X-Content-Type-Options": "nosniff"}
         for name, value in (headers | {"Referrer-Policy": "no-referrer"}).items():
             self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(content)
+        with suppress(ConnectionError):  # the page has gone
+            self.end_headers()
+            self.wfile.write(content)
 
     def _get(self, path: str) -> tuple[str, bytes] | None:
         if path in _FILES:
@@ -143,7 +145,7 @@ class _Handler(BaseHTTPRequestHandler):
         if folder == "file":
             with self.server.lock:
                 content = self.server.session.file(name)
-            return content and ("application/octet-stream", content)
+            return ("application/octet-stream", content) if content else None
         if folder == "thumb":
             return "image/png", thumb(name.removesuffix(".png"))
         return None

@@ -70,8 +70,8 @@ class Session:
         """Change the town or the questions.
 
         Args:
-            verb: "place", "change", "turn", "remove", "weather", "light", "camera", "step", "street",
-                "empty", "load", "link", "undo", "redo" or "forget".
+            verb: "place", "change", "move", "turn", "remove", "drive", "step", "weather", "light", "camera",
+                "street", "empty", "load", "link", "undo", "redo" or "forget".
             given: its arguments, as those of the :class:`simtown.Town`'s method.
             gesture: verbs of one gesture, such as a drag, are undone together.
 
@@ -100,6 +100,8 @@ class Session:
                     self._place(given)
                 case "change":
                     town.change(**given)
+                case "move":
+                    town.move(**given)
                 case "turn":
                     town.turn(**given)
                 case "remove":
@@ -216,7 +218,10 @@ class Session:
         frame = self.town.render(size)
         view = self._view(frame if moving else None)
         state = self._state(frame)
-        shown = {"picture": encoded(overlaid(frame, overlay), ".jpg", 80 if moving else 93), "town": state}
+        shown: dict[str, Any] = {
+            "picture": encoded(overlaid(frame, overlay), ".jpg", 80 if moving else 93),
+            "town": state,
+        }
         shown["answers"] = [self._reply(view, question) for question in reversed(self.asked)]
         if not moving:
             offered = (a.question for a in examples(view))
@@ -268,7 +273,7 @@ class Session:
             reply = direct_answer(view, question)
         except (TownError, QuestionError) as error:
             return {"question": question, "verdict": "none", "why": str(error)}
-        verdict = {True: "yes", False: "no"}.get(reply.truth, "value")
+        verdict = "value" if reply.truth is None else "yes" if reply.truth else "no"
         shown = {
             "question": question,
             "verdict": "close" if reply.value is None else verdict,

@@ -28,8 +28,7 @@ def page(browser, until):
         yield session, server
         browser.get("about:blank")
         server.shutdown()
-    severe = [line for line in browser.get_log("browser") if line["level"] == "SEVERE"]
-    assert [line for line in severe if "ERR_CONNECTION_REFUSED" not in line["message"]] == []
+    assert [line for line in browser.get_log("browser") if line["level"] == "SEVERE"] == []
 
 
 def spot(browser, session, name):
@@ -63,7 +62,7 @@ def test_a_taxi_is_dragged_past_a_bus_and_the_answer_flips(page, browser, until)
                 break
     assert list(dict.fromkeys(seen)) == ["yes", "too close to say", "no"]
     until(lambda: "Now no" in text(browser, "#status"))
-    assert session.town["taxi"].x > 3.0
+    assert session.town["taxi"].x > 2.0
     browser.find_element("id", "undo").click()
     until(lambda: text(browser, "#log .verdict") == "yes")
     assert session.town["taxi"].x == -4.0
@@ -125,7 +124,8 @@ def test_the_page_fits_and_fingers_hit_its_buttons(width, page, browser):
     metrics = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 500}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
     try:
-        assert browser.execute_script("return document.documentElement.scrollWidth") == width
+        wide = browser.execute_script("return document.documentElement.scrollWidth - innerWidth")
+        assert wide <= 0
         heights = """return [...document.querySelectorAll('button, summary, .button, #weathers label')]
             .filter((e) => e.offsetParent && e.offsetHeight < 44).map((e) => e.outerHTML.slice(0, 80))"""
         assert width > 900 or browser.execute_script(heights) == []
@@ -133,10 +133,13 @@ def test_the_page_fits_and_fingers_hit_its_buttons(width, page, browser):
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
-def test_a_server_that_has_gone_leaves_a_calm_banner(page, browser, until):
-    _, server = page
-    server.shutdown()
-    server.server_close()
+def test_a_command_that_is_killed_leaves_a_calm_banner(browser, started, until):
+    process = started("play", "--no-open")
+    browser.get(process.stdout.readline().split()[0])
+    until(lambda: browser.execute_script("return document.documentElement.dataset.ready"))
+    process.kill()
     browser.find_element("css selector", "[data-camera=bird]").click()
     until(lambda: "has stopped" in text(browser, "#banner"))
     assert browser.find_element("id", "picture").is_displayed()
+    browser.get("about:blank")
+    browser.get_log("browser")
