@@ -66,6 +66,8 @@ sphinx_gallery_conf = {
     "filename_pattern": r"\.py$",
     "within_subsection_order": "FileNameSortKey",
     "image_scrapers": ("matplotlib", "tools.reference.pictures_written"),
+    "reset_modules": ("matplotlib", "tools.reference.fresh_simtown"),
+    "reset_modules_order": "both",
     "download_all_examples": False,
     "show_memory": False,
     "write_computation_times": False,

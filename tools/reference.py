@@ -4,8 +4,10 @@ this.
 
 import ast
 import inspect
+import os
 import re
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import is_dataclass
@@ -231,6 +233,21 @@ def as_rst(app: Any, what: str, name: str, value: Any, options: Any, lines: list
     if "::\n" not in text:
         text = _MARKS.sub(lambda mark: mark[1] or f"\\{mark[0]}", text)
     lines[:] = text.split("\n")
+
+
+_OTHERS: dict[str, Any] = {}
+
+
+def fresh_simtown(gallery: dict[str, Any], script: str, when: str) -> None:
+    """Give an example a simtown that nobody has imported, to which it may add kinds; take it back after."""
+    own = {name: module for name, module in sys.modules.items() if name.split(".")[0] == "simtown"}
+    for name in own:
+        del sys.modules[name]
+    os.environ.pop("SIMTOWN_KINDS", None)
+    if when == "before":
+        _OTHERS.update(own)
+    else:
+        sys.modules.update(_OTHERS)
 
 
 def pictures_written(block: Any, about: dict[str, Any], gallery: dict[str, Any]) -> str:

@@ -44,7 +44,7 @@ def parse(names: Iterable[str], question: str) -> tuple[Form, list[str], bool]:
     """
     if len(question) > LONGEST:
         raise QuestionError(f"the question has {len(question)} characters: ask with at most {LONGEST}")
-    lexicon = _lexicon(tuple(names))
+    lexicon = _lexicon(tuple(names), tuple(SOLID_RELATIONS))
     text, notes = _corrected(_spaced(question).split(), lexicon)
     for pattern, replacement in language().rewrites:
         text = " ".join(pattern.sub(replacement, text).split())
@@ -64,7 +64,7 @@ def parse(names: Iterable[str], question: str) -> tuple[Form, list[str], bool]:
 def rephrasings(names: Iterable[str], question: str) -> Iterator[str]:
     """Questions that are understood, the nearest to one that is not: words exchanged, dropped or added."""
     names, words = list(names), question.strip(" ?!.").split()[:MOST_WORDS]
-    known = _known(_lexicon(tuple(names)))
+    known = _known(_lexicon(tuple(names), tuple(SOLID_RELATIONS)))
     words[:1] = [word.lower() for word in words[:1]]
     candidates, meant = [], set[Form]()
     for i, word in enumerate(words):
@@ -178,7 +178,7 @@ def _plural(pattern: list[str]) -> list[str]:
 
 
 @lru_cache(maxsize=8)
-def _lexicon(names: tuple[str, ...]) -> Lexicon:
+def _lexicon(names: tuple[str, ...], solid_relations: tuple[str, ...]) -> Lexicon:
     """The phrases of a town that the grammar does not hold."""
     kinds = [kind for kind in GROUP if kind not in NAMED_BY_COLOUR or kind in names]  # or else a painted car
     nouns = {noun: noun for noun in (THING, *kinds, *NOUNS, *SURFACES)} | language().synonyms
@@ -187,7 +187,7 @@ def _lexicon(names: tuple[str, ...]) -> Lexicon:
         "NOUN": nouns | {name: name for name in names},
         "NOUNS": {plural(noun): meaning for noun, meaning in nouns.items()},
         "COLOUR": {colour: colour for colour in (*PAINTS, *COLOUR_WORDS) if colour != "gray"},
-        "RELATION": {name: name for name in (*RELATION_NAMES, *SOLID_RELATIONS) if name != "between"},
+        "RELATION": {name: name for name in (*RELATION_NAMES, *solid_relations) if name != "between"},
         "OWNED": {r.name: own.name for r, own in zip(RELATIONS, DRIVER_RELATIONS, strict=True)},
         "ORDINAL": {ordinal: i for i, ordinal in enumerate(ORDINALS, 1)},
         "N": {str(i): i for i in range(251)} | {"no": 0, "one": 1},

@@ -60,8 +60,12 @@ def reason(
         sentence = _viewers(relation, names, margin)
     elif relation in _DRIVERS:
         sentence = _drivers(relation, names, margin)
-    else:
+    elif relation in _MEASURED:
         sentence = _MEASURED[relation](names, solids, margin)
+    else:  # one's own
+        sentence = (
+            f"{names[0]} is {'' if margin >= 0 else 'not '}{relation} {names[1]}, by {abs(margin):.2f} m"
+        )
     if holds is None:
         sentence += f"; up to {least:g} m is too close to say: move one of them"
     elif relation in _VIEWERS or relation in _DRIVERS or (holds and relation != "on"):
@@ -72,6 +76,8 @@ def reason(
 def _impossible(relation: str, names: list[str], solids: Solids, camera: Camera) -> str:
     if relation == "overtaking":
         return f"{names[0]} and {names[1]} have not both moved the same way"
+    if relation not in _VIEWERS:  # one's own
+        return f"{names[0]} is not {relation} {names[1]}"
     behind = next(name for name, solid in zip(names, solids, strict=True) if behind_camera(camera, solid))
     return f"{behind} is behind the camera, where left and right mean nothing"
 

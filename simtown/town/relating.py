@@ -14,7 +14,7 @@ from simtown.language.relations import (
     own_separations,
     separations,
 )
-from simtown.language.solids import BESIDE, FAR, NEAR, SOLID_RELATIONS, Solid, distance
+from simtown.language.solids import BESIDE, FAR, NEAR, SOLID_RELATIONS, Solid, SolidRelation, distance
 from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import depths, hull
 
@@ -23,6 +23,16 @@ MARGINS = {r.name: r.margin for r in (*RELATIONS, *DRIVER_RELATIONS)}
 MARGINS |= {name: relation.margin for name, relation in SOLID_RELATIONS.items()}
 _PLANAR = tuple(r.name for r in RELATIONS)
 _DRIVERS = {r.name: r for r in DRIVER_RELATIONS}
+
+
+def add_relation(relation: SolidRelation) -> None:
+    """Let every town of this process answer a relation of one's own, of a subject to one object.
+
+    Questions say it as "is the taxi NAME the bus": a participle such as "tailgating", or a phrase such as
+    "level with", of words that mean nothing else. No data set asks about it.
+    """
+    SOLID_RELATIONS[relation.name] = relation
+    MARGINS[relation.name] = relation.margin
 
 
 def measure(relation: str, camera: Camera, subject: Solid, *objects: Solid) -> float:
@@ -49,7 +59,7 @@ def table(camera: Camera, solids: list[Solid]) -> dict[str, np.ndarray]:
     for j, i in pairs:
         gaps[i, j] = gaps[j, i] = distance(solids[i], solids[j])
     tables["next to"], tables["near"], tables["far from"] = BESIDE - gaps, NEAR - gaps, gaps - FAR
-    for name in ("on", "facing", "overtaking"):
+    for name in SOLID_RELATIONS.keys() - tables.keys() - {"between"}:
         relation = SOLID_RELATIONS[name].measure
         values = [[relation(a, b) if a is not b else np.nan for b in solids] for a in solids]
         tables[name] = np.array(values).reshape(n, n)
