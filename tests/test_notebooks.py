@@ -1,4 +1,4 @@
-"""What a notebook shows: pictures with words, how far a call is, and the tutorial's own outputs."""
+"""What a notebook shows: pictures with words, and how far a call is."""
 
 import base64
 import io
