@@ -1,7 +1,7 @@
 """Relations between solid things: on, next to, near, far from, between, facing, overtaking.
 
 Unlike :mod:`simtown.language.relations`, which data sets ask about, these need shapes and motion, so only a
-:class:`~simtown.town.town.Town` answers them; no data set's bytes depend on this module. Each is again a
+:class:`~simtown.Town` answers them; no data set's bytes depend on this module. Each is again a
 signed distance in metres, positive where the relation holds; within the relation's margin of zero its truth
 is undefined.
 """

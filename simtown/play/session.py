@@ -291,7 +291,7 @@ class Session:
 
 
 def saved(town: Town) -> dict[str, Any]:
-    """What :meth:`Town.save <simtown.town.town.Town.save>` writes."""
+    """What :meth:`simtown.Town.save` writes."""
     with TemporaryDirectory() as folder:
         town.save(path := Path(folder, "town.json"))
         content: dict[str, Any] = json.loads(path.read_bytes())

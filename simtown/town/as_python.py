@@ -18,7 +18,7 @@ _PLACED, _MOVING = ("z", "yaw", "scale", "style", "paint"), ("velocity", "spin")
 
 
 def program(town: Town) -> str:
-    """The text; see :meth:`simtown.town.town.Town.program`."""
+    """The text; see :meth:`simtown.Town.program`."""
     text = "\n".join(_verbs(town) or _whole_scene(town)).replace("'", '"')
     names = ["Town", *(name for name in ("Camera", "Scene", "Weather") if f"{name}(" in text)]
     parts = "from simtown.scenes.scene import Prop, Vehicle\n" if "Scene(" in text else ""

@@ -66,7 +66,7 @@ class _Saved(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def save(town: Town, path: str | Path) -> None:
-    """Write a town, whole or not at all; see :meth:`simtown.town.town.Town.save`."""
+    """Write a town, whole or not at all; see :meth:`simtown.Town.save`."""
     path = file_path(path, "town.json")
     if path.suffix.lower() != ".json":
         raise TownError(f"{path} does not end as a saved town does: end it in .json")
@@ -79,7 +79,7 @@ def save(town: Town, path: str | Path) -> None:
 
 
 def load(cls: type[Town], path: str | Path) -> Town:
-    """The town of a file; see :meth:`simtown.town.town.Town.load`."""
+    """The town of a file; see :meth:`simtown.Town.load`."""
     path = file_path(path, "town.json")
     try:
         if path.stat().st_size > _LARGEST:
