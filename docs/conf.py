@@ -14,7 +14,7 @@ ROOT = DOCS.parent
 sys.path.insert(0, str(ROOT))
 
 from simtown import __version__  # noqa: E402
-from tools import reference  # noqa: E402
+from tools import play_lite, reference  # noqa: E402
 
 project, author, version = "simtown", "The simtown authors", __version__
 copyright = f"{author}, Apache-2.0"
@@ -81,6 +81,9 @@ WIDE = ("index", "gallery/README", "reproduce/sample-complexity")  # pages witho
 html_theme = "pydata_sphinx_theme"
 html_title = "simtown"
 html_static_path = ["_static"]
+EXTRA = ROOT / "out" / "extra"  # copied beside the pages
+EXTRA.mkdir(parents=True, exist_ok=True)
+html_extra_path = [str(EXTRA)]
 html_css_files = ["simtown.css"]
 html_logo = "_static/logo.svg"
 html_favicon = "_static/logo.svg"
@@ -118,6 +121,7 @@ def mark_pictures(app, document):
 def setup(app):
     """Called by Sphinx."""
     app.connect("builder-inited", lambda app: reference.write(DOCS / "reference"))
+    app.connect("builder-inited", lambda app: play_lite.write(EXTRA / "play-lite"))
     app.connect("autodoc-process-docstring", reference.as_rst, priority=400)  # before napoleon
     app.connect("autodoc-skip-member", reference.has_page)
     app.connect("doctree-read", mark_pictures)
