@@ -144,7 +144,8 @@ class _Handler(BaseHTTPRequestHandler):
         folder, _, name = path.partition("/")
         if folder == "file":
             with self.server.lock:
-                content = self.server.session.file(name)
+                session = self.server.session.copy()
+            content = session.file(name)
             return ("application/octet-stream", content) if content else None
         if folder == "thumb":
             return "image/png", thumb(name.removesuffix(".png"))

@@ -8,6 +8,7 @@ import pickle
 import zlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from contextlib import suppress
+from copy import copy
 from functools import cache
 from importlib.util import find_spec
 from itertools import chain, combinations, islice
@@ -159,6 +160,12 @@ class Session:
         content = json.dumps([saved(self.town), self.asked], separators=(",", ":")).encode()
         return urlsafe_b64encode(zlib.compress(content, 9)).decode().rstrip("=")
 
+    def copy(self) -> Session:
+        """A session with a town of its own, which may be filmed while this one is played with."""
+        other = copy(self)
+        other.town = pickle.loads(pickle.dumps(self.town))
+        return other
+
     def file(self, name: str) -> bytes | None:
         """The content of a file of the town: street.png, .glb, .mp4, .py, town.json or examples.zip."""
         town = self.town
@@ -172,7 +179,7 @@ class Session:
 
                     path.write_bytes(glb(SceneBatch.of([town.to_scene((1920, 1080))])))
                 case "street.mp4":
-                    pickle.loads(pickle.dumps(town)).film(path, size=(960, 540))
+                    town.film(path, size=(640, 360))
                 case "street.py":
                     path.write_text(self.python(), encoding="utf-8")
                 case "town.json":
