@@ -10,7 +10,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import is_dataclass
+from dataclasses import fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from typing import Any
 from PIL import Image
 from sphinx.pycode import ModuleAnalyzer
 
-from simtown.core.options import options_of
+from simtown.core.options import Option
 
 ROOT = Path(__file__).parent.parent
 #: The command line has pages of its own, shapes of the catalogue a contact sheet; harnesses are copied.
@@ -224,7 +224,8 @@ def as_rst(app: Any, what: str, name: str, value: Any, options: Any, lines: list
     if what in ("attribute", "property"):
         lines[:0] = ["..", ""]  # or napoleon takes words before a colon for a type
     if what == "class" and is_dataclass(value):  # fields of settings have their help beside them
-        lines += ["", *(f":param {field}: {about.help}" for field, (_, about) in options_of(value).items())]
+        described = {f.name: f.metadata[Option].help for f in fields(value) if Option in f.metadata}
+        lines += ["", *(f":param {name}: {about}" for name, about in described.items())]
 
     def listed(section: re.Match[str]) -> str:
         return ":Returns:\n" + _RESULT.sub(r"    - **\1**: ", section[1]).replace(" " * 8, " " * 6)
