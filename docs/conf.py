@@ -29,6 +29,21 @@ extensions = [
 os.environ["PATH"] = (
     f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # for `!simtown` of a chapter
 )
+# IPython lets a cell pass whose `!command` fails; here it does not.
+STARTUP = ROOT / "out" / "ipython" / "profile_default" / "startup" / "failing.py"
+STARTUP.parent.mkdir(parents=True, exist_ok=True)
+STARTUP.write_text("""
+shell = get_ipython()
+run = shell.system
+
+def checked(command):
+    run(command)
+    if shell.user_ns["_exit_code"]:
+        raise RuntimeError(f"exit status {shell.user_ns['_exit_code']}: {command}")
+
+shell.system = checked
+""")
+os.environ["IPYTHONDIR"] = str(STARTUP.parents[2])
 exclude_patterns = ["gallery_header.rst", "examples/*.ipynb"]
 default_role, highlight_language = "code", "text"
 suppress_warnings = ["ref.python"]  # a word of a docstring, such as n, that several classes have
