@@ -205,7 +205,7 @@ def test_of_several_the_nearest_case_is_told():
 
 
 FORMULAS = dict(re.findall(r"^\| ([a-z -]+) \| `(.*?)` \|", PAGE, re.MULTILINE))
-FRAME = dict(re.findall(r"`(right|ahead) = (.*?)`", PAGE))
+FRAME = dict(re.findall(r"`(right|ahead|depth) = (.*?)`", PAGE))
 places = st.tuples(st.floats(-20, 20), st.floats(-8, 20), st.floats(-6, 6))
 limits = [(-4, 4), (-20, -12), (3, 9), (-0.3, 0.3), (-0.3, 0.3), (0.5, 2)]
 cameras = st.builds(Camera, *(st.floats(low, high) for low, high in limits))
@@ -216,7 +216,7 @@ def test_the_page_gives_the_formula_and_the_margin_of_every_relation():
     assert {name: float(least) for name, least in rows} == MARGINS
     solid = {"on", "between", "facing", "overtaking"}
     assert set(FORMULAS) == set(MARGINS) - solid
-    assert set(FRAME) == {"right", "ahead"}
+    assert set(FRAME) == {"right", "ahead", "depth"}
 
 
 @settings(max_examples=100)
@@ -230,8 +230,9 @@ def test_the_formulas_of_the_page_are_the_code(subject, other, first, second, ca
         names |= {f"x_{letter}": thing.x, f"y_{letter}": thing.y}
         for axis, formula in FRAME.items():
             values = {"x": thing.x, "y": thing.y, "camera": camera, "cos": np.cos, "sin": np.sin}
+            values["ahead"] = names.get(f"ahead_{letter}")
             names[f"{axis}_{letter}"] = eval(formula, values)
-    assume(min(names["ahead_s"], names["ahead_o"]) > 1.0)
+    assume(min(names["depth_s"], names["depth_o"]) > 1.0)
     matrices = table(camera, [t.solid() for t in things])
     for relation, formula in FORMULAS.items():
         expected = eval(formula, names)
