@@ -11,7 +11,7 @@ from pathlib import Path
 
 from machine import RESULTS
 
-from simtown.complexity.model_looks import looks_of
+from simtown.complexity.model_looks import MARKERS, looks_of
 from simtown.core import plots
 
 _NUMBERS = ("accuracy", "low", "high", "threshold", "threshold low", "threshold high")
@@ -43,7 +43,7 @@ def main() -> None:
                 [value - max(end, 0.3) for value, end in zip(of[kind], of[low], strict=True)],
                 [end - value for value, end in zip(of[kind], of[high], strict=True)],
             ]
-            style = {"color": look.colour, "marker": look.marker, "markersize": 5, "linewidth": 1.5}
+            style = {"color": look.colour, "marker": MARKERS[place], "markersize": 5, "linewidth": 1.5}
             handles[look.name] = axes.errorbar(x, of[kind], error, elinewidth=1, **style)
         bounds = [at for at, row in zip(x, rows, strict=True) if row["why"].startswith("always")]
         below.plot(bounds, [0.5] * len(bounds), "v", color=look.colour, markersize=7, markerfacecolor="white")

@@ -56,8 +56,9 @@ def parse(names: Iterable[str], question: str) -> tuple[Form, list[str], bool]:
     meanings = chart.meanings("QUESTION", 0)
     form = meanings.get(len(words)) or (meanings.get(len(words) - 1) if words[-1:] == ["pictured"] else None)
     if form is None:
-        rest = " ".join(words[chart.reached :]) or "its end"
-        raise QuestionError(f"the question is not understood from '{rest}' on: ask in other words")
+        rest = " ".join(words[chart.reached :])
+        problem = f"the question is not understood from '{rest}' on" if rest else "this is no whole question"
+        raise QuestionError(f"{problem}: ask in other words")
     return form, notes, negated
 
 
@@ -73,7 +74,8 @@ def rephrasings(names: Iterable[str], question: str) -> Iterator[str]:
             candidates += [[*words[:i], *other.split(), *words[i + 1 :]] for other in nearest[:8]]
     places = range(len(words))
     candidates += [[*words[:i], *words[i + 1 :]] for i in places]
-    candidates += [[*words[:i], *more.split(), *words[i:]] for i in places for more in _OFTEN_LEFT_OUT]
+    left_out = _OFTEN_LEFT_OUT if len(words) > 1 else ()  # one word is no question that lacks a word
+    candidates += [[*words[:i], *more.split(), *words[i:]] for i in places for more in left_out]
     candidates += [[words[k] for k in places if k not in pair] for pair in combinations(places, 2)]
     candidates += [[*words[:i], *words[i + n :]] for n in (3, 4) for i in places[: 1 - n]]
     for candidate in filter(None, candidates):
