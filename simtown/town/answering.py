@@ -131,7 +131,13 @@ def examples(view: View) -> Iterator[TownAnswer]:
     nouns = list(dict.fromkeys(noun for t in visible for noun in (t.kind, t.group)))
     nouns = [noun for noun in [*nouns, *NOUNS] if noun != "furniture"]
     templates, slots = language().templates, language().slots
-    slots = slots | {"a": names, "b": names, "v": vehicles, "noun": nouns, "nouns": list(map(plural, nouns))}
+    slots = slots | {
+        "a": names,
+        "b": names,
+        "v": vehicles,
+        "noun": list(map(with_article, nouns)),
+        "nouns": list(map(plural, nouns)),
+    }
     asked: set[str] = set()
     for number in range(100 * len(templates)):
         template = templates[number % len(templates)]
