@@ -80,7 +80,7 @@ class PlayServer(ThreadingHTTPServer):
 
 
 def play(town: Town, port: int = 0) -> PlayServer:
-    """See :meth:`simtown.town.town.Town.play`."""
+    """See :meth:`simtown.Town.play`."""
     server = PlayServer(Session(town), port)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     if not in_notebook():
