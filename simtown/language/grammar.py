@@ -57,8 +57,8 @@ def parse(names: Iterable[str], question: str) -> tuple[Form, list[str], bool]:
     form = meanings.get(len(words)) or (meanings.get(len(words) - 1) if words[-1:] == ["pictured"] else None)
     if form is None:
         rest = " ".join(words[chart.reached :])
-        problem = f"the question is not understood from '{rest}' on" if rest else "this is no whole question"
-        raise QuestionError(f"{problem}: ask in other words")
+        where = f" from '{rest}' on" if rest else ", as it breaks off"
+        raise QuestionError(f"the question is not understood{where}: ask in other words")
     return form, notes, negated
 
 

@@ -13,7 +13,7 @@
   // ---------------------------------------------------------------- asking the server
 
   const queue = [];
-  let busy = false, settling = 0;
+  let busy = false, settling = 0, unsaid = false; // something moved, and a screen reader has not been told where to
 
   /** Send a verb; of the places of one drag, only the newest waits. */
   function act(verb, given = {}, more = {}) {
@@ -45,7 +45,11 @@
   }
 
   const look = () => act("look");
-  const settle = (wait = 120, said = false) => { clearTimeout(settling); settling = setTimeout(() => act("look", {}, { said }), wait); };
+  const settle = (wait = 120, said = false) => {
+    clearTimeout(settling);
+    unsaid ||= said;
+    settling = setTimeout(() => { act("look", {}, { said: unsaid }); unsaid = false; }, wait);
+  };
 
   /** The size of the next picture: what the page shows at rest, less while something moves. */
   function size(moving) {

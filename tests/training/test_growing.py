@@ -74,7 +74,7 @@ def test_another_setting_is_refused_once_before_anything_starts(sweep):
 
 def test_seeds_that_shared_one_data_set_are_told_how_to_go_on(sweep):
     sweep("--same-data", seeds=[0, 1]).succeeds()
-    sweep(seeds=[0, 1]).refuses("data.seed 0, now 1", "question-only-3-10-seed1", "same_data")
+    sweep(seeds=[0, 1]).refuses("data.seed 0, now 1", "question-only-3-10-seed1", "--same-data")
     assert "0 of them now" in sweep("--same-data", seeds=[0, 1]).succeeds().out
 
 

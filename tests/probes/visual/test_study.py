@@ -210,7 +210,7 @@ def test_refusals(cli, files, glove, tmp_path):
     cli(*study, files, "--task", "smell").refuses("smell", "color")
     cli(*study, files, "--task", "color", "--as", "prompts").refuses("probabilities")
     cli("probe", "reproduce", "vicomte-table7", "--data", files).refuses("vicomte-table7")
-    cli("probe", "reproduce", "vicomte-table1", "--data", files, "--with", tmp_path).refuses("runs")
+    cli("probe", "reproduce", "vicomte-table1", "--data", files, "--with", tmp_path).refuses("--with")
     cli("probe", "visual", "figure", 4, "--data", files, "--out", tmp_path / "f.png").refuses("no figure 4")
     (files / "distributions/shape-dist.json.gz").write_bytes(b"\x1f\x8bxx")
     cli(*study, files, "--task", "shape").refuses("shape-dist", code=1)
