@@ -130,7 +130,8 @@ def _parts(test: dict[str, Any], references: dict[str, float]) -> list[str]:
     if "families" in test:
         return _of_families(test, references)
     lines = [line("by relation", test["relations"])]
-    lines.append(line("by tenth of the entities, frequent first", test["deciles"]))
+    if sum(share is not None for share in test["deciles"].values()) == 10:  # fewer kinds have no tenths
+        lines.append(line("by tenth of the entities, frequent first", test["deciles"]))
     if "seen" in test:
         triples = {name: test[name] for name in ("seen", "unseen")}
         lines.append(line("triples of the training set and others", triples))
