@@ -75,7 +75,10 @@ def save(town: Town, path: str | Path) -> None:
     things = [_Thing(**{name: getattr(t, name) for name in names}) for t in town._things]
     tracks = [(time, {t.name: place for t, place in places.items()}) for time, places in town._tracks]
     saved = _Saved("simtown town 1", **values, things=things, tracks=tracks)
-    save_bytes(path, msgspec.json.format(msgspec.json.encode(saved), indent=1) + b"\n")
+    try:
+        save_bytes(path, msgspec.json.format(msgspec.json.encode(saved), indent=1) + b"\n")
+    except OSError as error:
+        raise TownError(f"{path} cannot be written ({error.strerror}): give another path") from None
 
 
 def load(cls: type[Town], path: str | Path) -> Town:

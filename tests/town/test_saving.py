@@ -162,6 +162,8 @@ def test_other_files_are_refused_in_one_line(tmp_path):
         (tmp_path / "town.json").write_text(text)
         with pytest.raises(TownError, match=r"town.json is no saved town: [^\n]+$"):
             Town.load(tmp_path / "town.json")
+    with pytest.raises(TownError, match=r"none.town.json cannot be written"):
+        Town().save(tmp_path / "none" / "town.json")
     with pytest.raises(TownError, match="there is no file"):
         Town.load(tmp_path / "other.json")
     with pytest.raises(TownError, match="cannot be read"):
