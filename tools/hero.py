@@ -15,7 +15,7 @@ from simtown.scenes.camera import Camera
 #: Weathers from left to right, each as strong as it can be while vehicles are still easy to see.
 STRIPS = (("clear", 0.7), ("cloudy", 0.4), ("rain", 0.7), ("fog", 0.45), ("snow", 0.8), ("dusk", 0.7))
 STRIPS += (("night", 0.6),)
-SIZE = (1280, 480)
+SIZE = (1280, 384)
 #: How far a cut leans to the right from bottom to top, and the width of the white line along it, pixels.
 LEAN, LINE = 60, 2
 #: Drawn larger and reduced, so that edges are smooth.
@@ -26,7 +26,7 @@ QUESTION = "Is the fire truck left of the school bus?"
 def street() -> Town:
     """A school, a cinema and a fire station, and before each the vehicle that belongs there."""
     town = Town.random(seed=7, vehicles=0, weather="clear")
-    town.camera = Camera(z=3.8, focal=1.02, bottom=-0.48)
+    town.camera = Camera(z=3.8, focal=1.275, bottom=-0.45)
     for kind, x in (("school bus", -9.0), ("taxi", 0.6), ("fire truck", 9.0)):
         town.place(kind, x=x, lane="near")
     return town

@@ -50,20 +50,20 @@ def glance(results: Results) -> str:
 def worlds(results: Results) -> str:
     """Needs for 90 % of the paper's two models in each world, with and without a distractor."""
     head = ["kinds", "distractor", name_of(UNSTRUCTURED), name_of(STRUCTURED), "times as many"]
-    return Table(head, _worlds(results)).markdown(0)
+    return Table(head, _worlds(results, str)).markdown(0)
 
 
 def panel(results: Results) -> str:
-    """README.md's table: the worlds without a distractor."""
-    lines = [[kinds, *others] for kinds, distractor, *others in _worlds(results) if distractor == "no"]
-    head = ["kinds of vehicles", name_of(UNSTRUCTURED), name_of(STRUCTURED), "times as many"]
-    return Table(head, lines).markdown(0)
+    """README.md's table: the worlds without a distractor, needs without their intervals."""
+    lines = _worlds(results, lambda need: need.text(need.samples))
+    head = ["kinds", name_of(UNSTRUCTURED), name_of(STRUCTURED), "times (95 %)"]
+    return Table(head, [[kinds, *rest] for kinds, distractor, *rest in lines if distractor == "no"]).markdown(0)
 
 
-def _worlds(results: Results) -> list[list[Any]]:
-    """Kinds, distractor, the two needs and their ratio."""
+def _worlds(results: Results, text: Callable[[Any], str]) -> list[list[Any]]:
+    """Kinds, distractor, the two needs as text and their ratio."""
     report, lines = results.report(MAIN_GRID), []
-    need = {(x.model, x.entities, x.distractor): str(x) for x in main(report.rows)}
+    need = {(x.model, x.entities, x.distractor): text(x) for x in main(report.rows)}
     for x in main(report.ratios):
         if x.upper == UNSTRUCTURED:
             needed = [need[model, x.entities, x.distractor] for model in (UNSTRUCTURED, STRUCTURED)]
