@@ -79,11 +79,9 @@ def write(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     streets = [_street(street, number, folder) for number, street in enumerate(STREETS)]
     style = (ROOT / "simtown/play/style.css").read_text("utf-8")
-    content = json.dumps({"weathers": DEFAULT_WEATHERS, "places": PLACES, "streets": streets}).replace(
-        "<", "\\u003c"
-    )
-    text = (HERE / "play_lite.html").read_text("utf-8")
-    page.write_text(text.replace("/* style */", style).replace("/* content */", content), "utf-8")
+    content = {"weathers": DEFAULT_WEATHERS, "places": PLACES, "streets": streets}
+    text = (HERE / "play_lite.html").read_text("utf-8").replace("/* style */", style)
+    page.write_text(text.replace("/* content */", json.dumps(content).replace("<", "\\u003c")), "utf-8")
 
 
 def _street(street: Street, number: int, folder: Path) -> dict[str, object]:

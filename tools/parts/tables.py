@@ -55,9 +55,10 @@ def worlds(results: Results) -> str:
 
 def panel(results: Results) -> str:
     """README.md's table: the worlds without a distractor, needs without their intervals."""
-    lines = _worlds(results, lambda need: need.text(need.samples))
+    rows = _worlds(results, lambda need: need.text(need.samples))
+    lines = [[kinds, *others] for kinds, distractor, *others in rows if distractor == "no"]
     head = ["kinds", name_of(UNSTRUCTURED), name_of(STRUCTURED), "times (95 %)"]
-    return Table(head, [[kinds, *rest] for kinds, distractor, *rest in lines if distractor == "no"]).markdown(0)
+    return Table(head, lines).markdown(0)
 
 
 def _worlds(results: Results, text: Callable[[Any], str]) -> list[list[Any]]:
