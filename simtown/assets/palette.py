@@ -68,6 +68,13 @@ COLOUR_WORDS: dict[str, tuple[str, ...]] = {
     "red": ("red", "crimson", "brick"), "silver": ("silver",), "white": ("white", "cream"),
     "yellow": ("yellow", "gold", "hay"),
 }  # fmt: skip
+#: {paint: other colour words that people may use for it}; no question may hang on which.
+ALSO_CALLED: dict[str, tuple[str, ...]] = {
+    "amber": ("yellow",), "gold": ("orange", "brown"), "hay": ("brown",), "coral": ("red", "orange"),
+    "magenta": ("purple",), "teal": ("blue",), "mint": ("blue",), "olive": ("brown",), "cream": ("yellow",),
+    "sand": ("yellow",), "tan": ("orange", "yellow"), "brick": ("brown", "orange"), "rust": ("red", "orange"),
+    "silver": ("gray", "white"), "charcoal": ("black",),
+}  # fmt: skip
 
 _INDEX = {m.name: i for i, m in enumerate(MATERIALS)}
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from simtown.assets.palette import PAINTS
+from simtown.language.colours import colour_of
 from simtown.language.families import AskedWorld, Draws
 from simtown.language.forms import Form
 from simtown.language.holdout import NO_LIMIT, HeldOut
@@ -81,7 +83,7 @@ class _Street:
         kind = self.draws.weighted(chances)
         if self.world.painted and FREE[kind]:
             if self.clear:
-                paints = paints * ~self.clear.tables["colour"][kind, paint_colours()]
+                paints = paints * ~self.clear.tables["colour"][kind, colour_of()[: len(PAINTS)]]
             paint = paint_of(paints, want, kind, self.barred, self.draws) if paints.any() else -1
             wrong = want and want.colour and of_colour(want.colour)[paint] == want.apart
             if self.clear and (paint < 0 or wrong):

@@ -97,10 +97,12 @@ def also_shown(kinds: Collection[str]) -> frozenset[str]:
 
 
 _SOMEBODY = ("jogger", "person with dog", "person with umbrella", "person with pram")
+#: People who may sit on a bench of their own.
+_SITTING = ("man with black hair", "elder with cane", "grandmother", "person with pram")
 #: Street things, and what could be taken for them or has some.
 _ALIKE = (
     (STREET["tree"], ("square", "park")),
-    (("bench",), ("square", "park", "bus shelter")),
+    (("bench",), ("square", "park", "bus shelter", *_SITTING)),
     (("fountain", "planter", "lilac planter"), ("square",)),
     (("mailbox",), ("pillar box",)),
     (("street lamp",), ("arm lamp",)),

@@ -12,7 +12,7 @@ import numpy as np
 
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, POSES, PROPS, pose_of
-from simtown.assets.palette import PAINTS, TINTS
+from simtown.assets.palette import ALSO_CALLED, COLOUR_WORDS, PAINTS, TINTS
 from simtown.language.colours import colour_of, seen
 from simtown.language.nouns import GROUPS, NOUNS, group_of
 from simtown.language.programs import COLOURS, ENTITY, PROP, WORD, WORDS
@@ -148,9 +148,10 @@ class Views:
         area = (box[..., 2] - box[..., 0]) * (box[..., 3] - box[..., 1]) * self.visible / 2
         pixels = shares * area[..., None]
         body = self.body[..., None] == np.arange(len(COLOURS))
-        yes = body & (shares >= CLEAR_COLOUR) & (pixels >= LEAST_PIXELS)
-        no = ~body & (shares <= NO_COLOUR) & (yes.any(axis=2, keepdims=True))
-        return np.where(yes, 1, np.where(no, -1, 0)).astype(np.int8)
+        shown = body & (shares >= CLEAR_COLOUR) & (pixels >= LEAST_PIXELS)
+        doubtful = _doubtful()[body_paints(self.scenes.entity, self.scenes.paint)]
+        no = ~body & (shares <= NO_COLOUR) & shown.any(axis=2, keepdims=True)
+        return np.where(doubtful, 0, np.where(shown, 1, np.where(no, -1, 0))).astype(np.int8)
 
     @cached_property
     def colour(self) -> np.ndarray:
@@ -284,12 +285,23 @@ def alike() -> np.ndarray:
     return np.stack([np.isin(kinds, [*also_shown(kinds[means].tolist())]) for means in members().values()])
 
 
+@cache
+def _doubtful() -> np.ndarray:
+    """(256, c) bool: the colours that a paint may be called by, if there are several."""
+    table = np.zeros((len(colour_of()), len(COLOURS)), dtype=bool)
+    for paint, words in ALSO_CALLED.items():
+        places = [list(COLOUR_WORDS).index(word) for word in words]
+        table[PAINTS.index(paint), [*places, colour_of()[PAINTS.index(paint)]]] = True
+    return table
+
+
+@cache
 def paint_colours() -> np.ndarray:
-    """(36,) int64 place in COLOURS of every paint, -1 if it has no name of a colour."""
-    return colour_of()[: len(PAINTS)]
+    """(36,) int64 place in COLOURS of every paint, -1 if its colour has no name or several."""
+    return np.where(_doubtful().any(axis=1), -1, colour_of())[: len(PAINTS)]
 
 
 @cache
 def own_colours() -> np.ndarray:
-    """(entities,) int64 place in COLOURS of the colour of each kind's own body, -1 if it has none."""
-    return np.asarray(colour_of()[atlas().own_paint[: len(ENTITIES)]])
+    """(entities,) int64 the same of each kind's own body."""
+    return np.asarray(paint_colours()[atlas().own_paint[: len(ENTITIES)]])

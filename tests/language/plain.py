@@ -13,7 +13,7 @@ from math import atan2, cos, dist, sin
 import numpy as np
 from scipy.spatial import ConvexHull
 
-from simtown.assets.palette import COLOUR_WORDS
+from simtown.assets.palette import ALSO_CALLED, COLOUR_WORDS
 from simtown.language.evaluate import CLOSE, ILL_POSED, KNOWN, NEARER
 from simtown.language.families import ANSWERS
 from simtown.language.forms import Form
@@ -324,10 +324,10 @@ class Plain:
             return False
         if attribute == "colour":
             own = self.colour(thing)
-            if value == own:
-                return True
+            if own is None or self.may_be_called(thing, value):
+                return None
             share = self.shares[thing][list(COLOUR_WORDS).index(value.replace("grey", "gray"))]
-            return False if own and share <= NO_COLOUR and value != self.body(thing) else None
+            return True if value == own else False if share <= NO_COLOUR else None
         if attribute == "sight":
             hidden = beyond(1 - self.visible[thing] - HIDDEN[0], HIDDEN_MARGIN[0])
             return hidden if value == "partly hidden" else negation(hidden)
@@ -348,7 +348,7 @@ class Plain:
         if name in ("kind", "group"):
             return vehicle.entity if name == "kind" else group_of(vehicle.entity)
         if name == "colour":
-            return self.colour(thing)
+            return None if self.may_be_called(thing) else self.colour(thing)
         if name == "lane":
             lane = self.lane(thing)
             return f"{lane} lane" if lane in ("near", "far") else lane
@@ -368,16 +368,25 @@ class Plain:
             return "near" if y < 0 else "far"
         return "parked" if y < 0 else None
 
-    def body(self, thing):
+    def paint(self, thing):
         from simtown.assets.atlas import atlas
         from simtown.assets.entities import ENTITIES
         from simtown.assets.palette import MATERIALS
 
         vehicle = self.things[thing]
-        paint = vehicle.paint or MATERIALS[atlas().own_paint[ENTITIES.index(vehicle.entity)]].name
+        return vehicle.paint or MATERIALS[atlas().own_paint[ENTITIES.index(vehicle.entity)]].name
+
+    def body(self, thing):
+        paint = self.paint(thing)
         return next(
             (c.replace("gray", "grey") for c, paints in COLOUR_WORDS.items() if paint in paints), None
         )
+
+    def may_be_called(self, thing, colour=None):
+        """Whether people may call a body by several colours, and by this one."""
+        others = ALSO_CALLED.get(self.paint(thing), ())
+        words = [*(word.replace("gray", "grey") for word in others), self.body(thing)]
+        return bool(others) and (colour is None or colour in words)
 
     def colour(self, thing):
         """The colour of a vehicle's body, if there is enough of it to be seen."""

@@ -60,7 +60,8 @@ def test_the_first_release_keeps_its_numbers():
 
 @pytest.fixture
 def larger(monkeypatch):
-    """The tables with one more relation, weather and phrasing."""
+    """The tables with one more relation, weather and phrasing; it is the vocabulary without them."""
+    before = vocabulary()
     more = (*relations.RELATION_NAMES, "well beneath")
     for module in (relations, questions, naming):
         monkeypatch.setattr(module, "RELATION_NAMES", more)
@@ -69,7 +70,6 @@ def larger(monkeypatch):
     for module in (questions, naming):
         monkeypatch.setattr(module, "PHRASINGS", (*PHRASINGS, "Say, is the {s} {r} the {o}?"))
         monkeypatch.setattr(module, "STYLES", {**STYLES, "chatty": (0, 5)}, raising=False)
-    before = vocabulary()
     for cached in (vocabulary, vocabulary_for):
         cached.cache_clear()
     yield before
