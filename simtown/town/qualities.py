@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from simtown.assets.palette import COLOUR_WORDS
+from simtown.assets.palette import ALSO_CALLED, COLOUR_WORDS
 from simtown.assets.street.road_surface import NEAR_KERB, ROAD_EDGE
 from simtown.language.colours import COLOURS, named
 from simtown.language.families import ANSWERS
@@ -225,6 +225,8 @@ class View(NamedTuple):
             word = "gray" if value == "grey" else value
             holds = actual in COLOUR_WORDS.get(word, ())
             why += f", a kind of {value}" if holds else ""
+            if word in ALSO_CALLED.get(actual, ()):
+                return Judgement(None, math.nan, f"{why}, which some call {value}")
             if not holds and word in COLOURS:
                 alone = SceneBatch.of([scene_of([thing], self.weather, self.camera)])
                 holds = bool(named(alone)[0, 0, COLOURS.index(word)])
