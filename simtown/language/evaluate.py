@@ -142,17 +142,23 @@ def tree(words: np.ndarray, column: int = 0) -> tuple[ProgramNode, int]:
 
 
 def evaluate(
-    scenes: Any, stored: np.ndarray, visible: np.ndarray | None = None, size: tuple[int, int] = (256, 144)
+    scenes: Any,
+    stored: np.ndarray,
+    visible: np.ndarray | None = None,
+    size: tuple[int, int] = (256, 144),
+    at: np.ndarray | None = None,
 ) -> Values:
-    """The values of (n, LENGTH) stored programs, each in its scene of a batch of n. Runs without the GIL.
+    """The values of (n, LENGTH) stored programs, each in a scene. Runs without the GIL.
 
     Args:
-        scenes: a SceneBatch.
+        scenes: a SceneBatch of s.
         stored: programs as :func:`simtown.language.programs.stored` makes them.
-        visible: (n, v) visible shares of vehicles, if they are known.
+        visible: (s, v) visible shares of vehicles, if they are known.
         size: width and height of the picture, pixels.
+        at: (n,) the scene of each program, if not its own.
     """
     n = len(stored)
+    at = np.arange(n) if at is None else at
     out = Values(
         np.zeros(n, int), np.full(n, np.nan), np.zeros(n, np.int8), np.full(n, np.inf), np.zeros(n, bool)
     )
@@ -162,21 +168,22 @@ def evaluate(
         rows = np.flatnonzero(beside == things)
         if not len(rows):
             continue
-        views = Views(scenes[rows], None if visible is None else visible[rows], size, things)
-        for whole, part in zip(out, _run(views, stored[rows]), strict=True):
+        asked, place = np.unique(at[rows], return_inverse=True)
+        views = Views(scenes[asked], None if visible is None else visible[asked], size, things)
+        for whole, part in zip(out, _run(views, stored[rows], place), strict=True):
             whole[rows] = part
     return out
 
 
-def _run(views: Views, programs: np.ndarray) -> Values:
-    """The values of (n, LENGTH) programs in n scenes (simtown/kernels/processor/programs.cpp)."""
-    n, v = views.scenes.entity.shape
-    value = np.full((n, v, len(_VALUES)), -1, dtype=np.int16)
+def _run(views: Views, programs: np.ndarray, at: np.ndarray) -> Values:
+    """The values of (n, LENGTH) programs in the scenes `at` (simtown/kernels/processor/programs.cpp)."""
+    n, (scenes, v) = len(programs), views.scenes.entity.shape
+    value = np.full((scenes, v, len(_VALUES)), -1, dtype=np.int16)
     for name in ("lane", "direction", "kind", "group"):
         value[:, :, _VALUES.index(name)] = getattr(views, name)[:, :v]
-    colours, hides = np.zeros((n, v, len(COLOURS)), np.int8), np.zeros((n, v), np.int8)
+    colours, hides = np.zeros((scenes, v, len(COLOURS)), np.int8), np.zeros((scenes, v), np.int8)
     for words, names in ((_COLOURED, ["colour"]), (_PICTURED, ["hidden", "third"])):
-        rows = np.flatnonzero(np.isin(programs, words).any(axis=1))
+        rows = np.unique(at[np.isin(programs, words).any(axis=1)])
         part = views[rows]
         for name in names if len(rows) else ():
             value[rows, :, _VALUES.index(name)] = getattr(part, name)
@@ -190,17 +197,17 @@ def _run(views: Views, programs: np.ndarray) -> Values:
         "run_programs",
         **_tables(views.things),
         programs=np.ascontiguousarray(programs, dtype=np.int16),
-        kind=views.kind.astype(np.int16),
-        solid=solid.astype(np.int16),
-        sight=views.sight,
-        pose=np.ascontiguousarray(views.pose, dtype=np.float32),
-        scale=scale,
-        bulk=views.bulk,
-        camera=np.ascontiguousarray(views.scenes.camera, dtype=np.float32),
-        weather=views.weather,
-        value=value,
-        colours=colours,
-        hides=hides,
+        kind=views.kind.astype(np.int16)[at],
+        solid=solid.astype(np.int16)[at],
+        sight=views.sight[at],
+        pose=views.pose.astype(np.float32)[at],
+        scale=scale[at],
+        bulk=views.bulk[at],
+        camera=views.scenes.camera.astype(np.float32)[at],
+        weather=views.weather[at],
+        value=value[at],
+        colours=colours[at],
+        hides=hides[at],
         **out._asdict(),
     )
     return out

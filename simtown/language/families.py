@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache, cached_property, partial
+from functools import cache, cached_property, lru_cache, partial
 from importlib.resources import files
 from typing import Any, TypeAlias
 
@@ -387,8 +387,7 @@ class Drawer:
             else:
                 raise NoWordsError(f"too few kinds for '{template.program}'")
             values.append(value)
-            named = {kind for name in _words(value) for kind in NOUNS.get(name, (name,)) if name != "vehicle"}
-            used |= named & _NUMBERS.keys()
+            used |= _named(value)
         return fill(template.program, values), values
 
     def _slot(self, slot: str, draws: Draws, used: set[str]) -> Any:
@@ -486,8 +485,9 @@ def _clash(value: Any, before: list[Any]) -> bool:
     """Whether a slot's value leaves a question only one answer beside the values before it."""
     if not before:
         return False
-    given = [part for other in before for part in _relations(other)]
-    if any(_opposite(one, other) for one in _relations(value) for other in given):
+    if any(
+        _opposite(one, other) for one in _relations(value) for part in before for other in _relations(part)
+    ):
         return True
     if not isinstance(value, Form):
         return False
@@ -517,6 +517,13 @@ def _the(members: Form) -> Form:
 
 def _filtered(members: Form, attribute: str, value: str) -> Form:
     return Form("filter", (members, Form("has", (attribute, value))))
+
+
+@lru_cache(maxsize=4096)
+def _named(value: Any) -> frozenset[str]:
+    """The kinds of vehicles that the words of a slot mean, but for "vehicle"."""
+    nouns = [NOUNS.get(name, (name,)) for name in _words(value) if name != "vehicle"]
+    return frozenset(kind for kinds in nouns for kind in kinds) & _NUMBERS.keys()
 
 
 def _words(part: Any) -> Iterator[str]:

@@ -153,7 +153,7 @@ def _another(
         rows = np.array([proposal.picture for proposal, _ in proposals])
         attempts = np.array([attempt for _, attempt in proposals])
         programs = stored([proposal.program for proposal, _ in proposals])
-        here = evaluate(first.scene[rows], programs, first.visible[rows], recipe.size)
+        here = evaluate(first.scene, programs, first.visible, recipe.size, rows)
         good = (here.state == KNOWN) & ~here.idle
         address = pictures[rows[good]] * MOST_QUESTIONS + number
         there, placed = _elsewhere(recipe, first, address, rows[good], attempts[good], programs[good])

@@ -11,7 +11,7 @@ examples: two pictures, two questions. Otherwise a group is a pair.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from functools import cache
 from itertools import islice
 from typing import Any, NamedTuple
@@ -33,13 +33,15 @@ from simtown.language.views import LANE_EDGE, LEAST_INTENSITY, own_colours, pain
 from simtown.scenes.camera import NOMINAL
 from simtown.scenes.crowd import place_crowds, thin_fog
 from simtown.scenes.placement import LANES, half_sizes
-from simtown.scenes.scene import SceneBatch
+from simtown.scenes.scene import SceneBatch, empty_batch
 from simtown.scenes.silhouette import boxes
-from simtown.scenes.street import PAVEMENT_SLOTS, ROADSIDE_SLOTS, kernel_kinds
+from simtown.scenes.street import PAVEMENT_SLOTS, ROADSIDE_SLOTS, SLOTS, kernel_kinds
 
 #: What may be edited, from the least edit to the greatest (append, do not reorder).
 EDITS = ("turned", "painted", "moved", "exchanged", "removed", "added", "weather", "thing")
 TURNED, PAINTED, MOVED, EXCHANGED, REMOVED, ADDED, WEATHER, THING = range(len(EDITS))
+#: Fields of scenes that edits change.
+EDITED = ("entity", "pose", "paint", "weather", "prop")
 #: The edit of scenes that do not differ in one thing, and the slot if the weather was edited.
 NONE = 255
 #: Examples of a group of two pictures and two questions.
@@ -87,15 +89,14 @@ class Twins(NamedTuple):
     edited: np.ndarray
 
 
-@dataclass
-class _Edit:
+class _Edit(NamedTuple):
     """An edit: the slot, and what kind, paint and weather it leaves there; the pose follows."""
 
-    edit: int
-    slot: int
-    kind: int
-    paint: int
-    weather: int
+    edit: Any
+    slot: Any
+    kind: Any
+    paint: Any
+    weather: Any
 
 
 def ask_twins(recipe: AskingRecipe, index: np.ndarray) -> AskedBatch:
@@ -142,15 +143,13 @@ def _pairs(recipe: AskingRecipe, pairs: np.ndarray) -> tuple[list[Row], AskedBat
     edits = Edits(recipe, len(rows))
     first = search(recipe, rows, edits)
     # fog is as thin as from this camera, though only one of the two pictures may have it
-    intensity = thin_fog(edits.weather, first.scene.intensity, first.scene.camera)
+    intensity = thin_fog(edits.scene.weather, first.scene.intensity, first.scene.camera)
     weak = edits.edit == WEATHER  # but what thins fog must not thin snow until nobody could tell it
     intensity[weak] = np.maximum(intensity[weak], LEAST_INTENSITY)
     scene = replace(first.scene, intensity=intensity)
-    prop, things = scene.prop.copy(), np.flatnonzero(edits.edit == THING)
-    prop[things, edits.edited[things]] = edits.thing[things]
-    twin = replace(
-        scene, prop=prop, entity=edits.entity, pose=edits.pose, paint=edits.paint, weather=edits.weather
-    )
+    changed = {name: getattr(edits.scene, name) for name in EDITED}
+    changed["prop"] = np.where((edits.edit == THING)[:, None], edits.scene.prop, scene.prop)
+    twin = replace(scene, **changed)
     twins = Twins(pairs, edits.edit, edits.edited)
     answer = np.array([row.other for row in rows], dtype=np.int64)
     first = replace(first, scene=scene, twins=twins)
@@ -166,16 +165,12 @@ def _alternating(n: int) -> np.ndarray:
 
 
 class Edits:
-    """The twins of n streets, (n, ...) arrays as SceneBatch and AskedBatch have them."""
+    """The twins of n streets, (n, ...) arrays as AskedBatch and Twins have them."""
 
     def __init__(self, recipe: AskingRecipe, n: int) -> None:
-        self.recipe, most = recipe, recipe.world.most
-        self.entity = np.full((n, most), -1, dtype=np.int16)
-        self.pose = np.zeros((n, most, 3), dtype=np.float32)
-        self.paint = np.full((n, most), -1, dtype=np.int8)
-        self.thing = np.full(n, -1, dtype=np.int16)
-        self.weather, self.edit, self.edited = (np.zeros(n, dtype=np.uint8) for _ in range(3))
-        self.visible = np.zeros((n, most), dtype=np.float32)
+        self.recipe, self.scene = recipe, empty_batch(n, recipe.world.most, SLOTS)
+        self.edit, self.edited = np.zeros((2, n), dtype=np.uint8)
+        self.visible = np.zeros((n, recipe.world.most), dtype=np.float32)
         self.tried = np.zeros((n, 2), dtype=np.int64)
         self.values = Values(
             np.zeros(n, int), np.zeros(n), np.zeros(n, np.int8), np.zeros(n), np.zeros(n, bool)
@@ -202,91 +197,82 @@ class Edits:
             (k,) bool, for which an edit was found.
         """
         found = np.zeros(len(rows), dtype=bool)
-        index = np.array([row.index for row in rows], dtype=np.int64)
-        numbers = self.recipe.stream("edit").uniform(index, _EDIT_DRAWS, attempt)
+        index, other = np.array([(row.index, row.other) for row in rows], dtype=np.int64).reshape(-1, 2).T
+        programs = stored([row.numbers for row in rows])
+        coloured = np.isin(programs, SEEN_WORDS).any(axis=1)
+        numbers = self.recipe.stream("edit").uniform(index, _EDIT_DRAWS, attempt).tolist()
         plans = [
-            _edits(self.recipe.world, row, scenes, i, Draws(numbers[i].tolist()))
-            for i, row in enumerate(rows)
+            _edits(self.recipe.world, row, scenes, i, Draws(own))
+            for i, (row, own) in enumerate(zip(rows, numbers, strict=True))
         ]
         for block, size in enumerate(_EDITS_AT_ONCE):
-            planned = [(i, edit) for i in np.flatnonzero(~found).tolist() for edit in islice(plans[i], size)]
+            planned = [(i, *edit) for i in np.flatnonzero(~found).tolist() for edit in islice(plans[i], size)]
             if not planned:
                 break
-            at = np.array([i for i, _ in planned])
-            address = attempt[at] * len(_EDITS_AT_ONCE) * max(_EDITS_AT_ONCE) + block * max(_EDITS_AT_ONCE)
-            edits = [edit for _, edit in planned]
+            at, *columns = np.array(planned).T
+            edits = _Edit(*columns)
+            address = (attempt[at] * len(_EDITS_AT_ONCE) + block) * max(_EDITS_AT_ONCE)
             address += np.arange(len(at)) - np.searchsorted(at, at)
-            candidates, seen, placed, unsure = self._made(scenes[at], visible[at], edits, index[at], address)
-            good = np.flatnonzero(placed)
-            programs = stored([row.numbers for row in rows])
-            other = np.array([row.other for row in rows], dtype=np.int64)[at]
-            asked = programs[at]
-            judged, fits = self._judged(candidates[good], asked[good], seen[good], other[good])
-            check = good[fits & unsure[good]]
-            _, seen[check], placed[check] = self._placed(candidates, check, index[at], address)
-            fits &= placed[good]
-            again = np.flatnonzero(fits & unsure[good] & np.any(np.isin(asked, SEEN_WORDS), axis=1)[good])
-            if len(again):  # what other vehicles hide decides too
-                own = good[again]
-                anew, fits[again] = self._judged(candidates[own], asked[own], seen[own], other[own])
-                for whole, part in zip(judged, anew, strict=True):
-                    whole[again] = part
-            accepted = np.flatnonzero(fits)
-            won = good[accepted]
-            shown = self._shown(scenes[at[won]], candidates[won], [edits[i] for i in won.tolist()], seen[won])
-            accepted = accepted[shown]
-            won, first = np.unique(at[good[accepted]], return_index=True)
             self.tried[places, 0] += np.bincount(at, minlength=len(rows))
-            self.tried[places, 1] += np.bincount(at[good], minlength=len(rows))
-            found[won] = True
-            kept, own = places[won], accepted[first]
-            for name in ("entity", "pose", "paint", "weather"):
-                getattr(self, name)[kept] = getattr(candidates, name)[good[own]]
-            self.visible[kept] = seen[good[own]]
-            chosen = [edits[place] for place in good[own].tolist()]
-            self.edit[kept] = [edit.edit for edit in chosen]
-            self.thing[kept] = [edit.kind for edit in chosen]
-            self.edited[kept] = [NONE if edit.edit == WEATHER else edit.slot for edit in chosen]
-            for whole, part in zip(self.values, judged, strict=True):
-                whole[kept] = part[own]
+            made, seen, placed = self._made(scenes[at], visible[at], edits, index[at], address)
+            at, edit, slot = (column[placed] for column in (at, edits.edit, edits.slot))
+            made, seen, address = made[placed], seen[placed], address[placed]
+            self.tried[places, 1] += np.bincount(at, minlength=len(rows))
+            values, fits = self._judged(made, programs[at], seen, other[at])
+            while fits.any():
+                first = np.flatnonzero(fits)
+                first = first[np.unique(at[first], return_index=True)[1]]  # the first edit of each question
+                moved = first[~np.isin(edit[first], (PAINTED, WEATHER, THING))]
+                _, seen[moved], fits[moved] = self._placed(made, moved, index[at], address)
+                again = moved[fits[moved] & coloured[at[moved]]]
+                if len(again):  # what other vehicles hide decides too
+                    asked, answer = programs[at[again]], other[at[again]]
+                    anew, fits[again] = self._judged(made[again], asked, seen[again], answer)
+                    for whole, part in zip(values, anew, strict=True):
+                        whole[again] = part
+                first = first[fits[first]]
+                fits[first] = self._shown(
+                    scenes[at[first]], made[first], edit[first], slot[first], seen[first]
+                )
+                first = first[fits[first]]
+                kept = places[at[first]]
+                for name in EDITED:
+                    getattr(self.scene, name)[kept] = getattr(made, name)[first]
+                self.visible[kept], self.edit[kept] = seen[first], edit[first]
+                self.edited[kept] = np.where(edit[first] == WEATHER, NONE, slot[first])
+                for whole, part in zip(self.values, values, strict=True):
+                    whole[kept] = part[first]
+                found[at[first]] = True
+                fits &= ~found[at]
         return found
 
     def _made(
-        self,
-        scenes: SceneBatch,
-        visible: np.ndarray,
-        edits: list[_Edit],
-        index: np.ndarray,
-        address: np.ndarray,
-    ) -> tuple[SceneBatch, np.ndarray, np.ndarray, np.ndarray]:
-        """The edited scenes, visible shares, whether they fit, and where that is yet to be checked."""
-        edit, slot, kind, paint, sky = np.array([[*vars(each).values()] for each in edits]).T
-        rows = np.arange(len(edits))
-        made = replace(scenes, **{f.name: getattr(scenes, f.name).copy() for f in fields(scenes)})
-        thing = edit == THING
+        self, made: SceneBatch, seen: np.ndarray, edits: _Edit, index: np.ndarray, address: np.ndarray
+    ) -> tuple[SceneBatch, np.ndarray, np.ndarray]:
+        """Scenes and visible shares, which are changed in place, with their edits; and whether these fit."""
+        edit, slot, kind, paint, made.weather[:] = edits
+        rows, thing = np.arange(len(edit)), edit == THING
         made.prop[rows[thing], slot[thing]] = kind[thing]
         slot = np.where(thing, 0, slot)
-        kind, paint = np.where(thing, made.entity[:, 0], kind), np.where(thing, made.paint[:, 0], paint)
-        made.entity[rows, slot], made.paint[rows, slot], made.weather[:] = kind, paint, sky
-        turned, placing = edit == TURNED, (edit == MOVED) | (edit == ADDED)
+        made.entity[rows, slot] = np.where(thing, made.entity[:, 0], kind)
+        made.paint[rows, slot] = np.where(thing, made.paint[:, 0], paint)
+        placing = (edit == MOVED) | (edit == ADDED)
         yaw = made.pose[rows, slot, 2]
         headings = np.array([heading for _, heading in LANES], dtype=np.float32)
-        made.pose[rows, slot, 2] = np.where(turned, np.where(yaw == 0, headings[1], headings[0]), yaw)
+        made.pose[rows, slot, 2] = np.where(edit == TURNED, np.where(yaw == 0, headings[1], headings[0]), yaw)
         made.pose[rows[placing], slot[placing]] = np.nan
         made.pose[rows[edit == REMOVED], slot[edit == REMOVED]] = 0
-        seen, placed = visible.copy(), np.ones(len(edits), dtype=bool)
-        which = np.flatnonzero(placing)
+        placed, which = np.ones(len(edit), dtype=bool), np.flatnonzero(placing)
         made.pose[which], seen[which], placed[which] = self._placed(made, which, index, address, rough=True)
         back = placed & (edit == MOVED) & (made.pose[rows, slot, 2] != yaw)
         made.pose[rows[back], slot[back], 2] = yaw[back]
-        return made, seen, placed, ~np.isin(edit, (PAINTED, WEATHER, THING))
+        return made, seen, placed
 
     def _shown(
-        self, before: SceneBatch, after: SceneBatch, edits: list[_Edit], seen: np.ndarray
+        self, before: SceneBatch, after: SceneBatch, edit: np.ndarray, slot: np.ndarray, seen: np.ndarray
     ) -> np.ndarray:
         """Whether a vehicle that turns, or a thing, covers so many pixels that both pictures differ."""
-        edit, slot = np.array([(each.edit, each.slot) for each in edits], dtype=np.int64).reshape(-1, 2).T
-        result, (width, height) = np.ones(len(edits), dtype=bool), self.recipe.size
+        result, (width, height) = np.ones(len(edit), dtype=bool), self.recipe.size
         turned, thing = np.flatnonzero(edit == TURNED), np.flatnonzero(edit == THING)
         if len(turned):
             box = boxes(after[turned], width, height)[np.arange(len(turned)), slot[turned]]
@@ -468,7 +454,7 @@ def _second_questions(
         draws = stream.uniform(index[places], _WORD_DRAWS, tries).tolist()
         for i, numbers in zip(places.tolist(), draws, strict=True):
             row, slots = _worded(recipe, worlds[i], askable[edits[i]], rows[i].index + 2, Draws(numbers))
-            if slots is not None and not _FLIPS[edits[i]].isdisjoint(_parts(row.form)):
+            if slots is not None:
                 asked.append((i, row, slots))
         begin += attempts
         if not asked:
@@ -478,17 +464,14 @@ def _second_questions(
         fits = np.arange(len(asked))
         judged: list[Values] = []
         for twin in (0, 1):  # the second picture is judged only where the first has the answer
-            rows_of_twin = at[fits] + twin
-            own = evaluate(
-                first.scene[rows_of_twin], programs[fits], first.visible[rows_of_twin], recipe.size
-            )
+            own = evaluate(first.scene, programs[fits], first.visible, recipe.size, at[fits] + twin)
             answer = np.abs(wanted[at[fits] // 2] - twin)
             good = (own.state == KNOWN) & ~own.idle & (own.answer == answer)
             judged = [Values(*(part[good] for part in values)) for values in (*judged, own)]
             fits = fits[good]
         for place, which in enumerate(fits.tolist()):
             i, row, slots = asked[which]
-            if found[i]:
+            if found[i] or _FLIPS[edits[i]].isdisjoint(_parts(row.form)):
                 continue
             found[i] = True
             words = wording.fill(

@@ -85,7 +85,9 @@ static void see_street(Desk& desk, const float* camera, int64_t slots, const int
         memset(part, 0, most<int64_t>(window.width, 0) * rows * sizeof *part);
         for (int64_t x = 0; x < window.width; x++) {
             const int16_t* column = free + (window.x + x) * desk.height + window.y;
-            for (int64_t y = 0; y < window.height; y++) part[x * rows + y] = column[y], before += column[y];
+            int16_t column_before = 0;
+            for (int64_t y = 0; y < window.height; y++) part[x * rows + y] = column[y], column_before += column[y];
+            before += column_before;
         }
         int64_t left = clear<true>(desk, image, 0, window, part, &covered);
         for (int64_t x = 0; x < window.width; x++)

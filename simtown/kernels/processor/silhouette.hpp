@@ -266,15 +266,15 @@ static int64_t clear(Desk& desk, const Image& image, int64_t slot, Window window
     memset(cover, 0, rows * sizeof *cover);
     memset(steps + window.width * rows, 0, rows * sizeof *steps);
     for (int64_t column = 0; column < window.width; column++, steps += rows, kept += rows) {
-        int16_t column_left = 0;
+        int16_t column_left = 0, covered = 0;
         for (int64_t row = 0; row < rows; row++) {
             int16_t covering = cover[row] + steps[row], still = covering == 0 ? kept[row] : 0;
             cover[row] = covering, steps[row] = 0, kept[row] = still;
             column_left += still;
+            if (COUNT) covered += covering != 0;
         }
         left += column_left;
-        if (COUNT)
-            for (int64_t row = 0; row < rows; row++) *whole += cover[row] != 0;
+        if (COUNT) *whole += covered;
     }
     return left;
 }
