@@ -8,8 +8,9 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache, cached_property, lru_cache, partial
+from functools import cache, cached_property, lru_cache
 from importlib.resources import files
+from itertools import accumulate
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -266,6 +267,11 @@ class AskedWorld:
         }  # fmt: skip
 
     @cached_property
+    def present(self) -> list[tuple[str, float]]:
+        """The kinds of this world and their chances."""
+        return [(ENTITIES[kind], float(self.chances[kind])) for kind in np.flatnonzero(self.chances)]
+
+    @cached_property
     def several(self) -> list[str]:
         """Nouns for several kinds of this world."""
         nouns = [noun for noun in (*VEHICLE_NOUNS, *OWN_NOUNS) if noun != "vehicle"]
@@ -357,7 +363,7 @@ class Draws:
             min(np.searchsorted(sums, next(self._next) * sums[-1], side="right"), np.flatnonzero(chances)[-1])
         )
 
-    def pick(self, kinds: list[int], sums: list[float]) -> int:
+    def pick(self, kinds: Sequence[Any], sums: list[float]) -> Any:
         """One of some kinds, by the cumulative sums of their chances."""
         return kinds[min(bisect_right(sums, next(self._next) * sums[-1]), len(kinds) - 1)]
 
@@ -409,17 +415,12 @@ class Drawer:
         return draws.choice(self.world.words[slot])
 
     def _kind(self, draws: Draws, used: set[str], may_change: bool = False) -> str:
-        barred = frozenset(used | KEEP_PAINT if may_change else used)
-        chances = partial(self._without, barred)
-        kinds, sums = self.world.choices(barred, chances) if len(barred) < 2 else _choices_of(chances())
-        if not kinds:
+        barred = used | KEEP_PAINT if may_change else used
+        left = [(name, chance) for name, chance in self.world.present if name not in barred]
+        if not left:
             raise NoWordsError("there are too few kinds of vehicles")
-        return ENTITIES[draws.pick(kinds, sums)]
-
-    def _without(self, barred: frozenset[str]) -> np.ndarray:
-        chances = self.world.chances.copy()
-        chances[[_NUMBERS[name] for name in barred]] = 0
-        return chances
+        names, chances = zip(*left, strict=True)
+        return str(draws.pick(names, list(accumulate(chances))))
 
     def _group(self, draws: Draws, used: set[str]) -> str:
         """A noun for several kinds of this world, none of them used."""
@@ -447,8 +448,8 @@ class Drawer:
             return _filtered(noun, "colour", COLOURS[draws.choice(self.world.colours)])
         from simtown.language.views import own_colours
 
-        own = own_colours()[chances > 0]
-        possible = [place for place in self.world.colours if (own == place).any() and (own != place).any()]
+        own = {*own_colours()[chances > 0].tolist()}
+        possible = [place for place in self.world.colours if place in own and len(own) > 1]
         return _filtered(noun, "colour", COLOURS[draws.choice(possible)]) if possible else noun
 
     def _thing(self, slot: str, draws: Draws, used: set[str]) -> Form:
@@ -485,9 +486,8 @@ def _clash(value: Any, before: list[Any]) -> bool:
     """Whether a slot's value leaves a question only one answer beside the values before it."""
     if not before:
         return False
-    if any(
-        _opposite(one, other) for one in _relations(value) for part in before for other in _relations(part)
-    ):
+    relation = _relation(value)
+    if relation and any((other := _relation(part)) and _opposite(relation, other) for part in before):
         return True
     if not isinstance(value, Form):
         return False
@@ -496,9 +496,10 @@ def _clash(value: Any, before: list[Any]) -> bool:
     return value in before
 
 
-def _relations(value: Any) -> list[str]:
-    parts = value.parts[:1] if isinstance(value, Form) and value.name == "related" else (value,)
-    return [part for part in parts if isinstance(part, str) and part in RELATION_NAMES]
+def _relation(value: Any) -> str:
+    """The viewer's relation that a slot's value says, "" if it says none."""
+    name = value.parts[0] if isinstance(value, Form) and value.name == "related" else value
+    return name if isinstance(name, str) and name in RELATION_NAMES else ""
 
 
 def _opposite(one: str, other: str) -> bool:

@@ -199,7 +199,7 @@ class Edits:
         found = np.zeros(len(rows), dtype=bool)
         index, other = np.array([(row.index, row.other) for row in rows], dtype=np.int64).reshape(-1, 2).T
         programs = stored([row.numbers for row in rows])
-        coloured = np.isin(programs, SEEN_WORDS).any(axis=1)
+        coloured = np.asarray(np.isin(programs, SEEN_WORDS).any(axis=1))
         numbers = self.recipe.stream("edit").uniform(index, _EDIT_DRAWS, attempt).tolist()
         plans = [
             _edits(self.recipe.world, row, scenes, i, Draws(own))
