@@ -362,11 +362,14 @@ def _round(
     things: list[tuple[str, int] | None] = [None] * len(at)
     index, counted = np.array([(row.index, row.begin) for row in rows])[waiting[at]].T
     attempt += counted
-    numbers = recipe.stream("vehicles").uniform(index, _VEHICLE_DRAWS, attempt // PLACES)
-    for place, (row_at, number) in enumerate(zip(at.tolist(), attempt.tolist(), strict=True)):
+    new = attempt % PLACES == 0
+    numbers = iter(
+        recipe.stream("vehicles").uniform(index[new], _VEHICLE_DRAWS, attempt[new] // PLACES).tolist()
+    )
+    for place, (row_at, is_new) in enumerate(zip(at.tolist(), new.tolist(), strict=True)):
         row = rows[waiting[row_at]]
-        if number % PLACES == 0 or row.filled is None:
-            row.filled = _fill(recipe, row, numbers[place].tolist())
+        if is_new:
+            row.filled = _fill(recipe, row, next(numbers))
         if row.filled is not None:
             entity[place], paint[place], own_sky, things[place] = row.filled
             sky[place] = scene.weather[waiting[row_at]] if own_sky < 0 else own_sky

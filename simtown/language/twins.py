@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -311,15 +311,14 @@ class Edits:
 def _edits(world: AskedWorld, row: Row, scenes: SceneBatch, i: int, draws: Draws) -> Iterator[_Edit]:
     """Edits of scene i that may give a question its other answer, the least ones first."""
     entity, paint, pose = scenes.entity[i].tolist(), scenes.paint[i].tolist(), scenes.pose[i]
-    sky, parts = int(scenes.weather[i]), set(_parts(row.form))
+    sky, parts = int(scenes.weather[i]), _words_of(row.form)
     if "weather" in parts:
         yield _Edit(WEATHER, 0, entity[0], paint[0], row.other)
         return
     if row.filled is not None and row.filled[3]:
         yield from _thing_edits(row.filled[3][0], scenes.prop[i].tolist(), sky, draws)
         return
-    meant = [means(name) for name in parts - {"vehicle"}]
-    named = np.where(np.any(meant, axis=0), world.chances, 0.0)
+    named = np.where(_named(parts), world.chances, 0.0)
     present = [slot for slot, kind in enumerate(entity) if kind >= 0]
     drawn = {slot: (not named[entity[slot]], draws.below(1 << 30)) for slot in present}
     order = sorted(present, key=drawn.__getitem__)
@@ -386,7 +385,7 @@ def _exchanged(world: AskedWorld, row: Row, named: np.ndarray, kind: int) -> np.
     return np.where(named > 0, 0.0, world.chances) if named[kind] else named
 
 
-def _paint(world: AskedWorld, row: Row, parts: set[str], draws: Draws) -> int:
+def _paint(world: AskedWorld, row: Row, parts: frozenset[str], draws: Draws) -> int:
     """A paint of the colour that is the other answer, or of one that is named, or any."""
     wanted = [row.other] if row.family.answer == "colour" else [COLOURS.index(c) for c in parts & {*COLOURS}]
     fits = np.isin(paint_colours(), sorted(wanted)) & (world.paint > 0)
@@ -397,6 +396,17 @@ def _paint(world: AskedWorld, row: Row, parts: set[str], draws: Draws) -> int:
 @cache
 def _groups() -> np.ndarray:
     return np.array([GROUPS.index(group_of(kind)) for kind in ENTITIES])
+
+
+@lru_cache(maxsize=4096)
+def _words_of(form: Form) -> frozenset[str]:
+    return frozenset(_parts(form))
+
+
+@lru_cache(maxsize=4096)
+def _named(parts: frozenset[str]) -> np.ndarray:
+    """(entities,) bool: the kinds that words mean, but for "vehicle"."""
+    return np.any([means(name) for name in parts - {"vehicle"}], axis=0)
 
 
 def _parts(form: Any) -> Iterator[str]:
