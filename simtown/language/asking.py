@@ -189,9 +189,7 @@ def search(recipe: AskingRecipe, rows: list[Row], edits: Edits | None = None) ->
     for name, column in weather.items():
         getattr(scene, name)[:] = column
     visible, tried = np.zeros((n, most), np.float32), np.zeros((n, 2), np.int64)
-    values = Values(
-        np.zeros(n, int), np.full(n, np.nan), np.full(n, -1, np.int8), np.full(n, np.inf), np.zeros(n, bool)
-    )
+    values = Values.empty(n)
     waiting = np.arange(n)
     for epoch in range(WORDS):
         later: list[int] = []

@@ -87,11 +87,9 @@ def by_kind(entity: np.ndarray, shares: np.ndarray) -> np.ndarray:
 
     This is the true distribution of the colours that people see of a kind.
     """
-    present = entity >= 0
-    kinds = entity[present].astype(np.int64)
-    count = np.bincount(kinds, minlength=len(ENTITIES))
-    sums = np.stack([np.bincount(kinds, column, len(ENTITIES)) for column in shares[present].T], axis=1)
-    return np.divide(sums, count[:, None], out=np.full_like(sums, np.nan), where=count[:, None] > 0)
+    count = np.bincount(entity[entity >= 0], minlength=len(ENTITIES))[:, None]
+    with np.errstate(invalid="ignore"):
+        return np.asarray(colour_sums(entity, shares) / count / _UNITS)
 
 
 def colour_sums(entity: np.ndarray, shares: np.ndarray) -> np.ndarray:

@@ -37,9 +37,9 @@ from simtown.language.programs import (
     WORD,
     WORDS,
 )
-from simtown.language.relations import AXES, LEAST, RELATION_NAMES, SIGNS
+from simtown.language.relations import DRIVER_RELATIONS, RELATION_NAMES, RELATIONS
 from simtown.language.solids import SOLID_RELATIONS
-from simtown.language.views import HIDDEN, HIDDEN_MARGIN, Views, alike, corners, members, outlines
+from simtown.language.views import HIDDEN, HIDDEN_MARGIN, Views, alike, members, outlines
 from simtown.scenes.weather import WEATHERS
 
 #: Whether a program has a value in a scene, something is too close to say, or it asks about what is not
@@ -47,13 +47,6 @@ from simtown.scenes.weather import WEATHERS
 KNOWN, CLOSE, ILL_POSED = range(3)
 #: Metres to the viewer or another thing within which neither is nearer.
 NEARER = 0.5
-#: A relation of a driver has the margin of the viewer's relation of its axis.
-OWN = {
-    "driver-left": (0, -1, 0.5),
-    "driver-right": (0, 1, 0.5),
-    "driver-front": (1, 1, 1.5),
-    "driver-behind": (1, -1, 1.5),
-}
 #: Words of programs that ask for colours.
 _COLOURED = [WORD + WORDS.index(word) for word in ("colour", *COLOURS)]
 #: Words of programs that ask how much of a vehicle others hide.
@@ -91,6 +84,13 @@ class Values(NamedTuple):
     state: np.ndarray
     margin: np.ndarray
     idle: np.ndarray
+
+    @classmethod
+    def empty(cls, n: int) -> Values:
+        """Of n programs: the answer 0, known, without a number or a margin."""
+        return cls(
+            np.zeros(n, int), np.full(n, np.nan), np.zeros(n, np.int8), np.full(n, np.inf), np.zeros(n, bool)
+        )
 
 
 @dataclass
@@ -159,9 +159,7 @@ def evaluate(
     """
     n = len(stored)
     at = np.arange(n) if at is None else at
-    out = Values(
-        np.zeros(n, int), np.full(n, np.nan), np.zeros(n, np.int8), np.full(n, np.inf), np.zeros(n, bool)
-    )
+    out = Values.empty(n)
     keys = _key()[stored.astype(np.int64) + 1]
     beside = ((stored >= PROP) & (keys == PROP)).any(axis=1)
     for things in (False, True):
@@ -190,12 +188,13 @@ def _run(views: Views, programs: np.ndarray, at: np.ndarray) -> Values:
         if words is _COLOURED:
             colours[rows] = part.colours
         else:
-            hides[rows] = _truths(1.0 - part.visible - HIDDEN[0], HIDDEN_MARGIN[0])
+            hidden = 1.0 - part.visible - HIDDEN[0]
+            hides[rows] = (hidden > HIDDEN_MARGIN[0]) * 1 - (hidden < -HIDDEN_MARGIN[0])
     solid, scale = views.solids
-    out = Values(np.zeros(n, np.int64), np.zeros(n), np.zeros(n, np.int8), np.zeros(n), np.zeros(n, bool))
+    out = Values.empty(n)
     kernels.call(
         "run_programs",
-        **_tables(views.things),
+        **_tables(),
         programs=np.ascontiguousarray(programs, dtype=np.int16),
         kind=views.kind.astype(np.int16)[at],
         solid=solid.astype(np.int16)[at],
@@ -214,7 +213,7 @@ def _run(views: Views, programs: np.ndarray, at: np.ndarray) -> Values:
 
 
 @cache
-def _tables(things: bool) -> dict[str, np.ndarray]:
+def _tables() -> dict[str, np.ndarray]:
     """What words mean, relations and margins, and the outlines of what stands in slots, for the kernel."""
     classes: tuple[tuple[str, ...], ...] = (
         (*RELATION_NAMES, *OWN_RELATIONS, "between"), ORDERS, ATTRIBUTES, COLOURS, LANES, DIRECTIONS,
@@ -223,7 +222,8 @@ def _tables(things: bool) -> dict[str, np.ndarray]:
     places = {word: place for names in classes for place, word in enumerate(names)}
     nouns = np.full(WORD + len(WORDS), -1, dtype=np.int16)
     nouns[list(members())] = np.arange(len(members()))
-    relations = [*zip(AXES, SIGNS, LEAST, strict=True), *(OWN[name] for name in OWN_RELATIONS)]
+    relations = [(r.axis, r.sign, r.margin) for r in (*RELATIONS, *DRIVER_RELATIONS)]
+    footprints, corner_count = outlines()
     return {
         "places": np.array([places.get(word, 0) for word in WORDS], dtype=np.int16),
         "noun_places": nouns,
@@ -231,10 +231,6 @@ def _tables(things: bool) -> dict[str, np.ndarray]:
         "alike": alike(),
         "relations": np.array(relations, dtype=np.float64),
         "constants": np.array([NEARER, SOLID_RELATIONS["between"].margin]),
-        "outlines": outlines(things),
-        "corner_count": corners(things),
+        "outlines": footprints,
+        "corner_count": corner_count,
     }
-
-
-def _truths(margin: np.ndarray, least: float) -> np.ndarray:
-    return np.where(margin > least, 1, np.where(margin < -least, -1, 0)).astype(np.int8)

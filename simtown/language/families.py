@@ -7,20 +7,21 @@ import tomllib
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache
 from importlib.resources import files
 from itertools import accumulate
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
+import msgspec
 import numpy as np
 
 from simtown.assets.entities import ENTITIES, KEEP_PAINT
 from simtown.language.forms import Form, fill
-from simtown.language.nouns import GROUPS, NOUNS, OWN_NOUNS, STREET_NOUNS, VEHICLE_NOUNS
+from simtown.language.nouns import GROUPS, NOUNS, OWN_NOUNS, STREET_NOUNS, VEHICLE_NOUNS, group_of
 from simtown.language.programs import COLOURS, DIRECTIONS, LANES, OWN_RELATIONS, ProgramError, check
 from simtown.language.relations import AXES, LATERAL, RELATION_NAMES, SIGNS
-from simtown.language.views import THIRDS
+from simtown.language.views import THIRDS, own_colours, paint_colours
 from simtown.scenes.weather import WEATHERS
 
 #: Values of "hidden".
@@ -67,39 +68,34 @@ class Template:
 
     program: str
     slots: tuple[str, ...]
-    texts: tuple[str, ...]
+    texts: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
 
 
 def slots_of(template: Template, form: Form) -> list[Any]:
     """The values of a template's slots in a program. Raises FamilyError if it is not of the template."""
     values: list[Any] = [None] * len(template.slots)
-    markers = [Form("slot", (place,)) for place in range(len(values))]
-    _unify(fill(template.program, markers), form, values)
+    _unify(fill(template.program, range(len(values))), form, values)
     return values
 
 
 def _unify(pattern: Any, part: Any, values: list[Any]) -> None:
-    if isinstance(pattern, Form) and pattern.name == "slot":
-        values[pattern.parts[0]] = part
-        return
-    if isinstance(pattern, Form) and isinstance(part, Form) and pattern.name == part.name:
-        if len(pattern.parts) == len(part.parts):
-            for inner, other in zip(pattern.parts, part.parts, strict=True):
-                _unify(inner, other, values)
-            return
-    elif pattern == part:
-        return
-    raise FamilyError(f"{part} is not what {pattern} stands for")
+    if isinstance(pattern, int):
+        values[pattern] = part
+    elif isinstance(pattern, Form) and isinstance(part, Form) and len(pattern.parts) == len(part.parts):
+        for inner, other in zip((pattern.name, *pattern.parts), (part.name, *part.parts), strict=True):
+            _unify(inner, other, values)
+    elif pattern != part:
+        raise FamilyError(f"{part} is not what {pattern} stands for")
 
 
 @dataclass(frozen=True)
 class Family:
     """Questions with one type of answer, a key of ANSWERS, in streets of up to `vehicles` or more."""
 
-    name: str
     answer: str
-    templates: tuple[Template, ...]
-    vehicles: int = 2
+    templates: Annotated[tuple[Template, ...], msgspec.Meta(min_length=1)]
+    vehicles: Annotated[int, msgspec.Meta(ge=2, le=8)] = 2
+    name: str = ""
 
     @property
     def clear(self) -> bool:
@@ -123,41 +119,21 @@ def families() -> dict[str, Family]:
 def read_families(text: str, where: str) -> dict[str, Family]:
     """The families of a TOML text. Raises FamilyError, which names where it comes from."""
     try:
-        tables = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise FamilyError(f"{where} is no TOML: {error}") from None
-    return {name: _family(name, table, where) for name, table in tables.items()}
-
-
-def _family(name: str, table: Any, where: str) -> Family:
-    """A family of a table. Raises FamilyError, which names the template at fault."""
-    try:
-        answer = table["answer"]
-        templates = tuple(
-            Template(t["program"], tuple(t["slots"]), tuple(t["texts"])) for t in table["templates"]
-        )
-    except (KeyError, TypeError) as error:
-        raise FamilyError(f"{where}: the family {name} lacks {error}: give answer and templates") from None
-    if answer not in ANSWERS:
-        raise FamilyError(f"{where}: the answer of {name} is '{answer}': choose among {', '.join(ANSWERS)}")
-    for template in templates:
-        unknown = [slot for slot in template.slots if slot not in _SLOTS and not _range(slot)]
-        if unknown:
-            raise FamilyError(f"{where}: {name} has a slot '{unknown[0]}': choose among {', '.join(_SLOTS)}")
-        if problem := _problem(template, answer):
-            raise FamilyError(f"{where}: a template of {name} {problem}")
-    if not templates:
-        raise FamilyError(f"{where}: the family {name} has no templates: give at least one")
-    vehicles = table.get("vehicles", 2)
-    if vehicles not in range(2, 9):
-        raise FamilyError(f"{where}: the vehicles of {name} are {vehicles!r}: give a number from 2 to 8")
-    return Family(name, answer, templates, vehicles)
+        tables = msgspec.convert(tomllib.loads(text), dict[str, Family])
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise FamilyError(f"{where} is no TOML of families: {error}") from None
+    for name, family in tables.items():
+        for template in family.templates:
+            if problem := _problem(template, family.answer):
+                raise FamilyError(f"{where}: a template of {name} {problem}")
+    return {name: replace(family, name=name) for name, family in tables.items()}
 
 
 def _problem(template: Template, answer: str) -> str:
     """What is wrong with a template whose answers are of a type; "" if nothing is."""
-    if not template.texts:
-        return "has no texts: give at least one"
+    for slot in template.slots:
+        if slot not in _SLOTS and not _range(slot):
+            return f"has a slot '{slot}': choose among {', '.join(_SLOTS)}"
     for text in template.texts:
         places = [int(digits) for digits in re.findall(r"\{[^}]*?(\d+)\}", text)]
         if max(places, default=0) > len(template.slots) or text.count("{") != len(places):
@@ -167,9 +143,8 @@ def _problem(template: Template, answer: str) -> str:
         check(form)
     except (IndexError, AttributeError, TypeError, ProgramError) as error:
         return f"has the program '{template.program}', which cannot be read: {error}"
-    kinds = {"distance": "metres"}
     asked = str(form.parts[0]) if form.name == "query" else {"count": "count"}.get(form.name, "truth")
-    asked = kinds.get(asked, asked)
+    asked = "metres" if asked == "distance" else asked
     return "" if asked == answer else f"answers with {asked}, not with {answer}: {template.program}"
 
 
@@ -213,7 +188,6 @@ class AskedWorld:
     most: int
     relations: tuple[str, ...] = RELATION_NAMES
     _choices: dict[Any, Choices] = field(default_factory=dict, init=False, compare=False, repr=False)
-    _answers: dict[str, tuple[int, ...]] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def choices(self, key: Any, chances: Callable[[], np.ndarray]) -> Choices:
         """The kinds of some chances as :meth:`Draws.pick` takes them; `key` stands for the same chances."""
@@ -234,8 +208,6 @@ class AskedWorld:
         relations: tuple[str, ...] = RELATION_NAMES,
     ) -> AskedWorld:
         """A world of (k,) chances of the first k kinds and (36,) or (0,) chances of paints."""
-        from simtown.language.views import own_colours, paint_colours
-
         every = np.zeros(len(ENTITIES))
         every[: len(chances)] = chances
         colours = paint_colours()[np.flatnonzero(paint)] if len(paint) else own_colours()[every > 0]
@@ -284,28 +256,25 @@ class AskedWorld:
 
     def answers(self, answer: str) -> tuple[int, ...]:
         """The answers of a type that are asked for, by the numbers that the evaluator gives them."""
-        if answer not in self._answers:
-            self._answers[answer] = self._answers_of(answer)
         return self._answers[answer]
 
-    def _answers_of(self, answer: str) -> tuple[int, ...]:
-        present = np.flatnonzero(self.chances)
-        counts = min(MOST_COUNT, max(self.most - 1, 1)) + 1
-        kinds = tuple(present.tolist())
-        groups = tuple(p for p, group in enumerate(GROUPS) if any(_group(kind) == p for kind in kinds))
+    @cached_property
+    def _answers(self) -> dict[str, tuple[int, ...]]:
+        kinds = tuple(np.flatnonzero(self.chances).tolist())
+        groups = {group_of(ENTITIES[kind]) for kind in kinds}
         return {
             "truth": (0, 1),
-            "count": tuple(range(counts)),
+            "count": tuple(range(min(MOST_COUNT, max(self.most - 1, 1)) + 1)),
             "kind": kinds,
-            "group": groups,
+            "group": tuple(place for place, group in enumerate(GROUPS) if group in groups),
             "colour": self.colours,
             "lane": tuple(range(len(self.lanes))),
             "direction": (0, 1),
             "weather": self.weathers,
             "hidden": (0, 1, 2),
             "metres": tuple(range(1, MOST_METRES + 1)),
-            "box": tuple(range(len(THIRDS))),
-        }[answer]
+            "box": (0, 1, 2),
+        }
 
     def problem(self, family: Family) -> str:
         """Why a family cannot be asked here, "" if it can."""
@@ -335,13 +304,6 @@ def means(noun: str) -> np.ndarray:
     return np.isin(ENTITIES, NOUNS.get(noun, (noun,)))
 
 
-@cache
-def _group(kind: int) -> int:
-    from simtown.language.nouns import group_of
-
-    return GROUPS.index(group_of(ENTITIES[kind]))
-
-
 class Draws:
     """Uniform numbers, taken one after the other."""
 
@@ -358,10 +320,7 @@ class Draws:
 
     def weighted(self, chances: np.ndarray) -> int:
         """A place in an array, by the chances that it holds."""
-        sums = np.cumsum(chances)
-        return int(
-            min(np.searchsorted(sums, next(self._next) * sums[-1], side="right"), np.flatnonzero(chances)[-1])
-        )
+        return self.pick(*_choices_of(chances))
 
     def pick(self, kinds: Sequence[Any], sums: list[float]) -> Any:
         """One of some kinds, by the cumulative sums of their chances."""
@@ -446,8 +405,6 @@ class Drawer:
             if not chances[_PAINTED].any() or not self.world.colours:
                 return noun
             return _filtered(noun, "colour", COLOURS[draws.choice(self.world.colours)])
-        from simtown.language.views import own_colours
-
         own = {*own_colours()[chances > 0].tolist()}
         possible = [place for place in self.world.colours if place in own and len(own) > 1]
         return _filtered(noun, "colour", COLOURS[draws.choice(possible)]) if possible else noun

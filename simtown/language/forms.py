@@ -45,14 +45,9 @@ def fill(template: str, values: Sequence[Any]) -> Any:
     return _filled(_parsed(template), values)
 
 
-@dataclass(frozen=True)
-class _Slot:
-    place: int
-
-
 @lru_cache(maxsize=4096)
 def _parsed(template: str) -> Any:
-    """The form that a text spells, with slots for numbers."""
+    """The form that a text spells."""
     stack: list[list[Any]] = [[]]
     for token, name, bracket in re.findall(r"\s*(([^(),]*)(\()?|\)|,)", template):
         if bracket:
@@ -61,11 +56,11 @@ def _parsed(template: str) -> Any:
             head, *parts = stack.pop()
             stack[-1].append(Form(head, tuple(parts)))
         elif name:
-            stack[-1].append(_Slot(int(name) - 1) if name.isdigit() else name)
+            stack[-1].append(int(name) if name.isdigit() else name)
     return stack[0][0]
 
 
 def _filled(part: Any, values: Sequence[Any]) -> Any:
     if isinstance(part, Form):
         return Form(part.name, tuple([_filled(inner, values) for inner in part.parts]))
-    return values[part.place] if isinstance(part, _Slot) else part
+    return values[part - 1] if isinstance(part, int) else part

@@ -8,8 +8,10 @@ can be told apart, it is asked whether there is one of a kind, and other vehicle
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
-from typing import Any, cast
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from itertools import chain
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -37,11 +39,9 @@ MOST_QUESTIONS = 10
 _WORD_DRAWS = 64
 
 
-@dataclass(frozen=True)
-class _Proposal:
-    """A question about a picture: places of its family and template and text, its program and words."""
+class _Proposal(NamedTuple):
+    """A question: the places of its family, template and text, its program and its words."""
 
-    picture: int
     family: int
     template: int
     text: int
@@ -94,19 +94,19 @@ def _asked(recipe: AskingRecipe, pictures: np.ndarray, again: int) -> list[Asked
 def join(parts: list[AskedBatch], order: np.ndarray) -> AskedBatch:
     """Rows of several batches, one behind the other, in an order."""
 
-    def joined(columns: list[Any]) -> Any:
-        if isinstance(columns[0], np.ndarray):
+    def joined(columns: Sequence[Any]) -> Any:
+        first = columns[0]
+        if isinstance(first, np.ndarray):
             return np.concatenate(columns)[order]
-        if isinstance(columns[0], tuple):
-            return type(columns[0])(*(joined([*each]) for each in zip(*columns, strict=True)))
-        if isinstance(columns[0], list):
-            words = [text for column in columns for text in column]
+        if isinstance(first, list):
+            words = [*chain(*columns)]
             return [words[row] for row in order.tolist()]
-        names = [f.name for f in fields(columns[0])] if columns[0] is not None else []
-        return (
-            replace(columns[0], **{n: joined([getattr(c, n) for c in columns]) for n in names})
-            if names
-            else None
+        if isinstance(first, tuple):
+            return type(first)(*map(joined, zip(*columns, strict=True)))
+        if first is None:
+            return None
+        return replace(
+            first, **{f.name: joined([getattr(c, f.name) for c in columns]) for f in fields(first)}
         )
 
     return cast(AskedBatch, joined(parts))
@@ -122,53 +122,47 @@ def _another(
 ) -> AskedBatch:
     """One more question about every picture, with other words than those before.
 
-    Those for which none is found become `lost`, and repeat the first.
+    Those for which none is found become `lost`; what is here in their places means nothing.
     """
-    first = before[0]
-    asked = [{part.words[row] for part in before} for row in range(len(pictures))]
-    found: dict[int, tuple[_Proposal, int, float]] = {}
-    tried = np.zeros((len(pictures), 2), dtype=np.int64)
-    every = list(enumerate(recipe.families))
-    places = (
-        [p for p, family in every if family.name == "exist"],
-        [p for p, family in every if spatial(family)],
-    )
+    n, every = len(pictures), np.arange(len(pictures))
+    result = join(before[:1], every)
+    result = replace(result, values=Values.empty(n), tried=np.zeros((n, 2), dtype=np.int64))
+    asked, found = [{part.words[row] for part in before} for row in range(n)], np.zeros(n, dtype=bool)
+    places = [
+        [p for p, family in enumerate(recipe.families) if suits(family)]
+        for suits in (lambda family: family.name == "exist", spatial)
+    ]
     for begin in range(0, PROPOSALS, AT_ONCE):
-        waiting = [row for row in np.flatnonzero(~lost).tolist() if row not in found]
-        if not waiting:
-            break
-        tries = [(row, attempt) for row in waiting for attempt in range(begin, begin + AT_ONCE)]
-        address = pictures[[row for row, _ in tries]] * MOST_QUESTIONS + number
-        numbers = recipe.stream("more words").uniform(address, _WORD_DRAWS, np.array([a for _, a in tries]))
-        proposals = [
-            (proposal, attempt)
-            for (row, attempt), own in zip(tries, numbers.tolist(), strict=True)
-            if (
-                proposal := _propose(recipe, worlds[row], places[attempt < SPATIAL], row, attempt, Draws(own))
-            )
-            and proposal.words not in asked[row]
-        ]
+        rows = np.repeat(every[~lost & ~found], AT_ONCE)
+        attempts = np.resize(np.arange(begin, begin + AT_ONCE), len(rows))
+        address = pictures[rows] * MOST_QUESTIONS + number
+        numbers = recipe.stream("more words").uniform(address, _WORD_DRAWS, attempts).tolist()
+        proposals = {}
+        for at, (row, attempt) in enumerate(zip(rows.tolist(), attempts.tolist(), strict=True)):
+            own = Draws(numbers[at])
+            proposal = _propose(recipe, worlds[row], places[attempt < SPATIAL], attempt, own)
+            if proposal and proposal.words not in asked[row]:
+                proposals[at] = proposal
         if not proposals:
             continue
-        rows = np.array([proposal.picture for proposal, _ in proposals])
-        attempts = np.array([attempt for _, attempt in proposals])
-        programs = stored([proposal.program for proposal, _ in proposals])
-        here = evaluate(first.scene, programs, first.visible, recipe.size, rows)
+        rows, attempts, address = (column[[*proposals]] for column in (rows, attempts, address))
+        programs = stored([proposal.program for proposal in proposals.values()])
+        here = evaluate(before[0].scene, programs, before[0].visible, recipe.size, rows)
         good = (here.state == KNOWN) & ~here.idle
-        address = pictures[rows[good]] * MOST_QUESTIONS + number
-        there, placed = _elsewhere(recipe, first, address, rows[good], attempts[good], programs[good])
+        there, placed = _elsewhere(
+            recipe, before[0], address[good], rows[good], attempts[good], programs[good]
+        )
         good[good] = placed & (there.state == KNOWN) & (there.answer != here.answer[good])
-        for place, (proposal, _) in enumerate(proposals):
-            tried[proposal.picture] += (proposal.picture not in found), 0
-            if good[place] and proposal.picture not in found:
-                found[proposal.picture] = proposal, int(here.answer[place]), float(here.margin[place])
-                tried[proposal.picture, 1] += 1
-    for row in set(range(len(pictures))) - found.keys():
-        lost[row] = True
-        family, template, text = (int(column[row]) for column in (first.family, first.template, first.text))
-        again = _Proposal(row, family, template, text, first.program[row].tolist(), first.words[row])
-        found[row] = again, 0, np.nan
-    return _batch(first, [found[row] for row in range(len(pictures))], tried)
+        for at, (row, proposal) in enumerate(zip(rows.tolist(), proposals.values(), strict=True)):
+            if not found[row]:
+                result.tried[row] += 1, good[at]
+            if good[at] and not found[row]:
+                found[row], result.words[row], result.program[row] = True, proposal.words, programs[at]
+                for name in ("family", "template", "text"):
+                    getattr(result, name)[row] = getattr(proposal, name)
+                result.answer[row], result.values.margin[row] = here.answer[at], here.margin[at]
+    lost |= ~found
+    return replace(result, values=result.values._replace(answer=result.answer))
 
 
 def _worlds(recipe: AskingRecipe, first: AskedBatch) -> list[AskedWorld]:
@@ -182,7 +176,7 @@ def _worlds(recipe: AskingRecipe, first: AskedBatch) -> list[AskedWorld]:
 
 
 def _propose(
-    recipe: AskingRecipe, world: AskedWorld, places: list[int], row: int, attempt: int, draws: Draws
+    recipe: AskingRecipe, world: AskedWorld, places: list[int], attempt: int, draws: Draws
 ) -> _Proposal | None:
     """A question of one of the families at `places` about a picture, whose kinds are `world`."""
     if not places:
@@ -198,7 +192,7 @@ def _propose(
     except (NoWordsError, StopIteration):
         return None
     words = wording.fill(templates[template].texts[text], slots)
-    return _Proposal(row, place, template, text, encode(form), words)
+    return _Proposal(place, template, text, encode(form), words)
 
 
 def _elsewhere(
@@ -231,28 +225,3 @@ def _elsewhere(
         camera=scene.camera[rows],
     )  # fmt: skip
     return evaluate(others, programs, visible, recipe.size), placed
-
-
-def _batch(first: AskedBatch, found: list[tuple[_Proposal, int, float]], tried: np.ndarray) -> AskedBatch:
-    n = len(found)
-    answer = np.array([answer for _, answer, _ in found])
-    values = Values(
-        answer,
-        np.full(n, np.nan),
-        np.full(n, KNOWN, dtype=np.int8),
-        np.array([margin for *_, margin in found]),
-        np.zeros(n, dtype=bool),
-    )
-    columns: dict[str, Any] = {
-        name: np.array([getattr(proposal, name) for proposal, *_ in found])
-        for name in ("family", "template", "text")
-    }
-    return replace(
-        first,
-        **columns,
-        program=stored([proposal.program for proposal, *_ in found]),
-        words=[proposal.words for proposal, *_ in found],
-        answer=answer,
-        values=values,
-        tried=tried,
-    )

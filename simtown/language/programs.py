@@ -6,8 +6,9 @@ parts follow. Words and numbers are in ranges of their own, so that new kinds of
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from simtown.assets.catalogue import ENTITIES, PROPS
 from simtown.assets.palette import COLOUR_WORDS
 from simtown.language.forms import Form, fill
 from simtown.language.nouns import NOUNS, OWN_NOUNS, VEHICLE_NOUNS
-from simtown.language.relations import RELATION_NAMES
+from simtown.language.relations import DRIVER_RELATIONS, RELATION_NAMES
 from simtown.scenes.weather import WEATHERS
 
 #: Numbers of the longest program.
@@ -29,7 +30,7 @@ NODES = (
 )  # fmt: skip
 _NODES = {name: 8 * place for place, name in enumerate(NODES)}
 #: Relations in a vehicle's own frame: its driver's left, right, front and back.
-OWN_RELATIONS = ("driver-left", "driver-right", "driver-front", "driver-behind")
+OWN_RELATIONS: tuple[str, ...] = tuple(relation.name for relation in DRIVER_RELATIONS)
 ORDERS = ("leftmost", "rightmost", "nearest", "farthest", "biggest", "smallest")
 ATTRIBUTES = ("colour", "lane", "direction", "kind", "group", "hidden", "sight", "distance", "box", "weather")
 LANES, DIRECTIONS = ("near", "far", "parked"), ("right", "left", "away", "viewer")
@@ -62,12 +63,12 @@ TEST = has(lane, LANE) | has(direction, DIRECTION) | has(sight, SIGHT) | same(SH
 TEST = compared(ORDER, PHRASE) | compared(NEARNESS, PHRASE, THE) | among(the(SET)) | among(a(SET))
 TEST = not(TEST) | and(TEST, TEST, ...) | or(TEST, TEST, ...)
 """
-_CHOICES: dict[str, tuple[Any, ...]] = {
+_CHOICES: dict[str, Sequence[Any]] = {
     "NOUN": (*ENTITIES, *PROPS, *(word for word in WORDS if word in NOUNS)),
     "RELATION": RELATION_NAMES, "DRIVER": OWN_RELATIONS, "ORDER": ORDERS, "NEARNESS": ORDERS[2:4],
     "COLOUR": COLOURS, "LANE": LANES, "DIRECTION": DIRECTIONS, "SIGHT": ("partly hidden", "entirely visible"),
     "SHARED": ATTRIBUTES[:5], "VALUE": (*ATTRIBUTES[:6], "box"), "WEATHER": WEATHERS,
-    "NUMBER": tuple(range(ENTITY - NUMBER)),
+    "NUMBER": range(ENTITY - NUMBER),
 }  # fmt: skip
 
 
@@ -75,22 +76,19 @@ class ProgramError(ValueError):
     """A form or its numbers are no program; the message says what is wrong."""
 
 
-@cache
-def _numbers() -> dict[str, int]:
-    """The number of every word."""
-    ranges = ((PROP, PROPS), (ENTITY, ENTITIES), (WORD, WORDS))
-    return {word: start + place for start, words in ranges for place, word in enumerate(words)}
+#: The number of every word.
+_NUMBERS = {
+    word: start + place
+    for start, words in ((PROP, PROPS), (ENTITY, ENTITIES), (WORD, WORDS))
+    for place, word in enumerate(words)
+}
+_NAMES = {number: word for word, number in _NUMBERS.items()}
 
 
 @cache
-def _names() -> dict[int, str]:
-    return {number: word for word, number in _numbers().items()}
-
-
-@cache
-def grammar() -> dict[str, tuple[Any, ...]]:
+def grammar() -> dict[str, Sequence[Any]]:
     """By type, what a part of a program may be: forms of types and words, other types, words or numbers."""
-    types = dict(_CHOICES)
+    types: dict[str, Sequence[Any]] = dict(_CHOICES)
     for line in _GRAMMAR.strip().splitlines():
         name, _, forms = line.partition(" = ")
         types[name] = (*types.get(name, ()), *(fill(form, ()) for form in forms.split(" | ")))
@@ -111,37 +109,24 @@ def _fits(part: Any, pattern: Any) -> bool:
         types = list(pattern.parts)
         if types[-1] == "...":
             types[-1:] = types[-2:-1] * (len(part.parts) - len(types) + 1)
-        return len(types) == len(part.parts) and all(map(_fits, part.parts, types))
-    choices = grammar().get(pattern, ())
-    if part == pattern or (pattern == "NUMBER" and isinstance(part, int)):
-        return True
-    return part in choices if pattern in _CHOICES else any(_fits(part, choice) for choice in choices)
+        return len(types) == len(part.parts) < 8 and all(map(_fits, part.parts, types))
+    if pattern in _CHOICES:
+        return part in _CHOICES[pattern]
+    return part == pattern or any(_fits(part, choice) for choice in grammar().get(pattern, ()))
 
 
 def encode(form: Form) -> list[int]:
-    """A form as whole numbers. Raises ProgramError for a word that no program has, or too long a form."""
-    numbers: list[int] = []
-    _encode(form, numbers)
+    """A form of the grammar as whole numbers. Raises ProgramError if it is too long."""
+    numbers = _encoded(form)
     if len(numbers) > LENGTH:
         raise ProgramError(f"{form} has {len(numbers)} parts: a program has at most {LENGTH}")
     return numbers
 
 
-def _encode(part: Any, numbers: list[int]) -> None:
+def _encoded(part: Any) -> list[int]:
     if isinstance(part, Form):
-        if part.name not in _NODES or len(part.parts) > 7:
-            raise ProgramError(f"'{part.name}' is no node of programs: use {', '.join(NODES)}")
-        numbers.append(_NODES[part.name] + len(part.parts))
-        for inner in part.parts:
-            _encode(inner, numbers)
-    elif isinstance(part, int):
-        if not 0 <= part < ENTITY - NUMBER:
-            raise ProgramError(f"{part} is no number of programs: use 0 to {ENTITY - NUMBER - 1}")
-        numbers.append(NUMBER + part)
-    elif part in _numbers():
-        numbers.append(_numbers()[part])
-    else:
-        raise ProgramError(f"'{part}' is no word of programs")
+        return [_NODES[part.name] + len(part.parts), *chain.from_iterable(map(_encoded, part.parts))]
+    return [NUMBER + part if isinstance(part, int) else _NUMBERS[part]]
 
 
 def decode(numbers: Any) -> Form:
@@ -150,8 +135,8 @@ def decode(numbers: Any) -> Form:
     try:
         form = _decoded(stream)
     except (StopIteration, LookupError):
-        raise ProgramError("these numbers are no program") from None
-    if next(stream, END) != END:
+        form = None
+    if form is None or next(stream, END) != END:
         raise ProgramError("these numbers are no program")
     check(form)
     return form
@@ -163,7 +148,7 @@ def _decoded(stream: Iterator[int]) -> Any:
         return Form(NODES[number // 8], tuple([_decoded(stream) for _ in range(number % 8)]))
     if NUMBER <= number < ENTITY:
         return number - NUMBER
-    return _names()[number]
+    return _NAMES[number]
 
 
 def stored(programs: list[list[int]]) -> np.ndarray:

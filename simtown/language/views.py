@@ -6,6 +6,7 @@ number of slots and v that of vehicles. Truth is 1, -1, or 0 where something is 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache, cached_property
 
 import numpy as np
@@ -41,29 +42,25 @@ LEAST_INTENSITY, LEAST_FOG = 0.3, 0.1
 _UNCLEAR = np.radians(5)
 
 
+@dataclass(eq=False)
 class Views:
     """n scenes as programs see them; what is costly is worked out when it is first asked for.
 
-    Args:
+    Attributes:
         scenes: n scenes.
-        visible: (n, v) float32 visible share of each vehicle; by default it is worked out.
+        shares: (n, v) float32 visible share of each vehicle; by default it is worked out.
         size: width and height of the picture, pixels.
         things: whether the things beside the road have slots behind the vehicles.
     """
 
-    def __init__(
-        self,
-        scenes: SceneBatch,
-        visible: np.ndarray | None = None,
-        size: tuple[int, int] = (256, 144),
-        things: bool = False,
-    ) -> None:
-        self.scenes, self.size, self.things = scenes, size, things
-        self._visible = visible
+    scenes: SceneBatch
+    shares: np.ndarray | None = None
+    size: tuple[int, int] = (256, 144)
+    things: bool = False
 
     def __getitem__(self, rows: np.ndarray) -> Views:
-        visible = None if self._visible is None else self._visible[rows]
-        return Views(self.scenes[rows], visible, self.size, self.things)
+        shares = None if self.shares is None else self.shares[rows]
+        return Views(self.scenes[rows], shares, self.size, self.things)
 
     @cached_property
     def kind(self) -> np.ndarray:
@@ -87,10 +84,8 @@ class Views:
     @cached_property
     def visible(self) -> np.ndarray:
         """(n, v) float32 share of each vehicle that no other hides."""
-        if self._visible is None:
-            scenes = self.scenes
-            self._visible = visibility(scenes.entity, scenes.pose, scenes.camera)
-        return self._visible
+        scenes = self.scenes
+        return visibility(scenes.entity, scenes.pose, scenes.camera) if self.shares is None else self.shares
 
     @cached_property
     def pose(self) -> np.ndarray:
@@ -189,7 +184,7 @@ class Views:
 
     @cached_property
     def solids(self) -> tuple[np.ndarray, np.ndarray]:
-        """(n, s) int64 numbers of what stands in the slots, as :func:`outlines` has them, and scales."""
+        """(n, s) int64 numbers of what stands in the slots, as :func:`outlines` counts it, and scales."""
         scenes = self.scenes
         number, scale = scenes.entity.astype(np.int64), np.ones(scenes.entity.shape)
         if self.things:
@@ -199,37 +194,10 @@ class Views:
         return number, scale
 
     @cached_property
-    def outlines(self) -> np.ndarray:
-        """(n, s, k, 2) float64 footprints, their last corner repeated."""
-        number, scale = self.solids
-        corners = outlines(self.things)[number] * scale[..., None, None]
-        x, y, yaw = self.pose.astype(np.float64).transpose(2, 0, 1)[..., None]
-        c, s = np.cos(yaw), np.sin(yaw)
-        return np.stack(
-            [corners[..., 0] * c - corners[..., 1] * s + x, corners[..., 0] * s + corners[..., 1] * c + y], -1
-        )
-
-    @cached_property
     def bulk(self) -> np.ndarray:
         """(n, s) float64 side of a cube as big as each thing, metres."""
         number, scale = self.solids
         return np.asarray(_bulks()[number] * scale)
-
-    @cached_property
-    def away(self) -> np.ndarray:
-        """(n, s) float64 metres from the viewer to the outline of each thing."""
-        n, s = self.kind.shape
-        viewer = np.repeat(self.scenes.camera[:, None, None, :2].astype(np.float64), s, axis=1)
-        return _depths(viewer.reshape(n * s, 1, 2), self.outlines.reshape(n * s, -1, 2)).reshape(n, s)
-
-
-def _depths(points: np.ndarray, polygon: np.ndarray) -> np.ndarray:
-    """(n,) the least distance of (n, p, 2) points from (n, k, 2) convex polygons, which they lie outside."""
-    edge = np.roll(polygon, -1, axis=1) - polygon
-    to = points[:, :, None] - polygon[:, None]
-    square = (edge * edge).sum(-1)
-    along = np.clip((to * edge[:, None]).sum(-1) / np.where(square > 0, square, 1)[:, None], 0, 1)
-    return np.sqrt(((to - along[..., None] * edge[:, None]) ** 2).sum(-1)).min(axis=(1, 2))
 
 
 #: Everything that stands in a slot: a kind, and the least style that picks each of its poses.
@@ -239,21 +207,13 @@ _SOLIDS = (
 )
 
 
-@cache
-def corners(things: bool) -> np.ndarray:
-    """(solids + 1,) int64 corners of every footprint."""
-    return np.array(
-        [*(len(outline(*solid)) for solid in (_SOLIDS if things else _SOLIDS[: len(ENTITIES)])), 1]
-    )
-
-
-@cache
-def outlines(things: bool) -> np.ndarray:
-    """(solids + 1, k, 2) float64 footprints of _SOLIDS, their last corner repeated; the empty slot last."""
-    polygons = [outline(*solid) for solid in (_SOLIDS if things else _SOLIDS[: len(ENTITIES)])]
-    most = max(map(len, polygons))
-    padded = [np.concatenate([p, np.repeat(p[-1:], most - len(p), axis=0)]) for p in polygons]
-    return np.stack([*padded, np.zeros((most, 2))])
+def outlines() -> tuple[np.ndarray, np.ndarray]:
+    """(solids + 1, k, 2) float64 footprints of _SOLIDS, and (solids + 1,) int64 how many of their k corners
+    count; the empty slot is the last.
+    """
+    polygons = [*(outline(*solid) for solid in _SOLIDS), np.zeros((1, 2))]
+    count = np.array([len(polygon) for polygon in polygons])
+    return np.stack([np.resize(polygon, (count.max(), 2)) for polygon in polygons]), count
 
 
 @cache

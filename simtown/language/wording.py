@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from simtown.assets.entities import ENTITIES
+from simtown.language import relations
 from simtown.language.forms import ORDINALS, Form
 from simtown.language.nouns import plural
 from simtown.language.questions import with_article
 
 #: Relations as a question words them, behind "is".
-RELATIONS = {
-    "left of": "to the left of", "right of": "to the right of", "in front of": "in front of",
-    "behind": "behind",
-}  # fmt: skip
+RELATIONS = {relation.name: relation.caption for relation in relations.RELATIONS}
 #: Where a driver sees something, with the driver's vehicle.
 DRIVERS = {
     "driver-left": "on the left of {0}'s driver", "driver-right": "on the right of {0}'s driver",

@@ -106,11 +106,3 @@ def test_relations_keep_their_numbers():
     assert relations.DEFAULT_RELATIONS == ("left of", "right of")
     for one, other in zip(RELATIONS[::2], RELATIONS[1::2], strict=True):  # opposites stand in pairs
         assert (one.axis, one.sign, one.margin) == (other.axis, -other.sign, other.margin)
-
-
-@pytest.mark.parametrize(
-    "names", [("above",), ("left of", "under"), (), ("left of", "left of"), ("Left of",)]
-)
-def test_unknown_relations_are_errors(names):
-    with pytest.raises(ValueError, match="choose among: left of, right of, in front of, behind"):
-        relations.relation_numbers(names)

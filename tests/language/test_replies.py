@@ -148,19 +148,3 @@ def test_a_length_is_right_within_the_tolerance():
 def test_cannot_tell_is_an_answer_where_it_may_be():
     assert read("I'm not sure.", "truth", ("no", "yes")) is None
     assert read("I'm not sure.", "truth", ("no", "yes", CANNOT_TELL)) == CANNOT_TELL
-
-
-@pytest.mark.parametrize(
-    "gold",
-    [
-        ("count", "yes"),
-        ("truth", "1"),
-        ("kind", ""),
-        ("kind", "tram", ("taxi",)),
-        ("metres", "far"),
-        ("size", "3"),
-    ],
-)
-def test_an_answer_that_nobody_could_give_is_refused(gold):
-    with pytest.raises(ValueError, match="no answer"):
-        Gold(*gold)

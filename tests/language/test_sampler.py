@@ -498,9 +498,3 @@ def test_a_pair_for_which_no_place_is_found_gives_way_to_another():
     assert examples.tried["entity"][1] == 3
     assert examples.tried["placement"][0] > CAP
     assert (examples.visible >= LEAST_VISIBLE).all()
-
-
-@pytest.mark.parametrize(("option", "word"), [("relations", "above"), ("weathers", "hail")])
-def test_unknown_options_are_errors(option, word):
-    with pytest.raises(ValueError, match=f"unknown {option[:-1]} '{word}'"):
-        skewed_sample(2, **{option: (word,)})

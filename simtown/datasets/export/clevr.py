@@ -22,14 +22,16 @@ from simtown.datasets.export.portion import (
     write_listing,
 )
 from simtown.datasets.reader import Dataset
-from simtown.language.evaluate import NEARER, OWN
+from simtown.language.evaluate import NEARER
 from simtown.language.families import CANNOT_TELL
 from simtown.language.forms import fill
 from simtown.language.nouns import NOUNS, OWN_NOUNS, VEHICLE_NOUNS
 from simtown.language.programs import COLOURS, DIRECTIONS, LANES, decode
-from simtown.language.relations import RELATIONS
+from simtown.language.relations import DRIVER_RELATIONS, RELATIONS
 from simtown.language.views import Views
 from simtown.scenes.camera import views
+from simtown.scenes.footprints import depths, outline, placed
+from simtown.scenes.scene import SceneBatch
 
 #: Vehicles at least so long, in metres, are "large".
 LARGE = 5.0
@@ -166,14 +168,23 @@ def _holding(seen: Views, relations: int, programs: bool) -> dict[str, np.ndarra
     """By direction, (n, v, v) bool: whether vehicle [:, i] stands so to vehicle [:, , j]."""
     holding = {r.direction: r.sign * seen.viewer[:, r.axis] > r.margin for r in RELATIONS[:relations]}
     if programs:
-        for name, (axis, sign, least) in OWN.items():
-            holding[name] = sign * seen.driver[:, axis] > least
-        farther = seen.away[:, :, None] - seen.away[:, None] > NEARER
+        holding |= {r.name: r.sign * seen.driver[:, r.axis] > r.margin for r in DRIVER_RELATIONS}
+        away = _away(seen.scenes)
+        farther = away[:, :, None] - away[:, None] > NEARER
         holding |= {"farther": farther, "nearer": farther.transpose(0, 2, 1)}
         for attribute, values in (("lane", seen.lane), ("direction", seen.direction)):
             alike = (values[:, :, None] == values[:, None]) & ~np.eye(values.shape[1], dtype=bool)
             holding[f"same {attribute}"] = alike & (values >= 0)[:, None]
     return holding
+
+
+def _away(scenes: SceneBatch) -> np.ndarray:
+    """(n, v) float64 metres from the viewer to the outline of each vehicle, 0 in empty slots."""
+    away, pose, camera = (a.astype(np.float64) for a in (scenes.entity * 0, scenes.pose, scenes.camera))
+    for row, slot in np.argwhere(scenes.entity >= 0).tolist():
+        footprint = placed(outline(ENTITIES[scenes.entity[row, slot]]), *pose[row, slot])
+        away[row, slot] = -depths(camera[row, None, :2], footprint)[0]
+    return away
 
 
 FORMAT = Format(write, finish, ("images/{split}", "scenes", "questions"))
