@@ -15,7 +15,7 @@ from simtown.cli import places
 from simtown.cli.command import DAMAGED, RefusalError, command, parse_names, parse_size
 from simtown.cli.places import beside, local, local_file, name_of, png_file
 from simtown.cli.sharing import DatasetArgument, PoolSettings, progress_of, weather_problem
-from simtown.core.amounts import counted
+from simtown.core.amounts import counted, split_counts
 from simtown.core.console import page, styled
 from simtown.core.extras import need
 from simtown.core.files import save_all, save_json
@@ -344,8 +344,7 @@ def export(
     work = 3 * total  # an example takes three times as long to encode as to make and compare
     with progress_of(f"export {directory}", total) as progress, workers.pool(work) as pool:
         written = export.export(data, to, splits, directory, progress, pool)
-    examples = ", ".join(f"{count:,} {name}" for name, count in counts.items())
-    say(f"{directory}{'' if written else ' is complete'}: {examples} examples for {to}")
+    say(f"{directory}{'' if written else ' is complete'}: {split_counts(counts)} for {to}")
     say(*export.find_format(to).notes(data, splits, directory))
 
 

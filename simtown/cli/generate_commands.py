@@ -16,6 +16,7 @@ from simtown.cli import places
 from simtown.cli.command import RefusalError, command, parse_size
 from simtown.cli.places import local, name_of, png_file
 from simtown.cli.sharing import PoolSettings, known_device, progress_of, save_picture, weather_problem
+from simtown.core.amounts import split_counts
 from simtown.core.options import option
 from simtown.core.progress import Progress, report
 from simtown.core.terminal import complain, say, shell_words
@@ -90,8 +91,7 @@ def generate(
     from simtown.render.renderers import choose_device, make_renderer
 
     with Progress(f"generate {store}") as progress, workers.cluster(workers.workers) as cluster:
-        counts = " + ".join(f"{count:,} {split}" for split, count in settings.counts().items())
-        report(f"{store}: {counts} examples")
+        report(f"{store}: {split_counts(settings.counts())}")
         if workers.engine == "ray" and device == "cuda":
             drawn_on = device  # the cluster's cards, not this machine's
         else:

@@ -62,8 +62,8 @@ def sweep(
     A preset is a TOML file with version, size, and [[grid]] tables of entities, distractor, models,
     train_sizes (adaptive: the largest counts) and seeds. Before them may stand adaptive = [0.9],
     same_data = true and same_world = true. The tables [fit] and [data] may hold other settings of simtown fit
-    and simtown generate. With --engine ray, OUT is a directory that all machines share. Then: simtown
-    complexity OUT
+    and simtown generate, such as lr = 0.002 and cannot_tell = 0.1. With --engine ray, OUT is a directory that
+    all machines share. Then: simtown complexity OUT
     """
     need("train")
     from simtown.training.plan import check_preset, check_targets, read
@@ -120,26 +120,25 @@ def _list(sweep: Sweep, jobs: int) -> None:
 
 
 def _complexity_table(rows: list[dict[str, str]]) -> Table:
-    """A table of the need of each target, its interval, and the smallest set that reached it."""
+    """A row for each target in each world: the need, its interval, and the smallest set that reached it."""
     from simtown.complexity.needs import SMALLEST
 
-    shared = [name for name in ("distractor", "seeds", "interval over") if name in rows[0]]
-    same = [name for name in shared if len({row.get(name) for row in rows}) == 1]
-    title = "Samples needed for a test accuracy / smallest set that reached it (below: 95 % interval)"
-    names = [name for name in rows[0] if name not in same and not name.endswith(SMALLEST)]
-    words = [name for name in names if not name[0].isdigit()]
-    table = new_table(title, names, left=words, box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
-    table.caption = ", ".join(f"{name}: {rows[0][name]}" for name in same) or None
-    for column, name in zip(table.columns, names, strict=True):
-        column.no_wrap, column.overflow = name in ("model", "entities"), "fold"
-    for row in rows:
-        cells = {name: cell.replace("> ", ">").replace("≤ ", "≤") for name, cell in row.items()}
-        for name in names:
-            if name + SMALLEST in cells:
-                samples, bracket, interval = cells[name].partition(" (")
-                below = f"\n{interval.rstrip(')')}" if bracket else ""
-                cells[name] = f"{samples} / {cells[name + SMALLEST]}{below}"
-        table.add_row(*(cells[name] for name in names))
+    targets = [name.removesuffix(SMALLEST) for name in rows[0] if name.endswith(SMALLEST)]
+    about = [name for name in ("distractor", "seeds", "interval over") if name in rows[0]]
+    heads = [name for name in ("model", "entities", "world") if name in rows[0]]
+    notes = [", ".join(f"{name}: {row[name]}" for name in about) for row in rows]
+    numbers = {note: str(number) for number, note in enumerate(dict.fromkeys(notes), 1)}
+    several = len(numbers) > 1
+    columns = [*heads, "accuracy", "samples", "(95 %)", "smallest set", *(["note"] if several else [])]
+    title = "Samples needed for a test accuracy, and the smallest set that reached it"
+    table = new_table(title, columns, left=heads, box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    table.caption = "\n".join(f"{number}: {note}" if several else note for note, number in numbers.items())
+    for row, note in zip(rows, notes, strict=True):
+        for target in targets:
+            world = [row[name] if target == targets[0] else "" for name in heads]
+            samples, _, interval = row[target].partition(" (")
+            cells = [*world, target, samples, interval.rstrip(")"), row[target + SMALLEST], numbers[note]]
+            table.add_row(*cells[: len(columns)])
     return table
 
 
@@ -178,7 +177,7 @@ def complexity(
     name = f"complexity-{family}" if family else "complexity"
     directory = out or inside(runs[0].parent if runs[0].is_file() else runs[0], name)
     findings = report(runs, directory, targets=levels, replicates=replicates, seed=seed, family=family)
-    with page(160) as console:
+    with page(100) as console:
         console.print(_complexity_table(findings.table()))
     for note in findings.notes:
         say(f"Note: {note}.")

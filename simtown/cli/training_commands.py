@@ -355,12 +355,12 @@ def thresholds(
     from simtown.datasets.reader import open_dataset
     from simtown.probes.report import Results
     from simtown.vlm.thresholds import AnsweredQuestions, find, write
-    from simtown.vlm.vlm_run import record
+    from simtown.vlm.vlm_run import RECORD
 
     sources = []
     for directory in directories:
         if not (directory / "run.json").is_file():
-            sources.append(AnsweredQuestions.of_results(Results(directory, record(()).load(directory))))
+            sources.append(AnsweredQuestions.of_results(Results(directory, RECORD.load(directory))))
             continue
         if data is None:
             raise RefusalError(f"{directory} is a run: give the data set that it is asked about with --data")

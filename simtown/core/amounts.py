@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 
 def size(count: float) -> str:
     """Bytes, such as "850 kB", "1.2 GB" or "15 TB"."""
@@ -24,3 +26,9 @@ def duration(seconds: float) -> str:
 def counted(count: int, noun: str) -> str:
     """Such as "no problems", "1 problem" or "2,000 problems"."""
     return f"{f'{count:,}' if count else 'no'} {noun}{'' if count == 1 else 's'}"
+
+
+def split_counts(counts: Mapping[str, int]) -> str:
+    """Such as "8 train + 1 test examples" or "1 train example"."""
+    listed = " + ".join(f"{count:,} {split}" for split, count in counts.items())
+    return f"{listed} example{'' if sum(counts.values()) == 1 else 's'}"

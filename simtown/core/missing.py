@@ -37,7 +37,7 @@ def _suggestion(path: Path, suits: Callable[[Path], bool]) -> str:
     with suppress(OSError):
         names = sorted(sibling.name for sibling in path.parent.iterdir())
         begun = [name for name in names if path.name and name.startswith((path.name, path.stem + "."))]
-        near = dict.fromkeys([*begun, *get_close_matches(path.name, names, 9, 0.8)])
+        near = dict.fromkeys([*begun, *get_close_matches(path.name, names, 9, 0.7)])
         found = [str(path.with_name(name)) for name in near if suits(path.with_name(name))][:_MOST]
         if found:
             return f": did you mean {' or '.join(found)}?"

@@ -170,6 +170,14 @@ def choices(settings: Settings, answer_type: str) -> tuple[str, ...]:
     return (*texts, CANNOT_TELL) if settings.cannot_tell else tuple(texts)
 
 
+def answers_of(settings: Settings) -> dict[str, tuple[str, tuple[str, ...]]]:
+    """By family: the type of its answer, a key of ANSWERS, and the answers that it may have."""
+    types = (
+        {family.name: family.answer for family in asked(settings)} if settings.asks else {"paper": "truth"}
+    )
+    return {name: (answer_type, choices(settings, answer_type)) for name, answer_type in types.items()}
+
+
 def possible(settings: Settings, answer_type: str) -> tuple[int, ...]:
     """The numbers of :func:`choices`. Of scenes that somebody made, the answer may be any."""
     if not settings.hand_made:

@@ -11,6 +11,7 @@ import numpy as np
 from rich.table import Table
 
 from simtown.assets.catalogue import ENTITIES
+from simtown.core.amounts import split_counts
 from simtown.core.console import new_table, page, styled
 from simtown.datasets.locate import find
 from simtown.datasets.manifests import TIMINGS
@@ -37,7 +38,6 @@ def show(place: str | Path, everything: bool = False) -> None:
     dataset, store = open_dataset(place), store_of(place)
     s = dataset.settings
     size = sum(entry["bytes"] for entry in dataset.manifest["shards"].values())
-    counts = " + ".join(f"{count:,} {split}" for split, count in s.counts().items())
     vehicles = " to ".join(dict.fromkeys(map(str, s.crowds)))
     about = f"{s.entities} entities, {s.width} x {s.height} pixels, {vehicles} vehicles a scene"
     if s.hand_made:
@@ -46,7 +46,7 @@ def show(place: str | Path, everything: bool = False) -> None:
         f"{s.seeds}, frequencies {s.frequencies}; {size / 1e6:,.1f} MB, simtown {dataset.manifest['simtown']}"
     )
     with page() as console:
-        console.print(styled(str(store), "bold") + styled(f": {counts} examples"))
+        console.print(styled(str(store), "bold") + styled(f": {split_counts(s.counts())}"))
         console.print(styled(about))
         console.print(styled(origin))
         if name := cited(s):

@@ -12,6 +12,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from simtown.core.amounts import split_counts
 from simtown.core.callbacks import ProgressCallback
 from simtown.core.files import DamagedError, ForeignDirectoryError
 from simtown.core.notebook import Described, is_watched
@@ -116,10 +117,9 @@ def generate(
             store.save_manifest(manifest)
         if missing:
             _note_timings(store, clock, perf_counter() - start, pool.workers, missing_examples)
-    counts = " + ".join(f"{count:,} {split}" for split, count in settings.counts().items())
     megabytes = sum(entry["bytes"] for entry in manifest["shards"].values()) / 1e6
     amount = f"{megabytes:,.1f} MB in {len(manifest['shards'])} shards"
-    return Described(manifest, f"{store}: {counts} examples, {amount}")
+    return Described(manifest, f"{store}: {split_counts(settings.counts())}, {amount}")
 
 
 def begun(store: DirectoryStore | Remote, settings: Settings) -> dict[str, Any] | None:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from simtown.assets.entities import ENTITIES
+from simtown.core.amounts import split_counts
 from simtown.core.files import whole
 from simtown.core.notebook import Described
 from simtown.datasets import manifests
@@ -71,6 +72,7 @@ def write_dataset(
         test: of the test split.
 
     Raises:
+        TypeError: something is no example.
         HandMadeError: an example cannot be part of a data set.
         ForeignDirectoryError: the directory is not empty.
 
@@ -78,9 +80,11 @@ def write_dataset(
     >>> town = simtown.Town.random(seed=3)
     >>> example = town.example("Is the scooter left of the mail van?")
     >>> simtown.write_dataset([example], "by-hand")
-    by-hand: 1 train examples, made by hand
+    by-hand: 1 train example, made by hand
     """
     every = [*examples, *val, *test]
+    if other := [type(e).__name__ for e in every if not isinstance(e, Example)]:
+        raise TypeError(f"examples must be such as town.example(question) makes, not of type {other[0]}")
     sizes = {(e.image.shape[1], e.image.shape[0]) for e in every}
     if not examples or len(sizes) > 1:
         pictures = " and ".join(f"{w}x{h}" for w, h in sorted(sizes)) or "none"
@@ -99,8 +103,8 @@ def write_dataset(
         manifest["acceptance"] = manifests.acceptance(manifest["shards"])
         manifest["complete"] = True
         manifests.save(temporary, manifest)
-    listed = " + ".join(f"{count:,} {split}" for split, count in settings.counts().items() if count)
-    return Described(manifest, f"{directory}: {listed} examples, made by hand")
+    counts = {split: count for split, count in settings.counts().items() if count}
+    return Described(manifest, f"{directory}: {split_counts(counts)}, made by hand")
 
 
 def _rows(batch: AskedBatch, first: int, index: np.ndarray) -> AskedBatch:

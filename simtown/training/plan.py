@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from itertools import product
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 
-from simtown.core.options import SettingsError
+from simtown.core.options import SettingsError, options_of
 from simtown.core.untrusted import check_name, inside, read_toml
 from simtown.datasets.settings import Settings
 from simtown.training.fit_settings import FitSettings, precision_of
@@ -30,8 +30,12 @@ _DATA = {
     "seed", "frequencies", "relations", "phrasing", "weathers", "jitter", "paint", "val", "test", "questions",
     "crowd", "cannot_tell", "hold_out",
 }  # fmt: skip
-#: Settings of a run that a preset's [fit] may choose.
-_FIT = {f.name for f in fields(FitSettings)} - {"model", "train_size", "seed", "options", "device", "stream"}
+#: Settings of a run that a preset's [fit] may choose, by the names of their options.
+_FIT = {
+    about.flag or name: name
+    for name, (_, about) in options_of(FitSettings).items()
+    if name not in ("model", "train_size", "stream")
+}
 #: Training examples of the data sets of an adaptive sweep: a run reads the smallest that suffices.
 _DATA_SIZES = (200, 2_000, 7_000, 20_000, 60_000)
 Entry = TypeVar("Entry")
@@ -207,15 +211,18 @@ def _parse(preset: str, device: str) -> tuple[_Preset, Settings, FitSettings]:
         else:
             content = read_toml(Path(preset))
         chosen = msgspec.convert(content, _Preset)
-        for key, choices, known in (("data", chosen.data, _DATA), ("fit", chosen.fit, _FIT)):
-            if unknown := sorted(set(choices) - known):
+        flags = {name: flag for flag, name in _FIT.items()}
+        fit = {flags.get(name, name): value for name, value in chosen.fit.items()}  # learning_rate too
+        for key, choices, known in (("data", chosen.data, _DATA), ("fit", fit, _FIT)):
+            if unknown := sorted(set(choices) - set(known)):
                 raise ValueError(f"{key}.{unknown[0]} is unknown; {key} takes {', '.join(sorted(known))}")
         size = re.fullmatch(r"([0-9]{1,5})(?:x([0-9]{1,5}))?", str(chosen.size))
         if not size:
             raise ValueError(f'size = {chosen.size} is not a size of pictures: write "128" or "64x32"')
         width, height = int(size[1]), int(size[2] or size[1])
         shared = msgspec.convert({"width": width, "height": height, **chosen.data}, Settings)
-        settings = msgspec.convert({"device": device, **chosen.fit}, FitSettings)
+        named = {_FIT[flag]: value for flag, value in fit.items()}
+        settings = msgspec.convert({"device": device, **named}, FitSettings)
     except (OSError, ValueError) as error:
         raise SettingsError(f"{preset} cannot be read as a preset: {error}") from error
     if shared.table_from_file:  # a file from elsewhere must not become part of a data set

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from scipy.stats import binomtest
 
 
-def share(correct: np.ndarray) -> dict[str, float] | None:
+def share(correct: np.ndarray | Sequence[bool]) -> dict[str, float] | None:
     """The share of (n,) right answers, with its 95 % Wilson score interval; None where nothing was asked."""
     if not len(correct):
         return None
-    right, n = int(correct.sum()), len(correct)
+    right, n = int(np.sum(correct)), len(correct)
     interval = binomtest(right, n).proportion_ci(0.95, method="wilson")
     return {"accuracy": right / n, "low": float(interval.low), "high": float(interval.high), "n": n}

@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from simtown.datasets.asked import asked, choices
+from simtown.datasets.asked import answers_of
 from simtown.datasets.reader import Dataset, Example, Split
 from simtown.gym.tasks import mentioned
-from simtown.language.families import ANSWERS
-from simtown.language.instructions import instruction
+from simtown.language.instructions import prompt
 from simtown.language.programs import parse
 from simtown.language.replies import Gold
 from simtown.vlm.vision_model import Query
@@ -30,15 +29,9 @@ class AskedSplit:
         return self.dataset[self.split]
 
     @cached_property
-    def kinds(self) -> dict[str, str]:
-        """The type of the answer of each family, a key of ANSWERS."""
-        families = asked(self.dataset.settings) if self.dataset.settings.asks else ()
-        return {"paper": "truth"} | {family.name: family.answer for family in families}
-
-    def choices(self, kind: str) -> tuple[str, ...]:
-        """The answers of a type that the data set may have."""
-        settings = self.dataset.settings
-        return choices(settings, kind) if settings.asks else ANSWERS[kind]
+    def answers(self) -> dict[str, tuple[str, tuple[str, ...]]]:
+        """By family: the type of its answer, and the answers that it may have."""
+        return answers_of(self.dataset.settings)
 
     def __len__(self) -> int:
         return len(self.examples)
@@ -64,7 +57,7 @@ class AskedExample:
     @property
     def kind(self) -> str:
         """The type of the answer."""
-        return self.asked.kinds[self.example.family]
+        return self.asked.answers[self.example.family][0]
 
     @property
     def meant(self) -> list[int]:
@@ -107,13 +100,14 @@ class AskedExample:
 
     def gold(self) -> Gold:
         """The right answer."""
-        example, choices = self.example, self.asked.choices(self.kind)
-        return Gold(self.kind, example.reply, choices, example.tolerance, example.number)
+        example = self.example
+        kind, choices = self.asked.answers[example.family]
+        return Gold(kind, example.reply, choices, example.tolerance, example.number)
 
     def query(self) -> Query:
         """The question about the picture."""
         gold, question = self.gold(), self.example.question
-        text = f"{question} {instruction(gold.type, gold.choices)}"
+        text = prompt(question, gold.type, gold.choices)
         key = f"{self.asked.split}:{self.number}"
         return Query(key, self.example.image, text, gold, question)
 
@@ -130,7 +124,3 @@ Condition = Callable[[AskedExample], Sequence[Query]]
 def picture(asked: AskedExample) -> list[Query]:
     """The question about its picture."""
     return [asked.query()]
-
-
-#: The conditions by name, in the order in which a model is asked.
-CONDITIONS: dict[str, Condition] = {"picture": picture}

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from simtown.assets.entities import ENTITIES
-from simtown.datasets.asked import asked
+from simtown.datasets.asked import asked, choices
 from simtown.language import wording
 from simtown.language.evaluate import KNOWN, evaluate
 from simtown.language.families import ANSWERS, Family, FamilyError, Template, families, slots_of
@@ -142,11 +142,11 @@ def _gold(one: AskedExample, form: Form) -> Gold | None:
     if values.state[0] != KNOWN:
         return None
     answer_type = "truth" if form.name in ("exist", "holds") else one.kind
-    choices = one.asked.choices(answer_type)
+    possible = choices(one.asked.dataset.settings, answer_type)
     answer = ANSWERS[answer_type][values.answer[0]]
     if answer_type == "metres":
         return replace(one.gold(), answer=answer, number=float(values.number[0]))
-    return Gold(answer_type, answer, choices)
+    return Gold(answer_type, answer, possible)
 
 
 def _reworded(one: AskedExample, suffix: str, words: str, gold: Gold | None) -> list[Query]:

@@ -26,14 +26,10 @@ def open_model(
     kind, _, place = name.partition(":")
     if kind not in KINDS or not place:
         raise SettingsError(f"{name} is no model: write {'; or '.join(KINDS.values())}")
-    if kind == "hf":
-        from simtown.vlm.chat_model import ChatModel
+    if kind in ("hf", "clip"):
+        from simtown.vlm.hub_models import ChatModel, ClipModel
 
-        return ChatModel(place, settings, device)
-    if kind == "clip":
-        from simtown.vlm.clip_model import ClipModel
-
-        return ClipModel(place, settings, device)
+        return (ChatModel if kind == "hf" else ClipModel)(place, settings, device)
     if kind == "openai":
         from simtown.vlm.server_model import ServerModel
 

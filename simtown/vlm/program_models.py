@@ -80,42 +80,29 @@ class ProgramModel(VisionModel):
                 # a thread of its own: a program that reads all before it writes does not stop us
                 writing = threads.submit(_write, queries, waiting, process.stdin)
                 for line in process.stdout or ():
-                    yield self._read(line, waiting)
+                    try:
+                        reply = json.loads(line)
+                        query = waiting.pop(reply["key"])
+                        said = as_said(reply.get("scores") or reply["text"], query)
+                    except (ValueError, KeyError, TypeError, AttributeError) as error:
+                        wanted = 'write {"key": ..., "text": ...} for each question'
+                        problem = f"{self._words[0]} wrote {line.strip()!r:.80}: {wanted}"
+                        raise UnreachableError(problem) from error
+                    yield query, said
                 writing.result()
             finally:
                 process.kill()
-        ended = f"{self._words[0]} ended with exit code {process.returncode}"
         if waiting:
+            ended = f"{self._words[0]} ended with exit code {process.returncode}"
             raise UnreachableError(f"{ended}, with {len(waiting)} questions unanswered")
-
-    def _read(self, line: str, waiting: dict[str, Query]) -> tuple[Query, Said]:
-        """The query that a line answers, and the answer."""
-        try:
-            reply = json.loads(line)
-            query = waiting.pop(reply["key"])
-            return query, as_said(reply.get("scores") or reply["text"], query)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            wanted = 'write {"key": ..., "text": ...} for each question'
-            raise UnreachableError(f"{self._words[0]} wrote {line.strip()!r:.80}: {wanted}") from error
 
 
 def _write(queries: Iterable[Query], waiting: dict[str, Query], pipe: Any) -> None:
-    """Write queries to a program until there are no more, or it has ended."""
+    """Write queries to a program, without the right answers, until there are no more or it has ended."""
     with suppress(BrokenPipeError), pipe:
         for query in queries:
             waiting[query.key] = query
-            pipe.write(json.dumps(_as_record(query)) + "\n")
+            picture = None if query.picture is None else png(query.picture)
+            asks = {"key": query.key, "prompt": query.text, "picture": picture}
+            pipe.write(json.dumps({**asks, "type": query.gold.type, "choices": query.gold.choices}) + "\n")
             pipe.flush()
-
-
-def _as_record(query: Query) -> dict[str, Any]:
-    """A query as a program reads it: without the right answer."""
-    picture = None if query.picture is None else png(query.picture)
-    gold = query.gold
-    return {
-        "key": query.key,
-        "prompt": query.text,
-        "picture": picture,
-        "type": gold.type,
-        "choices": gold.choices,
-    }

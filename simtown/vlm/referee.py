@@ -41,18 +41,25 @@ def referee(tasks: Mapping[str, Sequence[Row]]) -> dict[str, Any]:
     of = {name: _by_example(rows) for name, rows in tasks.items()}
     main = {number: rows[0] for number, rows in of["picture"].items() if number in of["no-picture"]}
     sees = {number: all(row["right"] for row in rows) for number, rows in of["exist"].items()}
-    reads = {number: _reads(main[number], of, number) for number in main if _rereads(of, number)}
-    fits = [main[n] for n in main if sees.get(n, True) and reads.get(n, True)]
-    looks = [_follows(main[n], of["mirrored"][n][0]) for n in main if _turns(main[n], of["mirrored"].get(n))]
-    wrong = [number for number, row in main.items() if not row["right"]]
-    why = [_reason(main[n], sees.get(n, True), reads.get(n, True), of["no-picture"][n][0]) for n in wrong]
+    other = {n: [*of["phrasings"].get(n, ()), *of["exchanged"].get(n, ())] for n in main}
+    reads = {n: all(_follows(main[n], row) for row in rows) for n, rows in other.items() if rows}
+    fits = [row for n, row in main.items() if sees.get(n, True) and reads.get(n, True)]
+    mirrored = ((row, *of["mirrored"].get(n, ())) for n, row in main.items())
+    looks = [_follows(*pair) for pair in mirrored if len({row["gold"] for row in pair}) == 2]
+    why = []
+    for n, row in main.items():
+        if not row["right"]:
+            blind = of["no-picture"][n][0]["answer"]
+            looked = blind != row["answer"]
+            tests = (row["answer"] is not None, sees.get(n, True), reads.get(n, True), looked, False)
+            why.append(next(name for name, passed in zip(REASONS, tests, strict=True) if not passed))
     return {
-        "sees": _share(sees.values()),
-        "reads": _share(reads.values()),
-        "looks": _share(looks),
-        "relates": _share(row["right"] for row in fits),
+        "sees": share(list(sees.values())),
+        "reads": share(list(reads.values())),
+        "looks": share(looks),
+        "relates": share([row["right"] for row in fits]),
         "errors": {name: why.count(name) / len(why) if why else 0.0 for name in REASONS},
-        "wrong": len(wrong),
+        "wrong": len(why),
         "bias": bias([row for row in tasks["picture"] if row["type"] == "truth"]),
     }
 
@@ -66,15 +73,13 @@ def bias(rows: Sequence[Row]) -> dict[str, float] | None:
         each cell, so that they are finite); "left", where a question names one side, the share of answers
         that say left.
     """
-    told = [(row["gold"] == "yes", row["answer"] == "yes") for row in rows if row["answer"] in ("yes", "no")]
+    told = [row for row in rows if row["answer"] in ("yes", "no")]
     if not told:
         return None
-    truth, said = np.array(told).T
+    truth, said = (np.array([row[name] == "yes" for row in told]) for name in ("gold", "answer"))
     rates = [(said[truth == gold].sum() + 0.5) / ((truth == gold).sum() + 1) for gold in (True, False)]
     hits, alarms = (NormalDist().inv_cdf(float(rate)) for rate in rates)
-    sides = [
-        (_side(row["question"]), row["answer"] == "yes") for row in rows if row["answer"] in ("yes", "no")
-    ]
+    sides = ((_side(row["question"]), row["answer"] == "yes") for row in told)
     left = [(side == "left") == yes for side, yes in sides if side]
     return {
         "yes": float(said.mean()),
@@ -115,37 +120,9 @@ def _by_example(rows: Iterable[Row]) -> dict[int, list[Row]]:
     return dict(out)
 
 
-def _rereads(of: Mapping[str, Mapping[int, Any]], number: int) -> bool:
-    return number in of["phrasings"] or number in of["exchanged"]
-
-
-def _reads(row: Row, of: Mapping[str, Mapping[int, Sequence[Row]]], number: int) -> bool:
-    """Whether all phrasings have one answer, and exchanged vehicles another if theirs is another."""
-    same = all(other["answer"] == row["answer"] for other in of["phrasings"].get(number, ()))
-    return same and all(_follows(row, other) for other in of["exchanged"].get(number, ()))
-
-
 def _follows(row: Row, other: Row) -> bool:
     """Whether the answers differ as the right ones do."""
     return bool((other["answer"] == row["answer"]) == (other["gold"] == row["gold"]))
-
-
-def _turns(row: Row, mirrored: Sequence[Row] | None) -> bool:
-    return bool(mirrored) and mirrored[0]["gold"] != row["gold"]  # type: ignore[index]
-
-
-def _reason(row: Row, sees: bool, reads: bool, blind: Row) -> str:
-    if row["answer"] is None:
-        return "no answer"
-    if not sees:
-        return "does not see"
-    if not reads:
-        return "does not read"
-    return "does not look" if blind["answer"] == row["answer"] else "does not relate"
-
-
-def _share(right: Iterable[bool]) -> dict[str, float] | None:
-    return share(np.array(list(right), dtype=bool))
 
 
 def _side(question: str) -> str | None:

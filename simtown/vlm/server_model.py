@@ -14,7 +14,6 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from email.utils import parsedate_to_datetime
 from itertools import islice
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -55,7 +54,11 @@ class ServerModel(VisionModel):
         self._settings = settings
         self._key = next(filter(None, map(os.environ.get, KEYS)), "")
         self._gate, self._next, self._stopped = threading.Lock(), 0.0, threading.Event()
-        self._local = threading.local()
+        self._session = requests.Session()
+        self._session.auth = self._sign
+        adapter = requests.adapters.HTTPAdapter(pool_maxsize=settings.parallel)
+        for scheme in ("http://", "https://"):
+            self._session.mount(scheme, adapter)
 
     def ask(self, queries: Iterable[Query]) -> Iterator[tuple[Query, Said]]:
         """Ask; a signal ends it within a second, with all that arrived by then."""
@@ -106,43 +109,33 @@ class ServerModel(VisionModel):
         if query.picture is not None:
             address = {"url": f"data:image/png;base64,{png(query.picture)}"}
             content.insert(0, {"type": "image_url", "image_url": address})
-        request = {
-            "model": self._model,
-            "messages": [{"role": "user", "content": content}],
-            "max_tokens": self._settings.max_tokens,
-            "temperature": 0,
-        }
+        messages = [{"role": "user", "content": content}]
+        request = {"model": self._model, "messages": messages, "temperature": 0}
+        request["max_tokens"] = self._settings.max_tokens
         changes = json.loads(self._settings.request or "{}")
         request = {name: value for name, value in (request | changes).items() if value is not None}
         for attempt in range(self._settings.retries + 1):
             self._wait()
-            problem, pause = "", 0.0
             try:
                 answer = self._session.post(self._url, json=request, timeout=self._settings.timeout)
                 if answer.ok:
                     return _as_said(answer.json())
-                problem, pause = _refusal(answer), _seconds(answer.headers.get("Retry-After"))
+                problem = _refusal(answer)
                 if answer.status_code < 500 and answer.status_code not in _PASSING:
                     break
-            except requests.Timeout:
-                problem = f"no reply within {self._settings.timeout:g} s"
+                pause = float(answer.headers.get("Retry-After", 0))
             except (requests.RequestException, ValueError, LookupError, TypeError) as error:
-                problem = f"{type(error).__name__}: {error}"
-            own = min(_FIRST_PAUSE * 2**attempt, _LONGEST_PAUSE) * random.uniform(0.8, 1.2)
-            self._pause(pause or own, everyone=pause > 0)
+                problem, pause = f"{type(error).__name__}: {error}", 0.0
+            if pause > 0:
+                with self._gate:
+                    self._next = max(self._next, time.monotonic() + pause)
+            else:
+                own = min(_FIRST_PAUSE * 2**attempt, _LONGEST_PAUSE)
+                self._stopped.wait(own * random.uniform(0.8, 1.2))
         if self._key:
             problem = problem.replace(self._key, "the key")
         remedy = "the same command goes on where this one stopped"
         raise UnreachableError(f"{self._url} does not answer {query.key} ({problem:.300}): {remedy}")
-
-    @property
-    def _session(self) -> requests.Session:
-        """The connections of a thread, which stay open."""
-        if not hasattr(self._local, "session"):
-            self._local.session = requests.Session()
-            self._local.session.auth = self._sign
-        session: requests.Session = self._local.session
-        return session
 
     def _sign(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
         """Add the key; without this, a key of ~/.netrc would be sent."""
@@ -159,13 +152,6 @@ class ServerModel(VisionModel):
         if self._stopped.wait(turn - now):
             raise UnreachableError("the run was stopped")
 
-    def _pause(self, seconds: float, everyone: bool) -> None:
-        """Wait before a request is sent again; all others wait too if the server asked for the pause."""
-        if everyone:
-            with self._gate:
-                self._next = max(self._next, time.monotonic() + seconds)
-        self._stopped.wait(seconds)
-
 
 def _as_said(reply: Any) -> Said:
     """What a server's reply says. Raises LookupError or TypeError if it has no text."""
@@ -179,15 +165,3 @@ def _refusal(answer: requests.Response) -> str:
     """Why a server refused, in its own words."""
     hint = f": is the key in {KEYS[0]} right?" if answer.status_code in (401, 403) else ""
     return f"{answer.status_code} {answer.reason}: {' '.join(answer.text.split())[:200]}{hint}"
-
-
-def _seconds(retry_after: str | None) -> float:
-    """The pause that a Retry-After names, in seconds or as a date; 0 if there is none."""
-    try:
-        return max(float(retry_after or 0), 0.0)
-    except ValueError:
-        pass
-    try:
-        return max(parsedate_to_datetime(retry_after or "").timestamp() - time.time(), 0.0)
-    except ValueError:
-        return 0.0

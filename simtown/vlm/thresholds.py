@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 #: The condition that thresholds are of: the question with its own picture.
 _PICTURE = "picture"
+#: Panels of the figure in a row.
+_ACROSS = 3
 _TELLS = {r.name: "left from right" if r.axis == LATERAL else "near from far" for r in RELATIONS}
 _NOTE = (
     "A threshold is halfway between chance and ceiling: 75 % right for questions of yes or no without lapses."
@@ -206,43 +208,53 @@ def table(found: Sequence[FoundThreshold]) -> Table:
 
 
 def write(found: Sequence[FoundThreshold], directory: Path) -> list[str]:
-    """Write thresholds.csv, .md and, if there is a threshold, .png; returns the sentences."""
+    """Write thresholds.csv, .md and, if a quantity varies, .png; returns the sentences."""
     lines, rows = [*sentences(found), *comparisons(found)], table(found)
     save_text(directory / "thresholds.csv", rows.csv())
     listed = "\n".join(f"- {markdown(line)}" for line in lines)
     save_text(directory / "thresholds.md", f"# Thresholds\n\n{listed}\n\n{rows.markdown(3)}\n\n{_NOTE}\n")
-    if any(not own.curve.problem for own in found):
+    if found:
         draw(found, directory / "thresholds.png")
     return lines
 
 
 def draw(found: Sequence[FoundThreshold], path: Path) -> None:
-    """Accuracy against quantities, where some model has a threshold: curves, bins and intervals."""
-    with_threshold = {own[1:3] for own in found if not own.curve.problem}
-    parts = sorted({part for part, _ in with_threshold})
-    quantities = [q for q in QUANTITIES if any(q == own for _, own in with_threshold)]
+    """Accuracy against quantities: bins, and curves with their thresholds.
+
+    A panel for each part and quantity of which some model has a threshold; without any, for each of margin.
+    """
+    shown = [own for own in found if not own.curve.problem]
+    shown = shown or [own for own in found if own.quantity is QUANTITIES[0]] or list(found)
+    panels: dict[Any, list[FoundThreshold]] = {
+        own[1:3]: [] for own in sorted(shown, key=lambda own: own.part)
+    }
+    for own in found:
+        panels.get(own[1:3], []).append(own)
     looks = looks_of(list(dict.fromkeys(own.source.model for own in found)))
-    figure = plots.new_figure(max(5.5, 3.4 * len(quantities)), 2.7 * len(parts) + 0.8)
-    grid = figure.subplots(len(parts), len(quantities), squeeze=False, sharey=True)
+    across = min(len(panels), _ACROSS)
+    down = -(-len(panels) // across)
+    figure = plots.new_figure(max(5.5, 3.4 * across), 2.7 * down + 0.8)
+    grid = figure.subplots(down, across, squeeze=False).flat
     handles: dict[str, Any] = {}
-    for place in np.ndindex(grid.shape):
-        axes, part, quantity = grid[place], parts[place[0]], quantities[place[1]]
-        own = [each for each in found if each[1:3] == (part, quantity)]
-        if (part, quantity) not in with_threshold:
-            axes.set_axis_off()
-            continue
-        handles |= {(look := looks[each.source.model]).name: _draw_curve(axes, each, look) for each in own}
-        low, high = (end([end(each.answers.x) for each in own]) for end in (np.min, np.max))
+    for ((part, quantity), members), axes in zip(panels.items(), grid, strict=False):
+        for own in members:
+            look = looks[own.source.model]
+            handles[look.name] = _draw_curve(axes, own, look)
+        low, high = (end([end(own.answers.x) for own in members]) for end in (np.min, np.max))
+        chance = members[0].curve.chance
         ticks = [value / 1000 for value in plots.round_values(1000 * low, 1000 * high)]
-        axes.set(xscale="log", xlim=(low / 1.05, high * 1.05), ylim=(own[0].curve.chance - 0.12, 1.02))
+        axes.set(xscale="log", xlim=(low / 1.05, high * 1.05), ylim=(chance - 0.12, 1.02))
         plots.set_log_ticks(axes.xaxis, ticks or [low, high], plots.short_number)
         plots.style_axes(axes)
-        plots.draw_chance(axes, own[0].curve.chance)
+        plots.draw_chance(axes, chance)
         axes.set_title(part, fontsize=10, color=plots.INK, loc="left")
         axes.set_xlabel(quantity.title, color=plots.INK)
-        axes.set_ylabel("accuracy" if place[1] == 0 else "", color=plots.INK)
+        axes.set_ylabel("accuracy", color=plots.INK)
+    for axes in grid:  # what no panel fills
+        axes.set_axis_off()
     figure.legend(handles.values(), handles, fontsize=9, frameon=False, loc="outside upper left", ncols=3)
     bars = "Bars across: 95 % intervals of the thresholds, halfway between chance and ceiling."
+    bars = bars if any(not own.curve.problem for own in found) else "No model has a threshold."
     plots.add_footnote(figure, f"Dots: answers in up to eight bins, with Wilson intervals. {bars}")
     plots.save_figure(figure, path)
 
@@ -250,8 +262,13 @@ def draw(found: Sequence[FoundThreshold], path: Path) -> None:
 def _draw_curve(axes: Any, own: FoundThreshold, look: ModelLook) -> Any:
     """Draw the bins of a model's answers, and its curve and threshold; returns what a legend shows."""
     curve, x, right = own.curve, own.answers.x, own.answers.right
-    middles = [float(np.exp(np.log(x[rows]).mean())) for rows in bins(x)]
-    dots = draw_shares(axes, middles, [right[rows] for rows in bins(x)], look)
+    rows = bins(x)
+    shares = [share(right[each]) or {} for each in rows]
+    middles = [float(np.exp(np.log(x[each]).mean())) for each in rows]
+    mean, low, high = (np.array([each[name] for each in shares]) for name in ("accuracy", "low", "high"))
+    style: dict[str, Any] = {"color": look.colour, "marker": look.marker, "markersize": 4.5}
+    line = ":" if curve.problem else "none"
+    dots = axes.errorbar(middles, mean, [mean - low, high - mean], linestyle=line, elinewidth=0.9, **style)
     if not curve.problem:
         across = np.geomspace(x.min(), x.max(), 200)
         axes.plot(across, curve.accuracy(across), color=look.colour, linewidth=1.7)
@@ -260,11 +277,3 @@ def _draw_curve(axes: Any, own: FoundThreshold, look: ModelLook) -> Any:
         axes.plot(ends, [height] * 2, color=look.colour, linewidth=5, alpha=0.4, solid_capstyle="butt")
         axes.plot([curve.threshold], [height], "|", color=look.colour, markersize=12, markeredgewidth=1.7)
     return dots
-
-
-def draw_shares(axes: Any, x: Sequence[float], right: Sequence[np.ndarray], look: ModelLook) -> Any:
-    """Draw shares of right answers with their Wilson intervals; returns what a legend shows."""
-    shares = [share(each) or {} for each in right]
-    mean, low, high = (np.array([each[name] for each in shares]) for name in ("accuracy", "low", "high"))
-    style: dict[str, Any] = {"fmt": look.marker, "color": look.colour, "markersize": 4.5, "elinewidth": 0.9}
-    return axes.errorbar(x, mean, [mean - low, high - mean], **style)

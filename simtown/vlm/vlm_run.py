@@ -11,7 +11,7 @@ import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from simtown.probes.model_names import without_folders
 from simtown.probes.report import SCHEMA, SUMMARY, Results, pages, write_rows
 from simtown.training.shares import share
 from simtown.vlm import thresholds
-from simtown.vlm.conditions import CONDITIONS, AskedExample, AskedSplit, Condition
+from simtown.vlm.conditions import AskedExample, AskedSplit, Condition, picture
 from simtown.vlm.controls import CONTROLS
 from simtown.vlm.models import open_model
 from simtown.vlm.referee import referee, verdict
@@ -45,18 +45,20 @@ COMMAND = "simtown evaluate"
 Row = dict[str, Any]
 
 
-def record(conditions: Collection[str]) -> RunRecord:
-    """The record of a directory of results."""
-    owned = {
-        *(f"thresholds.{kind}" for kind in ("csv", "md", "png")),
-        SUMMARY,
-        "summary.csv",
-        "summary.md",
-        "verdict.csv",
-        ANSWERS_FILE,
-        *(f"{name}.parquet" for name in conditions),
-    }
-    return RunRecord(SUMMARY, COMMAND, COMMAND, frozenset(owned), SCHEMA)
+#: The record of a directory of results.
+RECORD = RunRecord(
+    SUMMARY,
+    COMMAND,
+    COMMAND,
+    frozenset(
+        {
+            *(f"thresholds.{kind}" for kind in ("csv", "md", "png")),
+            *(f"{name}.parquet" for name in ("picture", *CONTROLS)),
+            *(SUMMARY, "summary.csv", "summary.md", "verdict.csv", ANSWERS_FILE),
+        }
+    ),
+    SCHEMA,
+)
 
 
 def evaluate_model(
@@ -93,35 +95,41 @@ def evaluate_model(
     kept = recorded(settings) | {"model": without_folders(model), "weights": opened.identity}
     kept |= {"data": dataset.name, "seal": dataset.manifest[SEAL]}
     fresh = {"version": __version__, "settings": kept, "tasks": {}}
-    counts = dict.fromkeys(CONDITIONS, count) | dict.fromkeys(CONTROLS, min(count, settings.controls))
-    conditions = {name: own for name, own in (CONDITIONS | CONTROLS).items() if counts[name]}
-    results_record = record(counts)
-    with results_record.opened(out, fresh) as content:
+    conditions: dict[str, tuple[Condition, int]] = {"picture": (picture, count)}
+    if settings.controls:
+        few = min(count, settings.controls)
+        conditions |= {name: (control, few) for name, control in CONTROLS.items()}
+
+    def queries(name: str) -> Iterator[tuple[AskedExample, Query]]:
+        """The queries of a condition, whose keys begin with its name, and their examples."""
+        condition, number = conditions[name]
+        for example in map(asked.__getitem__, range(number)):
+            for query in condition(example):
+                yield example, replace(query, key=f"{name}/{query.key}")
+
+    with RECORD.opened(out, fresh) as content:
         answers = read_answers(out / ANSWERS_FILE)
-        asks = (
-            len(conditions[name](asked[i]))
-            for name in CONTROLS
-            if name in conditions
-            for i in range(counts[name])
-        )
-        progress = bars(f"evaluate {model}", count + sum(asks))
-        progress(sum(name.partition("/")[0] in conditions for name in answers))
+        controls = [name for name in conditions if name in CONTROLS]
+        progress = bars(f"evaluate {model}", count + sum(1 for name in controls for _ in queries(name)))
+        progress(sum(key.partition("/")[0] in conditions for key in answers))
+        missing = (query for name in conditions for _, query in queries(name) if query.key not in answers)
         with open(out / ANSWERS_FILE, "a", encoding="utf-8") as file:
-            for query, said in opened.ask(_missing(asked, counts, conditions, answers)):
+            for query, said in opened.ask(missing):
                 answers[query.key] = said
-                _append(file, query.key, said)
+                file.write(json.dumps({"key": query.key, **asdict(said)}) + "\n")
+                file.flush()  # what is flushed outlives the process
                 progress(1)
         tasks: dict[str, list[Row]] = {}
-        for name, condition in conditions.items():
+        for name in conditions:
             tasks[name] = rows = [
-                row for i in range(counts[name]) for row in _rows(asked[i], name, condition, answers)
+                _row(example, query, answers[query.key]) for example, query in queries(name)
             ]
             if rows:
                 write_rows(out / f"{name}.parquet", {key: [row[key] for row in rows] for key in rows[0]})
                 content["tasks"][name] = as_json(summary(rows, settings.price))
         content["verdict"] = as_json(referee(tasks)) if settings.controls else None
         content["twins"] = twins(asked, tasks["picture"])
-        results_record.save(out, content)
+        RECORD.save(out, content)
         results = Results(out, content)
         written = pages(results, table(results), _notes(content), text_columns=2)
         if content["verdict"]:
@@ -132,25 +140,6 @@ def evaluate_model(
         for name, text in written.items():
             save_text(out / name, text)
     return results
-
-
-def _missing(
-    asked: AskedSplit,
-    counts: Mapping[str, int],
-    conditions: Mapping[str, Condition],
-    answers: Collection[str],
-) -> Iterator[Query]:
-    """The queries that have no answer yet, condition by condition."""
-    for name, condition in conditions.items():
-        for i in range(counts[name]):
-            for query in _named(asked[i], name, condition):
-                if query.key not in answers:
-                    yield query
-
-
-def _named(example: AskedExample, name: str, condition: Condition) -> list[Query]:
-    """The queries of a condition, whose keys begin with its name."""
-    return [replace(query, key=f"{name}/{query.key}") for query in condition(example)]
 
 
 def read_answers(path: Path) -> dict[str, Said]:
@@ -168,39 +157,28 @@ def read_answers(path: Path) -> dict[str, Said]:
     }
 
 
-def _append(file: TextIO, key: str, said: Said) -> None:
-    file.write(json.dumps({"key": key, **asdict(said)}) + "\n")
-    file.flush()  # what is flushed outlives the process
-
-
-def _rows(asked: AskedExample, name: str, condition: Condition, answers: Mapping[str, Said]) -> Iterator[Row]:
-    """The rows of an example under a condition: what was asked, what the model said, what that is worth."""
-    about = asked.quantities()
-    for query in _named(asked, name, condition):
-        said, gold = answers[query.key], query.gold
-        names = spoken_names(gold.type)
-        reply = read_reply(said.text, gold.type, gold.choices, names)
-        score = score_reply(said.text, gold, names)
-        log_odds = None
-        if said.scores and gold.type == "truth":
-            by_answer = dict(zip(gold.choices, said.scores, strict=True))
-            log_odds = by_answer["yes"] - by_answer["no"]
-        yield {
-            "key": query.key,
-            **about,
-            "question": query.text,
-            "type": gold.type,
-            "gold": gold.answer,
-            "reply": said.text,
-            "answer": reply.answer,
-            "why": reply.why,
-            "score": score,
-            "right": score == 1,
-            "log_odds": log_odds,
-            "scores": said.scores and list(said.scores),
-            "read": said.read,
-            "written": said.written,
-        }
+def _row(example: AskedExample, query: Query, said: Said) -> Row:
+    """What was asked, what the model said, and what that is worth."""
+    gold, names = query.gold, spoken_names(query.gold.type)
+    reply = read_reply(said.text, gold.type, gold.choices, names)
+    score = score_reply(said.text, gold, names)
+    by_answer = dict(zip(gold.choices, said.scores or (), strict=False))
+    return {
+        "key": query.key,
+        **example.quantities(),
+        "question": query.text,
+        "type": gold.type,
+        "gold": gold.answer,
+        "reply": said.text,
+        "answer": reply.answer,
+        "why": reply.why,
+        "score": score,
+        "right": score == 1,
+        "log_odds": by_answer["yes"] - by_answer["no"] if by_answer and gold.type == "truth" else None,
+        "scores": said.scores and list(said.scores),
+        "read": said.read,
+        "written": said.written,
+    }
 
 
 def summary(rows: Sequence[Row], price: str | None = None) -> dict[str, Any]:
@@ -216,28 +194,19 @@ def summary(rows: Sequence[Row], price: str | None = None) -> dict[str, Any]:
         families = {row["family"]: [r["gold"] for r in own if r["family"] == row["family"]] for row in own}
         constant = sum(max(map(golds.count, golds)) for golds in families.values()) / len(own)
         unparsed = sum(row["answer"] is None for row in own) / len(own)
-        shares = share(np.array([row["right"] for row in own])) or {}
+        shares = share([row["right"] for row in own]) or {}
         return {**shares, "unparsed": unparsed, "constant": constant}
 
-    names = dict.fromkeys(_part_of(row) for row in rows)
-    parts = {name: part([row for row in rows if _part_of(row) == name]) for name in sorted(names)}
+    by_part: dict[str, list[Row]] = {}
+    for row in rows:
+        by_part.setdefault(row["relation"] or row["family"], []).append(row)
+    parts = {name: part(own) for name, own in sorted(by_part.items())}
     tokens = {name: sum(row[name] for row in rows) for name in ("read", "written")}
     out = {**part(rows), "parts": parts, **tokens}
     if price:
         dollars = map(float, price.split(","))
         out["cost"] = sum(n * each / 1e6 for n, each in zip(tokens.values(), dollars, strict=True))
     return out
-
-
-def _part_of(row: Row) -> str:
-    name: str = row["relation"] or row["family"]
-    return name
-
-
-_NOTES = (
-    "(95 %): Wilson interval. unparsed: share of replies in which no answer was found; they count as wrong. "
-    "constant: the best single answer to all questions of a family.",
-)
 
 
 def twins(asked: AskedSplit, rows: Sequence[Row]) -> dict[str, Any] | None:
@@ -252,7 +221,10 @@ def twins(asked: AskedSplit, rows: Sequence[Row]) -> dict[str, Any] | None:
 
 def _notes(content: Mapping[str, Any]) -> list[str]:
     """What stands below the table of accuracies."""
-    notes = [*_NOTES]
+    notes = [
+        "(95 %): Wilson interval. unparsed: share of replies in which no answer was found; they count as "
+        "wrong. constant: the best single answer to all questions of a family."
+    ]
     if content["twins"]:
         shown = [f"{name} {it['accuracy']:.3f}" for name, it in content["twins"].items() if it]
         notes.append(f"Twins: {', '.join(shown)}; by guessing pair 0.250, group 0.062.")
@@ -270,6 +242,6 @@ def table(results: Results) -> Table:
     rows = []
     for name, task in results.tasks.items():
         rows.append(row(name, "all", task))
-        parts = task["parts"] if name in CONDITIONS and len(task["parts"]) > 1 else {}
+        parts = task["parts"] if name == "picture" and len(task["parts"]) > 1 else {}
         rows += [row(name, part, it) for part, it in parts.items()]
     return Table(columns, rows)

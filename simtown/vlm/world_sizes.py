@@ -6,14 +6,14 @@ The data sets are made from their address where the results are: the same settin
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from simtown.complexity.model_looks import ModelLook, looks_of
+from simtown.complexity.model_looks import MARKERS, looks_of
 from simtown.core import plots
 from simtown.core.files import save_text
 from simtown.core.options import SettingsError
@@ -22,7 +22,7 @@ from simtown.datasets.generate import generate
 from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.settings import Settings
 from simtown.training.shares import share
-from simtown.vlm.thresholds import QUANTITIES, AnsweredQuestions, FoundThreshold, draw_shares, find
+from simtown.vlm.thresholds import QUANTITIES, AnsweredQuestions, find
 
 #: What may change, and how an axis calls it.
 AXES = {
@@ -32,10 +32,10 @@ AXES = {
 }
 #: Test examples of each data set, and the pictures of a model that was not trained here.
 EXAMPLES, SIDE = 500, 224
-
-
-#: Right answers and the curve against the margin, by part of the questions and value of the axis.
-Found = dict[tuple[str, int], tuple[np.ndarray, FoundThreshold | None]]
+#: Metres of margin that the axis of thresholds shows.
+_METRES = (0.3, 20.0)
+#: Columns of over.csv about the threshold.
+_THRESHOLD = ("threshold", "threshold low", "threshold high", "why")
 
 
 class Axis(NamedTuple):
@@ -84,7 +84,8 @@ def evaluate_over(
     every = {value: axis.settings(base, value, examples) for value in axis.values}
     for settings in every.values():
         settings.check()
-    found: Found = {}
+    rows: dict[str, list[dict[str, Any]]] = {}
+    steps: dict[str, list[str]] = {}
     is_new = not directory.exists()
     for value, settings in every.items():
         name = f"{axis.name}-{value}"
@@ -95,90 +96,76 @@ def evaluate_over(
             if is_new and set(directory.iterdir()) == {directory / "data"}:  # refused before any answer
                 shutil.rmtree(directory)
             raise
-        margins = {own.part: own for own in find([answered], QUANTITIES[:1])}
+        thresholds = {own.part: own for own in find([answered], QUANTITIES[:1])}
         for part, which in answered.parts().items():
-            found[part, value] = answered.rows["right"][which], margins.get(part)
-    save_text(directory / "over.csv", _table(axis, found).csv())
-    _draw(axis, found, directory / "over.png")
-    return [_sentence(axis, part, found) for part in _parts(found)]
+            right = share(answered.rows["right"][which]) or {}
+            row = {"questions": part, axis.name: value, **right, **dict.fromkeys(_THRESHOLD, "")}
+            if own := thresholds.get(part):
+                curve = own.curve
+                ends = ("", "", "") if curve.problem else (curve.threshold, curve.low, curve.high)
+                row |= dict(zip(_THRESHOLD, (*ends, curve.problem), strict=True))
+                steps.setdefault(part, []).append(f"{value}: {curve.problem or own.threshold()}")
+            rows.setdefault(part, []).append(row)
+    rows = {part: rows[part] for part in sorted(rows)}
+    save_text(directory / "over.csv", Table.of_records([row for own in rows.values() for row in own]).csv())
+    draw(rows, axis.name, directory / "over.png")
+    return [_sentence(axis.name, own, steps.get(part, ())) for part, own in rows.items()]
 
 
-def _parts(found: Found) -> list[str]:
-    return sorted({part for part, _ in found})
-
-
-def _table(axis: Axis, found: Found) -> Table:
-    """A row for each part and value."""
-    columns = ["questions", axis.name, "accuracy", "low", "high", "n"]
-    columns += ["threshold", "threshold low", "threshold high", "why"]
-    rows: list[list[object]] = []
-    for (part, value), (right, own) in sorted(found.items()):
-        curve = own.curve if own else None
-        ends = (curve.threshold, curve.low, curve.high) if curve and not curve.problem else ("", "", "")
-        rows.append([part, value, *(share(right) or {}).values(), *ends, curve.problem if curve else ""])
-    return Table(columns, rows)
-
-
-def _sentence(axis: Axis, part: str, found: Found) -> str:
+def _sentence(axis: str, rows: Sequence[Mapping[str, Any]], steps: Sequence[str]) -> str:
     """How accuracy and threshold change from the smallest value to the largest."""
-    values = [value for own, value in found if own == part]
-    few, many = (found[part, value][0] for value in (values[0], values[-1]))
-    change = many.mean() - few.mean()
-    half = 1.96 * float(np.hypot(few.std() / np.sqrt(len(few)), many.std() / np.sqrt(len(many))))
-    ends = [f"{right.mean():.3f} at {axis.name}={v}" for v, right in ((values[0], few), (values[-1], many))]
-    steps = [
-        f"{value}: {own.curve.problem or own.threshold()}"
-        for value in values
-        if (own := found[part, value][1])
-    ]
+    few, many = rows[0], rows[-1]
+    change = many["accuracy"] - few["accuracy"]
+    half = 1.96 * sum(row["accuracy"] * (1 - row["accuracy"]) / row["n"] for row in (few, many)) ** 0.5
+    ends = ", ".join(f"{row['accuracy']:.3f} at {axis}={row[axis]}" for row in (few, many))
     return (
-        f"{part}: {', '.join(ends)}; change {change:+.3f} ({change - half:+.3f} to {change + half:+.3f}). "
+        f"{few['questions']}: {ends}; change {change:+.3f} ({change - half:+.3f} to {change + half:+.3f}). "
         f"Threshold of the margin at {'; '.join(steps)}"
     )
 
 
-def _draw(axis: Axis, found: Found, path: Path) -> None:
-    """Accuracy and threshold against the axis, a line for each part of the questions."""
-    parts, values = _parts(found), list(axis.values)
-    looks = looks_of(parts)
+def draw(lines: Mapping[str, Sequence[Mapping[str, Any]]], axis: str, path: Path) -> None:
+    """Accuracy and threshold against the axis, a line for each model or part of the questions.
+
+    Args:
+        lines: rows of over.csv by the name of the line; their numbers may be texts.
+        axis: the column of x.
+        path: of the figure.
+    """
+    looks = looks_of(list(lines))
+    values = sorted({int(row[axis]) for rows in lines.values() for row in rows})
     figure = plots.new_figure(8.4, 3.6)
     above, below = figure.subplots(1, 2)
+    panels = (above, ("accuracy", "low", "high"), (0.0, 1.0)), (below, _THRESHOLD[:3], _METRES)
     handles = {}
-    for part in parts:
-        own = [value for value in values if (part, value) in found]
-        look = looks[part]
-        right = [found[part, value][0] for value in own]
-        handles[part] = draw_shares(above, own, right, look)
-        above.plot(own, [each.mean() for each in right], color=look.colour, linewidth=1.5)
-        for value in own:
-            if threshold := found[part, value][1]:
-                _draw_threshold(below, value, threshold, look)
+    for place, (name, rows) in enumerate(lines.items()):
+        look, shift = looks[name], 1.02 ** (place - (len(lines) - 1) / 2)
+        x = [shift * int(row[axis]) for row in rows]
+        for axes, columns, limits in panels:
+            y, *ends = np.array([[float(row[key] or "nan") for row in rows] for key in columns])
+            error = np.abs(np.clip(ends, *limits) - y)
+            style: dict[str, Any] = {
+                "color": look.colour,
+                "marker": MARKERS[place % len(MARKERS)],
+                "markersize": 5,
+                "linewidth": 1.5,
+            }
+            handles[look.name] = axes.errorbar(x, y, error, elinewidth=1, **style)
+        for why, marker, height in (("always", "v", 0.03), ("never", "^", 0.97)):
+            at = [value for value, row in zip(x, rows, strict=True) if row["why"].startswith(why)]
+            style = {"color": look.colour, "markersize": 7, "markerfacecolor": "white"}
+            axes.plot(at, [height] * len(at), marker, transform=axes.get_xaxis_transform(), **style)
     for axes, title in ((above, "accuracy"), (below, "threshold: metres of margin")):
-        axes.set_xscale("log")
-        axes.set_xlim(values[0] / 1.2, values[-1] * 1.2)
+        axes.set(xscale="log", xlim=(values[0] / 1.2, values[-1] * 1.2))
         plots.set_log_ticks(axes.xaxis, values, plots.short_number)
         plots.style_axes(axes)
-        axes.set_xlabel(AXES[axis.name], color=plots.INK)
+        axes.set_xlabel(AXES[axis], color=plots.INK)
         axes.set_title(title, fontsize=10, color=plots.INK, loc="left")
-    above.set_ylim(top=1.02)
-    above.set_ylim(bottom=min(above.get_ylim()[0], 0.45))
+    above.set_ylim(min(above.get_ylim()[0], 0.45), 1.02)
     plots.draw_chance(above)
-    margins = [end for _, own in found.values() if own for end in (own.answers.x.min(), own.answers.x.max())]
-    below.set(yscale="log", ylim=(min(margins, default=0.5) / 1.15, max(margins, default=8) * 1.15))
-    plots.set_log_ticks(below.yaxis, [0.2, 0.5, 1, 2, 5, 10, 20], plots.short_number)
-    figure.legend(handles.values(), handles, fontsize=9, frameon=False, loc="outside upper left", ncols=3)
-    bounds = "Triangles are bounds: the threshold lies below (down) or above (up) the margins that occur."
+    below.set(yscale="log", ylim=_METRES)
+    plots.set_log_ticks(below.yaxis, [0.5, 1, 2, 5, 10], plots.short_number)
+    figure.legend(handles.values(), handles, fontsize=9, frameon=False, loc="outside upper left", ncols=4)
+    bounds = "Triangles: the threshold lies below (down) or above (up) all margins that occur."
     plots.add_footnote(figure, f"95 % intervals. {bounds} Other answers hold none: see over.csv.")
     plots.save_figure(figure, path)
-
-
-def _draw_threshold(axes: Any, value: int, own: FoundThreshold, look: ModelLook) -> None:
-    """Draw a threshold with its interval; or a triangle at the least or greatest margin that bounds it."""
-    curve, x = own.curve, own.answers.x
-    if not curve.problem:
-        y, ends = curve.threshold, np.clip([curve.low, curve.high], x.min(), x.max())
-        error = [[y - ends[0]], [ends[1] - y]]
-        axes.errorbar([value], [y], error, fmt=look.marker, color=look.colour, markersize=6)
-    elif curve.problem.startswith(("always", "never")):
-        bound, marker = (x.min(), "v") if curve.problem.startswith("always") else (x.max(), "^")
-        axes.plot([value], [bound], marker, color=look.colour, markersize=7, markerfacecolor="white")

@@ -80,18 +80,6 @@ def test_one_target_has_one_panel_for_each_condition(drawn):
     assert titles(drawn(samples, report, compared="Model")) == panels
 
 
-def test_a_model_looks_alike_in_both_figures(drawn):
-    never = [Run("aa", k, False, n, 0, "t", np.arange(200) < 100) for k in (5, 15) for n in SIZES]
-    report = estimate(runs_of(("bb", "pbn"), distractors=(False,)) + never, replicates=40)
-    looks = []
-    for figure_of in (samples, learning):
-        lines = drawn(figure_of, report).axes[0].lines
-        look = {line.get_label(): (line.get_color(), line.get_marker()) for line in lines}
-        looks.append([look[name] for name in ("bb", "PBN")])
-    assert looks[0] == looks[1]
-    assert looks[0][1][0] == LOOKS["pbn"].colour
-
-
 def test_models_have_names_colours_and_markers_of_their_own():
     groups = [f"group {i:02}" for i in range(40)]
     assert len({look[1:] for look in looks_of(groups).values()}) == 40
@@ -166,13 +154,6 @@ def test_too_narrow_bars_are_dotted(drawn):
         lines = drawn(samples, report).axes[0].lines
         bars = [line for line in lines if len(set(line.get_xdata())) == 1 and len(line.get_xdata()) == 2]
         assert {line.get_linestyle() for line in bars} == {style}
-
-
-def test_single_seeds_are_dots_and_chance_is_a_line(drawn):
-    report = estimate(runs_of(("pbn",), worlds=(5,), distractors=(False,), seeds=4), replicates=40)
-    lines = drawn(learning, report).axes[0].lines
-    assert any(len(line.get_ydata()) == 4 * len(SIZES) for line in lines)
-    assert any(set(np.asarray(line.get_ydata())) == {0.5} for line in lines)
 
 
 def test_one_world_without_a_size_shows_needs_against_targets(drawn):

@@ -153,6 +153,7 @@ def test_the_torch_view_is_a_dict_of_arrays(dataset):
 
 def test_what_cannot_be_read_is_refused(rich, copy, tmp_path):
     lacking, far = copy(rich, "lacking"), tmp_path / "nowhere"
+    copy(rich, "town")
     for place, problem in (
         (tmp_path, "holds no simtown data set"),
         (far, "no folder"),
@@ -160,7 +161,7 @@ def test_what_cannot_be_read_is_refused(rich, copy, tmp_path):
     ):
         with pytest.raises(FileNotFoundError, match=problem):
             open_dataset(place)
-    for near in ("lackin", "lakcing", "lack"):
+    for near in ("lackin", "lakcing", "lack", "twon"):
         with pytest.raises(FileNotFoundError, match="did you mean"):
             open_dataset(tmp_path / near)
     (lacking / "val-00000.h5").unlink()

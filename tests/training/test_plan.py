@@ -55,6 +55,12 @@ def test_a_preset_of_the_package_is_a_plan(preset):
     assert {cell.fit.precision for cell in plan.cells} <= {"float32", "bf16"}, "never auto"
 
 
+@pytest.mark.parametrize("name", ["lr", "learning_rate"])
+def test_a_setting_of_a_run_has_the_name_of_its_option_or_of_its_field(name, tmp_path):
+    plan = read(write(tmp_path, WHOLE.replace("patience = 3", f"{name} = 0.02")), "cpu")
+    assert {cell.fit.learning_rate for cell in plan.cells} == {0.02}
+
+
 def test_the_papers_grid_is_the_papers():
     plan = read("paper", "cuda")
     sizes = (250, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 30_000, 40_000, 60_000)

@@ -61,6 +61,13 @@ def test_thresholds_in_words_and_compared(data, tmp_path):
     assert len(read_rows(tmp_path / "thresholds.csv", ["threshold"])) == 2
 
 
+def test_answers_without_a_threshold_are_drawn(data, tmp_path):
+    found = thresholds.find([observed(data, Observer(1e6), "blind")], thresholds.QUANTITIES[:1])
+    assert found[0].curve.problem
+    thresholds.write(found, tmp_path)
+    assert (tmp_path / "thresholds.png").stat().st_size > 10_000
+
+
 def test_a_directory_of_results_has_thresholds(data, tmp_path, cli, monkeypatch):
     right = observed(data, Observer(2.5)).rows["right"]
     answers = {

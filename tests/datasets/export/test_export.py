@@ -40,7 +40,7 @@ def test_the_command_writes_what_the_function_writes(form, exported, contents, c
     town = copy(rich, rich.name)  # tasks are called by the name of the data set
     before = contents(town)
     done = cli("export", town, "--to", form, "--split", "val,test").succeeds()
-    assert done.out.splitlines()[0] == f"{town}-{form}: 8 val, 6 test examples for {form}"
+    assert done.out.splitlines()[0] == f"{town}-{form}: 8 val + 6 test examples for {form}"
     assert contents(town) == before
     made, whole = contents(town.with_name(f"{town.name}-{form}")), contents(exported(form)[0])
     shared = [name for name in whole if name in made and "val" in name]

@@ -20,16 +20,15 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from simtown.datasets.asked import asked, choices
 from simtown.datasets.export import export
 from simtown.datasets.generate import generate
 from simtown.datasets.groups import group_accuracies
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings
 from simtown.language.families import CANNOT_TELL
-from simtown.language.instructions import prompt
 from simtown.language.nouns import plural, spoken_names
-from simtown.language.replies import Gold, read_reply, score_reply
+from simtown.language.replies import read_reply, score_reply
+from simtown.vlm.conditions import AskedSplit
 
 OBSERVERS = Path(__file__).with_name("observers")
 sys.path.insert(0, str(OBSERVERS))
@@ -85,17 +84,8 @@ def exports(town, tmp_path_factory):
 @pytest.fixture(scope="module")
 def questions(town):
     """Of each test example the picture, the question as it is asked, and the gold."""
-    settings = town.settings
-    types = (
-        {family.name: family.answer for family in asked(settings)} if settings.asks else {"paper": "truth"}
-    )
-    found = []
-    for example in town.test:
-        known = choices(settings, types[example.family])
-        gold = Gold(types[example.family], example.reply, known, example.tolerance, example.number)
-        text = prompt(example.question, gold.type, known)
-        found.append((Image.fromarray(example.image), text, gold))
-    return found
+    queries = [asked.query() for asked in AskedSplit(town, "test")]
+    return [(Image.fromarray(query.picture), query.text, query.gold) for query in queries]
 
 
 @pytest.fixture(scope="module")
@@ -191,17 +181,6 @@ def test_the_harness_reports_what_simtown_computes(
             for metric, value in computed.items():
                 file.write(f"{form},{part},{name},{len(replies)},{metric},{report[metric]:.4f},{value:.4f}\n")
             assert report == pytest.approx(computed, abs=1e-6), (form, name)
-
-
-def test_who_knows_is_right_and_who_sees_nothing_fails_twins(town, questions, said):
-    knows, blind, noisy = (shares(town, questions, said[name]) for name in ("knows", "blind", "noisy"))
-    assert knows["accuracy"] == 1
-    assert knows["unparsed"] == 0
-    assert 0.1 < noisy["unparsed"] < 0.3
-    assert blind["accuracy"] < 0.7
-    if town.settings.twins:
-        assert (knows["pair"], knows["group"]) == (1, 1)
-        assert (blind["pair"], blind["group"]) == (0, 0)
 
 
 @pytest.mark.parametrize("form", COMMANDS)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from simtown.datasets.asked import asked, choices
+from simtown.datasets.asked import answers_of
 from simtown.datasets.export.portion import ANSWERS, ExportBatch, Portion
 from simtown.datasets.reader import Dataset
 from simtown.language import replies
@@ -27,19 +27,12 @@ def task_name(data: Dataset, split: str) -> str:
     return re.sub(r"\W+", "_", f"{data.name}_{split}")
 
 
-def answers_of(data: Dataset) -> dict[str, tuple[str, tuple[str, ...]]]:
-    """By family: the type of its answer, a key of ANSWERS, and the answers that it may have."""
-    families = asked(data.settings) if data.settings.asks else ()
-    types = {family.name: family.answer for family in families} or {"paper": "truth"}
-    return {name: (of_type, choices(data.settings, of_type)) for name, of_type in types.items()}
-
-
 def items(portion: Portion) -> Iterator[tuple[ExportBatch, list[dict[str, Any]]]]:
     """The batches, and their examples as a model is asked them and its replies are scored.
 
     `number` and `tolerance` are metres of a distance, else None; `group` is that of its twins, else None.
     """
-    answers = answers_of(portion.data)
+    answers = answers_of(portion.data.settings)
     for batch in portion.batches():
         yield batch, [_item(batch, row, portion.name, answers) for row in range(len(batch))]
 
@@ -80,6 +73,6 @@ def write_scorer(data: Dataset, directory: Path, source: str, target: str) -> No
     for name, path in {**copies, target: _HERE / source}.items():
         text = path.read_text("utf-8").replace(replies.__name__, "simtown_replies")
         (directory / name).write_text(text.replace(f"{__package__}.scoring", "simtown_scoring"), "utf-8")
-    types = dict(answers_of(data).values())
+    types = dict(answers_of(data.settings).values())
     answers = {name: {"choices": known, "names": spoken_names(name)} for name, known in types.items()}
     (directory / "answers.json").write_text(json.dumps(answers, indent=1) + "\n", "utf-8")

@@ -1,10 +1,4 @@
-"""Models that read a picture and a text and write a text, opened through transformers' Auto classes.
-
-Of the answers of a question the model gives log-probabilities, of which the highest is its answer; or it
-writes a reply. A score is the probability of an answer behind the prompt, small or with a capital letter, as
-pieces of the tokenizer: of "Yes" and "yes" together, say. A space goes before it if the chat template of the
-model does not end with white space.
-"""
+"""Models in Hugging Face's layout, opened through transformers' Auto classes."""
 
 from __future__ import annotations
 
@@ -25,38 +19,89 @@ from simtown.vlm.vlm_settings import VlmSettings
 
 #: Most answers whose log-probabilities are asked for; of more, a reply is read.
 MOST_CHOICES = 16
+#: What is shown to a CLIP where a query has no picture: grey.
+_GREY = np.full((64, 64, 3), 128, dtype=np.uint8)
 
 
-class ChatModel(BatchedModel):
-    """An image-text-to-text model in Hugging Face's layout."""
+class HubModel(BatchedModel):
+    """A model and its processor: a directory, or an ID of the hub."""
+
+    def __init__(self, place: str, settings: VlmSettings, device: str, auto: Any) -> None:
+        path = model_directory(place, hub=True)
+        self.identity, self.batch, self._device = fingerprint(path), settings.batch, device
+        self._processor = load_processor(path)
+        self._model = load_model(path, auto, dtype=settings.dtype).eval().to(device)
+
+    def _inputs(self, texts: Sequence[str], pictures: Any, **options: Any) -> dict[str, Any]:
+        """What the model takes of texts, and of pictures as the processor wants them or None."""
+        inputs = self._processor(text=list(texts), images=pictures, return_tensors="pt", **options)
+        if "pixel_values" in inputs:
+            inputs["pixel_values"] = inputs["pixel_values"].to(self._model.dtype)
+        return dict(inputs.to(self._device))
+
+
+class ClipModel(HubModel):
+    """A model with a tower for pictures and one for texts: CLIP, SigLIP.
+
+    The score of an answer is the mean similarity of the picture and the sentences that say it
+    (:func:`simtown.vlm.statements.statements`), as the model scales it.
+    """
 
     def __init__(self, place: str, settings: VlmSettings, device: str) -> None:
-        path = model_directory(place, hub=True)
-        self.identity, self.batch, self._settings = fingerprint(path), settings.batch, settings
-        self._processor = load_processor(path)
+        super().__init__(place, settings, device, transformers.AutoModel)
+        # SigLIP was trained on texts that are padded to their full length
+        self._padding = "max_length" if "siglip" in self._model.config.model_type else True
+
+    def answer(self, queries: Sequence[Query]) -> Sequence[Said]:
+        sentences = dict.fromkeys(text for q in queries for said in q.statements for text in said)
+        place = {text: number for number, text in enumerate(sentences)}
+        pictures = [Image.fromarray(_GREY if q.picture is None else q.picture) for q in queries]
+        with torch.inference_mode(), quietly():
+            inputs = self._inputs([*sentences], pictures, padding=self._padding, truncation=True)
+            similar = self._model(**inputs).logits_per_image.float().cpu().numpy()
+        result = []
+        for query, row in zip(queries, similar, strict=True):
+            scores = [float(row[[place[text] for text in said]].mean()) for said in query.statements]
+            result.append(Said(query.gold.choices[int(np.argmax(scores))], tuple(scores)))
+        return result
+
+
+class ChatModel(HubModel):
+    """A model that reads a picture and a text and writes a text.
+
+    Of the answers of a question it gives log-probabilities, of which the highest is its answer; or it writes
+    a reply. A score is the probability of an answer behind the prompt, small or with a capital letter, as
+    pieces of the tokenizer: of "Yes" and "yes" together, say. A space goes before it if the chat template of
+    the model does not end with white space.
+    """
+
+    def __init__(self, place: str, settings: VlmSettings, device: str) -> None:
+        super().__init__(place, settings, device, transformers.AutoModelForImageTextToText)
+        self._settings = settings
         if not getattr(self._processor, "chat_template", None):
             raise SettingsError(f"hf:{place} has no chat template: give a model that was made for chats")
         self._tokenizer = self._processor.tokenizer
         self._tokenizer.padding_side = "left"
         if self._tokenizer.pad_token is None:
             self._tokenizer.pad_token = self._tokenizer.eos_token
-        auto = transformers.AutoModelForImageTextToText
-        self._model = load_model(path, auto, dtype=settings.dtype).eval().to(device)
-        self._device = device
         self._keeps = "logits_to_keep" in signature(self._model.forward).parameters
 
     def answer(self, queries: Sequence[Query]) -> Sequence[Said]:
         said: dict[str, Said] = {}
+        how = self._settings.answers
         with torch.inference_mode(), quietly():
-            for group in _alike(queries):
-                scored = self._scored(group[0])
-                results = self._scores(group) if scored else self._replies(group)
+            for (_, choices), alike in groupby(sorted(queries, key=_form), _form):
+                group = list(alike)
+                prompts = [self._prompt(query) for query in group]
+                pictures = [[Image.fromarray(q.picture)] for q in group if q.picture is not None] or None
+                inputs = self._inputs(prompts, pictures, padding=True)
+                read = inputs["attention_mask"].sum(dim=1).tolist()
+                if how == "scores" or (how == "auto" and len(choices) <= MOST_CHOICES):
+                    results = self._scores(inputs, prompts[0], choices, read)
+                else:
+                    results = self._replies(inputs, read)
                 said |= {query.key: result for query, result in zip(group, results, strict=True)}
         return [said[query.key] for query in queries]
-
-    def _scored(self, query: Query) -> bool:
-        how = self._settings.answers
-        return how == "scores" or (how == "auto" and len(query.gold.choices) <= MOST_CHOICES)
 
     def _prompt(self, query: Query) -> str:
         """A query as the model's chat template words it."""
@@ -67,33 +112,21 @@ class ChatModel(BatchedModel):
         text: str = self._processor.apply_chat_template(chat, add_generation_prompt=True, tokenize=False)
         return text
 
-    def _inputs(self, queries: Sequence[Query]) -> dict[str, Any]:
-        """What the model takes of queries that all have a picture, or all have none."""
-        texts = [self._prompt(query) for query in queries]
-        pictures = [[Image.fromarray(q.picture)] for q in queries if q.picture is not None] or None
-        inputs = self._processor(text=texts, images=pictures, padding=True, return_tensors="pt")
-        if pictures is not None and "pixel_values" in inputs:
-            inputs["pixel_values"] = inputs["pixel_values"].to(self._model.dtype)
-        return dict(inputs.to(self._device))
-
-    def _replies(self, queries: Sequence[Query]) -> Iterator[Said]:
-        inputs = self._inputs(queries)
+    def _replies(self, inputs: dict[str, Any], read: list[int]) -> Iterator[Said]:
         most = {"max_new_tokens": self._settings.max_tokens, "do_sample": False}
         out = self._model.generate(**inputs, **most, pad_token_id=self._tokenizer.pad_token_id)
-        read = inputs["attention_mask"].sum(dim=1).tolist()
         for count, ids in zip(read, out[:, inputs["input_ids"].shape[1] :].tolist(), strict=True):
             written = [number for number in ids if number != self._tokenizer.pad_token_id]
             yield Said(self._tokenizer.decode(written, skip_special_tokens=True), None, count, len(written))
 
-    def _scores(self, queries: Sequence[Query]) -> Iterator[Said]:
-        inputs, choices = self._inputs(queries), queries[0].gold.choices
-        first = self._logprobs(inputs, 1)[:, -1]
-        parts = []
+    def _scores(
+        self, inputs: dict[str, Any], prompt: str, choices: Sequence[str], read: list[int]
+    ) -> Iterator[Said]:
+        first, parts = self._logprobs(inputs, 1)[:, -1], []
         for choice in choices:
             forms = dict.fromkeys((choice, choice[0].upper() + choice[1:]))
-            each = [self._of_form(inputs, first, self._pieces(self._prompt(queries[0]), f)) for f in forms]
+            each = [self._of_form(inputs, first, self._pieces(prompt, form)) for form in forms]
             parts.append(torch.stack(each).logsumexp(dim=0))
-        read = inputs["attention_mask"].sum(dim=1).tolist()
         for scores, count in zip(torch.stack(parts, dim=1).tolist(), read, strict=True):
             yield Said(choices[int(np.argmax(scores))], tuple(scores), count)
 
@@ -124,13 +157,9 @@ class ChatModel(BatchedModel):
         return logits.float().log_softmax(dim=2)
 
 
-def _alike(queries: Sequence[Query]) -> list[list[Query]]:
-    """Queries in groups with pictures of one size, and the same choices."""
-
-    def form(query: Query) -> tuple[Any, ...]:
-        return () if query.picture is None else query.picture.shape, query.gold.choices
-
-    return [list(group) for _, group in groupby(sorted(queries, key=form), form)]
+def _form(query: Query) -> tuple[Any, ...]:
+    """What queries have in common that are asked at once: the shape of the picture, and the answers."""
+    return () if query.picture is None else query.picture.shape, query.gold.choices
 
 
 def _continued(inputs: dict[str, Any], ids: torch.Tensor) -> dict[str, Any]:
