@@ -26,8 +26,9 @@ from simtown.render.renderers import make_renderer
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.weather import WEATHERS
 
-#: Tasks that are made together, and streets of which a task takes the first whose margin is wide enough.
-BLOCK, CHANCES = 128, 4
+#: Tasks that are drawn together, the most of such blocks whose streets are sampled together, and streets of
+#: which a task takes the first whose margin is wide enough.
+BLOCK, AHEAD, CHANCES = 128, 8, 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +119,7 @@ class Street:
         self._first, self._step = 0, 1
         self._choices: dict[str, tuple[str, ...]] = {}
         self._made: tuple[int, list[Task]] = (-1, [])
+        self._sampled: tuple[range, dict[str, np.ndarray]] = (range(0), {})
 
     def shard(self, rank: int, ranks: int) -> Street:
         """The tasks rank, rank + ranks, rank + 2 ranks, ... of these: every task belongs to one rank."""
@@ -128,11 +130,21 @@ class Street:
         return own
 
     def __getitem__(self, i: int) -> Task:
-        number = whole(i)
-        block = number // BLOCK
+        block, place = divmod(whole(i), BLOCK)
         if self._made[0] != block:
-            self._made = block, self.at(range(block * BLOCK, (block + 1) * BLOCK))
-        return self._made[1][number % BLOCK]
+            self._made = block, self._block(block)
+        return self._made[1][place]
+
+    def _block(self, block: int) -> list[Task]:
+        """The tasks of a block. Of blocks in order, ever more are sampled at once: that is faster."""
+        blocks, rows = self._sampled
+        if block not in blocks:
+            more = min(2 * len(blocks), AHEAD) if block == blocks.stop else 1
+            blocks = range(block, block + max(more, 1))
+            rows = self._columns(range(block * BLOCK, blocks.stop * BLOCK))
+            self._sampled = blocks, rows
+        begin = (block - blocks.start) * BLOCK
+        return self._draw({name: values[begin : begin + BLOCK] for name, values in rows.items()})
 
     def __iter__(self) -> Iterator[Task]:
         return self.from_(0)
@@ -143,31 +155,34 @@ class Street:
 
     def at(self, positions: Sequence[int]) -> list[Task]:
         """The tasks at some positions, drawn together."""
-        if min(positions, default=0) < 0:
-            raise IndexError(f"there is no task {min(positions)}: they are numbered from 0, and have no end")
-        return self._make(self._first + self._step * np.array(positions, dtype=np.int64))
+        return self._draw(self._columns(positions))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the tasks that were made last, which have megabytes."""
-        return {**self.__dict__, "_made": (-1, [])}
+        """Without what was made last, which has megabytes."""
+        return {**self.__dict__, "_made": (-1, []), "_sampled": (range(0), {})}
 
     def __repr__(self) -> str:
         return f"<Street: level {self.level}, seed {self.seed}: {self._level.adds}>"
 
-    def _make(self, numbers: np.ndarray) -> list[Task]:
-        """The tasks with these numbers, (n,) int64."""
-        n, rows = len(numbers), self._columns(numbers)
+    def _draw(self, rows: dict[str, np.ndarray]) -> list[Task]:
+        """The tasks of some rows of columns."""
         scenes = SceneBatch(**{f.name: rows[f"scene/{f.name}"] for f in fields(SceneBatch)})
         width, height = self.settings.width, self.settings.height
         pictures = self._renderer.render(scenes, width, height, geometry=False).rgb
         return [
-            self._task(int(numbers[i]), pictures[i].copy(), {name: v[i] for name, v in rows.items()})
-            for i in range(n)
+            self._task(picture.copy(), {name: values[i] for name, values in rows.items()})
+            for i, picture in enumerate(pictures)
         ]
 
-    def _columns(self, numbers: np.ndarray) -> dict[str, np.ndarray]:
-        """The columns of the first street of each task whose margin is wide enough, or of the last one."""
-        made: dict[str, np.ndarray] = {}
+    def _columns(self, positions: Sequence[int]) -> dict[str, np.ndarray]:
+        """The columns of the first street of each task whose margin is wide enough, or of the last one.
+
+        Of them, `task` is the number of the task.
+        """
+        if min(positions, default=0) < 0:
+            raise IndexError(f"there is no task {min(positions)}: they are numbered from 0, and have no end")
+        numbers = self._first + self._step * np.array(positions, dtype=np.int64)
+        made = {"task": numbers}
         waiting = np.arange(len(numbers))
         for chance in range(CHANCES):
             own = numbers[waiting]
@@ -184,7 +199,7 @@ class Street:
                 break
         return made
 
-    def _task(self, number: int, picture: np.ndarray, row: dict[str, Any]) -> Task:
+    def _task(self, picture: np.ndarray, row: dict[str, Any]) -> Task:
         family = self._families[row["family"]]
         if family.answer not in self._choices:
             self._choices[family.answer] = asked.choices(self.settings, family.answer)
@@ -204,7 +219,7 @@ class Street:
         margin = float(row["margin"])
         metadata = {
             "gym": "street", "level": self._level if isinstance(self.level, Level) else self.level,
-            "seed": self.seed, "index": number, "family": family.name, "type": family.answer,
+            "seed": self.seed, "index": int(row["task"]), "family": family.name, "type": family.answer,
             "program": str(form), "margin": None if np.isnan(margin) else round(margin, 4),
             "vehicles": len(shown), "weather": WEATHERS[row["scene/weather"]],
             "visible": round(float(min(row["visible"][slot] for slot in meant)), 4),

@@ -45,8 +45,8 @@ def index_alone(task):
 @pytest.fixture
 def drawn(monkeypatch):
     """The numbers of the tasks drawn in this process."""
-    numbers, make = [], Street._make
-    monkeypatch.setattr(Street, "_make", lambda self, own: numbers.extend(own) or make(self, own))
+    numbers, draw = [], Street._draw
+    monkeypatch.setattr(Street, "_draw", lambda self, rows: numbers.extend(rows["task"]) or draw(self, rows))
     return numbers
 
 

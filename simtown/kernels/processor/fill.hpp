@@ -23,16 +23,6 @@ struct Corner {
 
 INLINE Words32 low_bits(Doubles x) { return convert<Words32>(convert<Longs>(smaller(larger(x, spread<Doubles>(-4e18)), spread<Doubles>(4e18)))); }
 
-// Raise the first min(count, LANES) samples to their depth `value + i * step` and tag, where that is nearer.
-INLINE bool raise_lanes(uint32_t* at, uint32_t value, uint32_t step, uint32_t tag, uint32_t count)
-{
-    Words32 before = load<Words32>(at), now = (ramp<Words32>(value, step) & DEPTH) | tag;
-    now = ramp<Words32>(0u, 1u) < count ? now : Words32{};
-    Words32 after = larger(now, before);
-    store(at, after);
-    return any(before != after);
-}
-
 // The first sample at or right of the crossing of a row with an edge, and how that grows from row to row, exactly.
 struct Bound {
     int64_t sample, rest, step, step_rest, denominator;
@@ -55,7 +45,7 @@ INLINE Bound bound(int64_t x, int64_t y, int64_t dx, int64_t dy, int64_t row)
     return {quotient, quotient * denominator - numerator, whole, slope - whole * denominator, denominator};
 }
 
-// Row by row between the left and the right edge.
+// Row by row between the left and the right edge: samples rise to their depth value and tag, where that is nearer.
 static bool fill_rows(const Canvas& canvas, Corner a, Corner b, Corner c, int64_t left, int64_t top, int64_t right, int64_t bottom,
                       uint32_t value, uint32_t step_x, uint32_t step_y, uint32_t tag)
 {
@@ -64,7 +54,8 @@ static bool fill_rows(const Canvas& canvas, Corner a, Corner b, Corner c, int64_
         if (b.y <= c.y) a = b, b = c, c = first;
         else a = c, c = b, b = first;
     }
-    bool raised = false;
+    const Samples steps = ORDER * step_x;
+    Samples changed = {};
     int64_t lower = most(b.y, c.y), middle = least(most((least(b.y, c.y) + 255) >> 8, top), bottom);
     for (int half = 0; half < 2; half++) {
         int64_t start = half ? middle : top, stop = half ? bottom : middle;
@@ -76,13 +67,18 @@ static bool fill_rows(const Canvas& canvas, Corner a, Corner b, Corner c, int64_
             int64_t at = most(from.sample, left), end = least(to.sample, right);
             uint32_t* place = canvas.samples + y * canvas.stride + at;
             uint32_t q = value + (uint32_t)(at - left) * step_x;
-            for (; at < end; at += LANES, place += LANES, q += LANES * step_x)
-                raised |= raise_lanes(place, q, step_x, tag, (uint32_t)(end - at));
+            for (; at < end; at += WIDE, place += WIDE, q += WIDE * step_x) {
+                Samples before = load<Samples>(place), now = ((q + steps) & DEPTH) | tag;
+                now = ORDER < (uint32_t)(end - at) ? now : Samples{};
+                Samples after = larger(now, before);
+                store(place, after);
+                changed |= before ^ after;
+            }
             value += step_y;
             from.next(), to.next();
         }
     }
-    return raised;
+    return any(changed);
 }
 
 // Draw a triangle of any size. Returns whether it is the nearest at any sample. A sample exactly on an edge belongs to the
@@ -124,17 +120,16 @@ INLINE void set_up_edge(uint32_t (*out)[LANES], Ints x, Ints y, Ints dx, Ints dy
 
 // Prepare eight triangles at once for fill_box, with the same whole numbers as fill_triangle. `spots` are in whole 1/256 of a
 // sample and begin with `vertex`.
-INLINE void set_up(const Canvas& canvas, float* const* spots, const int32_t (*triangles)[3], Ints numbers, int64_t vertex, Records& records)
+INLINE void set_up(const Canvas& canvas, const float (*spots)[4], const int32_t (*triangles)[3], Ints numbers, int64_t vertex, Records& records)
 {
     const int32_t* corners = triangles[0];
     Ints at = numbers * 3, base = spread<Ints>((int32_t)vertex);
     Ints i0 = pick<Ints>(corners, at) - base, i1 = pick<Ints>(corners, at + 1) - base, i2 = pick<Ints>(corners, at + 2) - base;
-    Floats fx0 = pick<Floats>(spots[0], i0), fx1 = pick<Floats>(spots[0], i1), fx2 = pick<Floats>(spots[0], i2);
-    Floats fy0 = pick<Floats>(spots[1], i0), fy1 = pick<Floats>(spots[1], i1), fy2 = pick<Floats>(spots[1], i2);
-    Floats w0 = pick<Floats>(spots[3], i0), w1 = pick<Floats>(spots[3], i1), w2 = pick<Floats>(spots[3], i2);
+    Columns a = pick_rows(spots, i0), b = pick_rows(spots, i1), c = pick_rows(spots, i2);
+    Floats fx0 = a.a, fx1 = b.a, fx2 = c.a, fy0 = a.b, fy1 = b.b, fy2 = c.b, w0 = a.d, w1 = b.d, w2 = c.d;
     Floats low_fx = smaller(smaller(fx0, fx1), fx2), high_fx = larger(larger(fx0, fx1), fx2);
     Floats low_fy = smaller(smaller(fy0, fy1), fy2), high_fy = larger(larger(fy0, fy1), fy2);
-    Floats nearest = smaller(smaller(pick<Floats>(spots[2], i0), pick<Floats>(spots[2], i1)), pick<Floats>(spots[2], i2));
+    Floats nearest = smaller(smaller(a.c, b.c), c.c);
     Ints plain = (nearest >= NEAR) & (low_fx > -NEARBY) & (high_fx < NEARBY) & (low_fy > -NEARBY) & (high_fy < NEARBY);
     Ints small = plain & (high_fx - low_fx <= 256.0f * SMALL) & (high_fy - low_fy <= 65536.0f);
     auto whole = [&](Floats x) { return convert<Ints>(plain ? x : Floats{}); }; // what is not plain may be beyond whole numbers

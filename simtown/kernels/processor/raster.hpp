@@ -22,7 +22,8 @@ struct Flat {
 
 // Memory for the samples of a strip; triangle t (from 1) leaves its colour, instance and depth plane.
 struct Scratch {
-    float* spots[4];
+    float* columns[4];
+    float (*spots)[4]; // of a mesh's vertices: x and y in whole 1/256 of a sample, depth, 1/depth
     int32_t *facing, *drawn, *starts, *following, *active, *bottoms, *shares;
     float (*colours)[4], (*planes)[4], *means, *cover;
     uint8_t *owners, *wet_blocks;
@@ -80,7 +81,7 @@ static void finish_faces(int64_t before, int64_t count, uint8_t number, const Ma
 static int64_t draw_instances(const float* view, const float* light, const Town& town, const Things& things, const Canvas& canvas,
                               bool geometry, Scratch& scratch)
 {
-    float* const* spots = scratch.spots;
+    float (*const spots)[4] = scratch.spots;
     const float focal = 2.0f * view[12], cx = 2.0f * view[13], cy = 2.0f * view[14];
     const Sides sides = sides_of(view, (int)canvas.first, (int)canvas.width);
     const bool bare = light[SNOW] == 0;
@@ -106,16 +107,19 @@ static int64_t draw_instances(const float* view, const float* light, const Town&
         bool reaching = (fabsf(matrix.m[0][3]) + fabsf(matrix.m[1][3]) + radius) * focal * (SNAP / NEAR) > (float)(REACH / 2);
         int64_t v0 = town.vertex_start[mesh], vertices = town.vertex_start[mesh + 1] - v0;
         const float* columns[3] = {town.columns[0] + v0, town.columns[1] + v0, town.columns[2] + v0};
-        project(matrix, focal, cx, cy, columns, vertices, spots);
-        float *__restrict across = spots[0], *__restrict down = spots[1];
+        project(matrix, focal, cx, cy, columns, vertices, scratch.columns);
+        float *__restrict across = scratch.columns[0], *__restrict down = scratch.columns[1];
         for (int64_t i = 0; i < vertices; i++) across[i] = floorf(across[i] * SNAP + 0.5f), down[i] = floorf(down[i] * SNAP + 0.5f);
+        for (int64_t i = 0; i < vertices; i += LANES)
+            store_rows(spots + i, {load<Floats>(across + i), load<Floats>(down + i), load<Floats>(scratch.columns[2] + i), load<Floats>(scratch.columns[3] + i)});
         Point eye = eye_from(view, pose), sunlight = sun_from(light, pose);
         int32_t* facing = scratch.facing;
         int64_t faces = 0, begin = town.triangle_start[mesh], end = town.triangle_start[mesh + 1];
-        for (int64_t i = begin; i < end; i++) { // without a branch, that half the time would be guessed wrong
-            const float* n = town.normals[i];
-            facing[faces] = (int32_t)i;
-            faces += n[0] * eye.x + n[1] * eye.y + n[2] * eye.z > n[3];
+        for (int64_t i = begin; i < end; i += LANES) { // without a branch, that half the time would be guessed wrong
+            Ints number = ramp<Ints>((int32_t)i, 1), faces_eye;
+            Columns n = pick_rows(town.normals, smaller(number, spread<Ints>((int32_t)end - 1)));
+            faces_eye = (n.a * eye.x + n.b * eye.y + n.c * eye.z > n.d) & (number < (int32_t)end);
+            for (int lane = 0; lane < LANES; lane++) facing[faces] = (int32_t)i + lane, faces -= faces_eye[lane];
         }
         for (int i = 0; i < LANES; i++) facing[faces + i] = (int32_t)begin;
         int64_t before = count;
@@ -128,17 +132,17 @@ static int64_t draw_instances(const float* view, const float* light, const Town&
             int64_t t = facing[face];
             const int32_t* triangle = town.triangles[t];
             int64_t i0 = triangle[0] - v0, i1 = triangle[1] - v0, i2 = triangle[2] - v0;
-            float d0 = spots[2][i0], d1 = spots[2][i1], d2 = spots[2][i2], nearest = least(least(d0, d1), d2);
+            float d0 = spots[i0][2], d1 = spots[i1][2], d2 = spots[i2][2], nearest = least(least(d0, d1), d2);
             bool seen;
             if (todo == BOX) {
                 seen = fill_box(canvas, records, lane, tag);
             } else {
-                auto far_out = [&](int64_t i) { return most(fabsf(spots[0][i]), fabsf(spots[1][i])) > (float)REACH; };
+                auto far_out = [&](int64_t i) { return most(fabsf(spots[i][0]), fabsf(spots[i][1])) > (float)REACH; };
                 if (nearest < NEAR || (reaching && (far_out(i0) || far_out(i1) || far_out(i2)))) {
                     if (most(most(d0, d1), d2) <= NEAR) continue;
                     seen = fill_clipped(canvas, matrix, focal, cx, cy, town, t, tag);
                 } else {
-                    auto corner = [&](int64_t i) { return Corner{(int64_t)spots[0][i], (int64_t)spots[1][i], spots[3][i]}; };
+                    auto corner = [&](int64_t i) { return Corner{(int64_t)spots[i][0], (int64_t)spots[i][1], spots[i][3]}; };
                     seen = fill_triangle(canvas, corner(i0), corner(i1), corner(i2), tag);
                 }
             }
@@ -166,7 +170,7 @@ static int64_t draw_instances(const float* view, const float* light, const Town&
             scratch.means[count] = (d0 + d1 + d2) * (float)(1.0 / 3.0), scratch.drawn[count] = (int32_t)t;
             if (ground && (kind == GROUND || kind == ROAD || nz > 0.5f)) {
                 bool green = town.palette[material][1] > 1.1f * town.palette[material][0], near_by = nearest < NEAR;
-                float top = least(least(spots[1][i0], spots[1][i1]), spots[1][i2]), bottom = most(most(spots[1][i0], spots[1][i1]), spots[1][i2]);
+                float top = least(least(spots[i0][1], spots[i1][1]), spots[i2][1]), bottom = most(most(spots[i0][1], spots[i1][1]), spots[i2][1]);
                 int32_t flag = kind == ROAD ? TARMAC : green ? GRASS : PAVED;
                 if (near_by) scratch.flat[grounds++] = {(int32_t)count, 0, (int32_t)canvas.height, flag};
                 else scratch.flat[grounds++] = {(int32_t)count, (int32_t)(int64_t)(top / SNAP), (int32_t)((int64_t)(bottom / SNAP) + 1), flag};

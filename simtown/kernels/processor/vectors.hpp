@@ -11,6 +11,10 @@ typedef uint32_t Words32 __attribute__((vector_size(32)));
 typedef int64_t Longs __attribute__((vector_size(64)));
 typedef uint64_t Words64 __attribute__((vector_size(64)));
 typedef double Doubles __attribute__((vector_size(64)));
+// Sixteen samples: what is wide enough is filled by more than eight.
+enum { WIDE = 16 };
+typedef uint32_t Samples __attribute__((vector_size(64)));
+static const Samples ORDER = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 typedef uint8_t Bytes __attribute__((vector_size(8)));
 
 #define INLINE SHARED
@@ -49,6 +53,12 @@ INLINE bool any(Ints mask)
 {
     Longs halves = (Longs)__builtin_shufflevector(mask, mask, 0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7);
     return (halves[0] | halves[1] | halves[2] | halves[3]) != 0;
+}
+// Whether any of sixteen numbers is not 0.
+INLINE bool any(Samples numbers)
+{
+    Words64 words = (Words64)numbers;
+    return (words[0] | words[1] | words[2] | words[3] | words[4] | words[5] | words[6] | words[7]) != 0;
 }
 INLINE float largest(Floats a)
 {
