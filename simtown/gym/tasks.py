@@ -16,7 +16,7 @@ from simtown.assets.entities import ENTITIES
 from simtown.core.portable_png import png_bytes
 from simtown.datasets import asked
 from simtown.datasets.shards import columns, draw, recipe_of
-from simtown.gym.levels import LEVELS, Level
+from simtown.gym.levels import LEVELS, SIZE, Level
 from simtown.language.forms import Form
 from simtown.language.instructions import instruction
 from simtown.language.nouns import NOUNS, spoken_names
@@ -117,7 +117,8 @@ class Street:
         self._recipe, self._renderer = recipe_of(self.settings, "train"), make_renderer()
         self._families, self._answers = asked.asked(self.settings), asked.answers(self.settings)
         self._first, self._step = 0, 1
-        self._choices: dict[str, tuple[str, ...]] = {}
+        types = {family.answer for family in self._families}
+        self._choices = {name: asked.choices(self.settings, name) for name in types}
         self._made: tuple[int, list[Task]] = (-1, [])
         self._sampled: tuple[range, dict[str, np.ndarray]] = (range(0), {})
 
@@ -167,18 +168,14 @@ class Street:
     def _draw(self, rows: dict[str, np.ndarray]) -> list[Task]:
         """The tasks of some rows of columns."""
         scenes = SceneBatch(**{f.name: rows[f"scene/{f.name}"] for f in fields(SceneBatch)})
-        width, height = self.settings.width, self.settings.height
-        pictures = self._renderer.render(scenes, width, height, geometry=False).rgb
+        pictures = self._renderer.render(scenes, SIZE, SIZE, geometry=False).rgb
         return [
             self._task(picture.copy(), {name: values[i] for name, values in rows.items()})
             for i, picture in enumerate(pictures)
         ]
 
     def _columns(self, positions: Sequence[int]) -> dict[str, np.ndarray]:
-        """The columns of the first street of each task whose margin is wide enough, or of the last one.
-
-        Of them, `task` is the number of the task.
-        """
+        """The columns of the first street of each task whose margin is wide enough; `task` is its number."""
         if min(positions, default=0) < 0:
             raise IndexError(f"there is no task {min(positions)}: they are numbered from 0, and have no end")
         numbers = self._first + self._step * np.array(positions, dtype=np.int64)
@@ -190,32 +187,21 @@ class Street:
             examples = 2 * (CHANCES * (own // 2) + chance) + own % 2
             found = columns(draw(self._recipe, examples), examples, self.settings)
             for name, values in found.items():
-                made.setdefault(name, np.empty((len(numbers), *values.shape[1:]), values.dtype))[waiting] = (
-                    values
-                )
-            wide = ~(found["margin"] < self._level.margin)  # NaN where no place matters
-            waiting = waiting[~wide]
+                made.setdefault(name, values)[waiting] = values
+            waiting = waiting[found["margin"] < self._level.margin]  # NaN where no place matters
             if not len(waiting):
                 break
         return made
 
     def _task(self, picture: np.ndarray, row: dict[str, Any]) -> Task:
         family = self._families[row["family"]]
-        if family.answer not in self._choices:
-            self._choices[family.answer] = asked.choices(self.settings, family.answer)
         texts = self._choices[family.answer]
         form = decode(row["program"])
         nouns, kinds = mentioned(form), row["scene/entity"].tolist()
         shown = [slot for slot, kind in enumerate(kinds) if kind >= 0]
         meant = [slot for slot in shown if ENTITIES[kinds[slot]] in nouns] or shown
-        metres = not np.isnan(row["tolerance"])
-        gold = Gold(
-            family.answer,
-            self._answers[row["value"]],
-            texts,
-            float(row["tolerance"]) if metres else None,
-            float(row["number"]) if metres else None,
-        )
+        metres = [float(row[name]) for name in ("tolerance", "number")]
+        gold = Gold(family.answer, self._answers[row["value"]], texts, *(metres if metres[0] > 0 else ()))
         margin = float(row["margin"])
         metadata = {
             "gym": "street", "level": self._level if isinstance(self.level, Level) else self.level,
@@ -225,8 +211,7 @@ class Street:
             "visible": round(float(min(row["visible"][slot] for slot in meant)), 4),
             "pixels": round(float(min(row["boxes"][slot][3] - row["boxes"][slot][1] for slot in meant)), 1),
         }  # fmt: skip
-        words = row["question"].decode()
-        return Task(picture, words, instruction(family.answer, texts), gold, metadata)
+        return Task(picture, row["question"].decode(), instruction(family.answer, texts), gold, metadata)
 
 
 def mentioned(form: Any) -> set[str]:
