@@ -80,7 +80,6 @@ sphinx_gallery_conf = {
     "gallery_dirs": "examples",
     "filename_pattern": r"\.py$",
     "within_subsection_order": "FileNameSortKey",
-    "image_scrapers": ("matplotlib", "tools.reference.pictures_written"),
     "reset_modules": ("matplotlib", "tools.reference.fresh_simtown"),
     "reset_modules_order": "both",
     "download_all_examples": False,

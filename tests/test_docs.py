@@ -52,7 +52,7 @@ def test_programs_and_commands_of_a_page_exist_with_their_options(page):
 def test_pages_and_preset_say_the_same_of_how_long_a_small_sweep_takes():
     preset = (ROOT / "simtown" / "training" / "presets" / "small.toml").read_text(encoding="utf-8")
     minutes = re.search(r"some \d+ minutes", preset, re.IGNORECASE)[0].lower()
-    for page in ("docs/chapters/growing.md", "docs/reproduce/sample-complexity.md"):
+    for page in ("docs/chapters/growing.md", "docs/reproduce/sample-complexity-repeat.md"):
         assert minutes in (ROOT / page).read_text(encoding="utf-8"), page
 
 

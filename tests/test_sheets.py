@@ -62,21 +62,6 @@ def test_every_thing_of_a_group_is_shown(group):
         assert len(np.unique(rgb.reshape(-1, 3), axis=0)) > 20
 
 
-def test_another_checkout_is_shown_above(tmp_path, capsys):
-    path = tmp_path / "folder" / "sheet.png"
-    words = ["streets", "--count", 3, "--size", SIZE, "--out", path]
-    run(*words)
-    assert "3 pictures" in capsys.readouterr().out
-    plain = np.asarray(Image.open(path).convert("RGB"))
-    run(*words, "--before", ROOT)
-    pairs = np.asarray(Image.open(path).convert("RGB"))
-    frame = 10  # pixels between pictures
-    above = pairs[frame : frame + SIZE, frame : frame + SIZE]
-    below = pairs[frame + SIZE + sheets.LINE : frame + 2 * SIZE + sheets.LINE, frame : frame + SIZE]
-    assert (above == below).all()
-    assert (above == plain[frame : frame + SIZE, frame : frame + SIZE]).all()
-
-
 def test_the_gallery_is_every_sheet(monkeypatch, tmp_path):
     fog = "kinds --kinds sedan --weather fog"
     monkeypatch.setattr(sheets, "GALLERY", {"a.webp": fog, "b.png": f"person --size {SIZE}"})
@@ -110,9 +95,7 @@ def test_no_row_is_nearly_empty(count, most, columns):
     assert even_columns(count, most) == columns
 
 
-@pytest.mark.parametrize(
-    "words", ["kinds --kinds boat", "weathers --weather hail", "streets --size 64 --count 1 --before nowhere"]
-)
+@pytest.mark.parametrize("words", ["kinds --kinds boat", "weathers --weather hail"])
 def test_what_cannot_be_is_named(words, capsys):
     with pytest.raises(SystemExit):
         run(*words.split())

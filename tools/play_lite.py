@@ -104,9 +104,8 @@ def _street(street: Street, number: int, folder: Path) -> dict[str, object]:
             rows, columns = np.nonzero(np.abs(picture.astype(int) - empty).max(axis=2) > 8)
             left, top = int(columns.min()), int(rows.min())
             cuts.append((left, top, picture[top : rows.max() + 1, left : columns.max() + 1]))
-        sheet = np.zeros(
-            (sum(len(cut) for *_, cut in cuts), max(cut.shape[1] for *_, cut in cuts), 3), np.uint8
-        )
+        height, width = sum(len(cut) for *_, cut in cuts), max(cut.shape[1] for *_, cut in cuts)
+        sheet = np.zeros((height, width, 3), np.uint8)
         begin, patches[weather] = 0, []
         for left, top, cut in cuts:
             sheet[begin : begin + len(cut), : cut.shape[1]] = cut
@@ -115,30 +114,22 @@ def _street(street: Street, number: int, folder: Path) -> dict[str, object]:
         for name, image in (("street", empty), ("moving", sheet)):
             Image.fromarray(image).save(folder / f"{name}-{number}-{weather}.webp", quality=QUALITY, method=6)
     states = []
-    answers: dict[str, object] = {question: [] for question in street.questions}
-    town.weather = ("clear", INTENSITY)
+    of_weather = [q for q in street.questions if "it" in q.split() or "weather" in q]
+    answers: dict[str, object] = {q: {} if q in of_weather else [] for q in street.questions}
+    for weather in DEFAULT_WEATHERS:
+        town.weather = (weather, INTENSITY)
+        for question in of_weather:
+            answers[question][weather] = _answer(town, question)
     for x in PLACES:
         town.move(mover, x=x)
         truth = town.truth(SIZE)
         states.append({t.name: [round(float(v)) for v in truth[t.name].seen] for t in town.vehicles})
         for question, lines in answers.items():
-            if "it" not in question.split() and "weather" not in question:
+            if question not in of_weather:
                 lines.append(_answer(town, question))
-    for question, lines in answers.items():
-        if not lines:
-            answers[question] = {}
-            for weather in DEFAULT_WEATHERS:
-                town.weather = (weather, INTENSITY)
-                answers[question][weather] = _answer(town, question)
     things = [
-        {
-            "name": t.name,
-            "group": t.group,
-            "x": t.x,
-            "y": t.y,
-            "front": t.front,
-            "outline": t.outline.round(2).tolist(),
-        }
+        {key: getattr(t, key) for key in ("name", "group", "x", "y", "front")}
+        | {"outline": t.outline.round(2).tolist()}
         for t in town
         if abs(t.x) < 16 and t.y < 7
     ]

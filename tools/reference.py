@@ -6,7 +6,6 @@ import ast
 import inspect
 import os
 import re
-import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +14,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from PIL import Image
 from sphinx.pycode import ModuleAnalyzer
 
 from simtown.core.options import Option
@@ -42,8 +40,6 @@ BESIDE = {
         "simtown.datasets.reader.Example",
     ),
 }
-#: Pictures of examples that a page shows already.
-_SHOWN: set[Path] = set()
 
 
 class Markdown:
@@ -249,22 +245,3 @@ def fresh_simtown(gallery: dict[str, Any], script: str, when: str) -> None:
         _OTHERS.update(own)
     else:
         sys.modules.update(_OTHERS)
-
-
-def pictures_written(block: Any, about: dict[str, Any], gallery: dict[str, Any]) -> str:
-    """The pictures that a block of an example has written beside it: sphinx-gallery calls this after each."""
-    from sphinx_gallery.scrapers import figure_rst
-
-    beside, kinds = Path(about["src_file"]).parent, Image.registered_extensions()
-    written = {path for path in beside.iterdir() if path.suffix in kinds}
-    targets = []
-    for path in sorted(written - _SHOWN):
-        target = Path(next(about["image_path_iterator"]))
-        if path.suffix == ".gif":
-            targets.append(target.with_suffix(".gif"))
-            shutil.copy(path, targets[-1])
-        else:
-            targets.append(target)
-            Image.open(path).save(target)
-    _SHOWN.update(written)
-    return figure_rst([str(target) for target in targets], gallery["src_dir"])

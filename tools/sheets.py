@@ -9,8 +9,6 @@
     python -m tools.sheets streets --size 256 --count 12 --out streets.png
     # street things: building, tree, furniture or person
     python -m tools.sheets building --out buildings.png
-    # another checkout's picture above each of this one's
-    python -m tools.sheets kinds --before ../old-checkout --out change.png
     # all sheets of the gallery (`GALLERY`)
     python -m tools.sheets gallery --out docs/gallery
 
@@ -21,10 +19,7 @@ Street things differ in their tints, people in their poses too.
 from __future__ import annotations
 
 import argparse
-import os
-import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -71,10 +66,8 @@ INTENSITY = 0.7
 CLOSEST = 1.5 * NEAR
 #: How a WebP is saved; other files lose nothing.
 _WEBP = {"quality": 88, "method": 6}
-#: Width that the columns of a sheet fill, pixels, and the line between a picture and the one of another
-#: checkout.
-WIDTH, LINE = 1800, 2
-_WHITE = 255
+#: Width that the columns of a sheet fill, pixels.
+WIDTH = 1800
 
 Named = tuple[str, np.ndarray]
 
@@ -161,22 +154,6 @@ def drawn(args: argparse.Namespace) -> list[Named]:
     return list(things(args.subject, args.size))
 
 
-def with_before(checkout: Path, words: list[str], pictures: list[Named]) -> list[Named]:
-    """Each picture under the one that another checkout draws; nothing above what is new."""
-    with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder) / "pictures.npz"
-        command = [sys.executable, str(Path(__file__).resolve()), *words, "--arrays", str(out)]
-        subprocess.run(command, env=os.environ | {"PYTHONPATH": str(checkout.resolve())}, check=True)
-        with np.load(out) as arrays:
-            before = dict(zip(arrays["names"].tolist(), arrays["pictures"], strict=True))
-    pairs = []
-    for name, picture in pictures:
-        line = np.full((LINE, *picture.shape[1:]), _WHITE, dtype=np.uint8)
-        old = before.get(name, np.full_like(picture, _WHITE))
-        pairs.append((name, np.concatenate([old, line, picture])))
-    return pairs
-
-
 def save(pictures: list[Named], columns: int | None, path: Path) -> None:
     """Write a sheet as PNG or WebP, by the ending of its name."""
     cells = [SheetCell(rgb, [(name, None)]) for name, rgb in pictures]
@@ -200,21 +177,12 @@ def parse(words: list[str]) -> argparse.Namespace:
     add("--count", type=int, default=12, help="how many streets")
     add("--seed", type=int, default=0, help="which street, or which streets")
     add("--columns", type=int, help=f"pictures beside each other, at most (default: {WIDTH} pixels)")
-    add("--before", type=Path, help="another checkout, whose pictures are put above ours")
-    add(
-        "--out",
-        type=Path,
-        default=Path("sheet.png"),
-        help="the file, .png or .webp; of the gallery its folder",
-    )
-    add("--arrays", type=Path, help=argparse.SUPPRESS)
+    add("--out", type=Path, default=Path("sheet.png"), help="a .png or .webp; of the gallery its folder")
     args = parser.parse_args(words)
     usual = "clear,night,fog" if args.subject == "kinds" else ",".join(WEATHERS)
     args.kinds, args.weather = args.kinds.split(","), (args.weather or usual).split(",")
     for name in {*args.kinds, *args.weather} - {*ENTITIES, *WEATHERS}:
         parser.error(f"there is no kind or weather '{name}'")
-    if args.before and not (args.before / "simtown").is_dir():
-        parser.error(f"{args.before} is not a checkout of simtown: it holds no folder simtown")
     return args
 
 
@@ -225,14 +193,8 @@ def make(words: list[str]) -> None:
         for name, text in GALLERY.items():
             make([*text.split(), "--out", str(args.out / name)])
         return
-    pictures = drawn(args)
-    if args.arrays:
-        np.savez(args.arrays, names=[name for name, _ in pictures], pictures=[rgb for _, rgb in pictures])
-        return
-    if args.before:
-        pictures = with_before(args.before, words, pictures)
     columns = args.columns or (len(args.weather) if args.subject == "weathers" else None)
-    save(pictures, columns, args.out)
+    save(drawn(args), columns, args.out)
 
 
 if __name__ == "__main__":

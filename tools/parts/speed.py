@@ -69,3 +69,70 @@ def making(results: Results) -> str:
     ]
     head = [f"{r['size']} × {r['size']}, {r['workers']} worker{'s' * (r['workers'] != '1')}" for r in rows]
     return Table(["", *head], lines).markdown(1)
+
+
+def starting(results: Results) -> str:
+    """Processor seconds of short commands."""
+    rows = [list(row.values()) for row in results.csv("starting.csv")]
+    lines = [[f"`{words.removeprefix('simtown ')}`", *seconds] for words, *seconds in rows]
+    return Table(["command", "first", "later"], lines).markdown(1)
+
+
+def crowds(results: Results) -> str:
+    """What streets of several vehicles take."""
+    lines = [
+        [vehicles, number(place), percent(float(accepted)), percent(float(visible)), number(sights)]
+        for vehicles, place, sights, accepted, _, visible in (r.values() for r in results.csv("crowds.csv"))
+    ]
+    head = [
+        "vehicles",
+        "placing, µs a street",
+        "accepted of the places that were tried",
+        "visible share, mean",
+    ]
+    return Table([*head, "pixels of all street things, µs"], lines).markdown(0)
+
+
+def prompts(results: Results) -> str:
+    """Prompts a second of the gym, by level."""
+    rows = results.csv("gym.csv")
+    columns = {"prompts a second": "prompts/s", "KB a picture, as base64": "KB"}
+    lines = [[name, *(number(row[column]) for row in rows)] for name, column in columns.items()]
+    return Table(["level", *(row["level"] for row in rows)], lines).markdown(1)
+
+
+#: Loaders of reading.csv, as a page names them.
+LOADERS = {
+    "simtown": "`data.train.torch()`",
+    "simtown, blocks": "`simtown.datasets.shuffled.Shuffled`",
+    "streaming": "MDS files with raw pixels, MosaicML Streaming",
+    "png": "PNG files, Pillow",
+    "datasets": "Parquet with PNG inside, `datasets`",
+    "webdataset": "tar files with PNG inside, webdataset",
+    "h5py": "simtown's shards, a row at a time by h5py",
+}
+
+
+def reading(results: Results) -> str:
+    """Examples a second of each loader from warm files, without and with two workers."""
+    rates: dict[str, dict[str, list[str]]] = {}
+    for r in results.csv("reading.csv"):
+        if r["files"] == "warm":
+            rates.setdefault(r["loader"], {}).setdefault(r["size"], []).append(
+                number(r["examples_per_second"])
+            )
+    lines = [
+        [name, *(" / ".join(pair) for pair in rates[loader].values())] for loader, name in LOADERS.items()
+    ]
+    return Table(["loader", "64 × 32", "128 × 128", "256 × 256"], lines).markdown(1)
+
+
+def scale(results: Results) -> str:
+    """What examples of 128 × 128 pixels cost, by the rate and the bytes of two workers on two cores."""
+    (row,) = (r for r in results.csv("generate.csv") if (r["size"], r["workers"]) == ("128", "2"))
+    hours, size = 2 / 3600 / float(row["examples_per_second"]), float(row["bytes_per_example"])
+    lines = [
+        [f"{n:,}", *(number(str(n * each)) for each in (hours, 60 / 64 * hours, size / 1e9))]
+        for n in (10**6, 10**8, 10**9)
+    ]
+    return Table(["examples", "core hours", "minutes on 64 cores", "GB"], lines).markdown(0)
