@@ -61,6 +61,7 @@ nb_merge_streams = True
 # Pages of the code.
 add_module_names = False
 autodoc_member_order = "bysource"
+autodoc_preserve_defaults = True
 autodoc_default_options = {"members": True, "ignore-module-all": True}
 autodoc_mock_imports = ["inspect_ai", "nemo_gym", "reasoning_gym", "verifiers", "vlmeval"]
 python_maximum_signature_line_length = 80
@@ -102,7 +103,7 @@ html_css_files = ["simtown.css"]
 html_logo = "_static/logo.svg"
 html_favicon = "_static/logo.svg"
 html_search_scorer = str(DOCS / "_static" / "scorer.js")
-html_show_sourcelink = False
+html_domain_indices = html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
     "github_url": tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]["Repository"],
@@ -114,8 +115,6 @@ html_theme_options = {
     "navigation_with_keys": False,
     "footer_start": ["copyright"],
     "footer_end": [],
-    "pygments_light_style": "tango",
-    "pygments_dark_style": "monokai",
 }
 html_sidebars = {"index": []}
 

@@ -208,7 +208,9 @@ def write(folder: Path) -> None:
 
 
 def has_page(app: Any, what: str, name: str, value: Any, skip: bool, options: Any) -> bool | None:
-    """Whether a member of a module has a page of its own, so that Sphinx leaves it out of the module's."""
+    """What Sphinx leaves out: what has a page of its own, and fields of named tuples, which classes say."""
+    if str(value.__doc__).startswith("Alias for field number"):
+        return True
     whole = f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', '')}"
     beside = any(whole in others for others in BESIDE.values())
     public_name = any(value is other for other in public().values())
