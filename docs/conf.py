@@ -61,7 +61,6 @@ nb_merge_streams = True
 # Pages of the code.
 add_module_names = False
 autodoc_member_order = "bysource"
-autodoc_preserve_defaults = True
 autodoc_default_options = {"members": True, "ignore-module-all": True}
 autodoc_mock_imports = ["inspect_ai", "nemo_gym", "reasoning_gym", "verifiers", "vlmeval"]
 python_maximum_signature_line_length = 80

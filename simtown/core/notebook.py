@@ -73,9 +73,7 @@ def figure(image: np.ndarray, words: str, width: int, boxes: Iterable[tuple[Any,
     picture.save(data, format="WEBP", quality=90)
     source = f"data:image/webp;base64,{b64encode(data.getvalue()).decode()}"
     style = f"display: inline-block; vertical-align: top; margin: 0 12px 12px 0; max-width: {width}px"
-    attributes = (
-        'alt="" style="display: block; max-width: 100%; height: auto; border-radius: 4px"'  # words follow
-    )
+    attributes = 'alt="" style="display: block; max-width: 100%; height: auto; border-radius: 4px"'
     return f'<div style="{style}"><img src="{source}" width="{width}" {attributes}>{words}</div>'
 
 
