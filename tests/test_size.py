@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 #: Most lines of Python: lower a number whenever lines go.
-BUDGETS = {("simtown",): 56_741, ("tests",): 35_283, ("benchmarks", "tools"): 5_532}
+BUDGETS = {("simtown",): 56_728, ("tests",): 35_229, ("benchmarks", "tools"): 5_532}
 
 
 def lines(folder):

@@ -244,7 +244,18 @@ def evaluate(
     if dataset is None:
         raise RefusalError("give a data set after the model, or --over entities=5,15,31")
     if is_model(model):
-        _evaluate_model(model, dataset, settings, device, out, allow_model or ())
+        need("vlm")
+        from simtown.datasets.reader import open_dataset
+        from simtown.probes.bars import one_bar
+        from simtown.vlm.vlm_run import evaluate_model
+
+        directory = _results_directory(f"{name_of(dataset)}-{_slug(model)}", out)
+        kind = chosen_device(device) if model.startswith(("hf:", "clip:")) else "cpu"
+        data, allowed = open_dataset(dataset), allow_model or ()
+        with one_bar() as bars:
+            results = evaluate_model(model, data, settings, directory, kind, allowed, bars=bars)
+        say_block(read_text(results.path / "summary.md", follow=False))
+        say(f"Every question and reply is in {results.path}/*.parquet")
         return
     need("train")
     report_file = local_file(json, "--json") if json else None
@@ -267,22 +278,8 @@ def _slug(model: str) -> str:
     return re.sub(r"[^\w.]+", "-", title_of(model)).strip("-.")
 
 
-def _evaluate_model(
-    model: str, dataset: str, settings: VlmSettings, device: str, out: Path | None, allowed: Collection[str]
-) -> None:
-    """Ask a vision-language model, and print its scores."""
-    need("vlm")
-    from simtown.datasets.reader import open_dataset
-    from simtown.probes.bars import one_bar
-    from simtown.vlm.vlm_run import evaluate_model
-
-    place = f"evaluations/{name_of(dataset)}-{_slug(model)}"
-    directory = local_directory(out) if out else inside(Path(), place)
-    kind = chosen_device(device) if model.startswith(("hf:", "clip:")) else "cpu"
-    with one_bar() as bars:
-        results = evaluate_model(model, open_dataset(dataset), settings, directory, kind, allowed, bars=bars)
-    say_block(read_text(results.path / "summary.md", follow=False))
-    say(f"Every question and reply is in {results.path}/*.parquet")
+def _results_directory(name: str, out: Path | None) -> Path:
+    return local_directory(out) if out else inside(Path(), f"evaluations/{name}")
 
 
 def _evaluate_over(
@@ -312,8 +309,8 @@ def _evaluate_over(
         _, base, _ = ask.open_run(Path(model), allowed)
     if dataset:
         base = open_dataset(dataset).settings
-    place = f"evaluations/over-{axis.name}-{_slug(model if is_model(model) else Path(model).name)}"
-    directory = local_directory(out) if out else inside(Path(), place)
+    slug = _slug(model if is_model(model) else Path(model).name)
+    directory = _results_directory(f"over-{axis.name}-{slug}", out)
 
     def answer(data: Dataset, name: str) -> AnsweredQuestions:
         if not is_model(model):

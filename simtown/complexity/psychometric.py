@@ -96,7 +96,7 @@ def fit_curve(answers: Answers, falls: bool = False) -> PsychometricCurve:
         The curve. If the answers cannot hold a threshold, it has a `problem` and no threshold: they are too
         few, or the accuracy does not change with x, always or never is halfway to the ceiling.
     """
-    answers, n = _as_floats(answers), len(answers.x)
+    n = len(answers.x)
     chance = float(answers.chance.mean()) if n else np.nan
     none = PsychometricCurve(chance, falls, n)
     if n < LEAST_ITEMS:
@@ -133,7 +133,7 @@ def compare(
     Both answered the same n questions, in one order, and have a threshold (:func:`fit_curve`). The interval
     is of a bootstrap that draws questions, with both models' answers to them.
     """
-    both = [_as_floats(answers) for answers in (one, other)]
+    both = one, other
     starts = [_best(answers, falls)[0] for answers in both]
     rng, n = np.random.default_rng(seed), len(one.x)
     differences = []
@@ -143,11 +143,6 @@ def compare(
         differences.append(np.exp(fits[0][0][0]) - np.exp(fits[1][0][0]))
     low, high = np.quantile(differences, [0.025, 0.975])
     return float(np.exp(starts[0][0]) - np.exp(starts[1][0])), float(low), float(high)
-
-
-def _as_floats(answers: Answers) -> Answers:
-    x, right, chance, yes = (np.asarray(column, dtype=np.float64) for column in answers)
-    return Answers(x, right, chance, yes)
 
 
 def _most_lapses(chance: float) -> float:

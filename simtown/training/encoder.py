@@ -48,12 +48,7 @@ def open_encoder(spec: str, digest: str = "") -> FrozenEncoder:
     if digest not in ("", now):
         remedy = "put the files back that the run was trained with, or train again"
         raise EncoderError(f"the encoder {path} has changed (digest {now}, in the run {digest}): {remedy}")
-    return _load(path, now, spec.startswith("clip:"))
-
-
-@lru_cache(maxsize=1)
-def _load(path: Path, digest: str, two_towers: bool) -> FrozenEncoder:
-    return FrozenEncoder(path, digest, two_towers)
+    return _loaded(path, now, spec.startswith("clip:"))
 
 
 class FrozenEncoder:
@@ -125,3 +120,7 @@ class FrozenEncoder:
                     seen = seen.flatten(2).transpose(1, 2)
                 parts.append(layer_norm(seen, seen.shape[2:]).half())
         return torch.cat(parts)
+
+
+#: The last encoder stays loaded, for all runs that share it.
+_loaded = lru_cache(maxsize=1)(FrozenEncoder)

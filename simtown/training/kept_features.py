@@ -7,12 +7,13 @@ encoder, digest of the shard, first row. It is whole or absent, so runs may shar
 from __future__ import annotations
 
 from collections.abc import Callable
+from io import BytesIO
 from time import monotonic
 
 import numpy as np
 import torch
 
-from simtown.core.files import cache_home, replacing
+from simtown.core.files import cache_home, save_bytes
 from simtown.datasets.reader import Dataset
 from simtown.datasets.shards import tasks
 from simtown.training.encoder import FrozenEncoder
@@ -44,19 +45,14 @@ def features_of(
         shard = dataset.manifest["shards"][task.name]["sha256"]
         for first in range(0, min(task.count, n - task.start), BLOCK):
             rows = np.arange(task.start + first, task.start + min(first + BLOCK, task.count))
-            path, shape = folder / f"{shard}-{first}.npy", (len(rows), encoder.places, encoder.channels)
-            try:
-                block = np.load(path, mmap_mode="r")
-                complete = block.shape == shape
-            except (OSError, ValueError):  # absent, or cut when the power failed
-                complete = False
-            if not complete:
+            path = folder / f"{shard}-{first}.npy"
+            if not path.exists():
                 if monotonic() > said + _EVERY:
                     note(f"encodes {split} pictures: {rows[0]:,} of {n:,}; features are kept in {folder}")
                     said = monotonic()
                 pixels = torch.from_numpy(dataset[split].images(rows)).to(device)
-                with replacing(path) as temporary, open(temporary, "wb") as file:
-                    np.save(file, encoder.encode(pixels).cpu().numpy())
-                block = np.load(path, mmap_mode="r")
-            blocks.append(block)
+                file = BytesIO()
+                np.save(file, encoder.encode(pixels).cpu().numpy())
+                save_bytes(path, file.getvalue())
+            blocks.append(np.load(path, mmap_mode="r"))
     return blocks

@@ -87,13 +87,6 @@ def test_an_interval_names_what_varied(data, world, over):
     assert narrowest(over, "items only", over) == "items only"
 
 
-def test_an_interval_is_as_narrow_as_that_of_its_narrowest_size():
-    """Worlds vary at the largest size only: at the others the runs of one world are drawn together."""
-    runs = runs_of((0.6, 0.7, 0.8), (0, 0, 0), (0, 0, 0))
-    runs += runs_of((0.9, 0.9, 0.95), (0, 1, 2), (0, 1, 2), size=5000)
-    assert interval_over(runs) == "items only"
-
-
 def curve(runs, replicates=4000):
     (accuracies,) = resampled_accuracies([runs], replicates, 0)
     return curve_of(runs, accuracies, np.array([0.7]), 0)

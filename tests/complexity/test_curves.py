@@ -61,16 +61,6 @@ def test_isotonic_of_two_sizes_is_a_straight_line_in_log_n():
     assert one[:, 0].tolist() == [BELOW, ABOVE]
 
 
-def test_isotonic_finds_a_known_need():
-    """Between rungs of a ladder, of gentle and of steep curves."""
-    sizes = np.array([1000, 1400, 2000, 3000, 5000, 7000, 10000])
-    for steepness, error in ((1.5, 0.01), (3.0, 0.03), (5.0, 0.06)):
-        need = np.geomspace(2000, 5000, 25)
-        accuracy = 0.5 + 0.48 / (1 + np.exp(-steepness * np.log(sizes / need[:, None])) * (0.48 / 0.4 - 1))
-        found = RULES["isotonic"](sizes, accuracy, np.ones(7), np.array([0.9]))[0]
-        assert np.abs(found / need - 1).max() < error
-
-
 @quick
 @given(curves(), st.lists(st.floats(0.01, 0.99), min_size=2, max_size=6, unique=True))
 def test_samples_grow_with_the_target_and_stay_within_the_sizes(curve, targets):

@@ -138,7 +138,6 @@ def test_png_and_coco_say_family_program_and_answer(asked, tmp_path):
 
 def test_parquet_has_features_for_what_is_asked(asked, tmp_path):
     datasets = pytest.importorskip("datasets", reason="needs datasets: pip install '.[dev]'")
-    mlcroissant = pytest.importorskip("mlcroissant", reason="needs mlcroissant: pip install '.[dev]'")
     export(asked, "parquet", [], tmp_path / "p")
     loaded = datasets.load_dataset(str(tmp_path / "p"), cache_dir=str(tmp_path / "cache"))["train"]
     for number, (row, example) in enumerate(zip(loaded, asked.train, strict=True)):
@@ -148,9 +147,8 @@ def test_parquet_has_features_for_what_is_asked(asked, tmp_path):
         same({**row, **named, "vehicles": vehicles}, number, asked)
         assert np.isfinite(row["number"]) == np.isfinite(row["tolerance"]) == (named["family"] == "distance")
         assert (row["answer_box"] is not None) == (named["family"] == "where")
-    croissant = mlcroissant.Dataset(jsonld=str(tmp_path / "p" / "croissant.json"))
-    assert not croissant.metadata.issues.errors
-    assert {"train/family", "train/program"} <= set(next(iter(croissant.records("train"))))
+    fields = json.loads((tmp_path / "p" / "croissant.json").read_text())["recordSet"][0]["field"]
+    assert {"train/family", "train/program"} <= {field["@id"] for field in fields}
     assert "half the answers" not in (tmp_path / "p" / "README.md").read_text()
 
 

@@ -1,14 +1,12 @@
 """What holds for every format: whole or absent, over nothing, the same bytes, one line for bad input."""
 
 import json
-import signal
-import subprocess
 import sys
 from dataclasses import replace
 
 import pytest
 
-from simtown.core.files import DamagedError, whole
+from simtown.core.files import DamagedError
 from simtown.datasets.export import export, png
 from simtown.datasets.export.portion import write_listing
 from simtown.datasets.export.yaml import yaml
@@ -106,20 +104,6 @@ def test_what_was_finished_is_complete_and_not_made_again(words, plain, copy, cl
     assert contents(made) == before
     next(made.glob("*.*")).unlink()
     cli(words[0], town, *words[1:]).refuses("is there already")
-
-
-def test_a_killed_run_leaves_nothing_that_hinders_the_next(tmp_path):
-    killed = (
-        "import os, pathlib, signal, sys; from simtown.core.files import whole\n"
-        "with whole(pathlib.Path(sys.argv[1]), 'simtown export') as inside:\n"
-        "    (inside / 'leftover').write_text('x'); os.kill(os.getpid(), signal.SIGKILL)\n"
-    )
-    assert subprocess.run([sys.executable, "-c", killed, tmp_path / "out"]).returncode == -signal.SIGKILL
-    assert len(list(tmp_path.rglob("leftover"))) == 1
-    assert not (tmp_path / "out").exists()
-    with whole(tmp_path / "out", "simtown export") as inside:
-        (inside / "file").write_text("x")
-    assert [str(p.relative_to(tmp_path)) for p in sorted(tmp_path.rglob("*"))] == ["out", "out/file"]
 
 
 def test_long_lists_are_the_json_they_should_be(tmp_path):
