@@ -72,13 +72,14 @@ STREETS = (
 
 def write(folder: Path) -> None:
     """Write the page, its pictures and its answers into a folder; one that is newer than the code stays."""
-    code = [*ROOT.glob("simtown/**/*.py"), *HERE.glob("play_lite.*"), ROOT / "simtown/play/style.css"]
+    styles = [ROOT / "simtown" / name for name in ("datasets/gallery/base.css", "play/style.css")]
+    code = [*ROOT.glob("simtown/**/*.py"), *HERE.glob("play_lite.*"), *styles]
     page = folder / "index.html"
     if page.exists() and page.stat().st_mtime > max(path.stat().st_mtime for path in code):
         return
     folder.mkdir(parents=True, exist_ok=True)
     streets = [_street(street, number, folder) for number, street in enumerate(STREETS)]
-    style = (ROOT / "simtown/play/style.css").read_text("utf-8")
+    style = "".join(path.read_text("utf-8") for path in styles)
     content = {"weathers": DEFAULT_WEATHERS, "places": PLACES, "streets": streets}
     text = (HERE / "play_lite.html").read_text("utf-8").replace("/* style */", style)
     page.write_text(text.replace("/* content */", json.dumps(content).replace("<", "\\u003c")), "utf-8")

@@ -6,8 +6,9 @@
   const WIDE = 1600, HIGH = 900; // the units of places in the picture
   const SKIES = { clear: "☀", cloudy: "☁", rain: "☂", fog: "≋", snow: "❄", dusk: "◓", night: "☾" };
   const GROUPS = { vehicle: "Vehicles", person: "People", furniture: "Street", tree: "Trees", building: "Houses", cloud: "Clouds" };
-  const state = { chosen: null, hover: null, pinned: null, boxes: false, names: false, overlay: "", going: false, group: "vehicle" };
-  let catalogue, town, answers = [], ids = null, reply = null, ghost = null, drag = null;
+  const SCENERY = ["building", "tree", "cloud"]; // a finger on it scrolls the page
+  const state = { chosen: null, pinned: null, boxes: false, names: false, overlay: "", going: false, group: "vehicle" };
+  let catalogue, town, answers = [], reply = {}, ghost = null, held = null, flown = {}; // where keys have sent the camera
   let gesture = Date.now(), lastKey = 0, quick = true; // whether pictures come fast enough to be large while something is dragged
 
   // ---------------------------------------------------------------- asking the server
@@ -18,9 +19,9 @@
   /** Send a verb; of the places of one drag, only the newest waits. */
   function act(verb, given = {}, more = {}) {
     clearTimeout(settling);
-    const request = { path: "do", verb, given, ...more }, last = queue.at(-1);
-    if (verb === "change" && last?.moving && request.moving && last.gesture === request.gesture) queue.pop();
-    queue.push(request);
+    const last = queue.at(-1), relative = ["move", "turn", "step"].includes(verb);
+    if (last?.verb === verb && last.moving && more.moving && last.gesture === more.gesture && !relative) queue.pop();
+    queue.push({ path: "do", verb, given, ...more });
     return pump();
   }
 
@@ -54,14 +55,14 @@
   /** The size of the next picture: what the page shows at rest, less while something moves. */
   function size(moving) {
     const wide = $("stage").clientWidth, sharp = Math.min(wide * devicePixelRatio, 1664);
-    const across = moving ? (quick ? Math.min(wide, 832) : Math.min(wide, 832) / 2) : Math.max(sharp, 640);
+    const across = moving ? Math.min(wide, 832) / (quick ? 1 : 2) : Math.max(sharp, 640);
     return [2 * Math.round(across / 2), 2 * Math.round((across * HIGH) / WIDE / 2)];
   }
 
   /** The server has gone: what is seen stays, and the page waits for it. */
   function lost(error) {
     queue.length = 0;
-    stop();
+    state.going = false;
     $("banner").hidden = false;
     $("banner").textContent = error.message && !(error instanceof TypeError) ? `This did not work: ${error.message}`
       : "simtown play has stopped, so the street stands still. Start it again; Python and the link to this street are still here.";
@@ -69,45 +70,41 @@
   }
 
   async function accept(given, request) {
-    const before = new Map(answers.map((a) => [a.question, a]));
     reply = { ...reply, ...given };
-    town = given.town;
-    answers = given.answers;
-    const picture = $("picture");
-    picture.src = given.picture;
-    await picture.decode().catch(() => {});
-    if (!given.ids) ids = null;
-    else ids = await pixels(given.ids);
-    if (state.chosen && !thing(state.chosen)) state.chosen = null;
-    ghost = null;
+    ({ town, answers } = given);
+    $("picture").src = given.picture;
+    await $("picture").decode().catch(() => {});
+    if (!thing(state.chosen)) state.chosen = null;
+    if (!held || request.verb !== "look") ghost = null;
+    if (!queue.length) flown = {};
     if (given.error) refuse(given, request);
-    else if (request.path === "ask" || request.question) $("instead").hidden = true;
+    else if (request.question) $("instead").hidden = true;
     if (!request.moving) {
-      try { history.replaceState(null, "", `#${given.link}`); sessionStorage.setItem("link", given.link); } catch { /* nothing is kept here */ }
+      history.replaceState({ own: true }, "", `#${given.link}`);
       announce(request);
     }
-    draw(before);
-    if (request.moving && !drag && !state.going) settle(120, true);
+    draw();
+    if (request.moving && !held && !state.going) settle(120, true);
     request.after?.(given);
   }
 
   /** What the town cannot do: a ghost where something does not fit, words for everything else. */
-  function refuse(given, request) {
-    const { thing: name, x, y } = request.given ?? {}, moved = thing(name);
-    if (moved && request.verb === "change" && x !== undefined) ghost = { thing: moved, x, y: y ?? moved.y, why: given.error };
-    if (given.instead) {
-      $("instead").replaceChildren(element("p", {}, given.error), ...given.instead.map((q) => element("button", { type: "button", onclick: () => ask(q) }, q)));
+  function refuse({ error, instead }, { verb, moving, given = {} }) {
+    const moved = verb === "change" && given.x !== undefined && thing(given.thing);
+    if (moved) ghost = { thing: moved, x: given.x, y: given.y };
+    if (instead) {
+      $("instead").replaceChildren(element("p", {}, error), ...instead.map(offer));
       $("instead").hidden = false;
-    } else if (!ghost || !request.moving) tip(given.error);
+    } else tip(error, !moving);
   }
 
   let tipping = 0;
-  function tip(words) {
+  function tip(words, aloud = true) {
     $("tip").textContent = words;
     $("tip").hidden = false;
-    say(words);
+    if (aloud) say(words);
     clearTimeout(tipping);
-    tipping = setTimeout(() => { $("tip").hidden = true; }, 6000);
+    tipping = setTimeout(() => { $("tip").hidden = true; }, 5000);
   }
 
   const say = (words) => { $("status").textContent = words; };
@@ -122,21 +119,11 @@
     if (words.length && !reply.error) say(words.join(" "));
   }
 
-  async function pixels(url) {
-    const image = new Image();
-    image.src = url;
-    await image.decode();
-    const canvas = new OffscreenCanvas(image.width, image.height), pen = canvas.getContext("2d", { willReadFrequently: true });
-    pen.drawImage(image, 0, 0);
-    const rgba = pen.getImageData(0, 0, image.width, image.height).data, out = new Uint8Array(rgba.length / 4);
-    for (let i = 0; i < out.length; i++) out[i] = rgba[4 * i];
-    return { width: image.width, height: image.height, data: out };
-  }
-
   // ---------------------------------------------------------------- geometry
 
   const thing = (name) => town.things.find((t) => t.name === name);
   const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+  const clip = (value, low, high) => Math.max(low, Math.min(high, value));
   const place = (t) => `${t.called.replace(/^the /, "")}: ${t.x.toFixed(2)} m along, ${t.y.toFixed(2)} m across`;
 
   function camera() {
@@ -158,26 +145,9 @@
     return far > 0 && far < 200 ? [c.eye[0] + far * ray[0], c.eye[1] + far * ray[1]] : null;
   }
 
-  /** The thing in a place of the picture; a finger may miss a small one by a little. */
-  function pick([px, py], touch) {
-    if (!ids) return null;
-    const x = Math.floor((px / WIDE) * ids.width), y = Math.floor((py / HIGH) * ids.height);
-    const at = (i, j) => (i < 0 || j < 0 || i >= ids.width || j >= ids.height ? 0 : ids.data[j * ids.width + i]);
-    const named = (id) => town.things.find((t) => t.id === id), small = (t) => t && !["building", "tree", "cloud"].includes(t.group);
-    const here = named(at(x, y));
-    if (!touch || small(here)) return here;
-    const reach = Math.round((22 * ids.width) / $("stage").clientWidth);
-    for (let r = 3; r <= reach; r += 3) for (let k = 0; k < 24; k++) {
-      const near = named(at(Math.round(x + r * Math.cos((k * Math.PI) / 12)), Math.round(y + r * Math.sin((k * Math.PI) / 12))));
-      if (small(near)) return near;
-    }
-    return here;
-  }
-
   /** The corners of the ground where it is too close to say whether a relation holds; null if it has no such strip. */
   function band({ relation, names, band: most }) {
-    const object = thing(names[1]), [cx, cy, yaw, pitch, height] = town.camera;
-    if (!object) return null;
+    const object = thing(names[1]), { x: cx, y: cy, z: height, yaw, pitch } = town.camera;
     const along = (ux, uy) => [[-most, -40], [most, -40], [most, 40], [-most, 40]].map(([a, b]) => [object.x + a * ux - b * uy, object.y + a * uy + b * ux]);
     const own = { "driver-left": Math.PI / 2, "driver-right": Math.PI / 2, "driver-front": 0, "driver-behind": 0 };
     if (relation in own) return along(Math.cos(object.front + own[relation]), Math.sin(object.front + own[relation]));
@@ -206,198 +176,147 @@
     const made = document.createElement(tag);
     for (const [name, value] of Object.entries(attributes)) {
       if (name.startsWith("on")) made[name] = value;
-      else if (value !== false && value !== null && value !== undefined) made.setAttribute(name, value === true ? "" : value);
+      else made.setAttribute(name, value);
     }
     made.append(...children);
     return made;
   }
 
+  const offer = (question) => element("button", { type: "button", onclick: () => ask(question) }, question);
   const escape = (text) => String(text).replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
   const points = (corners) => corners.map((p) => p.map((v) => v.toFixed(2)).join(",")).join(" ");
+  const polygon = (name, corners) => `<polygon class="${name}" points="${points(corners)}"/>`;
+  const hits = (labels, label, high) => labels.some((l) => Math.abs(l.y - label.y) < high && Math.abs(l.x - label.x) < l.wide + label.wide);
 
-  function draw(before = new Map()) {
-    $("picture").alt = reply.describe ?? "";
-    drawMarks();
-    drawGlow();
-    drawMap();
-    drawLog(before);
+  /** Everything that follows from the state and the last reply. */
+  function draw() {
+    const about = focus(), role = (t) => ["subject", "object"][about?.names.indexOf(t.name)] ?? "", strip = about && band(about);
+    drawMarks(role, strip);
+    drawMap(about, role, strip);
+    drawLog(about);
     drawChosen();
     drawSky();
-    if (reply.offers) {
-      $("offers").replaceChildren(...reply.offers.map((q) => element("button", { type: "button", onclick: () => ask(q) }, q)));
-    }
+    $("picture").alt = reply.describe ?? "";
+    $("offers").replaceChildren(...(reply.offers ?? []).map(offer));
     $("go").hidden = $("film").hidden = !town.moves;
+    $("go").textContent = state.going ? "❚❚ Stop" : "▶ Go";
     $("undo").disabled = !town.undo;
     $("redo").disabled = !town.redo;
     $("python").textContent = reply.python ?? "";
-    for (const key of ["boxes", "names"]) $(key).setAttribute("aria-pressed", state[key]);
-    for (const key of ["masks", "depth"]) $(key).setAttribute("aria-pressed", state.overlay === key);
-    $("go").setAttribute("aria-pressed", state.going);
-    $("go").textContent = state.going ? "❚❚ Stop" : "▶ Go";
+    const pressed = { boxes: state.boxes, names: state.names, masks: state.overlay === "masks", depth: state.overlay === "depth" };
+    for (const [name, on] of Object.entries(pressed)) document.querySelector(`[data-do=${name}]`).setAttribute("aria-pressed", on);
   }
 
-  /** A prism over a thing's outline, where it would stand. */
-  function prism(t, x, y) {
-    const low = t.outline.map(([a, b]) => project(a - t.x + x, b - t.y + y, t.z)), high = t.outline.map(([a, b]) => project(a - t.x + x, b - t.y + y, t.high));
-    if (![...low, ...high].every(Boolean)) return "";
-    const sides = low.map((p, i) => `M${p}L${high[i]}`).join("");
-    return `<g class="ghost"><polygon points="${points(low)}"/><polygon points="${points(high)}"/><path d="${sides}"/></g>`;
-  }
-
-  function drawMarks() {
-    const parts = [], about = focus();
-    const strip = about && band(about)?.map(([x, y]) => project(x, y, 0));
-    if (strip?.every(Boolean) && !state.overlay) parts.push(`<polygon class="band" points="${points(strip)}"/>`);
-    const labels = [], shown = town.things.filter((t) => t.box && t.group !== "cloud");
-    for (const t of shown.sort((a, b) => (b.group === "vehicle") - (a.group === "vehicle"))) {
-      const [x0, y0, x1, y1] = [t.box[0] * WIDE, t.box[1] * HIGH, t.box[2] * WIDE, t.box[3] * HIGH], role = ["subject", "object"][about?.names.indexOf(t.name)];
-      if (state.boxes || (t.name === state.chosen && !ids)) parts.push(`<rect class="box ${role ?? t.group}" x="${x0}" y="${y0}" width="${x1 - x0}" height="${y1 - y0}"/>`);
-      const label = { x: (x0 + x1) / 2, y: Math.max(y0 - 8, 26), wide: 7.6 * t.name.length };
-      if (!state.names || labels.some((l) => Math.abs(l.y - label.y) < 28 && Math.abs(l.x - label.x) < l.wide + label.wide)) continue;
+  /** What lies on the picture: outlines that pointers hit, the grey strip, boxes, names, and a ghost where something does not fit. */
+  function drawMarks(role, strip) {
+    const corners = strip?.map(([x, y]) => project(x, y, 0)), parts = [], labels = [], letter = (13 * WIDE) / $("stage").clientWidth;
+    const shown = town.things.filter((t) => t.shape).sort((a, b) => b.y - a.y), near = shown.filter((t) => !SCENERY.includes(t.group));
+    const path = (t, name) => `<path class="${name} ${t.group} ${t.name === state.chosen ? "chosen" : ""}" data-name="${escape(t.name)}" d="${t.shape}"><title>${escape(t.name)}</title></path>`;
+    for (const t of shown) if (!near.includes(t)) parts.push(path(t, "thing"));
+    for (const name of ["reach", "thing"]) parts.push(...near.map((t) => path(t, name)));
+    if (corners?.every(Boolean) && !state.overlay) parts.push(polygon("band", corners));
+    for (const t of shown.filter((s) => s.group !== "cloud").sort((a, b) => (b.group === "vehicle") - (a.group === "vehicle"))) {
+      const [x0, y0, x1, y1] = t.box, wide = 0.34 * letter * t.name.length;
+      if (state.boxes) parts.push(`<rect class="box ${role(t) || t.group}" x="${x0}" y="${y0}" width="${x1 - x0}" height="${y1 - y0}"/>`);
+      const label = { x: clip((x0 + x1) / 2, wide, WIDE - wide), y: Math.max(y0 - 8, letter), wide };
+      if (!state.names || hits(labels, label, 1.1 * letter)) continue;
       labels.push(label);
-      parts.push(`<text class="name" x="${label.x}" y="${label.y}">${escape(t.name)}</text>`);
+      parts.push(`<text class="name" font-size="${letter}" x="${label.x}" y="${label.y}">${escape(t.name)}</text>`);
     }
-    if (ghost) parts.push(prism(ghost.thing, ghost.x, ghost.y));
+    if (ghost) parts.push(shadow(ghost));
+    else if (held?.moved) $("tip").hidden = true;
     $("marks").innerHTML = parts.join("");
-    if (ghost) {
-      $("tip").textContent = ghost.why;
-      $("tip").hidden = false;
-      clearTimeout(tipping);
-      tipping = setTimeout(() => { $("tip").hidden = true; }, 3000);
-    } else if (drag?.moved) $("tip").hidden = true;
   }
 
-  /** A line around the pixels of the thing under the pointer and of the chosen one. */
-  function drawGlow() {
-    const canvas = $("glow"), pen = canvas.getContext("2d");
-    if (!ids) { canvas.width = 1; return; }
-    const { width, height, data } = ids;
-    canvas.width = width;
-    canvas.height = height;
-    const colours = new Map();
-    for (const [name, rgb] of [[state.hover, [255, 255, 255]], [state.chosen, [255, 196, 0]]]) {
-      const t = name && thing(name);
-      if (t) colours.set(t.id, rgb);
-    }
-    if (!colours.size) return;
-    const image = pen.createImageData(width, height), out = image.data, thick = Math.max(1, Math.round(width / 640));
-    for (let y = 0; y < height; y++) for (let x = 0; x < width; x++) {
-      const i = y * width + x, rgb = colours.get(data[i]);
-      if (!rgb) continue;
-      const left = x < thick ? 0 : data[i - thick], right = x + thick >= width ? 0 : data[i + thick];
-      const above = y < thick ? 0 : data[i - thick * width], below = y + thick >= height ? 0 : data[i + thick * width];
-      if (left !== data[i] || right !== data[i] || above !== data[i] || below !== data[i]) out.set([...rgb, 255], 4 * i);
-    }
-    pen.putImageData(image, 0, 0);
+  /** The outline of a thing where it would stand. */
+  function shadow({ thing: t, x, y }) {
+    const from = project(t.x, t.y, t.z), to = project(x, y, t.z);
+    return from && to ? `<path class="ghost" d="${t.shape ?? ""}" transform="translate(${to[0] - from[0]} ${to[1] - from[1]})"/>` : "";
   }
 
-  const LOW = -6, TOP = 7.4; // of the map, metres across the road
-  const half = () => Math.max(11, Math.min(24, $("map").clientWidth / 36));
+  const LOW = -6, TOP = 7.4; // of the map, metres across the road; its y points down
 
-  function drawMap() {
-    const h = half(), about = focus(), at = (y) => -y, parts = [];
-    const strip = (y0, y1, name) => `<rect class="${name}" x="${-h}" y="${at(y1)}" width="${2 * h}" height="${y1 - y0}"/>`;
-    parts.push(strip(LOW, TOP, "lawn"), strip(3.7, 6.6, "pavement"), strip(-5.8, 3.7, "road"), `<path class="lane" d="M${-h} 0H${h}"/>`);
-    const [cx, cy, yaw] = town.camera, reach = WIDE / 2 / camera().focal;
-    const edge = (s) => [cx + 40 * (-Math.sin(yaw) + s * reach * Math.cos(yaw)), cy + 40 * (Math.cos(yaw) + s * reach * Math.sin(yaw))];
-    parts.push(`<path class="view" d="M${cx} ${at(cy)}L${edge(-1)[0]} ${at(edge(-1)[1])}M${cx} ${at(cy)}L${edge(1)[0]} ${at(edge(1)[1])}"/>`);
-    const corners = about && band(about);
-    if (corners) parts.push(`<polygon class="band" points="${points(corners.map(([x, y]) => [x, at(y)]))}"/>`);
-    const shape = (t, dx, dy, more) => `<polygon class="${t.group} ${more}" points="${points(t.outline.map(([x, y]) => [x + dx, at(y + dy)]))}"/>`;
-    for (const t of [...town.things].sort((a, b) => a.high - b.high)) {
-      if (t.group === "cloud") continue;
-      const role = ["subject", "object"][about?.names.indexOf(t.name)] ?? "";
-      const nose = [t.x + Math.cos(t.front) * 0.5, at(t.y + Math.sin(t.front) * 0.5)];
-      parts.push(`<g data-name="${escape(t.name)}" class="${t.name === state.chosen ? "chosen" : ""}"><title>${escape(t.name)}</title>${shape(t, 0, 0, role)}${
-        t.group === "vehicle" ? `<path class="nose" d="M${t.x} ${at(t.y)}L${nose}"/>` : ""}</g>`);
+  function drawMap(about, role, strip) {
+    const h = clip($("map").clientWidth / 36, 11, 24), across = (y0, y1, name) => `<rect class="${name}" x="${-h}" y="${-y1}" width="${2 * h}" height="${y1 - y0}"/>`;
+    const parts = [across(LOW, TOP, "lawn"), across(3.7, 6.6, "pavement"), across(-5.8, 3.7, "road"), `<path class="lane" d="M${-h} 0H${h}"/>`];
+    const { x: cx, y: cy, yaw } = town.camera, reach = WIDE / 2 / camera().focal;
+    const edge = (s) => [cx + 40 * (-Math.sin(yaw) + s * reach * Math.cos(yaw)), -cy - 40 * (Math.cos(yaw) + s * reach * Math.sin(yaw))];
+    parts.push(`<path class="view" d="M${edge(-1)}L${cx} ${-cy}L${edge(1)}"/>`);
+    if (strip) parts.push(polygon("band", strip.map(([x, y]) => [x, -y])));
+    const shape = (t, name, dx = 0, dy = 0) => polygon(name, t.outline.map(([x, y]) => [x + dx, -y - dy]));
+    for (const t of town.things.filter((s) => s.group !== "cloud").sort((a, b) => a.high - b.high)) {
+      const nose = `<path class="nose" d="M${t.x} ${-t.y}l${Math.cos(t.front) / 2} ${-Math.sin(t.front) / 2}"/>`;
+      parts.push(`<g data-name="${escape(t.name)}" class="${t.name === state.chosen ? "chosen" : ""}"><title>${escape(t.name)}</title>${
+        shape(t, `${t.group} ${role(t)}`)}${t.group === "vehicle" ? nose : ""}</g>`);
     }
     const labels = [];
     for (const t of town.things.filter((v) => v.group === "vehicle").sort((a, b) => a.x - b.x)) {
-      const label = { x: t.x, y: at(t.y) - 1.2, wide: 0.25 * t.name.length + 0.2 };
-      while (labels.some((l) => Math.abs(l.y - label.y) < 0.85 && Math.abs(l.x - label.x) < l.wide + label.wide)) label.y -= 0.9;
+      const label = { x: t.x, y: -t.y - 1.2, wide: 0.25 * t.name.length + 0.2 };
+      while (hits(labels, label, 0.85)) label.y -= 0.9;
       labels.push(label);
       parts.push(`<text x="${label.x}" y="${label.y}">${escape(t.name)}</text>`);
     }
-    if (ghost) parts.push(shape(ghost.thing, ghost.x - ghost.thing.x, ghost.y - ghost.thing.y, "ghost"));
+    if (ghost) parts.push(shape(ghost.thing, "ghost", ghost.x - ghost.thing.x, ghost.y - ghost.thing.y));
     if (about) {
       const [s, o] = about.names.map(thing), metres = about.margin === null ? "" : `${Math.abs(about.margin).toFixed(2)} m`;
-      parts.push(`<path class="ruler" d="M${s.x} ${at(s.y)}L${o.x} ${at(o.y)}"/>`);
-      parts.push(`<text class="metres ${about.verdict}" x="${(s.x + o.x) / 2}" y="${at(Math.min(s.y, o.y)) + 2.2}">${metres}</text>`);
+      parts.push(`<path class="ruler" d="M${s.x} ${-s.y}L${o.x} ${-o.y}"/>`);
+      parts.push(`<text class="metres ${about.verdict}" x="${(s.x + o.x) / 2}" y="${2.2 - Math.min(s.y, o.y)}">${metres}</text>`);
     }
-    $("map").setAttribute("viewBox", `${-h} ${at(TOP)} ${2 * h} ${TOP - LOW}`);
+    $("map").setAttribute("viewBox", `${-h} ${-TOP} ${2 * h} ${TOP - LOW}`);
     $("map").innerHTML = parts.join("");
   }
 
   const lines = new Map(); // the log's lines by question; they stay, so that a dot slides
-  function drawLog(before) {
-    const log = $("log");
-    for (const [question, line] of lines) if (!answers.some((a) => a.question === question)) { line.root.remove(); lines.delete(question); }
+  function drawLog(about) {
+    for (const [question, line] of lines) if (!answers.some((a) => a.question === question)) { line.remove(); lines.delete(question); }
     answers.forEach((a, i) => {
-      const line = lines.get(a.question) ?? makeLine(a.question);
-      if (log.children[i] !== line.root) log.insertBefore(line.root, log.children[i] ?? null);
-      line.root.className = `${a.verdict} ${a === focus() ? "focused" : ""}`;
-      const old = before.get(a.question);
-      if (old && old.text !== a.text) line.verdict.animate?.([{ transform: "scale(1.25)" }, { transform: "none" }], 250);
-      line.verdict.textContent = { close: "too close to say", none: "no answer" }[a.verdict] ?? a.text ?? "";
-      line.bar.hidden = a.band === undefined || a.margin === null;
-      if (!line.bar.hidden) {
-        const far = Math.max(8, a.band * 4), share = (m) => `${50 + 50 * Math.max(-1, Math.min(1, m / far))}%`;
-        Object.assign(line.band.style, { left: share(-a.band), right: `calc(100% - ${share(a.band)})` });
-        line.dot.style.left = share(a.margin);
-        line.bar.setAttribute("aria-label", `Holds by ${a.margin.toFixed(2)} m; up to ${a.band} m is too close to say`);
-        line.ends[0].textContent = `−${far} m`;
-        line.ends[1].textContent = `${far} m`;
+      const line = lines.get(a.question) ?? makeLine(a.question), part = (selector) => line.querySelector(selector);
+      if ($("log").children[i] !== line) $("log").insertBefore(line, $("log").children[i] ?? null);
+      line.className = `${a.verdict} ${a === about ? "focused" : ""}`;
+      const verdict = part(".verdict"), words = { close: "too close to say", none: "no answer" }[a.verdict] ?? a.text ?? "";
+      if (verdict.textContent && verdict.textContent !== words) verdict.animate([{ transform: "scale(1.25)" }, { transform: "none" }], 250);
+      verdict.textContent = words;
+      part(".why").textContent = a.why;
+      const bar = part(".track"), m = a.model;
+      bar.hidden = a.band === undefined || a.margin === null;
+      if (!bar.hidden) {
+        const far = Math.max(8, a.band * 4), share = (metres) => `${50 + 50 * clip(metres / far, -1, 1)}%`;
+        Object.assign(part(".close").style, { left: share(-a.band), right: `calc(100% - ${share(a.band)})` });
+        part(".dot").style.left = share(a.margin);
+        bar.setAttribute("aria-label", `Holds by ${a.margin.toFixed(2)} m; up to ${a.band} m is too close to say`);
+        bar.querySelectorAll("small").forEach((end, side) => { end.textContent = `${side ? "" : "−"}${far} m`; });
       }
-      line.why.textContent = a.why;
-      const m = a.model;
-      line.model.hidden = !m;
-      if (m) line.model.replaceChildren(element("b", {}, town.run), ` ${m.text} `, m.right === null ? "" : element("span", { class: m.right ? "right" : "wrong" }, m.right ? "✓ right" : "✗ wrong"));
+      part(".model").hidden = !m;
+      part(".model b").textContent = town.run;
+      part(".model span").textContent = m?.text;
+      part(".mark").textContent = { true: "✓ right", false: "✗ wrong" }[m?.right] ?? "";
+      part(".mark").className = `mark ${m?.right ? "right" : "wrong"}`;
     });
   }
 
   function makeLine(question) {
-    const line = { verdict: element("b", { class: "verdict" }), why: element("p", { class: "why" }), model: element("p", { class: "model" }) };
-    line.band = element("i", { class: "close" });
-    line.dot = element("i", { class: "dot" });
-    line.ends = [element("small"), element("small")];
-    line.bar = element("div", { class: "track", role: "img" }, line.band, line.dot, ...line.ends);
-    const pin = () => { state.pinned = question; draw(); };
-    const forget = element("button", { type: "button", class: "forget", "aria-label": `Forget: ${question}`, onclick: () => act("forget", { question }) }, "×");
-    line.root = element("li", {}, element("button", { type: "button", class: "ask", onclick: pin }, question), line.verdict, forget, line.bar, line.why, line.model);
+    const line = $("line").content.firstElementChild.cloneNode(true), [pin, forget] = line.querySelectorAll("button");
+    pin.textContent = question;
+    pin.onclick = () => { state.pinned = question; draw(); };
+    forget.setAttribute("aria-label", `Forget: ${question}`);
+    forget.onclick = () => act("forget", { question });
     lines.set(question, line);
     return line;
   }
 
-  let drawnFor = "";
   function drawChosen() {
-    const t = thing(state.chosen), host = $("chosen"), key = t ? `${t.name} ${t.paintable}` : "";
-    if (key !== drawnFor || !host.children.length) {
-      drawnFor = key;
-      host.replaceChildren();
-      if (!t) host.append(element("p", {}, "Drag anything, in the street or on the map. A tap selects it: turn it, paint it, remove it."));
-      else {
-        const button = (words, title, action) => element("button", { type: "button", title, onclick: action }, words);
-        host.append(element("b", {}, t.name), element("output", { id: "where" }), button("⟲ Turn", "Turn left (Shift R)", () => turn(1)), button("⟳ Turn", "Turn right (R)", () => turn(-1)));
-        if (t.paintable) {
-          const swatches = element("div", { id: "paints", role: "group", "aria-label": "Paint" });
-          for (const [name, rgb] of [["its own", null], ...Object.entries(catalogue.paints)]) {
-            const swatch = element("button", { type: "button", class: `swatch ${rgb ? "" : "own"}`, "aria-label": `Paint ${name}`, title: name, onclick: () => paint(rgb && name) });
-            if (rgb) swatch.style.background = rgb;
-            swatches.append(swatch);
-          }
-          host.append(element("details", { class: "menu", id: "painting" }, element("summary", { title: "Paint (P)" }, "Paint"), swatches));
-        }
-        host.append(button("Remove", "Remove (Delete)", remove));
-      }
-    }
+    const t = thing(state.chosen), host = $("chosen");
+    host.hidden = !t;
+    $("hint").hidden = Boolean(t);
     if (!t) return;
-    $("where").textContent = `x ${t.x.toFixed(2)}, y ${t.y.toFixed(2)} m${t.box ? "" : ", not in view"}`;
-    for (const swatch of host.querySelectorAll(".swatch")) swatch.setAttribute("aria-pressed", swatch.title === (t.paint ?? "its own"));
+    host.querySelector("b").textContent = t.name;
+    host.querySelector("output").textContent = `x ${t.x.toFixed(2)}, y ${t.y.toFixed(2)} m${t.box ? "" : ", not in view"}`;
+    $("painting").hidden = !t.paintable;
+    for (const swatch of $("paints").children) swatch.setAttribute("aria-pressed", swatch.value === (t.paint ?? ""));
   }
 
   function drawSky() {
-    const { kind, intensity } = town.weather, [azimuth] = town.light;
-    const radio = document.querySelector(`#weathers [value="${kind}"]`);
+    const { kind, intensity, sun_azimuth: azimuth } = town.weather, radio = document.querySelector(`#weathers [value="${kind}"]`);
     if (radio) radio.checked = true;
     if (document.activeElement !== $("intensity")) $("intensity").value = intensity;
     if (document.activeElement !== $("hour")) $("hour").value = 6 + (12 * Math.abs(Math.atan2(Math.sin(azimuth), Math.cos(azimuth)))) / Math.PI;
@@ -406,47 +325,73 @@
 
   function drawShelf() {
     const typed = $("search").value.trim().toLowerCase(), kinds = catalogue.kinds;
-    for (const button of $("groups").children) button.setAttribute("aria-pressed", !typed && button.dataset.group === state.group);
+    for (const button of $("groups").children) button.setAttribute("aria-pressed", !typed && button.value === state.group);
     const listed = typed ? Object.values(kinds).flat().filter((kind) => kind.toLowerCase().includes(typed)) : kinds[state.group];
     $("kinds").replaceChildren(...listed.map((kind) => {
       const image = element("img", { src: `thumb/${encodeURIComponent(kind)}.png`, alt: "", loading: "lazy", width: 144, height: 96, draggable: "false" });
-      return element("button", { type: "button", "data-kind": kind, title: `Add: ${kind}` }, image, kind);
+      return element("button", { type: "button", value: kind, title: `Add: ${kind}` }, image, kind);
     }));
     if (!listed.length) $("kinds").append(element("p", {}, `Nothing is called “${typed}”.`));
   }
 
   // ---------------------------------------------------------------- verbs
 
-  function choose(name, spoken = true) {
+  function choose(name, aloud = true) {
     state.chosen = name;
     draw();
-    if (spoken && name) say(place(thing(name)));
+    if (aloud && name) say(place(thing(name)));
   }
 
   function ask(question) {
-    const words = question.trim();
-    if (!words) return;
-    queue.push({ path: "ask", question: words, after: (given) => { if (!given.error) { $("question").value = ""; state.pinned = null; draw(); say(`${words} ${answers[0]?.text ?? ""}: ${answers[0]?.why ?? ""}`); } } });
+    const words = question.trim(), after = ({ error }) => {
+      if (error) return;
+      $("question").value = "";
+      state.pinned = null;
+      draw();
+      say(`${words} ${answers[0].text ?? ""}: ${answers[0].why ?? ""}`);
+    };
+    if (words) queue.push({ path: "ask", question: words, after });
     pump();
   }
 
-  const now = () => { const t = Date.now(); gesture = t - lastKey > 800 ? t : gesture; lastKey = t; return gesture; };
-  const turn = (way) => state.chosen && act("turn", { thing: state.chosen, by: (way * Math.PI) / 12 }, { gesture: now(), moving: true });
-  const paints = () => { if ($("painting")) { $("painting").open = true; document.querySelector(".swatch").focus(); } };
-  const paint = (name) => act("change", { thing: state.chosen, paint: name });
-  const remove = () => { if (state.chosen) { act("remove", { thing: state.chosen }); state.chosen = null; $("stage").focus({ preventScroll: true }); } };
-  const shift = (dx, dy) => act("move", { thing: state.chosen, dx, dy }, { gesture: now(), moving: true });
+  /** What keys do one after the other is one gesture. */
+  function keyed() {
+    const t = Date.now();
+    if (t - lastKey > 800) gesture = t;
+    lastKey = t;
+    return { gesture, moving: true };
+  }
+
+  const turn = (way) => act("turn", { thing: state.chosen, by: (way * Math.PI) / 12 }, keyed());
+
+  function paints() {
+    if ($("painting").offsetParent === null) return;
+    $("painting").open = true;
+    $("paints").firstChild.focus();
+  }
+
+  function remove() {
+    act("remove", { things: [state.chosen] });
+    state.chosen = null;
+    $("stage").focus({ preventScroll: true });
+  }
 
   function next(way) {
-    const order = [...town.things].filter((t) => t.box && t.group !== "cloud");
-    const at = order.findIndex((t) => t.name === state.chosen);
+    const order = town.things.filter((t) => t.box && t.group !== "cloud"), at = order.findIndex((t) => t.name === state.chosen);
     if (order.length) choose(order[(at + way + order.length) % order.length].name);
   }
 
   function add(kind, spot) {
-    const before = new Set(town.things.map((t) => t.name));
-    const given = spot ? { kind, x: spot[0], y: spot[1] } : { kind };
+    const before = new Set(town.things.map((t) => t.name)), given = spot ? { kind, x: spot[0], y: spot[1] } : { kind };
     act("place", given, { after: ({ error }) => { const made = town.things.find((t) => !before.has(t.name)); if (!error && made) choose(made.name); } });
+  }
+
+  /** Move the camera to its right and ahead, metres, and zoom by a factor. */
+  function fly(right, ahead, zoom, how, from = { ...town.camera, ...flown }) {
+    const s = Math.sin(from.yaw), c = Math.cos(from.yaw);
+    const x = clip(from.x + right * c - ahead * s, -30, 30), y = clip(from.y + right * s + ahead * c, -30, -7);
+    flown = { x, y, focal: clip(from.focal * zoom, 0.5, 3) };
+    act("camera", flown, how);
   }
 
   function go() {
@@ -455,247 +400,230 @@
     else look();
   }
   function step({ error }) {
-    if (error) stop();
+    if (error) state.going = false;
     if (state.going) act("step", { dt: 0.05 }, { moving: true, gesture, after: step });
     else look();
   }
-  const stop = () => { state.going = false; };
 
   function street() {
     state.chosen = state.pinned = null;
-    stop();
+    state.going = false;
     act("street", { seed: Math.floor(Math.random() * 100000) });
+  }
+
+  function overlay({ dataset }) {
+    state.overlay = state.overlay === dataset.do ? "" : dataset.do;
+    look();
+  }
+
+  function mark({ dataset }) {
+    state[dataset.do] = !state[dataset.do];
+    draw();
+  }
+
+  function theme() {
+    const root = document.documentElement, dark = (root.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+    root.dataset.theme = dark ? "light" : "dark";
+  }
+
+  async function copy(text, button) {
+    const words = button.textContent;
+    try { await navigator.clipboard.writeText(text); button.textContent = "Copied"; } catch { button.textContent = "Not allowed here"; }
+    say(button.textContent);
+    setTimeout(() => { button.textContent = words; }, 1500);
   }
 
   // ---------------------------------------------------------------- examples of a data set
 
-  const chosenSettings = () => {
-    const data = new FormData($("settings")), all = { entities: Number(data.get("entities")), seed: Number(data.get("seed")) };
-    if (data.get("questions") !== "paper") all.questions = [data.get("questions")];
-    if (data.get("weather")) all.weathers = [data.get("weather")];
-    if (data.get("depth")) all.relations = ["left of", "right of", "in front of", "behind"];
-    for (const key of ["distractor", "twins"]) if (data.get(key)) all[key] = true;
-    return all;
-  };
-
-  function commandOf({ entities, seed, questions, weathers, relations, distractor, twins }) {
-    const words = [`simtown generate --entities ${entities} --n 1000 --seed ${seed}`];
-    if (questions) words.push(`--questions ${questions}`);
-    if (weathers) words.push(`--weather ${weathers}`);
-    if (relations) words.push(`--relations '${relations.join(",")}'`);
-    return [...words, distractor ? "--distractor" : [], twins ? "--twins" : []].flat().join(" ");
-  }
-
   async function drawExamples() {
-    const settings = chosenSettings(), host = $("drawn");
+    const host = $("drawn"), settings = Object.fromEntries([...new FormData($("settings"))].filter(([, value]) => value));
+    for (const key of ["questions", "weathers", "relations"]) if (key in settings) settings[key] = settings[key].split(",");
     host.setAttribute("aria-busy", "true");
-    const given = await fetch("draw", { method: "POST", body: JSON.stringify(settings) }).then((r) => (r.ok ? r.json() : r.text().then((error) => ({ error })))).catch(() => ({ error: "simtown play has stopped" }));
+    const response = await fetch("draw", { method: "POST", body: JSON.stringify(settings) }).catch(() => null);
+    const error = response?.ok ? "" : ((await response?.text()) ?? "simtown play has stopped"), { examples = [], command = "" } = error ? {} : await response.json();
     const figure = ({ picture, answer }, about) => element("figure", {}, element("img", { src: picture, alt: `${about}: the answer is ${answer}` }), element("figcaption", { class: answer }, answer));
-    const cards = (given.examples ?? []).map((e) => element("li", {}, element("b", {}, e.question), element("div", { class: "pair" }, figure(e, e.question), ...(e.twin ? [figure(e.twin, "Its twin")] : [])), element("p", {}, e.why ?? "")));
-    host.replaceChildren(...(given.error ? [element("li", {}, given.error)] : cards));
+    const cards = examples.map((e) => element("li", {}, element("b", {}, e.question),
+      element("div", { class: "pair" }, figure(e, e.question), ...(e.twin.answer ? [figure(e.twin, "Its twin")] : [])), element("p", {}, e.why)));
+    host.replaceChildren(...(error ? [element("li", {}, error)] : cards));
     host.removeAttribute("aria-busy");
-    $("command").textContent = commandOf(settings);
-    say(given.error ?? `${cards.length} examples`);
+    $("command").textContent = command;
+    say(error || `${cards.length} examples`);
   }
 
   // ---------------------------------------------------------------- pointers
 
-  const inPicture = (event) => {
-    const r = $("stage").getBoundingClientRect();
-    return [((event.clientX - r.left) / r.width) * WIDE, ((event.clientY - r.top) / r.height) * HIGH];
+  const point = (svg, { clientX, clientY }) => {
+    const at = new DOMPoint(clientX, clientY).matrixTransform(svg.getScreenCTM().inverse());
+    return [at.x, at.y];
   };
-  const onMap = (event) => {
-    const at = new DOMPoint(event.clientX, event.clientY).matrixTransform($("map").getScreenCTM().inverse());
-    return [at.x, -at.y];
+  // Things are dragged in both: where the foot of one is drawn, and the place of the town that a point means.
+  const surfaces = {
+    stage: { svg: $("marks"), foot: (t) => project(t.x, t.y, t.z) ?? [WIDE / 2, HIGH / 2], lands: ground },
+    map: { svg: $("map"), foot: (t) => [t.x, -t.y], lands: (x, y) => [x, -y] },
   };
+  const fingers = new Map(); // the last event of each pointer that is down on the street
 
-  /** Begin a drag of a thing; `spot` gives the place in the town that the pointer means. */
-  function grab(event, host, t, spot) {
-    drag = { name: t.name, x: event.clientX, y: event.clientY, from: t.y, spot, gesture: ++gesture, moved: false };
+  const hold = (event, move) => { held = { move, x: event.clientX, y: event.clientY, moved: false, how: { moving: true, gesture: ++gesture } }; };
+
+  function grab(event, { svg, foot, lands }, t) {
+    const from = point(svg, event), [x0, y0] = foot(t);
     choose(t.name, false);
+    hold(event, (e) => {
+      const p = point(svg, e), at = lands(p[0] - from[0] + x0, p[1] - from[1] + y0, t.z);
+      if (!at || !thing(t.name)) return;
+      const x = clip(at[0], -60, 60), lane = t.group === "vehicle" && catalogue.lanes.find((lane) => Math.abs(lane - at[1]) < 0.45);
+      act("change", { thing: t.name, x, y: e.shiftKey ? t.y : lane || clip(at[1], -8, 90) }, held.how);
+    });
+  }
+
+  /** Move the camera with one pointer or, by how they part, zoom with two. */
+  function pan(event) {
+    const start = town.camera, metres = 12 / camera().focal; // of the picture's units, on the road
+    const spots = () => [...fingers.values()].map((e) => point($("marks"), e)), middle = (all, i) => all.reduce((sum, p) => sum + p[i], 0) / all.length;
+    const apart = ([a, b]) => (b ? Math.hypot(a[0] - b[0], a[1] - b[1]) : 1), from = spots();
+    hold(event, () => {
+      const to = spots(), [right, ahead] = [0, 1].map((i) => (middle(to, i) - middle(from, i)) * metres);
+      fly(-right, 2 * ahead, apart(to) / apart(from), held.how, start);
+    });
+  }
+
+  function press(event) {
+    const host = event.currentTarget, surface = surfaces[host.id], touch = event.pointerType === "touch";
+    if (event.button || !town) return;
+    if (surface === surfaces.stage) fingers.set(event.pointerId, event);
     host.setPointerCapture(event.pointerId);
+    const t = thing(event.target.closest("[data-name]")?.dataset.name);
+    if (fingers.size > 1) pan(event);
+    else if (touch && (!t || (SCENERY.includes(t.group) && t.name !== state.chosen))) hold(event, () => {});
+    else if (t) grab(event, surface, t);
+    else {
+      choose(null);
+      if (surface === surfaces.stage) pan(event);
+    }
+    if (held) held.tapped = t?.name ?? null;
   }
 
-  function pull(event) {
-    if (!drag.moved && Math.hypot(event.clientX - drag.x, event.clientY - drag.y) < 4) return;
-    drag.moved = true;
-    const at = drag.spot(event), t = thing(drag.name);
-    if (!at || !t) return;
-    let [x, y] = [Math.max(-60, Math.min(60, at[0])), Math.max(-8, Math.min(90, at[1]))];
-    if (event.shiftKey) y = drag.from;
-    else if (t.group === "vehicle") y = catalogue.lanes.find((lane) => Math.abs(lane - y) < 0.45) ?? y;
-    act("change", { thing: drag.name, x, y }, { moving: true, gesture: drag.gesture });
+  function slide(event) {
+    if (fingers.has(event.pointerId)) fingers.set(event.pointerId, event);
+    if (!held) return;
+    held.moved ||= Math.hypot(event.clientX - held.x, event.clientY - held.y) >= 4;
+    if (held.moved) held.move(event);
   }
 
-  function drop() {
-    const moved = drag?.moved;
-    drag = null;
+  function release(event) {
+    const { moved, tapped } = held ?? {};
+    fingers.delete(event.pointerId);
+    held = null;
     if (moved) act("look", {}, { said: true });
+    else if (event.type === "pointerup" && tapped !== undefined) choose(tapped, false);
   }
 
   function startPointers() {
-    const stage = $("stage"), map = $("map");
-    const fixed = (t, touch) => !t || (touch && ["building", "cloud", "tree"].includes(t.group) && t.name !== state.chosen);
-    stage.addEventListener("touchstart", (event) => { // a finger on a thing drags it, elsewhere it scrolls the page
-      if (!fixed(pick(inPicture(event.touches[0]), true), true)) event.preventDefault();
-    }, { passive: false });
-    stage.onpointerdown = (event) => {
-      if (event.button || !town) return;
-      const touch = event.pointerType === "touch", at = inPicture(event), t = pick(at, touch);
-      if (fixed(t, touch)) { if (!touch) choose(null); return; }
-      const foot = project(t.x, t.y, t.z) ?? at;
-      grab(event, stage, t, (e) => { const p = inPicture(e); return ground(p[0] - at[0] + foot[0], p[1] - at[1] + foot[1], t.z); });
-    };
-    stage.onpointermove = (event) => {
-      if (drag) return pull(event);
-      const t = town && event.pointerType !== "touch" ? pick(inPicture(event)) : null;
-      if (state.hover !== (t?.name ?? null)) { state.hover = t?.name ?? null; stage.title = state.hover ?? ""; drawGlow(); }
-      stage.classList.toggle("over", Boolean(t));
-    };
-    stage.onpointerleave = () => { if (!drag && town) { state.hover = null; drawGlow(); } };
-    stage.ondblclick = paints;
-    map.onpointerdown = (event) => {
-      const t = thing(event.target.closest("[data-name]")?.dataset.name), at = onMap(event);
-      if (t) { event.preventDefault(); grab(event, map, t, (e) => { const p = onMap(e); return [p[0] - at[0] + t.x, p[1] - at[1] + t.y]; }); }
-    };
-    map.onpointermove = (event) => { if (drag) pull(event); };
-    for (const host of [stage, map]) host.onpointerup = host.onpointercancel = drop;
-    let carried = null;
-    $("kinds").onpointerdown = (event) => {
-      const button = event.target.closest("[data-kind]");
-      if (button && event.pointerType !== "touch") carried = { kind: button.dataset.kind, x: event.clientX, y: event.clientY, image: null };
-    };
-    document.addEventListener("pointermove", (event) => {
-      if (!carried) return;
-      if (!carried.image && Math.hypot(event.clientX - carried.x, event.clientY - carried.y) > 6) {
-        carried.image = element("img", { class: "carried", alt: "", src: `thumb/${encodeURIComponent(carried.kind)}.png` });
-        document.body.append(carried.image);
-      }
-      if (carried.image) carried.image.style.translate = `${event.clientX - 72}px ${event.clientY - 60}px`;
+    for (const id of Object.keys(surfaces)) {
+      $(id).onpointerdown = press;
+      $(id).onpointermove = slide;
+      $(id).onpointerup = $(id).onpointercancel = release;
+    }
+    $("stage").ondblclick = paints;
+    for (const type of ["touchstart", "touchmove"]) $("stage").addEventListener(type, (event) => { if (event.touches.length > 1) event.preventDefault(); }, { passive: false });
+    let carried = ""; // the kind that is dragged from the shelf
+    $("kinds").onclick = (event) => { const button = event.target.closest("button"); if (button) add(button.value); };
+    $("kinds").onpointerdown = (event) => { carried = event.pointerType === "touch" ? "" : (event.target.closest("button")?.value ?? ""); };
+    document.addEventListener("pointermove", ({ target, clientX, clientY }) => {
+      $("carried").hidden = !carried || $("kinds").contains(target);
+      if ($("carried").hidden) return;
+      $("carried").src = `thumb/${encodeURIComponent(carried)}.png`;
+      $("carried").style.translate = `${clientX - 72}px ${clientY - 60}px`;
     });
     document.addEventListener("pointerup", (event) => {
-      const { kind, image } = carried ?? {};
-      carried = null;
-      if (!image) return;
-      image.remove();
-      const over = document.elementFromPoint(event.clientX, event.clientY), spot = stage.contains(over) ? ground(...inPicture(event)) : map.contains(over) ? onMap(event) : null;
-      if (spot) add(kind, spot);
+      const surface = surfaces[event.target.closest("#stage, #map")?.id], spot = carried && surface?.lands(...point(surface.svg, event));
+      if (spot) add(carried, spot);
+      carried = "";
+      $("carried").hidden = true;
     });
-    $("kinds").onclick = (event) => { const button = event.target.closest("[data-kind]"); if (button) add(button.dataset.kind); };
   }
 
   // ---------------------------------------------------------------- keys and buttons
 
+  const actions = {
+    street, go, remove, theme, boxes: mark, names: mark, masks: overlay, depth: overlay,
+    empty: () => act("empty"), undo: () => act("undo"), redo: () => act("redo"), left: () => turn(1), right: () => turn(-1),
+    camera: (button) => act("camera", { preset: button.dataset.camera }),
+    program: () => $("program").showModal(), help: () => $("keys").showModal(),
+    copy: (button) => copy(reply.python, button), link: (button) => copy(location.href, button),
+  };
+  const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+
+  /** A key does what the button or field does that names it. */
   function keys(event) {
     if (document.querySelector("dialog[open]")) return;
-    const typing = event.target.matches("input[type=search], #question, input[type=number], select, pre"), key = event.key.toLowerCase();
-    if ((event.ctrlKey || event.metaKey) && key === "z" && !typing) { event.preventDefault(); act(event.shiftKey ? "redo" : "undo"); return; }
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "Escape") { if (typing) $("stage").focus(); else choose(null); return; }
-    if (typing) return;
-    const own = event.target.matches("input, [role=tab], summary"), far = event.shiftKey ? 1 : 0.25;
-    const arrows = { ArrowLeft: [-far, 0], ArrowRight: [far, 0], ArrowUp: [0, far], ArrowDown: [0, -far] };
-    if (event.key in arrows && !own && state.chosen) shift(...arrows[event.key]);
-    else if (key === " " && event.target === $("stage")) go();
-    else {
-      const actions = {
-        "[": () => next(-1), "]": () => next(1), r: () => turn(event.shiftKey ? 1 : -1), p: paints, delete: remove, backspace: remove,
-        b: () => $("boxes").click(), l: () => $("names").click(), m: () => $("masks").click(), d: () => $("depth").click(), n: street, t: () => $("theme").click(),
-        "/": () => { tab("ask"); $("question").focus(); }, a: () => $("search").focus(), "?": () => $("keys").showModal(),
-      };
-      if (!actions[key]) return;
-      actions[key]();
-    }
+    const { target, key, shiftKey } = event, typing = target.matches("input[type=search], #question, input[type=number], select, pre");
+    if (key === "Escape") { if (typing) $("stage").focus(); else choose(null); return; }
+    if (typing || event.altKey) return;
+    const control = event.ctrlKey || event.metaKey, name = (control ? "Control+" : "") + (shiftKey && /^[a-z]$/i.test(key) ? "Shift+" : "") + (key.length > 1 ? key : key.toUpperCase());
+    const named = [...document.querySelectorAll("[aria-keyshortcuts]")].find((e) => e.getAttribute("aria-keyshortcuts").split(" ").includes(name));
+    const arrow = !control && !target.matches("input, summary") && ARROWS[key], step = shiftKey ? 1 : 0.25;
+    const others = { "[": () => next(-1), "]": () => next(1), P: paints, "+": () => fly(0, 0, 1.1, keyed()), "-": () => fly(0, 0, 1 / 1.1, keyed()) };
+    if (target === $("stage")) others[" "] = go;
+    if (arrow && state.chosen) act("move", { thing: state.chosen, dx: step * arrow[0], dy: step * arrow[1] }, keyed());
+    else if (arrow) fly(2 * step * arrow[0], 2 * step * arrow[1], 1, keyed());
+    else if (name in others) others[name]();
+    else if (named?.matches("input")) {
+      if (named === $("question")) $("tab-ask").click();
+      named.focus();
+    } else if (named?.offsetParent) named.click();
+    else return;
     event.preventDefault();
   }
 
-  function tab(name) {
-    for (const other of ["ask", "examples"]) {
-      $(`tab-${other}`).setAttribute("aria-selected", other === name);
-      $(`tab-${other}`).tabIndex = other === name ? 0 : -1;
-      $(`${other}-panel`).hidden = other !== name;
-    }
-    if (name === "examples" && !$("drawn").children.length) drawExamples();
-  }
-
-  async function copy(text, button) {
-    try { await navigator.clipboard.writeText(text); say("copied"); } catch { say("copying is not allowed here"); }
-    const words = button.textContent;
-    button.textContent = "Copied";
-    setTimeout(() => { button.textContent = words; }, 1500);
-  }
-
-  function startTheme() {
-    const dark = matchMedia("(prefers-color-scheme: dark)");
-    let kept = null;
-    try { kept = localStorage.getItem("simtown-theme"); } catch { /* nothing is kept here */ }
-    const show = (theme) => { document.documentElement.dataset.theme = theme; };
-    show(kept ?? (dark.matches ? "dark" : "light"));
-    dark.onchange = () => { if (!kept) show(dark.matches ? "dark" : "light"); };
-    $("theme").onclick = () => {
-      show(kept = document.documentElement.dataset.theme === "dark" ? "light" : "dark");
-      try { localStorage.setItem("simtown-theme", kept); } catch { /* nothing is kept here */ }
-    };
-  }
-
   function startButtons() {
-    $("new").onclick = street;
-    $("empty").onclick = () => act("empty");
-    $("undo").onclick = () => act("undo");
-    $("redo").onclick = () => act("redo");
-    for (const key of ["boxes", "names"]) $(key).onclick = () => { state[key] = !state[key]; draw(); };
-    for (const key of ["masks", "depth"]) $(key).onclick = () => { state.overlay = state.overlay === key ? "" : key; look(); };
-    for (const button of document.querySelectorAll("[data-camera]")) button.onclick = () => act("camera", { preset: button.dataset.camera });
-    $("go").onclick = go;
-    $("help").onclick = () => $("keys").showModal();
-    $("show-python").onclick = () => $("program").showModal();
-    $("copy-python").onclick = () => copy(reply.python, $("copy-python"));
-    $("link").onclick = () => copy(location.href, $("link"));
+    const { weathers, families, paints: colours } = catalogue, form = $("settings"), options = (words) => Object.entries(words).map(([value, text]) => element("option", { value }, text));
+    form.elements.weathers.append(...options({ "": "any" }), ...options(Object.fromEntries(weathers.map((kind) => [kind, kind]))));
+    form.elements.questions.append(...options(Object.fromEntries(["paper", "all", ...families].map((family) => [family, family]))));
+    form.onchange = drawExamples;
+    form.onsubmit = (event) => { event.preventDefault(); form.elements.seed.value++; drawExamples(); };
+    $("ask").onsubmit = (event) => { event.preventDefault(); ask($("question").value); };
+    $("tab-examples").onchange = () => { if (!$("drawn").children.length) drawExamples(); };
     $("open").onchange = async () => {
       const file = $("open").files[0];
-      if (!file) return;
-      try { act("load", { town: JSON.parse(await file.text()) }); } catch { tip(`${file.name} is no saved town`); }
+      try { if (file) act("load", { town: JSON.parse(await file.text()) }); } catch { tip(`${file.name} is no saved town`); }
       $("open").value = "";
     };
-    $("settings").onsubmit = (event) => { event.preventDefault(); $("settings").elements.seed.value = Number($("settings").elements.seed.value) + 1; drawExamples(); };
-    $("settings").onchange = drawExamples;
-    for (const kind of catalogue.weathers) $("settings").elements.weather.append(element("option", { value: kind }, kind));
-    for (const family of ["paper", "all", ...catalogue.families]) $("settings").elements.questions.append(element("option", { value: family }, family));
-    $("ask").onsubmit = (event) => { event.preventDefault(); ask($("question").value); };
-    for (const name of ["ask", "examples"]) $(`tab-${name}`).onclick = () => tab(name);
-    document.querySelector("[role=tablist]").onkeydown = (event) => {
-      if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
-      const other = $("ask-panel").hidden ? "ask" : "examples";
-      tab(other);
-      $(`tab-${other}`).focus();
-    };
-    const weather = (moving) => act("weather", { kind: document.querySelector("#weathers :checked").value, intensity: Number($("intensity").value) }, { moving, gesture });
-    for (const kind of catalogue.weathers) {
-      const radio = element("input", { type: "radio", name: "weather", value: kind, onchange: () => { gesture++; weather(false); } });
+    for (const kind of weathers) {
+      const radio = element("input", { type: "radio", name: "weather", value: kind });
       $("weathers").append(element("label", { title: kind }, radio, element("span", { "aria-hidden": "true" }, SKIES[kind] ?? "?"), element("span", { class: "word" }, kind)));
     }
+    const weather = (moving) => act("weather", { kind: document.querySelector("#weathers :checked").value, intensity: Number($("intensity").value) }, { moving, gesture });
+    $("weathers").onchange = () => { gesture++; weather(false); };
     $("intensity").onpointerdown = $("hour").onpointerdown = () => { gesture++; };
     $("intensity").oninput = () => weather(true);
     $("hour").oninput = () => {
       const share = ($("hour").value - 6) / 12;
       act("light", { azimuth: -Math.PI * share, elevation: Math.max(0.08, 1.1 * Math.sin(Math.PI * share)) }, { moving: true, gesture });
     };
-    for (const [group, words] of Object.entries(GROUPS)) {
-      $("groups").append(element("button", { type: "button", "data-group": group, onclick: () => { state.group = group; $("search").value = ""; drawShelf(); } }, words));
+    for (const [paint, rgb] of Object.entries({ "": "", ...colours })) {
+      const swatch = element("button", { type: "button", class: "swatch", value: paint, "aria-label": `Paint ${paint || "its own"}`, title: paint || "its own" });
+      swatch.style.background = rgb;
+      $("paints").append(swatch);
     }
+    $("paints").onclick = ({ target }) => { if (target.matches(".swatch")) act("change", { thing: state.chosen, paint: target.value || null }); };
+    for (const [group, words] of Object.entries(GROUPS)) $("groups").append(element("button", { type: "button", value: group }, words));
+    $("groups").onclick = ({ target }) => { state.group = target.value ?? state.group; $("search").value = ""; drawShelf(); };
     $("search").oninput = drawShelf;
     document.addEventListener("keydown", keys);
-    document.addEventListener("click", (event) => { for (const menu of document.querySelectorAll("details[open]")) if (!menu.contains(event.target)) menu.open = false; });
+    document.addEventListener("click", ({ target }) => {
+      const button = target.closest("[data-do]");
+      if (button) actions[button.dataset.do](button);
+      for (const menu of document.querySelectorAll("details[open]")) if (!menu.contains(target)) menu.open = false;
+    });
   }
 
   async function begin() {
-    startTheme();
     catalogue = await (await fetch("catalogue")).json();
     startButtons();
     startPointers();
     drawShelf();
-    let link = location.hash.slice(1);
-    try { link = link === sessionStorage.getItem("link") ? "" : link; } catch { /* nothing is kept here */ }
+    const link = history.state ? "" : location.hash.slice(1); // after a reload the town is as the server has it
     await (link ? act("link", { link }) : look());
     window.onfocus = () => { if (!busy) look(); }; // a program may have changed the town
     new ResizeObserver(() => { if (town && !busy) settle(); }).observe($("stage"));

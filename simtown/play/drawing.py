@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 import msgspec
 import numpy as np
 
 from simtown.assets.catalogue import ENTITIES, PROPS
+from simtown.core.options import options_of
 from simtown.datasets import asked, shards
 from simtown.datasets.settings import Settings
 from simtown.language.families import ANSWERS
 from simtown.language.forms import Form
 from simtown.language.programs import decode
 from simtown.language.questions import with_article
-from simtown.language.relations import DEFAULT_RELATIONS, RELATION_NAMES
+from simtown.language.relations import RELATION_NAMES
 from simtown.language.sampler import Examples
 from simtown.language.twins import ADDED, THING, WEATHER
 from simtown.play.drawn import encoded
 from simtown.render.raster import Raster
 from simtown.scenes.placement import LEAST_VISIBLE
 from simtown.scenes.scene import SceneBatch
-from simtown.scenes.weather import DEFAULT_WEATHERS, WEATHERS
+from simtown.scenes.weather import WEATHERS
 from simtown.town.explaining import reason
 from simtown.town.reasons import listed
 
-#: Width and height of the pictures, pixels; the most examples at once, and the most answers that are listed.
-SIZE, MOST, _LISTED = (384, 216), 12, 6
+#: Width and height of the pictures, pixels; how many there are, and the most answers that are listed.
+SIZE, COUNT, _LISTED = (384, 216), 4, 6
+#: The settings that may be chosen.
+_CHOICES = {"entities", "seed", "questions", "crowd", "weathers", "relations", "paint", "distractor", "twins"}
 #: What is said of an edit of a vehicle, in the order of EDITS.
 _EDITED = (
     "{the} faces the other way", "{the} has another paint", "{the} stands elsewhere",
@@ -34,40 +38,25 @@ _EDITED = (
 )  # fmt: skip
 
 
-class _Request(msgspec.Struct, forbid_unknown_fields=True):
-    """What is drawn: settings of a data set, and how many of its training examples."""
-
-    entities: int = 20
-    seed: int = 0
-    questions: tuple[str, ...] = ("paper",)
-    crowd: str = ""
-    weathers: tuple[str, ...] = DEFAULT_WEATHERS
-    relations: tuple[str, ...] = DEFAULT_RELATIONS
-    paint: str = "own"
-    distractor: bool = False
-    twins: bool = False
-    count: int = 4
-
-
-def draw(request: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """The first training examples of a data set, as JSON holds them.
+def draw(request: dict[str, Any]) -> dict[str, Any]:
+    """The first COUNT training examples of a data set, as JSON holds them.
 
     Args:
-        request: any of the settings entities, seed, questions, crowd, weathers, relations, paint, distractor
-            and twins, and `count`, up to MOST.
+        request: any of the settings of _CHOICES; numbers may be texts.
 
     Returns:
-        "examples": for each its picture (a data URL), question, answer, and why it was accepted. With twins
-        its `twin`: picture, answer, and what is changed there. Of the twins' two questions it is the first.
+        "command": the `simtown generate` that makes the data set. "examples": for each its picture (a data
+        URL), question, answer, and why it was accepted. With twins its `twin`: picture and answer. Of the
+        twins' two questions it is the first.
 
     Raises:
         ValueError: no examples can be made; the message is one line.
     """
-    given = msgspec.structs.asdict(msgspec.convert(request, _Request))
-    count = min(max(given.pop("count"), 1), MOST)
-    settings = Settings(n=4, val=0, test=0, **given)
+    if unknown := request.keys() - _CHOICES:
+        raise ValueError(f"{min(unknown)} cannot be chosen here")
+    settings = msgspec.convert({"n": 4, "val": 0, "test": 0, **request}, Settings, strict=False)
     settings.check()
-    index = np.arange(count)
+    index = np.arange(COUNT)
     if settings.twins:
         index = np.stack([4 * index, 4 * index + 1], axis=1).ravel()
     batch = shards.draw(shards.recipe_of(settings, "train"), index)
@@ -79,49 +68,57 @@ def draw(request: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
     examples = []
     for i in range(0, len(index), 1 + settings.twins):
         row = {name: values[i] for name, values in rows.items()}
-        example = {"picture": pictures[i], "question": row["question"].decode(), "answer": str(row["reply"])}
-        other = str(rows["reply"][i + 1]) if settings.twins else ""
-        example["why"] = " ".join(
-            f"{s[0].upper()}{s[1:]}." for s in _why(batch.scene, i, row, other, settings)
-        )
-        if settings.twins:
+        twin = {"picture": pictures[i + 1], "answer": str(rows["reply"][i + 1])} if settings.twins else {}
+        sentences = _why(batch.scene, i, row, twin.get("answer", ""), settings)
+        if twin:
             change = _change(batch.scene[i : i + 2], int(row["edit"]), int(row["edited"]))
-            example["twin"] = {"picture": pictures[i + 1], "answer": other, "change": change}
-            example["why"] += f" In the twin {change}."
-        examples.append(example)
-    return {"examples": examples}
+            sentences.append(f"in the twin {change}")
+        why = " ".join(f"{sentence[0].upper()}{sentence[1:]}." for sentence in sentences if sentence)
+        example = {
+            "picture": pictures[i],
+            "question": row["question"].decode(),
+            "answer": str(row["reply"]),
+        }
+        examples.append(example | {"why": why, "twin": twin})
+    return {"examples": examples, "command": _command(settings)}
+
+
+def _command(settings: Settings) -> str:
+    """The `simtown generate` of settings."""
+    words = ["simtown generate --n 1000"]
+    for name, (_, about) in options_of(Settings).items():
+        value = getattr(settings, name)
+        if name in _CHOICES and value != getattr(Settings, name):
+            text = ",".join(value) if isinstance(value, tuple) else str(value)
+            words.append(f"--{about.flag or name}" + ("" if value is True else f" {shlex.quote(text)}"))
+    return " ".join(words)
 
 
 def _why(scenes: SceneBatch, i: int, row: dict[str, Any], other: str, settings: Settings) -> list[str]:
-    """Why the example i was accepted, whose twin has the `other` answer: sentences."""
+    """Why the example i was accepted, whose twin has the `other` answer: sentences, some of them empty."""
     if settings.asks:
         form, family = decode(row["program"]), asked.asked(settings)[row["family"]]
         texts = [ANSWERS[family.answer][number] for number in asked.fair_answers(settings, "train", family)]
+        then = "{} with this answer was taken"
     else:
         one, two = (Form("the", (Form("all", (ENTITIES[row[role]],)),)) for role in ("subject", "object"))
-        form, texts = (
-            Form("holds", (one, Form("related", (RELATION_NAMES[row["relation"]], two)))),
-            ["no", "yes"],
-        )
-    because = reason(scenes.scene(i), form, row["visible"], row["boxes"])
-    answer, others = row["reply"], [text for text in texts if text != row["reply"]]
+        form = Form("holds", (one, Form("related", (RELATION_NAMES[row["relation"]], two))))
+        texts, then = ["no", "yes"], "then a question that has this answer"
+    others = [text for text in texts if text != row["reply"]]
     likely = listed(others, "or") if len(others) < _LISTED else f"each of {len(others)} other answers"
-    fair = f"'{answer}' was drawn first, as likely as {likely}"
+    fair = f"'{row['reply']}' was drawn first, as likely as {likely}"
     if other:
-        fair = f"'{answer}' here and '{other}' in its twin were drawn first, or as likely the other way round"
+        both = f"'{row['reply']}' here and '{other}' in its twin"
+        fair = f"{both} were drawn first, or as likely the other way round"
     tried = f"the first of {row['streets']} streets" if row["streets"] > 1 else "the first street"
-    then = f"{tried} with this answer was taken" if settings.asks else "then a question that has this answer"
     slots = np.flatnonzero(scenes.entity[i] >= 0)
     slot = slots[row["visible"][slots].argmin()]
     seen = f"{row['visible'][slot]:.0%} of the {ENTITIES[scenes.entity[i, slot]]} is visible"
-    clear = f"the least clear relation is so by {abs(row['margin']):.2f} m, enough not to be too close to say"
-    sentences = [
-        because,
-        f"{fair}; {then}",
-        clear if settings.asks and row["margin"] == row["margin"] else "",
+    return [
+        reason(scenes.scene(i), form, row["visible"], row["boxes"]),
+        f"{fair}; {then.format(tried)}",
+        f"{seen}, the least of all vehicles, and {LEAST_VISIBLE:.0%} must be",
     ]
-    least = f"{seen}, the least of all vehicles, and {LEAST_VISIBLE:.0%} must be"
-    return [sentence for sentence in (*sentences, least) if sentence]
 
 
 def _change(scenes: SceneBatch, edit: int, slot: int) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from base64 import b64encode
 from functools import lru_cache
+from typing import Any
 
 import cv2
 import numpy as np
 
-from simtown.render.masks import mask_and_box, nearness
+from simtown.render.masks import nearness
 from simtown.render.raster import Raster
 from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import GROUP
@@ -18,6 +19,8 @@ from simtown.town.things import Thing, scene_of
 
 #: Width and height of a picture of one thing, pixels.
 THUMB = (144, 96)
+#: The units of places in the picture, whatever its size.
+PLANE = (1600, 900)
 #: A colour for every id, which differ between neighbours.
 _HUES = np.array([[i * 0.618 % 1.0 * 180, 150, 235] for i in range(256)], dtype=np.uint8)
 _COLOURS = cv2.cvtColor(_HUES[None], cv2.COLOR_HSV2RGB)[0]
@@ -41,15 +44,20 @@ def overlaid(frame: Frame, overlay: str) -> np.ndarray:
     return frame.rgb
 
 
-def boxes(frame: Frame) -> dict[str, list[float]]:
-    """By name, x0, y0, x1, y1 around the visible pixels of each thing, as shares of the picture's sides."""
-    ids = np.ascontiguousarray(frame.ids[::2, ::2])
-    height, width = ids.shape
-    found = {}
-    for number in np.flatnonzero(np.bincount(ids.ravel()))[1:].tolist() if ids.any() else ():
-        if place := mask_and_box(ids, number - 1):
-            x0, y0, x1, y1 = place[1]
-            found[frame.names[number]] = [x0 / width, y0 / height, x1 / width, y1 / height]
+def silhouettes(frame: Frame) -> dict[str, dict[str, Any]]:
+    """By name of a visible thing, in units of PLANE: the `box` x0, y0, x1, y1 around its pixels, and the
+    `shape` of them, a path of SVG.
+    """
+    found, scale = {}, PLANE[0] / frame.ids.shape[1]
+    for number in np.flatnonzero(np.bincount(frame.ids.ravel()))[1:].tolist() if frame.ids.any() else ():
+        mask = (frame.ids == number).view(np.uint8)
+        x, y, wide, high = cv2.boundingRect(mask)
+        pixels = mask[y : y + high, x : x + wide]
+        lines = cv2.findContours(pixels, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE, offset=(x, y))[0]
+        corners = [(cv2.approxPolyDP(line, 0.7, True).ravel() * scale).astype(int).tolist() for line in lines]
+        box = [scale * side for side in (x, y, x + wide, y + high)]
+        shape = "".join(f"M{' '.join(map(str, points))}Z" for points in corners)
+        found[frame.names[number]] = {"box": box, "shape": shape}
     return found
 
 

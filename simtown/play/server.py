@@ -26,11 +26,14 @@ from simtown.town.answering import NoAnswerError
 from simtown.town.checks import TownError
 from simtown.town.town import Town
 
-#: The files of the page, with their types.
-_FILES = {"": ("page.html", "text/html"), "style.css": ("style.css", "text/css")}
-_FILES |= {"app.js": ("app.js", "text/javascript")}
+#: What the page is made of: by path its type and its files, one below the other.
+_FILES = {
+    "": ("text/html", "play/page.html"),
+    "style.css": ("text/css", "datasets/gallery/base.css", "play/style.css"),
+    "app.js": ("text/javascript", "play/app.js"),
+}
 #: What the page may load: its own files, and pictures that it makes.
-_POLICY = "default-src 'self'; img-src 'self' data: blob:; base-uri 'none'; form-action 'none'"
+_POLICY = "default-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'"
 #: The most bytes of a request, and the most pixels along a side of a picture.
 _LARGEST, _WIDEST = 2_000_000, 2048
 
@@ -112,20 +115,15 @@ class _Handler(BaseHTTPRequestHandler):
         self._reply(self._post)
 
     def _reply(self, reply: Callable[[str], tuple[str, bytes] | None]) -> None:
-        port = self.server.server_address[1]
-        inside = f"/{self.server.token}/"
+        port, inside = self.server.server_address[1], f"/{self.server.token}/"
         known = self.headers.get("Host") in (f"127.0.0.1:{port}", f"localhost:{port}")
+        status, found = 404, None
         try:
-            found = (
-                reply(unquote(self.path[len(inside) :])) if known and self.path.startswith(inside) else None
-            )
-            status = 200 if found else 404
+            if known and self.path.startswith(inside) and (found := reply(unquote(self.path[len(inside) :]))):
+                status = 200
         except (KeyError, TypeError, ValueError) as error:
             found, status = ("text/plain", str(error).encode()), 400
-        kind, content = found or (
-            "text/plain",
-            b"use the address that simtown printed",
-        )
+        kind, content = found or ("text/plain", b"use the address that simtown printed")
         self.send_response(status)
         headers = {"Content-Type": kind, "Content-Length": str(len(content)), "Cache-Control": "no-store"}
         headers |= {"Content-Security-Policy": _POLICY, "X-Content-Type-Options": "nosniff"}
@@ -137,19 +135,19 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _get(self, path: str) -> tuple[str, bytes] | None:
         if path in _FILES:
-            name, kind = _FILES[path]
-            return f"{kind}; charset=utf-8", files("simtown.play").joinpath(name).read_bytes()
+            kind, *names = _FILES[path]
+            return f"{kind}; charset=utf-8", b"".join((files("simtown") / n).read_bytes() for n in names)
         if path == "catalogue":
             return "application/json", json.dumps(catalogue()).encode()
         folder, _, name = path.partition("/")
-        if folder == "file":
-            with self.server.lock:
-                session = self.server.session.copy()
-            content = session.file(name)
-            return ("application/octet-stream", content) if content else None
         if folder == "thumb":
             return "image/png", thumb(name.removesuffix(".png"))
-        return None
+        if folder != "file":
+            return None
+        with self.server.lock:
+            session = self.server.session.copy()
+        content = session.file(name)
+        return ("application/octet-stream", content) if content else None
 
     def _post(self, path: str) -> tuple[str, bytes] | None:
         length = int(self.headers.get("Content-Length", 0))

@@ -9,6 +9,7 @@ import zlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from contextlib import suppress
 from copy import copy
+from dataclasses import asdict, replace
 from functools import cache
 from importlib.util import find_spec
 from itertools import chain, combinations, islice
@@ -21,9 +22,10 @@ import numpy as np
 
 from simtown.language.forms import Form
 from simtown.language.grammar import QuestionError
-from simtown.play.drawn import boxes, encoded, overlaid
+from simtown.play.drawn import PLANE, encoded, overlaid, silhouettes
 from simtown.scenes.camera import views
 from simtown.scenes.scene import SceneBatch
+from simtown.town import saving
 from simtown.town.answering import TownAnswer, answer, direct_answer, examples
 from simtown.town.checks import TownError
 from simtown.town.evaluating import Evaluator
@@ -40,6 +42,8 @@ UNDOS, QUESTIONS, OFFERS = 200, 40, 6
 SPEEDS = {"vehicle": 4.0, "person": 1.3}
 #: The most bytes of a link's content.
 _LINK = 1_000_000
+#: What the page needs of a thing, beside what follows from it.
+_SHOWN = ("name", "kind", "group", "x", "y", "z", "yaw", "front", "high", "paint")
 
 
 class Session:
@@ -71,7 +75,7 @@ class Session:
         """Change the town or the questions.
 
         Args:
-            verb: "place", "change", "move", "turn", "remove", "drive", "step", "weather", "light", "camera",
+            verb: "place", "change", "move", "turn", "step", "remove", "drive", "weather", "light", "camera",
                 "street", "empty", "load", "link", "undo", "redo" or "forget".
             given: its arguments, as those of the :class:`simtown.Town`'s method.
             gesture: verbs of one gesture, such as a drag, are undone together.
@@ -97,34 +101,24 @@ class Session:
         given = {k: round(v, 3) if isinstance(v, float) else v for k, v in given.items()}
         try:
             match verb:
+                case "change" | "move" | "turn" | "step" | "remove":
+                    getattr(town, verb)(*given.pop("things", ()), **given)
+                case "weather" | "light":
+                    setattr(town, verb, tuple(given.values()))
+                case "camera":
+                    town.camera = given.get("preset") or replace(town.camera, **given)
                 case "place":
                     self._place(given)
-                case "change":
-                    town.change(**given)
-                case "move":
-                    town.move(**given)
-                case "turn":
-                    town.turn(**given)
-                case "remove":
-                    town.remove(given["thing"])
-                case "weather":
-                    town.weather = given["kind"], given["intensity"]
-                case "light":
-                    town.light = given["azimuth"], given["elevation"]
-                case "camera":
-                    town.camera = given["preset"]
                 case "drive":
                     for thing in town:
                         if thing.group in SPEEDS:
                             town.drive(thing, SPEEDS[thing.group])
-                case "step":
-                    town.step(given["dt"])
                 case "street":
                     town.become(Town.random(**given))
                 case "empty":
                     town.become(Town())
                 case "load":
-                    town.become(loaded(given["town"]))
+                    town.become(saving.decode(Town, json.dumps(given["town"])))
                 case _:
                     raise TownError(f"there is no verb '{verb}'")
         except (KeyError, TypeError) as error:
@@ -157,7 +151,7 @@ class Session:
 
     def link(self) -> str:
         """The town and the questions as the end of an address."""
-        content = json.dumps([saved(self.town), self.asked], separators=(",", ":")).encode()
+        content = b"[%s,%s]" % (saving.encode(self.town), json.dumps(self.asked).encode())
         return urlsafe_b64encode(zlib.compress(content, 9)).decode().rstrip("=")
 
     def copy(self) -> Session:
@@ -215,7 +209,7 @@ class Session:
     # What the page shows
 
     def look(self, size: tuple[int, int], overlay: str = "", moving: bool = False) -> dict[str, Any]:
-        """The picture, the town and the answers; ids, offered questions and programs only if nothing moves.
+        """The picture, the town and the answers; offered questions and programs only if nothing moves.
 
         Args:
             size: of the picture, pixels.
@@ -224,17 +218,16 @@ class Session:
         """
         frame = self.town.render(size)
         view = self._view(frame if moving else None)
-        state = self._state(frame)
         shown: dict[str, Any] = {
             "picture": encoded(overlaid(frame, overlay), ".jpg", 80 if moving else 93),
-            "town": state,
+            "town": self._state(frame),
+            "answers": [self._reply(view, question) for question in reversed(self.asked)],
         }
-        shown["answers"] = [self._reply(view, question) for question in reversed(self.asked)]
         if not moving:
             offered = (a.question for a in examples(view))
             offers = list(islice((q for q in offered if q not in self.asked), OFFERS))
-            more = {"ids": encoded(frame.ids, ".png"), "offers": offers, "link": self.link()}
-            shown |= more | {"python": self.python(), "describe": self.town.describe()}
+            shown |= {"offers": offers, "link": self.link(), "python": self.python()}
+            shown["describe"] = self.town.describe()
         return shown
 
     def _view(self, frame: Frame | None = None) -> View:
@@ -244,30 +237,22 @@ class Session:
         return View(town.things, scene.camera, scene.weather, town.seed, seen, town.unseen, cache(town.truth))
 
     def _state(self, frame: Frame) -> dict[str, Any]:
-        town, scene = self.town, self.town.to_scene((1600, 900))
-        places, ids = boxes(frame), {name: number for number, name in frame.names.items()}
+        town, outlines = self.town, silhouettes(frame)
         things = [
-            {
-                **{name: getattr(t, name) for name in ("name", "kind", "group", "x", "y", "z", "yaw")},
-                "id": ids[t.name],
-                "front": t.front,
-                "high": t.high,
-                "paint": t.paint,
+            {name: getattr(t, name) for name in _SHOWN}
+            | {
                 "paintable": paintable(t.kind),
                 "called": self.called(t),
                 "outline": t.outline.round(3).tolist(),
-                "box": places.get(t.name),
             }
+            | outlines.get(t.name, {})
             for t in town.things
         ]
         return {
-            "seed": town.seed,
-            "time": town.time,
             "things": things,
-            "weather": {"kind": town.weather.kind, "intensity": town.weather.intensity},
-            "light": list(town.light),
-            "camera": [town.camera.x, town.camera.y, town.camera.yaw, town.camera.pitch, town.camera.z],
-            "view": views(scene.camera.row()[None], 1600, 900)[0].tolist(),
+            "weather": asdict(town.weather),
+            "camera": asdict(town.camera),
+            "view": views(town.to_scene(PLANE).camera.row()[None], *PLANE)[0].tolist(),
             "undo": len(self._past),
             "redo": len(self._future),
             "run": getattr(self.run, "name", None),
@@ -295,22 +280,6 @@ class Session:
         if self.run is not None:
             shown["model"] = self.run.answer(self.town, question, pair, reply.value)
         return shown
-
-
-def saved(town: Town) -> dict[str, Any]:
-    """What :meth:`simtown.Town.save` writes."""
-    with TemporaryDirectory() as folder:
-        town.save(path := Path(folder, "town.json"))
-        content: dict[str, Any] = json.loads(path.read_bytes())
-    return content
-
-
-def loaded(content: dict[str, Any]) -> Town:
-    """The town of such content. Raises TownError if it holds none."""
-    with TemporaryDirectory() as folder:
-        path = Path(folder, "town.json")
-        path.write_text(json.dumps(content), encoding="utf-8")
-        return Town.load(path)
 
 
 def _pair(view: View, reply: TownAnswer) -> tuple[str, list[str]] | None:

@@ -70,15 +70,19 @@ def save(town: Town, path: str | Path) -> None:
     path = file_path(path, "town.json")
     if path.suffix.lower() != ".json":
         raise TownError(f"{path} does not end as a saved town does: end it in .json")
+    try:
+        save_bytes(path, msgspec.json.format(encode(town), indent=1) + b"\n")
+    except OSError as error:
+        raise TownError(f"{path} cannot be written ({error.strerror}): give another path") from None
+
+
+def encode(town: Town) -> bytes:
+    """A town as JSON."""
     values: dict[str, Any] = {f: getattr(town, f"_{f}") for f in _Saved.__struct_fields__[1:-2]}
     names = _Thing.__struct_fields__
     things = [_Thing(**{name: getattr(t, name) for name in names}) for t in town._things]
     tracks = [(time, {t.name: place for t, place in places.items()}) for time, places in town._tracks]
-    saved = _Saved("simtown town 1", **values, things=things, tracks=tracks)
-    try:
-        save_bytes(path, msgspec.json.format(msgspec.json.encode(saved), indent=1) + b"\n")
-    except OSError as error:
-        raise TownError(f"{path} cannot be written ({error.strerror}): give another path") from None
+    return msgspec.json.encode(_Saved("simtown town 1", **values, things=things, tracks=tracks))
 
 
 def load(cls: type[Town], path: str | Path) -> Town:
@@ -87,16 +91,22 @@ def load(cls: type[Town], path: str | Path) -> Town:
     try:
         if path.stat().st_size > _LARGEST:
             raise TownError(f"{path} is no saved town: it is larger than {_LARGEST // 10**6} MB")
-        saved = msgspec.json.decode(read_bytes(path), type=_Saved)
-        town = cls.__new__(cls)
-        town._start(saved.seed, saved.began)
-        _fill(town, saved)
+        return decode(cls, read_bytes(path), str(path))
     except FileNotFoundError as error:
         raise TownError(f"there is no file {path}: give one that town.save wrote") from error
     except (OSError, RefusedError) as error:
         raise TownError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+
+
+def decode(cls: type[Town], content: bytes | str, name: str = "this") -> Town:
+    """The town of what :func:`encode` made; errors call it by a name."""
+    try:
+        saved = msgspec.json.decode(content, type=_Saved)
+        town = cls.__new__(cls)
+        town._start(saved.seed, saved.began)
+        _fill(town, saved)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError, TownError) as error:
-        raise TownError(f"{path} is no saved town: {error}") from error
+        raise TownError(f"{name} is no saved town: {error}") from error
     return town
 
 

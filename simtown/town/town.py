@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from simtown.assets.catalogue import ENTITIES
+from simtown.core.exact import sincos
 from simtown.core.notebook import as_html, figure
 from simtown.core.streams import Stream
 from simtown.language.questions import with_article
@@ -701,16 +702,20 @@ class Town:
         """
         self._draws += 1
         u = Stream(self._seed, "town", "spot").uniform(np.full(_TRIES, self._draws), 3, np.arange(_TRIES))
-        usable = np.ones(_TRIES, dtype=bool)
+        usable, camera = np.ones(_TRIES, dtype=bool), self._camera
+        sine, cosine = map(float, sincos(camera.yaw))
+        middle = camera.x + camera.y * sine / max(cosine, 0.3)  # where it looks at the road
         if thing.group == "vehicle":
             if lane is not None:
                 u[:, 0] = 0.75 if lane == "near" else 0.25
             entity = np.full((_TRIES, 1), ENTITIES.index(thing.kind))
             poses = draw_poses(u[:, None], entity)
-            usable = framed(entity, poses, np.tile(Camera().row(), (_TRIES, 1)))
+            poses[..., 0] += np.float32(middle)
+            inside = framed(entity, poses, np.tile(camera.row(), (_TRIES, 1)))
+            usable = inside if inside.any() else usable  # a camera may see too little of the road
             poses = poses[:, 0].astype(np.float64)
         else:
-            x = _SPREAD[thing.group] * (2 * u[:, 0] - 1)
+            x = middle + _SPREAD[thing.group] * (2 * u[:, 0] - 1)
             poses = np.stack([x, _PLACES[thing.group] + 0.4 * (u[:, 1] - 0.5), 0 * u[:, 2]], axis=1)
         for column, value in ((1, y), (2, yaw)):
             if value is not None:

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from simtown.play.drawn import PLANE
 from simtown.play.server import PlayServer
 from simtown.play.session import Session
 from simtown.town.town import Town
@@ -35,8 +36,9 @@ def spot(browser, session, name):
     """Where a thing is, pixels of the stage from its middle."""
     box = next(t["box"] for t in session.look((416, 234), moving=True)["town"]["things"] if t["name"] == name)
     size = browser.find_element("id", "stage").size
-    x, y = (box[0] + box[2]) / 2 - 0.5, box[1] + 0.6 * (box[3] - box[1]) - 0.5
-    return int(x * size["width"]), int(y * size["height"])
+    scale = size["width"] / PLANE[0]
+    x, y = (box[0] + box[2]) / 2 - PLANE[0] / 2, box[1] + 0.6 * (box[3] - box[1]) - PLANE[1] / 2
+    return int(x * scale), int(y * scale)
 
 
 @contextmanager
@@ -143,3 +145,36 @@ def test_a_command_that_is_killed_leaves_a_calm_banner(browser, started, until):
     assert browser.find_element("id", "picture").is_displayed()
     browser.get("about:blank")
     browser.get_log("browser")
+
+
+def test_two_fingers_pan_and_zoom_and_so_do_the_mouse_and_the_keys(page, browser, until):
+    from selenium.webdriver import ActionChains, Keys
+
+    session, _ = page
+    town, start = session.town, session.town.camera
+    stage = browser.find_element("id", "stage")
+    place, size = stage.location, stage.size
+    x, y = place["x"] + size["width"] / 2, place["y"] + size["height"] * 0.9
+
+    def touch(kind, *spots):
+        points = [{"x": x + dx, "y": y + dy, "id": i} for i, (dx, dy) in enumerate(spots)]
+        browser.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    touch("touchStart", (-50, 0))
+    touch("touchStart", (-50, 0), (50, 0))
+    for step in range(1, 6):  # to the left and down, and apart
+        touch("touchMove", (-50 - 25 * step, 4 * step), (50 - 5 * step, 4 * step))
+    touch("touchEnd")
+    until(lambda: town.camera.x > 0.5)
+    until(lambda: town.camera.focal > 1.5 * start.focal)
+    assert town.camera.y > start.y
+    assert browser.execute_script("return scrollY") == 0
+    assert town["taxi"].x == -4.0
+    browser.find_element("id", "undo").click()
+    until(lambda: town.camera == start)  # a gesture is one step
+    hand = ActionChains(browser, duration=10).move_to_element_with_offset(stage, 0, int(0.4 * size["height"]))
+    hand.click_and_hold().move_by_offset(60, 0).release().perform()
+    until(lambda: town.camera.x < -0.5)
+    stage.send_keys(Keys.ARROW_RIGHT, Keys.ARROW_UP, "+")
+    until(lambda: town.camera.focal > start.focal)
+    assert town.camera.y > start.y

@@ -388,3 +388,10 @@ def test_a_question_means_the_kind_or_else_the_paint(town):
     assert town.ask("Is a red car left of the taxi?")
     town.place("red car", x=9.0)
     assert not town.ask("Is a red car left of the taxi?")  # where there is a kind of that name, it is meant
+
+
+@pytest.mark.parametrize("camera", ["low", "corner", "bird", Camera(x=30.0), Camera(x=-12.0, yaw=-0.6)])
+def test_what_is_placed_without_a_place_is_where_the_camera_looks(camera):
+    town = Town()
+    town.camera = camera
+    assert town.place("taxi").name in town.seen()

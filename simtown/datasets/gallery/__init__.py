@@ -147,8 +147,9 @@ def page(title: str, markup: str = "page.html", **sources: str) -> str:
 
     Some browsers do not regard a page's folder on disk as 'self', so the policy names the scheme.
     """
-    texts = [(files(__name__) / name).read_text(encoding="utf-8") for name in (markup, "style.css", "app.js")]
-    filled = _filled(texts[0], style=texts[1], script=texts[2])
+    names = (markup, "base.css", "style.css", "app.js")
+    texts = [(files(__name__) / name).read_text(encoding="utf-8") for name in names]
+    filled = _filled(texts[0], style=texts[1] + texts[2], script=texts[3])
     policy = page_policy(filled, script="'self' file:", img="'self' file: data:", **sources)
     return _filled(filled, policy=policy, title=html.escape(printable(title)))
 

@@ -778,7 +778,7 @@ const simtown = (() => {
     const blocks = counts.map((values, answer) => [...values].map((value, i) => value && `<rect class="bar ${["no", "yes"][answer]}"
       x="${i * width + 1}" y="${high - (value / peak) * (high - 10)}" width="${width - 2}" height="${(value / peak) * (high - 10)}" rx="1.5"><title>${
       ["no", "yes"][answer]}, ${(i * step - most) / 100} to ${((i + 1) * step - most) / 100} m: ${count(value)}</title></rect>`).join("")).join("");
-    const ticks = (wide < 420 ? [-12, -6, 0, 6, 12] : [-12, -9, -6, -3, 0, 3, 6, 9, 12]).map((m) => `<text class="soft" x="${((m * 100 + most) / step) * width}" y="${high + 18}"
+    const ticks = (wide < 420 ? [-10, -5, 0, 5, 10] : [-12, -9, -6, -3, 0, 3, 6, 9, 12]).map((m) => `<text class="soft" x="${((m * 100 + most) / step) * width}" y="${high + 18}"
       text-anchor="middle">${m} m</text>`).join("");
     host.insertAdjacentHTML("beforeend", `<svg viewBox="0 0 ${wide} ${high + 24}" height="${high + 24}" role="img"
       aria-label="How far relations hold or fail, in metres"><path class="axis" d="M0 ${high}H${wide}"/>${blocks}${ticks}</svg>
@@ -857,12 +857,14 @@ const simtown = (() => {
   }
 
   function startTheme() {
-    const dark = matchMedia("(prefers-color-scheme: dark)");
     let kept = null;
     try { kept = localStorage.getItem("simtown-theme"); } catch { /* nothing is kept here */ }
-    setTheme(kept ?? (dark.matches ? "dark" : "light"));
-    dark.onchange = () => { if (!kept) setTheme(dark.matches ? "dark" : "light"); };
-    $("theme").onclick = () => { kept = document.documentElement.dataset.theme === "dark" ? "light" : "dark"; setTheme(kept, true); tell(); };
+    if (kept) setTheme(kept);
+    $("theme").onclick = () => {
+      const shown = document.documentElement.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+      setTheme(shown === "dark" ? "light" : "dark", true);
+      tell();
+    };
   }
 
   function keys(event) {
