@@ -52,7 +52,7 @@ from simtown.datasets.settings import Settings  # noqa: E402
 from simtown.language.relations import RELATION_NAMES  # noqa: E402
 
 # ... nor on how busy the machine is or what hypothesis found here before.
-_steady = {"deadline": None, "derandomize": True, "print_blob": True}
+_steady = {"deadline": None, "derandomize": True, "print_blob": True, "max_examples": 40}
 _patient = [hypothesis.HealthCheck.too_slow]
 hypothesis.settings.register_profile("simtown", suppress_health_check=_patient, **_steady)
 hypothesis.settings.load_profile("simtown")
@@ -230,7 +230,7 @@ def together(tmp_path_factory):
     return run
 
 
-def _until(condition, seconds=HANGS, pause=0.005):
+def _until(condition, seconds=HANGS, pause=0.03):
     """Wait for a condition, and return what it gave; fails the test if it never comes."""
     end = time.monotonic() + seconds
     while not (outcome := condition()):
@@ -310,42 +310,45 @@ def reference_data():
 
 
 @pytest.fixture(scope="session")
-def rich(tmp_path_factory):
+def dataset_of(tmp_path_factory):
+    """dataset_of(settings): the folder of a data set, made once; a test that changes it makes a `copy`."""
+
+    @functools.cache
+    def make(settings):
+        directory = tmp_path_factory.mktemp("made") / "town"
+        generate(settings, directory, workers=1)
+        return directory
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def rich(dataset_of):
     """A data set with everything: other kinds, three vehicles, masks, depth, 64x32, shards of 10."""
     sizes = {"entities": 40, "n": 24, "val": 8, "test": 6, "width": 64, "height": 32, "shard": 10}
     seeds = {"seed": 5, "test_seed": 9, "world_seed": 27}
     looks = {"frequencies": "zipf:0.5", "phrasing": "varied", "distractor": True, "jitter": 0.5}
-    settings = Settings(**sizes, **seeds, **looks, masks=True, depth=True)
-    directory = tmp_path_factory.mktemp("rich") / "town"
-    generate(settings, directory, workers=1)
-    return directory
+    return dataset_of(Settings(**sizes, **seeds, **looks, masks=True, depth=True))
 
 
 @pytest.fixture(scope="session")
-def plain(tmp_path_factory):
+def plain(dataset_of):
     """A data set of the default kind: two vehicles, no masks, 48x48, one shard a split."""
-    directory = tmp_path_factory.mktemp("plain") / "town"
-    generate(Settings(entities=20, n=20, val=4, test=4, width=48, height=48), directory, workers=1)
-    return directory
+    return dataset_of(Settings(entities=20, n=20, val=4, test=4, width=48, height=48))
 
 
 @pytest.fixture(scope="session")
-def many(tmp_path_factory):
+def many(dataset_of):
     """A data set large enough to count in: five entities, all relations, 32x32."""
-    directory = tmp_path_factory.mktemp("many") / "town"
     small = {"entities": 5, "n": 600, "val": 100, "test": 600, "width": 32, "height": 32, "shard": 150}
-    generate(Settings(**small, relations=RELATION_NAMES), directory, workers=1)
-    return directory
+    return dataset_of(Settings(**small, relations=RELATION_NAMES))
 
 
 @pytest.fixture(scope="session")
-def families_town(tmp_path_factory):
+def families_town(dataset_of):
     """A data set of three families of questions, 64x64."""
-    directory = tmp_path_factory.mktemp("families") / "town"
-    questions = ("exist", "distance", "kind")
     sizes = {"entities": 20, "n": 60, "val": 0, "test": 4, "width": 64, "height": 64}
-    generate(Settings(**sizes, questions=questions), directory, workers=1)
-    return directory
+    return dataset_of(Settings(**sizes, questions=("exist", "distance", "kind")))
 
 
 @pytest.fixture

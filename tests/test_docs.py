@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import every_command
-from tools import reference
+from tools import messages, reference
 
 ROOT = Path(__file__).parent.parent
 
@@ -91,3 +91,9 @@ def test_completion_shows_the_verbs():
     names, modules = (set(line.split()) for line in done.stdout.splitlines())
     assert {"generate", "open_dataset", "fit", "Town", "Settings", "FitSettings"} <= names
     assert not modules & {"numpy", "torch"}
+
+
+@pytest.mark.skipif(not messages.GOLDEN.exists(), reason="needs the list: python -m tools.messages --write")
+def test_somebody_has_read_every_message():
+    """Run python -m tools.messages --write, and read what it changed."""
+    assert messages.GOLDEN.read_text(encoding="utf-8") == messages.listed(messages.ROOT / "simtown")

@@ -16,10 +16,10 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_commands_of_the_readme_run_one_after_the_other(cli, tmp_path, monkeypatch):
-    """With 400 examples, and two steps of training."""
+    """With 40 examples, and two steps of training."""
     pytest.importorskip("torch")
     monkeypatch.chdir(tmp_path)
-    commands = [words for words in commands_of(README.replace("60000", "400")) if words[0] != "play"]
+    commands = [words for words in commands_of(README.replace("60000", "40")) if words[0] != "play"]
     assert {"generate", "gallery", "verify", "fit"} <= {words[0] for words in commands}
     for words in commands:
         cli(*words, *(["--max-steps", 2] if words[0] == "fit" else [])).succeeds()

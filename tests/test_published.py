@@ -1,6 +1,5 @@
 """What is given to others names no folder of this machine, and nothing in it is a command."""
 
-import csv
 import json
 import os
 
@@ -137,41 +136,6 @@ def test_urls_are_named_without_passwords():
     assert "secret" not in str(error.value)
 
 
-@pytest.fixture(scope="module")
-def report(tmp_path_factory):
-    """Tables and figures of results whose groups have evil names."""
-    pytest.importorskip("matplotlib")
-    from simtown.complexity.need_report import report
-
-    place = tmp_path_factory.mktemp("results")
-    lines = [["group", "size", "seed", "correct", "total", "world"]]
-    for i, name in enumerate(EVIL):
-        name = name.replace("\x1b", "")  # refused by whoever reads it, or not: what is written is the same
-        lines += [
-            [name, size, seed, min(99, 50 + 12 * k + i + seed), 100, world]
-            for world in (5, 10)
-            for seed in (0, 1)
-            for k, size in enumerate((100, 200, 400, 800))
-        ]
-    with open(place / "results.csv", "w", newline="") as file:
-        csv.writer(file).writerows(lines)
-    report([place / "results.csv"], place / "out", targets=[0.75, 0.9], replicates=40)
-    return place / "out"
-
-
-def test_tables_of_evil_names_hold_no_formula_and_no_markup(report):
-    for path in sorted(report.glob("*.csv")):
-        rows = list(csv.reader(path.open(newline="")))
-        assert {len(row) for row in rows} == {len(rows[0])}
-        for cell in (cell for row in rows for cell in row if not cell.replace(".", "").lstrip("-").isdigit()):
-            assert not cell.startswith(tuple("=+-@")), (path, cell)
-    page = (report / "complexity.md").read_text()
-    assert not any(evil in page for evil in ("<img", "](javascript"))
-    rows = [line for line in page.splitlines() if line.startswith("|")]
-    assert len(rows) > 20
-    assert all(line.count("|") == len(line.split(" | ")) + 1 for line in rows)
-
-
 def test_a_heat_map_of_evil_names_is_drawn(tmp_path):
     pytest.importorskip("matplotlib")
     pytest.importorskip("msgspec")
@@ -184,16 +148,3 @@ def test_a_heat_map_of_evil_names_is_drawn(tmp_path):
     write_tables(found, tmp_path / "map.csv")
     assert (tmp_path / "map.csv").read_text().count("\n") == 1 + n * (n - 1)
     assert os.path.getsize(tmp_path / "map.png") > 1000
-
-
-def test_a_latex_row_of_an_evil_name_is_one_row(tmp_path):
-    pytest.importorskip("pyarrow")
-    from simtown.probes.physical.physical_study import pages
-    from simtown.probes.report import Results
-
-    content = {"settings": {"model": "hf:\\input{/etc/passwd}|$x$ & <img src=x>"}, "tasks": {}}
-    written = pages(Results(tmp_path, content))
-    tex = written["summary.tex"]
-    assert "\\input" not in tex
-    assert r"\$x\$ \& \textless{}img" in tex
-    assert "<img" not in written["summary.md"]

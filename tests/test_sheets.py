@@ -9,7 +9,6 @@ from PIL import Image
 from simtown.assets.catalogue import ENTITIES, STREET
 from simtown.datasets import preview
 from simtown.render.raster import Raster
-from simtown.render.sheet import even_columns
 from simtown.scenes.camera import NEAR
 from simtown.scenes.silhouette import unclipped_boxes
 from simtown.scenes.weather import WEATHERS
@@ -85,14 +84,6 @@ def test_the_sheets_of_the_gallery_are_listed_with_their_commands():
 def test_nothing_is_cut_open_by_the_near_plane(group):
     for name, scenes in sheets.portraits(group):
         assert Raster().render(scenes, SIZE, SIZE).depth.min() > 1.2 * NEAR, name
-
-
-@pytest.mark.parametrize(
-    ("count", "most", "columns"),
-    [(102, 10, 8), (24, 6, 6), (12, 6, 6), (16, 6, 6), (13, 5, 5), (3, 8, 3), (1, 1, 1)],
-)
-def test_no_row_is_nearly_empty(count, most, columns):
-    assert even_columns(count, most) == columns
 
 
 @pytest.mark.parametrize("words", ["kinds --kinds boat", "weathers --weather hail"])

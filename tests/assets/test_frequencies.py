@@ -5,7 +5,7 @@ from importlib.resources import files
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simtown.assets.catalogue import ENTITIES
@@ -30,7 +30,6 @@ def test_the_table_never_changes():
     assert sum(s for _, s, _ in table()) == sum(o for _, _, o in table()) == 862490
 
 
-@settings(max_examples=40)
 @given(st.integers(1, 150), st.sampled_from(["vg", "uniform", "zipf:0", "zipf:1", "zipf:1.7", "zipf:10"]))
 def test_frequencies_are_probabilities(k, choice):
     for p in frequencies(choice, k):

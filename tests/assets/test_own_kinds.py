@@ -76,7 +76,7 @@ LARGE = st.floats(0.4, 1.5)
 
 
 @given(st.lists(st.tuples(st.integers(0, 10**6), LARGE, LARGE, LARGE, st.booleans()), min_size=1, max_size=5))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_parts_keep_the_transforms_of_the_scene_graph(tmp_path_factory, parts):
     """Nested, turned, stretched and mirrored parts: their corners and volumes are those of the products."""
     scene, corners, total, parent, frame = trimesh.Scene(), [], 0.0, None, np.eye(4)
@@ -247,31 +247,33 @@ def test_kinds_of_a_program(tmp_path):
     assert "imported already" in python(code + "except ValueError as e: print(json.dumps(str(e)))", tmp_path)
 
 
-def test_a_data_set_of_own_kinds_is_proven_and_refused_without_them(shell, example, tmp_path, plain):
+def test_a_data_set_of_own_kinds_is_proven_and_refused_without_them(
+    shell, together, example, tmp_path, plain
+):
     """A world of nothing else; a changed mesh is refused; data sets without own kinds do not notice."""
-    folder, here = shutil.copytree(example / "kinds", tmp_path / "kinds"), {"cwd": tmp_path}
-    counts = ["--entities", 2, "--n", 8, "--val", 2, "--test", 2, "--size", 48, "--workers", 1]
-    shell("generate", "--kinds", folder, *counts, "--paint", "uniform", "--out", "boats", **here).succeeds()
-    shell("verify", "boats", f"--kinds={folder}", "--workers", 1, **here).succeeds()
+    folder = shutil.copytree(example / "kinds", tmp_path / "kinds")
+    sizes = ["--n", 8, "--val", 2, "--test", 2, "--size", 48, "--workers", 1, "--paint", "uniform", "--out"]
+    calls = [["generate", "--entities", 2, *sizes, "boats"], ["verify", "boats", "--workers", 1]]
+    calls += [["verify", plain, "--workers", 1], ["info", "boats/train:0"]]
+    calls += [["generate", "--questions", "all", "--entities", 6, *sizes, "asked"]]
+    calls += [["verify", "asked", "--workers", 1]]
+
+    def with_kinds(*calls):
+        return together(*([*call, f"--kinds={folder}"] for call in calls), cwd=tmp_path)
+
+    said = [outcome.succeeds().out for outcome in with_kinds(*calls)][3]
+    assert {"dinghy", "hovercraft"} <= {*said.split()}
     manifest = json.loads((tmp_path / "boats" / "manifest.json").read_text())
     assert [record.split()[0] for record in manifest["settings"]["own_kinds"]] == ["dinghy", "hovercraft"]
     assert manifest["vocabulary"][-2:] == ["dinghy", "hovercraft"]
-    said = shell("info", "boats/train:0", "--kinds", folder, **here).succeeds().out
-    assert {"dinghy", "hovercraft"} <= {*said.split()}
-    shell("info", "boats", **here).refuses("has the kind 'dinghy'", "--kinds")
-    shell("verify", plain, "--kinds", folder, "--workers", 1, **here).succeeds()
-    everything = ["--questions", "all", "--entities", 6, *counts[2:], "--paint", "uniform", "--out", "asked"]
-    shell("generate", "--kinds", folder, *everything, **here).succeeds()
-    shell("verify", "asked", "--kinds", folder, "--workers", 1, **here).succeeds()
+    shell("info", "boats", cwd=tmp_path).refuses("has the kind 'dinghy'", "--kinds")
     with (folder / "hovercraft.glb").open("ab") as file:
         file.write(b" ")
-    for command in ("verify", "gallery"):
-        outcome = shell(command, "boats", "--kinds", folder, **here)
+    for outcome in with_kinds(["verify", "boats"], ["gallery", "boats"]):
         outcome.refuses("another mesh or TOML file of 'hovercraft'", str(folder / "hovercraft.toml"))
     (folder / "dinghy.toml").write_text('name = "bus"\nlength = 2.0\nforward = "+z"\nup = "+y"')
-    shell("generate", "--kinds", folder, *counts, "--out", "bus", **here).refuses(
-        "'bus' is a noun of the town"
-    )
+    (refused,) = with_kinds(["generate", "--entities", 2, *sizes, "bus"])
+    refused.refuses("'bus' is a noun of the town")
 
 
 EXPORTED = ("taxi", "fire truck", "school bus", "bicycle", "tram", "food truck", "police car", "excavator")

@@ -1,8 +1,5 @@
 """The vocabulary of parts against trimesh's solids and closed formulas."""
 
-from itertools import pairwise
-from math import pi, sin
-
 import numpy as np
 import pytest
 import trimesh
@@ -56,89 +53,6 @@ def test_convex_parts_are_closed_wound_outwards_and_equal_their_hull(part):
     assert (np.einsum("ij,ij->i", normals(part), outwards) > 0).all()
 
 
-def test_box_stands_on_its_point():
-    part = box((2.0, 1.0, 0.5), (1.0, 2.0, 3.0), "red")
-    assert np.allclose(part.bounds, [[0.0, 1.5, 3.0], [2.0, 2.5, 3.5]])
-    assert len(part.triangles) == 12
-    assert solid(part).volume == pytest.approx(1.0)
-
-
-@pytest.mark.parametrize("sides", [3, 8, 10, 32])
-@pytest.mark.parametrize(("axis", "direction"), [("x", (1, 0, 0)), ("y", (0, 1, 0)), ("z", (0, 0, 1))])
-def test_cylinder_and_cone_have_trimeshs_volumes(sides, axis, direction):
-    ours = solid(cylinder(0.7, 1.6, (1.0, 2.0, 3.0), "red", axis, sides))
-    theirs = trimesh.creation.cylinder(0.7, 1.6, sections=sides)
-    assert ours.volume == pytest.approx(theirs.volume, rel=1e-6)
-    assert ours.area == pytest.approx(theirs.area, rel=1e-6)
-    assert np.allclose(ours.center_mass, np.array([1.0, 2.0, 3.0]) + 0.8 * np.array(direction), atol=1e-3)
-    tip = solid(cylinder(0.7, 1.6, (1.0, 2.0, 3.0), "red", axis, sides, 0.0))
-    cone = trimesh.creation.cone(0.7, 1.6, sections=sides)
-    assert tip.volume == pytest.approx(cone.volume, rel=1e-4)
-    assert np.allclose(tip.center_mass, np.array([1.0, 2.0, 3.0]) + 0.4 * np.array(direction), atol=1e-3)
-
-
-FRUSTA = [((2.0, 1.0, 0.8), (1.0, 0.4), 0.0), ((1.0, 1.0, 1.0), (1.4, 1.6), -0.3)]
-
-
-@pytest.mark.parametrize(("size", "upper", "shift"), FRUSTA)
-def test_frustum_has_the_prismatoids_volume(size, upper, shift):
-    part = frustum(size, upper, (5.0, 0.0, 0.0), "red", shift)
-    middle = (size[0] + upper[0]) * (size[1] + upper[1]) / 4
-    expected = size[2] / 6 * (size[0] * size[1] + 4 * middle + upper[0] * upper[1])
-    assert solid(part).volume == pytest.approx(expected)
-    assert part.vertices[part.vertices[:, 2] > 0.5].mean(axis=0)[0] == pytest.approx(5.0 + shift)
-
-
-BEVELS = [(0.15, [(0, 0), (0.3, 0.7), (1, 1)], 60), (0.05, [(0, 0), (1, 1)], 44)]
-
-
-@pytest.mark.parametrize(("c", "steps", "triangles"), BEVELS)
-def test_block_is_a_box_less_its_bevels(c, steps, triangles):
-    size = (2.0, 1.4, 0.9)
-    part = block(size, (0.0, 0.0, 0.0), "red", c)
-    assert np.allclose(part.bounds, [[-1.0, -0.7, 0.0], [1.0, 0.7, 0.9]])
-    assert len(part.triangles) == triangles
-
-    def layer(inset):
-        return (size[0] - 2 * inset) * (size[1] - 2 * inset) - 2 * c * c
-
-    expected = layer(0) * (size[2] - c)
-    for (near, low), (far, high) in pairwise(steps):  # Simpson's rule is exact for a prismatoid
-        layers = layer(c * near) + 4 * layer(c * (near + far) / 2) + layer(c * far)
-        expected += c * (high - low) / 6 * layers
-    assert solid(part).volume == pytest.approx(expected, rel=1e-9)
-
-
-@pytest.mark.parametrize("radius", [0.5, (0.5, 0.3, 0.8)])
-def test_ball_approaches_an_ellipsoid(radius):
-    r = np.broadcast_to(np.array(radius), 3)
-    whole = 4 / 3 * pi * r.prod()
-    volumes = []
-    for sides, rings in ((8, 4), (16, 8), (64, 48)):
-        part = ball(radius, (1.0, 2.0, 3.0), "red", sides, rings)
-        shape = solid(part)
-        assert shape.is_watertight
-        used = part.vertices[np.unique(part.triangles)]
-        assert np.allclose((((used - [1.0, 2.0, 3.0]) / r) ** 2).sum(axis=1), 1, atol=1e-5)
-        volumes.append(shape.volume)
-    assert 0.6 * whole < volumes[0] < volumes[1] < volumes[2] < whole
-    assert volumes[2] > 0.99 * whole
-
-
-@pytest.mark.parametrize("sides", [3, 4, 7])
-@pytest.mark.parametrize("stop", [(1.0, 0.0, 0.0), (0.0, 0.0, -2.0), (0.3, -0.5, 0.1), (0.01, 0.0, 1.0)])
-def test_rod_runs_from_point_to_point(sides, stop):
-    start = np.array([0.2, 0.4, 0.9])
-    far = start + stop
-    part = rod(tuple(start), tuple(far), 0.05, "red", sides)
-    length = float(np.linalg.norm(stop))
-    assert solid(part).volume == pytest.approx(sides / 2 * 0.05**2 * sin(2 * pi / sides) * length, rel=1e-6)
-    along = (part.vertices - start) @ (np.array(stop) / length)
-    assert np.allclose(np.unique(np.round(along, 9)), [0, length])
-    axis = start + along[:, None] * (np.array(stop) / length)
-    assert np.allclose(np.linalg.norm(part.vertices - axis, axis=1), 0.05)
-
-
 @pytest.mark.parametrize("backwards", [False, True])
 @pytest.mark.parametrize("mirrored", [False, True])
 def test_loft_is_wound_outwards_whichever_way_its_loops_run(backwards, mirrored):
@@ -156,18 +70,6 @@ def test_loft_closes_to_a_line_without_degenerate_triangles():
     assert (areas(roof) > 5e-4).all()
     assert solid(roof).is_watertight
     assert solid(roof).volume == pytest.approx(2.0)
-
-
-@pytest.mark.parametrize(("bevel", "points"), [(0.08, 8), (0.05, 6)])
-def test_body_follows_its_stations(bevel, points):
-    stations = [(-2.0, 0.7, 0.4, 0.9), (0.0, 0.8, 0.3, 1.4), (2.0, 0.6, 0.4, 0.8)]
-    part = body(stations, "blue", bevel)
-    assert solid(part).is_watertight
-    for x, half, low, high in stations:
-        ring = part.vertices[part.vertices[:, 0] == x]
-        assert len(ring) == points
-        assert np.ptp(ring[:, 1]) == pytest.approx(2 * half)
-        assert (ring[:, 2].min(), ring[:, 2].max()) == pytest.approx((low, high))
 
 
 # moving
@@ -268,22 +170,6 @@ def test_side_is_on_both_flanks():
     assert np.allclose(leaning.bounds[:, 0], [-0.5, 1.0])
 
 
-def test_sloping_front_back_and_top():
-    assert (normals(front(ACROSS, UP, 1.5, "glass", x_top=1.2))[:, [0, 2]] > 0).all()
-    tail = normals(back(ACROSS, UP, -1.5, "glass", x_top=-1.2))
-    assert (tail[:, 0] < 0).all()
-    assert (tail[:, 2] > 0).all()
-    bonnet = normals(top((0.0, 1.0), (-0.5, 0.5), 1.0, "glass", z_end=0.8))
-    assert (bonnet[:, [0, 2]] > 0).all()
-
-
-def test_arches_face_outwards():
-    pair = arches([-1.0, 1.0], 0.8, 0.4)
-    outward = np.sign(pair.vertices[pair.triangles][:, :, 1].mean(axis=1))
-    assert np.allclose(normals(pair)[:, 1], outward)
-    assert len(pair.triangles) == 28
-
-
 # assemblies
 
 
@@ -301,25 +187,3 @@ def test_wheel_stands_on_the_road_with_its_hub_outside(y, radius):
     assert solid(part).volume > 0
     rim = part.triangles[part.materials != material("tyre")]
     assert (normals(Mesh(part.vertices, rim, part.materials))[:, 1] * np.sign(y) > 0.5).all()
-
-
-def test_wheel_is_round_and_has_spokes_unless_it_is_small():
-    assert len(wheel(0.0, 1.0, 0.35).triangles) == 81
-    assert names(wheel(0.0, 1.0, 0.35)) == {"tyre", "hub", "dark"}
-    assert names(wheel(0.0, 1.0, 0.2)) == {"tyre", "hub"}
-    assert len(wheel(0.0, 1.0, 0.2).triangles) < 60
-    assert len(wheel(0.0, 1.0, 0.35, sides=12).triangles) == 81 - 4 * 4
-
-
-def test_cabin_is_a_glasshouse_with_glass_all_round():
-    part = cabin((-1.0, 1.0), (-0.7, 0.5), (0.9, 1.4), (1.4, 1.1), "red", (0.35, 0.7))
-    shell = Mesh(part.vertices, part.triangles[part.materials == material("red")], part.materials)
-    glass = normals(Mesh(part.vertices, part.triangles[part.materials == material("glass")], part.materials))
-    assert solid(shell).is_watertight
-    assert solid(shell).volume == pytest.approx(solid(shell).convex_hull.volume)
-    with_sharp_edges = 0.5 / 6 * (2 * 1.4 + 4 * 1.6 * 1.25 + 1.2 * 1.1)
-    assert 0.95 * with_sharp_edges < solid(shell).volume < with_sharp_edges
-    assert np.allclose(solid(shell).bounds, [[-1.0, -0.7, 0.9], [1.0, 0.7, 1.4]])
-    assert (glass[:, 2] > 0).all()
-    for axis, sign, count in ((0, 1, 2), (0, -1, 2), (1, 1, 6), (1, -1, 6)):
-        assert (sign * glass[:, axis] > 0.5).sum() == count

@@ -1,15 +1,12 @@
 """The street's parts: flat faces face the road, round ones are wound outwards."""
 
-from itertools import pairwise
 from math import pi, sin
 
 import numpy as np
 import pytest
 import trimesh
 
-from simtown.assets.palette import MATERIALS
 from simtown.assets.street.shapes import *
-from simtown.assets.street.shapes import _STROKES
 from tests.assets.geometry import normals, solid
 
 FLAT = {
@@ -49,17 +46,6 @@ def test_mass_is_a_box_without_a_back():
     assert [len(mass((0, 1), (0, 1), "red", **k).triangles) for k in options] == [8, 6, 4, 10]
 
 
-@pytest.mark.parametrize("sides", [4, 6, 9])
-def test_lathe_with_caps_is_a_stack_of_frustums(sides):
-    rings = [(0.0, 0.5), (0.6, 0.3), (1.0, 0.4)]
-    part = lathe(rings, "red", (1.0, 2.0, 3.0), sides, caps=True)
-    frustums = [(h - g) / 3 * (r**2 + r * s + s**2) for (g, r), (h, s) in pairwise(rings)]
-    expected = sides / 2 * sin(2 * pi / sides) * sum(frustums)
-    assert solid(part).is_watertight
-    assert solid(part).volume == pytest.approx(expected)
-    assert np.allclose(part.bounds[:, 2], [3.0, 4.0])
-
-
 OUTLINES = [[(0.0, 0.5), (1.0, 0.0)], [(0.0, 0.5), (0.5, 0.5)], [(0.0, 0.3, 0.1, 0.5, 0.2), (2.0, 0.2)]]
 
 
@@ -79,47 +65,6 @@ def test_a_lathe_that_ends_at_its_axis_has_a_lid():
     assert lid.sum() == 6
     assert np.allclose(normals(part)[lid], [0, 0, 1])
     assert len(part.triangles) == 6 * 3
-
-
-@pytest.mark.parametrize("radius", [0.5, (0.6, 0.4, 0.9)])
-def test_blob_is_a_closed_ellipsoid(radius):
-    r = np.broadcast_to(np.array(radius), 3)
-    part = blob(radius, (1.0, 2.0, 3.0), "leaf", 7, 3)
-    used = part.vertices[np.unique(part.triangles)]
-    assert len(part.triangles) == 2 * 7 * 3
-    assert solid(part).is_watertight
-    assert np.allclose((((used - [1.0, 2.0, 3.0]) / r) ** 2).sum(axis=1), 1)
-    fine = solid(blob(radius, (1.0, 2.0, 3.0), "leaf", 48, 40)).volume
-    assert 0 < solid(part).volume < fine
-    assert fine == pytest.approx(4 / 3 * pi * r.prod(), rel=0.01)
-
-
-@pytest.mark.parametrize("stop", [(0.0, 0.0, 1.0), (0.2, 0.1, -1.0), (1.0, 0.3, 0.1), (-1.0, 0.0, 0.0)])
-@pytest.mark.parametrize("sides", [3, 4, 6])
-def test_limb_runs_from_point_to_point_facing_outwards(stop, sides):
-    start = np.array([0.3, 0.2, 1.5])
-    part = limb(tuple(start), tuple(start + stop), 0.08, "skin", 0.05, sides)
-    for end in (start, start + stop):
-        ring = part.vertices[np.linalg.norm(part.vertices - end, axis=1) < 0.1]
-        assert np.allclose(ring.mean(axis=0), end, atol=1e-9)
-    along = np.array(stop) / np.linalg.norm(stop)
-    middles = part.vertices[part.triangles].mean(axis=1) - start
-    away = middles - (middles @ along)[:, None] * along
-    assert (np.einsum("ij,ij->i", normals(part), away) > 0).all()
-
-
-def test_letters_are_as_wide_as_they_are_many():
-    one, four = letters("O", 0.0, 1.0, 0.8, "red"), letters("OOOO", 0.0, 1.0, 0.8, "red")
-    assert four.bounds.mean(axis=0)[0] == pytest.approx(one.bounds.mean(axis=0)[0], abs=1e-9)
-    assert np.ptp(four.vertices[:, 0]) - np.ptp(one.vertices[:, 0]) == pytest.approx(3 * 3.2 * 0.2)
-    assert len(four.triangles) == 4 * len(one.triangles) == 8 * len(_STROKES["O"].split())
-    assert {MATERIALS[m].name for m in four.materials} == {"red"}
-
-
-def test_bunting_puts_one_thing_at_each_place():
-    part = bunting([0.0, 1.0, 2.0, 3.0], (0.5, 1.0), ["red", "blue", "green"])
-    assert [MATERIALS[m].name for m in part.materials[::2]] == ["red", "blue", "green", "red"]
-    assert np.allclose(part.vertices[part.triangles[::2]].mean(axis=1)[:, 0], [0, 1, 2, 3], atol=0.2)
 
 
 def test_roadside_keeps_what_the_road_sees():

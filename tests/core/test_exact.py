@@ -4,7 +4,7 @@ from hashlib import sha256
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simtown.core.exact import cos, sin, sincos
@@ -12,7 +12,6 @@ from simtown.core.exact import cos, sin, sincos
 angles = st.floats(-1e5, 1e5, allow_nan=False)
 
 
-@settings(max_examples=400)
 @given(angles)
 def test_sine_and_cosine_are_accurate(x):
     wide = np.longdouble(x)

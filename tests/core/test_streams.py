@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -13,7 +13,6 @@ from simtown.core.streams import Stream, choose
 numbers = st.integers(0, 2**63 - 1)
 addresses = st.lists(st.tuples(numbers, numbers), min_size=1, max_size=4)
 fractions = st.lists(st.floats(0, 1, exclude_max=True), min_size=1, max_size=20)
-quick = settings(max_examples=60)
 
 
 def philox(key, index, attempt, draws):
@@ -25,7 +24,6 @@ def philox(key, index, attempt, draws):
     return words[:draws]
 
 
-@quick
 @given(st.integers(-(2**40), 2**70), st.text(max_size=6), addresses, st.integers(0, 11))
 def test_bits_are_numpys_philox(seed, component, addresses, draws):
     stream = Stream(seed, "train", component)
@@ -35,7 +33,6 @@ def test_bits_are_numpys_philox(seed, component, addresses, draws):
     assert bits.tolist() == [philox(stream.key, i, a, draws) for i, a in addresses]
 
 
-@quick
 @given(st.lists(st.integers(0, 39), max_size=60), st.integers(1, 9), st.integers(0, 5))
 def test_rows_do_not_depend_on_the_batch(rows, draws, attempt):
     stream = Stream(7, "val", "placement")
@@ -76,7 +73,6 @@ def test_components_and_splits_are_uncorrelated():
     assert np.abs(np.corrcoef(u) - np.eye(len(streams))).max() < 4.5 / np.sqrt(20000)
 
 
-@quick
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=9).filter(any), fractions)
 def test_choose_inverts_the_distribution(weights, u):
     cumulative = np.cumsum(weights) / np.sum(weights)

@@ -5,13 +5,11 @@ import json
 import os
 import pickle
 from dataclasses import asdict, dataclass
-from functools import cache
 from pathlib import Path
 
 import pytest
 
 from simtown.core.pool import ignore
-from simtown.datasets.generate import generate
 
 #: Files of a data set that say nothing of its examples.
 MADE_AFTER = ("timings.json", "preview.png")
@@ -78,17 +76,11 @@ def gate(tmp_path_factory, monkeypatch, started):
 
 
 @pytest.fixture(scope="session")
-def assert_whole(tmp_path_factory, contents):
+def assert_whole(dataset_of, contents):
     """assert_whole(directory, settings): it holds what one undisturbed process makes, and no other file."""
 
-    @cache
-    def alone(settings):
-        directory = tmp_path_factory.mktemp("alone")
-        generate(settings, directory, workers=1)
-        return contents(directory, besides=MADE_AFTER)
-
     def check(directory, settings):
-        assert contents(directory, besides=MADE_AFTER) == alone(settings)
+        assert contents(directory, MADE_AFTER) == contents(dataset_of(settings), MADE_AFTER)
 
     return check
 

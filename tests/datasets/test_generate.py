@@ -132,15 +132,6 @@ def test_other_settings_on_the_same_directory_are_refused_by_name(words, tiny, c
     assert contents(tiny) == before
 
 
-@pytest.mark.parametrize("text", ['{"format": "another tool"}', '{"format": "simtown dat'])
-def test_a_foreign_manifest_is_refused_untouched(text, tmp_path, cli):
-    (tmp_path / "manifest.json").write_text(text)
-    outcome = cli("generate", *TINY_WORDS, "--out", tmp_path)
-    assert outcome.code
-    assert "manifest.json" in outcome.err
-    assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("manifest.json", text)]
-
-
 def test_a_data_set_that_another_version_began_is_refused(tiny):
     manifest = manifests.load(tiny)
     manifests.save(tiny, {**manifest, "simtown": "0.0.1", "complete": False})

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from simtown.assets.entities import VERSION
-from simtown.datasets.generate import generate
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings
 from simtown.datasets.shards import columns
@@ -54,19 +53,13 @@ def test_version_2_of_the_world_has_the_bytes_it_had():
 TOWN = Settings(entities=3, n=12, val=4, test=4, width=32, height=32, shard=4)
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
+@pytest.fixture
+def made(dataset_of):
     """made(n=20): the data set of TOWN with other choices, opened."""
-
-    def town(**changes):
-        directory = tmp_path_factory.mktemp("town") / "town"
-        generate(replace(TOWN, **changes), directory, workers=1)
-        return open_dataset(directory)
-
-    return town
+    return lambda **changes: open_dataset(dataset_of(replace(TOWN, **changes)))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def town(made):
     return made()
 
@@ -88,8 +81,8 @@ def test_other_examples_have_other_digests(town, made, change):
 
 
 @pytest.mark.parametrize("name", ["images", "answer", "scene/pose", "question"])
-def test_a_changed_row_changes_the_digests_that_hold_it(name, made):
-    dataset = made()
+def test_a_changed_row_changes_the_digests_that_hold_it(name, town, copy):
+    dataset = open_dataset(copy(town.path))
     before = dataset.train.digests([4, 5, 12])
     with h5py.File(dataset.path / "train-00001.h5", "r+") as file:  # examples 4 to 7
         rows = file[name][:]

@@ -2,11 +2,9 @@
 
 import pytest
 
-from simtown.core.callbacks import ProgressCallback
 from simtown.datasets import asked
 from simtown.datasets.addresses import COMPOSITION, parse_address, stored_counts
 from simtown.datasets.export import choose_splits
-from simtown.datasets.generate import generate
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import SPLITS, Settings
 from simtown.datasets.verify import verify
@@ -15,11 +13,8 @@ SIZES = {"entities": 6, "n": 40, "val": 4, "test": 20, "width": 32, "height": 32
 
 
 @pytest.fixture(scope="module")
-def held(tmp_path_factory):
-    place = tmp_path_factory.mktemp("held") / "town"
-    settings = Settings(**SIZES, questions=("exist", "count"), hold_out=("taxi+sedan", "count>2"))
-    generate(settings, place, workers=1, callback=ProgressCallback())
-    return place
+def held(dataset_of):
+    return dataset_of(Settings(**SIZES, questions=("exist", "count"), hold_out=("taxi+sedan", "count>2")))
 
 
 def test_the_fourth_split_is_read_as_any_other(held):

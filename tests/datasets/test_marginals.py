@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
@@ -12,11 +12,9 @@ from simtown.datasets.reader import open_dataset
 pytest.importorskip("scipy", reason="needs scipy: pip install '.[train]'")
 from scipy import stats
 
-quick = settings(max_examples=40)
 weights = st.lists(st.floats(0.01, 1), min_size=4, max_size=8)
 
 
-@quick
 @given(weights, st.randoms(use_true_random=False), st.booleans())
 def test_targets_are_the_marginals_of_draws_that_all_differ(ws, random, distractor):
     """Summed over every triple (or pair) of different entities, one by one."""

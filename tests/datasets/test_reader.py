@@ -9,7 +9,6 @@ import pytest
 from simtown.assets.catalogue import ENTITIES
 from simtown.core.files import DamagedError
 from simtown.datasets import reader
-from simtown.datasets.generate import generate
 from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.settings import SPLITS, Settings
 from simtown.datasets.shards import LAYOUT, PICTURES, tasks
@@ -122,9 +121,8 @@ def test_columns_and_scenes(dataset):
         dataset["nonsense"]
 
 
-def test_an_empty_split(tmp_path):
-    generate(Settings(entities=2, n=2, val=0, test=0, width=32, height=32), tmp_path, workers=1)
-    val = open_dataset(tmp_path).val
+def test_an_empty_split(dataset_of):
+    val = open_dataset(dataset_of(Settings(entities=2, n=2, val=0, test=0, width=32, height=32))).val
     assert (len(val), list(val), val[:], len(val.torch())) == (0, [], [], 0)
     for view in (val, val.torch()):
         with pytest.raises(IndexError):
@@ -188,13 +186,13 @@ def test_more_shards_than_five_digits_stay_in_order(rich):
     assert last == [f"train/{name}.h5" for name in names]
 
 
-def test_a_few_files_are_open_at_a_time(tmp_path, monkeypatch):
+def test_a_few_files_are_open_at_a_time(dataset_of, monkeypatch):
     """However many a split has; and what is read does not depend on how few."""
-    generate(Settings(entities=5, n=40, val=2, test=2, width=32, height=32, shard=2), tmp_path, workers=1)
+    town = dataset_of(Settings(entities=5, n=40, val=2, test=2, width=32, height=32, shard=2))
     rows = [39, 0, 17, 1, 38, 16, 5]
-    want = open_dataset(tmp_path).train.images(rows)
+    want = open_dataset(town).train.images(rows)
     monkeypatch.setattr(reader, "_OPEN", 3)
-    split = open_dataset(tmp_path).train
+    split = open_dataset(town).train
     assert np.array_equal(split.images(rows), want)
     assert len(split.column("answer")) == 40
     assert len(split._files) <= 3

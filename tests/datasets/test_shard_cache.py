@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from simtown.core.untrusted import RefusedError
-from simtown.datasets.generate import generate
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.remote import LIMIT, Remote, ShardCache
 from simtown.datasets.settings import Settings
@@ -18,11 +17,9 @@ SHARDS = [f"train-{number:05d}.h5" for number in range(8)]
 
 
 @pytest.fixture(scope="module")
-def local(tmp_path_factory):
+def local(dataset_of):
     """Eight shards of four training examples, all of about as many bytes."""
-    directory = tmp_path_factory.mktemp("cached") / "town"
-    generate(Settings(entities=5, n=32, val=0, test=0, width=32, height=32, shard=4), directory, workers=1)
-    return directory
+    return dataset_of(Settings(entities=5, n=32, val=0, test=0, width=32, height=32, shard=4))
 
 
 @pytest.fixture

@@ -75,18 +75,17 @@ def test_saying_what_a_set_holds_reads_no_rows(many, cli, monkeypatch, tmp_path)
     assert cli("info", many, "--plot").succeeds().out == before
 
 
-def test_a_shard_that_was_not_written_down_and_has_another_summary_is_damaged(tmp_path):
-    generate(SMALL, tmp_path, workers=1)
-    manifests.save(tmp_path, manifests.fresh(SMALL))
-    with h5py.File(tmp_path / "train-00001.h5", "r+") as file:
+def test_a_shard_that_was_not_written_down_and_has_another_summary_is_damaged(dataset_of, copy):
+    town = copy(dataset_of(SMALL))
+    manifests.save(town, manifests.fresh(SMALL))
+    with h5py.File(town / "train-00001.h5", "r+") as file:
         file.attrs["summary"] = "{}"
     with pytest.raises(DamagedError, match=r"train-00001\.h5 is damaged.*move it away"):
-        generate(SMALL, tmp_path, workers=1)
+        generate(SMALL, town, workers=1)
 
 
-def test_a_split_without_examples_has_no_summary(tmp_path):
-    generate(replace(SMALL, val=0), tmp_path, workers=1)
-    dataset = open_dataset(tmp_path)
+def test_a_split_without_examples_has_no_summary(dataset_of):
+    dataset = open_dataset(dataset_of(replace(SMALL, val=0)))
     assert set(dataset.manifest["summary"]) == {"train"}
     assert sum(dataset.summary("val")["answer"]) == 0
 

@@ -7,7 +7,7 @@ import json
 import random
 import shutil
 from dataclasses import replace
-from functools import cache, reduce
+from functools import reduce
 from operator import getitem
 
 import h5py
@@ -33,22 +33,14 @@ SHARD = "train-00001.h5"  # examples 6 to 11
 RENDERER = Raster()
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """made(seed): the data set, generated once."""
-
-    @cache
-    def make(seed=3):
-        directory = tmp_path_factory.mktemp("made") / "town"
-        generate(replace(SETTINGS, seed=seed), directory, workers=1)
-        return directory
-
-    return make
+@pytest.fixture
+def town(dataset_of, copy):
+    return copy(dataset_of(SETTINGS), "town")
 
 
 @pytest.fixture
-def town(made, copy):
-    return copy(made(), "town")
+def of_another_seed(dataset_of, copy):
+    return copy(dataset_of(replace(SETTINGS, seed=4)), "of another seed")
 
 
 def problems(directory, renderer=RENDERER, **options):
@@ -332,14 +324,14 @@ def test_the_quick_check_finds_what_contradicts_itself(edit, word, town):
     assert_reported(town, SHARD, word, quick=True)
 
 
-def test_the_quick_check_of_large_pictures_reads_an_odd_number_at_once(made, monkeypatch):
+def test_the_quick_check_of_large_pictures_reads_an_odd_number_at_once(town, monkeypatch):
     monkeypatch.setattr(Settings, "at_once", lambda settings, most: 3)
-    assert problems(made(), quick=True) == []
+    assert problems(town, quick=True) == []
 
 
-def test_the_quick_check_says_what_it_did_not_prove(made, copy, cli):
+def test_the_quick_check_says_what_it_did_not_prove(of_another_seed, cli):
     """A set of another seed agrees with itself."""
-    town = copy(made(4))
+    town = of_another_seed
     manifest = manifests.load(town)
     manifest["settings"]["seed"] = 3
     manifests.save(town, manifest)
@@ -376,8 +368,8 @@ def test_shards_and_splits_that_were_exchanged_are_found(one, two, town):
     assert_reported(town, two)
 
 
-def test_a_shard_of_another_seed_is_found(town, made):
-    shutil.copy(made(4) / SHARD, town / SHARD)
+def test_a_shard_of_another_seed_is_found(town, of_another_seed):
+    shutil.copy(of_another_seed / SHARD, town / SHARD)
     seal(town)
     assert_reported(town, SHARD, "none of its examples")
 
@@ -497,11 +489,11 @@ def test_what_holds_no_data_may_be_anything(town):
         assert problems(town, renderer=None) == []
 
 
-def test_many_files_with_the_same_problem_are_counted(tmp_path):
-    generate(Settings(entities=20, n=20, val=0, test=0, width=32, height=32, shard=2), tmp_path, workers=1)
-    for path in tmp_path.glob("train-*.h5"):
+def test_many_files_with_the_same_problem_are_counted(dataset_of, copy):
+    town = copy(dataset_of(replace(MANY, n=20, val=0, test=0)))
+    for path in town.glob("train-*.h5"):
         path.unlink()
-    lines = verify(tmp_path).problems
+    lines = verify(town).problems
     assert len(lines) == 6
     assert lines[-1].startswith("train-00005.h5 to train-00009.h5: ")
 

@@ -7,7 +7,6 @@ import pytest
 
 from simtown.assets.entities import ENTITIES, SIZES, VERSION
 from simtown.datasets import manifests
-from simtown.datasets.generate import generate
 from simtown.datasets.marginals import goodness, marginals
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings, SettingsError
@@ -25,10 +24,8 @@ SEEDS = (1, 2, 3, -1, 2**80)
 
 
 @pytest.fixture(scope="module")
-def elsewhere(tmp_path_factory):
-    directory = tmp_path_factory.mktemp("elsewhere") / "town"
-    generate(ELSEWHERE, directory, workers=1)
-    return directory
+def elsewhere(dataset_of):
+    return dataset_of(ELSEWHERE)
 
 
 def test_every_other_seed_permutes_the_catalogue_and_its_worlds_are_nested():
@@ -75,14 +72,14 @@ def test_only_kinds_of_the_world_are_stored_and_named(elsewhere):
     assert counted.counts["subject"].tolist() == np.bincount(first, minlength=6).tolist()
 
 
-def test_data_sets_of_two_seeds_with_one_test_seed_share_the_test_split_alone(elsewhere, tmp_path):
-    generate(replace(ELSEWHERE, seed=8, test_seed=3, n=20, val=2), tmp_path / "town", workers=1)
-    one, other = open_dataset(elsewhere), open_dataset(tmp_path / "town")
+def test_data_sets_of_two_seeds_with_one_test_seed_share_the_test_split_alone(elsewhere, dataset_of):
+    shared = dataset_of(replace(ELSEWHERE, seed=8, test_seed=3, n=20, val=2))
+    one, other = open_dataset(elsewhere), open_dataset(shared)
     assert one.test.digests([40]) == other.test.digests([40])
     assert np.array_equal(one.test.images(np.arange(40)), other.test.images(np.arange(40)))
     assert one.train.digests([20]) != other.train.digests([20])
     assert one.val.digests([2]) != other.val.digests([2])
-    assert verify(tmp_path / "town", Raster()).problems == []
+    assert verify(shared, Raster()).problems == []
 
 
 def test_a_test_seed_that_is_the_seed_makes_no_other_data_set():

@@ -41,7 +41,8 @@ def test_a_world_is_cited_by_its_name():
 
 def test_generate_makes_a_world_and_refuses_other_settings(cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    made = cli("generate", "--world", "simtown-distractor", "--n", 4, "--test", 2, "--seed", 3)
+    words = ("--n", 4, "--test", 2, "--seed", 3, "--workers", 1)
+    made = cli("generate", "--world", "simtown-distractor", *words)
     assert "This is simtown-distractor, seed 3 (4 train + 4 val + 2 test); licence CC-BY-4.0." in made.out
     place = "simtown-distractor-4-test2-seed3"
     assert "a ready world: simtown-distractor, seed 3 (4 train" in cli("info", place).out

@@ -98,7 +98,7 @@ class Net(torch.nn.Module):
 
 
 def test_a_model_that_a_file_names_is_imported_if_the_person_names_it(
-    tmp_path_factory, marks, monkeypatch, cli
+    tmp_path_factory, dataset_of, marks, monkeypatch, cli
 ):
     pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
     from PIL import Image
@@ -108,9 +108,9 @@ def test_a_model_that_a_file_names_is_imported_if_the_person_names_it(
     from simtown.training.fit import fit
     from simtown.training.models import ModelError
     from simtown.training.plan import read
-    from tests.training.towns import hamlet, small
+    from tests.training.towns import TOWN, small
 
-    data, name, tmp_path = hamlet(tmp_path_factory), "simtown_own:Net", tmp_path_factory.mktemp("own")
+    data, name, tmp_path = dataset_of(TOWN), "simtown_own:Net", tmp_path_factory.mktemp("own")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [place for place in sys.path if place])
     (tmp_path / "simtown_own.py").write_text(OWN.format(marks=str(marks)))

@@ -4,7 +4,6 @@ Each case changes honest files as somebody else might, and runs a command on the
 with one line, runs no code of them, leaves what lies outside as it was, shows nothing of it, and prints text.
 """
 
-import hashlib
 import json
 import os
 import pickle
@@ -14,7 +13,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import h5py
 import numpy as np
 import pytest
 
@@ -103,29 +101,6 @@ def cases(**changes: Change):
 TRAIN = "train-00000.h5"
 
 
-def elsewhere(how):
-    """An array of a shard that lies in another file."""
-
-    def change(place):
-        with h5py.File(place.given / TRAIN, "a") as file, h5py.File(place.outside / "o.h5", "w") as other:
-            stored = file["answer"]
-            other["answer"], form = stored[:], (stored.shape, stored.dtype)
-            del file["answer"]
-            if how == "link":
-                file["answer"] = h5py.ExternalLink(str(place.outside / "o.h5"), "answer")
-            elif how == "external":
-                file.create_dataset("answer", *form, external=[(str(place.outside / "secret.txt"), 0, 20)])
-            else:
-                layout = h5py.VirtualLayout(*form)
-                layout[:] = h5py.VirtualSource(place.outside / "o.h5", "answer", form[0])
-                file.create_virtual_dataset("answer", layout)
-        shard = (place.given / TRAIN).read_bytes()
-        entry = {"bytes": len(shard), "sha256": hashlib.sha256(shard).hexdigest()}
-        place.edit(manifests.NAME, lambda m: m["shards"][TRAIN].update(entry))
-
-    return change
-
-
 def shard_outside(place):
     shutil.move(place.given / TRAIN, place.outside / TRAIN)
     place.edit(manifests.NAME, lambda m: m["shards"].update({f"../outside/{TRAIN}": m["shards"].pop(TRAIN)}))
@@ -136,9 +111,6 @@ def shard_outside(place):
     shard_is_a_pipe=lambda p: p.pipe(TRAIN),
     shard_is_a_pickle=lambda p: p.pickled(TRAIN),
     shard_outside=shard_outside,
-    linked_array=elsewhere("link"),
-    external_array=elsewhere("external"),
-    virtual_array=elsewhere("virtual"),
     manifest_is_a_link=lambda p: p.link(manifests.NAME),
     manifest_is_a_pipe=lambda p: p.pipe(manifests.NAME),
 )
@@ -173,12 +145,12 @@ def test_a_data_set_is_shown_as_text(change, place, judged, plain):
 
 
 @pytest.fixture(scope="module")
-def run_folder(tmp_path_factory):
+def run_folder(tmp_path_factory, dataset_of):
     pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
     from simtown.training.fit import fit
-    from tests.training.towns import hamlet, small
+    from tests.training.towns import TOWN, small
 
-    data = hamlet(tmp_path_factory)
+    data = dataset_of(TOWN)
     folder = tmp_path_factory.mktemp("run") / "run"
     fit(small("question-only", max_steps=4), data, folder)
     return data, folder
@@ -241,51 +213,6 @@ def test_groups_of_a_results_table_are_text(group, place, judged):
         pages = "".join(path.read_text() for path in Path("report").glob("*.md"))
         assert not any(evil in pages for evil in ("<img", "\x1b"))
         assert "\n=cmd" not in Path("report/complexity.csv").read_text()
-
-
-# Language models
-
-
-def weights_elsewhere(place):
-    place.link("model.safetensors")
-    index = {"metadata": {}, "weight_map": {"w": "../outside/model.safetensors"}}
-    (place.given / "model.safetensors.index.json").write_text(json.dumps(index))
-
-
-def pickled_weights(place):
-    (place.given / "model.safetensors").unlink()
-    place.pickled("pytorch_model.bin")
-
-
-def config(file="config.json", **changes):
-    return lambda p: p.edit(file, lambda content: content.update(changes))
-
-
-REMOTE = {"AutoConfig": "evil.C", "AutoModelForMaskedLM": "evil.M"}
-
-
-@cases(
-    own_code=config(model_type="evil", auto_map=REMOTE),
-    trusts_itself=config(model_type="evil", auto_map=REMOTE, trust_remote_code=True),
-    weights_are_a_pickle=pickled_weights,
-    weights_elsewhere=weights_elsewhere,
-    code_for_attention=config(_attn_implementation_internal="a/b"),
-    adapter=lambda p: (p.given / "adapter_config.json").write_text('{"base_model_name_or_path": "/"}'),
-)
-def test_a_language_model_runs_nothing(change, place, contents):
-    pytest.importorskip("transformers", reason="needs transformers: pip install '.[probes]'")
-    from simtown.core.files import DamagedError
-    from simtown.core.untrusted import RefusedError
-    from simtown.probes.scorers.opening import open_scorer
-    from tests.probes.tiny import build
-
-    shutil.copytree(build("bert", place.given.parent / "honest"), place.given, dirs_exist_ok=True)
-    (place.given / "evil.py").write_text(f"open({str(place.mark)!r}, 'w')\n")
-    change(place)
-    with pytest.raises((DamagedError, RefusedError, FileNotFoundError)) as refused:
-        open_scorer(f"hf:{place.given}")
-    assert "\n" not in str(refused.value)
-    assert not place.mark.exists()
 
 
 # Visual Genome and texts

@@ -160,7 +160,7 @@ def test_training_holds_no_composition_and_the_fourth_split_holds_nothing_else(r
 
 @pytest.mark.parametrize("rules", RULES, ids=",".join)
 def test_examples_without_a_hold_out_are_judged_as_the_oracle_judges(rules):
-    settings, batch = settings_of(rules), drawn((), "train", 400)[1]
+    settings, batch = settings_of(rules), drawn((), "train", 200)[1]
     holds, names = judged(rules, settings, batch)
     assert np.array_equal(asked.keeps_rules(batch, settings, "train"), ~(holds | names))
     assert np.array_equal(asked.keeps_rules(batch, settings, COMPOSITION), holds)

@@ -24,7 +24,7 @@ PAINTS = st.sampled_from([np.zeros(0), np.full(36, 1 / 36)])
 
 
 @pytest.mark.parametrize(("family", "template", "text"), TEXTS, ids=lambda value: str(value)[:40])
-@settings(max_examples=20)
+@settings(max_examples=8)
 @given(st.data(), PAINTS, st.integers(2, 8), st.integers(30, len(ENTITIES)))
 def test_every_text_is_read_back_to_its_program(family, template, text, data, paint, most, entities):
     chances = np.where(np.arange(len(ENTITIES)) < entities, 1.0, 0.0)

@@ -5,15 +5,13 @@ import lzma
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks import vg_files
 from simtown.core.files import DamagedError
 from simtown.probes.corpus import Corpus, tokenise, vocabulary
 from simtown.visualgenome.clean import folded
-
-quick = settings(max_examples=100)
 
 
 @pytest.mark.parametrize("packing", ["", ".zip", ".gz"])
@@ -48,7 +46,6 @@ def test_tokens(phrase):
     assert tokenise(phrase) == [t for t in tokens if t[0].isalnum()]
 
 
-@quick
 @given(st.text(max_size=40))
 def test_tokens_lose_nothing_but_space(phrase):
     whole = "".join(folded(phrase).split())
@@ -56,7 +53,6 @@ def test_tokens_lose_nothing_but_space(phrase):
     assert all(token and not token.isspace() for token in tokenise(phrase))
 
 
-@quick
 @given(st.lists(st.lists(st.sampled_from("abcdef"), min_size=1, max_size=5), max_size=20), st.integers(1, 6))
 def test_vocabulary(sentences, least):
     counts = Counter(token for tokens in sentences for token in tokens)

@@ -118,19 +118,6 @@ def test_a_callers_stream_is_waited_for_and_waits(streets, pictures, seed, ours_
         assert np.array_equal(seen[name], expected), name
 
 
-@pytest.mark.parametrize("ours", [True, False])
-def test_an_event_that_is_left_out_is_noticed(streets, pictures, ours, monkeypatch):
-    card = HostCard(late=True)
-    wait, callers = card.wait, card.foreign(CALLERS)
-
-    def forgets(stream, event):
-        if (stream is callers) == ours:
-            wait(stream, event)
-
-    monkeypatch.setattr(card, "wait", forgets)
-    assert not np.array_equal(drawn_for_a_caller(card, streets, ours_first=ours)["rgb"], pictures.rgb)
-
-
 class Tensor:
     """As PyTorch's: its __cuda_array_interface__ names no stream."""
 

@@ -7,7 +7,6 @@ pytest.importorskip("ziglang", reason="needs ziglang: pip install '.[dev]'")
 
 from simtown.datasets.settings import Settings
 from simtown.language.sampler import sample
-from simtown.render.cuda.compiler import source
 from simtown.render.cuda.engine import Cuda
 from simtown.render.raster import Raster
 from simtown.scenes.weather import WEATHERS
@@ -32,54 +31,29 @@ def different(batch, width, height, **card):
 
 
 @pytest.mark.parametrize(("width", "height"), [(64, 64), (97, 65), (33, 140), (128, 128)])
-def test_a_hundred_streets(width, height):
+def test_sampled_streets(width, height):
     distractor = width % 2 == 1
     settings = Settings(entities=102, frequencies="uniform", distractor=distractor, jitter=1.0, seed=29)
-    batch = sample(settings.recipe("train"), np.arange(25)).scene
-    batch.weather[:] = np.arange(25) % len(WEATHERS)
+    batch = sample(settings.recipe("train"), np.arange(10)).scene
+    batch.weather[:] = np.arange(10) % len(WEATHERS)
     assert different(batch, width, height, seed=width + distractor) == []
 
 
-@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize(
     ("batch", "width", "height"),
-    [(close_up(), 64, 48), (crowded(7, 20, 40), 97, 65), (sparse(), 48, 32), (streets(7), 160, 288)],
+    [
+        (close_up, 64, 48),
+        (lambda: crowded(7, 20, 40), 97, 65),
+        (sparse, 48, 32),
+        (lambda: streets(7), 160, 288),
+    ],
     ids=["close up", "crowded", "more things than a block has threads", "large"],
 )
-def test_hard_scenes(batch, width, height, seed):
-    assert different(batch, width, height, seed=seed) == []
+def test_hard_scenes(batch, width, height):
+    assert different(batch(), width, height, seed=width) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("width", "height"), [(256, 256), (512, 512), (1024, 1024)])
 def test_large_pictures(width, height):
     assert different(streets(7), width, height) == []
-
-
-FILL, SLOPE = "fill(block, window, queue);", "row_slope(view, y) * 1.9f"
-ROW = "(int)(2.0f * low) + 2"
-#: What is wrong, in which kernel, what stands there, and what is planted in its place.
-FAULTS = {
-    "a barrier left out": ("draw", f"{FILL}\n    __syncthreads();", FILL),
-    "a wrong shuffle": ("draw", "__shfl_down_sync(ALL, t0.b, 1)", "__shfl_down_sync(ALL, t0.b, 2)"),
-    "an index off by one": ("arrange", "int k = me; k <= job.slots;", "int k = me; k < job.slots;"),
-    "an index behind an array": ("draw", "boxes + i)", "boxes + i + 1)"),
-    "a clamp of colours left out": ("setup", f"clamped({SLOPE})", SLOPE),
-    "a clamp of rows left out": ("setup", f"least({ROW}, height)", ROW),
-    "a race": ("arrange", "atomicAdd(used, __popc(mask));", "*used, *used += __popc(mask);"),
-    "a race within a warp": ("overlay", "    __syncwarp();\n    return count;", "    return count;"),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "old", "new"), FAULTS.values(), ids=FAULTS)
-def test_a_fault_in_a_kernel_is_noticed(name, old, new):
-    assert old in source(name)
-    sources = {name: source(name).replace(old, new)}
-    noticed = []
-    for batch in (streets(7), close_up()):
-        try:
-            noticed += different(batch, 64, 48, sources=sources)
-        except AssertionError as error:
-            noticed.append(str(error))
-    assert noticed

@@ -57,7 +57,7 @@ def random_triangles(rng, n):
 
 
 def test_coverage_is_exact():
-    for corners in random_triangles(np.random.default_rng(0), 700):
+    for corners in random_triangles(np.random.default_rng(0), 280):
         assert np.array_equal(drawn(corners)[:, :WIDTH] > 0, covered(corners)), corners
 
 

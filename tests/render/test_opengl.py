@@ -42,7 +42,7 @@ def scenes(n, seed=1, weathers=WEATHERS, **options):
 
 @pytest.fixture(scope="module", params=[False, True], ids=["pairs", "distractor"])
 def pair(request, opengl):
-    batch = scenes(40, 1 + request.param, distractor=request.param)
+    batch = scenes(16, 1 + request.param, distractor=request.param)
     assert set(batch.weather) == set(range(len(WEATHERS)))
     return Pair(batch, Raster().render(batch, SIZE, SIZE), opengl.render(batch, SIZE, SIZE))
 
@@ -129,7 +129,7 @@ def test_moved_and_turned_camera(opengl):
 @pytest.mark.parametrize("weather", WEATHERS)
 def test_colours_agree(opengl, weather):
     """Faces of vehicles have the same colours; OpenGL's ground and sky are simpler: no clouds, no mirrors."""
-    batch = scenes(10, 5, (weather,))
+    batch = scenes(4, 5, (weather,))
     frames = Raster().render(batch, SIZE, SIZE)
     off = np.abs(frames.rgb.astype(int) - opengl.render(batch, SIZE, SIZE).rgb)
     vehicle = (frames.ids > 0) & (frames.ids <= batch.entity.shape[1])

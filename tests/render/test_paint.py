@@ -13,10 +13,10 @@ from simtown.language.sampler import Recipe, sample
 from simtown.render.instances import instances
 from simtown.render.light import WET, lights
 from simtown.render.raster import Raster
-from simtown.scenes.camera import views
 from simtown.scenes.paint import body_paints
 from simtown.scenes.placement import LANES
 from simtown.scenes.scene import SceneBatch, empty_batch
+from tests.every import for_every
 
 
 def scenes(n: int = 28) -> SceneBatch:
@@ -98,52 +98,7 @@ def test_engines_agree_on_painted_bodies(opengl):
     assert errors[1] < errors[0] + 2
 
 
-@pytest.mark.parametrize(("kind", "yaw"), [("sedan", 0.0), ("tractor", 0.0), ("fire truck", np.pi)])
-def test_only_pixels_with_a_sample_of_the_body_change(kind, yaw):
-    """The triangle of each of a pixel's nine samples is found by casting a ray at all triangles."""
-    width, height = 64, 48
-    batch = portraits(kind, range(PAINTS.index("red"), PAINTS.index("red") + 2), yaw)
-    pictures = Raster().render(batch, width, height).rgb.astype(int)
-    body = body_samples(batch, width, height)
-    changed = (pictures[0] != pictures[1]).any(axis=-1)
-    assert changed.sum() > 30
-    # a sample on an edge may go to either triangle
-    touched, possible = (
-        np.stack([mask[i : i + 2 * height : 2, j : j + 2 * width : 2] for i in range(3) for j in range(3)])
-        for mask in (body, grown(body, 1))
-    )
-    assert not (changed & ~possible.any(axis=0)).any()
-    assert changed[touched.all(axis=0)].all()
-
-
-def body_samples(batch: SceneBatch, width: int, height: int) -> np.ndarray:
-    """(2 height + 1, 2 width + 1) bool, where the first vehicle shows its body, two samples a pixel."""
-    view = views(batch.camera, width, height)[0].astype(float)
-    x, y = (np.arange(2 * n + 1) / 2 for n in (width, height))
-    across, up = (x - view[13]) / view[12], (view[14] - y) / view[12]
-    rays = view[9:12] + across[None, :, None] * view[3:6] + up[:, None, None] * view[6:9]
-    town, number = atlas(), int(batch.entity[0, 0])
-    mesh, own = town.mesh(number), slice(*town.triangle_start[number : number + 2])
-    vehicle_x, vehicle_y, yaw = batch.pose[0, 0].astype(float)
-    turn = np.array([[np.cos(yaw), -np.sin(yaw), 0], [np.sin(yaw), np.cos(yaw), 0], [0, 0, 1]])
-    p, q, r = ((mesh.vertices @ turn.T + [vehicle_x, vehicle_y, 0])[mesh.triangles[:, k]] for k in range(3))
-    nearest, shows = np.full(rays.shape[:2], np.inf), np.zeros(rays.shape[:2], dtype=bool)
-    for a, b, c, is_body in zip(p, q, r, town.body[own], strict=True):
-        normal = np.cross(b - a, c - a)
-        if normal @ (view[:3] - a) <= 0:
-            continue
-        slope = rays @ normal
-        away = normal @ (a - view[:3]) / np.where(slope == 0, -1e-12, slope)
-        hit = view[:3] + away[..., None] * rays
-        inside = np.ones(away.shape, dtype=bool)
-        for start, stop in ((a, b), (b, c), (c, a)):
-            inside &= np.cross(stop - start, hit - start) @ normal >= 0
-        closer = inside & (away > 0) & (away < nearest)
-        nearest[closer], shows[closer] = away[closer], is_body
-    return shows
-
-
-@pytest.mark.parametrize("kind", ENTITIES)
+@for_every(ENTITIES)
 def test_every_kind_is_drawn_in_every_paint(kind):
     """Each picture differs, and the more of a channel a paint has, the brighter the pixels that change."""
     pictures = Raster().render(portraits(kind, range(-1, len(PAINTS))), 64, 48, geometry=False).rgb

@@ -1,10 +1,8 @@
-"""What the tests of scenes share: cameras, and why pybullet may be missing."""
+"""What the tests of scenes share: cameras, and what they see."""
 
 import numpy as np
 
 from simtown.scenes.camera import Camera
-
-PYBULLET = "needs pybullet: pip install '.[physics]' under Python 3.11 on Linux x86-64"
 
 
 def fixed_cameras(n):

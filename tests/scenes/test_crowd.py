@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simtown.assets.catalogue import ENTITIES
@@ -34,7 +34,6 @@ def streets(n, vehicles, seed=0, kinds=60, camera=None):
     return entity, cameras, *place_crowds(STREAM, np.arange(n), np.full(n, seed), entity, cameras)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(2, MOST_VEHICLES), st.integers(0, 2**40), st.booleans(), st.booleans())
 def test_what_is_placed_is_acceptable_and_so_is_its_mirror_image(vehicles, seed, moved, gaps):
     rng = np.random.default_rng(seed)

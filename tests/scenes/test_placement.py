@@ -1,10 +1,10 @@
-"""Footprints against brute force and pybullet, places against the lanes, and what the camera frames."""
+"""Footprints against brute force, places against the lanes, and what the camera frames."""
 
 from itertools import permutations, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simtown.assets.atlas import atlas
@@ -13,9 +13,7 @@ from simtown.scenes.camera import NOMINAL
 from simtown.scenes.placement import GAP, LANES, SWAY, apart, draw_poses, half_sizes, overlap
 from simtown.scenes.silhouette import framed, unclipped_boxes
 from tests.language.parts import draw_beside, draw_pairs
-from tests.scenes.cameras import PYBULLET, fixed_cameras, moved_cameras
-
-quick = settings(max_examples=200)
+from tests.scenes.cameras import fixed_cameras, moved_cameras
 
 exact = st.integers(-512, 512).map(lambda i: i / 64)  # sums of these are exact
 yaws = st.floats(-7, 7)
@@ -52,28 +50,11 @@ def by_brute_force(pose, half):
     return np.array(found)
 
 
-@pytest.fixture(scope="module", params=["brute force", "pybullet"])
-def distances(request):
+@pytest.fixture(scope="module")
+def distances():
     """(poses, halves, signed distances) of 800 pairs: negative where they overlap."""
     pose, half = random_rectangles(np.random.default_rng(5), 800)
-    if request.param == "brute force":
-        return pose, half, by_brute_force(pose, half)
-    bullet = pytest.importorskip("pybullet", reason=PYBULLET)
-    client = bullet.connect(bullet.DIRECT)
-    found = []
-    for p, h in zip(pose, half, strict=True):
-        bodies = []
-        for (x, y, yaw), (a, b) in zip(p, h, strict=True):
-            half_box = {"halfExtents": [a, b, 5.0], "physicsClientId": client}
-            shape = bullet.createCollisionShape(bullet.GEOM_BOX, **half_box)
-            turn = [0.0, 0.0, np.sin(yaw / 2), np.cos(yaw / 2)]
-            bodies.append(bullet.createMultiBody(1.0, shape, -1, [x, y, 0.0], turn, physicsClientId=client))
-        points = bullet.getClosestPoints(*bodies, 20.0, physicsClientId=client)
-        found.append(min(point[8] for point in points))
-        for body in bodies:
-            bullet.removeBody(body, physicsClientId=client)
-    bullet.disconnect(client)
-    return pose, half, np.array(found)
+    return pose, half, by_brute_force(pose, half)
 
 
 def test_overlap_agrees(distances):
@@ -104,7 +85,6 @@ def test_gap_is_exact_for_flanks_that_face_each_other():
             assert overlap(a, half, b, half, gap) == expected
 
 
-@quick
 @given(poses, halves, poses, halves, st.floats(0, 1), exact, exact)
 def test_overlap_depends_neither_on_the_order_nor_on_the_place(a, half_a, b, half_b, gap, x, y):
     move = np.array([x, y, 0.0])
@@ -112,13 +92,11 @@ def test_overlap_depends_neither_on_the_order_nor_on_the_place(a, half_a, b, hal
     assert ours == overlap(b, half_b, a, half_a, gap) == overlap(a + move, half_a, b + move, half_b, gap)
 
 
-@quick
 @given(poses, halves, poses, halves, st.floats(0, 2), st.floats(0, 2))
 def test_a_larger_gap_never_sets_apart(a, half_a, b, half_b, gap, more):
     assert overlap(a, half_a, b, half_b, gap + more) >= overlap(a, half_a, b, half_b, gap)
 
 
-@quick
 @given(poses, halves, st.tuples(st.floats(-0.99, 0.99), st.floats(-0.99, 0.99)), yaws, halves)
 def test_a_shape_overlaps_whatever_stands_in_it(a, half_a, spot, yaw, half_b):
     c, s = np.cos(a[2]), np.sin(a[2])

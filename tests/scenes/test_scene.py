@@ -1,10 +1,10 @@
 """The latent state as JSON and arrays, the limits of docs/decisions.md, and the pinhole projection."""
 
-from dataclasses import asdict, astuple, fields
+from dataclasses import asdict, fields
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simtown.assets.atlas import atlas
@@ -19,8 +19,6 @@ from simtown.scenes.scene import Prop, Scene, SceneBatch, Vehicle, Weather, empt
 from simtown.scenes.silhouette import framed, visibility
 from simtown.scenes.weather import WEATHERS
 from tests.kernels.pieces import pieces
-
-quick = settings(max_examples=60)
 
 exact = st.floats(-1000, 1000)
 single = st.floats(-1000, 1000, width=32).map(lambda x: x + 0.0)
@@ -41,13 +39,11 @@ def batch():
     return sample(Recipe(3, "train", even, even, distractor=True, jitter=0.4), np.arange(24)).scene
 
 
-@quick
 @given(scenes(exact))
 def test_json_both_ways(scene):
     assert Scene.from_json(scene.to_json()) == scene
 
 
-@quick
 @given(st.lists(scenes(single), min_size=1, max_size=4))
 def test_a_batch_gives_its_scenes_back(many):
     batch = SceneBatch.of(many)
@@ -235,7 +231,6 @@ def projected(camera, size, pose, points):
     return out[:3].T
 
 
-@quick
 @given(cameras, sizes, places, st.lists(vertices, min_size=1, max_size=8))
 def test_projection_is_the_pinhole_matrix(camera, size, pose, points):
     points = np.array(points)
@@ -248,7 +243,6 @@ def test_projection_is_the_pinhole_matrix(camera, size, pose, points):
     assert np.allclose(got[fine, :2], np.stack([u / depth, v / depth], axis=1)[fine], atol=1e-5 * scale)
 
 
-@quick
 @given(cameras, sizes)
 def test_view_axes_are_orthonormal_and_right_handed(camera, size):
     row = views(camera.row()[None], *size)[0].astype(np.float64)
@@ -260,48 +254,7 @@ def test_view_axes_are_orthonormal_and_right_handed(camera, size):
     assert right[2] == 0  # no roll
 
 
-@quick
-@given(cameras, sizes, st.floats(5, 40))
-def test_the_lower_edge_lies_at_its_slope(camera, size, distance):
-    """Whatever the size, what stands at slope `bottom` under the axis is seen on the picture's lower edge."""
-    right, forward, up = (rotation("z", camera.yaw) @ rotation("x", camera.pitch)).T
-    spot = np.array([camera.x, camera.y, camera.z]) + distance * (forward + camera.bottom * up + 0.1 * right)
-    got = projected(camera, size, (0, 0, 0, 0, 1), spot[None])[0]
-    f = camera.focal * min(size[0], 16 / 9 * size[1])
-    assert got[:2] == pytest.approx([size[0] / 2 + 0.1 * f, size[1]], abs=2e-5 * f)
-    assert got[2] == pytest.approx(distance, rel=1e-5)
-
-
-@pytest.mark.parametrize(("size", "half"), [((256, 144), 1), ((64, 64), 1), ((200, 400), 1), ((512, 144), 2)])
-def test_the_width_covers_the_same_road_up_to_sixteen_to_nine(size, half):
-    """The half width seen at 10 m; a picture wider than 16:9 shows more."""
-    camera = Camera()
-    at, y = 10 / (2 * camera.focal) * half, camera.y + 10
-    got = projected(camera, size, (0, 0, 0, 0, 1), np.array([[at, y, 3.0], [-at, y, 3.0]]))
-    assert got[:, 0] == pytest.approx([size[0], 0], abs=1e-3)
-
-
-@quick
-@given(cameras, st.integers(16, 200).map(lambda k: 9 * k))
-def test_pictures_of_other_sizes_are_the_same_picture(camera, height):
-    """Twice the pixels, twice the coordinates; a taller picture adds sky only."""
-    points = np.array([[1.0, 2.0, 1.5], [-3.0, 0.0, 0.0], [0.5, 7.0, 6.0]])
-    pose = (0.5, 1.0, 0.0, 0.3, 1.0)
-    width = height // 9 * 16
-    sizes = ((width, height), (2 * width, 2 * height), (width, 2 * height))
-    small, large, tall = (projected(camera, size, pose, points)[:, :2] for size in sizes)
-    assert np.allclose(large, 2 * small, atol=2e-4 * height)
-    assert np.allclose(tall - small, [0, height], atol=2e-4 * height)
-
-
 def test_points_behind_the_camera_stay_finite():
     got = projected(Camera(), NOMINAL, (0, 0, 0, 0, 1), np.array([[0.0, -20.0, 1.0], [1.0, Camera().y, 0.0]]))
     assert np.isfinite(got).all()
     assert got[0, 2] < 0
-
-
-def test_row_keeps_the_order_of_fields():
-    camera = Camera(1.0, 2.0, 3.0, 0.25, 0.5, 0.75, -0.5)
-    assert camera.row().dtype == np.float32
-    assert tuple(camera.row().tolist()) == astuple(camera)
-    assert views(np.stack([camera.row(), Camera().row()]), 64, 32).shape == (2, 15)

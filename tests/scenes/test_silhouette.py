@@ -137,7 +137,7 @@ def crowds(rng, n):
     return entity.astype(np.int16), pose, random_cameras(rng, n)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(st.integers(0, 2**32))
 def test_visible_shares_of_crowds_turned_in_any_way_are_those_of_the_pictures(seed):
     """Against the renderer, which decides sample by sample, by depth."""

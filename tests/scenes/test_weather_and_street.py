@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from scipy.spatial import ConvexHull
@@ -22,7 +22,6 @@ from simtown.scenes.scene import Prop, Scene, SceneBatch
 from simtown.scenes.street import FRONT, draw_street
 from simtown.scenes.weather import WEATHERS, draw_weather
 
-quick = settings(max_examples=40)
 COUNT = 420
 INDEX = np.arange(COUNT)
 PARTS = ("buildings", "lamps", "pavement", "trees", "hedges", "back", "clouds")
@@ -30,7 +29,6 @@ ENDS = np.cumsum([0, *(getattr(streets, part.upper()) for part in PARTS)])
 ROWS = dict(zip(PARTS, map(slice, ENDS[:-1], ENDS[1:]), strict=True))
 
 
-@quick
 @given(st.lists(st.sampled_from(WEATHERS), min_size=1, max_size=7, unique=True))
 def test_only_allowed_weather(allowed):
     drawn = draw_weather(Stream(0, "train", "weather"), np.arange(300), tuple(allowed))

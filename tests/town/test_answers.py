@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import simtown
@@ -96,7 +96,6 @@ crowds = st.lists(
 nouns = st.sampled_from(["vehicle", "tree", "person", "furniture", "mailbox"])
 
 
-@settings(max_examples=80)
 @given(crowds, nouns, nouns, nouns)
 def test_between_is_answered_by_the_best_of_all_cases(crowd, subject, first, second):
     """Against brute force: every subject with every pair, measured alone."""
@@ -219,7 +218,6 @@ def test_the_page_gives_the_formula_and_the_margin_of_every_relation():
     assert set(FRAME) == {"right", "ahead", "depth"}
 
 
-@settings(max_examples=100)
 @given(st.sampled_from(ENTITIES), st.sampled_from(ENTITIES), places, places, cameras)
 def test_the_formulas_of_the_page_are_the_code(subject, other, first, second, camera):
     town = Town.from_scene(Scene([Vehicle(subject, *first), Vehicle(other, *second)], camera=camera))

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from simtown.language.grammar import language
@@ -14,6 +14,7 @@ from simtown.language.nouns import NOUNS, plural
 from simtown.scenes.scene import Scene, Vehicle
 from simtown.town import Town, TownError
 from simtown.town.reasons import the
+from tests.every import for_every
 
 
 @cache
@@ -86,7 +87,7 @@ TABLE = [
 ]
 
 
-@pytest.mark.parametrize(("question", "expected"), TABLE)
+@for_every(TABLE)
 def test_plain_questions(question, expected):
     if expected == "!":
         with pytest.raises(TownError, match="I can answer"):
@@ -152,7 +153,6 @@ def three_valued(values, join):
     return {1: True, -1: False, 0: None}[join(values)]
 
 
-@settings(max_examples=60)
 @given(seeds, nouns, relations, st.integers(0, 40))
 def test_counts_sets_and_quantifiers_are_those_of_brute_force(seed, noun, relation, number):
     town, related = street(seed), truth(seed).related
@@ -173,7 +173,6 @@ def test_counts_sets_and_quantifiers_are_those_of_brute_force(seed, noun, relati
         assert town.ask(f"Are all {many} not {tail}").truth is three_valued(opposites, min)
 
 
-@settings(max_examples=40)
 @given(seeds, nouns, relations, relations, st.integers(0, 40))
 def test_and_or_follow_kleene(seed, noun, first, second, number):
     pairs = list(itertools.permutations(alike(seed, noun), 2))
@@ -227,18 +226,20 @@ def test_ten_questions_have_true_answers_and_change_nothing(seed):
 words = st.sampled_from(sorted(language().words | {"taxi", "fire", "truck", "scooter", "red", "left of"}))
 
 
-@settings(max_examples=150)
 @given(st.one_of(st.text(max_size=400), st.lists(words, max_size=30).map(" ".join)))
 def test_any_text_has_an_answer_or_is_refused(text):
     with suppress(TownError):
         str(street().ask(text))
 
 
-@pytest.mark.parametrize("part", ["left of a thing ", "near every thing ", "nearest ", "and a "])
-def test_long_questions_are_bounded(part):
-    for question in ("Is a thing ", "How many things are "):
-        with suppress(TownError):
-            street().ask(f"{question}{part * 40}"[:380])
+LONG = ("Is a thing ", "left of a thing "), ("How many things are ", "near every thing ")
+LONG += ("Is a thing ", "nearest "), ("How many things are ", "and a ")
+
+
+@pytest.mark.parametrize(("question", "part"), LONG)
+def test_long_questions_are_bounded(question, part):
+    with suppress(TownError):
+        street().ask(f"{question}{part * 40}"[:380])
 
 
 def test_what_faces_what_turns_with_the_camera():

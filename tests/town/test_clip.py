@@ -47,7 +47,7 @@ def test_a_clip_shows_the_town_in_motion(cli, tmp_path, ending):
 
 @needs_motion
 @pytest.mark.parametrize("ending", ["mp4", "gif"])
-@pytest.mark.parametrize("share", [0, 0.01, 0.5, 0.9, 0.999])
+@pytest.mark.parametrize("share", [0, 0.5, 0.999])
 def test_a_clip_that_finds_no_room_is_refused_and_leaves_nothing(cli, tmp_path, monkeypatch, ending, share):
     noise = np.random.default_rng(0).integers(0, 256, (20, 54, 96, 3), dtype=np.uint8)
     monkeypatch.setattr(clip, "frames", lambda *_: ((picture, []) for picture in noise))
@@ -125,7 +125,7 @@ def test_what_cannot_be_filmed_is_refused_in_one_line(cli, tmp_path, options, wo
 
 
 @needs_motion
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_at_least_two_vehicles_are_in_view_all_the_time(seed):
     town = traffic(seed)
     for _ in range(9):

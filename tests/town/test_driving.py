@@ -11,10 +11,7 @@ from scipy.sparse import csgraph, lil_array
 
 from simtown.town import driving
 
-quick = settings(max_examples=100)
 
-
-@quick
 @given(st.floats(0.1, 0.95), st.floats(3, 20))
 def test_equilibrium_gap_is_the_published_one(share, desired):
     """Treiber et al. 2000, equation 7: at v = share v0 and nothing closing, the acceleration is 0 at this
@@ -33,7 +30,7 @@ def test_a_free_road_brings_the_wanted_speed():
     assert driving.follow(0.0, 10.0) == driving.ACCELERATION
 
 
-@settings(quick, max_examples=25)
+@settings(max_examples=25)
 @given(st.floats(3, 15), st.floats(20, 100), st.floats(0, 12))
 def test_nobody_hits_what_is_ahead(speed, gap, ahead):
     """Followed at the step of the physics, a car behind one that goes on at its speed, or stands, never
@@ -47,7 +44,6 @@ def test_nobody_hits_what_is_ahead(speed, gap, ahead):
     assert v == pytest.approx(min(ahead, 15.0), abs=0.5)
 
 
-@quick
 @given(st.floats(-2, 2), st.floats(-0.4, 0.4), st.floats(2, 15))
 def test_steering_comes_back_to_the_line(offset, heading, speed):
     tick = 1 / 60
@@ -68,7 +64,6 @@ def price(rows, row, cost):
     return sidestep + cost[np.arange(len(cost)), rows].sum() + driving.SWERVE_PRICE * (changes**2).sum()
 
 
-@quick
 @given(st.integers(1, 6), st.integers(1, 9), st.integers(0, 1000), st.data())
 def test_a_path_costs_as_little_as_dijkstras(columns, rows, seed, data):
     row = data.draw(st.integers(0, rows - 1))

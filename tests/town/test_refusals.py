@@ -8,13 +8,14 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from simtown.scenes.camera import Camera
 from simtown.scenes.scene import Prop, Scene, Vehicle, Weather
 from simtown.town import Thing, Town, TownError
 from simtown.town.things import overlapping
+from tests.every import for_every
 
 SMALL = (64, 36)
 
@@ -38,10 +39,7 @@ PAIRS = [5, None, "ab", (1,), (1, 2, 3), ("a", 1), (1, "a"), (float("nan"), 1), 
 VERBS = {
     "place kind": (lambda t, v: t.place(v, x=9.0), [*TEXTS, "banana", "", "Taxi 2"]),
     "place x": (lambda t, v: t.place("sedan", x=v), [*NUMBERS, 1e6]),
-    "place y": (lambda t, v: t.place("sedan", y=v), [*NUMBERS, 1e6]),
-    "place x and y": (lambda t, v: t.place("sedan", x=9.0, y=v), [*NUMBERS, 1e6]),
     "place yaw": (lambda t, v: t.place("sedan", x=9.0, yaw=v), [*NUMBERS, 90, -6.3]),
-    "place yaw without a place": (lambda t, v: t.place("sedan", yaw=v), NUMBERS),
     "place z": (lambda t, v: t.place("bin", x=9.0, z=v), [*NUMBERS, None, -1.0, 1e6]),
     "place scale": (lambda t, v: t.place("bin", x=9.0, scale=v), [*NUMBERS, None, 0.0, -1.0, 100.0]),
     "place style": (lambda t, v: t.place("bin", x=9.0, style=v), [*NUMBERS, 1.5, -1, 65536]),
@@ -50,16 +48,11 @@ VERBS = {
                  [5, "unicorn", ["bench"], object(), True, Thing("bench", 0.0, 0.0)]),
     "a vehicle on": (lambda t, v: t.place("sedan", on=v), ["bench", "taxi"]),
     "place on, x": (lambda t, v: t.place("woman", x=v, on="bench"), [*NUMBERS, 400.0]),
-    "place on, yaw": (lambda t, v: t.place("woman", on="bench", yaw=v), NUMBERS),
     "a vehicle's z": (lambda t, v: t.place("sedan", x=9.0, z=v), [1.0]),
-    "a vehicle's scale": (lambda t, v: t.place("sedan", x=9.0, scale=v), [2.0]),
-    "a vehicle's style": (lambda t, v: t.place("sedan", x=9.0, style=v), [3]),
     "move what": (lambda t, v: t.move(v, dx=0.1), [*TEXTS, "unicorn"]),
     "move dx": (lambda t, v: t.move("taxi", v), [*NUMBERS, None, 1e6, 3.5]),
-    "move dy": (lambda t, v: t.move("taxi", dy=v), [*NUMBERS, None, 1e6]),
     "move dz": (lambda t, v: t.move("man", dz=v), [*NUMBERS, None, 1e6, -1.0]),
     "move x": (lambda t, v: t.move("taxi", x=v), [*NUMBERS, 3.5]),
-    "move y": (lambda t, v: t.move("taxi", y=v), NUMBERS),
     "move z": (lambda t, v: t.move("taxi", z=v), [*NUMBERS, 1.0]),
     "turn what": (lambda t, v: t.turn(v, 0.1), [*TEXTS, "unicorn"]),
     "turn by": (lambda t, v: t.turn("taxi", v), [*NUMBERS, None, 90]),
@@ -70,15 +63,11 @@ VERBS = {
     "step": (lambda t, v: t.step(v), [*NUMBERS, None, 0.0, -1.0, 1e9]),
     "ask": (lambda t, v: t.ask(v), [*TEXTS, "", "taxi", "?" * 10000]),
     "render": (lambda t, v: t.render(v), [*PAIRS, (8, 8), (64.5, 36), (10**9, 36), (True, True)]),
-    "truth": (lambda t, v: t.truth(v), [*PAIRS, (8, 8), (64.5, 36)]),
     "[]": (lambda t, v: t[v], [*TEXTS, "unicorn"]),
     "weather": (lambda t, v: setattr(t, "weather", v),
                 [*TEXTS, "hail", ("hail", 0.5), ("snow", 9), Weather("hail"), Weather(5)]),
     "weather's intensity": (lambda t, v: setattr(t, "weather", Weather("rain", v)),
                             [*NUMBERS, None, -0.1, 1.1]),
-    "weather's azimuth": (lambda t, v: setattr(t, "weather", Weather("rain", 0.5, v)), [*NUMBERS, None]),
-    "weather's elevation": (lambda t, v: setattr(t, "weather", Weather("rain", 0.5, 0.0, v)),
-                            [*NUMBERS, None, 0.0, 2.0]),
     "weather's seed": (lambda t, v: setattr(t, "weather", Weather("rain", seed=v)),
                        [*NUMBERS, None, -1, 2**32, 0.5]),
     "light": (lambda t, v: setattr(t, "light", v), [*PAIRS, (0.0, 0.0), (0.0, -1.0), (0.0, 2.0)]),
@@ -86,15 +75,11 @@ VERBS = {
     **{f"camera's {f.name}": (lambda t, v, name=f.name: setattr(t, "camera", replace(Camera(), **{name: v})),
                               [*NUMBERS, None]) for f in fields(Camera)},
     "seed": (lambda t, v: Town(v), ["a", None, 1.5, float("nan"), [0], True]),
-    "a new town's weather": (lambda t, v: Town.random(0, 0, v), [5, "hail", ("snow", 9)]),
     "vehicles": (lambda t, v: Town.random(0, v), ["a", None, 1.5, [0], True, -1, 9]),
     "from_scene": (lambda t, v: Town.from_scene(v),
                    [5, None, "scene", {}, Scene([Vehicle("ufo", 0.0, 0.0)])]),
     "from_scene, a vehicle's x": (lambda t, v: Town.from_scene(Scene([Vehicle("taxi", v, 0.0)])),
                                   [*NUMBERS, None, 1e6]),
-    "from_scene, a style": (lambda t, v: Town.from_scene(Scene([], [Prop("bench", 0.0, 0.0, style=v)])),
-                            [*NUMBERS, None, -1, 65536]),
-    "from_scene, a kind": (lambda t, v: Town.from_scene(Scene([Vehicle(v, 0.0, 0.0)])), [*TEXTS, "ufo"]),
     "from_scene, a weather": (lambda t, v: Town.from_scene(Scene(weather=v)),
                               [5, None, "snow", Weather("hail"), Weather(intensity=9.0)]),
     "from_scene, a camera": (lambda t, v: Town.from_scene(Scene(camera=v)),
@@ -102,16 +87,11 @@ VERBS = {
     "from_scene, too many": (lambda t,
                              v: Town.from_scene(Scene([], [Prop("bench", 2.0 * i, 0.0) for i in range(v)])),
                              [251]),
-    "from_scene, seed": (lambda t, v: Town.from_scene(Scene(), seed=v), ["a", None, 1.5]),
     "a frame's mask": (lambda t, v: t.render(SMALL).mask(v), [*TEXTS, "unicorn"]),
-    "a truth's mask": (lambda t, v: t.truth(SMALL).mask(v), [*TEXTS, "unicorn"]),
     "a thing's kind": (lambda t, v: setattr(t["bicycle"], "kind", v), [*TEXTS, "banana", "tram"]),
     "a thing's x": (lambda t, v: setattr(t["bicycle"], "x", v), [*NUMBERS, None, 1e6, 0.0]),
-    "a thing's y": (lambda t, v: setattr(t["man"], "y", v), [*NUMBERS, None, 1e6, -1.85]),
-    "a thing's z": (lambda t, v: setattr(t["bicycle"], "z", v), [*NUMBERS, None, 1.0]),
     "a thing's yaw": (lambda t, v: setattr(t["bicycle"], "yaw", v), [*NUMBERS, None]),
     "a thing's scale": (lambda t, v: setattr(t["bench"], "scale", v), [*NUMBERS, None, 0.0, 19.0]),
-    "a vehicle's own scale": (lambda t, v: setattr(t["taxi"], "scale", v), [0.5]),
     "a thing's style": (lambda t, v: setattr(t["bench"], "style", v), [*NUMBERS, None, 1.5, -1, 65536]),
     "a thing's pace": (lambda t, v: setattr(t["taxi"], "pace", v), [*NUMBERS, None, -1.0, 99.0]),
     "a bench's pace": (lambda t, v: setattr(t["bench"], "pace", v), [1.0]),
@@ -122,7 +102,6 @@ VERBS = {
     "a thing's group": (lambda t, v: setattr(t["taxi"], "group", v), ["tree"]),
     "a thing's typo": (lambda t, v: setattr(t["taxi"], "colour", v), ["red"]),
     "a new thing's kind": (lambda t, v: Thing(v, 0.0, 0.0), [*TEXTS, "banana"]),
-    "a new thing's x": (lambda t, v: Thing("taxi", v, 0.0), NUMBERS),
     "a thing's top": (lambda t, v: t["taxi"].top(v, 0.0), ["a", None, [1.0]]),
 }  # fmt: skip
 
@@ -130,7 +109,7 @@ VERBS = {
 CASES = [(name, value) for name, (_, values) in VERBS.items() for value in values]
 
 
-@pytest.mark.parametrize(("name", "value"), CASES)
+@for_every(CASES)
 def test_what_is_of_no_use_is_one_clear_error_and_changes_nothing(name, value):
     street = town()
     before = state(street)
@@ -150,9 +129,7 @@ anything = st.one_of(*scalars, st.lists(st.floats()))
 
 @given(st.sampled_from(sorted(VERBS)), anything)
 def test_nothing_but_a_town_error_is_ever_raised(name, value):
-    assume(
-        name not in ("seed", "vehicles", "a new town's weather", "from_scene, too many")
-    )  # these do much with a good value
+    assume(name not in ("seed", "vehicles", "from_scene, too many"))  # these do much with a good value
     assume(name != "step" or not isinstance(value, int | float))
     street = town()
     before = state(street)
@@ -172,7 +149,6 @@ steps = st.one_of(
 )
 
 
-@settings(max_examples=60)
 @given(st.lists(steps, max_size=12))
 def test_whatever_is_done_nothing_overlaps_and_every_name_is_one_things(sequence):
     street = town()
@@ -232,7 +208,6 @@ def test_what_was_meant_is_named(wrong, words):
     assert state(street) == before
 
 
-@settings(max_examples=40)
 @given(st.floats(-2 * np.pi, 2 * np.pi))
 @example(2 * np.pi)
 def test_any_angle_is_a_direction(angle):

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simtown.scenes.camera import CAMERAS, Camera
@@ -70,7 +70,6 @@ def state(town):
     return town.to_scene(128), town.to_scene((320, 128)), town.seed, town.time, things
 
 
-@settings(max_examples=60)
 @given(STARTS, st.integers(0, 3), VERBS)
 def test_a_town_comes_back_from_its_file_and_from_its_program(tmp_path_factory, start, seed, verbs):
     town = start(seed)
@@ -184,7 +183,6 @@ def test_a_camera_with_a_name_sees_the_road_and_its_vehicles(name):
         town.camera = "moon"
 
 
-@settings(max_examples=60)
 @given(
     st.builds(
         Camera,

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import simtown
@@ -36,7 +36,7 @@ def truth(town):
 @pytest.mark.parametrize("fixture", ["plain", "rich", "many"])
 def test_stored_examples_have_their_answer_margin_and_boxes(fixture, request):
     data = simtown.open_dataset(request.getfixturevalue(fixture))
-    for i in range(0, min(len(data.train), 60), 7):
+    for i in range(0, min(len(data.train), 60), 11):
         example = data.train[i]
         town = Town.from_scene(example.scene)
         answer = town.ask(example.question)
@@ -86,7 +86,6 @@ def edges_in_picture(thing, truth):
     return [*np.maximum(low, 0), *np.minimum(high, truth.size)]
 
 
-@settings(max_examples=40)
 @given(
     st.sampled_from(sorted(GROUP)),
     st.floats(-np.pi, np.pi),
@@ -188,24 +187,6 @@ def street():
     """Taxi, bus, taxi in the near lane from left to right; a man on the sidewalk, and a cafe."""
     lane = [Vehicle("taxi", -6.0, -1.85), Vehicle("city bus", 0.0, -1.85), Vehicle("taxi", 6.5, -1.85)]
     return Town.from_scene(Scene(lane, [Prop("cafe", 0.0, 11.0), Prop("man", 0.0, 5.0)]))
-
-
-TRUE = """Is the city bus left of a taxi? Is a taxi left of the city bus? Is the man in front of a building?
-Is the city bus between taxi 1 and taxi 2? Is the man between a taxi and the cafe? is the MAN on the sidewalk?
-Does the taxi 2 stand right of the city bus? The man is behind the city bus, isn't it?
-Is taxi 1 next to the city bus? Is taxi 1 facing the city bus?"""
-FALSE = """Is taxi 2 left of the city bus? Is there a pedestrian near a vehicle? Is the man on the road?
-Is taxi 2 facing the city bus? Is a fire truck near the man? Is the city bus far from taxi 1?
-Is the city bus overtaking a taxi?"""
-QUESTIONS = [(f"{q.strip()}?", texts is TRUE) for texts in (TRUE, FALSE) for q in texts.split("?")[:-1]]
-
-
-@pytest.mark.parametrize(("question", "truth"), QUESTIONS)
-def test_questions_of_all_kinds(question, truth, street):
-    answer = street.ask(question)
-    assert answer.truth is truth, answer
-    assert str(answer).startswith("yes: " if truth else "no: ")
-    assert bool(answer) is truth
 
 
 STRANGE = ("", "Is the city bus between a taxi?", "Is the city bus left of?")

@@ -1,6 +1,7 @@
 """What the tests of training share: one state of PyTorch."""
 
 import sys
+from functools import partial
 
 import pytest
 
@@ -38,17 +39,31 @@ def same_dropout(monkeypatch):
 
 
 @pytest.fixture(scope="session")
-def data(tmp_path_factory):
-    """The directory of a small data set of three entities."""
+def data(dataset_of):
+    """The directory of the small data set that SMALL runs are trained on."""
     from tests.training import towns
 
-    return towns.hamlet(tmp_path_factory)
+    return dataset_of(towns.TOWN)
 
 
 @pytest.fixture
 def undrawn(monkeypatch):
     """Runs draw no curve, which takes a third of the time of a small one."""
     monkeypatch.setattr("simtown.training.fit.curve", lambda *given: None)
+
+
+@pytest.fixture
+def in_this_process(monkeypatch, undrawn):
+    """What a sweep makes is made here, one run after the other, instead of in workers."""
+    from simtown.core.pool import Processes
+
+    def here(self, function, pieces, shared, progress, **settings):
+        for cell in pieces:
+            yield cell, function(cell, partial(progress, cell), *shared)
+
+    monkeypatch.setattr(Processes, "outcomes", here)
+    monkeypatch.setattr(torch, "set_num_threads", lambda threads: None)  # this process keeps its own number
+    monkeypatch.setattr("simtown.datasets.generate.default_workers", lambda: 1)
 
 
 @pytest.fixture

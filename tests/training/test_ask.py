@@ -7,14 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
 from simtown.assets.catalogue import ENTITIES
 from simtown.core.notebook import OBJECT, SUBJECT
 from simtown.core.untrusted import open_picture
-from simtown.datasets.generate import generate
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import SettingsError
 from simtown.language.questions import PHRASINGS, text
@@ -28,7 +27,6 @@ from simtown.training.sources import Resident
 from tests.training import towns
 from tests.training.towns import HERE, small, snapshot
 
-quick = settings(max_examples=150)
 entity = st.integers(0, len(ENTITIES) - 1)
 
 
@@ -54,7 +52,6 @@ def picture(data, tmp_path):
     return tmp_path / "street.png", example.question
 
 
-@quick
 @given(entity, st.integers(0, len(RELATION_NAMES) - 1), entity, st.integers(0, len(PHRASINGS) - 1))
 def test_a_question_is_read_as_it_was_written(subject, relation, obj, phrasing):
     question = text(ENTITIES[subject], RELATION_NAMES[relation], ENTITIES[obj], phrasing)
@@ -216,12 +213,11 @@ def test_evaluation_repeats_the_test_of_the_run(cli, run, data, tmp_path):
     assert f"test accuracy {again['accuracy']:.3f}" in done.out
 
 
-def test_evaluation_on_another_data_set_reports_its_own_accuracy(run, tmp_path):
-    other = replace(towns.TOWN, seed=9, n=2, test=30, weathers=("fog",), phrasing="varied")
-    generate(other, tmp_path / "fog", workers=1)
-    again = evaluate(run("cnn-lstm"), tmp_path / "fog", torch.device("cpu"))
+def test_evaluation_on_another_data_set_reports_its_own_accuracy(run, dataset_of):
+    fog = dataset_of(replace(towns.TOWN, seed=9, n=2, test=30, weathers=("fog",), phrasing="varied"))
+    again = evaluate(run("cnn-lstm"), fog, torch.device("cpu"))
     model, _, _ = open_run(run("cnn-lstm"))
-    dataset = open_dataset(tmp_path / "fog")
+    dataset = open_dataset(fog)
     source = Resident(dataset.test, 30, dataset.settings, torch.device("cpu"))
     logits, _ = evaluation.logits_of(model, source, 30)
     assert again["accuracy"] == ((logits > 0) == dataset.test.column("answer")).mean()
@@ -229,20 +225,19 @@ def test_evaluation_on_another_data_set_reports_its_own_accuracy(run, tmp_path):
     assert "seen" not in again  # its training examples are not the run's
 
 
-def test_evaluation_on_a_grown_data_set_knows_the_examples_of_training(run, tmp_path):
-    generate(replace(towns.TOWN, n=80, shard=50), tmp_path / "grown", workers=1)
-    directory = run(f"{HERE}:Entities")
-    report = evaluate(directory, tmp_path / "grown", torch.device("cpu"), [f"{HERE}:Entities"])
+def test_evaluation_on_a_grown_data_set_knows_the_examples_of_training(run, dataset_of):
+    directory, grown = run(f"{HERE}:Entities"), dataset_of(replace(towns.TOWN, n=80, shard=50))
+    report = evaluate(directory, grown, torch.device("cpu"), [f"{HERE}:Entities"])
     assert report["seen"] == json.loads((directory / "run.json").read_text())["test"]["seen"]
 
 
-def test_evaluation_refuses_what_cannot_be_compared(cli, run, plain, many, tmp_path):
+def test_evaluation_refuses_what_cannot_be_compared(cli, run, plain, many, dataset_of, tmp_path):
     directory = run("pbn")
     before = snapshot(directory)
     cli("evaluate", directory, plain).refuses("48x48", "32x32")
     cli("evaluate", directory, many).refuses("has not seen", "--entities 3")
-    generate(replace(towns.TOWN, n=2, val=2, test=0), tmp_path / "untested", workers=1)
-    cli("evaluate", directory, tmp_path / "untested").refuses("no test examples")
+    untested = dataset_of(replace(towns.TOWN, n=2, val=2, test=0))
+    cli("evaluate", directory, untested).refuses("no test examples")
     cli("evaluate", tmp_path / "nothing", many).refuses("there is no folder")
     cli("evaluate", directory, tmp_path / "nothing").refuses("nothing")
     assert snapshot(directory) == before

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simtown.assets.catalogue import ENTITIES
@@ -17,7 +17,6 @@ from simtown.training.models import build
 from simtown.training.sources import Resident
 from simtown.training.world import World
 
-quick = settings(max_examples=100)
 TRAIN = 50
 
 
@@ -49,7 +48,6 @@ def expected(flags):
     return pytest.approx({"accuracy": p, **ends, "n": n}, abs=1e-9)
 
 
-@quick
 @given(st.lists(st.booleans(), min_size=1, max_size=300))
 def test_a_share_has_wilsons_interval(flags):
     right = share(np.array(flags))

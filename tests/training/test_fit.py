@@ -4,9 +4,6 @@ import json
 import random
 import re
 import shutil
-import signal
-import subprocess
-import sys
 from dataclasses import replace
 
 import h5py
@@ -18,7 +15,6 @@ from safetensors.torch import load_file, save_file
 from scipy.stats import binom
 
 from simtown.core.files import DamagedError, ForeignDirectoryError
-from simtown.datasets.generate import generate
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings
 from simtown.training import ask, early_stopping, run_directory, sources
@@ -29,7 +25,6 @@ from simtown.training.models import build
 from simtown.training.run_directory import RunState
 from simtown.training.sources import Resident
 from simtown.training.world import World
-from tests.conftest import HANGS
 from tests.training import towns
 from tests.training.towns import HERE, Interrupter, result, small, snapshot
 
@@ -45,7 +40,6 @@ CHOICES = {name: small(name, options=given) for name, given in WITH_DROPOUT.item
 #: What the order of additions may change in a logit of these runs: far more than it does, far less than
 #: examples differ by.
 ROUNDING = 1e-4
-WORDS = ["--train-size", 60, "--protocol", "paper", "--batch", 16, "--max-steps", 20, "--device", "cpu"]
 
 
 @pytest.fixture(scope="module")
@@ -168,46 +162,6 @@ def test_a_run_that_dies_between_files_ends_alike(home, name, call, data, tmp_pa
             file.write('{"epoch": 4, "st')
     fit(CHOICES["pbn"], data, directory)
     assert result(directory) == undisturbed("pbn")
-
-
-#: `simtown fit` that kills itself just before the so-manieth line of the modules that train and write.
-KILLED = """
-import os, signal, sys
-import matplotlib.figure, simtown.core.files, simtown.training.fit, simtown.training.run_directory
-import torch.utils.tensorboard
-from simtown.cli import main, training_commands  # all that is imported here need not be traced
-
-left = int(sys.argv.pop(1))
-names = ("simtown.core.files", "simtown.training.fit", "simtown.training.run_directory")
-counted = {sys.modules[name].__file__ for name in names}
-
-def count(frame, event, _):
-    global left
-    if frame.f_code.co_filename not in counted:
-        return None
-    left -= event == "line"
-    if not left:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return count
-
-sys.settrace(count)
-main()
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "moments"), [("pbn", [700]), ("cnn-lstm", [40, 300, 600])])
-def test_a_command_that_is_killed_ends_alike(name, moments, data, tmp_path, shell, undisturbed, monkeypatch):
-    for threads in ("OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-        monkeypatch.setenv(threads, "1")
-    choices = [w for k, v in WITH_DROPOUT[name].items() for w in ("--option", f"{k}={v}")]
-    words = [str(w) for w in ("fit", data, "--model", name, *WORDS, *choices, "--out", tmp_path / "run")]
-    for line in moments:
-        command = [sys.executable, "-c", KILLED, str(line), *words]
-        killed = subprocess.run(command, capture_output=True, text=True, timeout=HANGS)
-        assert killed.returncode == -signal.SIGKILL, killed.stderr
-    assert "test accuracy" in shell(*words).succeeds().out
-    assert result(tmp_path / "run") == undisturbed(name)
 
 
 def test_a_run_neither_feels_nor_touches_the_random_numbers_of_others(data, tmp_path, undisturbed):
@@ -428,11 +382,11 @@ def test_another_data_set_is_refused_wherever_it_lies(data, many, tmp_path):
     assert fit(small(f"{HERE}:Entities"), moved, tmp_path / "run")["status"] == "done"
 
 
-def test_a_run_is_known_by_the_examples_it_read(data, tmp_path):
+def test_a_run_is_known_by_the_examples_it_read(data, dataset_of, tmp_path):
     done = fit(small(f"{HERE}:Entities", train_size=40), data, tmp_path / "run")
     before = snapshot(tmp_path / "run")
-    generate(replace(towns.TOWN, n=80, shard=30, masks=True), tmp_path / "larger", workers=1)
-    assert fit(small(f"{HERE}:Entities", train_size=40), tmp_path / "larger", tmp_path / "run") == done
+    larger = dataset_of(replace(towns.TOWN, n=80, shard=30, masks=True))
+    assert fit(small(f"{HERE}:Entities", train_size=40), larger, tmp_path / "run") == done
     changed = shutil.copytree(data, tmp_path / "changed")
     with h5py.File(changed / "train-00000.h5", "r+") as file:
         file["answer"][39] = ~file["answer"][39]
@@ -478,10 +432,9 @@ def test_a_model_with_tied_weights_or_nested_options_is_read_back(model, data, t
 
 
 @pytest.mark.slow
-def test_the_place_binder_learns_a_small_world(tmp_path):
+def test_the_place_binder_learns_a_small_world(dataset_of, tmp_path):
     """At least half the way from chance to always right; it gets to 0.95 and more."""
-    pair = tmp_path / "town"
-    generate(Settings(entities=2, n=1_000, val=200, test=1_000, width=64, height=32), pair, workers=1)
+    pair = dataset_of(Settings(entities=2, n=1_000, val=200, test=1_000, width=64, height=32))
     told = fit(FitSettings("pbn", 1_000, min_steps=384, max_steps=384), pair, tmp_path / "run")
     assert told["test"]["accuracy"] > 0.75
     assert told["steps"] <= 400

@@ -2,12 +2,10 @@
 
 import json
 import shutil
-from functools import partial
 from itertools import islice
 from pathlib import Path
 
 import pytest
-import torch
 
 from simtown.complexity import cells
 from simtown.core.pool import Processes
@@ -15,16 +13,8 @@ from tests.training.towns import preset, snapshot
 
 
 @pytest.fixture
-def sweep(tmp_path, cli, monkeypatch, undrawn):
-    """sweep(sizes=[10, 20]): `simtown sweep` of a grid into "out", in this process instead of in workers."""
-
-    def here(self, function, pieces, shared, progress, **settings):
-        for cell in pieces:
-            yield cell, function(cell, partial(progress, cell), *shared)
-
-    monkeypatch.setattr(Processes, "outcomes", here)
-    monkeypatch.setattr(torch, "set_num_threads", lambda threads: None)  # this process keeps its own number
-    monkeypatch.setattr("simtown.datasets.generate.default_workers", lambda: 1)
+def sweep(tmp_path, cli, monkeypatch, in_this_process):
+    """sweep(sizes=[10, 20]): `simtown sweep` of a grid into "out"."""
     monkeypatch.chdir(tmp_path)
 
     def run(*more, **grid):

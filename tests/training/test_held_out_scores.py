@@ -3,19 +3,16 @@
 import numpy as np
 import pytest
 
-from simtown.core.callbacks import ProgressCallback
 from simtown.datasets.addresses import COMPOSITION
-from simtown.datasets.generate import generate
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings
 from simtown.training.evaluation import measure
 
 
-def test_a_model_that_knows_nothing_of_compositions_scores_less_there(tmp_path):
+def test_a_model_that_knows_nothing_of_compositions_scores_less_there(dataset_of):
     sizes = {"entities": 6, "n": 20, "val": 0, "test": 40, "width": 32, "height": 32}
     settings = Settings(**sizes, questions=("exist", "driver"), hold_out=("frame:driver", "taxi+sedan"))
-    generate(settings, tmp_path / "town", workers=1, callback=ProgressCallback())
-    data = open_dataset(tmp_path / "town")
+    data = open_dataset(dataset_of(settings))
     test, held = (
         np.eye(len(data.names["answers"]))[data[name].column("value")] for name in ("test", COMPOSITION)
     )

@@ -11,9 +11,10 @@ from simtown.training.models import layers
 from simtown.training.models.layers import HEAD, QuestionEncoder, half, perceptron
 from simtown.training.models.pbn import LabelledConvolution
 from simtown.training.models.stage import Stage
+from tests.every import for_every
 
 
-@pytest.mark.parametrize("size", range(1, 40))
+@for_every(range(1, 40))
 def test_half_is_what_a_convolution_leaves(size):
     x = torch.zeros(1, 1, size, size)
     for times in range(4):
@@ -85,15 +86,17 @@ def test_a_question_is_read_to_its_end_whatever_pads_it_and_however_often_it_com
 
 
 @pytest.mark.parametrize(("height", "width"), [(1, 1), (2, 7), (13, 7), (16, 32)])
-@pytest.mark.parametrize("order", [torch.channels_last, torch.contiguous_format])
 @pytest.mark.parametrize(("slots", "b", "filters"), [(0, 7, 3), (1, 2, 1), (3, 2, 20)])
 @pytest.mark.parametrize(("rate", "learns"), [(0.0, True), (0.3, True), (1.0, True), (0.3, False)])
-@pytest.mark.parametrize("middle", [1, 300])  # of maps that spread by 3
+@pytest.mark.parametrize(("order", "middle"), [(torch.channels_last, 1), (torch.contiguous_format, 300)])
 @pytest.mark.parametrize(("kind", "error"), [(torch.float32, 2**-14), (torch.bfloat16, 2**-6)])
 def test_a_stage_is_pytorchs_layers_up_to_rounding(
     height, width, order, slots, b, filters, rate, learns, middle, kind, error, same_dropout
 ):
-    """Batch norm, ReLU and dropout of maps to which labels are added first, if there are slots for them."""
+    """Batch norm, ReLU and dropout of maps to which labels are added first, if there are slots for them.
+
+    The maps spread by 3 about a middle.
+    """
     torch.manual_seed(height + width)
     stage = Stage(filters, rate).train(learns)
     stage.norm.running_mean.uniform_(-1, 1)

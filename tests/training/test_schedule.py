@@ -80,7 +80,7 @@ def test_every_search_ends_and_the_first_target_comes_first(plan):
     assert "pbn, 15 entities, 0.9: between" in schedule.describe(0.9, plan.curves[0])
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(1, 7), st.lists(st.tuples(st.integers(1, 12), st.integers(1, 7)), max_size=20))
 def test_a_sweep_that_is_stopped_ends_with_the_same_cells(plan, jobs, sittings):
     whole = run(plan, {}, 1)

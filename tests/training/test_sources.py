@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import torch
 
-from simtown.datasets.generate import generate
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings, SettingsError
 from simtown.language.relations import RELATION_NAMES
@@ -73,20 +72,6 @@ def test_a_resident_batch_is_what_the_reader_says_of_these_rows(town):
         np.testing.assert_allclose(batch.boxes[place].numpy(), wanted, atol=1e-6)
 
 
-def test_boxes_lie_where_the_entities_are_drawn(rich):
-    """The instance mask of the subject lies in the subject's box, the object's in the object's."""
-    town = open_dataset(rich)
-    (batch,) = Resident(town.train, 24, town.settings, CPU).batches([np.arange(24)])
-    for i in range(24):
-        example = town.train[i]
-        slots = (example.subject_slot, example.object_slot)
-        for slot, box in zip(slots, batch.boxes[i].numpy(), strict=True):
-            ys, xs = np.nonzero(example.mask == slot + 1)
-            (x, y, w, h), size = box, (64, 32)
-            assert (x - w / 2) * size[0] - 1 <= xs.min() <= xs.max() <= (x + w / 2) * size[0] + 1
-            assert (y - h / 2) * size[1] - 1 <= ys.min() <= ys.max() <= (y + h / 2) * size[1] + 1
-
-
 def test_from_disk_is_as_from_memory_for_any_order_and_batch_size(town):
     rows = np.random.default_rng(0).permutation(20)
     memory, disk = (kind(town.train, 20, town.settings, CPU) for kind in (Resident, FromDisk))
@@ -106,12 +91,10 @@ def test_a_reader_that_stops_early_or_fails_is_let_go(town):
 
 
 @pytest.mark.parametrize("kind", [Resident, FromDisk])
-def test_the_first_n_of_a_larger_set_are_the_smaller_set(kind, tmp_path):
+def test_the_first_n_of_a_larger_set_are_the_smaller_set(kind, dataset_of):
     """The first 6 of 12 training examples are those of the data set of 6 (--train-size)."""
     base = Settings(entities=5, n=12, val=2, test=2, width=32, height=32, shard=4)
-    for n in (6, 12):
-        generate(replace(base, n=n), tmp_path / str(n), workers=1)
-    small, large = (open_dataset(tmp_path / n) for n in ("6", "12"))
+    small, large = (open_dataset(dataset_of(replace(base, n=n))) for n in (6, 12))
     (one,) = kind(small.train, 6, small.settings, CPU).batches([np.arange(6)])
     (other,) = kind(large.train, 6, large.settings, CPU).batches([np.arange(6)])
     assert same(one, other)
@@ -128,11 +111,10 @@ def test_the_stream_is_the_data_set_on_disk_byte_for_byte_whatever_the_batch(tow
     assert sizes == [min(size, n - i) for i in range(0, n, size)]
 
 
-def test_the_stream_goes_on_beyond_the_data_set_as_a_larger_one_would(tmp_path):
+def test_the_stream_goes_on_beyond_the_data_set_as_a_larger_one_would(dataset_of):
     base = Settings(entities=5, n=4, val=2, test=2, width=32, height=32)
     settings = replace(base, relations=RELATION_NAMES, phrasing="varied")
-    generate(replace(settings, n=16), tmp_path / "town", workers=1)
-    large = open_dataset(tmp_path / "town")
+    large = open_dataset(dataset_of(replace(settings, n=16)))
     (theirs,) = Resident(large.train, 16, large.settings, CPU).batches([np.arange(16)])
     ours, _ = joined(FreshExamples(settings, Raster(), CPU).batches(parts(np.arange(16), 3)))
     assert same(ours, theirs)

@@ -153,18 +153,3 @@ def test_every_search_is_over_options_that_the_model_has(search):
         assert set(search.SPACE[model]) <= set(options(model, {}))
         for number in range(4):
             build(model, world(), {**options(model, {}), **search.trial(model, number).choices})
-
-
-def test_trials_are_drawn_from_their_number_and_the_first_is_the_default(search):
-    trials = [search.trial("pbn", number) for number in range(40)]
-    assert trials == [search.trial("pbn", number) for number in range(40)]
-    assert trials[0].choices.items() <= options("pbn", {}).items()
-
-
-@pytest.mark.parametrize(
-    ("accuracies", "best"),
-    [((0.9, 0.92, 0.8), None), ((0.9, 0.91, 0.93), 2), ((0.5, 0.9, 0.7), 1), ((0.9,), None)],
-)
-def test_a_trial_must_beat_the_default_by_more_than_the_margin(search, accuracies, best):
-    rows = [{"trial": str(i), "seed": "0", "val_accuracy": str(a)} for i, a in enumerate(accuracies)]
-    assert search.challenger(rows, 0) == best

@@ -5,22 +5,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
 from PIL import Image
 
 from simtown.assets.catalogue import ENTITIES
-from simtown.datasets.generate import generate
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings
-from simtown.render.raster import Raster
 from simtown.training import identity
 from simtown.training.ask import open_run
 from simtown.training.fit import fit
-from simtown.training.sources import FreshExamples, Resident
 from tests.training import towns
 from tests.training.towns import HERE, small
 
-CPU = torch.device("cpu")
 ELSEWHERE = replace(towns.TOWN, world_seed=3)
 NAMES = [ENTITIES[kind] for kind in ELSEWHERE.kinds]
 #: Each logit is a number of the subject's rank, so that a wrong number of a kind shows.
@@ -28,10 +23,8 @@ BY_RANK = f"{HERE}:Entities"
 
 
 @pytest.fixture(scope="module")
-def elsewhere(tmp_path_factory):
-    directory = tmp_path_factory.mktemp("elsewhere") / "town"
-    generate(ELSEWHERE, directory, workers=1)
-    return directory
+def elsewhere(dataset_of):
+    return dataset_of(ELSEWHERE)
 
 
 @pytest.fixture(scope="module")
@@ -44,15 +37,6 @@ def run(elsewhere, tmp_path_factory):
 def biases(run):
     """What the model says of each rank."""
     return open_run(run, [BY_RANK])[0].bias.weight.detach().numpy()[:, 0]
-
-
-def test_batches_hold_ranks_from_disk_and_from_the_stream(elsewhere):
-    data, rows = open_dataset(elsewhere), np.arange(12)
-    for source in (Resident(data.train, 12, data.settings, CPU), FreshExamples(data.settings, Raster(), CPU)):
-        (batch,) = source.batches([rows])
-        examples = data.train[:12]
-        assert [NAMES[rank] for rank in batch.subject] == [example.subject for example in examples]
-        assert [NAMES[rank] for rank in batch.object] == [example.object for example in examples]
 
 
 def test_a_run_tells_its_world_and_is_evaluated_on_it(run, elsewhere, cli, tmp_path):
@@ -68,10 +52,9 @@ def test_a_run_tells_its_world_and_is_evaluated_on_it(run, elsewhere, cli, tmp_p
     assert again == {**told["test"], "references": told["references"]}
 
 
-def test_other_kinds_are_refused(run, elsewhere, cli, tmp_path):
-    generate(replace(towns.TOWN, n=2, val=0, test=4), tmp_path / "first", workers=1)
+def test_other_kinds_are_refused(run, elsewhere, data, cli, tmp_path):
     allowed = ["--allow-model", BY_RANK]
-    cli("evaluate", run, tmp_path / "first", *allowed).refuses("has not seen (a", "--world-seed 3")
+    cli("evaluate", run, data, *allowed).refuses("has not seen (a", "--world-seed 3")
     Image.fromarray(open_dataset(elsewhere).test[0].image).save(tmp_path / "street.png")
     unseen = next(name for name in ENTITIES if name not in NAMES)
     question = f"Is the {unseen} left of the {NAMES[0]}?"
@@ -86,6 +69,6 @@ def test_a_test_seed_that_is_the_seed_is_the_same_run():
     assert (same, other) == ([], ["data.test_seed null, now 0"])
 
 
-def test_an_endless_stream_does_not_depend_on_the_test_split(elsewhere, tmp_path):
-    generate(replace(ELSEWHERE, n=4, val=2, test=2, test_seed=8), tmp_path / "town", workers=1)
-    assert identity.endless(open_dataset(elsewhere)) == identity.endless(open_dataset(tmp_path / "town"))
+def test_an_endless_stream_does_not_depend_on_the_test_split(elsewhere, dataset_of):
+    other = dataset_of(replace(ELSEWHERE, n=4, val=2, test=2, test_seed=8))
+    assert identity.endless(open_dataset(elsewhere)) == identity.endless(open_dataset(other))

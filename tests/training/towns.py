@@ -10,7 +10,6 @@ import torch
 from torch import nn
 
 from simtown.core.callbacks import FitCallback
-from simtown.datasets.generate import generate
 from simtown.datasets.settings import Settings
 from simtown.language.questions import ask, vocabulary
 from simtown.training.fit_settings import FitSettings
@@ -23,13 +22,6 @@ HERE = "tests.training.towns"
 #: A run of a second: five epochs of four steps, a validation after each.
 SMALL = FitSettings("pbn", 60, protocol="paper", batch=16, max_steps=20)
 TOWN = Settings(entities=3, n=60, val=40, test=40, width=32, height=32)
-
-
-def hamlet(factory):
-    """The data set that SMALL runs are trained on, made once a session by pytest's tmp_path_factory."""
-    directory = factory.getbasetemp() / "hamlet"
-    generate(TOWN, directory, workers=1)
-    return directory
 
 
 def small(model="pbn", **changes):

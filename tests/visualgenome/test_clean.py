@@ -1,15 +1,12 @@
 """The six steps: each alone, together, and what holds for any text."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simtown.assets.frequencies import table
 from simtown.visualgenome import clean
 from simtown.visualgenome.clean import Cleaner, plain
-
-quick = settings(max_examples=80)
-
 
 PLAIN = {"  ON  Top\tof ": "on top of", "man’s": "man's", "t-shirt.": "t-shirt", "1/2 cup!": "1/2 cup"}
 
@@ -90,7 +87,6 @@ WORDS = (
 words = st.sampled_from(WORDS)
 
 
-@quick
 @given(st.lists(words, max_size=6).map(" ".join) | st.text(max_size=20))
 def test_any_text_comes_out_plain_and_the_same_again(text):
     """Lower case, no stray spaces, determiners or "to be", no more words; a second cleaner agrees."""

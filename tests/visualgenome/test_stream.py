@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simtown.core import packed
@@ -16,8 +16,6 @@ from simtown.core.files import DamagedError
 from simtown.core.packed import PackedFile
 from simtown.visualgenome import stream
 from simtown.visualgenome.stream import Records
-
-quick = settings(max_examples=60)
 
 
 class Keyed(msgspec.Struct):
@@ -43,7 +41,6 @@ values = st.recursive(
 dictionaries = st.dictionaries(st.text(max_size=6), values, max_size=4)
 
 
-@quick
 @given(st.lists(dictionaries, max_size=12), st.integers(1, 64), st.sampled_from([None, 1, 4]), st.booleans())
 def test_records_are_those_of_json_whatever_the_block(tmp_path_factory, records, block, indent, escaped):
     """Brackets, quotes and backslashes inside strings, blocks that end anywhere, spaces of any kind."""
@@ -129,7 +126,6 @@ def test_bad_records_are_passed_over_and_counted(tmp_path, monkeypatch, bad, blo
         list(Records(put(tmp_path, content), Keyed))
 
 
-@quick
 @given(st.data())
 def test_a_file_cut_anywhere_keeps_its_whole_records(tmp_path_factory, data):
     whole = text(GOOD).encode()
@@ -143,7 +139,6 @@ def test_a_file_cut_anywhere_keeps_its_whole_records(tmp_path_factory, data):
         list(Records(path, Keyed))
 
 
-@quick
 @given(st.data())
 def test_one_wrong_byte_costs_few_records(tmp_path_factory, data):
     """Whatever byte changes to whatever: only DamagedError, and records far from it are all there."""

@@ -44,13 +44,11 @@ def queries_of(towns, count=6):
     return [replace(query, key=str(number)) for number, query in enumerate(queries)]
 
 
-def test_the_command_asks_models_of_the_hub(together, towns, directory, tmp_path):
+def test_the_command_asks_models_of_the_hub(cli, towns, directory, tmp_path):
     names = [f"{'hf' if family in CHATS else 'clip'}:{directory(family)}" for family in FAMILIES]
     few = ["--controls", 3, "--out"]
-    calls = [["evaluate", name, towns[0], *few, tmp_path / str(i)] for i, name in enumerate(names)]
-    outcomes = together(*calls)
-    for i, outcome in enumerate(outcomes):
-        assert outcome.code == 0, outcome.err
+    for i, name in enumerate(names):
+        cli("evaluate", name, towns[0], *few, tmp_path / str(i)).succeeds()
         rows = pq.read_table(tmp_path / str(i) / "picture.parquet").to_pylist()
         assert [row["example"] for row in rows] == list(range(24))
         assert all(row["log_odds"] == row["scores"][1] - row["scores"][0] for row in rows)
@@ -116,12 +114,12 @@ def test_similarities_are_those_of_a_picture_with_a_sentence(directory, towns, f
             assert score == pytest.approx(np.mean(each), rel=1e-4, abs=2e-4)
 
 
-def test_a_model_that_was_trained_on_the_town_beats_chance(together, tmp_path):
+@pytest.mark.slow
+def test_a_model_that_was_trained_on_the_town_beats_chance(cli, tmp_path):
     """The same command: 0.99 or so with the picture, half right without it."""
     town, model, out = (tmp_path / name for name in ("town", "model", "out"))
     train(town, model)
-    (outcome,) = together(["evaluate", f"clip:{model}", town, "--controls", 80, "--out", out])
-    assert outcome.code == 0, outcome.err
+    cli("evaluate", f"clip:{model}", town, "--controls", 80, "--out", out).succeeds()
     shares = {name: np.mean(pq.read_table(out / f"{name}.parquet")["right"].to_pylist())
               for name in ("picture", "no-picture", "exchanged", "mirrored")}  # fmt: skip
     assert min(shares["picture"], shares["exchanged"], shares["mirrored"]) > 0.85

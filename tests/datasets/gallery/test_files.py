@@ -11,7 +11,6 @@ import pytest
 from simtown.assets.catalogue import BODIES
 from simtown.datasets.export.portion import ANSWERS
 from simtown.datasets.gallery import INDEX, SAMPLE, SHEET, THUMB, gallery_sample, thumb_size
-from simtown.datasets.generate import generate
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import SPLITS, Settings
 
@@ -70,13 +69,13 @@ def test_details_sheets_and_masks_are_the_examples(rich_gallery):
             assert np.abs(sheet[y : y + 32, x : x + 64] - example.image).mean() < 8
 
 
-def test_large_pictures_get_smaller_thumbnails(cli, tmp_path):
+def test_large_pictures_get_smaller_thumbnails(cli, dataset_of, tmp_path):
     assert thumb_size(128, 64) == (128, 64)
     assert thumb_size(1024, 512) == (THUMB, THUMB // 2)
-    generate(Settings(entities=5, n=4, val=0, test=0, width=400, height=200), tmp_path / "t", workers=1)
-    cli("gallery", tmp_path / "t").succeeds()
-    data = open_dataset(tmp_path / "t")
-    sheet = cv2.imread(str(tmp_path / "t-gallery" / "data" / "train-00000.jpg"))[..., ::-1].astype(int)
+    town = dataset_of(Settings(entities=5, n=4, val=0, test=0, width=400, height=200))
+    cli("gallery", town, "--out", tmp_path / "page").succeeds()
+    data = open_dataset(town)
+    sheet = cv2.imread(str(tmp_path / "page" / "data" / "train-00000.jpg"))[..., ::-1].astype(int)
     assert sheet.shape == (SHEET * THUMB // 2, SHEET * THUMB, 3)
     small = cv2.resize(data.train[1].image, (THUMB, THUMB // 2), interpolation=cv2.INTER_AREA)
     assert np.abs(sheet[: THUMB // 2, THUMB : 2 * THUMB] - small).mean() < 8

@@ -10,7 +10,6 @@ from PIL import Image
 
 from simtown.assets.catalogue import ENTITIES
 from simtown.datasets.gallery import gallery
-from simtown.datasets.generate import generate
 from simtown.datasets.marginals import targets_of
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import SPLITS, Settings
@@ -74,10 +73,12 @@ class Page:
 
 
 @pytest.fixture(scope="module")
-def large(browser, many, tmp_path_factory, until):
-    out = tmp_path_factory.mktemp("gallery") / "page"
-    gallery(open_dataset(many), out)
-    return Page(browser, out, until), open_dataset(many)
+def large(browser, dataset_of, tmp_path_factory, until):
+    """The page of 350 examples."""
+    out, sizes = tmp_path_factory.mktemp("gallery") / "page", {"n": 200, "val": 50, "test": 100}
+    town = dataset_of(Settings(**sizes, entities=5, width=32, height=32, relations=RELATION_NAMES))
+    gallery(open_dataset(town), out)
+    return Page(browser, out, until), open_dataset(town)
 
 
 @pytest.fixture
@@ -104,7 +105,7 @@ def test_filters_count_as_numpy_does(large):
     columns["split"] = np.repeat(np.arange(3), [len(data[name]) for name in SPLITS])
     columns["weather"] = together(data, "scene/weather")
     names = {"split": SPLITS, "answer": ("no", "yes"), "relation": RELATION_NAMES, "weather": WEATHERS}
-    assert page.found() == 1300
+    assert page.found() == 350
     for key, column in columns.items():
         for value, name in enumerate(names[key]):
             facet = f"[name={key}][value='{name}']"
@@ -120,7 +121,7 @@ def test_filters_count_as_numpy_does(large):
     shown = [int(page.text(f"label:has([value='{name}']) output")) for name in RELATION_NAMES]
     assert shown == np.bincount(columns["relation"][wanted], minlength=4).tolist()
     page.click("#clear")
-    assert page.found() == 1300
+    assert page.found() == 350
     assert page.js("document.querySelectorAll('#facets :checked').length") == 0
 
 
@@ -246,10 +247,9 @@ def test_an_example_is_found_by_its_number(small, sampled_gallery):
     assert "train 120 is not on this page" in sampled.text("#no-example")
 
 
-def test_a_twin_is_shown_and_opened_by_a_click(browser, tmp_path, until):
-    settings = Settings(entities=40, n=32, val=4, test=4, width=64, height=64, questions=("all",), twins=True)
-    generate(settings, tmp_path / "twins", workers=1)
-    data = open_dataset(tmp_path / "twins")
+def test_a_twin_is_shown_and_opened_by_a_click(browser, dataset_of, tmp_path, until):
+    sizes = {"entities": 40, "n": 32, "val": 4, "test": 4, "width": 64, "height": 64}
+    data = open_dataset(dataset_of(Settings(**sizes, questions=("all",), twins=True)))
     gallery(data, tmp_path / "page", reason=reason)
     page, groups = Page(browser, tmp_path / "page", until), data.train.column("group")
     for number in (0, 5, 31):
@@ -268,18 +268,16 @@ def test_a_twin_is_shown_and_opened_by_a_click(browser, tmp_path, until):
         assert page.text("#inspector nav b") == f"train {number}"
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-def test_two_data_sets_show_the_same_beside_each_other(
-    width, cli, rich, many, tmp_path, browser, screen, until
-):
+def test_two_data_sets_show_the_same_beside_each_other(cli, rich, plain, tmp_path, browser, screen, until):
     out = tmp_path / "both"
-    cli("gallery", rich, many, "--out", out).succeeds()
-    screen(width, 844)
-    browser.get("about:blank")
-    browser.get(f"file://{out}/index.html#relation=left of")
+    cli("gallery", rich, plain, "--out", out).succeeds()
     page = Page(browser, out, until)
-    place = page.js("[...document.querySelectorAll('iframe')].map((e) => [e.offsetLeft, e.offsetTop])")
-    assert place[0][width < 500] < place[1][width < 500]
+    for width in (390, 1280):
+        screen(width, 844)
+        browser.get("about:blank")
+        browser.get(f"file://{out}/index.html#relation=left of")
+        place = page.js("[...document.querySelectorAll('iframe')].map((e) => [e.offsetLeft, e.offsetTop])")
+        assert place[0][width < 500] < place[1][width < 500]
 
     def found(frame):
         browser.switch_to.frame(frame)
@@ -292,7 +290,7 @@ def test_two_data_sets_show_the_same_beside_each_other(
         which = together(data, "relation") == RELATION_NAMES.index("left of")
         return (which & (answer is None or together(data, "answer") == answer)).sum()
 
-    both = [open_dataset(each) for each in (rich, many)]
+    both = [open_dataset(each) for each in (rich, plain)]
     until(lambda: [found(frame) for frame in (0, 1)] == [expected(data) for data in both])
     browser.switch_to.frame(0)
     page.click("[name=answer][value=yes]")
@@ -436,7 +434,7 @@ def test_the_keyboard_does_everything(large):
     across = page.js("new Set([...document.querySelectorAll('.cell')].map((c) => c.style.left)).size")
     assert across > 2
     assert page.selected() == "example-0"
-    steps = {Keys.RIGHT: 1, Keys.DOWN: 1 + across, Keys.LEFT: across, Keys.UP: 0, Keys.END: 1299}
+    steps = {Keys.RIGHT: 1, Keys.DOWN: 1 + across, Keys.LEFT: across, Keys.UP: 0, Keys.END: 349}
     for key, expected in steps.items():
         page.keys(key)
         page.settle()
@@ -479,20 +477,6 @@ def test_distributions_and_their_targets(small):
     assert page.found() == (data.train.column("scene/weather") == 0).sum()
     page.keys("d")
     assert page.js("document.querySelectorAll('#charts .target').length") == 0
-
-
-def test_an_address_brings_everything_back(small):
-    page, _ = small
-    page.open()
-    page.click("[name=answer][value=yes]")
-    page.keys("b")
-    page.click("#example-1, #example-0")
-    kept, found = page.js("location.hash.slice(1)"), page.found()
-    words = page.text("#inspector .question")
-    page.open(kept)
-    page.wait("document.querySelector('#inspector .question')")
-    assert (page.found(), page.text("#inspector .question")) == (found, words)
-    assert page.js("document.getElementById('boxes').getAttribute('aria-pressed')") == "true"
 
 
 #: What could get into the page from a name, were one not escaped, and what the policy refuses of it.

@@ -1,6 +1,7 @@
 """Batches hold every row once and fit their budget; the cache asks once; what cannot be opened is refused."""
 
 import json
+import pickle
 import shutil
 import sqlite3
 from contextlib import closing
@@ -17,6 +18,7 @@ from simtown.probes.scorers import open_scorer
 from simtown.probes.scorers.batching import buckets, distinct
 from simtown.probes.scorers.cache import Cached
 from simtown.probes.scorers.oracle import Oracle
+from tests.hostile.marks import Marking
 
 rows = st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=9).map(tuple), max_size=30)
 
@@ -125,6 +127,9 @@ def test_what_cannot_be_opened_is_named(spec, more, named):
         open_scorer(spec, **more)
 
 
+OWN_CODE = {"model_type": "none", "auto_map": {"AutoConfig": "evil.C"}, "trust_remote_code": True}
+
+
 @pytest.mark.parametrize(
     ("kind", "opened", "changes", "error", "named"),
     [
@@ -133,7 +138,7 @@ def test_what_cannot_be_opened_is_named(spec, more, named):
         ("bert", "lstm", {}, ValueError, "LSTM"),
         ("bert", "clip", {}, ValueError, "CLIP"),
         ("bert", "sentence", {}, FileNotFoundError, "modules.json"),
-        ("bert", "hf", {"model_type": "none", "auto_map": {"AutoConfig": "evil.C"}}, RefusedError, "code"),
+        ("bert", "hf", OWN_CODE, RefusedError, "code"),
         ("bert", "hf", {"attn_implementation": "a/b"}, RefusedError, "config.json"),
         ("bert", "hf", None, DamagedError, "config.json"),
     ],
@@ -153,6 +158,14 @@ def test_weights_that_are_cut_short_or_elsewhere(model, tmp_path):
     with pytest.raises(RefusedError, match=r"model\.safetensors"):
         open_scorer(f"hf:{copy}")
     (copy / "model.safetensors.index.json").unlink()
+    (copy / "pytorch_model.bin").write_bytes(pickle.dumps(Marking(tmp_path / "mark")))
+    with pytest.raises(DamagedError):
+        open_scorer(f"hf:{copy}")
+    assert not (tmp_path / "mark").exists()
+    (copy / "pytorch_model.bin").rename(copy / "adapter_config.json")
+    with pytest.raises(RefusedError, match="adapter"):
+        open_scorer(f"hf:{copy}")
+    (copy / "adapter_config.json").unlink()
     for content, named in ((weights[:-100], "cannot be loaded"), (b"version https://git-lfs", "Git LFS")):
         (copy / "model.safetensors").write_bytes(content)
         with pytest.raises((DamagedError, RefusedError), match=named):

@@ -1,5 +1,7 @@
 """Causal models, our LSTM among them, against loops that ask transformers one text at a time."""
 
+import functools
+
 import numpy as np
 import pytest
 import torch
@@ -15,16 +17,17 @@ TEXTS = [*SENTENCES, "bus", SENTENCES[0]]
 
 
 class Naive:
-    """One forward for every question."""
+    """One forward for every question, which is asked once."""
 
     def __init__(self, path):
         self.tokenizer = transformers.AutoTokenizer.from_pretrained(path)
         self.model = transformers.AutoModelForCausalLM.from_pretrained(path).eval()
+        self.sequence = functools.cache(self._sequence)
 
     def tokens(self, text):
-        return [self.tokenizer.bos_token_id, *self.tokenizer(text, add_special_tokens=False)["input_ids"]]
+        return self.tokenizer.bos_token_id, *self.tokenizer(text, add_special_tokens=False)["input_ids"]
 
-    def sequence(self, ids):
+    def _sequence(self, ids):
         with torch.no_grad():
             logprobs = torch.log_softmax(self.model(torch.tensor([ids])).logits[0].double(), -1).numpy()
         return [logprobs[i, token] for i, token in enumerate(ids[1:])]
@@ -36,7 +39,7 @@ class Naive:
             pieces = self.tokens(begin + word)[len(start) :]
             pieces = pieces[:1] if policy == "first" else pieces
             if policy != "drop" or len(pieces) == 1:
-                logprobs[tuple(pieces)] = sum(self.sequence(start + pieces)[len(start) - 1 :])
+                logprobs[pieces] = sum(self.sequence(start + pieces)[len(start) - 1 :])
         return np.log(np.exp(list(logprobs.values())).sum()) if logprobs else np.nan
 
 
@@ -47,17 +50,20 @@ def path(request, model):
     return model(request.param)
 
 
+@pytest.fixture(scope="module")
+def naive(path):
+    return Naive(path)
+
+
 @pytest.mark.parametrize("policy", ["first", "drop", "joint", "left-to-right"])
-def test_classes_as_a_loop_finds_them(path, policy):
-    naive = Naive(path)
+def test_classes_as_a_loop_finds_them(path, naive, policy):
     logprobs = open_scorer(f"hf:{path}", policy=policy).class_logprobs(CONTEXTS, TARGETS)
     expected = [[naive.target(context, target, policy) for target in TARGETS] for context in CONTEXTS]
     np.testing.assert_allclose(logprobs, expected, **CLOSE)
     np.testing.assert_array_equal(logprobs[0], logprobs[3])  # what stands behind the gap is not seen
 
 
-def test_texts_as_a_loop_finds_them(path):
-    naive = Naive(path)
+def test_texts_as_a_loop_finds_them(path, naive):
     expected = [naive.sequence(naive.tokens(text)) for text in TEXTS]
     for tokens in (1, 64, 4096):
         scores = open_scorer(f"hf:{path}", tokens=tokens).sequence_logprobs(TEXTS)
@@ -75,10 +81,10 @@ def test_neither_small_batches_nor_a_model_that_keeps_no_state_change_anything(p
     np.testing.assert_allclose(scorer.class_logprobs(CONTEXTS, TARGETS), usual, **CLOSE)
 
 
-def test_tokens_know_their_words(path):
+def test_tokens_know_their_words(path, naive):
     text = "he bought a yellowish, worn-out  coat."
     (scores,) = open_scorer(f"hf:{path}").sequence_logprobs([text])
-    tokenizer = Naive(path).tokenizer
+    tokenizer = naive.tokenizer
     tokens = tokenizer(text, add_special_tokens=False)["input_ids"]
     letters = np.array([len(tokenizer.decode([token]).strip()) for token in tokens])
     # the visible letters so far say which word a token ends in

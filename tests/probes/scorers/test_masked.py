@@ -1,5 +1,6 @@
 """Masked models against loops that ask transformers one text at a time and look at all logits."""
 
+import functools
 import json
 import shutil
 from pathlib import Path
@@ -20,13 +21,17 @@ TEXTS = ["the banana is yellow.", "he bought a turquoise, worn-out coat.", "bus"
 
 
 class Naive:
-    """One forward for every question."""
+    """One forward for every question, which is asked once."""
 
     def __init__(self, path):
         self.tokenizer = transformers.AutoTokenizer.from_pretrained(path)
         self.model = transformers.AutoModelForMaskedLM.from_pretrained(path).eval()
+        self._cached = functools.cache(self._forward)
 
     def logprobs(self, ids):
+        return self._cached(tuple(ids))
+
+    def _forward(self, ids):
         with torch.no_grad():
             return torch.log_softmax(self.model(torch.tensor([ids])).logits[0].double(), -1).numpy()
 
@@ -75,9 +80,13 @@ def path(request, model):
     return model(request.param)
 
 
+@pytest.fixture(scope="module")
+def naive(path):
+    return Naive(path)
+
+
 @pytest.mark.parametrize("policy", ["first", "drop", "joint", "left-to-right"])
-def test_classes_as_a_loop_finds_them(path, policy):
-    naive = Naive(path)
+def test_classes_as_a_loop_finds_them(path, naive, policy):
     logprobs = open_scorer(f"hf:{path}", policy=policy, tokens=64).class_logprobs(CONTEXTS, TARGETS)
     expected = [[naive.target(context, target, policy) for target in TARGETS] for context in CONTEXTS]
     np.testing.assert_allclose(logprobs, expected, **CLOSE)
@@ -85,8 +94,7 @@ def test_classes_as_a_loop_finds_them(path, policy):
 
 
 @pytest.mark.parametrize("variant", ["original", "within_word_l2r", "whole_word"])
-def test_texts_as_a_loop_finds_them(path, variant):
-    naive = Naive(path)
+def test_texts_as_a_loop_finds_them(path, naive, variant):
     scores = open_scorer(f"hf:{path}", variant=variant, tokens=64).sequence_logprobs(TEXTS)
     for text, of_text in zip(TEXTS, scores, strict=True):
         np.testing.assert_allclose(of_text.logprobs, naive.sequence(text, variant), **CLOSE)
@@ -132,12 +140,12 @@ def test_what_cannot_be_asked_is_refused(model, context, target):
         open_scorer(f"hf:{model('bert')}").class_logprobs([context], [target])
 
 
-def test_a_text_as_long_as_the_model_is_read_and_a_longer_one_refused(path, tmp_path):
+def test_a_text_as_long_as_the_model_is_read_and_a_longer_one_refused(path, naive, tmp_path):
     """Also if the tokenizer does not say how long."""
     copy = Path(shutil.copytree(path, tmp_path / "copy"))
     settings = json.loads((copy / "tokenizer_config.json").read_text())
     (copy / "tokenizer_config.json").write_text(json.dumps(settings | {"model_max_length": 10**30}))
-    scorer, naive = open_scorer(f"hf:{copy}"), Naive(path)
+    scorer = open_scorer(f"hf:{copy}")
     most = {"roberta": 38, "xlm-roberta": 38, "distilbert": 512}.get(naive.model.config.model_type, 40)
     with torch.no_grad(), pytest.raises((IndexError, RuntimeError)):
         naive.model(torch.full((1, most + 1), 5))

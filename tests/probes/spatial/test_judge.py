@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -55,7 +55,6 @@ def test_agreement_after_cleaning():
 ratings = st.integers(0, 4).map(float) | st.just(np.nan)
 
 
-@settings(max_examples=50)
 @given(arrays(float, st.tuples(st.integers(2, 5), st.integers(2, 4)), elements=ratings))
 def test_krippendorffs_alpha_is_one_less_observed_by_expected(table):
     units = [column[np.isfinite(column)] for column in table.T if np.isfinite(column).sum() > 1]

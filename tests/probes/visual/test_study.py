@@ -158,9 +158,13 @@ def test_head_command_and_tables_with_it(cli, small, glove, tmp_path):
         cli("probe", "reproduce", f"vicomte-table{table}", "--data", small, "--with", out).succeeds()
 
 
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory):
+    return write_release(tmp_path_factory.mktemp("visual") / "clone", clone=True)
+
+
 @pytest.mark.parametrize("table", ["1", "2", "3", "4", "5", "6", "9", "11"])
-def test_tables_of_a_clone(cli, tmp_path, table):
-    clone = write_release(tmp_path / "clone", clone=True)
+def test_tables_of_a_clone(cli, clone, table):
     printed = cli("probe", "reproduce", f"vicomte-table{table}", "--data", clone).succeeds().out
     assert ("cells are as printed" in printed) == (table not in ("4", "11"))
     assert ("not computed here" in printed) == (table in ("5", "6", "9"))
@@ -169,8 +173,8 @@ def test_tables_of_a_clone(cli, tmp_path, table):
 
 
 @pytest.mark.parametrize("number", [2, 3, 5, 6, 7, 8, 9])
-def test_figures(cli, tmp_path, number):
-    data = write_release(tmp_path / "release", clone=number % 2 == 0)
+def test_figures(cli, small, clone, tmp_path, number):
+    data = (clone, small)[number % 2]
     cli("probe", "visual", "figure", number, "--data", data, "--out", tmp_path / "f.png").succeeds()
     with Image.open(tmp_path / "f.png") as picture:
         assert picture.width > 600
