@@ -12,7 +12,7 @@ import numpy as np
 from simtown.core.files import replacing
 from simtown.core.pool import Pool, Processes, Report, ignore
 from simtown.datasets.reader import SCENE_COLUMNS, Dataset, runs
-from simtown.language.captions import captions, check_bias
+from simtown.language.captions import captions
 from simtown.language.colours import colour_sums, named, seen
 from simtown.scenes.scene import SceneBatch
 
@@ -51,11 +51,8 @@ def caption_blocks(
     by default this process. `progress` is called with the number of scenes read since the last call,
     :func:`scenes_to_read` in all. With `every` they name every colour that is seen.
 
-    Raises:
-        ValueError: `bias` is not in [0, 1].
-        DamagedError: a shard cannot be read.
+    Raises DamagedError if a shard cannot be read.
     """
-    check_bias(bias)
     pool, typical = pool or Processes(), None
     blocks = [(name, begin, end) for begin, end in runs(len(dataset[name]), BLOCK)]
     if bias:

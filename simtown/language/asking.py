@@ -351,13 +351,12 @@ def _round(
     Returns (w,) bool, which of the waiting are done.
     """
     done = np.zeros(len(waiting), dtype=bool)
-    most = recipe.world.most
     at = np.repeat(np.arange(len(waiting)), streets)
     attempt = np.tile(np.arange(begin, begin + streets), len(waiting)) + epoch * STREETS
-    entity, paint = np.full((len(at), most), -1), np.full((len(at), most), -1, dtype=np.int8)
-    sky = np.zeros(len(at), dtype=np.uint8)
-    fits = np.zeros(len(at), dtype=bool)
+    every = empty_batch(len(at), recipe.world.most, SLOTS)
+    every.camera[:], every.weather[:] = scene.camera[waiting[at]], scene.weather[waiting[at]]
     things: list[tuple[str, int] | None] = [None] * len(at)
+    fits = np.zeros(len(at), dtype=bool)
     index, counted = np.array([(row.index, row.begin) for row in rows])[waiting[at]].T
     attempt += counted
     new = attempt % PLACES == 0
@@ -369,41 +368,31 @@ def _round(
         if is_new:
             row.filled = _fill(recipe, row, next(numbers))
         if row.filled is not None:
-            entity[place], paint[place], own_sky, things[place] = row.filled
-            sky[place] = scene.weather[waiting[row_at]] if own_sky < 0 else own_sky
+            every.entity[place], every.paint[place], sky, things[place] = row.filled
+            every.weather[place] = sky if sky >= 0 else every.weather[place]
             fits[place] = True
-    where = waiting[at]
     some = np.flatnonzero(fits)
+    entity = every.entity.astype(np.int64)
     pose, seen, placed = place_crowds(
-        recipe.stream("crowd"),
-        index[some],
-        attempt[some],
-        entity[some],
-        scene.camera[where[some]],
-        rough=True,
+        recipe.stream("crowd"), index[some], attempt[some], entity[some], every.camera[some], rough=True
     )
-    good = some[placed]
-    pose, seen = pose[placed], seen[placed]
-    candidates = empty_batch(len(good), most, SLOTS)
-    candidates = replace(
-        candidates, entity=entity[good].astype(np.int16), pose=pose, paint=paint[good],
-        weather=sky[good], camera=scene.camera[where[good]],
-    )  # fmt: skip
-    beside = np.array([place for place, k in enumerate(good) if things[k]], dtype=np.int64)
-    candidates.intensity[beside] = LIGHTER * scene.intensity[where[good[beside]]]
-    _beside(recipe, candidates, beside, index[good], attempt[good], [things[k] for k in good])
-    programs = stored([rows[i].numbers for i in where[good].tolist()])
+    good, pose, seen = some[placed], pose[placed], seen[placed]
+    at, index, attempt, entity = at[good], index[good], attempt[good], entity[good]
+    candidates, asked = replace(every[good], pose=pose), [rows[i] for i in waiting[at].tolist()]
+    beside = np.array([k for k, place in enumerate(good) if things[place]], dtype=np.int64)
+    candidates.intensity[beside] = LIGHTER * scene.intensity[waiting[at[beside]]]
+    _beside(recipe, candidates, beside, index, attempt, [things[place] for place in good])
+    programs = stored([row.numbers for row in asked])
     hide = np.isin(programs, HIDING_WORDS).any(axis=1)
     seen[hide] = visibility(candidates.entity[hide], pose[hide], candidates.camera[hide])
     judged = evaluate(candidates, programs, seen, recipe.size)
-    asked = [rows[i] for i in where[good].tolist()]
     accepted = _accepted(asked, candidates, judged)
     likely = np.flatnonzero(accepted)  # few: most masks, which take longest, are for these alone
     if edits is not None:
-        likely = likely[np.unique(at[good[likely]], return_index=True)[1]]
+        likely = likely[np.unique(at[likely], return_index=True)[1]]
     _, seen[likely], fine = place_crowds(
-        recipe.stream("crowd"), index[good[likely]], attempt[good[likely]], entity[good[likely]],
-        candidates.camera[likely], kept=pose[likely],
+        recipe.stream("crowd"), index[likely], attempt[likely], entity[likely], candidates.camera[likely],
+        kept=pose[likely],
     )  # fmt: skip
     again = likely[np.isin(programs[likely], SEEN_WORDS).any(axis=1)]
     sure = evaluate(candidates[again], programs[again], seen[again], recipe.size)
@@ -411,34 +400,25 @@ def _round(
         whole[again] = part
     accepted[again] &= _accepted([asked[k] for k in again], candidates[again], sure)
     fine &= accepted[likely]
-    for slot in np.unique(at[good[(judged.state != ILL_POSED) & ~judged.idle]]).tolist():
+    for slot in np.unique(at[(judged.state != ILL_POSED) & ~judged.idle]).tolist():
         rows[waiting[slot]].fitted = True
-    first = np.full(len(waiting), len(at))
+    first = np.full(len(waiting), -1)
     for place in likely[fine][::-1].tolist():
-        first[at[good[place]]] = place
+        first[at[place]] = place
     if edits is not None:
-        slots = np.flatnonzero(first < len(at))
-        chosen = first[slots]
-        own = [rows[i] for i in waiting[slots].tolist()]
-        found = edits.find(waiting[slots], own, attempt[good[chosen]], candidates[chosen], seen[chosen])
-        first[slots[~found]] = len(at)
-    was_placed = np.zeros(len(at), dtype=bool)
-    was_placed[good] = True
+        slots = np.flatnonzero(first >= 0)
+        chosen, own = first[slots], [rows[i] for i in waiting[slots].tolist()]
+        found = edits.find(waiting[slots], own, attempt[chosen], candidates[chosen], seen[chosen])
+        first[slots[~found]] = -1
     for slot, place in enumerate(first.tolist()):
-        row, last = waiting[slot], (slot + 1) * streets
-        if place < len(at):
-            done[slot], last = True, int(good[place]) + 1
-            scene.entity[row], scene.pose[row], scene.paint[row] = (
-                entity[good[place]],
-                pose[place],
-                paint[good[place]],
-            )
-            scene.weather[row], visible[row] = sky[good[place]], seen[place]
-            for name in ("prop", "prop_pose", "prop_style"):
+        row, start, end = waiting[slot], slot * streets, (slot + 1) * streets
+        if place >= 0:
+            done[slot], end, visible[row] = True, int(good[place]) + 1, seen[place]
+            for name in ("entity", "pose", "paint", "weather", "prop", "prop_pose", "prop_style"):
                 getattr(scene, name)[row] = getattr(candidates, name)[place]
             for whole, part in zip(values, judged, strict=True):
                 whole[row] = part[place]
-        tried[row] += last - slot * streets, int(was_placed[slot * streets : last].sum())
+        tried[row] += end - start, np.diff(np.searchsorted(good, (start, end)))[0]
     return done
 
 

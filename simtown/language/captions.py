@@ -109,9 +109,8 @@ def looks(
     (:func:`simtown.language.colours.named`); with `every`, any colour, as often as it is seen. The typical
     colour of a kind is then left out with probability `bias`, which changes nothing else. `typical`,
     (entities,) int64, is each kind's commonest colour in these scenes by default. `start` is the number of
-    the first scene. Raises ValueError if `bias` is not in [0, 1].
+    the first scene.
     """
-    check_bias(bias)
     n, v = scenes.entity.shape
     shares = (seen if every else named)(scenes)
     if typical is None:
@@ -137,12 +136,6 @@ def looks(
         vehicles = list(dict.fromkeys(vehicles))
         lines.append(f"{' and '.join(vehicles)} {WEATHER_KINDS[scenes.weather[i]].caption}")
     return lines
-
-
-def check_bias(bias: float) -> None:
-    """Raises ValueError if a reporting bias is not a probability."""
-    if not 0 <= bias <= 1:
-        raise ValueError(f"bias must be from 0 to 1, not {bias}")
 
 
 def surroundings(scenes: SceneBatch, seed: int, split: str, start: int = 0) -> list[str]:

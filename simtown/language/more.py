@@ -213,11 +213,7 @@ def _elsewhere(
     drawn = choose(recipe.stream("other vehicles").uniform(address, entity.shape[1], attempts), sums)
     entity = np.where((attempts >= SPATIAL)[:, None] & (entity >= 0), drawn, entity)
     pose, visible, placed = place_crowds(
-        recipe.stream("elsewhere"),
-        address,
-        attempts,
-        entity,
-        scene.camera[rows],
+        recipe.stream("elsewhere"), address, attempts, entity, scene.camera[rows]
     )
     others = replace(
         empty_batch(len(rows), scene.entity.shape[1], 1),

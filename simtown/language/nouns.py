@@ -13,43 +13,42 @@ from simtown.core.files import KindsError
 NOUNS: dict[str, tuple[str, ...]] = {
     "vehicle": ENTITIES,
     "car": (
-        *("sedan", "taxi", "hatchback", "estate car", "coupe", "convertible", "limousine", "hearse", "SUV"),
-        *("jeep", "hot rod", "microcar", "sports car", "racing car", "muscle car", "vintage car"),
-        *("police car", "fire chief car", "red car", "green car", "white car", "black car", "pink car"),
-        "orange car",
+        "sedan", "taxi", "hatchback", "estate car", "coupe", "convertible", "limousine", "hearse", "SUV",
+        "jeep", "hot rod", "microcar", "sports car", "racing car", "muscle car", "vintage car", "police car",
+        "fire chief car", "red car", "green car", "white car", "black car", "pink car", "orange car",
     ),
     "bus": ("city bus", "school bus", "double-decker bus", "minibus", "coach", "red bus", "green bus"),
     "truck": (
-        *("fire truck", "fire engine", "garbage truck", "box truck", "dump truck", "tanker truck"),
-        *("monster truck", "tow truck", "food truck", "semi-trailer truck", "crane truck", "military truck"),
-        *("flatbed truck", "logging truck", "bucket truck", "armoured truck", "cattle truck", "red truck"),
-        *("blue truck", "green truck", "yellow truck", "concrete mixer", "cement pumper", "car carrier"),
-        *("pickup", "red pickup", "black pickup"),
+        "fire truck", "fire engine", "garbage truck", "box truck", "dump truck", "tanker truck",
+        "monster truck", "tow truck", "food truck", "semi-trailer truck", "crane truck", "military truck",
+        "flatbed truck", "logging truck", "bucket truck", "armoured truck", "cattle truck", "red truck",
+        "blue truck", "green truck", "yellow truck", "concrete mixer", "cement pumper", "car carrier",
+        "pickup", "red pickup", "black pickup",
     ),
     "van": (
-        *("ambulance", "mail van", "delivery van", "camper van", "ice-cream van", "police van", "news van"),
-        *("white van", "black van", "blue van"),
+        "ambulance", "mail van", "delivery van", "camper van", "ice-cream van", "police van", "news van",
+        "white van", "black van", "blue van",
     ),
     "two-wheeler": (
-        *("motorcycle", "bicycle", "scooter", "sidecar motorcycle", "police motorcycle", "delivery scooter"),
-        *("tandem bicycle", "kick scooter"),
+        "motorcycle", "bicycle", "scooter", "sidecar motorcycle", "police motorcycle", "delivery scooter",
+        "tandem bicycle", "kick scooter",
     ),
     "emergency vehicle": (
-        *("fire truck", "fire engine", "fire chief car", "police car", "police van", "police motorcycle"),
+        "fire truck", "fire engine", "fire chief car", "police car", "police van", "police motorcycle",
         "ambulance",
     ),
     "construction machine": (
-        *("excavator", "bulldozer", "road roller", "forklift", "wheel loader", "backhoe loader"),
-        *("concrete mixer", "cement pumper", "dump truck", "crane truck"),
+        "excavator", "bulldozer", "road roller", "forklift", "wheel loader", "backhoe loader",
+        "concrete mixer", "cement pumper", "dump truck", "crane truck",
     ),
     "farm vehicle": ("tractor", "combine harvester", "hay wagon", "horse cart", "cattle truck"),
     **STREET,
     "house": (
-        *("cottage", "gabled house", "bungalow", "villa", "timbered house", "canal house", "town house"),
-        *("blue town house", "terrace"),
+        "cottage", "gabled house", "bungalow", "villa", "timbered house", "canal house", "town house",
+        "blue town house", "terrace",
     ),
     "pedestrian": STREET["person"],
-}
+}  # fmt: skip
 #: Nouns of kinds of one's own that are none of these.
 OWN_NOUNS: tuple[str, ...] = tuple(dict.fromkeys(kind.group for kind in OWN if kind.group not in NOUNS))
 for _kind in OWN:

@@ -44,10 +44,10 @@ def noun(form: Form, many: bool = False) -> str:
     match form.name, *form.parts:
         case "all", kind:
             return plural(kind) if many else kind
-        case "filter", inner, Form("has", ("colour", colour)) if f"{colour} {noun(inner)}" not in ENTITIES:
-            return _before(colour, inner, many)
-        case "filter", inner, Form("has", ("sight", sight)):
-            return _before(sight, inner, many)
+        case "filter", inner, Form("has", ("colour" | "sight", word)) if (
+            f"{word} {noun(inner)}" not in ENTITIES
+        ):
+            return f"{word} {noun(inner, many)}"
         case "filter", inner, Form("has", ("lane" | "direction", _)) | Form("related") as clause:
             return f"{noun(inner, many)} {predicate(clause)}"
         case "filter", inner, clause:
@@ -61,11 +61,6 @@ def noun(form: Form, many: bool = False) -> str:
         case "union", *phrases:
             return " or ".join(map(phrase, phrases))
     raise ValueError(f"{form} is no set that has words")
-
-
-def _before(adjective: str, inner: Form, many: bool) -> str:
-    """An adjective before the set that it describes, with what follows the noun behind both."""
-    return f"{adjective} {noun(inner, many)}"
 
 
 def phrase(form: Form) -> str:

@@ -19,64 +19,19 @@ ROWS = [
 QUESTIONS = st.sampled_from([*ANSWERS]).flatmap(
     lambda type: st.tuples(st.just(type), st.permutations(ANSWERS[type][:7]))
 )
-AROUND = st.sampled_from(
-    [
-        *(
-            "{}",
-            " {} ",
-            "\n\n{}\n",
-            "**{}**",
-            "*{}*",
-            "`{}`",
-            "<b>{}</b>",
-            '"{}"',
-            "{}.",
-            "# {}",
-            "```\n{}\n```",
-        ),
-        *("$\\text{{{}}}$", "\\boxed{{\\text{{{}}}}}", "Answer: {}", "**Answer:** {}", "The answer is {}."),
-        *('{{"answer": "{}"}}', "<answer>{}</answer>", "<think>Hm.</think>{}"),
-    ]
-)
+AROUND = st.sampled_from((
+    "{}", " {} ", "\n\n{}\n", "**{}**", "*{}*", "`{}`", "<b>{}</b>", '"{}"', "{}.", "# {}", "```\n{}\n```",
+    "$\\text{{{}}}$", "\\boxed{{\\text{{{}}}}}", "Answer: {}", "**Answer:** {}", "The answer is {}.",
+    '{{"answer": "{}"}}', "<answer>{}</answer>", "<think>Hm.</think>{}",
+))  # fmt: skip
 BETWEEN = st.sampled_from(
     [", ", " ", " or ", " and ", "\n", "; ", " / ", ". ", "|", "\n- ", ": ", "\n\n", "? "]
 )
-PIECES = [
-    *(
-        "yes",
-        "no",
-        "3",
-        "½",
-        "(",
-        "A",
-        "\\boxed{",
-        "}",
-        "{",
-        '{"answer":',
-        "<answer>",
-        "</answer>",
-        "<think>",
-        "taxi",
-    ),
-    *(
-        "</think>",
-        "Answer:",
-        "6",
-        "m",
-        "'",
-        ",",
-        ".",
-        "-",
-        "not",
-        "\n",
-        "of",
-        "total",
-        " ",
-        "half a",
-        "%",
-        "1e9",
-    ),
-]
+PIECES = (
+    "yes", "no", "3", "½", "(", "A", "\\boxed{", "}", "{", '{"answer":', "<answer>", "</answer>", "<think>",
+    "taxi", "</think>", "Answer:", "6", "m", "'", ",", ".", "-", "not", "\n", "of", "total", " ", "half a",
+    "%", "1e9",
+)  # fmt: skip
 CASES = st.sampled_from([str, str.upper, str.lower, str.title])
 
 
