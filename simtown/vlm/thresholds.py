@@ -186,25 +186,14 @@ def comparisons(found: Sequence[FoundThreshold]) -> Iterator[str]:
 
 def table(found: Sequence[FoundThreshold]) -> Table:
     """A row for each curve."""
-    columns = (
-        "model",
-        "questions",
-        "quantity",
-        "threshold",
-        "low",
-        "high",
-        "ceiling",
-        "guesses yes",
-        "n",
-        "why",
-    )
+    columns = ("threshold", "low", "high", "ceiling", "guesses yes")
     rows = []
     for source, part, quantity, curve, answers, _ in found:
         bias = curve.bias if answers.yes.any() else np.nan
         numbers = (curve.threshold, curve.low, curve.high, 1 - curve.lapse, bias)
         cells = ["" if np.isnan(value) else f"{value:.3g}" for value in numbers]
         rows.append([source.model, part, quantity.title, *cells, curve.n, curve.problem])
-    return Table(columns, rows)
+    return Table(("model", "questions", "quantity", *columns, "n", "why"), rows)
 
 
 def write(found: Sequence[FoundThreshold], directory: Path) -> list[str]:

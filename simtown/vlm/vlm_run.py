@@ -45,20 +45,10 @@ COMMAND = "simtown evaluate"
 Row = dict[str, Any]
 
 
+_PAGES = ("summary.csv", "summary.md", "verdict.csv", "thresholds.csv", "thresholds.md", "thresholds.png")
+_ROWS = (f"{name}.parquet" for name in ("picture", *CONTROLS))
 #: The record of a directory of results.
-RECORD = RunRecord(
-    SUMMARY,
-    COMMAND,
-    COMMAND,
-    frozenset(
-        {
-            *(f"thresholds.{kind}" for kind in ("csv", "md", "png")),
-            *(f"{name}.parquet" for name in ("picture", *CONTROLS)),
-            *(SUMMARY, "summary.csv", "summary.md", "verdict.csv", ANSWERS_FILE),
-        }
-    ),
-    SCHEMA,
-)
+RECORD = RunRecord(SUMMARY, COMMAND, COMMAND, frozenset({SUMMARY, ANSWERS_FILE, *_PAGES, *_ROWS}), SCHEMA)
 
 
 def evaluate_model(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from simtown.datasets.reader import Dataset
 from simtown.language import replies
 from simtown.language.instructions import prompt
 from simtown.language.nouns import spoken_names
-from simtown.language.replies import Gold
 
 _HERE = Path(__file__).parent
 
@@ -45,16 +43,15 @@ def _item(batch: ExportBatch, row: int, split: str, answers: dict[str, Any]) -> 
         if np.isfinite(c["tolerance"][row]):
             lengths = {name: float(c[name][row]) for name in ("number", "tolerance")}
     answer_type, known = answers[family]
-    gold = asdict(Gold(answer_type, answer, known, **lengths))
-    del gold["choices"]
-    question = prompt(c["question"][row].decode(), answer_type, known)
-    group = int(c["group"][row]) if "group" in c else None
     return {
         "id": f"{split}-{batch.start + row:06d}",
-        "question": question,
-        **gold,
+        "question": prompt(c["question"][row].decode(), answer_type, known),
+        "type": answer_type,
+        "answer": answer,
+        "tolerance": lengths.get("tolerance"),
+        "number": lengths.get("number"),
         "family": family,
-        "group": group,
+        "group": int(c["group"][row]) if "group" in c else None,
     }
 
 
