@@ -97,17 +97,16 @@ def verdict(found: Mapping[str, Any]) -> Table:
         "looks": "the answer turns with a mirrored picture",
         "relates": "right where it sees and reads",
     }
-    rows: list[list[object]] = []
-    for name, means in meaning.items():
-        if it := found[name]:
-            rows.append([name, means, it["n"], it["accuracy"], f"{it['low']:.3f}-{it['high']:.3f}"])
-    for name, means in REASONS.items():
-        if found["wrong"]:
-            rows.append([f"error: {name}", means, found["wrong"], found["errors"][name], ""])
+    rows: list[list[object]] = [
+        [name, means, it["n"], it["accuracy"], f"{it['low']:.3f}-{it['high']:.3f}"]
+        for name, means in meaning.items()
+        if (it := found[name])
+    ]
+    if n := found["wrong"]:
+        rows += [[f"error: {name}", means, n, found["errors"][name], ""] for name, means in REASONS.items()]
     if it := found["bias"]:
-        rows.append(
-            ["says yes", f"d' {it['sensitivity']:.2f}, criterion {it['criterion']:.2f}", "", it["yes"], ""]
-        )
+        ability = f"d' {it['sensitivity']:.2f}, criterion {it['criterion']:.2f}"
+        rows.append(["says yes", ability, "", it["yes"], ""])
         if it["left"] == it["left"]:
             rows.append(["says left", "of questions about left or right", "", it["left"], ""])
     return Table(("control", "what it means", "n", "share", "(95 %)"), rows)
