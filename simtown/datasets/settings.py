@@ -289,7 +289,7 @@ class Settings:
         return int(low), int(high or low)
 
     def _check_questions(self) -> None:
-        """Raises SettingsError for a family that is unknown or named twice."""
+        """Raises SettingsError for an unknown family, and for a family or relation named twice."""
         known = ("paper", "all", *FAMILIES)
         if self.own_families:
             from simtown.language.families import read_families
@@ -300,8 +300,9 @@ class Settings:
             similar = get_close_matches(unknown[0], known) or known
             choice = f"choose among {', '.join(similar)}, or give a TOML file"
             raise SettingsError(f"{unknown[0]} is unknown: {choice}", "questions")
-        if len(set(self.questions)) < len(self.questions):
-            raise SettingsError("names a family twice", "questions")
+        for name in ("questions", "relations"):
+            if len(set(getattr(self, name))) < len(getattr(self, name)):
+                raise SettingsError("names one twice", name)
 
     @property
     def kinds(self) -> tuple[int, ...]:
