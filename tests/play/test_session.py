@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import threading
 import urllib.error
 import urllib.request
@@ -9,12 +10,14 @@ import zipfile
 
 import pytest
 
+import simtown
 from simtown.play.drawn import thumb
 from simtown.play.server import PlayServer
 from simtown.play.session import Session
 from simtown.town.answering import NoAnswerError
 from simtown.town.checks import TownError
 from simtown.town.town import Town
+from tests.conftest import HANGS
 
 
 @pytest.fixture
@@ -88,6 +91,9 @@ def test_files_hold_the_street(session):
     assert thumb("oak").startswith(b"\x89PNG")
 
 
+LOOK = {"verb": "look", "size": [208, 117]}
+
+
 def fetch(url, body=None, **headers):
     request = urllib.request.Request(url, body and json.dumps(body).encode(), headers)
     try:
@@ -107,8 +113,7 @@ def test_only_those_who_know_the_token_are_answered(session):
         for url, name in ((f"http://127.0.0.1:{port}/", "127.0.0.1"), (server.url, "evil.example")):
             assert fetch(url, Host=f"{name}:{port}")[0] == 404
         assert fetch(f"{server.url}file/../../etc/passwd")[0] == 404
-        look = {"verb": "look", "size": [208, 117]}
-        assert json.loads(fetch(f"{server.url}do", look)[1])["error"] == ""
+        assert json.loads(fetch(f"{server.url}do", LOOK)[1])["error"] == ""
         assert fetch(f"{server.url}do", {"verb": "look"})[0] == 400
         server.shutdown()
 
@@ -116,3 +121,44 @@ def test_only_those_who_know_the_token_are_answered(session):
 def test_the_command_refuses_what_is_no_street(cli, tmp_path):
     cli("play", "town.png", "--no-open").refuses("town.png is no street")
     cli("play", tmp_path / "none.json", "--no-open").refuses("there is no file")
+
+
+def test_a_trained_model_answers_beside_the_truth(started, tmp_path):
+    pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
+    settings = simtown.Settings(entities=2, n=8, val=2, test=2, width=32, height=32)
+    simtown.generate(settings, tmp_path / "data", workers=1)
+    simtown.fit(
+        simtown.FitSettings("question-only", max_steps=2, batch=4), tmp_path / "data", tmp_path / "run"
+    )
+    town = Town()
+    town.place("sedan", x=-4.0)
+    town.place("fire truck", x=3.0)
+    town.save(tmp_path / "town.json")
+    process = started("play", tmp_path / "town.json", "--run", tmp_path / "run", "--no-open")
+    url = process.stdout.readline().split()[0]
+    for question in ("Is the sedan left of the fire truck?", "How many vehicles are there?"):
+        reply = json.loads(fetch(f"{url}ask", LOOK | {"question": question})[1])
+    assert reply["town"]["run"] == "question-only"
+    untaught, asked = (answer["model"] for answer in reply["answers"])
+    assert (untaught["right"], asked["right"]) == (None, "says yes" in asked["text"])
+    fetch(f"{url}do", LOOK | {"verb": "change", "given": {"thing": "sedan", "x": 12.0}})
+    flipped = json.loads(fetch(f"{url}do", LOOK)[1])["answers"][1]
+    assert (flipped["text"], flipped["model"]["right"]) == ("no", not asked["right"])
+
+
+def test_a_notebook_shows_the_page_below_the_cell_and_has_its_town(tmp_path):
+    nbclient = pytest.importorskip("nbclient", reason="needs nbclient and ipykernel: pip install '.[docs]'")
+    nbformat = pytest.importorskip("nbformat", reason="needs nbformat: pip install '.[docs]'")
+    pytest.importorskip("ipykernel", reason="needs nbclient and ipykernel: pip install '.[docs]'")
+    cells = "import simtown; town = simtown.Town(); taxi = town.place('taxi', x=0.0); town.play()", "taxi.x"
+    page = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    client = nbclient.NotebookClient(page, timeout=HANGS, startup_timeout=HANGS, kernel_name="python3")
+    with client.setup_kernel(cwd=str(tmp_path)):
+        client.execute_cell(page.cells[0], 0)
+        (shown,) = page.cells[0].outputs
+        url = re.search(r'<iframe src="([^"]+)"', shown.data["text/html"])[1]
+        moved = {"verb": "change", "given": {"thing": "taxi", "x": 2.5}, "size": [208, 117]}
+        reply = json.loads(fetch(f"{url}do", moved)[1])
+        assert reply["picture"].startswith("data:image/jpeg")
+        client.execute_cell(page.cells[1], 1)
+    assert page.cells[1].outputs[0].data["text/plain"] == "2.5"
