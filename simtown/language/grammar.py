@@ -8,7 +8,7 @@ from contextlib import suppress
 from difflib import get_close_matches
 from functools import cache, lru_cache
 from importlib.resources import files
-from itertools import combinations
+from itertools import combinations, islice, product
 from typing import Any, NamedTuple
 
 from simtown.assets.catalogue import NAMED_BY_COLOUR
@@ -67,11 +67,11 @@ def rephrasings(names: Iterable[str], question: str) -> Iterator[str]:
     names, words = list(names), question.strip(" ?!.").split()[:MOST_WORDS]
     known = _known(_lexicon(tuple(names), tuple(SOLID_RELATIONS)))
     words[:1] = [word.lower() for word in words[:1]]
-    candidates, meant = [], set[Form]()
-    for i, word in enumerate(words):
-        if not set(_spaced(word).split()) <= known:
-            nearest = get_close_matches(word, [*names, *known], 5, 0.5) or names
-            candidates += [[*words[:i], *other.split(), *words[i + 1 :]] for other in nearest[:8]]
+    meant = set[Form]()
+    wrong = [i for i, word in enumerate(words) if not set(_spaced(word).split()) <= known]
+    nearest = [get_close_matches(words[i], [*names, *known], 5, 0.5) or names[:8] for i in wrong]
+    others = (dict(zip(wrong, chosen, strict=True)) for chosen in islice(product(*nearest), 50))
+    candidates = [" ".join(other.get(i, word) for i, word in enumerate(words)).split() for other in others]
     places = range(len(words))
     candidates += [[*words[:i], *words[i + 1 :]] for i in places]
     left_out = _OFTEN_LEFT_OUT if len(words) > 1 else ()  # one word is no question that lacks a word

@@ -18,7 +18,7 @@ from simtown.language.programs import decode
 from simtown.language.questions import with_article
 from simtown.language.relations import RELATION_NAMES
 from simtown.language.sampler import Examples
-from simtown.language.twins import ADDED, THING, WEATHER
+from simtown.language.twins import EDITS, THING, WEATHER
 from simtown.play.drawn import encoded
 from simtown.render.raster import Raster
 from simtown.scenes.placement import LEAST_VISIBLE
@@ -31,11 +31,6 @@ from simtown.town.reasons import listed
 SIZE, COUNT, _LISTED = (384, 216), 4, 6
 #: The settings that may be chosen.
 _CHOICES = {"entities", "seed", "questions", "crowd", "weathers", "relations", "paint", "distractor", "twins"}
-#: What is said of an edit of a vehicle, in the order of EDITS.
-_EDITED = (
-    "{the} faces the other way", "{the} has another paint", "{the} stands elsewhere",
-    "{the} is exchanged for {other}", "{the} is gone", "{a} is added",
-)  # fmt: skip
 
 
 def draw(request: dict[str, Any]) -> dict[str, Any]:
@@ -124,11 +119,8 @@ def _why(scenes: SceneBatch, i: int, row: dict[str, Any], other: str, settings: 
 def _change(scenes: SceneBatch, edit: int, slot: int) -> str:
     """How the second of two scenes differs from the first."""
     if edit == WEATHER:
-        before, after = (WEATHERS[number] for number in scenes.weather)
-        return f"the weather is {after}, not {before}"
-    if edit == THING:
-        before, after = scenes.prop[:, slot].tolist()
-        return f"{with_article(PROPS[max(before, after)])} is {'gone' if after < 0 else 'added'}"
-    kinds = [ENTITIES[kind] for kind in scenes.entity[:, slot].tolist()]
-    first, other = kinds[::-1] if edit == ADDED else kinds
-    return _EDITED[edit].format(the=f"the {first}", a=with_article(first), other=with_article(other))
+        return f"the weather is {WEATHERS[scenes.weather[1]]}"
+    names, kinds = (PROPS, scenes.prop) if edit == THING else (ENTITIES, scenes.entity)
+    before, after = kinds[:, slot].tolist()
+    done = EDITS[edit] if edit != THING else "removed" if after < 0 else "added"
+    return f"{with_article(names[after if before < 0 else before])} is {done}"

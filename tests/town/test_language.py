@@ -215,6 +215,7 @@ NEAREST = {
     "Is the taxi kind of left of the coach?": "Is the taxi left of the coach?",
     "How many big vehicles are really there?": "How many vehicles are there?",
     "Is the limo left of the coach?": "Is the ambulance left of the coach?",
+    "Iz the taxy left of the coach?": "Is the taxi left of the coach?",
 }
 
 
