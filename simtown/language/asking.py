@@ -101,10 +101,6 @@ class AskingRecipe:
         free = self.each == 1 or any(family.name == "exist" for family in self.families)
         return 0 if free else APART
 
-    def of(self, family: Family) -> AskingRecipe:
-        """The same recipe with one family."""
-        return replace(self, families=(family,))
-
     def stream(self, component: str) -> Stream:
         """The draws of a component."""
         return Stream(self.seed, self.split, component)

@@ -62,14 +62,16 @@ class Views:
         shares = None if self.shares is None else self.shares[rows]
         return Views(self.scenes[rows], shares, self.size, self.things)
 
+    def _slots(self, vehicles: np.ndarray, things: np.ndarray) -> np.ndarray:
+        """What stands in all slots: vehicles, and the things beside the road if they have slots."""
+        return np.concatenate([vehicles, things], axis=1) if self.things else vehicles
+
     @cached_property
     def kind(self) -> np.ndarray:
         """(n, s) int64 kinds of what stands in the slots: of ENTITIES, then of PROPS; -1 is an empty slot."""
-        kinds = self.scenes.entity.astype(np.int64)
-        if self.things:
-            props = self.scenes.prop.astype(np.int64)
-            kinds = np.concatenate([kinds, np.where(props >= 0, props + len(ENTITIES), -1)], axis=1)
-        return kinds
+        props = self.scenes.prop.astype(np.int64)
+        kinds = np.where(props >= 0, props + len(ENTITIES), -1)
+        return self._slots(self.scenes.entity.astype(np.int64), kinds)
 
     @cached_property
     def sight(self) -> np.ndarray:
@@ -90,9 +92,7 @@ class Views:
     @cached_property
     def pose(self) -> np.ndarray:
         """(n, s, 3) float32 x, y and yaw."""
-        if not self.things:
-            return self.scenes.pose
-        return np.concatenate([self.scenes.pose, self.scenes.prop_pose[:, :, [0, 1, 3]]], axis=1)
+        return self._slots(self.scenes.pose, self.scenes.prop_pose[:, :, [0, 1, 3]])
 
     @cached_property
     def weather(self) -> np.ndarray:
@@ -186,12 +186,9 @@ class Views:
     def solids(self) -> tuple[np.ndarray, np.ndarray]:
         """(n, s) int64 numbers of what stands in the slots, as :func:`outlines` counts it, and scales."""
         scenes = self.scenes
-        number, scale = scenes.entity.astype(np.int64), np.ones(scenes.entity.shape)
-        if self.things:
-            props = len(ENTITIES) + scenes.prop * POSES + pose_of(scenes.prop_style)
-            number = np.concatenate([number, np.where(scenes.prop >= 0, props, -1)], axis=1)
-            scale = np.concatenate([scale, scenes.prop_pose[..., 4]], axis=1)
-        return number, scale
+        props = len(ENTITIES) + scenes.prop * POSES + pose_of(scenes.prop_style)
+        number = self._slots(scenes.entity.astype(np.int64), np.where(scenes.prop >= 0, props, -1))
+        return number, self._slots(np.ones(scenes.entity.shape), scenes.prop_pose[..., 4])
 
     @cached_property
     def bulk(self) -> np.ndarray:

@@ -6,14 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
-from simtown.language.relations import (
-    DRIVER_RELATIONS,
-    LATERAL,
-    RELATIONS,
-    margins,
-    own_separations,
-    separations,
-)
+from simtown.language.relations import DRIVER_RELATIONS, LATERAL, RELATIONS, own_separations, separations
 from simtown.language.solids import BESIDE, FAR, NEAR, SOLID_RELATIONS, Solid, SolidRelation, distance
 from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import depths, hull
@@ -87,14 +80,10 @@ def _drivers(solids: list[Solid]) -> dict[str, np.ndarray]:
 
 def _planar(camera: Camera, solids: list[Solid]) -> dict[str, np.ndarray]:
     """(n, n) margins of the relations that data sets ask about, by name."""
-    n = len(solids)
-    poses = np.array([[*s.middle, 0.0] for s in solids], dtype=np.float32).reshape(1, n, 3)
+    poses = np.array([[*s.middle, 0.0] for s in solids], dtype=np.float32).reshape(1, -1, 3)
     with np.errstate(divide="ignore", invalid="ignore"):  # beside the camera
-        separation = separations(poses, camera.row()[None])
-    i, j = (k.ravel() for k in np.indices((n, n)))
-    separation = np.broadcast_to(separation, (n * n, 2, n, n))
-    columns = (margins(separation, np.full(n * n, r), i, j) for r in range(len(_PLANAR)))
-    tables = {name: column.reshape(n, n) for name, column in zip(_PLANAR, columns, strict=True)}
+        separation = separations(poses, camera.row()[None])[0]
+    tables = {relation.name: relation.sign * separation[relation.axis] for relation in RELATIONS}
     behind = np.array([behind_camera(camera, s) for s in solids], dtype=bool)
     for relation in RELATIONS:
         if relation.axis == LATERAL:
