@@ -8,7 +8,7 @@
 namespace {
 Canvas canvas_of(uint32_t* samples, int64_t stride, int64_t first, int64_t full, int64_t height)
 {
-    return {samples, stride, first, stride - LANES, full, height};
+    return {samples, stride, first, stride - WIDE, full, height};
 }
 } // namespace
 
@@ -27,11 +27,9 @@ ENTRY fill_triangles(const FillTriangles* in)
 // Set eight triangles up, and draw each that is a BOX into samples of its own.
 ENTRY fill_boxes(const FillBoxes* in)
 {
-    float* spots[4];
-    for (int i = 0; i < 4; i++) spots[i] = (float*)in->spots + i * in->corners;
     Records records;
     Canvas canvas = canvas_of(in->samples, in->stride, in->first, in->full, in->height);
-    set_up(canvas, spots, (const int32_t (*)[3])in->triangles, ramp<Ints>(0, 1), 0, records);
+    set_up(canvas, (const float (*)[4])in->spots, (const int32_t (*)[3])in->triangles, ramp<Ints>(0, 1), 0, records);
     for (int lane = 0; lane < LANES; lane++) {
         in->todo[lane] = records.todo[lane];
         canvas.samples = in->samples + lane * in->height * in->stride;

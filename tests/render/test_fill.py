@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial import Delaunay
 
 from simtown.scenes.camera import NEAR
-from tests.kernels.pieces import BOX, EMPTY, LANES, REACH, SMALL, TAG, pieces
+from tests.kernels.pieces import BOX, EMPTY, LANES, REACH, SMALL, TAG, WIDE, pieces
 
 WIDTH, HEIGHT = 90, 70
 
@@ -21,9 +21,9 @@ def fill(samples, first, full, corners, depths, tag=1):
 
 
 def drawn(corners, depths=(8.0, 8.0, 8.0), tag=1, samples=None):
-    """Samples after one triangle; the last LANES columns are nobody's."""
+    """Samples after one triangle; the last WIDE columns are nobody's."""
     if samples is None:
-        samples = np.zeros((HEIGHT, WIDTH + LANES), dtype=np.uint32)
+        samples = np.zeros((HEIGHT, WIDTH + WIDE), dtype=np.uint32)
     fill(samples, 0, WIDTH, corners, depths, tag)
     return samples
 
@@ -93,7 +93,7 @@ def test_depth_is_the_planes():
 def test_nearer_wins_whatever_the_order():
     corners = np.array([[0, 0], [80 * 256, 0], [0, 60 * 256]])
     for order in ((0, 1), (1, 0)):
-        samples = np.zeros((HEIGHT, WIDTH + LANES), dtype=np.uint32)
+        samples = np.zeros((HEIGHT, WIDTH + WIDE), dtype=np.uint32)
         for i in order:
             drawn(corners, [(10.0,) * 3, (9.9,) * 3][i], tag=i + 1, samples=samples)
         assert set(np.unique(samples & TAG)) == {0, 2}
@@ -105,7 +105,7 @@ def test_a_strip_holds_the_same_samples_as_the_whole():
         depths = rng.uniform(2.5, 60.0, 3)
         whole = drawn(corners, depths)[:, :WIDTH]
         for first, width in ((0, 30), (30, 17), (47, 43)):
-            samples = np.zeros((HEIGHT, width + LANES), dtype=np.uint32)
+            samples = np.zeros((HEIGHT, width + WIDE), dtype=np.uint32)
             fill(samples, first, WIDTH, corners, depths)
             assert np.array_equal(samples[:, :width], whole[:, first : first + width])
 
@@ -119,15 +119,15 @@ def test_small_triangles_drawn_in_boxes_have_the_samples_of_rows():
         if block % 2:  # most of them small
             corners = corners[:, :1] + (corners - corners[:, :1]) // (block % 50)
         depths = rng.uniform(1.9, 60.0, (LANES, 3)).astype(np.float32)
-        spots = np.stack([*corners.reshape(-1, 2).T, depths.ravel(), 1 / depths.ravel()]).astype(np.float32)
+        spots = np.float32(np.column_stack([corners.reshape(-1, 2), depths.ravel(), 1 / depths.ravel()]))
         for first, width in ((0, WIDTH), (30, 17)):
-            boxes = np.zeros((LANES, HEIGHT, width + LANES), dtype=np.uint32)
+            boxes = np.zeros((LANES, HEIGHT, width + WIDE), dtype=np.uint32)
             todo = np.zeros(LANES, dtype=np.uint32)
             where = {"samples": boxes, "first": first, "full": WIDTH}
             pieces().call("fill_boxes", spots=spots, triangles=triangles, todo=todo, **where)
             for lane, kind in enumerate(todo.tolist()):
                 kinds[kind] += 1
-                rows = np.zeros((HEIGHT, width + LANES), dtype=np.uint32)
+                rows = np.zeros((HEIGHT, width + WIDE), dtype=np.uint32)
                 fill(rows, first, WIDTH, corners[lane], depths[lane])
                 if kind == EMPTY:
                     assert not rows.any()
@@ -142,7 +142,7 @@ def test_small_triangles_drawn_in_boxes_have_the_samples_of_rows():
 def test_coverage_is_exact_in_the_largest_picture(spread):
     """Random rows of a picture of 8,193 samples a side, against edge functions in Python's whole numbers."""
     rng, size = np.random.default_rng(5), 8193
-    rows, samples = 24, np.zeros((size, size + LANES), dtype=np.uint32)
+    rows, samples = 24, np.zeros((size, size + WIDE), dtype=np.uint32)
     for _ in range(40):
         middle = rng.integers(0, size * 256, 2)
         corners = (middle + rng.integers(-spread, spread + 1, (3, 2))).tolist()

@@ -41,9 +41,10 @@ static inline double rough_share(const Desk& desk, const Image& image, int64_t s
 // Whether the last of some vehicles is apart from the others and in the picture.
 static inline bool apart_in_picture(Desk& desk, const double (*half)[2], int64_t slot)
 {
+    Image& image = desk.images[0];
     for (int64_t other = 0; other < slot; other++)
-        if (too_close(desk.entity, desk.images[0].pose, half, (int)slot, (int)other)) return false;
-    return in_picture(desk, desk.images[0], slot);
+        if (too_close(desk.entity, image.pose, image.yaw, half, (int)slot, (int)other)) return false;
+    return in_picture(desk, image, slot);
 }
 
 // Whether the vehicle of a slot fits among those before it, as far as boxes tell.
@@ -65,8 +66,8 @@ static inline bool stand(Desk& desk, const double (*half)[2], Words drawn, int64
     double y[ROWS] = {LANE_Y[0] + sway, LANE_Y[1] + sway, NEAR_KERB + FROM_KERB + own[1] + PARKING_SWAY * v};
     double lanes[PARKED] = {y[0], y[1]}, u = uniform(drawn.at[0]), ahead = y[PARKED] - own[1] - (double)image.camera[1];
     bool kerb_seen = (double)image.camera[2] <= -(double)image.camera[6] * ahead; // else none can be parked in the picture
-    Berth at = kerb_seen ? place_in_rows(u, y, desk.entity, (int)slot, image.pose, half, image.camera)
-                         : place_in_rows(u, lanes, desk.entity, (int)slot, image.pose, half, image.camera);
+    Berth at = kerb_seen ? place_in_rows(u, y, desk.entity, (int)slot, image.pose, image.yaw, half, image.camera)
+                         : place_in_rows(u, lanes, desk.entity, (int)slot, image.pose, image.yaw, half, image.camera);
     int lane = at.row == FAR_LANE ? 1 : 0;
     bool against = uniform(drawn.at[2]) < AGAINST[at.row];
     put(image, slot, (float)at.x, (float)y[at.row], (float)LANE_YAW[against ? 1 - lane : lane]);

@@ -63,15 +63,14 @@ struct Berth {
 // A place for the last vehicle in one of several rows along the road (y), from a uniform number: framed and apart from
 // the others, if it can be.
 template <int ROWS> static inline Berth place_in_rows(double u, const double (&y)[ROWS], const int64_t* entity, int last,
-                                                      const float (*pose)[3], const double (*half)[2], const float* camera)
+                                                      const float (*pose)[3], const Turn* yaws, const double (*half)[2], const float* camera)
 {
     const double* own = half[entity[last]];
     double begin[ROWS][8], end[ROWS][8], start[8 * ROWS], free[8 * ROWS];
     for (int row = 0; row < ROWS; row++) {
         Span span = framed_lane(y[row], own, camera, false);
         for (int i = 0; i < last; i++) { // what each of the others takes of the row, in order of where that begins
-            Turn yaw = turn_of(pose[i][2]);
-            double s = fabs(yaw.sin), c = fabs(yaw.cos), length = half[entity[i]][0], width = half[entity[i]][1];
+            double s = fabs(yaws[i].sin), c = fabs(yaws[i].cos), length = half[entity[i]][0], width = half[entity[i]][1];
             double reach = c * length + s * width + own[0] + GAP;
             bool beside = fabs(y[row] - (double)pose[i][1]) > s * length + c * width + own[1] + GAP;
             double first = beside ? span.to : (double)pose[i][0] - reach, stop = beside ? span.to : (double)pose[i][0] + reach;
@@ -96,29 +95,22 @@ template <int ROWS> static inline Berth place_in_rows(double u, const double (&y
 
 // A pose of the last vehicle, in either lane, from two uniform numbers: framed and apart from the others, if it can be.
 static inline Spot place_beside(double u, double v, const int64_t* entity, int last, const float (*pose)[3],
-                                const double (*half)[2], const float* camera)
+                                const Turn* yaws, const double (*half)[2], const float* camera)
 {
     const double y[2] = {LANE_Y[0] + SWAY * (2 * v - 1), LANE_Y[1] + SWAY * (2 * v - 1)};
-    Berth berth = place_in_rows(u, y, entity, last, pose, half, camera);
+    Berth berth = place_in_rows(u, y, entity, last, pose, yaws, half, camera);
     return {berth.x, y[berth.row], LANE_YAW[berth.row]};
 }
 
-// Whether two oriented footprints come closer than a gap along some axis: the separating-axis test.
-static inline bool overlapping(Spot a, const double* half_a, Spot b, const double* half_b, double gap)
+// Whether vehicles i and j of a scene stand less than GAP apart: the separating-axis test of their footprints.
+static inline bool too_close(const int64_t* entity, const float (*pose)[3], const Turn* yaws, const double (*half)[2], int i, int j)
 {
-    Turn at = turn_of(a.yaw), bt = turn_of(b.yaw);
-    double dx = b.x - a.x, dy = b.y - a.y;
+    Turn at = yaws[i], bt = yaws[j];
+    double dx = (double)pose[j][0] - pose[i][0], dy = (double)pose[j][1] - pose[i][1];
     double c = fabs(at.cos * bt.cos + at.sin * bt.sin), s = fabs(bt.sin * at.cos - bt.cos * at.sin);
-    double long_a = half_a[0], wide_a = half_a[1], long_b = half_b[0], wide_b = half_b[1];
-    return fabs(dx * at.cos + dy * at.sin) <= long_a + long_b * c + wide_b * s + gap
-        && fabs(dy * at.cos - dx * at.sin) <= wide_a + long_b * s + wide_b * c + gap
-        && fabs(dx * bt.cos + dy * bt.sin) <= long_b + long_a * c + wide_a * s + gap
-        && fabs(dy * bt.cos - dx * bt.sin) <= wide_b + long_a * s + wide_a * c + gap;
-}
-
-// Whether vehicles i and j of a scene stand less than GAP apart.
-static inline bool too_close(const int64_t* entity, const float (*pose)[3], const double (*half)[2], int i, int j)
-{
-    Spot a = {pose[i][0], pose[i][1], pose[i][2]}, b = {pose[j][0], pose[j][1], pose[j][2]};
-    return overlapping(a, half[entity[i]], b, half[entity[j]], GAP);
+    double long_a = half[entity[i]][0], wide_a = half[entity[i]][1], long_b = half[entity[j]][0], wide_b = half[entity[j]][1];
+    return fabs(dx * at.cos + dy * at.sin) <= long_a + long_b * c + wide_b * s + GAP
+        && fabs(dy * at.cos - dx * at.sin) <= wide_a + long_b * s + wide_b * c + GAP
+        && fabs(dx * bt.cos + dy * bt.sin) <= long_b + long_a * c + wide_a * s + GAP
+        && fabs(dy * bt.cos - dx * bt.sin) <= wide_b + long_a * s + wide_a * c + GAP;
 }

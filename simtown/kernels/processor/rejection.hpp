@@ -135,7 +135,7 @@ struct Sampler {
             put(image, 0, (float)at.x, (float)at.y, (float)at.yaw);
             at = place(lanes.of_b, uniform(second.at[0]), uniform(second.at[1]), b, image.camera, plan.exchangeable);
             put(image, 1, (float)at.x, (float)at.y, (float)at.yaw);
-            if (!any_defined() || too_close(desk.entity, image.pose, plan.half, 1, 0)) continue;
+            if (!any_defined() || too_close(desk.entity, image.pose, image.yaw, plan.half, 1, 0)) continue;
             if (!acceptable(desk, plan.mirrors, plan.mirror_count, 0, 2, visible)) continue;
             tried[PLACEMENT][1]++;
             return true;
@@ -180,9 +180,9 @@ struct Sampler {
         for (int64_t attempt = scene * CAP; attempt < scene * CAP + PATIENCE; attempt++) {
             tried[DISTRACTOR][0]++;
             Words drawn = draw(DISTRACTOR, index, attempt);
-            Spot at = place_beside(uniform(drawn.at[0]), uniform(drawn.at[1]), desk.entity, 2, image.pose, plan.half, image.camera);
+            Spot at = place_beside(uniform(drawn.at[0]), uniform(drawn.at[1]), desk.entity, 2, image.pose, image.yaw, plan.half, image.camera);
             put(image, 2, (float)at.x, (float)at.y, (float)at.yaw);
-            if (too_close(desk.entity, image.pose, plan.half, 2, 0) || too_close(desk.entity, image.pose, plan.half, 2, 1)) continue;
+            if (too_close(desk.entity, image.pose, image.yaw, plan.half, 2, 0) || too_close(desk.entity, image.pose, image.yaw, plan.half, 2, 1)) continue;
             if (!unchanged(question) || !acceptable(desk, plan.mirrors, plan.mirrors_of_three, 2, 3, visible)) continue;
             tried[DISTRACTOR][1]++;
             return true;

@@ -40,6 +40,7 @@ struct Window {
 struct Image {
     float camera[7], lens[15];
     float pose[MOST_VEHICLES][3], turn[MOST_VEHICLES][2], box[MOST_VEHICLES][4];
+    Turn yaw[MOST_VEHICLES]; // of the poses
     int64_t whole[MOST_VEHICLES]; // pixels of a silhouette; -1 before it is drawn
     int16_t* own[MOST_VEHICLES];  // silhouettes, column by column of the window of a box: 1 where the vehicle is
 };
@@ -114,7 +115,7 @@ static inline void look(Desk& desk, Image& image, const float* camera)
 // Put the vehicle of a slot somewhere in an image; in_picture() then finds its box.
 static inline void put(Image& image, int64_t slot, float x, float y, float yaw)
 {
-    Turn turn = turn_of(yaw);
+    Turn turn = image.yaw[slot] = turn_of(yaw);
     image.pose[slot][0] = x, image.pose[slot][1] = y, image.pose[slot][2] = yaw;
     image.turn[slot][0] = (float)turn.cos, image.turn[slot][1] = (float)turn.sin;
     image.whole[slot] = -1;
