@@ -115,7 +115,7 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {"index": []}
+html_sidebars = {"index": [], "performance": []}
 
 
 def mark_pictures(app, document):
@@ -124,7 +124,7 @@ def mark_pictures(app, document):
         path = DOCS / image["uri"]
         if path.suffix in (".png", ".webp") and path.exists():
             with Image.open(path) as picture:
-                if picture.width > 800 and "sd-card-img-top" not in image["classes"]:
+                if picture.width > 800 and "width" not in image and "sd-card-img-top" not in image["classes"]:
                     image["width"] = "100%"
                 if picture.mode == "RGBA":  # of all pictures, only matplotlib's have an alpha
                     image["classes"].append("chart")
