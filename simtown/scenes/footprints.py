@@ -36,19 +36,18 @@ def hull(points: np.ndarray) -> np.ndarray:
     """
     ordered = np.unique(points, axis=0)
 
-    def chain(rows: np.ndarray) -> list[np.ndarray]:
-        out: list[np.ndarray] = []
-        for p in rows:
-            while len(out) > 1 and _cross(out[-1] - out[-2], p - out[-2]) <= 1e-12:
+    def chain(rows: list[list[float]]) -> list[list[float]]:
+        out: list[list[float]] = []
+        for x, y in rows:
+            while len(out) > 1:
+                (x0, y0), (x1, y1) = out[-2:]
+                if (x1 - x0) * (y - y0) - (y1 - y0) * (x - x0) > 1e-12:
+                    break
                 out.pop()
-            out.append(p)
+            out.append([x, y])
         return out[:-1]
 
-    return np.array(chain(ordered) + chain(ordered[::-1])) if len(ordered) > 2 else ordered
-
-
-def _cross(a: np.ndarray, b: np.ndarray) -> float:
-    return float(a[0] * b[1] - a[1] * b[0])
+    return np.array(chain(ordered.tolist()) + chain(ordered[::-1].tolist())) if len(ordered) > 2 else ordered
 
 
 def outline(kind: str, style: int = 0) -> np.ndarray:
