@@ -84,6 +84,9 @@ def hold_out(settings: Settings, alone: bool) -> HoldOut:
         )
         return tuple(p for p in range(len(own)) if may_ask(own[p], rule, alone) and askable(trial, p))
 
+    asking = [rule.text for rule in rules if not rule.pictured]
+    if asking and settings.questions_per_picture > 1:
+        raise RuleError(f"{asking[0]} is about one question a picture: leave out `questions_per_picture`")
     if alone:
         hold = HoldOut(rules, alone, tuple(map(places, rules)), MOST_TRIES)
         absent = [rule.text for rule, left in zip(rules, hold.families, strict=True) if not left]
@@ -109,7 +112,7 @@ def fair_answers(settings: Settings, split: str, family: Family) -> tuple[int, .
     if settings.hold_out:
         hold = hold_out(settings, split == COMPOSITION)
         for held in hold.held:
-            possible = held.answers(family.answer, possible, hold.alone)
+            possible = held.answers(family.answer, possible, hold.alone, settings.twins)
     return possible
 
 
@@ -117,6 +120,8 @@ def keeps_rules(questions: AskedBatch, settings: Settings, split: str) -> np.nda
     """(n,) bool: which questions of a split hold no held-out composition; of COMPOSITION, hold one."""
     hold, counting = hold_out(settings, split == COMPOSITION), [f.answer == "count" for f in asked(settings)]
     counts = np.where(np.array(counting)[questions.family], questions.answer, -1)
+    if settings.twins and hold.alone:  # one of two neighbouring counts is held out
+        counts = counts.reshape(-1, 2).max(axis=1).repeat(2)
     result = np.full(len(counts), not hold.alone)
     for held in hold.held:
         asks = held.asked(questions.program, counts)

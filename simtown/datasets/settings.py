@@ -211,11 +211,7 @@ class Settings:
                 option = "twins" if self.twins else "questions_per_picture"
                 several = f"must be a multiple of {self.block} with `{option}`"
                 raise SettingsError(f"{several}, not {getattr(self, name)}", name)
-        if self.hold_out and self.questions_per_picture > 1:
-            raise SettingsError(
-                "goes with one question a picture: leave out `questions_per_picture`", "hold_out"
-            )
-        for name in ("cannot_tell", "questions_per_picture", "hold_out"):
+        for name in ("cannot_tell", "questions_per_picture"):
             if self.twins and getattr(self, name) != LEFT_OUT[name]:
                 raise SettingsError(f"cannot be combined with `{name}`: leave one of them out", "twins")
         if self.asks and self.distractor:

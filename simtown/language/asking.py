@@ -269,7 +269,7 @@ def _row(recipe: AskingRecipe, number: int, place: int, limits: Limits | None) -
     family = recipe.families[place]
     answers = recipe.world.answers(family.answer)
     if limits:
-        answers = limits.held.answers(family.answer, answers, limits.alone)
+        answers = limits.held.answers(family.answer, answers, limits.alone, recipe.twins)
     may_be_unclear = not family.clear and (
         limits is None or not (limits.alone and limits.held.count < NO_LIMIT)
     )

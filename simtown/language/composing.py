@@ -158,10 +158,18 @@ def keeps(
     )
 
 
-def kept(limits: Sequence[Limits | None], scenes: SceneBatch) -> np.ndarray:
-    """(n,) bool: which streets show a composition or none, as they must."""
+def kept(
+    limits: Sequence[Limits | None], scenes: SceneBatch, programs: np.ndarray | None = None
+) -> np.ndarray:
+    """(n,) bool: which streets show a composition or none, as they must, and which further questions about
+    such streets, (n, LENGTH), fit in with that.
+    """
     result = np.ones(len(limits), dtype=bool)
-    for held, alone in {(own.held, own.alone) for own in limits if own and own.held.pictured}:
+    for held, alone in {(own.held, own.alone) for own in limits if own}:
         rows = np.array([own is not None and own.held is held for own in limits])
-        result[rows] = held.shown(scenes[rows]) == alone
+        if held.pictured:
+            result[rows] = held.shown(scenes[rows]) == alone
+        if programs is not None and not (alone and held.pictured):
+            asks = held.asked(programs[rows], np.full(rows.sum(), -1))
+            result[rows] &= asks if alone else ~(asks | held.named(programs[rows]))
     return result

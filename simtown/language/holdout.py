@@ -168,11 +168,16 @@ class HeldOut:
         free = (kinds.astype(int) @ ~self.tables["kind"][:-1, :-1] @ kinds.T).astype(bool)
         return result | {"kind": some[:, None] & some & ~free}
 
-    def answers(self, answer: str, possible: Sequence[int], alone: bool) -> tuple[int, ...]:
-        """Those of the possible answers of a type that are left, or with `alone`, those that are held out."""
+    def answers(
+        self, answer: str, possible: Sequence[int], alone: bool, twins: bool = False
+    ) -> tuple[int, ...]:
+        """Those of the possible answers of a type that are left, or with `alone`, those that are held out.
+
+        With `twins` also the count next to these, which is that of the other picture.
+        """
         if answer != "count" or self.count == NO_LIMIT:
             return tuple(possible)
-        return tuple(number for number in possible if (number > self.count) == alone)
+        return tuple(n for n in possible if (n > self.count - twins if alone else n <= self.count))
 
 
 @dataclass(frozen=True)

@@ -17,13 +17,14 @@ import numpy as np
 
 from simtown.core.streams import choose
 from simtown.language import wording
-from simtown.language.asking import AskedBatch, AskingRecipe, ask_families
+from simtown.language.asking import AskedBatch, AskingRecipe, ask_families, rows_of
+from simtown.language.composing import kept
 from simtown.language.evaluate import KNOWN, Values, evaluate
 from simtown.language.families import AskedWorld, Drawer, Draws, Family, NoWordsError
 from simtown.language.programs import encode, stored
 from simtown.language.sampler import ImpossibleError
 from simtown.scenes.crowd import place_crowds
-from simtown.scenes.scene import empty_batch
+from simtown.scenes.scene import SceneBatch, empty_batch
 
 #: Proposals for a question, and how many of them are judged at once.
 PROPOSALS, AT_ONCE = 240, 4
@@ -128,6 +129,7 @@ def _another(
     result = join(before[:1], every)
     result = replace(result, values=Values.empty(n), tried=np.zeros((n, 2), dtype=np.int64))
     asked, found = [{part.words[row] for part in before} for row in range(n)], np.zeros(n, dtype=bool)
+    limits = [row.limits for row in rows_of(recipe, pictures)]
     places = [
         [p for p, family in enumerate(recipe.families) if suits(family)]
         for suits in (lambda family: family.name == "exist", spatial)
@@ -149,10 +151,12 @@ def _another(
         programs = stored([proposal.program for proposal in proposals.values()])
         here = evaluate(before[0].scene, programs, before[0].visible, recipe.size, rows)
         good = (here.state == KNOWN) & ~here.idle
-        there, placed = _elsewhere(
-            recipe, before[0], address[good], rows[good], attempts[good], programs[good]
-        )
-        good[good] = placed & (there.state == KNOWN) & (there.answer != here.answer[good])
+        others, visible, placed = _elsewhere(recipe, before[0], address[good], rows[good], attempts[good])
+        there = evaluate(others, programs[good], visible, recipe.size)
+        placed &= (there.state == KNOWN) & (there.answer != here.answer[good])
+        if recipe.hold_out:
+            placed &= kept([limits[row] for row in rows[good].tolist()], others, programs[good])
+        good[good] = placed
         for at, (row, proposal) in enumerate(zip(rows.tolist(), proposals.values(), strict=True)):
             if not found[row]:
                 result.tried[row] += 1, good[at]
@@ -201,9 +205,8 @@ def _elsewhere(
     address: np.ndarray,
     rows: np.ndarray,
     attempts: np.ndarray,
-    programs: np.ndarray,
-) -> tuple[Values, np.ndarray]:
-    """The values of programs in other streets, and which of these could be placed.
+) -> tuple[SceneBatch, np.ndarray, np.ndarray]:
+    """Other streets, the visible shares of their vehicles, and which of them could be placed.
 
     The first SPATIAL attempts have the vehicles of the pictures `rows`, the others vehicles of their own.
     """
@@ -220,4 +223,4 @@ def _elsewhere(
         entity=entity.astype(np.int16), pose=pose, paint=scene.paint[rows], weather=scene.weather[rows],
         camera=scene.camera[rows],
     )  # fmt: skip
-    return evaluate(others, programs, visible, recipe.size), placed
+    return others, visible, placed

@@ -22,6 +22,7 @@ from simtown.assets.catalogue import PROPS
 from simtown.assets.entities import ENTITIES, NAMED_BY_COLOUR
 from simtown.language import wording
 from simtown.language.asking import AskedBatch, AskingRecipe, Row, rows_of, search
+from simtown.language.composing import kept
 from simtown.language.evaluate import KNOWN, SEEN_WORDS, Values, evaluate
 from simtown.language.families import AskedWorld, Drawer, Draws, Family, NoWordsError, Template, means
 from simtown.language.forms import Form, fill
@@ -125,15 +126,23 @@ def answer_pairs(recipe: AskingRecipe, pairs: np.ndarray) -> list[Row]:
     rows = list(rows_of(recipe, 2 * pairs))
     for row, twin, (low, up, far) in zip(rows, rows_of(recipe, 2 * pairs + 1), u.tolist(), strict=True):
         row.other = twin.answer
-        answers = recipe.world.answers(row.family.answer)
+        answers = row.answers
         sign = 1 if up < 0.5 else -1
         if row.family.answer == "count":
             at = int(low * (len(answers) - 1))
             row.answer, row.other = answers[at : at + 2][::sign]
         elif row.family.answer == "kind":
+            limits = row.limits if row.limits and not row.limits.alone else None
+            if limits:
+                answers = tuple(kind for kind in answers if not limits.held.tables["kind"][row.answer, kind])
             by_length = sorted(answers, key=lambda kind: half_sizes()[kind, 0])
             step = 1 + int(far * min(_NEIGHBOURS, len(answers) - 1))
             row.other = by_length[(by_length.index(row.answer) + sign * step) % len(answers)]
+            if limits:  # a weather for both
+                barred = limits.held.tables["weather"][[row.answer, row.other]]
+                fits = [weather for weather in recipe.world.weathers if not barred[:, weather].any()]
+                if fits and limits.weather not in fits:
+                    row.limits = replace(limits, weather=fits[int(far * len(fits))])
     return rows
 
 
@@ -172,9 +181,7 @@ class Edits:
         self.edit, self.edited = np.zeros((2, n), dtype=np.uint8)
         self.visible = np.zeros((n, recipe.world.most), dtype=np.float32)
         self.tried = np.zeros((n, 2), dtype=np.int64)
-        self.values = Values(
-            np.zeros(n, int), np.zeros(n), np.zeros(n, np.int8), np.zeros(n), np.zeros(n, bool)
-        )
+        self.values = Values.empty(n)
 
     def find(
         self,
@@ -219,6 +226,8 @@ class Edits:
             made, seen, address = made[placed], seen[placed], address[placed]
             self.tried[places, 1] += np.bincount(at, minlength=len(rows))
             values, fits = self._judged(made, programs[at], seen, other[at])
+            if self.recipe.hold_out:
+                fits &= kept([rows[i].limits for i in at.tolist()], made)
             while fits.any():
                 first = np.flatnonzero(fits)
                 first = first[np.unique(at[first], return_index=True)[1]]  # the first edit of each question
@@ -235,13 +244,13 @@ class Edits:
                     scenes[at[first]], made[first], edit[first], slot[first], seen[first]
                 )
                 first = first[fits[first]]
-                kept = places[at[first]]
+                into = places[at[first]]
                 for name in EDITED:
-                    getattr(self.scene, name)[kept] = getattr(made, name)[first]
-                self.visible[kept], self.edit[kept] = seen[first], edit[first]
-                self.edited[kept] = np.where(edit[first] == WEATHER, NONE, slot[first])
+                    getattr(self.scene, name)[into] = getattr(made, name)[first]
+                self.visible[into], self.edit[into] = seen[first], edit[first]
+                self.edited[into] = np.where(edit[first] == WEATHER, NONE, slot[first])
                 for whole, part in zip(self.values, values, strict=True):
-                    whole[kept] = part[first]
+                    whole[into] = part[first]
                 found[at[first]] = True
                 fits &= ~found[at]
         return found
@@ -477,6 +486,9 @@ def _second_questions(
             own = evaluate(first.scene, programs[fits], first.visible, recipe.size, at[fits] + twin)
             answer = np.abs(wanted[at[fits] // 2] - twin)
             good = (own.state == KNOWN) & ~own.idle & (own.answer == answer)
+            if recipe.hold_out:
+                limits = [rows[i].limits for i in (at[fits] // 2).tolist()]
+                good &= kept(limits, first.scene[at[fits] + twin], programs[fits])
             judged = [Values(*(part[good] for part in values)) for values in (*judged, own)]
             fits = fits[good]
         for place, which in enumerate(fits.tolist()):

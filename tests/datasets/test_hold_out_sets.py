@@ -1,12 +1,18 @@
 """Data sets with a hold-out have a fourth split; verify counts what every split holds."""
 
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
-from simtown.datasets import asked
+from simtown.datasets import asked, manifests
 from simtown.datasets.addresses import COMPOSITION, parse_address, stored_counts
 from simtown.datasets.export import choose_splits
+from simtown.datasets.generate import generate
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import SPLITS, Settings
+from simtown.datasets.shards import checksum
 from simtown.datasets.verify import verify
 
 SIZES = {"entities": 6, "n": 40, "val": 4, "test": 20, "width": 32, "height": 32}
@@ -38,6 +44,20 @@ def test_verify_counts_every_example(held, quick, monkeypatch):
         "train-00000.h5: an example holds a composition that is held out (example 0 and 39 more)" in problems
     )
     assert f"{COMPOSITION}-00000.h5: an example holds no composition that is held out" in problems
+
+
+@pytest.mark.parametrize("more", [{"twins": True}, {"questions_per_picture": 2}], ids=str)
+def test_verify_finds_a_composition_in_twins_and_further_questions(more, tmp_path):
+    ruled = Settings(**SIZES, questions=("exist", "count"), hold_out=("taxi+sedan",), **more)
+    generate(ruled, tmp_path / "ruled", workers=1)
+    assert "none of 64 examples, all 20 of test-composition" in verify(tmp_path / "ruled").summary
+    generate(replace(ruled, hold_out=()), tmp_path / "free", workers=1)
+    shard = Path(shutil.copy(tmp_path / "free/train-00000.h5", tmp_path / "ruled"))
+    manifest = manifests.load(tmp_path / "ruled")
+    manifest["shards"][shard.name] |= {"sha256": checksum(shard), "bytes": shard.stat().st_size}
+    manifests.save(tmp_path / "ruled", manifest)
+    problems = " ".join(verify(tmp_path / "ruled", quick=True).problems)
+    assert "train-00000.h5: an example holds a composition that is held out" in problems
 
 
 def test_data_sets_without_a_hold_out_have_three_splits():

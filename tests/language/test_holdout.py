@@ -11,7 +11,7 @@ from simtown.assets.palette import COLOUR_WORDS, MATERIALS
 from simtown.datasets import asked
 from simtown.datasets.addresses import COMPOSITION
 from simtown.datasets.settings import Settings, SettingsError
-from simtown.language.asking import ask_families
+from simtown.datasets.shards import draw, recipe_of
 from simtown.language.forms import Form
 from simtown.language.holdout import FRAMES, RELATIONS, read_rule
 from simtown.language.nouns import NOUNS
@@ -43,7 +43,7 @@ def settings_of(rules, **others):
 @cache
 def drawn(rules, split, n=80, **others):
     settings = settings_of(rules, **others)
-    return settings, ask_families(asked.recipe(settings, split), np.arange(n))
+    return settings, draw(recipe_of(settings, split), np.arange(n))
 
 
 def words_of(form, name):
@@ -154,6 +154,27 @@ def test_training_holds_no_composition_and_the_fourth_split_holds_nothing_else(r
     for split in ("train", "test", COMPOSITION):
         settings, batch = drawn(rules, split)
         holds, names = judged(rules, settings, batch)
+        assert holds.all() if split == COMPOSITION else not (holds | names).any()
+        assert asked.keeps_rules(batch, settings, split).all()
+
+
+@pytest.mark.parametrize("more", [{"twins": True}, {"questions_per_picture": 4}], ids=str)
+@pytest.mark.parametrize(
+    "rules",
+    [("kind-kind:0.2",), ("kind-weather:0.2",), ("taxi+red", "sedan+snow"), ("count>2",), ("left of+taxi",)],
+    ids=",".join,
+)
+def test_twins_and_further_questions_keep_to_the_rules_too(rules, more):
+    """Of twins both pictures do, but that one of two neighbouring counts is held out."""
+    if "twins" not in more and rules in [("count>2",), ("left of+taxi",)]:
+        with pytest.raises(SettingsError, match="one question a picture"):
+            settings_of(rules, val=8, test=8, **more).check()
+        return
+    for split in ("train", COMPOSITION):
+        settings, batch = drawn(rules, split, **more)
+        holds, names = judged(rules, settings, batch)
+        if rules == ("count>2",) and split == COMPOSITION:
+            holds = holds.reshape(-1, 2).any(axis=1)
         assert holds.all() if split == COMPOSITION else not (holds | names).any()
         assert asked.keeps_rules(batch, settings, split).all()
 
