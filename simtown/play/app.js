@@ -510,12 +510,15 @@
     if (held.moved) held.move(event);
   }
 
+  let last = {}; // what was tapped, and when
   function release(event) {
-    const { moved, tapped } = held ?? {};
+    const { moved, tapped } = held ?? {}, twice = tapped && tapped === last.tapped && event.timeStamp - last.time < 500;
+    last = { tapped, time: event.timeStamp };
     fingers.delete(event.pointerId);
     held = null;
     if (moved) act("look", {}, { said: true });
     else if (event.type === "pointerup" && tapped !== undefined) choose(tapped, false);
+    if (twice) setTimeout(paints); // after the click, which closes menus
   }
 
   function startPointers() {
@@ -524,7 +527,6 @@
       $(id).onpointermove = slide;
       $(id).onpointerup = $(id).onpointercancel = release;
     }
-    $("stage").ondblclick = paints;
     for (const type of ["touchstart", "touchmove"]) $("stage").addEventListener(type, (event) => { if (event.touches.length > 1) event.preventDefault(); }, { passive: false });
     let carried = ""; // the kind that is dragged from the shelf
     $("kinds").onclick = (event) => { const button = event.target.closest("button"); if (button) add(button.value); };

@@ -112,6 +112,25 @@ def test_the_keyboard_alone_moves_turns_paints_adds_asks_and_removes(page, brows
     until(lambda: text(browser, "#log .verdict") == "2")
 
 
+def test_a_double_click_paints_and_the_shelf_is_dragged_into_the_street(page, browser, until):
+    from selenium.webdriver import ActionChains
+
+    session, _ = page
+    stage, painting = browser.find_element("id", "stage"), browser.find_element("id", "painting")
+    kind = browser.find_element("css selector", "#kinds button[value=sedan]")
+    browser.execute_script("arguments[0].scrollIntoView({block: 'end'})", kind)
+    hand, road = ActionChains(browser, duration=10).click_and_hold(kind), browser.find_element("id", "map")
+    hand.move_to_element_with_offset(road, 300, 40).release().perform()
+    until(lambda: any(thing.name == "sedan" for thing in session.town.vehicles))
+    browser.execute_script("scrollTo(0, 0)")
+    ActionChains(browser).move_to_element_with_offset(
+        stage, *spot(browser, session, "taxi")
+    ).double_click().perform()
+    until(lambda: painting.get_attribute("open"))
+    browser.find_element("css selector", ".swatch[value=red]").click()
+    until(lambda: session.town["taxi"].paint == "red")
+
+
 def test_a_question_that_is_not_understood_is_answered_with_others(page, browser, until):
     session, _ = page
     browser.find_element("id", "question").send_keys("What is the meaning of the taxi?\n")
