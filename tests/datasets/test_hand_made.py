@@ -73,7 +73,7 @@ def test_verify_derives_the_answers_and_says_what_it_cannot_prove(written):
 
 def test_verify_reads_the_words_again(examples, tmp_path, monkeypatch):
     """A program that means something else than its words is found, though its answer is right."""
-    wrong = hand_made.read_question(examples[1].scene, "What colour is the scooter?")
+    wrong = hand_made.read_question(examples[1].scene, "What colour is the mail van?")
     monkeypatch.setattr(hand_made, "read_question", lambda scene, text: wrong)
     simtown.write_dataset([examples[1]], tmp_path / "data")
     report = verify(tmp_path / "data", Raster(), None)
