@@ -212,8 +212,15 @@ def _elsewhere(
     """
     scene = first.scene
     entity = scene.entity[rows].astype(np.int64)
-    sums = np.cumsum(recipe.world.chances) / recipe.world.chances.sum()
-    drawn = choose(recipe.stream("other vehicles").uniform(address, entity.shape[1], attempts), sums)
+    weather, hold = scene.weather[rows], recipe.hold_out
+    numbers, drawn = (
+        recipe.stream("other vehicles").uniform(address, entity.shape[1], attempts),
+        entity.copy(),
+    )
+    for sky in np.unique(weather):
+        barred = hold.held[0].tables["weather"][:-1, sky] if hold and not hold.alone else False
+        chances = np.where(barred, 0.0, recipe.world.chances)
+        drawn[weather == sky] = choose(numbers[weather == sky], np.cumsum(chances) / chances.sum())
     entity = np.where((attempts >= SPATIAL)[:, None] & (entity >= 0), drawn, entity)
     pose, visible, placed = place_crowds(
         recipe.stream("elsewhere"), address, attempts, entity, scene.camera[rows]

@@ -14,6 +14,7 @@ from simtown.datasets.settings import Settings, SettingsError
 from simtown.datasets.shards import draw, recipe_of
 from simtown.language.forms import Form
 from simtown.language.holdout import FRAMES, RELATIONS, read_rule
+from simtown.language.more import ask_several
 from simtown.language.nouns import NOUNS
 from simtown.language.programs import COLOURS, decode
 from simtown.scenes.paint import body_paints
@@ -156,6 +157,15 @@ def test_training_holds_no_composition_and_the_fourth_split_holds_nothing_else(r
         holds, names = judged(rules, settings, batch)
         assert holds.all() if split == COMPOSITION else not (holds | names).any()
         assert asked.keeps_rules(batch, settings, split).all()
+
+
+def test_pictures_of_few_kinds_leave_several_questions():
+    """Of kinds that a weather bars no second street is drawn: chance alone would hardly find one without."""
+    settings = Settings(
+        entities=8, questions=("all",), hold_out=("kind-weather:0.2",), questions_per_picture=5
+    )
+    questions = ask_several(asked.recipe(settings, "train"), np.arange(390, 395))
+    assert asked.keeps_rules(questions, settings, "train").all()
 
 
 @pytest.mark.parametrize("more", [{"twins": True}, {"questions_per_picture": 4}], ids=str)
