@@ -167,6 +167,7 @@ def names() -> dict[str, list[str]]:
     for name, value in public().items():
         (home, _, last), kind = name.rpartition("."), kind_of(value)
         lines = [last, "=" * len(last), "", f".. auto{kind}:: {defined(name) if kind == 'data' else name}"]
+        lines += ["   :no-value:"] * (kind == "data")
         pages[f"python/{name}.rst"] = [*lines, *(f".. autoclass:: {other}" for other in BESIDE.get(name, ()))]
         if home != package:
             package = home
