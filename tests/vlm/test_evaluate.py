@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import sys
 import threading
 import time
 from collections import Counter
@@ -49,7 +50,7 @@ def program(tmp_path):
     (tmp_path / "program.py").write_text(PROGRAM)
 
     def command(pace):
-        return f"command:python {tmp_path / 'program.py'} {tmp_path / 'log'} {pace}"
+        return f"command:{sys.executable} {tmp_path / 'program.py'} {tmp_path / 'log'} {pace}"
 
     return command
 
