@@ -213,10 +213,8 @@ def _elsewhere(
     scene = first.scene
     entity = scene.entity[rows].astype(np.int64)
     weather, hold = scene.weather[rows], recipe.hold_out
-    numbers, drawn = (
-        recipe.stream("other vehicles").uniform(address, entity.shape[1], attempts),
-        entity.copy(),
-    )
+    numbers = recipe.stream("other vehicles").uniform(address, entity.shape[1], attempts)
+    drawn = entity.copy()
     for sky in np.unique(weather):
         barred = hold.held[0].tables["weather"][:-1, sky] if hold and not hold.alone else False
         chances = np.where(barred, 0.0, recipe.world.chances)

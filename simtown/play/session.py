@@ -103,8 +103,10 @@ class Session:
             match verb:
                 case "change" | "move" | "turn" | "step" | "remove":
                     getattr(town, verb)(*given.pop("things", ()), **given)
-                case "weather" | "light":
-                    setattr(town, verb, tuple(given.values()))
+                case "weather":
+                    town.weather = given["kind"], given["intensity"]
+                case "light":
+                    town.light = given["azimuth"], given["elevation"]
                 case "camera":
                     town.camera = given.get("preset") or replace(town.camera, **given)
                 case "place":
