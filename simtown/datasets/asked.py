@@ -122,13 +122,13 @@ def keeps_rules(questions: AskedBatch, settings: Settings, split: str) -> np.nda
     counts = np.where(np.array(counting)[questions.family], questions.answer, -1)
     if settings.twins and hold.alone:  # one of two neighbouring counts is held out
         counts = counts.reshape(-1, 2).max(axis=1).repeat(2)
-    result = np.full(len(counts), not hold.alone)
+    result, forms = np.full(len(counts), not hold.alone), [*map(decode, questions.program)]
     for held in hold.held:
-        asks = held.asked(questions.program, counts)
+        asks = np.array([held.asks(form, count) for form, count in zip(forms, counts, strict=True)])
         if hold.alone:
             result |= held.shown(questions.scene) if held.pictured else asks
         else:
-            result &= ~(asks | held.named(questions.program) | held.shown(questions.scene))
+            result &= ~(asks | [held.names(form) for form in forms] | held.shown(questions.scene))
     return result
 
 

@@ -13,9 +13,10 @@ from simtown.language.families import AskedWorld, Draws
 from simtown.language.forms import Form
 from simtown.language.holdout import NO_LIMIT, HeldOut
 from simtown.language.planting import FREE, Filled, Plan, Want, kinds_of, of_colour, paint_of, plan
-from simtown.language.programs import COLOURS, encode, stored
+from simtown.language.programs import COLOURS, decode
 from simtown.language.views import paint_colours
 from simtown.scenes.scene import SceneBatch
+from simtown.scenes.weather import WEATHERS
 
 
 @dataclass(frozen=True)
@@ -143,11 +144,11 @@ def keeps(
     split of compositions ask for one, or any answer to them may be true where a picture shows one. `numbers`
     draws uniform numbers for some streets.
     """
-    program, held, none = stored([encode(form)]), limits.held, np.array([-1])
+    held = limits.held
     if limits.alone and not held.pictured:
-        return held.count < NO_LIMIT or bool(held.asked(program, none)[0])
+        return held.count < NO_LIMIT or held.asks(form)
     if not limits.alone:
-        if held.asked(program, none)[0] or held.named(program, np.array([limits.weather]))[0]:
+        if held.asks(form) or held.names(form, WEATHERS[limits.weather]):
             return False
         if form.name != "query" or not held.pictured:
             return True
@@ -170,6 +171,6 @@ def kept(
         if held.pictured:
             result[rows] = held.shown(scenes[rows]) == alone
         if programs is not None and not (alone and held.pictured):
-            asks = held.asked(programs[rows], np.full(rows.sum(), -1))
-            result[rows] &= asks if alone else ~(asks | held.named(programs[rows]))
+            forms = map(decode, programs[rows])
+            result[rows] &= [held.asks(f) if alone else not (held.asks(f) or held.names(f)) for f in forms]
     return result

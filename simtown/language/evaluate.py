@@ -14,8 +14,6 @@ does. simtown/kernels/processor/programs.cpp runs them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -27,13 +25,9 @@ from simtown.language.programs import (
     ATTRIBUTES,
     COLOURS,
     DIRECTIONS,
-    ENTITY,
     LANES,
-    NODES,
-    NUMBER,
     ORDERS,
     OWN_RELATIONS,
-    PROP,
     WORD,
     WORDS,
 )
@@ -57,12 +51,6 @@ SEEN_WORDS = [*HIDING_WORDS, *_COLOURED]
 _PICTURED = [WORD + WORDS.index(word) for word in ("hidden", "partly hidden", "entirely visible", "box")]
 #: Values of vehicles, in the order in which the kernel has them.
 _VALUES = (*ATTRIBUTES[:6], "third")
-#: Words that may differ between programs of one skeleton, by the class that stands for them.
-_CLASSES = {
-    "relation": RELATION_NAMES, "own": OWN_RELATIONS, "colour": COLOURS, "lane": LANES,
-    "direction": DIRECTIONS, "weather": WEATHERS,
-}  # fmt: skip
-_CLASS_OF = {WORD + WORDS.index(word): name for name, words in _CLASSES.items() for word in words}
 
 
 class Values(NamedTuple):
@@ -93,54 +81,6 @@ class Values(NamedTuple):
         )
 
 
-@dataclass
-class ProgramNode:
-    """A node of a skeleton: its name, its parts, or the column of its word."""
-
-    name: str
-    column: int
-    parts: list[ProgramNode] = field(default_factory=list)
-
-
-def skeletons(stored: np.ndarray) -> Iterator[np.ndarray]:
-    """The rows of (n, LENGTH) programs that have one skeleton each: arrays of row numbers."""
-    if not len(stored):
-        return
-    keys = _key()[stored.astype(np.int64) + 1]
-    _, inverse = np.unique(keys, axis=0, return_inverse=True)
-    order = np.argsort(inverse.reshape(-1), kind="stable")
-    yield from np.split(order, np.flatnonzero(np.diff(inverse.reshape(-1)[order])) + 1)
-
-
-@cache
-def _key() -> np.ndarray:
-    """By the number of a word plus one, what stands for it in a skeleton."""
-    table = np.arange(WORD + len(WORDS) + 1)
-    table[NUMBER + 1 : ENTITY + 1] = NUMBER
-    table[ENTITY + 1 : PROP + 1] = ENTITY
-    table[PROP + 1 : WORD + 1] = PROP
-    for number, name in _CLASS_OF.items():
-        table[number + 1] = WORD + len(WORDS) + 1 + list(_CLASSES).index(name)
-    nouns = [number + 1 for number in members() if number >= WORD]
-    vehicles = [number for number in nouns if members()[number - 1][: len(ENTITIES)].any()]
-    table[vehicles] = ENTITY
-    table[list(set(nouns) - set(vehicles))] = PROP
-    return table
-
-
-def tree(words: np.ndarray, column: int = 0) -> tuple[ProgramNode, int]:
-    """The node or word at a column of a stored program, and the column behind it."""
-    number = int(words[column])
-    if number >= 8 * len(NODES):
-        name = "" if number < WORD else WORDS[number - WORD]
-        return ProgramNode(name, column), column + 1
-    node, behind = ProgramNode(NODES[number // 8], column), column + 1
-    for _ in range(number % 8):
-        part, behind = tree(words, behind)
-        node.parts.append(part)
-    return node, behind
-
-
 def evaluate(
     scenes: Any,
     stored: np.ndarray,
@@ -160,8 +100,7 @@ def evaluate(
     n = len(stored)
     at = np.arange(n) if at is None else at
     out = Values.empty(n)
-    keys = _key()[stored.astype(np.int64) + 1]
-    beside = ((stored >= PROP) & (keys == PROP)).any(axis=1)
+    beside = np.isin(stored, _beside()).any(axis=1)
     for things in (False, True):
         rows = np.flatnonzero(beside == things)
         if not len(rows):
@@ -210,6 +149,12 @@ def _run(views: Views, programs: np.ndarray, at: np.ndarray) -> Values:
         **out._asdict(),
     )
     return out
+
+
+@cache
+def _beside() -> list[int]:
+    """The numbers of nouns for what stands beside the road."""
+    return [number for number, kinds in members().items() if not kinds[: len(ENTITIES)].any()]
 
 
 @cache

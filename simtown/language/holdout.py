@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from functools import cache, cached_property
+from functools import cached_property
+from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,12 +20,12 @@ import numpy as np
 from simtown.assets.entities import ENTITIES, NAMED_BY_COLOUR
 from simtown.core.options import SettingsError
 from simtown.core.streams import Stream
-from simtown.language.evaluate import ProgramNode, skeletons, tree
-from simtown.language.families import AskedWorld, Family
+from simtown.language.families import AskedWorld, Family, means
+from simtown.language.forms import Form
 from simtown.language.nouns import NOUNS, VEHICLE_NOUNS
-from simtown.language.programs import COLOURS, OWN_RELATIONS, WORD, WORDS, decode, depth
+from simtown.language.programs import COLOURS, OWN_RELATIONS, depth
 from simtown.language.relations import RELATION_NAMES
-from simtown.language.views import Views, members
+from simtown.language.views import Views
 from simtown.scenes.weather import WEATHERS
 
 RELATIONS = (*RELATION_NAMES, *OWN_RELATIONS, "between")
@@ -110,63 +111,42 @@ class HeldOut:
             result |= self.tables["colour"][kind, Views(scenes).body].any(axis=1)
         return np.asarray(result)
 
-    def asked(self, stored: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """(n,) bool: which (n, LENGTH) stored programs ask for a composition that no picture shows.
+    def asks(self, form: Form, count: int = -1) -> bool:
+        """Whether a question asks for a composition that no picture shows.
 
-        `counts`, (n,), holds the answers to questions that count, and -1 for others.
+        `count` is its answer if it counts.
         """
-        return np.asarray((counts > self.count) | self._judged(stored)[0])
+        said = [mention for mention in _mentions(form) if mention[0] == "relation"]
+        framed = any(relation in FRAMES[frame] for _, _, relation in said for frame in self.frames)
+        return count > self.count or depth(form) > self.depth or framed or not self._whole.isdisjoint(said)
 
-    def named(self, stored: np.ndarray, weather: np.ndarray | None = None) -> np.ndarray:
-        """(n,) bool: which programs name a composition that pictures show, whatever the answer is.
+    def names(self, form: Form, weather: str = "") -> bool:
+        """Whether a question names a composition that pictures show, whatever the answer is.
 
-        A noun for several kinds names one if each of them holds it. If the weather is given, (n,), it counts
-        as named.
+        A noun for several kinds names one if each of them holds it. If the weather is given, it counts as
+        named.
         """
-        return self._judged(stored, weather)[1]
+        said = [*_mentions(form)]
+        nouns = [noun for what, noun, _ in said if what == "noun"]
+        skies = [weather, *(sky for what, _, sky in said if what == "weather")]
+        named = [mention for mention in said if mention[0] == "colour"]
+        named += [("kind", *pair) for pair in product(nouns, nouns)]
+        named += [("weather", *pair) for pair in product(nouns, skies)]
+        return not self._whole.isdisjoint(named)
 
-    def _judged(self, stored: np.ndarray, weather: np.ndarray | None = None) -> np.ndarray:
-        """(2, n) bool: which programs ask for a composition, and which name one."""
-        result = np.zeros((2, len(stored)), dtype=bool)
-        for rows in skeletons(stored) if len(stored) > 1 else [np.arange(len(stored))]:
-            words = stored[rows].astype(np.int64)
-            asks, names = np.zeros((2, len(rows)), dtype=bool)
-            if self.depth < NO_LIMIT:
-                asks |= depth(decode(words[0])) > self.depth
-            nouns, skies = [], [] if weather is None else [weather[rows]]
-            for what, of, value in _mentions(tree(words[0])[0]):
-                place = _places(what)[words[:, value]]
-                if what == "noun":
-                    nouns.append(place)
-                elif what == "weather":
-                    skies.append(place)
-                else:
-                    has = False if of is None else self._every[what][_places("noun")[words[:, of]], place]
-                    if what == "relation":
-                        asks |= has | np.isin(place, self._framed)
-                    else:
-                        names |= has
-            for noun in nouns:
-                for table, others in (("kind", nouns), ("weather", skies)):
-                    for other in others:
-                        names |= self._every[table][noun, other]
-            result[:, rows] = asks, names
+    @cached_property
+    def _whole(self) -> set[tuple[str, str, str]]:
+        """What is held out of each kind that a noun means: a key of OTHERS, the noun, and the other word."""
+        nouns = (*NOUNS, *ENTITIES)
+        kinds = np.stack([means(noun) for noun in nouns]) & self.exists
+        result = set[tuple[str, str, str]]()
+        for what, words in OTHERS.items():
+            free = kinds @ ~self.tables[what][:-1, :-1]
+            if what == "kind":
+                words, free = nouns, (free @ kinds.T) | ~kinds.any(axis=1)
+            whole = kinds.any(axis=1)[:, None] & ~free
+            result |= {(what, nouns[noun], words[other]) for noun, other in np.argwhere(whole)}
         return result
-
-    @cached_property
-    def _framed(self) -> list[int]:
-        """Places in RELATIONS of those of a frame that is held out."""
-        return [RELATIONS.index(name) for frame in self.frames for name in FRAMES[frame]]
-
-    @cached_property
-    def _every(self) -> dict[str, np.ndarray]:
-        """As `tables`, with nouns for kinds: whether each kind of a noun is held out."""
-        kinds = np.stack([*members().values()])[:, : len(ENTITIES)] & self.exists
-        some = kinds.any(axis=1)
-        left = {name: (kinds @ ~table[:-1]).astype(bool) for name, table in self.tables.items()}
-        result = {name: some[:, None] & ~table for name, table in left.items()}
-        free = (kinds.astype(int) @ ~self.tables["kind"][:-1, :-1] @ kinds.T).astype(bool)
-        return result | {"kind": some[:, None] & some & ~free}
 
     def answers(
         self, answer: str, possible: Sequence[int], alone: bool, twins: bool = False
@@ -207,50 +187,31 @@ def may_ask(family: Family, held: HeldOut, alone: bool) -> bool:
     return any(re.search(_STEPS, f"{template.program} {template.slots}") for template in family.templates)
 
 
-#: What a program mentions: a noun; a colour or a relation, and the noun that has it; or a weather. Nouns and
-#: the others are columns of its words.
-_Mention = tuple[str, int | None, int]
+def _mentions(form: Form, of: str = "") -> Iterator[tuple[str, str, str]]:
+    """What a program mentions: nouns, weathers, and the colours and relations of nouns (perhaps "")."""
+    match form.name, *form.parts:
+        case "all", noun:
+            yield "noun", noun, ""
+        case "has", "colour", colour:
+            yield "colour", of, colour
+        case "weather", *kinds:
+            yield from (("weather", "", kind) for kind in kinds)
+        case "related", relation, *phrases:
+            yield from (("relation", noun, relation) for noun in (of, *map(_noun, phrases)))
+        case (("filter" | "holds"), members, _):
+            of = _noun(members)
+    for part in form.parts:
+        if isinstance(part, Form):
+            yield from _mentions(part, of)
 
 
-def _mentions(node: ProgramNode, of: int | None = None) -> Iterator[_Mention]:
-    name, parts = node.name, node.parts
-    if name == "all":
-        yield "noun", parts[0].column, parts[0].column
-    elif name == "has" and parts[0].name == "colour":
-        yield "colour", of, parts[1].column
-    elif name == "weather":
-        yield from (("weather", None, part.column) for part in parts)
-    elif name == "related":
-        yield "relation", of, parts[0].column
-        yield from (("relation", _noun(part), parts[0].column) for part in parts[1:])
-    if name in ("filter", "holds"):
-        of = _noun(parts[0])
-    for part in parts:
-        yield from _mentions(part, of)
-
-
-def _noun(node: ProgramNode) -> int | None:
-    """The column of the noun of a set or a phrase."""
-    while node.name != "all":
-        if node.name not in ("filter", "most", "nth", "the", "a", "every", "no"):
-            return None
-        node = node.parts[-1 if node.name in ("most", "nth") else 0]
-    return node.parts[0].column
-
-
-@cache
-def _places(what: str) -> np.ndarray:
-    """By the number of a word in programs, its place among the OTHERS of this name; -1 if it has none.
-
-    Of a "noun" its place among :func:`~simtown.language.views.members`.
-    """
-    table = np.full(WORD + len(WORDS), -1)
-    if what == "noun":
-        table[[*members()]] = np.arange(len(members()))
-    for place, name in enumerate(OTHERS.get(what, ())):
-        if name in WORDS:
-            table[WORD + WORDS.index(name)] = place
-    return table
+def _noun(form: Form) -> str:
+    """The noun of a set or a phrase, "" if it has several."""
+    while form.name != "all":
+        if form.name not in ("filter", "most", "nth", "the", "a", "every", "no"):
+            return ""
+        form = next(part for part in form.parts if isinstance(part, Form))
+    return str(form.parts[0])
 
 
 def read_rule(text: str, world: AskedWorld, seed: int) -> HeldOut:
@@ -321,7 +282,7 @@ def _named(text: str, world: AskedWorld) -> tuple[str, np.ndarray]:
     for name in [" ".join(part.split()).lower().replace("gray", "grey") for part in text.split("+")]:
         found = [what for what in ("colour", "weather", "relation") if name in OTHERS[what]]
         if name in nouns:
-            kinds.append(np.isin(ENTITIES, NOUNS.get(nouns[name], (nouns[name],))))
+            kinds.append(means(nouns[name]))
             if not kinds[-1][world.chances > 0].any():
                 raise RuleError(f"{text}: there is no {name} in this world: give more `entities`")
         elif found:
