@@ -6,6 +6,7 @@ import ctypes
 import functools
 import gc
 import hashlib
+import http.server
 import io
 import json
 import os
@@ -14,6 +15,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import uuid
 from collections import Counter
@@ -359,6 +361,16 @@ def copy(tmp_path):
         return Path(shutil.copytree(directory, tmp_path / name))
 
     return make
+
+
+@pytest.fixture
+def web(tmp_path):
+    """The address of a plain web server, whose lists tell no sizes, before the test's folder."""
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=tmp_path)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
 
 
 @pytest.fixture(scope="session")

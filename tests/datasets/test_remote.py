@@ -1,11 +1,8 @@
 """Data sets behind URLs: a real S3 server on this machine holds the bytes that a directory holds."""
 
-import functools
-import http.server
 import itertools
 import pickle
 import shutil
-import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -167,18 +164,8 @@ def test_damage_behind_a_url_is_found(town):
         generate(SETTINGS, town, workers=1)
 
 
-@pytest.fixture
-def web(tmp_path, local):
-    """The address of a plain web server, whose lists tell no sizes, before the folder of a data set."""
+def test_a_data_set_behind_a_plain_web_server_is_verified(web, local, cli):
     pytest.importorskip("aiohttp", reason="needs aiohttp: pip install '.[cluster]'")
-    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=tmp_path)
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
-
-
-def test_a_data_set_behind_a_plain_web_server_is_verified(web, cli):
     cli("verify", f"{web}/local").succeeds()
 
 
