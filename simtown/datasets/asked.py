@@ -108,7 +108,7 @@ def hold_out(settings: Settings, alone: bool) -> HoldOut:
 
 def fair_answers(settings: Settings, split: str, family: Family) -> tuple[int, ...]:
     """The answers that a split has equally often to a family, as the evaluator numbers them."""
-    possible = world(settings, "test").answers(family.answer)
+    possible = world(settings, "test").answers[family.answer]
     if settings.hold_out:
         hold = hold_out(settings, split == COMPOSITION)
         for held in hold.held:
@@ -186,7 +186,7 @@ def answers_of(settings: Settings) -> dict[str, tuple[str, tuple[str, ...]]]:
 def possible(settings: Settings, answer_type: str) -> tuple[int, ...]:
     """The numbers of :func:`choices`. Of scenes that somebody made, the answer may be any."""
     if not settings.hand_made:
-        return world(settings, "test").answers(answer_type)
+        return world(settings, "test").answers[answer_type]
     return settings.kinds if answer_type == "kind" else tuple(range(len(ANSWERS[answer_type])))
 
 

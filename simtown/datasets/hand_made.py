@@ -26,7 +26,7 @@ from simtown.language.evaluate import CLOSE, ILL_POSED, evaluate
 from simtown.language.forms import Form
 from simtown.language.grammar import QuestionError
 from simtown.language.more import join
-from simtown.language.programs import ProgramError, encode, stored
+from simtown.language.programs import ProgramError, answer_type, encode, stored
 from simtown.render.raster import Raster
 from simtown.scenes.scene import Scene, SceneBatch
 from simtown.scenes.silhouette import visibility
@@ -176,8 +176,7 @@ def _families(forms: Sequence[Form], words: Sequence[str]) -> tuple[str, list[st
     templates: dict[str, list[str]] = {}
     places = []
     for form, text in zip(forms, words, strict=True):
-        asked = str(form.parts[0]) if form.name == "query" else "count" if form.name == "count" else "truth"
-        answer = "metres" if asked == "distance" else asked
+        answer = answer_type(form)
         known, slots = numbers.setdefault(answer, {}), list[str]()
         program = str(_numbered(form, slots))
         number = known.setdefault((str(form), text), len(known))

@@ -19,7 +19,7 @@ from simtown.datasets.shards import columns, draw, recipe_of
 from simtown.gym.levels import LEVELS, SIZE, Level
 from simtown.language.forms import Form
 from simtown.language.instructions import instruction
-from simtown.language.nouns import NOUNS, spoken_names
+from simtown.language.nouns import kinds_meant, spoken_names
 from simtown.language.programs import decode
 from simtown.language.replies import Gold, score_reply
 from simtown.render.renderers import make_renderer
@@ -214,10 +214,7 @@ class Street:
         return Task(picture, row["question"].decode(), instruction(family.answer, texts), gold, metadata)
 
 
-def mentioned(form: Any) -> set[str]:
+def mentioned(program: Form) -> set[str]:
     """Kinds of vehicles that the nouns of a program stand for; of "vehicle" every kind."""
-    if not isinstance(form, Form):
-        return set()
-    if form.name == "all":
-        return set(NOUNS.get(form.parts[0], form.parts))
-    return set().union(*map(mentioned, form.parts))
+    nouns = [form.parts[0] for form in program.forms() if form.name == "all"]
+    return {kind for noun in nouns for kind in kinds_meant(noun)}

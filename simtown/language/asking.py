@@ -267,7 +267,7 @@ def rows_of(recipe: AskingRecipe, index: np.ndarray) -> Iterator[Row]:
 def _row(recipe: AskingRecipe, number: int, place: int, limits: Limits | None) -> Row:
     """A question of a family with its first possible answer, or an unclear one if that is possible."""
     family = recipe.families[place]
-    answers = recipe.world.answers(family.answer)
+    answers = recipe.world.answers[family.answer]
     if limits:
         answers = limits.held.answers(family.answer, answers, limits.alone, recipe.twins)
     may_be_unclear = not family.clear and (

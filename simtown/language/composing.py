@@ -12,9 +12,10 @@ from simtown.language.colours import colour_of
 from simtown.language.families import AskedWorld, Draws
 from simtown.language.forms import Form
 from simtown.language.holdout import NO_LIMIT, HeldOut
-from simtown.language.planting import FREE, Filled, Plan, Want, kinds_of, of_colour, paint_of, plan
+from simtown.language.planting import Filled, Plan, Want, kinds_of, of_colour, paint_of, plan
 from simtown.language.programs import COLOURS, decode
 from simtown.language.views import paint_colours
+from simtown.scenes.paint import may_change
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.weather import WEATHERS
 
@@ -82,7 +83,7 @@ class _Street:
         if not chances.any():
             return False
         kind = self.draws.weighted(chances)
-        if self.world.painted and FREE[kind]:
+        if self.world.painted and may_change()[kind]:
             if self.clear:
                 paints = paints * ~self.clear.tables["colour"][kind, colour_of()[: len(PAINTS)]]
             paint = paint_of(paints, want, kind, self.barred, self.draws) if paints.any() else -1
@@ -120,7 +121,7 @@ class _Street:
             if not present[new]:
                 slots.append(self.filled)
                 self.entity[self.filled] = new
-                if self.world.painted and FREE[new]:
+                if self.world.painted and may_change()[new]:
                     self.paint[self.filled] = paint_of(self.world.paint, None, new, self.barred, self.draws)
                 self.filled += 1
         if what == "weather":

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import tomllib
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from importlib.resources import files
 from itertools import accumulate
@@ -18,10 +18,27 @@ import numpy as np
 
 from simtown.assets.entities import ENTITIES, KEEP_PAINT
 from simtown.language.forms import Form, fill
-from simtown.language.nouns import GROUPS, NOUNS, OWN_NOUNS, STREET_NOUNS, VEHICLE_NOUNS, group_of
-from simtown.language.programs import COLOURS, DIRECTIONS, LANES, OWN_RELATIONS, ProgramError, check
+from simtown.language.nouns import (
+    GROUPS,
+    NOUNS,
+    OWN_NOUNS,
+    STREET_NOUNS,
+    VEHICLE_NOUNS,
+    group_of,
+    kinds_meant,
+)
+from simtown.language.programs import (
+    COLOURS,
+    DIRECTIONS,
+    LANES,
+    OWN_RELATIONS,
+    ProgramError,
+    answer_type,
+    check,
+)
 from simtown.language.relations import AXES, LATERAL, RELATION_NAMES, SIGNS
 from simtown.language.views import THIRDS, own_colours, paint_colours
+from simtown.scenes.paint import may_change
 from simtown.scenes.weather import WEATHERS
 
 #: Values of "hidden".
@@ -143,8 +160,7 @@ def _problem(template: Template, answer: str) -> str:
         check(form)
     except (IndexError, AttributeError, TypeError, ProgramError) as error:
         return f"has the program '{template.program}', which cannot be read: {error}"
-    asked = str(form.parts[0]) if form.name == "query" else {"count": "count"}.get(form.name, "truth")
-    asked = "metres" if asked == "distance" else asked
+    asked = answer_type(form)
     return "" if asked == answer else f"answers with {asked}, not with {answer}: {template.program}"
 
 
@@ -156,17 +172,15 @@ def _range(slot: str) -> tuple[int, int] | None:
 
 #: Kinds by catalogue number, and the cumulative sums of their chances.
 Choices: TypeAlias = tuple[list[int], list[float]]
-_NUMBERS = {name: number for number, name in enumerate(ENTITIES)}
-#: Choices that a world keeps, of which each has kilobytes.
-_KEPT = 1024
 
 
-def _choices_of(chances: np.ndarray) -> Choices:
+def choices_of(chances: np.ndarray) -> Choices:
+    """The kinds of some chances, as :meth:`Draws.pick` takes them."""
     kinds = np.flatnonzero(chances)
     return kinds.tolist(), np.cumsum(chances[kinds]).tolist()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class AskedWorld:
     """What questions may be about.
 
@@ -187,15 +201,6 @@ class AskedWorld:
     least: int
     most: int
     relations: tuple[str, ...] = RELATION_NAMES
-    _choices: dict[Any, Choices] = field(default_factory=dict, init=False, compare=False, repr=False)
-
-    def choices(self, key: Any, chances: Callable[[], np.ndarray]) -> Choices:
-        """The kinds of some chances as :meth:`Draws.pick` takes them; `key` stands for the same chances."""
-        if key not in self._choices:
-            if len(self._choices) >= _KEPT:
-                self._choices.clear()
-            self._choices[key] = _choices_of(chances())
-        return self._choices[key]
 
     @classmethod
     def of(
@@ -254,12 +259,9 @@ class AskedWorld:
         """Whether vehicles have other paints than their own."""
         return bool(len(self.paint))
 
-    def answers(self, answer: str) -> tuple[int, ...]:
-        """The answers of a type that are asked for, by the numbers that the evaluator gives them."""
-        return self._answers[answer]
-
     @cached_property
-    def _answers(self) -> dict[str, tuple[int, ...]]:
+    def answers(self) -> dict[str, tuple[int, ...]]:
+        """By type the answers that are asked for, as the evaluator numbers them."""
         kinds = tuple(np.flatnonzero(self.chances).tolist())
         groups = {group_of(ENTITIES[kind]) for kind in kinds}
         return {
@@ -280,7 +282,7 @@ class AskedWorld:
         """Why a family cannot be asked here, "" if it can."""
         if self.most < family.vehicles:
             return f"needs streets of {family.vehicles} vehicles: allow so many with `crowd`"
-        if len(self.answers(family.answer)) < 2:
+        if len(self.answers[family.answer]) < 2:
             setting = "weathers" if family.answer == "weather" else "entities"
             return f"has one answer in this world: allow more `{setting}`"
         drawer, rng = Drawer(self), np.random.default_rng(0)
@@ -294,14 +296,10 @@ class AskedWorld:
         return ""
 
 
-#: Which kinds keep no paint of their own.
-_PAINTED = ~np.isin(ENTITIES, [*KEEP_PAINT])
-
-
 @cache
 def means(noun: str) -> np.ndarray:
     """(entities,) bool: which kinds a noun means."""
-    return np.isin(ENTITIES, NOUNS.get(noun, (noun,)))
+    return np.isin(ENTITIES, kinds_meant(noun))
 
 
 class Draws:
@@ -320,7 +318,7 @@ class Draws:
 
     def weighted(self, chances: np.ndarray) -> int:
         """A place in an array, by the chances that it holds."""
-        return self.pick(*_choices_of(chances))
+        return self.pick(*choices_of(chances))
 
     def pick(self, kinds: Sequence[Any], sums: list[float]) -> Any:
         """One of some kinds, by the cumulative sums of their chances."""
@@ -402,7 +400,7 @@ class Drawer:
         """A set with a colour that some of its kinds, but not all of them, may have."""
         chances = self.world.kinds(noun.parts[0])
         if self.world.painted:
-            if not chances[_PAINTED].any() or not self.world.colours:
+            if not chances[may_change()[:-1]].any() or not self.world.colours:
                 return noun
             return _filtered(noun, "colour", COLOURS[draws.choice(self.world.colours)])
         own = {*own_colours()[chances > 0].tolist()}
@@ -480,13 +478,6 @@ def _filtered(members: Form, attribute: str, value: str) -> Form:
 @lru_cache(maxsize=4096)
 def _named(value: Any) -> frozenset[str]:
     """The kinds of vehicles that the words of a slot mean, but for "vehicle"."""
-    nouns = [NOUNS.get(name, (name,)) for name in _words(value) if name != "vehicle"]
-    return frozenset(kind for kinds in nouns for kind in kinds) & _NUMBERS.keys()
-
-
-def _words(part: Any) -> Iterator[str]:
-    if isinstance(part, Form):
-        for inner in part.parts:
-            yield from _words(inner)
-    else:
-        yield str(part)
+    forms = value.forms() if isinstance(value, Form) else ()
+    nouns = {form.parts[0] for form in forms if form.name == "all"} - {"vehicle"}
+    return frozenset(kind for noun in nouns for kind in kinds_meant(noun))

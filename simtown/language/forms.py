@@ -18,7 +18,7 @@ Forms about things are of three kinds, which nest:
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -38,6 +38,13 @@ class Form:
         return f"{self.name}({', '.join(map(str, self.parts))})"
 
     __repr__ = __str__
+
+    def forms(self) -> Iterator[Form]:
+        """This form and all forms in it, from the outside in."""
+        yield self
+        for part in self.parts:
+            if isinstance(part, Form):
+                yield from part.forms()
 
 
 def fill(template: str, values: Sequence[Any]) -> Any:

@@ -229,7 +229,7 @@ def read_rule(text: str, world: AskedWorld, seed: int) -> HeldOut:
     if limit := re.fullmatch(r"depth *> *(\d{1,2})", text):
         return replace(held, depth=int(limit[1]))
     if limit := re.fullmatch(r"count *> *(\d{1,2})", text):
-        if not 0 < int(limit[1]) < (most := max(world.answers("count"))):
+        if not 0 < int(limit[1]) < (most := max(world.answers["count"])):
             why = f"counts from 0 to {most} are asked for, and two must be left"
             raise RuleError(
                 f"{text}: with {world.most} vehicles {why}: choose another count, or more `vehicles`"

@@ -87,6 +87,11 @@ def plural(noun: str) -> str:
     return " ".join([*before, last]) + space + rest
 
 
+def kinds_meant(noun: str) -> tuple[str, ...]:
+    """The kinds that a noun stands for; a kind's own name stands for that kind alone."""
+    return NOUNS.get(noun, (noun,))
+
+
 def group_of(kind: str) -> str:
     """The one of GROUPS that a kind of vehicle belongs to."""
     return next((group for group in GROUPS[:-1] if kind in NOUNS[group]), GROUPS[-1])

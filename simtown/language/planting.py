@@ -8,25 +8,22 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from simtown.assets.catalogue import PROPS
-from simtown.assets.entities import ENTITIES, KEEP_PAINT
+from simtown.assets.entities import ENTITIES
 from simtown.assets.palette import COLOUR_WORDS, PAINTS
-from simtown.language.families import AskedWorld, Choices, Draws
+from simtown.language.families import AskedWorld, Choices, Draws, choices_of
 from simtown.language.forms import Form
-from simtown.language.nouns import GROUPS, NOUNS, STREET_NOUNS, group_of
+from simtown.language.nouns import GROUPS, NOUNS, STREET_NOUNS, kinds_meant
 from simtown.language.programs import COLOURS
 from simtown.language.sights import also_shown
-from simtown.language.views import own_colours
+from simtown.language.views import groups, own_colours
+from simtown.scenes.paint import may_change
 from simtown.scenes.street import BUILDINGS, PAVEMENT_SLOTS, ROADSIDE_SLOTS, kernel_kinds
-
-#: Which kinds keep no paint of their own.
-FREE = np.array([name not in KEEP_PAINT for name in ENTITIES])
-
 
 #: What :func:`fill_street` gives.
 Filled: TypeAlias = tuple[np.ndarray, np.ndarray, int, tuple[str, int] | None]
@@ -196,22 +193,17 @@ def fits(world: AskedWorld, form: Form, answers: tuple[int, ...], apart: int = 0
     return all(any(needs(answer, numbers) <= world.most for numbers in _SPREAD) for answer in answers)
 
 
-@cache
-def _in_group(group: str) -> np.ndarray:
-    return np.array([group_of(kind) == group for kind in ENTITIES])
-
-
 def kinds_of(world: AskedWorld, want: Want) -> np.ndarray:
     """(entities,) chances of the kinds that may be what is wanted."""
     if want.noun in GROUPS and want.noun not in NOUNS:
-        chances = np.where(_in_group(want.noun), world.chances, 0.0)
+        chances = np.where(groups()[:-1] == GROUPS.index(want.noun), world.chances, 0.0)
     elif want.noun in STREET_NOUNS:
-        chances = np.where(np.isin(ENTITIES, [*also_shown(_meant(want.noun))]), world.chances, 0.0)
+        chances = np.where(np.isin(ENTITIES, [*also_shown(kinds_meant(want.noun))]), world.chances, 0.0)
     else:
         chances = world.kinds(want.noun)
     if want.colour:
         fits = (own_colours() == COLOURS.index(want.colour)) != want.apart
-        chances = np.where(fits | FREE if world.painted else fits, chances, 0.0)
+        chances = np.where(fits | may_change()[:-1] if world.painted else fits, chances, 0.0)
     return chances
 
 
@@ -239,7 +231,7 @@ def fill_street(world: AskedWorld, form: Form, answer: int, draws: Draws) -> Fil
                 return None
             break
         entity[slot] = draws.pick(kinds, sums)
-        if world.painted and FREE[entity[slot]]:
+        if world.painted and may_change()[entity[slot]]:
             paint[slot] = paint_of(world.paint, want, entity[slot], barred, draws)
     order = sorted(range(world.most), key=[draws.below(1 << 30) for _ in range(world.most)].__getitem__)
     shuffled = np.array(entity)[order], np.array(paint, dtype=np.int8)[order]
@@ -258,7 +250,7 @@ def plant_things(prop: np.ndarray, noun: str, number: int, draws: Draws) -> None
         number: of things.
         draws: at least twice as many numbers.
     """
-    kinds, meant = kernel_kinds(), [PROPS.index(kind) for kind in _meant(noun)]
+    kinds, meant = kernel_kinds(), [PROPS.index(kind) for kind in kinds_meant(noun)]
     people = kinds["person"].tolist()
     fitting = [k for k in meant if k in (*people, *kinds["small"].tolist(), *kinds["mailbox"].tolist())]
     before = prop.tolist()
@@ -268,30 +260,24 @@ def plant_things(prop: np.ndarray, noun: str, number: int, draws: Draws) -> None
     else:
         plants = (*kinds["hedge"].tolist(), *kinds["winter_hedge"].tolist())
         cells = [slot for slot in ROADSIDE_SLOTS if before[slot] in meant and before[slot] not in plants]
-    alike = [PROPS.index(kind) for kind in also_shown(_meant(noun)) if kind in PROPS]
+    alike = [PROPS.index(kind) for kind in also_shown(kinds_meant(noun)) if kind in PROPS]
     prop[BUILDINGS:][np.isin(prop[BUILDINGS:], [*meant, *alike])] = -1
     for _ in range(min(number, len(cells))):
         slot = cells.pop(draws.below(len(cells)))
         prop[slot] = before[slot] if before[slot] in meant else draws.choice(fitting)
 
 
-def _meant(noun: str) -> tuple[str, ...]:
-    return NOUNS.get(noun, (noun,))
-
-
+@lru_cache(maxsize=1024)
 def _table(world: AskedWorld, want: Want) -> Choices:
-    """The kinds that may be what is wanted, as :meth:`Draws.pick` takes them."""
-    return world.choices(want, lambda: kinds_of(world, want))
+    """The kinds that may be what is wanted."""
+    return choices_of(kinds_of(world, want))
 
 
+@lru_cache(maxsize=1024)
 def _others(world: AskedWorld, bans: tuple[Want, ...]) -> Choices:
     """The kinds that are none of what is banned."""
-
-    def chances() -> np.ndarray:
-        banned = np.any([kinds_of(world, ban) > 0 for ban in bans], axis=0) if bans else False
-        return np.where(banned, 0.0, world.chances)
-
-    return world.choices(bans, chances)
+    banned = np.any([kinds_of(world, ban) > 0 for ban in bans], axis=0) if bans else False
+    return choices_of(np.where(banned, 0.0, world.chances))
 
 
 def paint_of(paints: np.ndarray, want: Want | None, kind: int, barred: dict[str, Any], draws: Draws) -> int:

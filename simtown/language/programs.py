@@ -159,6 +159,12 @@ def stored(programs: list[list[int]]) -> np.ndarray:
     return out
 
 
+def answer_type(form: Form) -> str:
+    """The type of a question's answer, a key of :data:`simtown.language.families.ANSWERS`."""
+    asked = str(form.parts[0]) if form.name == "query" else {"count": "count"}.get(form.name, "truth")
+    return "metres" if asked == "distance" else asked
+
+
 def depth(form: Any) -> int:
     """How many things a form goes through, one after the other: 1 for "the bus", 2 for what is left of it."""
     if not isinstance(form, Form):

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -27,10 +27,10 @@ from simtown.language.evaluate import KNOWN, SEEN_WORDS, Values, evaluate
 from simtown.language.families import AskedWorld, Drawer, Draws, Family, NoWordsError, Template, means
 from simtown.language.forms import Form, fill
 from simtown.language.more import join
-from simtown.language.nouns import GROUPS, NOUNS, group_of
+from simtown.language.nouns import kinds_meant
 from simtown.language.programs import COLOURS, OWN_RELATIONS, encode, stored
 from simtown.language.sights import street_pixels
-from simtown.language.views import LANE_EDGE, LEAST_INTENSITY, own_colours, paint_colours
+from simtown.language.views import LANE_EDGE, LEAST_INTENSITY, groups, own_colours, paint_colours
 from simtown.scenes.camera import NOMINAL
 from simtown.scenes.crowd import place_crowds, thin_fog
 from simtown.scenes.placement import LANES, half_sizes
@@ -371,7 +371,7 @@ def _edits(world: AskedWorld, row: Row, scenes: SceneBatch, i: int, draws: Draws
 
 def _thing_edits(noun: str, prop: list[int], sky: int, draws: Draws) -> Iterator[_Edit]:
     """A thing that a noun means is taken away from beside the road, or put there."""
-    meant = [PROPS.index(kind) for kind in _kinds_of(noun)]
+    meant = [PROPS.index(kind) for kind in kinds_meant(noun)]
     here = [slot for slot in ROADSIDE_SLOTS if prop[slot] in meant]
     small = np.concatenate([kernel_kinds()[part] for part in ("person", "small", "mailbox")]).tolist()
     fitting = [kind for kind in meant if kind in small]
@@ -388,7 +388,7 @@ def _exchanged(world: AskedWorld, row: Row, named: np.ndarray, kind: int) -> np.
     if row.family.answer == "kind":
         return np.where(np.arange(len(ENTITIES)) == row.other, 1.0, 0.0)
     if row.family.answer == "group":
-        return np.where(_groups() == row.other, world.chances, 0.0)
+        return np.where(groups()[:-1] == row.other, world.chances, 0.0)
     if row.family.answer == "colour":
         return np.where(own_colours() == row.other, world.chances, 0.0)
     return np.where(named > 0, 0.0, world.chances) if named[kind] else named
@@ -400,11 +400,6 @@ def _paint(world: AskedWorld, row: Row, parts: frozenset[str], draws: Draws) -> 
     fits = np.isin(paint_colours(), sorted(wanted)) & (world.paint > 0)
     named = fits.any() and (row.family.answer == "colour" or draws.often(0.5))
     return draws.weighted(np.where(fits, world.paint, 0.0) if named else world.paint)
-
-
-@cache
-def _groups() -> np.ndarray:
-    return np.array([GROUPS.index(group_of(kind)) for kind in ENTITIES])
 
 
 @lru_cache(maxsize=4096)
@@ -426,10 +421,6 @@ def _parts(form: Any) -> Iterator[str]:
             yield from _parts(part)
     else:
         yield str(form)
-
-
-def _kinds_of(name: str) -> tuple[str, ...]:
-    return tuple(NOUNS.get(name, (name,)))
 
 
 def _second_questions(

@@ -17,7 +17,6 @@ from simtown.assets.palette import ALSO_CALLED, COLOUR_WORDS, PAINTS, TINTS
 from simtown.language.colours import colour_of, seen
 from simtown.language.nouns import GROUPS, NOUNS, group_of
 from simtown.language.programs import COLOURS, ENTITY, PROP, WORD, WORDS
-from simtown.language.relations import own_separations, separations
 from simtown.scenes.footprints import extents, outline
 from simtown.scenes.paint import body_paints
 from simtown.scenes.scene import SceneBatch
@@ -103,17 +102,6 @@ class Views:
         return np.where(weak, -1, weather)
 
     @cached_property
-    def viewer(self) -> np.ndarray:
-        """(n, 2, s, s) metres from slot j to slot i, to the viewer's right and ahead."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return separations(self.pose, self.scenes.camera)
-
-    @cached_property
-    def driver(self) -> np.ndarray:
-        """(n, 2, s, s) metres from slot j to slot i, to the right of j's driver and ahead of it."""
-        return own_separations(self.pose)
-
-    @cached_property
     def lane(self) -> np.ndarray:
         """(n, v) int64 place in LANES of each vehicle, -1 if it stands in none."""
         y = self.scenes.pose[..., 1]
@@ -180,7 +168,7 @@ class Views:
     @cached_property
     def group(self) -> np.ndarray:
         """(n, v) int64 place in GROUPS of each vehicle's kind, -1 in an empty slot."""
-        return _groups()[self.scenes.entity]
+        return groups()[self.scenes.entity]
 
     @cached_property
     def solids(self) -> tuple[np.ndarray, np.ndarray]:
@@ -219,7 +207,8 @@ def _bulks() -> np.ndarray:
 
 
 @cache
-def _groups() -> np.ndarray:
+def groups() -> np.ndarray:
+    """(entities + 1,) int64 place in GROUPS of every kind, -1 of the empty slot."""
     return np.array([*(GROUPS.index(group_of(kind)) for kind in ENTITIES), -1])
 
 

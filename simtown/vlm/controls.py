@@ -6,7 +6,6 @@ where the value is too close to say the control is not asked.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +18,7 @@ from simtown.language.evaluate import KNOWN, evaluate
 from simtown.language.families import ANSWERS, Family, FamilyError, Template, families, slots_of
 from simtown.language.forms import Form
 from simtown.language.instructions import prompt
-from simtown.language.nouns import NOUNS
+from simtown.language.nouns import kinds_meant
 from simtown.language.programs import encode, parse, stored
 from simtown.language.questions import PHRASINGS, text
 from simtown.language.replies import Gold
@@ -83,8 +82,8 @@ def exist(one: AskedExample) -> list[Query]:
     here = {vehicle.entity for vehicle in one.example.scene.vehicles}
     kinds = [ENTITIES[kind] for kind in one.asked.dataset.settings.kinds]
     absent = [kind for kind in kinds if kind not in here]
-    named = [noun for noun in dict.fromkeys(_nouns(form_of(one))) if here & {noun, *NOUNS.get(noun, ())}]
-    named = [noun for noun in named if noun != "vehicle"]
+    nouns = dict.fromkeys(form.parts[0] for form in form_of(one).forms() if form.name == "all")
+    named = [noun for noun in nouns if noun != "vehicle" and not here.isdisjoint(kinds_meant(noun))]
     wanted = named + ([absent[one.number * _STEP % len(absent)]] if absent and named else [])
     for noun in wanted:
         form = Form("exist", (Form("all", (noun,)),))
@@ -174,13 +173,3 @@ def _template(one: AskedExample, form: Form) -> tuple[Template, list[Any]]:
 
 def _texts(template: Template, slots: list[Any]) -> list[str]:
     return [wording.fill(words, slots) for words in template.texts]
-
-
-def _nouns(form: Any) -> Iterator[str]:
-    """The nouns of a program."""
-    if isinstance(form, Form):
-        if form.name == "all":
-            yield form.parts[0]
-        else:
-            for part in form.parts:
-                yield from _nouns(part)

@@ -16,7 +16,6 @@ from scipy.spatial import ConvexHull
 from simtown.assets.palette import ALSO_CALLED, COLOUR_WORDS
 from simtown.language.evaluate import CLOSE, ILL_POSED, KNOWN, NEARER
 from simtown.language.families import ANSWERS
-from simtown.language.forms import Form
 from simtown.language.nouns import NOUNS, group_of
 from simtown.language.sights import also_shown
 from simtown.language.views import CLEAR_COLOUR, HIDDEN, HIDDEN_MARGIN, LEAST_FOG, LEAST_INTENSITY, NO_COLOUR
@@ -95,7 +94,7 @@ class Plain:
     def value(self, form):
         """(state, answer, number, idle) of a program; answer and number are None if they are not known."""
         self.known_sets = {}
-        parts = list(nodes(form))
+        parts = list(form.forms())
         idle = any(self.is_idle(part) for part in parts)
         if any(self.is_ill_posed(part) for part in parts):
             return ILL_POSED, None, None, idle
@@ -479,11 +478,3 @@ class Plain:
                 [(scale * (x * c - y * s) + it.x, scale * (x * s + y * c) + it.y) for x, y in corners]
             )
         return result
-
-
-def nodes(form):
-    """A form and all forms in it."""
-    yield form
-    for part in form.parts:
-        if isinstance(part, Form):
-            yield from nodes(part)

@@ -22,7 +22,7 @@ from simtown.scenes.scene import empty_batch
 from simtown.scenes.silhouette import boxes
 from simtown.scenes.street import SLOTS, draw_street
 from simtown.scenes.weather import WEATHERS
-from tests.language.plain import Plain, nodes
+from tests.language.plain import Plain
 
 SIZE = (256, 144)
 STREET_NOUNS = (
@@ -190,7 +190,7 @@ def test_programs_are_stored_and_printed_and_read_back(seed, depth):
     try:
         numbers = encode(form)
     except ProgramError:
-        assert sum(1 for _ in nodes(form)) > LENGTH / 3
+        assert sum(1 for _ in form.forms()) > LENGTH / 3
         return
     (row,) = stored([numbers])
     assert decode(numbers) == decode(row) == parse(str(form)) == form

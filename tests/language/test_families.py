@@ -73,7 +73,7 @@ def test_streets_keep_the_rules_of_all_scenes(batch):
 def test_every_family_gives_all_its_answers(name, recipe):
     """Each about as often, by the fair draw: no answer is impossible."""
     family = families()[name]
-    possible = recipe.world.answers(family.answer)
+    possible = recipe.world.answers[family.answer]
     n = min(20 * len(possible), 120)
     answers = ask_families(replace(recipe, families=(family,)), np.arange(n)).answer
     assert set(answers.tolist()) <= set(possible)

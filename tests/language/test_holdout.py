@@ -47,15 +47,6 @@ def drawn(rules, split, n=80, **others):
     return settings, draw(recipe_of(settings, split), np.arange(n))
 
 
-def words_of(form, name):
-    """All forms of one name inside a form."""
-    if isinstance(form, Form):
-        if form.name == name:
-            yield form
-        for part in form.parts:
-            yield from words_of(part, name)
-
-
 def noun(form):
     """The noun of a set or phrase."""
     while form.name != "all":
@@ -131,7 +122,7 @@ class Oracle:
 
     def names(self, form):
         """Whether the words name a composition that a picture would show."""
-        nouns = [form.parts[0] for form in words_of(form, "all")]
+        nouns = [part.parts[0] for part in form.forms() if part.name == "all"]
         return any(self.every("kind", a, b) for a in nouns for b in nouns) or any(
             what == "colour" and of and self.every(what, of, value) for what, of, value in said(form)
         )
@@ -206,7 +197,7 @@ def test_neighbours_differ_and_words_do_not_hint_at_answers():
         assert (batch.answer[::2] != batch.answer[1::2]).all()
         answers = defaultdict(Counter)
         for program, answer in zip(batch.program, batch.answer.tolist(), strict=True):
-            for word in {str(form) for form in words_of(decode(program), "all")}:
+            for word in {str(form) for form in decode(program).forms() if form.name == "all"}:
                 answers[word][answer] += 1
         for word, counts in answers.items():
             n = counts.total()

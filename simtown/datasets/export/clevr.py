@@ -27,7 +27,7 @@ from simtown.language.families import CANNOT_TELL
 from simtown.language.forms import fill
 from simtown.language.nouns import NOUNS, OWN_NOUNS, VEHICLE_NOUNS
 from simtown.language.programs import COLOURS, DIRECTIONS, LANES, decode
-from simtown.language.relations import DRIVER_RELATIONS, RELATIONS
+from simtown.language.relations import DRIVER_RELATIONS, RELATIONS, own_separations, separations
 from simtown.language.views import Views
 from simtown.scenes.camera import views
 from simtown.scenes.footprints import depths, outline, placed
@@ -166,9 +166,12 @@ def _categories(seen: Views, i: int, slot: int) -> list[str]:
 
 def _holding(seen: Views, relations: int, programs: bool) -> dict[str, np.ndarray]:
     """By direction, (n, v, v) bool: whether vehicle [:, i] stands so to vehicle [:, , j]."""
-    holding = {r.direction: r.sign * seen.viewer[:, r.axis] > r.margin for r in RELATIONS[:relations]}
+    with np.errstate(divide="ignore", invalid="ignore"):  # empty slots
+        viewer = separations(seen.scenes.pose, seen.scenes.camera)
+    holding = {r.direction: r.sign * viewer[:, r.axis] > r.margin for r in RELATIONS[:relations]}
     if programs:
-        holding |= {r.name: r.sign * seen.driver[:, r.axis] > r.margin for r in DRIVER_RELATIONS}
+        driver = own_separations(seen.scenes.pose)
+        holding |= {r.name: r.sign * driver[:, r.axis] > r.margin for r in DRIVER_RELATIONS}
         away = _away(seen.scenes)
         farther = away[:, :, None] - away[:, None] > NEARER
         holding |= {"farther": farther, "nearer": farther.transpose(0, 2, 1)}
