@@ -33,7 +33,7 @@ from simtown.language.programs import (
 )
 from simtown.language.relations import DRIVER_RELATIONS, RELATION_NAMES, RELATIONS
 from simtown.language.solids import SOLID_RELATIONS
-from simtown.language.views import HIDDEN, HIDDEN_MARGIN, Views, alike, members, outlines
+from simtown.language.views import HIDDEN, HIDDEN_MARGIN, Views, alike, bulks, members, outlines
 from simtown.scenes.weather import WEATHERS
 
 #: Whether a program has a value in a scene, something is too close to say, or it asks about what is not
@@ -129,18 +129,17 @@ def _run(views: Views, programs: np.ndarray, at: np.ndarray) -> Values:
         else:
             hidden = 1.0 - part.visible - HIDDEN[0]
             hides[rows] = (hidden > HIDDEN_MARGIN[0]) * 1 - (hidden < -HIDDEN_MARGIN[0])
-    solid, scale = views.solids
     out = Values.empty(n)
     kernels.call(
         "run_programs",
         **_tables(),
         programs=np.ascontiguousarray(programs, dtype=np.int16),
         kind=views.kind.astype(np.int16)[at],
-        solid=solid.astype(np.int16)[at],
+        solid=views.mesh.astype(np.int16)[at],
         sight=views.sight[at],
         pose=views.pose.astype(np.float32)[at],
-        scale=scale[at],
-        bulk=views.bulk[at],
+        scale=views.scale[at],
+        bulk=(bulks()[views.mesh] * views.scale)[at],
         camera=views.scenes.camera.astype(np.float32)[at],
         weather=views.weather[at],
         value=value[at],

@@ -15,7 +15,7 @@ import numpy as np
 
 from simtown import kernels
 from simtown.assets.atlas import atlas
-from simtown.assets.catalogue import ENTITIES, IN_POSE, STREET, pose_of
+from simtown.assets.catalogue import ENTITIES, STREET
 from simtown.assets.palette import MATERIALS
 from simtown.assets.vehicles import cycles
 from simtown.core.exact import sincos
@@ -59,22 +59,16 @@ def street_pixels(scenes: SceneBatch, size: tuple[int, int] = NOMINAL) -> tuple[
         seen: (n, p) float32 pixels of each prop that nothing hides, in those of the nominal picture.
         whole: (n, p) float32 pixels of its outline within the picture, hidden parts included.
     """
-    n, v = scenes.entity.shape
     wide = size[0] / size[1]
     height = round(float(np.sqrt(NOMINAL[0] * NOMINAL[1] / wide)))
     width = round(height * wide)
-    props = len(ENTITIES) + IN_POSE[scenes.prop, pose_of(scenes.prop_style)]
-    pose = np.zeros((n, v + scenes.prop.shape[1], 6), dtype=np.float32)
-    pose[:, :v, :2], pose[:, v:, :3] = scenes.pose[..., :2], scenes.prop_pose[..., :3]
-    yaw = np.concatenate([scenes.pose[..., 2], scenes.prop_pose[..., 3]], axis=1)
-    pose[..., 4], pose[..., 3] = sincos(yaw.astype(np.float64))
-    pose[:, :v, 5], pose[:, v:, 5] = 1.0, scenes.prop_pose[..., 4]
-    seen, whole = np.zeros((2, n, pose.shape[1]), dtype=np.float32)
+    meshes, v = scenes.meshes(), scenes.entity.shape[1]
+    seen, whole = np.zeros((2, *meshes.shape), dtype=np.float32)
     kernels.call(
         "see_streets",
         **street_shapes(),
-        mesh=np.concatenate([scenes.entity, np.where(scenes.prop >= 0, props, -1)], axis=1, dtype=np.int32),
-        pose=pose,
+        mesh=meshes,
+        pose=scenes.mesh_poses(),
         camera=np.ascontiguousarray(scenes.camera, dtype=np.float32),
         width=width,
         height=height,

@@ -12,12 +12,12 @@ from functools import cache, cached_property
 import numpy as np
 
 from simtown.assets.atlas import atlas
-from simtown.assets.catalogue import ENTITIES, POSES, PROPS, pose_of
+from simtown.assets.catalogue import ENTITIES, PROPS, STREET_MESHES
 from simtown.assets.palette import ALSO_CALLED, COLOUR_WORDS, PAINTS, TINTS
 from simtown.language.colours import colour_of, seen
 from simtown.language.nouns import GROUPS, NOUNS, group_of
 from simtown.language.programs import COLOURS, ENTITY, PROP, WORD, WORDS
-from simtown.scenes.footprints import extents, outline
+from simtown.scenes.footprints import outline
 from simtown.scenes.paint import body_paints
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.silhouette import boxes, visibility
@@ -171,39 +171,35 @@ class Views:
         return groups()[self.scenes.entity]
 
     @cached_property
-    def solids(self) -> tuple[np.ndarray, np.ndarray]:
-        """(n, s) int64 numbers of what stands in the slots, as :func:`outlines` counts it, and scales."""
-        scenes = self.scenes
-        props = len(ENTITIES) + scenes.prop * POSES + pose_of(scenes.prop_style)
-        number = self._slots(scenes.entity.astype(np.int64), np.where(scenes.prop >= 0, props, -1))
-        return number, self._slots(np.ones(scenes.entity.shape), scenes.prop_pose[..., 4])
+    def mesh(self) -> np.ndarray:
+        """(n, s) int number in the atlas of what stands in each slot, -1 in an empty slot."""
+        return self.scenes.meshes() if self.things else self.scenes.entity
 
     @cached_property
-    def bulk(self) -> np.ndarray:
-        """(n, s) float64 side of a cube as big as each thing, metres."""
-        number, scale = self.solids
-        return np.asarray(_bulks()[number] * scale)
+    def scale(self) -> np.ndarray:
+        """(n, s) float64 scale of each thing; 1 is the catalogue's size."""
+        return self._slots(np.ones(self.scenes.entity.shape), self.scenes.prop_pose[..., 4])
 
 
-#: Everything that stands in a slot: a kind, and the least style that picks each of its poses.
-_SOLIDS = (
-    *((kind, 0) for kind in ENTITIES),
-    *((k, TINTS * TINTS * pose) for k in PROPS for pose in range(POSES)),
-)
-
-
+@cache
 def outlines() -> tuple[np.ndarray, np.ndarray]:
-    """(solids + 1, k, 2) float64 footprints of _SOLIDS, and (solids + 1,) int64 how many of their k corners
-    count; the empty slot is the last.
+    """Footprints of the meshes in the atlas, the empty slot last.
+
+    Returns:
+        (m + 1, k, 2) float64 corners, and (m + 1,) int64 how many of the k count.
     """
-    polygons = [*(outline(*solid) for solid in _SOLIDS), np.zeros((1, 2))]
+    vehicles = [outline(kind) for kind in ENTITIES]
+    props = [outline(kind, TINTS * TINTS * pose) for kind, pose in STREET_MESHES]
+    polygons = [*vehicles, *props, np.zeros((1, 2))]
     count = np.array([len(polygon) for polygon in polygons])
     return np.stack([np.resize(polygon, (count.max(), 2)) for polygon in polygons]), count
 
 
 @cache
-def _bulks() -> np.ndarray:
-    return np.array([*(np.cbrt(np.prod(extents(*solid))) for solid in _SOLIDS), 0.0])
+def bulks() -> np.ndarray:
+    """(m + 1,) float64 side of a cube as big as each mesh in the atlas, metres; the empty slot has none."""
+    low, high = atlas().bounds[:-1].astype(np.float64).transpose(1, 0, 2)
+    return np.append(np.cbrt(np.prod(high - low, axis=1)), 0.0)
 
 
 @cache

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from simtown.assets.atlas import NO_PAINT
-from simtown.assets.catalogue import ENTITIES, IN_POSE, STREET_MESHES, pose_of
-from simtown.core.exact import cos, sin
+from simtown.assets.catalogue import ENTITIES, STREET_MESHES
 from simtown.scenes.paint import body_paints
 from simtown.scenes.scene import SceneBatch
 
@@ -36,16 +35,10 @@ def instances(batch: SceneBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray, np
     check_slots(v, p)
     meshes = np.full((n, 1 + v + p), -1, dtype=np.int32)
     meshes[:, 0] = len(ENTITIES) + len(STREET_MESHES)
-    meshes[:, 1 : 1 + v] = batch.entity
-    props = len(ENTITIES) + IN_POSE[batch.prop, pose_of(batch.prop_style)]
-    meshes[:, 1 + v :] = np.where(batch.prop >= 0, props, -1)
+    meshes[:, 1:] = batch.meshes()
     poses = np.zeros((n, 1 + v + p, 6), dtype=np.float32)
-    poses[:, :, 3] = poses[:, :, 5] = 1.0
-    poses[:, 1 : 1 + v, :2] = batch.pose[:, :, :2]
-    poses[:, 1 + v :, :3] = batch.prop_pose[:, :, :3]
-    poses[:, 1 + v :, 5] = batch.prop_pose[:, :, 4]
-    yaw = np.concatenate([batch.pose[:, :, 2], batch.prop_pose[:, :, 3]], axis=1).astype(np.float64)
-    poses[:, 1:, 3], poses[:, 1:, 4] = cos(yaw), sin(yaw)
+    poses[:, 0, 3] = poses[:, 0, 5] = 1.0
+    poses[:, 1:] = batch.mesh_poses()
     styles = np.zeros((n, 1 + v + p), dtype=np.uint16)
     styles[:, 1 + v :] = batch.prop_style
     ids = np.concatenate([[0], np.arange(1, 1 + v + p)]).astype(np.uint8)

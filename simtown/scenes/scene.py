@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from simtown.assets.catalogue import ENTITIES, KEEP_PAINT, PROPS
+from simtown.assets.catalogue import ENTITIES, IN_POSE, KEEP_PAINT, PROPS, pose_of
 from simtown.assets.palette import PAINTS
+from simtown.core.exact import sincos
 from simtown.scenes.camera import Camera
 from simtown.scenes.paint import may_change, why_unpainted
 from simtown.scenes.weather import WEATHERS
@@ -195,6 +196,21 @@ class SceneBatch:
     def __getitem__(self, rows: slice | np.ndarray) -> SceneBatch:
         """The scenes of a slice or an index array."""
         return SceneBatch(**{f.name: getattr(self, f.name)[rows] for f in fields(self)})
+
+    def meshes(self) -> np.ndarray:
+        """(n, v + p) int32 numbers in the atlas of vehicle slots, then of prop slots; -1 if empty."""
+        props = len(ENTITIES) + IN_POSE[self.prop, pose_of(self.prop_style)]
+        return np.concatenate([self.entity, np.where(self.prop >= 0, props, -1)], axis=1, dtype=np.int32)
+
+    def mesh_poses(self) -> np.ndarray:
+        """(n, v + p, 6) float32 x, y, z (metres), cos yaw, sin yaw and scale of :meth:`meshes`."""
+        n, v = self.entity.shape
+        poses = np.zeros((n, v + self.prop.shape[1], 6), dtype=np.float32)
+        poses[:, :v, :2], poses[:, v:, :3] = self.pose[..., :2], self.prop_pose[..., :3]
+        yaw = np.concatenate([self.pose[..., 2], self.prop_pose[..., 3]], axis=1)
+        poses[..., 4], poses[..., 3] = sincos(yaw.astype(np.float64))
+        poses[:, :v, 5], poses[:, v:, 5] = 1.0, self.prop_pose[..., 4]
+        return poses
 
     def alone(self, slot: int) -> SceneBatch:
         """The same scenes with nothing in the street but the vehicle of one slot, in clear weather."""
