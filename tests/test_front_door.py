@@ -16,11 +16,14 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_commands_of_the_readme_run_one_after_the_other(cli, tmp_path, monkeypatch):
-    """With 40 examples, and two steps of training."""
+    """With 40 examples, two steps of training, and a function in place of the Hub's model."""
     pytest.importorskip("torch")
     monkeypatch.chdir(tmp_path)
-    commands = [words for words in commands_of(README.replace("60000", "40")) if words[0] != "play"]
-    assert {"generate", "gallery", "verify", "fit"} <= {words[0] for words in commands}
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "sure.py").write_text("def yes(picture, prompt, choices):\n    return 'yes'\n")
+    readme = re.sub(r"hf:\S+", "python:sure:yes --allow-model sure:yes", README.replace("60000", "40"))
+    commands = [words for words in commands_of(readme) if words[0] != "play"]
+    assert {"generate", "gallery", "verify", "fit", "evaluate"} <= {words[0] for words in commands}
     for words in commands:
         cli(*words, *(["--max-steps", 2] if words[0] == "fit" else [])).succeeds()
 

@@ -241,8 +241,8 @@ def _range(low: float, high: float, text: Callable[[float], str]) -> str:
     if np.isfinite(low) and np.isfinite(high):
         return f" ({text(low)} to {text(high)})"
     if np.isfinite(low):
-        return f" (from {text(low)})"
-    return f" (up to {text(high)})" if np.isfinite(high) else ""
+        return f" (at least {text(low)})"
+    return f" (at most {text(high)})" if np.isfinite(high) else ""
 
 
 @dataclass(frozen=True)

@@ -53,8 +53,8 @@ def samples(report: Findings, path: Path, rule: str = "isotonic", compared: str 
     """Draw samples needed against the size of the world: all models at a target of 0.9, each at every target.
 
     The paper's Figures 5 to 7 (without distractor) stand above 8 to 10 (with it). Bars are bootstrap
-    intervals, dotted ones are too narrow. Not reached on the largest set: an open arrow up on a dotted line;
-    reached on the smallest already: an open arrow down. A model that reached no target anywhere is named
+    intervals, dotted ones are too narrow. Not reached on the largest set: an open triangle up on a dotted line;
+    reached on the smallest already: an open triangle down. A model that reached no target anywhere is named
     below instead, unless none did. Where worlds have no size, samples stand against targets. With one target
     there are no panels of single models. `compared` is what the title calls the models.
     """
@@ -74,7 +74,11 @@ def samples(report: Findings, path: Path, rule: str = "isotonic", compared: str 
     panels = _Panels(report, rows, models, looks_of(every), low / room, high * room)
     figure = _over_worlds(panels, compared) if report.world else _over_targets(panels)
     words = [_bars(rows)]
-    words.append("Arrow up: not reached on the largest set; arrow down: reached on the smallest already.")
+    drawn = {n for row in rows for n in (row.samples, row.low, row.high)}
+    if ABOVE in drawn:
+        words.append("Triangle up: not reached on the largest set.")
+    if BELOW in drawn:
+        words.append("Triangle down: reached on the smallest set already.")
     if report.world:
         words.append("Grey, dotted: in proportion to the world.")
     if never:

@@ -126,7 +126,8 @@ def _made(scenes: list[Scene], questions: list[str], size: tuple[int, int]) -> t
     problems = {CLOSE: "is too close to say", ILL_POSED: "asks about what is not there, or not once"}
     for i, state in enumerate(values.state.tolist()):
         if state in problems:
-            raise HandMadeError(f"'{words[i]}' {problems[state]}: move something or ask something else")
+            change = "paint it in a clear colour" if "colour" in words[i] else "move something"
+            raise HandMadeError(f"'{words[i]}' {problems[state]}: {change} or ask something else")
         if hidden := [
             v.entity for v, share in zip(scenes[i].vehicles, visible[i], strict=False) if not share
         ]:

@@ -46,7 +46,7 @@ def test_censored_on_both_sides():
     assert len(beyond) == 2 * 2
     for x in beyond:
         assert (x.at_least, x.at_most, x.low, x.high) == pytest.approx((40, np.inf, 40, np.inf))
-        assert str(x) == "> 40 (from 40)"
+        assert str(x) == "> 40 (at least 40)"
     assert all("1 world" in e.reason and not e.known for e in found.exponents)
     assert not found.notes
 

@@ -72,7 +72,7 @@ def test_a_measured_number_is_of_one_line_and_names_its_machine(results):
 def test_a_sentence_gives_no_interval_without_a_name(results):
     named = "2 of 2<!-- = replays, fixed, found -->"
     assert not list(differences(f"{named} and (2 sizes to 3)", results))
-    for interval in ("(16 to 49)", "(from 10)", "(up to 2.5)", "(-0.59 to -0.21)"):
+    for interval in ("(16 to 49)", "(at least 10)", "(at most 2.5)", "(-0.59 to -0.21)"):
         (problem,) = differences(f"{named} and 27 {interval} times", results)
         assert interval in problem
     with pytest.raises(KeyError):

@@ -24,9 +24,9 @@ from tools.parts.results import FIXED, LITERAL, MAIN, MAIN_GRID, UNSTRUCTURED, R
 
 MARK = re.compile(r"<!-- = (.+?) -->")
 #: A number, perhaps with an interval, as a pattern.
-NUMBER = r"(?:> )?-?\d[\d.,]*(?:\s+\((?:from|up\s+to|[-\d.,]+\s+to)\s+[-\d.,]+\))?"
+NUMBER = r"(?:> )?-?\d[\d.,]*(?:\s+\((?:at\s+least|at\s+most|[-\d.,]+\s+to)\s+[-\d.,]+\))?"
 #: An interval in brackets, which no sentence gives without such a comment.
-_INTERVAL = re.compile(r"\((?:(?:from|up to) [-\d.,]+|[-\d.,]+ to [-\d.,]+)\)")
+_INTERVAL = re.compile(r"\((?:at (?:least|most) [-\d.,]+|[-\d.,]+ to [-\d.,]+)\)")
 #: By kind: the findings among which it is, and the fields that its words give.
 _FINDINGS = {
     "need": ("rows", "model", "entities"),

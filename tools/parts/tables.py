@@ -57,7 +57,7 @@ def panel(results: Results) -> str:
     """README.md's table: the worlds without a distractor, needs without their intervals."""
     rows = _worlds(results, lambda need: need.text(need.samples))
     lines = [[kinds, *others] for kinds, distractor, *others in rows if distractor == "no"]
-    head = ["kinds", name_of(UNSTRUCTURED), name_of(STRUCTURED), "times (95 %)"]
+    head = ["kinds", name_of(UNSTRUCTURED), name_of(STRUCTURED), "ratio (95 %)"]
     return Table(head, lines).markdown(0)
 
 
