@@ -53,10 +53,10 @@ def samples(report: Findings, path: Path, rule: str = "isotonic", compared: str 
     """Draw samples needed against the size of the world: all models at a target of 0.9, each at every target.
 
     The paper's Figures 5 to 7 (without distractor) stand above 8 to 10 (with it). Bars are bootstrap
-    intervals, dotted ones are too narrow. Not reached on the largest set: an open triangle up on a dotted line;
-    reached on the smallest already: an open triangle down. A model that reached no target anywhere is named
-    below instead, unless none did. Where worlds have no size, samples stand against targets. With one target
-    there are no panels of single models. `compared` is what the title calls the models.
+    intervals, dotted ones are too narrow. Not reached on the largest set: an open triangle up on a dotted
+    line; reached on the smallest already: an open triangle down. A model that reached no target anywhere is
+    named below instead, unless none did. Where worlds have no size, samples stand against targets. With one
+    target there are no panels of single models. `compared` is what the title calls the models.
     """
     every = sorted({c.model for c in report.curves}, key=model_order)
     reached = {r.model for r in report.rows if r.rule == rule and r.samples < ABOVE}
