@@ -18,8 +18,9 @@ from simtown.datasets import asked
 from simtown.datasets.shards import columns, draw, recipe_of
 from simtown.gym.levels import LEVELS, SIZE, Level
 from simtown.language.forms import Form
+from simtown.language.grammar import spoken_names
 from simtown.language.instructions import instruction
-from simtown.language.nouns import kinds_meant, spoken_names
+from simtown.language.nouns import kinds_meant
 from simtown.language.programs import decode
 from simtown.language.replies import Gold, score_reply
 from simtown.render.renderers import make_renderer

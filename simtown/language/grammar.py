@@ -11,10 +11,10 @@ from importlib.resources import files
 from itertools import combinations, islice, product
 from typing import Any, NamedTuple
 
-from simtown.assets.catalogue import NAMED_BY_COLOUR
+from simtown.assets.catalogue import ENTITIES, NAMED_BY_COLOUR
 from simtown.assets.palette import COLOUR_WORDS, PAINTS
 from simtown.language.forms import ORDINALS, Form, fill
-from simtown.language.nouns import NOUNS, THING, plural
+from simtown.language.nouns import GROUPS, NOUNS, THING, group_of, plural
 from simtown.language.relations import DRIVER_RELATIONS, RELATION_NAMES, RELATIONS
 from simtown.language.solids import SOLID_RELATIONS, SURFACES
 from simtown.scenes.footprints import GROUP
@@ -183,7 +183,7 @@ def _plural(pattern: list[str]) -> list[str]:
 def _lexicon(names: tuple[str, ...], solid_relations: tuple[str, ...]) -> Lexicon:
     """The phrases of a town that the grammar does not hold."""
     kinds = [kind for kind in GROUP if kind not in NAMED_BY_COLOUR or kind in names]  # or else a painted car
-    nouns = {noun: noun for noun in (THING, *kinds, *NOUNS, *SURFACES)} | language().synonyms
+    nouns = language().synonyms | {noun: noun for noun in (THING, *kinds, *NOUNS, *SURFACES)}
     nouns |= {f"bare {kind[:-5]}": kind for kind in GROUP if kind.endswith(" bare")}
     symbols: Lexicon = {
         "NOUN": nouns | {name: name for name in names},
@@ -195,6 +195,19 @@ def _lexicon(names: tuple[str, ...], solid_relations: tuple[str, ...]) -> Lexico
         "N": {str(i): i for i in range(251)} | {"no": 0, "one": 1},
     }
     return {symbol: {_spaced(phrase): v for phrase, v in table.items()} for symbol, table in symbols.items()}
+
+
+@cache
+def spoken_names(answer: str) -> dict[str, str]:
+    """Names, synonyms and plurals of the answers "kind" or "group" for `read_reply`; {} for other types."""
+    names = language().synonyms | {kind: kind for kind in ENTITIES}
+    if answer == "group":
+        others = dict.fromkeys(("another vehicle", "other vehicle", "another", "something else"), "other")
+        names = {name: group_of(kind) if kind in ENTITIES else kind for name, kind in names.items()}
+        names |= {group: group for group in GROUPS} | others
+    possible = {"kind": ENTITIES, "group": GROUPS}.get(answer, ())
+    names = {name: meant for name, meant in names.items() if meant in possible}
+    return names | {plural(name): meant for name, meant in names.items()}
 
 
 class _Chart:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 from simtown.assets.catalogue import ENTITIES, PROPS, STREET
 from simtown.assets.entities import OWN
 from simtown.assets.entities import VEHICLE_NOUNS as VEHICLE_NOUNS
@@ -95,43 +93,3 @@ def kinds_meant(noun: str) -> tuple[str, ...]:
 def group_of(kind: str) -> str:
     """The one of GROUPS that a kind of vehicle belongs to."""
     return next((group for group in GROUPS[:-1] if kind in NOUNS[group]), GROUPS[-1])
-
-
-#: What else people call a kind.
-_ALSO = {
-    "taxi": ("cab", "taxicab"), "sedan": ("saloon", "saloon car"), "police car": ("police cruiser",),
-    "motorcycle": ("motorbike",), "bicycle": ("bike", "pushbike"), "pickup": ("pickup truck", "pick-up"),
-    "double-decker bus": ("double-decker",), "convertible": ("cabriolet",), "coupe": ("coupé",),
-    "garbage truck": ("garbage lorry", "bin lorry", "refuse truck", "rubbish truck", "trash truck"),
-    "ice-cream van": ("ice-cream truck",), "excavator": ("digger",), "box truck": ("box lorry",),
-    "concrete mixer": ("cement mixer", "concrete mixer truck", "cement truck"), "limousine": ("limo",),
-    "racing car": ("race car",), "dump truck": ("tipper", "dumper", "tipper lorry"), "scooter": ("moped",),
-    "tanker truck": ("tanker", "tank truck"), "camper van": ("camper", "motorhome"),
-    "mail van": ("post van",),
-    "horse cart": ("horse-drawn cart", "horse-drawn carriage", "horse carriage", "horse and cart"),
-    "tow truck": ("recovery truck",), "golf cart": ("golf buggy",), "forklift": ("forklift truck",),
-    "semi-trailer truck": ("semi", "semi-truck", "articulated lorry", "tractor-trailer", "semi-trailer"),
-    "SUV": ("sport utility vehicle",), "crane truck": ("mobile crane",), "road roller": ("steamroller",),
-    "tram": ("streetcar", "tramcar"), "combine harvester": ("combine",), "quad bike": ("quad", "ATV"),
-    "street sweeper": ("road sweeper",), "snow plough": ("snow plow",), "tricycle": ("trike",),
-    "car carrier": ("car transporter",), "estate car": ("station wagon",), "lawn mower": ("lawnmower",),
-    "ice resurfacer": ("Zamboni",), "fire chief car": ("fire chief's car",), "flatbed truck": ("flatbed",),
-}  # fmt: skip
-_GROUPS_ALSO = {
-    "lorry": "truck",
-    "two-wheeled vehicle": "two-wheeler",
-    "bike": "two-wheeler",
-    **dict.fromkeys(("another vehicle", "other vehicle", "another", "something else"), "other"),
-}
-
-
-@cache
-def spoken_names(answer: str) -> dict[str, str]:
-    """Names, synonyms and plurals of the answers "kind" or "group" for `read_reply`; {} for other types."""
-    kinds = {name: kind for kind in ENTITIES for name in (kind, *_ALSO.get(kind, ()))}
-    if answer == "group":
-        names = {name: group_of(kind) for name, kind in kinds.items()} | _GROUPS_ALSO
-        names |= {group: group for group in GROUPS}
-    else:
-        names = kinds if answer == "kind" else {}
-    return names | {plural(name): meant for name, meant in names.items()}

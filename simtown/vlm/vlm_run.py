@@ -24,7 +24,7 @@ from simtown.core.version import __version__
 from simtown.datasets.groups import group_accuracies
 from simtown.datasets.manifests import SEAL
 from simtown.datasets.reader import Dataset
-from simtown.language.nouns import spoken_names
+from simtown.language.grammar import spoken_names
 from simtown.language.replies import read_reply, score_reply
 from simtown.probes.bars import Bars, no_bars
 from simtown.probes.model_names import without_folders

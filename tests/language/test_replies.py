@@ -7,7 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from simtown.language.families import ANSWERS, CANNOT_TELL
-from simtown.language.nouns import plural, spoken_names
+from simtown.language.grammar import spoken_names
+from simtown.language.nouns import plural
 from simtown.language.replies import WORDS, Gold, read_reply, score_reply
 
 ROWS = [

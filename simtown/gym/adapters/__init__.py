@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from simtown.gym.tasks import Task
-from simtown.language.nouns import spoken_names
+from simtown.language.grammar import spoken_names
 from simtown.language.replies import Gold, read_reply, score_reply
 
 

@@ -26,7 +26,8 @@ from simtown.datasets.groups import group_accuracies
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings
 from simtown.language.families import CANNOT_TELL
-from simtown.language.nouns import plural, spoken_names
+from simtown.language.grammar import spoken_names
+from simtown.language.nouns import plural
 from simtown.language.replies import read_reply, score_reply
 from simtown.vlm.conditions import AskedSplit
 

@@ -14,8 +14,8 @@ from simtown.datasets.asked import answers_of
 from simtown.datasets.export.portion import ANSWERS, ExportBatch, Portion
 from simtown.datasets.reader import Dataset
 from simtown.language import replies
+from simtown.language.grammar import spoken_names
 from simtown.language.instructions import prompt
-from simtown.language.nouns import spoken_names
 
 _HERE = Path(__file__).parent
 
