@@ -13,10 +13,10 @@ from simtown.datasets.addresses import COMPOSITION
 from simtown.datasets.settings import Settings, SettingsError
 from simtown.datasets.shards import draw, recipe_of
 from simtown.language.forms import Form
-from simtown.language.holdout import FRAMES, RELATIONS, read_rule
+from simtown.language.holdout import FRAMES, OTHERS, read_rule
 from simtown.language.more import ask_several
 from simtown.language.nouns import NOUNS
-from simtown.language.programs import COLOURS, decode
+from simtown.language.programs import decode
 from simtown.scenes.paint import body_paints
 from simtown.scenes.weather import WEATHERS
 
@@ -25,8 +25,6 @@ RULES = (
     ("taxi+sedan",), ("snow+school bus",), ("grey+taxi",), ("left of+taxi",), ("truck+car",),
     ("count>2",), ("depth>2",), ("frame:driver",), ("taxi+red", "count>1", "frame:driver", "kind-kind:0.1"),
 )  # fmt: skip
-#: Names of what a kind may be composed with.
-OTHERS = {"kind": ENTITIES, "colour": COLOURS, "weather": WEATHERS, "relation": RELATIONS}
 
 
 def settings_of(rules, **others):
