@@ -7,7 +7,7 @@
     python -m tools.sheets weathers --out weathers.png
     # sampled streets with two vehicles
     python -m tools.sheets streets --size 256 --count 12 --out streets.png
-    # street things: building, tree, furniture or person
+    # street things: building, tree, furniture, person or animal
     python -m tools.sheets building --out buildings.png
     # all sheets of the gallery (`GALLERY`)
     python -m tools.sheets gallery --out docs/gallery
@@ -56,6 +56,7 @@ GALLERY = {
     "trees.webp": "tree --size 160",
     "furniture.webp": "furniture --size 160",
     "people.webp": "person --size 120",
+    "animals.webp": "animal --size 200 --columns 8",
 }
 #: The part of a frame that a sheet of kinds shows: its width and height, of the frame's side, and the room
 #: below the wheels.

@@ -11,7 +11,7 @@ from simtown.assets.entities import KEEP_PAINT as KEEP_PAINT
 from simtown.assets.entities import NAMED_BY_COLOUR as NAMED_BY_COLOUR
 from simtown.assets.mesh import Mesh, VehicleKind
 from simtown.assets.palette import TINTS
-from simtown.assets.street import buildings, corners, furniture, people, road_surface, trees
+from simtown.assets.street import animals, buildings, corners, furniture, people, road_surface, trees
 from simtown.assets.vehicles import buses, cars, cycles, farm, offroad, service, showcars, trucks, vans, works
 
 VEHICLES: dict[str, VehicleKind] = {}
@@ -27,9 +27,10 @@ STREET: dict[str, tuple[str, ...]] = {
     "furniture": tuple(furniture.KINDS),
     "person": tuple(people.KINDS),
     "cloud": tuple(road_surface.KINDS),
+    "animal": tuple(animals.KINDS),
 }
 _FIRST_STREET = buildings.KINDS | trees.KINDS | furniture.KINDS | people.KINDS | road_surface.KINDS
-_STREET = _FIRST_STREET | buildings.NEWER | corners.KINDS
+_STREET = _FIRST_STREET | buildings.NEWER | corners.KINDS | animals.KINDS
 
 #: Every street kind in order; a scene stores an index into this tuple.
 PROPS: tuple[str, ...] = tuple(_STREET)

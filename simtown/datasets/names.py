@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simtown.assets.catalogue import ENTITIES, PROPS
+from simtown.assets.catalogue import ENTITIES, PROPS, STREET
 from simtown.assets.palette import PAINTS
 from simtown.datasets.settings import Settings
 from simtown.language.questions import PHRASINGS, RELEASES, STYLES
@@ -14,8 +14,8 @@ def names(settings: Settings) -> dict[str, list[str]]:
     """What the numbers in a data set's arrays stand for: the name of number i is entry i.
 
     Vehicles have their catalogue numbers, so a world that is not the catalogue's first kinds leaves some
-    numbers unused. A relation, weather or phrasing that was added to simtown later is named only if the data
-    set uses it or one after it: the manifests of all other data sets stay as they are.
+    numbers unused. A relation, weather, phrasing or street kind that was added to simtown later is named only
+    if the data set uses it or one after it: the manifests of all other data sets stay as they are.
     """
     phrasings, relations, _ = RELEASES[0]
     relations = max(relations, 1 + int(relation_numbers(settings.relations).max()))
@@ -23,7 +23,7 @@ def names(settings: Settings) -> dict[str, list[str]]:
     phrasings = max(phrasings, 1 + max(STYLES[settings.phrasing]))
     result = {
         "entities": list(ENTITIES[: max(settings.kinds) + 1]),
-        "props": list(PROPS),
+        "props": [kind for kind in PROPS if settings.asks or kind not in STREET["animal"]],
         "relations": list(RELATION_NAMES[:relations]),
         "weathers": list(WEATHERS[:weathers]),
         "phrasings": list(PHRASINGS[:phrasings]),

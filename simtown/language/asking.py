@@ -32,7 +32,7 @@ from simtown.language.families import (
 )
 from simtown.language.forms import Form
 from simtown.language.holdout import NO_LIMIT, HoldOut
-from simtown.language.planting import Filled, fill_street, fits, plant_things
+from simtown.language.planting import Filled, fill_street, fits, let_animals_in, plant_things
 from simtown.language.programs import encode, stored
 from simtown.language.sampler import JITTER, ImpossibleError
 from simtown.language.views import LEAST_INTENSITY
@@ -442,8 +442,12 @@ def _beside(
     address = index[rows] + (attempt[rows] << 40)
     street = draw_street(recipe.stream("street"), address, scenes.weather[rows])
     numbers = recipe.stream("things").uniform(address, 2 * MOST_COUNT)
-    for prop, row, own in zip(street[0], rows.tolist(), numbers.tolist(), strict=True):
+    passing = recipe.stream("animals").uniform(address, 5)
+    for prop, row, own, animals in zip(
+        street[0], rows.tolist(), numbers.tolist(), passing.tolist(), strict=True
+    ):
         noun, number = things[row]
+        let_animals_in(prop, Draws(animals))
         plant_things(prop, noun, number, Draws(own))
     scenes.prop[rows], scenes.prop_pose[rows], scenes.prop_style[rows] = street
 

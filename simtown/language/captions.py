@@ -25,7 +25,7 @@ from simtown.scenes.weather import WEATHER_KINDS
 WORDED: tuple[str, ...] = tuple(relation.caption for relation in RELATIONS)
 #: Whether each kind of PROPS is a house, and whether it stands in the street: (p,) bool each.
 _HOUSES = np.isin(PROPS, STREET["building"])
-_LOW = np.isin(PROPS, (*STREET["tree"], *STREET["furniture"], *STREET["person"]))
+_LOW = np.isin(PROPS, (*STREET["tree"], *STREET["furniture"], *STREET["person"], *STREET["animal"]))
 
 
 @dataclass(frozen=True)

@@ -58,14 +58,18 @@ for _kind in OWN:
         NOUNS[_kind.group] = (*NOUNS.get(_kind.group, ()), _kind.name)
 #: Groups of vehicles of which none shares a kind with another: what :func:`group_of` answers.
 GROUPS: tuple[str, ...] = (*VEHICLE_NOUNS[:5], "other")
+ANIMAL_NOUNS: tuple[str, ...] = ("animal", *STREET["animal"])
 #: Nouns for what stands beside the road that questions of data sets use.
 STREET_NOUNS: tuple[str, ...] = (
     "person", "child", "tree", "street lamp", "mailbox", "bench", "bin", "hydrant", "phone box", "bus stop",
-    "traffic light", "stop sign",
+    "traffic light", "stop sign", *ANIMAL_NOUNS,
 )  # fmt: skip
 #: The noun for everything that stands in a town.
 THING = "thing"
-_IRREGULAR = {"person": "people", "man": "men", "woman": "women", "child": "children", "postman": "postmen"}
+_IRREGULAR = {
+    "person": "people", "man": "men", "woman": "women", "child": "children", "postman": "postmen",
+    "sheep": "sheep",
+}  # fmt: skip
 
 
 def plural(noun: str) -> str:

@@ -23,7 +23,7 @@ from simtown.language.programs import COLOURS
 from simtown.language.sights import also_shown
 from simtown.language.views import groups, own_colours
 from simtown.scenes.paint import may_change
-from simtown.scenes.street import BUILDINGS, PAVEMENT_SLOTS, ROADSIDE_SLOTS, kernel_kinds
+from simtown.scenes.street import BUILDINGS, PAVEMENT_SLOTS, ROADSIDE_SLOTS, kernel_kinds, pavement_kinds
 
 #: What :func:`fill_street` gives.
 Filled: TypeAlias = tuple[np.ndarray, np.ndarray, int, tuple[str, int] | None]
@@ -238,6 +238,18 @@ def fill_street(world: AskedWorld, form: Form, answer: int, draws: Draws) -> Fil
     return *shuffled, wanted.weather, wanted.things
 
 
+def let_animals_in(prop: np.ndarray, draws: Draws) -> None:
+    """Put up to two animals into free cells of the pavement, so that none is asked for because it is there.
+
+    Args:
+        prop: (SLOTS,) int16 kinds, changed in place.
+        draws: five numbers.
+    """
+    cells = [slot for slot in PAVEMENT_SLOTS if prop[slot] < 0]
+    for _ in range(min(draws.below(3), len(cells))):
+        prop[cells.pop(draws.below(len(cells)))] = PROPS.index(draws.choice(NOUNS["animal"]))
+
+
 def plant_things(prop: np.ndarray, noun: str, number: int, draws: Draws) -> None:
     """Put so many things that a noun means beside the road, and take out what could be taken for more.
 
@@ -252,7 +264,7 @@ def plant_things(prop: np.ndarray, noun: str, number: int, draws: Draws) -> None
     """
     kinds, meant = kernel_kinds(), [PROPS.index(kind) for kind in kinds_meant(noun)]
     people = kinds["person"].tolist()
-    fitting = [k for k in meant if k in (*people, *kinds["small"].tolist(), *kinds["mailbox"].tolist())]
+    fitting = [kind for kind in meant if kind in pavement_kinds()]
     before = prop.tolist()
     if fitting:
         whose = fitting[0] in people

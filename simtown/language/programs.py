@@ -42,7 +42,7 @@ WORDS: tuple[str, ...] = tuple(
     dict.fromkeys((
         *RELATION_NAMES, "between", *OWN_RELATIONS, *ORDERS, *ATTRIBUTES, *COLOURS, *LANES, *DIRECTIONS,
         "partly hidden", "entirely visible", *WEATHERS, *VEHICLE_NOUNS, "person", "tree", "furniture",
-        "building", "house", "pedestrian", *OWN_NOUNS,
+        "building", "house", "pedestrian", "animal", *OWN_NOUNS,
     ))
 )  # fmt: skip
 #: What ends a stored program that is shorter than LENGTH.

@@ -96,6 +96,10 @@ _SITTING = ("man with black hair", "elder with cane", "grandmother", "person wit
 #: Street things, and what could be taken for them or has some.
 _ALIKE = (
     (STREET["tree"], ("square", "park")),
+    (("dog",), ("person with dog",)),
+    (("duck",), ("park",)),
+    (("horse",), ("horse cart",)),
+    (("cow",), ("cattle truck",)),
     (("bench",), ("square", "park", "bus shelter", *_SITTING)),
     (("fountain", "planter", "lilac planter"), ("square",)),
     (("mailbox",), ("pillar box",)),

@@ -11,7 +11,7 @@ from simtown.assets.entities import CATALOGUE, OWN
 from simtown.language import wording
 from simtown.language.families import families
 from simtown.language.forms import ORDINALS
-from simtown.language.nouns import STREET_NOUNS, VEHICLE_NOUNS, plural
+from simtown.language.nouns import ANIMAL_NOUNS, STREET_NOUNS, VEHICLE_NOUNS, plural
 from simtown.language.programs import COLOURS
 from simtown.language.questions import PAD, UNKNOWN
 
@@ -31,13 +31,14 @@ def vocabulary(own_kinds: int = len(OWN)) -> tuple[str, ...]:
     The words of so many kinds of one's own are the last.
     """
     texts = [text for family in families().values() for t in family.templates for text in t.texts]
+    first = STREET_NOUNS[: -len(ANIMAL_NOUNS)]
     phrases = [
         *CATALOGUE, *map(plural, CATALOGUE), *VEHICLE_NOUNS, *map(plural, VEHICLE_NOUNS), *COLOURS,
-        *STREET_NOUNS, *map(plural, STREET_NOUNS),
+        *first, *map(plural, first),
         *wording.RELATIONS.values(), *wording.DRIVERS.values(), *wording.SEEN.values(),
         *wording.LANES.values(), *wording.DIRECTIONS.values(), *wording.FROM, *wording.FROM.values(),
         *ORDINALS, "nearer to the viewer than farther from bigger smaller", *texts,
-        "a an the not that is are neither nor and or any",
+        "a an the not that is are neither nor and or any", *ANIMAL_NOUNS, *map(plural, ANIMAL_NOUNS),
         *(f"{noun} {plural(noun)}" for kind in OWN[:own_kinds] for noun in (kind.name, kind.group)),
     ]  # fmt: skip
     tokens: dict[str, None] = {"<pad>": None, "<unk>": None}

@@ -36,7 +36,7 @@ from simtown.scenes.crowd import place_crowds, thin_fog
 from simtown.scenes.placement import LANES, half_sizes
 from simtown.scenes.scene import SceneBatch, empty_batch
 from simtown.scenes.silhouette import boxes
-from simtown.scenes.street import PAVEMENT_SLOTS, ROADSIDE_SLOTS, SLOTS, kernel_kinds
+from simtown.scenes.street import PAVEMENT_SLOTS, ROADSIDE_SLOTS, SLOTS, pavement_kinds
 
 #: What may be edited, from the least edit to the greatest (append, do not reorder).
 EDITS = ("turned", "painted", "moved", "exchanged", "removed", "added", "weather", "thing")
@@ -373,8 +373,7 @@ def _thing_edits(noun: str, prop: list[int], sky: int, draws: Draws) -> Iterator
     """A thing that a noun means is taken away from beside the road, or put there."""
     meant = [PROPS.index(kind) for kind in kinds_meant(noun)]
     here = [slot for slot in ROADSIDE_SLOTS if prop[slot] in meant]
-    small = np.concatenate([kernel_kinds()[part] for part in ("person", "small", "mailbox")]).tolist()
-    fitting = [kind for kind in meant if kind in small]
+    fitting = [kind for kind in meant if kind in pavement_kinds()]
     for slot in sorted(here, key=lambda _: draws.below(1 << 30)):
         yield _Edit(THING, slot, -1, -1, sky)
     free = [slot for slot in (PAVEMENT_SLOTS if fitting else ROADSIDE_SLOTS) if prop[slot] < 0]

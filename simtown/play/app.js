@@ -5,7 +5,7 @@
   const $ = (id) => document.getElementById(id);
   const WIDE = 1600, HIGH = 900; // the units of places in the picture
   const SKIES = { clear: "☀", cloudy: "☁", rain: "☂", fog: "≋", snow: "❄", dusk: "◓", night: "☾" };
-  const GROUPS = { vehicle: "Vehicles", person: "People", furniture: "Street", tree: "Trees", building: "Houses", cloud: "Clouds" };
+  const GROUPS = { vehicle: "Vehicles", person: "People", furniture: "Street", animal: "Animals", tree: "Trees", building: "Houses", cloud: "Clouds" };
   const SCENERY = ["building", "tree", "cloud"]; // a finger on it scrolls the page
   const state = { chosen: null, pinned: null, boxes: false, names: false, overlay: "", going: false, group: "vehicle" };
   let catalogue, town, answers = [], reply = {}, ghost = null, held = null, flown = {}; // where keys have sent the camera

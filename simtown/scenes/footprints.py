@@ -14,7 +14,7 @@ import numpy as np
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, STREET, mesh_in_pose, pose_of
 
-#: What every kind belongs to: "vehicle", "building", "tree", "furniture", "person" or "cloud".
+#: What every kind belongs to: "vehicle", "building", "tree", "furniture", "person", "cloud" or "animal".
 GROUP: dict[str, str] = dict.fromkeys(ENTITIES, "vehicle") | {
     kind: group for group, kinds in STREET.items() for kind in kinds
 }

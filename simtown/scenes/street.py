@@ -6,6 +6,7 @@ Things stand in cells, one to a cell, so nothing overlaps and every slot of the 
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -84,6 +85,13 @@ def kernel_kinds() -> PropKinds:
         "bare_trees": np.array(BARE_TREES),
         "has_clouds": np.array(HAS_CLOUDS),
     }
+
+
+@lru_cache(maxsize=1)
+def pavement_kinds() -> frozenset[int]:
+    """Numbers of the kinds of PROPS that fit into a cell of the pavement."""
+    parts = [kernel_kinds()[part].tolist() for part in ("person", "small", "mailbox")]
+    return frozenset([*chain(*parts), *map(PROPS.index, STREET["animal"])])
 
 
 def draw_street(

@@ -176,7 +176,7 @@ def describe(view: View) -> str:
         if truth(measure(relation, view.camera, a.solid(), b.solid()), MARGINS[relation]):
             sentences.append(f"{names[a]} is {relation} {names[b]}.")
     counted = []
-    for noun in ("building", "tree", "person", "mailbox", "pillar box"):
+    for noun in ("building", "tree", "person", "animal", "mailbox", "pillar box"):
         things = meant(view.things, noun)
         n, visible = len(things), len(view.counted(things))
         share = f"{n}" if visible == n else f"{visible} of {n}"

@@ -121,7 +121,8 @@ class Evaluator:
         sure, unsure = self.members(things, about_sight(things))
         inner = things.parts[0] if things.name == "the" else things
         if not sure:
-            return Judgement(None, math.nan, self._none(inner), self.members(things).clear())
+            nothing = self.members(things).clear()
+            return Judgement(None, math.nan, self._none(inner), nothing)
         to: Thing | None = None
         match inner:
             case Form("filter", (_, Form("related", (_, Form("the", (end,)) as phrase)))) if not _ground(end):

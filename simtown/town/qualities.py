@@ -148,7 +148,7 @@ class View(NamedTuple):
             paint = thing.paint or own_paint(thing.kind)
             return paint, f"the body of {name} is {paint}"
         if attribute == "direction":
-            if thing.group not in ("vehicle", "person", "building"):
+            if thing.group not in ("vehicle", "person", "building", "animal"):
                 return None, f"{name} has no front"
             turn = thing.front - self.camera.yaw
             turns = {d: abs(math.remainder(turn - angle, math.tau)) for d, angle in _DIRECTIONS.items()}

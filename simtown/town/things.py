@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simtown.assets.catalogue import KEEP_PAINT
+from simtown.assets.street.animals import LEFTWARDS
 from simtown.assets.street.people import SIDEWAYS
 from simtown.language.nouns import NOUNS
 from simtown.language.solids import Solid
@@ -67,7 +68,7 @@ SETTABLE: dict[str, Callable[[object, str], Any]] = {
 
 @dataclass(eq=False, repr=False)
 class Thing:
-    """A vehicle, a building, a tree, a mailbox, a person or a cloud of a town.
+    """A vehicle, a building, a tree, a mailbox, a person, an animal or a cloud of a town.
 
     Assignments are checked as :meth:`simtown.Town.change` checks them:
     ``taxi.x = 3.0`` raises TownError, and changes nothing, if something else stands there.
@@ -122,7 +123,7 @@ class Thing:
 
     @property
     def group(self) -> str:
-        """ "vehicle", "building", "tree", "furniture", "person" or "cloud"."""
+        """ "vehicle", "building", "tree", "furniture", "person", "cloud" or "animal"."""
         return GROUP[self.kind]
 
     @property
@@ -227,6 +228,8 @@ def paintable(kind: str) -> bool:
 
 def turned_front(kind: str) -> float:
     """The direction that a kind faces at yaw 0, radians."""
+    if GROUP[kind] == "animal":
+        return np.pi if kind in LEFTWARDS else 0.0
     return 0.0 if kind in SIDEWAYS or GROUP[kind] == "vehicle" else -np.pi / 2
 
 

@@ -54,8 +54,15 @@ if TYPE_CHECKING:
 
 #: The y at which things of each group stand by default, and how far to either side of x = 0 they are tried,
 #: metres.
-_PLACES = {"building": FRONT + 0.4, "tree": 7.9, "furniture": 5.6, "person": 5.0, "cloud": 92.0}
-_SPREAD = {"building": 25.0, "tree": 13.0, "furniture": 10.0, "person": 10.0, "cloud": 60.0}
+_PLACES = {
+    "building": FRONT + 0.4,
+    "tree": 7.9,
+    "furniture": 5.6,
+    "person": 5.0,
+    "cloud": 92.0,
+    "animal": 5.3,
+}
+_SPREAD = {"building": 25.0, "tree": 13.0, "furniture": 10.0, "person": 10.0, "cloud": 60.0, "animal": 10.0}
 #: How many places are tried before a town counts as full, and the most things that a town holds.
 _TRIES, MOST_THINGS = 400, 250
 #: How high clouds float, metres.

@@ -39,7 +39,7 @@ class ThingTruth:
     Attributes:
         name: in the town, such as "taxi 2".
         kind: its name in the catalogue.
-        group: "vehicle", "building", "tree", "furniture", "person" or "cloud".
+        group: "vehicle", "building", "tree", "furniture", "person", "cloud" or "animal".
         id: its number in the mask picture.
         paint: of a vehicle's body, by name; None for other things.
         x: place along the road, metres.

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from simtown.assets.catalogue import ENTITIES
+from simtown.assets.catalogue import ENTITIES, PROPS, STREET
 from simtown.core.streams import Stream
 from simtown.datasets import names as naming
 from simtown.datasets.settings import Settings
@@ -84,6 +84,7 @@ def test_a_new_entry_changes_no_data_set_without_it(larger):
         assert vocabulary_for(style, relations.RELATION_NAMES[:4]) == larger
     named, tables = naming.names(Settings()), (relations.RELATION_NAMES[:-1], WEATHERS, PHRASINGS)
     assert [named[name] for name in ("relations", "weathers", "phrasings")] == list(map(list, tables))
+    assert named["props"] == [kind for kind in PROPS if kind not in STREET["animal"]]
 
 
 def test_a_data_set_names_the_new_entries_that_it_uses(larger):

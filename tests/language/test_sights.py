@@ -105,6 +105,8 @@ def test_kinds_that_show_such_things_too():
     assert also_shown(("hydrant", "taxi")) == frozenset()
     assert also_shown(("mailbox",)) == {"pillar box"}
     assert also_shown(("mailbox", "pillar box")) == frozenset()
+    assert also_shown(("dog", "cat")) == {"person with dog"}
+    assert also_shown(STREET["animal"]) == {"person with dog", "park", "horse cart", "cattle truck"}
 
 
 def test_in_fog_only_what_is_near_is_seen():

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from simtown.assets.catalogue import ENTITIES, PROPS
+from simtown.assets.catalogue import ENTITIES, PROPS, STREET
 from simtown.datasets import asked
 from simtown.datasets.settings import Settings
 from simtown.language.asking import ask_families
@@ -52,6 +52,16 @@ def test_every_noun_is_asked_with_every_answer(batch):
     counts = np.bincount(batch.answer[batch.family == 0], minlength=4)
     assert counts.min() > 0.15 * counts.sum()
     assert batch.tried[:, 0].mean() < 4
+
+
+def test_an_animal_is_no_sign_that_it_is_asked_for(batch):
+    """Animals that are not asked about stand in streets whose answer is no, and in those where it is yes."""
+    other = np.zeros(len(batch.answer), dtype=bool)
+    for row, props in enumerate(batch.scene.prop):
+        noun = decode(batch.program[row]).parts[0].parts[0]
+        strange = {*STREET["animal"]} - {*NOUNS.get(noun, (noun,))}
+        other[row] = bool(strange & {PROPS[prop] for prop in props if prop >= 0})
+    assert all(0.4 < other[(batch.answer > 0) == truth].mean() < 0.8 for truth in (False, True))
 
 
 def test_a_street_depends_on_its_number_alone(batch):

@@ -101,6 +101,12 @@ def test_every_slot_holds_its_own_kinds(street):
     assert (prop[:, ROWS["buildings"]] >= 0).all()
 
 
+@pytest.mark.parametrize("kind", STREET["animal"])
+def test_an_animal_has_room_in_a_cell_of_the_pavement(kind):
+    vertices = atlas().mesh(len(ENTITIES) + mesh_in_pose(kind, 0)).vertices
+    assert np.hypot(vertices[:, 0], vertices[:, 1]).max() <= streets.CELL / 2 - streets.SHIFT
+
+
 def test_buildings_stand_side_by_side(extents):
     row = extents[:, ROWS["buildings"], 0]
     gaps = row[:, 1:, 0] - row[:, :-1, 1]

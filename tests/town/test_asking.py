@@ -98,6 +98,25 @@ def test_plain_questions(question, expected):
     assert answer.truth is (answer.value if isinstance(answer.value, bool) else None)
 
 
+ANIMALS = {
+    "Are there any animals? Is there a sheep? Does the cow face left? Does the puppy face right?": True,
+    "Is the cow left of the dog? Is there a cat?": False,
+    "How many animals are there?": 4,
+    "How many sheep are there? How many sheep are right of the dog?": 2,
+    "Which animal is nearest to the cow? What is nearest to the cow?": "dog",
+    "What is nearest to the dog?": None,
+}
+
+
+@pytest.mark.parametrize(("questions", "expected"), ANIMALS.items())
+def test_animals_are_counted_and_named(questions, expected):
+    town = Town.from_scene(Scene([]))
+    for kind, x in (("dog", -1.0), ("cow", 2.0), ("sheep", 6.0), ("sheep", 8.5), ("person with dog", -3.9)):
+        town.place(kind, x=x)
+    for question in questions.split("? "):
+        assert town.ask(question).value == expected, question
+
+
 def test_the_form_of_a_question_prints_as_a_program():
     form = "count(filter(filter(all(vehicle), has(colour, red)), related(left of, the(all(cinema)))))"
     assert str(street().ask("How many vehicles that are red are left of the cinema?").form) == form

@@ -217,7 +217,7 @@ def _jogger(pose: _Pose) -> Mesh:
     return (person + shorts).turned(_ASIDE)
 
 
-def _dog(sits: bool = False) -> Mesh:
+def terrier(sits: bool = False) -> Mesh:
     """A terrier looking along +x."""
     parts = [
         box((0.26, 0.26, 0.26), (0.32, 0.0, 0.42), "tan"),
@@ -239,10 +239,10 @@ def _dog_owner(pose: _Pose, dog: str) -> Mesh:
     """Somebody with a terrier that sits or walks on a red lead, or begs for a biscuit on its hind legs."""
     owner = _person(pose, "skin", "rust", legs="olive").turned(_ASIDE).at(-0.4)
     if dog == "begs":
-        upright = _dog().at(0.2).turned(-62, "y").at(0.3, -0.25, 0.06)
+        upright = terrier().at(0.2).turned(-62, "y").at(0.3, -0.25, 0.06)
         return join(owner, upright, box((0.12, 0.06, 0.06), (0.23, -0.5, 1.32), "tan"))
     lead = limb((-0.25, -0.38, 0.85), (0.7, -0.2, 0.55), 0.02, "red", sides=3)
-    return join(owner, _dog(dog == "sits").turned(-12).at(0.55, -0.2), lead)
+    return join(owner, terrier(dog == "sits").turned(-12).at(0.55, -0.2), lead)
 
 
 def _umbrella_person(pose: _Pose, lean: float = 0.0) -> Mesh:

@@ -96,7 +96,7 @@ def combine_harvester() -> Mesh:
     return machine.at(-0.3)
 
 
-def _horse(coat: str, hair: str) -> Mesh:
+def draught_horse(coat: str, hair: str) -> Mesh:
     """A sturdy horse at a walk, its middle over the origin, facing +x; 2.2 m long."""
     croup = [(-0.85, 0.2, 1.05, 1.42), (-0.7, 0.33, 0.85, 1.56)]
     chest = [(0.0, 0.33, 0.82, 1.46), (0.55, 0.34, 0.82, 1.58), (0.78, 0.2, 1.0, 1.5)]
@@ -120,7 +120,7 @@ def _horse(coat: str, hair: str) -> Mesh:
 
 def horse_cart() -> Mesh:
     """A brown horse in red harness before a green cart of pumpkins; its driver wears a straw hat."""
-    horse = _horse("wood", "black")
+    horse = draught_horse("wood", "black")
     collar = cylinder(0.42, 0.16, (0.0, 0.0, 0.0), "red", "x", 8).turned(-35, "y").at(0.52, 0.0, 1.32)
     harness = collar + box((0.14, 0.72, 0.62), (-0.15, 0.0, 0.95), "red")
     shafts = rod((0.6, 0.42, 1.12), (-1.9, 0.5, 0.85), 0.07, "green").both_sides()

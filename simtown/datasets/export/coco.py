@@ -29,7 +29,7 @@ STREET_FROM = 1000
 #: The two that are no things.
 GROUND, SKY = 901, 902
 _COLOURS = {"vehicle": 0xD8352F, "building": 0xB8B4AA, "tree": 0x5FA84A, "furniture": 0xF5B82E}
-_COLOURS |= {"person": 0x7E4FB0, "cloud": 0xF4F1EA, "ground": 0x62666E, "sky": 0x6FBDEB}
+_COLOURS |= {"person": 0x7E4FB0, "cloud": 0xF4F1EA, "ground": 0x62666E, "sky": 0x6FBDEB, "animal": 0x7D5230}
 
 
 def write(portion: Portion, directory: Path) -> None:
