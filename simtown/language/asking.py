@@ -307,7 +307,7 @@ def _word(recipe: AskingRecipe, row: Row, epoch: int, numbers: np.ndarray) -> No
         template: Template = row.family.templates[template_place]
         text = draws.below(len(template.texts))
         try:
-            form, slots = Drawer(recipe.world).question(template, draws)
+            form, slots = Drawer(recipe.world, draws).question(template)
         except (NoWordsError, StopIteration):
             continue
         if recipe.cannot_tell and not row.family.clear and not may_be_close(str(form)):

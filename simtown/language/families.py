@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import tomllib
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache
 from importlib.resources import files
 from itertools import accumulate
@@ -31,8 +31,8 @@ from simtown.language.programs import (
     COLOURS,
     DIRECTIONS,
     LANES,
+    ORDERS,
     OWN_RELATIONS,
-    ProgramError,
     answer_type,
     check,
 )
@@ -61,16 +61,6 @@ ANSWERS: dict[str, tuple[str, ...]] = {
 }
 #: The answer to a question whose value is too close to say.
 CANNOT_TELL = "cannot tell"
-#: What every slot may be filled with.
-_SLOTS: dict[str, Any] = {
-    **dict.fromkeys(("noun", "group", "set", "tally", "street"), Form("all", ("car",))),
-    **dict.fromkeys(("thing", "kind", "one", "pale"), Form("the", (Form("all", ("car",)),))),
-    **dict.fromkeys(("clause", "turn"), Form("has", ("lane", "near"))),
-    **dict.fromkeys(("relation", "lateral"), "left of"), "driver": "driver-left", "order": "nearest",
-    "side": "leftmost", "colour": "red", "lane": "near", "direction": "left", "weather": "clear",
-}  # fmt: skip
-
-
 #: Parts of programs whose values may be too close to say.
 _CLOSE = ("related(", "compared(", "nth(", "most(", "query(hidden", "query(box")
 
@@ -149,16 +139,16 @@ def read_families(text: str, where: str) -> dict[str, Family]:
 def _problem(template: Template, answer: str) -> str:
     """What is wrong with a template whose answers are of a type; "" if nothing is."""
     for slot in template.slots:
-        if slot not in _SLOTS and not _range(slot):
-            return f"has a slot '{slot}': choose among {', '.join(_SLOTS)}"
+        if slot not in SLOTS and not _range(slot):
+            return f"has a slot '{slot}': choose among {', '.join(SLOTS)}"
     for text in template.texts:
         places = [int(digits) for digits in re.findall(r"\{[^}]*?(\d+)\}", text)]
         if max(places, default=0) > len(template.slots) or text.count("{") != len(places):
             return f"has the text '{text}', which names a slot that is not there"
     try:
-        form = fill(template.program, [_SLOTS.get(slot, 2) for slot in template.slots])
+        form, _ = AskedWorld.of(np.ones(len(ENTITIES)), np.zeros(0), WEATHERS, 2, 8).trial(template)
         check(form)
-    except (IndexError, AttributeError, TypeError, ProgramError) as error:
+    except (IndexError, AttributeError, TypeError, ValueError) as error:
         return f"has the program '{template.program}', which cannot be read: {error}"
     asked = answer_type(form)
     return "" if asked == answer else f"answers with {asked}, not with {answer}: {template.program}"
@@ -230,18 +220,10 @@ class AskedWorld:
         return LANES if self.most > 3 else LANES[:2]
 
     @cached_property
-    def words(self) -> dict[str, Sequence[Any]]:
-        """The words that may fill a slot, by the slot; "lateral" are relations that many may have at once."""
+    def lateral(self) -> tuple[str, ...]:
+        """The relations that many may have at once, if there are such."""
         lateral = [name for name in self.relations if AXES[RELATION_NAMES.index(name)] == LATERAL]
-        return {
-            "relation": self.relations, "lateral": lateral or self.relations, "driver": OWN_RELATIONS,
-            "side": ("leftmost", "rightmost"),
-            "order": ("leftmost", "rightmost", "nearest", "farthest"), "lane": self.lanes,
-            "direction": DIRECTIONS[:2],
-            "colour": [COLOURS[place] for place in self.colours],
-            "weather": [WEATHERS[place] for place in self.weathers],
-            "street": [_all(noun) for noun in STREET_NOUNS],
-        }  # fmt: skip
+        return tuple(lateral) or self.relations
 
     @cached_property
     def present(self) -> list[tuple[str, float]]:
@@ -285,15 +267,20 @@ class AskedWorld:
         if len(self.answers[family.answer]) < 2:
             setting = "weathers" if family.answer == "weather" else "entities"
             return f"has one answer in this world: allow more `{setting}`"
-        drawer, rng = Drawer(self), np.random.default_rng(0)
         for template in family.templates:
-            for _ in range(32):
-                with suppress(NoWordsError):
-                    drawer.question(template, Draws(rng.random(64).tolist()))
-                    break
-            else:
+            try:
+                self.trial(template)
+            except NoWordsError:
                 return f"has no words for '{template.texts[0]}' in this world: allow more `entities`"
         return ""
+
+    def trial(self, template: Template) -> tuple[Form, list[Any]]:
+        """Some program of a template, and the values of its slots. Raises NoWordsError if none is found."""
+        rng = np.random.default_rng(0)
+        for _ in range(32):
+            with suppress(NoWordsError):
+                return Drawer(self, Draws(rng.random(64).tolist())).question(template)
+        raise NoWordsError(f"there are no words for '{template.texts[0]}'")
 
 
 @cache
@@ -333,108 +320,127 @@ class NoWordsError(FamilyError):
     """Nothing in this world fills a slot."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Drawer:
-    """Draws the words of questions in a world."""
+    """Draws the words of a question in a world; kinds that are `used` are not drawn again."""
 
     world: AskedWorld
+    draws: Draws
+    used: set[str] = field(default_factory=set)
 
-    def question(self, template: Template, draws: Draws) -> tuple[Form, list[Any]]:
+    def question(self, template: Template) -> tuple[Form, list[Any]]:
         """A program and the values of its slots, which all differ. Raises NoWordsError."""
         values: list[Any] = []
-        used: set[str] = set()
         for slot in template.slots:
+            numbers = _range(slot)
             for _ in range(4):
-                if not _clash(value := self._slot(slot, draws, used), values):
+                value = self.draws.choice(range(numbers[0], numbers[1] + 1)) if numbers else SLOTS[slot](self)
+                if not _clash(value, values):
                     break
             else:
                 raise NoWordsError(f"too few kinds for '{template.program}'")
             values.append(value)
-            used |= _named(value)
+            self.used |= _named(value)
         return fill(template.program, values), values
 
-    def _slot(self, slot: str, draws: Draws, used: set[str]) -> Any:
-        """What fills a slot; kinds in `used` are not drawn again."""
-        if numbers := _range(slot):
-            return draws.choice(range(numbers[0], numbers[1] + 1))
-        if slot in ("noun", "group"):
-            return self._noun(draws, used) if slot == "noun" else _all(self._group(draws, used))
-        if slot in ("set", "tally"):
-            return self._set(draws, used, lanes=slot == "set")
-        if slot == "kind":
-            return _the(_all(self._kind(draws, used)))
-        if slot in ("thing", "one", "pale"):
-            return _the(self._thing(slot, draws, used))
-        if slot == "clause" or (slot == "turn" and draws.often(0.5)):
-            return self._clause(draws, used) if slot == "clause" else self._beside(draws, used)
-        if slot == "turn":
-            return Form("has", ("direction", draws.choice(DIRECTIONS[:2])))
-        return draws.choice(self.world.words[slot])
-
-    def _kind(self, draws: Draws, used: set[str], may_change: bool = False) -> str:
-        barred = used | KEEP_PAINT if may_change else used
+    def kind(self, may_change: bool = False) -> Form:
+        """A kind of this world; with `may_change`, one whose vehicles may have other paints."""
+        barred = self.used | KEEP_PAINT if may_change else self.used
         left = [(name, chance) for name, chance in self.world.present if name not in barred]
         if not left:
             raise NoWordsError("there are too few kinds of vehicles")
         names, chances = zip(*left, strict=True)
-        return str(draws.pick(names, list(accumulate(chances))))
+        return _all(self.draws.pick(names, list(accumulate(chances))))
 
-    def _group(self, draws: Draws, used: set[str]) -> str:
+    def group(self) -> Form:
         """A noun for several kinds of this world, none of them used."""
-        nouns = [noun for noun in self.world.several if used.isdisjoint(NOUNS[noun])]
-        return str(draws.choice(nouns)) if nouns else self._kind(draws, used)
+        nouns = [noun for noun in self.world.several if self.used.isdisjoint(NOUNS[noun])]
+        return _all(self.draws.choice(nouns)) if nouns else self.kind()
 
-    def _noun(self, draws: Draws, used: set[str]) -> Form:
-        return _all(self._kind(draws, used) if draws.often(0.7) else self._group(draws, used))
+    def noun(self) -> Form:
+        """A kind or a group."""
+        return self.kind() if self.draws.often(0.7) else self.group()
 
-    def _set(self, draws: Draws, used: set[str], lanes: bool) -> Form:
-        noun = self._noun(draws, used)
-        how = draws.below(4)
+    def members(self, lanes: bool) -> Form:
+        """A noun, or those of it that have a colour, perhaps a lane, or a direction."""
+        noun, how = self.noun(), self.draws.below(4)
         if how == 0:
-            return self._coloured(noun, draws)
-        if how == 1 and lanes:
-            return _filtered(noun, "lane", draws.choice(self.world.lanes))
-        return _filtered(noun, "direction", draws.choice(DIRECTIONS[:2])) if how == 2 else noun
+            return self.coloured(noun)
+        attribute = "lane" if how == 1 and lanes else "direction" if how == 2 else ""
+        return Form("filter", (noun, self.has(attribute))) if attribute else noun
 
-    def _coloured(self, noun: Form, draws: Draws) -> Form:
-        """A set with a colour that some of its kinds, but not all of them, may have."""
-        chances = self.world.kinds(noun.parts[0])
+    def coloured(self, noun: Form) -> Form:
+        """A set with a colour that some of its kinds, but not all of them, may have, if there is one."""
+        chances, possible = self.world.kinds(noun.parts[0]), self.world.colours
         if self.world.painted:
-            if not chances[may_change()[:-1]].any() or not self.world.colours:
-                return noun
-            return _filtered(noun, "colour", COLOURS[draws.choice(self.world.colours)])
-        own = {*own_colours()[chances > 0].tolist()}
-        possible = [place for place in self.world.colours if place in own and len(own) > 1]
-        return _filtered(noun, "colour", COLOURS[draws.choice(possible)]) if possible else noun
+            possible = possible if chances[may_change()[:-1]].any() else ()
+        else:
+            own = {*own_colours()[chances > 0].tolist()}
+            possible = tuple(place for place in possible if place in own and len(own) > 1)
+        if not possible:
+            return noun
+        return Form("filter", (noun, Form("has", ("colour", COLOURS[self.draws.choice(possible)]))))
 
-    def _thing(self, slot: str, draws: Draws, used: set[str]) -> Form:
-        """A set of one: named by its kind or colour, or if it must not be, by its lane or place."""
-        pale, nameless = slot == "pale", slot == "one" or (slot == "pale" and not self.world.painted)
-        how = draws.below(6)
-        if not nameless and (how < 3 or slot == "thing"):
-            return _all(self._kind(draws, used, may_change=pale))
-        if how >= 3 and not pale and (slot != "one" or self.world.painted):
-            noun = _all("vehicle") if nameless else _all(self._group(draws, used))
-            coloured = self._coloured(noun, draws)
-            if coloured is not noun:
-                return coloured
+    def thing(self) -> Form:
+        """A set of one, named by its kind."""
+        self.draws.below(6)  # means nothing, but all data sets have this draw
+        return self.kind()
+
+    def nameless(self) -> Form:
+        """A set of one that is not named by its kind."""
+        how, vehicle = self.draws.below(6), _all("vehicle")
+        coloured = self.coloured(vehicle) if how >= 3 and self.world.painted else vehicle
+        return self.placed(how) if coloured is vehicle else coloured
+
+    def pale(self) -> Form:
+        """A set of one that is not named by its colour."""
+        how = self.draws.below(6)
+        return self.kind(may_change=True) if how < 3 and self.world.painted else self.placed(how)
+
+    def placed(self, how: int) -> Form:
+        """A set of one that is named by its lane or its place."""
         if how == 4:
-            return _filtered(_all("vehicle"), "lane", draws.choice(self.world.lanes))
-        order = draws.choice(("leftmost", "rightmost", "nearest", "farthest"))
-        return Form("most", (order, _all("vehicle")))
+            return Form("filter", (_all("vehicle"), self.has("lane")))
+        return Form("most", (self.draws.choice(ORDERS[:4]), _all("vehicle")))
 
-    def _beside(self, draws: Draws, used: set[str]) -> Form:
-        other = _the(_all(self._kind(draws, used)))
-        return Form("related", (draws.choice(self.world.relations), other))
+    def has(self, attribute: str) -> Form:
+        """A predicate of a lane or a direction."""
+        return Form("has", (attribute, SLOTS[attribute](self)))
 
-    def _clause(self, draws: Draws, used: set[str]) -> Form:
+    def beside(self) -> Form:
+        """A predicate of where something stands."""
+        other = _the(self.kind())
+        return Form("related", (self.draws.choice(self.world.relations), other))
+
+    def clause(self) -> Form:
         """What may be said of a thing: where it stands, in which lane, or where it faces."""
-        how = draws.below(3)
-        if how == 0:
-            return self._beside(draws, used)
-        if how == 1:
-            return Form("has", ("lane", draws.choice(self.world.lanes)))
-        return Form("has", ("direction", draws.choice(DIRECTIONS[:2])))
+        how = self.draws.below(3)
+        return self.has("lane" if how == 1 else "direction") if how else self.beside()
+
+
+#: What fills the slots of templates, by their names.
+SLOTS: dict[str, Callable[[Drawer], Any]] = {
+    "noun": Drawer.noun,
+    "group": Drawer.group,
+    "set": lambda drawer: drawer.members(lanes=True),
+    "tally": lambda drawer: drawer.members(lanes=False),
+    "street": lambda drawer: _all(drawer.draws.choice(STREET_NOUNS)),
+    "thing": lambda drawer: _the(drawer.thing()),
+    "kind": lambda drawer: _the(drawer.kind()),
+    "one": lambda drawer: _the(drawer.nameless()),
+    "pale": lambda drawer: _the(drawer.pale()),
+    "clause": Drawer.clause,
+    "turn": lambda drawer: drawer.beside() if drawer.draws.often(0.5) else drawer.has("direction"),
+    "relation": lambda drawer: drawer.draws.choice(drawer.world.relations),
+    "lateral": lambda drawer: drawer.draws.choice(drawer.world.lateral),
+    "driver": lambda drawer: drawer.draws.choice(OWN_RELATIONS),
+    "order": lambda drawer: drawer.draws.choice(ORDERS[:4]),
+    "side": lambda drawer: drawer.draws.choice(ORDERS[:2]),
+    "colour": lambda drawer: COLOURS[drawer.draws.choice(drawer.world.colours)],
+    "lane": lambda drawer: drawer.draws.choice(drawer.world.lanes),
+    "direction": lambda drawer: drawer.draws.choice(DIRECTIONS[:2]),
+    "weather": lambda drawer: WEATHERS[drawer.draws.choice(drawer.world.weathers)],
+}
 
 
 def _clash(value: Any, before: list[Any]) -> bool:
@@ -469,10 +475,6 @@ def _all(noun: str) -> Form:
 
 def _the(members: Form) -> Form:
     return Form("the", (members,))
-
-
-def _filtered(members: Form, attribute: str, value: str) -> Form:
-    return Form("filter", (members, Form("has", (attribute, value))))
 
 
 @lru_cache(maxsize=4096)

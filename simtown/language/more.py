@@ -190,9 +190,8 @@ def _propose(
     template = draws.below(len(templates)) if attempt < SPATIAL else 0
     text = draws.below(len(templates[template].texts))
     try:
-        form, slots = Drawer(world if attempt < SPATIAL else recipe.world).question(
-            templates[template], draws
-        )
+        drawer = Drawer(world if attempt < SPATIAL else recipe.world, draws)
+        form, slots = drawer.question(templates[template])
     except (NoWordsError, StopIteration):
         return None
     words = wording.fill(templates[template].texts[text], slots)

@@ -553,7 +553,7 @@ def _worded(
     row = Row(index, recipe.families[place], place, -1, False, (), template=number)
     row.text = draws.below(len(template.texts))
     try:
-        row.form, slots = Drawer(world).question(template, draws)
+        row.form, slots = Drawer(world, draws).question(template)
     except (NoWordsError, StopIteration):
         return row, None
     return row, slots

@@ -31,7 +31,7 @@ def test_every_text_is_read_back_to_its_program(family, template, text, data, pa
     world = AskedWorld.of(chances, paint, WEATHERS, 2, most)
     numbers = np.random.default_rng(data.draw(st.integers(0, 2**32))).random(400)
     try:
-        program, slots = Drawer(world).question(template, Draws(numbers))
+        program, slots = Drawer(world, Draws(numbers)).question(template)
     except NoWordsError:
         return
     question = fill(text, slots)
