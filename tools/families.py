@@ -5,6 +5,7 @@ Everything below MARK in the page is written anew, and the pictures in docs/gall
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,8 +23,8 @@ from simtown.town.explaining import reason
 ROOT = Path(__file__).parents[1]
 PAGE, PICTURES = ROOT / "docs" / "questions.md", ROOT / "docs" / "gallery" / "families"
 MARK = "<!-- written by python -m tools.families -->\n"
-#: Pixels of a side of an example's picture, and the first of the two examples of each family.
-SIDE, FIRST = 320, 8
+#: Pixels of a side of an example's picture, and the number of the first example.
+SIDE, FIRST = 320, 10
 
 
 def main() -> None:
@@ -31,8 +32,9 @@ def main() -> None:
     settings = Settings(questions=("all",), width=SIDE, height=SIDE, seed=11)
     recipe = asked.recipe(settings, "train")
     parts = []
-    for family in recipe.families:
-        batch = ask_families(recipe.of(family), np.array([FIRST, FIRST + 1]))
+    for number, family in enumerate(recipe.families):
+        index = FIRST + 2 * number + np.arange(2)  # every family has streets and weathers of its own
+        batch = ask_families(replace(recipe, families=(family,)), index)
         frames = Raster().render(batch.scene, SIDE, SIDE, geometry=False).rgb
         both = np.concatenate([frames[0], np.full((SIDE, 8, 3), 255, np.uint8), frames[1]], axis=1)
         Image.fromarray(both).save(PICTURES / f"{family.name}.webp", quality=82, method=6)
