@@ -363,7 +363,7 @@ def test_preview_of_a_data_set(which, more, request, tmp_path, cli, contents):
 
 SHEETS = [(["--random", "--n", 3, "--distractor", "--seed", 4], "random", (400, 150))]
 SHEETS += [(["--random", "--n", 1, "--large"], "random", (500, 500))]
-SHEETS += [(["--entity", "all"], "entities", (1600, 1200))]
+SHEETS += [(["--entity", "all"], "entities", (1200, 1600))]
 SHEETS += [(["--entity", "fire truck, sedan,SUV", "--large"], "entities", (1000, 200))]
 SHEETS += [(["--weather", "fog,night", "--large", "--seed", 2], "weather", (1000, 500))]
 

@@ -11,7 +11,6 @@ from simtown.datasets import preview
 from simtown.render.raster import Raster
 from simtown.scenes.camera import NEAR
 from simtown.scenes.silhouette import unclipped_boxes
-from simtown.scenes.weather import WEATHERS
 from tools import sheets
 
 ROOT = Path(__file__).parents[1]
@@ -43,13 +42,6 @@ def test_every_vehicle_of_the_catalogue_fits_its_picture():
     assert box.min() > 0.03
     assert box.max() < 0.97
     assert (box[:, 2] - box[:, 0] > 0.3).all()
-
-
-def test_a_street_is_shown_in_every_weather_three_times():
-    pictures = list(sheets.weathers(list(WEATHERS), SIZE, 0))
-    names = [f"{weather} {intensity}" for intensity in (0.1, 0.5, 1.0) for weather in WEATHERS]
-    assert [name for name, _ in pictures] == names
-    assert len({rgb.tobytes() for _, rgb in pictures}) == len(pictures)
 
 
 @pytest.mark.parametrize("group", sheets.GROUPS)
@@ -86,7 +78,7 @@ def test_nothing_is_cut_open_by_the_near_plane(group):
         assert Raster().render(scenes, SIZE, SIZE).depth.min() > 1.2 * NEAR, name
 
 
-@pytest.mark.parametrize("words", ["kinds --kinds boat", "weathers --weather hail"])
+@pytest.mark.parametrize("words", ["kinds --kinds boat", "kinds --weather hail"])
 def test_what_cannot_be_is_named(words, capsys):
     with pytest.raises(SystemExit):
         run(*words.split())

@@ -26,7 +26,7 @@ QUESTION = "Is the fire truck left of the school bus?"
 def street() -> Town:
     """A school, a cinema and a fire station, and before each the vehicle that belongs there."""
     town = Town.random(seed=7, vehicles=0, weather="clear")
-    town.camera = Camera(z=3.8, focal=1.275, bottom=-0.45)
+    town.camera = Camera(x=-0.5, z=3.8, focal=1.275, bottom=-0.45)
     for kind, x in (("school bus", -9.0), ("taxi", 0.6), ("fire truck", 9.0)):
         town.place(kind, x=x, lane="near")
     return town

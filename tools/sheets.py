@@ -3,12 +3,12 @@
     # every kind by day, at night and in fog, as at 128 pixels
     python -m tools.sheets kinds --out docs/gallery/kinds.webp
     python -m tools.sheets kinds --size 512 --kinds sedan,hearse --weather snow,rain --lane far --out two.png
-    # one street in every weather at intensities 0.1, 0.5 and 1
-    python -m tools.sheets weathers --out weathers.png
     # sampled streets with two vehicles
     python -m tools.sheets streets --size 256 --count 12 --out streets.png
     # street things: building, tree, furniture, person or animal
     python -m tools.sheets building --out buildings.png
+    # a town at rest and in motion, and another from every camera
+    python -m tools.sheets town --size 432 --out town.webp
     # all sheets of the gallery (`GALLERY`)
     python -m tools.sheets gallery --out docs/gallery
 
@@ -25,15 +25,17 @@ from pathlib import Path
 
 import numpy as np
 
+from simtown import Town
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, PROPS, STREET
 from simtown.assets.palette import TINTS
+from simtown.cli.sharing import save_picture
 from simtown.core.streams import Stream
 from simtown.datasets.settings import Settings
 from simtown.language.sampler import sample
 from simtown.render.raster import Raster
 from simtown.render.sheet import SheetCell, contact_sheet
-from simtown.scenes.camera import NEAR, Camera
+from simtown.scenes.camera import CAMERAS, NEAR, Camera
 from simtown.scenes.placement import LANES
 from simtown.scenes.scene import SceneBatch, empty_batch
 from simtown.scenes.silhouette import boxes
@@ -41,22 +43,19 @@ from simtown.scenes.street import FRONT, draw_street
 from simtown.scenes.weather import WEATHERS
 
 LANE_NAMES = ("near", "far")
-INTENSITIES = (0.1, 0.5, 1.0)
 GROUPS = tuple(group for group in STREET if group != "cloud")
-SUBJECTS = ("kinds", "weathers", "streets", *GROUPS)
+SUBJECTS = ("kinds", "streets", "town", "cameras", *GROUPS)
 #: The sheets of docs/gallery.
 GALLERY = {
     "kinds.webp": "kinds",
-    "kinds-day.webp": "kinds --size 256 --weather clear",
-    "kinds-night.webp": "kinds --size 256 --weather night",
-    "kinds-fog.webp": "kinds --size 256 --weather fog",
-    "intensities.webp": "weathers --size 192",
     "streets.webp": "streets --size 256 --count 14 --seed 173",
     "buildings.webp": "building --size 256",
     "trees.webp": "tree --size 160",
     "furniture.webp": "furniture --size 160",
     "people.webp": "person --size 120",
-    "animals.webp": "animal --size 200 --columns 8",
+    "animals.webp": "animal --size 200",
+    "town.webp": "town --size 432",
+    "cameras.webp": "cameras --size 432",
 }
 #: The part of a frame that a sheet of kinds shows: its width and height, of the frame's side, and the room
 #: below the wheels.
@@ -65,10 +64,12 @@ WINDOW, BELOW = (0.70, 0.42), 0.025
 INTENSITY = 0.7
 #: Least distance from which street things are seen, metres: far from the camera's near plane.
 CLOSEST = 1.5 * NEAR
-#: How a WebP is saved; other files lose nothing.
-_WEBP = {"quality": 88, "method": 6}
 #: Width that the columns of a sheet fill, pixels.
 WIDTH = 1800
+#: The vehicles of the town: kind, x, lane and speed; and the colours of their boxes.
+TRAFFIC = (("fire truck", -5.6, "near", 3.0), ("taxi", 1.2, "near", 6.0))
+TRAFFIC += (("bicycle", -1.0, "far", 2.0), ("school bus", 6.6, "far", 2.0))
+COLOURS = ((186, 40, 40), (138, 98, 0), (28, 84, 160), (30, 128, 60))
 
 Named = tuple[str, np.ndarray]
 
@@ -96,17 +97,6 @@ def kinds(names: list[str], weathers: list[str], lane: int, size: int, seed: int
         batch.entity[:, 0] = ENTITIES.index(name)
         rgb = Raster().render(batch, size, size, geometry=False).rgb
         yield name, np.concatenate(list(rgb[:, bottom - height : bottom, left : left + width]), axis=1)
-
-
-def weathers(names: list[str], size: int, seed: int) -> Iterator[Named]:
-    """One sampled street in each weather, light, middling and strong."""
-    settings = Settings(entities=len(ENTITIES), n=seed + 1, frequencies="uniform")
-    street = sample(settings.recipe("train"), np.array([seed])).scene
-    batch = street[np.zeros(len(names), dtype=np.int64)]
-    for intensity in INTENSITIES:
-        dress(batch, names, intensity, seed)
-        pictures = Raster().render(batch, size, size, geometry=False).rgb
-        yield from zip((f"{name} {intensity}" for name in names), pictures, strict=True)
 
 
 def streets(count: int, size: int, seed: int) -> Iterator[Named]:
@@ -144,23 +134,55 @@ def portraits(group: str) -> Iterator[tuple[str, SceneBatch]]:
         yield name, scenes
 
 
-def drawn(args: argparse.Namespace) -> list[Named]:
+def built(seed: int) -> Town:
+    """A clear street with the vehicles of `TRAFFIC`."""
+    street = Town.random(seed=seed, vehicles=0, weather="clear")
+    for kind, x, lane, speed in TRAFFIC:
+        street.drive(street.place(kind, x=x, lane=lane), speed)
+    return street
+
+
+def town(size: tuple[int, int]) -> Iterator[SheetCell]:
+    """A street that was built, and the same 1.5 s later with each vehicle's box and visible share."""
+    street = built(7)
+    yield SheetCell(street.render(size).rgb, [("a street, built in Python", None)])
+    street.step(1.5)
+    truth = street.truth(size)
+    vehicles = [thing for thing in truth.things if thing.group == "vehicle"]
+    lines = [(f"{v.name}: {v.visible:.0%} visible", c) for v, c in zip(vehicles, COLOURS, strict=True)]
+    outlines = [(v.box, c) for v, c in zip(vehicles, COLOURS, strict=True)]
+    yield SheetCell(truth.rgb, [("1.5 s later", None), *lines], outlines)
+
+
+def cameras(size: tuple[int, int]) -> Iterator[Named]:
+    """One street from every camera that has a name."""
+    street = built(2)
+    for name in CAMERAS:
+        street.camera = name
+        yield name, street.render(size).rgb
+
+
+def drawn(args: argparse.Namespace) -> list[SheetCell]:
     """The pictures that were asked for, in order, with their names."""
-    if args.subject == "kinds":
-        return list(kinds(args.kinds, args.weather, LANE_NAMES.index(args.lane), args.size, args.seed))
-    if args.subject == "weathers":
-        return list(weathers(args.weather, args.size, args.seed))
-    if args.subject == "streets":
-        return list(streets(args.count, args.size, args.seed))
-    return list(things(args.subject, args.size))
+    wide = args.size * 16 // 9, args.size
+    if args.subject == "town":
+        return list(town(wide))
+    if args.subject == "cameras":
+        pictures = cameras(wide)
+    elif args.subject == "kinds":
+        pictures = kinds(args.kinds, args.weather, LANE_NAMES.index(args.lane), args.size, args.seed)
+    elif args.subject == "streets":
+        pictures = streets(args.count, args.size, args.seed)
+    else:
+        pictures = things(args.subject, args.size)
+    return [SheetCell(rgb, [(name, None)]) for name, rgb in pictures]
 
 
-def save(pictures: list[Named], columns: int | None, path: Path) -> None:
+def save(cells: list[SheetCell], path: Path) -> None:
     """Write a sheet as PNG or WebP, by the ending of its name."""
-    cells = [SheetCell(rgb, [(name, None)]) for name, rgb in pictures]
-    sheet = contact_sheet(cells, columns or max(1, WIDTH // cells[0].image.shape[1]))
+    sheet = contact_sheet(cells, max(1, WIDTH // cells[0].image.shape[1]))
     path.parent.mkdir(parents=True, exist_ok=True)
-    sheet.save(path, **_WEBP if path.suffix == ".webp" else {"optimize": True})
+    save_picture(sheet, path)
     kilobytes = path.stat().st_size // 1000
     print(f"{path}: {len(cells)} pictures, {sheet.width} x {sheet.height} pixels, {kilobytes} kB")
 
@@ -173,15 +195,13 @@ def parse(words: list[str]) -> argparse.Namespace:
     add("subject", choices=(*SUBJECTS, "gallery"))
     add("--size", type=int, default=128, help="sides of the pictures, pixels")
     add("--kinds", default=",".join(ENTITIES), help="with commas between, of a sheet of kinds")
-    add("--weather", help="with commas between; default: clear,night,fog of kinds, all of weathers")
+    add("--weather", default="clear,night,fog", help="with commas between, of a sheet of kinds")
     add("--lane", choices=LANE_NAMES, default="near", help="of a sheet of kinds")
     add("--count", type=int, default=12, help="how many streets")
     add("--seed", type=int, default=0, help="which street, or which streets")
-    add("--columns", type=int, help=f"pictures beside each other, at most (default: {WIDTH} pixels)")
     add("--out", type=Path, default=Path("sheet.png"), help="a .png or .webp; of the gallery its folder")
     args = parser.parse_args(words)
-    usual = "clear,night,fog" if args.subject == "kinds" else ",".join(WEATHERS)
-    args.kinds, args.weather = args.kinds.split(","), (args.weather or usual).split(",")
+    args.kinds, args.weather = args.kinds.split(","), args.weather.split(",")
     for name in {*args.kinds, *args.weather} - {*ENTITIES, *WEATHERS}:
         parser.error(f"there is no kind or weather '{name}'")
     return args
@@ -194,8 +214,7 @@ def make(words: list[str]) -> None:
         for name, text in GALLERY.items():
             make([*text.split(), "--out", str(args.out / name)])
         return
-    columns = args.columns or (len(args.weather) if args.subject == "weathers" else None)
-    save(drawn(args), columns, args.out)
+    save(drawn(args), args.out)
 
 
 if __name__ == "__main__":

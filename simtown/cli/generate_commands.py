@@ -168,7 +168,7 @@ class PreviewOptions:
     entities: int = option(Settings.entities, "With --random: number of kinds of vehicles.")
     seed: int = option(Settings.seed, "With --random or --weather: which street.")
     renderer: str = option("raster", "raster or opengl.", choices=("raster", "opengl"))
-    out: Path | None = option(None, "The PNG to write; by default NAME-preview.png, in this directory.")
+    out: Path | None = option(None, "The PNG or WebP to write; by default NAME-preview.png.")
 
 
 @command
@@ -188,7 +188,7 @@ def preview(
         raise RefusalError(f"give one of DIR, --random, --entity and --weather, not {given}")
     names = {"--random": "random", "--entity": "entities", "--weather": "weather"}
     name = f"{name_of(dataset)}-{PREVIEW}" if dataset else f"simtown-{names[chosen[0]]}.png"
-    path = png_file(show.out, name)
+    path = png_file(show.out, name, ".webp")
     settings = Settings(entities=show.entities, distractor=show.distractor, seed=show.seed)
     settings.check()
     from simtown.datasets import preview

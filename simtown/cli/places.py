@@ -59,17 +59,17 @@ def local_file(path: Path, option: str = "--out") -> Path:
     return path
 
 
-def png_file(path: Path | None, name: str) -> Path:
+def png_file(path: Path | None, name: str, *others: str) -> Path:
     """The path of a picture to write, by default of a name of ours; RefusalError as :func:`local_file`'s."""
     if path is not None:
-        require_suffix(path, ".png")
+        require_suffix(path, ".png", *others)
     return local_file(Path(name) if path is None else path)
 
 
-def require_suffix(path: Path, suffix: str) -> None:
-    """Raises RefusalError if --out does not end so."""
-    if path.suffix.lower() != suffix:
-        raise RefusalError(f"--out {path} must end in {suffix}")
+def require_suffix(path: Path, *suffixes: str) -> None:
+    """Raises RefusalError if --out does not end in one of these."""
+    if path.suffix.lower() not in suffixes:
+        raise RefusalError(f"--out {path} must end in {' or '.join(suffixes)}")
 
 
 def there(path: Path) -> Path:

@@ -110,9 +110,9 @@ def report_grid(outcome: Outcome, out: Path, what: str) -> None:
 
 
 def save_picture(image: Any, path: Path) -> None:
-    """Write a picture whole or not at all."""
+    """Write a picture, PNG or WebP by its ending, whole or not at all."""
     with replacing(path) as temporary:
-        image.save(temporary, format="PNG")
+        image.save(temporary, format=path.suffix[1:], quality=88, method=6)  # PNG loses nothing
 
 
 def chosen_device(name: str) -> str:

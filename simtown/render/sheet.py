@@ -31,11 +31,9 @@ class SheetCell:
 
 
 def even_columns(count: int, most: int) -> int:
-    """At most `most` columns for `count` cells: the most that leave a last row two thirds full, if any do."""
+    """Half of `most` to `most` columns for `count` cells, such that the last row is as full as can be."""
     most = min(count, most)
-    full = {columns: 1 - (-count % columns) / columns for columns in range(most, most // 2, -1)}
-    good = [columns for columns, share in full.items() if share >= 2 / 3]
-    return good[0] if good else max(full, key=full.__getitem__)
+    return min(range(most, most // 2, -1), key=lambda columns: (-count % columns) / columns)
 
 
 def contact_sheet(
