@@ -10,6 +10,7 @@ import os
 import platform
 from collections.abc import Callable, Iterator
 from dataclasses import astuple, dataclass, fields
+from itertools import cycle
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -19,7 +20,7 @@ import numpy as np
 from simtown.assets.atlas import atlas
 from simtown.bench.engines import ABSENT, Engine, engines_of, the_scenes
 from simtown.core.files import save_text
-from simtown.core.plots import new_figure, save_figure, set_log_ticks, style_axes
+from simtown.core.plots import PALETTE, add_footnote, new_figure, save_figure, set_log_ticks, style_axes
 from simtown.core.tables import Table
 from simtown.core.version import versions
 from simtown.render.instances import instances
@@ -136,7 +137,7 @@ def plot(rows: list[EngineTiming], where: str, path: Path) -> None:
     figure = new_figure(11, 4.6)
     left, right = figure.subplots(1, 2, sharey=True)
     first = rows[0].size
-    for name in dict.fromkeys(row.engine for row in rows):
+    for name, colour in zip(dict.fromkeys(row.engine for row in rows), cycle(PALETTE), strict=False):
         own = sorted((row for row in rows if row.engine == name), key=lambda row: row.scenes)
         most = {row.size: row for row in own}
         batches = [row for row in own if row.size == first]
@@ -144,7 +145,8 @@ def plot(rows: list[EngineTiming], where: str, path: Path) -> None:
             points.sort(key=lambda row: getattr(row, at))
             spread = [[row.fps - row.fps_low for row in points], [row.fps_high - row.fps for row in points]]
             x, y = [getattr(row, at) for row in points], [row.fps for row in points]
-            axes.errorbar(x, y, yerr=spread, marker="o", markersize=4, capsize=2, label=name)
+            look = {"color": colour, "marker": "o", "markersize": 4, "capsize": 2, "label": name}
+            axes.errorbar(x, y, yerr=spread, **look)
     at_once = f"scenes drawn at once, at {first} x {first}"
     kinds = (left, "picture, pixels each way", "size"), (right, at_once, "scenes")
     for axes, label, at in kinds:
@@ -153,5 +155,5 @@ def plot(rows: list[EngineTiming], where: str, path: Path) -> None:
         set_log_ticks(axes.xaxis, sorted({getattr(row, at) for row in rows}), lambda tick, _: f"{tick:,.0f}")
     left.set_ylabel("frames/s: colour, depth and ids")
     right.legend(frameon=False, loc="best")
-    figure.suptitle(where, fontsize=7)
+    add_footnote(figure, where)
     save_figure(figure, path)

@@ -33,11 +33,9 @@ def learning(report: Findings, path: Path, chance: bool = True) -> None:
     low, high = min(int(c.sizes[0]) for c in curves), max(int(c.sizes[-1]) for c in curves)
     ticks = plots.round_values(low, high) or sorted({int(n) for c in curves for n in c.sizes})
     town = report.world == "entities"
-    # the band of a single size has no width, so it cannot be seen
-    bands = [c.low.min() for c in curves if len(c.sizes) > 1]
     held_out = [x for x in report.accuracies if np.isfinite(x.held_out)]
     lowest = (*(np.nanmin(c.runs) for c in curves), *(x.held_out for x in held_out))
-    least = float(np.nanmin([*bands, *lowest])) - 0.03
+    least = float(np.nanmin(lowest)) - 0.03  # a band may leave the panel: no room for what no seed did
     floor = min(0.45, least) if town else max(least, -0.02)
     width = max(6.0, 3.3 * len(worlds))
     names = [look.name for look in looks.values()]

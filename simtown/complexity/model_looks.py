@@ -45,17 +45,17 @@ def looks_of(models: Sequence[str]) -> dict[str, ModelLook]:
     Colours and markers of simtown's models are taken by no other.
     """
     names = {model: name_of(model) if model in LOOKS else _short(model) for model in models}
-    taken = {LOOKS[model].colour for model in models if model in LOOKS}
+    taken = {value for model in models if model in LOOKS for value in LOOKS[model]}
     free = [colour for colour in _OTHERS if colour not in taken]
+    markers = [marker for marker in MARKERS if marker not in taken] or MARKERS
     others = sorted(set(models) - set(LOOKS))
     result = {}
     for model, name in names.items():
         if model in LOOKS:
             _, colour, marker = LOOKS[model]
         else:
-            i = others.index(model)
-            # beyond the colours another marker: no two of 81 look alike
-            colour, marker = free[i % len(free)], MARKERS[(i + i // len(_OTHERS)) % len(MARKERS)]
+            again, i = divmod(others.index(model), len(free))
+            colour, marker = free[i], markers[(i + again) % len(markers)]
         unique = list(names.values()).count(name) == 1
         result[model] = ModelLook(figure_text(name if unique else model), colour, marker)
     return result

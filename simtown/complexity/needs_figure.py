@@ -166,6 +166,7 @@ def _over_targets(panels: _Panels) -> Any:
     axes.set_ylim(panels.low, panels.high)
     axes.set_xticks(targets, [f"{t:.4g}" for t in targets])
     axes.margins(x=0.12)
+    axes.set_title("Samples needed to reach an accuracy", fontsize=13, color=plots.INK, loc="left")
     plots.set_log_ticks(axes.yaxis, plots.round_values(panels.low, panels.high), plots.short_number)
     axes.set_xlabel("test accuracy to reach", color=plots.INK)
     axes.set_ylabel("training samples needed", color=plots.INK)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from simtown.core.plots import INK, new_figure, round_values, save_figure, set_log_ticks, style_axes
+from simtown.core import plots
 from simtown.core.untrusted import figure_text
 from simtown.datasets.reader import Dataset
 
@@ -124,7 +124,7 @@ def plot(results: Mapping[str, Marginals], frequencies: str, path: Path) -> None
     """
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-    figure = new_figure(10.5, 8)
+    figure = plots.new_figure(10.5, 8)
     grid = figure.subplots(2, 2, sharex=True, sharey="row")
     wanted = "Visual Genome" if frequencies == "vg" else figure_text(frequencies)
     for (row, column), axes in np.ndenumerate(grid):
@@ -137,25 +137,23 @@ def plot(results: Mapping[str, Marginals], frequencies: str, path: Path) -> None
         tests = [(name, results[name].fit[role]) for name in shown]
         fits = "\n".join(f"{n}: χ² = {t.chi2:.1f}, {t.dof} d.o.f., p = {t.p:.2g}" for n, t in tests)
         kind = "asked for and generated" if row == 0 else "training and test"
-        axes.set_title(f"{role.capitalize()}s: {kind}\n{fits}", fontsize=10, color=INK)
+        axes.set_title(f"{role.capitalize()}s: {kind}\n{fits}", fontsize=10, color=plots.INK, loc="left")
         axes.set_xscale("log")
         axes.set_yscale("log")
-        ranks = [*range(1, len(order) + 1)] if len(order) < _ALL_RANKS else round_values(1, len(order))
-        set_log_ticks(axes.xaxis, ranks, lambda x, _: f"{x:g}")
+        ranks = [*range(1, len(order) + 1)] if len(order) < _ALL_RANKS else plots.round_values(1, len(order))
+        plots.set_log_ticks(axes.xaxis, ranks, lambda x, _: f"{x:g}")
         axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{100 * y:g} %"))
         axes.yaxis.set_minor_formatter(NullFormatter())  # it would label small worlds by powers of ten
-        style_axes(axes)
+        plots.style_axes(axes)
     for axes in grid[:, 0]:
-        axes.set_ylabel("share of examples", fontsize=9.5, color=INK)
+        axes.set_ylabel("share of examples", fontsize=9.5, color=plots.INK)
     for axes in grid[1]:
-        axes.set_xlabel("rank among the entities", fontsize=9.5, color=INK)
-    marks: dict[str, Any] = {}
-    for axes in grid.flat:
-        handles, labels = axes.get_legend_handles_labels()
-        marks |= dict(zip(labels, handles, strict=True))
-    figure.legend(marks.values(), marks, loc="outside lower center", ncols=4, fontsize=8.5, frameon=False)
-    save_figure(figure, path)
+        axes.set_xlabel("rank among the entities", fontsize=9.5, color=plots.INK)
+    handles, labels = grid[1, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper left", ncols=4, fontsize=9, frameon=False)
+    plots.add_footnote(figure, "Bands: 95 of 100 shares that follow the line.")
+    plots.save_figure(figure, path)
 
 
 def _plot_split(

@@ -19,6 +19,7 @@ from simtown.core.tables import Table
 from simtown.core.untrusted import figure_text
 from simtown.probes import elicit, figures, measures, report
 from simtown.probes.items import GROUPS, ItemAnswers, ItemSet, read_items
+from simtown.probes.model_names import in_words
 from simtown.probes.report import Results
 from simtown.probes.reproduce import PrintedTable, bracket, p_value, percent, some
 from simtown.probes.scorers.base import UnableError
@@ -308,7 +309,7 @@ def draw_items(results: Results, task: str, data: ItemSet) -> None:
     """Draw the rank correlations of a task, or its accuracies if there are no counts."""
     modes, path = in_order(results.tasks[task]), results.path / f"{task}.png"
     draw = figures.accuracies if data.counts is None else figures.rank_correlations
-    draw(path, modes, figure_text(f"{task}, {results.model}"))
+    draw(path, modes, f"{figure_text(task)}, {in_words(results.model)}")
 
 
 def compare_items(a: Results, b: Results) -> list[PrintedTable]:

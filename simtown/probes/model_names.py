@@ -5,6 +5,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from simtown.core.missing import no_path
+from simtown.core.untrusted import figure_text
 
 #: What can be opened, and by what words; besides, for tests, oracle:FILE.
 KINDS = {
@@ -16,7 +17,7 @@ KINDS = {
     "ngram": "ngram:CORPUS, a trigram model of a text file or of region_descriptions.json",
 }
 #: The kinds of models in words.
-_IN_WORDS = {"lstm": "LSTM", "ngram": "trigrams of", "sentence": "sentence vectors of"}
+_IN_WORDS = {"lstm": "LSTM", "ngram": "trigrams of"}
 #: The digest of a path behind the name of a model.
 _PATH = re.compile(r" \(path [0-9a-f]{6}\)$")
 
@@ -48,6 +49,8 @@ def model_problem(spec: str) -> str:
 
 
 def in_words(model: str) -> str:
-    """The name of a model in a figure's title: "sentence vectors of all-minilm"."""
+    """The name of a model in a figure's title, without folders and endings: "all-minilm", "LSTM town"."""
     kind, _, place = title_of(model).partition(":")
-    return f"{_IN_WORDS.get(kind, '')} {place.removesuffix('/model') or kind}".strip()
+    name = re.sub(r"(\.(txt|npy|json|gz|zip))+$", "", Path(place.removesuffix("/model") or kind).name)
+    words = _IN_WORDS.get(kind, "")
+    return figure_text(words if words.lower() == name else f"{words} {name}".strip())

@@ -219,7 +219,7 @@ def heatmap(sparsity: Sparsity, path: Path) -> None:
 
     n = len(sparsity.names)
     side = max(5.0, 1.5 + 0.075 * n)
-    figure = new_figure(side + 1.0, side + 1.2)
+    figure = new_figure(side + 1.0, side + 0.6)
     axes: Any = figure.add_subplot()
     visible = np.ma.masked_equal(sparsity.together, 0)  # empty cells stay white
     scale = LogNorm(0.15, max(int(sparsity.together.max()), 2))

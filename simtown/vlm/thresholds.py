@@ -228,11 +228,12 @@ def draw(found: Sequence[FoundThreshold], path: Path) -> None:
     for ((part, quantity), members), axes in zip(panels.items(), grid, strict=False):
         for own in members:
             look = looks[own.source.model]
-            handles[look.name] = _draw_curve(axes, own, look)
+            handles.setdefault(look.name, _draw_curve(axes, own, look))
         low, high = (end([end(own.answers.x) for own in members]) for end in (np.min, np.max))
         chance = members[0].curve.chance
         ticks = [value / 1000 for value in plots.round_values(1000 * low, 1000 * high)]
-        axes.set(xscale="log", xlim=(low / 1.05, high * 1.05), ylim=(chance - 0.12, 1.02))
+        floor = min(chance - 0.12, axes.dataLim.y0 - 0.02)
+        axes.set(xscale="log", xlim=(low / 1.05, high * 1.05), ylim=(floor, 1.02))
         plots.set_log_ticks(axes.xaxis, ticks or [low, high], plots.short_number)
         plots.style_axes(axes)
         plots.draw_chance(axes, chance)

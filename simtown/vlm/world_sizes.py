@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from simtown.complexity.model_looks import MARKERS, looks_of
+from simtown.complexity.model_looks import looks_of
 from simtown.core import plots
 from simtown.core.files import save_text
 from simtown.core.options import SettingsError
@@ -144,12 +144,7 @@ def draw(lines: Mapping[str, Sequence[Mapping[str, Any]]], axis: str, path: Path
         for axes, columns, limits in panels:
             y, *ends = np.array([[float(row[key] or "nan") for row in rows] for key in columns])
             error = np.abs(np.clip(ends, *limits) - y)
-            style: dict[str, Any] = {
-                "color": look.colour,
-                "marker": MARKERS[place % len(MARKERS)],
-                "markersize": 5,
-                "linewidth": 1.5,
-            }
+            style: dict[str, Any] = {"color": look.colour, "marker": look.marker, "markersize": 5}
             handles[look.name] = axes.errorbar(x, y, error, elinewidth=1, **style)
         for why, marker, height in (("always", "v", 0.03), ("never", "^", 0.97)):
             at = [value for value, row in zip(x, rows, strict=True) if row["why"].startswith(why)]

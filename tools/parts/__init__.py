@@ -32,6 +32,7 @@ def draw(results: Results, folder: Path) -> None:
     samples(results.report(MAIN_GRID), folder / "sample-complexity.png")
     learning(results.report(MAIN_GRID), folder / "learning-curves.png")
     samples(results.report(LITERAL), folder / "paper-rule.png")
+    samples(results.head(), folder / "head.png")
     samples(results.pair(), folder / "panel.png", compared="Examples needed")
     for name, comparison in conditions.COMPARISONS.items():
         samples(comparison.report(results), folder / f"{name}.png", compared=name_of(comparison.model))

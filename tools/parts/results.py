@@ -22,7 +22,7 @@ STRUCTURED, UNSTRUCTURED = "pbn", "cnn-lstm"
 MAIN, PAPER_WORLDS = 0.9, (5, 15, 31, 60)
 #: Folders of cells: the main grid, the same once more on a card, and the other presets of benchmarks/presets.
 MAIN_GRID, ON_CARD = "sample-complexity", "on-a-card"
-LARGER, LITERAL, FIXED = "pictures-128", "paper-rule-64", "fixed-15"
+LARGER, LITERAL, FIXED, HEAD = "pictures-128", "paper-rule-64", "fixed-15", "head"
 #: What no validation of a model that answers by chance reaches: a thousand coins, tossed for each validation
 #: of a search, reach it once in a hundred searches.
 BY_CHANCE = 0.56
@@ -46,6 +46,11 @@ class Results:
         """What the main grid says of the paper's two models at 90 %, without a distractor."""
         runs = (run for run in whole(self.runs(MAIN_GRID)) if not run.distractor)
         return estimate([r for r in runs if r.model in (STRUCTURED, UNSTRUCTURED)], targets=[MAIN])
+
+    def head(self) -> Findings:
+        """What a head on a frozen encoder needs beside the paper's two models, all with one seed."""
+        single = (r for r in self.runs(MAIN_GRID) if r.seed == 0 and r.entities <= 31 and not r.distractor)
+        return estimate([*self.runs(HEAD), *(r for r in single if r.model in (STRUCTURED, UNSTRUCTURED))])
 
     def effects(self) -> list[Effect]:
         """Two by two, from the main grid."""

@@ -35,7 +35,7 @@ def figure2(results: Results, title: str, task: PhysicalTask) -> None:
         style_axes(axes, "y", 8.5)
         axes.set_title(f"({letter}) {panel(axes)}", loc="left", fontsize=10, color=INK, pad=9)
     micro = f"{title.replace('-', ' ')}: micro F1 {summary['scores']['micro']:.2f}"
-    figure.suptitle(f"{micro}, {figure_text(in_words(results.model))}", fontsize=11.5, color=INK)
+    figure.suptitle(f"{micro}, {in_words(results.model)}", fontsize=11.5, color=INK)
     save_figure(figure, results.path / f"{title}.png")
 
 

@@ -8,7 +8,6 @@ from scipy.cluster.hierarchy import leaves_list, linkage, optimal_leaf_ordering
 from scipy.spatial.distance import pdist
 
 from simtown.core.plots import FAINT, INK, PALETTE, new_figure, save_figure
-from simtown.core.untrusted import figure_text
 from simtown.probes.spatial.spaces import NumberTable
 
 #: What the colours of distances between the town's relations reach at least: smaller ones look as small as
@@ -42,7 +41,7 @@ def heat_map(table: NumberTable, title: str, path: Path) -> None:
     axes.set_yticks(range(len(rows)), rows, fontsize=8, color=INK)
     axes.tick_params(length=0, pad=2)
     axes.spines[:].set_visible(False)
-    heading = f"How badly a relation (row) fits a context (column)\nP-vectors, {figure_text(title)}"
+    heading = f"How badly a relation (row) fits a context (column)\nP-vectors, {title}"
     axes.set_title(heading, fontsize=9, loc="left", color=INK)
     _style_bar(figure.colorbar(image, ax=axes, shrink=0.5, aspect=30, pad=0.02), "P-vector, logarithmic")
     _save(figure, path)
@@ -61,7 +60,7 @@ def town(words: NumberTable, grids: np.ndarray, model: str, path: Path) -> None:
     figure = new_figure(1.9 * n, 6.2, dpi=160)
     first, second = (words.rows[i] for i in np.unravel_index(distances.argmax(), distances.shape))
     finding = f"“{first}” and “{second}” least alike" if distances.max() >= LEAST else "all relations alike"
-    figure.suptitle(f"Text uses {finding} ({figure_text(model)})", fontsize=11, color=INK)
+    figure.suptitle(f"Text uses {finding} ({model})", fontsize=11, color=INK)
     upper, lower = cast(Any, figure.subfigures(2, 1, height_ratios=(1, 1.5)))
     where = "In scenes: where each relation holds (+: the landmark; far above, near below; white: nobody)"
     upper.suptitle(where, fontsize=9, color=INK)
@@ -80,6 +79,7 @@ def town(words: NumberTable, grids: np.ndarray, model: str, path: Path) -> None:
     names = [name.replace(" the ", "\nthe ") for name in words.columns]
     axes.set_xticks(range(n), names, fontsize=8, color=INK)
     axes.set_yticks(range(n), words.rows, fontsize=8, color=INK)
+    axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     full = image.norm(distances) > 0.6
     for i, j in np.ndindex(n, n):

@@ -9,9 +9,9 @@ from scipy.spatial.distance import cdist
 from scipy.stats import rankdata
 
 from simtown.core.plots import INK, PALETTE, save_figure
-from simtown.core.untrusted import figure_text
 from simtown.probes import elicit, figures, item_study, measures
 from simtown.probes.item_study import mean_text, share_text
+from simtown.probes.model_names import in_words
 from simtown.probes.report import Results
 from simtown.probes.reproduce import some
 from simtown.probes.scorers.base import UnableError
@@ -214,5 +214,5 @@ def draw(results: Results) -> None:
         figures.boxes(places[0], {size: [score for s, score in scores if s == size] for size in SIZES})
         places[0].set_ylabel(PROJECTED, fontsize=9, color=INK)
         figures.titled(places[0], f"adjective projection; ρ = {rho:.2f}, p = {p:.2g}")
-    figure.suptitle(f"size, {figure_text(results.model)}", fontsize=11, color=INK)
+    figure.suptitle(f"size, {in_words(results.model)}", fontsize=11, color=INK)
     save_figure(figure, results.path / "size.png")

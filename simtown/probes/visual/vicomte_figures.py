@@ -86,7 +86,9 @@ def _change_figure(first: Condition, second: Condition, release: VisualRelease, 
             panel.plot([0, 1], ends, "-o", color=colour, linewidth=1.2, markersize=4)
         drawn.sort(key=lambda subject: (b[subject], subject))
         room = 0.055 * np.ptp([rho[s] for rho in (a, b) for s in drawn])
-        for height, subject in zip(apart([b[s] for s in drawn], room), drawn, strict=True):
+        heights = np.array(apart([b[s] for s in drawn], room))
+        heights -= max(0.0, heights[-1] - panel.get_ylim()[1])  # not into the title
+        for height, subject in zip(heights, drawn, strict=True):
             style = {"va": "center", "fontsize": 7, "color": "#666666", "annotation_clip": False}
             panel.annotate(figure_text(subject), (1.04, height), **style)
         change = np.sign([b[s] - a[s] for s in subjects])
