@@ -42,11 +42,11 @@ if TYPE_CHECKING:
 TOLERANCE, SHARE = 0.5, 0.1
 #: Pixels of a side below which too few show a vehicle's colour.
 SMALL = 64
-#: The value of a number that means nothing.
+#: The value of a number that means nothing, and columns that hold it, since they mean the paper's questions.
 NONE = 255
+_OF_THE_PAPER = ("relation", "subject_slot", "object_slot", "phrasing")
 #: Words that are drawn at most for an example until some ask for a rare composition.
 MOST_TRIES = 4096
-_UNUSED = ("relation", "subject_slot", "object_slot", "phrasing")
 
 
 def recipe(settings: Settings, split: str, tables: Tables | None = None) -> AskingRecipe:
@@ -134,22 +134,24 @@ def keeps_rules(questions: AskedBatch, settings: Settings, split: str) -> np.nda
 
 def asked(settings: Settings) -> tuple[Family, ...]:
     """The families that a data set asks, in order."""
-    known = families() | read_families(settings.own_families, "own_families")
+    known = _known(settings)
     return tuple(known[name] for name in settings.families())
+
+
+def _known(settings: Settings) -> dict[str, Family]:
+    """All families that these settings may name."""
+    return families() | read_families(settings.own_families, "own_families")
 
 
 @lru_cache(maxsize=8)
 def problems(settings: Settings) -> dict[str, str]:
     """The families that the world of these settings cannot ask, and why."""
-    towns = [world(settings, split) for split in ("train", "test")]
-    known = families() | read_families(settings.own_families, "own_families")
-    found = {
-        family.name: next(filter(None, (town.problem(family) for town in towns)), "")
-        for family in known.values()
-    }
+    train, test = (world(settings, split) for split in ("train", "test"))
+    known = _known(settings).values()
+    found = {family.name: train.problem(family) or test.problem(family) for family in known}
     if settings.width * settings.height < SMALL**2:
         few = f"needs larger pictures, in which colours are seen: `size` of {SMALL} or more"
-        found |= {family.name: few for family in known.values() if family.answer == "colour"}
+        found |= {family.name: few for family in known if family.answer == "colour"}
     return {name: why for name, why in found.items() if why and name != "paper"}
 
 
@@ -164,8 +166,8 @@ def world(settings: Settings, split: str, tables: Tables | None = None) -> Asked
 def answers(settings: Settings) -> tuple[str, ...]:
     """The closed vocabulary of a data set's answers; :attr:`value` counts its places."""
     types = dict.fromkeys(family.answer for family in asked(settings))
-    texts = [ANSWERS[answer][number] for answer in types for number in possible(settings, answer)]
-    return tuple(dict.fromkeys([*texts, CANNOT_TELL] if settings.cannot_tell else texts))
+    every = [text for answer in types for text in choices(settings, answer) if text != CANNOT_TELL]
+    return tuple(dict.fromkeys([*every, CANNOT_TELL] if settings.cannot_tell else every))
 
 
 @lru_cache(maxsize=64)
@@ -207,10 +209,7 @@ def columns(questions: AskedBatch, index: np.ndarray, settings: Settings) -> dic
         "tokens": np.stack([encode(text) for text in questions.words]),
         "answer": np.array([reply == "yes" for reply in replies]),
         **{name: np.full(n, -1, dtype=np.int16) for name in ("subject", "object")},
-        **{
-            name: np.full(n, NONE, dtype=np.uint8)
-            for name in ("relation", "subject_slot", "object_slot", "phrasing")
-        },
+        **{name: np.full(n, NONE, dtype=np.uint8) for name in _OF_THE_PAPER},
         "margin": np.where(np.isfinite(known.margin), known.margin, np.nan).astype(np.float32),
         "boxes": boxes(scene, settings.width, settings.height),
         "visible": questions.visible,

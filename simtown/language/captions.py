@@ -16,7 +16,7 @@ from simtown.assets.catalogue import ENTITIES, NAMED_BY_COLOUR, PROPS, STREET
 from simtown.core.streams import Stream
 from simtown.language.colours import COLOURS, colour_sums, named, seen
 from simtown.language.questions import with_article
-from simtown.language.relations import AXES, LATERAL, LEAST, RADIAL, RELATIONS, margins, separations, truths
+from simtown.language.relations import AXES, LATERAL, LEAST, RADIAL, RELATIONS, SIGNS, separations
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.street import FRONT
 from simtown.scenes.weather import WEATHER_KINDS
@@ -58,16 +58,14 @@ def related(scenes: SceneBatch, seed: int, split: str, start: int = 0) -> Relate
     first, and which of several true relations is said, depends on the seed, the split and the scene's number.
     Scenes are numbered from `start` on.
     """
-    n, every = len(scenes), np.arange(len(RELATIONS))
+    n, rows = len(scenes), np.arange(len(scenes))[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):  # empty slots
         apart = separations(scenes.pose, scenes.camera)
     u = Stream(seed, split, "caption").uniform(np.arange(start, start + n), 3)
     pair, nameable = _pairs(scenes, apart)
     first, second = np.where(u[:, :1] < 0.5, pair[:, ::-1], pair).T
-    true = []
-    for subject, obj in ((first, second), (second, first)):
-        each = [truths(margins(apart, np.full(n, r), subject, obj), np.full(n, r)) == 1 for r in every]
-        true.append(np.stack(each, axis=1))
+    pairs = ((first[:, None], second[:, None]), (second[:, None], first[:, None]))
+    true = [apart[rows, AXES, subject, obj] * SIGNS > LEAST for subject, obj in pairs]
     relation, back = (_choose(t.astype(np.float64), x) for t, x in zip(true, u[:, 1:].T, strict=True))
     names = np.array(ENTITIES)[scenes.entity]
     before, after = [], []
@@ -75,7 +73,7 @@ def related(scenes: SceneBatch, seed: int, split: str, start: int = 0) -> Relate
         a, b = str(names[i, first[i]]), str(names[i, second[i]])
         before.append(f"{with_article(a)} is" if nameable[i] else "")
         after.append(f"{with_article(b)} and the {b} is {WORDED[back[i]]} the {a}")
-    separation = apart[np.arange(n), :, first, second][:, [LATERAL, RADIAL]]
+    separation = apart[rows, [LATERAL, RADIAL], first[:, None], second[:, None]]
     return Related(before, after, relation, separation, true[0])
 
 

@@ -33,7 +33,7 @@ from simtown.language.programs import (
 )
 from simtown.language.relations import DRIVER_RELATIONS, RELATION_NAMES, RELATIONS
 from simtown.language.solids import SOLID_RELATIONS
-from simtown.language.views import HIDDEN, HIDDEN_MARGIN, Views, alike, bulks, members, outlines
+from simtown.language.views import Views, alike, bulks, members, outlines
 from simtown.scenes.weather import WEATHERS
 
 #: Whether a program has a value in a scene, something is too close to say, or it asks about what is not
@@ -119,16 +119,15 @@ def _run(views: Views, programs: np.ndarray, at: np.ndarray) -> Values:
     for name in ("lane", "direction", "kind", "group"):
         value[:, :, _VALUES.index(name)] = getattr(views, name)[:, :v]
     colours, hides = np.zeros((scenes, v, len(COLOURS)), np.int8), np.zeros((scenes, v), np.int8)
-    for words, names in ((_COLOURED, ["colour"]), (_PICTURED, ["hidden", "third"])):
+    for words, names in ((_COLOURED, ["colour"]), (_PICTURED, ["hidden", "third"])):  # what takes long
         rows = np.unique(at[np.isin(programs, words).any(axis=1)])
         part = views[rows]
-        for name in names if len(rows) else ():
+        for name in names:
             value[rows, :, _VALUES.index(name)] = getattr(part, name)
         if words is _COLOURED:
             colours[rows] = part.colours
         else:
-            hidden = 1.0 - part.visible - HIDDEN[0]
-            hides[rows] = (hidden > HIDDEN_MARGIN[0]) * 1 - (hidden < -HIDDEN_MARGIN[0])
+            hides[rows] = part.partly_hidden
     out = Values.empty(n)
     kernels.call(
         "run_programs",

@@ -29,9 +29,9 @@ from simtown.scenes.weather import DEFAULT_WEATHERS, ELEVATIONS, weather_numbers
 #: Most attempts of any one loop for one example, and draws of kinds before an example is impossible, as the
 #: kernel has them (simtown/kernels/processor/rejection.hpp).
 CAP, DRAWS = 10_000, 30
-#: Names of rejection loops, as rows of `tried`; FOUND if none of them failed.
+#: Names of rejection loops, as rows of `tried`; the kernel returns the number of one that failed, or FOUND.
 LOOPS = ("entity", "placement", "question", "distractor")
-ENTITY, PLACEMENT, QUESTION, DISTRACTOR, FOUND = range(5)
+FOUND = len(LOOPS)
 #: Components of the addresses of draws, in the order of the kernel's.
 COMPONENTS = (
     "entity", "placement", "question", "distractor", "distractor kind", "camera", "answer", "weather",
@@ -115,19 +115,16 @@ def sample(recipe: Recipe, index: np.ndarray) -> Examples:
     scene, tried = empty_batch(n, vehicles, SLOTS), np.zeros((len(LOOPS), 2), dtype=np.int64)
     subject, obj, relation, phrasing = np.zeros((4, n), dtype=np.int64)
     margin, visible = np.zeros(n, dtype=np.float32), np.zeros((n, vehicles), dtype=np.float32)
-    out = {"answer": np.zeros(n, dtype=bool), "margin": margin, "visible": visible}
-    out |= {"relation": relation, "phrasing": phrasing}
-    given = plan | kernel_shapes() | kernel_kinds()
-    given["index"] = np.ascontiguousarray(index, dtype=np.int64)
+    out = {"answer": np.zeros(n, bool), "relation": relation, "phrasing": phrasing}
+    out |= {"margin": margin, "visible": visible}
     slots = {"subject_slot": subject, "object_slot": obj}
+    given = plan | kernel_shapes() | kernel_kinds() | {"index": np.ascontiguousarray(index, dtype=np.int64)}
     failed = kernels.call("sample", **given, **vars(scene), **out, **slots, tried=tried)
     if failed != FOUND:
         raise ImpossibleError(_why(recipe, vehicles, failed))
-    counts = {
-        name: (int(proposed), int(accepted))
-        for name, (proposed, accepted) in zip(LOOPS, tried, strict=True)
-        if name != "distractor" or recipe.distractor
-    }
+    counts = dict(zip(LOOPS, map(tuple, tried.tolist()), strict=True))
+    if not recipe.distractor:
+        del counts["distractor"]
     return Examples(scene, subject=subject, object=obj, **out, tried=counts)
 
 
@@ -175,14 +172,13 @@ def plan_of(recipe: Recipe) -> dict[str, Any]:
 
 def _why(recipe: Recipe, vehicles: int, loop: int) -> str:
     """What to say of a loop that found nothing acceptable."""
-    problems = {
-        ENTITY: f"no {vehicles} different entities in {CAP} draws: "
+    return (
+        f"no {vehicles} different entities in {CAP} draws: "
         "`frequencies` gives nearly all weight to too few of them",
-        PLACEMENT: f"no place was found for any of {DRAWS} pairs of vehicles in {CAP} attempts each: "
+        f"no place was found for any of {DRAWS} pairs of vehicles in {CAP} attempts each: "
         f"`jitter={recipe.jitter}` or these `entities` do not fit the street",
-        QUESTION: f"no question with the drawn answer was found in {CAP} attempts: "
+        f"no question with the drawn answer was found in {CAP} attempts: "
         f"`relations={','.join(recipe.relations)}` are too few, name more",
-        DISTRACTOR: "no place for a distractor was found beside two of these vehicles: "
+        "no place for a distractor was found beside two of these vehicles: "
         "leave out `distractor` or use other `entities`",
-    }
-    return problems[loop]
+    )[loop]

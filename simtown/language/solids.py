@@ -61,8 +61,19 @@ def on(a: Solid, b: Solid) -> float:
 
 def between(a: Solid, b: Solid, c: Solid) -> float:
     """How deep a's middle lies in the hull of b and c, where straight lines from b to c run through it."""
-    whole = float(depths(a.middle[None], hull(np.concatenate([b.outline, c.outline])))[0])
-    return min(whole, *(-float(depths(a.middle[None], end.outline)[0]) for end in (b, c)))
+    return float(betweens([a], [(b, c)])[0, 0])
+
+
+def betweens(subjects: list[Solid], pairs: list[tuple[Solid, Solid]]) -> np.ndarray:
+    """(m, n) :func:`between` of n things and m pairs of others."""
+    middles = np.array([s.middle for s in subjects]).reshape(-1, 2)
+    ends = {id(end): end for pair in pairs for end in pair}
+    inside = {key: depths(middles, end.outline) for key, end in ends.items()}
+    margins = np.empty((len(pairs), len(subjects)))
+    for k, (b, c) in enumerate(pairs):
+        whole = depths(middles, hull(np.concatenate([c.outline, b.outline])))
+        margins[k] = np.minimum(whole, -np.maximum(inside[id(b)], inside[id(c)]))
+    return margins
 
 
 def facing(a: Solid, b: Solid) -> float:

@@ -154,6 +154,12 @@ class Views:
         return np.where(near, -1, np.digitize(share, HIDDEN))
 
     @cached_property
+    def partly_hidden(self) -> np.ndarray:
+        """(n, v) int8 truth of whether other vehicles hide some of each vehicle."""
+        hidden = 1.0 - self.visible - HIDDEN[0]
+        return ((hidden > HIDDEN_MARGIN[0]) * 1 - (hidden < -HIDDEN_MARGIN[0])).astype(np.int8)
+
+    @cached_property
     def boxes(self) -> np.ndarray:
         """(n, v, 4) float32 boxes of vehicles, hidden parts included, pixels."""
         return boxes(self.scenes, *self.size)

@@ -14,11 +14,11 @@ from simtown.language import wording
 from simtown.language.forms import Form
 from simtown.language.nouns import THING
 from simtown.language.questions import with_article
-from simtown.language.solids import SURFACES, truth
+from simtown.language.solids import SURFACES, betweens, truth
 from simtown.town.checks import TownError
 from simtown.town.qualities import ORDERS, QUANTITIES, Judgement, TooCloseError, View
 from simtown.town.reasons import listed, reason, the
-from simtown.town.relating import MARGINS, betweens, measure
+from simtown.town.relating import MARGINS, measure
 from simtown.town.things import Thing, label, meant
 
 #: The most cases of relations that a question may compare.

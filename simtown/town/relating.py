@@ -7,9 +7,17 @@ from itertools import combinations
 import numpy as np
 
 from simtown.language.relations import DRIVER_RELATIONS, LATERAL, RELATIONS, own_separations, separations
-from simtown.language.solids import BESIDE, FAR, NEAR, SOLID_RELATIONS, Solid, SolidRelation, distance
+from simtown.language.solids import (
+    BESIDE,
+    FAR,
+    NEAR,
+    SOLID_RELATIONS,
+    Solid,
+    SolidRelation,
+    betweens,
+    distance,
+)
 from simtown.scenes.camera import Camera
-from simtown.scenes.footprints import depths, hull
 
 #: Every relation of a town by name, with the metres within which its truth is undefined.
 MARGINS = {r.name: r.margin for r in (*RELATIONS, *DRIVER_RELATIONS)}
@@ -89,15 +97,3 @@ def _planar(camera: Camera, solids: list[Solid]) -> dict[str, np.ndarray]:
         if relation.axis == LATERAL:
             tables[relation.name][behind[:, None] | behind] = -np.inf
     return tables
-
-
-def betweens(subjects: list[Solid], pairs: list[tuple[Solid, Solid]]) -> np.ndarray:
-    """(m, n) margins of "between" of n things and m pairs of others."""
-    middles = np.array([s.middle for s in subjects]).reshape(-1, 2)
-    ends = {id(end): end for pair in pairs for end in pair}
-    inside = {key: depths(middles, end.outline) for key, end in ends.items()}
-    margins = np.empty((len(pairs), len(subjects)))
-    for k, (b, c) in enumerate(pairs):
-        whole = depths(middles, hull(np.concatenate([c.outline, b.outline])))
-        margins[k] = np.minimum(whole, -np.maximum(inside[id(b)], inside[id(c)]))
-    return margins

@@ -4,15 +4,12 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from simtown.language import relations
-from simtown.language.relations import LATERAL, RADIAL, RELATION_NAMES, RELATIONS, margins, truths
+from simtown.language.relations import RELATION_NAMES, RELATIONS, margins, truths
 from simtown.scenes.camera import Camera
 
 LEFT, RIGHT, FRONT, BEHIND = range(4)
-quick = settings(max_examples=60)
 
 
 @pytest.fixture(scope="module")
@@ -57,20 +54,6 @@ def test_truth_is_what_the_picture_shows(scenes):
         assert np.array_equal((truth == 1)[defined], holds(key[:, 0], key[:, 2])[defined])
 
 
-@pytest.mark.parametrize("names", [("left of", "right of"), ("in front of", "behind")])
-def test_opposites_and_converses(scenes, names):
-    pose, camera, _ = scenes
-    n = len(pose)
-    separation = relations.separations(pose, camera)
-    one, other = (np.full(n, RELATION_NAMES.index(name)) for name in names)
-    a, b = np.zeros(n, dtype=int), np.ones(n, dtype=int)
-    forward = margins(separation, one, a, b)
-    assert np.array_equal(forward, -margins(separation, one, b, a))  # antisymmetric
-    assert np.array_equal(forward, margins(separation, other, b, a))  # the converse holds just as well
-    assert np.array_equal(truths(forward, one), -truths(margins(separation, other, a, b), other))
-    assert (margins(separation, one, a, a) == 0).all()
-
-
 @pytest.mark.parametrize(("number", "least"), [(LEFT, 0.5), (RIGHT, 0.5), (FRONT, 1.5), (BEHIND, 1.5)])
 def test_truth_is_undefined_within_the_margin(number, least):
     assert RELATIONS[number].margin == least
@@ -79,25 +62,6 @@ def test_truth_is_undefined_within_the_margin(number, least):
     truth = truths(margin, np.full(len(margin), number))
     assert truth.dtype == np.int8
     assert truth.tolist() == [0, 0, 0, 1, -1, 0, 1, -1]
-
-
-@quick
-@given(st.floats(-20, 20, width=32), st.floats(-20, 20, width=32))
-def test_moving_viewer_and_scene_together_changes_nothing(x, y):
-    pose = np.array([[[1.0, -1.5, 0.0], [-2.0, 1.75, 3.0]]], dtype=np.float32)
-    camera = Camera(0.5, -14.5, 5.5, 0.0625).row()[None]
-    moved, eye = pose.copy(), camera.copy()
-    moved[..., :2] += np.array([x, y], dtype=np.float32)
-    eye[:, :2] += np.array([x, y], dtype=np.float32)
-    assert np.allclose(relations.separations(moved, eye), relations.separations(pose, camera), atol=1e-4)
-
-
-def test_lateral_separation_is_metres_at_one_distance():
-    """Two at the same depth stand as far apart as they do."""
-    pose = np.array([[[3.0, 1.0, 0.0], [-1.5, 1.0, 0.0]]], dtype=np.float32)
-    separation = relations.separations(pose, Camera().row()[None])[0]
-    assert separation[LATERAL].tolist() == [[0.0, pytest.approx(4.5)], [pytest.approx(-4.5), 0.0]]
-    assert separation[RADIAL].tolist() == [[0.0, 0.0], [0.0, 0.0]]
 
 
 def test_relations_keep_their_numbers():

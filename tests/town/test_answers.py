@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 
 import simtown
 from simtown.assets.catalogue import ENTITIES, STREET
+from simtown.language import solids
 from simtown.language.nouns import NOUNS
 from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import GROUP, hull, separation
 from simtown.scenes.scene import Prop, Scene, Vehicle
-from simtown.town import Town, TownError, evaluating, relating
+from simtown.town import Town, TownError, evaluating
 from simtown.town.reasons import the
 from simtown.town.relating import MARGINS, measure, table
 
@@ -126,7 +127,7 @@ def test_between_measures_many_cases_together(monkeypatch):
     places = np.random.default_rng(0).uniform((-60, 5), (60, 60), (40, 2))
     town = Town.from_scene(Scene([], [Prop("mailbox", *place) for place in places.tolist()]))
     hulls, measured = [], []
-    monkeypatch.setattr(relating, "hull", lambda points: hulls.append(1) or hull(points))
+    monkeypatch.setattr(solids, "hull", lambda points: hulls.append(1) or hull(points))
     monkeypatch.setattr(evaluating, "measure", lambda *case: measured.append(1) or measure(*case))
     assert town.ask("Is a mailbox between a mailbox and a mailbox?", everywhere=True)
     assert len(hulls) <= 781  # once a pair, and once for the answer
