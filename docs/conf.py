@@ -91,6 +91,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
 }
 
+HEAT_MAPS = ("vg-sparsity", "spatial-relations", "town-relations")  # dark and light cells mean something
 WIDE = ("index", "gallery/README", "reproduce/sample-complexity")  # pages without a list of their headings
 html_theme = "pydata_sphinx_theme"
 html_title = "simtown"
@@ -126,7 +127,8 @@ def mark_pictures(app, document):
             with Image.open(path) as picture:
                 if picture.width > 800 and "width" not in image and "sd-card-img-top" not in image["classes"]:
                     image["width"] = "100%"
-                if picture.mode == "RGBA":  # of all pictures, only matplotlib's have an alpha
+                # of all pictures, only matplotlib's have an alpha
+                if picture.mode == "RGBA" and not path.stem.startswith(HEAT_MAPS):
                     image["classes"].append("chart")
 
 

@@ -85,7 +85,7 @@ plot.set(
 )
 plot.set(xlabel="margin: metres between left and right", ylabel="accuracy")
 plot.minorticks_off()
-plot.legend(frameon=False, loc="upper left")
+plot.legend(frameon=False, loc="lower right", bbox_to_anchor=(1, 0.06))
 plot.spines[["top", "right"]].set_visible(False)
 plot.set_title("More examples bring the threshold down", weight="bold", loc="left")
 plt.show()

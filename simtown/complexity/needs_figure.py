@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 _COMPARED = 0.9
 #: What stands instead of a figure where no need can be read off.
 _ONE_SIZE = "Samples needed: this takes runs on training sets of at least two sizes,\nand there is one size."
-#: Height of a censoring arrow, as a multiple of a marker's size.
-_ARROW = 2.0
 #: Inches that the name of a line takes, one above the other, and that a target takes in the legend.
 _LABEL, _TARGET = 0.23, 0.75
 #: Panels of single models beside each other: about so many.
@@ -69,7 +67,7 @@ def samples(report: Findings, path: Path, rule: str = "isotonic", compared: str 
         return plots.save_figure(figure, path)
     heights = [_height(n, row) for row in rows for n in (row.samples, row.low, row.high)]
     low, high = min(heights), max(heights)
-    room = max(1.6, (high / low) ** 0.13)  # for arrows
+    room = max(1.6, (high / low) ** 0.13)  # for triangles
     # models that are left out keep their looks, as in the figure of learning curves
     panels = _Panels(report, rows, models, looks_of(every), low / room, high * room)
     figure = _over_worlds(panels, compared) if report.world else _over_targets(panels)
@@ -113,7 +111,7 @@ def _over_worlds(panels: _Panels, compared: str) -> Any:
     for band, distractor in zip(bands, settings, strict=True):
         rows = [r for r in panels.rows if r.distractor == distractor]
         suffix = f", {distractor_words(distractor)}" if report.world == "entities" else ""
-        title = f"{compared} at {100 * target:.4g}%{suffix}"
+        title = f"{compared} at {100 * target:.4g} %{suffix}"
         if several:
             left, right = band.subfigures(1, 2, width_ratios=widths)
             _draw_all_models(left.subplots(), panels, [r for r in rows if r.target == target], title)
@@ -235,21 +233,13 @@ def _draw_line(axes: Any, x: Sequence[float], rows: Sequence[Need], look: ModelL
             style = {"markersize": size, "markeredgecolor": "white", "markeredgewidth": 0.7, "zorder": 5}
             axes.plot(x[i], y[i], marker=look.marker, color=colour, **style)
         else:
-            style = {"markersize": 2 * _ARROW * size, "markerfacecolor": "white", "markeredgewidth": 1.2}
-            axes.plot(x[i], y[i], marker=_arrow(row.samples == ABOVE), color=colour, zorder=6, **style)
+            style = {"markersize": 1.3 * size, "markerfacecolor": "white", "markeredgewidth": 1.5}
+            tip = "^" if row.samples == ABOVE else "v"
+            axes.plot(x[i], y[i], marker=tip, color=colour, zorder=6, **style)
 
 
 def _height(n: float, row: Need) -> float:
     return float(np.clip(n, row.smallest, row.largest))
-
-
-def _arrow(up: bool) -> Any:
-    """The outline of an arrow up or down."""
-    from matplotlib.path import Path as Outline
-
-    half = [(0.12, 0.0), (0.12, 0.5), (0.32, 0.5), (0.0, 1.0)]
-    outline = [*half, *((-u, v) for u, v in half[-2::-1]), half[0]]
-    return Outline([(u, v if up else -v) for u, v in outline], closed=True)
 
 
 def _draw_names(axes: Any, panels: _Panels, lines: Sequence[_Line]) -> None:
