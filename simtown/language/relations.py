@@ -41,9 +41,9 @@ RELATIONS: tuple[Relation, ...] = (
 )
 #: The same as a vehicle's own driver sees it: ahead is where the vehicle heads.
 DRIVER_RELATIONS: tuple[Relation, ...] = (
-    Relation("driver-left", LATERAL, -1, 0.5, caption="on the left of", direction="left"),
-    Relation("driver-right", LATERAL, 1, 0.5, caption="on the right of", direction="right"),
-    Relation("driver-front", RADIAL, 1, 1.5, caption="in front of", direction="front"),
+    Relation("driver-left", LATERAL, -1, 0.5, caption="on the left", direction="left"),
+    Relation("driver-right", LATERAL, 1, 0.5, caption="on the right", direction="right"),
+    Relation("driver-front", RADIAL, 1, 1.5, caption="ahead", direction="front"),
     Relation("driver-behind", RADIAL, -1, 1.5, caption="behind", direction="behind"),
 )
 RELATION_NAMES: tuple[str, ...] = tuple(r.name for r in RELATIONS)

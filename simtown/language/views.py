@@ -37,8 +37,8 @@ LANE_EDGE = 3.7
 _WEAK = [WEATHERS.index(name) for name in ("cloudy", "rain", "fog", "snow")]
 #: Weathers of less than this intensity look like others; fog is seen sooner.
 LEAST_INTENSITY, LEAST_FOG = 0.3, 0.1
-#: Headings nearer than this to the border between two directions have no clear name, radians.
-_UNCLEAR = np.radians(5)
+#: By direction, the angle from the viewer's right, radians; nearer than the last to a border, none is clear.
+HEADINGS, UNCLEAR = {"right": 0.0, "left": np.pi, "away": np.pi / 2, "viewer": -np.pi / 2}, np.radians(5)
 
 
 @dataclass(eq=False)
@@ -112,9 +112,8 @@ class Views:
     def direction(self) -> np.ndarray:
         """(n, v) int64 place in DIRECTIONS of where the viewer sees each vehicle head, -1 if unclear."""
         turn = self.scenes.pose[..., 2].astype(np.float64) - self.scenes.camera[:, None, 3]
-        angles = np.array([0.0, np.pi, np.pi / 2, -np.pi / 2])
-        off = np.abs((turn[..., None] - angles + np.pi) % (2 * np.pi) - np.pi)
-        clear = (off.min(axis=2) <= np.pi / 4 - _UNCLEAR) & (self.scenes.entity >= 0)
+        off = np.abs((turn[..., None] - [*HEADINGS.values()] + np.pi) % (2 * np.pi) - np.pi)
+        clear = (off.min(axis=2) <= np.pi / 4 - UNCLEAR) & (self.scenes.entity >= 0)
         return np.where(clear, off.argmin(axis=2), -1)
 
     @cached_property

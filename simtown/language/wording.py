@@ -18,12 +18,7 @@ DRIVERS = {
     "driver-front": "ahead of {0}'s driver", "driver-behind": "at the back of {0}'s driver",
 }  # fmt: skip
 #: Where a driver sees something, from there.
-SEEN = {
-    "driver-left": "on the left",
-    "driver-right": "on the right",
-    "driver-front": "ahead",
-    "driver-behind": "behind",
-}
+SEEN = {relation.name: relation.caption for relation in relations.DRIVER_RELATIONS}
 LANES = {"near": "in the near lane", "far": "in the far lane", "parked": "parked at the kerb"}
 DIRECTIONS = {
     "left": "facing left", "right": "facing right", "viewer": "facing the viewer", "away": "facing away",

@@ -15,7 +15,7 @@ from simtown.language.families import ANSWERS
 from simtown.language.nouns import group_of
 from simtown.language.questions import with_article
 from simtown.language.solids import distance, truth
-from simtown.language.views import HIDDEN, HIDDEN_MARGIN
+from simtown.language.views import HEADINGS, HIDDEN, HIDDEN_MARGIN, UNCLEAR
 from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import depths
 from simtown.scenes.paint import own_paint
@@ -42,10 +42,6 @@ ORDERS |= {order: (quantity, -1) for quantity, (_, _, order) in QUANTITIES.items
 ORDERS |= {"leftmost": ("left of", -1), "rightmost": ("right of", 1)}
 #: A difference of a quantity that is too close to say.
 CLOSE = 0.1
-#: By direction, the angle from the viewer's right, radians.
-_DIRECTIONS = {"right": 0.0, "away": math.pi / 2, "left": math.pi, "viewer": -math.pi / 2}
-#: Directions nearer than this to the border between two have no clear name, radians.
-_UNCLEAR = math.radians(5)
 
 
 class TooCloseError(Exception):
@@ -151,9 +147,9 @@ class View(NamedTuple):
             if thing.group not in ("vehicle", "person", "building", "animal"):
                 return None, f"{name} has no front"
             turn = thing.front - self.camera.yaw
-            turns = {d: abs(math.remainder(turn - angle, math.tau)) for d, angle in _DIRECTIONS.items()}
+            turns = {d: abs(math.remainder(turn - angle, math.tau)) for d, angle in HEADINGS.items()}
             value = min(turns, key=lambda d: turns[d])
-            if turns[value] > math.pi / 4 - _UNCLEAR:
+            if turns[value] > math.pi / 4 - UNCLEAR:
                 raise TooCloseError(f"{name} faces between two directions")
             return value, f"{name} faces {'the ' if value == 'viewer' else ''}{value}"
         right, ahead = self.place(thing)

@@ -6,16 +6,13 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from simtown.language.relations import DRIVER_RELATIONS, LATERAL, RELATIONS
+from simtown.language.relations import LATERAL
 from simtown.language.solids import BESIDE, CONTACT, FAR, NEAR, Solid, distance
 from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import depths
-from simtown.town.relating import MARGINS, behind_camera
+from simtown.town.relating import DRIVERS, MARGINS, VIEWERS, behind_camera
 
 Solids = tuple[Solid, ...]
-#: The relations in the viewer's frame, by name.
-_VIEWERS = {relation.name: relation for relation in RELATIONS}
-_DRIVERS = {relation.name: relation for relation in DRIVER_RELATIONS}
 #: What the relations of a distance mean.
 _MEANS = {"next to": f"under {BESIDE:g} m", "near": f"under {NEAR:g} m", "far from": f"over {FAR:g} m"}
 
@@ -56,9 +53,9 @@ def reason(
         return sentence
     if not np.isfinite(margin):
         return _impossible(relation, names, solids, camera)
-    if relation in _VIEWERS:
+    if relation in VIEWERS:
         sentence = _viewers(relation, names, margin)
-    elif relation in _DRIVERS:
+    elif relation in DRIVERS:
         sentence = _drivers(relation, names, margin)
     elif relation in _MEASURED:
         sentence = _MEASURED[relation](names, solids, margin)
@@ -68,7 +65,7 @@ def reason(
         )
     if holds is None:
         sentence += f"; up to {least:g} m is too close to say: move one of them"
-    elif relation in _VIEWERS or relation in _DRIVERS or (holds and relation != "on"):
+    elif relation in VIEWERS or relation in DRIVERS or (holds and relation != "on"):
         sentence += f"; over {least:g} m counts"
     return sentence
 
@@ -76,22 +73,22 @@ def reason(
 def _impossible(relation: str, names: list[str], solids: Solids, camera: Camera) -> str:
     if relation == "overtaking":
         return f"{names[0]} and {names[1]} have not both moved the same way"
-    if relation not in _VIEWERS:  # one's own
+    if relation not in VIEWERS:  # one's own
         return f"{names[0]} is not {relation} {names[1]}"
     behind = next(name for name, solid in zip(names, solids, strict=True) if behind_camera(camera, solid))
     return f"{behind} is behind the camera, where left and right mean nothing"
 
 
 def _viewers(relation: str, names: list[str], margin: float) -> str:
-    positive = (_VIEWERS[relation].sign > 0) == (margin >= 0)
+    positive = (VIEWERS[relation].sign > 0) == (margin >= 0)
     subject = f"{names[0]} is {abs(margin):.2f} m"
-    if _VIEWERS[relation].axis == LATERAL:
+    if VIEWERS[relation].axis == LATERAL:
         return f"{subject} {'right' if positive else 'left'} of {names[1]} as the viewer sees them"
     return f"{subject} {'farther from' if positive else 'nearer to'} the viewer than {names[1]}"
 
 
 def _drivers(relation: str, names: list[str], margin: float) -> str:
-    frame = _DRIVERS[relation]
+    frame = DRIVERS[relation]
     positive = (frame.sign > 0) == (margin >= 0)
     words = ("to the right", "to the left") if frame.axis == LATERAL else ("ahead", "behind")
     side = words[0] if positive else words[1]

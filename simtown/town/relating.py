@@ -22,8 +22,8 @@ from simtown.scenes.camera import Camera
 #: Every relation of a town by name, with the metres within which its truth is undefined.
 MARGINS = {r.name: r.margin for r in (*RELATIONS, *DRIVER_RELATIONS)}
 MARGINS |= {name: relation.margin for name, relation in SOLID_RELATIONS.items()}
-_PLANAR = tuple(r.name for r in RELATIONS)
-_DRIVERS = {r.name: r for r in DRIVER_RELATIONS}
+#: The relations that data sets ask about, too, by name: in the viewer's frame and in a driver's.
+VIEWERS, DRIVERS = ({r.name: r for r in every} for every in (RELATIONS, DRIVER_RELATIONS))
 
 
 def add_relation(relation: SolidRelation) -> None:
@@ -41,11 +41,9 @@ def measure(relation: str, camera: Camera, subject: Solid, *objects: Solid) -> f
 
     The number is negative if the relation fails, and -inf if it cannot hold.
     """
-    if relation in _PLANAR:
-        return float(_planar(camera, [subject, objects[0]])[relation][0, 1])
-    if relation in _DRIVERS:
-        return float(_drivers([subject, objects[0]])[relation][0, 1])
-    return float(SOLID_RELATIONS[relation].measure(subject, *objects))
+    if relation in SOLID_RELATIONS:
+        return float(SOLID_RELATIONS[relation].measure(subject, *objects))
+    return float(_planar(camera, [subject, *objects])[relation][0, 1])
 
 
 def table(camera: Camera, solids: list[Solid]) -> dict[str, np.ndarray]:
@@ -54,7 +52,7 @@ def table(camera: Camera, solids: list[Solid]) -> dict[str, np.ndarray]:
     They are (n, n) float64, for "between" (n, n, n), and nan for a thing with itself.
     """
     n = len(solids)
-    tables = _planar(camera, solids) | _drivers(solids)
+    tables = _planar(camera, solids)
     gaps = np.full((n, n), np.nan)
     pairs = list(combinations(range(n), 2))
     for j, i in pairs:
@@ -79,21 +77,15 @@ def behind_camera(camera: Camera, solid: Solid) -> bool:
     return bool(camera.depth(dy * np.cos(camera.yaw) - dx * np.sin(camera.yaw)) <= 0)
 
 
-def _drivers(solids: list[Solid]) -> dict[str, np.ndarray]:
-    """(n, n) margins of the relations that the driver of the second thing sees, by name."""
-    poses = np.array([[*s.middle, s.front] for s in solids], dtype=np.float32).reshape(1, -1, 3)
-    separation = own_separations(poses)[0]
-    return {name: relation.sign * separation[relation.axis] for name, relation in _DRIVERS.items()}
-
-
 def _planar(camera: Camera, solids: list[Solid]) -> dict[str, np.ndarray]:
-    """(n, n) margins of the relations that data sets ask about, by name."""
-    poses = np.array([[*s.middle, 0.0] for s in solids], dtype=np.float32).reshape(1, -1, 3)
+    """(n, n) margins of the viewer's relations, and of those that the driver of the second thing sees."""
+    poses = np.array([[*s.middle, s.front] for s in solids], dtype=np.float32).reshape(1, -1, 3)
     with np.errstate(divide="ignore", invalid="ignore"):  # beside the camera
-        separation = separations(poses, camera.row()[None])[0]
-    tables = {relation.name: relation.sign * separation[relation.axis] for relation in RELATIONS}
+        seen = separations(poses, camera.row()[None])[0]
+    own = own_separations(poses)[0]
+    tables = {name: r.sign * seen[r.axis] for name, r in VIEWERS.items()}
+    tables |= {name: r.sign * own[r.axis] for name, r in DRIVERS.items()}
     behind = np.array([behind_camera(camera, s) for s in solids], dtype=bool)
-    for relation in RELATIONS:
-        if relation.axis == LATERAL:
-            tables[relation.name][behind[:, None] | behind] = -np.inf
+    for name in (name for name, relation in VIEWERS.items() if relation.axis == LATERAL):
+        tables[name][behind[:, None] | behind] = -np.inf
     return tables

@@ -62,10 +62,3 @@ def test_an_animal_is_no_sign_that_it_is_asked_for(batch):
         strange = {*STREET["animal"]} - {*NOUNS.get(noun, (noun,))}
         other[row] = bool(strange & {PROPS[prop] for prop in props if prop >= 0})
     assert all(0.4 < other[(batch.answer > 0) == truth].mean() < 0.8 for truth in (False, True))
-
-
-def test_a_street_depends_on_its_number_alone(batch):
-    chosen = np.array([311, 4, 250])
-    again = ask_families(RECIPE, chosen).scene
-    for name in ("prop", "prop_pose", "prop_style", "intensity"):
-        assert np.array_equal(getattr(again, name), getattr(batch.scene, name)[chosen])
