@@ -122,7 +122,7 @@ def sample(recipe: Recipe, index: np.ndarray) -> Examples:
     failed = kernels.call("sample", **given, **vars(scene), **out, **slots, tried=tried)
     if failed != FOUND:
         raise ImpossibleError(_why(recipe, vehicles, failed))
-    counts = dict(zip(LOOPS, map(tuple, tried.tolist()), strict=True))
+    counts = {name: (proposed, kept) for name, (proposed, kept) in zip(LOOPS, tried.tolist(), strict=True)}
     if not recipe.distractor:
         del counts["distractor"]
     return Examples(scene, subject=subject, object=obj, **out, tried=counts)
