@@ -28,7 +28,7 @@ from simtown.language.families import (
 )
 from simtown.language.forms import Form
 from simtown.language.grammar import parse
-from simtown.language.holdout import HeldOut, HoldOut, RuleError, may_ask, read_rule
+from simtown.language.holdout import HeldOut, HoldOut, RuleError, read_rule
 from simtown.language.programs import LENGTH, ProgramError, decode
 from simtown.language.tokens import encode
 from simtown.language.twins import Twins
@@ -82,7 +82,7 @@ def hold_out(settings: Settings, alone: bool) -> HoldOut:
         trial = AskingRecipe(
             seed, "hold-out", town, own, settings.weathers, size, hold_out=HoldOut((rule,), alone)
         )
-        return tuple(p for p in range(len(own)) if may_ask(own[p], rule, alone) and askable(trial, p))
+        return tuple(p for p in range(len(own)) if askable(trial, p))
 
     asking = [rule.text for rule in rules if not rule.pictured]
     if asking and settings.questions_per_picture > 1:

@@ -147,7 +147,7 @@ def keeps(
     """
     held = limits.held
     if limits.alone and not held.pictured:
-        return held.count < NO_LIMIT or held.asks(form)
+        return (held.count < NO_LIMIT and form.name == "count") or held.asks(form)
     if not limits.alone:
         if held.asks(form) or held.names(form, WEATHERS[limits.weather]):
             return False

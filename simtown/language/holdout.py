@@ -20,7 +20,7 @@ import numpy as np
 from simtown.assets.entities import ENTITIES, NAMED_BY_COLOUR
 from simtown.core.options import SettingsError
 from simtown.core.streams import Stream
-from simtown.language.families import AskedWorld, Family, means
+from simtown.language.families import AskedWorld, means
 from simtown.language.forms import Form
 from simtown.language.nouns import NOUNS, VEHICLE_NOUNS
 from simtown.language.programs import COLOURS, OWN_RELATIONS, depth
@@ -35,8 +35,6 @@ FRAMES = {"viewer": RELATION_NAMES, "driver": OWN_RELATIONS}
 OTHERS: dict[str, tuple[str, ...]] = {
     "kind": ENTITIES, "colour": COLOURS, "weather": WEATHERS, "relation": RELATIONS
 }  # fmt: skip
-#: Parts of a template, and slots, that take a question one thing farther.
-_STEPS = "related|same|compared|clause|turn"
 #: A limit that nothing exceeds.
 NO_LIMIT = 99
 _HOW = (
@@ -176,15 +174,6 @@ class HoldOut:
     alone: bool
     families: tuple[tuple[int, ...], ...] = ()
     tries: int = 512
-
-
-def may_ask(family: Family, held: HeldOut, alone: bool) -> bool:
-    """False where a family surely holds nothing of what is held out, if it must (`alone`)."""
-    if not alone or held.pictured:
-        return True
-    if held.count < NO_LIMIT:
-        return family.answer == "count"
-    return any(re.search(_STEPS, f"{template.program} {template.slots}") for template in family.templates)
 
 
 def _mentions(form: Form, of: str = "") -> Iterator[tuple[str, str, str]]:
