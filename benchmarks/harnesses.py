@@ -16,13 +16,15 @@ import sys
 import venv
 from pathlib import Path
 
+from machine import RESULTS, machine
+
 ROOT = Path(__file__).parents[1]
 TESTS = "tests/datasets/export/test_harnesses.py"
 COLUMNS = ("harness", "data", "model", "examples", "metric", "reported", "computed")
 PACKAGES = {
-    "lmms-eval": ("lmms-eval==0.7.3", "av<16"),
+    "lmms-eval": ("lmms-eval==0.7.3", "av<16", "filelock<4"),
     "vlmevalkit": ("ms-vlmeval==0.0.20",),
-    "inspect": ("inspect-ai==0.3.285", "fsspec<=2026.6.0"),
+    "inspect": ("inspect-ai==0.3.285", "fsspec<=2026.6.0", "pillow"),
 }
 
 
@@ -32,10 +34,11 @@ def main(folder: Path) -> int:
             venv.create(folder / name, with_pip=True)
             subprocess.run([folder / name / "bin" / "pip", "install", *packages], check=True)
     reports = folder / "reports.csv"
-    reports.write_text(f"{','.join(COLUMNS)}\n", encoding="utf-8")
+    harnesses = ", ".join(packages[0].replace("==", " ") for packages in PACKAGES.values())
+    reports.write_text(f"# {harnesses}; {machine()}\n{','.join(COLUMNS)}\n", encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:randomly", TESTS]
     done = subprocess.run(command, cwd=ROOT, env=os.environ | {"SIMTOWN_HARNESSES": str(folder)})
-    shutil.copy(reports, ROOT / "benchmarks" / "results" / "harnesses.csv")
+    shutil.copy(reports, RESULTS / "harnesses.csv")
     return done.returncode
 
 
