@@ -3,13 +3,8 @@
 import numpy as np
 import torch
 import transformers as tf
-from PIL import Image
 from tokenizers import Tokenizer, decoders, models, trainers
 from tokenizers import pre_tokenizers as splitters
-
-from simtown import generate, open_dataset
-from simtown.datasets.settings import Settings
-from simtown.vlm.statements import statements
 
 #: Pixels of a side of the pictures that the models take, and of a patch.
 SIDE, PATCH = 32, 8
@@ -118,46 +113,3 @@ def build(family, directory):
     model.save_pretrained(directory)
     processor.save_pretrained(directory)
     return directory
-
-
-def train(town, directory):
-    """Generate a world of two kinds and train a CLIP on its left and right, in seven seconds; save both."""
-    settings = Settings(
-        entities=2,
-        n=1500,
-        val=0,
-        test=200,
-        width=SIDE,
-        height=SIDE,
-        frequencies="uniform",
-        weathers=("clear",),
-    )
-    generate(settings, town, workers=1)
-    split = open_dataset(town).train
-    torch.manual_seed(0)
-    model, processor = clip()
-    pictures = [Image.fromarray(picture) for picture in split.images(range(len(split)))]
-    pixels = processor.image_processor(images=pictures, return_tensors="pt")["pixel_values"]
-    said = [statements(text.decode(), "truth", ("no", "yes")) for text in split.column("question")]
-    place = {text: n for n, text in enumerate(dict.fromkeys(t for pair in said for own in pair for t in own))}
-    means = torch.zeros(len(said), 2, len(place))
-    for row, pair in enumerate(said):
-        for answer, texts in enumerate(pair):
-            means[row, answer, [place[text] for text in texts]] = 1 / len(texts)
-    texts = processor.tokenizer(list(place), padding=True, return_tensors="pt")
-    answers = torch.from_numpy(split.column("answer").astype(np.int64))
-    optimizer = torch.optim.AdamW(model.parameters())
-    warm_up = torch.optim.lr_scheduler.LinearLR(optimizer, 0.02, total_iters=50)
-    mean = 1.0
-    while mean > 0.03:  # after 170 to 260 steps
-        rows = torch.randint(len(said), (64,))
-        similar = model(pixel_values=pixels[rows], **texts).logits_per_image
-        loss = torch.nn.functional.cross_entropy((means[rows] * similar[:, None]).sum(dim=2), answers[rows])
-        optimizer.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        warm_up.step()
-        mean = 0.95 * mean + 0.05 * loss.item()
-    model.save_pretrained(directory)
-    processor.save_pretrained(directory)
