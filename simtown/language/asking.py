@@ -406,15 +406,16 @@ def _round(
         chosen, own = first[slots], [rows[i] for i in waiting[slots].tolist()]
         found = edits.find(waiting[slots], own, attempt[chosen], candidates[chosen], seen[chosen])
         first[slots[~found]] = -1
-    for slot, place in enumerate(first.tolist()):
-        row, start, end = waiting[slot], slot * streets, (slot + 1) * streets
-        if place >= 0:
-            done[slot], end, visible[row] = True, int(good[place]) + 1, seen[place]
-            for name in ("entity", "pose", "paint", "weather", "prop", "prop_pose", "prop_style"):
-                getattr(scene, name)[row] = getattr(candidates, name)[place]
-            for whole, part in zip(values, judged, strict=True):
-                whole[row] = part[place]
-        tried[row] += end - start, np.diff(np.searchsorted(good, (start, end)))[0]
+    starts = streets * np.arange(len(waiting))
+    ends, slots = starts + streets, np.flatnonzero(first >= 0)
+    chosen, found_for = first[slots], waiting[slots]
+    done[slots], ends[slots], visible[found_for] = True, good[chosen] + 1, seen[chosen]
+    for name in ("entity", "pose", "paint", "weather", "prop", "prop_pose", "prop_style"):
+        getattr(scene, name)[found_for] = getattr(candidates, name)[chosen]
+    for whole, part in zip(values, judged, strict=True):
+        whole[found_for] = part[chosen]
+    placed = np.searchsorted(good, ends) - np.searchsorted(good, starts)
+    tried[waiting] += np.stack([ends - starts, placed], axis=1)
     return done
 
 
