@@ -106,12 +106,12 @@ def fit_curve(answers: Answers, falls: bool = False) -> PsychometricCurve:
     best, cost = _best(answers, falls)
     centre, log_spread, lapse, bias = best
     ends = np.log([answers.x.min(), answers.x.max()])
-    mean, halfway = answers.right.mean(), (1 + chance) / 2
+    mean, halfway = answers.right.mean(), (1 + chance) / 2  # the ceiling is at least halfway
     flat = 2 * (_cost_if_flat(answers) - cost) < _GAIN
     if flat and mean >= halfway:
         same = f"not measurably {'fewer' if falls else 'more'} with more of it"
         return replace(none, problem=f"always above the threshold: {mean:.0%} are right, {same}")
-    if flat or lapse > 0.99 * _most_lapses(chance):
+    if flat or lapse > 0.99 * (1 - halfway):
         return replace(none, problem=f"never reached: {mean:.0%} are right, and {halfway:.0%} nowhere")
     if _misfit(best, answers, falls) < _LEAST_FIT:
         way = "falls" if falls else "rises"
@@ -145,11 +145,6 @@ def compare(
     return float(np.exp(starts[0][0]) - np.exp(starts[1][0])), float(low), float(high)
 
 
-def _most_lapses(chance: float) -> float:
-    """The ceiling is at least halfway between chance and 1."""
-    return (1 - chance) / 2
-
-
 def _model(
     parameters: np.ndarray, answers: Answers, sign: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -180,7 +175,7 @@ def _minimise(
     """Parameters of the greatest likelihood, at a given centre if there is one; and minus its logarithm."""
     log_x = np.log(answers.x)
     low, high = (log_x.min() - 1, log_x.max() + 1) if centre is None else (centre, centre)
-    spreads, lapses = (_STEEPEST, _FLATTEST), (0.0, _most_lapses(float(answers.chance.mean())))
+    spreads, lapses = (_STEEPEST, _FLATTEST), (0.0, (1 - float(answers.chance.mean())) / 2)
     bounds = [(low, high), spreads, lapses, (0.01, 0.99)]
     cost = partial(_cost, answers=answers, sign=-1 if falls else 1)
     found = optimize.minimize(cost, start, jac=True, method="L-BFGS-B", bounds=bounds)
@@ -214,12 +209,8 @@ def _misfit(parameters: np.ndarray, answers: Answers, falls: bool) -> float:
 
 def _cost_if_flat(answers: Answers) -> float:
     """Minus the log-likelihood if accuracy does not depend on x, but on whether yes or no is right."""
-    cost = 0.0
-    for side in np.unique(answers.yes):
-        right = answers.right[answers.yes == side]
-        cost -= len(right) * float(special.xlogy(right.mean(), right.mean()))
-        cost -= len(right) * float(special.xlogy(1 - right.mean(), 1 - right.mean()))
-    return cost
+    sides = [answers.right[answers.yes == side] for side in np.unique(answers.yes)]
+    return sum(len(right) * float(stats.entropy([right.mean(), 1 - right.mean()])) for right in sides)
 
 
 def _profile_end(answers: Answers, falls: bool, best: np.ndarray, cost: float, end: float) -> float:

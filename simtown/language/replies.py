@@ -1,28 +1,9 @@
 """Reads what a model replies to a question, and scores it. Needs the standard library alone.
 
-How a reply is read, in this order:
-
-1. What stands between <think> and </think> is thought, not said. Thinking that never ends is no answer.
-2. The last complete <answer>...</answer> counts alone; an empty one is no answer.
-3. Else JSON with a key "answer"; else the last stated answer: a LaTeX box, "Answer: ..." or "the answer is
-   ...", up to the end of its sentence. Two such lines must agree, and a later sentence that is nothing but
-   another answer contradicts.
-4. Else sentences or lines that are nothing but an answer, and the last one that begins with "so" or
-   "therefore". They must agree.
-5. Else the whole text, if it names one answer.
-
-Names of answers are whole words, the longest first, in any case and markup. What is "not" so is not named;
-what stands in a clause with "because" or "which", or after "left of" or "behind", counts if nothing else
-does.
-Two different answers are none, and so is "maybe". "Not sure" and the like are the answer "cannot tell", where
-that may be an answer.
-
-- A truth is yes, no, true, false and the like; a bare "there is no taxi" says neither.
-- A count is one number in digits or words; "none" and "no taxis" are 0. "About 3", "at least 3" and "3-4"
-  are none. A total counts, not its parts.
-- A length is a number of metres, or has a unit of length. "About 6 m" is 6 m; "at least 6 m" and "5-6 m" are
-  none. It is right within the tolerance of the question.
-- Letters are read where they are among the names: ``{"A": "taxi", "B": "tram"}``.
+The rule, which docs/gym.md has in full: thinking is not said. The last <answer>...</answer> counts alone;
+else JSON with a key "answer"; else what is stated last, as in "the answer is ..." or a LaTeX box; else what
+is nothing but an answer; else the only answer that the whole text names. Two different answers are none, and
+so is "maybe".
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from simtown.assets.entities import ENTITIES
 from simtown.datasets.asked import asked, choices
 from simtown.language import wording
 from simtown.language.evaluate import KNOWN, evaluate
-from simtown.language.families import ANSWERS, Family, FamilyError, Template, families, slots_of
+from simtown.language.families import ANSWERS, FamilyError, Template, families, slots_of
 from simtown.language.forms import Form
 from simtown.language.instructions import prompt
 from simtown.language.nouns import kinds_meant
@@ -68,7 +68,7 @@ def exchanged(one: AskedExample) -> list[Query]:
             other = Form("holds", (obj, Form("related", (relation, subject))))
         case _:
             return []
-    template, _ = _template(one, form)
+    template = _template(one)
     try:
         words = wording.fill(template.texts[0], slots_of(template, other))
     except FamilyError:  # the slots of two vehicles differ
@@ -98,7 +98,8 @@ def phrasings(one: AskedExample) -> list[Query]:
     if example.subject:
         every = [text(example.subject, example.relation, example.object, p) for p in range(len(PHRASINGS))]
     else:
-        every = _texts(*_template(one, form))
+        template = _template(one)
+        every = [wording.fill(words, slots_of(template, form)) for words in template.texts]
     gold = one.gold()
     others = enumerate(words for words in every if words != example.question)
     return [query for place, words in others for query in _reworded(one, f"{place}", words, gold)]
@@ -156,20 +157,11 @@ def _reworded(one: AskedExample, suffix: str, words: str, gold: Gold | None) -> 
     return [one.changed(suffix, text=asks, gold=gold, question=words)]
 
 
-def _template(one: AskedExample, form: Form) -> tuple[Template, list[Any]]:
-    """The template of an example's question, and what fills its slots."""
+def _template(one: AskedExample) -> Template:
+    """The template of an example's question."""
     settings = one.asked.dataset.settings
-    own = asked(settings) if settings.asks else (families()["paper"],)
-    family: Family = next(family for family in own if family.name == one.example.family)
-    for template in family.templates:
-        try:
-            slots = slots_of(template, form)
-        except FamilyError:
-            continue
-        if not one.example.program or one.example.question in _texts(template, slots):
-            return template, slots
-    raise FamilyError(f"{form} is of no template of {family.name}")
-
-
-def _texts(template: Template, slots: list[Any]) -> list[str]:
-    return [wording.fill(words, slots) for words in template.texts]
+    if not settings.asks:
+        return families()["paper"].templates[0]
+    columns = (one.asked.examples.column(name) for name in ("family", "template"))
+    family, template = (int(column[one.number]) for column in columns)
+    return asked(settings)[family].templates[template]

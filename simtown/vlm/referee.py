@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 from statistics import NormalDist
 from typing import Any
 
@@ -14,6 +15,7 @@ from simtown.core.tables import Table
 from simtown.training.shares import share
 
 Row = Mapping[str, Any]
+_example = itemgetter("example")
 #: What an error is due to, in the order in which it is looked for.
 REASONS = {
     "no answer": "no answer was found in the reply",
@@ -28,7 +30,7 @@ def referee(tasks: Mapping[str, Sequence[Row]]) -> dict[str, Any]:
     """The verdict on a model.
 
     Args:
-        tasks: the rows of each condition (:mod:`simtown.vlm.vlm_run`), with those of
+        tasks: the rows of each condition (:mod:`simtown.vlm.vlm_run`) by example, with those of
             :data:`simtown.vlm.controls.CONTROLS`, which may be of fewer examples.
 
     Returns:
@@ -38,7 +40,7 @@ def referee(tasks: Mapping[str, Sequence[Row]]) -> dict[str, Any]:
         it is right where it sees and reads. "errors": for each of REASONS its share of the "wrong" answers.
         "bias": see :func:`bias`.
     """
-    of = {name: _by_example(rows) for name, rows in tasks.items()}
+    of = {name: {n: [*own] for n, own in groupby(rows, _example)} for name, rows in tasks.items()}
     main = {number: rows[0] for number, rows in of["picture"].items() if number in of["no-picture"]}
     sees = {number: all(row["right"] for row in rows) for number, rows in of["exist"].items()}
     other = {n: [*of["phrasings"].get(n, ()), *of["exchanged"].get(n, ())] for n in main}
@@ -79,8 +81,8 @@ def bias(rows: Sequence[Row]) -> dict[str, float] | None:
     truth, said = (np.array([row[name] == "yes" for row in told]) for name in ("gold", "answer"))
     rates = [(said[truth == gold].sum() + 0.5) / ((truth == gold).sum() + 1) for gold in (True, False)]
     hits, alarms = (NormalDist().inv_cdf(float(rate)) for rate in rates)
-    sides = ((_side(row["question"]), row["answer"] == "yes") for row in told)
-    left = [(side == "left") == yes for side, yes in sides if side]
+    sides = ((set(re.findall(r"\b(left|right)\b", row["question"])), row["answer"] == "yes") for row in told)
+    left = [(named == {"left"}) == yes for named, yes in sides if len(named) == 1]
     return {
         "yes": float(said.mean()),
         "sensitivity": hits - alarms,
@@ -112,19 +114,6 @@ def verdict(found: Mapping[str, Any]) -> Table:
     return Table(("control", "what it means", "n", "share", "(95 %)"), rows)
 
 
-def _by_example(rows: Iterable[Row]) -> dict[int, list[Row]]:
-    out: dict[int, list[Row]] = defaultdict(list)
-    for row in rows:
-        out[row["example"]].append(row)
-    return dict(out)
-
-
 def _follows(row: Row, other: Row) -> bool:
     """Whether the answers differ as the right ones do."""
     return bool((other["answer"] == row["answer"]) == (other["gold"] == row["gold"]))
-
-
-def _side(question: str) -> str | None:
-    """The only side that a question names."""
-    sides = set(re.findall(r"\b(left|right)\b", question))
-    return sides.pop() if len(sides) == 1 else None

@@ -48,7 +48,10 @@ def _said(form: Form | None, answer: str) -> tuple[str, ...]:
     """The sentences of an answer to a question, () if it has none."""
     match form and (form.name, *form.parts):
         case "holds", subject, test if answer in ("yes", "no") and subject.name in ("a", "the"):
-            return _holds(wording.phrase(subject), test, answer == "yes")
+            tests = [test] if answer == "yes" else [Form("not", (test,))]
+            if answer == "no" and test.name == "related" and test.parts[0] in _MIRRORED:
+                tests.append(Form("related", (_MIRRORED[test.parts[0]], *test.parts[1:])))
+            return tuple(f"{wording.phrase(subject)} is {wording.predicate(own)}" for own in tests)
         case "exist", things if answer in ("yes", "no"):
             name = wording.noun(things)
             return (f"there is {with_article(name) if answer == 'yes' else f'no {name}'}",)
@@ -64,13 +67,3 @@ def _said(form: Form | None, answer: str) -> tuple[str, ...]:
         case "query", ("kind" | "group"), thing if answer != "other":
             return (f"{wording.phrase(thing)} is {with_article(answer)}",)
     return ()
-
-
-def _holds(subject: str, test: Form, true: bool) -> tuple[str, ...]:
-    if true:
-        return (f"{subject} is {wording.predicate(test)}",)
-    said = [f"{subject} is {wording.predicate(Form('not', (test,)))}"]
-    if test.name == "related" and test.parts[0] in _MIRRORED:
-        mirror = Form("related", (_MIRRORED[test.parts[0]], *test.parts[1:]))
-        said.append(f"{subject} is {wording.predicate(mirror)}")
-    return tuple(said)

@@ -40,15 +40,18 @@ from simtown.vlm.vlm_settings import VlmSettings
 
 #: What the model said so far.
 ANSWERS_FILE = "answers.jsonl"
-COMMAND = "simtown evaluate"
+_COMMAND = "simtown evaluate"
 #: A row of a condition's Parquet file.
 Row = dict[str, Any]
-
-
+#: What stands below the table of accuracies.
+_NOTE = (
+    "(95 %): Wilson interval. unparsed: share of replies in which no answer was found; they count as wrong. "
+    "constant: the best single answer to all questions of a family."
+)
 _PAGES = ("summary.csv", "summary.md", "verdict.csv", "thresholds.csv", "thresholds.md", "thresholds.png")
 _ROWS = (f"{name}.parquet" for name in ("picture", *CONTROLS))
 #: The record of a directory of results.
-RECORD = RunRecord(SUMMARY, COMMAND, COMMAND, frozenset({SUMMARY, ANSWERS_FILE, *_PAGES, *_ROWS}), SCHEMA)
+RECORD = RunRecord(SUMMARY, _COMMAND, _COMMAND, frozenset({SUMMARY, ANSWERS_FILE, *_PAGES, *_ROWS}), SCHEMA)
 
 
 def evaluate_model(
@@ -121,7 +124,11 @@ def evaluate_model(
         content["twins"] = twins(asked, tasks["picture"])
         RECORD.save(out, content)
         results = Results(out, content)
-        written = pages(results, table(results), _notes(content), text_columns=2)
+        notes = [_NOTE]
+        if content["twins"]:
+            shown = [f"{name} {it['accuracy']:.3f}" for name, it in content["twins"].items() if it]
+            notes.append(f"Twins: {', '.join(shown)}; by guessing pair 0.250, group 0.062.")
+        written = pages(results, table(results), notes, text_columns=2)
         if content["verdict"]:
             written["verdict.csv"] = (judged := verdict(content["verdict"])).csv()
             written["summary.md"] += f"\n{judged.markdown(2)}\n"
@@ -207,18 +214,6 @@ def twins(asked: AskedSplit, rows: Sequence[Row]) -> dict[str, Any] | None:
     groups = asked.examples.column("group")[:whole]
     found = group_accuracies(groups, np.array([row["right"] for row in rows[:whole]]))
     return {name: share(outcomes) for name, outcomes in found.items()}
-
-
-def _notes(content: Mapping[str, Any]) -> list[str]:
-    """What stands below the table of accuracies."""
-    notes = [
-        "(95 %): Wilson interval. unparsed: share of replies in which no answer was found; they count as "
-        "wrong. constant: the best single answer to all questions of a family."
-    ]
-    if content["twins"]:
-        shown = [f"{name} {it['accuracy']:.3f}" for name, it in content["twins"].items() if it]
-        notes.append(f"Twins: {', '.join(shown)}; by guessing pair 0.250, group 0.062.")
-    return notes
 
 
 def table(results: Results) -> Table:

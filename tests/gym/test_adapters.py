@@ -50,25 +50,28 @@ def drawn(monkeypatch):
     return numbers
 
 
-@pytest.mark.parametrize("library", ["torch", "datasets"])
-@pytest.mark.parametrize("workers", [1, 2])
-def test_no_rank_and_no_worker_share_a_task_and_a_start_leaves_none_out(library, workers, tasks):
+@pytest.fixture(params=["torch", "datasets"])
+def stream_of(request):
+    """Makes a stream of a library; `more` is for that of datasets."""
     pytest.importorskip("torch")
-    pytest.importorskip(library)
+    pytest.importorskip(request.param)
+    if request.param == "torch":
+        from simtown.gym.adapters.torch import TaskStream
+
+        return lambda tasks, start=0, **more: TaskStream(tasks, start)
+    from simtown.gym.adapters.datasets import task_dataset
+
+    return task_dataset
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_no_rank_and_no_worker_share_a_task_and_a_start_leaves_none_out(stream_of, workers, tasks):
     from torch.utils.data import DataLoader
 
     def numbers(rank, start, batches):
-        own = tasks.shard(rank, 2)
-        if library == "torch":
-            from simtown.gym.adapters.torch import TaskStream
-
-            stream, name = TaskStream(own, start), "index"
-        else:
-            from simtown.gym.adapters.datasets import task_dataset
-
-            stream, name = task_dataset(own, start, workers, row=index_alone), "index"
+        stream = stream_of(tasks.shard(rank, 2), start, workers=workers, row=index_alone)
         loader = DataLoader(stream, batch_size=2, num_workers=workers if workers > 1 else 0)
-        return [int(number) for batch in islice(loader, batches) for number in batch[name]]
+        return [int(number) for batch in islice(loader, batches) for number in batch["index"]]
 
     first, second = numbers(0, 0, workers), numbers(1, 0, workers)
     assert sorted(first) == list(range(0, 4 * workers, 2))
@@ -76,29 +79,16 @@ def test_no_rank_and_no_worker_share_a_task_and_a_start_leaves_none_out(library,
     assert numbers(0, 2 * workers, workers) == numbers(0, 0, 2 * workers)[2 * workers :]
 
 
-@pytest.mark.parametrize("library", ["torch", "datasets"])
-def test_a_stream_resumes_by_position_and_does_not_draw_what_it_skips(library, tasks, drawn):
-    pytest.importorskip("torch")
-    pytest.importorskip(library)
-
-    def stream():
-        if library == "torch":
-            from simtown.gym.adapters.torch import TaskStream
-
-            return TaskStream(Street(LEVEL, SEED))
-        from simtown.gym.adapters.datasets import task_dataset
-
-        return task_dataset(Street(LEVEL, SEED))
-
-    first = stream()
+def test_a_stream_resumes_by_position_and_does_not_draw_what_it_skips(stream_of, tasks, drawn):
+    first = stream_of(Street(LEVEL, SEED))
     rows = list(islice(first, 130))
     state = json.loads(json.dumps(first.state_dict()))
     drawn.clear()
-    again = stream()
+    again = stream_of(Street(LEVEL, SEED))
     again.load_state_dict(state)
     row = next(iter(again))
     assert row["question"] == tasks[130].prompt != rows[-1]["question"]
-    assert (np.asarray(row["picture" if library == "torch" else "image"]) == tasks[130].picture).all()
+    assert (np.asarray(row["picture"] if "picture" in row else row["image"]) == tasks[130].picture).all()
     assert min(drawn) >= 128
 
 

@@ -157,11 +157,15 @@ def test_all_requests_wait_as_long_as_the_server_asks(paper, tmp_path):
     assert sum(gap > 0.5 for gap in gaps) == 1, "one pause for all"
 
 
-def test_no_more_requests_go_out_than_the_rate_allows(paper, tmp_path):
+def test_requests_can_be_changed_and_no_more_go_out_than_the_rate_allows(paper, tmp_path):
+    changes = '{"max_tokens": null, "max_completion_tokens": 9, "temperature": null}'
+    how = VlmSettings(**ALONE, rate=600.0, examples=12, parallel=12, request=changes)
     with serving(lambda prompt, picture: "no") as server:
-        how, begun = VlmSettings(**ALONE, rate=600.0, examples=12, parallel=12), time.monotonic()
+        begun = time.monotonic()
         evaluate_model(server.model, paper, how, tmp_path / "out")
     assert server.times[-1] - begun > 11 * 60 / 600 * 0.95
+    assert all(body.keys() == {"model", "messages", "max_completion_tokens"} for body in server.bodies)
+    assert {body["model"] for body in server.bodies} == {"tiny"}
 
 
 def test_a_refusal_stops_the_run_which_goes_on_later(paper, tmp_path, monkeypatch):
@@ -176,15 +180,6 @@ def test_a_refusal_stops_the_run_which_goes_on_later(paper, tmp_path, monkeypatc
         assert set(server.answered.values()) <= {1, 2, 3, 4}  # as often as the question is in the data
     asked_once(tmp_path / "out")
     assert sum(server.answered.values()) == 24
-
-
-def test_requests_can_be_changed(paper, tmp_path):
-    how = '{"max_tokens": null, "max_completion_tokens": 9, "temperature": null}'
-    with serving(lambda prompt, picture: "no") as server:
-        evaluate_model(server.model, paper, VlmSettings(**ALONE, examples=1, request=how), tmp_path / "out")
-    (body,) = server.bodies
-    assert body.keys() == {"model", "messages", "max_completion_tokens"}
-    assert body["model"] == "tiny"
 
 
 def test_a_program_is_told_no_right_answer(towns, tmp_path, program, together):
