@@ -19,7 +19,6 @@ from pathlib import Path
 from machine import RESULTS, machine
 
 ROOT = Path(__file__).parents[1]
-TESTS = "tests/datasets/export/test_harnesses.py"
 COLUMNS = ("harness", "data", "model", "examples", "metric", "reported", "computed")
 PACKAGES = {
     "lmms-eval": ("lmms-eval==0.7.3", "av<16", "filelock<4"),
@@ -36,7 +35,7 @@ def main(folder: Path) -> int:
     reports = folder / "reports.csv"
     harnesses = ", ".join(packages[0].replace("==", " ") for packages in PACKAGES.values())
     reports.write_text(f"# {harnesses}; {machine()}\n{','.join(COLUMNS)}\n", encoding="utf-8")
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:randomly", TESTS]
+    command = [sys.executable, "-m", "pytest", "-q", "tests/datasets/export/test_harnesses.py"]
     done = subprocess.run(command, cwd=ROOT, env=os.environ | {"SIMTOWN_HARNESSES": str(folder)})
     shutil.copy(reports, RESULTS / "harnesses.csv")
     return done.returncode

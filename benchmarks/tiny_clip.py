@@ -13,7 +13,7 @@ import numpy as np
 import torch
 import transformers as tf
 from machine import options
-from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
 
 from simtown.datasets.reader import open_dataset
 from simtown.vlm.statements import statements
@@ -48,9 +48,7 @@ def tiny_clip(texts: list[str]) -> tuple[tf.CLIPModel, tf.CLIPProcessor]:
 
 def _ended(words: Tokenizer) -> object:
     """Puts the token at the end, which a CLIP reads a text's vector from."""
-    from tokenizers.processors import TemplateProcessing
-
-    return TemplateProcessing(single="<s> $A </s>", special_tokens=[("<s>", 1), ("</s>", 2)])
+    return processors.TemplateProcessing(single="<s> $A </s>", special_tokens=[("<s>", 1), ("</s>", 2)])
 
 
 def main() -> None:
