@@ -41,8 +41,6 @@ from simtown.language.views import THIRDS, own_colours, paint_colours
 from simtown.scenes.paint import may_change
 from simtown.scenes.weather import WEATHERS
 
-#: Values of "hidden".
-HIDDEN = ("none of it", "less than a third", "more than a third")
 #: The most vehicles that are counted, and the most metres that are asked for.
 MOST_COUNT, MOST_METRES = 3, 6
 #: What each type of answer may be, by the number that the evaluator gives it.
@@ -55,7 +53,7 @@ ANSWERS: dict[str, tuple[str, ...]] = {
     "lane": ("near lane", "far lane", "parked"),
     "direction": DIRECTIONS,
     "weather": WEATHERS,
-    "hidden": HIDDEN,
+    "hidden": ("none of it", "less than a third", "more than a third"),
     "metres": tuple(f"{metres} m" for metres in range(31)),
     "box": THIRDS,
 }

@@ -18,7 +18,7 @@ Forms about things are of three kinds, which nest:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -39,6 +39,11 @@ class Form:
 
     __repr__ = __str__
 
+    def map(self, change: Callable[[Any], Any]) -> Form:
+        """The same form of other words and numbers."""
+        parts = [part.map(change) if isinstance(part, Form) else change(part) for part in self.parts]
+        return Form(self.name, tuple(parts))
+
     def forms(self) -> Iterator[Form]:
         """This form and all forms in it, from the outside in."""
         yield self
@@ -49,7 +54,12 @@ class Form:
 
 def fill(template: str, values: Sequence[Any]) -> Any:
     """The form that a text such as "count(filter(1, 2))" spells, its numbers replaced by values from 1 on."""
-    return _filled(_parsed(template), values)
+
+    def filled(part: Any) -> Any:
+        return values[part - 1] if isinstance(part, int) else part
+
+    form = _parsed(template)
+    return form.map(filled) if isinstance(form, Form) else filled(form)
 
 
 @lru_cache(maxsize=4096)
@@ -65,9 +75,3 @@ def _parsed(template: str) -> Any:
         elif name:
             stack[-1].append(int(name) if name.isdigit() else name)
     return stack[0][0]
-
-
-def _filled(part: Any, values: Sequence[Any]) -> Any:
-    if isinstance(part, Form):
-        return Form(part.name, tuple([_filled(inner, values) for inner in part.parts]))
-    return values[part - 1] if isinstance(part, int) else part

@@ -7,7 +7,6 @@ where the value is too close to say the control is not asked.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -125,11 +124,9 @@ def form_of(one: AskedExample) -> Form:
     return Form("holds", (subject, Form("related", (example.relation, obj))))
 
 
-def turned(form: Any) -> Any:
+def turned(form: Form) -> Form:
     """A program as it is in a mirror."""
-    if isinstance(form, Form):
-        return Form(form.name, tuple(map(turned, form.parts)))
-    return MIRROR.get(form, form)
+    return form.map(lambda word: MIRROR.get(word, word))
 
 
 def _gold(one: AskedExample, form: Form) -> Gold | None:

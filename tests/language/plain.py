@@ -21,15 +21,8 @@ from simtown.language.sights import also_shown
 from simtown.language.views import CLEAR_COLOUR, HIDDEN, HIDDEN_MARGIN, LEAST_FOG, LEAST_INTENSITY, NO_COLOUR
 from simtown.scenes.footprints import extents, outline
 
-MARGINS = {
-    "left": 0.5,
-    "right": 0.5,
-    "front": 1.5,
-    "behind": 1.5,
-    "left of": 0.5,
-    "right of": 0.5,
-    "in front of": 1.5,
-}
+#: Metres within which left and right are too close to say, and in front and behind.
+ASIDE, ALONG = 0.5, 1.5
 #: Which way a vehicle heads for the viewer, degrees counter-clockwise of the viewer's right.
 HEADINGS = {"right": 0, "away": 90, "left": 180, "viewer": 270}
 
@@ -419,10 +412,10 @@ class Plain:
             away = dist((it.x, it.y), (driver.x, driver.y))
             ahead, left = away * cos(angle), away * sin(angle)
             metres = {"left": left, "right": -left, "front": ahead, "behind": -ahead}[relation[7:]]
-            return beyond(metres, MARGINS[relation[7:]])
+            return beyond(metres, ASIDE if relation[7:] in ("left", "right") else ALONG)
         aside, farther = self.right_of(thing, other), self.place(thing)[1] - self.place(other)[1]
         metres = {"left of": -aside, "right of": aside, "in front of": -farther, "behind": farther}[relation]
-        return beyond(metres, MARGINS[relation])
+        return beyond(metres, ASIDE if relation in ("left of", "right of") else ALONG)
 
     def before(self, order, thing, other, to=None):
         """Whether a thing comes before another."""

@@ -14,6 +14,7 @@ from simtown.core.streams import Stream
 from simtown.language.colours import seen
 from simtown.language.evaluate import CLOSE, ILL_POSED, KNOWN, evaluate
 from simtown.language.forms import Form
+from simtown.language.nouns import STREET_NOUNS
 from simtown.language.programs import END, LENGTH, ProgramError, check, decode, encode, grammar, parse, stored
 from simtown.language.sights import street_sights
 from simtown.scenes.crowd import crowd_camera, place_crowds
@@ -25,17 +26,7 @@ from simtown.scenes.weather import WEATHERS
 from tests.language.plain import Plain
 
 SIZE = (256, 144)
-STREET_NOUNS = (
-    "person",
-    "tree",
-    "furniture",
-    "building",
-    "pedestrian",
-    "bench",
-    "street lamp",
-    "mailbox",
-    "man",
-)
+BESIDE = (*STREET_NOUNS, "furniture", "building", "pedestrian", "man")
 #: Types whose words may differ between programs of one skeleton.
 WORDED = ("RELATION", "DRIVER", "COLOUR", "LANE", "DIRECTION", "WEATHER")
 
@@ -101,7 +92,7 @@ class Writer:
     def noun(self):
         beside, general = self.structure.random(2) < (0.15, 0.2)
         if beside:
-            return str(self.words.choice(STREET_NOUNS))
+            return str(self.words.choice(BESIDE))
         return str(
             self.words.choice(self.names if not general else ("vehicle", "car", "truck", "bus", "van"))
         )
