@@ -36,7 +36,7 @@ from simtown.language.programs import (
     answer_type,
     check,
 )
-from simtown.language.relations import AXES, LATERAL, RELATION_NAMES, SIGNS
+from simtown.language.relations import LATERAL, RELATION_NAMES, RELATIONS, Relation
 from simtown.language.views import THIRDS, own_colours, paint_colours
 from simtown.scenes.paint import may_change
 from simtown.scenes.weather import WEATHERS
@@ -59,6 +59,8 @@ ANSWERS: dict[str, tuple[str, ...]] = {
 }
 #: The answer to a question whose value is too close to say.
 CANNOT_TELL = "cannot tell"
+#: The viewer's relations by name.
+_VIEWERS = {relation.name: relation for relation in RELATIONS}
 #: Parts of programs whose values may be too close to say.
 _CLOSE = ("related(", "compared(", "nth(", "most(", "query(hidden", "query(box")
 
@@ -220,8 +222,7 @@ class AskedWorld:
     @cached_property
     def lateral(self) -> tuple[str, ...]:
         """The relations that many may have at once, if there are such."""
-        lateral = [name for name in self.relations if AXES[RELATION_NAMES.index(name)] == LATERAL]
-        return tuple(lateral) or self.relations
+        return tuple(name for name in self.relations if _VIEWERS[name].axis == LATERAL) or self.relations
 
     @cached_property
     def present(self) -> list[tuple[str, float]]:
@@ -443,10 +444,7 @@ SLOTS: dict[str, Callable[[Drawer], Any]] = {
 
 def _clash(value: Any, before: list[Any]) -> bool:
     """Whether a slot's value leaves a question only one answer beside the values before it."""
-    if not before:
-        return False
-    relation = _relation(value)
-    if relation and any((other := _relation(part)) and _opposite(relation, other) for part in before):
+    if any(_opposite(_relation(value), _relation(other)) for other in before):
         return True
     if not isinstance(value, Form):
         return False
@@ -455,16 +453,16 @@ def _clash(value: Any, before: list[Any]) -> bool:
     return value in before
 
 
-def _relation(value: Any) -> str:
-    """The viewer's relation that a slot's value says, "" if it says none."""
-    name = value.parts[0] if isinstance(value, Form) and value.name == "related" else value
-    return name if isinstance(name, str) and name in RELATION_NAMES else ""
+def _relation(value: Any) -> Relation | None:
+    """The viewer's relation that a slot's value says, if it says one."""
+    return _VIEWERS.get(value.parts[0] if isinstance(value, Form) and value.name == "related" else value)
 
 
-def _opposite(one: str, other: str) -> bool:
+def _opposite(one: Relation | None, other: Relation | None) -> bool:
     """Whether hardly any street has both relations in a row: opposite ones, or two along the view."""
-    a, b = RELATION_NAMES.index(one), RELATION_NAMES.index(other)
-    return bool(AXES[a] == AXES[b] and (SIGNS[a] != SIGNS[b] or AXES[a] != LATERAL))
+    if one is None or other is None or one.axis != other.axis:
+        return False
+    return one.sign != other.sign or one.axis != LATERAL
 
 
 def _all(noun: str) -> Form:
