@@ -6,8 +6,7 @@ no it is yes with a probability of its own, the bias. So the accuracy rises from
 
 The threshold is the x with F(x) = 1/2: halfway between chance and ceiling, which is 75 % right for questions
 of yes or no without lapses. Bias and lapses do not move it. Curves are fitted by maximum likelihood; 95 %
-intervals are of the profile likelihood, and of a paired bootstrap between models. The slow tests measure how
-often they hold the truth.
+intervals are of the profile likelihood, and of a paired bootstrap between models.
 """
 
 from __future__ import annotations

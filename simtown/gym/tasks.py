@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -19,7 +18,7 @@ from simtown.datasets.shards import columns, draw, recipe_of
 from simtown.gym.levels import LEVELS, SIZE, Level
 from simtown.language.forms import Form
 from simtown.language.grammar import spoken_names
-from simtown.language.instructions import instruction
+from simtown.language.instructions import instruction, user_message
 from simtown.language.nouns import kinds_meant
 from simtown.language.programs import decode
 from simtown.language.replies import Gold, score_reply
@@ -77,9 +76,7 @@ class Task:
     @property
     def messages(self) -> list[dict[str, Any]]:
         """One message of a user, in OpenAI's content parts: the picture as a data URL, and the prompt."""
-        url = "data:image/png;base64," + b64encode(self.png).decode()
-        content = [{"type": "image_url", "image_url": {"url": url}}, {"type": "text", "text": self.prompt}]
-        return [{"role": "user", "content": content}]
+        return [user_message(self.prompt, self.png)]
 
     def score(self, text: str) -> float:
         """1 for a right reply, 0 for any other (:mod:`simtown.language.replies` has the rule)."""

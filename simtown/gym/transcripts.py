@@ -79,9 +79,8 @@ def _differences(line: Any, task: Task) -> Iterator[str]:
     """What a line says of a task that is not so, or does not say."""
     objects = list(_objects(line))
     said = [(key, value) for found in objects for key, value in found.items()]
-    texts = [value for _, value in said if isinstance(value, str)]
     pictures = [value for key, value in said if key == "picture" or str(value).startswith(_PICTURE)]
-    if task.prompt not in texts:
+    if task.prompt not in [value for _, value in said]:
         yield f"has another question: the town asks '{task.prompt}'"
     if {*map(str, pictures)} - {sha256(task.png).hexdigest(), _PICTURE + b64encode(task.png).decode()}:
         yield "has another picture than the town's"

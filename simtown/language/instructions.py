@@ -1,8 +1,10 @@
-"""What a model is told behind a question: which form the answer has."""
+"""What a model is told: a question, behind it which form the answer has, and the picture."""
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Sequence
+from typing import Any
 
 from simtown.language.families import CANNOT_TELL
 
@@ -33,3 +35,12 @@ def instruction(answer_type: str, choices: Sequence[str]) -> str:
 def prompt(question: str, answer_type: str, choices: Sequence[str]) -> str:
     """A question and, behind it, which form the answer has."""
     return f"{question} {instruction(answer_type, choices)}"
+
+
+def user_message(text: str, png: bytes | None) -> dict[str, Any]:
+    """A message of a user in OpenAI's content parts: perhaps a PNG file as a data URL, and a text."""
+    content: list[dict[str, Any]] = [{"type": "text", "text": text}]
+    if png is not None:
+        url = f"data:image/png;base64,{b64encode(png).decode()}"
+        content.insert(0, {"type": "image_url", "image_url": {"url": url}})
+    return {"role": "user", "content": content}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import shlex
 import shutil
 import subprocess
+from base64 import b64encode
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -20,11 +20,6 @@ from simtown.core.options import SettingsError
 from simtown.core.portable_png import png_bytes
 from simtown.training.models import search
 from simtown.vlm.vision_model import BatchedModel, Query, Said, UnreachableError, VisionModel
-
-
-def png(picture: np.ndarray) -> str:
-    """An (h, w, 3) uint8 picture as PNG, in base64."""
-    return base64.b64encode(png_bytes(picture)).decode()
 
 
 def as_said(reply: Any, query: Query) -> Said:
@@ -102,7 +97,7 @@ def _write(queries: Iterable[Query], waiting: dict[str, Query], pipe: Any) -> No
     with suppress(BrokenPipeError), pipe:
         for query in queries:
             waiting[query.key] = query
-            picture = None if query.picture is None else png(query.picture)
+            picture = None if query.picture is None else b64encode(png_bytes(query.picture)).decode()
             asks = {"key": query.key, "prompt": query.text, "picture": picture}
             pipe.write(json.dumps({**asks, "type": query.gold.type, "choices": query.gold.choices}) + "\n")
             pipe.flush()

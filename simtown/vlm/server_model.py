@@ -23,7 +23,8 @@ import requests
 
 from simtown.core import stopping
 from simtown.core.options import SettingsError
-from simtown.vlm.program_models import png
+from simtown.core.portable_png import png_bytes
+from simtown.language.instructions import user_message
 from simtown.vlm.vision_model import Query, Said, UnreachableError, VisionModel
 from simtown.vlm.vlm_settings import VlmSettings
 
@@ -105,12 +106,8 @@ class ServerModel(VisionModel):
 
     def _said(self, query: Query) -> Said:
         """Ask until there is an answer. Raises UnreachableError if there is none."""
-        content: list[dict[str, Any]] = [{"type": "text", "text": query.text}]
-        if query.picture is not None:
-            address = {"url": f"data:image/png;base64,{png(query.picture)}"}
-            content.insert(0, {"type": "image_url", "image_url": address})
-        messages = [{"role": "user", "content": content}]
-        request = {"model": self._model, "messages": messages, "temperature": 0}
+        message = user_message(query.text, None if query.picture is None else png_bytes(query.picture))
+        request = {"model": self._model, "messages": [message], "temperature": 0}
         request["max_tokens"] = self._settings.max_tokens
         changes = json.loads(self._settings.request or "{}")
         request = {name: value for name, value in (request | changes).items() if value is not None}

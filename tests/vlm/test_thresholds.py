@@ -55,17 +55,14 @@ def test_thresholds_in_words_and_compared(data, tmp_path):
     assert found[0].sentence().endswith(") on")
     lines = thresholds.write(found, tmp_path)
     assert "always above" in lines[1]
+    assert found[1].curve.problem
+    (tmp_path / "none").mkdir()
+    thresholds.write(found[1:], tmp_path / "none")
     better = [*found, *thresholds.find([observed(data, Observer(1.2), "keen")], thresholds.QUANTITIES[:1])]
     assert any("less that of keen is" in line for line in thresholds.comparisons(better))
-    assert (tmp_path / "thresholds.png").stat().st_size > 10_000
+    for place in (tmp_path, tmp_path / "none"):
+        assert (place / "thresholds.png").stat().st_size > 10_000
     assert len(read_rows(tmp_path / "thresholds.csv", ["threshold"])) == 2
-
-
-def test_answers_without_a_threshold_are_drawn(data, tmp_path):
-    found = thresholds.find([observed(data, Observer(1e6), "blind")], thresholds.QUANTITIES[:1])
-    assert found[0].curve.problem
-    thresholds.write(found, tmp_path)
-    assert (tmp_path / "thresholds.png").stat().st_size > 10_000
 
 
 def test_a_directory_of_results_has_thresholds(data, tmp_path, cli, monkeypatch):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from simtown.datasets.export.harnesses.prompts import items
 from simtown.datasets.export.portion import Format, Portion, joined, write_lines
 from simtown.datasets.reader import Dataset
+from simtown.language.instructions import user_message
 
 
 def write(portion: Portion, directory: Path) -> None:
@@ -17,12 +16,7 @@ def write(portion: Portion, directory: Path) -> None:
     with portion.part(directory, "messages") as add_messages:
         for batch, questions in items(portion):
             for row, item in enumerate(questions):
-                picture = b64encode(batch.png(row)).decode()
-                content = [
-                    {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{picture}"}},
-                    {"type": "text", "text": item["question"]},
-                ]
-                asks: dict[str, Any] = {"role": "user", "content": content}
+                asks = user_message(item["question"], batch.png(row))
                 add_messages({"messages": [asks, {"role": "assistant", "content": item["answer"]}]})
 
 
