@@ -31,7 +31,7 @@ from simtown.language.grammar import parse
 from simtown.language.holdout import HeldOut, HoldOut, RuleError, read_rule
 from simtown.language.programs import LENGTH, ProgramError, decode
 from simtown.language.tokens import encode
-from simtown.language.twins import Twins
+from simtown.language.twins import Twins, may_lead
 from simtown.scenes.scene import Scene, SceneBatch
 from simtown.scenes.silhouette import boxes
 
@@ -152,6 +152,9 @@ def problems(settings: Settings) -> dict[str, str]:
     if settings.width * settings.height < SMALL**2:
         few = f"needs larger pictures, in which colours are seen: `size` of {SMALL} or more"
         found |= {family.name: few for family in known if family.answer == "colour"}
+    if settings.twins and settings.questions_per_picture > 1:
+        one = "has twins of which nothing else can be asked: leave out `questions_per_picture`"
+        found |= {family.name: one for family in known if not may_lead(family)}
     return {name: why for name, why in found.items() if why and name != "paper"}
 
 

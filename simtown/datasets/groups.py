@@ -3,11 +3,13 @@
 Examples 2j and 2j + 1 ask one question of two pictures whose answers differ: a pair. A group of four is two
 pictures with two questions, each with the other answer in the other picture. Whoever guesses yes or no has a
 quarter of the pairs right and a sixteenth of the groups of four; whoever sees the words alone, none.
+
+With k questions a picture, 2k examples are a group: those of one picture, then the same of the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 
 import numpy as np
@@ -20,40 +22,47 @@ _EDITED = {"entity", "pose", "paint", "weather", "prop"}
 _WORDS = ("question", "tokens", "family", "template", "text", "program")
 
 
-def group_accuracies(group: np.ndarray, right: np.ndarray) -> dict[str, np.ndarray]:
+def pair_rows(n: int, each: int = 1) -> np.ndarray:
+    """(n / 2, 2) int64: the two rows of every pair, of n examples in whole groups with `each` questions."""
+    return np.arange(n).reshape(-1, 2, each).swapaxes(1, 2).reshape(-1, 2)
+
+
+def group_accuracies(group: np.ndarray, right: np.ndarray, each: int = 1) -> dict[str, np.ndarray]:
     """What the right answers to whole groups of examples amount to.
 
     Args:
         group: (n,) int64 the column "group" of all examples of a split, in their order.
         right: (n,) bool, which of them are answered rightly.
+        each: `questions_per_picture`.
 
     Returns:
         Outcomes whose means are the accuracies. "single": (n,) of examples. "pair": (n / 2,) of questions,
-        whether both pictures are right. "group": (m,) of the groups of four, whether all is right.
-        "consistency": of the pairs with a right answer, whether both are.
+        whether both pictures are right. "group": (m,) of the groups of several questions, whether all is
+        right. "consistency": of the pairs with a right answer, whether both are.
     """
-    two = right.reshape(-1, 2)
-    pair, own = np.asarray(two.all(axis=1)), group[::2]
+    pairs = pair_rows(len(group), each)
+    two, own = right[pairs], group[pairs[:, 0]]
+    pair = np.asarray(two.all(axis=1))
     numbers, place, size = np.unique(own, return_inverse=True, return_counts=True)
     all_right = np.bincount(place, weights=pair, minlength=len(numbers)) == size
     return {
         "single": right,
         "pair": pair,
-        "group": all_right[size == 2],
+        "group": all_right[size > 1],
         "consistency": pair[two.any(axis=1)],
     }
 
 
-def differences(columns: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """The edits that make scenes 2j + 1 of scenes 2j, from the columns of 2 n examples.
+def differences(columns: Mapping[str, np.ndarray], pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The edits between the scenes of pairs, (n, 2) rows, from the columns of examples.
 
     Returns:
         (n,) uint8 of EDITS, NONE where the scenes do not differ in one thing; and (n,) uint8 edited slots.
     """
     scene = {f.name: columns[f"scene/{f.name}"] for f in fields(SceneBatch)}
-    one, other = ({name: column[begin::2] for name, column in scene.items()} for begin in (0, 1))
+    one, other = ({name: column[rows] for name, column in scene.items()} for rows in pairs.T)
     differs = {name: np.asarray(one[name] != other[name]) for name in scene}
-    count = len(differs["weather"])
+    count = len(pairs)
     rest = [differs[name].reshape(count, -1) for name in scene.keys() - _EDITED]
     same = ~np.concatenate(rest, axis=1).any(axis=1)
     place, turn = differs["pose"][..., :2].any(axis=2), differs["pose"][..., 2]
@@ -82,32 +91,37 @@ def _empty(scene: Mapping[str, np.ndarray], rows: np.ndarray, slot: np.ndarray) 
     return np.asarray(pose & (scene["entity"][rows, slot] < 0) & (scene["paint"][rows, slot] < 0))
 
 
-def twin_problems(columns: Mapping[str, np.ndarray]) -> Iterator[tuple[str, np.ndarray]]:
-    """What is wrong with the twins of whole groups of four examples: sentences, and (n,) bool for which."""
-    edit, edited = differences(columns)
+def twin_problems(columns: Mapping[str, np.ndarray], each: int = 1) -> Iterator[tuple[str, np.ndarray]]:
+    """What is wrong with the twins of whole groups, with `each` questions of a picture: sentences, and (n,)
+    bool for which examples.
+    """
     value, group = columns["value"], columns["group"]
+    pairs = pair_rows(len(value), each)
+    edit, edited = differences(columns, pairs)
 
-    def of_pairs(wrong: np.ndarray) -> np.ndarray:
-        return np.asarray(wrong.repeat(2))
+    def of_examples(wrong: np.ndarray) -> np.ndarray:
+        """What is wrong with pairs, or with each example of them, in the order of examples."""
+        result = np.zeros(len(value), dtype=bool)
+        result[pairs] = wrong.reshape(len(pairs), -1)
+        return result
 
-    words = [columns[name].reshape(len(value), -1) for name in _WORDS]
-    yield (
-        "twins have different words",
-        of_pairs(np.any([(w[::2] != w[1::2]).any(axis=1) for w in words], axis=0)),
-    )
-    yield "twins have the same answer", of_pairs(value[::2] == value[1::2])
-    yield "twins do not differ in one thing", of_pairs(edit == NONE)
-    wrong = (columns["edit"] != edit.repeat(2)) | (columns["edited"] != edited.repeat(2))
-    yield "twins differ in something else than is stored", wrong
-    pair = columns["index"] // 2
-    shared = (group[2::4] == group[::4]).repeat(4)
-    first = np.where(shared, pair // 2 * 2, pair)
-    yield "a group has another number than its first pair", group != first
-    pictures = [
-        column.reshape(len(value), -1) for name, column in columns.items() if name.startswith("scene/")
-    ]
-    halves = [
-        (p.reshape(-1, 2, 2, p.shape[1])[:, 0] != p.reshape(-1, 2, 2, p.shape[1])[:, 1]) for p in pictures
-    ]
-    other = np.any([half.any(axis=(1, 2)) for half in halves], axis=0).repeat(4)
-    yield "the pictures of a group are not the same two", shared & other
+    def differing(names: Iterable[str], some: np.ndarray, others: np.ndarray) -> np.ndarray:
+        """(k,) bool, which of k rows differ from others in some columns."""
+        parts = [(columns[name][some] != columns[name][others]).reshape(len(some), -1) for name in names]
+        return np.any([part.any(axis=1) for part in parts], axis=0)
+
+    yield "twins have different words", of_examples(differing(_WORDS, *pairs.T))
+    yield "twins have the same answer", of_examples(value[pairs[:, 0]] == value[pairs[:, 1]])
+    yield "twins do not differ in one thing", of_examples(edit == NONE)
+    stored = np.stack([columns["edit"], columns["edited"]])[:, pairs]
+    wrong = (stored != np.stack([edit, edited])[..., None]).any(axis=0)
+    yield "twins differ in something else than is stored", of_examples(wrong)
+    together = pairs.reshape(-1, max(2, each), 2)  # the pairs of a group, or two of which each is one
+    own, first = together[..., :1], together[:, :1, :1]
+    shared = (group[own] == group[first]) | (each > 1)
+    number = columns["index"][np.where(shared, first, own)] // 2
+    yield "a group has another number than its first pair", of_examples(group[together] != number)
+    scene = [name for name in columns if name.startswith("scene/")]
+    before = np.where(shared, together[:, :1], together)
+    other = differing(scene, together.reshape(-1), before.reshape(-1))
+    yield "the pictures of a group are not the same two", of_examples(other)

@@ -11,6 +11,7 @@ from PIL import Image
 from simtown.assets.catalogue import ENTITIES
 from simtown.core.notebook import OBJECT, SUBJECT, Colour
 from simtown.core.streams import Stream
+from simtown.datasets.groups import pair_rows
 from simtown.datasets.names import names
 from simtown.datasets.reader import Dataset
 from simtown.datasets.settings import Settings
@@ -39,13 +40,14 @@ def _sheet(
     images: np.ndarray,
     boxes: np.ndarray,
     replies: Sequence[tuple[str, str]] = (),
+    each: int = 1,
 ) -> Image.Image:
     """A cell an example, by its columns, with (n, v, 4) boxes of its vehicles in its picture.
 
     Questions of families have `replies` and no boxes.
     """
     if "group" in columns:
-        return _twin_sheet(columns, images, boxes, replies)
+        return _twin_sheet(columns, images, boxes, replies, each)
     most = max(1, min(6, 1600 // images.shape[2]))
     if replies:
         asked = zip(images, columns["question"].tolist(), replies, strict=True)
@@ -69,6 +71,7 @@ def _twin_sheet(
     images: np.ndarray,
     boxes: np.ndarray,
     replies: Sequence[tuple[str, str]],
+    each: int,
 ) -> Image.Image:
     """A cell a group of twins: its two pictures side by side, what is edited, its questions and answers."""
     width, cells = images.shape[2], []
@@ -77,12 +80,13 @@ def _twin_sheet(
         rows = np.flatnonzero(columns["group"] == number)
         slot, edit = int(columns["edited"][rows[0]]), int(columns["edit"][rows[0]])
         lines: list[tuple[str, Colour | None]] = [(EDITS[edit], SUBJECT if edit < WEATHER else None)]
-        for row in rows[::2].tolist():
-            answers = f"{replies[row][0]} | {replies[row + 1][0]} ({replies[row][1]})"
+        pairs = rows[pair_rows(len(rows), each)]
+        for row, other in pairs.tolist():
+            answers = f"{replies[row][0]} | {replies[other][0]} ({replies[row][1]})"
             lines += [(columns["question"][row].decode(), None), (answers, _REPLY)]
-        image = np.concatenate([images[rows[0]], gap, images[rows[1]]], axis=1)
+        image = np.concatenate([images[pairs[0, 0]], gap, images[pairs[0, 1]]], axis=1)
         outlines: list[tuple[tuple[float, float, float, float], Colour]] = []
-        for row, shift in zip(rows[:2], (0, width + _GAP), strict=True):
+        for row, shift in zip(pairs[0], (0, width + _GAP), strict=True):
             x0, y0, x1, y1 = boxes[row, slot].tolist() if edit < WEATHER else (0, 0, 0, 0)
             if x1 > x0:
                 outlines.append(((x0 + shift, y0, x1 + shift, y1), SUBJECT))
@@ -96,7 +100,7 @@ def dataset_sheet(
 ) -> Image.Image:
     """The first examples of a split: picture (drawn again if it is small), question, answer, boxes."""
     examples = dataset[split]
-    count += -count % 4 if dataset.settings.twins else 0
+    count += -count % dataset.settings.block if dataset.settings.twins else 0
     rows = np.arange(min(count, len(examples)))
     shown: tuple[str, ...] = ("question", "answer", "subject_slot", "object_slot", "boxes")
     settings = dataset.settings
@@ -108,7 +112,7 @@ def dataset_sheet(
         h, w = images.shape[1] * scale, images.shape[2] * scale
         scenes = examples.scenes(rows)
         images, box = renderer.render(scenes, w, h, geometry=False).rgb, boxes(scenes, w, h)
-    return _sheet(columns, images, box, _replies(columns, dataset.names))
+    return _sheet(columns, images, box, _replies(columns, dataset.names), settings.questions_per_picture)
 
 
 def _replies(columns: Mapping[str, np.ndarray], names: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
@@ -121,13 +125,15 @@ def _replies(columns: Mapping[str, np.ndarray], names: Mapping[str, Sequence[str
 
 def random_sheet(settings: Settings, renderer: Renderer, count: int, width: int, height: int) -> Image.Image:
     """New examples of these settings, without a data set, as :func:`dataset_sheet` shows them."""
-    count += -count % 4 if settings.twins else 0
+    count += -count % settings.block if settings.twins else 0
     index = np.arange(count + count % 2)
     examples = draw(recipe_of(settings, "train"), index)
     made = columns(examples, index, replace(settings, width=width, height=height))
     images = renderer.render(examples.scene[slice(count)], width, height, geometry=False).rgb
     made = {name: column[:count] for name, column in made.items()}
-    return _sheet(made, images, made["boxes"], _replies(made, names(settings)))
+    return _sheet(
+        made, images, made["boxes"], _replies(made, names(settings)), settings.questions_per_picture
+    )
 
 
 def portraits(entities: list[int]) -> SceneBatch:

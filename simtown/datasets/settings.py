@@ -99,7 +99,8 @@ _QUESTIONS = (
 _CROWD = "Vehicles in every scene, from 2 to 8: a number such as 4, or a range such as 3-6."
 _TWINS = (
     "Ask every question of two pictures that differ in one vehicle, or the weather, so that its answer is "
-    "another. Where one of yes or no flips too, both pictures are asked that as well."
+    "another. Where one of yes or no flips too, both pictures are asked that as well; with "
+    "--questions-per-picture all of them flip. With --cannot-tell one of the two answers is that."
 )
 _CANNOT_TELL = "Share of questions whose answer is that one cannot tell, since it is too close to say."
 _PER_PICTURE = (
@@ -208,12 +209,9 @@ class Settings:
         self._check_questions()
         for name in ("n", "val", "test", "shard"):
             if (getattr(self, name) or 0) % self.block:
-                option = "twins" if self.twins else "questions_per_picture"
+                option = "twins" if self.questions_per_picture == 1 else "questions_per_picture"
                 several = f"must be a multiple of {self.block} with `{option}`"
                 raise SettingsError(f"{several}, not {getattr(self, name)}", name)
-        for name in ("cannot_tell", "questions_per_picture"):
-            if self.twins and getattr(self, name) != LEFT_OUT[name]:
-                raise SettingsError(f"cannot be combined with `{name}`: leave one of them out", "twins")
         if self.asks and self.distractor:
             raise SettingsError("is for the paper's questions alone: use `crowd`", "distractor")
         if self.entities < self.vehicles and not self.asks:
@@ -274,7 +272,7 @@ class Settings:
         """Questions of two pictures, whose first questions are a pair; with twins, of a group."""
         if self.hand_made:
             return 1
-        return 4 if self.twins else 2 * self.questions_per_picture
+        return max(4 * self.twins, 2 * self.questions_per_picture)
 
     @property
     def crowds(self) -> tuple[int, int]:

@@ -285,7 +285,7 @@ def write_shard(
                     parts.append(columns(examples, index, settings))
                 scenes, most = examples.scene[::each], settings.at_once(512)
                 drawn = np.arange(len(scenes))
-                if settings.twins:  # a second question is about the pictures of the first
+                if settings.twins and each == 1:  # a second question is about the pictures of the first
                     drawn -= 2 * (parts[-1]["group"] < index // 2)
                 for first in range(0, len(scenes), most):
                     with clock.stage("render"):
@@ -338,7 +338,7 @@ def batches(settings: Settings, count: int) -> Iterator[tuple[int, int]]:
 
     Questions of families come in larger batches, since those with alike programs are evaluated together.
     """
-    size = ASKED_AT_ONCE * settings.questions_per_picture if settings.asks else max(2, settings.at_once(512))
+    size = ASKED_AT_ONCE * settings.block // 2 if settings.asks else max(2, settings.at_once(512))
     return ((begin, min(begin + size, count)) for begin in range(0, count, size))
 
 

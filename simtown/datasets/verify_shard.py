@@ -20,7 +20,7 @@ from simtown.assets.palette import PAINTS
 from simtown.core.pool import Report, require_shared
 from simtown.datasets import summaries
 from simtown.datasets.addresses import COMPOSITION
-from simtown.datasets.groups import twin_problems
+from simtown.datasets.groups import pair_rows, twin_problems
 from simtown.datasets.names import names
 from simtown.datasets.remote import DirectoryStore, Remote
 from simtown.datasets.settings import Settings, Tables
@@ -203,7 +203,7 @@ def _check_rows(shard: Shard, piece: ShardPiece, expected: Expected, progress: R
         index = np.arange(task.start + begin, task.start + end)
         stored = {name: shard.read(name, slice(begin, end)) for name in named}
         if settings.twins:
-            for sentence, wrong in twin_problems(stored):
+            for sentence, wrong in twin_problems(stored, settings.questions_per_picture):
                 _refuse(index, sentence, wrong)
         examples = implied(stored, index, settings) if expected.quick else draw(recipe, index)
         if settings.hold_out:
@@ -222,9 +222,12 @@ def _check_rows(shard: Shard, piece: ShardPiece, expected: Expected, progress: R
             again = {name: getattr(frames, FRAMES[name]) for name in pictures}
             difference.add(task.start + rows, kept, again)
             if settings.twins:
-                first = np.flatnonzero((rows % 2 == 0) & (np.append(rows[1:], -1) == rows + 1))
-                equal = [np.array_equal(kept["images"][row], kept["images"][row + 1]) for row in first]
-                _refuse(task.start + rows[first], "twins show one picture", np.array(equal, dtype=bool))
+                place = {row: number for number, row in enumerate(rows.tolist())}
+                pairs = pair_rows(end - begin, settings.questions_per_picture) + begin
+                both = [(place[a], place[b]) for a, b in pairs.tolist() if a in place and b in place]
+                equal = [np.array_equal(kept["images"][a], kept["images"][b]) for a, b in both]
+                first = rows[np.array([a for a, _ in both], dtype=np.int64)]
+                _refuse(task.start + first, "twins show one picture", np.array(equal, dtype=bool))
             check.drawn += len(rows)
         progress(end - begin)
     if difference.others == task.count:

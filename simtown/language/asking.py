@@ -8,7 +8,7 @@ and its number alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -33,7 +33,7 @@ from simtown.language.families import (
 from simtown.language.forms import Form
 from simtown.language.holdout import NO_LIMIT, HoldOut
 from simtown.language.planting import Filled, fill_street, fits, let_animals_in, plant_things
-from simtown.language.programs import encode, stored
+from simtown.language.programs import END, LENGTH, encode, stored
 from simtown.language.sampler import JITTER, ImpossibleError
 from simtown.language.views import LEAST_INTENSITY
 from simtown.scenes.crowd import crowd_camera, place_crowds, thin_fog
@@ -49,8 +49,6 @@ if TYPE_CHECKING:
 STREETS, PLACES, WORDS = 240, 6, 128
 #: Streets that a round draws at least, of all questions that have none yet: fewer take as long.
 _TOGETHER = 128
-#: How many a round draws of each if only streets with an edit are kept: it tries one of each question.
-_TWIN_ROUNDS = (1, 2, 3, 6, 12, 12, 12, 24, 24, 48, 96)
 #: After so many streets in which a question has no answer at all its words are drawn anew.
 HOPELESS = 24
 #: Words that are drawn at most until some fit.
@@ -61,6 +59,8 @@ FILLS = 4
 LIGHTER = np.float32(0.8)
 #: Vehicles whose kinds differ from all others', where several questions are asked about each picture.
 APART = 2
+#: Fields of scenes that a street for a question decides.
+_STREET = ("entity", "pose", "paint", "weather", "prop", "prop_pose", "prop_style")
 #: Uniform numbers for the words of a question, and for the vehicles of a street.
 _WORD_DRAWS, _VEHICLE_DRAWS = 64, 64
 
@@ -136,6 +136,23 @@ class AskedBatch:
     tried: np.ndarray
     twins: Twins | None = None
 
+    @classmethod
+    def empty(cls, n: int, vehicles: int) -> AskedBatch:
+        """Of n questions that are still to be found."""
+        family, template, text, answer = np.zeros((4, n), dtype=np.int64)
+        program, tried = np.full((n, LENGTH), END, dtype=np.int16), np.zeros((n, 2), dtype=np.int64)
+        scene, visible = empty_batch(n, vehicles, SLOTS), np.zeros((n, vehicles), dtype=np.float32)
+        return cls(scene, visible, family, template, text, program, [""] * n, answer, Values.empty(n), tried)
+
+    def keep(
+        self, rows: np.ndarray, scenes: SceneBatch, visible: np.ndarray, values: Values, names: Sequence[str]
+    ) -> None:
+        """Put scenes, but only their fields with some names, visible shares and values into some rows."""
+        self.visible[rows] = visible
+        for name in names:
+            getattr(self.scene, name)[rows] = getattr(scenes, name)
+        self.values.keep(rows, values)
+
 
 @dataclass
 class Row:
@@ -176,27 +193,25 @@ def search(recipe: AskingRecipe, rows: list[Row], edits: Edits | None = None) ->
 
     Raises ImpossibleError if no street is found for one of them.
     """
-    n, most = len(rows), recipe.world.most
-    index = np.array([row.index for row in rows], dtype=np.int64)
-    camera = cameras(recipe, index)
-    weather = draw_weather(recipe.stream("weather"), index, recipe.weathers)
-    scene = empty_batch(n, most, SLOTS)
-    scene.camera[:] = camera
-    for name, column in weather.items():
+    n = len(rows)
+    result = AskedBatch.empty(n, recipe.world.most)
+    scene, index = result.scene, np.array([row.index for row in rows], dtype=np.int64)
+    scene.camera[:] = cameras(recipe, index)
+    for name, column in draw_weather(recipe.stream("weather"), index, recipe.weathers).items():
         getattr(scene, name)[:] = column
-    visible, tried = np.zeros((n, most), np.float32), np.zeros((n, 2), np.int64)
-    values = Values.empty(n)
     waiting = np.arange(n)
-    for epoch in range(WORDS):
+    # twins have both answers, so no words give one away: those that suit few streets are drawn anew
+    again = rows[0].begin // STREETS if edits else 0
+    for epoch in range(again, again + WORDS):
         later: list[int] = []
         numbers = recipe.stream("words").uniform(index[waiting], _WORD_DRAWS, epoch * _tries(recipe))
         for row, own in zip(waiting.tolist(), numbers, strict=True):
             _word(recipe, rows[row], epoch, own)
-        begin, planned = 0, iter(_TWIN_ROUNDS)
-        while len(waiting) and begin < STREETS:
-            streets = next(planned) if edits else max(1, begin // 2, _TOGETHER // len(waiting))
+        begin, most = 0, HOPELESS if edits and not recipe.cannot_tell else STREETS
+        while len(waiting) and begin < most:
+            streets = max(1, begin // 2, _TOGETHER // len(waiting))
             streets = min(streets, (HOPELESS if begin < HOPELESS else STREETS) - begin)
-            done = _round(recipe, rows, waiting, begin, streets, epoch, scene, visible, tried, values, edits)
+            done = _round(recipe, rows, waiting, begin, streets, epoch, result, edits)
             waiting, begin = waiting[~done], begin + streets
             if begin == HOPELESS:  # whatever the answer, these words do not fit a street
                 hopeless = np.array([not rows[i].fitted for i in waiting.tolist()], dtype=bool)
@@ -219,18 +234,13 @@ def search(recipe: AskingRecipe, rows: list[Row], edits: Edits | None = None) ->
     scene.intensity[:] = thin_fog(scene.weather, scene.intensity, scene.camera)
     street = draw_street(recipe.stream("street"), index[others], scene.weather[others])
     scene.prop[others], scene.prop_pose[others], scene.prop_style[others] = street
-    return AskedBatch(
-        scene=scene,
-        visible=visible,
-        family=np.array([row.family_place for row in rows]),
-        template=np.array([row.template for row in rows]),
-        text=np.array([row.text for row in rows]),
-        program=stored([row.numbers for row in rows]),
-        words=[row.words for row in rows],
-        answer=np.array([-1 if row.unclear else row.answer for row in rows]),
-        values=values,
-        tried=tried,
-    )
+    result.family[:] = [row.family_place for row in rows]
+    result.template[:] = [row.template for row in rows]
+    result.text[:] = [row.text for row in rows]
+    result.program[:] = stored([row.numbers for row in rows])
+    result.words[:] = [row.words for row in rows]
+    result.answer[:] = [-1 if row.unclear else row.answer for row in rows]
+    return result
 
 
 def cameras(recipe: AskingRecipe, index: np.ndarray) -> np.ndarray:
@@ -247,7 +257,10 @@ def rows_of(recipe: AskingRecipe, index: np.ndarray) -> Iterator[Row]:
     """The family and the answer of every question: of 2j and 2j + 1 the same family and other answers."""
     weather = draw_weather(recipe.stream("weather"), index, recipe.weathers)["weather"]
     u = recipe.stream("answer").uniform(index // 2, 4)
-    unclear = recipe.stream("cannot tell").uniform(index, 1)[:, 0] < recipe.cannot_tell
+    share = recipe.cannot_tell * (
+        1 + recipe.twins
+    )  # of twins, one of the two answers is that one cannot tell
+    unclear = recipe.stream("cannot tell").uniform(index, 1)[:, 0] < share
     hold, places = recipe.hold_out, tuple(range(len(recipe.families)))
     limits: Limits | None = None
     for number, (which, first, second, rule), cannot, sky in zip(
@@ -336,86 +349,78 @@ def _round(
     begin: int,
     streets: int,
     epoch: int,
-    scene: SceneBatch,
-    visible: np.ndarray,
-    tried: np.ndarray,
-    values: Values,
+    result: AskedBatch,
     edits: Edits | None,
 ) -> np.ndarray:
     """Draw some more streets for each waiting question and keep the first that fits.
 
     Returns (w,) bool, which of the waiting are done.
     """
-    done = np.zeros(len(waiting), dtype=bool)
     at = np.repeat(np.arange(len(waiting)), streets)
     attempt = np.tile(np.arange(begin, begin + streets), len(waiting)) + epoch * STREETS
-    every = empty_batch(len(at), recipe.world.most, SLOTS)
-    every.camera[:], every.weather[:] = scene.camera[waiting[at]], scene.weather[waiting[at]]
-    things: list[tuple[str, int] | None] = [None] * len(at)
-    fits = np.zeros(len(at), dtype=bool)
     index, counted = np.array([(row.index, row.begin) for row in rows])[waiting[at]].T
     attempt += counted
     new = attempt % PLACES == 0
     numbers = iter(
         recipe.stream("vehicles").uniform(index[new], _VEHICLE_DRAWS, attempt[new] // PLACES).tolist()
     )
+    fills: list[tuple[int, Filled]] = []
     for place, (row_at, is_new) in enumerate(zip(at.tolist(), new.tolist(), strict=True)):
         row = rows[waiting[row_at]]
         if is_new:
             row.filled = _fill(recipe, row, next(numbers))
         if row.filled is not None:
-            every.entity[place], every.paint[place], sky, things[place] = row.filled
-            every.weather[place] = sky if sky >= 0 else every.weather[place]
-            fits[place] = True
-    some = np.flatnonzero(fits)
+            fills.append((place, row.filled))
+    some = np.array([place for place, _ in fills], dtype=np.int64)
+    at, index, attempt = at[some], index[some], attempt[some]
+    every, asking = empty_batch(len(some), recipe.world.most, SLOTS), waiting[at]
+    every.camera[:], every.weather[:] = result.scene.camera[asking], result.scene.weather[asking]
+    for place, (_, (entity, paint, sky, _)) in enumerate(fills):
+        every.entity[place], every.paint[place] = entity, paint
+        every.weather[place] = sky if sky >= 0 else every.weather[place]
+    stream = recipe.stream("crowd")
     entity = every.entity.astype(np.int64)
-    pose, seen, placed = place_crowds(
-        recipe.stream("crowd"), index[some], attempt[some], entity[some], every.camera[some], rough=True
-    )
-    good, pose, seen = some[placed], pose[placed], seen[placed]
-    at, index, attempt, entity = at[good], index[good], attempt[good], entity[good]
-    candidates, asked = replace(every[good], pose=pose), [rows[i] for i in waiting[at].tolist()]
-    beside = np.array([k for k, place in enumerate(good) if things[place]], dtype=np.int64)
-    candidates.intensity[beside] = LIGHTER * scene.intensity[waiting[at[beside]]]
-    _beside(recipe, candidates, beside, index, attempt, [things[place] for place in good])
+    pose, seen, placed = place_crowds(stream, index, attempt, entity, every.camera, rough=True)
+    good, seen, at, index, attempt = (column[placed] for column in (some, seen, at, index, attempt))
+    candidates, asked = replace(every, pose=pose)[placed], [rows[i] for i in waiting[at].tolist()]
+    things = [fills[place][1][3] for place in np.flatnonzero(placed).tolist()]
+    beside = np.array([k for k, planted in enumerate(things) if planted], dtype=np.int64)
+    candidates.intensity[beside] = LIGHTER * result.scene.intensity[waiting[at[beside]]]
+    _beside(recipe, candidates, beside, index, attempt, things)
     programs = stored([row.numbers for row in asked])
     hide = np.isin(programs, HIDING_WORDS).any(axis=1)
-    seen[hide] = visibility(candidates.entity[hide], pose[hide], candidates.camera[hide])
+    seen[hide] = visibility(candidates.entity[hide], candidates.pose[hide], candidates.camera[hide])
     judged = evaluate(candidates, programs, seen, recipe.size)
-    accepted = _accepted(asked, candidates, judged)
-    likely = np.flatnonzero(accepted)  # few: most masks, which take longest, are for these alone
-    if edits is not None:
-        likely = likely[np.unique(at[likely], return_index=True)[1]]
-    _, seen[likely], fine = place_crowds(
-        recipe.stream("crowd"), index[likely], attempt[likely], entity[likely], candidates.camera[likely],
-        kept=pose[likely],
-    )  # fmt: skip
-    again = likely[np.isin(programs[likely], SEEN_WORDS).any(axis=1)]
-    sure = evaluate(candidates[again], programs[again], seen[again], recipe.size)
-    for whole, part in zip(judged, sure, strict=True):
-        whole[again] = part
-    accepted[again] &= _accepted([asked[k] for k in again], candidates[again], sure)
-    fine &= accepted[likely]
     for slot in np.unique(at[(judged.state != ILL_POSED) & ~judged.idle]).tolist():
         rows[waiting[slot]].fitted = True
+    coloured = np.asarray(np.isin(programs, SEEN_WORDS).any(axis=1))
+    left = np.flatnonzero(_accepted(asked, candidates, judged))
     first = np.full(len(waiting), -1)
-    for place in likely[fine][::-1].tolist():
-        first[at[place]] = place
-    if edits is not None:
-        slots = np.flatnonzero(first >= 0)
-        chosen, own = first[slots], [rows[i] for i in waiting[slots].tolist()]
-        found = edits.find(waiting[slots], own, attempt[chosen], candidates[chosen], seen[chosen])
-        first[slots[~found]] = -1
+    while len(left):  # masks take longest, and edits: of each question one street after the other
+        likely = np.isin(np.arange(len(left)), np.unique(at[left], return_index=True)[1])
+        trial, left = left[likely], left[~likely]
+        _, seen[trial], fine = place_crowds(
+            stream, index[trial], attempt[trial], candidates.entity[trial].astype(np.int64),
+            candidates.camera[trial], kept=candidates.pose[trial],
+        )  # fmt: skip
+        trial = trial[fine]
+        again = trial[coloured[trial]]
+        judged.keep(again, evaluate(candidates[again], programs[again], seen[again], recipe.size))
+        own = [asked[k] for k in trial.tolist()]
+        fine = _accepted(own, candidates[trial], judged.at(trial))
+        trial, own = trial[fine], [row for row, fits in zip(own, fine.tolist(), strict=True) if fits]
+        if edits is not None:
+            trial = trial[edits.find(waiting[at[trial]], own, attempt[trial], candidates[trial], seen[trial])]
+        first[at[trial]] = trial
+        left = left[first[at[left]] < 0]
+    done = first >= 0
+    chosen = first[done]
+    result.keep(waiting[done], candidates[chosen], seen[chosen], judged.at(chosen), _STREET)
     starts = streets * np.arange(len(waiting))
-    ends, slots = starts + streets, np.flatnonzero(first >= 0)
-    chosen, found_for = first[slots], waiting[slots]
-    done[slots], ends[slots], visible[found_for] = True, good[chosen] + 1, seen[chosen]
-    for name in ("entity", "pose", "paint", "weather", "prop", "prop_pose", "prop_style"):
-        getattr(scene, name)[found_for] = getattr(candidates, name)[chosen]
-    for whole, part in zip(values, judged, strict=True):
-        whole[found_for] = part[chosen]
+    ends = starts + streets
+    ends[done] = good[chosen] + 1
     placed = np.searchsorted(good, ends) - np.searchsorted(good, starts)
-    tried[waiting] += np.stack([ends - starts, placed], axis=1)
+    result.tried[waiting] += np.stack([ends - starts, placed], axis=1)
     return done
 
 

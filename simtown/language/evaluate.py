@@ -73,6 +73,15 @@ class Values(NamedTuple):
     margin: np.ndarray
     idle: np.ndarray
 
+    def at(self, rows: np.ndarray) -> Values:
+        """The values of some programs."""
+        return Values(*(column[rows] for column in self))
+
+    def keep(self, rows: np.ndarray, values: Values) -> None:
+        """Exchange those of some programs."""
+        for whole, part in zip(self, values, strict=True):
+            whole[rows] = part
+
     @classmethod
     def empty(cls, n: int) -> Values:
         """Of n programs: the answer 0, known, without a number or a margin."""
@@ -107,8 +116,7 @@ def evaluate(
             continue
         asked, place = np.unique(at[rows], return_inverse=True)
         views = Views(scenes[asked], None if visible is None else visible[asked], size, things)
-        for whole, part in zip(out, _run(views, stored[rows], place), strict=True):
-            whole[rows] = part
+        out.keep(rows, _run(views, stored[rows], place))
     return out
 
 

@@ -319,12 +319,20 @@ class NoWordsError(FamilyError):
     """Nothing in this world fills a slot."""
 
 
+#: What a set may be narrowed by.
+NARROWED = ("colour", "lane", "direction")
+
+
 @dataclass
 class Drawer:
-    """Draws the words of a question in a world; kinds that are `used` are not drawn again."""
+    """Draws the words of a question in a world; kinds that are `used` are not drawn again.
+
+    Sets are narrowed by a place in NARROWED, or if it is None by any or none.
+    """
 
     world: AskedWorld
     draws: Draws
+    narrowed: int | None = None
     used: set[str] = field(default_factory=set)
 
     def question(self, template: Template) -> tuple[Form, list[Any]]:
@@ -363,6 +371,7 @@ class Drawer:
     def members(self, lanes: bool) -> Form:
         """A noun, or those of it that have a colour, perhaps a lane, or a direction."""
         noun, how = self.noun(), self.draws.below(4)
+        how = how if self.narrowed is None else self.narrowed
         if how == 0:
             return self.coloured(noun)
         attribute = "lane" if how == 1 and lanes else "direction" if how == 2 else ""

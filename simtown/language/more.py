@@ -1,34 +1,37 @@
-"""Several questions about one picture.
+"""Several questions about one picture, or about two.
 
-The first question of a picture makes its street (:mod:`simtown.language.asking`). The others are about the
-same street, and yes or no: each has the other answer in a second street, in which the same vehicles stand at
-other places. Either case is as likely then, so the words do not hint at the answer. Where too few vehicles
-can be told apart, it is asked whether there is one of a kind, and other vehicles stand in the second street.
+The first question makes the street (:mod:`simtown.language.asking`). The others are yes or no, and each has
+the other answer in a second street, so the words do not hint at the answer. With twins the second street is
+the other picture. Without, the same vehicles stand in it at other places; where too few of them can be told
+apart, it is asked whether there is one of a kind, and other vehicles stand in the second street.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import fields, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
 from itertools import chain
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
 from simtown.core.streams import choose
 from simtown.language import wording
 from simtown.language.asking import AskedBatch, AskingRecipe, ask_families, rows_of
-from simtown.language.composing import kept
-from simtown.language.evaluate import KNOWN, Values, evaluate
-from simtown.language.families import AskedWorld, Drawer, Draws, Family, NoWordsError
+from simtown.language.composing import Limits, kept
+from simtown.language.evaluate import KNOWN, evaluate
+from simtown.language.families import AskedWorld, Drawer, Draws, Family, NoWordsError, Template
+from simtown.language.forms import Form
 from simtown.language.programs import encode, stored
 from simtown.language.sampler import ImpossibleError
+from simtown.language.views import paint_colours
 from simtown.scenes.crowd import place_crowds
 from simtown.scenes.scene import SceneBatch, empty_batch
 
-#: Proposals for a question, and how many of them are judged at once.
-PROPOSALS, AT_ONCE = 240, 4
-#: So many of them are about where the vehicles stand, the others about which there are.
+#: Words that are proposed for a question, so many of them at once; and in how many turns for twins, of which
+#: another street is found sooner.
+AT_ONCE, TWIN_TURNS = (8, 12, 16, 24, 60, 120), 3
+#: Without twins so many are about where the vehicles stand, the others about which there are.
 SPATIAL = 60
 #: How often a kind of several vehicles is named, of one vehicle 1.
 SEVERAL = 0.25
@@ -36,18 +39,52 @@ SEVERAL = 0.25
 MOST_STREETS = 40
 #: Questions of a picture, at most.
 MOST_QUESTIONS = 10
-#: Uniform numbers for the words of a proposal.
+#: Uniform numbers for the words of a question.
 _WORD_DRAWS = 64
 
+#: Places of families, each with some of its templates and their places.
+Askable: TypeAlias = list[tuple[int, list[tuple[int, Template]]]]
+#: The templates of a question, the world that it is about, and what narrows its sets.
+Words: TypeAlias = tuple[Askable, AskedWorld, int | None]
+#: Scenes, visible shares, the scene of each row, and whether it could be placed.
+Second: TypeAlias = tuple[SceneBatch, np.ndarray, np.ndarray, np.ndarray]
 
-class _Proposal(NamedTuple):
-    """A question: the places of its family, template and text, its program and its words."""
+
+class Proposal(NamedTuple):
+    """A question: the places of its family, template and text, its program, and what fills its slots."""
 
     family: int
     template: int
     text: int
-    program: list[int]
-    words: str
+    form: Form
+    slots: list[Any]
+
+
+@dataclass
+class Given:
+    """Questions about n pictures, and second pictures in which the next ones have other answers.
+
+    Attributes:
+        asked: by question, then by picture, of which twins are two: n questions each.
+        asking: (n,) bool, of which pictures more is asked.
+        address: (n,) int64, for the draws.
+        limits: n compositions that the questions keep to.
+        wanted: (n,) the answers to the second questions in the first picture; -1 is either.
+        words: by row and attempt, what a question is made of.
+        second: by (k,) addresses, rows and attempts, the second pictures.
+    """
+
+    asked: list[list[AskedBatch]]
+    asking: np.ndarray
+    address: np.ndarray
+    limits: Sequence[Limits | None]
+    wanted: np.ndarray
+    words: Callable[[int, int], Words]
+    second: Callable[[np.ndarray, np.ndarray, np.ndarray], Second]
+
+
+#: Asks the first questions about some pictures; the number counts the other streets for their words.
+Begin: TypeAlias = Callable[[AskingRecipe, np.ndarray, int], Given]
 
 
 def spatial(family: Family) -> bool:
@@ -61,38 +98,43 @@ def may_follow(family: Family) -> bool:
     return family.name == "exist" or spatial(family)
 
 
-def ask_several(recipe: AskingRecipe, index: np.ndarray) -> AskedBatch:
+def ask_several(recipe: AskingRecipe, index: np.ndarray, begin: Begin | None = None) -> AskedBatch:
     """The questions with the numbers `index` ((n,) int64), `recipe.each` of which share a picture.
 
     Raises ImpossibleError if a picture has too few such questions.
     """
-    pictures = np.unique(index // recipe.each)
-    order = (index % recipe.each) * len(pictures) + np.searchsorted(pictures, index // recipe.each)
-    return join(_asked(recipe, pictures, 0), order)
+    own, place = np.divmod(index, recipe.each * (1 + recipe.twins))
+    pictures = np.unique(own)
+    asked = _asked(recipe, pictures, begin or _elsewhere, 0)
+    order = place * len(pictures) + np.searchsorted(pictures, own)
+    return join([part for parts in zip(*asked, strict=True) for part in parts], order)
 
 
-def _asked(recipe: AskingRecipe, pictures: np.ndarray, again: int) -> list[AskedBatch]:
-    """The first question about every picture, the second, and so on.
+def _asked(recipe: AskingRecipe, pictures: np.ndarray, begin: Begin, again: int) -> list[list[AskedBatch]]:
+    """The first questions about every picture, the second ones, and so on.
 
     Where too few are found, the first one gets another street, so that its words hint at nothing.
     """
-    first, lost = ask_families(recipe, pictures, again), np.zeros(len(pictures), dtype=bool)
-    rows, worlds = [first], _worlds(recipe, first)
-    for number in range(1, recipe.each):
-        rows.append(_another(recipe, pictures, worlds, rows, number, lost))
-    if not lost.any():
-        return rows
+    given = begin(recipe, pictures, again)
+    for _ in range(1, recipe.each):
+        given.asking = further(recipe, given)
+    found = given.asking
+    if found.all():
+        return given.asked
     if again == MOST_STREETS:
         raise ImpossibleError(
-            f"too few questions of yes or no were found about picture {pictures[lost][0]}: add exist to "
+            f"too few questions of yes or no were found about picture {pictures[~found][0]}: add exist to "
             "`questions`, or give more `crowd`, or fewer `questions_per_picture`"
         )
-    order = np.where(lost, len(pictures) + np.cumsum(lost) - 1, np.arange(len(pictures)))
-    anew = _asked(recipe, pictures[lost], again + 1)
-    return [join([*both], order) for both in zip(rows, anew, strict=True)]
+    order = np.where(found, np.arange(len(found)), len(found) + np.cumsum(~found) - 1)
+    anew = _asked(recipe, pictures[~found], begin, again + 1)
+    return [
+        [join([*both], order) for both in zip(*parts, strict=True)]
+        for parts in zip(given.asked, anew, strict=True)
+    ]
 
 
-def join(parts: list[AskedBatch], order: np.ndarray) -> AskedBatch:
+def join(parts: Sequence[AskedBatch], order: np.ndarray) -> AskedBatch:
     """Rows of several batches, one behind the other, in an order."""
 
     def joined(columns: Sequence[Any]) -> Any:
@@ -113,118 +155,122 @@ def join(parts: list[AskedBatch], order: np.ndarray) -> AskedBatch:
     return cast(AskedBatch, joined(parts))
 
 
-def _another(
-    recipe: AskingRecipe,
-    pictures: np.ndarray,
-    worlds: list[AskedWorld],
-    before: list[AskedBatch],
-    number: int,
-    lost: np.ndarray,
-) -> AskedBatch:
-    """One more question about every picture, with other words than those before.
+def further(recipe: AskingRecipe, given: Given) -> np.ndarray:
+    """Ask one more question about pictures; it becomes the last one of `given.asked`.
 
-    Those for which none is found become `lost`; what is here in their places means nothing.
+    Returns (n,) bool, for which of them one is found; of the others it means nothing.
     """
-    n, every = len(pictures), np.arange(len(pictures))
-    result = join(before[:1], every)
-    result = replace(result, values=Values.empty(n), tried=np.zeros((n, 2), dtype=np.int64))
-    asked, found = [{part.words[row] for part in before} for row in range(n)], np.zeros(n, dtype=bool)
-    limits = [row.limits for row in rows_of(recipe, pictures)]
-    places = [
-        [p for p, family in enumerate(recipe.families) if suits(family)]
-        for suits in (lambda family: family.name == "exist", spatial)
+    first, number, n = given.asked[0][0], len(given.asked), len(given.address)
+    result = [
+        replace(AskedBatch.empty(n, 0), scene=part.scene, visible=part.visible, twins=part.twins)
+        for part in given.asked[0]
     ]
-    for begin in range(0, PROPOSALS, AT_ONCE):
-        rows = np.repeat(every[~lost & ~found], AT_ONCE)
-        attempts = np.resize(np.arange(begin, begin + AT_ONCE), len(rows))
-        address = pictures[rows] * MOST_QUESTIONS + number
+    found, begin = np.zeros(n, dtype=bool), 0
+    for at_once in AT_ONCE[: TWIN_TURNS if recipe.twins else None]:
+        rows = np.repeat(np.flatnonzero(given.asking & ~found), at_once)
+        attempts = begin + np.arange(len(rows)) % at_once
+        address = given.address[rows] * MOST_QUESTIONS + number
+        begin += at_once
         numbers = recipe.stream("more words").uniform(address, _WORD_DRAWS, attempts).tolist()
         proposals = {}
-        for at, (row, attempt) in enumerate(zip(rows.tolist(), attempts.tolist(), strict=True)):
-            own = Draws(numbers[at])
-            proposal = _propose(recipe, worlds[row], places[attempt < SPATIAL], attempt, own)
-            if proposal and proposal.words not in asked[row]:
-                proposals[at] = proposal
+        for k, (row, attempt, own) in enumerate(zip(rows.tolist(), attempts.tolist(), numbers, strict=True)):
+            if proposal := _propose(*given.words(row, attempt), Draws(own)):
+                proposals[k] = proposal
         if not proposals:
             continue
         rows, attempts, address = (column[[*proposals]] for column in (rows, attempts, address))
-        programs = stored([proposal.program for proposal in proposals.values()])
-        here = evaluate(before[0].scene, programs, before[0].visible, recipe.size, rows)
-        good = (here.state == KNOWN) & ~here.idle
-        others, visible, placed = _elsewhere(recipe, before[0], address[good], rows[good], attempts[good])
-        there = evaluate(others, programs[good], visible, recipe.size)
-        placed &= (there.state == KNOWN) & (there.answer != here.answer[good])
+        programs = stored([encode(proposal.form) for proposal in proposals.values()])
+        here = evaluate(first.scene, programs, first.visible, recipe.size, rows)
+        fits = (here.state == KNOWN) & ~here.idle
+        if number == 1:
+            fits &= (given.wanted[rows] < 0) | (here.answer == given.wanted[rows])
+        for before, *_ in given.asked:
+            fits &= (programs != before.program[rows]).any(axis=1)
+        good = np.flatnonzero(fits)
+        rows, attempts, programs, here = rows[good], attempts[good], programs[good], here.at(good)
+        scenes, visible, at_scene, fits = given.second(address[good], rows, attempts)
+        there = evaluate(scenes, programs, visible, recipe.size, at_scene)
+        fits &= (there.state == KNOWN) & ~there.idle & (there.answer != here.answer)
         if recipe.hold_out:
-            placed &= kept([limits[row] for row in rows[good].tolist()], others, programs[good])
-        good[good] = placed
-        for at, (row, proposal) in enumerate(zip(rows.tolist(), proposals.values(), strict=True)):
-            if not found[row]:
-                result.tried[row] += 1, good[at]
-            if good[at] and not found[row]:
-                found[row], result.words[row], result.program[row] = True, proposal.words, programs[at]
-                for name in ("family", "template", "text"):
-                    getattr(result, name)[row] = getattr(proposal, name)
-                result.answer[row], result.values.margin[row] = here.answer[at], here.margin[at]
-    lost |= ~found
-    return replace(result, values=result.values._replace(answer=result.answer))
+            fits &= kept([given.limits[row] for row in rows.tolist()], scenes[at_scene], programs)
+        chosen = np.flatnonzero(fits)
+        chosen = chosen[np.unique(rows[chosen], return_index=True)[1]]  # the first of each picture
+        into, drawn = rows[chosen], [*proposals.values()]
+        found[into] = True
+        for part, values in zip(result, (here, there), strict=False):
+            part.values.keep(into, values.at(chosen))
+            part.program[into], part.answer[into] = programs[chosen], values.answer[chosen]
+            part.tried[into] = attempts[chosen, None] + 1
+            for row, k in zip(into.tolist(), good[chosen].tolist(), strict=True):
+                family, template, text, _, slots = drawn[k]
+                part.family[row], part.template[row], part.text[row] = family, template, text
+                texts = recipe.families[family].templates[template].texts
+                part.words[row] = wording.fill(texts[text], slots)
+    given.asked.append(result)
+    return found
 
 
-def _worlds(recipe: AskingRecipe, first: AskedBatch) -> list[AskedWorld]:
-    """For every picture the world of the kinds that stand in it.
-
-    Those that do so more than once are named less often, since "the taxi" means none of two.
-    """
-    most = len(recipe.world.chances)
-    counts = [np.bincount(kinds[kinds >= 0], minlength=most) for kinds in first.scene.entity]
-    return [replace(recipe.world, chances=np.where(n > 1, SEVERAL, 1.0 * n)) for n in counts]
-
-
-def _propose(
-    recipe: AskingRecipe, world: AskedWorld, places: list[int], attempt: int, draws: Draws
-) -> _Proposal | None:
-    """A question of one of the families at `places` about a picture, whose kinds are `world`."""
-    if not places:
+def _propose(askable: Askable, world: AskedWorld, narrowed: int | None, draws: Draws) -> Proposal | None:
+    """A question of one of some templates; None if nothing in this world fills its slots."""
+    if not askable:
         return None
-    place = draws.choice(places)
-    templates = recipe.families[place].templates
-    template = draws.below(len(templates)) if attempt < SPATIAL else 0
-    text = draws.below(len(templates[template].texts))
+    family, templates = draws.choice(askable)
+    place, template = draws.choice(templates)
+    text = draws.below(len(template.texts))
     try:
-        drawer = Drawer(world if attempt < SPATIAL else recipe.world, draws)
-        form, slots = drawer.question(templates[template])
+        drawer = Drawer(world, draws, narrowed)
+        return Proposal(family, place, text, *drawer.question(template))
     except (NoWordsError, StopIteration):
         return None
-    words = wording.fill(templates[template].texts[text], slots)
-    return _Proposal(place, template, text, encode(form), words)
 
 
-def _elsewhere(
-    recipe: AskingRecipe,
-    first: AskedBatch,
-    address: np.ndarray,
-    rows: np.ndarray,
-    attempts: np.ndarray,
-) -> tuple[SceneBatch, np.ndarray, np.ndarray]:
-    """Other streets, the visible shares of their vehicles, and which of them could be placed.
+def seen_world(
+    world: AskedWorld, entity: np.ndarray, paint: np.ndarray, its: Sequence[int] = ()
+) -> AskedWorld:
+    """A world of the kinds and paints in (p, v) pictures, so that words are about what is there.
 
-    The first SPATIAL attempts have the vehicles of the pictures `rows`, the others vehicles of their own.
+    Kinds of several vehicles are named less often, since "the taxi" means none of two. The first of `its`
+    kinds that is not -1 is as likely as all others together.
     """
-    scene = first.scene
-    entity = scene.entity[rows].astype(np.int64)
-    weather, hold = scene.weather[rows], recipe.hold_out
-    numbers = recipe.stream("other vehicles").uniform(address, entity.shape[1], attempts)
-    drawn = entity.copy()
-    for sky in np.unique(weather):
-        barred = hold.held[0].tables["weather"][:-1, sky] if hold and not hold.alone else False
-        chances = np.where(barred, 0.0, recipe.world.chances)
-        drawn[weather == sky] = choose(numbers[weather == sky], np.cumsum(chances) / chances.sum())
-    entity = np.where((attempts >= SPATIAL)[:, None] & (entity >= 0), drawn, entity)
-    pose, visible, placed = place_crowds(
-        recipe.stream("elsewhere"), address, attempts, entity, scene.camera[rows]
-    )
-    others = replace(
-        empty_batch(len(rows), scene.entity.shape[1], 1),
-        entity=entity.astype(np.int16), pose=pose, paint=scene.paint[rows], weather=scene.weather[rows],
-        camera=scene.camera[rows],
-    )  # fmt: skip
-    return others, visible, placed
+    counts = [np.bincount(kinds[kinds >= 0], minlength=len(world.chances)) for kinds in entity]
+    most = np.max(counts, axis=0)
+    chances = np.where(most > 1, SEVERAL, 1.0 * most)
+    for kind in [kind for kind in its if kind >= 0][:1]:
+        chances[kind] = max(chances.sum() - chances[kind], 1)
+    colours = {*paint_colours()[np.unique(paint[paint >= 0])].tolist()} & {*world.colours}
+    return replace(world, chances=chances, colours=tuple(sorted(colours)) or world.colours)
+
+
+def _elsewhere(recipe: AskingRecipe, pictures: np.ndarray, again: int) -> Given:
+    """The first questions, and second streets that have the same vehicles, or in the end other ones."""
+    first = ask_families(recipe, pictures, again)
+    scene, hold, world = first.scene, recipe.hold_out, recipe.world
+    limits = [row.limits for row in rows_of(recipe, pictures)]
+    worlds = [seen_world(world, *seen) for seen in zip(scene.entity[:, None], scene.paint, strict=True)]
+    places = [*enumerate(recipe.families)]
+    where: Askable = [(place, [*enumerate(own.templates)]) for place, own in places if spatial(own)]
+    which: Askable = [(place, [(0, own.templates[0])]) for place, own in places if own.name == "exist"]
+
+    def words(row: int, attempt: int) -> Words:
+        return (where, worlds[row], None) if attempt < SPATIAL else (which, world, None)
+
+    def second(address: np.ndarray, rows: np.ndarray, attempts: np.ndarray) -> Second:
+        entity, weather = scene.entity[rows].astype(np.int64), scene.weather[rows]
+        numbers = recipe.stream("other vehicles").uniform(address, entity.shape[1], attempts)
+        drawn = entity.copy()
+        for sky in np.unique(weather):
+            barred = hold.held[0].tables["weather"][:-1, sky] if hold and not hold.alone else False
+            chances = np.where(barred, 0.0, world.chances)
+            drawn[weather == sky] = choose(numbers[weather == sky], np.cumsum(chances) / chances.sum())
+        others = attempts >= SPATIAL
+        entity = np.where(others[:, None] & (entity >= 0), drawn, entity)
+        street = empty_batch(len(rows), entity.shape[1], 1)
+        street.entity[:], street.paint[:], street.weather[:] = entity, scene.paint[rows], weather
+        street.camera[:] = scene.camera[rows]
+        street.pose[:], visible, placed = place_crowds(
+            recipe.stream("elsewhere"), address, attempts, entity, street.camera
+        )
+        return street, visible, np.arange(len(rows)), placed
+
+    every, either = np.ones(len(pictures), dtype=bool), np.full(len(pictures), -1)
+    return Given([[first]], every, pictures, limits, either, words, second)

@@ -87,7 +87,8 @@ def measure(
     listed = [texts[number] for number in np.unique(value) if unseen[number]]
     out["unseen"] = {"answers": listed, **(share(correct[unseen[value]]) or {"n": 0})}
     if dataset.settings.twins:
-        outcomes = group_accuracies(split.column("group"), correct)
+        each = dataset.settings.questions_per_picture
+        outcomes = group_accuracies(split.column("group"), correct, each)
         out["twins"] = {name: share(outcome) for name, outcome in outcomes.items()}
     if len(val):
         out["validation"] = share(right(dataset.val, texts, val.argmax(axis=1), answers))

@@ -208,11 +208,13 @@ def summary(rows: Sequence[Row], price: str | None = None) -> dict[str, Any]:
 
 def twins(asked: AskedSplit, rows: Sequence[Row]) -> dict[str, Any] | None:
     """Accuracies of pairs and groups of twins, as far as they were asked whole; None without twins."""
-    whole = len(rows) // 4 * 4
-    if not asked.dataset.settings.twins or not whole:
+    settings = asked.dataset.settings
+    whole = len(rows) // settings.block * settings.block
+    if not settings.twins or not whole:
         return None
     groups = asked.examples.column("group")[:whole]
-    found = group_accuracies(groups, np.array([row["right"] for row in rows[:whole]]))
+    right = np.array([row["right"] for row in rows[:whole]])
+    found = group_accuracies(groups, right, settings.questions_per_picture)
     return {name: share(outcomes) for name, outcomes in found.items()}
 
 

@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simtown.datasets import asked, manifests
-from simtown.datasets.groups import group_accuracies, twin_problems
+from simtown.datasets.groups import group_accuracies, pair_rows, twin_problems
 from simtown.datasets.preview import dataset_sheet
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings, SettingsError
 from simtown.datasets.shards import checksum, columns, draw, recipe_of
 from simtown.datasets.verify import verify
-from simtown.language.evaluate import KNOWN, evaluate
+from simtown.language.evaluate import ILL_POSED, KNOWN, evaluate
 from simtown.language.questions import FAMILIES
 from simtown.language.twins import EDITS, LEAST_TURNED, NONE, WEATHER, ask_twins
 from simtown.render.raster import Raster
@@ -28,11 +28,18 @@ from simtown.training import family_scores
 SETTINGS = Settings(
     entities=40, n=32, val=8, test=8, width=64, height=64, questions=("all",), shard=16, twins=True
 )
+SEVERAL = replace(SETTINGS, n=36, val=12, test=12, shard=12, questions_per_picture=3)
+EVERY = {"pairs": SETTINGS, "several": SEVERAL, "unclear": replace(SETTINGS, cannot_tell=0.2)}
+
+
+@pytest.fixture(scope="module", params=EVERY)
+def settings(request):
+    return EVERY[request.param]
 
 
 @pytest.fixture(scope="module")
-def recipe():
-    return recipe_of(SETTINGS, "train")
+def recipe(settings):
+    return recipe_of(settings, "train")
 
 
 @pytest.fixture(scope="module")
@@ -41,66 +48,79 @@ def batch(recipe):
 
 
 @pytest.fixture(scope="module")
-def rows(batch):
-    return columns(batch, np.arange(240), SETTINGS)
+def pairs(settings):
+    """The rows of each pair of `batch`."""
+    return pair_rows(240, settings.questions_per_picture)
 
 
 @pytest.fixture(scope="module")
-def dataset(dataset_of):
-    return dataset_of(SETTINGS)
+def rows(batch, settings):
+    return columns(batch, np.arange(240), settings)
 
 
-def changes(one, other):
-    """What differs between two scenes: how many vehicles or things of either, or the weather."""
-    found = []
-    for part in ("vehicles", "props"):
-        a, b = ({json.dumps(each) for each in scene[part]} for scene in (one, other))
-        found += [(part, len(a - b), len(b - a))] if a != b else []
-    return found + ["weather" for kind in ("kind",) if one["weather"][kind] != other["weather"][kind]]
+@pytest.fixture(scope="module")
+def dataset(dataset_of, settings):
+    return dataset_of(settings)
 
 
-def test_twins_differ_in_one_vehicle_or_thing_or_the_weather(batch):
-    for pair in range(120):
-        one, other = (json.loads(batch.scene.to_json(2 * pair + twin)) for twin in (0, 1))
-        (change,) = changes(one, other)
-        edit = EDITS[batch.twins.edit[2 * pair]]
-        if change == "weather":
-            assert edit == "weather"
-        else:
-            part, before, after = change
-            assert (part == "props") == (edit == "thing")
-            assert max(before, after) == 1
-            assert edit == "thing" or (before, after) == {"removed": (1, 0), "added": (0, 1)}.get(
-                edit, (1, 1)
-            )
-        one["weather"].pop("kind"), other["weather"].pop("kind")
-        assert one["weather"] == other["weather"]
-        assert one["camera"] == other["camera"]
+def test_twins_differ_in_one_vehicle_or_thing_or_the_weather(batch, pairs):
+    for pair in pairs:
+        scenes = [json.loads(batch.scene.to_json(row)) for row in pair.tolist()]
+        edit = EDITS[batch.twins.edit[pair[0]]]
+        vehicles, things = (
+            [
+                len({*map(json.dumps, a[part])} - {*map(json.dumps, b[part])})
+                for a, b in (scenes, scenes[::-1])
+            ]
+            for part in ("vehicles", "props")
+        )
+        numbers = {"removed": [1, 0], "added": [0, 1], "weather": [0, 0], "thing": [0, 0]}
+        assert vehicles == numbers.get(edit, [1, 1])
+        assert max(things) == (edit == "thing")
+        one, other = (scene["weather"].pop("kind") for scene in scenes)
+        assert (one != other) == (edit == "weather")
+        assert all(scenes[0][part] == scenes[1][part] for part in ("weather", "camera"))
 
 
-def test_both_pictures_answer_the_same_words_differently(batch, recipe):
+def test_both_pictures_answer_the_same_words_differently(batch, recipe, pairs):
+    """If one of them leaves it open whether, the other does not."""
     values = evaluate(batch.scene, batch.program, size=recipe.size)
-    assert (values.state == KNOWN).all()
+    assert np.array_equal(values.state == KNOWN, batch.answer >= 0)
+    assert (values.state != ILL_POSED).all()
     assert not values.idle.any()
-    assert np.array_equal(values.answer, batch.answer)
-    assert batch.words[::2] == batch.words[1::2]
-    assert (batch.answer[::2] != batch.answer[1::2]).all()
+    assert np.array_equal(np.where(values.state == KNOWN, values.answer, -1), batch.answer)
+    assert all(batch.words[one] == batch.words[other] for one, other in pairs.tolist())
+    assert (batch.answer[pairs[:, 0]] != batch.answer[pairs[:, 1]]).all()
     assert acceptable(batch.scene.entity, batch.scene.pose, batch.scene.camera).all()
     present = (batch.scene.entity >= 0).sum(axis=1)
     assert present.min() >= recipe.world.least
 
 
-def test_second_questions_are_yes_or_no_in_the_opposite_order(batch, recipe):
-    group = batch.twins.group
-    second = np.flatnonzero(group[2::4] == group[::4]) * 4 + 2
-    assert len(second) > 20
-    assert {recipe.families[place].answer for place in batch.family[second]} == {"truth"}
-    truths = [recipe.families[place].answer == "truth" for place in batch.family[second - 2]]
-    assert (batch.answer[second] != batch.answer[second - 2])[truths].all()
-    for name in ("entity", "pose", "paint", "prop", "weather"):
-        own = getattr(batch.scene, name)
-        assert np.array_equal(own[second], own[second - 2])
-        assert np.array_equal(own[second + 1], own[second - 1])
+def test_second_questions_are_yes_or_no_in_the_opposite_order(batch, recipe, pairs):
+    _, first, size = np.unique(batch.twins.group[pairs[:, 0]], return_index=True, return_counts=True)
+    first = first[size > 1]
+    assert len(first) > 20 // recipe.each
+    one, other = pairs[first], pairs[first + 1]
+    assert {recipe.families[place].answer for place in batch.family[other].ravel()} == {"truth"}
+    truth = np.array([recipe.families[place].answer == "truth" for place in batch.family[one[:, 0]]])
+    truth &= batch.answer[one[:, 0]] >= 0
+    assert (batch.answer[one] != batch.answer[other])[truth, 0].all()
+
+
+def test_each_picture_has_several_questions():
+    made = ask_twins(recipe_of(SEVERAL, "train"), np.arange(240))
+    assert np.array_equal(made.twins.group, np.arange(0, 120, 3).repeat(6))
+    for begin in range(0, 240, 3):
+        assert len({tuple(program) for program in made.program[begin : begin + 3].tolist()}) == 3
+
+
+def test_one_of_two_pictures_may_leave_the_answer_open():
+    """In as many examples as of a data set without twins, and as often in the first picture."""
+    unclear = replace(SETTINGS, questions=("relations", "nearest"), cannot_tell=0.25)
+    answer = ask_twins(recipe_of(unclear, "train"), np.arange(1600)).answer
+    alone = answer.reshape(-1, 2, 2)[:, 0]  # the first question of each group
+    assert abs((alone < 0).mean() - 0.25) < 0.04
+    assert abs((alone[:, 0] < 0).sum() - (alone[:, 1] < 0).sum()) < 4 * np.sqrt(200)
 
 
 def test_an_example_depends_on_its_number_alone(batch, recipe):
@@ -142,9 +162,10 @@ def test_what_turns_is_large_enough_to_see():
 
 
 @given(st.data())
-def test_whatever_else_changes_in_a_picture_is_noticed(rows, data):
+def test_whatever_else_changes_in_a_picture_is_noticed(rows, settings, data):
     """A second change of either picture, its words, answer, group or edit is a problem."""
-    assert not [sentence for sentence, wrong in twin_problems(rows) if wrong.any()]
+    each = settings.questions_per_picture
+    assert not [sentence for sentence, wrong in twin_problems(rows, each) if wrong.any()]
     changed = {name: column.copy() for name, column in rows.items()}
     row = data.draw(st.integers(0, 239))
     name = data.draw(
@@ -157,17 +178,17 @@ def test_whatever_else_changes_in_a_picture_is_noticed(rows, data):
         changed[name][row] = b"Is there a taxi?!"
     else:
         changed[name].reshape(240, -1)[row, 0] += 1
-    wrong = [place for _, wrong in twin_problems(changed) for place in np.flatnonzero(wrong)]
-    assert any(place // 4 == row // 4 for place in wrong)
+    wrong = [place for _, wrong in twin_problems(changed, each) for place in np.flatnonzero(wrong)]
+    assert any(place // settings.block == row // settings.block for place in wrong)
 
 
-def test_a_second_vehicle_that_changes_is_noticed(rows):
+def test_a_second_vehicle_that_changes_is_noticed(rows, settings):
     for row in range(240):
         changed = {name: column.copy() for name, column in rows.items()}
         own = rows["edited"][row] if rows["edit"][row] < WEATHER else NONE
         slot = next(s for s in range(6) if s != own and rows["scene/entity"][row, s] >= 0)
         changed["scene/pose"][row, slot, 0] += 0.5
-        assert any(wrong[row] for _, wrong in twin_problems(changed))
+        assert any(wrong[row] for _, wrong in twin_problems(changed, settings.questions_per_picture))
 
 
 def test_what_guessers_and_blind_models_score():
@@ -189,14 +210,15 @@ def test_what_guessers_and_blind_models_score():
     assert not len(perfect["group"])
 
 
-def test_a_data_set_of_twins_is_verified_and_shown(dataset):
+def test_a_data_set_of_twins_is_verified_and_shown(dataset, settings):
     assert not verify(dataset).problems
     assert not verify(dataset, quick=True).problems
     data = open_dataset(dataset)
     assert data.names["edits"] == list(EDITS)
     split = data.train
-    same = np.flatnonzero(split.column("group")[2::4] == split.column("group")[::4]) * 4
-    assert np.array_equal(split.images(same), split.images(same + 2))
+    group, pair = split.column("group"), pair_rows(len(split), settings.questions_per_picture)
+    same = np.flatnonzero(group[pair[1:, 0]] == group[pair[:-1, 0]])
+    assert np.array_equal(split.images(pair[same].ravel()), split.images(pair[same + 1].ravel()))
     assert dataset_sheet(data, Raster(), count=8).width > 500
 
 
@@ -207,7 +229,7 @@ def test_evaluation_reports_pairs_and_groups(dataset):
     for logits, accuracy in ((knows, 1), (blind, 0)):
         twins = family_scores.measure(data, logits, logits[:0], None, answers)["twins"]
         assert twins["pair"]["accuracy"] == accuracy
-        assert twins["pair"]["n"] == 4
+        assert twins["pair"]["n"] == len(value) // 2
         assert (twins["group"] or {"accuracy": accuracy})["accuracy"] == accuracy
 
 
@@ -295,20 +317,14 @@ def test_the_audit_finds_what_is_wrong_with_twins(many, tmp_path):
     [
         ({"n": 30}, "n must be a multiple of 4"),
         ({"shard": 6}, "shard must be a multiple of 4"),
-        ({"cannot_tell": 0.1}, "twins cannot be combined with `cannot_tell`"),
-        ({"questions_per_picture": 2}, "twins cannot be combined with `questions_per_picture`"),
+        ({"questions_per_picture": 3}, "n must be a multiple of 6"),
+        ({"questions_per_picture": 2, "questions": ("exist", "weather")}, "weather .* nothing else"),
         ({"questions": ("weather",), "weathers": ("rain",)}, "weather"),
     ],
 )
 def test_what_cannot_have_twins_is_refused(changes, names):
     with pytest.raises(SettingsError, match=names):
         replace(SETTINGS, **changes).check()
-
-
-def test_settings_without_twins_are_as_before():
-    assert "twins" not in Settings().resolved()
-    alone = replace(SETTINGS, twins=False)
-    assert "group" not in columns(draw(recipe_of(alone, "train"), np.arange(4)), np.arange(4), alone)
 
 
 def test_a_weather_that_is_asked_about_can_be_told_in_both_pictures():

@@ -14,6 +14,7 @@ import numpy as np
 from simtown.datasets import asked
 from simtown.datasets.audit.features import HIDDEN, firsts, tenths
 from simtown.datasets.audit.findings import Finding, wilson
+from simtown.datasets.groups import pair_rows
 from simtown.datasets.settings import Settings
 from simtown.language.evaluate import CLOSE, KNOWN, evaluate
 from simtown.language.families import ANSWERS, CANNOT_TELL
@@ -120,6 +121,9 @@ def findings(
 ) -> Iterator[Finding]:
     """All findings of the split `name`; `sample` has columns of its `sample_rows`."""
     yield from _balance(counts, settings, name)
+    if settings.twins:  # one beside the other
+        order = pair_rows(len(sample["family"]), settings.questions_per_picture).reshape(-1)
+        sample = {column: values[order] for column, values in sample.items()}
     few = []
     for place, family in enumerate(asked.asked(settings)):
         own = _columns_of(sample, place)
@@ -170,7 +174,8 @@ def _balance(counts: FamilyCounts, settings: Settings, name: str) -> Iterator[Fi
                 if n == 0 or k < 2:
                     continue
                 tests += k
-                share, each = fair_shares(family.answer, k, settings), 2 if settings.twins else 1
+                share = fair_shares(family.answer, k, settings)
+                each = 2 if settings.twins and not settings.cannot_tell else 1
                 lower, higher = (
                     law(row - i, n // each, each * share) for i, law in ((0, binom.cdf), (1, binom.sf))
                 )

@@ -203,9 +203,9 @@ class SplitCounts:
         self.least = min(self.least, other.least)
 
 
-def sample_rows(length: int) -> np.ndarray:
-    """(m,) int64: the examples that are kept, m ≤ SAMPLE: all, or pairs of neighbours at equal distances."""
+def sample_rows(length: int, together: int = 2) -> np.ndarray:
+    """(m,) int64: the examples that are kept, m ≤ SAMPLE: all, or so many `together` at equal distances."""
     if length <= SAMPLE:
         return np.arange(length)
-    first = np.arange(SAMPLE // 2) * (length // 2) // (SAMPLE // 2)
-    return (2 * first[:, None] + [0, 1]).ravel()
+    first = np.arange(SAMPLE // together) * (length // together) // (SAMPLE // together)
+    return (together * first[:, None] + np.arange(together)).ravel()

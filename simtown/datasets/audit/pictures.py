@@ -27,7 +27,6 @@ from simtown.datasets.audit.findings import Finding
 from simtown.datasets.audit.repeats import SCENE, scene_points
 from simtown.datasets.audit.rows import DatasetRows, Neighbourhoods, hashes
 from simtown.datasets.settings import Settings
-from simtown.language.twins import GROUP
 
 #: Cells along each side of a fingerprint, and the differences from which two pictures are different: of all
 #: cells, and of any one.
@@ -114,12 +113,14 @@ def repeated_pictures(
     with closing(pool.map(same_pictures, pictures, (rows,), progress)) as results:
         pairs = np.unique(np.concatenate([part for _, part in results]), axis=0)
     if rows.dataset.settings.twins:
-        twins = pairs[_twins(pairs)]
-        pairs, addresses = pairs[~_twins(pairs)], [rows.address(row) for row in twins[:10, 1].tolist()]
-        figure = f"{len(twins):,} of {len(rows) // 2:,} pairs show one picture twice"
+        twin = _twins(pairs, rows)
+        twins, pairs = pairs[twin], pairs[~twin]
+        n = len(rows) // (2 * rows.dataset.settings.questions_per_picture)
+        addresses = [rows.address(row) for row in twins[:10, 1].tolist()]
+        figure = f"{len(twins):,} of {n:,} pairs show one picture twice"
         figure += f"; first: {addresses[0]}" if addresses else ""
         advice = "What differs between twins must be seen: draw them larger, or generate the data set again."
-        measured = {"equal": len(twins), "n": len(rows) // 2, "first": addresses}
+        measured = {"equal": len(twins), "n": n, "first": addresses}
         yield Finding.of_count("equal twins", "all", len(twins), figure, advice, **measured)
     copies, place = np.unique(pairs[:, 0], return_index=True)
     first = [[rows.address(row), rows.address(original)] for row, original in pairs[place[:10]].tolist()]
@@ -154,18 +155,19 @@ def same_pictures(neighbourhood: tuple[int, np.ndarray], report: Report, rows: D
     pairs = np.stack([home["row"][copies], home["row"][first[group[copies]]]], axis=1)
     same = []
     if rows.dataset.settings.twins:
-        both = home["row"][np.flatnonzero(np.diff(home["row"]) == 1)]
-        same_hash = dict(zip(home["row"].tolist(), home["hash"].tolist(), strict=True))
-        equal = [row for row in both.tolist() if row % 2 == 0 and same_hash[row] == same_hash[row + 1]]
-        twins = np.array(equal, dtype=np.int64)[:, None] + [1, 0]
+        each = rows.dataset.settings.questions_per_picture
+        hash_of = dict(zip(home["row"].tolist(), home["hash"].tolist(), strict=True))
+        firsts = (row for row in hash_of if row // each % 2 == 0)
+        equal = [row for row in firsts if hash_of[row] == hash_of.get(row + each)]
+        twins = np.array(equal, dtype=np.int64)[:, None] + [each, 0]
         same = [some[_equal_pixels(rows, some)] for some in _batches(twins)]
-        pairs = pairs[~_twins(pairs)]
+        pairs = pairs[~_twins(pairs, rows)]
     same += [_of_different_scenes(rows, some, DIFFERENT) for some in _batches(pairs)]
     if not too_long(rows.dataset.settings):
         references = references[np.unique(references["hash"], return_index=True)[1]]
         candidates = _candidates(home[np.sort(first)], references)
         if rows.dataset.settings.twins:
-            candidates = candidates[~_twins(candidates)]
+            candidates = candidates[~_twins(candidates, rows)]
         for some in _batches(candidates):
             prints, others = (fingerprints(cell_brightness(rows, numbers)) for numbers in some.T)
             change = np.abs(prints - others)
@@ -175,9 +177,10 @@ def same_pictures(neighbourhood: tuple[int, np.ndarray], report: Report, rows: D
     return np.concatenate([np.zeros((0, 2), dtype=np.int64), *same])
 
 
-def _twins(pairs: np.ndarray) -> np.ndarray:
+def _twins(pairs: np.ndarray, rows: DatasetRows) -> np.ndarray:
     """(k,) bool: which of (k, 2) rows may be of one group; every split has whole ones."""
-    return np.asarray(pairs[:, 0] // GROUP == pairs[:, 1] // GROUP)
+    block = rows.dataset.settings.block
+    return np.asarray(pairs[:, 0] // block == pairs[:, 1] // block)
 
 
 def _equal_pixels(rows: DatasetRows, pairs: np.ndarray) -> np.ndarray:

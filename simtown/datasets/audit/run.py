@@ -174,7 +174,7 @@ def _survey(piece: Piece, report: Report, rows: DatasetRows, directions: np.ndar
     split, settings = dataset[name], dataset.settings
     read, count = (fairness.COLUMNS, FamilyCounts.of) if settings.asks else (COLUMNS, SplitCounts.of)
     read = (*read, "group") if settings.twins else read
-    in_sample = sample_rows(len(split))
+    in_sample = sample_rows(len(split), settings.block if settings.twins else 2)
     counts: list[Any] = []
     sample, scenes, shown = [], [], []
     for first, columns in split.stream(read, _BLOCK, begin=begin, end=end):

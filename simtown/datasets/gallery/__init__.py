@@ -36,7 +36,6 @@ from simtown.datasets.marginals import targets_of
 from simtown.datasets.reader import Dataset
 from simtown.language.programs import decode
 from simtown.language.relations import RELATIONS
-from simtown.language.twins import GROUP
 from simtown.render.masks import compressed_run_lengths, mask_and_box
 from simtown.render.renderers import make_renderer
 from simtown.scenes.placement import half_sizes
@@ -69,12 +68,14 @@ Reason = Callable[..., str]
 OF_ALL = ("answer", "relation", "weather")
 
 
-def gallery_sample(count: int, everything: bool = False) -> list[range]:
-    """What the page shows of a split: all of it, or stretches of equal length, spread evenly over it."""
+def gallery_sample(count: int, everything: bool = False, block: int = 2) -> list[range]:
+    """What the page shows of a split: all of it, or stretches of equal length, spread evenly over it, that
+    begin with a block of examples.
+    """
     if everything or count <= SAMPLE:
         return [range(count)]
     stretches = SAMPLE // STRETCH
-    starts = [number * count // stretches // GROUP * GROUP for number in range(stretches)]
+    starts = [number * count // stretches // block * block for number in range(stretches)]
     return [range(start, start + STRETCH) for start in starts]
 
 
@@ -129,7 +130,10 @@ def _write_page(
     data: Dataset, directory: Path, progress: Report, everything: bool, large: bool, reason: Reason | None
 ) -> None:
     """Write the page of one data set."""
-    splits = {name: gallery_sample(len(data[name]), everything) for name in choose_splits(data, [])}
+    splits = {
+        name: gallery_sample(len(data[name]), everything, data.settings.block)
+        for name in choose_splits(data, [])
+    }
     pieces = directory / "data"
     (pieces / "large" if large else pieces).mkdir(parents=True)
     about, index = _about(data, splits) | {"large": large}, []
@@ -176,6 +180,8 @@ def _about(data: Dataset, splits: dict[str, list[range]]) -> dict[str, Any]:
         "thumb": thumb_size(s.width, s.height),
         "sheet": SHEET,
         "details": DETAILS,
+        "each": s.questions_per_picture,
+        "block": s.block,
         "frequencies": s.frequencies,
         "entities": [data.names["entities"][kind] for kind in s.kinds],
         "footprints": [[plain(2 * x) for x in outlines[kind]] for kind in s.kinds if kind < len(outlines)],

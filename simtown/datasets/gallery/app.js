@@ -544,10 +544,12 @@ const simtown = (() => {
   /** The other examples of a twin's group: its twin, and what else is asked of both pictures. */
   function drawMates(host, g, detail) {
     const change = { weather: "other weather", thing: "one thing beside the road" }[detail.edit] ?? `one vehicle ${detail.edit}`;
-    for (const step of [1, 2, 3]) {
-      const mate = exampleOf(splitOf(g), numberOf(g) ^ step), other = mate >= 0 ? detailOf(mate) : null, answer = other && answerOf(mate);
+    const number = numberOf(g), { each, block } = about, start = number - (number % block), twin = number + (Math.floor(number / each) % 2 ? -each : each);
+    const others = Array.from({ length: block }, (_, place) => start + place).filter((n) => n !== number && n !== twin);
+    for (const n of [twin, ...others]) {
+      const mate = exampleOf(splitOf(g), n), other = mate >= 0 ? detailOf(mate) : null, answer = other && answerOf(mate);
       if (other?.group !== detail.group) continue;
-      const words = step === 1 ? `<b>Twin</b>: ${escape(change)}.` : escape(other.question);
+      const words = n === twin ? `<b>Twin</b>: ${escape(change)}.` : escape(other.question);
       host.insertAdjacentHTML("beforeend", `<button type="button"><span class="picture"><canvas></canvas><svg></svg></span><span>${words}
         <b class="answer ${toneOf(answer)}">${escape(answer)}</b></span></button>`);
       const card = host.lastChild;

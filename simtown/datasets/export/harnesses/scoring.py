@@ -35,16 +35,17 @@ def summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     """The accuracy, and the share of unparsed replies, which count as wrong.
 
     Of twins also the share of questions that are right about both pictures ("pair"), and that of groups of
-    two pictures and two questions in which all is right ("group").
+    two pictures and several questions in which all is right ("group").
     """
     shares = {
         "accuracy": sum(row["accuracy"] for row in rows) / len(rows),
         "unparsed": sum(row["answer"] is None for row in rows) / len(rows),
     }
-    for name, size in {"pair": 2, "group": 4}.items() if rows[0]["group"] is not None else ():
+    for name, least in {"pair": 2, "group": 4}.items() if rows[0]["group"] is not None else ():
         together: dict[Any, list[float]] = {}
         for row in rows:
             together.setdefault(row[name], []).append(row["accuracy"])
+        size = max(least, *map(len, together.values()))
         complete = [min(accuracies) for accuracies in together.values() if len(accuracies) == size]
         shares[name] = sum(complete) / len(complete) if complete else float("nan")
     return shares
