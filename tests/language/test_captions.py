@@ -67,19 +67,6 @@ def painted(tmp_path_factory):
     return open_dataset(directory)
 
 
-@pytest.mark.parametrize("bias", [0.0, 0.6])
-def test_blocks_tell_what_the_whole_split_tells(bias, painted, monkeypatch, tmp_path):
-    """Blocks by one worker or two are the text of all scenes at once, typical colours included."""
-    lines = list(captions.captions(painted.train.scenes(), painted.settings.seed, "train", bias))
-    monkeypatch.setattr(captioned, "_ROWS", 3)
-    monkeypatch.setattr(captioned, "BLOCK", 7)
-    count, example = captioned.write_captions(
-        tmp_path / "captions.txt", captioned.caption_blocks(painted, "train", bias)
-    )
-    assert (tmp_path / "captions.txt").read_text() == "".join(f"{line}\n" for line in lines)
-    assert (count, example) == (len(lines), lines[1])
-
-
 class Backwards:
     """A pool whose pieces end in the wrong order."""
 
@@ -90,15 +77,18 @@ class Backwards:
             yield piece, function(piece, progress, *shared)
 
 
-def test_the_order_in_which_blocks_end_does_not_matter(painted, monkeypatch):
+@pytest.mark.parametrize("pool", [None, Backwards()], ids=["in order", "backwards"])
+@pytest.mark.parametrize("bias", [0.0, 0.6])
+def test_blocks_tell_what_the_whole_split_tells(bias, pool, painted, monkeypatch, tmp_path):
+    """Blocks are the text of all scenes at once, typical colours included, in whatever order they end."""
+    lines = list(captions.captions(painted.train.scenes(), painted.settings.seed, "train", bias))
+    monkeypatch.setattr(captioned, "_ROWS", 3)
     monkeypatch.setattr(captioned, "BLOCK", 7)
-    read = []
-    arguments = (painted, "train", 0.6)
-    there, back = (
-        list(captioned.caption_blocks(*arguments, pool, read.append)) for pool in (None, Backwards())
-    )
-    assert there == back
-    assert sum(read) == 2 * captioned.scenes_to_read(painted, "train", 0.6)
+    read, path = [], tmp_path / "captions.txt"
+    blocks = captioned.caption_blocks(painted, "train", bias, pool, read.append)
+    assert captioned.write_captions(path, blocks) == (len(lines), lines[1])
+    assert path.read_text() == "".join(f"{line}\n" for line in lines)
+    assert sum(read) == captioned.scenes_to_read(painted, "train", bias)
 
 
 def test_colours_cover_the_paints():
