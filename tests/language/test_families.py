@@ -15,11 +15,13 @@ from simtown.datasets.shards import checksum, draw, recipe_of
 from simtown.datasets.verify import verify
 from simtown.language.asking import ask_families
 from simtown.language.evaluate import CLOSE, KNOWN, evaluate
-from simtown.language.families import ANSWERS, families
-from simtown.language.programs import decode, encode, parse
+from simtown.language.families import ANSWERS, SLOTS, Drawer, Draws, families
+from simtown.language.programs import LANES, OWN_RELATIONS, decode, encode, parse
 from simtown.language.questions import FAMILIES
+from simtown.language.relations import RELATION_NAMES
 from simtown.render.raster import Raster
 from simtown.scenes.placement import LEAST_VISIBLE, apart
+from simtown.scenes.weather import WEATHERS
 
 SETTINGS = Settings(entities=30, n=96, val=12, test=12, width=64, height=64, questions=("all",), shard=24)
 
@@ -36,6 +38,18 @@ def batch(recipe):
 
 def test_the_names_of_families_are_those_of_the_table():
     assert {"paper", *FAMILIES} == families().keys()
+
+
+WORDS = {
+    "relation": RELATION_NAMES, "driver": OWN_RELATIONS, "lane": LANES, "weather": WEATHERS,
+    "side": ("leftmost", "rightmost"), "order": ("leftmost", "rightmost", "nearest", "farthest"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("slot", WORDS)
+def test_a_slot_is_filled_with_all_its_words(slot, recipe):
+    draws = Draws(np.random.default_rng(0).random(200))
+    assert {SLOTS[slot](Drawer(recipe.world, draws)) for _ in range(200)} == {*WORDS[slot]}
 
 
 def test_a_question_depends_on_its_number_alone(recipe, batch):
