@@ -10,6 +10,7 @@ from typing import Any
 from simtown.datasets.asked import answers_of
 from simtown.datasets.reader import Dataset, Example, Split
 from simtown.gym.tasks import mentioned
+from simtown.language.forms import Form
 from simtown.language.instructions import prompt
 from simtown.language.programs import parse
 from simtown.language.replies import Gold
@@ -59,23 +60,26 @@ class AskedExample:
         """The type of the answer."""
         return self.asked.answers[self.example.family][0]
 
+    @cached_property
+    def form(self) -> Form:
+        """The program of the question, of the paper's as well."""
+        example = self.example
+        if example.program:
+            return parse(example.program)
+        subject, obj = (Form("the", (Form("all", (kind,)),)) for kind in (example.subject, example.object))
+        return Form("holds", (subject, Form("related", (example.relation, obj))))
+
     @property
     def meant(self) -> list[int]:
         """The slots of the vehicles that the question names; of all, if it names none."""
-        example = self.example
-        if example.subject:
-            return [example.subject_slot, example.object_slot]
-        nouns, slots = mentioned(parse(example.program)), [number - 1 for number in example.vehicle_ids]
-        vehicles = zip(slots, example.scene.vehicles, strict=True)
+        nouns, slots = mentioned(self.form), [number - 1 for number in self.example.vehicle_ids]
+        vehicles = zip(slots, self.example.scene.vehicles, strict=True)
         return [slot for slot, vehicle in vehicles if vehicle.entity in nouns] or slots
 
     @property
     def relation(self) -> str:
         """The relation that the question asks about two vehicles; "" if it asks something else."""
-        if self.example.family not in ("paper", "relations") or self.example.relation:
-            return self.example.relation
-        _, related = parse(self.example.program).parts
-        return str(related.parts[0])
+        return str(self.form.parts[1].parts[0]) if self.example.family in ("paper", "relations") else ""
 
     def quantities(self) -> dict[str, Any]:
         """What the example is about, and what its answer may depend on, as plain values.

@@ -18,7 +18,7 @@ from simtown.language.families import ANSWERS, FamilyError, Template, families, 
 from simtown.language.forms import Form
 from simtown.language.instructions import prompt
 from simtown.language.nouns import kinds_meant
-from simtown.language.programs import encode, parse, stored
+from simtown.language.programs import encode, stored
 from simtown.language.questions import PHRASINGS, text
 from simtown.language.replies import Gold
 from simtown.language.views import THIRDS
@@ -50,7 +50,7 @@ def other_picture(one: AskedExample) -> list[Query]:
 
 def mirrored(one: AskedExample) -> list[Query]:
     """The question about the picture in a mirror, where left is right."""
-    gold = _gold(one, turned(form_of(one)))
+    gold = _gold(one, turned(one.form))
     if gold is None:
         return []
     gold = replace(gold, answer=MIRROR.get(gold.answer, gold.answer))
@@ -59,7 +59,7 @@ def mirrored(one: AskedExample) -> list[Query]:
 
 def exchanged(one: AskedExample) -> list[Query]:
     """The question with its two vehicles exchanged: whether the model reads which one is meant."""
-    form = form_of(one)
+    form = one.form
     match form.name, *form.parts:
         case "holds", Form(first) as subject, Form("related", (relation, Form(second) as obj)) if (
             first == second
@@ -81,7 +81,7 @@ def exist(one: AskedExample) -> list[Query]:
     here = {vehicle.entity for vehicle in one.example.scene.vehicles}
     kinds = [ENTITIES[kind] for kind in one.asked.dataset.settings.kinds]
     absent = [kind for kind in kinds if kind not in here]
-    nouns = dict.fromkeys(form.parts[0] for form in form_of(one).forms() if form.name == "all")
+    nouns = dict.fromkeys(form.parts[0] for form in one.form.forms() if form.name == "all")
     named = [noun for noun in nouns if noun != "vehicle" and not here.isdisjoint(kinds_meant(noun))]
     wanted = named + ([absent[one.number * _STEP % len(absent)]] if absent and named else [])
     for noun in wanted:
@@ -93,7 +93,7 @@ def exist(one: AskedExample) -> list[Query]:
 
 def phrasings(one: AskedExample) -> list[Query]:
     """The same question in all its other phrasings: whether the model reads what they have in common."""
-    example, form = one.example, form_of(one)
+    example, form = one.example, one.form
     if example.subject:
         every = [text(example.subject, example.relation, example.object, p) for p in range(len(PHRASINGS))]
     else:
@@ -113,15 +113,6 @@ CONTROLS: dict[str, Condition] = {
     "mirrored": mirrored,
     "phrasings": phrasings,
 }
-
-
-def form_of(one: AskedExample) -> Form:
-    """The program of an example's question, of the paper's as well."""
-    example = one.example
-    if example.program:
-        return parse(example.program)
-    subject, obj = (Form("the", (Form("all", (kind,)),)) for kind in (example.subject, example.object))
-    return Form("holds", (subject, Form("related", (example.relation, obj))))
 
 
 def turned(form: Form) -> Form:
