@@ -127,15 +127,16 @@ def _run(views: Views, programs: np.ndarray, at: np.ndarray) -> Values:
     for name in ("lane", "direction", "kind", "group"):
         value[:, :, _VALUES.index(name)] = getattr(views, name)[:, :v]
     colours, hides = np.zeros((scenes, v, len(COLOURS)), np.int8), np.zeros((scenes, v), np.int8)
-    for words, names in ((_COLOURED, ["colour"]), (_PICTURED, ["hidden", "third"])):  # what takes long
-        rows = np.unique(at[np.isin(programs, words).any(axis=1)])
-        part = views[rows]
-        for name in names:
-            value[rows, :, _VALUES.index(name)] = getattr(part, name)
-        if words is _COLOURED:
-            colours[rows] = part.colours
-        else:
-            hides[rows] = part.partly_hidden
+    # what takes long is worked out only where a program asks for it
+    coloured, pictured = (
+        np.unique(at[np.isin(programs, words).any(axis=1)]) for words in (_COLOURED, _PICTURED)
+    )
+    part = views[coloured]
+    value[coloured, :, _VALUES.index("colour")], colours[coloured] = part.colour, part.colours
+    part = views[pictured]
+    hides[pictured] = part.partly_hidden
+    for name in ("hidden", "third"):
+        value[pictured, :, _VALUES.index(name)] = getattr(part, name)
     out = Values.empty(n)
     kernels.call(
         "run_programs",
