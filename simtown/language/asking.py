@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -170,7 +169,6 @@ class Row:
     limits: Limits | None = None
     other: int = -1
     begin: int = 0
-    epoch: int = -1
     template: int = 0
     text: int = 0
     form: Form = field(default_factory=lambda: Form("", ()))
@@ -257,9 +255,7 @@ def rows_of(recipe: AskingRecipe, index: np.ndarray) -> Iterator[Row]:
     """The family and the answer of every question: of 2j and 2j + 1 the same family and other answers."""
     weather = draw_weather(recipe.stream("weather"), index, recipe.weathers)["weather"]
     u = recipe.stream("answer").uniform(index // 2, 4)
-    share = recipe.cannot_tell * (
-        1 + recipe.twins
-    )  # of twins, one of the two answers is that one cannot tell
+    share = recipe.cannot_tell * (1 + recipe.twins)  # one of two pictures is unclear
     unclear = recipe.stream("cannot tell").uniform(index, 1)[:, 0] < share
     hold, places = recipe.hold_out, tuple(range(len(recipe.families)))
     limits: Limits | None = None
@@ -306,6 +302,27 @@ def askable(recipe: AskingRecipe, place: int) -> bool:
     return True
 
 
+#: The places of a template and of one of its texts, a program, and what fills the slots.
+Drawn: TypeAlias = tuple[int, int, Form, list[Any]]
+
+
+def draw_words(
+    world: AskedWorld, templates: Sequence[tuple[int, Template]], draws: Draws, narrowed: int | None = None
+) -> Drawn | None:
+    """A question of one of some templates, each with its place; None if nothing fills its slots."""
+    place, template = draws.choice(templates)
+    text = draws.below(len(template.texts))
+    try:
+        return place, text, *Drawer(world, draws, narrowed).question(template)
+    except (NoWordsError, StopIteration):
+        return None
+
+
+def text_of(family: Family, template: int, text: int, slots: list[Any]) -> str:
+    """A question in words."""
+    return wording.fill(family.templates[template].texts[text], slots)
+
+
 def _word(recipe: AskingRecipe, row: Row, epoch: int, numbers: np.ndarray) -> None:
     """Draw the words of a question; some words fill no slot of this world, then others are drawn.
 
@@ -315,26 +332,22 @@ def _word(recipe: AskingRecipe, row: Row, epoch: int, numbers: np.ndarray) -> No
     for attempt in range(epoch * tries, (epoch + 1) * tries):
         if attempt % tries:
             numbers = recipe.stream("words").uniform(np.array([row.index]), _WORD_DRAWS, attempt)[0]
-        draws = Draws(numbers.tolist())
-        template_place = draws.below(len(row.family.templates))
-        template: Template = row.family.templates[template_place]
-        text = draws.below(len(template.texts))
-        try:
-            form, slots = Drawer(recipe.world, draws).question(template)
-        except (NoWordsError, StopIteration):
+        drawn = draw_words(recipe.world, [*enumerate(row.family.templates)], Draws(numbers.tolist()))
+        if drawn is None:
             continue
+        template, text, form, slots = drawn
         if recipe.cannot_tell and not row.family.clear and not may_be_close(str(form)):
             continue  # no street makes it unclear, so its words would hint
         several = row.answers if row.family.answer in ("truth", "count") else (row.answer,)
         if not fits(recipe.world, form, several, recipe.apart):
             continue
-        if row.limits and not keeps(
-            recipe.world, form, row.answers, row.limits, partial(_fills, recipe, row.index, attempt)
-        ):
-            continue
-        row.template, row.text, row.form, row.epoch, row.filled = template_place, text, form, epoch, None
-        row.fitted = False
-        row.numbers, row.words = encode(form), wording.fill(template.texts[text], slots)
+        if row.limits:
+            address, fills = np.full(FILLS, row.index), attempt * FILLS + np.arange(FILLS)
+            tried = recipe.stream("hold-out").uniform(address, _VEHICLE_DRAWS, fills).tolist()
+            if not keeps(recipe.world, form, row.answers, row.limits, tried):
+                continue
+        row.template, row.text, row.form, row.filled, row.fitted = template, text, form, None, False
+        row.numbers, row.words = encode(form), text_of(row.family, template, text, slots)
         return
     raise ImpossibleError(
         f"this world has too few kinds for the family {row.family.name}: leave it out of `questions` or give "
@@ -467,9 +480,3 @@ def _fill(recipe: AskingRecipe, row: Row, numbers: list[float]) -> Filled | None
     if row.limits and row.limits.held.pictured:
         return fill_within(world, row.form, answer, Draws(numbers), row.limits)
     return fill_street(world, row.form, answer, Draws(numbers))
-
-
-def _fills(recipe: AskingRecipe, index: int, attempt: int) -> list[list[float]]:
-    """Uniform numbers for the streets by which answers to some words are tried."""
-    numbers = attempt * FILLS + np.arange(FILLS)
-    return recipe.stream("hold-out").uniform(np.full(FILLS, index), _VEHICLE_DRAWS, numbers).tolist()

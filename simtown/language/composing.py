@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -137,13 +137,13 @@ def keeps(
     form: Form,
     answers: Sequence[int],
     limits: Limits,
-    numbers: Callable[[], list[list[float]]],
+    tries: Sequence[list[float]],
 ) -> bool:
     """Whether a split may ask a question, whatever the answer is: so its words do not hint at the answer.
 
     Words of training name no composition that is held out, and no answer to them makes one. Words of the
-    split of compositions ask for one, or any answer to them may be true where a picture shows one. `numbers`
-    draws uniform numbers for some streets.
+    split of compositions ask for one, or any answer to them may be true where a picture shows one. `tries`
+    are uniform numbers for some streets.
     """
     held = limits.held
     if limits.alone and not held.pictured:
@@ -153,7 +153,6 @@ def keeps(
             return False
         if form.name != "query" or not held.pictured:
             return True
-    tries = numbers()
     return all(
         any(fill_within(world, form, answer, Draws(own), limits) is not None for own in tries)
         for answer in answers

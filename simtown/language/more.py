@@ -11,17 +11,23 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import chain
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
 from simtown.core.streams import choose
-from simtown.language import wording
-from simtown.language.asking import AskedBatch, AskingRecipe, ask_families, rows_of
+from simtown.language.asking import (
+    AskedBatch,
+    AskingRecipe,
+    Drawn,
+    ask_families,
+    draw_words,
+    rows_of,
+    text_of,
+)
 from simtown.language.composing import Limits, kept
 from simtown.language.evaluate import KNOWN, evaluate
-from simtown.language.families import AskedWorld, Drawer, Draws, Family, NoWordsError, Template
-from simtown.language.forms import Form
+from simtown.language.families import AskedWorld, Draws, Family, Template
 from simtown.language.programs import encode, stored
 from simtown.language.sampler import ImpossibleError
 from simtown.language.views import paint_colours
@@ -48,16 +54,6 @@ Askable: TypeAlias = list[tuple[int, list[tuple[int, Template]]]]
 Words: TypeAlias = tuple[Askable, AskedWorld, int | None]
 #: Scenes, visible shares, the scene of each row, and whether it could be placed.
 Second: TypeAlias = tuple[SceneBatch, np.ndarray, np.ndarray, np.ndarray]
-
-
-class Proposal(NamedTuple):
-    """A question: the places of its family, template and text, its program, and what fills its slots."""
-
-    family: int
-    template: int
-    text: int
-    form: Form
-    slots: list[Any]
 
 
 @dataclass
@@ -172,14 +168,16 @@ def further(recipe: AskingRecipe, given: Given) -> np.ndarray:
         address = given.address[rows] * MOST_QUESTIONS + number
         begin += at_once
         numbers = recipe.stream("more words").uniform(address, _WORD_DRAWS, attempts).tolist()
-        proposals = {}
+        proposals: dict[int, tuple[int, Drawn]] = {}
         for k, (row, attempt, own) in enumerate(zip(rows.tolist(), attempts.tolist(), numbers, strict=True)):
-            if proposal := _propose(*given.words(row, attempt), Draws(own)):
-                proposals[k] = proposal
+            (askable, world, narrowed), draws = given.words(row, attempt), Draws(own)
+            family, templates = draws.choice(askable) if askable else (0, [])
+            if templates and (drawn := draw_words(world, templates, draws, narrowed)):
+                proposals[k] = family, drawn
         if not proposals:
             continue
         rows, attempts, address = (column[[*proposals]] for column in (rows, attempts, address))
-        programs = stored([encode(proposal.form) for proposal in proposals.values()])
+        programs = stored([encode(form) for _, (_, _, form, _) in proposals.values()])
         here = evaluate(first.scene, programs, first.visible, recipe.size, rows)
         fits = (here.state == KNOWN) & ~here.idle
         if number == 1:
@@ -195,33 +193,18 @@ def further(recipe: AskingRecipe, given: Given) -> np.ndarray:
             fits &= kept([given.limits[row] for row in rows.tolist()], scenes[at_scene], programs)
         chosen = np.flatnonzero(fits)
         chosen = chosen[np.unique(rows[chosen], return_index=True)[1]]  # the first of each picture
-        into, drawn = rows[chosen], [*proposals.values()]
+        into, proposed = rows[chosen], [*proposals.values()]
         found[into] = True
         for part, values in zip(result, (here, there), strict=False):
             part.values.keep(into, values.at(chosen))
             part.program[into], part.answer[into] = programs[chosen], values.answer[chosen]
             part.tried[into] = attempts[chosen, None] + 1
             for row, k in zip(into.tolist(), good[chosen].tolist(), strict=True):
-                family, template, text, _, slots = drawn[k]
+                family, (template, text, _, slots) = proposed[k]
                 part.family[row], part.template[row], part.text[row] = family, template, text
-                texts = recipe.families[family].templates[template].texts
-                part.words[row] = wording.fill(texts[text], slots)
+                part.words[row] = text_of(recipe.families[family], template, text, slots)
     given.asked.append(result)
     return found
-
-
-def _propose(askable: Askable, world: AskedWorld, narrowed: int | None, draws: Draws) -> Proposal | None:
-    """A question of one of some templates; None if nothing in this world fills its slots."""
-    if not askable:
-        return None
-    family, templates = draws.choice(askable)
-    place, template = draws.choice(templates)
-    text = draws.below(len(template.texts))
-    try:
-        drawer = Drawer(world, draws, narrowed)
-        return Proposal(family, place, text, *drawer.question(template))
-    except (NoWordsError, StopIteration):
-        return None
 
 
 def seen_world(

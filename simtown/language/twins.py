@@ -2,10 +2,12 @@
 
 The words and two answers are drawn first. A street is searched in which the first is true, then an edit of it
 in which the second is: one vehicle turned, painted, moved, exchanged for another kind, removed or added, or
-the weather. The least edits are tried first. Both answers are as often the first one, so no words hint.
+the weather. The least edits are tried first. A coin decides which picture comes first, so no words hint. Of
+a question that cannot be told one of the two pictures decides the answer.
 
 If a question of yes or no is asked whose answer flips too, the same two pictures are a group of four
-examples: two pictures, two questions. Otherwise a group is a pair.
+examples: two pictures, two questions. Otherwise a group is a pair. With several questions a picture, all
+groups have so many.
 """
 
 from __future__ import annotations
@@ -78,8 +80,9 @@ class Twins(NamedTuple):
     """Which examples belong together: (n,) each.
 
     Attributes:
-        group: int64; examples 2j and 2j + 1 have the same words. Those of one group have the same pictures.
-        edit: uint8 place in EDITS of what makes picture 2j + 1 of picture 2j.
+        group: int64; examples of one group have the same two pictures, and each question of one picture is
+            asked of the other, too (:mod:`simtown.datasets.groups`).
+        edit: uint8 place in EDITS of what makes the second picture of the first.
         edited: uint8 slot of the vehicle that is edited, of the thing beside the road if the edit is "thing"
             (one is put there, or taken away), or NONE.
     """
