@@ -27,9 +27,6 @@ from tests.language.plain import Plain
 
 SIZE = (256, 144)
 BESIDE = (*STREET_NOUNS, "furniture", "building", "pedestrian", "man")
-#: Types whose words may differ between programs of one skeleton.
-WORDED = ("RELATION", "DRIVER", "COLOUR", "LANE", "DIRECTION", "WEATHER")
-
 #: Forms that end a program, and those of which there are more.
 SIMPLE = ("all", "the", "has", "exist", "among")
 OFTEN = {"TRUTH": 9, "count": 2, "holds": 8, "filter": 5, "all": 2, "the": 3, "related": 2, "among": 0.5}
@@ -58,54 +55,43 @@ def random_streets(n, seed):
 
 
 class Writer:
-    """Writes programs at random: `structure` draws their skeletons, `words` their words.
+    """Writes programs at random. Nouns are mostly those of `names`, what stands in the street."""
 
-    Nouns are mostly those of `names`, what stands in the street.
-    """
-
-    def __init__(self, structure, words, names):
-        self.structure, self.words, self.names = structure, words, names
+    def __init__(self, rng, names):
+        self.rng, self.names = rng, names
 
     def part(self, kind, depth):
         """A part of a type of the grammar, at most so many forms deep if it can be."""
         if isinstance(kind, Form):
             parts = list(kind.parts)
             if parts[-1] == "...":
-                parts[-1:] = parts[-2:-1] * self.structure.integers(0, 2)
+                parts[-1:] = parts[-2:-1] * self.rng.integers(0, 2)
             return Form(kind.name, tuple(self.part(part, depth - 1) for part in parts))
         if kind not in grammar():
             return kind
         if kind == "NOUN":
             return self.noun()
         if kind == "NUMBER":
-            return int(self.words.integers(1, 4))
-        if kind in WORDED:
-            return str(self.words.choice(grammar()[kind]))
-        choices = [c for c in grammar()[kind] if depth > 0 or getattr(c, "name", "") in SIMPLE] or grammar()[
-            kind
-        ]
-        weights = np.cumsum(
-            [OFTEN.get(str(choice), OFTEN.get(getattr(choice, "name", ""), 1)) for choice in choices]
-        )
-        return self.part(choices[np.searchsorted(weights, self.structure.random() * weights[-1])], depth)
+            return int(self.rng.integers(1, 4))
+        every = grammar()[kind]
+        choices = [c for c in every if depth > 0 or getattr(c, "name", "") in SIMPLE] or every
+        weights = [OFTEN.get(str(choice), OFTEN.get(getattr(choice, "name", ""), 1)) for choice in choices]
+        place = np.searchsorted(np.cumsum(weights), self.rng.random() * sum(weights))
+        return self.part(choices[place], depth)
 
     def noun(self):
-        beside, general = self.structure.random(2) < (0.15, 0.2)
-        if beside:
-            return str(self.words.choice(BESIDE))
-        return str(
-            self.words.choice(self.names if not general else ("vehicle", "car", "truck", "bus", "van"))
-        )
+        beside, general = self.rng.random(2) < (0.15, 0.2)
+        nouns = BESIDE if beside else ("vehicle", "car", "truck", "bus", "van") if general else self.names
+        return str(self.rng.choice(nouns))
 
 
-def random_programs(batch, n, seed, copies=3):
-    """n programs, each of a street of its own; `copies` have one skeleton."""
+def random_programs(batch, n, seed):
+    """n programs, each of a street of its own."""
     rng = np.random.default_rng(seed)
     rows, forms = rng.integers(0, len(batch), n), []
-    for number, row in enumerate(rows):
-        structure = np.random.default_rng([seed, number // copies])
+    for row in rows:
         names = [ENTITIES[kind] for kind in batch.entity[row] if kind >= 0]
-        form = Writer(structure, rng, names).part("QUESTION", int(structure.integers(2, 6)))
+        form = Writer(rng, names).part("QUESTION", int(rng.integers(2, 6)))
         try:
             encode(form)
         except ProgramError:  # too long
@@ -176,7 +162,7 @@ def test_the_evaluator_equals_its_oracle_on_many_programs(seed):
 @given(st.integers(0, 2**32), st.integers(1, 6))
 def test_programs_are_stored_and_printed_and_read_back(seed, depth):
     rng = np.random.default_rng(seed)
-    form = Writer(rng, rng, ENTITIES).part("QUESTION", depth)
+    form = Writer(rng, ENTITIES).part("QUESTION", depth)
     check(form)
     try:
         numbers = encode(form)
