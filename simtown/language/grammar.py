@@ -27,6 +27,11 @@ class QuestionError(ValueError):
 #: The longest question that is read, characters.
 LONGEST = 400
 _OFTEN_LEFT_OUT = ("is", "the", "of", "what is the", "is there", "how many")
+#: Questions that are understood, but that nobody asks: "Is the taxi the bus?", "What vehicle?", "Is there a oak?".
+_SILLY = re.compile(
+    r"exist\(filter\(all\([^()]*\), among|holds\(the\(all\([^()]*\)\), among\(the\(all"
+    r"|which\((the\()?all|\ba [aeiou]|s holds\(the\(all\([^()]*\)\), among"
+)
 #: As many words of a question that is not understood are rephrased.
 MOST_WORDS = 24
 #: By symbol of the grammar, its phrases with what they mean.
@@ -78,11 +83,12 @@ def rephrasings(names: Iterable[str], question: str) -> Iterator[str]:
     candidates += [[*words[:i], *more.split(), *words[i:]] for i in places for more in left_out]
     candidates += [[words[k] for k in places if k not in pair] for pair in combinations(places, 2)]
     candidates += [[*words[:i], *words[i + n :]] for n in (3, 4) for i in places[: 1 - n]]
-    for candidate in filter(None, candidates):
+    firsts = {*words[:1], "is", "how", "what"}
+    for candidate in (c for c in candidates if firsts & {*c[:1]}):
         text = " ".join(candidate)
         with suppress(QuestionError):
             form, notes, _ = parse(names, text)
-            if form not in meant and not notes:
+            if form not in meant and not notes and not _SILLY.search(f"{text} {form}"):
                 meant.add(form)
                 yield f"{text[0].upper()}{text[1:]}?"
 
@@ -118,7 +124,8 @@ def _corrected(words: list[str], lexicon: Lexicon) -> tuple[str, list[str]]:
     corrected, notes = [], []
     for word in words:
         if word not in known and not word.isdigit():
-            similar = [w for w in get_close_matches(word, known, 5, 0.78) if w[0] == word[0]]
+            similar = [w for w in get_close_matches(word, known, 5, 0.85) if w[0] == word[0]]
+            similar = [] if word.removesuffix("s") in known else similar
             if not similar or len(word) < 4:
                 raise QuestionError(f"the question's word '{word}' is not known in this town: use another")
             notes.append(f"'{word}' is read as '{similar[0]}'")
@@ -154,7 +161,8 @@ def language() -> Language:
         left, equals, right = (text.strip() for text in line.partition("="))
         if line.startswith(("[", "#")) or not line:
             part = line if line.startswith("[") else part
-        elif part == "[examples]":
+            continue
+        if part == "[examples]":
             result.templates.append(line)
         elif part == "[slots]":
             result.slots[left] = right.split("|")

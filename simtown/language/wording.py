@@ -47,8 +47,9 @@ def noun(form: Form, many: bool = False) -> str:
             return f"{noun(inner, many)} {predicate(clause)}"
         case "filter", inner, clause:
             return f"{noun(inner, many)} that {'are' if many else 'is'} {predicate(clause)}"
-        case "most", order, inner:
-            return f"{order} {noun(inner, many)}"
+        case "most", order, inner, *to:
+            end = [f" {'from' if order == 'farthest' else 'to'} {phrase(other)}" for other in to]
+            return f"{order} {noun(inner, many)}{''.join(end)}"
         case "nth", number, order, inner:
             if order in ("leftmost", "rightmost"):
                 return f"{ORDINALS[number - 1]} {noun(inner)} {FROM[order]}"

@@ -151,7 +151,8 @@ class Evaluator:
             return judgement
         things = self.members(phrase.parts[0], anywhere).clear()
         self._spend(len(things))
-        judged = _applying({thing: judge(thing) for thing in things})
+        decisive = phrase.name != "every"
+        judged = _applying({thing: judge(thing) for thing in things}, decisive)
         if not judged:
             why = self._none(phrase.parts[0], "other " if things else "")
             if phrase.name == "every":
@@ -331,11 +332,11 @@ def about_sight(form: Form) -> bool:
     return any(f"has({attribute}" in str(form) for attribute in ("sight", "place"))
 
 
-def _applying(judged: dict[Thing, Judgement]) -> dict[Thing, Judgement]:
-    """The judgements that apply. Raises TownError if all others are unknown."""
+def _applying(judged: dict[Thing, Judgement], decisive: bool | None = None) -> dict[Thing, Judgement]:
+    """The judgements that apply. Raises TownError if others are unknown and none has the decisive truth."""
     applying = {thing: judgement for thing, judgement in judged.items() if judgement.applies}
-    unknown = [judgement.why for judgement in judged.values() if judgement.truth is None]
-    if unknown and not applying:
+    unknown = [j.why for j in judged.values() if j.truth is None and not j.applies]
+    if unknown and (decisive is None or all(j.truth is not decisive for j in applying.values())):
         raise TownError(f"{unknown[0]}: ask about a vehicle")
     return applying
 
