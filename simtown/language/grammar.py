@@ -27,7 +27,7 @@ class QuestionError(ValueError):
 #: The longest question that is read, characters.
 LONGEST = 400
 _OFTEN_LEFT_OUT = ("is", "the", "of", "what is the", "is there", "how many")
-#: Questions that are understood, but that nobody asks: "Is the taxi the bus?", "What vehicle?", "Is there a oak?".
+#: Questions that are understood, but that nobody asks: "Is the taxi the bus?", "What vehicle?".
 _SILLY = re.compile(
     r"exist\(filter\(all\([^()]*\), among|holds\(the\(all\([^()]*\)\), among\(the\(all"
     r"|which\((the\()?all|\ba [aeiou]|s holds\(the\(all\([^()]*\)\), among"

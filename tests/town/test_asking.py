@@ -76,6 +76,11 @@ True: Isn't the scooter left of the fire truck? Is the scooter not on the sidewa
 True: Is the firetruck right of the scooter? Is the truk right of the scoter? Is the man on the pavement?
 ?: Is the fire truck next to the mail van? Is the fire truck behind the scooter? What is next to the mail van?
 !: Is the fire engine left of the scooter? Is the vehicle right of the scooter? Is the zebra red?
+!: Is there a plane? Are there plants? Are there chairs? Is there a tall stroller? Is it day or night?
+!: What is red? How many things are red? Is nothing pink?
+True: Is anything red?
+False: Is everything red? Is there a fire truck or a bus left of the cinema? Are there no scooters or buses?
+False: Is the scooter nearest to the mail van?
 !: Is the taxi red? What colour is the bakery? Do you like snow? Is the mailbox left of the fire truck?
 """
 TABLE = [
