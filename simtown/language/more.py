@@ -36,7 +36,7 @@ from simtown.scenes.scene import SceneBatch, empty_batch
 
 #: Words that are proposed for a question, so many of them at once; and in how many turns for twins, of which
 #: another street is found sooner.
-AT_ONCE, TWIN_TURNS = (8, 12, 16, 24, 60, 120), 3
+AT_ONCE, TWIN_TURNS = (3, 5, 10, 18, 24, 60, 120), 4
 #: Without twins so many are about where the vehicles stand, the others about which there are.
 SPATIAL = 60
 #: How often a kind of several vehicles is named, of one vehicle 1.
