@@ -66,8 +66,11 @@ def generate(
         return
     width, height = parse_size(size)
     settings = replace(settings, width=width, height=height)
+    given = _given(context)
+    for name in {"val", "test"} - {*given}:  # groups are whole
+        settings = replace(settings, **{name: getattr(settings, name) // settings.block * settings.block})
     if world is not None:
-        settings = _ready(world, settings, context)
+        settings = _ready(world, settings, given)
     settings.check_apart_from_frequencies()
     settings.tables()  # and so on: what is quickest to check comes first
     target = default_name(settings, world) if out is None else out
@@ -108,13 +111,17 @@ def generate(
     say(f"Look at {store}/{PREVIEW}; check it with: {check}")
 
 
-def _ready(world: str, given: Settings, context: typer.Context) -> Settings:
-    """The settings of a ready world with what is given of FREE; nothing else may be."""
-    flags = {
+def _given(context: typer.Context) -> dict[str, str]:
+    """The options of the command line, and their flags."""
+    return {
         option.name: option.opts[0]
         for option in context.command.params
         if option.name and getattr(context.get_parameter_source(option.name), "name", "") == "COMMANDLINE"
     }
+
+
+def _ready(world: str, given: Settings, flags: dict[str, str]) -> Settings:
+    """The settings of a ready world with what is given of FREE; nothing else may be."""
     for name, flag in flags.items():
         if name not in (*FREE, *_BESIDE_WORLD):
             raise RefusalError(f"{flag} is set by --world {world}: leave out one of them")

@@ -212,6 +212,10 @@ class Settings:
                 option = "twins" if self.questions_per_picture == 1 else "questions_per_picture"
                 several = f"must be a multiple of {self.block} with `{option}`"
                 raise SettingsError(f"{several}, not {getattr(self, name)}", name)
+        if self.cannot_tell and self.questions_per_picture > 1:
+            # further questions are never unclear, so their words would hint
+            one = "is for one question a picture: leave out `questions_per_picture`"
+            raise SettingsError(one, "cannot_tell")
         if self.asks and self.distractor:
             raise SettingsError("is for the paper's questions alone: use `crowd`", "distractor")
         if self.entities < self.vehicles and not self.asks:

@@ -107,13 +107,14 @@ def ask_twins(recipe: AskingRecipe, index: np.ndarray) -> AskedBatch:
     if recipe.each > 1:
         return ask_several(recipe, index, _begin)
     groups = np.unique(index // GROUP)
-    given = _begin(recipe, 2 * groups)
-    alone = np.flatnonzero(~further(recipe, given))
-    parts, n = [part for both in given.asked for part in both], len(groups)
+    given, n = _begin(recipe, 2 * groups), len(groups)
+    # further questions are never unclear: beside first ones that may be, their words would hint
+    found = further(recipe, given) if not recipe.cannot_tell else np.zeros(n, dtype=bool)
+    parts, alone = [part for both in given.asked for part in both], np.flatnonzero(~found)
     places = np.arange(GROUP * n).reshape(GROUP, n).T
     if len(alone):
+        places[alone, 2:] = len(parts) * n + np.arange(2 * len(alone)).reshape(2, -1).T
         parts += _begin(recipe, 2 * groups[alone] + 1).asked[0]
-        places[alone, 2:] = GROUP * n + np.arange(2 * len(alone)).reshape(2, -1).T
     return join(parts, places[np.searchsorted(groups, index // GROUP), index % GROUP])
 
 

@@ -98,12 +98,14 @@ def test_both_pictures_answer_the_same_words_differently(batch, recipe, pairs):
 
 def test_second_questions_are_yes_or_no_in_the_opposite_order(batch, recipe, pairs):
     _, first, size = np.unique(batch.twins.group[pairs[:, 0]], return_index=True, return_counts=True)
+    if recipe.cannot_tell:  # beside questions that may be unclear, the words of others would hint
+        assert (size == 1).all()
+        return
     first = first[size > 1]
     assert len(first) > 20 // recipe.each
     one, other = pairs[first], pairs[first + 1]
     assert {recipe.families[place].answer for place in batch.family[other].ravel()} == {"truth"}
     truth = np.array([recipe.families[place].answer == "truth" for place in batch.family[one[:, 0]]])
-    truth &= batch.answer[one[:, 0]] >= 0
     assert (batch.answer[one] != batch.answer[other])[truth, 0].all()
 
 
@@ -118,9 +120,9 @@ def test_one_of_two_pictures_may_leave_the_answer_open():
     """In as many examples as of a data set without twins, and as often in the first picture."""
     unclear = replace(SETTINGS, questions=("relations", "nearest"), cannot_tell=0.25)
     answer = ask_twins(recipe_of(unclear, "train"), np.arange(1600)).answer
-    alone = answer.reshape(-1, 2, 2)[:, 0]  # the first question of each group
-    assert abs((alone < 0).mean() - 0.25) < 0.04
-    assert abs((alone[:, 0] < 0).sum() - (alone[:, 1] < 0).sum()) < 4 * np.sqrt(200)
+    pairs = answer.reshape(-1, 2)
+    assert abs((pairs < 0).mean() - 0.25) < 0.04
+    assert abs((pairs[:, 0] < 0).sum() - (pairs[:, 1] < 0).sum()) < 4 * np.sqrt(400)
 
 
 def test_an_example_depends_on_its_number_alone(batch, recipe):
