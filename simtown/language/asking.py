@@ -191,13 +191,12 @@ def search(recipe: AskingRecipe, rows: list[Row], edits: Edits | None = None) ->
 
     Raises ImpossibleError if no street is found for one of them.
     """
-    n = len(rows)
-    result = AskedBatch.empty(n, recipe.world.most)
+    result = AskedBatch.empty(len(rows), recipe.world.most)
     scene, index = result.scene, np.array([row.index for row in rows], dtype=np.int64)
     scene.camera[:] = cameras(recipe, index)
     for name, column in draw_weather(recipe.stream("weather"), index, recipe.weathers).items():
         getattr(scene, name)[:] = column
-    waiting = np.arange(n)
+    waiting = np.arange(len(rows))
     # twins have both answers, so no words give one away: those that suit few streets are drawn anew
     again = rows[0].begin // STREETS if edits else 0
     for epoch in range(again, again + WORDS):

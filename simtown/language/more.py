@@ -50,8 +50,9 @@ _WORD_DRAWS = 64
 
 #: Places of families, each with some of its templates and their places.
 Askable: TypeAlias = list[tuple[int, list[tuple[int, Template]]]]
-#: The templates of a question, the world that it is about, and what narrows its sets.
-Words: TypeAlias = tuple[Askable, AskedWorld, int | None]
+#: The templates of a question, the world that it is about, what narrows its sets, and its answer in the first
+#: picture, -1 for either.
+Words: TypeAlias = tuple[Askable, AskedWorld, int | None, int]
 #: Scenes, visible shares, the scene of each row, and whether it could be placed.
 Second: TypeAlias = tuple[SceneBatch, np.ndarray, np.ndarray, np.ndarray]
 
@@ -65,8 +66,7 @@ class Given:
         asking: (n,) bool, of which pictures more is asked.
         address: (n,) int64, for the draws.
         limits: n compositions that the questions keep to.
-        wanted: (n,) the answers to the second questions in the first picture; -1 is either.
-        words: by row and attempt, what a question is made of.
+        words: by row, number of the question, and attempt, what it is made of.
         second: by (k,) addresses, rows and attempts, the second pictures.
     """
 
@@ -74,8 +74,7 @@ class Given:
     asking: np.ndarray
     address: np.ndarray
     limits: Sequence[Limits | None]
-    wanted: np.ndarray
-    words: Callable[[int, int], Words]
+    words: Callable[[int, int, int], Words]
     second: Callable[[np.ndarray, np.ndarray, np.ndarray], Second]
 
 
@@ -168,20 +167,19 @@ def further(recipe: AskingRecipe, given: Given) -> np.ndarray:
         address = given.address[rows] * MOST_QUESTIONS + number
         begin += at_once
         numbers = recipe.stream("more words").uniform(address, _WORD_DRAWS, attempts).tolist()
-        proposals: dict[int, tuple[int, Drawn]] = {}
+        proposals: dict[int, tuple[int, int, Drawn]] = {}
         for k, (row, attempt, own) in enumerate(zip(rows.tolist(), attempts.tolist(), numbers, strict=True)):
-            (askable, world, narrowed), draws = given.words(row, attempt), Draws(own)
+            (askable, world, narrowed, answer), draws = given.words(row, number, attempt), Draws(own)
             family, templates = draws.choice(askable) if askable else (0, [])
             if templates and (drawn := draw_words(world, templates, draws, narrowed)):
-                proposals[k] = family, drawn
+                proposals[k] = answer, family, drawn
         if not proposals:
             continue
         rows, attempts, address = (column[[*proposals]] for column in (rows, attempts, address))
-        programs = stored([encode(form) for _, (_, _, form, _) in proposals.values()])
+        programs = stored([encode(form) for _, _, (_, _, form, _) in proposals.values()])
         here = evaluate(first.scene, programs, first.visible, recipe.size, rows)
-        fits = (here.state == KNOWN) & ~here.idle
-        if number == 1:
-            fits &= (given.wanted[rows] < 0) | (here.answer == given.wanted[rows])
+        wanted = np.array([answer for answer, *_ in proposals.values()])
+        fits = (here.state == KNOWN) & ~here.idle & ((wanted < 0) | (here.answer == wanted))
         for before, *_ in given.asked:
             fits &= (programs != before.program[rows]).any(axis=1)
         good = np.flatnonzero(fits)
@@ -200,7 +198,7 @@ def further(recipe: AskingRecipe, given: Given) -> np.ndarray:
             part.program[into], part.answer[into] = programs[chosen], values.answer[chosen]
             part.tried[into] = attempts[chosen, None] + 1
             for row, k in zip(into.tolist(), good[chosen].tolist(), strict=True):
-                family, (template, text, _, slots) = proposed[k]
+                _, family, (template, text, _, slots) = proposed[k]
                 part.family[row], part.template[row], part.text[row] = family, template, text
                 part.words[row] = text_of(recipe.families[family], template, text, slots)
     given.asked.append(result)
@@ -234,8 +232,11 @@ def _elsewhere(recipe: AskingRecipe, pictures: np.ndarray, again: int) -> Given:
     where: Askable = [(place, [*enumerate(own.templates)]) for place, own in places if spatial(own)]
     which: Askable = [(place, [(0, own.templates[0])]) for place, own in places if own.name == "exist"]
 
-    def words(row: int, attempt: int) -> Words:
-        return (where, worlds[row], None) if attempt < SPATIAL else (which, world, None)
+    coins = recipe.stream("further answers").uniform(pictures, MOST_QUESTIONS) < 0.5
+
+    def words(row: int, number: int, attempt: int) -> Words:
+        same = attempt < SPATIAL  # else both pictures have kinds of their own, so the answer is drawn
+        return (where, worlds[row], None, -1) if same else (which, world, None, int(coins[row, number]))
 
     def second(address: np.ndarray, rows: np.ndarray, attempts: np.ndarray) -> Second:
         entity, weather = scene.entity[rows].astype(np.int64), scene.weather[rows]
@@ -255,5 +256,4 @@ def _elsewhere(recipe: AskingRecipe, pictures: np.ndarray, again: int) -> Given:
         )
         return street, visible, np.arange(len(rows)), placed
 
-    every, either = np.ones(len(pictures), dtype=bool), np.full(len(pictures), -1)
-    return Given([[first]], every, pictures, limits, either, words, second)
+    return Given([[first]], np.ones(len(pictures), dtype=bool), pictures, limits, words, second)

@@ -6,8 +6,7 @@ the weather. The least edits are tried first. A coin decides which picture comes
 a question that cannot be told one of the two pictures decides the answer.
 
 If a question of yes or no is asked whose answer flips too, the same two pictures are a group of four
-examples: two pictures, two questions. Otherwise a group is a pair. With several questions a picture, all
-groups have so many.
+examples: two pictures, two questions. Otherwise a group is a pair. With several a picture, all have so many.
 """
 
 from __future__ import annotations
@@ -178,22 +177,23 @@ def _begin(recipe: AskingRecipe, pairs: np.ndarray, again: int = 0) -> Given:
     askable = [[_askable(recipe.families, edit, alone) for alone in (False, True)] for edit in range(WEATHER)]
     entity = np.stack([part.scene.entity for part in pictures], axis=1)
     paint = np.stack([part.scene.paint for part in pictures], axis=1)
-    known: dict[tuple[int, int], Words] = {}
+    known: dict[tuple[int, int], tuple[Askable, AskedWorld, int | None]] = {}
 
-    def words(row: int, attempt: int) -> Words:
-        where = int(wanted[row]) if wanted[row] >= 0 else attempt % 2
+    def words(row: int, number: int, attempt: int) -> Words:
+        answer = int(wanted[row]) if number == 1 else -1
+        where = answer if answer >= 0 else attempt % 2
         if (row, where) not in known:
             what, slot = int(edit[row]), int(edits.edited[row])
             its = entity[row, [1 - where, where], slot].tolist()
             alone = bool(((entity[row] == max(its)).sum(axis=1) < 2).all())
             world = seen_world(recipe.world, entity[row], paint[row], its)
             known[row, where] = askable[what][alone], world, _NARROWED[what]
-        return known[row, where]
+        return *known[row, where], answer
 
     def second(address: np.ndarray, rows: np.ndarray, attempts: np.ndarray) -> Second:
         return pictures[1].scene, pictures[1].visible, rows, np.ones(len(rows), dtype=bool)
 
-    return Given([pictures], edit < WEATHER, pairs, [row.limits for row in rows], wanted, words, second)
+    return Given([pictures], edit < WEATHER, pairs, [row.limits for row in rows], words, second)
 
 
 class Edits:
