@@ -216,8 +216,6 @@ class Settings:
             # further questions are never unclear, so their words would hint
             one = "is for one question a picture: leave out `questions_per_picture`"
             raise SettingsError(one, "cannot_tell")
-        if self.twins and self.cannot_tell and self.questions_per_picture > 1:
-            raise SettingsError("with `twins` goes with one question a picture", "cannot_tell")
         if self.asks and self.distractor:
             raise SettingsError("is for the paper's questions alone: use `crowd`", "distractor")
         if self.entities < self.vehicles and not self.asks:
