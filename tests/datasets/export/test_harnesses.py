@@ -50,17 +50,12 @@ METRICS = ("accuracy", "unparsed", "pair", "group")
 FORMS = ("{}", "Answer: **{}**.", "The answer is {}.\n\nI hope this helps.", "\\boxed{{\\text{{{}}}}}")
 FORMS += ("<think>Perhaps not.</think>\n\n{}", "<answer>{}</answer>", '{{"answer": "{}"}}')
 NONE = ("I am not sure.", "", "yes and no, 3 or 4", "<think>It could be", "As an AI, I cannot see pictures.")
-#: Three data sets of one name, which must not be taken for each other.
+#: Data sets of one name, which must not be taken for each other.
 SETS = {
     "paper": {"entities": 20, "test": 40},
     "twins": {"questions": ("all",), "crowd": "4-6", "twins": True, "test": 120},
-    "cannot tell": {
-        "questions": ("all",),
-        "crowd": "4-6",
-        "questions_per_picture": 2,
-        "cannot_tell": 0.2,
-        "test": 60,
-    },
+    "several": {"questions": ("all",), "crowd": "4-6", "questions_per_picture": 2, "test": 60},
+    "cannot tell": {"questions": ("all",), "crowd": "4-6", "cannot_tell": 0.2, "test": 60},
 }
 
 
