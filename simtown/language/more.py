@@ -27,7 +27,7 @@ from simtown.language.asking import (
 )
 from simtown.language.composing import Limits, kept
 from simtown.language.evaluate import KNOWN, evaluate
-from simtown.language.families import AskedWorld, Draws, Family, Template
+from simtown.language.families import NARROWED, AskedWorld, Draws, Family, Template
 from simtown.language.programs import encode, stored
 from simtown.language.sampler import ImpossibleError
 from simtown.language.views import paint_colours
@@ -235,8 +235,11 @@ def _elsewhere(recipe: AskingRecipe, pictures: np.ndarray, again: int) -> Given:
     coins = recipe.stream("further answers").uniform(pictures, MOST_QUESTIONS) < 0.5
 
     def words(row: int, number: int, attempt: int) -> Words:
-        same = attempt < SPATIAL  # else both pictures have kinds of their own, so the answer is drawn
-        return (where, worlds[row], None, -1) if same else (which, world, None, int(coins[row, number]))
+        if attempt < SPATIAL:
+            return where, worlds[row], None, -1
+        # both pictures have kinds of their own, so the answer is drawn; sets stay whole, since a narrowed one
+        # needs two vehicles of a kind, which the first question may have put into its own picture
+        return which, world, len(NARROWED), int(coins[row, number])
 
     def second(address: np.ndarray, rows: np.ndarray, attempts: np.ndarray) -> Second:
         entity, weather = scene.entity[rows].astype(np.int64), scene.weather[rows]
