@@ -81,6 +81,29 @@ def idefics3():
     )
 
 
+def qwen2_vl():
+    tokens = tokenizer("<|vision_start|>", "<|vision_end|>", "<|image_pad|>", "<|video_pad|>")
+    number = tokens.convert_tokens_to_ids
+    text = {**_text(tokens), "rope_parameters": {"rope_type": "default", "mrope_section": [2, 3, 3]}}
+    vision = {
+        "depth": 2,
+        "embed_dim": 32,
+        "hidden_size": 32,
+        "num_heads": 2,
+        "patch_size": PATCH,
+        "mlp_ratio": 1,
+    }
+    config = tf.Qwen2VLConfig(
+        text_config=text, vision_config=vision,
+        image_token_id=number("<|image_pad|>"), video_token_id=number("<|video_pad|>"),
+        vision_start_token_id=number("<|vision_start|>"), vision_end_token_id=number("<|vision_end|>"),
+    )  # fmt: skip
+    pixels = tf.Qwen2VLImageProcessorPil(patch_size=PATCH, min_pixels=SIDE**2, max_pixels=SIDE**2)
+    template = _TEMPLATE.replace("IMAGE", "<|vision_start|><|image_pad|><|vision_end|>")
+    processor = tf.Qwen2VLProcessor(pixels, tokens, tf.Qwen2VLVideoProcessor(), chat_template=template)
+    return tf.Qwen2VLForConditionalGeneration(config), processor
+
+
 def clip():
     tokens = tokenizer()
     text = {**_text(tokens), "projection_dim": 16}
@@ -99,7 +122,7 @@ def siglip():
     return tf.SiglipModel(config), tf.SiglipProcessor(tf.SiglipImageProcessorPil(size=size), tokens)
 
 
-FAMILIES = {"llava": llava, "idefics3": idefics3, "clip": clip, "siglip": siglip}
+FAMILIES = {"llava": llava, "idefics3": idefics3, "qwen2-vl": qwen2_vl, "clip": clip, "siglip": siglip}
 
 
 def build(family, directory):
