@@ -16,7 +16,7 @@ import numpy as np
 
 from simtown.core.streams import Stream
 from simtown.language import wording
-from simtown.language.composing import Limits, fill_within, keeps, kept
+from simtown.language.composing import Filled, Limits, fill_street, keeps, kept
 from simtown.language.evaluate import CLOSE, HIDING_WORDS, ILL_POSED, KNOWN, SEEN_WORDS, Values, evaluate
 from simtown.language.families import (
     ANSWERS,
@@ -31,7 +31,7 @@ from simtown.language.families import (
 )
 from simtown.language.forms import Form
 from simtown.language.holdout import NO_LIMIT, HoldOut
-from simtown.language.planting import Filled, fill_street, fits, let_animals_in, plant_things
+from simtown.language.planting import fits, let_animals_in, plant_things
 from simtown.language.programs import END, LENGTH, encode, stored
 from simtown.language.sampler import JITTER, ImpossibleError
 from simtown.language.views import LEAST_INTENSITY
@@ -476,6 +476,5 @@ def _fill(recipe: AskingRecipe, row: Row, numbers: list[float]) -> Filled | None
     if row.unclear:
         answer = Draws(numbers[::-1]).choice(row.answers)
     world = replace(recipe.world, least=recipe.world.most) if row.begin else recipe.world
-    if row.limits and row.limits.held.pictured:
-        return fill_within(world, row.form, answer, Draws(numbers), row.limits)
-    return fill_street(world, row.form, answer, Draws(numbers))
+    limits = row.limits if row.limits and row.limits.held.pictured else None
+    return fill_street(world, row.form, answer, Draws(numbers), limits)

@@ -1,23 +1,31 @@
-"""Streets that show no held-out composition, or one of them; and questions that fit in with that."""
+"""The vehicles of streets in which questions have their answers, as the rules of a hold-out want them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import TypeAlias
 
 import numpy as np
 
-from simtown.assets.palette import PAINTS
+from simtown.assets.entities import ENTITIES
+from simtown.assets.palette import COLOUR_WORDS, PAINTS
 from simtown.language.colours import colour_of
-from simtown.language.families import AskedWorld, Draws
+from simtown.language.families import AskedWorld, Choices, Draws, choices_of
 from simtown.language.forms import Form
 from simtown.language.holdout import NO_LIMIT, HeldOut
-from simtown.language.planting import Filled, Plan, Want, kinds_of, of_colour, paint_of, plan
+from simtown.language.nouns import GROUPS, NOUNS, STREET_NOUNS, kinds_meant
+from simtown.language.planting import Plan, Want, plan
 from simtown.language.programs import COLOURS, decode
-from simtown.language.views import paint_colours
+from simtown.language.sights import also_shown
+from simtown.language.views import groups, own_colours, paint_colours
 from simtown.scenes.paint import may_change
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.weather import WEATHERS
+
+#: What :func:`fill_street` gives.
+Filled: TypeAlias = tuple[np.ndarray, np.ndarray, int, tuple[str, int] | None]
 
 
 @dataclass(frozen=True)
@@ -32,68 +40,113 @@ class Limits:
     weather: int
 
 
-def fill_within(world: AskedWorld, form: Form, answer: int, draws: Draws, limits: Limits) -> Filled | None:
-    """As :func:`simtown.language.planting.fill_street`, for pictures that have limits."""
+def fill_street(
+    world: AskedWorld, form: Form, answer: int, draws: Draws, limits: Limits | None = None
+) -> Filled | None:
+    """The vehicles of a street in which a program may have an answer, and which keeps to limits.
+
+    Returns:
+        (most,) int64 entities, -1 for an empty slot; (most,) int8 paints, -1 for the kind's own; the weather,
+        -1 for any; and what :func:`simtown.language.planting.plant_things` puts beside the road. None if the
+        vehicles do not fit into a street of this world.
+    """
     wanted = plan(form, answer, draws)
     number = world.least + draws.below(world.most - world.least + 1)
     if len(wanted.wants) > world.most:
         return None
     street = _Street(world, wanted, draws, limits)
-    if not all(street.add(want) for want in wanted.wants) or (
-        limits.alone and not street.compose(limits.held)
-    ):
+    if not all(map(street.add, wanted.wants)):
+        return None
+    if limits and limits.alone and not street.compose(limits.held):
         return None
     while street.filled < number and street.add(None):
         pass
-    order = np.argsort([draws.below(1 << 30) for _ in range(world.most)], kind="stable")
-    return street.entity[order], street.paint[order], street.weather, wanted.things
+    order = sorted(range(world.most), key=[draws.below(1 << 30) for _ in range(world.most)].__getitem__)
+    shuffled = np.array(street.entity)[order], np.array(street.paint, dtype=np.int8)[order]
+    return *shuffled, street.weather, wanted.things
+
+
+@lru_cache(maxsize=1024)
+def _kinds(world: AskedWorld, want: Want | None, bans: tuple[Want, ...]) -> tuple[np.ndarray, Choices]:
+    """(entities,) chances of the kinds that may be what is wanted, or if it is None, are none of the bans."""
+    if want is None:
+        banned = np.any([_kinds(world, ban, ())[0] > 0 for ban in bans], axis=0) if bans else False
+        chances = np.where(banned, 0.0, world.chances)
+    elif want.noun in GROUPS and want.noun not in NOUNS:
+        chances = np.where(groups()[:-1] == GROUPS.index(want.noun), world.chances, 0.0)
+    elif want.noun in STREET_NOUNS:
+        chances = np.where(np.isin(ENTITIES, [*also_shown(kinds_meant(want.noun))]), world.chances, 0.0)
+    else:
+        chances = world.kinds(want.noun)
+    if want and want.colour:
+        fits = (own_colours() == COLOURS.index(want.colour)) != want.apart
+        chances = np.where(fits | may_change()[:-1] if world.painted else fits, chances, 0.0)
+    return chances, choices_of(chances)
+
+
+@cache
+def _of_colour(colour: str) -> np.ndarray:
+    """(paints,) bool: which paints a colour word names."""
+    return np.isin(PAINTS, COLOUR_WORDS["gray" if colour == "grey" else colour])
 
 
 class _Street:
     """The vehicles of a street that is being filled."""
 
-    def __init__(self, world: AskedWorld, wanted: Plan, draws: Draws, limits: Limits) -> None:
+    def __init__(self, world: AskedWorld, wanted: Plan, draws: Draws, limits: Limits | None) -> None:
         self.world, self.wanted, self.draws, self.filled = world, wanted, draws, 0
-        self.entity, self.paint = np.full(world.most, -1), np.full(world.most, -1, dtype=np.int8)
-        self.weather = wanted.weather if wanted.weather >= 0 else limits.weather
-        self.clear = None if limits.alone else limits.held
-        self.others = world.chances
-        self.barred: dict[str, np.ndarray] = {}
-        for ban in wanted.bans:
-            if not ban.colour or not world.painted:
-                self.others = np.where(kinds_of(world, ban) > 0, 0.0, self.others)
-            else:
-                self.barred[ban.colour] = world.kinds(ban.noun) > 0
+        self.entity, self.paint = [-1] * world.most, [-1] * world.most
+        self.weather = limits.weather if limits and wanted.weather < 0 else wanted.weather
+        self.clear = limits.held if limits and not limits.alone else None
+        self.bans = tuple(ban for ban in wanted.bans if not ban.colour or not world.painted)
+        self.barred = {
+            ban.colour: world.kinds(ban.noun) > 0 for ban in wanted.bans if ban.colour and world.painted
+        }
 
     def add(self, want: Want | None) -> bool:
         """Add what is wanted, or any other vehicle; False if there is none."""
-        chances, paints = self.others if want is None else kinds_of(self.world, want), self.world.paint
+        chances, choices = _kinds(self.world, want, () if want else self.bans)
         if self.clear:
-            chances = chances * ~self.clear.tables["kind"][:-1, self.entity[: self.filled]].any(axis=1)
-            barred = self.clear.tables["weather"][:-1]
-            if (
-                want is not None
-                and self.wanted.weather < 0
-                and not (chances * ~barred[:, self.weather]).any()
-            ):
-                before = barred[self.entity[: self.filled]].any(axis=0)
-                fits = [w for w in self.world.weathers if not before[w] and (chances * ~barred[:, w]).any()]
-                self.weather = self.draws.choice(fits) if fits else self.weather
-            chances = chances * ~barred[:, self.weather]
-        if not chances.any():
+            choices = choices_of(self._clear_of(self.clear, chances, want))
+        if not choices[0]:
             return False
-        kind = self.draws.weighted(chances)
+        kind, paint = self.draws.pick(*choices), -1
         if self.world.painted and may_change()[kind]:
+            paints = self.world.paint
             if self.clear:
                 paints = paints * ~self.clear.tables["colour"][kind, colour_of()[: len(PAINTS)]]
-            paint = paint_of(paints, want, kind, self.barred, self.draws) if paints.any() else -1
-            wrong = want and want.colour and of_colour(want.colour)[paint] == want.apart
+            paint = self._paint(want, kind, paints) if paints.any() else -1
+            wrong = want and want.colour and _of_colour(want.colour)[paint] == want.apart
             if self.clear and (paint < 0 or wrong):
                 return False
-            self.paint[self.filled] = paint
-        self.entity[self.filled] = kind
-        self.filled += 1
+        self._put(kind, paint)
         return True
+
+    def _put(self, kind: int, paint: int) -> None:
+        self.entity[self.filled], self.paint[self.filled] = kind, paint
+        self.filled += 1
+
+    def _clear_of(self, held: HeldOut, chances: np.ndarray, want: Want | None) -> np.ndarray:
+        """Chances of the kinds that make no composition; what is wanted may need another weather."""
+        before = self.entity[: self.filled]
+        chances = chances * ~held.tables["kind"][:-1, before].any(axis=1)
+        barred = held.tables["weather"][:-1]
+        if want is not None and self.wanted.weather < 0 and not (chances * ~barred[:, self.weather]).any():
+            skies = [w for w in self.world.weathers if not barred[before, w].any()]
+            fits = [w for w in skies if (chances * ~barred[:, w]).any()]
+            self.weather = self.draws.choice(fits) if fits else self.weather
+        return np.asarray(chances * ~barred[:, self.weather])
+
+    def _paint(self, want: Want | None, kind: int, paints: np.ndarray) -> int:
+        """One of some paints, (36,) chances, that a wanted vehicle may have, or one that is not barred."""
+        chances = paints
+        if want is not None and want.colour:
+            chances = np.where(_of_colour(want.colour) != want.apart, chances, 0.0)
+        elif want is None:
+            for colour, kinds in self.barred.items():
+                if kinds[kind]:
+                    chances = np.where(_of_colour(colour), 0.0, chances)
+        return self.draws.weighted(chances if chances.any() else paints)
 
     def compose(self, held: HeldOut) -> bool:
         """Make the street show a composition that fits beside what is wanted; False if none does."""
@@ -102,8 +155,8 @@ class _Street:
         slots = list(range(self.filled))
         if what == "colour":  # of a vehicle whose colour nothing decides yet, or of another one
             slots = [slot for slot in slots if not self.wanted.wants[slot].colour]
-        present = np.isin(np.arange(len(table)), self.entity[slots])
-        weights = np.where(present, 1.0, self.others * (room > 0))
+        present = np.isin(np.arange(len(table)), [self.entity[slot] for slot in slots])
+        weights = np.where(present, 1.0, _kinds(self.world, None, self.bans)[0] * (room > 0))
         pairs = table * weights[:, None]
         if what == "kind":
             pairs = pairs * weights * (present[:, None] | present | (room > 1))
@@ -120,10 +173,8 @@ class _Street:
         for new in (kind, other) if what == "kind" else (kind,):
             if not present[new]:
                 slots.append(self.filled)
-                self.entity[self.filled] = new
-                if self.world.painted and may_change()[new]:
-                    self.paint[self.filled] = paint_of(self.world.paint, None, new, self.barred, self.draws)
-                self.filled += 1
+                painted = self.world.painted and may_change()[new]
+                self._put(new, self._paint(None, new, self.world.paint) if painted else -1)
         if what == "weather":
             self.weather = other
         elif what == "colour":
@@ -154,7 +205,7 @@ def keeps(
         if form.name != "query" or not held.pictured:
             return True
     return all(
-        any(fill_within(world, form, answer, Draws(own), limits) is not None for own in tries)
+        any(fill_street(world, form, answer, Draws(own), limits) is not None for own in tries)
         for answer in answers
     )
 

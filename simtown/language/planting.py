@@ -8,25 +8,18 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
 from simtown.assets.catalogue import PROPS
 from simtown.assets.entities import ENTITIES
-from simtown.assets.palette import COLOUR_WORDS, PAINTS
-from simtown.language.families import AskedWorld, Choices, Draws, choices_of
+from simtown.language.families import AskedWorld, Draws
 from simtown.language.forms import Form
 from simtown.language.nouns import GROUPS, NOUNS, STREET_NOUNS, kinds_meant
 from simtown.language.programs import COLOURS
 from simtown.language.sights import also_shown
-from simtown.language.views import groups, own_colours
-from simtown.scenes.paint import may_change
 from simtown.scenes.street import BUILDINGS, PAVEMENT_SLOTS, ROADSIDE_SLOTS, kernel_kinds, pavement_kinds
-
-#: What :func:`fill_street` gives.
-Filled: TypeAlias = tuple[np.ndarray, np.ndarray, int, tuple[str, int] | None]
 
 
 class Want(NamedTuple):
@@ -68,11 +61,7 @@ def plan(form: Form, answer: int, draws: Draws) -> Plan:
     """What a street needs for a program to have an answer, as the evaluator numbers it."""
     result = Plan()
     _question(form, answer, draws, result)
-    seen: list[Want] = []
-    for want in result.wants:  # "the bus" twice is one bus
-        if want.noun != "vehicle" or want.colour:
-            seen.append(want)
-    result.wants = seen
+    result.wants = [want for want in result.wants if want.noun != "vehicle" or want.colour]
     return result
 
 
@@ -102,7 +91,7 @@ def _question(form: Form, answer: int, draws: Draws, result: Plan) -> None:
                 _phrase(other, result)
         case "holds", phrase, clause:
             _phrase(phrase, result)
-            _clause(clause, result)
+            _within(clause, result)
 
 
 def _counts(compared: str, answer: bool, draws: Draws) -> tuple[int, int]:
@@ -122,7 +111,7 @@ def _counted(members: Form, number: int, draws: Draws, result: Plan) -> None:
         result.things = noun, number
         return
     if noun == "vehicle" and not colour:
-        _nested(members, result)
+        _within(members, result)
         return
     if narrowed:
         number += draws.below(2) + (number == 0)
@@ -130,7 +119,7 @@ def _counted(members: Form, number: int, draws: Draws, result: Plan) -> None:
     result.bans.append(Want(noun, colour))
     if colour:
         result.wants.append(Want(noun, colour, apart=True))
-    _nested(members, result)
+    _within(members, result)
 
 
 def _phrase(phrase: Form, result: Plan, attribute: str = "", answer: int = -1) -> None:
@@ -154,25 +143,14 @@ def _phrase(phrase: Form, result: Plan, attribute: str = "", answer: int = -1) -
     elif phrase.name == "the" and noun != "vehicle":
         result.wants.append(Want(noun))  # one that it does not mean, and no more
         result.bans.append(Want(noun))
-    _nested(members, result)
+    _within(members, result)
 
 
-def _nested(members: Form, result: Plan) -> None:
-    for part in members.parts:
+def _within(form: Form, result: Plan) -> None:
+    """Plant what the phrases in a form mean."""
+    for part in form.parts:
         if isinstance(part, Form):
-            if part.name in ("related", "compared", "same", "not", "and", "or"):
-                _clause(part, result)
-            else:
-                _nested(part, result)
-
-
-def _clause(clause: Form, result: Plan) -> None:
-    for part in clause.parts:
-        if isinstance(part, Form):
-            if part.name in ("the", "a", "every", "no"):
-                _phrase(part, result)
-            elif part.name in ("and", "or", "not", "related", "compared", "same"):
-                _clause(part, result)
+            (_phrase if part.name in ("the", "a", "every", "no") else _within)(part, result)
 
 
 #: Uniform numbers for some plans of each answer.
@@ -191,51 +169,6 @@ def fits(world: AskedWorld, form: Form, answers: tuple[int, ...], apart: int = 0
         return wants.total() + max(0, apart - sum(count == 1 for count in wants.values()))
 
     return all(any(needs(answer, numbers) <= world.most for numbers in _SPREAD) for answer in answers)
-
-
-def kinds_of(world: AskedWorld, want: Want) -> np.ndarray:
-    """(entities,) chances of the kinds that may be what is wanted."""
-    if want.noun in GROUPS and want.noun not in NOUNS:
-        chances = np.where(groups()[:-1] == GROUPS.index(want.noun), world.chances, 0.0)
-    elif want.noun in STREET_NOUNS:
-        chances = np.where(np.isin(ENTITIES, [*also_shown(kinds_meant(want.noun))]), world.chances, 0.0)
-    else:
-        chances = world.kinds(want.noun)
-    if want.colour:
-        fits = (own_colours() == COLOURS.index(want.colour)) != want.apart
-        chances = np.where(fits | may_change()[:-1] if world.painted else fits, chances, 0.0)
-    return chances
-
-
-def fill_street(world: AskedWorld, form: Form, answer: int, draws: Draws) -> Filled | None:
-    """The vehicles of a street in which a program may have an answer.
-
-    Returns:
-        (most,) int64 entities, -1 for an empty slot; (most,) int8 paints, -1 for the kind's own; the weather,
-        -1 for any; and what :func:`plant_things` puts beside the road. None if the vehicles do not fit into a
-        street of this world.
-    """
-    wanted = plan(form, answer, draws)
-    number = world.least + draws.below(world.most - world.least + 1)
-    if len(wanted.wants) > world.most:
-        return None
-    number = max(number, len(wanted.wants))
-    entity, paint = [-1] * world.most, [-1] * world.most
-    bans = tuple(ban for ban in wanted.bans if not ban.colour or not world.painted)
-    barred = {ban.colour: world.kinds(ban.noun) > 0 for ban in wanted.bans if ban.colour and world.painted}
-    for slot in range(number):
-        want = wanted.wants[slot] if slot < len(wanted.wants) else None
-        kinds, sums = _table(world, want) if want else _others(world, bans)
-        if not kinds:
-            if want is not None:
-                return None
-            break
-        entity[slot] = draws.pick(kinds, sums)
-        if world.painted and may_change()[entity[slot]]:
-            paint[slot] = paint_of(world.paint, want, entity[slot], barred, draws)
-    order = sorted(range(world.most), key=[draws.below(1 << 30) for _ in range(world.most)].__getitem__)
-    shuffled = np.array(entity)[order], np.array(paint, dtype=np.int8)[order]
-    return *shuffled, wanted.weather, wanted.things
 
 
 def let_animals_in(prop: np.ndarray, draws: Draws) -> None:
@@ -277,34 +210,3 @@ def plant_things(prop: np.ndarray, noun: str, number: int, draws: Draws) -> None
     for _ in range(min(number, len(cells))):
         slot = cells.pop(draws.below(len(cells)))
         prop[slot] = before[slot] if before[slot] in meant else draws.choice(fitting)
-
-
-@lru_cache(maxsize=1024)
-def _table(world: AskedWorld, want: Want) -> Choices:
-    """The kinds that may be what is wanted."""
-    return choices_of(kinds_of(world, want))
-
-
-@lru_cache(maxsize=1024)
-def _others(world: AskedWorld, bans: tuple[Want, ...]) -> Choices:
-    """The kinds that are none of what is banned."""
-    banned = np.any([kinds_of(world, ban) > 0 for ban in bans], axis=0) if bans else False
-    return choices_of(np.where(banned, 0.0, world.chances))
-
-
-def paint_of(paints: np.ndarray, want: Want | None, kind: int, barred: dict[str, Any], draws: Draws) -> int:
-    """One of some paints, (36,) chances, that a wanted vehicle may have, or one that is not barred."""
-    chances = paints
-    if want is not None and want.colour:
-        chances = np.where(of_colour(want.colour) != want.apart, chances, 0.0)
-    elif want is None:
-        for colour, kinds in barred.items():
-            if kinds[kind]:
-                chances = np.where(of_colour(colour), 0.0, chances)
-    return draws.weighted(chances if chances.any() else paints)
-
-
-@cache
-def of_colour(colour: str) -> np.ndarray:
-    """(paints,) bool: which paints a colour word names."""
-    return np.isin(PAINTS, COLOUR_WORDS["gray" if colour == "grey" else colour])
