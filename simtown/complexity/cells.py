@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,7 @@ def save(directory: Path, folder: Path) -> Path:
         raise FileNotFoundError(
             f"{directory} holds no finished run: let simtown fit or simtown sweep finish it"
         )
-    correct = right_answers(directory / ANSWERS)
+    correct, family = read_answers(directory / ANSWERS, run)
     try:
         rows = [json.loads(line) for line in read_text(directory / METRICS, follow=False).splitlines()]
         curve: dict[str, list[float]] = {"step": [int(row["step"]) for row in rows]}
@@ -55,8 +56,7 @@ def save(directory: Path, folder: Path) -> Path:
         "correct": base64.b64encode(np.packbits(correct).tobytes()).decode(),
         "curve": curve,
     }
-    if "families" in data:
-        family = families_of(directory / ANSWERS)
+    if family is not None:
         content["family"] = base64.b64encode(family.tobytes()).decode()
     folder.mkdir(parents=True, exist_ok=True)
     path = path_of(folder, directory.name)
@@ -112,25 +112,18 @@ def read_run(path: Path) -> dict[str, Any]:
     return run
 
 
-def right_answers(path: Path) -> np.ndarray:
-    """(T,) bool, which test items were answered correctly, from a run's test.npz, or DamagedError."""
-    return _array(path, "correct", np.bool_)
-
-
-def families_of(path: Path) -> np.ndarray:
-    """(T,) uint8, the family of each test item, from a run's test.npz, or DamagedError."""
-    return _array(path, "family", np.uint8)
-
-
-def _array(path: Path, name: str, kind: type[np.generic]) -> np.ndarray:
+def read_answers(path: Path, run: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray | None]:
+    """The answers in a run's test.npz, as :func:`load` gives those of a cell, or DamagedError."""
+    kinds = {"correct": np.bool_} | ({"family": np.uint8} if "families" in run["data"] else {})
     try:
         with open_regular(path, follow=False) as file, np.load(file, allow_pickle=False) as arrays:
-            array: np.ndarray = arrays[name]
-        if array.ndim != 1 or array.dtype != kind or not len(array):
-            raise ValueError(f"its array '{name}' is not a list with an entry for each question")
+            answers = {name: arrays[name] for name in kinds}
+        if any(a.ndim != 1 or a.dtype != kinds[name] or not len(a) for name, a in answers.items()):
+            raise ValueError("its arrays are not lists with an entry for each question")
+        check_accuracy(run["test"]["accuracy"], answers["correct"])
     except Exception as error:  # NumPy fails in many ways on a damaged archive
         raise DamagedError(f"{path} is damaged ({error}): train this run again") from error
-    return array
+    return answers["correct"], answers.get("family")
 
 
 def check_accuracy(stated: float, correct: np.ndarray) -> None:

@@ -83,9 +83,7 @@ def read_and_count(paths: Iterable[Path], family: str = "") -> tuple[list[Run], 
     settings: dict[Path, dict[str, str]] = {}
     unfinished: list[tuple[tuple[Any, ...], str]] = []
     for file in sorted({file for path in paths for file in _run_files(path)}):
-        record, correct, families = (
-            (cells.read_run(file), None, None) if file.name == RUN else cells.load(file)
-        )
+        record, *answers = (cells.read_run(file),) if file.name == RUN else cells.load(file)
         if record.get("format") != RUN_FORMAT:
             continue  # another program's
         if record.get("status") != "done":
@@ -95,7 +93,7 @@ def read_and_count(paths: Iterable[Path], family: str = "") -> tuple[list[Run], 
             unfinished.append((cell, str(record.get("status"))))
             continue
         settings[file.parent if file.name == RUN else file] = conditions(record)
-        run = _run(file, record, correct)
+        run, families = _run(file, record, *answers)
         done.append((file, _of_family(file, record, run, families, family) if family else run))
     _refuse_mixture(settings)
     runs: dict[tuple[Any, ...], tuple[Run, Path]] = {}
@@ -138,40 +136,38 @@ def _is_cell(file: Path) -> bool:
         return False
 
 
-def _run(file: Path, record: dict[str, Any], correct: np.ndarray | None) -> Run:
-    """A finished run from its record; `correct`: its right answers, None if they lie beside the file."""
-    answers = file.parent / ANSWERS
-    if correct is None:
-        correct = cells.right_answers(answers)
+def _run(
+    file: Path, record: dict[str, Any], correct: np.ndarray | None = None, families: np.ndarray | None = None
+) -> tuple[Run, np.ndarray | None]:
+    """A finished run from its record and the families of its test items, if it has any.
+
+    The answers are those of :func:`cells.load`; without them, they lie beside the file.
+    """
     try:
         data, test = record["data"], record["test"]
         world = data["entities"], data["distractor"]
         cell = record["model"], *world, int(record["train_size"]), record["seed"]
         seeds = data.get("seed"), data.get("world_seed", 0) if "seed" in data else None
         measures = [test.get(name) or {"accuracy": None} for name in ("validation", "reweighted")]
-        run = Run(*cell, data["test_id"], correct, *seeds, *(measure["accuracy"] for measure in measures))
+        validation, reweighted = (measure["accuracy"] for measure in measures)
         held = test.get("held_out") or {}
-        run = replace(run, asks="families" in data, held_out=held.get("accuracy"), seen=held.get("seen"))
-        accuracy = test["accuracy"]
+        asks, held_out = "families" in data, (held.get("accuracy"), held.get("seen"))
+        test_id, _ = data["test_id"], test["accuracy"]
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise DamagedError(f"{file} is damaged ({error!r}): train this run again") from error
-    try:
-        cells.check_accuracy(accuracy, correct)
-    except ValueError as error:
-        raise DamagedError(f"{answers} is damaged ({error}): train this run again") from error
-    return run
+    if correct is None:
+        correct, families = cells.read_answers(file.parent / ANSWERS, record)
+    return Run(*cell, test_id, correct, *seeds, validation, reweighted, asks, *held_out), families
 
 
 def _of_family(
     file: Path, record: Mapping[str, Any], run: Run, families: np.ndarray | None, name: str
 ) -> Run:
-    """A run on the test items of one family; `families`: of all items, None if they lie beside the file."""
+    """A run on the test items of one family; `families`: of all items."""
     asked = record["data"].get("families")
-    if not isinstance(asked, list) or name not in asked:
-        known = ", ".join(map(str, asked)) if isinstance(asked, list) else "the paper's questions"
+    if families is None or name not in asked:
+        known = "the paper's questions" if families is None else ", ".join(asked)
         raise ValueError(f"{file} was not asked questions of the family '{name}': it was asked {known}")
-    if families is None:
-        families = cells.families_of(file.parent / ANSWERS)
     rows = families == asked.index(name)
     if len(rows) != len(run.correct) or not rows.any():
         raise ValueError(f"{file} has no test questions of the family '{name}': make more (--test)")

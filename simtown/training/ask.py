@@ -21,14 +21,16 @@ from simtown.core.notebook import OBJECT, SUBJECT
 from simtown.core.options import SettingsError
 from simtown.core.untrusted import open_picture
 from simtown.datasets.addresses import COMPOSITION
+from simtown.datasets.manifests import vocabulary_of
 from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.settings import Settings
-from simtown.language import grammar, tokens
-from simtown.language.questions import FAMILIES, PHRASINGS, encode, text, vocabulary, with_article, words
+from simtown.language import grammar, questions, tokens
+from simtown.language.forms import Form
+from simtown.language.questions import FAMILIES, text, with_article
 from simtown.language.relations import RELATION_NAMES
 from simtown.scenes.camera import WIDEST
-from simtown.training import family_scores, run_directory
-from simtown.training.evaluation import logits_of, measure, references
+from simtown.training import run_directory
+from simtown.training.evaluation import logits_of, measure, references, right
 from simtown.training.fit import precision
 from simtown.training.fit_settings import FitSettings
 from simtown.training.models import build, finds_boxes, require_allowed
@@ -92,11 +94,7 @@ def right_answers(
 ) -> np.ndarray:
     """(n,) bool: which test questions of a data set a run answers right; raises as :func:`evaluate`."""
     logits, run = _logits(directory, dataset, ["test"], device, allow_model, None)
-    language = run_directory.language_in(run)
-    if not language:
-        return np.asarray((logits["test"] > 0) == dataset.test.column("answer"))
-    given, texts = logits["test"].argmax(axis=1), dataset.names["answers"]
-    return family_scores.right(dataset.test, texts, given, language["answers"])
+    return right(dataset, dataset.test, logits["test"], run_directory.language_in(run).get("answers"))
 
 
 def _logits(
@@ -185,6 +183,8 @@ _DRAWN = 512
 #: Two boxes that share more than this of their union cover one place.
 _SAME = 0.3
 
+#: The forms of the paper's questions, in which the groups are subject, relation and object.
+_OF_PAIR = re.compile(r"holds\((?:a|the)\(all\((.*)\)\), related\((.*), (?:a|the)\(all\((.*)\)\)\)\)")
 _EXAMPLE = text(ENTITIES[0], RELATION_NAMES[0], ENTITIES[1])
 _LIKE = f"ask like '{_EXAMPLE}', about vehicles of simtown preview --entity all"
 
@@ -276,11 +276,10 @@ def predict(
     if getattr(model, "needs_true_boxes", False):
         needs = f"the model {run['model']} needs the true boxes, which no picture holds"
         raise SettingsError(f"{directory}: {needs}: ask another run")
-    language, vehicles = run_directory.language_in(run), ("", "")
-    if language:
-        inputs = _of_families(directory, run["model"], question, language)
-    else:
-        inputs, vehicles = _of_the_paper(directory, question, trained)
+    if run["model"] == "picture-only":
+        raise SettingsError(f"{directory}: the model {run['model']} reads no question: ask another run")
+    language = run_directory.language_in(run)
+    inputs, vehicles = _told(question, trained, language)
     try:
         picture = image if isinstance(image, Image.Image) else open_picture(image)
     except (OSError, ValueError) as error:
@@ -309,59 +308,48 @@ def predict(
     return ModelAnswer(yes, boxes, frame, cut, vehicles, accuracy, picture, said)
 
 
-def _of_the_paper(
-    directory: Path, question: str, trained: Settings
+def _told(
+    question: str, trained: Settings, language: Mapping[str, Sequence[str]]
 ) -> tuple[dict[str, torch.Tensor], tuple[str, str]]:
-    """What a model is told of a question of the paper's, and the names of its vehicles."""
-    subject, relation, obj = parse(question, trained.kinds)
-    if RELATION_NAMES[relation] not in trained.relations:
-        learned, asked = ", ".join(trained.relations), RELATION_NAMES[relation]
-        raise SettingsError(f"{directory} learned {learned}: it cannot be asked what is {asked}")
+    """What a model is told of a question, and the names of its vehicles if it is one of the paper's."""
+    words, length = (tokens.words, tokens.LENGTH) if language else (questions.words, questions.LENGTH)
+    place = {word: number for number, word in enumerate(language.get("vocabulary") or vocabulary_of(trained))}
+    remedy = "ask in other words" if language else _LIKE
+    if unknown := [word for word in words(question) if word not in place]:
+        raise SettingsError(f"the question's word '{unknown[0]}' is unknown to the run: {remedy}")
+    try:
+        form, *_ = grammar.parse(ENTITIES, question)
+    except grammar.QuestionError as error:
+        raise SettingsError(f"{str(error).partition(':')[0]}: {remedy}") from None
+    spoken = [place[word] for word in words(question)] + [questions.PAD] * length
+    inputs = {"tokens": torch.tensor([spoken[:length]])}
+    if language:
+        return inputs, ("", "")
+    subject, relation, obj = triple(form, trained)
     numbers = {"relation": relation, "subject": trained.ranks[subject], "object": trained.ranks[obj]}
-    inputs = {name: torch.tensor([int(number)]) for name, number in numbers.items()}
-    inputs["tokens"] = torch.from_numpy(encode(question).astype(np.int64))[None]
+    inputs |= {name: torch.tensor([int(number)]) for name, number in numbers.items()}
     return inputs, (ENTITIES[subject], ENTITIES[obj])
 
 
-def _of_families(
-    directory: Path, model: str, question: str, language: Mapping[str, Sequence[str]]
-) -> dict[str, torch.Tensor]:
-    """What a model is told of a question of families."""
-    if model == "picture-only":
-        raise SettingsError(f"{directory}: the model {model} reads no question: ask another run")
-    try:
-        grammar.parse(ENTITIES, question)
-    except grammar.QuestionError as error:
-        raise SettingsError(str(error)) from None
-    place = {word: number for number, word in enumerate(language["vocabulary"])}
-    spoken = tokens.words(question)
-    if unknown := [word for word in spoken if word not in place]:
-        raise SettingsError(f"the question's word '{unknown[0]}' is unknown to the run: ask in other words")
-    return {"tokens": torch.tensor([[place[word] for word in spoken]])}
+def triple(form: Form, trained: Settings) -> tuple[int, int, int]:
+    """The catalogue number of the subject, the relation's number, and the catalogue number of the object.
 
-
-def parse(question: str, kinds: Sequence[int]) -> tuple[int, int, int]:
-    """The subject's catalogue number, the relation's number, and the object's catalogue number.
-
-    Raises SettingsError if the question is in no phrasing of data sets, or about a vehicle besides `kinds`.
+    Raises SettingsError if a question of this form is none of the paper's, or about what a run of these
+    settings has not learned.
     """
-    if unknown := [word for word in words(question) if word not in vocabulary()]:
-        raise SettingsError(f"the question's word '{unknown[0]}' is unknown: {_LIKE}")
-    names = {name.lower(): i for i, name in enumerate(ENTITIES)}
-    kind, relation = ("|".join(map(re.escape, known)) for known in (names, RELATION_NAMES))
-    slots = {"{s}": f"(?P<s>{kind})", "{o}": f"(?P<o>{kind})", "{r}": f"(?P<r>{relation})"}
-    slots |= {"{a_s}": f"an? {slots['{s}']}", "{a_o}": f"an? {slots['{o}']}"}
-    patterns = (" ".join(slots.get(word, re.escape(word)) for word in words(form)) for form in PHRASINGS)
-    spoken = " ".join(words(question))
-    asked = next(filter(None, (re.fullmatch(pattern, spoken) for pattern in patterns)), None)
-    if asked is None:
+    asked = _OF_PAIR.fullmatch(str(form))
+    if asked is None or not {asked[1], asked[3]} <= {*ENTITIES}:
         raise SettingsError(f"the question is not understood: {_LIKE}")
-    s, o, r = names[asked["s"]], names[asked["o"]], RELATION_NAMES.index(asked["r"])
-    if unseen := [kind for kind in (s, o) if kind not in kinds]:
-        vehicles = ", ".join(ENTITIES[kind] for kind in kinds)
+    subject, relation, obj = asked.groups()
+    if relation not in trained.relations:
+        learned = ", ".join(trained.relations)
+        raise SettingsError(f"the run learned {learned}: it cannot be asked what is {relation}")
+    numbers = ENTITIES.index(subject), RELATION_NAMES.index(relation), ENTITIES.index(obj)
+    if unseen := [kind for kind in numbers[::2] if kind not in trained.kinds]:
+        vehicles = ", ".join(ENTITIES[kind] for kind in trained.kinds)
         unknown_vehicle = with_article(ENTITIES[unseen[0]])
         raise SettingsError(f"the run has not seen {unknown_vehicle}: its world holds {vehicles}")
-    return s, r, o
+    return numbers
 
 
 def draw(picture: Image.Image, answer: ModelAnswer) -> Image.Image:

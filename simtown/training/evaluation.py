@@ -81,12 +81,14 @@ def inverse_frequency(dataset: Dataset, split: Split) -> np.ndarray:
     return weights / weights.mean()
 
 
-def right(dataset: Dataset, split: Split, logits: np.ndarray) -> np.ndarray:
-    """(n,) bool: which questions of a split are answered right (:func:`family_scores.right`)."""
+def right(
+    dataset: Dataset, split: Split, logits: np.ndarray, answers: Sequence[str] | None = None
+) -> np.ndarray:
+    """(n,) bool: which questions of a split are answered right; `answers` as for :func:`measure`."""
     if not dataset.settings.asks:
         return (logits > 0) == split.column("answer")
-    answers = dataset.names["answers"]
-    return family_scores.right(split, answers, logits.argmax(axis=1), answers)
+    texts = dataset.names["answers"]
+    return family_scores.right(split, texts, logits.argmax(axis=1), answers or texts)
 
 
 def measure(

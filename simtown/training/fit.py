@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -260,8 +261,6 @@ def new_model(
     device = torch.device(settings.device)
     with seeded(settings.seed, "weights", restarts, device):
         model = build(settings.model, World.of(data, language), settings.options)
-    if settings.precision == "bf16" and settings.device == "cpu":
-        keep_in_float32(model)
     model = model.to(device, memory_format=torch.channels_last)
     return model, Adam(model.parameters(), lr=settings.learning_rate, fused=True)
 
@@ -311,30 +310,20 @@ def _save(
 
 
 def autocast(settings: FitSettings) -> torch.autocast:
-    """Mixed precision in the block, if the settings say bf16."""
-    return torch.autocast(settings.device, torch.bfloat16, settings.precision == "bf16")
+    """Mixed precision in the block, if the settings say bf16 and the device has it."""
+    has = settings.device != "cpu" or has_bfloat16()
+    return torch.autocast(settings.device, torch.bfloat16, settings.precision == "bf16" and has)
 
 
-class Float32LSTM(nn.LSTM):
-    """An LSTM that computes in float32, also under autocast on a CPU."""
-
-    def forward(self, input: Any, hx: Any = None) -> Any:
-        with torch.autocast("cpu", enabled=False):
-            return super().forward(input.float(), hx and (hx[0].float(), hx[1].float()))
-
-
-def keep_in_float32(model: nn.Module) -> None:
-    """Let a model's LSTMs compute in float32 if PyTorch has none in bfloat16 for this processor.
-
-    It has none for those without AVX-512, and raises an error only when the LSTM is called.
-    """
-    for lstm in model.modules():
-        if type(lstm) is nn.LSTM:
-            try:
-                with torch.no_grad(), torch.autocast("cpu", torch.bfloat16), torch.random.fork_rng([]):
-                    lstm(torch.zeros(1, 1, lstm.input_size))
-            except RuntimeError:
-                lstm.__class__ = Float32LSTM
+@cache
+def has_bfloat16() -> bool:
+    """Whether PyTorch's LSTM computes in bfloat16 on this processor: without AVX-512 it raises an error."""
+    with suppress(RuntimeError), torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
+        with torch.random.fork_rng([]):
+            lstm = nn.LSTM(1, 1)
+        lstm(torch.zeros(1, 1, 1))
+        return True
+    return False
 
 
 @contextmanager

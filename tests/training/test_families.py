@@ -116,6 +116,9 @@ def test_models_that_read_questions_are_trained_and_tested(name, place, village,
         assert share == pytest.approx(run["test"]["families"][family]), family
     with np.load(tmp_path / "run" / "test.npz") as test:
         said = [village.names["answers"][i] for i in test["given"]]
+        if name != "picture-only":
+            street = Image.fromarray(village.test[0].image)
+            assert predict(tmp_path / "run", street, village.test[0].question).answer == said[0]
         assert test["correct"].tolist() == [is_right(e, s) for e, s in zip(village.test, said, strict=True)]
 
 

@@ -19,7 +19,7 @@ from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings
 from simtown.training import ask, early_stopping, run_directory, sources
 from simtown.training import fit as module
-from simtown.training.fit import FitError, fit
+from simtown.training.fit import FitError, fit, has_bfloat16
 from simtown.training.fit_settings import FitSettings, precision_of
 from simtown.training.models import build
 from simtown.training.run_directory import RunState
@@ -353,6 +353,7 @@ def test_a_run_in_bfloat16_trains_float32_weights_near_those_of_float32(name, da
     ends, (name, _, missing) = {}, name.partition(" without ")
     if missing:
         monkeypatch.setattr(torch.nn.LSTM, "forward", lstm_of_an_older_processor)
+    has_bfloat16.cache_clear()
     for precision in ("float32", "bf16"):
         directory = tmp_path / precision
         fit(small(name, options={"dropout": 0.0}, precision=precision, max_steps=4), data, directory)

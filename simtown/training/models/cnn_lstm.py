@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import nn
 
@@ -66,17 +68,8 @@ class CnnLstmBoxes(CnnLstm):
         box_weight: weight of the boxes' loss. The others are those of :class:`CnnLstm`.
     """
 
-    def __init__(
-        self,
-        world: World,
-        embedding: int = 64,
-        dropout: float = 0.1,
-        init: str = "orthogonal",
-        width: float = 1.0,
-        hidden: int = 128,
-        box_weight: float = 30.0,
-    ) -> None:
-        super().__init__(world, embedding, dropout, init, width, hidden)
+    def __init__(self, world: World, box_weight: float = 30.0, **others: Any) -> None:
+        super().__init__(world, **others)
         self.box_weight = box_weight
         self.locate = nn.Linear(HEAD[-2], 2 * 4)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -18,7 +20,7 @@ class LabelledConvolution(nn.Module):
 
     The label's channels are the same everywhere, so what they add is the same at all places that have the
     same of the kernel's nine taps: a (b, kinds, filters) product instead of a convolution, and the picture is
-    convolved once for any number of labels. Equal to the plain form (:meth:`plain`) up to rounding.
+    convolved once for any number of labels. Up to rounding the paper's form: constant channels, concatenated.
     """
 
     kinds: torch.Tensor
@@ -42,12 +44,6 @@ class LabelledConvolution(nn.Module):
         kernels = self.taps @ self.conv.weight[:, 3:].flatten(2).permute(1, 2, 0)  # embedding, kind, filter
         added = (labels.flatten(0, 1) @ kernels.flatten(1)).view(-1, *kernels.shape[1:])
         return seen, Label(added, self.kinds, self.places)
-
-    def plain(self, image: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-        """The same as the paper draws it: constant channels, concatenated, convolved."""
-        slots, (h, w) = len(labels), image.shape[2:]
-        channels = labels.flatten(0, 1)[:, :, None, None].expand(-1, -1, h, w)
-        return self.conv(torch.cat([image.repeat(slots, 1, 1, 1), channels], dim=1))
 
 
 class BoundingBox(nn.Module):
@@ -141,14 +137,5 @@ class PlaceBinderNoBoxes(PlaceBinder):
     as of :class:`PlaceBinder`.
     """
 
-    def __init__(
-        self,
-        world: World,
-        embedding: int = 16,
-        predicate: int = 16,
-        dropout: float = 0.1,
-        hidden: int = 32,
-        init: str = "orthogonal",
-        width: float = 1.0,
-    ) -> None:
-        super().__init__(world, embedding, predicate, dropout, hidden, 0.0, init, width)
+    def __init__(self, world: World, **options: Any) -> None:
+        super().__init__(world, box_weight=0.0, **options)
