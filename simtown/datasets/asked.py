@@ -29,7 +29,7 @@ from simtown.language.families import (
 from simtown.language.forms import Form
 from simtown.language.grammar import parse
 from simtown.language.holdout import HeldOut, HoldOut, RuleError, read_rule
-from simtown.language.programs import LENGTH, ProgramError, decode
+from simtown.language.programs import ProgramError, decode
 from simtown.language.tokens import encode
 from simtown.language.twins import Twins, may_lead
 from simtown.scenes.scene import Scene, SceneBatch
@@ -268,17 +268,3 @@ def read_question(scene: Scene, question: str) -> Form:
     form, _, _ = parse(sorted(kinds), question)
     programs.check(form)
     return form
-
-
-#: The arrays that these data sets have beside the paper's, or in another form: as LAYOUT of
-#: :mod:`simtown.datasets.shards` has them.
-FAMILY_LAYOUT: dict[str, tuple[tuple[int | str, ...], str]] = {
-    "question": ((), "S256"),
-    "tokens": ((48,), "<u2"),
-    **dict.fromkeys(("family", "template", "text"), ((), "u1")),
-    "program": ((LENGTH,), "<i2"),
-    "value": ((), "<i2"),
-    **dict.fromkeys(("number", "tolerance"), ((), "<f4")),
-    "group": ((), "<i8"),
-    **dict.fromkeys(("edit", "edited"), ((), "u1")),
-}

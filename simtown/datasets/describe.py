@@ -10,19 +10,18 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from simtown.assets.catalogue import ENTITIES
 from simtown.core.amounts import split_counts
 from simtown.core.console import new_table, page, styled
 from simtown.datasets.locate import find
 from simtown.datasets.manifests import TIMINGS
 from simtown.datasets.marginals import ROLES, targets_of
-from simtown.datasets.reader import FAMILY_COLUMNS, Dataset, Split, open_dataset
+from simtown.datasets.reader import Dataset, asked_of, open_dataset
 from simtown.datasets.ready_worlds import LICENCE, cited
 from simtown.datasets.remote import DirectoryStore, Remote, store_of
-from simtown.datasets.shards import COLUMNS, STAGES
+from simtown.datasets.shard_file import reading
+from simtown.datasets.shards import STAGES
 from simtown.datasets.summaries import median_margin, replies
 from simtown.language.programs import decode
-from simtown.language.relations import RELATION_NAMES
 from simtown.scenes.scene import Scene
 
 #: Says why an example's answer is what it is (:func:`simtown.town.explaining.reason`).
@@ -183,39 +182,30 @@ def show_example(where: str, reason: Reason) -> None:
     """
     split, number, _ = find(where)
     scene = split.scenes(np.array([number])).scene(0)
-    columns = (*COLUMNS, *FAMILY_COLUMNS) if split.families else COLUMNS
-    row = {name: rows[0] for name, rows in split.rows(columns, [number]).items()}
-    question = _asked(row, split, scene, reason) if split.families else _question(row)
+    row = {name: rows[0] for name, rows in split.rows(split.columns, [number]).items()}
+    shard, shard_row = split.address(number)
+    with reading(shard, "run simtown verify on its data set"):
+        question = _question(row, asked_of(row, split.names), scene, reason)
     with page() as console:
-        shard, shard_row = split.address(number)
         console.print(styled(where, "bold") + styled(f": row {shard_row} of {shard}"))
         console.print(_table(question, scene))
         console.print(_vehicles(row, scene, split.families))
 
 
-def _asked(row: Mapping[str, np.ndarray], split: Split, scene: Scene, reason: Reason) -> dict[str, str]:
-    """A question of a family, its program, its answer and why."""
-    asked, question = split.asked(row), bytes(row["question"]).decode(errors="replace")
+def _question(
+    row: Mapping[str, np.ndarray], asked: Mapping[str, Any], scene: Scene, reason: Reason
+) -> dict[str, str]:
+    """A question, its answer, and what the answer follows from."""
     answer = asked["reply"]
     if asked["tolerance"] is not None:
         answer = f"{asked['number']:.2f} m; within {asked['tolerance']:.2f} m is right"
-    why = reason(scene, decode(row["program"]), row["visible"], row["boxes"])
-    words = {"question": question, "answer": answer, "family": asked["family"], "program": asked["program"]}
-    return words | {"reason": why}
-
-
-def _name(names: tuple[str, ...], number: int) -> str:
-    return names[number] if 0 <= number < len(names) else f"number {number}, which is none"
-
-
-def _question(row: Mapping[str, np.ndarray]) -> dict[str, str]:
-    """A question of the paper, and its answer."""
-    subject, obj = (_name(ENTITIES, int(row[role])) for role in ROLES)
+    words = {"question": bytes(row["question"]).decode(errors="replace"), "answer": answer}
+    if asked["program"]:
+        why = reason(scene, decode(row["program"]), row["visible"], row["boxes"])
+        return words | {"family": asked["family"], "program": asked["program"], "reason": why}
     margin = float(row["margin"])
-    return {
-        "question": bytes(row["question"]).decode(errors="replace"),
-        "answer": "yes" if row["answer"] else "no",
-        "relation": f"{subject}, {_name(RELATION_NAMES, int(row['relation']))}, {obj}",
+    return words | {
+        "relation": f"{asked['subject']}, {asked['relation']}, {asked['object']}",
         "margin": f"{margin:+.2f} m: the relation {'holds' if margin > 0 else 'does not hold'}",
     }
 

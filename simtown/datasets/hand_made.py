@@ -17,7 +17,8 @@ from simtown.core.files import whole
 from simtown.core.notebook import Described
 from simtown.datasets import manifests
 from simtown.datasets.asked import read_question
-from simtown.datasets.reader import Example, asked_of, example_of
+from simtown.datasets.names import names
+from simtown.datasets.reader import Example, example_of
 from simtown.datasets.settings import Settings
 from simtown.datasets.shard_file import read_entry
 from simtown.datasets.shards import Clock, columns, tasks, write_shard
@@ -50,7 +51,7 @@ def make_example(scene: Scene, question: str, size: tuple[int, int]) -> Example:
     frames = Raster().render(batch.scene, *size)
     row = {name: values[0] for name, values in columns(batch, np.zeros(1, dtype=np.int64), settings).items()}
     pictures = {"images": frames.rgb[0], "masks": frames.ids[0], "depth": frames.depth[0]}
-    return example_of(row, pictures, batch.scene, asked_of(row, manifests.fresh(settings)["names"]))
+    return example_of(row, pictures, batch.scene, names(settings))
 
 
 def write_dataset(

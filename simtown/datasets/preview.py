@@ -13,10 +13,10 @@ from simtown.core.notebook import OBJECT, SUBJECT, Colour
 from simtown.core.streams import Stream
 from simtown.datasets.groups import pair_rows
 from simtown.datasets.names import names
-from simtown.datasets.reader import Dataset
+from simtown.datasets.reader import Dataset, asked_of
 from simtown.datasets.settings import Settings
 from simtown.datasets.shards import columns, draw, recipe_of
-from simtown.language.twins import EDITS, WEATHER, Twins
+from simtown.language.twins import EDITS, WEATHER
 from simtown.render.frames import Renderer
 from simtown.render.sheet import SheetCell, contact_sheet
 from simtown.scenes.placement import LANES
@@ -39,38 +39,29 @@ def _sheet(
     columns: Mapping[str, np.ndarray],
     images: np.ndarray,
     boxes: np.ndarray,
-    replies: Sequence[tuple[str, str]] = (),
-    each: int = 1,
+    named: Mapping[str, list[str]],
+    settings: Settings,
 ) -> Image.Image:
-    """A cell an example, by its columns, with (n, v, 4) boxes of its vehicles in its picture.
-
-    Questions of families have `replies` and no boxes.
-    """
-    if "group" in columns:
-        return _twin_sheet(columns, images, boxes, replies, each)
-    most = max(1, min(6, 1600 // images.shape[2]))
-    if replies:
-        asked = zip(images, columns["question"].tolist(), replies, strict=True)
-        tones = {"yes": YES, "no": NO}
-        lines = [
-            (image, [(text.decode(), None), (f"{reply} ({family})", tones.get(reply, _REPLY))])
-            for image, text, (reply, family) in asked
-        ]
-        return contact_sheet([SheetCell(image, cell) for image, cell in lines], most)
+    """A cell an example, by its columns and their names, with (n, v, 4) boxes of vehicles in its picture."""
+    asked = [asked_of({n: rows[i] for n, rows in columns.items()}, named) for i in range(len(images))]
+    if settings.twins:
+        return _twin_sheet(columns, images, boxes, asked, settings.questions_per_picture)
     cells = []
-    for i, (image, box) in enumerate(zip(images, boxes, strict=True)):
-        subject, obj = (tuple(box[columns[role][i]].tolist()) for role in ("subject_slot", "object_slot"))
-        question = columns["question"][i].decode()
-        answer = ("yes", YES) if columns["answer"][i] else ("no", NO)
-        cells.append(SheetCell(image, [(question, None), answer], [(subject, SUBJECT), (obj, OBJECT)]))
-    return contact_sheet(cells, most, legend=_LEGEND)
+    for i, (image, own) in enumerate(zip(images, asked, strict=True)):
+        family, outlines = f" ({own['family']})", []
+        if own["subject"]:  # the paper's
+            roles = ((columns["subject_slot"][i], SUBJECT), (columns["object_slot"][i], OBJECT))
+            family, outlines = "", [(tuple(boxes[i, slot].tolist()), colour) for slot, colour in roles]
+        answer = own["reply"] + family, {"yes": YES, "no": NO}.get(own["reply"], _REPLY)
+        cells.append(SheetCell(image, [(columns["question"][i].decode(), None), answer], outlines))
+    return contact_sheet(cells, max(1, min(6, 1600 // images.shape[2])), () if settings.asks else _LEGEND)
 
 
 def _twin_sheet(
     columns: Mapping[str, np.ndarray],
     images: np.ndarray,
     boxes: np.ndarray,
-    replies: Sequence[tuple[str, str]],
+    asked: Sequence[Mapping[str, str]],
     each: int,
 ) -> Image.Image:
     """A cell a group of twins: its two pictures side by side, what is edited, its questions and answers."""
@@ -82,7 +73,7 @@ def _twin_sheet(
         lines: list[tuple[str, Colour | None]] = [(EDITS[edit], SUBJECT if edit < WEATHER else None)]
         pairs = rows[pair_rows(len(rows), each)]
         for row, other in pairs.tolist():
-            answers = f"{replies[row][0]} | {replies[other][0]} ({replies[row][1]})"
+            answers = f"{asked[row]['reply']} | {asked[other]['reply']} ({asked[row]['family']})"
             lines += [(columns["question"][row].decode(), None), (answers, _REPLY)]
         image = np.concatenate([images[pairs[0, 0]], gap, images[pairs[0, 1]]], axis=1)
         outlines: list[tuple[tuple[float, float, float, float], Colour]] = []
@@ -99,28 +90,17 @@ def dataset_sheet(
     dataset: Dataset, renderer: Renderer, split: str = "train", count: int = 24, large: bool = False
 ) -> Image.Image:
     """The first examples of a split: picture (drawn again if it is small), question, answer, boxes."""
-    examples = dataset[split]
-    count += -count % dataset.settings.block if dataset.settings.twins else 0
+    examples, settings = dataset[split], dataset.settings
+    count += -count % settings.block if settings.twins else 0
     rows = np.arange(min(count, len(examples)))
-    shown: tuple[str, ...] = ("question", "answer", "subject_slot", "object_slot", "boxes")
-    settings = dataset.settings
-    shown += (("value", "family") if settings.asks else ()) + (Twins._fields if settings.twins else ())
-    columns = examples.rows(shown, rows)
-    images, box = examples.images(rows), columns["boxes"]
+    columns, images = examples.rows(examples.columns, rows), examples.images(rows)
+    box = columns["boxes"]
     scale = EXAMPLE_SIDES[large] // max(images.shape[1:3])
     if scale > 1:
         h, w = images.shape[1] * scale, images.shape[2] * scale
         scenes = examples.scenes(rows)
         images, box = renderer.render(scenes, w, h, geometry=False).rgb, boxes(scenes, w, h)
-    return _sheet(columns, images, box, _replies(columns, dataset.names), settings.questions_per_picture)
-
-
-def _replies(columns: Mapping[str, np.ndarray], names: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
-    """The answers of questions of families and the families, as texts; none for the paper's."""
-    if "value" not in columns:
-        return []
-    pairs = zip(columns["value"].tolist(), columns["family"].tolist(), strict=True)
-    return [(names["answers"][value], names["families"][family]) for value, family in pairs]
+    return _sheet(columns, images, box, dataset.names, settings)
 
 
 def random_sheet(settings: Settings, renderer: Renderer, count: int, width: int, height: int) -> Image.Image:
@@ -130,10 +110,7 @@ def random_sheet(settings: Settings, renderer: Renderer, count: int, width: int,
     examples = draw(recipe_of(settings, "train"), index)
     made = columns(examples, index, replace(settings, width=width, height=height))
     images = renderer.render(examples.scene[slice(count)], width, height, geometry=False).rgb
-    made = {name: column[:count] for name, column in made.items()}
-    return _sheet(
-        made, images, made["boxes"], _replies(made, names(settings)), settings.questions_per_picture
-    )
+    return _sheet(made, images, made["boxes"], names(settings), settings)
 
 
 def portraits(entities: list[int]) -> SceneBatch:

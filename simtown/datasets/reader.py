@@ -29,18 +29,12 @@ from simtown.datasets.settings import SPLITS, Settings
 from simtown.datasets.shard_file import UNPACKED_HERE, Arrays, PackedRows, Shard, reading
 from simtown.datasets.shards import PICTURES, layout, tasks
 from simtown.datasets.torch_view import TorchView
+from simtown.language.programs import decode
 from simtown.language.relations import RELATION_NAMES
 from simtown.scenes.scene import Scene, SceneBatch, plausible
 
 #: The columns that hold a latent scene.
 SCENE_COLUMNS: tuple[str, ...] = tuple(f"scene/{f.name}" for f in fields(SceneBatch))
-#: The columns of an :class:`Example`.
-_EXAMPLE_COLUMNS = (
-    "question", "tokens", "answer", "subject", "relation", "object", "subject_slot", "object_slot", "boxes",
-    "visible", "margin", *SCENE_COLUMNS,
-)  # fmt: skip
-#: Those that questions of families have beside them.
-FAMILY_COLUMNS = ("family", "program", "value", "number", "tolerance")
 _FIRST = np.zeros(1, dtype=np.int64)
 #: Most files of a split that HDF5 has open, and most that pictures are read from: there are three splits, and
 #: macOS allows 256 open files.
@@ -96,11 +90,11 @@ class Example:
     depth: np.ndarray | None
     vehicle_ids: list[int]
     prop_ids: list[int]
-    reply: str = ""
-    family: str = "paper"
-    program: str = ""
-    number: float | None = None
-    tolerance: float | None = None
+    reply: str
+    family: str
+    program: str
+    number: float | None
+    tolerance: float | None
 
     def __repr__(self) -> str:
         height, width, _ = self.image.shape
@@ -109,12 +103,12 @@ class Example:
         return f"<Example: {self.question} {answer}; {width}x{height}, {self.scene.weather.kind}>"
 
     def _repr_html_(self, width: int = 384) -> str:
-        colours = {self.subject: SUBJECT, self.object: OBJECT}
-        names = "|".join(re.escape(name) for name in sorted(colours, key=len, reverse=True))
-        question = re.sub(names, lambda name: marked(name[0], colours[name[0]]), as_html(self.question))
         if not self.subject:
             words = f"{as_html(self.question)} <b>{as_html(self.reply)}</b> <i>({as_html(self.family)})</i>"
             return figure(self.image, words, width, [])
+        colours = {self.subject: SUBJECT, self.object: OBJECT}
+        names = "|".join(re.escape(name) for name in sorted(colours, key=len, reverse=True))
+        question = re.sub(names, lambda name: marked(name[0], colours[name[0]]), as_html(self.question))
         answer = f"<b>{self.reply}</b>, by {abs(self.margin):.2f} m"
         boxes = [(self.boxes[self.subject_slot], SUBJECT), (self.boxes[self.object_slot], OBJECT)]
         return figure(self.image, f"{question} {answer}", width, boxes)
@@ -125,6 +119,10 @@ class Split(Sequence[Example]):
 
     Whatever reads a shard raises DamagedError if it cannot be read. Rows are given as numbers of examples, in
     any order, or as a bool for each example of the split.
+
+    Attributes:
+        columns: names of all columns.
+        names: what numbers in columns stand for (:func:`simtown.datasets.names.names`).
     """
 
     def __init__(
@@ -136,8 +134,8 @@ class Split(Sequence[Example]):
         names: Mapping[str, list[str]] | None = None,
         each: int = 1,
     ) -> None:
-        self._names, self._each = names or {}, each
-        self._paths, self._cache, self._arrays = paths, cache, arrays
+        self.columns, self.names = tuple(name for name in arrays if name not in PICTURES), names or {}
+        self._paths, self._cache, self._arrays, self._each = paths, cache, arrays, each
         self._starts = np.cumsum([0, *counts], dtype=np.int64)
         # A file that is dropped is closed when its last reader has finished.
         self._files: LRUCache[int, Shard] = LRUCache(_OPEN)
@@ -263,10 +261,9 @@ class Split(Sequence[Example]):
         return self._columns[name]
 
     def _require_columns(self, names: Iterable[str]) -> None:
-        columns = [name for name in self._arrays if name not in PICTURES]
         for name in names:
-            if name not in columns:
-                raise KeyError(f"there is no column '{name}': one of {', '.join(columns)}")
+            if name not in self.columns:
+                raise KeyError(f"there is no column '{name}': one of {', '.join(self.columns)}")
 
     def rows(self, names: Sequence[str], rows: Sequence[int] | np.ndarray) -> dict[str, np.ndarray]:
         """Some rows of some columns, the example first. Memory does not grow with the split.
@@ -321,11 +318,10 @@ class Split(Sequence[Example]):
         ends = sorted(set(sizes))
         if ends and not 0 <= ends[0] <= ends[-1] <= len(self):
             raise IndexError(f"the first {ends} examples of a split of {len(self)}")
-        columns = tuple(name for name in self._arrays if name not in PICTURES)
-        hashes = {name: sha256() for name in (*columns, "images")}
+        hashes = {name: sha256() for name in (*self.columns, "images")}
         result, begin = {}, 0
         for end in ends:
-            for names, size in ((columns, 4096), (("images",), 32)):
+            for names, size in ((self.columns, 4096), (("images",), 32)):
                 for _, block in self.stream(names, size, begin, end):
                     for name in names:
                         hashes[name].update(block[name].tobytes())
@@ -383,28 +379,17 @@ class Split(Sequence[Example]):
             raise IndexError(f"there is no example {given}: the split holds {len(self)}, numbered from 0")
         number = int(self._number(i))
         own = np.array([i - self._starts[number]])
-        own_columns = FAMILY_COLUMNS if self.families else ()
-        columns = self._table(number, (*_EXAMPLE_COLUMNS, *own_columns))[own]
+        columns = self._table(number, self.columns)[own]
         pictures = {}
         for name in self._arrays.keys() & PICTURES:
             pictures[name] = np.empty(*self.form(name))
             self._read_pictures(number, name, own, pictures[name][None], _FIRST)
-        return example_of(columns[0], pictures, self.scenes_of(columns), self.asked(columns[0]))
+        return example_of(columns[0], pictures, self.scenes_of(columns), self.names)
 
     @property
     def families(self) -> bool:
         """Whether its questions are of families."""
         return "family" in self._arrays
-
-    def asked(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """What an example is asked, from its columns, by the names of :class:`Example`."""
-        if not self.families:
-            pair = {role: ENTITIES[row[role]] for role in ("subject", "object")}
-            return pair | {
-                "relation": RELATION_NAMES[row["relation"]],
-                "reply": "yes" if row["answer"] else "no",
-            }
-        return asked_of(row, self._names)
 
     def __iter__(self) -> Iterator[Example]:
         return (self[i] for i in range(len(self)))
@@ -419,16 +404,16 @@ class Split(Sequence[Example]):
 
 
 def example_of(
-    row: Mapping[str, Any], pictures: Mapping[str, np.ndarray], batch: SceneBatch, asked: Mapping[str, Any]
+    row: Any, pictures: Mapping[str, np.ndarray], batch: SceneBatch, names: Mapping[str, list[str]]
 ) -> Example:
-    """The example of a row of its columns, its pictures, a batch of its scene alone, and what is asked."""
+    """The example of a row of columns, its pictures, a batch of its scene alone, and its data set's names."""
     vehicle_ids, prop_ids = batch.ids(0)
     return Example(
         image=pictures["images"],
         question=row["question"].decode(),
         tokens=row["tokens"],
         answer=bool(row["answer"]),
-        **asked,
+        **asked_of(row, names),
         subject_slot=int(row["subject_slot"]),
         object_slot=int(row["object_slot"]),
         boxes=row["boxes"],
@@ -442,10 +427,18 @@ def example_of(
     )
 
 
-def asked_of(row: Mapping[str, Any], names: Mapping[str, list[str]]) -> dict[str, Any]:
-    """What an example of families is asked, from its columns, by the names of :class:`Example`."""
-    from simtown.language.programs import decode
-
+def asked_of(row: Any, names: Mapping[str, list[str]]) -> dict[str, Any]:
+    """What an example is asked, by the names of :class:`Example`, from its columns and its set's names."""
+    if "families" not in names:
+        return {
+            **{role: ENTITIES[row[role]] for role in ("subject", "object")},
+            "relation": RELATION_NAMES[row["relation"]],
+            "reply": "yes" if row["answer"] else "no",
+            "family": "paper",
+            "program": "",
+            "number": None,
+            "tolerance": None,
+        }
     metres = not np.isnan(row["tolerance"])
     return {
         **dict.fromkeys(("subject", "relation", "object"), ""),

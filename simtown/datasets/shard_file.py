@@ -25,9 +25,8 @@ from h5py import h5t
 from simtown.core.files import DamagedError
 from simtown.core.untrusted import RefusedError, array_in, open_hdf5
 from simtown.datasets.settings import SCHEMA
-from simtown.datasets.shards import LEAST_BYTES, PICTURES, ShardTask, array_form, checksum, forms_of
+from simtown.datasets.shards import LEAST_BYTES, PICTURES, ShardTask, array_forms, checksum
 from simtown.scenes.placement import MOST_VEHICLES
-from simtown.scenes.street import SLOTS
 
 #: Of every array: what follows n in its shape, and its dtype (:func:`simtown.datasets.shards.layout`).
 Arrays = Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]]
@@ -243,9 +242,8 @@ def form_of(path: Path) -> tuple[Arrays, int]:
     """
     with open_hdf5(path) as file:
         schema, count = attribute(file, "schema", int), attribute(file, "count", int)
-        vehicles, asks = h5py.Dataset(array_in(file, "scene/entity")).shape[-1], "family" in file
+        vehicles = h5py.Dataset(array_in(file, "scene/entity")).shape[-1]
+        forms = array_forms("family" in file, "group" in file, {"v": vehicles})
     if schema != SCHEMA or count < 1 or not 2 <= vehicles <= MOST_VEHICLES:
         raise FormError(f"it has layout version {schema}, {count} examples of {vehicles} vehicles")
-    sizes = {"v": vehicles, "p": SLOTS}
-    forms = forms_of(asks)
-    return {name: array_form(name, sizes, forms) for name in forms if name not in PICTURES}, count
+    return {name: form for name, form in forms.items() if name not in PICTURES}, count

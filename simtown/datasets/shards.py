@@ -28,6 +28,7 @@ from simtown.datasets import summaries
 from simtown.datasets.names import names
 from simtown.datasets.settings import SCHEMA, Settings, Tables
 from simtown.datasets.summaries import Summary
+from simtown.language import programs
 from simtown.language.questions import LENGTH, ask
 from simtown.language.sampler import Examples, Recipe, sample
 from simtown.render.frames import Renderer
@@ -123,36 +124,39 @@ LAYOUT: dict[str, tuple[tuple[int | str, ...], str]] = {
     "scene/fall_seed": ((), "<u4"),
     "scene/camera": ((7,), "<f4"),
 }
-#: The large arrays, which have a chunk for each example; the others; and the frames that pictures hold.
+#: What questions of families (:mod:`simtown.datasets.asked`) have beside them or in another form, and twins.
+FAMILY_LAYOUT: dict[str, tuple[tuple[int | str, ...], str]] = {
+    "question": ((), "S256"),
+    "tokens": ((48,), "<u2"),
+    **dict.fromkeys(("family", "template", "text"), ((), "u1")),
+    "program": ((programs.LENGTH,), "<i2"),
+    "value": ((), "<i2"),
+    **dict.fromkeys(("number", "tolerance"), ((), "<f4")),
+}
+TWIN_LAYOUT = {"group": ((), "<i8"), "edit": ((), "u1"), "edited": ((), "u1")}
+#: The large arrays, which have a chunk for each example, and the frames that they hold.
 PICTURES = ("images", "masks", "depth")
-COLUMNS = tuple(name for name in LAYOUT if name not in PICTURES)
 FRAMES = {"images": "rgb", "masks": "ids", "depth": "depth"}
 
 
 def layout(settings: Settings) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
     """Arrays of every shard of a data set by name: the shape without the example axis, and the dtype."""
-    sizes = {"h": settings.height, "w": settings.width, "v": settings.vehicles, "p": SLOTS}
+    sizes = {"h": settings.height, "w": settings.width, "v": settings.vehicles}
     stored = {"masks": settings.masks, "depth": settings.depth}
-    stored |= dict.fromkeys(("group", "edit", "edited"), settings.twins)
-    forms = forms_of(settings.asks)
-    return {name: array_form(name, sizes, forms) for name in forms if stored.get(name, True)}
+    forms = array_forms(settings.asks, settings.twins, sizes)
+    return {name: form for name, form in forms.items() if stored.get(name, True)}
 
 
-def forms_of(asks: bool) -> dict[str, tuple[tuple[int | str, ...], str]]:
-    """The LAYOUT of the paper's questions, or that of all families (:mod:`simtown.datasets.asked`)."""
-    if not asks:
-        return LAYOUT
-    from simtown.datasets.asked import FAMILY_LAYOUT
-
-    return LAYOUT | FAMILY_LAYOUT
-
-
-def array_form(
-    name: str, sizes: Mapping[str, int], forms: Mapping[str, tuple[tuple[int | str, ...], str]] = LAYOUT
-) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    """The shape of an array without the example axis, and its dtype; `sizes` says what its letters are."""
-    shape, kind = forms[name]
-    return tuple(sizes[n] if isinstance(n, str) else n for n in shape), np.dtype(kind)
+def array_forms(
+    families: bool, twins: bool, sizes: Mapping[str, int]
+) -> dict[str, tuple[tuple[Any, ...], np.dtype[Any]]]:
+    """The shapes of all arrays without the example axis, and their dtypes; `sizes` says what letters are."""
+    forms = LAYOUT | (FAMILY_LAYOUT if families else {}) | (TWIN_LAYOUT if twins else {})
+    sizes = {"p": SLOTS, **sizes}
+    return {
+        name: (tuple(sizes.get(str(n), n) for n in shape), np.dtype(kind))
+        for name, (shape, kind) in forms.items()
+    }
 
 
 def recipe_of(settings: Settings, split: str, tables: Tables | None = None) -> Recipe | AskingRecipe:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +13,7 @@ from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES
 from simtown.core.exact import cos, sin
 from simtown.datasets.export.clevr_programs import InexpressibleError, category_of, clevr_program
-from simtown.datasets.export.portion import (
-    ANSWERS,
-    ExportBatch,
-    Format,
-    Portion,
-    joined,
-    plain,
-    write_listing,
-)
+from simtown.datasets.export.portion import ExportBatch, Format, Portion, joined, plain, write_listing
 from simtown.datasets.reader import Dataset
 from simtown.language.evaluate import NEARER
 from simtown.language.families import CANNOT_TELL
@@ -54,7 +47,8 @@ def write(portion: Portion, directory: Path) -> None:
                 about = {"split": split, "image_index": number, "image_filename": name}
                 add_scene({**about, **graphs[row]})
                 for own, entry in enumerate(batch.records(row), row):
-                    asked = _asked(batch, own, entry) if s.asks else _question(batch, own, relations)
+                    asked = {name: entry[name] for name in ("question", "answer")}
+                    asked |= _asked(batch, own, entry) if s.asks else _of_paper(batch, own, entry, relations)
                     add_question({**about, "question_index": entry["index"], **asked})
 
 
@@ -67,33 +61,23 @@ def finish(data: Dataset, splits: Sequence[str], directory: Path) -> None:
             write_listing(path, head, {what: joined(directory, split, what)})
 
 
-def _question(batch: ExportBatch, row: int, relations: int) -> dict[str, Any]:
+def _of_paper(batch: ExportBatch, row: int, entry: dict[str, Any], relations: int) -> dict[str, Any]:
     """A question of the paper's: is a SUBJECT among what is left of the one OBJECT?"""
-    c = batch.columns
-    relation, phrasing = int(c["relation"][row]), int(c["phrasing"][row])
-    subject, obj = (ENTITIES[c[role][row]] for role in ("subject", "object"))
-    form = fill(f"holds(the(all({subject})), related({RELATIONS[relation].name}, the(all({obj}))))", ())
-    return {
-        "question": c["question"][row].decode(),
-        "answer": ANSWERS[int(c["answer"][row])],
-        "question_family_index": phrasing * relations + relation,
-        "program": clevr_program(form),
-    }
+    relation, phrasing = (int(batch.columns[name][row]) for name in ("relation", "phrasing"))
+    program = "holds(the(all({subject})), related({relation}, the(all({object}))))".format_map(entry)
+    family = phrasing * relations + relation
+    return {"question_family_index": family, "program": clevr_program(fill(program, ()))}
 
 
 def _asked(batch: ExportBatch, row: int, entry: dict[str, Any]) -> dict[str, Any]:
     """Any other question; its program is empty if CLEVR's functions cannot ask it."""
-    try:
-        program = (
-            clevr_program(decode(batch.columns["program"][row])) if entry["answer"] != CANNOT_TELL else []
-        )
-    except InexpressibleError:
-        program = []
+    family, template = (int(batch.columns[name][row]) for name in ("family", "template"))
+    program: list[dict[str, Any]] = []
+    if entry["answer"] != CANNOT_TELL:
+        with suppress(InexpressibleError):
+            program = clevr_program(decode(batch.columns["program"][row]))
     return {
-        "question": entry["question"],
-        "answer": entry["answer"],
-        "question_family_index": _TEMPLATES * int(batch.columns["family"][row])
-        + int(batch.columns["template"][row]),
+        "question_family_index": _TEMPLATES * family + template,
         "program": program,
         "family": entry["family"],
         "form": entry["program"],

@@ -8,7 +8,6 @@ from typing import Any
 
 from simtown.assets.palette import PAINTS
 from simtown.core.untrusted import markdown
-from simtown.datasets.export.portion import ANSWERS
 from simtown.datasets.export.yaml import yaml
 from simtown.datasets.names import names
 from simtown.datasets.reader import Dataset
@@ -56,7 +55,7 @@ def features(settings: Settings) -> dict[str, Any]:
     entities = tuple(named["entities"])
     measures = dict.fromkeys(("x", "y", "yaw", "visible"), "float32")
     about: dict[str, Any] = {
-        "answer": ANSWERS,
+        "answer": ("no", "yes"),
         "subject": entities,
         "relation": tuple(named["relations"]),
         "object": entities,

@@ -73,14 +73,14 @@ def _table(batch: ExportBatch, split: str, schema: Any) -> Any:
         if name in schema.names and schema.field(name).type == pa.int64():
             columns[name] = pa.array(numbers.astype(np.int64))
     if "program" in c:
-        columns["program"] = pa.array(map(batch.program, range(n)))
-        columns |= {"number": pa.array(batch.metres), "tolerance": pa.array(c["tolerance"])}
+        columns["program"] = pa.array([batch.asked(row)["program"] for row in range(n)])
+        metres = np.where(np.isfinite(c["tolerance"]), c["number"], np.float32(np.nan))
+        columns |= {"number": pa.array(metres), "tolerance": pa.array(c["tolerance"])}
         if "group" in c:
             columns["edit"] = pa.array([batch.edit(row) for row in range(n)], pa.string())
         box = schema.field("answer_box").type
         columns["answer_box"] = pa.array([batch.answer_box(row) for row in range(n)], box)
     columns |= {
-        "index": pa.array(np.arange(batch.start, batch.start + n)),
         "question": pa.array([text.decode() for text in c["question"]]),
         "margin": pa.array(c["margin"]),
         "weather": pa.array(batch.scenes.weather.astype(np.int64)),

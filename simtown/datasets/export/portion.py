@@ -19,24 +19,14 @@ import numpy as np
 from simtown.assets.catalogue import ENTITIES
 from simtown.assets.palette import PAINTS
 from simtown.core.pool import Report, ignore
-from simtown.datasets.reader import SCENE_COLUMNS, Dataset
-from simtown.datasets.shards import layout
-from simtown.language.programs import decode
-from simtown.language.relations import RELATION_NAMES
+from simtown.datasets.reader import Dataset, asked_of
 from simtown.render.renderers import make_renderer
 from simtown.scenes.paint import body_paints
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.weather import WEATHERS
 
-ANSWERS = ("no", "yes")
 #: The folder of an export's parts, which is removed before the export appears.
 FOLDER = ".parts"
-_COLUMNS = (
-    "images", "question", "answer", "subject", "relation", "object", "subject_slot", "object_slot",
-    "phrasing", "margin", "boxes", "visible", *SCENE_COLUMNS,
-)  # fmt: skip
-#: Those that are there, too, if questions of families are asked, or twins.
-_ASKED = ("family", "template", "program", "value", "number", "tolerance", "group", "edit")
 
 
 @dataclass(frozen=True)
@@ -44,7 +34,7 @@ class ExportBatch:
     """n consecutive examples of a split, from number `start` on.
 
     Attributes:
-        columns: by name, as :data:`simtown.datasets.shards.LAYOUT` has them.
+        columns: all of them, pictures and stored masks, as :data:`simtown.datasets.shards.LAYOUT` has them.
         paints: (n, v) uint8 of PAINTS, what every body shows.
         ids: (n, h, w) uint8 instance ids as in :class:`~simtown.render.frames.Frames`, or None.
         names: what numbers in the columns stand for (:func:`simtown.datasets.names.names`).
@@ -56,7 +46,7 @@ class ExportBatch:
     scenes: SceneBatch
     paints: np.ndarray
     ids: np.ndarray | None
-    names: Mapping[str, Sequence[str]]
+    names: Mapping[str, list[str]]
     each: int = 1
 
     def __len__(self) -> int:
@@ -66,10 +56,6 @@ class ExportBatch:
         """Row in the batch and number in the split of every example."""
         return enumerate(range(self.start, self.start + len(self)))
 
-    def pictures(self) -> Iterator[tuple[int, int]]:
-        """First row in the batch and number in the split of every picture."""
-        return ((row, number // self.each) for row, number in self.numbers() if number % self.each == 0)
-
     def records(self, row: int) -> list[dict[str, Any]]:
         """The :meth:`record` of every example of the picture whose first row this is."""
         return [self.record(own, self.start + own) for own in range(row, row + self.each)]
@@ -78,14 +64,9 @@ class ExportBatch:
         """The name of the paint that a vehicle's body shows."""
         return PAINTS[int(self.paints[row, slot])]
 
-    def program(self, row: int) -> str:
-        """The program of a question of a family: "count(all(bus))"."""
-        return str(decode(self.columns["program"][row]))
-
-    @property
-    def metres(self) -> np.ndarray:
-        """(n,) float32: the distance that is asked for, or nan."""
-        return np.where(np.isfinite(self.columns["tolerance"]), self.columns["number"], np.float32(np.nan))
+    def asked(self, row: int) -> dict[str, Any]:
+        """What an example is asked (:func:`simtown.datasets.reader.asked_of`)."""
+        return asked_of({name: column[row] for name, column in self.columns.items()}, self.names)
 
     def edit(self, row: int) -> str | None:
         """What makes a twin of the other picture: "painted"; None if they differ in more than one thing."""
@@ -106,52 +87,42 @@ class ExportBatch:
 
     def write_pictures(self, folder: Path, pattern: str) -> Iterator[tuple[int, int, str]]:
         """Write each picture as PNG; yields its first row, its number, and its file's name by a `pattern`."""
-        for row, number in self.pictures():
+        for row in range(0, len(self), self.each):
+            number = (self.start + row) // self.each
             name = pattern.format(number)
             (folder / name).write_bytes(self.png(row))
             yield row, number, name
 
     def record(self, row: int, number: int) -> dict[str, Any]:
         """An example in words and numbers, for JSON: boxes in pixels, places in metres, yaw in radians."""
-        c, scenes, vehicles = self.columns, self.scenes, []
+        c, scenes, asked, vehicles = self.columns, self.scenes, self.asked(row), []
         for slot in np.flatnonzero(scenes.entity[row] >= 0).tolist():
             box, visible = [plain(edge) for edge in c["boxes"][row, slot]], plain(c["visible"][row, slot])
             place = dict(zip(("x", "y", "yaw"), map(plain, scenes.pose[row, slot]), strict=True))
             about = {"entity": ENTITIES[scenes.entity[row, slot]], "paint": self.paint(row, slot)}
             vehicles.append({**about, "box": box, "visible": visible, **place})
-        return {
+        record: dict[str, Any] = {
             "index": number,
             "question": c["question"][row].decode(),
-            **(self._asked(row) if "program" in c else self._of_paper(row)),
+            "answer": asked["reply"],
+        }
+        if asked["program"]:
+            record |= {name: asked[name] for name in ("family", "program")}
+            if "group" in c:
+                record |= {"group": int(c["group"][row]), "edit": self.edit(row)}
+            if asked["tolerance"] is not None:
+                record |= {name: plain(asked[name]) for name in ("number", "tolerance")}
+            if edges := self.answer_box(row):
+                record["answer_box"] = [*map(plain, edges)]
+        else:
+            record |= {name: asked[name] for name in ("subject", "relation", "object")}
+            record |= {name: int(c[name][row]) for name in ("subject_slot", "object_slot")}
+        return record | {
             "margin": plain(c["margin"][row]) if np.isfinite(c["margin"][row]) else None,
             "weather": WEATHERS[scenes.weather[row]],
             "intensity": plain(scenes.intensity[row]),
             "vehicles": vehicles,
         }
-
-    def _of_paper(self, row: int) -> dict[str, Any]:
-        c = self.columns
-        return {
-            "answer": ANSWERS[int(c["answer"][row])],
-            "subject": ENTITIES[c["subject"][row]],
-            "relation": RELATION_NAMES[c["relation"][row]],
-            "object": ENTITIES[c["object"][row]],
-            "subject_slot": int(c["subject_slot"][row]),
-            "object_slot": int(c["object_slot"][row]),
-        }
-
-    def _asked(self, row: int) -> dict[str, Any]:
-        """Of a question of a family; with the metres and their tolerance, or the box, that it asks for."""
-        c = self.columns
-        record: dict[str, Any] = {"answer": self.names["answers"][c["value"][row]]}
-        record |= {"family": self.names["families"][c["family"][row]], "program": self.program(row)}
-        if "group" in c:
-            record |= {"group": int(c["group"][row]), "edit": self.edit(row)}
-        if np.isfinite(self.metres[row]):
-            record |= {name: plain(c[name][row]) for name in ("number", "tolerance")}
-        if box := self.answer_box(row):
-            record["answer_box"] = [*map(plain, box)]
-        return record
 
 
 @dataclass(frozen=True)
@@ -172,8 +143,7 @@ class Portion:
         """The examples in order; with `masks` batches have ids: stored, or the same pixels drawn again."""
         s, split = self.data.settings, self.data[self.name]
         renderer = make_renderer() if masks and not s.masks else None
-        stored = layout(s)
-        names = (*_COLUMNS, *(name for name in (*_ASKED, "masks") if name in stored))
+        names = ("images", *split.columns, *(("masks",) if s.masks else ()))
         each = s.questions_per_picture
         size = max(1, s.at_once(256) // each) * each
         for start, columns in split.stream(names, size, self.rows.start, self.rows.stop):

@@ -325,9 +325,10 @@ def _detail(
         why = reason and reason(
             scenes.scene(row), decode(c["program"][row]), c["visible"][row], c["boxes"][row]
         )
-        metres = batch.metres[row]
-        exact = f"{metres:.2f} m, right within {c['tolerance'][row]:.2f} m" if np.isfinite(metres) else ""
-        detail += [batch.program(row), exact, why or ""]
+        asked, exact = batch.asked(row), ""
+        if asked["tolerance"] is not None:
+            exact = f"{asked['number']:.2f} m, right within {asked['tolerance']:.2f} m"
+        detail += [asked["program"], exact, why or ""]
     if "group" in c:
         detail += [int(c["group"][row]), batch.edit(row) or ""]
     return detail

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from simtown.assets.catalogue import BODIES
-from simtown.datasets.export.portion import ANSWERS
 from simtown.datasets.gallery import INDEX, SAMPLE, SHEET, THUMB, gallery_sample, thumb_size
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import SPLITS, Settings
@@ -38,7 +37,7 @@ def test_the_index_is_the_data_set(rich_gallery):
             assert [about["entities"][e] for e in here[role]] == [getattr(e, role) for e in examples]
         third = [{v.entity for v in e.scene.vehicles} - {e.subject, e.object} for e in examples]
         assert [{about["entities"][e]} for e in here["other"]] == third
-        assert [ANSWERS[a] == "yes" for a in here["answer"]] == [e.answer for e in examples]
+        assert [a == 1 for a in here["answer"]] == [e.answer for e in examples]
         assert [about["relations"][r]["name"] for r in here["relation"]] == [e.relation for e in examples]
         assert [about["weathers"][w] for w in here["weather"]] == [e.scene.weather.kind for e in examples]
         assert here["margin"] / 100 == pytest.approx([e.margin for e in examples], abs=0.006)

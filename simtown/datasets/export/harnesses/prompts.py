@@ -8,10 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from simtown.datasets.asked import answers_of
-from simtown.datasets.export.portion import ANSWERS, ExportBatch, Portion
+from simtown.datasets.export.portion import ExportBatch, Portion
 from simtown.datasets.reader import Dataset
 from simtown.language import replies
 from simtown.language.grammar import spoken_names
@@ -36,21 +34,14 @@ def items(portion: Portion) -> Iterator[tuple[ExportBatch, list[dict[str, Any]]]
 
 
 def _item(batch: ExportBatch, row: int, split: str, answers: dict[str, Any]) -> dict[str, Any]:
-    c, names = batch.columns, batch.names
-    family, answer, lengths = "paper", ANSWERS[int(c["answer"][row])], {}
-    if "program" in c:
-        family, answer = names["families"][c["family"][row]], names["answers"][c["value"][row]]
-        if np.isfinite(c["tolerance"][row]):
-            lengths = {name: float(c[name][row]) for name in ("number", "tolerance")}
-    answer_type, known = answers[family]
+    c, asked = batch.columns, batch.asked(row)
+    answer_type, known = answers[asked["family"]]
     return {
         "id": f"{split}-{batch.start + row:06d}",
         "question": prompt(c["question"][row].decode(), answer_type, known),
         "type": answer_type,
-        "answer": answer,
-        "tolerance": lengths.get("tolerance"),
-        "number": lengths.get("number"),
-        "family": family,
+        "answer": asked["reply"],
+        **{name: asked[name] for name in ("tolerance", "number", "family")},
         "group": int(c["group"][row]) if "group" in c else None,
     }
 
