@@ -146,6 +146,7 @@ class Language(NamedTuple):
     rewrites: list[tuple[re.Pattern[str], str]]
     rules: dict[str, list[tuple[list[str], str]]]
     synonyms: dict[str, str]
+    readings: list[tuple[re.Pattern[str], str]]
     templates: list[str]
     slots: dict[str, list[str]]
     words: set[str]
@@ -154,7 +155,7 @@ class Language(NamedTuple):
 @cache
 def language() -> Language:
     """The language of questions."""
-    result = Language([], {}, {}, [], {}, set())
+    result = Language([], {}, {}, [], [], {}, set())
     content = files("simtown.language").joinpath("grammar.txt").read_text(encoding="utf-8")
     part = symbol = ""
     for line in re.split(r"; |\n", content):
@@ -170,21 +171,19 @@ def language() -> Language:
             result.synonyms.update(dict.fromkeys(left.split("|"), right))
         elif part == "[other words]":
             result.rewrites.append((re.compile(rf"\b(?:{left})\b"), right))
+        elif part == "[other readings]":
+            result.readings.append((re.compile(left), right))
         elif equals:
             result.rules[symbol].append((left.split(), right))
         else:
             symbol = left
             result.rules[symbol] = []
         result.words.update(re.findall(r"[a-z]+", left if symbol else line))
-    for pattern, right in result.rules["SET"]:
-        result.rules["SETS"].append((_plural(pattern), right))
-    result.rules["BASES"] = [(_plural(pattern), right) for pattern, right in result.rules["BASE"]]
+    for symbol in ("SET", "BASE"):  # the same of several
+        for pattern, right in result.rules[symbol]:
+            plurals = [f"{item}S" if item in ("SET", "BASE", "NOUN") else item for item in pattern]
+            result.rules.setdefault(f"{symbol}S", []).append((plurals, right))
     return result
-
-
-def _plural(pattern: list[str]) -> list[str]:
-    """A rule's symbols, those of one thing exchanged for those of several."""
-    return [f"{item}S" if item in ("SET", "BASE", "NOUN") else item for item in pattern]
 
 
 @lru_cache(maxsize=8)

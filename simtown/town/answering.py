@@ -110,6 +110,17 @@ def _names(view: View) -> list[str]:
 
 def direct_answer(view: View, question: str) -> TownAnswer:
     """The answer to a question. Raises QuestionError or TownError, without other questions to ask."""
+    reply, words = _only_answer(view, question), question.lower().strip(" ?")
+    for pattern, replacement in language().readings:
+        other = pattern.sub(replacement, words)
+        with suppress(QuestionError):
+            if other != words and _only_answer(view, other).value != reply.value:
+                raise TownError(f"the question may also mean '{other}?', which has another answer")
+    return reply
+
+
+def _only_answer(view: View, question: str) -> TownAnswer:
+    """The answer to a question that has no other reading."""
     form, notes, negated = parse(_names(view), question)
     try:
         holds, margin, why, value, _ = Evaluator(view).answer(form)

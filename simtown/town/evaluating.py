@@ -244,8 +244,11 @@ class Evaluator:
 
     def _find(self, form: Form, anywhere: bool) -> Members:
         match form.name, *form.parts:
+            case "all", noun if noun in SURFACES:
+                raise TownError(f"the {noun} is only stood on: ask as in 'Is a taxi on the {noun}?'")
             case "all", noun:
-                things = self._meant(noun)
+                things = [t for t in self.view.things if t.group != "cloud"]
+                things = things if noun == THING else meant(self.view.things, noun)
                 return Members(things if anywhere else self.view.counted(things), {})
             case "one", thing:
                 return Members([thing], {})
@@ -266,13 +269,6 @@ class Evaluator:
             case "union", *phrases:
                 return Members([self.unique(p) for p in phrases], {})
         return self.members(form.parts[0], anywhere)
-
-    def _meant(self, noun: str) -> list[Thing]:
-        if noun in SURFACES:
-            raise TownError(f"of the {noun} one can only ask what is on it, as in 'Is a taxi on the {noun}?'")
-        if noun == THING:
-            return [t for t in self.view.things if t.group != "cloud"]
-        return meant(self.view.things, noun)
 
     def _nth(self, form: Form, number: int, order: str, things: Form, to: Thing | None = None) -> Members:
         """The first thing of a set in an order, or the second, and so on; all that it may be if unclear."""

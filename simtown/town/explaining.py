@@ -29,13 +29,13 @@ def reason(scene: Scene, program: Form, visible: np.ndarray, boxes: np.ndarray) 
     evaluator = Evaluator(view)
     with suppress(TownError):
         try:
-            match program.name, *program.parts:
-                case "query", ("hidden" | "box") as attribute, phrase:
-                    thing = evaluator.unique(phrase)
-                    slot = int(np.flatnonzero(boxes.any(axis=1))[town.vehicles.index(thing)])
-                    edges = ", ".join(f"{edge:.0f}" for edge in boxes[slot])
-                    seen = f"{visible[slot]:.0%} of {the(thing)} is visible"
-                    return seen if attribute == "hidden" else f"x0, y0, x1, y1 are {edges} pixels; {seen}"
+            attribute, *phrases = program.parts
+            if attribute in ("hidden", "box"):
+                thing = evaluator.unique(phrases[0])
+                slot = int(np.flatnonzero(boxes.any(axis=1))[town.vehicles.index(thing)])
+                edges = ", ".join(f"{edge:.0f}" for edge in boxes[slot])
+                seen = f"{visible[slot]:.0%} of {the(thing)} is visible"
+                return seen if attribute == "hidden" else f"x0, y0, x1, y1 are {edges} pixels; {seen}"
             return evaluator.answer(program).why
         except TooCloseError as unclear:
             return f"too close to say: {unclear}"

@@ -167,14 +167,11 @@ class View(NamedTuple):
             parked = thing.group == "vehicle" and NEAR_KERB < thing.y <= -ROAD_EDGE
             why = "is parked at the kerb" if parked else f"is in {f'the {lane}' if lane else 'no'} lane"
             return "parked" if parked else lane, f"{name} {why}"
-        if attribute in ("kind", "group"):
+        if attribute == "kind":
+            return thing.kind, f"{name} is {with_article(thing.kind)}"
+        if attribute == "group":
             group = group_of(thing.kind) if thing.group == "vehicle" else thing.group
-            why = (
-                f"{name} is {with_article(thing.kind)}"
-                if attribute == "kind"
-                else f"{name} counts as {group}"
-            )
-            return (thing.kind if attribute == "kind" else group), why
+            return group, f"{name} counts as {group}"
         known = self.truth()[thing.name]
         why = f"{100 * known.visible:.0f} % of {name} is visible"
         why = why if known.pixels else self.hidden("", [thing])

@@ -115,9 +115,8 @@ def _between(names: list[str], solids: Solids, margin: float) -> str:
         inside = float(depths(solids[0].middle[None], solid.outline)[0])
         if inside > 0 and margin < 0:
             return f"the middle of {subject} is {inside:.2f} m inside the outline of {end}"
-    where = "inside" if margin >= 0 else "outside"
-    space = f"the space between {ends[0]} and {ends[1]}"
-    return f"the middle of {subject} is {abs(margin):.2f} m {where} {space}"
+    where = f"{'inside' if margin >= 0 else 'outside'} the space between {ends[0]} and {ends[1]}"
+    return f"the middle of {subject} is {abs(margin):.2f} m {where}"
 
 
 def _facing(names: list[str], solids: Solids, margin: float) -> str:

@@ -291,8 +291,6 @@ def kinds_of(noun: object) -> tuple[str, ...]:
         return (noun,)
     if noun not in NOUNS:
         similar = [spelled[word] for word in get_close_matches(folded(given), spelled, 3, 0.5)]
-        hint = "see simtown preview --entity all for all kinds of vehicles"
-        if similar:
-            hint = f"did you mean {' or '.join(similar)}?"
+        hint = f"did you mean {' or '.join(similar)}?" if similar else "see simtown preview --entity all"
         raise TownError(f"unknown kind '{given}': {hint}")
     return NOUNS[noun]

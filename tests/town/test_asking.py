@@ -58,14 +58,13 @@ True: Is the leftmost vehicle a scooter? Is the biggest vehicle the fire truck?
 True: Is the fire truck red? Is the mail van blue? Is any vehicle green? Is the fire truck red or blue?
 False: Is the red vehicle left of the scooter? Is the scooter grey? Are all vehicles red?
 True: Is it snowing? Does it snow? Isn't it snowing? Is the weather snowy?
-False: Is it night? Is it sunny? Is it raining?
+False: Is it night? Is it sunny? Is it raining? Does the fire truck face left? Is the fire truck facing left?
 "snow": What is the weather? What's the weather like?
 "in the near lane, 2.00 m right of the middle, 9.54 m from the viewer": Where is the fire truck?
 1.97: How far is the fire truck from the scooter? How far apart are the scooter and the fire truck?
 9.54: How far away is the fire truck?
-False: Does the fire truck face left? Is the fire truck facing left?
 "right": Which direction does the fire truck face? Which way is the fire truck heading?
-False: Is the kick scooter hidden? Is the pillar box visible?
+False: Is the kick scooter hidden? Is the pillar box visible? Is the scooter nearest to the mail van?
 True: Can you see the cinema? Is the pillar box hidden? Is the mail van partly hidden?
 True: Is the fire truck closer than the scooter? Is the fire truck bigger than the scooter?
 False: Is the fire truck beside the scooter? Is the fire truck smaller than every vehicle?
@@ -75,12 +74,13 @@ False: Is the mail van left of the fire truck and the scooter? Is the fire truck
 True: Isn't the scooter left of the fire truck? Is the scooter not on the sidewalk?
 True: Is the firetruck right of the scooter? Is the truk right of the scoter? Is the man on the pavement?
 ?: Is the fire truck next to the mail van? Is the fire truck behind the scooter? What is next to the mail van?
-!: Is the fire engine left of the scooter? Is the vehicle right of the scooter? Is the zebra red?
+!: Is the fire engine left of the scooter? Is the vehicle right of the scooter? Is anyone driving the truck?
 !: Is there a plane? Are there plants? Are there chairs? Is there a tall stroller? Is it day or night?
-!: What is red? How many things are red? Is nothing pink?
-True: Is anything red?
+!: What is red? How many things are red? Is nothing pink? Are the others red? Is the truck on its left?
+True: Is anything red? Do vehicles outnumber people in the near lane?
 False: Is everything red? Is there a fire truck or a bus left of the cinema? Are there no scooters or buses?
-False: Is the scooter nearest to the mail van?
+!: Do people outnumber scooters in the far lane? How many red trucks and vans are there? Is it on its left?
+!: Does the man face away from the truck? Is the truck taller than a scooter or van? Is there another truck?
 !: Is the taxi red? What colour is the bakery? Do you like snow? Is the mailbox left of the fire truck?
 """
 TABLE = [
