@@ -55,9 +55,10 @@ class Camera:
         """(7,) float32, as a batch stores it."""
         return np.array(astuple(self), dtype=np.float32)
 
-    def depth(self, ahead: float) -> float:
-        """Metres along the view to a point of the ground that is so many metres ahead, by the yaw alone."""
-        return ahead * math.cos(self.pitch) - self.z * math.sin(self.pitch)
+    def place(self, x: float, y: float) -> tuple[float, float]:
+        """Metres to the right of the camera, and along its view, to a point of the ground."""
+        dx, dy, c, s = x - self.x, y - self.y, math.cos(self.yaw), math.sin(self.yaw)
+        return dx * c + dy * s, (dy * c - dx * s) * math.cos(self.pitch) - self.z * math.sin(self.pitch)
 
     def keeping_height(self, width: int, height: int) -> Camera:
         """The camera that shows, in a picture wider than high, as much sky and road as in a square one."""

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from numbers import Integral, Real
-from pathlib import Path
 
 import numpy as np
 
@@ -60,10 +59,7 @@ def number(value: object, what: str, low: float = -math.inf, high: float = math.
     """A finite float from `low` to `high`. Raises TownError, which names `what`, for anything else."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TownError(f"{what} is {shown(value)}: give a number")
-    try:
-        converted = float(value)
-    except OverflowError:
-        converted = math.inf
+    converted = float(value)
     if not math.isfinite(converted):
         raise TownError(f"{what} is {shown(value)}: give a finite number")
     if not low <= converted <= high:
@@ -101,13 +97,6 @@ def text(value: object, what: str, such_as: str) -> str:
     if not isinstance(value, str):
         raise TownError(f"{what} is {shown(value)}: give a text such as '{such_as}'")
     return value
-
-
-def file_path(value: object, such_as: str) -> Path:
-    """The path of a file. Raises TownError, with an example, for anything but a text or a Path."""
-    if not isinstance(value, str | Path):
-        raise TownError(f"the path is {shown(value)}: give a text such as '{such_as}', or a Path")
-    return Path(value)
 
 
 def several(value: object, what: str, parts: Sequence[str]) -> list[object]:
@@ -176,8 +165,7 @@ def weather(value: object) -> Weather:
         others = "('snow', 0.9) or a Weather"
         raise TownError(f"the weather is {shown(value)}: give one of {', '.join(WEATHERS)}, {others}")
     if value.kind not in WEATHERS:
-        hint = meaning(value.kind, WEATHERS) if isinstance(value.kind, str) else "give a name"
-        raise TownError(f"unknown weather {shown(value.kind)}: {hint}")
+        raise TownError(f"unknown weather {shown(value.kind)}: {meaning(value.kind, WEATHERS)}")
     intensity = number(value.intensity, "the weather's intensity", 0.0, 1.0)
     seed = whole(value.seed, "the weather's seed", 0, 2**32 - 1)
     return Weather(value.kind, intensity, *light((value.sun_azimuth, value.sun_elevation)), seed)

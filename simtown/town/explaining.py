@@ -10,7 +10,7 @@ from simtown.language.forms import Form
 from simtown.scenes.scene import Scene
 from simtown.town.checks import TownError
 from simtown.town.evaluating import Evaluator
-from simtown.town.qualities import TooCloseError, View
+from simtown.town.qualities import TooCloseError
 from simtown.town.reasons import the
 from simtown.town.town import Town
 
@@ -25,8 +25,7 @@ def reason(scene: Scene, program: Form, visible: np.ndarray, boxes: np.ndarray) 
         boxes: (v, 4) float32 box of each, pixels.
     """
     town = Town.from_scene(scene)
-    view = View(town.things, scene.camera, scene.weather, 0, None, lambda thing: "", town.truth)
-    evaluator = Evaluator(view)
+    evaluator = Evaluator(town._asked(everywhere=True))
     with suppress(TownError):
         try:
             attribute, *phrases = program.parts

@@ -90,12 +90,6 @@ class View(NamedTuple):
             return f"{len(things)} things that '{noun}' may mean are outside the picture or hidden"
         return f"{the(things[0])} is {self.unseen(things[0])}"
 
-    def place(self, thing: Thing) -> tuple[float, float]:
-        """Metres to the right of the camera, and ahead of it."""
-        dx, dy = thing.x - self.camera.x, thing.y - self.camera.y
-        c, s = math.cos(self.camera.yaw), math.sin(self.camera.yaw)
-        return dx * c + dy * s, dy * c - dx * s
-
     def quantity(self, quantity: str, thing: Thing, to: Thing | None = None) -> float:
         """Metres, or metres a second: how far from the viewer or another thing, how big, tall, long, fast."""
         if quantity == "distance":
@@ -103,8 +97,8 @@ class View(NamedTuple):
             gap = distance(thing.solid(), to.solid()) if to else -float(depths(viewer, thing.outline)[0])
             return max(gap, 0.0)
         if quantity in MARGINS:  # how far right the viewer sees it
-            right, ahead = self.place(thing)
-            return right / max(self.camera.depth(ahead), 1e-9)
+            right, depth = self.camera.place(thing.x, thing.y)
+            return right / max(depth, 1e-9)
         if quantity == "speed":
             return float(np.hypot(*thing.velocity[:2]))
         along, across, up = thing.size
@@ -152,7 +146,7 @@ class View(NamedTuple):
             if turns[value] > math.pi / 4 - UNCLEAR:
                 raise TooCloseError(f"{name} faces between two directions")
             return value, f"{name} faces {'the ' if value == 'viewer' else ''}{value}"
-        right, ahead = self.place(thing)
+        right, depth = self.camera.place(thing.x, thing.y)
         side = "right" if right > 0 else "left"
         aside = f"{abs(right):.2f} m {side} of the middle"
         if attribute == "side":
@@ -186,7 +180,7 @@ class View(NamedTuple):
         below = [*map(the, known.on), f"the {known.ground or 'ground'}"][0]
         below = f"in the {lane} lane" if lane and known.ground == "road" else f"on {below}"
         metres = f"{self.quantity('distance', thing):.2f} m from the viewer"
-        return f"{below}, {aside if self.camera.depth(ahead) > 0 else 'behind the camera'}, {metres}", why
+        return f"{below}, {aside if depth > 0 else 'behind the camera'}, {metres}", why
 
     def _hidden(self, share: float, why: str) -> str:
         """How much a hidden share is, in words. Raises TooCloseError near the borders of what they mean."""

@@ -53,10 +53,9 @@ def reason(
         return sentence
     if not np.isfinite(margin):
         return _impossible(relation, names, solids, camera)
-    if relation in VIEWERS:
-        sentence = _viewers(relation, names, margin)
-    elif relation in DRIVERS:
-        sentence = _drivers(relation, names, margin)
+    framed = relation in VIEWERS or relation in DRIVERS
+    if framed:
+        sentence = _framed(relation, names, margin)
     elif relation in _MEASURED:
         sentence = _MEASURED[relation](names, solids, margin)
     else:  # one's own
@@ -65,7 +64,7 @@ def reason(
         )
     if holds is None:
         sentence += f"; up to {least:g} m is too close to say: move one of them"
-    elif relation in VIEWERS or relation in DRIVERS or (holds and relation != "on"):
+    elif framed or (holds and relation != "on"):
         sentence += f"; over {least:g} m counts"
     return sentence
 
@@ -79,20 +78,17 @@ def _impossible(relation: str, names: list[str], solids: Solids, camera: Camera)
     return f"{behind} is behind the camera, where left and right mean nothing"
 
 
-def _viewers(relation: str, names: list[str], margin: float) -> str:
-    positive = (VIEWERS[relation].sign > 0) == (margin >= 0)
-    subject = f"{names[0]} is {abs(margin):.2f} m"
-    if VIEWERS[relation].axis == LATERAL:
-        return f"{subject} {'right' if positive else 'left'} of {names[1]} as the viewer sees them"
-    return f"{subject} {'farther from' if positive else 'nearer to'} the viewer than {names[1]}"
-
-
-def _drivers(relation: str, names: list[str], margin: float) -> str:
-    frame = DRIVERS[relation]
-    positive = (frame.sign > 0) == (margin >= 0)
-    words = ("to the right", "to the left") if frame.axis == LATERAL else ("ahead", "behind")
-    side = words[0] if positive else words[1]
-    return f"seen from {names[1]}, {names[0]} is {abs(margin):.2f} m {side}"
+def _framed(relation: str, names: list[str], margin: float) -> str:
+    """How things stand to each other as the viewer or a driver sees it."""
+    frame = VIEWERS.get(relation) or DRIVERS[relation]
+    positive, lateral = (frame.sign > 0) == (margin >= 0), frame.axis == LATERAL
+    subject, other = f"{names[0]} is {abs(margin):.2f} m", names[1]
+    if relation in DRIVERS:
+        side = ("to the left", "to the right") if lateral else ("behind", "ahead")
+        return f"seen from {other}, {subject} {side[positive]}"
+    if lateral:
+        return f"{subject} {'right' if positive else 'left'} of {other} as the viewer sees them"
+    return f"{subject} {'farther from' if positive else 'nearer to'} the viewer than {other}"
 
 
 def _on(names: list[str], solids: Solids, margin: float) -> str:

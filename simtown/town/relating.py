@@ -73,8 +73,7 @@ def table(camera: Camera, solids: list[Solid]) -> dict[str, np.ndarray]:
 
 def behind_camera(camera: Camera, solid: Solid) -> bool:
     """Whether a thing's middle is beside or behind the camera, where left and right mean nothing."""
-    dx, dy = solid.middle - np.array([camera.x, camera.y])
-    return bool(camera.depth(dy * np.cos(camera.yaw) - dx * np.sin(camera.yaw)) <= 0)
+    return bool(camera.place(*solid.middle)[1] <= 0)
 
 
 def _planar(camera: Camera, solids: list[Solid]) -> dict[str, np.ndarray]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simtown.core.files import replacing
-from simtown.town.checks import TownError, file_path, folded, shown
+from simtown.town.checks import TownError, folded, shown
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -65,7 +65,7 @@ class Frame:
         """Write the picture, in the format that the path's ending names, such as "town.png"."""
         from PIL import Image
 
-        path = file_path(path, "town.png")
+        path = Path(path)
         picture_format = Image.registered_extensions().get(path.suffix.lower())
         if picture_format is None:
             raise TownError(f"{path} does not end as a picture does: end it in .png or .jpg")

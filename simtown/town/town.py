@@ -176,10 +176,6 @@ class Town:
             self._add(Thing(v.entity, v.x, v.y, yaw=v.yaw, paint=v.paint))
         for p in scene.props:
             self._add(Thing(p.kind, p.x, p.y, p.z, p.yaw, p.scale, p.style))
-        if len(self.vehicles) != len(scene.vehicles):
-            raise TownError(
-                "vehicles belong among the vehicles of a scene: put everything else among its props"
-            )
 
     @classmethod
     def from_scene(cls, scene: Scene, seed: int = 0) -> Town:
@@ -195,11 +191,7 @@ class Town:
         if not isinstance(scene, Scene):
             example = "open_dataset(path).train[0].scene"
             raise TownError(f"the scene is {shown(scene)}: give a Scene, such as {example}")
-        try:
-            town._fill(scene)
-        except (TypeError, AttributeError) as error:
-            problem = "the scene does not hold a list of Vehicle and a list of Prop"
-            raise TownError(f"{problem}: {error}") from error
+        town._fill(scene)
         return town
 
     def to_scene(self, size: int | tuple[int, int] = SIZE) -> Scene:
@@ -650,7 +642,7 @@ class Town:
         """
         from simtown.town import clip
 
-        path = checks.file_path(path, "street.mp4")
+        path = Path(path)
         clip.check(path, seconds, fps, size)
         import_pybullet()
         if not any(t.pace or t.spin or any(t.velocity) for t in self._things):
