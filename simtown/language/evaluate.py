@@ -64,7 +64,7 @@ class Values(NamedTuple):
         margin: (n,) float64 metres by which the least clear of the relations that were looked at holds or
             fails; inf if there is none.
         idle: (n,) bool: whether some part of the program changes nothing: a filter that surely leaves out no
-            sure member, or an order of fewer than two sure members.
+            sure member, or an order or "every" of fewer than two sure members.
     """
 
     answer: np.ndarray

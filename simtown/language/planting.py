@@ -75,6 +75,10 @@ def _question(form: Form, answer: int, draws: Draws, result: Plan) -> None:
             second = answer if both or first != answer else draws.below(2)
             for part, truth in ((one, first), (other, second)):
                 _question(part, truth, draws, result)
+        case "exist", Form("filter", (Form("all", (noun,)), Form("same", ("colour", phrase)))) if answer:
+            colour = draws.below(len(COLOURS))
+            result.wants.append(Want(noun, COLOURS[colour]))
+            _phrase(phrase, result, "colour", colour)
         case "exist", members:
             _counted(members, 1 + draws.below(2) if answer else 0, draws, result)
         case "count", members:
@@ -83,6 +87,10 @@ def _question(form: Form, answer: int, draws: Draws, result: Plan) -> None:
             x, y = _counts(compared, bool(answer), draws)
             _counted(one, x, draws, result)
             _counted(other, y, draws, result)
+        case ("least" | "utmost") as limit, Form("count", (members,)), int(number):
+            number += limit == "utmost"
+            enough = bool(answer) == (limit == "least")
+            _counted(members, number + draws.below(2) if enough else draws.below(number), draws, result)
         case "query", "weather":
             result.weather = answer
         case "query", attribute, phrase, *others:
@@ -135,7 +143,7 @@ def _phrase(phrase: Form, result: Plan, attribute: str = "", answer: int = -1) -
         wanted = Want(noun, COLOURS[answer])
     if wanted in result.wants and phrase.name == "the":
         return
-    result.wants.append(wanted)
+    result.wants += [wanted] * (1 + (phrase.name == "every"))
     if phrase.name == "the" and not narrowed:
         result.bans.append(Want(noun, colour))
         if colour:

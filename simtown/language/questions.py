@@ -27,7 +27,7 @@ STYLES: dict[str, tuple[int, ...]] = {"paper": (0,), "varied": (0, 1, 2, 3, 4)}
 FAMILIES: tuple[str, ...] = (
     "relations", "exist", "count", "compare", "kind", "group", "colour", "lane", "heading", "nearest",
     "distance", "order", "driver", "hidden", "hops", "hops-heading", "logic", "same", "between", "weather",
-    "where", "street", "street-exist",
+    "where", "street", "street-exist", "quantifiers", "same-colour",
 )  # fmt: skip
 #: How many phrasings, relations and entities there were in each release that added some. The words of a row
 #: come before those of the next (append, do not change).

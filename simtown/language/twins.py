@@ -402,7 +402,7 @@ def _exchanged(world: AskedWorld, row: Row, named: np.ndarray, kind: int) -> np.
         return np.where(groups()[:-1] == row.other, world.chances, 0.0)
     if row.family.answer == "colour":
         return np.where(own_colours() == row.other, world.chances, 0.0)
-    return np.where(named > 0, 0.0, world.chances) if named[kind] else named
+    return np.where(named > 0, 0.0, world.chances) if named[kind] or not named.any() else named
 
 
 def _paint(world: AskedWorld, row: Row, parts: frozenset[str], draws: Draws) -> int:

@@ -191,7 +191,12 @@ class View(NamedTuple):
     def same(self, attribute: str, a: Thing, b: Thing) -> Judgement:
         """Whether an attribute of two things has the same value."""
         (value, why), (other, other_why) = self.attribute(attribute, a), self.attribute(attribute, b)
-        return Judgement(value == other, math.nan, f"{why}, and {other_why}", applies=a is not b)
+        holds: bool | None = value == other
+        if attribute == "colour" and not holds:  # navy and sky are both blue
+            words, others = _colour_words(value), _colour_words(other)
+            holds = not words.isdisjoint(others)
+            holds = None if holds and len(words | others) > 1 else holds  # what some call alike
+        return Judgement(holds, math.nan, f"{why}, and {other_why}", applies=a is not b)
 
     def has(self, thing: Thing, attribute: str, value: str) -> Judgement:
         """Whether an attribute of a thing has a value."""
@@ -224,3 +229,8 @@ class View(NamedTuple):
             tests = {"visible": actual > 0, "partly hidden": 0 < actual < 1, "entirely visible": actual == 1}
             holds = tests.get(value, actual == 0 and self.truth()[thing.name].box is not None)
         return Judgement(holds, math.nan, why)
+
+
+def _colour_words(paint: str) -> set[str]:
+    """The words by which people call a paint."""
+    return {word for word, paints in COLOUR_WORDS.items() if paint in paints} | {*ALSO_CALLED.get(paint, ())}

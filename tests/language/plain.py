@@ -128,7 +128,7 @@ class Plain:
             return not any(self.holds(thing, test) is False for thing in sure)
         if part.name in ("most", "nth"):
             return list(self.candidates(part).values()).count(True) < 2
-        return False
+        return part.name == "every" and list(self.members(part.parts[0]).values()).count(True) < 2
 
     # Questions.
 

@@ -290,6 +290,7 @@ struct Evaluator {
     {
         Set set = members(phrase->parts[0]);
         ill_posed |= phrase->name == EVERY && !set.possible;
+        idle |= phrase->name == EVERY && count_of(set.sure) < 2;
         return set;
     }
 
