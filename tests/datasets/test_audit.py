@@ -220,7 +220,7 @@ def repetitions(directory, pool):
     rows, read = DatasetRows(open_dataset(directory)), []
     with run.surveyed(rows, pool, read.append) as seen:
         found = [*repeats.repeated_scenes(seen.scenes, seen.counts, seen.samples, rows, pool, read.append)]
-        found += pictures.repeated_pictures(seen.pictures, rows, pool, read.append)
+        found += pictures.repeated_pictures(seen.pictures, seen.equal, rows, pool, read.append)
         assert sum(read) == run.PASSES * len(rows)
         return {(f.check, f.where): f for f in judge(found)}, len(seen.scenes), len(seen.pictures)
 

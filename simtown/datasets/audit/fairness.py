@@ -7,14 +7,15 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
 from simtown.datasets import asked
-from simtown.datasets.audit.features import HIDDEN, firsts, tenths
-from simtown.datasets.audit.findings import Finding, wilson
+from simtown.datasets.audit.features import Counts, firsts, tenths
+from simtown.datasets.audit.findings import Finding
 from simtown.datasets.groups import pair_rows
+from simtown.datasets.reader import SCENE_COLUMNS
 from simtown.datasets.settings import Settings
 from simtown.language.evaluate import CLOSE, KNOWN, evaluate
 from simtown.language.families import ANSWERS, CANNOT_TELL
@@ -23,7 +24,7 @@ from simtown.scenes.scene import SceneBatch
 
 #: The columns that the words of a question are seen in, and all that an audit reads.
 WORDS = ("family", "template", "text", "program", "tokens", "value")
-COLUMNS = (*WORDS, "visible", *(f"scene/{field.name}" for field in fields(SceneBatch)))
+COLUMNS = (*WORDS, "visible", *SCENE_COLUMNS)
 #: Parts of the examples that a model of words is tested on in turn; a family with fewer examples than LEAST
 #: is not tested. Draws from the null distribution of an information.
 FOLDS, LEAST, DRAWS = 5, 100, 100
@@ -53,30 +54,20 @@ def answer_numbers(settings: Settings) -> np.ndarray:
 
 
 @dataclass
-class FamilyCounts:
-    """Counts of the examples of a split.
+class FamilyCounts(Counts):
+    """Those of questions of families; of a group of twins, only the kinds of the first scene are counted.
 
     Attributes:
-        examples: how many there are.
         answers: (families, templates, values) int64 examples.
-        kinds: scenes that show each set of kinds of vehicles, as those of
-            :class:`~simtown.datasets.audit.features.SplitCounts`; of a group of twins, the first one.
         foreign: examples whose answer is none of the family's.
         wrong: whose program has another answer in the scene.
         idle: whose program has a part that changes nothing.
-        unseen: scenes with a vehicle less than LEAST_VISIBLE visible; `hidden` less than HIDDEN.
-        least: the least visible share of a vehicle.
     """
 
-    examples: int
     answers: np.ndarray
-    kinds: Counter[tuple[int, ...]]
     foreign: int
     wrong: int
     idle: int
-    unseen: int
-    hidden: int
-    least: float
 
     @classmethod
     def of(cls, columns: Mapping[str, np.ndarray], settings: Settings) -> FamilyCounts:
@@ -86,7 +77,7 @@ class FamilyCounts:
         family, value = columns["family"].astype(np.int64), columns["value"].astype(np.int64)
         places = (family * templates + columns["template"]) * numbers.shape[1] + value
         answers = np.bincount(places, minlength=numbers.shape[0] * templates * numbers.shape[1])
-        scenes = SceneBatch(**{f.name: columns[f"scene/{f.name}"] for f in fields(SceneBatch)})
+        scenes = SceneBatch(*(columns[name] for name in SCENE_COLUMNS))
         size = settings.width, settings.height
         values = evaluate(scenes, columns["program"], columns["visible"], size)
         meant = numbers[family, value]
@@ -98,22 +89,13 @@ class FamilyCounts:
         visible = np.where(entity >= 0, columns["visible"], 1.0).min(axis=1)
         return cls(
             len(family),
-            answers.reshape(numbers.shape[0], templates, numbers.shape[1]),
-            Counter(map(tuple, np.sort(shown, axis=1).tolist())),
+            answers=answers.reshape(numbers.shape[0], templates, numbers.shape[1]),
+            kinds=Counter(map(tuple, np.sort(shown, axis=1).tolist())),
             foreign=int((meant == -2).sum()),
             wrong=int((~right).sum()),
             idle=int(values.idle.sum()),
             unseen=int((visible < LEAST_VISIBLE - 1e-6).sum()),
-            hidden=int((visible < HIDDEN).sum()),
-            least=float(visible.min()),
         )
-
-    def add(self, other: FamilyCounts) -> None:
-        """Add those of other examples to these."""
-        for name in ("examples", "answers", "foreign", "wrong", "idle", "unseen", "hidden"):
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-        self.kinds.update(other.kinds)
-        self.least = min(self.least, other.least)
 
 
 def findings(
@@ -303,7 +285,6 @@ def _keys(words: Mapping[str, np.ndarray]) -> np.ndarray:
 
 def blind_findings(samples: Mapping[str, Mapping[str, np.ndarray]], settings: Settings) -> Iterator[Finding]:
     """How well the words alone answer each family: in training, and in the test split after training."""
-    from scipy.stats import binom
     from threadpoolctl import threadpool_limits
 
     few: dict[str, list[str]] = {name: [] for name in samples if name != "val"}
@@ -317,13 +298,7 @@ def blind_findings(samples: Mapping[str, Mapping[str, np.ndarray]], settings: Se
                 continue
             with threadpool_limits(1):
                 right = blind(words) if name == "train" else blind(own["train"], words)
-            constant = float(np.bincount(words["value"]).max() / n)
-            low, high = wilson(right, n)
-            figure = (
-                f"{right / n:.1%} right (95 %: {low:.1%} to {high:.1%}) of {n:,}; constant {constant:.1%}"
-            )
-            details = {"right": right, "n": n, "low": low, "high": high, "constant": constant}
-            p = float(binom.sf(right - 1, n, constant))
-            yield Finding(check, name, figure, _SHORTCUT, p, details=details)
+            constant = {"constant": float(np.bincount(words["value"]).max() / n)}
+            yield Finding.of_accuracy(check, name, right, n, constant, _SHORTCUT)
     for name, listed in few.items():
         yield from _too_few("question only", name, listed)

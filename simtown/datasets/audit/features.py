@@ -145,28 +145,47 @@ def tenths(values: np.ndarray) -> np.ndarray:
 
 
 @dataclass
-class SplitCounts:
+class Counts:
     """Counts of the examples of a split.
 
     Attributes:
         examples: how many there are.
+        kinds: scenes that show each set of kinds of vehicles; a set is a sorted tuple, -1 for an empty slot.
+        unseen: questions about a vehicle less than LEAST_VISIBLE visible, or scenes with one.
+    """
+
+    examples: int
+    kinds: Counter[tuple[int, ...]]
+    unseen: int
+
+    def add(self, other: Counts) -> None:
+        """Add those of other examples to these."""
+        for name, value in vars(other).items():
+            mine = getattr(self, name)
+            if isinstance(value, dict):
+                for key, count in value.items():
+                    mine[key] = mine.get(key, 0) + count
+            else:
+                setattr(self, name, min(mine, value) if name == "least" else mine + value)
+
+
+@dataclass
+class SplitCounts(Counts):
+    """Those of the paper's questions.
+
+    Attributes:
         answers: by the keys of :func:`group_names`, (groups, 2) int64: examples answered no, and yes.
         triples: (TRIPLES,) int64 examples that ask each question.
-        kinds: scenes that show each set of kinds of vehicles; a set is a sorted tuple, -1 for an empty slot.
         ambiguous: questions nearer than the relation's margin.
         close: questions less than CLOSE beyond it.
-        unseen: questions about a vehicle less than LEAST_VISIBLE visible.
         hidden: questions about a vehicle less than HIDDEN visible.
         least: the least visible share of a vehicle that is asked about.
     """
 
-    examples: int
     answers: dict[str, np.ndarray]
     triples: np.ndarray
-    kinds: Counter[tuple[int, ...]]
     ambiguous: int
     close: int
-    unseen: int
     hidden: int
     least: float
 
@@ -183,8 +202,8 @@ class SplitCounts:
             answers[what] = counts.reshape(-1, 2)
         return cls(
             len(answer),
-            answers,
-            np.bincount(triples(columns), minlength=TRIPLES),
+            answers=answers,
+            triples=np.bincount(triples(columns), minlength=TRIPLES),
             kinds=Counter(map(tuple, np.sort(columns["scene/entity"], axis=1).tolist())),
             ambiguous=int((distance < margin - 1e-6).sum()),
             close=int((distance < margin + CLOSE).sum()),
@@ -192,15 +211,6 @@ class SplitCounts:
             hidden=int((visible < HIDDEN).sum()),
             least=float(visible.min()),
         )
-
-    def add(self, other: SplitCounts) -> None:
-        """Add those of other examples to these."""
-        for what, counts in other.answers.items():
-            self.answers[what] += counts
-        for name in ("examples", "triples", "ambiguous", "close", "unseen", "hidden"):
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-        self.kinds.update(other.kinds)
-        self.least = min(self.least, other.least)
 
 
 def sample_rows(length: int, together: int = 2) -> np.ndarray:

@@ -40,6 +40,19 @@ class Finding:
         """The finding of a check that warns if it counts anything."""
         return cls(check, where, figure, advice, status="warn" if count else "pass", details=details)
 
+    @classmethod
+    def of_accuracy(
+        cls, check: str, where: str, right: int, n: int, chance: dict[str, float], advice: str, **details: Any
+    ) -> Finding:
+        """The finding of a model that has so many of n answers right; `chance` is named by its only key."""
+        from scipy.stats import binom
+
+        ((name, share),) = chance.items()
+        low, high = wilson(right, n)
+        figure = f"{right / n:.1%} right (95 %: {low:.1%} to {high:.1%}) of {n:,}; {name} {share:.1%}"
+        measured = {"right": right, "n": n, "low": low, "high": high, **chance, **details}
+        return cls(check, where, figure, advice, float(binom.sf(right - 1, n, share)), details=measured)
+
     def to_json(self) -> dict[str, Any]:
         """The finding for JSON. Only a warning has advice."""
         advice = self.advice if self.status == "warn" else ""

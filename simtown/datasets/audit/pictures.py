@@ -106,22 +106,34 @@ def fingerprints(cells: np.ndarray) -> np.ndarray:
     return prints
 
 
+def equal_twins(rows: DatasetRows, records: np.ndarray) -> list[int]:
+    """Of the records of whole groups of twins, the first of each two pictures that have the same pixels."""
+    equal = []
+    for twins in records["row"].reshape(-1, 2)[records["hash"][::2] == records["hash"][1::2]]:
+        ((name, _, own),) = rows.by_split(twins)
+        if np.array_equal(*rows.dataset[name].images(own)):
+            equal.append(int(twins[0]))
+    return equal
+
+
 def repeated_pictures(
-    pictures: Sequence[tuple[int, np.ndarray]], rows: DatasetRows, pool: Pool, progress: Report
+    pictures: Sequence[tuple[int, np.ndarray]],
+    equal: Sequence[int],
+    rows: DatasetRows,
+    pool: Pool,
+    progress: Report,
 ) -> Iterator[Finding]:
-    """The findings about pictures of different scenes, by the records of all neighbourhoods."""
+    """The findings about pictures, by the records of all neighbourhoods, and about :func:`equal_twins`."""
     with closing(pool.map(same_pictures, pictures, (rows,), progress)) as results:
         pairs = np.unique(np.concatenate([part for _, part in results]), axis=0)
     if rows.dataset.settings.twins:
-        twin = _twins(pairs, rows)
-        twins, pairs = pairs[twin], pairs[~twin]
         n = len(rows) // (2 * rows.dataset.settings.questions_per_picture)
-        addresses = [rows.address(row) for row in twins[:10, 1].tolist()]
-        figure = f"{len(twins):,} of {n:,} pairs show one picture twice"
+        addresses = [rows.address(row) for row in equal[:10]]
+        figure = f"{len(equal):,} of {n:,} pairs show one picture twice"
         figure += f"; first: {addresses[0]}" if addresses else ""
         advice = "What differs between twins must be seen: draw them larger, or generate the data set again."
-        measured = {"equal": len(twins), "n": n, "first": addresses}
-        yield Finding.of_count("equal twins", "all", len(twins), figure, advice, **measured)
+        measured = {"equal": len(equal), "n": n, "first": addresses}
+        yield Finding.of_count("equal twins", "all", len(equal), figure, advice, **measured)
     copies, place = np.unique(pairs[:, 0], return_index=True)
     first = [[rows.address(row), rows.address(original)] for row, original in pairs[place[:10]].tolist()]
     figure = f"{len(copies):,} of {len(rows):,} are the picture of another scene"
@@ -144,31 +156,19 @@ def too_long(settings: Settings) -> bool:
 
 
 def same_pictures(neighbourhood: tuple[int, np.ndarray], report: Report, rows: DatasetRows) -> np.ndarray:
-    """A piece of work: (k, 2) int64 rows of equal pictures of different scenes, the later of a pair first.
-
-    Twins are of different scenes, whatever differs; only those with the same pixels are the same picture.
+    """A piece of work: (k, 2) int64 rows of equal pictures of different scenes, the later of a pair first;
+    none are of one group of twins.
     """
     records = neighbourhood[1]
     home, references = records[records["home"]], records[records["reference"]]
     _, first, group = np.unique(home["hash"], return_index=True, return_inverse=True)
     copies = np.flatnonzero(first[group] != np.arange(len(home)))
     pairs = np.stack([home["row"][copies], home["row"][first[group[copies]]]], axis=1)
-    same = []
-    if rows.dataset.settings.twins:
-        each = rows.dataset.settings.questions_per_picture
-        hash_of = dict(zip(home["row"].tolist(), home["hash"].tolist(), strict=True))
-        firsts = (row for row in hash_of if row // each % 2 == 0)
-        equal = [row for row in firsts if hash_of[row] == hash_of.get(row + each)]
-        twins = np.array(equal, dtype=np.int64)[:, None] + [each, 0]
-        same = [some[_equal_pixels(rows, some)] for some in _batches(twins)]
-        pairs = pairs[~_twins(pairs, rows)]
-    same += [_of_different_scenes(rows, some, DIFFERENT) for some in _batches(pairs)]
+    same = [_of_different_scenes(rows, some, DIFFERENT) for some in _batches(_of_two_groups(pairs, rows))]
     if not too_long(rows.dataset.settings):
         references = references[np.unique(references["hash"], return_index=True)[1]]
         candidates = _candidates(home[np.sort(first)], references)
-        if rows.dataset.settings.twins:
-            candidates = candidates[~_twins(candidates, rows)]
-        for some in _batches(candidates):
+        for some in _batches(_of_two_groups(candidates, rows)):
             prints, others = (fingerprints(cell_brightness(rows, numbers)) for numbers in some.T)
             change = np.abs(prints - others)
             alike = (np.square(change).mean(axis=1) < SAME**2) & (change.max(axis=1) < PEAK)
@@ -177,20 +177,10 @@ def same_pictures(neighbourhood: tuple[int, np.ndarray], report: Report, rows: D
     return np.concatenate([np.zeros((0, 2), dtype=np.int64), *same])
 
 
-def _twins(pairs: np.ndarray, rows: DatasetRows) -> np.ndarray:
-    """(k,) bool: which of (k, 2) rows may be of one group; every split has whole ones."""
-    block = rows.dataset.settings.block
-    return np.asarray(pairs[:, 0] // block == pairs[:, 1] // block)
-
-
-def _equal_pixels(rows: DatasetRows, pairs: np.ndarray) -> np.ndarray:
-    """(k,) bool: which of (k, 2) rows have the same pixels."""
-    result = np.zeros(len(pairs), dtype=bool)
-    for name, places, own in rows.by_split(pairs[:, 1]):
-        for place, row in zip(places.tolist(), own.tolist(), strict=True):
-            one, other = rows.dataset[name].images(np.array([row, row + 1]))
-            result[place] = np.array_equal(one, other)
-    return result
+def _of_two_groups(pairs: np.ndarray, rows: DatasetRows) -> np.ndarray:
+    """Those of (k, 2) rows that are of different groups of twins; every split has whole ones."""
+    block = rows.dataset.settings.block if rows.dataset.settings.twins else 1
+    return pairs[pairs[:, 0] // block != pairs[:, 1] // block]
 
 
 def _candidates(records: np.ndarray, references: np.ndarray) -> np.ndarray:

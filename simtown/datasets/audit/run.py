@@ -63,11 +63,9 @@ def audit(dataset: Dataset, pool: Pool | None = None, progress: Report = ignore)
             for _, found_by_model in results:
                 findings += found_by_model
     with surveyed(rows, pool, progress) as seen:
+        findings_of: Any = fairness.findings if settings.asks else statistics.findings
         for name, counts in seen.counts.items():
-            if isinstance(counts, FamilyCounts):
-                findings += fairness.findings(counts, seen.samples[name], settings, name)
-            else:
-                findings += statistics.findings(counts, seen.samples[name], settings, name)
+            findings += findings_of(counts, seen.samples[name], settings, name)
         if settings.asks:
             findings += fairness.blind_findings(seen.samples, settings)
         files, names = len(dataset.manifest["shards"]), ", ".join(seen.changed[:3])
@@ -78,7 +76,7 @@ def audit(dataset: Dataset, pool: Pool | None = None, progress: Report = ignore)
         findings.append(Finding.of_count("changed files", "all", count, figure, _CHANGED, **measured))
         findings += repeats.repeated_scenes(seen.scenes, seen.counts, seen.samples, rows, pool, progress)
         seen.samples.clear()  # tens of megabytes that the last check does not need
-        findings += pictures.repeated_pictures(seen.pictures, rows, pool, progress)
+        findings += pictures.repeated_pictures(seen.pictures, seen.equal, rows, pool, progress)
     return sorted(judge(findings), key=lambda finding: _CHECKS.index(finding.check.split(" by ")[0]))
 
 
@@ -131,6 +129,7 @@ class Survey:
         scenes: a record of each scene, by neighbourhood.
         pictures: a record of each picture, by neighbourhood.
         changed: names of shards whose bytes are not those that the manifest names, in order.
+        equal: numbers of the first of two twins that show the same pixels, in order.
     """
 
     counts: dict[str, Any]
@@ -138,6 +137,7 @@ class Survey:
     scenes: Sequence[tuple[int, np.ndarray]]
     pictures: Sequence[tuple[int, np.ndarray]]
     changed: list[str]
+    equal: list[int]
 
 
 @contextmanager
@@ -146,26 +146,29 @@ def surveyed(rows: DatasetRows, pool: Pool, progress: Report) -> Iterator[Survey
 
     Raises DamagedError if a shard cannot be read.
     """
-    pieces = [(name, *run) for name in rows.lengths for run in runs(rows.lengths[name], _PIECE)]
+    whole = _PIECE - _PIECE % rows.dataset.settings.block
+    pieces = [(name, *run) for name in rows.lengths for run in runs(rows.lengths[name], whole)]
     directions = pictures.directions(rows)
     counts: dict[str, Any] = {}
     samples: dict[Piece, dict[str, np.ndarray]] = {}
     changed: list[str] = []
+    equal: list[int] = []
     with (
         closing(repeats.neighbourhoods(rows)) as scenes,
         closing(pictures.neighbourhoods(rows, directions)) as shown,
         closing(pool.map(_survey, pieces, (rows, directions), progress)) as results,
     ):
-        for piece, (counted, samples[piece], scene_part, picture_part, changed_files) in results:
+        for piece, (counted, samples[piece], scene_part, picture_part, changed_files, alike) in results:
             if counts.setdefault(piece[0], counted) is not counted:
                 counts[piece[0]].add(counted)
             scenes.add(scene_part, repeats.first_places(scene_part))
             shown.add(picture_part, picture_part["place"])
             changed += changed_files
+            equal += alike
         ordered = {name: counts[name] for name in rows.lengths if name in counts}
         kept = {name: [samples.pop(piece) for piece in pieces if piece[0] == name] for name in ordered}
         joined = {name: _joined(blocks) for name, blocks in kept.items()}
-        yield Survey(ordered, joined, scenes, shown, sorted(changed))
+        yield Survey(ordered, joined, scenes, shown, sorted(changed), sorted(equal))
 
 
 def _survey(piece: Piece, report: Report, rows: DatasetRows, directions: np.ndarray) -> Any:
@@ -176,8 +179,8 @@ def _survey(piece: Piece, report: Report, rows: DatasetRows, directions: np.ndar
     read = (*read, "group") if settings.twins else read
     in_sample = sample_rows(len(split), settings.block if settings.twins else 2)
     counts: list[Any] = []
-    sample, scenes, shown = [], [], []
-    for first, columns in split.stream(read, _BLOCK, begin=begin, end=end):
+    sample, scenes, shown, equal = [], [], [], list[int]()
+    for first, columns in split.stream(read, _BLOCK - _BLOCK % settings.block, begin=begin, end=end):
         after = first + len(columns["visible"])
         numbers = rows.starts[name] + np.arange(first, after)
         counts.append(count(columns, settings))
@@ -189,6 +192,7 @@ def _survey(piece: Piece, report: Report, rows: DatasetRows, directions: np.ndar
         for unused in ("scene/prop_pose", "scene/prop_style"):
             columns.pop(unused, None)
         shown.append(pictures.picture_records(rows, numbers[one], directions))
+        equal += pictures.equal_twins(rows, shown[-1]) if settings.twins else []
         kept = in_sample[slice(*np.searchsorted(in_sample, [first, after]))] - first
         sample.append({column: values[kept] for column, values in columns.items()})
         report(after - first)
@@ -197,7 +201,7 @@ def _survey(piece: Piece, report: Report, rows: DatasetRows, directions: np.ndar
     listed = dataset.manifest["shards"]
     shards = {path.relative_to(dataset.path).as_posix(): path for path in split.shards(begin, end)}
     changed = [shard for shard, path in shards.items() if checksum(path) != listed[shard]["sha256"]]
-    return counts[0], _joined(sample), np.concatenate(scenes), np.concatenate(shown), changed
+    return counts[0], _joined(sample), np.concatenate(scenes), np.concatenate(shown), changed, equal
 
 
 def _joined(blocks: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:

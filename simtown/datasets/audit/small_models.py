@@ -10,7 +10,7 @@ import numpy as np
 
 from simtown.core.pool import Report
 from simtown.datasets.audit.features import role_boxes, triples
-from simtown.datasets.audit.findings import Finding, wilson
+from simtown.datasets.audit.findings import Finding
 from simtown.datasets.reader import Dataset, Split
 from simtown.datasets.settings import Settings
 
@@ -74,7 +74,6 @@ def probe(name: str, report: Report, dataset: Dataset) -> list[Finding]:
 
     It is tested on the last fifth, and on the test split.
     """
-    from scipy.stats import binom
     from threadpoolctl import threadpool_limits
 
     (see, model), train, test = MODELS[name], dataset.train, dataset.test
@@ -100,13 +99,7 @@ def probe(name: str, report: Report, dataset: Dataset) -> list[Finding]:
     )
     findings = []
     for where, (shown, truth) in exams.items():
-        right, count = int((trained.predict(shown) == truth).sum()), len(truth)
-        chance = float(max(truth.mean(), 1 - truth.mean()))
-        low, high = wilson(right, count)
-        share = f"{right / count:.1%} right (95 %: {low:.1%} to {high:.1%})"
-        figure = f"{share} of {count:,}; chance {chance:.1%}"
-        details = {"right": right, "n": count, "low": low, "high": high, "chance": chance}
-        details["learned_from"] = cut
-        p = float(binom.sf(right - 1, count, chance))
-        findings.append(Finding(f"{name} only", where, figure, advice, p, details=details))
+        right, chance = int((trained.predict(shown) == truth).sum()), max(truth.mean(), 1 - truth.mean())
+        measured = (f"{name} only", where, right, len(truth), {"chance": float(chance)}, advice)
+        findings.append(Finding.of_accuracy(*measured, learned_from=cut))
     return findings
